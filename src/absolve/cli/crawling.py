@@ -6,7 +6,7 @@ Input: the options. Output: the options with the name of a WARC, that of --save 
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
@@ -15,7 +15,7 @@ from absolve.cli import many
 from absolve.cli.hints import check_no_url, is_url
 from absolve.cli.totals import number
 from absolve.core.errors import Diagnostic, DocumentError
-from absolve.run import buckets, leftovers
+from absolve.run import buckets, leftovers, sources
 from absolve.urls.identity import without_user
 
 if TYPE_CHECKING:
@@ -35,7 +35,20 @@ def captured(options: argparse.Namespace, report: Report, *, needs: bool) -> Ite
     """Ask for the URLs among the inputs and put a WARC with the answers there; yield the URLs, None if none came.
 
     `needs`: what pages load is asked for, too. Then archives of which ranges may not be asked for are files, too.
+    Inputs that can be read only once are copied, as `sources.spooled` does.
     """
+    options.inputs = many.names(options)
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(sources.spooled([*options.inputs, *vars(options).get("old", ())], options.max_size))
+        except DocumentError as error:
+            report.failure(error)
+            yield None
+            return
+        yield from _asked(options, report, needs=needs)
+
+
+def _asked(options: argparse.Namespace, report: Report, *, needs: bool) -> Iterator[list[str] | None]:
     given = [name for name in options.inputs if is_url(name) and not Path(name).exists()]
     archives = list(filter(buckets.is_web, given))
     urls = [name for name in given if name not in archives]

@@ -26,7 +26,7 @@ from absolve.run import buckets, course, inputs, interrupts, outputs, plan, spec
 from absolve.run.course import Course
 from absolve.run.globs import Globs
 from absolve.run.results import BytesRead, ChangeCounts, Counts, End
-from absolve.run.sources import STDIN
+from absolve.run.sources import STDIN, is_read_once
 
 if TYPE_CHECKING:
     import argparse
@@ -320,8 +320,8 @@ def _processes(
 ) -> tuple[int, Iterable[Item]]:
     """Return the number of processes, and the items: one process if the work is shorter than the start of a pool."""
     jobs = processes(options)
-    if jobs == 1 or STDIN in options.inputs or not (options.inputs or options.from_):
-        return 1, items  # only the parent process has the standard input
+    if jobs == 1 or any(map(is_read_once, options.inputs)) or not (options.inputs or options.from_):
+        return 1, items  # only the parent process has the standard input, and other open files
     items = iter(items)
     first: list[Item] = []
     size = 0

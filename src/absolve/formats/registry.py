@@ -284,6 +284,11 @@ def is_read(media_type: str) -> bool:
     return kind_of(media_type) in WALKERS
 
 
+def is_container(media_type: str | None) -> bool:
+    """Return whether files of a media type are archives, packages, messages or mailboxes, which hold documents."""
+    return media_type in MAIL or (media_type in WALKERS and WALKERS[media_type].archive)
+
+
 def is_archive(media_type: str) -> bool:
     """Return whether a file of this media type holds documents with a retrieval URL each. It must have a walker."""
     return WALKERS[kind_of(media_type)].archive

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from email.message import Message
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
@@ -89,7 +89,7 @@ class ContainerReader:
     def _data(self) -> bytes:
         if self._known is not None:
             return self._known
-        if self._kind == registry.ZIP and _is_file(self._input.name):
+        if self._kind == registry.ZIP and (buckets.is_bucket(self._input.name) or sources.is_file(self._input.name)):
             return sources.FileBytes(self._input.name)  # type: ignore[return-value]  # it is as bytes are
         return bytes(sources.read(self._input.name, max_size=self._how.settings.max_size).data)
 
@@ -105,6 +105,9 @@ class ContainerReader:
         if self._kind == registry.ZIP:
             file = self._file(one, index)
             yield file
+            if isinstance(file, Captured) and registry.is_container(registry.kind_of(file.media_type)):
+                text = f"the documents in this file of a package are not read ({in_short(facts.name)})"
+                yield Broken(Diagnostic("package-inside", text, self._input.name))
             if isinstance(file, Captured) and (url := normal(self._recorded(one) or "")):
                 yield Captured(url, 302, file.date, "", file.where, file.url)
             return
@@ -317,7 +320,3 @@ def _file_payload(one: Entry) -> Payload:
     """Return the content of a file in a package, with the type that the package declares, or that it is."""
     content, facts = one.content, one.facts
     return Payload(content, facts.media_type or extensions.of_file(facts.name, content[:4096]))
-
-
-def _is_file(name: str) -> bool:
-    return buckets.is_bucket(name) or Path(name).is_file()

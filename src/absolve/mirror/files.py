@@ -23,7 +23,7 @@ from absolve.mirror.payloads import Broken, Payload, is_walked
 from absolve.run import buckets
 from absolve.run.inputs import escaped
 from absolve.run.load import read
-from absolve.run.sources import modified
+from absolve.run.sources import local, modified
 from absolve.urls.archives import of_base
 from absolve.urls.identity import normal
 
@@ -164,6 +164,6 @@ def _size(name: str) -> int:
         if buckets.is_bucket(name):
             state = buckets.state(name)
             return 0 if state is None else state.size
-        return Path(name).stat().st_size
+        return Path(local(name)).stat().st_size
     except OSError:
         return 0

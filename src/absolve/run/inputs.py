@@ -65,7 +65,8 @@ class Input(NamedTuple):
     need not be a document. `within` is the range of an archive to work on. `shares`: the user's URL is for several.
     `root` is the folder of the user in which it was found, "" if it was not found in one; `around` are names beside it.
     `stored` is the state of a file in a store when it was listed.
-    `held` are the words for where it lies, if it is only there to be linked: it is copied as it is, and not read.
+    `held` are the words for what it is, if it is only there to be linked, such as a package in a site: it is copied as
+    it is, and not read.
     If `name` is a URL of http, `asked` is the same with the user and password that it lacks, and `answer` is what came
     for it.
     """

@@ -229,8 +229,8 @@ def is_archive(input_: Input, how: ReadOptions, head: bytes | None = None) -> bo
 
 
 def _kind(input_: Input, how: ReadOptions, head: bytes | None) -> str | None:
-    """Return the media type of an input, None for one that is in memory."""
-    if input_.answer is not None:
+    """Return the media type of an input, None for one that is in memory, or read as a file of a site."""
+    if input_.answer is not None or input_.held:
         return None
     if how.media_type is not None:
         return registry.essence_of(how.media_type)[0]

@@ -264,7 +264,7 @@ def numbers(
     `known` maps a name to the number in the header and its offset, `start` and `end` are the span of the extra fields.
     Return the numbers and their fields by name.
     """
-    at = _extra(data, start, end)
+    at = extra(data, start, end, _ZIP64)
     found: dict[str, int] = {}
     fields: dict[str, Field] = {}
     for name, (number, position) in known.items():
@@ -276,12 +276,12 @@ def numbers(
     return found, fields
 
 
-def _extra(data: bytes, start: int, end: int) -> tuple[int, int] | None:
-    """Return the span of the data of the ZIP64 extra field; None if there is no such field."""
+def extra(data: bytes, start: int, end: int, wanted: int) -> tuple[int, int] | None:
+    """Return the span of the data of an extra field, by its header ID; None if there is no such field."""
     while start + _EXTRA.size <= end:
         kind, size = _EXTRA.unpack(data[start : start + _EXTRA.size])
         start += _EXTRA.size
-        if kind == _ZIP64:
+        if kind == wanted:
             return start, min(start + size, end)
         start += size
     return None

@@ -40,6 +40,7 @@ _RECORDS: Final = 64 << 20  # bytes of members with the URLs of saved pages, in 
 _PACKAGE_INSIDE: Final = "package-inside"
 _UNKNOWN: Final = "application/octet-stream"
 _THERE: Final = frozenset({"encrypted", "unknown-coding", "too-large", "package-inside"})  # faults of whole members
+_GUESSED: Final = "names are not in UTF-8, and no page shows in which charset: read in code page 437"
 _QUIET: Final = frozenset({"encrypted", "unknown-coding"})  # faults that are not reported for other than documents
 
 
@@ -57,6 +58,8 @@ def walk(data: bytes, _charset: Charset, options: WalkOptions) -> Iterable[Event
         events.append(MessageIds(saved_pages.references(archive.names, package.pages, _quoted)))
     if options.captures:
         return chain(events, package.held())
+    if archive.is_guessed:
+        events.append(Finding("name-charset", _GUESSED, archive.directory))
     events.append(EditOrder(package.settled, package.tell(events)))
     return events
 
@@ -75,6 +78,8 @@ class References:
         for name in self._archive.names:
             path = name.replace("\\", "/")
             yield from {_NO_PATH.sub(lambda found: quote(found[0]), path), _quoted(path)}  # mostly both equal the name
+            if self._archive.charset and not path.isascii():
+                yield quote(path, encoding=self._archive.charset, errors="ignore")
 
 
 class ByName(Mapping[str, "Member"]):
