@@ -103,18 +103,18 @@ has_browser() {
     [ -n "$(type -P chromium chromium-browser google-chrome)" ]
 }
 
-browser() { # ensure a browser for the tests of `absolve browser`, which are skipped without one
-    if has_browser; then
+browser() { # ensure a browser for the tests of `absolve browser`, and another one for bases; skipped without
+    if has_browser && [ -n "$(type -P firefox-esr firefox)" ]; then
         return
     fi
-    ! debian "no browser" chromium kiwix-tools || chromium --version 2>/dev/null # the second package opens ZIM
+    ! debian "no browser" chromium firefox-esr kiwix-tools || chromium --version 2>/dev/null # the last package opens ZIM
 }
 
-servers() { # ensure nginx, Apache and strace for tests of network calls, which are skipped without them
-    if [ "$(PATH=$PATH:/usr/sbin type -P nginx apache2 strace | wc -l)" = 3 ]; then
+servers() { # ensure nginx, Apache and strace for tests of network calls, and cmark-gfm: tests skip what is missing
+    if [ "$(PATH=$PATH:/usr/sbin type -P nginx apache2 strace cmark-gfm | wc -l)" = 4 ]; then
         return
     fi
-    RUNLEVEL=1 debian "no nginx, Apache or strace" nginx-light apache2 strace || true # no service starts at that level
+    RUNLEVEL=1 debian "no nginx, Apache, strace or cmark-gfm" nginx-light apache2 strace cmark-gfm || true # no service starts at that level
 }
 
 debian() { # WHAT PACKAGE...: install packages of Debian, or print that what needs them is skipped

@@ -56,7 +56,7 @@ def rewrite(source: Source, *others: Never, policy: Policy | None = None, **opti
 
     `options`: name, media_type, charset, url and headers, as for `Document`; profile ("rfc1808", "rfc3986", "whatwg",
     "browser"), ignore_base (words joined by commas), fragments ("keep", "absolute"), base ("keep", "empty"), lazy,
-    conditional_comments, json_ld, recover, break_signatures, and the limits max_depth (documents inside documents),
+    conditional_comments, json_ld, break_signatures, and the limits max_depth (documents inside documents),
     max_size (bytes), max_links,
     max_decompressed (bytes), max_url (characters) and, for rows, max_rows_bytes.
     `policy` is called with a `Resolved` for each link and returns its new URL, or None to leave it unchanged. It cannot

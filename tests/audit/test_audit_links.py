@@ -124,6 +124,34 @@ def test_only_markup_has_places(tmp_path: Path, name: str, content: str, has_pla
     assert done.found == ({f"{name}#no": "fragment"} if has_places else {})
 
 
+PLACES = {
+    "heading": ("a.md", "# Set *up* `x.y`!\n\nTwo words\n---\n\n# Set up xy", {"set-up-xy", "two-words", "set-up-xy-1", "Two-Words", "user-content-two-words"}, {"set-up", "two--words", "set-up-xy-2"}),
+    "closed and nested": ("a.md", "> ## In a quote ##\n\n- # C++ & C#\n\n```\n# code\n```\n\n    # more\n", {"in-a-quote", "c--c"}, {"code", "more"}),
+    "name in attributes": ("a.md", "## Other {#own .c}\n\nText\n{: #ial }\n\n(myst)=\n\n`{#code}` #{ruby}", {"own", "ial", "myst", "other"}, {"code", "c"}),
+    "raw HTML": ("a.md", '<a id="raw"></a> <a name=n></a>\n\n<h2 align=center>A <b>logo</b></h2>\n\n`<i id=code>`', {"raw", "n", "a-logo"}, {"code"}),
+    "links and images": ("a.md", "# [A](a.md) ![i](a.md)\n\n# \u2614 d :tada:\n\n# \u2614\ufe0f e\n\n# \u7b2c 1 \u6b65\uff1a\u8f6f", {"a-", "-d-tada", "-e", "%EF%B8%8F-e", "\u7b2c-1-\u6b65\u8f6f", "%E7%AC%AC-1-%E6%AD%A5%E8%BD%AF"}, {"a", "a-i"}),
+    "lines and tabs": ("a.md", "x", {"L7", "L3C24-L88", "tab/linux"}, {"L", "l7"}),
+    "notebook": ("a.ipynb", '{"nbformat": 4, "cells": [{"cell_type": "markdown", "source": ["# Part One!\\n", "x"]}, {"cell_type": "code", "source": "# code"}]}', {"Part-One!", "part-one"}, {"code", "part-two"}),
+    "Quarto": ("a.qmd", "# 1. Data & more", {"data-more", "1-data--more"}, {"data"}),
+    "feed": ("a.xml", "<rss xmlns:c='http://purl.org/rss/1.0/modules/content/'><channel><item><c:encoded>&lt;p id='fn:1'&gt;</c:encoded></item></channel></rss>", {"fn:1"}, {"fn:2"}),
+    "no element": ("a.svg", "<svg xmlns='http://www.w3.org/2000/svg'><g id='x'/></svg>", {"x", "svgView(viewBox(0,0,1,1))", "xywh=1,2,3,4", "t=10"}, {"y", "svgview"}),
+    "no element of a page": ("b.html", "<p id=x>", {"epubcfi(/6/4!/2)", "svgView%28x%29", ":~:text=a"}, {"title=1"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", PLACES)
+def test_places_are_those_that_readers_of_the_format_have(tmp_path: Path, kind: str) -> None:
+    name, content, there, missing = PLACES[kind]
+    references = [f"{name}#{one}" for one in (*there, *missing)]
+    done = audited(tmp_path, {"index.html": links(*references), name: content})
+    assert done.found == {f"{name}#{one}": "fragment" for one in missing}
+
+
+def test_a_place_of_a_feed_or_notebook_is_not_that_of_a_document_in_a_page(tmp_path: Path) -> None:
+    files = {"index.html": page("<a href='#x'>x</a><iframe srcdoc='<p id=x>'></iframe>"), "a.md": "[x](#nope) [y](#y)\n\n# Y"}
+    assert audited(tmp_path, files).found == {"#x": "fragment", "#nope": "fragment"}
+
+
 def test_an_id_in_another_case_is_suggested(tmp_path: Path) -> None:
     row = audited(tmp_path, {"index.html": page('<p id=Team><a href="#team">t</a>')}).link("#team")
     assert (row["verdict"], row["fix"], row["suggestion"]) == ("fragment", None, f"{NEW}index.html#Team")
@@ -396,3 +424,11 @@ def test_two_files_that_no_name_tells_apart_are_judged_once(tmp_path: Path) -> N
 def test_a_text_file_with_the_header_of_a_message_is_a_file_of_the_site(tmp_path: Path, text: str) -> None:
     done = audited(tmp_path, {"index.html": links("how.txt"), "how.txt": text})
     assert done.link("how.txt")["verdict"] == "ok"
+
+
+@pytest.mark.parametrize(("profile", "broken"), [("rfc1808", {"c.css"}), ("whatwg", {"b.css", "c.css"})])
+def test_a_style_sheet_before_the_base_element_is_there_where_browsers_ask_for_it(tmp_path: Path, profile: str, broken: set[str]) -> None:
+    head = "".join(f'<link rel=stylesheet href="{name}.css">' for name in "abc") + "<base href=/d/>"
+    files = {"index.html": page("<a href=a.html>x</a>", head), "a.css": "p{color:red}", "d/b.css": "p{color:red}", "d/a.html": page()}
+    done = audited(tmp_path, files, "--profile", profile)
+    assert set(done.found) == broken

@@ -1,6 +1,7 @@
 """Inputs of an audit: inventories of each format, lists, archives, packages; and what is wrong with them."""
 
 import gzip
+import plistlib
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -11,6 +12,7 @@ from audited import NEW, OLD, audited, links, page, run, written
 
 from absolve.audit import load
 from absolve.cli import main
+from tests.shapes.captures import entry, har, mhtml, resource, web_archive, zipped
 
 FILES = {"index.html": links("a.html", "no.html", "a.html#no"), "a.html": page("a")}
 WANTED = {"no.html": "broken", "a.html#no": "fragment"}
@@ -129,7 +131,26 @@ def test_a_page_that_states_its_own_url_is_where_the_folder_has_it(tmp_path: Pat
 
 def test_without_a_document_nothing_is_audited(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "none.html: no URL of the new site can be read from it" in refused(capsys, written(tmp_path / "empty", {"x/y": ""}) / "x" / "none.html")
-    assert "no NEW" in refused(capsys, "--old", tmp_path)
+
+
+def test_an_archive_in_a_site_is_a_file_and_in_a_folder_without_pages_a_capture(tmp_path: Path) -> None:
+    inside = links("nope.html", "http://new.example/nope.html")
+    saved = {
+        **dict.fromkeys(("a.zip", "a.jar", "a.epub", "a.maff"), zipped({"p.html": inside})),
+        "a.mbox": b"From a@h.example Sat Jan  1 00:00:00 2000\nFrom: a@h.example\nContent-Type: text/html\n\n" + inside.encode(),
+        "a.eml": b"From: a@h.example\nContent-Type: text/html\n\n" + inside.encode(),
+        "a.mht": mhtml((f"{NEW}p", "text/html", inside.encode())),
+        "a.har": har(entry(f"{NEW}q", inside)),
+        "a.warc.gz": gzip.compress(capture(record(f"{NEW}r", inside))),
+        "a.webarchive": plistlib.dumps(web_archive(resource(f"{NEW}s", inside.encode()))),
+    }
+    below = {f"dl/{name}": data for name, data in saved.items()}
+    done = audited(tmp_path / "site", {**below, "index.html": links(*below)})
+    assert done.found == {}
+    assert {row["url"] for row in done.tables["pages"]} <= {NEW}
+    captures = audited(tmp_path / "captures", {name: saved[name] for name in ("a.har", "a.warc.gz")})
+    assert "nope.html" in captures.found
+    assert "nope.html" in run(tmp_path, tmp_path / "site" / "new" / "dl" / "a.zip", "--url", NEW).found
 
 
 def test_a_package_is_a_folder(tmp_path: Path) -> None:

@@ -6,7 +6,10 @@ links with `rel=nofollow`, at `link rev=made` with an address, and at URLs in CS
 LinkChecker 10.6 finds the same 2 missing files in the tree of git; Chromium agrees about each of its 3,005 links.
 """
 
+import gzip
+import json
 import sqlite3
+import zipfile
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
@@ -14,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from absolve.cli import main
+from tests.shapes.captures import epub, page, zipped
 
 FOUND = """\
 SELECT DISTINCT document, substr(target, 1, instr(target || '#', '#') - 1), CASE
@@ -34,3 +38,71 @@ def test_all_that_another_checker_finds_in_real_sites_is_found_and_the_rest_is_w
     assert verdicts["fragment"] == 39
     assert verdicts["malformed"] == 2
     assert Counter(found.values()) == {"lychee": 3162, "script": 5808, "nofollow": 1934, "address": 1169, "css": 39}
+
+
+def test_files_on_the_disk_that_are_not_read_are_there_for_links(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = {
+        "README.md": "r", "docs/.github/ci.yml": "x", "docs/sub/x.py": "x", "docs/node_modules/q/a.html": "<a href=gone>",
+        "docs/a.md": "[r](../README.md#x) [c](.github/ci.yml) [s](sub) [q](node_modules/q/a.html) [g](../GONE.md) [h](.git/gone) [l](up/)",
+        "docs/b.html": "<a href=../README.md>r</a><a href=sub/>s</a><a href='../docs/'>d</a><a href=%00>z</a>",
+    }  # fmt: skip
+    for place, text in files.items():
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place).write_text(text)
+    (tmp_path / "docs/up").symlink_to("..")
+    assert main(["check", str(tmp_path / "docs"), "-f", "jsonl"]) == 1
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    broken = {row["reference"] for row in rows if row["table"] == "links" and row["verdict"] == "broken"}
+    assert broken == {"../GONE.md", ".git/gone", "up/", "sub/", "../docs/", "%00"}
+    main(["check", str(tmp_path / "docs"), "--url", "http://h.example/"])
+    assert "http://h.example/README.md" in capsys.readouterr().out  # where the URL is known, no file is at this one
+
+
+def checked(name: Path, capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, str]:
+    """Return the verdicts of the links of a site by reference."""
+    main(["check", str(name), "-f", "jsonl", *options])
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    return {row["reference"]: row["verdict"] for row in rows if row["table"] in {"links", "pages"} and "reference" in row}
+
+
+def test_a_picture_that_is_a_page_is_broken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    there = '<a href=b.html>b</a><img src=c.php><img src=a.gif><p id=y><img src="#y">'
+    files = {"index.html": f"{there}<img src='b.html#x'><link rel=icon href=./>", "b.html": "<p id=x>", "c.php": "<?php ?><html>", "a.gif": "GIF89a"}
+    for place, text in files.items():
+        (tmp_path / place).write_text(text)
+    found = checked(tmp_path, capsys)
+    assert {reference: verdict for reference, verdict in found.items() if verdict not in {"ok", "same"}} == {"b.html#x": "broken", "./": "broken"}
+
+
+def test_a_picture_that_a_server_answers_with_a_page_is_broken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "index.html").write_text("<img src=http://o.example/p><a href=http://o.example/p>p</a><img src=http://o.example/i>")
+    answers = page("http://o.example/p", b"<p>") + page("http://o.example/i", b"GIF89a", "image/gif")
+    (tmp_path / "a.warc").write_bytes(answers)
+    main(["check", str(tmp_path / "index.html"), "--answers", str(tmp_path / "a.warc")])
+    assert "This is a page, and no picture: http://o.example/p (1 link on 1 page)" in capsys.readouterr().out
+
+
+def test_what_a_capture_has_that_is_no_page_is_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    home = b"<!DOCTYPE html><html lang=en><title>h</title><a href=a.tar.gz>a</a>"
+    captures = [page("http://h.example/", home), page("http://h.example/a.tar.gz", gzip.compress(b"\0" * 2000), "application/gzip")]
+    captures += [page("http://h.example/robots.txt", home.replace(b"a.tar.gz", b"nope"))]  # as an application answers all
+    (tmp_path / "c.warc").write_bytes(b"".join(captures))
+    assert main(["check", str(tmp_path / "c.warc")]) == 0
+    assert "no findings in 1 link" in capsys.readouterr().err
+
+
+def test_members_of_a_package_that_nobody_can_read_are_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    protected = '<encryption xmlns:e="http://www.w3.org/2001/04/xmlenc#"><e:CipherReference URI="OPS/c.xhtml"/></encryption>'
+    nav = b'<html xmlns="http://www.w3.org/1999/xhtml"><a href="c.xhtml"/><a href="gone.xhtml"/></html>'
+    book = epub({"n.xhtml": ("application/xhtml+xml", nav), "c.xhtml": ("application/xhtml+xml", b"\1\2")})
+    (tmp_path / "b.epub").write_bytes(book)
+    with zipfile.ZipFile(tmp_path / "b.epub", "a") as package:
+        package.writestr("META-INF/encryption.xml", protected)
+    broken = {reference for reference, verdict in checked(tmp_path / "b.epub", capsys).items() if verdict == "broken"}
+    assert broken == {"gone.xhtml"}
+    content = '<o:document-content xmlns:o="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:x="http://www.w3.org/1999/xlink" xmlns:d="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0">'
+    content += "".join(f'<d:image x:href="{name}"/>' for name in ("Pictures/a.png", "./Object 1", "gone.png")) + "</o:document-content>"
+    names = {"mimetype": "application/vnd.oasis.opendocument.text", "content.xml": content, "Pictures/a.png": "x", "Object 1/content.xml": "<a/>"}
+    (tmp_path / "t.odt").write_bytes(zipped(names))
+    broken = {reference for reference, verdict in checked(tmp_path / "t.odt", capsys).items() if verdict == "broken"}
+    assert broken == {"gone.png"}

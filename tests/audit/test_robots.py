@@ -8,6 +8,7 @@ from audited import NEW, audited, written
 
 from absolve.audit import robots
 from absolve.cli import main
+from absolve.urls.robots import Rules, of_robots
 
 
 @pytest.mark.parametrize(
@@ -33,14 +34,14 @@ from absolve.cli import main
     ],
 )  # fmt: skip
 def test_the_longest_rule_of_the_group_shuts_a_path_out(text: str, path: str, line: int | None) -> None:
-    rule = robots.Rules(robots.of_robots(text.encode()))(path)
+    rule = Rules(of_robots(text.encode(), "googlebot"))(path)
     assert (rule.line if rule is not None else None) == line
 
 
 def test_rules_of_a_group_with_many_names_take_linear_memory() -> None:
     data = b"User-agent: *\nUser-agent: a\n" * 1000 + b"Disallow: /x\n" * 1000
     tracemalloc.start()
-    robots.of_robots(data)
+    of_robots(data, "googlebot")
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert most < 4_000_000
@@ -74,7 +75,7 @@ def test_rules_of_a_group_with_many_names_take_linear_memory() -> None:
 def test_a_field_that_a_file_of_the_host_sets_shuts_a_path_out(text: str, path: str, line: int | None) -> None:
     name = {"{": "vercel.json", "[": "netlify.toml", "/": "_headers", "h": "_headers"}.get(text[0], ".htaccess")
     found = robots.FILES[name](text.encode(), f"h.example/{name}")
-    rule = robots.Rules((pattern, rule) for pattern, rule in found if pattern is not None)(path)
+    rule = Rules((pattern, rule) for pattern, rule in found if pattern is not None)(path)
     assert (rule.line if rule is not None else None) == line
 
 

@@ -10,6 +10,7 @@ import pytest
 from test_command_kills import capture, temporary
 
 from absolve.cli.parsing import parser
+from tests.shapes import captures
 
 resource = pytest.importorskip("resource")
 
@@ -37,7 +38,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(3):
         Path("site", f"{number}.html").write_bytes(PAGE % number)
     Path("site/about.html").write_bytes(b"<title>about</title>")
-    Path("c.warc").write_bytes(capture(30))
+    Path("c.warc").write_bytes(capture(30) + captures.page("http://h.example/", b"<img src=gone.png>"))
 
 
 def limited() -> None:

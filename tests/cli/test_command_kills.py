@@ -4,6 +4,8 @@ $ABSOLVE_KILLS is the number of kills at random moments of each test, over all c
 kind of inputs, one process or the whole job. `-s` prints the figures.
 """
 
+import gzip
+import io
 import itertools
 import os
 import random
@@ -13,6 +15,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+import zipfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, suppress
@@ -22,6 +25,8 @@ from typing import Final, NamedTuple
 import pytest
 
 from tests.shapes.captures import files_below, page, zipped
+from tests.shapes.trap_server import page as sent
+from tests.shapes.trap_server import serving
 
 KILLS: Final = int(os.environ.get("ABSOLVE_KILLS", "4"))
 PAGE: Final = b"<!-- saved from url=(0017)http://h/d/p.html -->" + b"<a href='x.html'>text</a><p>text</p>" * 40
@@ -286,6 +291,54 @@ def test_a_signal_at_any_moment_tears_nothing_and_leaves_nothing(tmp_path: Path)
         assert not [*(work / "tmp").iterdir()], way
     for name, counts in figures.items():
         print(f"{name}: {dict(counts)}")
+
+
+ASKING: Final = (
+    "mirror {url}/0 --depth 1 -o m --save s.warc.gz", "mirror {url}/0 --depth 1 -o m.zip", "links --from urls -o l.csv --save s.warc.gz",
+    "check {url}/0 --depth 1 -o a.csv --save s.warc.gz", "check site --url {url}/ --live all -o a.csv", "rewrite --from urls -o out/ --cache c",
+)  # fmt: skip
+SOON: Final = 2.0  # seconds, of which the machine of the tests may take some for itself
+
+
+def is_whole(data: bytes) -> bool:
+    """Return whether an output is as it was, or complete: a table, a capture in gzip, a ZIP."""
+    if data.startswith(b"\x1f\x8b"):
+        return gzip.decompress(data).endswith(b"\r\n\r\n")
+    return data == b"old" or (zipfile.is_zipfile(io.BytesIO(data)) if data.startswith(b"PK") else data.endswith(b"\n"))
+
+
+def test_a_signal_while_urls_are_asked_ends_the_run_soon_and_leaves_nothing(tmp_path: Path) -> None:
+    """The signal is raised in a loop of tasks, in a thread's wait, in DuckDB; `mirror.sqlite.part` stays for --resume."""
+    chance = random.Random(os.environ.get("ABSOLVE_SEED", "3"))  # noqa: S311 - moments, no secrets
+    answer = sent(b"".join(b"<a href=/%d>x</a>" % number for number in range(60)) + PAGE)
+    names = ("s.warc.gz", "l.csv", "a.csv", "m.zip")
+    late, slowest = 0, 0.0
+    with serving({f"/{number}": answer for number in range(60)}) as server:
+        for turn in range(KILLS):
+            work = tmp_path / str(turn)
+            (work / "site").mkdir(parents=True)
+            for name in names:
+                (work / name).write_bytes(b"old")
+            (work / "urls").write_text("".join(f"{server.url}/{number}\n" for number in range(60)), "utf-8")
+            (work / "site/index.html").write_text("".join(f"<a href={server.url}/{number}>x</a>" for number in range(60)), "utf-8")
+            command = ASKING[turn % len(ASKING)]
+            number = SIGNALS[1:][(turn + turn // len(ASKING)) % 3]
+            run = started(work, *command.format(url=server.url).split(), "-q", "--retries", "0")
+            while not server.asked and run.poll() is None:
+                time.sleep(0.005)
+            time.sleep(chance.uniform(0, 1))
+            begun = time.monotonic()
+            late += run.poll() is not None
+            run.send_signal(number)
+            _, message = run.communicate(timeout=60)
+            slowest = max(slowest, seconds := time.monotonic() - begun)
+            way = (turn, command, number.name, seconds, message, temporary(work))
+            assert run.returncode in {0, 1, 128 + number}, way
+            assert (b"Traceback" in message, temporary(work), [*(work / "tmp").iterdir()]) == (False, [], []), way
+            assert seconds < 2 * SOON, way
+            assert all(is_whole((work / name).read_bytes()) for name in names), way
+            server.asked.clear()
+    print(f"URLs: {KILLS} signals, {late} late, at most {slowest:.1f} s")
 
 
 def links(data: bytes) -> int:

@@ -374,3 +374,19 @@ def test_a_file_with_the_redirects_of_a_server_is_named_as_one_for_audits(absolv
     (tmp_path / name).write_text(text)
     done = absolve("rewrite", tmp_path / "a.html", "--url", "https://n/", "--remap-file", tmp_path / name)
     assert (done.status, "absolve audit --map reads it" in done.err) == (2, True)
+
+
+def test_what_is_none_of_a_site_is_neither_read_nor_copied(absolve: Runner, tmp_path: Path) -> None:
+    site = tmp_path / "own"
+    for place in ("index.html", ".git/a.html", "hts-cache/a.html", "node_modules/q/a.html", ".htaccess"):
+        (site / place).parent.mkdir(parents=True, exist_ok=True)
+        (site / place).write_bytes(b"<a href=x>" if place != ".htaccess" else b"")
+    done = absolve("rewrite", site, "-o", tmp_path / "out", "--url", "http://h.example/", "--verbose")
+    assert [line.partition(": no part")[0] for line in done.err.splitlines() if "of-saver" in line] == [
+        f"note: {site / '.git'}: of-saver: hidden",
+        f"note: {site / 'hts-cache'}: of-saver: HTTrack",
+    ]
+    written = {path.relative_to(tmp_path / "out").as_posix(): path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
+    assert written == {"index.html": b"<a href=http://h.example/x>", ".htaccess": b"", "node_modules/q/a.html": b"<a href=x>"}
+    assert absolve("verify", site, tmp_path / "out", "--url", "http://h.example/").status == 0
+    assert len(absolve("links", site, "--hidden", "--columns", "reference").out.splitlines()) == 4

@@ -285,3 +285,22 @@ def test_companions_are_counted_in_the_last_line_and_absolute_with_the_option(ab
     done = absolve("rewrite", page, "--companions", "absolute")
     assert done.out.endswith(b"<img src=http://h.example/p_files/a.png><a href=http://h.example/x>")
     assert absolve("links", page, "--problem", "companion").out.count(b"\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("policy", "body", "forbidden"),
+    [
+        ("default-src 'self'", "<img src=a.png><script src=a.js></script><a href=b>b</a>", "2 links"),
+        ("img-src 'self'", "<script src=a.js></script>", ""),
+        ("img-src 'self' http://h.example", "<img src=a.png>", ""),
+        ("img-src 'none'", "<img src=a.png>", ""),  # it was forbidden before
+        ("default-src 'self'", "<img src=http://h.example/a.png><a href=b>b</a>", ""),  # that link has not changed
+    ],
+)
+def test_links_that_the_policy_of_the_page_forbids_elsewhere_are_counted(
+    absolve: Runner, tmp_path: Path, policy: str, body: str, forbidden: str
+) -> None:
+    (tmp_path / "p.html").write_text(f'<meta http-equiv=content-security-policy content="{policy}">{body}')
+    done = absolve("rewrite", tmp_path / "p.html", "--url", "http://h.example/", "-o", tmp_path / "out.html")
+    assert ("own-policy" in done.err) == bool(forbidden)
+    assert forbidden in done.err

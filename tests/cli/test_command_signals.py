@@ -196,3 +196,37 @@ def test_a_signal_ends_a_run_whose_output_is_not_read() -> None:
     run.stdout.close()
     assert run.stderr is not None
     run.stderr.close()
+
+
+WAITING = """
+import hashlib, threading
+from absolve.run import interrupts, leftovers, outputs
+from pathlib import Path
+with interrupts.raising(ends=True), leftovers.temporary_folder(), outputs.writing(Path("old.csv")) as file:
+    file.write(b"half")
+    Path("begun").touch()
+    {}
+"""
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+@pytest.mark.parametrize(
+    "work",
+    [
+        'hashlib.pbkdf2_hmac("sha256", b"", b"", 10**8)',  # a library that does not return, as DuckDB and libzim
+        "threading.Thread(target=lambda: hashlib.pbkdf2_hmac('sha256', b'', b'', 10**8)).start(); import time; time.sleep(60)",
+    ],
+    ids=["library", "thread"],
+)
+def test_a_signal_ends_what_does_not_end_by_itself(work: str, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("tmp").mkdir()
+    Path("old.csv").write_bytes(b"as it was")
+    monkeypatch.setenv("TMPDIR", str(Path("tmp").absolute()))
+    run = subprocess.Popen([sys.executable, "-c", WAITING.format(work)], stderr=subprocess.PIPE)
+    wait_for(lambda: Path("begun").exists(), run)
+    run.send_signal(number)
+    begun = time.monotonic()
+    run.communicate(timeout=60)
+    assert time.monotonic() - begun < 4  # 1.5 seconds, on a machine that does other work
+    assert run.returncode == 128 + number
+    assert (Path("old.csv").read_bytes(), temporary(), list(Path("tmp").iterdir())) == (b"as it was", [], [])

@@ -1,17 +1,23 @@
-"""Folders with pipes, sockets, devices, dangling links and links to themselves."""
+"""Folders with pipes, sockets, devices, dangling links and links to themselves; pipes as inputs."""
 
 import os
 import socket
 import subprocess
 import sys
+import threading
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from command_runner import SUMMARY, Runner
 
-URL = "--url=http://h/"
+from tests.shapes.captures import mhtml, page, zipped
+
+URL = "--url=http://h.example/"
 LINK = b"<a href=x.html>"
-DONE = b"<a href=http://h/x.html>"
+DONE = b"<a href=http://h.example/x.html>"
 WHERE = [("rewrite", "-o", "out"), ("rewrite", "--in-place"), ("rewrite", "--dry-run"), ("links",)]
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
@@ -136,6 +142,87 @@ def test_a_pipe_named_on_the_command_line_is_read(absolve: Runner, site: Path) -
     assert site.is_dir()
 
 
+READING = [
+    *(("rewrite", "@", URL), ("links", "@", URL), ("documents", "@", URL, "--format=csv"), ("base", "@", URL)),
+    *(("check", "@", URL), ("audit", "site", "--old", "@"), ("verify", "@", "file"), ("verify", "file", "@")),
+    *(("mirror", "@", URL, "-o", out) for out in ("out", "out.html", "out.mhtml", "out.zip")),
+]
+HELLO = b"<title>a</title><p>hello <a href=x.html>x</a>"
+READ = {  # a second read of a pipe finds nothing of them, and none can seek in it
+    "page": HELLO,
+    "mhtml": mhtml(("http://h/p", "text/html", HELLO)),
+    "zip": zipped({"a.html": HELLO}),
+    "warc": page("http://h/a.html", HELLO),
+}
+
+
+@contextmanager
+def streamed(data: bytes, way: str) -> Iterator[str]:
+    """Yield the name of a pipe from which the data can be read once."""
+    number, end = os.pipe()
+    kept = os.dup(0)
+    if way == "/dev/stdin":
+        os.dup2(number, 0)
+    if way == "pipe":
+        os.mkfifo("pipe")
+
+    def write() -> None:
+        with Path("pipe").open("wb") if way == "pipe" else os.fdopen(os.dup(end), "wb") as file:
+            file.write(data)
+        os.close(end)
+
+    writer = threading.Thread(target=write, daemon=True)
+    writer.start()
+    try:
+        yield f"/dev/fd/{number}" if way == "descriptor" else way
+    finally:
+        os.dup2(kept, 0)
+        os.close(kept)
+        writer.join(10)
+        os.close(number)
+
+
+def made() -> list[bytes]:
+    """Return the contents of what a mirror wrote, without what names its source."""
+    if Path("out.zip").exists():
+        with zipfile.ZipFile("out.zip") as package:
+            return [package.read(name) for name in package.namelist() if name not in {"index.html", "mirror.sqlite"}]
+    files = [*Path().glob("out.*ml"), *(path for path in Path("out").rglob("*.html") if path.parent != Path("out"))]
+    return sorted(path.read_bytes() for path in files)
+
+
+@pytest.mark.parametrize("kind", ["page", *(pytest.param(kind, marks=pytest.mark.slow) for kind in READ if kind != "page")])
+@pytest.mark.parametrize("command", READING, ids=" ".join)
+def test_every_command_reads_a_pipe_as_it_reads_a_file(
+    absolve: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, command: tuple[str, ...]
+) -> None:
+    found = {}
+    for way in ("file", "-", "/dev/stdin", "pipe", "descriptor"):
+        (folder := tmp_path / way.replace("/", "_")).mkdir()
+        monkeypatch.chdir(folder)
+        Path("site").mkdir()
+        Path("site/a.html").write_bytes(HELLO)
+        Path("file").write_bytes(READ[kind])
+        with streamed(READ[kind], way) as name:
+            done = absolve(*(word.replace("@", name) for word in command), stdin=READ[kind])
+        results = made()
+        assert [min(len(one), len(HELLO)) for one in results] == [len(HELLO)] * (command[0] == "mirror")
+        found[way] = done.status, done.out.count(b"\n"), done.err.count("\n")
+    assert found == dict.fromkeys(found, found["file"])
+
+
+@pytest.mark.parametrize("command", ["check", "audit"])
+def test_without_an_input_the_standard_input_is_audited(absolve: Runner, command: str) -> None:
+    assert absolve(command, URL, stdin=HELLO).out.startswith(b"-:1:34: broken")
+
+
+@pytest.mark.parametrize("command", ["mirror", "check", "base"])
+def test_of_a_pipe_without_end_no_more_is_copied_than_the_limit(absolve: Runner, site: Path, command: str) -> None:
+    done = absolve(command, "/dev/zero", *(("-o", "out.html") if command == "mirror" else ()), "--max-size", "100000")
+    assert (done.status, done.err.partition(" documents")[0]) == (3, "error: /dev/zero:1:1: too-large:")
+    assert files(Path()) == ["site", *(f"site/{name}" for name in files(site))]
+
+
 # --- as outputs -------------------------------------------------------------------------------------------------------
 
 
@@ -169,9 +256,9 @@ TO_DESCRIPTOR = [
     ("links", "site/a.html", "-o", "/dev/fd/1", "--format", "jsonl"),
     ("links", "site/a.html", "-o", "link", "--format", "jsonl"),
     ("documents", "site/a.html", "-o", "/dev/stdout", "--format", "jsonl"),
-    ("rewrite", "site/a.html", "-o", "/dev/stdout", "--url", "http://h/"),
-    ("mirror", "site/a.html", "-o", "m", "--missing", "/dev/stdout", "--url", "http://h/"),
-    ("audit", "site/a.html", "-o", "/dev/stdout", "--format", "jsonl", "--url", "http://h/"),
+    ("rewrite", "site/a.html", "-o", "/dev/stdout", "--url", "http://h.example/"),
+    ("mirror", "site/a.html", "-o", "m", "--missing", "/dev/stdout", "--url", "http://h.example/"),
+    ("audit", "site/a.html", "-o", "/dev/stdout", "--format", "jsonl", "--url", "http://h.example/"),
 ]
 
 
@@ -242,7 +329,7 @@ def test_no_output_replaces_a_document_of_the_input_folder(command: str, site: P
 def test_the_counts_of_an_audit_do_not_follow_its_results_on_the_standard_output(site: Path) -> None:
     results = []
     for name in ("-", "/dev/stdout"):
-        argv = [sys.executable, "-m", "absolve", "audit", str(site), "-o", name, "--format", "jsonl", "--url", "http://h/"]
+        argv = [sys.executable, "-m", "absolve", "audit", str(site), "-o", name, "--format", "jsonl", "--url", "http://h.example/"]
         results.append(subprocess.run(argv, capture_output=True, check=False).stdout)
     assert results[0] == results[1] != b""
     argv = ["audit", str(site), "-o", "-", "--write-map", "/dev/stdout", "--format", "jsonl", "--map-format", "csv"]
@@ -254,7 +341,7 @@ def test_a_pipe_in_the_place_of_a_table_of_an_audit_is_written_and_not_replaced(
     os.mkfifo("audit.links.csv")
     reader = os.open("audit.links.csv", os.O_RDWR | os.O_NONBLOCK)  # so that the writer waits for nobody
     try:
-        run("audit", str(site), "-o", "audit.csv", "--url", "http://h/")
+        run("audit", str(site), "-o", "audit.csv", "--url", "http://h.example/")
         assert Path("audit.links.csv").is_fifo()
         assert os.read(reader, 65_536).startswith(b"document,")
     finally:

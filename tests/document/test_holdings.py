@@ -2,7 +2,7 @@
 
 import pytest
 
-from absolve.document.holdings import fold, named_by, only_alike, saver_of
+from absolve.document.holdings import fold, keepers_of, named_by, only_alike, saver_of
 
 FILES = {
     "index.html", "docs/p.html", "docs/index.htm", "a b.html", "c%20d.html", "q.html?x=1", "s.css", "docs/é.png",
@@ -74,11 +74,6 @@ def test_the_one_file_whose_name_differs_only_in_form_is_named(name: str, names:
 @pytest.mark.parametrize(
     ("path", "head", "expected"),
     [
-        ("hts-cache/new.zip", b"PK", "HTTrack"),
-        ("hts-log.txt", b"", "HTTrack"),
-        ("a/hts-log.txt.html", b"", ""),
-        ("wget-log.1", b"", "wget"),
-        ("h/wget-log.html", b"", ""),
         ("cookies.txt", b"# HTTrack Website Copier Cookie File\n", "cookies"),
         ("cookies.txt", b"How to bake", ""),
         ("backblue.gif", b"GIF89a", ""),
@@ -86,5 +81,28 @@ def test_the_one_file_whose_name_differs_only_in_form_is_named(name: str, names:
         ("1/index.rdf", b"<rdf:RDF>", ""),
     ],
 )
-def test_what_savers_keep_for_themselves_is_no_part_of_the_site(path: str, head: bytes, expected: str) -> None:
+def test_the_first_bytes_tell_what_a_saver_keeps_for_itself(path: str, head: bytes, expected: str) -> None:
     assert saver_of(path, head) == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("hts-cache/new.zip", ["HTTrack"]),
+        ("hts-log.txt", ["HTTrack"]),
+        ("a/hts-log.txt.html", []),
+        ("wget-log.1", ["wget"]),
+        ("h/wget-log.html", []),
+        ("a/_vti_cnf/index.htm", ["FrontPage"]),
+        ("a/._index.html", ["macOS"]),
+        ("Thumbs.db", ["Windows"]),
+        ("a/.git/hooks/x.html", ["hidden"]),
+        (".draft.html", ["hidden"]),
+        (".well-known/security.txt", []),
+        ("a/.htaccess", []),
+        (".nojekyll", []),
+        ("a.git/b..html", []),
+    ],
+)
+def test_hidden_names_and_what_programs_keep_for_themselves_are_none_of_the_site(path: str, expected: list[str]) -> None:
+    assert [*keepers_of(path)] == expected

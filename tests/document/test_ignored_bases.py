@@ -57,6 +57,7 @@ def test_the_content_of_noscript_is_text_for_a_browser_with_scripts() -> None:
     done = api.rewrite(page.encode(), url=RETRIEVED, profile="browser")
     assert done == page.replace("href=c", "href=http://r.example/d/c").encode()
     assert api.verify(page.encode(), done, url=RETRIEVED, profile="browser") == []
+    assert list(api.links("<a href=c>x</a>" + page.replace("</noscript>", ""), url=RETRIEVED, profile="browser"))[1:] == []
 
 
 def test_the_profile_of_browsers_resolves_as_whatwg() -> None:

@@ -15,6 +15,7 @@ from absolve.core.protocols import Coding
 from absolve.encodings.charsets import UTF_8, Charset, by_label, inside, lookup
 from absolve.encodings.codings import CharacterReferences, Raw, Unquoted, quoted
 from absolve.encodings.offset_map import Offsets
+from absolve.encodings.standard import SURROGATE, unit_at
 from absolve.formats.css.codings import DOUBLE_QUOTED, SINGLE_QUOTED, UNQUOTED
 from absolve.formats.json.tokens import JSONString
 from absolve.rewriting.edits import lower, splice
@@ -249,7 +250,9 @@ def test_edits_through_nested_codings_decode_to_the_edited_value(label: str) -> 
         ("iso-2022-jp", b'\x1b\xa4\x1b\x1b$B$"\x1b(B\x1b\x1b(B\xff', "\ufffd\ufffd\ufffdあ\ufffd\ufffd"),
         ("gbk", b"\x810 \xff", "\udc810 \udcff"),
         ("gbk", b"a\x843 \x96\xde", "a\udc843 栟"),
-        ("euc-jp", b"\xf9\xa3", "\udcf9\udca3"),
+        ("euc-jp", b"\xfd\xa3\xf9\xa3", "\udcfd\udca3鍈"),
+        ("shift_jis", b"\x83'\x85\xb1\xa0\xfd", "\udc83'\udc85\udcb1\udca0\udcfd"),
+        ("gb18030", b"\x842\x810\x80", "\udc842\udc810€"),
     ],
 )
 def test_each_invalid_byte_is_a_unit(label: str, raw: bytes, value: str) -> None:
@@ -290,18 +293,12 @@ def test_offsets_of_a_long_utf_16_document_are_those_of_its_characters() -> None
 
 
 def one_by_one(charset: Charset, raw: bytes) -> list[tuple[bytes, int]]:
-    """Decode raw bytes to UTF-8 one character at a time; return the bytes of each. Invalid bytes are single."""
+    """Decode raw bytes to UTF-8 one character or error at a time; return the bytes of each."""
     found = []
     while raw:
-        size = 1
-        while not charset.one_byte and size <= 4:
-            try:
-                raw[:size].decode(charset.codec)
-            except UnicodeDecodeError:
-                size += 1
-            else:
-                break
-        size = size if size <= 4 else 1
+        sizes = (1, 2, 3, 4) if not charset.one_byte else ()
+        whole = (size for size in sizes if not SURROGATE.search(charset.decode(raw[:size])))
+        size = next(whole, unit_at(charset.codec, raw, 0)[1])
         found.append((charset.decode(raw[:size]).encode("utf-8", "surrogatepass"), len(raw[:size])))
         raw = raw[size:]
     return found

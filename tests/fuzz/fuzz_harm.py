@@ -88,7 +88,6 @@ def case(data: bytes) -> Case:
         "lazy": context == "lazy" or choices.one_in(4),
         "conditional_comments": context == "conditional comment" or choices.one_in(4),
         "json_ld": context == "JSON-LD" or choices.one_in(4),
-        "recover": choices.one_in(4),
     }
     policy: Policy | None = None
     allowed = frozenset[str]()

@@ -55,7 +55,6 @@ def options(data: bytes) -> tuple[bytes, dict[str, Any]]:
         "profile": ("rfc1808", "whatwg")[chosen >> 3 & 1],
         "fragments": ("keep", "absolute")[chosen >> 4 & 1],
         "base": ("keep", "empty")[chosen >> 5 & 1],
-        "recover": bool(chosen & 0x40),
         "url": ("http://h.example/d/feed.xml?q#f", None)[chosen >> 7],
     }
 

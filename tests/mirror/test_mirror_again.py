@@ -199,20 +199,21 @@ def test_error_pages_are_held_where_asked(tmp_path: Path) -> None:
 
 
 def test_missing_urls_are_listed_most_needed_first(tmp_path: Path) -> None:
-    mirrored(tmp_path, "c.har", CAPTURE, "--missing", str(tmp_path / "wanted"))
-    assert (tmp_path / "wanted").read_text().splitlines() == ["http://h/gone.png", "http://h/gone"]
+    data = CAPTURE.replace(b"http://h/", b"http://h.example/")
+    mirrored(tmp_path, "c.har", data, "--missing", str(tmp_path / "wanted"))
+    assert (tmp_path / "wanted").read_text().splitlines() == ["http://h.example/gone.png", "http://h.example/gone"]
 
 
 @pytest.mark.parametrize("profile", ["rfc1808", "rfc3986", "whatwg"])
 def test_no_missing_url_leads_a_crawler_astray(tmp_path: Path, capsys: pytest.CaptureFixture[str], profile: str) -> None:
-    links = ["/a b", "/a%20b", "//u:secret@away/\u202e\x1bz", "//away/\u202e\x1bz#f", "/x&#10;http://evil/", "http://2130706433/", "//10.0.0.1/x"]
+    links = ["/a b", "/a%20b", "//u:secret@away.example/\u202e\x1bz", "//away.example/\u202e\x1bz#f", "/x&#10;http://evil/", "http://2130706433/", "//10.0.0.1/x", "//jenkins:8080/x"]
     page = "".join(f"<img src='{link}'><a href='//no{number}/'>" for number, link in enumerate(links)).encode()
-    (tmp_path / "c.har").write_bytes(har(entry("http://h/", page, "text/html; charset=utf-8")))
+    (tmp_path / "c.har").write_bytes(har(entry("http://h.example/", page, "text/html; charset=utf-8")))
     files = {"-o": tmp_path / "m", "--missing": tmp_path / "wanted", "--profile": profile}
     assert main(["mirror", str(tmp_path / "c.har"), *(str(word) for pair in files.items() for word in pair)]) == 0
     lines = (tmp_path / "wanted").read_bytes().decode("ascii").splitlines()
-    assert sorted(lines) == ["http://away/%E2%80%AE%1Bz", "http://h/a%20b", "http://h/xhttp://evil/"]
-    assert "; 2 not in " in capsys.readouterr().err
+    assert sorted(lines) == ["http://away.example/%E2%80%AE%1Bz", "http://h.example/a%20b", "http://h.example/xhttp://evil/"]
+    assert "; 3 not in " in capsys.readouterr().err
 
 
 def test_titles_and_modules_are_known(tmp_path: Path) -> None:

@@ -236,7 +236,7 @@ def test_what_a_saver_keeps_for_itself_is_left_out_and_counted(
         given.write_bytes(zipped(files))
     assert main(["mirror", str(given), "-o", str(tmp_path / "m")]) == 0
     assert len(tree(tmp_path / "m")) == 2
-    assert "4 files left out: 2 HTTrack, 1 cookies, 1 wget" in capsys.readouterr().err
+    assert "4 items left out: 2 HTTrack, 1 cookies, 1 wget" in capsys.readouterr().err
 
 
 def test_a_message_names_a_file_without_a_url_by_its_path(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

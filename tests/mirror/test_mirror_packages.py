@@ -10,7 +10,7 @@ import absolve
 from absolve.cli import main
 from absolve.core.errors import DocumentError
 from absolve.mirror.warc import opened_member
-from tests.shapes.captures import epub, page, zipped
+from tests.shapes.captures import epub, mhtml, page, zipped
 
 PAGE = b"<meta charset=utf-8><a href=/x>x</a><a href=b.html#t>b</a>"
 XHTML = b'<?xml version="1.0" encoding="utf-8"?><html xmlns="http://www.w3.org/1999/xhtml"><body><a href="b.xhtml#x">b</a></body></html>'
@@ -35,6 +35,45 @@ def test_the_files_of_a_zip_keep_their_names_and_links(tmp_path: Path) -> None:
     assert code == 0
     assert set(found) == {"c.zip/s/a.html", "c.zip/s/b.html", "c.zip/s/p.gif"}
     assert b"<a href=b.html#t>" in found["c.zip/s/a.html"]
+
+
+INSIDE = {"a.zip": zipped({"p.html": PAGE}), "b.mbox": b"From a@h.example Sat Jan  1 00:00:00 2000\nFrom: a@h.example\n\nHello.\n", "c.mht": mhtml(("http://h/p", "text/html", PAGE)), "d.warc": record("http://h/p", PAGE)}
+
+
+def test_an_archive_in_a_zip_is_held_whole_and_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "c.zip").write_bytes(zipped(INSIDE))
+    assert main(["mirror", str(tmp_path / "c.zip"), "-o", str(tmp_path / "m")]) == 0
+    assert tree(tmp_path / "m") == {f"c.zip/{name}": data for name, data in INSIDE.items()}
+    assert capsys.readouterr().err.count("package-inside: ") == len(INSIDE)
+
+
+@pytest.mark.parametrize("options", [["--url", "http://h/d/"], ["--mirror-layout"], []])
+@pytest.mark.parametrize("link", ["dl/", "/h.example/dl/", "http://h.example/dl/"])
+def test_an_archive_in_a_site_is_a_file_of_it(tmp_path: Path, options: list[str], link: str) -> None:
+    """It is held whole where the user gives the URL of the site, or a page leads to it."""
+    site = tmp_path / "site" / "h.example"
+    (site / "dl").mkdir(parents=True)
+    for name, data in INSIDE.items():
+        (site / "dl" / name).write_bytes(data)
+    leads = link == "dl/" or (options == ["--mirror-layout"] and link.startswith("http:"))
+    (site / "index.html").write_text("<meta charset=utf-8>" + "".join(f"<a href={link}{name}>" for name in INSIDE))
+    assert main(["mirror", str(tmp_path / "site"), "-o", str(tmp_path / "m"), "-q", *options]) == 0
+    found = tree(tmp_path / "m")
+    held = {path.rpartition("/")[2]: data for path, data in found.items()}
+    assert ({name: held.get(name) for name in INSIDE} == INSIDE) == (leads or "--url" in options)
+    if leads:
+        (page,) = [data.decode() for path, data in found.items() if path.endswith("index.html")]
+        assert all(f"dl/{name}" in page and f"http://h.example/dl/{name}" not in page for name in INSIDE)
+
+
+def test_a_folder_of_archives_is_a_capture(tmp_path: Path) -> None:
+    (tmp_path / "saved").mkdir()
+    for name, data in INSIDE.items():
+        (tmp_path / "saved" / name).write_bytes(data)
+    assert main(["mirror", str(tmp_path / "saved"), "-o", str(tmp_path / "m"), "-q"]) == 0
+    found = tree(tmp_path / "m")
+    assert {"h/p.html", "a.zip/p.html"} <= found.keys()
+    assert not found.keys() & {f"_/{name}" for name in INSIDE}
 
 
 def test_a_zip_whose_url_is_known_has_its_files_below_it() -> None:

@@ -164,3 +164,20 @@ def test_a_link_through_a_redirect_leads_to_the_place_that_the_redirect_names(
     home = record(url="http://h/", body=BODY + b"<a href=/old#mine>")
     page = record(body=BODY + b"<p id=there>")
     assert body_of(tmp_path, home + moved + middle + page, "h/index.html") == BODY + b"<a href=p.html#" + fragment + b">"
+
+
+@pytest.mark.parametrize("profile", ["rfc1808", "whatwg"])
+def test_what_stands_before_a_base_element_leads_to_the_one_of_two_urls_that_is_held(tmp_path: Path, profile: str) -> None:
+    early = b'<link rel=stylesheet href=a.css><style>p{background:url(b.png)}</style><iframe srcdoc="<img src=b.png>"></iframe><script src=c.js></script>'
+    page = record(url="http://h/d/p.html", body=b"<meta charset=utf-8>" + early + b"<base href=/b/><img src=b.png>")
+    data = page + record(url="http://h/d/a.css", type_="text/css") + record(url="http://h/b/b.png", type_="image/png")
+    written = mirrored(tmp_path, "c.warc", data, "--profile", profile)[1]["h/d/p.html"]
+    folder = b"b" if profile == "rfc1808" else b"d"  # of what is not held
+    expected = early.replace(b"b.png", b"../b/b.png").replace(b"c.js", b"http://h/%b/c.js" % folder)
+    assert written == b"<meta charset=utf-8>" + expected + b'<base href=""><img src=../b/b.png>'
+
+
+def test_a_base_that_the_header_forbids_does_not_apply(tmp_path: Path) -> None:
+    page = record(url="http://h/d/p.html", body=BODY + b"<base href=/b/><img src=a.png>", Content_Security_Policy="base-uri 'none'")
+    written = mirrored(tmp_path, "c.warc", page + record(url="http://h/d/a.png", type_="image/png"))[1]["h/d/p.html"]
+    assert written.endswith(b"<base href=/b/><img src=a.png>")

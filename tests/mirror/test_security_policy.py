@@ -2,8 +2,9 @@
 
 import pytest
 
-from absolve.mirror import security_policy
-from absolve.mirror.security_policy import allows, as_meta, directives, for_copy, matches, of_header
+from absolve.formats.html import security_policy
+from absolve.formats.html.security_policy import allows, as_meta, for_copy, of_header
+from absolve.urls.source_lists import directives, matches
 
 PAGE = "http://h/a/b"
 

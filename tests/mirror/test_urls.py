@@ -14,7 +14,7 @@ PARTS = st.text("aA%7e2Ff~/&=?", max_size=20)
 @pytest.mark.parametrize(
     ("url", "line"),
     [
-        ("http://h/a b/\u00e9\u202e?\u00fc='#f", "http://h/a%20b/%C3%A9%E2%80%AE?%C3%BC=%27"),
+        ("http://h.example/a b/\u00e9\u202e?\u00fc='#f", "http://h.example/a%20b/%C3%A9%E2%80%AE?%C3%BC=%27"),
         ("https://u:p%40@B\u00fccher.example:8080\\x\r\ny\x1bz", "https://xn--bcher-kva.example:8080/xy%1Bz"),
         ("http://user@8.8.8.8/@", "http://8.8.8.8/@"),
         ("http://[2606:4700::1111]:81/", "http://[2606:4700::1111]:81/"),
@@ -29,6 +29,7 @@ def test_a_crawler_gets_one_line_of_printable_ascii_without_user_information(url
 @pytest.mark.parametrize(
     "host",
     "localhost LOCALHOST. a.localhost nas.local printer.lan x.internal router.home.arpa \uff4c\uff4f\uff43\uff41\uff4c\uff48\uff4f\uff53\uff54"
+    " jenkins router. a.invalid kubernetes.default.svc"
     " 127.0.0.1 127.1 127.9.9.9. 2130706433 0x7f.1 0177.0.0.1 0x7f000001 %31%32%37.0.0.1 0 0.0.0.0 10.1.2.3 172.16.0.1"
     " 192.168.1.1:8080 0xc0a80101 169.254.169.254 100.64.0.1 100.127.255.254 198.18.0.1 224.0.0.1 255.255.255.255 u:p@10.0.0.1"
     " [::1] [::] [0:0::1]:80 [fe80::1] [fc00::1] [fd12:3456::1] [fec0::1] [ff02::1] [::ffff:127.0.0.1] [::ffff:a00:1]"

@@ -12,13 +12,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from absolve.cli.totals import Totals
-from absolve.core.errors import Diagnostic
 from absolve.document.settings import Settings
 from absolve.inventory.documents import DOCUMENT_COLUMNS
 from absolve.run import load
 from absolve.run.filters import Selection
 from absolve.run.inputs import WHOLE, Input
-from absolve.run.links_task import ListOptions, Unique, listed
+from absolve.run.links_task import ListOptions, listed
 from absolve.run.load import ReadOptions, cut, spread
 from absolve.run.results import BytesRead, Failure, LinkCounts, RowChunk
 
@@ -91,14 +90,12 @@ def joined(results: Iterable[Any]) -> tuple[bytes, list[Any], int]:
     The last of the other results are the counts of links, in total.
     """
     rows: dict[str, bytearray] = defaultdict(bytearray)
-    unique = Unique()
     others: list[Any] = []
     totals = Totals()
     size = 0
     for piece in results:
         if isinstance(piece, RowChunk):
-            chunk = piece.chunk
-            rows[piece.table] += chunk if isinstance(chunk, bytes) else "".join(map(repr, unique.of(chunk))).encode()
+            rows[piece.table] += piece.chunk
         elif isinstance(piece, BytesRead):
             size += piece.read
         elif isinstance(piece, LinkCounts):  # of each range
@@ -142,8 +139,7 @@ def test_an_archive_in_ranges_gives_the_same_results(path: Path, bit: str, limit
             {},
             {"settings": SMALL},
             {"settings": Settings(max_depth=1)},
-            {"unique": True, "columns": ("entity", "reference")},
-            {"unique": True, "columns": ("reference",)},
+            {"columns": ("entity", "reference")},
             {"selection": Selection(frozenset({"navigation"}))},
             {"table": "documents", "columns": DOCUMENT_COLUMNS},
             {"format": "sqlite", "beside": True},
@@ -156,13 +152,6 @@ def test_generated_archives_in_ranges_give_the_same_results(
 ) -> None:
     path.write_bytes(b"".join([BITS[bit] for bit in bits]))
     same_in_parts(path, url, **how)
-
-
-def test_a_record_without_links_is_walked_at_the_start_of_the_file_alone(path: Path) -> None:
-    revisit = BITS["a revisit"].replace(b"WARC-Target-URI: ", b"WARC-Target-URI:\0")
-    path.write_bytes(revisit + revisit)
-    results = listed(ListOptions(ReadOptions(Settings())), Input(str(path), path.name, None))
-    assert [one.code for one in results if isinstance(one, Diagnostic)] == ["control-character"]
 
 
 @given(st.lists(st.sampled_from(sorted(BITS)), min_size=2, max_size=8), st.data())
@@ -179,12 +168,6 @@ def test_an_archive_of_images_in_ranges_gives_the_same_documents(path: Path) -> 
     image = ONE.replace(b"application/http", b"image/png").replace(b"HTTP/1.1", b"PNG")
     path.write_bytes(ONE + image + TWO + gzip.compress(image + image) + GET + REVISIT + image + ONE)
     same_in_parts(path, table="documents", columns=DOCUMENT_COLUMNS)
-
-
-def test_a_condition_uses_the_record_numbers_of_the_rows(path: Path) -> None:
-    path.write_bytes(ONE * 5)
-    for condition in ("entity = 'record[4]/body[1]'", "false"):
-        same_in_parts(path, where=condition)
 
 
 def test_only_a_large_archive_is_cut_and_only_for_several_processes(

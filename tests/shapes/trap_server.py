@@ -41,9 +41,8 @@ class Server:
         self._socket.close()
 
     def _served(self, client: socket.socket) -> None:
-        with client, suppress(OSError):
+        with client, suppress(OSError, IndexError), client.makefile("rb") as file:  # gone before it asked
             client.settimeout(20)
-            file = client.makefile("rb")
             target = file.readline().decode().split(" ")[1]
             lines = iter(lambda: file.readline().decode("latin-1").strip(), "")
             fields = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}

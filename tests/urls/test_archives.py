@@ -6,6 +6,9 @@ from pathlib import Path
 import pytest
 
 import absolve
+from absolve.cli import main
+from absolve.rewriting.forms import Form
+from absolve.rewriting.policy import absolute
 from absolve.urls.archives import archived
 from tests.shapes.captures import entry, har
 
@@ -59,11 +62,8 @@ def test_a_page_retrieved_from_an_archive_has_its_own_url(flag: str) -> None:
         "http://e.example/d/p.html",
         "--url, at web.archive.org",
     )
-    host = "http://e.example" if flag == "id_" else "https://web.archive.org"
-    assert (second.target, third.target) == (
-        f"{host}/web/{TIME}/http://o.example/y",
-        "http://web.archive.org/web/1/http://z.example/" if flag == "id_" else third.target,
-    )
+    kept = (f"http://e.example/web/{TIME}/http://o.example/y", "http://web.archive.org/web/1/http://z.example/")
+    assert (second.target, third.target) == (kept if flag == "id_" else ("http://o.example/y", "http://z.example/"))
     (row,) = absolve.documents(PAGE, url=url)
     assert (row.url, row.date) == ("http://e.example/d/p.html", "2015-01-02T03:04:05Z")
 
@@ -78,6 +78,52 @@ def test_a_rewrite_leads_to_the_archive_where_the_archive_changed_the_links() ->
     new = absolve.rewrite(PAGE, url=f"https://web.archive.org/web/{TIME}/http://e.example/d/")
     assert new.startswith(b'<a href="http://e.example/d/x">x</a><a href="https://web.archive.org/web/20150102030405/http://o.example/y">')
     assert absolve.verify(PAGE, new, url=f"https://web.archive.org/web/{TIME}/http://e.example/d/") == []
+
+
+@pytest.mark.parametrize(
+    ("page", "reference", "target"),
+    [
+        (f"https://web.archive.org/web/{TIME}/http://e.example/", f"/web/{TIME}im_/http://e.example/a.png?x#y", "http://e.example/a.png?x#y"),
+        (f"https://web.archive.org/web/{TIME}/http://e.example/", f"http://WEB.archive.org/web/{TIME}js_/https://o.example", "https://o.example"),
+        (f"https://web.archive.org/web/{TIME}/http://e.example/", "/_static/js/bundle.js", "https://web.archive.org/_static/js/bundle.js"),
+        (f"https://web.archive.org/web/{TIME}/http://e.example/", "https://web.archive.org/about", "https://web.archive.org/about"),
+        (f"http://localhost:8080/c/{TIME}mp_/http://e.example/d/", f"/c/{TIME}mp_/http://e.example/x", "http://e.example/x"),
+        (f"http://localhost:8080/c/{TIME}mp_/http://e.example/d/", f"http://localhost:8080/c/{TIME}cs_/http://e.example/x", "http://e.example/x"),
+        (
+            f"http://localhost:8080/c/{TIME}mp_/http://e.example/d/",
+            f"https://web.archive.org/web/{TIME}/http://e.example/x",
+            f"https://web.archive.org/web/{TIME}/http://e.example/x",
+        ),
+    ],
+)
+def test_a_link_that_an_archive_changed_leads_to_the_capture_behind_it(page: str, reference: str, target: str) -> None:
+    (row,) = absolve.links(f'<a href="{reference}">', url=page)
+    assert row.target == target
+    assert absolve.verify(f'<a href="{reference}">', absolve.rewrite(f'<a href="{reference}">', url=page), url=page) == []
+
+
+def test_rules_and_forms_know_the_capture_behind_a_link_of_an_archive() -> None:
+    url, page = f"https://web.archive.org/web/{TIME}/http://e.example/d/", f'<a href="/web/{TIME}/http://e.example/d/y">'
+    assert absolve.rewrite(page, url=url, policy=absolve.remap([("//e.example", "https://n.example")])) == '<a href="https://n.example/d/y">'
+    assert absolve.rewrite(page, url=url, policy=Form(absolute, "relative")) == '<a href="y">'
+    assert absolve.rewrite(page, url=url) == f'<a href="https://web.archive.org/web/{TIME}/http://e.example/d/y">'
+
+
+@pytest.mark.parametrize("given", [f"http://localhost:8080/c/{TIME}mp_/http://e.example/", "http://e.example/"])
+def test_a_mirror_of_pages_whose_links_an_archive_changed_leads_from_file_to_file(
+    tmp_path: Path, given: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = f"http://localhost:8080/c/{TIME}mp_/http://e.example/"
+    page = f"<title>h</title><!-- saved from url=({len(root):04}){root} --><img src='{root.replace('mp_', 'im_')}a.gif'><a href='/c/{TIME}mp_/http://e.example/b.html'>b</a>"
+    files = {"index.html": page, "a.gif": "GIF89a", "b.html": f"<title>b</title><!-- saved from url=({len(root):04}){root} --><a href=//localhost:8080/c/{TIME}mp_/http://e.example/>h</a>"}
+    for name, text in files.items():
+        (tmp_path / "s" / name).parent.mkdir(exist_ok=True)
+        (tmp_path / "s" / name).write_text(text)
+    assert main(["mirror", str(tmp_path / "s"), "--url", given, "-o", str(tmp_path / "m")]) == 0
+    assert main(["mirror", "--check", str(tmp_path / "m")]) == 0
+    assert "nothing is wrong" in capsys.readouterr().err
+    assert "<img src='a.gif'><a href='b.html'>" in (tmp_path / "m/e.example/index.html").read_text()
+    assert main(["check", str(tmp_path / "s"), "--url", given]) == 0
 
 
 def test_redirects_of_an_archive_lead_to_a_capture() -> None:
@@ -96,8 +142,6 @@ def test_a_recorded_url_of_an_archive_is_that_of_the_capture_in_every_command(tm
     assert (row.url, row.date) == ("http://e.example/d/p.html", "2015-01-02T03:04:05Z")
     assert b'\\"http://e.example/d/x\\"' in absolve.rewrite(data, name="x.har")
     (tmp_path / "x.har").write_bytes(data)
-    from absolve.cli import main
-
     assert main(["mirror", str(tmp_path / "x.har"), "-o", str(tmp_path / "m")]) == 0
     assert (tmp_path / "m/e.example/d/p.html").is_file()
     assert json.loads(data)
@@ -106,7 +150,5 @@ def test_a_recorded_url_of_an_archive_is_that_of_the_capture_in_every_command(tm
 def test_an_audit_is_of_the_site_that_was_captured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "s").mkdir()
     (tmp_path / "s/index.html").write_text("<a href='/gone.html'>x</a>")
-    from absolve.cli import main
-
     assert main(["audit", str(tmp_path / "s"), "--url", f"https://web.archive.org/web/{TIME}id_/http://e.example/"]) == 1
     assert "elsewhere" not in capsys.readouterr().err

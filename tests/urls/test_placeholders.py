@@ -2,6 +2,7 @@
 
 import pytest
 
+import absolve
 from absolve.urls import PROFILES, resolver
 from absolve.urls.placeholders import first, is_placeholder, masked, resolved
 
@@ -9,7 +10,7 @@ BASE = "http://h.example/d/p.html"
 PLACEHOLDERS = [
     *("{{ x }}", "{{x}}/y", "{{{x}}}", "{% url 'x' %}", "{{% x %}}", "{{< ref x >}}", "{{- x -}}", "{$x}", "{url}", "{#t('x')}", "{+x}", "%7B%7Bx%7D%7D/y", "%7b%25 x"),
     *("<?php echo $x ?>", "<?= $x ?>/y", "<%= x %>", "<%@ x %>", "<#if x>", "<@spring.url '/'/>", "<c:url value='/'/>", "<TMPL_VAR x>"),
-    *("${x}/y", "#{x}", "@{/x}", "*{x}", "~{x}", "!{x}", "^{x}", "%{#url}", "$x/y", "$!x", "$(PROVIDER{x})"),
+    *("${x}/y", "#{x}/y", "#{f(", "@{/x}", "*{x}", "~{x}", "!{x}", "^{x}", "%{#url}", "$x/y", "$!x", "$(PROVIDER{x})"),
     *("*|UNSUB|*", "%%unsubscribe%%", "%%=RedirectTo(@x)=%%", "%%[ if x ]%%", "%PUBLIC_URL%/x.png", "%sveltekit.assets%/x", "%BASE_URL%x"),
     *("<unsubscribe>", "<WebVersion>", "@@LINK@@", "@@BASE_URL@@/x.png", "%[unsubscribe]%", "%[Unsubscribe URL]%"),
     *("[[UNSUB_LINK]]", "[[~5]]", "[[+x]]/y", "[(${x})]", "[% x %]", "[%- x -%]", "[unsubscribe]", "[site:url]", "###UNSUBSCRIBE###"),
@@ -18,7 +19,7 @@ PLACEHOLDERS = [
     *("/x/{{ f(", "x?y=<?=", "http://h/x?<% f(", "a/{% x"),  # a quote or a blank has cut these
 ]
 REFERENCES = [
-    *("x", "/x", "x?y#z", "%20x", "%E3%81%82%E3%81%84", "%7Bx%7D", "@babel/core", "@user", "~user/", "*.html", "!important", "$", "#", "#x", "##"),
+    *("x", "/x", "x?y#z", "%20x", "%E3%81%82%E3%81%84", "%7Bx%7D", "@babel/core", "@user", "~user/", "*.html", "!important", "$", "#", "#x", "##", "#{x}", "#{x}y"),
     *("__URL__", "~/x", "-x-", "@@x", "@@", "%[x]", "<x", "<x>y", "<http://h/>", "x<y>"),
     *("{0A1B2C3D-0000-1111-2222-333344445555}.html", "{%22a%22:1}", "?q={%22a%22:[%22b%22]}", "?q=[[1,2],[3]]", "[ENG] x.pdf", "[...x].js"),
     *("100%25off%21", "%%", "###", "a@b.example", "x/${a}", "#{{x}}", "a<b", "\\x", "'x'", '"x"', "javascript:f({{a:1}", "data:,<?xml", "mailto:{{ x"),
@@ -58,3 +59,12 @@ def test_blanks_and_commas_of_placeholders_are_masked() -> None:
 def test_many_placeholders_without_an_end_take_linear_time() -> None:
     text = "a" + "{{ <? [% ${" * 200_000
     assert (is_placeholder(text), first(text), len(masked(text.encode()))) == (True, 1, len(text))
+
+
+def test_a_placeholder_of_ruby_is_a_fragment_in_other_documents() -> None:
+    page = '<a href="#{x}">'
+    found = {name: next(iter(absolve.links(page, name=name, url=BASE))) for name in ("p.html", "p.html.erb")}
+    assert {name: (row.target, row.problems) for name, row in found.items()} == {
+        "p.html": (f"{BASE}#{{x}}", []),
+        "p.html.erb": (None, ["placeholder"]),
+    }

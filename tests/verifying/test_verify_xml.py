@@ -139,15 +139,11 @@ def test_xml_that_lxml_cannot_read_is_reported_as_unproved() -> None:
     assert found(deep, rewritten(deep)) == [("unjudged", None)]
 
 
-def test_recovered_xml_is_verified_as_html() -> None:
-    before = "<rss><a href=x></rss>"
-    assert found(before, rewritten(before, recover=True), recover=True) == []
-
-
-def test_recovered_utf_16_is_verified_as_html() -> None:
-    before = "<?xml version='1.0' encoding='utf-16'?><rss><a href=x></rss>".encode("utf-16")
-    after = absolve.rewrite(before, media_type=TYPE, url=URL, recover=True)
-    assert found(before, after, recover=True) == []
+def test_verify_finds_what_became_ill_formed_or_lost_in_recovered_xml() -> None:
+    assert found("<rss><link>http://h/</link></rss>", "<rss><link>http://h/&</link></rss>", policy=lambda _: "http://h/&") != []
+    before = "<rss>&<title>\x0b</title><link>http://h/</link></rss>"
+    assert found(before, before.replace("\x0b", "")) != []
+    assert found(before, before.replace("&", "&amp;")) != []
 
 
 def test_verify_accepts_a_charset_that_only_python_supports() -> None:

@@ -1,11 +1,15 @@
 """Inputs by URL: what the commands ask for, what they say and write, and that nothing is asked for without a URL."""
 
 import csv
+import gzip
 import io
 import json
+import os
 import re
 import socket
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import httpcore
 import pytest
 
 import absolve
@@ -330,16 +335,61 @@ def test_several_pages_are_no_single_file_and_no_counts(
     assert not Path("x.html").exists()
 
 
+def network(server: Server, monkeypatch: pytest.MonkeyPatch, **addresses: str) -> set[str]:
+    """Give names these addresses, all of which are the server; return the names and addresses that are connected to."""
+    connected: set[str] = set()
+    connect = httpcore.AnyIOBackend.connect_tcp
+
+    async def resolved(host: str, port: int, **_: object) -> list[tuple[Any, ...]]:
+        return [(0, 0, 0, "", (addresses.get(host, host), port))]
+
+    async def connected_to(self: httpcore.AnyIOBackend, host: str, *_: Any, **__: Any) -> httpcore.AsyncNetworkStream:
+        connected.add(host)
+        return await connect(self, "127.0.0.1", server.port)
+
+    monkeypatch.setattr("anyio.getaddrinfo", resolved)
+    monkeypatch.setattr("httpcore.AnyIOBackend.connect_tcp", connected_to)
+    return connected
+
+
 def test_a_page_of_the_internet_leads_to_no_private_address(
     site: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    async def are_public(_: list[str]) -> bool:
-        return True
+    connected = network(site, monkeypatch, **{"pub.example": "93.184.216.34", "inner.example": "10.0.0.1"})
+    inside = ("10.0.0.1", "inner.example", "127.0.0.1", "localhost", "[::1]", "169.254.169.254", "jenkins")
+    pictures = "".join(f"<img src=http://{host}/private>" for host in inside)
+    site.answers["/"] = [page(f"<img src=http://inner.example/private><img src=/r>{pictures}".encode())]
+    site.answers["/r"] = [moved("http://inner.example/private")]
+    assert main(["mirror", "http://pub.example/", "-o", "m", "--retries", "0"]) == 0
+    assert "inner.example has no public address: 10.0.0.1" in capsys.readouterr().err
+    assert main(["check", "http://pub.example/", "--live", "all", "--resolve", f"pub.example={site.url}", "--retries", "0"]) == 1
+    assert connected == {"93.184.216.34", "127.0.0.1"}
+    assert "/private" not in site.targets
 
-    monkeypatch.setattr("absolve.run.web.crawl.are_public", are_public)
-    assert main(["mirror", f"{site.url}/", "-o", "m"]) == 3
-    assert "has no public address" in capsys.readouterr().err
-    assert not site.asked
+
+def test_behind_a_proxy_a_page_of_the_internet_leads_to_no_private_address(site: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The proxy is not asked for hosts of `no_proxy`, nor for names that no public DNS answers."""
+    connected = network(site, monkeypatch, **{"inner.example": "10.0.0.1"})
+    monkeypatch.setenv("http_proxy", "http://proxy.example:80")
+    inside = ("10.0.0.1", "inner.example", "127.0.0.1", "localhost", "169.254.169.254")
+    monkeypatch.setenv("no_proxy", ",".join(inside))
+    pictures = "".join(f"<img src=http://{host}/private>" for host in (*inside, "10.0.0.2", "jenkins", "wiki.corp"))
+    site.answers["http://pub.example/"] = [page(f"{pictures}<img src=http://cdn.example/r><img src=http://cdn.example/i>".encode())]
+    site.answers["http://cdn.example/r"] = [moved("http://inner.example/private")]
+    assert main(["mirror", "http://pub.example/", "-o", "m", "--retries", "0", "-q"]) == 0
+    assert connected == {"proxy.example"}
+    assert "http://cdn.example/i" in site.targets
+    assert not [target for target in site.targets if "private" in target]
+
+
+def test_the_url_of_a_folder_that_nobody_typed_lets_no_page_into_a_private_network(site: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    connected = network(site, monkeypatch, **{"inner.example": "10.0.0.1", "pub.example": "93.184.216.34"})
+    Path("d").mkdir()
+    Path("d/index.html").write_text("<a href=http://inner.example/private>a</a><a href=http://pub.example/a/>b</a>", "utf-8")
+    assert main(["check", "d", "--live", "--retries", "0"]) == 0
+    assert connected == {"93.184.216.34"}
+    assert main(["check", "d", "--url", "http://inner.example/", "--live", "all", "--retries", "0"]) == 1
+    assert "inner.example" in connected  # the user named it
 
 
 def test_the_password_in_a_url_is_nowhere_in_a_mirror_or_an_audit(site: Server, capsys: pytest.CaptureFixture[str]) -> None:
@@ -350,6 +400,58 @@ def test_the_password_in_a_url_is_nowhere_in_a_mirror_or_an_audit(site: Server, 
     assert "secret" not in shown.out + shown.err
     assert [name for name in ("one.html", "a.jsonl", "a.html") if b"secret" in Path(name).read_bytes()] == []
     assert {one.fields.get("authorization") for one in site.asked} == {"Basic bWU6c2VjcmV0"}
+
+
+def test_a_crawl_stays_at_its_port(site: Server) -> None:
+    with serving({"/": page(b"<a href=/more>m</a>")}) as other:
+        site.answers["/"] = [page(f"<a href={other.url}/>o</a><a href={site.url}/a/>a</a>".encode())]
+        assert main(["mirror", f"{site.url}/", "-o", "m", "--depth", "2", "-q"]) == 0
+    assert (other.targets, "/a/" in site.targets) == ([], True)
+
+
+def test_a_capture_that_cannot_be_saved_is_an_error_before_anything_is_asked(site: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("file").touch()
+    for command in (["mirror", "-o", "m"], ["check"], ["links"]):
+        assert main([*command, f"{site.url}/", "--save", "nowhere/s.warc.gz"]) in {2, 3}
+        assert "nowhere/s.warc.gz: " in capsys.readouterr().err
+        assert main([*command, f"{site.url}/", "--save", "file/s.warc.gz"]) in {2, 3}
+    assert main(["mirror", f"{site.url}/", "-o", "m", "--save", "m/s.warc.gz"]) == 2
+    assert site.asked == []
+
+
+def test_messages_name_the_url_and_no_file_of_ours(site: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    site.answers["/"] = [page(b"<a href=/bomb>b</a><img src=/c.png>")]
+    site.answers["/bomb"] = [page(gzip.compress(b"x" * 3_000_000), "Content-Encoding: gzip")]
+    site.answers["/c.png"] = [response(b"x", "Content-Type: image/png", "Content-Range: bytes 0-0/9", code=206)]
+    for command in (["mirror", "-o", "m", "--depth", "1"], ["check", "--depth", "1"], ["check", "--live", "all"]):
+        main([*command, f"{site.url}/", "--errors", "e.jsonl", "--retries", "0", "--max-decompressed", "1M"])
+        shown = capsys.readouterr().err + Path("e.jsonl").read_text()
+        assert f"{site.url}/bomb: too-large: more than 1,048,576 bytes come out of this (--max-decompressed)\n" in shown or "--live" in command
+        assert not re.search(r"tmp|asked\.warc|at byte", shown), shown
+    main(["mirror", f"{site.url}/", "-o", "m2", "--retries", "0", "--ignore-robots"])
+    assert f"{site.url}/c.png: partial: " in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there is no such limit here")
+@pytest.mark.parametrize("most", [9, 12, 20])
+def test_too_few_file_descriptors_are_no_hang_and_no_traceback(site: Server, most: int) -> None:
+    Path("urls").write_text("".join(f"{site.url}/a/?{number}\n" for number in range(40)), "utf-8")
+    limited = "import resource, runpy, sys; resource.setrlimit(resource.RLIMIT_NOFILE, ({0}, {0})); sys.argv[0] = 'absolve'; runpy.run_module('absolve', run_name='__main__')"
+    argv = [sys.executable, "-c", limited.format(most), "links", "--from", "urls", "--retries", "0", "--ignore-robots"]
+    run = subprocess.run(argv, capture_output=True, check=False, timeout=60)
+    assert run.returncode in {0, 3}
+    assert b"Traceback" not in run.stderr, run.stderr
+    assert run.stdout or run.stderr.count(b"\n") < 45
+
+
+def test_redirects_without_an_end_are_one_finding(site: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    site.answers["/"] = [page(b"<a href=/to/0>x</a>")]
+    site.answers |= {f"/to/{number}": [moved(f"/to/{number + 1}")] for number in range(30)}
+    assert main(["check", f"{site.url}/", "--depth", "1", "--retries", "0", "-f", "jsonl"]) == 1
+    shown = capsys.readouterr()
+    rows = [json.loads(line) for line in shown.out.splitlines()]
+    assert [row["verdict"] for row in rows if row["table"] == "links"] == ["loop"]
+    assert f"warning: {site.url}/to/0: redirects: more than 20 redirects" in shown.err
 
 
 def test_a_dry_run_keeps_no_cache(site: Server) -> None:
@@ -467,6 +569,22 @@ def test_ranges_are_not_asked_of_private_addresses_where_these_are_denied(archiv
     url, asked = archive
     assert main(["links", url, "--deny-private", "-q", "-o", "l.csv"]) == 3
     assert asked == []
+
+
+def test_a_mirror_of_an_archive_asks_for_it_as_it_is_told(archive: tuple[str, list[tuple[str, str | None]]], capsys: pytest.CaptureFixture[str]) -> None:
+    url, asked = archive
+    assert main(["mirror", url, "-o", "m", "--deny-private"]) == 3
+    assert (asked, "refused-address" in capsys.readouterr().err, Path("m").exists()) == ([], True, False)
+    assert main(["mirror", url, "-o", "m", "--header", "X-Key: a", "--save", "s.warc", "--ignore-robots", "-q"]) == 0
+    assert [one for one in asked if one[0] == "GET"] == [("GET", None)]
+    assert main(["mirror", "served/a.warc", "-o", "again", "-q"]) == 0
+    assert Path("m/h.example/0.html").read_bytes() == Path("again/h.example/0.html").read_bytes()
+    assert f"WARC-Target-URI: {url}".encode() in Path("s.warc").read_bytes()
+    with serving({"/a.warc": response(b"WARC/1.0\r\nbroken")}) as server:
+        assert main(["mirror", f"{server.url}/a.warc", "-o", "m2", "--header", "X-Key: a"]) == 3
+        assert server.asked[-1].fields["x-key"] == "a"
+        assert f"error: {server.url}/a.warc" in (err := capsys.readouterr().err)
+        assert "tmp" not in err
 
 
 def _cut(head: bytes, _: bytes) -> bytes:

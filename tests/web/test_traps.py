@@ -1,7 +1,9 @@
 """What servers do to those who ask them: each trap ends as documented, in time, and nothing else is asked for."""
 
 import gzip
+import os
 import time
+import tracemalloc
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +16,7 @@ from absolve.core.errors import UsageError
 from absolve.document.settings import Settings
 from absolve.run.web import client, fetching
 from absolve.run.web.client import Asking, Client
+from tests.shapes import captures
 from tests.shapes.trap_server import Answer, Server, endless, moved, page, response, serving, slowly, status
 
 LINK = b"<a href=x>"
@@ -285,6 +288,80 @@ def test_a_proxy_of_the_environment_is_asked(proxy: str, field: str | None, monk
         assert (found.body, server.asked[-1].fields.get("proxy-authorization")) == (LINK, field)
 
 
+@pytest.mark.parametrize("line", [b"user-agent:%d", b"user-agent: *\nallow:%d", b"user-agent: *\nallow: /%d*a*b$"])
+def test_a_robots_txt_with_thousands_of_groups_and_rules_takes_no_time_and_no_memory(line: bytes) -> None:
+    lines = [*(line % number for number in range(4000)), *(b"allow:%d" % number for number in range(4000)), b"user-agent: Absolve", b"disallow: /b"]
+    rules = response(b"\n".join(lines))
+    tracemalloc.start()
+    began = time.monotonic()
+    try:
+        with serving({"/robots.txt": rules, "/a": page(LINK)}) as server:
+            found, refused = asked(server, "/a", "/b", asking=ASKING._replace(timeout=20))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert (found.problem, refused.problem and refused.problem.code) == (None, "robots")
+    assert time.monotonic() - began < 10
+    assert peak < 20_000_000
+
+
+def test_all_that_is_kept_of_responses_is_bounded() -> None:
+    head = page(b"", *(f"X-{number}: {'a' * 900}" for number in range(90)))
+    rules = response(b"User-agent: *\n" + b"Disallow: /%d\n" * 2000)
+
+    async def kept() -> list[int]:
+        async with Client(ASKING._replace(timeout=20)) as made:
+            made._known._most = made._robots._most = 2_000_000
+            for number in range(60):
+                assert (await made.answer(f"{server.url}/{number}")).problem is None
+            return [len(made._known._found), made._known._size, len(made._locks), len(made._hosts)]
+
+    with serving({**{f"/{number}": head for number in range(60)}, "/robots.txt": rules}) as server:
+        count, size, *others = anyio.run(kept)
+    assert (10 < count < 30, size <= 2_000_000, others) == (True, True, [0, 0])
+
+
+@pytest.mark.parametrize(("body", "code"), [(b"x" * 3000, "too-large"), (captures.page("http://h.example/", b"x" * 3000), None)])
+def test_a_body_that_is_no_archive_has_a_lower_bound(body: bytes, code: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("absolve.run.web.client._MOST_OF_A_PAGE", 2000)
+    found, _ = one({"/a": response(body)})
+    assert (found.problem and found.problem.code) == code
+    found, _ = one({"/a": response(body)}, asking=ASKING._replace(settings=Settings(max_size=4000)))
+    assert found.problem is None
+
+
+def test_the_bodies_of_redirects_are_bounded_together() -> None:
+    answers = {f"/{number}": response(b"x" * 800, f"Location: /{number + 1}", code=302) for number in range(9)}
+    found, _ = one({**answers, "/9": page(LINK)}, "/0", ASKING._replace(settings=Settings(max_size=4000)))
+    assert (found.problem and found.problem.code) == "too-large"
+
+
+def test_cookies_stay_with_their_origin(tmp_path: Path) -> None:
+    (tmp_path / "jar").write_text("# Netscape HTTP Cookie File\n127.0.0.1\tFALSE\t/\tFALSE\t4000000000\tk\tv\n")
+    with serving({"/x": page(LINK)}) as other:
+        answers = {"/a": status(302, f"Location: {other.url}/x", "Set-Cookie: set=v; Path=/")}
+        with serving(answers) as server:
+            asked(server, "/a", "/b", asking=ASKING._replace(cookies=str(tmp_path / "jar"), robots=False))
+    assert [one.fields.get("cookie") for one in server.asked] == ["k=v", "k=v; set=v"]
+    assert [one.fields.get("cookie") for one in other.asked] == [None]
+
+
+def test_the_user_in_a_redirect_is_in_no_url_and_in_no_capture() -> None:
+    with serving({"/x": page(LINK)}) as server:
+        server.answers["/a"] = [moved(f"{server.url.replace('//', '//u:p@')}/x")]
+        (found,) = asked(server, "/a")
+    assert [one.url for one in found.responses] == [f"{server.url}/a", f"{server.url}/x"]
+    assert b"u:p@" not in found.head
+    assert "authorization" not in server.asked[-1].fields
+
+
+@pytest.mark.parametrize(("url", "reason"), [("http://127.0.0.1:1/", "connection refused"), ("http://nowhere.invalid/", "no host has the name")])
+def test_a_message_says_why_there_is_no_connection(url: str, reason: str) -> None:
+    (found,) = anyio.run(_asked, ASKING, url)
+    assert found.problem is not None
+    assert reason in found.problem.text
+
+
 def test_cookies_go_to_the_host_that_set_them() -> None:
     answers = {"/a": moved("/b"), "/b": page(LINK)}
     answers["/a"] = status(302, "Location: /b", "Set-Cookie: k=v; Path=/")
@@ -322,6 +399,20 @@ def test_what_is_fresh_is_not_asked_for_again_and_what_is_not_is_asked_for_news(
     assert [(one.body, one.problem is None) for one in second] == [(LINK, True)] * 3 + [(b"", False)]
     assert [one.head for one in second] == [one.head for one in first]
     assert (tmp_path / "c" / "d").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there are no such modes here")
+def test_only_the_user_can_read_a_cache_and_it_has_no_secret_of_a_request(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    (tmp_path / "absolve-responses.sqlite").touch(0o644)  # of an earlier version
+    fields = (("Authorization", "Bearer sesame"), ("Cookie", "k=sesame"), ("X-Key", "sesame"))
+    with serving({"/a": page(LINK, "Cache-Control: max-age=60")}) as server:
+        for _ in range(2):
+            asked(server, "/a", asking=ASKING._replace(cache=str(tmp_path), robots=False, fields=fields))
+        assert server.targets == ["/a"]
+    files = list(tmp_path.glob("absolve-*"))
+    assert {file.stat().st_mode & 0o777 for file in files} == {0o600}
+    assert not [file for file in files if b"sesame" in file.read_bytes()]
 
 
 def test_a_response_is_kept_for_the_server_that_was_asked(tmp_path: Path) -> None:

@@ -78,6 +78,7 @@ class Outcome(NamedTuple):
     is_loop: bool = False
     page: Page | None = None
     date: str = ""
+    is_html: bool = False
 
 
 class Answers:
@@ -130,7 +131,8 @@ class Answers:
             if bare not in self._of:
                 return Outcome(final, None, hops, first, "where it leads was not asked for", date=one.date)
             one, url = self._of[bare], final
-        return Outcome(url, one.status, hops, first, one.problem, is_permanent, page=one.page, date=one.date)
+        facts = one.problem, is_permanent, False, one.page, one.date, one.is_html
+        return Outcome(url, one.status, hops, first, *facts)
 
     def verdict(self, url: str) -> tuple[str, str] | None:
         """Return the verdict of a URL, and why in words; None if it was not asked for."""
@@ -181,7 +183,8 @@ class Answers:
         if not fragment or page is None or _ROUTE.match(fragment) or unquote(fragment).lower() == "top":
             return None
         names = {fragment, unquote(fragment)}
-        if not page.places.isdisjoint(names | {f"user-content-{name}" for name in names}):
+        wanted = names | {f"user-content-{name}" for name in names}
+        if not page.places.isdisjoint(wanted) or not identity.is_name(unquote(fragment)):
             return None
         return UNSURE if page.has_scripts else "fragment"
 
@@ -227,7 +230,7 @@ def _is_doubtful(url: str, final: str) -> bool:
 def _is_local(url: str) -> bool:
     """Return whether a URL is one of this machine or network."""
     host = urlsplit(url).hostname or ""
-    return not is_public_host(host) or not {".", ":"} & set(host)
+    return not is_public_host(host)
 
 
 def _is_root(url: str) -> bool:
@@ -269,6 +272,8 @@ def of_links(connection: Any, found: Answers, there: Iterable[str] = (), *, is_w
     insert(connection, "answered", ((target, "ok", None, 0, False) for target in known))
     asked = (row for row in each(connection, LINKED) if row[0] not in known)
     insert(connection, "answered", _of_links(asked, found))
+    pages = ((url,) for _, url, *_ in each(connection, LINKED) if (last := found.outcome(url)) and last.is_html)
+    insert(connection, "answered_pages", pages)
     connection.execute(_NOT_ASKED, [is_whole])
     connection.execute(f"INSERT INTO answered SELECT target, '{UNSURE}', NULL, 0, false FROM not_asked")  # noqa: S608 - of ours
     insert(connection, "working", ((one.url,) for one in found if (found.verdict(one.url) or ("",))[0] == WORKS))

@@ -64,6 +64,7 @@ class Answer(NamedTuple):
     """What a server answered for a URL, without its fragment; `status` is None where it did not, because of `problem`.
 
     `target`: where it redirects to; where all redirects ended, with this status, if it `is_end`. `date`: ISO 8601.
+    `is_html`: by its header it is a page.
     """
 
     url: str
@@ -75,6 +76,7 @@ class Answer(NamedTuple):
     line: int = 0
     is_end: bool = False
     page: Page | None = None
+    is_html: bool = False
 
 
 def read(name: str, data: bytes, settings: Settings) -> RuleSet | None:
@@ -185,11 +187,11 @@ def _answer(entry: Entry, settings: Settings) -> Answer:
     location = facts.redirect or dict(facts.fields).get("location")
     target = whatwg.parse(location, entry.url) if location and facts.status in maps.REDIRECTS else None
     declared = entry.media_type or dict(facts.fields).get("content-type", "")
-    page = None
-    if facts.status is not None and 200 <= facts.status < 300 and "html" in declared.lower():
+    page, is_html = None, facts.status is not None and 200 <= facts.status < 300 and "html" in declared.lower()
+    if is_html:
         with suppress(CodingError, WalkError):
             page = _page(entry.url, entry.content, declared, settings)
-    return Answer(entry.url, facts.status or None, target, date=facts.date, page=page)
+    return Answer(entry.url, facts.status or None, target, date=facts.date, page=page, is_html=is_html)
 
 
 def _page(url: str, data: bytes, declared: str, settings: Settings) -> Page | None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve import __version__
@@ -19,15 +18,19 @@ from absolve.audit.outputs.words import titles
 from absolve.urls import identity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Container, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from absolve.audit.judge import Question
 
 _NO_ANSWERS: Final = Answers()
-_MOVED: Final = """
-SELECT url, elsewhere FROM judged_urls WHERE verdict = 'moved' ORDER BY url
+MOVED: Final = """
+SELECT url, elsewhere FROM judged_urls WHERE verdict = 'moved' AND url = moved_url ORDER BY url
 """
-_STAYED: Final = "SELECT url FROM judged_urls WHERE verdict IN ('kept', 'replaced')"
+# Old URLs with where rules should lead them, and new ones.
+_LED: Final = """
+SELECT url, CASE WHEN verdict = 'moved' AND url = moved_url THEN elsewhere ELSE led_final END, true FROM judged_urls
+UNION ALL SELECT n.url, NULL, false FROM named n JOIN resources r USING (resource) WHERE r.side = 'new'
+"""
 _BROKEN: Final = """
 SELECT DISTINCT bare(url) FROM findings
 WHERE verdict = 'broken' AND final IS NULL AND rule IS NULL
@@ -81,9 +84,7 @@ def conclude(
     connection.execute("CREATE OR REPLACE TABLE common (folder VARCHAR, old_folder VARCHAR)")
     insert(connection, "common", [(_folder(connection, "new"), _folder(connection, "old"))])
     connection.execute("CREATE OR REPLACE TABLE folders (url VARCHAR, cause VARCHAR, rule VARCHAR, own VARCHAR)")
-    rule_text = partial(maps.rule_text, rules.form, rules)
-    used = {folder for (url,) in each(connection, _STAYED) for folder in (_root(url), *_folders_above(url))}
-    insert(connection, "folders", folders(connection.execute(_MOVED).fetchall(), rule_text, used))
+    insert(connection, "folders", _folders(connection, rules))
     connection.execute("CREATE OR REPLACE TABLE near_links (url VARCHAR, suggestion VARCHAR)")
     connection.execute("CREATE OR REPLACE TABLE near_urls (url VARCHAR, suggestion VARCHAR)")
     suggest(connection)
@@ -163,23 +164,41 @@ def _folders_above(url: str) -> Iterator[str]:
         yield url[: at + 1]
 
 
-def folders(
-    urls: Sequence[tuple[str, str]], rule_text: Callable[..., str | None], used: Container[str] = ()
-) -> Iterator[tuple[str, str, str | None, str | None]]:
-    """Yield for each URL that moved its cause, the rule of that cause, and its own rule.
+def _folders(connection: Any, rules: maps.Rules) -> Iterator[tuple[str, str, str | None, str | None]]:
+    """Yield for each URL that moved its cause, the rule of that cause, and its own rule: those that were tried.
 
-    A moved folder is one cause for all pages in it. `rule_text` returns the text of the rule from one URL to another.
-    A folder in `used` has pages that stayed: a rule for the folder would move them, too.
+    A moved folder is one cause for all pages in it.
     """
+    urls = connection.execute(MOVED).fetchall()
     pairs = [(old, new, *moved(old, new)) for old, new in urls]
     counts = Counter((above, below) for _, _, above, below in pairs)
+    whole = _whole(connection, rules, [pair for pair, number in counts.items() if number > 1 and pair[0].endswith("/")])
+    tried, _ = maps.with_added(rules.form, rules, urls)
     for old, new, above, below in pairs:
+        own = maps.rule_text(rules.form, rules, old, new) if tried.chain(old).final == new else None
         if counts[above, below] > 1 and above.endswith("/"):
-            folder = rule_text(above, below, prefix=True) if above not in used else None
-            yield old, f"moved:{_path(above)} -> {_path(below)}", folder, rule_text(old, new)
+            folder = maps.rule_text(rules.form, rules, above, below, prefix=True) if (above, below) in whole else None
+            yield old, f"moved:{_path(above)} -> {_path(below)}", folder, own
         else:
-            own = rule_text(old, new)
             yield old, f"moved:{_path(old)} -> {_path(new)}", own, own
+
+
+def _whole(connection: Any, rules: maps.Rules, pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Return the pairs of folders for which one rule is right: each is tried on the URLs of both sites.
+
+    It must lead each old URL below to its page, one with a rule of its own to where that leads, and no new one away.
+    """
+    found: dict[str, list[tuple[tuple[str, str], maps.Rules]]] = {}
+    for pair in pairs:
+        for folder in {pair[0], rules.counterpart(pair[0])}:
+            found.setdefault(folder, []).append((pair, maps.with_added(rules.form, rules, [pair], prefix=True)[0]))
+    wrong = set()
+    for url, end, is_old in each(connection, _LED) if pairs else ():
+        for pair, tried in (given for folder in (_root(url), *_folders_above(url)) for given in found.get(folder, ())):
+            should = end if is_old else rules.chain(url, counts=False).final
+            if pair not in wrong and tried.chain(url).final != should:
+                wrong.add(pair)
+    return set(pairs) - wrong
 
 
 def moved(old: str, new: str) -> tuple[str, str]:

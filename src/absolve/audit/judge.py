@@ -19,7 +19,7 @@ from absolve.core.arrow_stream import BOOL, DOUBLE, NUMBER, TEXT, Field
 from absolve.core.errors import UsageError, in_short
 from absolve.inventory import batches
 from absolve.tables.duckdb import add_function, put
-from absolve.urls import identity
+from absolve.urls import identity, whatwg
 from absolve.urls.relative_path import in_form
 
 if TYPE_CHECKING:
@@ -32,9 +32,7 @@ if TYPE_CHECKING:
     Headings = list[tuple[int, str | None]]  # of resources: the text of their h1 elements
     Compare = Callable[[Sequence[tuple[int, int]]], tuple[list[Match], list[Pair], Headings]]
 
-_NOT_UTF_8: Final = re.compile("%[89A-F]")  # in a decoded path
 _SLASHES: Final = re.compile("/{2,}")
-_LEGACY: Final = "windows-1252"  # what escapes mean that are not UTF-8, most often
 _FETCHED: Final = 10_000  # rows at once
 _COMPARED: Final = 1000  # rules of a table whose direction is in question
 _KINDS: Final = {"BIGINT": NUMBER, "DOUBLE": DOUBLE, "BOOLEAN": BOOL, "VARCHAR": TEXT}  # of columns of tables of ours
@@ -134,14 +132,20 @@ def locate(connection: Any, question: Question) -> None:
     """Find the URLs in the table `wanted`, and try odd spellings of those that are not there."""
     run(connection, "20_located.sql")
     odd = (
-        "SELECT DISTINCT l.url, l.path FROM located l SEMI JOIN wanted USING (side, url)"
+        "WITH linked AS (SELECT DISTINCT normal(bare(l.target)) AS url, d.charset FROM links_in l"
+        " JOIN (SELECT DISTINCT document, charset FROM new_documents WHERE charset <> 'utf-8') d USING (document)"
+        " WHERE contains(l.target, '%') OR strlen(l.target) > length(l.target))"
+        "SELECT DISTINCT l.url, l.path, coalesce(c.charset, 'utf-8')"
+        " FROM located l SEMI JOIN wanted USING (side, url) LEFT JOIN linked c ON c.url = l.url"
         " SEMI JOIN (SELECT DISTINCT side, site FROM served) s ON s.side = l.side AND s.site = l.site"
         " WHERE l.resource IS NULL AND l.variant IS NULL AND contains(l.path, '%')"
         " AND l.url NOT IN (SELECT url FROM respelled)"
     )
     fold = question.server.case == "ignore"
     found = [
-        (url, key.lower() if fold else key) for url, path in each(connection, odd) for key in _respelled(path)
+        (url, key.lower() if fold else key)
+        for url, path, charset in each(connection, odd)
+        for key in _respelled(path, charset)
     ]
     if found:
         insert(connection, "respelled", found)
@@ -151,11 +155,10 @@ def locate(connection: Any, question: Question) -> None:
         run(connection, "20_located.sql")
 
 
-def _respelled(path: str) -> Iterator[str]:
+def _respelled(path: str, charset: str) -> Iterator[str]:
     """Yield keys that a path may mean which no UTF-8 escapes explain: a legacy charset, or escaped twice."""
     key = identity.decoded(path)
-    if _NOT_UTF_8.search(key):
-        yield identity.decoded(path, _LEGACY)
+    yield from identity.respelled(path, charset)
     if (twice := identity.decoded(key.replace("%25", "%"))) != key:
         yield twice
 
@@ -230,6 +233,7 @@ def all_rules(connection: Any, question: Question, sets: Sequence[RuleSet]) -> m
     if given:  # else no file is in the way of a rule to add
         rules.exists = Held(connection, question.server)
         rules.adds_slash = question.server.bare_folder == "redirect"
+        rules.indexes = question.server.indexes
     return rules
 
 
@@ -332,10 +336,13 @@ def compare(connection: Any, compared: Compare | None) -> None:
 # --- all --------------------------------------------------------------------------------------------------------------
 
 
-# The verdicts of targets that no file of the new site decides, by what servers answered; URLs that servers have.
+# The verdicts of targets that no file of the new site decides, by what servers answered; URLs that servers have; links
+# to files on the disk that are not read.
 _ANSWERED: Final = """
 CREATE OR REPLACE TABLE answered (target VARCHAR, verdict VARCHAR, final VARCHAR, hops BIGINT, is_sure BOOLEAN);
-CREATE OR REPLACE TABLE working (url VARCHAR)
+CREATE OR REPLACE TABLE working (url VARCHAR);
+CREATE OR REPLACE TABLE answered_pages (url VARCHAR);
+CREATE OR REPLACE TABLE on_disk (id BIGINT)
 """
 
 
@@ -350,6 +357,7 @@ def judge(
 
     `answered` fills `answered` and `working` with what servers answered, and returns the rules that these answers are.
     """
+    _take_what_is_there(connection)
     run(connection, "15_asked.sql")
     run(connection, "12_old_urls.sql")
     locate(connection, question)
@@ -399,6 +407,23 @@ def one(connection: Any, query: str, values: Sequence[Any] = ()) -> tuple[Any, .
     """Return the only row of a query."""
     (row,) = connection.execute(query, list(values)).fetchall()  # all, because an open result blocks the connection
     return tuple(row)
+
+
+_BEFORE: Final = """
+SELECT l.rowid, d.url, l.reference FROM new_links l
+JOIN new_documents d ON d.document = l.document AND d.entity = regexp_replace(l.entity, '/?srcdoc\\[.*', '')
+WHERE list_contains(l.problems, 'before-base') AND d.url IS NOT NULL
+AND bare(l.target) NOT IN (SELECT url FROM resources WHERE side = 'new')"""
+_INSTEAD: Final = """
+UPDATE new_links SET target = $url
+WHERE rowid = $row AND bare($url) IN (SELECT url FROM resources WHERE side = 'new')"""
+
+
+def _take_what_is_there(connection: Any) -> None:
+    """Set the target of each link that browsers resolve without the base element, where only that URL is there."""
+    for row, own, reference in connection.execute(_BEFORE).fetchall():
+        if (url := whatwg.parse(reference, own)) is not None:
+            connection.execute(_INSTEAD, {"url": url, "row": row})
 
 
 def each(connection: Any, query: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:

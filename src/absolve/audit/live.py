@@ -58,9 +58,9 @@ def _in_turn(found: Iterable[Request]) -> Iterator[Request]:
 
 def ask(requests: list[Request], asking: Asking, keep: Callable[[Answer], None], done: Callable[[int], None]) -> None:
     """Ask for all; `keep` is called with each answer, `done` with the number of URLs that are answered."""
-    import anyio
+    from absolve.run.web import fetching
 
-    anyio.run(_ask, requests, asking, keep, done)
+    fetching.run(_ask, requests, asking, keep, done)
 
 
 async def _ask(
@@ -70,21 +70,13 @@ async def _ask(
 
     from absolve.run.web.client import Client
 
-    async with Client(await _guarded(asking)) as client:
+    async with Client(asking) as client:
         run = _Run(client, keep, done)
         for several in (requests, run.again):  # those of hosts that answer for everything once more, with their bodies
             waiting = iter(list(several))
             async with anyio.create_task_group() as group:
                 for _ in range(asking.concurrency[0]):
                     group.start_soon(run.work, waiting)
-
-
-async def _guarded(asking: Asking) -> Asking:
-    """Return the same; where all hosts that the user named are public, documents lead to public addresses only."""
-    from absolve.run.web.crawl import are_public
-
-    is_public = asking.origins and not asking.resolved and await are_public(asking.origins)
-    return asking._replace(guarded=bool(is_public))
 
 
 class _Run:

@@ -24,6 +24,7 @@ from absolve.inventory import batches
 from absolve.inventory.columns import COLUMNS
 from absolve.inventory.documents import DOCUMENT_COLUMNS
 from absolve.run.inputs import escaped
+from absolve.run.sources import is_file, local
 from absolve.tables import Table
 from absolve.tables.columns import is_url
 from absolve.tables.duckdb import CLOSED, add_tables
@@ -127,7 +128,7 @@ def _is_export(name: str) -> bool:
 
 def _members(name: str) -> list[str]:
     """Return the names of the files in a folder, or in a ZIP archive; none if it is neither."""
-    path = Path(name)
+    path = Path(local(name))
     try:
         if path.is_dir():
             return sorted(one.name for one in path.iterdir() if not one.name.startswith("."))
@@ -141,7 +142,7 @@ def _members(name: str) -> list[str]:
 def tables_of(name: str, most: int) -> Iterator[tuple[str, bytes]]:
     """Yield the tables of an export, with their names. Raise DocumentError for one that is larger or broken."""
     try:
-        with nullcontext() if Path(name).is_dir() else zipfile.ZipFile(name) as archive:
+        with nullcontext() if Path(name).is_dir() else zipfile.ZipFile(local(name)) as archive:
             for title in _members(name):
                 with archive.open(title) if archive else (Path(name) / title).open("rb") as file:
                     data = file.read(most + 1)
@@ -173,7 +174,7 @@ def _begins_with_url(head: bytes) -> bool:
 
 def unread(names: Sequence[str], side: str) -> tuple[str, str] | None:
     """Return the first of the names, and what it is, if all are files that have neither links nor URLs to read."""
-    if not names or not all(Path(name).is_file() and (_is_book(name) or _is_other(name, side)) for name in names):
+    if not names or not all(is_file(name) and (_is_book(name) or _is_other(name, side)) for name in names):
         return None
     name, head = names[0], _head(names[0])
     kind = registry.sniff(head, name) or registry.in_words(head, name)
@@ -213,8 +214,8 @@ def is_empty(connection: Any, side: str, *, has_links: bool) -> bool:
 
 def _head(name: str) -> bytes:
     """Return the first bytes of a file, decompressed if it is a list in gzip; b"" if it cannot be read."""
-    path = Path(name)
-    if name == "-" or not path.is_file():
+    path = Path(local(name))
+    if not path.is_file():
         return b""
     try:
         with path.open("rb") as file:
@@ -391,7 +392,7 @@ def _add_duckdb(connection: Any, side: str, name: str) -> set[str]:
 def _add_sqlite(connection: Any, side: str, name: str) -> set[str]:
     """Insert the rows of an SQLite database by Python's own module: DuckDB would load an extension for it."""
     found = set()
-    path = escaped(str(Path(name).absolute()))
+    path = escaped(absolute(name))
     with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as database:
         database.execute("PRAGMA trusted_schema = OFF")
         for table, columns in TABLES.items():
@@ -439,7 +440,7 @@ def quoted(text: str) -> str:
 
 def absolute(name: str) -> str:
     """Return a path that DuckDB does not take for a URL, or for the name of an extension with a colon."""
-    return os.path.abspath(name)  # noqa: PTH100 - a text
+    return os.path.abspath(local(name))  # noqa: PTH100 - a text
 
 
 def _pattern(name: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from absolve.audit.judge import each, insert, one
 from absolve.audit.maps.apache_config import directives
@@ -17,14 +17,13 @@ from absolve.audit.maps.structured import dicts, loaded
 from absolve.core.errors import Diagnostic, UsageError
 from absolve.tables import text as table_text
 from absolve.urls.identity import decoded
+from absolve.urls.robots import Rule, Rules, of_robots
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from absolve.audit import texts
 
-_MOST_BYTES: Final = 500 << 10  # RFC 9309 2.5
-_MOST_PATTERNS: Final = 500  # with an asterisk; each is tried for each path
 _ROBOT: Final = "googlebot"
 _NOT_INDEXED: Final = re.compile(r"(?:^|,)\s*(?:googlebot:\s*)?(?:noindex|none)\s*(?:$|,)", re.IGNORECASE)
 _TAG: Final = re.compile("x-robots-tag", re.IGNORECASE)
@@ -45,77 +44,7 @@ WHERE r.side = ? AND r.is_page AND r.media_type IS NOT NULL
 """
 
 
-class Rule(NamedTuple):
-    """A rule that shuts paths out, or allows them: its line, its text, and the document that has it."""
-
-    line: int
-    text: str
-    is_allowed: bool = False
-    document: str = ""
-
-
 Found = tuple[str | None, Rule]  # with the pattern of its paths, None for a rule with a condition that is not judged
-
-
-class Rules:
-    """Rules by the patterns of their paths: `*` is any text, a final `$` the end of the path (RFC 9309 2.2.3)."""
-
-    def __init__(self, rules: Iterable[tuple[str, Rule]]) -> None:
-        self._prefixes: dict[str, Rule] = {}
-        self._patterns: dict[str, Rule] = {}
-        for pattern, rule in rules:
-            kind = self._patterns if "*" in pattern or pattern.endswith("$") else self._prefixes
-            if kind is self._prefixes or len(kind) < _MOST_PATTERNS:
-                known = kind.setdefault(pattern, rule)
-                if rule.is_allowed and not known.is_allowed:
-                    kind[pattern] = rule
-        self._lengths = sorted({len(prefix) for prefix in self._prefixes}, reverse=True)
-
-    def __call__(self, path: str) -> Rule | None:
-        """Return the rule that shuts a path out, None if it is allowed: the longest pattern counts (2.2.2)."""
-        path = decoded(path)
-        fitting = [(len(pattern), rule) for pattern, rule in self._patterns.items() if _fits(pattern, path)]
-        for length in self._lengths:
-            rule = self._prefixes.get(path[:length]) if length <= len(path) else None
-            if rule is not None:
-                fitting.append((length, rule))
-                break
-        best = max(fitting, key=lambda found: (found[0], found[1].is_allowed), default=None)
-        return None if best is None or best[1].is_allowed else best[1]
-
-
-def _fits(pattern: str, path: str) -> bool:
-    *pieces, last = pattern.removesuffix("$").split("*")
-    at = 0
-    for number, piece in enumerate(pieces):
-        found = path.find(piece, at)
-        if found < 0 or (not number and found):
-            return False
-        at = found + len(piece)
-    if pattern.endswith("$"):
-        return len(path) - len(last) >= at and path.endswith(last) and (bool(pieces) or path == last)
-    return path.startswith(last) if not pieces else path.find(last, at) >= 0
-
-
-def of_robots(data: bytes) -> Sequence[tuple[str, Rule]]:
-    """Return the rules of a robots.txt file for Googlebot, or for all robots if it names none."""
-    groups: dict[str, list[tuple[str, Rule]]] = {}  # of the robots that count
-    agents: set[str] = set()
-    has_rules = False
-    for number, text in enumerate(_lines(data[:_MOST_BYTES]), 1):
-        name, _, value = (part.strip() for part in text.partition("#")[0].partition(":"))
-        if name.lower() == "user-agent":
-            if has_rules:
-                agents, has_rules = set(), False
-            if (agent := value.lower()) in {_ROBOT, "*"}:
-                agents.add(agent)
-                groups.setdefault(agent, [])
-        elif name.lower() in {"allow", "disallow"}:
-            has_rules = True
-            rule = Rule(number, f"{name}: {value}", name.lower() == "allow")
-            for agent in agents if value else ():
-                groups[agent].append((decoded(value), rule))
-    return groups.get(_ROBOT, groups.get("*", []))
 
 
 def of_headers(data: bytes, at: str) -> Iterator[Found]:
@@ -258,7 +187,7 @@ def _files(
             name = at.rpartition("/")[2]
             rules: Iterable[Found] = []
             if at == f"{site}/robots.txt":
-                rules = of_robots(found.data)
+                rules = of_robots(found.data, _ROBOT)
             elif name in names and at.startswith(site + prefix) and name in {_OF_FOLDERS, at[len(site + prefix) :]}:
                 rules = FILES[name](found.data, at)
             kinds.setdefault(name, []).extend((where, rule._replace(document=found.document)) for where, rule in rules)

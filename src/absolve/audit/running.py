@@ -103,7 +103,8 @@ def audited(
     """Run an audit, and yield what it found, while the tables are open. `ask` adds what servers answer now."""
     reports = course.reports
     found = sites.sites(options)
-    on_disk = sum(os.path.getsize(name) for kinds in found.kinds.values() for name, _ in kinds.inventories) > _LARGE  # noqa: PTH202
+    inventories = [sources.local(name) for kinds in found.kinds.values() for name, _ in kinds.inventories]
+    on_disk = sum(map(os.path.getsize, inventories)) > _LARGE
     sets = _read_maps(options, course)
     changes = _changes(options)
     heard = _given_answers(options, course)
@@ -128,6 +129,7 @@ def audited(
             if ask is not None:
                 ask(connection, heard)
             answered.of_links(connection, heard, sites.beside(connection), is_whole=not options.named)
+            judge.insert(connection, "on_disk", sites.on_disk(connection))
             return [answers.as_rules(answered.of_sites(connection, heard))] if not options.maps else []
 
         rules = _judged(connection, question, sets, compared, _names_of_links(found), heeded)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import os
 import re
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 from itertools import chain, groupby
 from pathlib import Path
@@ -23,10 +23,11 @@ from absolve.audit.tables import PLACE
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.document.base_layers import ASSUMED
+from absolve.document.holdings import keepers_of
 from absolve.formats import registry
 from absolve.run import inputs, sources
 from absolve.run.links_task import ListOptions, Sided, listed_of
-from absolve.run.load import spread
+from absolve.run.load import kind_of, spread
 from absolve.run.sources import STDIN
 from absolve.urls.archives import original
 
@@ -45,13 +46,22 @@ _SITES: Final = "give a folder, an archive, an inventory, a sitemap, a log, or a
 _READ_SETTINGS: Final = frozenset({"plain", "apache"})  # the servers that read .htaccess
 _MOVES: Final = re.compile(rb"^[\t ]*(?:Redirect|RewriteRule)", re.IGNORECASE | re.MULTILINE)
 _COMPRESSED: Final = (".gz", ".br", ".zst", ".bz2", ".xz")
-_WACZ: Final = "application/wacz"
 # Files of the new site that were given by name; those of a site around them were not given.
 _BY_NAME: Final = """
 INSERT INTO by_name SELECT DISTINCT url, document FROM new_documents
 WHERE entity = '' AND url IS NOT NULL AND list_contains(?, document)
 """
-_CONTAINERS: Final = frozenset({registry.WARC, registry.HAR, _WACZ, *registry.MAIL})
+# Relative links of files of the new site that lead to no document; whether they climb above the root, if it is assumed.
+_UNREAD: Final = f"""
+SELECT i.id, i.document, i.reference, list_contains(i.problems, 'above-root'),
+    d.media_type = '{registry.MARKDOWN}'
+FROM links_in i JOIN located l ON l.side = 'new' AND l.url = bare(i.target) AND l.resource IS NULL
+JOIN new_documents d ON d.document = i.document AND d.entity = i.entity AND i.entity = ''
+WHERE i.base_layer = 'retrieval' AND (i.base_source = '{ASSUMED}' OR NOT list_contains(i.problems, 'above-root'))
+AND NOT regexp_matches(i.reference, '^([A-Za-z][A-Za-z0-9+.-]*:|[/\\#?])')
+AND i.document NOT IN (SELECT document FROM new_foreign)
+"""  # noqa: S608 - names of ours
+_OF_SITES: Final = frozenset({registry.HTML, registry.MARKDOWN})  # kinds of pages
 
 
 class Sites(NamedTuple):
@@ -107,8 +117,7 @@ def read(connection: Any, options: Any, found: Sites, course: Course) -> None:
     for side in load.SIDES:
         _check(connection, side, found.kinds[side], options, course)
     connection.execute("CREATE TABLE by_name (url VARCHAR, document VARCHAR)")
-    names = [name for name in found.kinds[load.NEW].documents if Path(name).is_file()]
-    connection.execute(_BY_NAME, [names])
+    connection.execute(_BY_NAME, [list(filter(sources.is_file, found.kinds[load.NEW].documents))])
 
 
 def beside(connection: Any) -> Iterator[str]:
@@ -116,7 +125,8 @@ def beside(connection: Any) -> Iterator[str]:
 
     Such a file belongs to a site whose other files were not given, as by a hook that checks what a commit changes.
     """
-    roots = {_root_of(url, name) for url, name in each(connection, "SELECT url, document FROM by_name")}
+    found = each(connection, "SELECT url, document FROM by_name")
+    roots = {_root_of(url, name) for url, name in found if Path(name).is_file()}  # a pipe has no folder
     if not roots:
         return
     for target, url, is_inside, _ in each(connection, LINKED):
@@ -142,6 +152,22 @@ def _is_file(folder: Path, path: str) -> bool:
     place = folder.joinpath(*filter(None, steps))
     file = place / "index.html" if not steps[-1] or place.is_dir() else place
     return file.is_file() and file.resolve().is_relative_to(folder.resolve())
+
+
+def on_disk(connection: Any) -> Iterator[tuple[int]]:
+    """Yield the links to what is on the disk and was not read: beside a folder of no known URL, or left out.
+
+    A Markdown document may link to a folder, which hosts of repositories show. Nothing of it is opened.
+    """
+    for number, document, reference, is_above, is_text in each(connection, _UNREAD):
+        place = unquote(reference.partition("#")[0].partition("?")[0])
+        if not (is_above or is_text or any(keepers_of(place))) or (os.sep != "/" and os.sep in place):
+            continue
+        with suppress(OSError, ValueError, RuntimeError):  # of names that no file can have, and loops of links
+            path = Path(os.path.normpath(Path(document).parent.resolve() / place))
+            file = path / "index.html" if path.is_dir() and not is_text else path
+            if file.exists() and file.resolve() == file:  # no symbolic link leads there
+                yield (number,)
 
 
 def _check(connection: Any, side: str, kinds: Kinds, options: Any, course: Course) -> None:
@@ -181,12 +207,40 @@ def inputs_of(
     if side == load.OLD:
         own.from_ = own.url_map = own.default_url = None
         own.include = own.exclude = []
-    reading = course.reading
-    for input_ in spread(course.found(own, follow=follow), reading, course.jobs):
-        if follow:  # the first time
-            _check_compressed(input_, course)
-            _check_settings(input_, options, course, side)
-        yield _placed(input_, options)
+
+    def placed() -> Iterator[Input]:
+        for input_, kind in _with_kinds(course.found(own, follow=follow)):
+            if follow:  # the first time
+                _check_compressed(input_, course)
+                _check_settings(input_, options, course, side)
+            yield _placed(input_, kind, options)
+
+    yield from spread(placed(), course.reading, course.jobs)
+
+
+def _with_kinds(found: Iterator[Input]) -> Iterator[tuple[Input, str | None]]:
+    """Yield the inputs with their media types. In a folder that has a page, a package is a file of the site."""
+    for _, group in groupby(found, lambda input_: input_.found and input_.root):
+        packages, is_site = [], False
+        for input_ in group:
+            kind = _kind(input_)
+            if input_.found and registry.is_container(kind):
+                packages.append((input_, kind))
+            else:
+                is_site = is_site or kind in _OF_SITES
+                yield input_, kind
+            if is_site:
+                yield from ((one._replace(held=kind_of(one.name)), None) for one, _ in packages)
+                packages.clear()
+        yield from packages
+
+
+def _kind(input_: Input) -> str | None:
+    try:
+        is_plain = input_.name.lower().endswith(_PLAIN)
+        return registry.sniff(b"" if is_plain else sources.head(input_.name), input_.name)
+    except DocumentError:
+        return None
 
 
 def _check_compressed(input_: Input, course: Course) -> None:
@@ -221,17 +275,9 @@ def _check_settings(input_: Input, options: Any, course: Course, side: str) -> N
         course.reports.aside(Diagnostic("unread-map", text, input_.name))
 
 
-def _placed(input_: Input, options: Any) -> Input:
+def _placed(input_: Input, kind: str | None, options: Any) -> Input:
     """Return an input with a URL, unless it is a container, whose documents have their own."""
-    if input_.name == STDIN:
-        return input_
-    kind = None
-    if not input_.name.lower().endswith(_PLAIN):
-        try:
-            kind = registry.sniff(sources.head(input_.name), input_.name)
-        except DocumentError:
-            return input_
-    if kind in _CONTAINERS:
+    if registry.is_container(kind) and kind not in registry.PACKAGES:
         return input_._replace(url=None)
     if kind in registry.PACKAGES:  # a folder: its members have no URLs of their own, but in a WACZ
         is_given = input_.url is not None and input_.url.endswith("/")

@@ -23,6 +23,7 @@ from absolve.formats.html.start_tags import attributes, start_tags
 from absolve.inventory import documents
 from absolve.run.inputs import Input
 from absolve.run.load import each as segments
+from absolve.run.sources import local
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -152,7 +153,7 @@ def _contents(name: str, entities: Iterable[str], reading: ReadOptions) -> Itera
     wanted = set(entities)
     try:
         if wanted == {""}:
-            yield "", Path(name).read_bytes()
+            yield "", Path(local(name)).read_bytes()
             return
         how = reading._replace(settings=reading.settings._replace(documents=True))
         walked = documents.Documents(name)

@@ -19,7 +19,7 @@ from absolve.core.errors import Diagnostic, DocumentError, in_short
 from absolve.core.model import Document
 from absolve.inventory import batches
 from absolve.inventory.documents import DOCUMENT_COLUMNS
-from absolve.run.sources import unreadable
+from absolve.run.sources import local, unreadable
 from absolve.tables import columns, reading, redirects
 from absolve.urls import identity, whatwg
 from absolve.urls.predicates import is_malformed, parsed_scheme
@@ -90,7 +90,7 @@ def add(
             every, words = _of_export(name, settings, notify, base)
             load.add_chunks(connection, side, _chunks(name, every, notify, base))
         else:
-            with Path(name).open("rb") as file:
+            with Path(local(name)).open("rb") as file:
                 found, words = _listed(name, kind, file, settings, notify, base)
                 load.add_chunks(connection, side, _chunks(name, found, notify, base))
     except (OSError, EOFError, ValueError, zlib.error) as error:

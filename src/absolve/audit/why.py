@@ -211,7 +211,7 @@ def _verdict_of_old(audit: Audit, judged: dict[str, Any]) -> Iterator[str]:
     if row.get("requests") is not None:
         yield f"The lists of the old site count {row['requests']:,} requests or clicks."
     yield from _cause(audit, row.get("cause"), judged["verdict"])
-    if row.get("rule") and not judged["is_ruled"]:
+    if row.get("rule") and judged["verdict"] == "moved":
         yield f"A rule to add: {in_short(row['rule'])}"
     if row.get("suggestion"):
         yield f"Perhaps: {row['suggestion']}"
@@ -333,6 +333,8 @@ def _hops(audit: Audit, url: str) -> Iterator[str]:
     elif len(steps) == _MOST:
         yield f"The first {_MOST} redirects are listed."
     else:
+        if end != (last.target or "").partition("#")[0]:
+            yield f"No rule moves {in_short(last.target or '')}: the same path of the new site counts."
         yield from _answered(audit, end)
 
 
@@ -346,7 +348,7 @@ def _steps(rules: Rules, url: str) -> tuple[list[tuple[str, Move]], str]:
         found[url] = move
         if _is_last(move) or move.target is None:
             break
-        url = move.target.partition("#")[0]
+        url = rules.landed(move.target.partition("#")[0])
     return list(found.items()), url
 
 

@@ -51,8 +51,6 @@ def run(options: argparse.Namespace, report: Report) -> None:
 
 def _check(options: argparse.Namespace) -> None:
     """Raise UsageError if options contradict each other."""
-    if not options.inputs and options.from_ is None:
-        raise UsageError("no NEW: name a folder, an archive or an inventory, before --old and --map")
     if (options.diff or options.verify) and not options.fix:
         raise UsageError(f"{'--diff' if options.diff else '--verify'} needs --fix")
     if options.baseline is not None and options.changed_since is not None:

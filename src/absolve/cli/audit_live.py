@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from absolve.run.course import Course
     from absolve.run.web.client import Answer as Answered
 
+ANSWERS: Final = "answers.warc"
 _EVERY: Final = 5.0  # seconds between lines about progress
 _FRESH: Final = timedelta(days=1)  # a link that worked is asked for again a day later
 
@@ -44,7 +45,7 @@ def asked(
         course.reports.note("answers", text)
     if not requests:
         return
-    path = saved or Path(folder) / "answers.warc"
+    path = saved or Path(folder) / ANSWERS
     with _writing(path, saved) as file:
         from absolve.run.web.saving import Writer
 

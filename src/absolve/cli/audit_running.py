@@ -21,6 +21,7 @@ from absolve.audit import (
     sites,
     why,
 )
+from absolve.audit.conclude import MOVED
 from absolve.cli import audit_live, audit_shown, many, queries
 from absolve.cli import options as shared
 from absolve.cli.rewrite import compared, diff_lines, published
@@ -58,6 +59,7 @@ def run(
     course = many.course_of(options, report, str)  # the run over the files ends later
 
     def ask(connection: Any, heard: Answers) -> None:
+        report.names[str(Path(folder) / audit_live.ANSWERS)] = "answers of servers"
         heard.add(list(audit_live.asked(connection, heard, options, course, folder)))
 
     live = ask if options.live is not None else None
@@ -170,7 +172,7 @@ def _write_map(name: str, connection: Any, rules: maps.Rules, report: Report) ->
     Its name decides its format, on the standard output that of the first map.
     """
     form = maps.form_of(Path(name)) if name != special_files.STDOUT else maps.form_like(rules.form)
-    added = connection.execute("SELECT url, final FROM urls WHERE verdict = 'moved' ORDER BY url").fetchall()
+    added = connection.execute(MOVED).fetchall()
     written = maps.written(form, rules, added)
     for rule, reason in written.left_out:
         place = (rule.file, rule.line) if rule.file else ("--write-map", None)

@@ -1,12 +1,12 @@
 """What `absolve audit` prints: the causes of its findings, and the line that ends it on the standard error.
 
 Input: the connection with the result tables, a `Screen`, the counts of repairs. Output: lines. Causes beyond the first
-`MOST` are counted, not listed: a report in a file has them all.
+`MOST` are counted, not listed: a report in a file has them all. Those with lost URLs are always listed.
 """
 
 from __future__ import annotations
 
-from itertools import groupby, islice
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve.audit.outputs.causes import Cause, causes, message
@@ -35,14 +35,14 @@ _ALL: Final = "-o report.html, or -f jsonl"
 def lines(connection: Any, how: Options, view: Screen, *, fixed: bool, hint: bool) -> Iterator[str]:
     """Yield a line for each cause. `fixed`: repairs were written. `hint`: no output has all findings."""
     source = Source(connection, how)
-    found = causes(source, repaired=fixed)
-    listed = list(islice(found, MOST))
+    found = list(causes(source, repaired=fixed))
+    listed = [one for number_, one in enumerate(found) if number_ < MOST or one.lost]
     for has_news, several in groupby(listed, lambda one: one.news and True):
         if listed[0].news is not None:
             yield "New since the baseline:" if has_news else "Not new:"
         for one in several:
             yield from _cause(one, view)
-    if more := sum(1 for _ in found):
+    if more := len(found) - len(listed):
         yield from _folded(f"{number(more, 'more cause')}{f': {_ALL}' if hint else ''}", view)
     elif hint and source.number("findings") > len(listed) > 0:
         yield from _folded(f"Each finding: {_ALL}", view)
@@ -55,6 +55,11 @@ def _cause(cause: Cause, view: Screen) -> Iterator[str]:
     place = ":".join(str(part) for part in cause.place if part)
     found = "\n".join(_folded(f"{f'{place}: ' if place else ''}{cause.verdict}: {message(cause)}", view))
     yield found.replace(f"{cause.verdict}:", f"{view.paint(cause.verdict, _STYLES[cause.level])}:", 1)
+    others = cause.lost if cause.lost[1:] or cause.verdict != "lost" else ()
+    for url in others[:MOST]:
+        yield from _folded(f"{_INDENT}{url}", view)
+    if more := len(others) - MOST if len(others) > MOST else 0:
+        yield from _folded(f"{_INDENT}and {number(more, 'more lost URL')}: {_ALL}", view)
 
 
 def _folded(text: str, view: Screen) -> Iterator[str]:

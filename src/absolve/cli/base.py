@@ -22,7 +22,7 @@ from absolve.core.model import VERDICTS, Layer
 from absolve.document.diagnostics import rows_too_large
 from absolve.document.walk import inners
 from absolve.formats import registry
-from absolve.run import load, outputs
+from absolve.run import load, outputs, sources
 from absolve.urls.base import PLACEHOLDER, TOO_LONG
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def _as_text(options: argparse.Namespace, how: ReadOptions, report: Report) -> N
     show = partial(printable.message, credentials=report.credentials)
     separator = ""
     for name in shared.names(options):
-        with report.guard(name):
+        with report.guard(name), sources.spooled([name], options.max_size):
             (input_,) = many.asked([shared.one_input(name, options)], lambda input_: input_, options)
             for entity in _entities(input_, how, report, inside=options.all):
                 print(end=separator)
@@ -74,7 +74,7 @@ def _as_json(options: argparse.Namespace, how: ReadOptions, report: Report) -> N
     options.json = True
     with json_array.array(options) as add:
         for name in shared.names(options):
-            with report.guard(name):
+            with report.guard(name), sources.spooled([name], options.max_size):
                 (input_,) = many.asked([shared.one_input(name, options)], lambda input_: input_, options)
                 for entity in _entities(input_, how, report, inside=options.all):
                     found = _object(entity)

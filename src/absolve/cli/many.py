@@ -26,7 +26,7 @@ from absolve.run import buckets, course, inputs, interrupts, outputs, plan, spec
 from absolve.run.course import Course
 from absolve.run.globs import Globs
 from absolve.run.results import BytesRead, ChangeCounts, Counts, End
-from absolve.run.sources import STDIN
+from absolve.run.sources import STDIN, is_read_once
 
 if TYPE_CHECKING:
     import argparse
@@ -55,7 +55,7 @@ def names(options: argparse.Namespace) -> list[str]:
 
 def globs_of(options: argparse.Namespace) -> Globs:
     """Return the globs of --include and --exclude. Raise UsageError for a malformed one."""
-    return Globs(tuple(options.include), tuple(options.exclude)).checked()
+    return Globs(tuple(options.include), tuple(options.exclude), options.hidden).checked()
 
 
 def found(
@@ -66,7 +66,7 @@ def found(
     Raise UsageError for options that do not fit the inputs.
     """
     given = names(options)
-    globs = globs_of(options) if selects else Globs()
+    globs = globs_of(options) if selects else Globs(hidden=options.hidden)
     if (globs.include or globs.exclude) and not any(map(inputs.is_many, given)):
         raise UsageError("--include and --exclude need a folder as INPUT")
     for option, url in (("--url", options.url), ("--default-url", options.default_url)):
@@ -76,7 +76,7 @@ def found(
     by_path, lines = shared.url_map(options)
     if lines:
         report.totals.tables.append(Table(options.url_map, "input", lines, met))
-    asks_plainly = options.command in ON_LINE.split() and not _asks_otherwise(options)
+    asks_plainly = options.command in ON_LINE.split() and not asks_otherwise(options)
     if asks_plainly:
         buckets.settings[buckets.RANGES] = {"timeout": options.timeout, "retries": options.retries}
     origins = inputs.Origins(options.url, by_path, options.mirror_layout, options.default_url, met, asks_plainly)
@@ -86,7 +86,7 @@ def found(
     return _noted(on_line, options, report)
 
 
-def _asks_otherwise(options: argparse.Namespace) -> bool:
+def asks_otherwise(options: argparse.Namespace) -> bool:
     """Return whether an option is about requests: archives of the web are then asked for as pages are, as a whole."""
     given = (options.header, options.cookies, options.deny_private, options.save, options.cache)
     return any(given) or getattr(options, "engine", "local") != "local"
@@ -107,7 +107,7 @@ def _noted(found_: Iterator[Input], options: argparse.Namespace, report: Report)
     yield from found_
 
 
-def asked(items: Iterable[Item], input_of: Callable[[Item], Input], options: argparse.Namespace) -> Iterator[Item]:
+def asked(items: Iterable[Item], input_of: Callable[[Item], Input], options: argparse.Namespace) -> Generator[Item]:
     """Yield the items; inputs that are URLs with what came for them. Nothing else in a run uses the network."""
     rest = iter(items)
     for item in rest:
@@ -121,8 +121,11 @@ def _asked(items: Iterator[Item], input_of: Callable[[Item], Input], options: ar
     from absolve.run.web import fetching
 
     asking = asking_of(options)
-    with _saved(options, writes=_writes(options)) as save:
-        for item, answer in fetching.answered(items, lambda item: input_of(item).asked or None, asking):
+    with (
+        saved(options) as save,
+        closing(fetching.answered(items, lambda item: input_of(item).asked or None, asking)) as answers,
+    ):
+        for item, answer in answers:
             if save is not None and answer is not None:
                 save(answer)
             yield item if answer is None else _with_answer(item, answer)
@@ -159,7 +162,7 @@ def _with_answer(item: Item, answer: Answer) -> Item:
 
 
 @contextmanager
-def _saved(options: argparse.Namespace, *, writes: bool) -> Iterator[Callable[[Answer], None] | None]:
+def saved(options: argparse.Namespace) -> Iterator[Callable[[Answer], None] | None]:
     """Yield the function that keeps an answer in the file of --save, which is complete or unchanged; None without."""
     name = options.save
     if name is None:
@@ -168,7 +171,7 @@ def _saved(options: argparse.Namespace, *, writes: bool) -> Iterator[Callable[[A
     plan.check_not_read([Path(name)], [*names(options), *shared.tables(options)])
     others = [getattr(options, one, None) for one in ("output", "log", "errors")]
     plan.check_different([Path(name), *(Path(one) for one in others if one not in {None, special_files.STDOUT})])
-    if not writes:
+    if not _writes(options):
         yield None
         return
     from absolve.run.web import saving
@@ -209,9 +212,11 @@ def run(
         progress.shown(quiet=options.quiet, streams=streams, count=partial(_total, options)) as clock,
     ):
         jobs, items = _processes(items, input_of, options)
-        items = asked(items, input_of, options)
         size = 0
-        with closing(course.results(work, items, input_of, jobs, report)) as results:
+        with (
+            closing(asked(items, input_of, options)) as items,  # after an error, too: URLs are asked in a thread
+            closing(course.results(work, items, input_of, jobs, report)) as results,
+        ):
             for item, piece in results:
                 if isinstance(piece, Counts):
                     size += piece.read if isinstance(piece, BytesRead) else 0
@@ -315,8 +320,8 @@ def _processes(
 ) -> tuple[int, Iterable[Item]]:
     """Return the number of processes, and the items: one process if the work is shorter than the start of a pool."""
     jobs = processes(options)
-    if jobs == 1 or STDIN in options.inputs or not (options.inputs or options.from_):
-        return 1, items  # only the parent process has the standard input
+    if jobs == 1 or any(map(is_read_once, options.inputs)) or not (options.inputs or options.from_):
+        return 1, items  # only the parent process has the standard input, and other open files
     items = iter(items)
     first: list[Item] = []
     size = 0

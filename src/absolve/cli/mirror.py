@@ -68,6 +68,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
     if options.output is None and options.zip is None and not options.dry_run:
         raise UsageError("a mirror needs -o DIR, or -o FILE.zip", hints.output_meant(options.inputs))
     packing.form_of(options.output or "")  # before anything is asked for
+    _check_outputs(options)
     with crawling.captured(options, report, needs=True) as urls:
         if urls is None:
             return
@@ -95,7 +96,6 @@ def _run(start: str | None, asked: list[str], options: argparse.Namespace, repor
     reading = shared.reading(options)
     settings = reading.settings._replace(base="empty", documents=True, lazy=True)
     reading = reading._replace(settings=settings, mirror_layout=options.mirror_layout)
-    _check_outputs(options)
     report.quiet, report.verbose = options.quiet, options.verbose
     with journal.unwritable(options.output or options.zip or "mirror"):
         _make(reading, choice, start, asked, options, report)
@@ -130,7 +130,7 @@ def _make(
         leftovers.token(),
         lazy=options.lazy,
         start=first,
-        named=((many.names(options)[0], ", ".join(asked)),) if asked else (),
+        named=tuple(report.names.items()),
     )
     order = making.Order(how, choice, start, options.depth, first, options.resume, options.prune)
     if options.dry_run:

@@ -164,6 +164,11 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         ),
         _harmless("--exclude GLOB", _RUNS, "in folders, skip matching files and folders; the same rules", repeats=True),
         _harmless(
+            "--hidden",
+            f"{_RUNS} verify",
+            "in folders, also read hidden files and folders, node_modules, and what programs keep (hts-cache)",
+        ),
+        _harmless(
             "--mirror-layout",
             f"{_RUNS} verify",
             "folders are host/path, as wget and HTTrack write them: the URL of pages that record none",
@@ -543,7 +548,6 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         ),
         _harmless("--lazy", _FINDING, "also find links in data-src, data-href and the like"),
         _harmless("--conditional-comments", _FINDING, "also find links in <!--[if IE]> comments"),
-        _harmless("--recover", _FINDING, "read XML that is not well-formed, or nested too deep, as HTML"),
     ),
     "limits": (
         _harmless(
@@ -652,6 +656,7 @@ REMOVED: Final = {
     "--mkdirs": "leave it out: folders above OUT are made",
     "--no-progress": "--quiet prints failures only",
     "--queries": "--sql asks the tables of results",
+    "--recover": "leave it out: XML is recovered as XML; --media-type text/html reads it as HTML",
     "--queries-of-files": "--server query=exact",
     "--sort": '--sql "FROM links ORDER BY target"',
     "--undo": "git checkout, or the copies that --backup keeps",

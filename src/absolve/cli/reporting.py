@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
 from collections import Counter
 from contextlib import contextmanager
@@ -24,6 +25,7 @@ from absolve.core.errors import (
     NOT_READ,
     NOTES,
     OF_SAVER,
+    READ_APART,
     UNREAD_PART,
     Diagnostic,
     DocumentError,
@@ -54,7 +56,7 @@ ERROR: Final = "error"
 WARNING: Final = "warning"
 NOTE: Final = "note"
 _STYLE_OF: Final = {ERROR: "red", WARNING: "yellow", NOTE: "cyan"}
-_UNREAD: Final = frozenset({NOT_READ, OF_SAVER, UNREAD_PART, "unknown-encoding"})  # counted in the line that ends a run
+_UNREAD: Final = frozenset({NOT_READ, OF_SAVER, READ_APART, UNREAD_PART, "unknown-encoding"})  # in the last line
 # Codes of what a folder has that is neither a file nor a folder: pipes, links out of it, links to nothing or in a loop.
 _SKIPPED: Final = frozenset({"special-file", "outside", "not-found", "unreadable"})
 _IN_TOTALS: Final = _UNREAD | {"old-host"}
@@ -129,6 +131,7 @@ class Report:
         self._end: tuple[Callable[[], str], bool] | None = None
         self.totals = Totals()
         self.skipped: Counter[str] = Counter()  # by code
+        self.names: dict[str, str] = {}  # of files of ours: the URLs whose answers they have
         self.read: set[Path] = set()  # files that are read as something else, such as the map of an audit in its site
         self._hinted: set[str] = set()
 
@@ -141,6 +144,7 @@ class Report:
 
     def finding(self, diagnostic: Diagnostic) -> None:
         """Report a diagnostic that does not end the work on an input; if it has `failed` set, its input failed."""
+        diagnostic = self._of_url(diagnostic)
         if diagnostic.code in _UNREAD:
             if Path(diagnostic.name).absolute() in self.read:
                 return
@@ -165,9 +169,11 @@ class Report:
 
     def failure(self, error: DocumentError) -> None:
         """Report that an input or its output failed: the run continues with the next input."""
-        if self._fail(self.input or error.diagnostic.name, error.diagnostic):
-            self._print(error.show(credentials=self.credentials), error.diagnostic.code, ERROR)
-            self._help(error.diagnostic)
+        diagnostic = self._of_url(error.diagnostic)
+        if self._fail(self.input or diagnostic.name, diagnostic):
+            shown = error if diagnostic is error.diagnostic else DocumentError(diagnostic)
+            self._print(shown.show(credentials=self.credentials), diagnostic.code, ERROR)
+            self._help(diagnostic)
 
     def found(self, difference: Diagnostic) -> None:
         """Report what a check found in inputs that it could read."""
@@ -255,10 +261,19 @@ class Report:
             for line in _fitted(f"absolve: {done}"):
                 say(line)
 
+    def _of_url(self, found: Diagnostic) -> Diagnostic:
+        """Return a diagnostic about a file of ours as one about the URL whose answer the file has."""
+        if found.name not in self.names:
+            return found
+        of_record = _OF_RECORD.fullmatch(found.text)
+        name = of_record[2] if of_record is not None else self.names[found.name]
+        return found._replace(name=name, text=of_record[1] if of_record is not None else found.text)
+
     def _fail(self, input_: str, diagnostic: Diagnostic) -> bool:
         """Note a failure, and return whether to print it: unless `verbose`, a full disk is one line for all files."""
         is_full = diagnostic.text in _FULL
         is_again, self._is_full = is_full and self._is_full, is_full or self._is_full
+        input_ = self.names.get(input_, input_)
         self.failures.setdefault(input_, diagnostic)
         if self.errors is not None:
             self._list(input_, diagnostic)
@@ -327,7 +342,8 @@ TRY: Final = "try: {} --help"  # the last line of a usage error
 LONG = 5.0  # seconds of a run
 INTERPRETED: Final = "interpreted: installed again with a C compiler, absolve runs many times faster"
 _FIELDS: Final = ("name", "line", "column", "code", "text")
+_OF_RECORD: Final = re.compile(r"(.*?)(?:, at byte \d+)? \((https?://[^\s()]*)\)(?:, at byte \d+)?", re.DOTALL)
 _LONGEST: Final = 8000  # characters of a message: names of files may have 4,096
 _REMEMBERED: Final = 1000  # diagnostics of one input of which repetitions are suppressed
-_FULL: Final = frozenset(map(os.strerror, (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))))
+_FULL: Final = frozenset(map(os.strerror, (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EMFILE)))
 _NAMED: Final = 20  # inputs for which one code is printed; failures that the summary repeats

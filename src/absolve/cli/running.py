@@ -19,7 +19,7 @@ from absolve.cli.option_table import ALIASES, CREDENTIALS
 from absolve.cli.parsing import parser
 from absolve.cli.reporting import ERROR, FAILED, Report, painted
 from absolve.core import printable
-from absolve.core.errors import Diagnostic, UsageError
+from absolve.core.errors import Diagnostic, UsageError, fault
 from absolve.run import interrupts, outputs
 
 if TYPE_CHECKING:
@@ -80,6 +80,12 @@ def _run(arguments: Sequence[str], *, alone: bool) -> int:
         _abandon_stdout()
         if alone:
             sys.unraisablehook = _ignore  # generators of a library fail again when they are freed
+        return FAILED
+    except Exception as error:
+        interrupts.check()
+        if sys.flags.dev_mode or not alone:
+            raise
+        terminal.say(painted(ERROR, printable.message(f"internal-error: {fault(error)}"), "internal-error"))
         return FAILED
     return status
 

@@ -91,16 +91,17 @@ class _Check:
             self._options.mirror_layout,
             self._options.default_url,
         )
-        for input_ in inputs.named([before], origins, Globs(), self._report.aside):
+        globs = Globs(hidden=self._options.hidden)
+        for input_ in inputs.named([before], origins, globs, self._report.aside):
             with self._report.guard(input_.name):
                 self._file(input_, os.path.join(after, input_.place))  # noqa: PTH118 - a text, as in messages
-        for path, place, _ in inputs.folder(after, Globs(), self._report.aside):
+        for path, place, *_ in inputs.folder(after, globs, self._report.aside):
             if not os.path.lexists(os.path.join(before, place)):  # noqa: PTH118
                 self._found(Diagnostic("bytes", f"{in_short(before)} has no file of this path", path))
         self._report.summary(f"verify: {self._counts()}", repeats=False)
 
     def _file(self, input_: Input, after: str) -> None:
-        if load.is_document(input_.name, load.first_bytes(input_), self._how):
+        if load.is_document(input_, load.first_bytes(input_), self._how):
             self._documents += 1
             self.document(input_, after)
             return

@@ -76,6 +76,7 @@ class BaseClaim(NamedTuple):
 
 
 IGNORED_BASE = BaseClaim(EMBEDDED, "", "base element")  # shared by all ignored base elements: there may be a million
+BEFORE_BASE = BaseClaim(EMBEDDED, "", "")  # the scope of what browsers fetch before they see the base element
 
 
 class ClaimOutcome(NamedTuple):
@@ -94,6 +95,7 @@ VERDICTS = {
     "ignored": "ignored: another claim of the same layer came first",
     "switched-off": "ignored: --ignore-base or the profile leaves out such claims",
     "unsuitable": "cannot be a base: the next layer applies",
+    "forbidden": "ignored: the page's Content-Security-Policy forbids it (base-uri)",
     "too-long": "longer than --max-url allows: relative links are left unchanged",
     "placeholder": "has a placeholder: relative links are left unchanged",
 }

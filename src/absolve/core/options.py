@@ -92,7 +92,6 @@ class Choices(Limits, total=False):
     conditional_comments: bool
     json_ld: bool
     data_urls: bool
-    recover: bool
     break_signatures: bool
 
 

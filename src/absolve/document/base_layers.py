@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from absolve.core.errors import UsageError, in_short
 from absolve.core.model import (
+    BEFORE_BASE,
     BY_DEFAULT,
     DATA,
     DEFAULT,
@@ -20,18 +21,21 @@ from absolve.core.model import (
     RETRIEVAL,
     BaseClaim,
     BaseURL,
+    ClaimOutcome,
     Finding,
+    Link,
+    Part,
     new,
 )
 from absolve.encodings.charsets import for_any
-from absolve.formats.registry import WALKERS
-from absolve.urls.base import SWITCHED_OFF, BaseContext, Bases, establish, inherited
+from absolve.formats.registry import HTML, WALKERS, XML
+from absolve.urls import PROFILES
+from absolve.urls.base import FORBIDDEN, SWITCHED_OFF, BaseContext, Bases, claimed_url, establish, inherited
 from absolve.urls.predicates import CONTROL, has_scheme, is_malformed, is_plain, parsed_scheme, runs_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from absolve.core.model import Part
     from absolve.document.entity import Entity
     from absolve.document.settings import Settings
 
@@ -39,6 +43,7 @@ if TYPE_CHECKING:
 
 
 
+_PAGES: Final = frozenset({HTML, XML})
 DEFAULT_URL: Final = "--default-url"  # the option for documents that record no URL
 ASSUMED: Final = "assumed"  # in the place of --url, by an audit
 GIVEN_FOR_ALL: Final = frozenset({"--url", ASSUMED})  # sources of a URL that is one for several documents
@@ -85,6 +90,8 @@ def around_part(entity: Entity, part: Part, media_type: str) -> Bases:
     """Return the bases of a part from outside: from the outer entity, and from the claims of its container."""
     if part.name == DATA or (part.name and WALKERS[media_type].archive):
         return Bases()  # the outer entity has no base for an archive's members, nor for a data: URL
+    if part.base is BEFORE_BASE and not part.name:
+        return entity.bases.before  # type: ignore[return-value]  # set with the scope of any part
     base_context: BaseContext | None = entity.base_context(part.base) if part.base is not None else None
     base = entity.bases.base if base_context is None else base_context.base
     if not part.name:
@@ -93,7 +100,8 @@ def around_part(entity: Entity, part: Part, media_type: str) -> Bases:
         return entity.enclosed[2]  # one chain of claims for thousands of sibling documents
     else:
         own = inherited(base, part.name) if part.encloses or base.layer is EMBEDDED else base
-        around = Bases(own, own, (), base_context)
+        other = base_context.other if base_context is not None else None
+        around = Bases(own, own, entity.bases.beside, base_context, other.base if other is not None else None)
     if part.claims:
         own = around.own
         if part.claims[0].layer is RETRIEVAL:
@@ -111,15 +119,54 @@ def established(entity: Entity, around: Bases, claims: list[BaseClaim]) -> Bases
     """Return the bases of an entity from its bases from outside and its own claims."""
     settings = entity.settings
     own, base = around.own, around.base
-    entity.findings += doubts(claims)
-    found = [claim for claim in claims if claim.layer is RETRIEVAL]
-    found += around.beside
+    entity.findings += doubts([claim for claim in claims if claim.layer is not BY_DEFAULT])
+    found = [claim for claim in (*claims, *around.beside) if claim.layer is RETRIEVAL]
     if found:
         own = base = _retrieved(own, found, settings, entity.line)
     embedded = [claim for claim in claims if claim.layer is EMBEDDED]
-    if embedded:
-        base = establish(own, embedded, settings.profile, entity.line, settings.max_url, settings.ignored)
-    return Bases(own, base)
+    policies = tuple([claim for claim in claims if claim.layer is BY_DEFAULT])  # in the header of a response
+    if not embedded:
+        return Bases(own, base, policies, None, around.other)
+    if embedded[0].source == "base element":
+        return _of_element(entity, own, embedded, around.beside)
+    base = establish(own, embedded, settings.profile, entity.line, settings.max_url, settings.ignored)
+    return Bases(own, base, policies)
+
+
+def _of_element(entity: Entity, own: BaseURL, claims: list[BaseClaim], beside: Sequence[BaseClaim]) -> Bases:
+    """Return the bases of a page with a base element: its `own` URL applies to what browsers fetch before it."""
+    from absolve.formats.html.rules import is_fetched  # here, because few pages have one
+
+    settings, claim = entity.settings, claims[0]
+    is_page = entity.media_type in _PAGES
+    in_order = PROFILES[settings.profile].in_order
+    if is_page and in_order and (url := _forbidden(entity, own, claim, beside)) is not None:
+        text = f"{claim.source}: the Content-Security-Policy of the page forbids {in_short(claim.reference)!r}"
+        entity.findings.append(Finding("ignored-base", text, claim.position or 0))
+        outcome = ClaimOutcome(claim, url, FORBIDDEN, entity.line(claim.position or 0))
+        return Bases(own, own._replace(chain=(outcome, *own.chain)))
+    base = establish(own, claims, settings.profile, entity.line, settings.max_url, settings.ignored)
+    before: Bases | None = None
+    for event in entity.events if is_page and base.url != own.url else ():
+        if event is claim:
+            break
+        if isinstance(event, (Link, Part)) and event.base is None and is_fetched(entity.own_data, event):
+            event.base = BEFORE_BASE
+            first, other = (own, base) if in_order else (base, own)
+            before = before or Bases(own, first._replace(), other=other)  # a copy: caches know bases by their identity
+    return Bases(own, base, before=before)
+
+
+def _forbidden(entity: Entity, own: BaseURL, claim: BaseClaim, beside: Sequence[BaseClaim]) -> str | None:
+    """Return the URL of a base element that a Content-Security-Policy of the response, or before it, forbids."""
+    from absolve.formats.html.start_tags import policy_metas  # likewise
+    from absolve.urls.source_lists import allow_base
+
+    metas = policy_metas(entity.own_data[: claim.position], entity.charset)
+    policies = [one.reference for one in beside if one.layer is BY_DEFAULT]
+    policies += [content.text(entity.charset) for _, _, content in metas]
+    url = claimed_url(claim, own, entity.settings.profile) if policies else None
+    return None if url is None or allow_base(policies, url, own.url) else url
 
 
 def _retrieved(own: BaseURL, claims: Sequence[BaseClaim], settings: Settings, line_of: LineOf | None) -> BaseURL:

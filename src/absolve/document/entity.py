@@ -17,7 +17,7 @@ from absolve.core import byte_scan
 from absolve.core.byte_scan import cut
 from absolve.core.column_buffers import IntColumn
 from absolve.core.errors import Diagnostic
-from absolve.core.model import RETRIEVAL
+from absolve.core.model import BEFORE_BASE, RETRIEVAL
 from absolve.encodings.line_index import LineIndex
 from absolve.formats import registry
 from absolve.formats.events import EventList
@@ -276,7 +276,7 @@ class Entity:
         chain = self.bases.base.chain
         is_folder: cython.bint = self.bases.base.url[-1:] != "/" and self.folder() is not None
         is_plain: cython.bint = not is_folder and len(chain) == 1 and chain[0].verdict == "won"
-        if self.findings or self.has_useless or not is_plain:
+        if self.findings or self.has_useless or not is_plain or self.bases.before is not None:
             return True
         return byte_scan.find(self.own_data, 60, 0, len(self.own_data)) < 0
 
@@ -371,6 +371,9 @@ class Entity:
         """Return the context of a scoped claim; without one, of the own URL if `own`, else of the base."""
         if scope is None:
             return self.bases.base_context(own, self.settings.profile, self.charset.name)
+        if scope is BEFORE_BASE:
+            before: Bases = self.bases.before  # type: ignore[assignment]  # set with the scope of any link
+            return before.base_context(False, self.settings.profile, self.charset.name)
         if self._scoped is None:
             self._scoped = {}
         found = self._scoped.get(id(scope))

@@ -1,8 +1,8 @@
 """Find the file of a folder or package that a relative reference names, and the page that a folder belongs to.
 
 In: the paths of the files, `/` between their parts, and a reference with the path of the document that has it. Out: the
-path of a file, or None. `rewrite`, `mirror` and `links` ask it before they resolve a reference to a URL. Also the files
-that are none of the site.
+path of a file, or None. `rewrite`, `mirror` and `links` ask it before they resolve a reference to a URL. Also what a
+folder holds that is none of the site.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import posixpath
 import re
 from typing import TYPE_CHECKING, Final
 
-from absolve.urls.identity import percent_decoded
+from absolve.urls.identity import percent_decoded, respelled
 from absolve.urls.predicates import has_scheme
 
 if TYPE_CHECKING:
@@ -19,12 +19,25 @@ if TYPE_CHECKING:
 
 # Files that servers and savers have for the URL of a folder, in the order in which they count.
 INDEXES: Final = ("index.html", "index.htm", "index.xhtml", "index.php", "default.htm", "default.html", "default.asp")
-# Files that programs which save sites keep for themselves: they may hold passwords, and no page leads to them.
-_OWN_FOLDERS: Final = {"hts-cache": "HTTrack"}
+# What programs keep for themselves in the folder of a site: it may hold passwords, and no page leads to it.
+_OWN_FOLDERS: Final = (
+    (re.compile("hts-cache"), "HTTrack"),
+    (re.compile(r"_vti_\w+"), "FrontPage"),
+    (re.compile("__MACOSX"), "macOS"),
+    (re.compile("@eaDir"), "Synology"),
+)
 _OWN_FILES: Final = (
     (re.compile(r"hts-(?:log|err|ioinfo|nohref|stats|done)\.txt|hts-(?:in_progress|stop|paused)\.lock"), "HTTrack"),
     (re.compile(r"wget-log(?:\.\d+)?|\.wget-hsts"), "wget"),
+    (re.compile(r"_vti_inf\.html"), "FrontPage"),
+    (re.compile(r"\.DS_Store|\._.*", re.DOTALL), "macOS"),
+    (re.compile(r"(?i:thumbs\.db|ehthumbs\.db|desktop\.ini)"), "Windows"),
 )
+HIDDEN: Final = "hidden"  # what is left out because of its name
+# Hidden names that are of the site: RFC 8615; files that Apache, PHP and hosts of pages read.
+_MEANT: Final = re.compile(r"\.well-known|\.ht\w+|\.user\.ini|\.nojekyll|\.domains")
+NODE_MODULES: Final = "node_modules"  # packages that pages may load parts of: there for links, and not read
+SOURCES: Final = "_sources"  # what Sphinx puts beside the pages that it builds: a server sends it as text
 _MAF: Final = b"maf.mozdev.org/metadata/rdf"
 _COOKIES: Final = re.compile(rb"# (?:HTTrack Website Copier|Netscape HTTP|HTTP) [Cc]ookie [Ff]ile")
 
@@ -83,13 +96,14 @@ def named_by(
     has: Callable[[str], bool],
     indexes: Sequence[str] = INDEXES,
     near: Callable[[str], str | None] | None = None,
+    charset: str = "utf-8",
 ) -> str | None:
     """Return the path of the file that a reference in the document at a path names; None if there is no such file.
 
     `has` returns whether a path, below the root and without `.` and `..`, is a file. Savers escape the `?` of a name
     (`a.html%3Fx=1`), or leave it (wget without -k): so the file with the query in its name counts first, then the one
     that a browser opens from a disk, which ignores the query. The name of a folder is that of its index, if there is
-    one of these `indexes`.
+    one of these `indexes`. The document is in a charset, in which escapes and the bytes of names may be (`respelled`).
 
     `near` returns the one file that a path is where the normalization of Unicode (macOS) and case (Windows) do not
     count, as by `only_alike`: it is asked where no name is exact.
@@ -100,7 +114,7 @@ def named_by(
     before = before.replace("\\", "/")  # as browsers read it; in a name of a file it is escaped
     folder = posixpath.dirname(document)
     asked: list[str] = []
-    for path in _paths(before, mark + query):
+    for path in _paths(before, mark + query, charset):
         found = posixpath.normpath(posixpath.join(folder, path))
         if found.startswith(("../", "/")) or found == "..":
             continue
@@ -113,20 +127,34 @@ def named_by(
     return next(filter(None, map(near, asked)), None) if near is not None else None
 
 
-def saver_of(path: str, head: bytes) -> str:
-    """Return the program that keeps a file beside the site that it saved: its cache, log or cookies; "" for any other.
+def keeper_of(name: str, *, is_folder: bool) -> str:
+    """Return whose a file or folder is that is none of the site: a program's, or HIDDEN; "" for those of the site.
 
-    `head` are the first bytes of the file.
+    `hts-cache` is HTTrack's, `.git` is hidden, `.well-known` is a folder of the site.
     """
+    found = next((keeper for names, keeper in (_OWN_FOLDERS if is_folder else _OWN_FILES) if names.fullmatch(name)), "")
+    return found or (HIDDEN if name[:1] == "." and not _MEANT.fullmatch(name) else "")
+
+
+def keepers_of(path: str) -> Iterator[str]:
+    """Yield the keepers of a file at a path: of the folders above it, and of itself."""
     *above, name = path.split("/")
-    found = next((_OWN_FOLDERS[folder] for folder in above if folder in _OWN_FOLDERS), "")
-    found = found or next((saver for names, saver in _OWN_FILES if names.fullmatch(name)), "")
-    if not found and name == "index.rdf" and _MAF in head:
+    found = (*(keeper_of(folder, is_folder=True) for folder in above), keeper_of(name, is_folder=False))
+    return filter(None, found)
+
+
+def saver_of(path: str, head: bytes) -> str:
+    """Return what a file, with these first bytes, is that a program kept beside a site which it saved; "" for others.
+
+    Its name does not tell (`keeper_of`).
+    """
+    name = path.rpartition("/")[2]
+    if name == "index.rdf" and _MAF in head:
         return "MAFF"
-    return found or ("cookies" if "cookie" in name.lower() and _COOKIES.match(head) else "")
+    return "cookies" if "cookie" in name.lower() and _COOKIES.match(head) else ""
 
 
-def _paths(path: str, query: str) -> Iterator[str]:
+def _paths(path: str, query: str, charset: str) -> Iterator[str]:
     """Yield a path with its query in its name, then without: each decoded as a URL is, and as it is written.
 
     wget has `@` for the `?` of a name that Windows accepts, others escape it; a slash in it is escaped.
@@ -137,6 +165,7 @@ def _paths(path: str, query: str) -> Iterator[str]:
         yield decoded + _decoded(end)
         if decoded + _decoded(end) != path + end:
             yield path + end
+    yield from map(_decoded, respelled(path, charset))
 
 
 _MARKS: Final = ("?", "@", "%3f", "%3F")

@@ -68,7 +68,8 @@ def about_bases(entity: Entity, advice: str = "give --url") -> Iterator[Diagnost
         elif claim.verdict == PLACEHOLDER:
             text = f"{claim.base.source}: {in_short(claim.base.reference)!r} has a placeholder: relative links stay"
             yield Diagnostic(PLACEHOLDER, text, entity.name, claim.line)
-    if not is_known(base) and any(with_relative(entity, lambda base: not is_known(base))):
+    may_lack = not is_known(base) or entity.bases.before is not None
+    if may_lack and any(with_relative(entity, lambda base: not is_known(base))):
         text = f"no base URL is known: relative links are left unchanged ({advice})"
         yield Diagnostic("no-base", text, entity.name)
     reason = entity.folder() if not base.url.endswith("/") else None

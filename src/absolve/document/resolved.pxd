@@ -39,6 +39,7 @@ cdef class LinkContext:
     cdef public bint keeps_fragments
     cdef public bint stays_always
     cdef public bint stays_as_fragment
+    cdef public bint is_ruby
     cdef public str empty
     cdef public PrefixResolver short
     cdef public object held

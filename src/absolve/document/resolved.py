@@ -51,6 +51,7 @@ def value_of(reference: str) -> bytes:
 _NO_BYTE = pattern("[\ud800-\udc7f\udd00-\udfff]")
 
 
+RUBY = (".erb", ".rhtml", ".haml", ".slim")  # names of templates in which #{x} is a placeholder, and no fragment
 _NOTHING: dict[str, int] = {}
 ROOM = 16  # most characters by which the prefix for a reference is longer than the base URL (often by a slash)
 
@@ -89,6 +90,7 @@ class LinkContext:
         self.files = None if entity.files is None else self._files(entity.files, link)
         is_plain = place.syntax in _AS_IT_STANDS and not self.held and self.files is None
         self.short = self.prefixes if is_plain else None
+        self.is_ruby = (entity.name or "").endswith(RUBY)
         # Bytes of a header field may be an encoded word (RFC 2047 2), whatever they look like.
         if self.short is not None and (place.element == "header" or entity.charset.in_comment):
             self.short = None
@@ -157,6 +159,8 @@ class LinkContext:
             return known if known and len(known) <= self.longest else None
         if reference[0] == "#" and self.is_local:
             return self._in_own_document(reference)
+        if self.is_ruby and reference[:2] == "#{":
+            return None
         if may_have_placeholder(reference):
             found = _placeholders().resolved(reference, self.resolver)
             return found if found is None or len(found) <= self.longest or is_alone(reference) else None
@@ -330,6 +334,17 @@ class Resolved:
     def target(self) -> str | None:
         """The absolute URL; None if unresolved, malformed, too long, or an empty reference that fetches nothing."""
         return self.context.target(self.reference, self.link.claim is not None)
+
+    @property
+    def otherwise(self) -> str | None:
+        """The URL by the base that does not apply because of its order (`Bases.before`); None if that is the same."""
+        other = self.context.base_context.other
+        if other is None or not self.reference or self.names_file:
+            return None
+        if self.reference[0] == "#" and (self.context.is_local or self.context.stays_as_fragment):
+            return None
+        found: str | None = other.resolver(self.reference)
+        return found if found != self.context.resolver(self.reference) else None
 
     @property
     def is_companion(self) -> bool:

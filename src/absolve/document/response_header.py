@@ -87,7 +87,7 @@ def applied(document: Document, settings: Settings) -> Document:
         media_type=media_type,
         charset=document.charset,
         url=url,
-        claims=(*_claims(data, fields), *document.claims),
+        claims=(*_claims(data, fields), *document.claims, *headers.policies(data, fields)),
         headers=data,
     )
     made.url_source = REDIRECTED if url != document.url else document.url_source

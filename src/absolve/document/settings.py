@@ -32,7 +32,6 @@ class Settings(NamedTuple):
     conditional_comments: bool = False
     json_ld: bool = False
     data_urls: bool = False  # the documents in data: URLs; a list of links has them always
-    recover: bool = False  # parse XML that is not well-formed, or too deep, as HTML
     break_signatures: bool = False
     max_depth: int = 32  # documents inside documents
     max_size: int = 1 << 30  # bytes of a document; processing it needs four times as much memory

@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING
 
 from absolve.core.errors import CodingError, Diagnostic, DocumentError, WalkError, in_short
 from absolve.core.model import (
+    BEFORE_BASE,
     BY_DEFAULT,
     DATA,
     DEFAULT,
+    EMBEDDED,
     ENCAPSULATING,
     ONLY_READ,
     BaseClaim,
@@ -45,7 +47,7 @@ from absolve.document.diagnostics import (
     with_url,
 )
 from absolve.document.entity import Entity, Inner, InnerDocuments, NestingBudget
-from absolve.document.resolved import ROOM, LinkContext, text
+from absolve.document.resolved import ROOM, LinkContext, Resolved, text
 from absolve.document.settings import Settings
 from absolve.encodings.charsets import DETECT, UTF_8, inside
 from absolve.encodings.codings import IDENTITY, LOOK_AHEAD, Raw, ShiftedText
@@ -99,16 +101,6 @@ _FOLDERS = frozenset(OPEN_DOCUMENT)  # documents whose own references see them a
 _TEXTS = frozenset({HTML, XML})
 _COMPANIONABLE = frozenset({HTML, XML, CSS})  # documents that savers put files beside
 _NONE_LEFT = NestingBudget(0)  # for the documents inside one that is not kept itself
-_RECOVERED = frozenset(  # codes of errors after which `recover` parses XML as HTML
-    {
-        "elements-too-deep",
-        "entities-too-long",
-        "not-well-formed",
-        "too-many-attributes",
-        "too-many-declarations",
-        "too-many-names",
-    }
-)
 
 
 def walk(document: Document, settings: Settings, *, for_rewrite: bool = False, is_proof: bool = False) -> Entity:
@@ -168,10 +160,6 @@ def _begin(entity: Entity, around: Bases, mark: cython.Py_ssize_t, depth: cython
     if found is None:  # JSON-LD that is not rewritten
         return
     entity.bases = found.entity.bases
-    if found.entity.media_type != entity.media_type:  # XML that was read as HTML
-        entity.media_type = part.media_type = found.entity.media_type
-        entity.events = EventList()
-        entity.events.append(part)
 
 
 _AS_IT_IS = frozenset({HTML, registry.RECORDS})  # the most frequent values, without parameters to be parsed
@@ -201,21 +189,11 @@ def _charset(data: bytes, media_type: str, given: str | None, header: str | None
 
 
 def _fold(entity: Entity, around: Bases, depth: cython.Py_ssize_t) -> None:
-    """Walk one entity; with `recover`, parse XML as HTML after an error of _RECOVERED."""
+    """Walk one entity."""
     walk_it = walker(entity.media_type)
     if walk_it is None:
         return
-    try:
-        events = walk_it(entity.data, entity.charset, entity.settings)
-    except WalkError as error:
-        if not (entity.settings.recover and error.code in _RECOVERED):
-            raise
-        text = f"{str(error).partition(' (')[0]}: read as HTML"
-        entity.findings.append(Finding(error.code, text, error.position))
-        entity.media_type = HTML
-        _fold(entity, around, depth)
-        return
-    _take(entity, events, around, depth)
+    _take(entity, walk_it(entity.data, entity.charset, entity.settings), around, depth)
 
 
 def fold(entity: Entity, events: Iterable[Event], around: Bases) -> None:
@@ -260,6 +238,19 @@ def _take(entity: Entity, events: Iterable[Event], around: Bases, depth: cython.
     for index in found.parts:
         part: Part = found.at(index)  # type: ignore[assignment]  # the index of a part
         _enter(entity, part, index)
+    if entity.bases.before is not None and not PROFILES[entity.settings.profile].in_order:
+        _report_order(entity, claims)
+
+
+def _report_order(entity: Entity, claims: list[BaseClaim]) -> None:
+    """Add a finding if browsers resolve a link to another URL because it is before the base element."""
+    texts = [inner.entity for inner in inners(entity) if inner.entity.bases.other is not None]
+    found = ((one, link) for one in (entity, *texts) for link in one.events if type(link) is Link)
+    early = ((one, link) for one, link in found if link.base is BEFORE_BASE or one is not entity)
+    if any(Resolved(one, link, LinkContext(one, link)).otherwise is not None for one, link in early):
+        text = "browsers resolve what they fetch before this base element without it (--profile whatwg)"
+        position = next(claim.position for claim in claims if claim.layer is EMBEDDED)
+        entity.findings.append(Finding("before-base", text, position or 0))
 
 
 def _with_data_urls(entity: Entity, events: EventList) -> EventList:
@@ -380,6 +371,8 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
         text = with_url(part, TOO_LARGE.format(entity.settings.max_size))
         entity.findings.append(Finding("too-large", text, part.start, failed=True))
         return
+    if media_type == registry.COMPRESSED and registry.document_in_gzip(value) is None:
+        return  # another file, such as .tar.gz
     events = None if part.name or part.own_charset or charset else _events_of(part, value, media_type, entity.settings)
     if isinstance(events, (EventList, list)) and not len(events):
         return  # as in most style sheets: no entity is created
@@ -538,7 +531,7 @@ def with_relative(entity: Entity, wanted: Callable[[BaseURL], bool], fine: str =
     A link to a part of the same message, or to a file beside the document, needs none, nor does a reference that begins
     with a character of `fine`.
     """
-    if wanted(entity.bases.base) or entity.events.has_scopes:
+    if wanted(entity.bases.base) or entity.events.has_scopes or entity.bases.before is not None:
         last: BaseURL | None = None
         for event in entity.events:
             if type(event) is Link:

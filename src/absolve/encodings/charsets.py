@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import UsageError, WalkError, in_short
 from absolve.core.lazy_regex import pattern
+from absolve.encodings import standard
 from absolve.encodings.meta_prescan import Metas
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ class Charset(NamedTuple):
 
     def decode(self, raw: bytes) -> str:
         try:
-            return raw.decode(self.codec, "surrogatepass" if self.name.startswith("utf-16") else "absolve")
+            utf16 = self.name.startswith("utf-16")
+            return raw.decode(self.codec, "surrogatepass") if utf16 else standard.decoded(self.codec, raw)
         except UnicodeDecodeError:
             return raw.decode(self.codec, "replace")  # a broken shift sequence, half a code unit at the end
 
@@ -54,15 +56,15 @@ class Charset(NamedTuple):
         if self.name in _UNWRITTEN:
             text = _UNWRITTEN[self.name].sub(lambda found: _ESCAPED_BY[errors](found[0]), text)
         if self.within:
-            text = text.encode(self.within, errors).decode(self.within, "replace")
+            text = standard.decoded(self.within, standard.encoded(self.name, self.within, text, errors))
         if self.name in _MANY_BYTES:
             followed = _AFTER_A_BYTE.sub(lambda found: self._apart(found[0], errors), text + after)
             text = followed[: len(followed) - len(after)]
-        return text.encode(self.codec, errors)
+        return standard.encoded(self.name, self.codec, text, errors)
 
     def _apart(self, pair: str, errors: str) -> str:
         """Encode a byte that is no character and its successor; escape one of them if both would decode as one."""
-        if self.decode(pair.encode(self.codec, errors)) == pair:
+        if self.decode(standard.encoded(self.name, self.codec, pair, errors)) == pair:
             return pair
         if pair[1].isascii():  # possibly an escape character, which must stay
             return _as_percent(pair[0]) + pair[1]
@@ -88,9 +90,8 @@ _CODECS: Final = {
 }
 _OPAQUE: Final = frozenset({"utf-16le", "utf-16be", "iso-2022-jp"})
 _MANY_BYTES: Final = frozenset({"utf-8", "gbk", "gb18030", "big5", "euc-jp", "shift_jis", "euc-kr"})
-# Characters that are never encoded in a charset: its encoder returns an error (Encoding Standard 12.2.2), or a byte
-# that decodes to another character, such as a backslash for the yen sign (12.1.2).
-_UNWRITTEN: Final = {"iso-2022-jp": pattern("[\x0e\x0f\x1b]"), "euc-jp": pattern("[\xa5\u203e]")}
+# Characters that are never encoded in a charset: its encoder returns an error (Encoding Standard 12.2.2).
+_UNWRITTEN: Final = {"iso-2022-jp": pattern("[\x0e\x0f\x1b]")}
 _AFTER_A_BYTE: Final = pattern("[\udc80-\udcff][^\x00-?\udc80-\udcff]")  # no trail byte is below @
 _BYTE_ORDER_MARKS: Final = {b"\xef\xbb\xbf": "utf-8", b"\xfe\xff": "utf-16be", b"\xff\xfe": "utf-16le"}
 _BEGINS_MARK = min(mark[0] for mark in _BYTE_ORDER_MARKS)
@@ -147,10 +148,7 @@ def for_any(text: str) -> str:
     Bytes that were no characters, kept as lone surrogates (PEP 383), are percent-encoded: in another charset they may
     be part of a character. Any other lone surrogate becomes U+FFFD.
     """
-    return text if text.isascii() else _SURROGATE.sub(_for_any, text)
-
-
-_SURROGATE: Final = pattern("[\ud800-\udfff]")
+    return text if text.isascii() else standard.SURROGATE.sub(_for_any, text)
 
 
 def _for_any(surrogate: re.Match[str]) -> str:
@@ -340,7 +338,7 @@ def _keep_byte(error: UnicodeError) -> tuple[str | bytes, int]:
             return "".join(chr(byte) if byte < 0xA0 else chr(0xDC00 + byte) for byte in raw), error.end
         if raw[0] < 0x80:
             raise error
-        return chr(0xDC00 + raw[0]), error.start + 1  # the next byte may be ASCII, or begin a character
+        return standard.unit_at(error.encoding, error.object, error.start)  # the next byte may be ASCII
     if isinstance(error, UnicodeEncodeError) and (raw_byte := _byte(error)):
         return raw_byte, error.start + 1
     raise error
@@ -352,8 +350,7 @@ _ONE_BYTE: Final = ("charmap", "cp12", "cp8", "iso8859", "koi8", "mac")  # prefi
 def _byte(error: UnicodeEncodeError) -> bytes:
     """Return the byte that a character was decoded from as malformed; b"" for a genuine character."""
     code = ord(error.object[error.start])
-    kept = 0xDC80 <= code <= 0xDCFF or (0x80 <= code < 0xA0 and error.encoding.startswith(_ONE_BYTE))
-    return bytes((code & 0xFF,)) if kept else b""
+    return bytes((code & 0xFF,)) if 0xDC80 <= code <= 0xDCFF else b""
 
 
 def _references(error: UnicodeError) -> tuple[str | bytes, int]:

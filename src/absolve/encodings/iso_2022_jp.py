@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from absolve.core.lazy_regex import pattern
 from absolve.encodings.offset_map import Decoded
+from absolve.encodings.standard import jis_x_0208
 
 if TYPE_CHECKING:
     from absolve.core.protocols import Offsets
@@ -19,12 +20,13 @@ ASCII, ROMAN, KATAKANA, KANJI_1978, KANJI = range(5)
 # The escape sequence that begins each state, indexed by state
 SEQUENCES: Final = (b"\x1b(B", b"\x1b(J", b"\x1b(I", b"\x1b$@", b"\x1b$B")
 _REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}".encode()
-_ODD: Final = pattern(rb"[\x80-\xff\x1b]")  # bytes that are not ASCII characters in the ASCII state,
-_ODD_IN_ROMAN: Final = pattern(rb"[\x80-\xff\x1b\\~]")  # and in the Roman state (JIS X 0201)
+_ODD: Final = pattern(rb"[\x80-\xff\x0e\x0f\x1b]")  # bytes that are not ASCII characters in the ASCII state,
+_ODD_IN_ROMAN: Final = pattern(rb"[\x80-\xff\x0e\x0f\x1b\\~]")  # and in the Roman state
 _ROMAN: Final = {0x5C: "\N{YEN SIGN}".encode(), 0x7E: "\N{OVERLINE}".encode()}
 _ESCAPE: Final = 0x1B
 _SEQUENCE: Final = pattern(rb"\x1b(?:\([BJI]|\$[@B])")
-_NOTHING: Final = pattern(rb"(?>(?:[\x80-\xff]|\x1b(?!\([BJI]|\$[@B]))+)")  # neither characters nor escape sequences
+# Neither characters nor escape sequences
+_NOTHING: Final = pattern(rb"(?>(?:[\x80-\xff\x0e\x0f]|\x1b(?!\([BJI]|\$[@B]))+)")
 
 
 class States:
@@ -110,5 +112,5 @@ def _character(raw: bytes, position: int, state: int) -> tuple[bytes, int]:
     pair = raw[position : position + 2]
     if not 0x21 <= byte <= 0x7E or len(pair) == 1 or pair[1] == _ESCAPE:
         return _REPLACEMENT, position + 1
-    text = (SEQUENCES[state] + pair).decode("iso2022_jp_ext", "replace") if 0x21 <= pair[1] <= 0x7E else ""
-    return text.encode() if len(text) == 1 else _REPLACEMENT, position + 2
+    text = jis_x_0208(*pair) if 0x21 <= pair[1] <= 0x7E else ""
+    return text.encode() or _REPLACEMENT, position + 2

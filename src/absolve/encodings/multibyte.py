@@ -10,6 +10,7 @@ from codecs import getincrementaldecoder
 from typing import TYPE_CHECKING
 
 from absolve.core.column_buffers import NARROW, IntColumn
+from absolve.encodings.standard import SURROGATE, corrected, unit_at
 
 if TYPE_CHECKING:
     from codecs import IncrementalDecoder
@@ -96,17 +97,14 @@ class CharacterOffsets:
             return self._charset.decode(raw).encode("utf-8", "surrogatepass")
         decoder: IncrementalDecoder | None = self._decoder
         if decoder is None:
-            decoder = self._decoder = getincrementaldecoder(self._charset.codec)()
+            decoder = self._decoder = getincrementaldecoder(self._charset.codec)("absolve")
         decoder.reset()
-        try:
-            text = decoder.decode(raw)
-        except UnicodeDecodeError as error:
-            if error.start == 0:
-                return self._character(start)
-            self._end = start + error.start
-            return self._raw[start : self._end].decode(self._charset.codec).encode("utf-8", "surrogatepass")
+        text = decoder.decode(raw)
         self._end = end - len(decoder.getstate()[0])  # without an incomplete character
-        return text.encode("utf-8", "surrogatepass") if self._end > start else self._character(start)
+        if self._end == start:
+            return self._character(start)
+        text = corrected(self._charset.codec, raw[: self._end - start], text)
+        return text.encode("utf-8", "surrogatepass")
 
     def _character(self, start: cython.Py_ssize_t) -> bytes:
         """Return the character at a raw offset in UTF-8 and set `_end`; a malformed byte is a character of its own."""
@@ -121,18 +119,13 @@ class CharacterOffsets:
             if new:
                 self._end = end
                 return new
-        self._end = start + 1
-        return self._charset.decode(self._raw[start : start + 1]).encode("utf-8", "surrogatepass")
+        kept, self._end = unit_at(self._charset.codec, self._raw, start)
+        return kept.encode("utf-8", "surrogatepass")
 
     def _learnt(self, raw: bytes) -> bytes:
         """Return raw bytes decoded to one character in UTF-8, b"" if they are none; add it to the cache."""
-        if self._charset.one_byte:
-            new = self._charset.decode(raw).encode("utf-8", "surrogatepass")
-        else:
-            try:
-                new = raw.decode(self._charset.codec).encode("utf-8", "surrogatepass")
-            except UnicodeDecodeError:
-                new = b""
+        text = self._charset.decode(raw)
+        new = b"" if not self._charset.one_byte and SURROGATE.search(text) else text.encode("utf-8", "surrogatepass")
         if len(self._known) < _MOST_KNOWN:
             self._known[raw] = new
         return new

@@ -43,9 +43,9 @@ def walk_sitemap(data: bytes, _charset: Charset, _options: WalkOptions) -> Itera
 
 def walk_gzip(data: bytes, charset: Charset, options: WalkOptions) -> Iterator[Part]:  # noqa: ARG001 - it has its own
     """Yield the document, message or mailbox in gzip data, by its first bytes. Raise WalkError for other content."""
-    media_type = registry.in_gzip(data) or (registry.HTML if registry.is_page_in_gzip(data) else None)
-    if media_type in {None, registry.WARC}:
+    media_type = registry.document_in_gzip(data)
+    if media_type is None:
         raise WalkError("no-message", "there is no page, XML, list of URLs, message or mailbox in this gzip file")
-    name = {registry.MESSAGE: "message", registry.MAILBOX: ""}.get(str(media_type), "content")  # messages have names
+    name = {registry.MESSAGE: "message", registry.MAILBOX: ""}.get(media_type, "content")  # messages have names
     coding = Gzip(options.max_decompressed)
-    yield Part(str(media_type), 0, len(data), coding, name=name, own_charset=True, encloses=False)
+    yield Part(media_type, 0, len(data), coding, name=name, own_charset=True, encloses=False)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from absolve.core import byte_scan
 from absolve.core.errors import WalkError
-from absolve.core.model import BaseClaim, Finding, Layer, Link, LinkSite
+from absolve.core.model import BY_DEFAULT, BaseClaim, Finding, Layer, Link, LinkSite
 from absolve.encodings.charsets import UTF_8, for_any, lookup
 from absolve.encodings.codings import to_utf8
 from absolve.encodings.offset_map import Decoded, replaced
@@ -280,6 +280,16 @@ _PLAIN: Final = FieldText(_UNIT)
 _BRACKETED: Final = FieldText(_UNIT_OR_BLANK)  # RFC 1808 3.1, RFC 1738 appendix: <URL:...>, blanks inside are ignored
 _ENCODED: Final = FieldText(_UNIT_OR_WORD)
 _OPENING: Final = re.compile(rb"<[\t\n\r ]*+(?:[Uu][Rr][Ll]:[\t\n\r ]*+)?|\"[\t\n\r ]*+")
+
+
+def policies(data: bytes, fields: Sequence[Field]) -> list[BaseClaim]:
+    """Return the Content-Security-Policies that may forbid a base element, as claims without a layer of their own."""
+    found = [(field, value(data, field)) for field in named(fields, "content-security-policy")]
+    return [
+        BaseClaim(BY_DEFAULT, policy, "Content-Security-Policy header", field.start)
+        for field, text in found
+        for policy in (text.split(",") if "base-uri" in text.lower() else ())
+    ]
 
 
 def links(

@@ -280,6 +280,11 @@ def is_read(media_type: str) -> bool:
     return kind_of(media_type) in WALKERS
 
 
+def is_container(media_type: str | None) -> bool:
+    """Return whether files of a media type are archives, packages, messages or mailboxes, which hold documents."""
+    return media_type in MAIL or (media_type in WALKERS and WALKERS[media_type].archive)
+
+
 def is_archive(media_type: str) -> bool:
     """Return whether a file of this media type holds documents with a retrieval URL each. It must have a walker."""
     return WALKERS[kind_of(media_type)].archive
@@ -487,6 +492,12 @@ def in_gzip(data: bytes) -> str | None:
 
 
 _IN_GZIP: Final = (WARC, MAILBOX, MESSAGE, XML)
+
+
+def document_in_gzip(data: bytes) -> str | None:
+    """Return the media type of the document, message or mailbox in gzip data; None for an archive, and for all else."""
+    found = in_gzip(data) or (HTML if is_page_in_gzip(data) else None)
+    return found if found != WARC else None
 
 
 def is_page_in_gzip(data: bytes) -> bool:

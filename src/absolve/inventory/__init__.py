@@ -4,8 +4,10 @@ In: an Entity. Out: columns (document, line, reference, target, base, problems a
 Does not know rewriting or the command.
 """
 
+BEFORE_BASE = "before-base"  # of what browsers fetch before the base element applies
 COMPANION = "companion"  # of a link to a file that was saved with its document
 PROBLEMS = (  # the codes of `inventory.problems`, in the order of a row; here for the options of commands without rows
     *("unresolved", "unsuitable-base", "relative-base", "ignored-base", "malformed", "too-long", "above-root"),
     *("divergent", "empty", "insecure", "scheme-relative", "backslash", "whitespace", "placeholder", COMPANION),
+    BEFORE_BASE,
 )

@@ -66,7 +66,7 @@ class BaseFacts:
         self.files = entity.files is not None
         self.where, self.codes = self.seen(url)  # of targets on the same host
         self.appending: PrefixResolver | None = None
-        if isinstance(resolver, PrefixResolver) and resolver.usable and url.isascii():
+        if isinstance(resolver, PrefixResolver) and resolver.usable and url.isascii() and base_context.other is None:
             self.appending = resolver if base_context.compared().agrees_on_shapes() else None
         self.scheme = url[: url.find(":") + 1].encode("utf-8", "surrogatepass")
         # Problem codes of references with a plain host: with the schemes http and https, and without any.

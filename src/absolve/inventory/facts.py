@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from absolve.core import byte_scan
 from absolve.document.resolved import LinkContext, Resolved, link_context, shown, text
 from absolve.encodings.codings import CharacterReferences
-from absolve.inventory import COMPANION
+from absolve.inventory import COMPANION, PROBLEMS
 from absolve.inventory.base_facts import BaseFacts
 from absolve.inventory.problems import OF_DOCUMENTS, WHITE_SPACE, beginning, is_never, problems, scope
 from absolve.urls import prefixing
@@ -66,7 +66,7 @@ class ReferenceFacts:
     def spaced(self) -> ReferenceFacts:
         """Return the same with the problem of white space around the reference; cached."""
         if self._spaced is None:
-            codes = (*self.problems, WHITE_SPACE)
+            codes = tuple(sorted((*self.problems, WHITE_SPACE), key=PROBLEMS.index))
             self._spaced = ReferenceFacts(self.reference, self.target, self.scope, codes, spaceable=False)
         return self._spaced
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 from absolve.core.model import PACKAGE_ROOT
 from absolve.document.resolved import fixed, is_placeholder
-from absolve.inventory import COMPANION
+from absolve.inventory import BEFORE_BASE, COMPANION
 from absolve.urls import PROFILES
-from absolve.urls.base import PLACEHOLDER, TOO_LONG, claimed_url, found_as, is_useless, same_document
+from absolve.urls.base import FORBIDDEN, PLACEHOLDER, TOO_LONG, claimed_url, found_as, is_useless, same_document
 from absolve.urls.identity import site
 from absolve.urls.parse import NEVER_RELATIVE
 from absolve.urls.predicates import has_scheme, scheme
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from absolve.document.resolved import Resolved
 
 WHITE_SPACE: Final = "whitespace"
+_CLICKED: Final = frozenset({"navigation", "form"})
 _BEGINNING: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*+:(?://[^/?#]*+)?")
 _GROWTH: Final = 4 * max(row.growth for row in PROFILES.values())  # per character: four bytes of UTF-8
 _INNER_SPACE: Final = re.compile(r"[\t\n\f\r ]")
@@ -87,7 +88,7 @@ def problems(resolved: Resolved, target: str | None) -> Iterator[str]:
     if resolved.is_companion:
         yield COMPANION
         return
-    if is_placeholder(reference):
+    if is_placeholder(reference) or (resolved.context.is_ruby and reference[:2] == "#{"):
         yield PLACEHOLDER
         return
     reference = fixed(reference)
@@ -119,6 +120,8 @@ def problems(resolved: Resolved, target: str | None) -> Iterator[str]:
         yield "backslash"
     if not never and _INNER_SPACE.search(reference):
         yield WHITE_SPACE
+    if resolved.otherwise and resolved.kind not in _CLICKED and not PROFILES[resolved.entity.settings.profile].in_order:
+        yield BEFORE_BASE
 
 
 def is_never(reference: str) -> bool:
@@ -147,7 +150,7 @@ def _claim_problems(resolved: Resolved, claim: BaseClaim) -> Iterator[str]:
 
 def fate_problems(fate: ClaimOutcome, reference: str) -> Iterator[str]:
     """Yield the problem codes that follow from what became of a claim with this reference."""
-    if fate.verdict == "ignored":
+    if fate.verdict in {"ignored", FORBIDDEN}:
         yield "ignored-base"
         return
     if fate.verdict in {"unsuitable", TOO_LONG, PLACEHOLDER} or is_useless(fate.url):

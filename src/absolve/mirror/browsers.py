@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Final
 
 from absolve.encodings.charsets import byte_order_mark
 from absolve.formats import registry
-from absolve.mirror import security_policy
+from absolve.formats.html import security_policy
+from absolve.urls import source_lists
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -220,12 +221,12 @@ def has_integrity(text: str, own: Mapping[str, str]) -> bool:
 
 def may_be_framed(fields: str, url: str, page: str) -> bool:
     """Return whether browsers show a response in a frame of a page (CSP 6.4.2, HTML 7.6)."""
-    limits = [security_policy.directives(one).get("frame-ancestors") for one in security_policy.of_header(fields)]
+    limits = [source_lists.directives(one).get("frame-ancestors") for one in security_policy.of_header(fields)]
     ancestors = [sources for sources in limits if sources is not None]
     if ancestors:
-        return all(security_policy.matches(sources, page, url) for sources in ancestors)
+        return all(source_lists.matches(sources, page, url) for sources in ancestors)
     words = {word.strip().lower() for value in field(fields, "x-frame-options") for word in value.split(",")}
-    return "deny" not in words and ("sameorigin" not in words or security_policy.matches(["'self'"], page, url))
+    return "deny" not in words and ("sameorigin" not in words or source_lists.matches(["'self'"], page, url))
 
 
 # --- scripts from a disk ----------------------------------------------------------------------------------------------

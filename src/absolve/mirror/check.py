@@ -29,7 +29,7 @@ from absolve.mirror.policy import is_identity, is_lazy
 from absolve.mirror.urls import Equivalences, twin
 from absolve.mirror.write import existing
 from absolve.rewriting import rewriter
-from absolve.urls.identity import normal, percent_decoded
+from absolve.urls.identity import is_name, normal, percent_decoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -316,7 +316,7 @@ def _is_there(fragment: str, there: set[str]) -> bool:
     """Return whether a fragment leads somewhere (HTML Standard 7.4.6.4): as it is, or decoded; "top" is the top."""
     fragment = fragment.partition(":~:")[0]
     decoded = percent_decoded(fragment)
-    return not fragment or fragment in there or decoded in there or decoded.lower() == "top"
+    return not fragment or fragment in there or decoded in there or decoded.lower() == "top" or not is_name(decoded)
 
 
 # The map, its working copies, and what SQLite makes beside them.

@@ -10,22 +10,21 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from email.message import Message
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from absolve.core.errors import FAULTS, CodingError, Diagnostic, DocumentError, WalkError, fault, in_short
 from absolve.core.model import PACKAGE_ROOT, Document, Finding
 from absolve.document.captures import Entry, entries
-from absolve.document.holdings import saver_of
+from absolve.document.holdings import keepers_of, saver_of
 from absolve.document.walk import inners, walk
 from absolve.formats import headers, registry
 from absolve.mirror import browsers, extensions
 from absolve.mirror.capture import SCHEMES, Captured, Where, place_of
 from absolve.mirror.payloads import Broken, Payload, captured, payload_of
-from absolve.mirror.sources import of_saver
 from absolve.run import buckets, sources
-from absolve.run.inputs import mirrored_url
+from absolve.run.inputs import left_out, mirrored_url
 from absolve.urls import whatwg
 from absolve.urls.archives import original
 from absolve.urls.identity import escaped, normal, percent_decoded
@@ -90,7 +89,7 @@ class ContainerReader:
     def _data(self) -> bytes:
         if self._known is not None:
             return self._known
-        if self._kind == registry.ZIP and _is_file(self._input.name):
+        if self._kind == registry.ZIP and (buckets.is_bucket(self._input.name) or sources.is_file(self._input.name)):
             return sources.FileBytes(self._input.name)  # type: ignore[return-value]  # it is as bytes are
         return bytes(sources.read(self._input.name, max_size=self._how.settings.max_size).data)
 
@@ -106,6 +105,9 @@ class ContainerReader:
         if self._kind == registry.ZIP:
             file = self._file(one, index)
             yield file
+            if isinstance(file, Captured) and registry.is_container(registry.kind_of(file.media_type)):
+                text = f"the documents in this file of a package are not read ({in_short(facts.name)})"
+                yield Broken(Diagnostic("package-inside", text, self._input.name))
             if isinstance(file, Captured) and (url := normal(self._recorded(one) or "")):
                 yield Captured(url, 302, file.date, "", file.where, file.url)
             return
@@ -134,8 +136,8 @@ class ContainerReader:
             payload = _file_payload(one)
         except CodingError as error:
             raise CodingError(error.code, f"its data is broken ({in_short(facts.name)})") from error
-        if saver := saver_of(path, payload.data[:_HEAD]):
-            return Broken(of_saver(saver, f"{self._input.name}!{path}"))
+        if saver := next(keepers_of(path), "") or saver_of(path, payload.data[:_HEAD]):
+            return Broken(left_out(saver, f"{self._input.name}!{path}"))
         where = Where(self._number, index, 0)
         looks = browsers.markup(payload.data)
         place, size = place_of(path), facts.length
@@ -318,7 +320,3 @@ def _file_payload(one: Entry) -> Payload:
     """Return the content of a file in a package, with the type that the package declares, or that it is."""
     content, facts = one.content, one.facts
     return Payload(content, facts.media_type or extensions.of_file(facts.name, content[:4096]))
-
-
-def _is_file(name: str) -> bool:
-    return buckets.is_bucket(name) or Path(name).is_file()

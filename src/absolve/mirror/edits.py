@@ -13,12 +13,14 @@ from absolve.core.model import Edit
 from absolve.document.walk import inners
 from absolve.encodings.charsets import UTF_8, byte_order_mark, declared_in_html, lookup
 from absolve.formats import registry
-from absolve.formats.html.start_tags import attributes, every_attribute, start_tags
-from absolve.mirror import browsers, security_policy
-from absolve.mirror.browsers import lowered, may_need_server, needs_server
+from absolve.formats.html import security_policy
+from absolve.formats.html.start_tags import attributes, every_attribute, policy_metas, start_tags
+from absolve.mirror import browsers
+from absolve.mirror.browsers import may_need_server, needs_server
 from absolve.mirror.policy import Note
 from absolve.rewriting import rewriter
 from absolve.rewriting.edits import lower, splice
+from absolve.urls import source_lists
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -26,16 +28,12 @@ if TYPE_CHECKING:
     from absolve.document.entity import Entity
     from absolve.document.resolved import Resolved
     from absolve.encodings.charsets import Charset
-    from absolve.formats.html.start_tags import Attribute, Tag
+    from absolve.formats.html.start_tags import Tag
     from absolve.mirror.policy import MirrorPolicy
-    from absolve.mirror.security_policy import Directives
+    from absolve.urls.source_lists import Directives
 
 _CORS: Final = (b"integrity", b"crossorigin")
 _LOOKED_AT: Final = 1024  # bytes in which a declared charset is found (HTML Standard 13.2.3.2)
-# Start tags that do not end the head, where alone a policy counts (HTML Standard 4.2.5.3).
-_IN_HEAD: Final = frozenset(
-    b"html head base basefont bgsound link meta title noscript noframes style script template".split()
-)
 
 
 def relinked(entity: Entity, policy: Callable[[Resolved], str | None], tally: rewriter.Tally | None = None) -> bytes:
@@ -49,7 +47,7 @@ def rewritten(entity: Entity, policy: MirrorPolicy, label: str | None, *, for_se
     `label` is the charset that the container stated for it. Raise DocumentError as `rewriter.rewrite` does.
     """
     own: dict[int, list[Edit]] = {}
-    in_force = [(-1, security_policy.directives(text)) for text in security_policy.of_header(policy.fields)]
+    in_force = [(-1, source_lists.directives(text)) for text in security_policy.of_header(policy.fields)]
     _limit(own, entity, policy, in_force)
     found = rewriter.edits(entity, policy)
     for inside, start, name in policy.seen.scripts.values():
@@ -163,9 +161,9 @@ def _policies(own: dict[int, list[Edit]], entity: Entity, policy: MirrorPolicy) 
     data, charset = entity.data if entity.media_type == registry.HTML else b"", entity.charset
     if is_opaque := not charset.transparent:
         data = data.decode(charset.codec, "replace").encode()
-    for tag, equiv, content in _of_head(data, charset):
+    for tag, equiv, content in policy_metas(data, charset):
         text = content.text(UTF_8 if is_opaque else charset)
-        yield -1 if is_opaque else tag.end, security_policy.directives(text)
+        yield -1 if is_opaque else tag.end, source_lists.directives(text)
         new = security_policy.for_copy(text, policy.holds)
         if new != text and not is_opaque:
             with_sources = _metas(data, [new], charset, tag.start, is_declared=False)
@@ -174,21 +172,10 @@ def _policies(own: dict[int, list[Edit]], entity: Entity, policy: MirrorPolicy) 
             policy.seen.notes.append(Note(entity, content.start, "csp", words))
 
 
-def _of_head(data: bytes, charset: Charset) -> Iterator[tuple[Tag, Attribute, Attribute]]:
-    """Yield the `meta` elements with a policy in the head of a page, with their http-equiv and their content."""
-    for tag in start_tags(data) if security_policy.MARKER in lowered(data) else ():
-        if tag.name not in _IN_HEAD:
-            return
-        found = attributes(data, tag.start, tag.end) if tag.name == b"meta" else {}
-        equiv, content = found.get(b"http-equiv"), found.get(b"content")
-        if equiv is not None and content is not None and equiv.text(charset).lower() == "content-security-policy":
-            yield tag, equiv, content
-
-
 def for_one_file(data: bytes, charset: Charset) -> bytes:
     """Return a page whose policies let it show what is in it as `data:` URLs."""
     edits = []
-    for tag, equiv, content in _of_head(data, charset) if charset.transparent else ():
+    for tag, equiv, content in policy_metas(data, charset) if charset.transparent else ():
         text = content.text(charset)
         if (new := security_policy.for_one_file(text)) != text:
             edits.append(_metas(data, [new], charset, tag.start, is_declared=False))

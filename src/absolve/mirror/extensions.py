@@ -48,7 +48,10 @@ FITTING: Final[dict[str, tuple[str, ...]]] = {
     "application/pdf": ("pdf",),
     "application/epub+zip": ("epub",),
     "application/wasm": ("wasm",),
-    "application/zip": ("zip", "jar", "docx", "xlsx", "pptx", "odt", "ods", "epub", "xpi", "apk"),
+    "application/zip": (
+        *("zip", "jar", "docx", "xlsx", "pptx", "odt", "ods", "epub", "xpi", "apk"),
+        *("war", "ear", "aar", "maff", "wacz", "htz", "whl", "cbz", "kmz", "nupkg", "vsix"),
+    ),
     "application/gzip": ("gz", "tgz"),
     "audio/mpeg": ("mp3", "mpga", "mp2"),
     **dict.fromkeys(("audio/ogg", "application/ogg"), ("ogg", "oga", "opus")),

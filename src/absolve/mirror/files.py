@@ -6,12 +6,13 @@ its own, below `package:///`, that is never written.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin
 
 from absolve.core.errors import Diagnostic, DocumentError, in_short
-from absolve.core.model import PACKAGE_ROOT, Link
+from absolve.core.model import PACKAGE_ROOT, Document, Link
 from absolve.document.holdings import PAGES, fold, page_of
 from absolve.document.reporting import overruled
 from absolve.document.walk import walk
@@ -22,13 +23,13 @@ from absolve.mirror.payloads import Broken, Payload, is_walked
 from absolve.run import buckets
 from absolve.run.inputs import escaped
 from absolve.run.load import read
-from absolve.run.sources import modified
+from absolve.run.sources import local, modified
+from absolve.urls.archives import of_base
 from absolve.urls.identity import normal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from absolve.core.model import Document
     from absolve.document.entity import Entity
     from absolve.mirror.payloads import Posted
     from absolve.run.inputs import Input
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 _FOLDER: Final = "_/"  # one folder for all files without a URL, so that links between them stay as they are
 _NO_BASE: Final = "no URL is known: links that begin with / stay, and lead nowhere from a file (give --url)"
 _TWIN: Final = 1
+_ARCHIVED: Final = re.compile(rb"/[0-9]{1,14}(?:[a-z]{2}_)?/https?:/")  # in the URLs of web archives
 
 
 class FilesReader:
@@ -97,19 +99,24 @@ class FilesReader:
 
     def _facts(self, input_: Input, document: Document) -> tuple[str | None, str, list[Diagnostic]]:
         """Return the URL of a file, if it is known, its media type, and what is doubtful about its URL."""
-        media_type = document.media_type or self._media_type(document)
-        kind = registry.kind_of(media_type)
-        document.media_type = media_type if kind in registry.WALKERS and is_walked(media_type) else registry.OTHER
-        try:
-            entity = walk(document, self._settings)
-        except DocumentError:  # its links are not read; its URL may still be known
-            document.media_type = registry.OTHER
-            entity = walk(document, self._settings)
+        entity, media_type = self._walked(input_, document)
         own = entity.bases.own.url
         doubts = overruled(entity) if input_.shares else []
         if not entity.bases.base.url and _has_rooted(entity):
             doubts.append(Diagnostic("no-base", _NO_BASE, input_.name))
         return own or None, media_type, doubts
+
+    def _walked(self, input_: Input, document: Document) -> tuple[Entity, str]:
+        """Return the entity of a file, and its media type."""
+        media_type = document.media_type or self._media_type(document)
+        kind = registry.kind_of(media_type)
+        is_read = not input_.held and kind in registry.WALKERS and is_walked(media_type)
+        document.media_type = media_type if is_read else registry.OTHER
+        try:
+            return walk(document, self._settings), media_type
+        except DocumentError:  # its links are not read; its URL may still be known
+            document.media_type = registry.OTHER
+            return walk(document, self._settings), media_type
 
     @staticmethod
     def _media_type(document: Document) -> str:
@@ -121,6 +128,12 @@ class FilesReader:
             document = read(self._inputs[where.offset], self._how)
             media_type = document.media_type or self._media_type(document)
             payload = Payload(bytes(document.data), media_type, document.charset, document.claims)
+            if _ARCHIVED.search(payload.data) is not None:  # its links lead to captures
+                archive = of_base(self._walked(self._inputs[where.offset], document)[0].bases.own)
+                payload = payload._replace(base=archive.at if archive is not None else None)
+            if self._inputs[where.offset].held:
+                other = Document(payload.data, media_type=registry.OTHER)
+                payload = payload._replace(entity=walk(other, self._settings))
             if where.number == _TWIN:
                 payload = payload._replace(base=self._facts(self._inputs[where.offset], document)[0])
             yield where, payload
@@ -151,6 +164,6 @@ def _size(name: str) -> int:
         if buckets.is_bucket(name):
             state = buckets.state(name)
             return 0 if state is None else state.size
-        return Path(name).stat().st_size
+        return Path(local(name)).stat().st_size
     except OSError:
         return 0

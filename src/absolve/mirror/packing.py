@@ -26,7 +26,8 @@ from absolve.core.errors import DocumentError, MissingPackageError, UsageError
 from absolve.core.model import Document
 from absolve.document.settings import Settings
 from absolve.document.walk import walk
-from absolve.mirror import edits, security_policy
+from absolve.formats.html.start_tags import MARKER
+from absolve.mirror import edits
 from absolve.mirror.extensions import OTHER, content_type
 from absolve.mirror.paths import MAP
 from absolve.run import outputs
@@ -162,7 +163,7 @@ class _Inlined:
         self._inside.append(file.path)
         found = self._mirror.rewritten(file, self._target)
         self._inside.pop()
-        if file.media_type in _PAGES and security_policy.MARKER in found.lower():
+        if file.media_type in _PAGES and MARKER in found.lower():
             charset = walk(Document(found, media_type=file.media_type), Settings()).charset
             return edits.for_one_file(found, charset)
         return found

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 from urllib.parse import unquote
 
 from absolve.core.errors import CodingError
-from absolve.core.model import PACKAGE_ROOT, Document
+from absolve.core.model import BY_DEFAULT, PACKAGE_ROOT, BaseClaim, Document
 from absolve.document.walk import inners, walk
 from absolve.encodings.charsets import declared_in_html, lookup
 from absolve.formats import registry
+from absolve.formats.html.security_policy import of_header
 from absolve.mirror import browsers, extensions
 from absolve.mirror.capture import CUT, PARTIAL, PIECE, Captured, digits_of, judged, redirect_of
 from absolve.urls.archives import archived
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from absolve.core.errors import Diagnostic
-    from absolve.core.model import BaseClaim
     from absolve.document.captures import Entry
     from absolve.document.entity import Entity
     from absolve.document.settings import Settings
@@ -207,8 +207,11 @@ def name_of(url: str) -> str:
     return unquote(url.removeprefix(PACKAGE_ROOT).removeprefix("_/"), errors="surrogateescape")
 
 
-def entity_of(payload: Payload, url: str, settings: Settings) -> Entity | None:
-    """Return the walked document of a payload; None for one without a walker. Raise DocumentError as `walk` does."""
+def entity_of(payload: Payload, url: str, settings: Settings, fields: str = "") -> Entity | None:
+    """Return the walked document of a payload; None for one without a walker. Raise DocumentError as `walk` does.
+
+    `fields` are those of its response: a Content-Security-Policy may forbid its base element.
+    """
     if payload.entity is not None:
         return payload.entity
     if payload.message is not None:
@@ -224,7 +227,7 @@ def entity_of(payload: Payload, url: str, settings: Settings) -> Entity | None:
         media_type=payload.media_type,
         charset=payload.charset,
         url=payload.base or url,
-        claims=payload.claims,
+        claims=(*payload.claims, *(BaseClaim(BY_DEFAULT, one, "header") for one in of_header(fields))),
     )
     document.url_source = "capture"
     return walk(document, settings)

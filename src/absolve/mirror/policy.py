@@ -14,11 +14,11 @@ from absolve.core.errors import Diagnostic, DocumentError
 from absolve.core.model import IGNORED_BASE
 from absolve.encodings.charsets import lookup
 from absolve.formats import registry
-from absolve.formats.html import link_tables
+from absolve.formats.html import link_tables, security_policy
 from absolve.formats.html.start_tags import attributes
-from absolve.mirror import browsers, security_policy
+from absolve.mirror import browsers
 from absolve.rewriting.policy import absolute_of, rules
-from absolve.urls import whatwg
+from absolve.urls import source_lists, whatwg
 from absolve.urls.identity import percent_decoded
 from absolve.urls.predicates import scheme
 from absolve.urls.relative_path import relative_path
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from absolve.document.entity import Entity
     from absolve.document.resolved import Resolved
-    from absolve.mirror.security_policy import Directives
+    from absolve.urls.source_lists import Directives
 
 INERT: Final = "data:,"  # fetches nothing
 MOST_WRITTEN: Final = 64 << 20  # characters of the new links of a document: a base may have a megabyte
@@ -62,10 +62,14 @@ _LAZY: Final = frozenset((place.element, place.attribute) for place in link_tabl
 
 
 class Target(NamedTuple):
-    """A file in the mirror, by its path, and the fragment that a redirect to it has."""
+    """A file in the mirror, by its path, and the fragment that a redirect to it has.
+
+    `query` is that of the reference, where the file was found without it.
+    """
 
     path: str
     fragment: str | None = None
+    query: str | None = None
 
 
 class Note(NamedTuple):
@@ -160,6 +164,7 @@ class Relatives:
 
 
 _ROOT: Final = "http://m/"
+_PAGES: Final = (".html", ".htm", ".xhtml", ".xht")  # names of files whose scripts may read a query
 _MOST_KNOWN: Final = 100_000
 _MOST_CHARACTERS: Final = 2048  # of a reference and its target whose answer is cached
 
@@ -222,7 +227,7 @@ class MirrorPolicy:
     def holds(self, source: str) -> bool:
         """Return whether the mirror has a file that a source expression of the document's policy allows."""
         origins = self._responses.origins if self._responses is not None else ()
-        return any(security_policy.matches([source], origin, self.url, by_path=False) for origin in origins)
+        return any(source_lists.matches([source], origin, self.url, by_path=False) for origin in origins)
 
     def __call__(self, resolved: Resolved) -> str | None:
         """Return the new reference of a link; None where it stays. Raise DocumentError if all are too long together."""
@@ -280,7 +285,7 @@ class MirrorPolicy:
                 return None
         elif reference[0] == "#" and (context.stays_as_fragment or context.keeps_fragments):
             return None
-        target = resolved.target
+        target = self._of_order(resolved)
         if target is None:
             return _still_malformed(resolved)
         if not target.startswith(_HELD):
@@ -301,6 +306,12 @@ class MirrorPolicy:
                 self.note(resolved, "refused", f"{url}: {why}")
                 return INERT
         return self._local(resolved, found, fragment if crosshatch else None)
+
+    def _of_order(self, resolved: Resolved) -> str | None:
+        """Return the target of a link; by the base element, or without it, where only that is held."""
+        target, other = resolved.target, resolved.otherwise
+        is_other = other is not None and self.is_held(other) and not (target is not None and self.is_held(target))
+        return other if is_other else target
 
     def _file(self, resolved: Resolved, url: str) -> Target | None:
         """Return the file that a reference names, a relative one unless a base leads to another folder.
@@ -348,15 +359,21 @@ class MirrorPolicy:
         new = self._relatives.reference(self.path, found.path)
         if resolved.attribute == _MAP_SITE and not new.startswith("../"):
             new = f"./{new}"
+        keeps_query = found.query is not None and found.path.lower().endswith(_PAGES)
+        if keeps_query:
+            new = f"{new}?{found.query}"
         if fragment is not None:
             new = f"{new}#{fragment}"
-        if new == resolved.reference or (not is_moved and self._leads(resolved.reference, found.path)):
+        leads = self._leads(resolved.reference, found.path, has_query=keeps_query)
+        if new == resolved.reference or (not is_moved and leads):
             return None
         return new
 
-    def _leads(self, reference: str, path: str) -> bool:
+    def _leads(self, reference: str, path: str, *, has_query: bool) -> bool:
         """Return whether a reference, as it is written, leads from this file to that one."""
         before = reference.partition("#")[0]
+        if has_query:
+            before = before.partition("?")[0]
         if before.startswith(("/", "\\")) or "?" in before:
             return False
         if not before:

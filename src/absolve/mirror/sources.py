@@ -6,25 +6,33 @@ In: the inputs of a run. Out: `Source`s, which can be passed to other processes,
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from io import BytesIO
 from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
-from absolve.core.errors import OF_SAVER, Diagnostic, DocumentError
-from absolve.document.holdings import saver_of
+from absolve.core.errors import FAULTS, Diagnostic, DocumentError
+from absolve.document.holdings import named_by, saver_of
+from absolve.document.walk import walk
 from absolve.formats import registry
+from absolve.rewriting import rewriter
 from absolve.run import sources as files
 from absolve.run.companions import parts_of
-from absolve.run.load import is_document, not_read
+from absolve.run.inputs import left_out
+from absolve.run.load import is_document, not_read, read
+from absolve.run.load import kind_of as suffix_of
+from absolve.urls.identity import normal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
+    from absolve.document.resolved import Resolved
     from absolve.mirror.payloads import Reader
     from absolve.run.inputs import Input
     from absolve.run.load import ReadOptions
 
 FILES: Final = "files"
+_PAGES: Final = frozenset({registry.HTML, registry.XML})
 _NAMED: Final = 5  # files of a source whose names are shown
 
 
@@ -60,9 +68,15 @@ def _label(input_: Input) -> str:
 
 
 def sources_of(inputs: Iterable[Input], how: ReadOptions, notify: Callable[[Diagnostic], None]) -> list[Source]:
-    """Return the sources of the inputs, in their order; plain files are one source, the last one."""
+    """Return the sources of the inputs, in their order; plain files are one source, the last one.
+
+    An archive in the folder of a site is one of its files: where the user gives the URL of a folder that has a page, or
+    a page in it leads to the archive.
+    """
     found: list[Source] = []
     plain: list[Input] = []
+    pages: list[Input] = []
+    archives: list[tuple[Input, str]] = []
     for input_ in _with_parts(inputs, notify):
         try:
             head = files.head(input_.name, found=input_.found)
@@ -70,13 +84,21 @@ def sources_of(inputs: Iterable[Input], how: ReadOptions, notify: Callable[[Diag
             notify(error.diagnostic._replace(failed=True))
             continue
         if input_.found and (saver := saver_of(input_.place, head)):
-            notify(of_saver(saver, input_.name))
+            notify(left_out(saver, input_.name))
             continue
-        kind = kind_of(input_.name, head, how.media_type)
+        kind = kind_of(input_.name, head, how.media_type) if not input_.held else FILES
         if kind == FILES:
             plain.append(input_)
-            if input_.found and not is_document(input_.name, head, how):
+            pages += [input_] if input_.found and registry.recognised(head, input_.name) in _PAGES else []
+            if input_.found and not is_document(input_, head, how):
                 notify(not_read(input_))  # it is held as it is
+        else:
+            archives.append((input_, kind))
+    of_sites = _of_sites([input_ for input_, _ in archives if input_.found], pages, how)
+    for input_, kind in archives:
+        if input_.name in of_sites:
+            plain.append(input_._replace(held=suffix_of(input_.name)))
+            notify(not_read(plain[-1]))
         elif kind == registry.ZIP:
             from absolve.mirror.warc import record_files
 
@@ -86,6 +108,23 @@ def sources_of(inputs: Iterable[Input], how: ReadOptions, notify: Callable[[Diag
             found.append(Source(kind, (input_,)))
     if plain:
         found.append(Source(FILES, tuple(plain)))
+    return found
+
+
+def _of_sites(archives: Sequence[Input], pages: Sequence[Input], how: ReadOptions) -> set[str]:
+    """Return the names of the archives in folders that are files of the site there."""
+    with_pages = {page.root for page in pages}
+    found = {one.name for one in archives if one.url and one.url_source == "--url" and one.root in with_pages}
+    names = {one.place: one.name for one in archives if one.name not in found}
+    urls = {normal(claim.reference): one.name for one in archives for claim in one.claims}  # of the layout of a mirror
+    for page in pages if names else ():
+
+        def seen(resolved: Resolved, place: str = page.place) -> None:
+            path = named_by(resolved.reference, place, names.__contains__)
+            found.add(names[path] if path is not None else urls.get((resolved.target or "").partition("#")[0], ""))
+
+        with suppress(DocumentError, *FAULTS):  # reported when it is made
+            rewriter.edits(walk(read(page, how), how.settings), seen)
     return found
 
 
@@ -101,17 +140,12 @@ def _with_parts(inputs: Iterable[Input], notify: Callable[[Diagnostic], None]) -
         yield from (part for part in parts_of(page, notify) if part.name not in known)
 
 
-def of_saver(saver: str, name: str) -> Diagnostic:
-    """Return the diagnostic for a file that a program which saves sites keeps for itself; before the colon its kind."""
-    return Diagnostic(OF_SAVER, f"{saver}: kept by the program that saved the site, and no part of it", name)
-
-
 def kind_of(name: str, head: bytes, media_type: str | None) -> str:
     """Return the media type of a container, by that of the user or by its first bytes; FILES for any other file."""
     kind = registry.kind_of(media_type) if media_type is not None else registry.sniff(head, name) or ""
     if kind in registry.PACKAGES:
         return registry.ZIP
-    return kind if kind in registry.MAIL or (kind in registry.WALKERS and registry.is_archive(kind)) else FILES
+    return kind if registry.is_container(kind) else FILES
 
 
 def reader_of(source: Source, number: int, how: ReadOptions, data: bytes | None = None) -> Reader:

@@ -21,6 +21,7 @@ from absolve.mirror.survey import Survey
 from absolve.mirror.task import Batch, Item, forget, has
 from absolve.run import interrupts, leftovers, outputs
 from absolve.run.output_folder import Below
+from absolve.run.sources import local
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
@@ -47,7 +48,7 @@ def state_of(sources: Sequence[Source], choice: Choice, more: Sequence[str]) -> 
                 if input_.stored is not None:
                     found.update(repr((input_.name, input_.place, input_.url, input_.stored)).encode())
                     continue
-                state = Path(input_.name).stat()
+                state = Path(local(input_.name)).stat()
                 facts = (input_.name, input_.place, input_.url, state.st_size, state.st_mtime_ns)
                 found.update("\0".join(map(str, facts)).encode("utf-8", "surrogatepass"))
             except OSError:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from absolve.core import arguments, printable
 from absolve.urls import PROFILES
+from absolve.urls.archives import led
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,7 +58,7 @@ def absolute_of(reference: str, context: LinkContext) -> str | None:
         ):
             return None
     target = context.target(reference, False)
-    return None if context.how_held(target) else target
+    return None if context.how_held(target) else led(context.resolver, reference) or target
 
 
 def rules(resolved: Resolved) -> bool:

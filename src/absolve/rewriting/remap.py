@@ -21,6 +21,7 @@ from absolve.rewriting.functions import Dropped, Facts, Rule, Template, has_func
 from absolve.rewriting.policy import absolute
 from absolve.rewriting.rule_urls import Place, after, compared, ends_a_part, is_below, joined, lowered, parted
 from absolve.urls import resolver
+from absolve.urls.archives import led
 from absolve.urls.base import LOCATED, OUTSIDE, RECORDED
 from absolve.urls.identity import named, plain
 from absolve.urls.predicates import has_scheme, is_malformed, parsed_scheme, runs_code
@@ -354,7 +355,10 @@ class Remapping:
             return None if self.only_mapped else new
         if self.only_mapped and not is_alone:
             return self._if_it_led_elsewhere(resolved, new or "")
-        mapped = self(new or target or resolved.reference, self._facts(resolved))
+        led_to = led(resolved.context.resolver, resolved.reference)
+        mapped = self(new or led_to or target or resolved.reference, self._facts(resolved))
+        if mapped is None and led_to is not None:
+            mapped = self(target or "", self._facts(resolved))
         return (None if self.only_mapped else new) if mapped is None else mapped
 
     def _if_it_led_elsewhere(self, resolved: Resolved, target: str) -> str | None:

@@ -42,7 +42,7 @@ _MOST_ALIKE: Final = 64  # names in a folder that differ only by case
 _MOST_NAMES: Final = 1_000_000  # in the folders that are kept
 _AGE: Final = 10**10  # nanoseconds for which the names in a folder hold: rewriting in place changes its time each time
 _WEB: Final = ("http://", "https://", "ftp://")
-_READING: Final = Settings(recover=True)
+_READING: Final = Settings()
 
 
 class Companions:
@@ -139,7 +139,7 @@ def parts_of(page: Input, notify: Callable[[Diagnostic], None]) -> Iterator[Inpu
     at = _placed(page)
     for one in at.folders if not at.page else ():
         below = posixpath.join(posixpath.dirname(page.place), one)
-        for path, place, around in files_in(os.path.join(folder, one.rstrip("/")), Globs(), notify):  # noqa: PTH118
+        for path, place, around, _ in files_in(os.path.join(folder, one.rstrip("/")), Globs(), notify):  # noqa: PTH118
             yield Input(path, below + place, found=True, around=around)
 
 

@@ -170,7 +170,7 @@ def _rows(
     for input_ in found:
         try:
             head = sources.head(input_.name, found=True) if input_.found else None
-            if head is not None and not is_document(input_.name, head, how):
+            if head is not None and not is_document(input_, head, how):
                 continue
             for segment in each(input_, how, head=head):
                 report(segment.diagnostics, notify)

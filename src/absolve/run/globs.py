@@ -22,11 +22,13 @@ class Globs(NamedTuple):
     """Files of a folder to include and exclude, by relative path with `/` as separator.
 
     A glob without `/` matches a name in any folder; with `/` it matches the whole path; a `/` at its end restricts it
-    to folders. An excluded folder is excluded with all its content. Without `include` all files are included.
+    to folders. An excluded folder is excluded with all its content. Without `include` all files are included. `hidden`:
+    also what is none of the site, such as hidden folders (`holdings.keeper_of`).
     """
 
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    hidden: bool = False
 
     def checked(self) -> Globs:
         """Return these globs. Raise UsageError for a malformed one."""

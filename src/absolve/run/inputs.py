@@ -16,10 +16,11 @@ from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import quote_from_bytes
 
-from absolve.core.errors import Diagnostic, DocumentError, UsageError, in_short
+from absolve.core.errors import OF_SAVER, Diagnostic, DocumentError, UsageError, in_short
 from absolve.core.lazy_regex import pattern
 from absolve.core.model import BaseClaim, Layer
 from absolve.document.base_layers import DEFAULT_URL, retrieval_claim
+from absolve.document.holdings import NODE_MODULES, SOURCES, keeper_of, keepers_of
 from absolve.formats import registry
 from absolve.run import buckets, leftovers
 from absolve.run.sources import STDIN, is_folder_entry, names_among, unreadable
@@ -64,6 +65,8 @@ class Input(NamedTuple):
     need not be a document. `within` is the range of an archive to work on. `shares`: the user's URL is for several.
     `root` is the folder of the user in which it was found, "" if it was not found in one; `around` are names beside it.
     `stored` is the state of a file in a store when it was listed.
+    `held` are the words for what it is, if it is only there to be linked, such as a package in a site: it is copied as
+    it is, and not read.
     If `name` is a URL of http, `asked` is the same with the user and password that it lacks, and `answer` is what came
     for it.
     """
@@ -81,6 +84,7 @@ class Input(NamedTuple):
     asked: str = ""
     answer: Answer | None = None
     stored: State | None = None
+    held: str = ""
 
     @property
     def size(self) -> int:
@@ -141,8 +145,8 @@ def named(
         else:
             last = Path(os.path.abspath(name)).name  # noqa: PTH100 - so that `.` has a name; only the root has none
             above = f"{last}/" if last and len(names) > 1 else ""
-            for path, place, around in folder(name, globs, notify, follow=follow, unmet=unmet):
-                yield _within(path, place, above + place, origins)._replace(root=name, around=around)
+            for path, place, around, held in folder(name, globs, notify, follow=follow, unmet=unmet):
+                yield _within(path, place, above + place, origins)._replace(root=name, around=around, held=held)
     if follow and all(map(is_folder, names)):
         for glob in filter(unmet.__contains__, globs.exclude):
             whole = "" if set("*?[") & set(glob) else f": a glob is for a whole name, as {f'*{glob}*'!r}"
@@ -162,8 +166,13 @@ def _stored(url: str, origins: Origins, globs: Globs, notify: Notify, *, alone: 
             return
         above = "" if alone else f"{url.rstrip('/').rpartition('/')[2]}/"
         for name, place, state in buckets.found(url):
-            if globs.reaches(place):
-                yield _within(name, place, above + place, origins)._replace(stored=state)
+            if not globs.reaches(place):
+                continue
+            if not globs.hidden and (keeper := next(keepers_of(place), "")):
+                notify(left_out(keeper, name, _ADVICE))
+                continue
+            held = f"in {NODE_MODULES}" if f"/{NODE_MODULES}/" in f"/{place}" and not globs.hidden else ""
+            yield _within(name, place, above + place, origins)._replace(stored=state, held=held)
     except OSError as error:
         notify(unreadable(url, error).diagnostic._replace(failed=True))
 
@@ -295,57 +304,78 @@ def _known(path: str, url: str | None, origins: Origins) -> tuple[str | None, st
 
 def folder(
     root: str, globs: Globs, notify: Notify, *, follow: bool = True, unmet: set[str] | None = None
-) -> Iterator[tuple[str, str, Around]]:
-    """Yield the files in a folder and its subfolders, sorted: path, path relative to the root, names beside it.
+) -> Iterator[tuple[str, str, Around, str]]:
+    """Yield the files in a folder and its subfolders, sorted: path, path relative to the root, names beside it, `held`.
 
     A symbolic link is followed if its target is inside the root; a folder is entered by one link only, and not by a
-    link inside it. Unreadable files, special files and dangling links are reported to `notify` and skipped. Globs that
-    exclude something are taken out of `unmet`.
+    link inside it. Unreadable files, special files, dangling links, and what is none of the site are reported to
+    `notify` and skipped. Globs that exclude something are taken out of `unmet`.
     """
     real = os.path.realpath(root)
     entered: set[tuple[int, int]] = set()  # device and inode of folders entered by a link
-    levels = [*_level(root, "", frozenset(), notify)]  # a stack of our own: folders may nest deeper than Python's calls
+    levels = [*_level(root, "", frozenset(), "", notify)]  # a stack of our own: folders nest deeper than Python's calls
     while levels:
-        place, around, entries, names = levels[-1]
+        level = levels[-1]
+        place, around, entries, names, held, _ = level
         entry = next(entries, None)
         if entry is None:
             levels.pop()
             continue
         inside = f"{place}{entry.name}"
-        if entry.is_symlink() and not follow:
+        is_below = is_folder_entry(entry)
+        if (entry.is_symlink() and not follow) or (not is_below and leftovers.is_temporary(entry.name)):
             continue
-        if entry.is_symlink() and not _leads_inside(entry.path, real):
+        if globs.excluded(inside) if is_below else not globs.wanted(inside):
+            if unmet:
+                unmet &= globs.unmet(inside, unmet)
+        elif not globs.hidden and (keeper := keeper_of(entry.name, is_folder=is_below)):
+            notify(left_out(keeper, entry.path, _ADVICE))
+        elif entry.is_symlink() and not _leads_inside(entry.path, real):
             notify(Diagnostic("outside", "skipped: a symbolic link to a target outside the folder", entry.path))
-        elif is_folder_entry(entry):
+        elif is_below:
             if entry.is_symlink():
                 led = entry.stat()
                 if (led.st_dev, led.st_ino) in entered | around:
                     continue
                 entered.add((led.st_dev, led.st_ino))
-            if not globs.excluded(inside):
-                levels += _level(entry.path, f"{inside}/", around, notify)
-            elif unmet:
-                unmet &= globs.unmet(inside, unmet)
-        elif not globs.wanted(inside):
-            if unmet:
-                unmet &= globs.unmet(inside, unmet)
-        elif not leftovers.is_temporary(entry.name):
-            if wrong := _no_file(entry):
-                notify(wrong)
-            else:
-                yield entry.path, inside, names
+            below = held or level.held_in(entry.name, globs)
+            levels += _level(entry.path, f"{inside}/", around, below, notify)
+        elif wrong := _no_file(entry):
+            notify(wrong)
+        else:
+            yield entry.path, inside, names, held
+
+
+def left_out(keeper: str, name: str, advice: str = "") -> Diagnostic:
+    """Return the diagnostic for what is none of the site; before the colon its keeper."""
+    return Diagnostic(OF_SAVER, f"{keeper}: no part of the site{advice}", name)
+
+
+_ADVICE: Final = " (--hidden reads it)"
 
 
 class _Level(NamedTuple):
-    """A folder on the stack: relative path, device and inode of it and of the folders above, entries left, names."""
+    """A folder on the stack: relative path, device and inode of it and of the folders above, entries left, names.
+
+    `held`: see `Input`. `has_pages`: pages of HTML are in it.
+    """
 
     place: str
     around: frozenset[tuple[int, int]]
     entries: Iterator[os.DirEntry[str]]
     names: Around
+    held: str
+    has_pages: bool
+
+    def held_in(self, name: str, globs: Globs) -> str:
+        """Return `Input.held` of the files in a folder with this name; the sources of pages are beside the pages."""
+        is_held = (name == NODE_MODULES and not globs.hidden) or (name == SOURCES and self.has_pages)
+        return f"in {name}" if is_held else ""
 
 
-def _level(path: str, place: str, around: frozenset[tuple[int, int]], notify: Notify) -> Iterator[_Level]:
+def _level(
+    path: str, place: str, around: frozenset[tuple[int, int]], held: str, notify: Notify
+) -> Iterator[_Level]:
     """Yield the level of a folder, or report why it cannot be read."""
     try:
         with os.scandir(path) as entries:
@@ -354,7 +384,9 @@ def _level(path: str, place: str, around: frozenset[tuple[int, int]], notify: No
     except OSError as error:
         notify(unreadable(path, error).diagnostic._replace(failed=True))
         return
-    yield _Level(place, around | {(state.st_dev, state.st_ino)}, iter(found), names_among(found))
+    has_pages = any(entry.name.endswith((".html", ".htm")) for entry in found)
+    around |= {(state.st_dev, state.st_ino)}
+    yield _Level(place, around, iter(found), names_among(found), held, has_pages)
 
 
 def _no_file(entry: os.DirEntry[str]) -> Diagnostic | None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 # Place, process and start, or the random names of older versions. What a database writes beside a file has a suffix.
 _NAME: Final = pattern(r"\.absolve-(?:([0-9a-f]{8})-([0-9a-f]+)-([0-9a-f]+)-)?(?:[0-9a-f]+-)?[0-9a-f]+\.tmp")
 _DAY: Final = 24 * 60 * 60  # seconds
+folders: Final[set[str]] = set()  # temporary ones of this process
 _ENDED: Final = frozenset("ZX")  # states of proc_pid_stat(5): a process that only waits for its parent
 
 
@@ -110,8 +111,10 @@ def temporary_folder() -> Iterator[str]:
             rmtree(os.path.join(above, name), ignore_errors=True)  # noqa: PTH118
     folder = os.path.join(above, name_of(token()))  # noqa: PTH118
     try:
+        folders.add(folder)
         os.mkdir(folder, 0o700)  # noqa: PTH102
         yield folder
     finally:
         with interrupts.deferred():
             rmtree(folder, ignore_errors=True)
+            folders.discard(folder)

@@ -102,7 +102,7 @@ def listed(how: ListOptions, input_: Input) -> Iterator[TaskResult]:
 
 def _listed(how: ListOptions, input_: Input) -> Iterator[TaskResult]:
     head = sources.head(input_.name, found=True) if input_.found and input_.within == WHOLE else None
-    if head is not None and not is_document(input_.name, head, how.reading):
+    if head is not None and not is_document(input_, head, how.reading):
         yield not_read(input_)
         if how.has_documents:
             yield from _other(how, input_)

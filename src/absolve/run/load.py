@@ -84,6 +84,8 @@ def empty(input_: Input) -> Diagnostic:
 
 def not_read(input_: Input) -> Diagnostic:
     """Return the diagnostic for a file in a folder that is no document; before the colon its kind."""
+    if input_.held:
+        return Diagnostic(NOT_READ, f"{input_.held}: there for links, and left as it is", input_.name)
     return Diagnostic(NOT_READ, f"{kind_of(input_.name)}: no kind that absolve reads", input_.name)
 
 
@@ -96,11 +98,13 @@ def kind_of(name: str) -> str:
 _SUFFIX: Final = pattern(r"\.[a-z0-9_+-]{1,16}")
 
 
-def is_document(name: str, head: bytes, how: ReadOptions) -> bool:
-    """Return whether a file found in a folder is a document, by its name and its first bytes (`sources.head`)."""
+def is_document(input_: Input, head: bytes, how: ReadOptions) -> bool:
+    """Return whether a file found in a folder is a document, by its place and its first bytes (`sources.head`)."""
+    if input_.held:
+        return False
     if how.media_type:
         return not registry.looks_binary(head)
-    return registry.recognised(head, name) is not None or _names_map(name, head)
+    return registry.recognised(head, input_.name) is not None or _names_map(input_.name, head)
 
 
 def _names_map(name: str, head: bytes) -> bool:
@@ -225,8 +229,8 @@ def is_archive(input_: Input, how: ReadOptions, head: bytes | None = None) -> bo
 
 
 def _kind(input_: Input, how: ReadOptions, head: bytes | None) -> str | None:
-    """Return the media type of an input, None for one that is in memory."""
-    if input_.answer is not None:
+    """Return the media type of an input, None for one that is in memory, or read as a file of a site."""
+    if input_.answer is not None or input_.held:
         return None
     if how.media_type is not None:
         return registry.essence_of(how.media_type)[0]

@@ -132,8 +132,9 @@ def guarded(name: str, pieces: Iterable[TaskResult], *, strict: bool = False) ->
         yield from pieces
     except DocumentError as error:
         yield Failure(error.diagnostic, error.excerpt)
-    except OSError as error:
-        yield Failure(Diagnostic("unreadable", error.strerror or str(error), name))
+    except (OSError, ImportError) as error:  # with too many open files nothing more can be imported
+        text = getattr(error, "strerror", None) or str(error).rpartition(": ")[2]
+        yield Failure(Diagnostic("unreadable", text, name))
     except FAULTS as error:
         if strict:
             raise

@@ -10,7 +10,10 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.core.errors import FAULTS, Diagnostic, DocumentError
+from absolve.core.errors import FAULTS, READ_APART, Diagnostic, DocumentError
+from absolve.core.printable import number
+from absolve.encodings.charsets import UTF_8
+from absolve.formats import registry
 from absolve.rewriting import rewriter
 from absolve.rewriting.policy import absolute
 from absolve.run import old_hosts, outputs, sources
@@ -53,7 +56,7 @@ def in_place(job: Job, results: Iterator[TaskResult]) -> Iterator[TaskResult]:
 
 def _rewritten(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
     head = sources.head(job.input.name, found=True) if job.input.found else None
-    if head is not None and not is_document(job.input.name, head, how.reading):
+    if head is not None and not is_document(job.input, head, how.reading):
         yield not_read(job.input)
         yield from old_hosts.left_in_file(how.policy, job.input, head, how.reading)
         if job.target is not None:
@@ -79,6 +82,7 @@ def _rewritten(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
     yield from output.ready()
     yield from old_hosts.left(how.policy, found.entity, data)
     yield from elsewhere(found, how.policy, tally)
+    yield from forbidden(found.entity, how.policy, tally)
     yield from _late(how, found.entity, found.diagnostics)
     yield from logged(how, found.entity, job.input.name)
     yield tally_of(how, tally)
@@ -108,6 +112,9 @@ def _stayed(policy: Policy, name: str) -> Iterator[Diagnostic]:
     if form is not None and form.is_stuck:
         form.is_stuck = False
         yield Diagnostic("base-outside", "links of the site stay absolute: their base leads out of it", name)
+    if form is not None and form.apart:
+        yield Diagnostic(READ_APART, f"{form.apart}: links stay absolute in what is read apart from its site", name)
+        form.apart = ""
     if rules is not None and rules.lacks_date:
         rules.lacks_date = False
         yield Diagnostic("no-date", "links stay for which a rule needs the date of the document", name)
@@ -226,6 +233,40 @@ def elsewhere(document: Walked, policy: Policy, tally: rewriter.Tally) -> Iterat
         yield Diagnostic("above-root", f"{_links(above, 'climb')} above the root, and {_keep(above)} /../", name)
 
 
+def forbidden(entity: Entity, policy: Policy, tally: rewriter.Tally) -> Iterator[Diagnostic]:
+    """Yield how many links the page's own Content-Security-Policy forbids at their new URLs, if it is opened elsewhere.
+
+    `default-src 'self'` allows pictures from where the page is: from a disk that is no host.
+    """
+    data = entity.data
+    if entity.media_type != registry.HTML or not tally.changed or not (b"ecurity-" in data or b"ECURITY-" in data):
+        return
+    from absolve.formats.html import security_policy
+    from absolve.formats.html.start_tags import policy_metas
+    from absolve.urls.source_lists import directives
+
+    data = data.decode(entity.charset.codec, "replace").encode()
+    found = [content.text(UTF_8) for *_, content in policy_metas(data, UTF_8)]
+    policies = [directives(text) for text in found[: security_policy.MOST_POLICIES]]
+    urls: list[str] = []
+
+    def see(resolved: Resolved) -> None:
+        if resolved.kind in security_policy.KINDS and (new := policy(resolved)) and new.startswith(("http:", "https:")):
+            here, there = (
+                all(security_policy.allows(one, resolved.kind, new, page) for one in policies)
+                for page in (resolved.own.url, _ELSEWHERE)
+            )
+            urls.extend([new] * (here and not there))
+
+    rewriter.edits(entity, see if policies else lambda _: None)
+    if urls:
+        text = f"its Content-Security-Policy forbids {number(len(urls), 'link')} unless it is at its own URL: {urls[0]}"
+        yield Diagnostic("own-policy", text, entity.name)
+
+
+_ELSEWHERE: Final = "http://elsewhere.invalid/"
+
+
 def _links(number: int, verb: str) -> str:
     return f"{number:,} link{'s'[: number > 1]} {verb}{'s'[: number == 1]}"
 
@@ -279,6 +320,7 @@ def segments(how: RewriteOptions, job: Job) -> Iterator[TaskResult | Written]:
         if segment.entity is not None and record is not None:
             yield from old_hosts.left(how.policy, segment.entity, record)
         if segment.entity is not None:
+            yield from forbidden(segment.entity, how.policy, tally)
             yield from _late(how, segment.entity, segment.diagnostics)
             number += 1
             links += tally.links

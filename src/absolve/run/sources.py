@@ -24,7 +24,7 @@ from absolve.document.diagnostics import too_large
 from absolve.document.holdings import fold, page_of
 from absolve.encodings.charsets import for_any
 from absolve.formats import registry
-from absolve.run import buckets
+from absolve.run import buckets, leftovers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -73,10 +73,10 @@ def read(
     the Zone.Identifier file, a shortcut of its name, and with `file_urls` the path itself. Raises DocumentError, which
     names the input.
     """
-    if name == STDIN:
+    if local(name) == STDIN:
         return Document(_stdin(max_size), name=name, media_type=media_type, charset=charset, url=url)
     data = _contents(name, max_size)
-    found = tuple(claims(name, around, file_urls=file_urls))
+    found = tuple(claims(name, around, file_urls=file_urls)) if name != STDIN else ()
     return Document(data, name=name, media_type=media_type, charset=charset, url=url, claims=found)
 
 
@@ -87,14 +87,14 @@ def head(name: str, *, found: bool = False, size: int = _HEAD) -> bytes:
     read would wait for ever.
     """
     try:
-        if name == STDIN:
+        if (path := local(name)) == STDIN:
             peek = getattr(_buffer(), "peek", None)
             return peek(size)[:size] if peek is not None else b""
         if buckets.is_bucket(name):
             return buckets.head(name, size)
-        if not found and not os.path.isfile(name):  # noqa: PTH113 - faster, for very many
+        if not found and not is_file(name):
             return b""
-        with open(name, "rb", buffering=0, opener=_at_once) as file:
+        with open(path, "rb", buffering=0, opener=_at_once) as file:
             if found and not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise DocumentError(Diagnostic("special-file", "this is no longer a regular file", name))
             return file.read(size)
@@ -120,7 +120,7 @@ def _at_once(name: str, flags: int) -> int:
 def opened(name: str) -> Iterator[IO[bytes]]:
     """Yield an input as an open binary file. Raise DocumentError for errors in opening and reading it."""
     try:
-        file = nullcontext(_buffer()) if name == STDIN else file_of(name)
+        file = nullcontext(_buffer()) if local(name) == STDIN else file_of(name)
     except (OSError, ValueError) as error:
         raise unreadable(name, error) from error
     with file as stream:
@@ -132,7 +132,60 @@ def opened(name: str) -> Iterator[IO[bytes]]:
 
 def file_of(name: str, *, streams: bool = True) -> IO[bytes]:
     """Return a file of a disk or a store, open; without `streams` it is read here and there. Raise OSError."""
-    return buckets.opened(name, streams=streams) if buckets.is_bucket(name) else open(name, "rb")  # noqa: PTH123
+    return buckets.opened(name, streams=streams) if buckets.is_bucket(name) else open(local(name), "rb")  # noqa: PTH123
+
+
+# --- inputs that can be read only once ---
+
+_SPOOLED: Final[dict[str, str]] = {}  # temporary files with their bytes, by their names
+_IN_PIECES: Final = frozenset({registry.WARC, *registry.PACKAGES})  # may be larger than what is read into memory
+
+
+def is_read_once(name: str) -> bool:
+    """Return whether an input is the standard input, a pipe or a device: a second read finds nothing, or waits."""
+    try:
+        return name == STDIN or stat.S_IFMT(os.stat(name).st_mode) not in {stat.S_IFREG, stat.S_IFDIR}  # noqa: PTH116
+    except (OSError, ValueError):
+        return False
+
+
+def local(name: str) -> str:
+    """Return the path to open for an input: that of its copy while `spooled` has one."""
+    return _SPOOLED.get(name, name)
+
+
+def is_file(name: str) -> bool:
+    """Return whether an input is a regular file, or its copy is there."""
+    return os.path.isfile(local(name))  # noqa: PTH113 - faster, for very many
+
+
+@contextmanager
+def spooled(names: Iterable[str], max_size: int) -> Iterator[None]:
+    """Copy inputs that can be read only once to temporary files, for a command that reads its inputs several times.
+
+    They keep their names. Raise DocumentError for one that cannot be read, or exceeds `max_size`; an archive may.
+    """
+    once = [name for name in dict.fromkeys(names) if is_read_once(name)]
+    with leftovers.temporary_folder() if once else nullcontext("") as folder:
+        try:
+            for number, name in enumerate(once):
+                path = f"{folder}/{number}"
+                _copy(name, path, max_size)
+                _SPOOLED[name] = path
+            yield
+        finally:
+            _SPOOLED.clear()
+
+
+def _copy(name: str, path: str, max_size: int) -> None:
+    with opened(name) as stream, open(path, "xb") as file:  # noqa: PTH123
+        piece = stream.read(_PIECE)
+        most = sys.maxsize if registry.sniff(piece[:_HEAD], name) in _IN_PIECES else max_size
+        while piece and file.tell() + len(piece) <= most:
+            file.write(piece)
+            piece = stream.read(_PIECE)
+        if piece:
+            raise too_large(max_size, name)
 
 
 def _buffer() -> IO[bytes]:
@@ -154,13 +207,13 @@ def _contents(name: str, max_size: int) -> bytes:
     try:
         if buckets.is_bucket(name):
             return _of_bucket(name, max_size)
-        state = os.stat(name)  # noqa: PTH116 - faster, for very many
+        state = os.stat(local(name))  # noqa: PTH116 - faster, for very many
         if stat.S_ISDIR(state.st_mode):  # Windows reports a permission error for it
             raise DocumentError(Diagnostic("directory", "this is a directory, not a file", name))
         is_file = stat.S_ISREG(state.st_mode)
         if is_file and state.st_size > max_size:
             raise too_large(max_size, name)
-        with open(name, "rb", buffering=0) as file:  # noqa: PTH123
+        with open(local(name), "rb", buffering=0) as file:  # noqa: PTH123
             return file.readall() if is_file else _limited(file, name, max_size)  # for example a pipe, of unknown size
     except (OSError, ValueError) as error:
         raise unreadable(name, error) from error

@@ -201,7 +201,7 @@ def _found(paths: str | Sequence[str], options: dict[str, Any], reported: list[D
     except DocumentError as error:
         raise UsageError(error.message) from error
     origins = inputs.Origins(options.pop("url", None), by_path, options.pop("mirror_layout", False))
-    globs = Globs(*(tuple(options.pop(name, ())) for name in ("include", "exclude"))).checked()
+    globs = Globs(tuple(options.pop("include", ())), tuple(options.pop("exclude", ()))).checked()
     return inputs.named(_names(paths), origins, globs, reported.append)
 
 

@@ -30,7 +30,8 @@ class Profile(NamedTuple):
     rewrite keeps its bytes; `any_scheme`: that is so for each reference with a scheme. `normalizes`: an absolute URL is
     serialized in a normal form. `growth` is the greatest number of characters in a URL per byte of a reference (UTF-8).
     `ignored`: the kinds of base claims that do not count (`base.is_ignored`). `scripting`: the content of a noscript
-    element is text, as in a browser that runs scripts.
+    element is text, as in a browser that runs scripts. `in_order`: a base element does not apply to what is fetched
+    before it, and a Content-Security-Policy may forbid it.
     """
 
     resolver: ResolverFactory
@@ -41,6 +42,7 @@ class Profile(NamedTuple):
     growth: int = 1
     ignored: frozenset[str] = frozenset()
     scripting: bool = False
+    in_order: bool = False
 
 
 PROFILES: Mapping[str, Profile] = {
@@ -53,6 +55,7 @@ PROFILES: Mapping[str, Profile] = {
         any_scheme=False,
         normalizes=True,
         growth=whatwg.GROWTH,
+        in_order=True,
     ),
     "browser": Profile(
         whatwg.profile,
@@ -61,6 +64,7 @@ PROFILES: Mapping[str, Profile] = {
         any_scheme=False,
         normalizes=True,
         growth=whatwg.GROWTH,
+        in_order=True,
         ignored=frozenset({"content-base", "base", "xml-base", "codebase"}),
         scripting=True,
     ),

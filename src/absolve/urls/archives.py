@@ -24,11 +24,11 @@ _HOST: Final = "web.archive.org"  # it also has URLs without a scheme
 _EXACT: Final = "id_"  # a page as it was captured; in others the archive changed the links
 _SCHEME_END: Final = 8
 _DIGITS: Final = 14
-_HELD: Final = frozenset({"won", "resolved against", "overruled"})
+_KNOWN: Final = frozenset({"won", "resolved against", "overruled", "ignored"})
 
 
 class Archived(NamedTuple):
-    """The capture that a URL leads to: its URL, its time ("" if it is no whole one), and where it is.
+    """The capture that a URL leads to: its URL, its time ("" if it is no whole one), and where it is: at the URL `at`.
 
     `is_exact`: its links are those that were captured.
     """
@@ -38,6 +38,7 @@ class Archived(NamedTuple):
     host: str
     origin: str
     is_exact: bool
+    at: str
 
 
 def archived(url: str) -> Archived | None:
@@ -50,7 +51,7 @@ def archived(url: str) -> Archived | None:
     time = found[3] or found[4]
     scheme = found[6].partition(":")[0] if found[6] else "http"  # of several slashes a server may have left one
     exact = (found[5] or "").lower() == _EXACT
-    return Archived(f"{scheme}://{found[7]}", time if len(time) == _DIGITS else "", found[2], found[1], exact)
+    return Archived(f"{scheme}://{found[7]}", time if len(time) == _DIGITS else "", found[2], found[1], exact, url)
 
 
 def original(url: str) -> str:
@@ -60,29 +61,52 @@ def original(url: str) -> str:
 
 
 def of_base(base: BaseURL) -> Archived | None:
-    """Return the capture from which a document was retrieved; None if that is no URL of a web archive."""
+    """Return the capture from which a document was retrieved; None if that is no URL of a web archive.
+
+    So may be a record that another URL of the same host precedes, which the user gives for the captured site.
+    """
     path = ""  # to which the archive redirected
     for fate in base.chain:
-        if fate.base.layer is RETRIEVAL and fate.verdict in _HELD:
+        if fate.base.layer is RETRIEVAL and fate.verdict in _KNOWN:
             found = archived(fate.base.reference)
-            if found is not None:
+            if found is not None and (fate.verdict != "ignored" or _host(found.url) == _host(base.url)):
                 return archived(found.origin + path) if path else found
             if not path and _PATH.match(fate.base.reference):
                 path = fate.base.reference
     return None
 
 
+def _host(url: str) -> str:
+    return url.partition("://")[2].partition("/")[0].lower()
+
+
 class Replayed:
-    """The resolver of a page in which an archive changed the links: paths in the form of its URLs are on its host."""
+    """The resolver of a page in which an archive changed the links: one to a URL of the archive leads to its capture.
+
+    `/web/20150102030405im_/http://e.example/a.png` is http://e.example/a.png.
+    """
 
     def __init__(self, resolve: Resolver, origin: str) -> None:
         self._resolve = resolve
         self._origin = origin
+        self._host = origin.partition("://")[2].lower()
 
     def __call__(self, reference: str) -> str | None:
         """Return the absolute URL of a reference."""
+        url = self.led(reference)
+        found = archived(url) if url is not None else None
+        return self._resolve(found.url) if found is not None and found.host.lower() == self._host else url
+
+    def led(self, reference: str) -> str | None:
+        """Return the URL to which a reference leads in the archive: paths in the form of its URLs are on its host."""
         is_own = _PATH.match(reference) is not None or reference.startswith(_STATIC)
         return self._resolve(self._origin + reference if is_own else reference)
+
+
+def led(resolve: Resolver, reference: str) -> str | None:
+    """Return the URL of the archive to which a reference leads; None if its target is no capture."""
+    found = resolve.led(reference) if isinstance(resolve, Replayed) else None
+    return found if found is None or found != resolve(reference) else None
 
 
 def resolver_for(base: BaseURL, resolve: Resolver) -> Resolver:

@@ -23,6 +23,7 @@ cdef class BaseContext:
     cdef BaseContext _like
     cdef readonly bint elsewhere
     cdef readonly bint unknown
+    cdef readonly BaseContext other
 
     cpdef object compared(self)
     cpdef str in_message(self, str reference)
@@ -33,6 +34,8 @@ cdef class Bases:
     cdef readonly object own
     cdef readonly object base
     cdef readonly tuple beside
+    cdef readonly object other
+    cdef readonly Bases before
     cdef BaseContext _around
     cdef list _base_contexts
 

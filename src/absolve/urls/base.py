@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 # Verdicts (`VERDICTS`) on a claim that is the base, but whose URL is too long to be used, or has a placeholder.
 TOO_LONG = "too-long"
 PLACEHOLDER = "placeholder"
+FORBIDDEN = "forbidden"  # the verdict on a base element that a Content-Security-Policy forbids
 SWITCHED_OFF = "switched-off"  # the verdict on a claim that the user or the profile leaves out
 IGNORABLE = ("saver", "header", "content-base", "xml-base")  # what --ignore-base takes
 NONE_IGNORED: frozenset[str] = frozenset()
@@ -232,7 +233,7 @@ class BaseContext:
     """A base URL with its resolver, for one profile and charset.
 
     `elsewhere`: the base is not the document's own URL. `unknown`: it is in a package whose URL is unknown. The
-    resolver is shared with the outer context `around` if the URL, profile and charset are equal.
+    resolver is shared with the outer context `around` if the URL, profile and charset are equal. `other`: see `Bases`.
     """
 
     def __init__(
@@ -247,6 +248,7 @@ class BaseContext:
         self._compared: Compared | None = None
         self._like: BaseContext | None = None
         self._inside: Resolver | None = None
+        self.other: BaseContext | None = None
         if around is not None and around.base.url == url and around.profile == profile and around.charset == charset:
             self.resolver: Resolver = around.resolver
             self._like = around
@@ -282,6 +284,9 @@ class Bases:
     `beside` are retrieval claims (3.3) recorded beside a file; those in the document itself precede them. Style sheets
     and style attributes of a document share this object, and so its contexts. `around` is the context of the place
     where the document is inside another one, or None.
+
+    `before` are the bases of what browsers fetch before they see the base element, None where nothing is; its `other`
+    is the base that would apply to that in the other order.
     """
 
     def __init__(
@@ -290,7 +295,11 @@ class Bases:
         base: BaseURL = DEFAULT,
         beside: tuple[BaseClaim, ...] = (),
         around: BaseContext | None = None,
+        other: BaseURL | None = None,
+        before: Bases | None = None,
     ) -> None:
+        self.other = other
+        self.before = before
         self.own = own
         self.base = base
         self.beside = beside
@@ -311,4 +320,7 @@ class Bases:
     def base_context_for(self, base: BaseURL, profile: str, charset: str) -> BaseContext:
         """Return a new context for any base, such as that of a scoped claim."""
         elsewhere = base is not self.own and not same_document(base.url, self.own.url)
-        return BaseContext(base, profile, charset, elsewhere, self._around)
+        found = BaseContext(base, profile, charset, elsewhere, self._around)
+        if self.other is not None and base is self.base:
+            found.other = BaseContext(self.other, profile, charset, True, None)
+        return found

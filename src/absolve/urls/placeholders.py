@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 _BEGINS: Final = pattern(
     r"\{(?![0-9A-Fa-f]{8}-|%[0-9A-Fa-f]{2})"  # {{x}} {% x %} {$x} {x}, but no {0123ABCD-...} and no {%22
     r"|%7[Bb](?:%7[Bb]|%25)"  # {{ and {% that an editor or an inliner of styles has escaped
-    r"|[$@~!*^]\{|\#\{(?!\{)|%\{(?![0-9A-Fa-f]{2})"  # JSP and Thymeleaf ${x} @{x} *{x} ~{x}, Ruby #{x}, Struts %{x}
+    r"|[$@~!*^]\{|%\{(?![0-9A-Fa-f]{2})"  # JSP and Thymeleaf ${x} @{x} *{x} ~{x}, Struts %{x}
+    r"|\#\{(?!\{)(?:[^{}]*\}[/?]|[^}]*\Z)"  # JSF #{x}/y; #{x} alone is a fragment, but in templates of Ruby
     r"|<[?%@#$]|<[A-Za-z]+:[A-Za-z]+[\s/>]|<TMPL_"  # PHP, ERB, ASP, FreeMarker, JSP tags, HTML::Template
     r"|<[A-Za-z][\w-]*>\Z"  # Campaign Monitor <x>, alone
     r"|\*\|"  # Mailchimp *|X|*

@@ -9,9 +9,10 @@ import ipaddress
 import re
 from typing import Final
 
-# Names that no public DNS answers: RFC 6761 6.3, RFC 6762 3 and G, RFC 8375, and `internal` (ICANN, 2024-07-29).
+# Names that no public DNS answers: RFC 6761 6.2 to 6.4, RFC 6762 3 and G, RFC 8375, `internal` (ICANN, 2024-07-29), and
+# those of services in Kubernetes.
 _PRIVATE_NAME: Final = re.compile(
-    r"(?:.*\.)?(?:localhost|localdomain|local|internal|intranet|private|corp|home|lan|home\.arpa)\.?"
+    r"(?:.*\.)?(?:localhost|localdomain|local|internal|intranet|private|corp|home|lan|home\.arpa|invalid|test|svc)\.?"
 )
 # An IPv4 address is in the last 32 bits (RFC 6052).
 _EMBEDDING: Final = ipaddress.IPv6Network("64:ff9b::/96")
@@ -22,11 +23,11 @@ _NOT_PUBLIC: Final = (  # what older tables of Python do not have: RFC 9637, RFC
 
 
 def is_public_host(host: str) -> bool:
-    """Return whether a host may be public: a name is, unless it is one of local networks."""
+    """Return whether a host may be public: a name is, unless it has no dot, or is one of local networks."""
     try:
         return is_public(host.strip("[]"))
     except ValueError:
-        return _PRIVATE_NAME.fullmatch(host) is None
+        return "." in host.rstrip(".") and _PRIVATE_NAME.fullmatch(host) is None
 
 
 def is_public(text: str) -> bool:

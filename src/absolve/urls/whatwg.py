@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from absolve.core.errors import UsageError, in_short
 from absolve.core.lazy_regex import pattern
 from absolve.core.model import PACKAGE_ROOT
+from absolve.encodings.charsets import lookup
+from absolve.encodings.standard import folded, sent
 from absolve.urls.parse import STRICT_SCHEME
 from absolve.urls.prefixing import PrefixResolver
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     Encode = Callable[[str], str]
 
 SURROGATES = pattern(r"[\ud800-\udfff]")
+_NO_BYTE = pattern(r"[\ud800-\udc7f\udd00-\udfff]")
 
 # The special schemes (4.2) without `file`, whose drive letters need the parser.
 HOSTED = frozenset(("http", "https", "ftp", "ws", "wss"))
@@ -46,6 +49,7 @@ def profile(base: str, charset: str = "utf-8", /) -> Resolver:
     base, and for a malformed URL. Lone surrogates (malformed bytes) become U+FFFD. Raise UsageError for an unknown
     charset.
     """
+    codec = _codec(charset)[1]
     encode = query_encoder(charset)
     found = _parsed(base)
     outer = base if found is not None else None
@@ -54,6 +58,8 @@ def profile(base: str, charset: str = "utf-8", /) -> Resolver:
 
     def by_parser(reference: str) -> str | None:
         if encode is not None:
+            if not reference.isascii():
+                reference = folded(_bytes(reference).decode("utf-8", "absolve.surrogates"), codec)
             reference = with_query(encode, reference, inherited)
         return parse(reference, outer)
 
@@ -106,18 +112,6 @@ def _library() -> ModuleType:
 # The special-query percent-encode set (1.3): C0 controls, space, bytes above "~", and five more.
 ESCAPES = [f"%{byte:02X}" if byte <= 0x20 or byte > 0x7E or byte in b"\"#<>'" else chr(byte) for byte in range(256)]
 
-# Characters of JIS X 0208 in Microsoft's mapping, which the Encoding Standard uses -> those of Python's codecs.
-MICROSOFT = {0xFF0D: "\u2212", 0xFF5E: "\u301c", 0x2225: "\u2016", 0xFFE0: "\xa2", 0xFFE1: "\xa3", 0xFFE2: "\xac"}
-
-# Differences of the Encoding Standard's encoders from Python's: code point -> its replacement before encoding.
-DIFFERENCES: dict[str, dict[int, str]] = {
-    "gbk": {0x20AC: "%80", 0xE5E5: "%26%2358853%3B"},
-    "gb18030": {0xE5E5: "%26%2358853%3B"},
-    "shift_jis": {0xA5: "\\", 0x203E: "~"},
-    "euc-jp": {0xA5: "\\", 0x203E: "~", **MICROSOFT},
-    "iso-2022-jp": {**MICROSOFT, **dict.fromkeys((0x0E, 0x0F, 0x1B), "%26%2365533%3B")},
-}
-
 REMOVED = dict.fromkeys(b"\t\n\r")  # 4.4: all ASCII tab or newline
 STRIPPED = "".join(map(chr, range(0x21)))  # 4.4: leading and trailing C0 control or space
 
@@ -132,33 +126,30 @@ def query_encoder(charset: str) -> Encode | None:
     name, codec = _codec(charset)
     if name == "utf-8":
         return None
-    differences = DIFFERENCES.get(name, {})
 
     def encode(query: str) -> str:
-        data, _ = codec.encode(query.translate(differences), "absolve.query")
-        return "".join([ESCAPES[byte] for byte in data])
+        return "".join([ESCAPES[byte] for byte in sent(name, codec, query, "absolve.query")])
 
     return encode
 
 
-def _codec(charset: str) -> tuple[str, codecs.CodecInfo]:
-    """Return the name and codec of a label's output encoding (Encoding Standard 4.3), else those of a Python codec.
+def _codec(label: str) -> tuple[str, str]:
+    """Return the name and the Python codec of a label's output encoding (Encoding Standard 4.3).
 
     For a Python codec that is not a superset of ASCII, return UTF-8. Raise UsageError for an unknown label.
     """
     import webencodings
 
-    utf8 = codecs.lookup("utf-8")
-    encoding = webencodings.lookup(charset)
-    if encoding is not None:
-        unfit = encoding.name in {"replacement", "utf-16le", "utf-16be"}
-        return ("utf-8", utf8) if unfit else (encoding.name, encoding.codec_info)
+    if (known := lookup(label)) is not None:
+        return ("utf-8", "utf-8") if known.name.startswith("utf-16") else (known.name, known.codec)
+    if (found := webencodings.lookup(label)) is not None:
+        return ("utf-8", "utf-8") if found.name == "replacement" else (found.name, "ascii")  # x-user-defined
     try:
-        codec = codecs.lookup(charset)
-        ascii_too = "+A~-".encode(charset) == b"+A~-"
+        codec = codecs.lookup(label)
+        ascii_too = "+A~-".encode(label) == b"+A~-"
     except (LookupError, ValueError):  # unknown codec, not a text encoding, or an invalid name
-        raise UsageError(f"unknown charset {in_short(charset)!r}") from None
-    return (codec.name, codec) if ascii_too else ("utf-8", utf8)
+        raise UsageError(f"unknown charset {in_short(label)!r}") from None
+    return (codec.name, codec.name) if ascii_too else ("utf-8", "utf-8")
 
 
 def _lacking(error: UnicodeError) -> tuple[str, int]:
@@ -173,20 +164,15 @@ codecs.register_error("absolve.query", _lacking)
 
 
 def _scalar(text: str) -> str:
-    """Return a text with U+FFFD for each lone surrogate; there may be millions."""
+    """Return a text with U+FFFD for what is no UTF-8 of the bytes that it keeps (Encoding Standard 8.1.1)."""
     if text.isascii() or SURROGATES.search(text) is None:
         return text
-    return text.encode("utf-8", "absolve.scalar").decode("utf-8")
+    return _bytes(text).decode("utf-8", "replace")
 
 
-def _replaced(error: UnicodeError) -> tuple[bytes, int]:
-    """Error handler "absolve.scalar": U+FFFD in UTF-8 for each lone surrogate."""
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    return b"\xef\xbf\xbd" * (error.end - error.start), error.end
-
-
-codecs.register_error("absolve.scalar", _replaced)
+def _bytes(text: str) -> bytes:
+    """Return a text in UTF-8, with the bytes that lone surrogates keep (PEP 383); U+FFFD for other surrogates."""
+    return _NO_BYTE.sub("\ufffd", text).encode("utf-8", "surrogateescape")
 
 
 def with_query(encode: Encode, reference: str, inherited: str) -> str:

@@ -22,7 +22,8 @@ from absolve.formats import registry
 from absolve.formats.base_claims import base_claim, codebase_claim
 from absolve.formats.html import rules as places
 from absolve.formats.markdown import walker as markdown
-from absolve.urls.base import Bases, establish, inherited
+from absolve.formats.xml.prolog import NOT_WELL_FORMED
+from absolve.urls.base import FORBIDDEN, Bases, establish, inherited
 from absolve.verifying.differences import Fault, shown
 from absolve.verifying.html import Html
 from absolve.verifying.meant import CODING, decoded, errors, in_document, in_value
@@ -50,7 +51,7 @@ def faults(before: Entity, after: Entity, meant: Meant) -> Iterator[Fault]:
         sides: list[Side] = []
         for entity, when in ((before, "before"), (after, "after")):
             try:
-                side = Side(_read(entity, is_xml=is_xml, scripting=scripting), entity, entity.bases)
+                side = Side(_read(entity, before if is_xml else None, scripting=scripting), entity, entity.bases)
             except Exception as error:  # noqa: BLE001 - html5lib 1.1 raises various exceptions for some pages
                 words = f"{parser} cannot parse the document {when}: {str(error) or type(error).__name__}"
                 yield Fault("unjudged", words)
@@ -63,10 +64,11 @@ def faults(before: Entity, after: Entity, meant: Meant) -> Iterator[Fault]:
         yield from _Judge(meant, *sides).faults()
 
 
-def _read(entity: Entity, *, is_xml: bool, scripting: bool) -> Markup:
+def _read(entity: Entity, xml_before: Entity | None, *, scripting: bool) -> Markup:
+    """Return the tokens of a document. XML after a rewrite is recovered only if that before it was."""
     text = decoded(entity)
-    if is_xml:
-        return Xml(text, entity.settings)
+    if xml_before is not None:
+        return Xml(text, entity.settings, recover=any(one.code == NOT_WELL_FORMED for one in xml_before.findings))
     if entity.media_type == registry.MARKDOWN:  # html5lib knows no code; where it is, absolve decides
         text = _BLANKS.sub(" ", text_of(markdown.masked(value_of(text))))
     return Html(text, errors(entity.charset), entity.settings, scripting=scripting)
@@ -92,7 +94,7 @@ class Side:
         self._entity = Entity(b"", like.charset, like.media_type, like.name, "", like.settings)
         self._entity.text_left = like.text_left
         base = around.own if at is None else around.base
-        if markup.base is not None:
+        if markup.base is not None and not any(fate.verdict == FORBIDDEN for fate in like.bases.base.chain):
             claim = base_claim(self.encoded(markup.base), 0)
             base = establish(around.own, [claim], like.settings.profile, None, like.settings.max_url)
         self.bases = self._entity.bases = Bases(around.own, base)

@@ -111,6 +111,8 @@ class Spans:
             text(link.coding.decode(side.data[link.start : link.end])) for link, side in ((old, before), (new, after))
         )
         fault = self._meant.fault(old, one, other, link_context(before.entity, old), link_context(after.entity, new))
+        if fault is None and old.place.syntax == "bare" and _excess(one) != _excess(other):
+            fault = f"{shown(one)} and {shown(other)} differ in the brackets of the text around them"
         if fault is not None:
             self._say("target", f"{_name(old)}: {fault}", old.start, new.start, before, after)
 
@@ -317,6 +319,11 @@ def _soft_breaks(regions: list[Region], before: bytes, after: bytes) -> Iterator
 def _outwards(side: Side, part: Part, offsets: Offsets | None) -> Callable[[int], int]:
     """Return a function from offsets in a part to offsets in the document."""
     return lambda position: side.outer(part.start + (offsets.start(position) if offsets is not None else 0))
+
+
+def _excess(url: str) -> tuple[int, int]:
+    """Return how many more opening brackets than closing ones are in a URL in text, of a link around it."""
+    return url.count("(") - url.count(")"), url.count("[") - url.count("]")
 
 
 def _common(one: bytes, other: bytes) -> int:

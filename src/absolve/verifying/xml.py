@@ -23,11 +23,19 @@ if TYPE_CHECKING:
     from absolve.core.model import LinkSite
     from absolve.document.settings import Settings
 
+_OFF: Final[dict[str, Any]] = dict.fromkeys(("resolve_entities", "load_dtd", "strip_cdata"), False)
 _XML_BASE: Final = f"{{{link_tables.XML}}}base"
 _BASE, _TEMPLATE = (f"{{{link_tables.XHTML}}}{name}" for name in ("base", "template"))
 _PAGES: Final = (f"{{{link_tables.XHTML}}}", f"{{{link_tables.SVG}}}")
 _PREDEFINED: Final = {"lt": "<", "gt": ">", "amp": "&", "apos": "'", "quot": '"'}
 _REFERENCE: Final = re.compile(r"&(?:(lt|gt|amp|apos|quot)|#x([0-9A-Fa-f]++)|#([0-9]++));")
+_NO_CHARACTER: Final = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# Sections and comments; what begins neither markup nor a reference to a character
+_ALONE: Final = re.compile(
+    r"(<!\[CDATA\[.*?(?:\]\]>|\Z)|<!--.*?(?:-->|\Z))|<(?![A-Za-z_:\x80-\U0010ffff/!?])"
+    r"|&(?!(?:lt|gt|amp|apos|quot|#(?!5[5-7]\d{3};)\d+|#x(?![Dd][89A-Fa-f]..;)[0-9A-Fa-f]+);)",
+    re.DOTALL,
+)
 _LONGEST: Final = 8  # digits of a character reference, without leading zeros: any longer number is no character
 
 
@@ -42,15 +50,13 @@ class _Level(NamedTuple):
 class Xml(Markup):
     """The tokens of an XML document. Raise SyntaxError or ValueError where it is not well-formed.
 
-    No external entity, DTD or network resource is loaded.
+    `recover`: what makes it not well-formed is skipped, or text. No external entity, DTD or network resource is loaded.
     """
 
-    def __init__(self, text: str, settings: Settings) -> None:
+    def __init__(self, text: str, settings: Settings, *, recover: bool = False) -> None:
         super().__init__("lxml", "surrogatepass")
-        parser = etree.XMLParser(
-            encoding="utf-8", resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True, strip_cdata=False
-        )
-        root = etree.fromstring(text.lstrip("\t\n\r ").encode(), parser)
+        parser = etree.XMLParser(encoding="utf-8", no_network=True, huge_tree=True, recover=recover, **_OFF)
+        root = etree.fromstring((_mended(text) if recover else text).lstrip("\t\n\r ").encode(), parser)
         document: Any = root.getroottree().docinfo
         declared = document.internalDTD
         self._entities = {entity.name: entity.content for entity in declared.iterentities()} if declared else {}
@@ -128,6 +134,14 @@ class Xml(Markup):
             plain = content is not None and not any(mark in content for mark in "<&")
             pieces += [content if plain else child.text, child.tail or ""]
         return "".join(pieces)
+
+
+def _mended(text: str) -> str:
+    """Return a text without what is no character (2.2), and with references for `<` and `&` that begin nothing.
+
+    lxml would leave out the name behind such a `&`: `a&b=c` becomes `a&amp;b=c`.
+    """
+    return _ALONE.sub(lambda found: found[1] or ("&lt;" if found[0] == "<" else "&amp;"), _NO_CHARACTER.sub("", text))
 
 
 def _text_from(text: str | None, node: Any) -> str:

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 import absolve
+from absolve.core.model import Document
+from absolve.document.walk import Settings, walk
 from absolve.formats.markdown.walker import masked
 
 # What CommonMark has: each has two references, the first one in code or text, the second one in raw HTML.
@@ -52,6 +54,10 @@ LINKS = {
     "HTML": "<div>\n[a](b)\n\n[c](§d)\n</div>\n\n<!--\n[a](b)\n-->\n\nx <!-- [a](b) --> <i title='[a](b)'>[c](§d)</i>",
     "HTML with Markdown": '<Note>\n  [a](§b)\n</Note>\n\n<div markdown="1">\n[c](§d)\n</div>\n\n<SPAN>\n[e](f)',
     "an autolink": "<https://h/x> <a@b.c> https://h/y, `https://h/z`",
+    "a URL as the text of a link": "[https://h/x](§guide.md) [see https://h/x](§y) [**https://h/x**][d] ![https://h/x](§z)\n\n[d]: §w",
+    "formulas": "$F[x](t)$ $$\nF[x](t)\n$$ $`F[x](t)`$ \\(F[x](t)\\) \\\\(F[x](t)\\\\) [a](§b)\n\n| $F[x](t)$ | [a](§b) |\n|-|-|",
+    "formulas in lines": "x\n\n$$\n- F[x](t)\n\n> G[x](t)\n$$ {#eq-a}\n\n[a](§b)\n\n$$\nF[x](t)\n$$\n[a](§b)\n\n$$a\nb\n$$\n\n[e](§f)\n\n$$[g*h](n)$$\n\n$$\n\n[c](§d)",
+    "no formulas": "$5 [a](§b) or $10, $A/[b](§c) $D, [$5](§d) [$](§e) \\$x [c](§f) y$, \\([d](§g)\\) \\[e](h), `$` [f](§i) `$`",
     "shortcodes": '[a]({{< ref "b c.md" >}}) [d]({% link e.md %}) [f]({{ g }}/h) {{<img src="x">}} {{< figure src="x" >}} [a](§b)',
     "front matter": "---\ntext: '[a](b)'\n---\n[a](§b)",
     "wiki links": "[[Page|a]] ![[image.png]] - [ ] [a](§b)",
@@ -97,6 +103,42 @@ def test_what_is_written_stays_a_link(page: str, new: str, wanted: str | None) -
     assert done == (wanted or page)
     assert not absolve.verify(page, done, policy=lambda _: new, media_type="text/markdown", url="http://h/d/")
     assert len(list(absolve.links(done, media_type="text/markdown"))) == 1
+
+
+BARE = [
+    ("https://h/a, (https://h/b) *https://h/c* _https://h/d_ ~https://h/e~ \u89c1https://h/f", "abcdef"),
+    ("xhttps://h/a \"https://h/b\" 'https://h/c' k=https://h/d x/https://h/e {https://h/f} [https://h/g", ""),
+    ("<br>https://h/a <a href='x'>https://h/b</a> [see https://h/c] [ ] https://h/d/[e]f", "acd"),
+    ("|https://h/a|b|\n|-|-|\n|https://h/b|ftp://h/c|", "abc"),
+]
+
+
+@pytest.mark.parametrize(("page", "ends"), BARE)
+def test_a_url_in_text_begins_where_gfm_has_it(page: str, ends: str) -> None:
+    found = [row.reference.partition("//h/")[2][:1] for row in absolve.links(page, media_type="text/markdown") if row.element == "markdown"]
+    assert "".join(found) == ends
+
+
+def test_verify_sees_that_the_brackets_around_a_url_in_text_are_lost() -> None:
+    before, after = "see https://h/a](b", "see https://n/a%5D(b"
+    options: dict[str, Any] = {"media_type": "text/markdown", "policy": lambda _: "https://n/a%5D(b"}
+    assert [one.code for one in absolve.verify(before, after, **options)] == ["target"]
+
+
+HEADINGS = [
+    ("# foo 1\n# foo\n# foo\n# foo\n# foo 1", "foo-1 foo foo-2 foo-3 foo-1-1"),
+    ("# a *b* c\n# a `#` c\n# a <!-- b --> c\n# a <!-- b -->\n# an &mdash; emdash", "a-b-c a--c a--c-1 a- an--emdash"),
+    ("# e [![S](https://s/b.svg)](https://s) [![C](https://c/t.svg?s=s)](https://c/)\n# h ![S](s.svg)", "e-- h-"),
+    ("# \u2614\ufe0f c\n# \U0001f170\ufe0f d\n# \u00c0, \u00c1 or \u00e0\n# \u03a3\u03ba\u03bf", "\ufe0f-c \U0001f170\ufe0f-d \u00e0-\u00e1-or-\u00e0 \u03c3\u03ba\u03bf"),
+    ("# foo _it_ bar_baz `__init__` \\_x\\_\n# [r][] and [x][y] [z](u(1) 't')\n# 1) no <kbd>l</kbd> <https://a.b>", "foo-it-bar_baz-__init__-_x_ r-and-x-z 1-no-l-httpsab"),
+]
+
+
+@pytest.mark.parametrize(("page", "names"), HEADINGS)
+def test_headings_have_the_names_that_github_gives_them(page: str, names: str) -> None:
+    facts = walk(Document(page, media_type="text/markdown"), Settings(documents=True)).facts
+    assert facts is not None
+    assert facts.anchors == names.split(" ")
 
 
 STARTS = ["", "", "", "", " ", "    ", "  ", "   ", "> ", ">", "- ", "1. ", "2. ", "      ", "> - ", "- > ", "\t", "- - "]
@@ -152,6 +194,7 @@ def test_links_are_where_markdown_it_finds_them() -> None:
 
 LINKS_OF_MARKDOWN = [
     *("[", "![", "]", "[a](", "x](", "[[[[x](", "[a](b", "[a](<", '[a](b "', "[a](b '", "[a](b (", "[a]({{", "[a]((((", "[a][b]", "[a]: b 'x\n\n", "[ab\n"),
+    *("$", "$$", "$a", "$$a ", "\\(", "\\(a[", "a$ ", "$`", "[http://a", "[http://a](", "http://a](", "$a\\$", "\\\\(", "$[", "$]("),
     *("|a|b|\n", "a|b\n-|-\n", "http://a)", "http://a;", "http://a&b;", "<http:", "<a@b", "* > ", "[^a]: ", "!!! a\n    ", "{{<"),
 ]  # fmt: skip
 
@@ -160,4 +203,5 @@ LINKS_OF_MARKDOWN = [
 def test_hostile_markdown_takes_linear_time(unit: str) -> None:
     began = time.process_time()
     masked((unit * 30_000).encode())
+    walk(Document(f"# {unit}\n" * 3_000 + f"# {unit * 10_000}", media_type="text/markdown"), Settings(documents=True))
     assert time.process_time() - began < 20  # a quadratic search takes hours

@@ -4,8 +4,10 @@ import io
 import random
 import struct
 import zipfile
+import zlib
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -458,6 +460,57 @@ def test_a_nested_package_stays() -> None:
     data = package({"a.zip": package({"a.html": PAGE}), "b.html": PAGE})
     assert reported(data) == [("package-inside", False)]
     assert contents(rewritten(data))[1] == ABSOLUTE
+
+
+def old_package(name: bytes, page: bytes) -> bytes:
+    """Return a package as a program of Windows made it: this name is in the charset of the system, without the flag."""
+    place = b"?" * len(name)
+    return package({"index.html": page, place.decode(): b"<p>"}, method=zipfile.ZIP_STORED).replace(place, name)
+
+
+@pytest.mark.parametrize(
+    ("name", "charset", "declared", "reference"),
+    [
+        ("表.html", "cp932", "shift_jis", "表.html"),  # whose last byte is that of a backslash
+        ("表/ソ能.html", "cp932", "utf-8", "表/ソ能.html"),
+        ("表\\十.html", "cp932", "utf-8", quote("表/十.html")),
+        ("表.html", "cp932", "euc-jp", "表.html"),
+        ("山.html", "gbk", "gbk", "山.html"),
+        ("誠/联通.html", "gbk", "utf-8", "誠/联通.html"),
+        ("許功.html", "cp950", "big5", "許功.html"),
+        ("배.html", "cp949", "euc-kr", "배.html"),
+        ("лодка.html", "cp866", "windows-1251", "лодка.html"),
+        ("лодка.html", "cp1251", "windows-1251", "лодка.html"),
+        ("лодка.html", "cp866", "utf-8", quote("лодка.html")),
+        ("Müller.html", "cp850", "iso-8859-1", "M&#252;ller.html"),
+        ("łódź.html", "cp852", "windows-1250", "łódź.html"),
+        ("Ø.html", "cp850", "utf-8", "Ø.html"),
+        ("表.html", "cp932", "shift_jis", "%95%5C.html"),
+    ],
+)
+def test_a_name_without_the_flag_of_utf_8_is_in_the_charset_in_which_pages_have_it(
+    name: str, charset: str, declared: str, reference: str
+) -> None:
+    text = f"<!DOCTYPE html><meta charset={declared}><a href={reference}>"
+    data = old_package(name.encode(charset), text.encode(declared))
+    assert reported(data) == []
+    assert rewritten(data, url="http://h/") is data  # the link leads to a member
+    rows = list(absolve.documents(data, name="x.zip"))
+    assert [row.url for row in rows if row.url is not None] == ["package:///index.html", f"package:///{quote(name.replace(chr(92), '/'))}"]
+
+
+def test_a_name_has_the_unicode_path_that_is_said_beside_it() -> None:
+    raw, text = b"\x95\\.html", "山.html".encode()
+    said = struct.pack("<HHBL", 0x7075, 5 + len(text), 1, zlib.crc32(raw)) + text
+    place = b"?" * len(raw)
+    data = package({"index.html": "<meta charset=utf-8><a href=山.html>".encode(), place.decode(): b""}, method=zipfile.ZIP_STORED, extra=said).replace(place, raw)
+    assert links(data)[0][1] == "package:///山.html"
+    assert rewritten(data, url="http://h/") is data
+
+
+def test_a_charset_of_names_that_no_page_shows_is_reported() -> None:
+    assert reported(old_package(b"\xa4\xa4.html", b"<a href=x>")) == [("name-charset", False)]
+    assert reported(package({"index.html": b"", "\xa4.html": b""})) == []
 
 
 def test_the_own_url_of_a_package_gives_its_members_no_url() -> None:

@@ -9,7 +9,7 @@ from absolve.audit.maps.model import REDIRECTS, Move, Outcome, Rule, RuleSet
 from absolve.audit.maps.reading import FORMATS, NoRuleError, check, read
 from absolve.audit.maps.redirects import recorded
 from absolve.audit.maps.rules import Rules
-from absolve.audit.maps.writing import Written, form_like, form_of, rule_text, written
+from absolve.audit.maps.writing import Written, form_like, form_of, rule_text, with_added, written
 
 __all__ = [
     "FORMATS",
@@ -30,5 +30,6 @@ __all__ = [
     "recorded",
     "rule_text",
     "strangers",
+    "with_added",
     "written",
 ]

@@ -56,6 +56,9 @@ _SUBJECTS: Final = {  # the variables of conditions, by what they are of a reque
     "HTTPS": "https", "REQUEST_SCHEME": "scheme", "HTTP:X-Forwarded-Proto": "scheme", "THE_REQUEST": "line",
 }  # fmt: skip
 _PARTS: Final = {"REQUEST_URI": WHOLE_PATH, "HTTP_HOST": HOST, "HTTP:Host": HOST}  # of a target
+_FILES: Final = {"%{REQUEST_FILENAME}", "%{SCRIPT_FILENAME}", "%{DOCUMENT_ROOT}%{REQUEST_URI}"}
+_ALL: Final = re.compile(r"\.|\^|\^?\(?\.[*+]\)?\$?")  # a pattern of a front controller
+_PROGRAM: Final = re.compile(r"(?:%\{ENV:BASE\}|[\w./-])*\.\w+(?:[/?].*)?")  # index.php, /index.php?q=$1, index.php/$1
 _TOKEN: Final = re.compile(
     r"\\(?P<escaped>.)|\$(?P<group>\d)|%(?P<condition>\d)|%\{(?P<variable>[^}]*)\}|(?P<map>\$\{)", re.DOTALL
 )
@@ -136,6 +139,7 @@ class _Reader:
         """Return the virtual hosts: mod_rewrite of the server, of its folders, then mod_alias, also from outside."""
         outer = self.hosts[0]
         own = [host for number, host in sorted(self.hosts.items()) if number]
+        aliases = {id(host): (host.aliases, outer.aliases if host is not outer else ()) for host in (*own, outer)}
         return [
             Server(
                 tuple(host.names),
@@ -144,9 +148,9 @@ class _Reader:
                     host.rewriting[False],
                     host.rewriting[True],
                     outer.rewriting[True] if host is not outer else (),
-                    host.aliases,
-                    outer.aliases if host is not outer else (),
+                    *aliases[id(host)],
                 ),
+                aliases[id(host)],  # mod_dir asks for an index file: mod_alias may redirect it, mod_rewrite does not
             )
             for host in own or [outer]
         ]
@@ -164,7 +168,7 @@ class _Reader:
 
     def _condition(self, host: _Host, directive: Directive) -> None:
         given = words(directive.rest, is_raw=True)
-        if len(given) == 2 and given[0] in {"%{REQUEST_FILENAME}", "%{SCRIPT_FILENAME}"} and given[1] in {"!-f", "!-d"}:
+        if len(given) == 2 and given[0] in _FILES and given[1] in {"!-f", "!-d"}:
             host.missing.add(given[1])
             return
         try:
@@ -175,20 +179,22 @@ class _Reader:
     def _rewrite(self, host: _Host, directive: Directive) -> None:
         in_folder = self._in_folder or any(section.name == "directory" for section in directive.sections)
         rule = Rule(self._name, directive.line, directive.text, how=PREFIX, source="/")
-        rule = rule._replace(conditions=tuple(host.conditions), forced=len(host.missing) < 2)
+        given = words(directive.rest, is_raw=True)
+        is_front = _is_front_controller(given)
+        rule = rule._replace(conditions=tuple(host.conditions), forced=len(host.missing) < 2 - is_front)
         fault = _unknown_section(directive) or host.fault
-        if len(host.missing) == 1:
+        if len(host.missing) == 1 and not is_front:
             fault = fault or "of the tests of files only !-f together with !-d is read"
         if host.is_chained:
             fault = fault or "it is chained to a rule that could not be read"
         host.conditions, host.missing, host.fault = [], set(), None
-        given = words(directive.rest, is_raw=True)
         made: Rule | None = None
         try:
             rule = _matching(rule, given, in_folder=in_folder)
             fault = fault or rule.problem
             if fault is None:
-                made = _leading(rule, given[1:], host.base, in_folder=in_folder)
+                led = None if is_front else _leading(rule, given[1:], host.base, in_folder=in_folder)
+                made = rule._replace(status=200) if is_front else led
         except UsageError as error:
             fault = fault or error.message
         host.is_chained = fault is not None and len(given) == 3 and _IS_CHAINED.search(given[2]) is not None
@@ -304,6 +310,16 @@ def _flags(text: str) -> dict[str, str]:
         elif word and word not in _WITHOUT_EFFECT:
             raise UsageError(f"the flag {name[:40]!r} is not known")
     return found
+
+
+def _is_front_controller(given: Sequence[str]) -> bool:
+    """Return whether a RewriteRule sends all requests to one file, as `RewriteRule . /index.php [L]`.
+
+    What is behind it never applies: it gets the path of that file.
+    """
+    flags = given[2] if len(given) == 3 else ""
+    is_other = re.search(r"[\[,]\s*(?:R|redirect|P|proxy|F|forbidden|G|gone|C|chain)\b", flags, re.IGNORECASE)
+    return len(given) > 1 and is_other is None and bool(_ALL.fullmatch(given[0]) and _PROGRAM.fullmatch(given[1]))
 
 
 def _matching(rule: Rule, given: Sequence[str], *, in_folder: bool) -> Rule:

@@ -79,7 +79,7 @@ def _finding(rules: Rules, rule: Rule, used: int) -> str | None:
         return "leads to http"
     if any(outcome.hops > 1 for outcome in own) or (seen is not None and seen.chain):
         return "chain"
-    return "unused" if not used else None
+    return "unused" if not used and (rule.status != 200 or rule.target) else None  # else it only keeps others away
 
 
 def _outcomes(rules: Rules, rule: Rule, urls: list[str]) -> list[Outcome]:

@@ -11,11 +11,17 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.audit.maps.checks import samples
 from absolve.audit.maps.model import DROP, EXACT, PREFIX, REGEX
+from absolve.audit.maps.rules import never
 
 if TYPE_CHECKING:
-    from absolve.audit.maps.model import Rule, RuleSet
+    from collections.abc import Sequence
+
+    from absolve.audit.maps.model import Outcome, Rule, RuleSet
     from absolve.audit.maps.rules import Rules
 
+CIRCLE: Final = "it goes in a circle"
+NOWHERE: Final = "it leads to nothing"
+DROPPED: Final = {CIRCLE, NOWHERE}
 _PERMANENT: Final = frozenset({301, 308})
 _ENDS: Final = ("", "/", "/x", "/x/y")  # of URLs below a target
 
@@ -51,15 +57,18 @@ class Flattening:
         moves = [self._rules.move(url) for url in urls]
         if all(move is not None and move.rule != rule for move in moves):
             return Flat(rule, "another rule applies before it")
-        outcomes = [
-            self._rules.chain(url, counts=False)
+        ends = [
+            (self._rules.chain(url, counts=False), move.target)
             for url, move in zip(urls, moves, strict=True)
             if move is not None and move.rule == rule
         ]
+        outcomes = [outcome for outcome, _ in ends]
         if any(outcome.loop for outcome in outcomes):
-            return Flat(rule, "it goes in a circle")
-        finals = {outcome.final for outcome in outcomes if outcome.hops > 1 and not outcome.served}
-        if len(finals) != 1 or len(outcomes) != sum(outcome.hops > 1 for outcome in outcomes):
+            return Flat(rule, CIRCLE)
+        if self._is_dead(outcomes):
+            return Flat(rule, NOWHERE)
+        finals = {outcome.final for outcome, target in ends if outcome.final != target and not outcome.served}
+        if len(finals) != 1 or any(outcome.hops == 1 and outcome.final == target for outcome, target in ends):
             return Flat(rule)
         (final,) = finals
         if final is None:
@@ -67,6 +76,10 @@ class Flattening:
         permanent = all(one.status in _PERMANENT for outcome in outcomes for one in outcome.rules)
         status = rule.status if permanent or rule.status not in _PERMANENT else 302
         return Flat(rule._replace(target=(self._shown(final, rule),), status=status), is_changed=True)
+
+    def _is_dead(self, outcomes: Sequence[Outcome]) -> bool:
+        """Return whether URLs lead to nothing by all that is known of the new site."""
+        return self._rules.exists is not never and bool(outcomes) and all(map(self._rules.leads_to_nothing, outcomes))
 
     def _constant(self, rule: Rule) -> Flat:
         """Flatten a rule that leads many URLs to one: by the chain of its target."""
@@ -77,6 +90,8 @@ class Flattening:
             return Flat(rule)
         target = self._rules.absolute("".join(str(part) for part in rule.target or ()))
         outcome = self._rules.chain(target, counts=False) if target is not None else None
+        if outcome is not None and self._is_dead([outcome]):
+            return Flat(rule, NOWHERE)
         if outcome is None or not outcome.hops or outcome.final is None or outcome.served is not None:
             return Flat(rule)
         if any(one.query != DROP for one in (rule, *outcome.rules)) and "?" in outcome.final:

@@ -1,7 +1,7 @@
 """Change the rules of a map in its own text: comments, order and what could not be read stay.
 
 In: a `RuleSet` with its bytes, its rules flattened. Out: text. Only rules with a new target are written again, and
-those that go in a circle become comments.
+those that go in a circle, or lead to nothing, become comments.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Final
 
 from absolve.audit.maps.apache_config import words
+from absolve.audit.maps.flattening import DROPPED
 from absolve.audit.maps.forms import escaped
 from absolve.audit.maps.nginx_config import block_starts
 from absolve.audit.maps.spreadsheet import Layout, recognisable
@@ -72,8 +73,7 @@ def _changed(
     lines = list(io.StringIO(text, newline=""))
     for one in flat:
         rule = one.rule
-        is_circle = one.left_out == "it goes in a circle"
-        if not (one.is_changed or is_circle) or not 0 < rule.line <= len(lines):
+        if not (one.is_changed or one.left_out in DROPPED) or not 0 < rule.line <= len(lines):
             continue
         last = _last_line(lines, rule.line, made_of is _apache) if ends is None else ends[rule.line]
         own = slice(rule.line - 1, last)
@@ -159,11 +159,12 @@ def _spans(text: str, flat: Sequence[Flat]) -> str:
     """Return an nginx configuration in which changed directives have their new target."""
     parts: list[str] = []
     place = 0
-    for one in sorted((one for one in flat if one.is_changed and one.rule.start >= 0), key=lambda one: one.rule.start):
+    changed = (one for one in flat if (one.is_changed or one.left_out in DROPPED) and one.rule.start >= 0)
+    for one in sorted(changed, key=lambda one: one.rule.start):
         rule = one.rule
         old = text[rule.start : rule.start + len(rule.text)]
         target = escaped("".join(str(part) for part in rule.target or ()))
-        made = _nginx(old, target)
+        made = _nginx(old, target) if one.is_changed else f"# {one.left_out}: {' '.join(old.split())}\n"
         if old != rule.text or made is None:
             continue
         parts += [text[place : rule.start], made]

@@ -21,6 +21,7 @@ from absolve.audit.maps.model import (
     NONE,
     PREFIX,
     REGEX,
+    REQUESTED,
     SCHEME,
     URL,
     WHOLE_PATH,
@@ -30,7 +31,7 @@ from absolve.audit.maps.request import encoded, subject
 from absolve.core.patterns import PatternSet, matcher
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from absolve.audit.maps.model import Condition, Mover, Rule, RuleSet, Server
     from absolve.audit.maps.request import Request
@@ -68,7 +69,7 @@ class Ordered:
         """Return what the first rule makes of a request that applies to it."""
         is_there: bool | None = None
         for rule, groups, of_condition in self._index.matches(request):
-            if not rule.forced:
+            if not rule.forced and not (rule.how == EXACT and "?" in rule.source):  # no file has a query
                 if is_there is None:
                     is_there = exists(request.url) or (self._has_folders and exists(f"{request.url}/"))
                 if is_there:
@@ -84,23 +85,35 @@ class Ordered:
         return None
 
 
-def mover(found: RuleSet) -> Mover:
-    """Return what applies the rules of a map."""
+def mover(found: RuleSet, olds: Collection[str] = ()) -> Mover:
+    """Return what applies the rules of a map. `olds` are hosts of the old site: a server of their name has no other."""
     if not found.servers:
         return Ordered(found.rules, is_slash_ignored=found.is_slash_ignored)
-    distinct = {id(rules): rules for server in found.servers for rules in server.phases if rules}  # servers share some
+    every = (rules for server in found.servers for rules in (*server.phases, *server.inner) if rules)
+    distinct = {id(rules): rules for rules in every}  # servers share some
     made = {key: Ordered(rules, has_folders=True) for key, rules in distinct.items()}
     phases = [[made[id(rules)] for rules in server.phases if rules] for server in found.servers]
-    chosen = _Servers(found.servers)
+    inner = [[made[id(rules)] for rules in server.inner if rules] for server in found.servers]
+    chosen = _Servers(found.servers, olds)
 
     def move(request: Request, exists: Callable[[str], bool], doubts: list[Rule]) -> Found | None:
         number = chosen(request)
         if number is None:
             return None
-        asked = request._replace(is_home=True)
-        return next((found for phase in phases[number] if (found := phase(asked, exists, doubts)) is not None), None)
+        tries = [(phases[number], request._replace(is_home=True))]
+        tries += [(inner[number], one) for one in _indexes(tries[0][1]) if inner[number] and exists(one.url)][:1]
+        answers = (phase(asked, exists, doubts) for several, asked in tries for phase in several)
+        return next((found for found in answers if found is not None), None)
 
     return move
+
+
+def _indexes(asked: Request) -> Iterator[Request]:
+    """Yield the requests for index files that a server makes of one for a folder: /a/?x of one for /a/index.html?x."""
+    bare, mark, query = asked.url.partition("?")
+    for name in asked.indexes if asked.path.endswith("/") else ():
+        path, url = asked.path + name, f"{bare}{name}{mark}{query}"
+        yield asked._replace(url=url, path=path, decoded=asked.decoded + name, line=subject(asked, "target"))
 
 
 class _Servers:
@@ -109,7 +122,9 @@ class _Servers:
     httpd.apache.org/docs/2.4/vhosts/details.html, nginx.org/en/docs/http/request_processing.html
     """
 
-    def __init__(self, servers: Sequence[Server]) -> None:
+    def __init__(self, servers: Sequence[Server], olds: Collection[str]) -> None:
+        names = (*olds, *(host.partition(":")[0] for host in olds))
+        self._of_old = [any(fnmatchcase(old, name) for old in names for name in one.names) for one in servers]
         self._first: dict[tuple[str, str], int] = {}  # server by port and name; without one of them, of all
         wildcards: dict[str, None] = {}
         for number, server in enumerate(servers):
@@ -124,7 +139,8 @@ class _Servers:
     def __call__(self, request: Request) -> int | None:
         """Return the number of the server that answers: by port, then by name, otherwise the first of the port.
 
-        None if no server listens, and if none has the name of a host that is neither site's.
+        None if no server listens, and if none has the name of a host that is neither site's; nor does one that has the
+        name of an old host answer for another one.
         """
         host, colon, _ = request.host.partition(":")
         port = request.host.rpartition(":")[2] if colon else _PORTS[request.scheme]
@@ -136,7 +152,8 @@ class _Servers:
         named = [self._first[port, name] for port in ports for name in names if (port, name) in self._first]
         if named or not request.is_home:
             return min(named, default=None)
-        return min((self._first[port, ""] for port in ports), default=None)
+        number = min((self._first[port, ""] for port in ports), default=None)
+        return None if number is not None and self._of_old[number] else number
 
 
 def _of_wildcards(name: str) -> str:
@@ -188,6 +205,8 @@ class _Index:
             rule = self._rules[number]
             if rule.host != request.host and (rule.host is not None or not request.is_home):
                 continue
+            if request.line is not None and rule.how == EXACT and (rule.query == NONE or "?" in rule.source):
+                continue  # it compares the request line
             groups = self._groups(rule, request)
             of_condition = _held(rule.conditions, request) if groups is not None else None
             if groups is not None and of_condition is not None:
@@ -348,7 +367,8 @@ def _filled(rule: Rule, groups: Groups, of_condition: Groups, request: Request) 
         if isinstance(part, str):
             return part
         if part < 0:
-            return {WHOLE_PATH: request.path, HOST: request.host, SCHEME: request.scheme}[part]
+            asked = subject(request, "target").partition("?")[0]
+            return {WHOLE_PATH: request.path, HOST: request.host, SCHEME: request.scheme, REQUESTED: asked}[part]
         if part >= CONDITION:
             return _group(of_condition, part - CONDITION, is_encoded=True)
         return _group(groups, part, is_encoded=is_encoded)

@@ -26,6 +26,7 @@ URL: Final = "url"
 WHOLE_PATH: Final = -1
 HOST: Final = -2
 SCHEME: Final = -3
+REQUESTED: Final = -4  # the path of the request line
 CONDITION: Final = 100
 
 # Query of the old URL: appended unless the target has one; appended in any case; not appended; there is none.
@@ -143,12 +144,14 @@ class Mover(Protocol):
 class Server(NamedTuple):
     """A virtual host: names in lower case, perhaps with `*`; ports, none for any; its rules.
 
-    `phases`: rules that are tried one set after the other; a rule that ends one does not end the next.
+    `phases`: rules that are tried one set after the other; a rule that ends one does not end the next. `inner`: those
+    that the server applies to the index file, too, for which it asks itself where a folder is requested.
     """
 
     names: tuple[str, ...]
     ports: tuple[str, ...]
     phases: tuple[Sequence[Rule], ...]
+    inner: tuple[Sequence[Rule], ...] = ()
 
 
 class RuleSet(NamedTuple):

@@ -22,6 +22,7 @@ from absolve.audit.maps.model import (
     PATH,
     PREFIX,
     REGEX,
+    REQUESTED,
     SCHEME,
     WHOLE_PATH,
     Condition,
@@ -48,7 +49,8 @@ _DIGITS: Final = 2  # of the number of a group
 _VARIABLE: Final = re.compile(r"\$(?:\{(\w+)\}|(\d|\w+))", re.ASCII)
 _REQUEST_URI: Final = re.compile(r"\$(?:\{request_uri\}|request_uri(?!\w))", re.ASCII)
 _PARTS: Final = {
-    **dict.fromkeys(("request_uri", "uri", "document_uri"), WHOLE_PATH),
+    **dict.fromkeys(("uri", "document_uri"), WHOLE_PATH),
+    "request_uri": REQUESTED,
     **dict.fromkeys(("host", "http_host"), HOST),
     "scheme": SCHEME,
 }
@@ -169,7 +171,10 @@ class _Reader:
                 ports += [port] if port.isdecimal() and port.isascii() else ["80"]
                 is_default = is_default or "default_server" in directive.arguments
         phases = list(self._block(block, _ANYWHERE)), list(self._located(block, ())), unused
-        return Server(tuple(name for name in names if name not in {"_", ""}), tuple(ports), phases), is_default
+        named = tuple(name for name in names if name not in {"_", ""})
+        of_maps = {rule.line for found in self._maps.values() for rule in found}  # a variable keeps its first value
+        inner = tuple([rule for rule in phase if rule.line not in of_maps] for phase in phases)
+        return Server(named, tuple(ports), phases, inner), is_default
 
     def _located(
         self, block: Sequence[Directive], outer: tuple[Condition, ...], *, is_inside: bool = False

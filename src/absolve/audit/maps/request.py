@@ -36,7 +36,11 @@ _QUESTION: Final = re.compile(r"\\\?(?![?*{])")
 
 
 class Request(NamedTuple):
-    """One URL as rules see it: `host` with a non-default port, `path` as in the URL and `decoded`, query or None."""
+    """One URL as rules see it: `host` with a non-default port, `path` as in the URL and `decoded`, query or None.
+
+    `indexes`: the names of index files. `line`: the path and query of the request line, if the server asks itself for
+    another URL: that of the index file of a folder.
+    """
 
     url: str
     scheme: str
@@ -45,6 +49,8 @@ class Request(NamedTuple):
     decoded: str
     query: str | None
     is_home: bool = True  # rules without a host apply to it
+    indexes: tuple[str, ...] = ()
+    line: str | None = None
 
 
 def request(url: str) -> Request | None:
@@ -69,9 +75,9 @@ def subject(request: Request, name: str) -> str:
     if name == "url":
         return f"{request.scheme}://{request.host}{request.path}{query}"
     if name == "target":  # as the request line has it
-        return request.path + query
+        return request.path + query if request.line is None else request.line
     if name == "line":
-        return f"GET {request.path}{query} HTTP/1.1"
+        return f"GET {subject(request, 'target')} HTTP/1.1"
     if name == "query":
         return request.query or ""
     if name == "scheme":

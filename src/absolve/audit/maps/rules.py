@@ -7,6 +7,7 @@ rule that applies counts. Each URL is computed once, and a chain shares the resu
 from __future__ import annotations
 
 from collections import Counter
+from copy import copy
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.audit.maps.matching import mover
@@ -25,7 +26,8 @@ _MOST_RULES: Final = 8  # of one outcome
 _LONGEST: Final = 1 << 16  # characters of a URL: servers refuse a request line of more than eight thousand
 
 
-def _never(_url: str) -> bool:
+def never(_url: str) -> bool:
+    """Return False: no file of the new site is known."""
     return False
 
 
@@ -42,7 +44,8 @@ class Rules:
 
     `used` counts the distinct URLs that each rule moved, by file and line. `maps` are the sets of rules without the
     redirects that were recorded. `others` are roots of more hosts of the old site. `adds_slash`: the server redirects a
-    folder without its slash. `hosts` are those of both sites.
+    folder without its slash. `indexes`: the names of the files that nginx and Apache ask for inside a folder. `hosts`
+    are those of both sites.
     """
 
     def __init__(
@@ -52,13 +55,15 @@ class Rules:
         self.maps = [one for one in self.sets if one.format != RECORDED]
         self.used: Counter[tuple[str, int]] = Counter()
         self.seen: dict[tuple[str, int], Seen] = {}
-        self.exists: Callable[[str], bool] = _never
+        self.exists: Callable[[str], bool] = never
         self.adds_slash = False
+        self.indexes: tuple[str, ...] = ()
         self._base_new = base_new
         self._new, self._old = request(base_new), request(base_old) if base_old else None
         self._home = self._new.host if self._new is not None else ""
-        self.hosts = {one.host for one in (self._old, self._new, *map(request, others)) if one is not None}
-        self._movers: list[Mover] = [mover(found) for found in self.sets]
+        self._roots = [one for one in (self._old, self._new, *map(request, others)) if one is not None]
+        self.hosts = {one.host for one in self._roots}
+        self._movers: list[Mover] = [mover(found, self.hosts - {self._home}) for found in self.sets]
         self._origins = _origins(self.sets)
         self._known: BoundedCache[str, Outcome] = BoundedCache(_MOST_KNOWN)
 
@@ -79,9 +84,17 @@ class Rules:
     @property
     def is_forced(self) -> bool:
         """Whether a rule applies where a file exists, too."""
-        return any(rule.forced and rule.problem is None for one in self.sets for rule in one.rules)
+        every = (rule for one in self.sets for rule in one.rules)
+        return any((rule.forced or "?" in rule.source) and rule.problem is None for rule in every)
 
-    def move(self, url: str, exists: Callable[[str], bool] = _never) -> Move | None:
+    def behind(self, added: RuleSet) -> Rules:
+        """Return these rules with another map before them; neither counts what the other moves."""
+        found = copy(self)
+        found.sets, found._movers = [added, *self.sets], [mover(added), *self._movers]  # noqa: SLF001 - a copy of this
+        found.used, found.seen, found._known = Counter(), {}, BoundedCache(_MOST_KNOWN)  # noqa: SLF001
+        return found
+
+    def move(self, url: str, exists: Callable[[str], bool] = never) -> Move | None:
         """Return the step that the first rule makes from an absolute URL, None if no rule applies.
 
         `exists` returns whether the new site has a file for a URL; for an old URL it is asked for its counterpart.
@@ -93,7 +106,7 @@ class Rules:
         asked = request(url)
         if asked is None:
             return None, True
-        asked = asked._replace(is_home=asked.host in self.hosts)
+        asked = asked._replace(is_home=asked.host in self.hosts, indexes=self.indexes)
         doubts: list[Rule] = []
 
         def is_there(old: str) -> bool:
@@ -166,6 +179,16 @@ class Rules:
         asked = request(url)
         return asked is not None and asked.host == self._home
 
+    def landed(self, url: str) -> str:
+        """Return where a redirect to a URL ends: that of an old one without a rule, at the same path of the new site.
+
+        An old URL that is not there stays: nothing answers it.
+        """
+        other = self.counterpart(url)
+        if other == url or not self._is_inside(url) or self.move(url, self.exists) is not None:
+            return url
+        return other if self._is_reached(other) or self.move(other, self.exists) is not None else url
+
     def chain(self, url: str, *, counts: bool = True) -> Outcome:
         """Return where a URL leads in the end; its fragment goes along, unless a rule has one (Fetch 4.4).
 
@@ -182,9 +205,19 @@ class Rules:
         return outcome
 
     def leads_to_nothing(self, outcome: Outcome) -> bool:
-        """Return whether nothing is where a chain ends: not where a rule has status 410, and not on another site."""
+        """Return whether nothing is where a chain ends: not where a rule has status 410, and not on another site.
+
+        An old URL at the end of a chain has no rule, and no page at its path: see `landed`.
+        """
         end = outcome.served or outcome.final
-        return not outcome.gone and (end is None or (self.is_new(end) and not self._is_reached(end)))
+        return not outcome.gone and (end is None or (self._is_inside(end) and not self._is_reached(end)))
+
+    def _is_inside(self, url: str) -> bool:
+        """Return whether a URL is inside one of the sites."""
+        asked = request(url)
+        return asked is not None and any(
+            one.host == asked.host and asked.path.startswith(one.path[: one.path.rfind("/") + 1]) for one in self._roots
+        )
 
     def _is_reached(self, url: str) -> bool:
         """Return whether a file answers a URL, or the server redirects it to one with or without its final slash."""
@@ -234,7 +267,7 @@ class Rules:
                 way.pop()
                 known = self._known.put(current, _ended(current, move))
                 break
-            current = move.target.partition("#")[0]
+            current = self.landed(move.target.partition("#")[0])
         for passed, move in reversed(way):
             known = self._known.put(passed, _before(move, known))
         return known

@@ -11,9 +11,9 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.audit.maps import forms
-from absolve.audit.maps.flattening import Flat, Flattening
+from absolve.audit.maps.flattening import DROPPED, Flat, Flattening
 from absolve.audit.maps.in_place import edited
-from absolve.audit.maps.model import EXACT, PREFIX, REGEX, Rule
+from absolve.audit.maps.model import EXACT, PREFIX, REGEX, Rule, RuleSet
 from absolve.audit.maps.request import request
 from absolve.audit.maps.spreadsheet import may_be_joined, recognisable, with_rest
 from absolve.core.errors import UsageError
@@ -108,13 +108,22 @@ def _as_weak_as_possible(form: str, rules: Rules, rule: Rule, old: str) -> Rule:
     return rule if form not in _WITH_SIGN else rule._replace(forced=rules.exists(rules.counterpart(old)))
 
 
+def with_added(
+    form: str, rules: Rules, pairs: Iterable[tuple[str, str]], *, prefix: bool = False
+) -> tuple[Rules, list[Rule]]:
+    """Return the rules with those to add for pairs of old and new URLs before them, and those to add."""
+    made = ((old, added_rule(rules, old, new, prefix=prefix)) for old, new in pairs)
+    added = [_as_weak_as_possible(form, rules, rule, old) for old, rule in made if rule is not None]
+    return rules.behind(RuleSet("", form, added)), added
+
+
 def rule_text(form: str, rules: Rules, old: str, new: str, *, prefix: bool = False) -> str | None:
     """Return the text of the rule to add to a map of this format; None if the format cannot express it.
 
     `prefix`: a rule for a folder with all in it.
     """
-    rule = added_rule(rules, old, new, prefix=prefix)
-    lines = _LINES[form_like(form)](_as_weak_as_possible(form, rules, rule, old)) if rule is not None else None
+    _, added = with_added(form, rules, [(old, new)], prefix=prefix)
+    lines = _LINES[form_like(form)](added[0]) if added else None
     return "\n".join(lines) if lines else None
 
 
@@ -125,13 +134,11 @@ def written(form: str, rules: Rules, added: Iterable[tuple[str, str]] = ()) -> W
     """
     if form not in _LINES:
         raise UsageError(f"a map is written as one of {_FORMS}, not {form!r}")
-    flattening = Flattening(rules)
     left_out: list[tuple[Rule, str]] = []
-    new = [
-        _as_weak_as_possible(form, rules, rule, old)
-        for old, target in added
-        if (rule := added_rule(rules, old, target)) is not None
-    ]
+    pairs = list(added)
+    tried, _ = with_added(form, rules, pairs)
+    behind, new = with_added(form, rules, [pair for pair in pairs if tried.chain(pair[0]).final == pair[1]])
+    flattening = Flattening(behind)
     first = _converted(form, [Flat(rule) for rule in new], left_out)
     texts: list[str] = []
     charsets: list[Charset] = []
@@ -141,6 +148,7 @@ def written(form: str, rules: Rules, added: Iterable[tuple[str, str]] = ()) -> W
         keeps = found.format == form and bool(found.data) and form not in forms.OF_HOSTS
         if keeps and (not is_joined or may_be_joined(decoded(found.data, legacy=True), is_first=not texts)):
             texts.append(edited(found, flat, _LINES[form], first))
+            left_out += [(one.rule, one.left_out) for one in flat if one.left_out in DROPPED]
             charsets.append(charset_of(found.data, legacy=form == "csv"))
             first = []
         elif form == "nginx":

@@ -1,14 +1,14 @@
 """The causes of findings as one sequence, for outputs that list them: on the screen, and as annotations of GitHub.
 
-In: a `Source`. Out: `Cause`s with the place of one finding, those that the run fails on first, of them the largest.
+In: a `Source`. Out: `Cause`s with the place of one finding, in one order.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.audit.outputs.findings import level
-from absolve.audit.tables import FINE, QUIET, RULE_VERDICTS, URL_VERDICTS
+from absolve.audit.outputs.findings import level, severity
+from absolve.audit.tables import FINE, QUIET, RULE_VERDICTS, URL_VERDICTS, VERDICTS
 from absolve.core.printable import number
 
 if TYPE_CHECKING:
@@ -17,10 +17,22 @@ if TYPE_CHECKING:
     from absolve.audit.outputs.source import Source
 
 _SELECT: Final = """
-SELECT verdict, title, {links} AS links, pages, example_document, example_line, example_column, fix, suggestion, rule,
-    cause, news, subject, n.line
-FROM ({causes}) c {joined} WHERE verdict NOT IN {fine}{where}
-ORDER BY news DESC, list_contains({failing}::VARCHAR[], verdict) DESC, links DESC, pages DESC, cause
+SELECT verdict, title, links - CASE WHEN {repaired} THEN fixes ELSE 0 END AS links, pages, clicks, is_lost,
+    example_document, example_line, example_column, fix, links > 0 AND fixes = links AND fix IS NULL AS has_fixes,
+    suggestion, rule, cause, news, subject, n.line
+FROM ({causes}) {joined} WHERE verdict NOT IN {fine} AND NOT ({repaired} AND links > 0 AND fixes = links)
+ORDER BY news DESC, rank
+"""
+# The causes in the order of all outputs: what breaks, what most visitors ask for, what is lost, what reaches most.
+_RANKED: Final = """
+SELECT *, row_number() OVER (ORDER BY {severities}[list_position({verdicts}, verdict)] NULLS LAST,
+    coalesce(clicks, 0) DESC, coalesce(is_lost, false) DESC, links + pages DESC, cause, verdict) AS rank
+FROM (SELECT c.*, u.clicks, u.is_lost, coalesce(f.fixes, 0) AS fixes FROM ({causes}) c
+LEFT JOIN (SELECT cause, CASE WHEN starts_with(cause, 'rule:') THEN 'wrong-rule' ELSE verdict END AS verdict,
+    sum(requests)::BIGINT AS clicks, bool_or(verdict = 'lost') AS is_lost FROM ({urls}) GROUP BY ALL) u
+    USING (cause, verdict)
+LEFT JOIN (SELECT {cause} AS cause, verdict, count(fix) AS fixes FROM fixed_findings GROUP BY ALL) f
+    USING (cause, verdict))
 """
 # How many findings of each cause are new, with the place of one.
 _NEWS: Final = """
@@ -37,17 +49,15 @@ LEFT JOIN (
             ON n.subject = r.file AND n.line = r.line AND n.table_name = 'rules')
     GROUP BY ALL) n USING (cause, verdict)
 """
+_LOST: Final = "SELECT cause, url, requests FROM ({}) WHERE verdict = 'lost' ORDER BY requests DESC NULLS LAST, url"
 _NO_NEWS: Final = "CROSS JOIN (SELECT NULL::BIGINT AS news, NULL AS subject, NULL AS line) n"
-# The links of each cause that have a repair, which was written.
-_REPAIRED: Final = """
-LEFT JOIN (SELECT cause, verdict, count(fix) AS repaired FROM fixed_findings GROUP BY ALL) f USING (cause, verdict)
-"""
 
 
 class Cause(NamedTuple):
     """One cause. `place`: the document, line and column of one finding, of one that is new if there is any.
 
-    `advice`: what to do, each with its name. `news`: how many findings are new; None without a baseline.
+    `advice`: what to do, each with its name. `news`: how many findings are new; None without a baseline. `lost`: the
+    old URLs that are lost by it, those with most clicks first.
     """
 
     verdict: str
@@ -57,33 +67,42 @@ class Cause(NamedTuple):
     place: tuple[str | None, int | None, int | None]
     advice: tuple[tuple[str, str], ...]
     news: int | None
+    lost: tuple[str, ...] = ()
+
+
+def ranked(source: Source) -> str:
+    """Return the SELECT statement of the causes with their clicks and repairs, and `rank`: their place in outputs."""
+    severities = [severity(verdict, source) for verdict in VERDICTS]
+    given = {"causes": source.select("causes"), "urls": source.select("urls"), "cause": source.masked("cause")}
+    return _RANKED.format(verdicts=list(VERDICTS), severities=severities, **given)
 
 
 def causes(source: Source, *, repaired: bool = False) -> Iterator[Cause]:
     """Yield the causes; with a baseline those first that have new findings. `repaired`: without links with a repair."""
     compared = source.news is not None
-    query = _SELECT.format(
-        causes=source.select("causes"),
-        links="links - coalesce(repaired, 0)" if repaired else "links",
-        joined=(_NEWS if compared else _NO_NEWS) + (_REPAIRED if repaired else ""),
-        fine=(*QUIET, *FINE),
-        where=" AND (links = 0 OR links > coalesce(repaired, 0))" if repaired else "",
-        failing=sorted(source.options.fail_on),
-    )
+    joined = _NEWS if compared else _NO_NEWS
+    query = _SELECT.format(causes=ranked(source), joined=joined, fine=(*QUIET, *FINE), repaired=repaired)
+    lost: dict[str, list[str]] = {}
+    for cause, url, requests in source.rows(_LOST.format(source.select("urls"))):
+        lost.setdefault(cause, []).append(url if requests is None else f"{url} ({number(requests, source.asked)})")
     for row in source.rows(query):
-        verdict, title, links, pages, document, line, column, fix, suggestion, rule, cause, news, *new = row
+        verdict, title, links, pages, clicks, is_lost, document, line, column, fix, has_fixes = row[:11]
+        suggestion, rule, cause, news, *new = row[11:]
         title = title or ""
         known = None if verdict in RULE_VERDICTS or (rule or "") in title else rule  # a place that is there already
         role = "a rule to add" if cause.startswith("moved:") else "by the rule"
-        advice = (("write", fix), ("perhaps", suggestion), (role, known))
+        each = "--fix has the repair of each" if has_fixes else None
+        rules = "--write-map has the rule of each" if verdict == "moved" and not rule and pages > 1 else None
+        advice = (("write", fix or each), ("perhaps", suggestion), (role, known or rules))
         yield Cause(
             verdict,
             level(verdict, source, is_new=bool(news) if compared else None),
             title,
-            _reach(verdict, links or 0, pages or 0),
+            _reach(verdict, links or 0, pages or 0) + (f", {number(clicks, source.asked)}" if clicks else ""),
             (*new, None) if news else (document, line, column),
             tuple((name, value) for name, value in advice if value),
             (news or 0) if compared else None,
+            tuple(lost.get(cause, ())) if is_lost else (),
         )
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote
 
+from absolve.audit.outputs.words import SEVERITIES, of_rule, words
 from absolve.audit.outputs.words import counted as in_words
-from absolve.audit.outputs.words import of_rule, words
-from absolve.audit.tables import DIFFERS, FINE, QUIET, RULES_FOUND
+from absolve.audit.tables import DIFFERS, FINE, QUIET, RULES_FOUND, UNREAD
 from absolve.core.printable import masked, printable
 
 if TYPE_CHECKING:
@@ -58,6 +58,11 @@ def level(verdict: str, source: Source, *, is_new: bool | None = None) -> str:
     if verdict in source.options.fail_on:
         return "error"
     return "note" if verdict in _NOTES else "warning"
+
+
+def severity(verdict: str, source: Source) -> int:
+    """Return the place in SEVERITIES of a verdict: the last one if it is no reason to fail."""
+    return words(verdict).severity if verdict in source.options.fail_on | {UNREAD} else len(SEVERITIES) - 1
 
 
 def section_of_path(column: str) -> str:

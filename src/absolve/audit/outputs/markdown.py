@@ -1,10 +1,11 @@
-"""Markdown: a summary for a pull request, with the answer, the verdicts and the largest causes."""
+"""Markdown: a summary for a pull request, with the answer, the verdicts and the first causes."""
 
 from __future__ import annotations
 
 import json
 from typing import IO, TYPE_CHECKING, Any, Final
 
+from absolve.audit.outputs.causes import causes
 from absolve.audit.outputs.findings import counted, news_of
 from absolve.audit.outputs.words import words
 from absolve.audit.tables import FINE, PAGE_VERDICTS, QUIET, RULE_VERDICTS, URL_VERDICTS, VERDICTS
@@ -14,6 +15,7 @@ from absolve.tables.md import cell
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from absolve.audit.outputs.causes import Cause
     from absolve.audit.outputs.source import Source
 
 MOST_CAUSES: Final = 25
@@ -86,7 +88,11 @@ def _lines(source: Source) -> Iterator[str]:
     yield ""
     yield from [f"- {count}. {meaning}" for _, count, meaning in reasons(source)]
     yield from _table("Verdicts", source.rows(_VERDICTS), ("verdict", "meaning", "links", "old URLs", "pages"))
-    yield from _table("Largest causes", source.rows(_causes(source)), ("cause", "verdict", "links", "pages", "example"))
+    found = list(causes(source))
+    rows = [_cause(one) for at, one in enumerate(found) if at < MOST_CAUSES or one.lost]
+    yield from _table("What to do first", rows, ("cause", "verdict", "reach", "example"))
+    if len(rows) < len(found):
+        yield f"\nAnd {number(len(found) - len(rows), 'more cause')}."
     if "baseline" in source.tables:
         query = "SELECT change, count(*) FROM baseline GROUP BY change ORDER BY change DESC"
         yield from _table("Against the baseline", source.rows(query), ("change", "findings"))
@@ -100,13 +106,11 @@ _VERDICTS: Final = f"""
     WHERE {_CONDITION} GROUP BY verdict ORDER BY list_position({list(VERDICTS)}, verdict)"""  # noqa: S608 - names of ours
 
 
-def _causes(source: Source) -> str:
-    select = source.select("causes")
-    example = "concat_ws(':', example_document, example_line, example_column)"
-    return (
-        f"SELECT title, verdict, links, pages, {example} FROM ({select}) WHERE {_CONDITION}"  # noqa: S608 - names of ours
-        f" ORDER BY links DESC, cause LIMIT {MOST_CAUSES}"
-    )
+def _cause(cause: Cause) -> tuple[str, ...]:
+    """Return the row of a cause; one with lost URLs has them as its example, as many as an issue has room for."""
+    more = [f"and {number(len(cause.lost) - MOST_CAUSES, 'more')}"] if len(cause.lost) > MOST_CAUSES else []
+    example = ", ".join([*cause.lost[:MOST_CAUSES], *more]) or ":".join(str(part) for part in cause.place if part)
+    return cause.title, cause.verdict, cause.reach, example
 
 
 def _table(title: str, found: Iterable[tuple[Any, ...]], columns: tuple[str, ...]) -> Iterator[str]:

@@ -5,6 +5,8 @@ In: the DuckDB connection of an audit. Out: SQL, rows and streams of Arrow.
 
 from __future__ import annotations
 
+import json
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -41,6 +43,8 @@ _FOUND: Final = {  # the tables with findings, and which rows of them are some
     "rules": " WHERE cause IS NOT NULL",
     "baseline": "",
 }
+_COUNTS: Final = re.compile(r'count: "([^"]*)"')
+_CLICKS: Final = re.compile(r"click|klick|clic|クリック", re.IGNORECASE)
 _MASKED: Final = "absolve_masked"  # a function of the connection
 _FIND_FUNCTION: Final = "SELECT count(*) FROM duckdb_functions() WHERE function_name = ?"
 _FIND_COLUMNS: Final = (
@@ -150,6 +154,14 @@ class Source:
     def news(self) -> frozenset[str] | None:
         """The identities of the findings that the baseline lacks; None without a baseline."""
         return frozenset(row[0] for row in self.rows("SELECT identity FROM news")) if self.has("news") else None
+
+    @property
+    def asked(self) -> str:
+        """What the lists of old URLs count: clicks, as exports of Google Search Console do, or requests."""
+        read = "\n".join(json.loads(self.summary.get("read") or "[]"))
+        counts = _COUNTS.findall(read)
+        is_clicks = bool(counts) and all(_CLICKS.search(one) for one in counts) and "answers with" not in read  # a log
+        return "click" if is_clicks else "request"
 
     def number(self, name: str) -> int:
         """Return a number of the summary; 0 where it has none."""

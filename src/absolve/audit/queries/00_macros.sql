@@ -23,6 +23,8 @@ CREATE OR REPLACE MACRO key_of(path) AS
 -- What differs in letter case, final slash or Unicode form only has the same loose key.
 CREATE OR REPLACE MACRO loose(key) AS lower(nfc_normalize(rtrim(key, '/')));
 
+CREATE OR REPLACE MACRO without_scheme(url) AS regexp_replace(url, '^https?:', '');
+
 CREATE OR REPLACE MACRO with_fragment(url, fragment) AS
     CASE WHEN fragment IS NULL OR contains(url, '#') THEN url ELSE url || '#' || fragment END;
 

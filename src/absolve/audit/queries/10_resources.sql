@@ -3,6 +3,10 @@
 CREATE OR REPLACE VIEW documents AS
     SELECT 'new' AS side, * FROM new_documents UNION ALL SELECT 'old' AS side, * FROM old_documents;
 
+-- The page of an application whose server answers every URL with it, robots.txt, too.
+CREATE TABLE no_pages AS SELECT side, document, entity FROM documents
+    WHERE path_of(url) = '/robots.txt' AND media_type IN ('text/html', 'application/xhtml+xml');
+
 CREATE TABLE resources AS
 WITH held AS (
     SELECT d.side, d.document, d.entity, coalesce(s.url, bare(d.url)) AS url, d.media_type, d.charset, d.size,
@@ -11,7 +15,8 @@ WITH held AS (
             'path in the package') OR d.url_source IS NULL AS is_file,
         list_contains(d.problems, 'too-many-anchors') AS is_cut,
         d.date
-    FROM documents d LEFT JOIN spellings s ON s.raw = d.url
+    FROM documents d ANTI JOIN no_pages n ON n.side = d.side AND n.document = d.document AND n.entity = d.entity
+    LEFT JOIN spellings s ON s.raw = d.url
     WHERE d.url IS NOT NULL AND (d.status IS NULL OR d.status BETWEEN 200 AND 299 OR d.status = 304)
 ), repeated AS ( -- URLs with several captures or files; a window over all others would take longer
     SELECT side, url FROM held GROUP BY side, url HAVING count(*) > 1
@@ -27,7 +32,8 @@ SELECT row_number() OVER () AS resource, side, document, entity, url,
     canonical, is_file, is_cut,
     coalesce(media_type IN ('text/html', 'application/xhtml+xml'), regexp_matches(path_of(url), '(/|/[^./]*|\.x?html?)$'))
         AS is_page,
-    coalesce(media_type IN ('text/html', 'application/xml', 'text/xml') OR media_type LIKE '%+xml', false)
+    coalesce(media_type IN ('text/html', 'application/xml', 'text/xml', 'text/markdown', 'application/x-ipynb+json')
+            OR media_type LIKE '%+xml', false)
         AND digest IS NOT NULL AS has_places
 FROM one;
 

@@ -3,7 +3,8 @@
 -- Claims of a base are no links here.
 CREATE OR REPLACE VIEW links_in AS
     SELECT *, list_contains(problems, 'insecure') AS is_insecure
-    FROM new_all_links
+    FROM new_all_links l ANTI JOIN no_pages n
+        ON n.side = 'new' AND n.document = l.document AND starts_with(l.entity, n.entity)
     WHERE NOT (element = 'base' AND attribute = 'href') AND attribute NOT IN ('xml:base', 'codebase')
     AND NOT (element = 'header' AND attribute IN ('base', 'content-base', 'content-location'));
 

@@ -1,5 +1,5 @@
 -- counterparts: URLs on the old host that links of the new site name, as the old site had them, and the same path here.
--- strays: URLs of the new host that are outside the site's folder, and the same path inside it.
+-- strays: URLs of the new host that are outside the site's folder, and the same path inside it, and in the old site.
 
 CREATE OR REPLACE TABLE counterparts AS
 WITH rests AS (
@@ -12,7 +12,8 @@ SELECT url, base || rest AS old_url, (SELECT base FROM scopes WHERE side = 'old'
 FROM rests;
 
 CREATE OR REPLACE TABLE strays AS
-SELECT DISTINCT l.url, s.base || substr(l.path, 2) || coalesce('?' || query_of(l.url), '') AS inner_url
+SELECT DISTINCT l.url, s.base || substr(l.path, 2) || coalesce('?' || query_of(l.url), '') AS inner_url,
+    (SELECT base FROM scopes WHERE side = 'old' AND is_main) || substr(l.path, 2) || coalesce('?' || query_of(l.url), '') AS old_url
 FROM asked a JOIN located l ON l.side = 'new' AND l.url = a.url
 JOIN scopes s ON s.side = 'new' AND s.is_main AND s.site = l.site AND NOT starts_with(l.path || '/', s.prefix)
 WHERE a.is_placed AND l.resource IS NULL;

@@ -12,11 +12,12 @@ SELECT e.url, e.loop AS is_loop, e.gone AS is_gone, e.rule, e.cause_rule, e.stat
     coalesce(l.resource, CASE WHEN l.variant = 'slash' AND (SELECT bare_folder FROM server) = 'redirect'
         THEN l.variant_resource END) AS resource,
     e.final IS NOT NULL AND (NOT EXISTS (
-        SELECT 1 FROM scopes s WHERE s.side = 'new' AND s.site = site_of(e.content)
+        SELECT 1 FROM scopes s WHERE s.site = site_of(e.content)
         AND starts_with(path_of(e.content), s.prefix))
         OR l.resource IS NULL AND EXISTS (SELECT 1 FROM working v WHERE v.url = bare(e.final))) -- no file, but a server
         AS is_outside,
-    e.final IS NOT NULL AND EXISTS (
+    -- an old URL without a rule, which nothing answers
+    e.final IS NOT NULL AND l.resource IS NULL AND l.variant IS DISTINCT FROM 'slash' AND EXISTS (
         SELECT 1 FROM scopes s WHERE s.side = 'old' AND s.site = site_of(e.content)
         AND starts_with(path_of(e.content), s.prefix)) AS is_old
 FROM ends e LEFT JOIN located l ON l.side = 'new' AND l.url = e.content;

@@ -1,13 +1,29 @@
 -- missing_places: the fragments in `wanted_places` that lead to no place of their page (HTML 7.4.6.4).
 
+-- What is equal for two names of a place: in Markdown any case, and what GitHub and Bitbucket add or leave out; Jupyter keeps punctuation and case,
+-- Quarto and R Markdown (pandoc) begin with a letter, and have one hyphen for several.
+CREATE OR REPLACE MACRO name_key(place, media_type, path) AS CASE
+    WHEN media_type = 'application/x-ipynb+json' THEN regexp_replace(lower(place), '[^\p{L}\p{M}\p{N}_-]', '', 'g')
+    WHEN media_type = 'text/markdown' AND regexp_matches(lower(path), '\.(qmd|rmd)$')
+        THEN regexp_replace(regexp_replace(regexp_replace(lower(place), '[.]', '', 'g'), '-+', '-', 'g'), '^[^\p{L}]+', '')
+    WHEN media_type = 'text/markdown' THEN regexp_replace(lower(place), '^(user-content-|markdown-header-)|\x{FE0F}', '', 'g')
+    ELSE place END;
+
 CREATE OR REPLACE TABLE anchors AS
-    SELECT r.resource, unnest(d.anchors) AS place
-    FROM resources r JOIN new_documents d ON d.document = r.document AND d.entity = r.entity
-    WHERE r.side = 'new' AND r.has_places AND r.resource IN (SELECT resource FROM wanted_places);
+WITH held AS ( -- of a page; and of the items of a feed, the cells of a notebook, which have no URL of their own
+    SELECT document, entity, anchors, true AS is_own FROM new_documents
+    UNION ALL
+    SELECT document, regexp_replace(entity, '/?[^/]*$', ''), anchors, false FROM new_documents WHERE url IS NULL
+)
+    SELECT DISTINCT r.resource, place, name_key(place, r.media_type, r.path) AS key FROM (
+        SELECT r.resource, r.media_type, r.path, unnest(h.anchors) AS place
+        FROM resources r JOIN held h ON h.document = r.document AND h.entity = r.entity AND (h.is_own OR NOT r.is_page)
+        WHERE r.side = 'new' AND r.has_places AND r.resource IN (SELECT resource FROM wanted_places)
+    ) r;
 
 CREATE OR REPLACE TABLE missing_places AS
 WITH fragments AS (
-    SELECT DISTINCT w.resource, w.fragment, regexp_replace(w.fragment, ':~:.*$', '') AS raw
+    SELECT DISTINCT w.resource, w.fragment, r.media_type, r.path, regexp_replace(w.fragment, ':~:.*$', '') AS raw
     FROM wanted_places w JOIN resources r ON r.resource = w.resource
     WHERE w.fragment IS NOT NULL AND r.has_places AND NOT r.is_cut
 ), decoded_places AS (
@@ -17,10 +33,13 @@ WITH fragments AS (
     SELECT w.resource, w.fragment FROM decoded_places w SEMI JOIN anchors p ON p.resource = w.resource AND p.place = w.raw
     UNION ALL
     SELECT w.resource, w.fragment FROM decoded_places w
-    SEMI JOIN anchors p ON p.resource = w.resource AND p.place = w.decoded
+    SEMI JOIN anchors p ON p.resource = w.resource AND p.key = name_key(w.decoded, w.media_type, w.path)
 )
 SELECT w.resource, w.fragment, min(p.place) AS other_case
 FROM decoded_places w ANTI JOIN found f ON f.resource = w.resource AND f.fragment = w.fragment
 LEFT JOIN anchors p ON p.resource = w.resource AND lower(p.place) = lower(w.decoded)
 WHERE lower(w.decoded) <> 'top'
+    -- no names: views of SVG, places in EPUB and XML, parts of media; lines of a source (GitHub), tabs (DocFX)
+    AND NOT regexp_matches(w.decoded, '^((svgView|epubcfi|xpointer|element)\(|(xywh|t|track)=)')
+    AND NOT (w.media_type = 'text/markdown' AND regexp_matches(w.decoded, '^(L\d+(C\d+)?(-L\d+(C\d+)?)?$|tab/)'))
 GROUP BY w.resource, w.fragment;

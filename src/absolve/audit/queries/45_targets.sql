@@ -1,14 +1,21 @@
 -- targets: one row for each distinct target of a link, with the verdict that does not depend on the link itself.
 
+-- Pages of HTML that are no pictures: not files that a server runs, and not what a header takes for a page.
+CREATE OR REPLACE VIEW html_pages AS SELECT resource FROM resources
+    WHERE side = 'new' AND media_type IN ('text/html', 'application/xhtml+xml')
+    AND CASE WHEN is_file THEN regexp_matches(lower(path), '(/[^./]*|\.x?html?)$') ELSE title IS NOT NULL END;
+
 CREATE OR REPLACE TABLE targets AS
 WITH placed AS (
-    SELECT e.* EXCLUDE (hops), m.fragment IS NOT NULL AS is_misplaced, m.other_case, a.verdict AS answered,
+    SELECT e.* EXCLUDE (hops), m.fragment IS NOT NULL AS is_misplaced, o.fragment IS NOT NULL AS is_own_misplaced, m.other_case, a.verdict AS answered,
         a.final AS answered_final, a.is_sure AS answered_is_sure, coalesce(a.hops, e.hops) AS hops
     FROM ends e LEFT JOIN missing_places m ON m.resource = e.end_resource AND m.fragment = fragment_of(e."end")
+    LEFT JOIN missing_places o ON o.resource = e.resource AND o.fragment = e.fragment
     LEFT JOIN answered a ON a.target = e.target AND NOT e.is_leftover AND NOT e.is_led
 )
-SELECT target, url, fragment, site, path, is_inside, is_stray, with_fragment(stray_there, fragment) AS stray_there, variant,
-    hops, rule, is_gone,
+SELECT target, url, fragment, site, path, is_inside, is_stray, with_fragment(stray_there, fragment) AS stray_there, stray_old, variant,
+    hops, rule, is_gone, is_own_misplaced,
+    end_resource IN (SELECT resource FROM html_pages) OR resource IS NULL AND url IN (SELECT url FROM answered_pages) AS is_html,
     CASE WHEN led_resource IS NOT NULL AND hops = 0 THEN led_resource ELSE resource END AS resource,
     CASE
         WHEN resource IS NOT NULL AND NOT is_led THEN

@@ -1,14 +1,19 @@
 -- findings: the links whose verdict does not follow from their scope alone; all others are quiet.
 
 CREATE OR REPLACE TABLE exceptions AS -- targets
-    SELECT * FROM targets WHERE verdict <> 'ok' OR secure IS NOT NULL OR hops > 0;
+    SELECT * FROM targets WHERE verdict <> 'ok' OR secure IS NOT NULL OR hops > 0
+    OR is_html AND target IN (SELECT target FROM links_in WHERE kind = 'image');
 
 CREATE OR REPLACE TABLE findings AS
 WITH joined AS (
     SELECT l.id, l.document, l.entity, l.line, l."column", l.start, l."end", l.element, l.attribute, l.kind, l.rel,
         l.reference, l.base, l.target, l.scope, l.problems, l.is_insecure,
         t.verdict AS of_target, t.final, t.hops, t.is_sure, t.suggestion, t.rule, t.is_gone, t.secure, t.url,
-        t.is_inside, t.is_stray AND is_placed(l.reference, l.base_layer) AS is_stray, t.stray_there,
+        t.is_inside, t.is_stray AND is_placed(l.reference, l.base_layer) AS is_stray, t.stray_there, t.stray_old, t.is_own_misplaced,
+        -- it asks no server, and no rule moves it (RFC 3986 4.4)
+        l.scope = 'same-document' AND (l.reference = '' OR starts_with(l.reference, '#')) AS is_own,
+        l.kind = 'image' AND l.scope <> 'same-document' AND coalesce(t.is_html, false) AND t.verdict IN ('ok', 'external', 'redirected', 'chain', 'fragment')
+            AS is_page,
         l.kind IN ('image', 'media', 'script', 'stylesheet', 'frame', 'font') AS is_subresource,
         coalesce(t.verdict, 'ok') IN ('ok', 'fragment') AND NOT l.is_insecure AS is_there,
         -- no fragments that lead to a place; hints that fetch nothing
@@ -21,17 +26,21 @@ WITH joined AS (
 ), judged AS (
     SELECT *, CASE
         WHEN list_contains(problems, 'placeholder') THEN 'placeholder'
+        WHEN is_own THEN CASE WHEN is_own_misplaced AND NOT is_name AND NOT is_identifier THEN 'fragment' ELSE 'same' END
         WHEN target IS NULL AND scope <> 'same-document' THEN CASE
             WHEN list_has_any(problems, ['malformed', 'too-long']) THEN 'malformed'
             WHEN list_contains(problems, 'unresolved') THEN 'unresolved' ELSE 'ok' END
         WHEN of_target = 'local' THEN 'local'
         WHEN scope = 'other' THEN 'external'
         WHEN target IS NULL THEN 'same'
+        WHEN of_target = 'broken' AND id IN (SELECT id FROM on_disk) THEN 'ok'
+        WHEN is_page THEN 'broken'
         WHEN is_hint THEN CASE WHEN of_target = 'leftover' THEN 'leftover' ELSE 'external' END
         WHEN is_identifier AND NOT is_insecure AND of_target <> 'leftover' THEN quiet_verdict(scope)
         WHEN is_there AND (is_name OR coalesce(of_target, 'ok') = 'ok') THEN
             CASE WHEN scope = 'same-document' THEN 'same' ELSE 'ok' END
-        WHEN of_target = 'external' AND is_stray AND (stray_there IS NOT NULL OR is_subresource) THEN 'broken'
+        WHEN of_target = 'external' AND is_stray AND (stray_there IS NOT NULL OR is_subresource
+            OR stray_old IN (SELECT url FROM old_urls UNION ALL SELECT file_url FROM old_urls)) THEN 'broken'
         WHEN of_target = 'external' AND NOT (is_insecure AND is_subresource) THEN 'external'
         WHEN list_contains(problems, 'divergent') THEN 'divergent'
         WHEN of_target = 'leftover' THEN 'leftover'
@@ -43,14 +52,15 @@ WITH joined AS (
 )
 SELECT id, document, entity, line, "column", start, "end", element, attribute, kind, rel, reference, base, target, url,
     scope, verdict,
-    CASE WHEN verdict IN ('mixed', 'insecure') THEN secure
+    CASE WHEN is_own THEN url WHEN verdict IN ('mixed', 'insecure') THEN secure
         WHEN verdict IN ('leftover', 'loop', 'chain', 'redirected', 'case', 'slash', 'encoding', 'fragment', 'broken')
         THEN final END AS final,
-    CASE WHEN verdict IN ('leftover', 'loop', 'chain', 'redirected', 'fragment', 'broken') THEN hops ELSE 0 END AS hops,
+    CASE WHEN NOT is_own AND verdict IN ('leftover', 'loop', 'chain', 'redirected', 'fragment', 'broken') THEN hops ELSE 0 END
+        AS hops,
     CASE WHEN verdict IN ('mixed', 'insecure') THEN secure IS NOT NULL AND of_target IS DISTINCT FROM 'fragment'
         WHEN verdict IN ('leftover', 'chain', 'redirected', 'case', 'slash', 'encoding') THEN is_sure
         ELSE false END AND coalesce(final, secure) IS NOT NULL AS is_sure,
     CASE WHEN verdict NOT IN ('ok', 'same', 'external', 'malformed', 'unresolved', 'placeholder') THEN suggestion END AS suggestion,
-    rule, is_gone, is_stray, NULL::VARCHAR AS cause
+    rule, is_gone, is_stray, CASE WHEN is_page THEN 'page:' || url END AS cause
 FROM judged
 WHERE verdict <> quiet_verdict(scope);

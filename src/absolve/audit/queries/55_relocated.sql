@@ -31,7 +31,7 @@ WITH in_folder AS (
     SELECT f.id, h.final, h.new_resource, h.url AS old_url, fragment_of(f.target) AS fragment
     FROM findings f JOIN olds o ON o.url = f.url JOIN homes h ON h.url = o.old_url AND h.new_resource IS NOT NULL
     WHERE f.verdict = 'broken' AND f.final IS NULL AND h.verdict IN ('moved', 'mapped')
-    AND NOT EXISTS (SELECT 1 FROM led d WHERE d.url = f.url) -- else a rule has moved the link itself
+    AND NOT EXISTS (SELECT 1 FROM led d WHERE d.url = f.url AND NOT d.is_old) -- else a rule has moved the link itself
 )
 SELECT id, final, new_resource, 'folder' AS cause, NULL::VARCHAR AS old_url FROM in_folder
 UNION ALL

@@ -16,14 +16,15 @@ LEFT JOIN namesakes n ON n.digest = o.digest AND n.name = o.name
 WHERE o.side = 'old';
 
 CREATE OR REPLACE TABLE judged_urls AS
-WITH asked AS ( -- by a rule for the URL or for its file, or by the page at its path that moves on
-    SELECT u.*, coalesce(a.url, b.url, c.url) AS led_url
-    FROM old_urls u LEFT JOIN led a ON a.url = u.url LEFT JOIN led b ON b.url = u.file_url
+WITH asked AS ( -- by a rule for the URL, or by the page at its path that moves on
+    SELECT u.*, coalesce(a.url, c.url) AS led_url
+    FROM old_urls u LEFT JOIN led a ON a.url = u.url
     LEFT JOIN (SELECT d.url FROM led d JOIN located l ON l.side = 'new' AND l.url = d.url
         SEMI JOIN stubs s ON s.resource = l.resource) c ON c.url = u.new_url
 ), ruled AS (
     SELECT k.*, d.url IS NOT NULL AS is_ruled, d.final AS led_final, d.resource AS led_resource, d.hops AS led_hops,
-        d.is_loop, d.is_gone, d.is_outside, d.rule
+        d.is_loop, d.is_gone, d.is_outside, d.rule,
+        CASE WHEN d.is_old AND NOT d.is_outside THEN bare(d.final) END AS dead_end
     FROM asked k LEFT JOIN led d ON d.url = k.led_url
 ), placed AS (
     SELECT r.*,
@@ -54,8 +55,7 @@ WITH asked AS ( -- by a rule for the URL or for its file, or by the page at its 
         count(*) FILTER (leads_home AND NOT coalesce(led_score >= threshold, false)) OVER () AS of_all
     FROM (SELECT k.*, t.there_resource IS NOT NULL AS is_held_twice FROM known k
         LEFT JOIN twice t ON t.there_resource = coalesce(k.digest_resource, k.content_resource)) k, (SELECT threshold FROM settings)
-)
-SELECT *, CASE
+), own AS (SELECT *, CASE
     WHEN there_resource IS NOT NULL AND NOT is_ruled THEN CASE
         WHEN digest IS NULL OR there_digest IS NULL OR digest = there_digest THEN 'kept'
         WHEN is_page AND there_is_page THEN CASE -- an updated page has its name, or most of its text
@@ -75,7 +75,19 @@ SELECT *, CASE
     WHEN digest_resource IS NOT NULL OR content_resource IS NOT NULL THEN 'moved'
     ELSE 'lost' END AS verdict,
     coalesce(digest_url, content_url) AS elsewhere
-FROM counted;
+FROM counted), moved AS (
+    SELECT url, url AS home, elsewhere, coalesce(digest_resource, content_resource) AS new_resource FROM own
+    WHERE verdict = 'moved'
+    UNION ALL SELECT file_url, url, elsewhere, coalesce(digest_resource, content_resource) FROM own
+    WHERE verdict = 'moved' AND file_url <> url
+) -- a rule that leads to an old URL without one is as good as that
+SELECT o.* REPLACE (CASE WHEN m.url IS NULL THEN o.verdict ELSE 'moved' END AS verdict,
+        coalesce(m.elsewhere, o.elsewhere) AS elsewhere,
+        CASE WHEN m.url IS NULL THEN o.digest_url END AS digest_url, CASE WHEN m.url IS NULL THEN o.second_url END AS second_url,
+        CASE WHEN m.url IS NULL THEN o.content_score END AS content_score,
+        coalesce(m.new_resource, o.digest_resource) AS digest_resource),
+    coalesce(m.home, o.url) AS moved_url
+FROM own o LEFT JOIN moved m ON without_scheme(m.url) = without_scheme(o.dead_end);
 
 -- Where the content of an old URL is now, by each of its URLs.
 CREATE OR REPLACE TABLE homes AS

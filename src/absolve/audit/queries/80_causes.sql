@@ -42,7 +42,7 @@ WITH loud AS (
     FROM located_origins WHERE verdict NOT IN ('ok', 'same', 'external')
 )
 SELECT id, verdict, final, hops, fix, coalesce(near, suggestion) AS suggestion,
-    CASE WHEN cause IN ('base', 'folder') THEN cause
+    CASE WHEN cause IN ('base', 'folder') OR starts_with(cause, 'page:') THEN cause
         WHEN folder_cause IS NOT NULL THEN folder_cause
         WHEN dead_rule IS NOT NULL AND verdict IN ('loop', 'broken') THEN 'rule:' || rule
         WHEN rule IS NOT NULL AND (verdict IN ('loop', 'chain', 'redirected', 'broken')
@@ -70,7 +70,7 @@ SELECT j.*, CASE
     WHEN verdict = 'replaced' AND is_ruled THEN 'wrong-page:' || j.rule
     WHEN verdict = 'replaced' THEN 'replaced:' || path_of(j.url) END AS cause,
     f.rule AS folder_rule, f.own AS own_rule, n.suggestion AS near
-FROM judged_urls j LEFT JOIN folders f ON f.url = j.url LEFT JOIN near_urls n ON n.url = j.url
+FROM judged_urls j LEFT JOIN folders f ON f.url = j.moved_url LEFT JOIN near_urls n ON n.url = j.url
 LEFT JOIN dead_rules ON dead_rule = j.rule;
 
 UPDATE rules r SET cause = CASE

@@ -25,8 +25,7 @@ SELECT u.url, verdict,
     CASE WHEN verdict = 'lost' THEN coalesce(elsewhere, near)
         WHEN verdict = 'mapped' AND led_score < threshold AND elsewhere <> bare(led_final) THEN elsewhere
         WHEN verdict = 'replaced' THEN elsewhere WHEN verdict = 'moved' THEN second_url END AS suggestion,
-    cause, CASE WHEN is_ruled THEN rule
-        ELSE own_rule END AS rule,
+    cause, CASE WHEN is_ruled AND verdict <> 'moved' THEN rule ELSE own_rule END AS rule,
     CASE WHEN a.url IS NOT NULL OR f.url IS NOT NULL THEN coalesce(a.requests, 0)
         + CASE WHEN u.file_url <> u.url THEN coalesce(f.requests, 0) ELSE 0 END END AS requests
 FROM caused_urls u LEFT JOIN asked_for a ON a.url = u.url LEFT JOIN asked_for f ON f.url = u.file_url
@@ -55,17 +54,19 @@ WITH on_pages AS (
         arg_min(line, (document, line, "column")) AS example_line,
         arg_min("column", (document, line, "column")) AS example_column,
         arg_min(reference, (document, line, "column")) AS example_reference,
-        CASE WHEN count(DISTINCT final) = 1 THEN any_value(final) ELSE arg_min(final, (document, line, "column")) END
-            AS final,
-        arg_min(fix, (document, line, "column")) AS fix,
-        CASE WHEN count(DISTINCT suggestion) = 1 THEN any_value(suggestion) END AS suggestion,
+        -- what all of them have: the repair of one is none of the others
+        CASE WHEN count(final) = count(*) AND min(final) = max(final) THEN any_value(final) END AS final,
+        CASE WHEN count(fix) < count(*) THEN NULL WHEN min(fix) = max(fix) THEN any_value(fix)
+            WHEN min(final) = max(final) THEN any_value(final) END AS fix,
+        CASE WHEN count(suggestion) = count(*) AND min(suggestion) = max(suggestion) THEN any_value(suggestion) END AS suggestion,
         any_value(rule) AS rule, count(DISTINCT origin) AS targets, any_value(origin) AS origin
     FROM on_pages WHERE cause IS NOT NULL AND NOT starts_with(cause, 'rule:') GROUP BY cause, verdict
 ), of_urls AS (
-    SELECT cause, verdict, count(*) AS pages, min(url) AS url, arg_min(elsewhere, url) AS elsewhere,
-        any_value(coalesce(folder_rule, CASE WHEN is_ruled THEN rule END)) AS rule,
-        arg_min(near, url) AS near
-    FROM caused_urls WHERE cause IS NOT NULL AND NOT starts_with(cause, 'rule:') GROUP BY cause, verdict
+    SELECT cause, c.verdict, count(*) AS pages, arg_min(c.url, (-coalesce(u.requests, 0), c.url)) AS url,
+        CASE WHEN count(elsewhere) = count(*) AND min(elsewhere) = max(elsewhere) THEN any_value(elsewhere) END AS elsewhere,
+        any_value(coalesce(folder_rule, CASE WHEN is_ruled AND c.verdict <> 'moved' THEN c.rule END)) AS rule,
+        CASE WHEN count(near) = count(*) AND min(near) = max(near) THEN any_value(near) END AS near
+    FROM caused_urls c JOIN (SELECT url, any_value(requests) AS requests FROM urls GROUP BY url) u USING (url) WHERE cause IS NOT NULL AND NOT starts_with(cause, 'rule:') GROUP BY cause, c.verdict
 ), of_dead AS ( -- what a rule breaks, and loses
     SELECT cause, sum(links)::BIGINT AS links, sum(pages)::BIGINT AS pages, max(final) AS final FROM (
         SELECT cause, count(*) AS links, count(DISTINCT page) AS pages, min(final) AS final
@@ -81,6 +82,7 @@ WITH on_pages AS (
 SELECT cause, verdict, CASE
     WHEN cause = 'base' THEN 'The same reference was right in the old site: the base or the place of its page changed'
     WHEN cause = 'folder' THEN 'Lacks the folder of the site: ' || example_reference
+    WHEN starts_with(cause, 'page:') THEN 'This is a page, and no picture: ' || substr(cause, 6)
     WHEN cause LIKE 'moved:%' THEN 'The target has moved: ' || substr(cause, 7)
     ELSE CASE verdict
         WHEN 'malformed' THEN 'This is no URL: ' || example_reference
@@ -91,7 +93,7 @@ SELECT cause, verdict, CASE
         WHEN 'local' THEN 'Leads to the machine that the site was made on: ' || coalesce(origin, example_reference)
         WHEN 'mixed' THEN 'Browsers block http in an https page: ' || coalesce(origin, example_reference)
         WHEN 'insecure' THEN 'Leads to this site by http: ' || coalesce(origin, example_reference)
-        WHEN 'loop' THEN 'Redirected in a circle: ' || coalesce(origin, example_reference)
+        WHEN 'loop' THEN 'Redirected in a circle, or more than 20 redirects: ' || coalesce(origin, example_reference)
         WHEN 'unsure' THEN 'It is not sure whether this works: ' || coalesce(origin, example_reference)
         WHEN 'chain' THEN 'Redirected more than once: ' || coalesce(origin, example_reference)
         WHEN 'redirected' THEN 'Redirected: ' || coalesce(origin, example_reference)

@@ -102,9 +102,8 @@ report.Index = class {
       findings += counts ? counts[at] : causes.count[at];
     }
     const sizes = counts || causes.count;
-    const key = {count: at => sizes[at], pages: at => causes.pages[at], requests: at => causes.requests[at]}[sort] || (at => sizes[at] + causes.requests[at]);
-    const rank = sort === "first" ? at => verdicts[causes.verdict[at]].severity : () => 0;
-    rows.sort((a, b) => rank(a) - rank(b) || key(b) - key(a) || a - b);
+    const key = {count: at => sizes[at], pages: at => causes.pages[at], requests: at => causes.requests[at]}[sort] || (at => -causes.rank[at]);
+    rows.sort((a, b) => key(b) - key(a) || a - b);
     return {rows, findings, counts};
   }
 

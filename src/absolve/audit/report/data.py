@@ -13,6 +13,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from absolve.audit.outputs.causes import ranked
 from absolve.audit.outputs.findings import placed, section_of_path
 from absolve.audit.outputs.words import HIDDEN, SEVERITIES, of_rule, words
 from absolve.audit.tables import EXPECTED, FINE, UNREAD, WRONG
@@ -38,6 +39,13 @@ _PLACE: Final = re.compile(r"[^\s,]+:\d+")  # FILE:LINE, in place of a rule to a
 _ONE_OF_EACH: Final = {"links": "link", "old URLs": "old URL", "pages": "page", "map": "rule"}
 
 
+_COUNTS: Final = ("count", "pages", "requests", "listed", "links", "urls")  # likewise
+_Known = tuple[dict[tuple[Any, ...], tuple[Any, ...]], dict[tuple[Any, ...], int]]
+EACH: Final = "Each has a repair of its own: --fix writes them."
+SOME: Final = "Some have a repair: --fix writes them."
+_LAST: Final = 1 << 30  # the rank of what has no cause
+
+
 class Causes:
     """The columns of causes, those of their findings, and those of old URLs. `failing`: verdicts that are errors."""
 
@@ -48,7 +56,7 @@ class Causes:
         self.counts: Counter[str] = Counter()  # of findings, by their own verdict
         self.causes: dict[str, list[Any]] = {
             name: []
-            for name in ("verdict", "kind", "title", *REPAIRS, "count", "pages", "requests", "listed", "links", "urls")
+            for name in ("verdict", "kind", "title", *REPAIRS, *_COUNTS, "rank")
         }
         self.findings: dict[str, list[int]] = {
             name: []
@@ -60,12 +68,14 @@ class Causes:
         self.urls: dict[str, list[int]] = {
             name: [] for name in ("url", "verdict", "final", "suggestion", "rule", "requests")
         }
+        self.known: _Known = ({}, {})
+        self.asked = "request"  # what lists of old URLs count
         self._failing = failing
         self._source_lines = SourceLines(roots, credentials=credentials)
         self._seen: set[int] = set()
 
-    def begin(self, verdict: str, kind: str, title: str, size: int, **given: str | None) -> None:
-        """Begin a cause with so many findings; those that are added to it are listed."""
+    def begin(self, verdict: str, kind: str, title: str, size: int, rank: int, **given: str | None) -> None:
+        """Begin a cause with so many findings; those that are added to it are listed. `rank`: its place among all."""
         columns = self.causes
         columns["verdict"].append(self.verdict(verdict))
         columns["kind"].append(KINDS.index(kind))
@@ -73,8 +83,9 @@ class Causes:
         for name in REPAIRS:
             columns[name].append(self.texts.number(given.get(name)))
         columns["count"].append(size)
-        for name in ("pages", "requests", "listed", "links", "urls"):
+        for name in _COUNTS[1:]:
             columns[name].append(0)
+        columns["rank"].append(rank)
         self.counts[verdict] += size
         self._seen.clear()
 
@@ -120,12 +131,10 @@ class Causes:
         return words(verdict).severity if verdict in self._failing else len(SEVERITIES) - 1
 
     def first(self, most: int) -> list[dict[str, Any]]:
-        """Return the first causes by severity and reach in words, each with its first finding."""
+        """Return the first causes in their order in words, each with its first finding."""
         columns, texts, found = self.causes, self.texts.shown(), self.findings
         documents, lines = self.documents.shown(), self.lines.shown()
-        ranks = [self.severity(verdict) for verdict in self.verdicts]
-        reach = [sum(both) for both in zip(columns["count"], columns["requests"], strict=True)]
-        order = sorted(range(len(reach)), key=lambda at: (ranks[columns["verdict"][at]], -reach[at]))
+        order = sorted(range(len(columns["rank"])), key=columns["rank"].__getitem__)
         starts = [0, *accumulate(columns["listed"])]
         rows = []
         for at in order[:most]:
@@ -137,7 +146,9 @@ class Causes:
             place = documents[found["document"][start]], found["line"][start], found["column"][start]
             verdict = self._verdict(self.verdicts[columns["verdict"][at]])
             numbers = (columns[name][at] for name in ("count", "pages", "requests", "links", "urls"))
-            size = reached(KINDS[columns["kind"][at]], *numbers)
+            size = reached(KINDS[columns["kind"][at]], *numbers, asked=self.asked)
+            own = found["fix"][start : starts[at + 1]]
+            given["each"] = "" if given["fix"] or not any(own) else EACH if all(own) else SOME
             given["place"], given["reach"] = ":".join(map(str, filter(None, place))), size
             given["do"] = "See" if _PLACE.fullmatch(given["rule"]) else "Add the rule"
             rows.append({**given, "verdict": verdict})
@@ -160,6 +171,8 @@ class Causes:
             "kinds": KINDS,
             "nouns": [_ONE_OF_EACH[kind] for kind in KINDS],
             "severities": SEVERITIES,
+            "asked": self.asked,
+            "repairs": [EACH, SOME],
             "texts": self.texts.shown(),
             "documents": self.documents.shown(),
             "sections": self.sections.shown(),
@@ -176,19 +189,22 @@ class Causes:
         return {"id": verdict, "name": name, "meaning": meaning, "repair": repair, "severity": self.severity(verdict)}
 
 
-def reached(kind: str, count: int, pages: int, requests: int, links: int = 0, urls: int = 0) -> str:
+def reached(
+    kind: str, count: int, pages: int, requests: int, links: int = 0, urls: int = 0, *, asked: str = "request"
+) -> str:
     """Return the reach of a cause: `2 links on 1 page`, `3 old URLs, 40 requests`, `1 rule, 1 old URL, 2 links`."""
     size = number(count - links - urls, _ONE_OF_EACH[kind])
     for more, noun in ((urls, "old URL"), (links, "link")):
         size = f"{size}, {number(more, noun)}" if more else size
     if kind == "links":
         return f"{size} on {number(pages, 'page')}"
-    return f"{size}, {number(requests, 'request')}" if requests else size
+    return f"{size}, {number(requests, asked)}" if requests else size
 
 
 def collected(source: Source) -> Causes:
     """Return the data of the report."""
     causes = Causes(source.options.roots, source.options.fail_on | {UNREAD}, credentials=source.options.credentials)
+    causes.known, causes.asked = _cause_rows(source), source.asked
     _links(source, causes)
     _urls(source, causes)
     _pages(source, causes)
@@ -197,10 +213,11 @@ def collected(source: Source) -> Causes:
     return causes
 
 
-def _cause_rows(source: Source) -> dict[tuple[Any, ...], tuple[Any, ...]]:
-    names = "cause, verdict, title, pages, final, fix, suggestion, rule"
-    rows = source.rows(f"SELECT {names} FROM ({source.select('causes')})")  # noqa: S608 - names of ours
-    return {row[:2]: row[2:] for row in rows}
+def _cause_rows(source: Source) -> _Known:
+    """Return the rows of causes, and their places in the order of all outputs, by cause and verdict."""
+    names = "cause, verdict, title, pages, final, fix, suggestion, rule, rank"
+    rows = list(source.rows(f"SELECT {names} FROM ({ranked(source)})"))  # noqa: S608 - names of ours
+    return {row[:2]: row[2:-1] for row in rows}, {row[:2]: row[-1] for row in rows}
 
 
 def _listed(source: Source, select: str, order: str, weight: str = "count(*)") -> Iterator[tuple[Any, ...]]:
@@ -233,7 +250,7 @@ def most_of_each(sizes: list[int], most: int) -> int:
 
 
 def _links(source: Source, causes: Causes) -> None:
-    known = _cause_rows(source)
+    known, ranks = causes.known
     names = 'l.cause, l.verdict, l.document, l.entity, l.line, l."column", l.start, l."end"'
     names = f"{names}, l.reference, l.fix, l.final, l.base_layer"
     last: tuple[Any, ...] | None = None
@@ -243,7 +260,8 @@ def _links(source: Source, causes: Causes) -> None:
         if (key, verdict) != last:
             last = key, verdict
             title, pages, *rest = known.get(last) or (words(verdict).meaning, 0, None, None, None, None)
-            causes.begin(verdict, "links", title or reference, row[-1], **dict(zip(REPAIRS, rest, strict=True)))
+            given = dict(zip(REPAIRS, rest, strict=True))
+            causes.begin(verdict, "links", title or reference, row[-1], ranks.get(last, _LAST), **given)
             causes.causes["pages"][-1] = pages or 0
         text = causes.source_line(document, start, end, reference or "") if not entity else ""
         name = f"{document} {entity}" if entity else document
@@ -252,7 +270,7 @@ def _links(source: Source, causes: Causes) -> None:
 
 
 def _urls(source: Source, causes: Causes) -> None:
-    known = _cause_rows(source)
+    known, ranks = causes.known
     names = f"cause, verdict, url, final, suggestion, rule, score, requests, {section_of_path('url')} AS section"
     select = f"SELECT {names} FROM ({source.select('urls')}) WHERE verdict NOT IN {FINE} AND {_OWN}"  # noqa: S608 - names of ours
     last: tuple[Any, ...] | None = None
@@ -262,25 +280,26 @@ def _urls(source: Source, causes: Causes) -> None:
         if (key, verdict) != last:
             last = key, verdict
             title, _, *rest = known.get(last) or (words(verdict).meaning, 0, None, None, None, None)
-            rest[2] = rest[2] if size == 1 else None  # the suggestion for one URL is none for the others
-            causes.begin(verdict, "old URLs", title or url, size, **dict(zip(REPAIRS, rest, strict=True)))
+            given = dict(zip(REPAIRS, rest, strict=True))
+            causes.begin(verdict, "old URLs", title or url, size, ranks.get(last, _LAST), **given)
         causes.causes["requests"][-1] = weight or 0
         where = f"{final or 'nowhere'}{f', perhaps {suggestion}' if suggestion and suggestion != final else ''}"
         where = f"{where} (similarity {score:.2f})" if score is not None else where
-        asked = f"; {number(requests, 'request')}" if requests is not None else ""
+        asked = f"; {number(requests, causes.asked)}" if requests is not None else ""
         own = rule if verdict == "moved" and rule != (rest[-1] if known.get(last) else None) else ""
         causes.add(url, section, 0, 0, reference=own, final=where + asked)
 
 
 def _pages(source: Source, causes: Causes) -> None:
-    known = _cause_rows(source)
+    known, ranks = causes.known
     names = f"coalesce(nullif(document, ''), url, '') AS name, detail, {section_of_path('url')} AS section"
     select = f"SELECT cause, verdict, {names} FROM ({source.select('pages')})"  # noqa: S608 - names of ours
     last = None
     for cause, verdict, name, detail, section, size in _listed(source, select, "name"):
         if (cause, verdict) != last:
             last = cause, verdict
-            causes.begin(verdict, "pages", known[last][0] if last in known else words(verdict).meaning, size)
+            title = known[last][0] if last in known else words(verdict).meaning
+            causes.begin(verdict, "pages", title, size, ranks.get(last, _LAST))
         actual, _, expected = (detail or "").partition(EXPECTED)
         causes.add(name, section, 0, 0, reference=actual, final=expected and f"expected: {expected}")
 
@@ -303,7 +322,7 @@ FROM ({{links}}) WHERE starts_with(cause, 'rule:')
 
 
 def _rules(source: Source, causes: Causes) -> None:
-    known = _cause_rows(source)
+    known, ranks = causes.known
     names = 'l.cause, l.verdict, l.document, l.entity, l.line, l."column", l.start, l."end", l.reference, l.final'
     selects = {"rules": source.select("rules"), "urls": source.select("urls"), "links": placed(source, names)}
     each = ", ".join(
@@ -323,7 +342,7 @@ def _rules(source: Source, causes: Causes) -> None:
         what = of_rule(problem, finding) if kind == "map" else ""
         if (cause, verdict) != last:
             last = cause, verdict
-            causes.begin(verdict, "map", known[last][0] if last in known else what, size)
+            causes.begin(verdict, "map", known[last][0] if last in known else what, size, ranks.get(last, _LAST))
             causes.joined(of_links, of_urls, requests or 0)
         leads = what if verdict == UNREAD or cause == HIDDEN else ""  # otherwise the title has it
         leads = leads if kind == "map" else f"→ {problem or 'nowhere'}"

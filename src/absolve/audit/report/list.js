@@ -103,15 +103,17 @@ report.Causes = class {
     const size = report.noun(count - urls - links, nouns[kind]) + more.join("");
     const here = counts && counts[number] < count ? `, ${report.number(counts[number])} of them here` : "";
     if (kinds[kind] === "links") return `${size} on ${report.noun(causes.pages[number], "page")}${here}`;
-    return (causes.requests[number] ? `${size}, ${report.noun(causes.requests[number], "request")}` : size) + here;
+    return (causes.requests[number] ? `${size}, ${report.noun(causes.requests[number], this.data.asked)}` : size) + here;
   }
 
   repair(number, verdict) {
-    const {causes, texts} = this.data, text = name => texts[causes[name][number]];
+    const {causes, findings, repairs, start, texts} = this.data, text = name => texts[causes[name][number]];
+    const own = findings.fix.subarray(start[number], start[number + 1]);
     const rule = text("rule"), parts = [];
     if (text("fix")) parts.push("Write ", ...report.copied(text("fix"), "repair"), " ");
     if (rule) parts.push(report.isPlace(rule) ? "See " : "Add the rule ", ...report.copied(rule, "rule"), " ");
     if (text("suggestion") && !parts.length) parts.push("Perhaps ", ...report.copied(text("suggestion"), "suggestion"), " ");
+    if (!text("fix") && own.some(Boolean)) parts.push(repairs[own.every(Boolean) ? 0 : 1]);
     return parts.length ? parts : [verdict.repair];
   }
 
@@ -173,7 +175,7 @@ report.Urls = class {
     if (suggestion && suggestion !== final) leads.push(make("span", {class: "soft", text: ` perhaps ${suggestion}`}));
     const cells = [["Verdict", make("span", {class: `badge ${isFine ? "fine" : `s${verdict.severity}`}`, text: verdict.name})], ["Old URL", url],
       ["Leads to", ...leads], ["Rule", rule || "–"]];
-    if (document.querySelector("#urls th.n")) cells.push(["Requests", requests < 0 ? "–" : report.number(requests)]);
+    if (document.querySelector("#urls th.n")) cells.push([document.querySelector("#urls th.n").textContent, requests < 0 ? "–" : report.number(requests)]);
     return make("tr", {}, ...cells.map(([name, ...parts]) => make("td", {"data-name": name, class: name === "Requests" ? "n" : ""}, ...parts)));
   }
 

@@ -66,6 +66,7 @@ def write(source: Source, file: IO[bytes]) -> None:
         listings=list(listings(source)),
         causes=causes.first(STATIC_CAUSES),
         entries=len(data["causes"]["verdict"]),
+        asked=source.asked,
         has_requests=any(data["causes"]["requests"]),
         is_cut=data["length"] < sum(data["causes"]["count"]),
         verdicts=_verdicts(causes),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from absolve.core.bounded_cache import BoundedCache
 from absolve.core.lazy_regex import pattern
-from absolve.core.model import LinkSite
+from absolve.core.model import Link, LinkSite, Part
 from absolve.formats.html import link_tables, names
 from absolve.formats.registry import JAVASCRIPT, canonical
 
@@ -137,6 +137,34 @@ _LINK_PLACES: Final = {
         *(link_tables.LINK_KIND, link_tables.AS_KIND, link_tables.TYPE_KIND),
     }
 }
+
+
+# --- what browsers fetch as soon as they have parsed it --------------------------------------------------------------
+
+_FETCHED: Final = frozenset(  # by element and attribute; docs/decisions.md, B23
+    {("script", "src"), ("iframe", "src"), ("frame", "src"), ("img", "src"), ("img", "srcset"), ("source", "srcset")}
+    | {("link", "imagesrcset")}
+    | {(element, name) for element in ("script", "image", "feimage") for name in ("href", "xlink:href")}
+)
+_FETCHED_LINKS: Final = frozenset({"stylesheet", "script", "image", "font", "media", "frame", "other"})  # their kinds
+_FETCHED_PARTS: Final = frozenset({CSS, JSON_SCRIPTS["importmap"]})
+_ATTRIBUTE: Final = pattern(rb"([\w:-]+)\s*=\s*[\"']?\Z")
+
+
+def is_fetched(data: bytes, event: Link | Part) -> bool:
+    """Return whether the URLs of a link or part are resolved, and fetched, when the parser has its element.
+
+    SVG's presentation attributes (`fill`) are not: browsers resolve them when they draw.
+    """
+    if isinstance(event, Part):
+        if event.media_type == CSS_DECLARATIONS:
+            found = _ATTRIBUTE.search(data, max(event.start - 64, 0), event.start)
+            return found is None or found[1].lower() == b"style"
+        return event.media_type in _FETCHED_PARTS or event.name == "srcdoc"
+    place = event.place
+    if (place.element, place.attribute) == ("link", "href"):
+        return place.kind in _FETCHED_LINKS
+    return (place.element, place.attribute) in _FETCHED
 
 
 # --- text that is a document ---------------------------------------------------------------------------------------

@@ -50,7 +50,7 @@ _LONGEST: Final = 8192  # bytes of a comment that are read
 
 _SCHEME: Final = pattern(r"[A-Za-z][A-Za-z0-9+.-]*:")
 # URLs that only assign the page to the Internet zone.
-_ZONE: Final = pattern(r"about:|http://internet\.e-mail/?\Z", re.IGNORECASE)
+_ZONE: Final = pattern(r"about:|https?://(?:internet\.e-mail|localhost)/?\Z", re.IGNORECASE)
 
 
 def retrieval_url(data: bytes, start: int, end: int, charset: Charset) -> tuple[str, str] | None:

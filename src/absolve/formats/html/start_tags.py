@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 
 _NAME: Final = re.compile(rb"<[^\t\n\f\r />]*+")
 _QUOTES: Final = frozenset(b"\"'")
+MARKER: Final = b"content-security-policy"  # in lower case
+# Start tags that do not end the head, where alone a policy counts (HTML Standard 4.2.5.3).
+_IN_HEAD: Final = frozenset(
+    b"html head base basefont bgsound link meta title noscript noframes style script template".split()
+)
 
 
 class Attribute(NamedTuple):
@@ -83,3 +88,14 @@ def start_tags(data: bytes, name: bytes | None = None) -> Iterator[Tag]:
             text = (tokenizer.text_start, tokenizer.text_end) if is_raw else (tokenizer.end, tokenizer.end)
             inert = tokenizer.tree.tables.template_depth > 0
             yield Tag(tokenizer.start, tokenizer.end, found, *text, tokenizer.namespace, inert)
+
+
+def policy_metas(data: bytes, charset: Charset) -> Iterator[tuple[Tag, Attribute, Attribute]]:
+    """Yield the `meta` elements with a policy in the head of a page, with their http-equiv and their content."""
+    for tag in start_tags(data) if MARKER in data.lower() else ():
+        if tag.name not in _IN_HEAD:
+            return
+        found = attributes(data, tag.start, tag.end) if tag.name == b"meta" else {}
+        equiv, content = found.get(b"http-equiv"), found.get(b"content")
+        if equiv is not None and content is not None and equiv.text(charset).lower() == MARKER.decode():
+            yield tag, equiv, content

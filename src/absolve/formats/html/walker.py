@@ -170,7 +170,7 @@ class _Walk:
         most: cython.Py_ssize_t = self.options.max_links
         while self.events.count <= most:
             kind = scanner.next()
-            if self.scripting and kind != _END and scanner.start < scanner.noscript_end < len(self.data):
+            if self.scripting and kind != _END and scanner.start < scanner.noscript_end <= len(self.data):
                 continue  # text, if scripts run
             if kind == _TAG:
                 if self.facts is not None:
@@ -373,7 +373,7 @@ class _Walk:
         place = _decided(self.meta_places, keywords)
         scanner: Tokenizer = self.scanner
         if place is REFRESH and (
-            scanner.tree.tables.template_depth or scanner.start < scanner.noscript_end < len(self.data)
+            scanner.tree.tables.template_depth or scanner.start < scanner.noscript_end <= len(self.data)
         ):
             place = INERT_REFRESH
         if place is SAVE_PAGE:

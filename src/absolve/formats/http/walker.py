@@ -55,6 +55,7 @@ def walk(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator[Event
         yield from headers.links(data, response.fields, headers.OF_HTTP, ())
         response = following
     yield from headers.links(data, response.fields, headers.OF_HTTP, _BASES)
+    yield from headers.policies(data, response.fields)
     if options.documents:
         yield _capture(data, response)
     yield from _body(data, response, options)

@@ -29,7 +29,7 @@ _FRONT_MATTER: Final = pattern(
 )
 _LINE_END: Final = pattern(rb"\r\n?|\n|\Z")
 _INDENT: Final = pattern(rb"[\t ]*+")
-_FENCE: Final = pattern(rb"(`{3,}+)[^`\r\n]*+(?=[\r\n]|\Z)|(~{3,}+)")
+_FENCE: Final = pattern(rb"(`{3,}+)[^`\r\n]*+(?=[\r\n]|\Z)|(~{3,}+)|(\$\$)[\t ]*+(?=[\r\n]|\Z)")
 _MARKER: Final = pattern(rb"(?:[-+*]|([0-9]{1,9})[.)])(?=[\t \r\n]|\Z)")
 # [^1]: footnote; !!! note, ??? note, === "tab" of Python-Markdown; : definition. Their content is indented by a tab.
 _OTHER_MARKER: Final = pattern(rb"\[\^[^\]\s]++\]:|(?:!!!|\?\?\?\+?|===[!+]?)(?=[\t ]++[\"\w])[^\r\n]*+|:(?=[\t ])")
@@ -68,6 +68,7 @@ _HTML: Final[tuple[tuple[re.Pattern[bytes], re.Pattern[bytes] | None], ...]] = (
 _WITH_MARKDOWN: Final = pattern(rb"</?[A-Z][a-z]|<[a-z][^>]*[\t ]markdown(?=[=>\t ])")
 _DELIMITERS: Final = pattern(rb"[\t ]*+\|?[\t ]*+:?-++:?[\t ]*+(?>(?:\|[\t ]*+:?-++:?[\t ]*+)*)\|?[\t ]*+\Z")
 _CELL: Final = pattern(rb"(?>(?:\\.|[^|\\])+)|\\", re.DOTALL)
+_FORMULA: Final = b"$$"  # of a formula in lines of its own; `$$ {#eq-name}` may end it
 _TAB: Final = 0x09
 _ANGLE: Final = b">"
 _DEEPEST: Final = 64  # containers in each other
@@ -76,14 +77,14 @@ _QUOTE: Final = 0  # a block quote among containers, of which all others have co
 
 
 class _Open(NamedTuple):
-    """An open block of code or HTML: the fence of the code, or what ends HTML; neither: a blank line ends HTML."""
+    """An open block of code, a formula or HTML: the fence, or what ends HTML; neither: a blank line ends HTML."""
 
     fence: bytes = b""
     close: re.Pattern[bytes] | None = None
 
 
 class Blocks:
-    """The blocks of one document. `out` is the document with blanks; `texts` are spans of texts, in order.
+    """The blocks of one document. `out` is the document with blanks; `texts` and `headings` are spans, in order.
 
     `paragraphs` has an element for each of `texts`: whether it is a paragraph, which may begin with definitions.
     """
@@ -93,6 +94,7 @@ class Blocks:
         self.out = bytearray(data)
         self.texts: list[Span] = []
         self.paragraphs: list[bool] = []
+        self.headings: list[Span] = []
         self._containers: list[int] = []  # open ones: columns of indentation, or _QUOTE
         self._is_new_item = False  # the innermost one is a list item without content
         self._open: _Open | None = None
@@ -215,17 +217,20 @@ class Blocks:
     def _begin_leaf(self, line: _Line, matched: int, *, whole: bool) -> bool:
         """Return whether a block other than container and paragraph begins at the first byte of a line; read it."""
         data, first, end = line.data, line.first, line.end
-        if (fence := _FENCE.match(data, first, end)) is not None:
+        fence = _FENCE.match(data, first, end)
+        if fence is not None and (fence[3] is None or (self._paragraph < 0 and data.find(_FORMULA, end) >= 0)):
             self._close(matched)
-            self._open = _Open(fence[1] or fence[2])
+            self._open = _Open(fence[fence.lastindex or 1])
             self.mask(first, end)
         elif self._paragraph >= 0 and whole and _UNDERLINE.match(data, first, end):
+            self.headings.append((self._paragraph, self._paragraph_end))
             self._end_paragraph()
         elif _BREAK.match(data, first, end):
             self._close(matched)
         elif _HEADING.match(data, first, end):
             self._close(matched)
             self._add(first, end, is_paragraph=False)
+            self.headings.append((first, end))
         else:
             return self._begin_html(line, matched)
         return True
@@ -249,7 +254,8 @@ class Blocks:
         """Read a line of the open block, which may end it; mask code."""
         text = line.data[line.first : line.end].rstrip()
         if block.fence:
-            if text.startswith(block.fence) and not text.strip(block.fence[:1]) and line.indent < _CODE:
+            is_alone = text.startswith(block.fence) and not text.strip(block.fence[:1]) and line.indent < _CODE
+            if is_alone or (block.fence == _FORMULA and _FORMULA in text):
                 self._open = None
             self.mask(line.first, line.end)
         elif not text if block.close is None else block.close.search(line.data, line.first, line.end):

@@ -28,7 +28,18 @@ _DEFINITION: Final = LinkSite("markdown", "definition", "destination", "navigati
 _IMAGE_DEFINITION: Final = LinkSite("markdown", "definition", "destination", "image")
 _AUTOLINK: Final = LinkSite("markdown", "autolink", "bare", "navigation")
 
-_INLINE: Final = pattern(rb"\\[!-/:-@\[-`{-~]|`++|<|!?\[|\]|(?<![A-Za-z0-9/.:@_=\"'])[Hh][Tt][Tt][Pp][Ss]?://[^\x00-\x20<`\x7f]++")
+# A URL in text begins a line, or follows white space, a delimiter (GFM 6.9), a tag, or a letter of CJK, as on GitHub.
+_INLINE: Final = pattern(
+    rb"\\[!-/:-@\[-`{-~]|`++|<|!?\[|\]|\$|(?<![^\s*_~(>|\x80-\xff])(?:[Hh][Tt][Tt][Pp][Ss]?|[Ff][Tt][Pp])://[^\x00-\x20<\[\]\x7f]++"
+)
+_BEHIND_BRACKETS: Final = pattern(rb"[^\x00-\x20<\x7f]*+")
+# Formulas: $x$ and $$x$$ of GitHub, Jupyter and pandoc (tex_math_dollars); \\(x\\), and \(x\) if no link begins in it.
+_FORMULA: Final = pattern(
+    rb"\$\$(?>(?:[^$\\]|\\.|\$(?!\$))+)\$\$|\$`[^`]++`\$|(?<![\w$])\$(?![\s$])(?>(?:[^$\\`]|\\.)+)(?<!\s)\$(?!\d)"
+    rb"|(?:\\\\?\(|\\\\\[)(?>(?:[^\\\[`]|(?<=[\w})\]])\[|\\(?![()\[\]\\]).|\\\\(?![()\[\]]))*)(?:\\\\?\)|\\\\\])",
+    0x10,  # DOTALL
+)
+_CUT_LINK: Final = pattern(rb"\A[^\[\]]*+\]\(|\]\([^()]*+\Z")
 _RUN: Final = pattern(rb"`++")
 _URI: Final = pattern(rb"<([A-Za-z][A-Za-z0-9+.-]{1,31}:[^\0- <>\x7f]*+)>")
 _MAIL: Final = pattern(rb"<[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]++@[A-Za-z0-9.-]++>")
@@ -204,8 +215,8 @@ class _Text:
             first = found[0][:1]
             if first == b"<":
                 self._angle(start)
-            elif first == b"\\":
-                self._inlines.mask(start, self._at)
+            elif first in b"\\$":
+                self._formula(start)
             elif first == b"`":
                 if start in closing:
                     self._at = closing[start]
@@ -240,8 +251,20 @@ class _Text:
         elif (anchor := _ANCHOR.match(data, start, end)) is not None:
             self._in_anchor = not anchor[1]
 
+    def _formula(self, start: int) -> None:
+        """Read a formula, in which brackets are no links; without one, an escape (2.4) or a `$` that is text."""
+        found = _FORMULA.match(self._data, start, self._end)
+        if found is not None and not _CUT_LINK.search(found[0]):
+            self._at = found.end()
+        self._inlines.mask(start, self._at)
+
     def _url(self, start: int) -> None:
-        """Read a URL in text (GFM 6.9), which GitHub and most generators of sites make a link."""
+        """Read a URL in text (GFM 6.9), which GitHub and most generators of sites make a link.
+
+        An open bracket may begin a link, whose text has no links: the URL ends at the next bracket.
+        """
+        if not self._brackets and (rest := _BEHIND_BRACKETS.match(self._data, self._at, self._end)) is not None:
+            self._at = rest.end()
         text = self._data[start : self._at]
         end = bare_end(text)
         self._at = start + max(end, len(b"http"))
@@ -260,8 +283,8 @@ class _Text:
         self._inactive = min(self._inactive, len(self._brackets))
         if not active or not (self._inline(bracket, at) or self._reference(bracket, at)):
             return
+        del self._urls[bracket.urls :]
         if not bracket.is_image:
-            del self._urls[bracket.urls :]
             self._around_link()
 
     def _around_link(self) -> None:

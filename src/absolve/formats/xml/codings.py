@@ -80,7 +80,7 @@ class CharacterData:
         i: cython.Py_ssize_t = start
         after: cython.Py_ssize_t
         while i < end:
-            if p[i] > 38 or (p[i] != 38 and p[i] != 13 and (not self._quote or (p[i] != 9 and p[i] != 10))):
+            if p[i] > 38 or (p[i] >= 32 and p[i] != 38) or (not self._quote and (p[i] == 9 or p[i] == 10)):
                 i += 1
                 continue
             if p[i] == 38:
@@ -89,6 +89,9 @@ class CharacterData:
                 if new is None:
                     i += 1
                     continue
+            elif p[i] != 13 and p[i] != 9 and p[i] != 10:  # no character (2.2): it is skipped
+                after = i + 1
+                new = b""
             else:
                 after = i + 2 if p[i] == 13 and i + 1 < end and p[i + 1] == 10 else i + 1
                 new = b" " if self._quote else b"\n"

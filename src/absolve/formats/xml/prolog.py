@@ -22,6 +22,11 @@ from absolve.formats.xml.shortened import shortened
 NOT_WELL_FORMED: Final = "not-well-formed"
 _DOCTYPE: Final = b"<!DOCTYPE"
 _LATE: Final = re.compile(rb"[\t\n\r ]+<\?xml[\t\n\r ][^?<>]*\?>")
+# 2.2, Char; and a `<` that begins no markup
+_WRONG: Final = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]|<(?![A-Za-z_:\x80-\xff/!?])")
+_NO_UTF_8: Final = re.compile("[\udc80-\udcff]")
+# Comments, in which hyphens are wrong; what may have `]]>`, and where it is wrong
+_MISPLACED: Final = re.compile(rb"(?s)<!--(.*?)(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|<\?.*?(?:\?>|\Z)|\]\]>")
 
 
 class Prolog:
@@ -54,8 +59,6 @@ def checked(data: bytes) -> Prolog:
     """
     if (nul := data.find(0)) >= 0:  # expat would guess UTF-16
         raise WalkError(NOT_WELL_FORMED, f"a NUL byte ({limits.HINT})", nul)
-    if (late := is_late(data)) is not None:
-        data = b" " * late.end() + data[late.end() :]
     begins = _behind_declarations(data)
     short = shortened(data, begins)
     if short is not data:
@@ -63,24 +66,47 @@ def checked(data: bytes) -> Prolog:
             found = _declared(data, short)
             if found.end <= begins:
                 return found
+    return _within_limits(data, data, SEPARATOR)
+
+
+def _within_limits(data: bytes, seen: bytes, separator: str | None) -> Prolog:
+    """Return the declarations. Raise WalkError at the first place that is not well-formed, or exceeds a limit."""
     try:
-        return _declared(data, data)
+        return _declared(data, seen, separator)
     except WalkError as error:
         if error.code in limits.AHEAD:
-            _well_formed_before(data, error.position)
+            _well_formed_before(seen, error.position, separator)
         raise
 
 
-def is_late(data: bytes) -> re.Match[bytes] | None:
-    """Return the match of an XML declaration behind white space, as in many feeds; all readers of feeds ignore that."""
-    return _LATE.match(data) if data[:1].isspace() else None
+def recovered(data: bytes) -> tuple[bytes, Prolog]:
+    r"""Return a document that is not well-formed with blanks for what is no character, and its declarations.
+
+    All offsets stay: `<a>x\x0b < & z</a>` becomes `<a>x    & z</a>`. White space may precede the XML declaration, and a
+    prefix have no namespace. The walker takes a `&` that begins no known reference as text: the check takes each so.
+    Raise WalkError for any other fault.
+    """
+    mended = _NO_UTF_8.sub("?", data.decode("utf-8", "surrogateescape")).encode()
+    mended = _WRONG.sub(lambda found: b" " * len(found[0]), mended)
+    begins = _behind_declarations(mended)
+    seen = mended[:begins] + _MISPLACED.sub(_well_placed, mended[begins:].replace(b"&", b"_"))
+    if (late := _LATE.match(seen)) is not None:
+        seen = b" " * late.end() + seen[late.end() :]
+    return mended, _within_limits(mended, seen, None)
 
 
-def _well_formed_before(data: bytes, position: int) -> None:
+def _well_placed(found: re.Match[bytes]) -> bytes:
+    whole, comment = found.group(0, 1)
+    if comment is not None:
+        return whole[:4] + comment.replace(b"-", b" ") + whole[4 + len(comment) :]
+    return whole if whole[:1] == b"<" else b"___"
+
+
+def _well_formed_before(data: bytes, position: int, separator: str | None) -> None:
     """Raise WalkError where a document is not well-formed before this offset, at which an element begins."""
     before = data[:position]
     try:
-        _declared(before, before)
+        _declared(before, before, separator)
     except WalkError as error:
         if error.position < position:  # an error at the end is that of the open elements
             raise
@@ -97,10 +123,13 @@ def _behind_declarations(data: bytes) -> int:
     return end + 1 if end > 0 else len(data)
 
 
-def _declared(data: bytes, seen: bytes | bytearray) -> Prolog:
-    """Return the declarations by parsing `seen`, which is `data` or its shortened copy. Raise as `checked`."""
+def _declared(data: bytes, seen: bytes | bytearray, separator: str | None = SEPARATOR) -> Prolog:
+    """Return the declarations by parsing `seen`, which is `data` or its shortened copy. Raise as `checked`.
+
+    `separator` is None for a document that need not be namespace-well-formed.
+    """
     limits.check_elements(data, 0)
-    parser = expat.ParserCreate("utf-8", SEPARATOR, None)  # None: do not intern every name
+    parser = expat.ParserCreate("utf-8", separator, None)  # None: do not intern every name
     reader = _Reader(parser, data) if data.find(_DOCTYPE) >= 0 else None
     try:
         parser.Parse(seen, True)

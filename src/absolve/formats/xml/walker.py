@@ -27,7 +27,7 @@ from absolve.formats.xml.codings import PseudoAttribute
 from absolve.formats.xml.limits import ENTITY
 from absolve.formats.xml.link_tables import Choice
 from absolve.formats.xml.names import Namespaces, Written, of_tag, of_words
-from absolve.formats.xml.prolog import NOT_WELL_FORMED, checked, is_late
+from absolve.formats.xml.prolog import NOT_WELL_FORMED, checked, recovered
 from absolve.formats.xml.tags import Tag
 from absolve.formats.xml.values import Values
 
@@ -56,8 +56,21 @@ def _pseudo(charset: Charset, quote: bytes) -> PseudoAttribute:
 
 
 def walk(data: bytes, charset: Charset, options: WalkOptions) -> EventList:
-    """Return the events of an XML document in UTF-8. Raise WalkError where it is not well-formed."""
-    return _Walk(data, charset, options, checked(data)).run()
+    """Return the events of an XML document in UTF-8. Raise WalkError where it is not well-formed, and cannot be mended.
+
+    A character that is none is skipped, a lone `&` is text: then the first event is a finding.
+    """
+    try:
+        return _Walk(data, charset, options, checked(data)).run()
+    except WalkError as error:
+        if error.code != NOT_WELL_FORMED:
+            raise
+        words = f"{str(error).rpartition(' (')[0]}: skipped, and the rest is read as XML"
+        found = Finding(NOT_WELL_FORMED, words, error.position)
+    mended, prolog = recovered(data)
+    walk_of = _Walk(mended, charset, options, prolog)
+    walk_of.events.append(found)
+    return walk_of.run()
 
 
 class _Walk:
@@ -67,9 +80,6 @@ class _Walk:
         self.data = data
         self.charset = charset
         self.events = EventList(of_tag, data)
-        if is_late(data) is not None:
-            words = "there is white space before the XML declaration; the document is read all the same"
-            self.events.append(Finding(NOT_WELL_FORMED, words, 0))
         self.prolog = prolog
         self.marked = set(prolog.marked)  # entities without a Finding so far
         self.defaults = prolog.namespaces

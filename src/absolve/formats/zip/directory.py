@@ -6,25 +6,33 @@ offsets of all fields that depend on sizes and offsets. The central directory al
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Sequence
+from itertools import islice
 from struct import Struct
 from typing import TYPE_CHECKING, Final, NamedTuple
+from urllib.parse import quote
+from zlib import crc32
 
 from absolve.core.errors import WalkError
-from absolve.formats.zip.members import Field, Member, located, numbers
+from absolve.encodings.charsets import of_html
+from absolve.formats.zip.members import Field, Member, extra, head, located, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from absolve.encodings.charsets import Charset
+
 _UTF_8: Final = 1 << 11  # 4.4.4, general purpose bit flag
 
 _CENTRAL: Final = Struct("<4s6H3L5H2L")  # 4.3.12
-_NAME: Final = Struct("<8xH18xH")  # the same, only flags and length of the name
+_NAME: Final = Struct("<8xH18x2H")  # the same, only flags and lengths of the name and the extra fields
 _END: Final = Struct("<4s4H2LH")  # 4.3.16
 _LOCATOR: Final = Struct("<4sLQL")  # 4.3.15
 _END_64: Final = Struct("<4sQ2H2L4Q")  # 4.3.14
 _LONGEST_COMMENT: Final = 0xFFFF
+_UNICODE_PATH: Final = 0x7075  # 4.6.9, an extra field
 _IN_EXTRA: Final = 0xFFFFFFFF  # 4.5.3: the value is in the ZIP64 extra field
 
 
@@ -44,7 +52,8 @@ class Archive(Sequence[Member]):
 
     A megabyte of directory has tens of thousands of entries, and a `Member` takes some kilobytes. All offsets are bytes
     in the file: `start` of the archive, `headers` of the local header of each member, `directory` of the central
-    directory. `places` are the fields of the end records with offsets of the directory.
+    directory. `places` are the fields of the end records with offsets of the directory. `charset` is that of the names
+    without the flag of UTF-8, "" if it is not known; `is_guessed`: no page shows it.
     """
 
     def __init__(self, data: bytes, end: _End) -> None:
@@ -52,6 +61,8 @@ class Archive(Sequence[Member]):
         self.directory = end.start
         self.headers = array("q")
         self.places = end.places
+        self.charset = ""
+        self.is_guessed = False
         self._data = data
         self._end = end
         self._entries = array("q")  # offset of each entry in the directory
@@ -61,22 +72,23 @@ class Archive(Sequence[Member]):
     def names(self) -> Iterator[str]:
         """Yield the name of each member."""
         for position in self._entries:
-            flags, size = _NAME.unpack(self._data[position : position + _NAME.size])
-            start = position + _CENTRAL.size
-            yield _name(self._data[start : start + size], flags)
+            flags, size, more = _NAME.unpack(self._data[position : position + _NAME.size])
+            charset = "utf-8" if flags & _UTF_8 else self.charset
+            yield _name(self._data, position + _CENTRAL.size, size, more, charset)
 
     @property
     def fields(self) -> Iterator[tuple[list[Field], Place]]:
         """Yield the fields of each entry of the directory: those derived from the member's data, and its offset."""
         for position in self._entries:
-            entry = _entry(self._data, position, self._end)
+            entry = _entry(self._data, position, self._end, self.charset)
             yield entry.fields, entry.place
 
     def __len__(self) -> int:
         return len(self._entries)
 
     def __getitem__(self, index: int) -> Member:  # type: ignore[override]  # no slices
-        member = _entry(self._data, self._entries[index], self._end).member(self._data, self._end.start)
+        entry = _entry(self._data, self._entries[index], self._end, self.charset)
+        member = entry.member(self._data, self._end.start)
         if self._overlapping[index] and not member.fault:
             return member._replace(fault=("overlap", "it overlaps another member of the archive"))
         return member
@@ -92,11 +104,13 @@ class Archive(Sequence[Member]):
         """Index the directory. Raise WalkError where it is broken, or has more than `most` members."""
         headers, afters = self.headers, array("q")
         position = self._end.start
+        old: list[bytes] = []  # names without the flag, other than ASCII
         while position < self._end.end:
             if len(headers) >= most:
                 text = f"archives of more than {most:,} members are left as they are"
                 raise WalkError("too-many-links", text, position)
-            entry = _entry(self._data, position, self._end)
+            entry = _entry(self._data, position, self._end, "")
+            old += [entry.raw_name] if not (entry.raw_name.isascii() or entry.flags & _UTF_8) else []
             member = entry.member(self._data, self._end.start)
             headers.append(min(member.header, len(self._data)))  # a ZIP64 offset may exceed a signed 64-bit number
             afters.append(min(member.after, len(self._data)))
@@ -106,6 +120,11 @@ class Archive(Sequence[Member]):
             text = f"the central directory has {len(headers):,} members, and its end says {self._end.number:,}"
             raise WalkError("broken", text, position)
         self._overlapping = _sharing(headers, afters, self._end.start)
+        if old:
+            names = (index for index, name in enumerate(self.names) if name.lower().endswith(_PAGES))
+            pages = [page for page in map(self.__getitem__, islice(names, _MOST)) if not page.fault]
+            self.charset = _charset(old, [head(self._data, page, _PIECE) for page in pages])
+            self.is_guessed = bool(pages) and not self.charset
 
 
 class _End(NamedTuple):
@@ -208,7 +227,7 @@ class _Entry(NamedTuple):
         return located(data, self.found, self.raw_name, self.flags, self.size, self.fields, most)
 
 
-def _entry(data: bytes, position: int, end: _End) -> _Entry:
+def _entry(data: bytes, position: int, end: _End, charset: str) -> _Entry:
     """Return the entry at this offset. Raise WalkError where no entry begins there, or it exceeds the directory."""
     if position + _CENTRAL.size > end.end or not data.startswith(b"PK\1\2", position):
         raise WalkError("broken", "the central directory is broken: no entry begins here", position)
@@ -225,20 +244,67 @@ def _entry(data: bytes, position: int, end: _End) -> _Entry:
     header = values["offset"] + end.base
     place = Place(fields["offset"].start, fields["offset"].width, header)
     named = [Field("crc", position + 16, 4), fields["size"], fields["value"]]
-    name = _name(raw_name, flags)
+    name = _name(data, position + _CENTRAL.size, name_size, extra_size, "utf-8" if flags & _UTF_8 else charset)
     member = Member(name, *(header, header, header, header), method, crc, values["value"], day << 16 | time)
     return _Entry(member, raw_name, flags, values["size"], named, place, following)
 
 
-def _name(raw: bytes, flags: int) -> str:
-    """Decode the name of a member (APPNOTE appendix D): UTF-8 by the flag, else code page 437.
+def _name(data: bytes, start: int, size: int, extra_size: int, charset: str) -> str:
+    r"""Decode the name at this offset: its Unicode Path (4.6.9), else in this charset; "" is UTF-8, or code page 437.
 
-    A name that is valid UTF-8 counts as UTF-8 without the flag, too.
+    The name `\x95\x5c.html` is `表.html` in Shift_JIS: only then 0x5C is no separator.
     """
+    end = start + size
+    raw = data[start:end]
+    if raw.isascii():
+        return raw.decode("ascii")
+    found = extra(data, end, end + extra_size, _UNICODE_PATH)
+    if found is not None and data[found[0] : found[0] + 5] == b"\1" + crc32(raw).to_bytes(4, "little"):
+        return data[found[0] + 5 : found[1]].decode("utf-8", "replace")
     try:
-        return raw.decode("utf-8")
+        return raw.decode(charset or "utf-8", "replace" if charset else "strict")
     except UnicodeDecodeError:
-        return raw.decode("utf-8", "replace") if flags & _UTF_8 else raw.decode("cp437")
+        return raw.decode("cp437")
+
+
+# --- charsets of names ------------------------------------------------------------------------------------------------
+
+_MOST: Final = 16  # names, and pages, that are looked at
+_PIECE: Final = 1 << 16  # bytes of such a page
+_PAGES: Final = (".html", ".htm", ".xhtml")
+# Programs of DOS and Windows write names in the charset of their system: APPNOTE appendix D knows only the first one.
+_OF_SYSTEMS: Final = (
+    "utf-8",
+    *("cp437", "cp850", "cp932", "gb18030", "cp949", "cp950", "cp866", "cp1251", "cp852", "cp1250", "cp1252"),
+    *("cp737", "cp1253", "cp857", "cp1254", "cp862", "cp1255", "cp720", "cp1256", "cp874", "euc_jp", "koi8_r"),
+)
+
+
+def _charset(names: list[bytes], pages: list[bytes]) -> str:
+    """Return the charset in which the pages have most of these names, else one of theirs; "" where neither is known."""
+    known = [(page.lower(), of_html(page)[0]) for page in pages]
+    counts = {codec: sum(_uses(name, codec, known) for name in names[:_MOST]) for codec in _OF_SYSTEMS if known}
+    found = [codec for codec in sorted(counts, key=lambda codec: -counts[codec]) if counts[codec]]
+    found += ["utf-8", *(charset.codec for _, charset in known if not charset.one_byte)]
+    return next((codec for codec in found if not any(_decoded(name, codec) is None for name in names)), "")
+
+
+def _decoded(name: bytes, codec: str) -> str | None:
+    try:
+        return name.decode(codec)
+    except UnicodeDecodeError:
+        return None
+
+
+def _uses(name: bytes, codec: str, pages: list[tuple[bytes, Charset]]) -> bool:
+    """Return whether a page has the last part of a path that is not ASCII: in its charset, or escaped as UTF-8."""
+    steps = re.split(r"[/\\]", _decoded(name, codec) or "")
+    step = next((step for step in reversed(steps) if not step.isascii()), None)
+    if step is None:
+        return False
+    escaped = quote(step).encode(), step.encode("ascii", "xmlcharrefreplace")
+    forms = ((page, (*escaped, step.encode(charset.codec, "xmlcharrefreplace"))) for page, charset in pages)
+    return any(one.lower() in page for page, every in forms for one in every)
 
 
 def _sharing(headers: Sequence[int], afters: Sequence[int], end: int) -> bytearray:

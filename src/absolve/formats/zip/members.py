@@ -127,11 +127,12 @@ class Content:
         return compressed(value, self._member)
 
 
-class TooLarge(Content):
-    """The coding of a member whose content is larger than the limit: `decode` raises CodingError."""
+class Unread(Content):
+    """The coding of a member with a fault, or with content larger than the limit: `decode` raises CodingError."""
 
     def decode(self, raw: bytes) -> bytes:  # noqa: ARG002 - it is not read
-        raise CodingError("too-large", f"{self._member.size:,} bytes come out of this (--max-decompressed)")
+        large = "too-large", f"{self._member.size:,} bytes come out of this (--max-decompressed)"
+        raise CodingError(*(self._member.fault or large))
 
 
 def decompressed(raw: bytes, member: Member, limit: int | None = None) -> bytes:
@@ -263,7 +264,7 @@ def numbers(
     `known` maps a name to the number in the header and its offset, `start` and `end` are the span of the extra fields.
     Return the numbers and their fields by name.
     """
-    at = _extra(data, start, end)
+    at = extra(data, start, end, _ZIP64)
     found: dict[str, int] = {}
     fields: dict[str, Field] = {}
     for name, (number, position) in known.items():
@@ -275,12 +276,12 @@ def numbers(
     return found, fields
 
 
-def _extra(data: bytes, start: int, end: int) -> tuple[int, int] | None:
-    """Return the span of the data of the ZIP64 extra field; None if there is no such field."""
+def extra(data: bytes, start: int, end: int, wanted: int) -> tuple[int, int] | None:
+    """Return the span of the data of an extra field, by its header ID; None if there is no such field."""
     while start + _EXTRA.size <= end:
         kind, size = _EXTRA.unpack(data[start : start + _EXTRA.size])
         start += _EXTRA.size
-        if kind == _ZIP64:
+        if kind == wanted:
             return start, min(start + size, end)
         start += size
     return None

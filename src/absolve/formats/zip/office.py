@@ -30,6 +30,7 @@ _WITH_TEXT: Final = re.compile(
     r"word/(?:document|footnotes|endnotes|comments|header[0-9]*|footer[0-9]*)\.xml|xl/worksheets/[^/]+\.xml"
 )
 _IN_TEXT: Final = re.compile(rb"HYPERLINK(?:[\t\n\r ]+[^\\\t\n\r ]|\()", re.IGNORECASE)
+_UNKNOWN: Final = "application/octet-stream"
 _OF_OPEN_DOCUMENT: Final = re.compile(r"(?:[^/]+/)?(?:content|styles|meta)\.xml")
 
 
@@ -53,6 +54,7 @@ def walk_open_document(data: bytes, _charset: Charset, options: WalkOptions) -> 
     events.append(BaseClaim(Layer.RETRIEVAL, PACKAGE_ROOT, "root of the package"))
     events.append(MessageIds(References(archive)))
     events.append(EditOrder(package.settled, package.tell(events)))
+    package.add_objects(events)
     return events
 
 
@@ -87,5 +89,9 @@ class _OpenDocument(Package):
     def _media_type(self, member: Member) -> str:
         return registry.XML if _OF_OPEN_DOCUMENT.fullmatch(member.name) else ""
 
-    def _other(self, member: Member) -> str:  # noqa: ARG002 - of the package
-        return ""
+    def add_objects(self, events: EventList) -> None:
+        """Add a part for each document in the file: `Object 1/content.xml` is known by the name of its folder."""
+        for member in self._archive if self._options.documents else ():
+            folder, _, name = member.name.rpartition("/")
+            if folder and name == "content.xml" and not member.fault:
+                events.append(self._part(member._replace(name=folder), _UNKNOWN))

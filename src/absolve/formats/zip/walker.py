@@ -42,6 +42,8 @@ _UNKNOWN: Final = "application/octet-stream"
 _RECORD_FILE: Final = re.compile(r"archive/.+")  # of a WACZ (Webrecorder, WACZ 1.1.1)
 _DESCRIPTION: Final = "datapackage.json"  # of a WACZ, with its digest in another file; its indexes are CDXJ lines
 _ABOUT_RECORDS: Final = re.compile(r"indexes/.+|datapackage(?:-digest)?\.json")
+_THERE: Final = frozenset({"encrypted", "unknown-coding", "too-large", "package-inside"})  # faults of whole members
+_GUESSED: Final = "names are not in UTF-8, and no page shows in which charset: read in code page 437"
 _QUIET: Final = frozenset({"encrypted", "unknown-coding"})  # faults that are not reported for other than documents
 
 
@@ -59,6 +61,8 @@ def walk(data: bytes, _charset: Charset, options: WalkOptions) -> Iterable[Event
         events.append(MessageIds(saved_pages.references(archive.names, package.pages, _quoted)))
     if options.captures:
         return chain(events, package.held())
+    if archive.is_guessed:
+        events.append(Finding("name-charset", _GUESSED, archive.directory))
     events.append(EditOrder(package.settled, package.tell(events)))
     return events
 
@@ -82,6 +86,8 @@ class References:
         for name in self._archive.names:
             path = name.replace("\\", "/")
             yield from {_NO_PATH.sub(lambda found: quote(found[0]), path), _quoted(path)}  # mostly both equal the name
+            if self._archive.charset and not path.isascii():
+                yield quote(path, encoding=self._archive.charset, errors="ignore")
 
 
 class ByName(Mapping[str, "Member"]):
@@ -165,8 +171,10 @@ class Package:
             if fault:
                 events.append(self._finding(member, *fault))
             is_read = bool(media_type) and not fault
-            if self._options.documents and not fault and not media_type and not member.fault:
-                media_type = self._other(member)
+            fault = fault or member.fault
+            if self._options.documents and (fault[0] in _THERE if fault else not media_type):
+                other = self._other(member)
+                media_type = _UNKNOWN if fault and other else other
                 is_read = bool(media_type)
             if is_read:
                 numbers.append(len(events))
@@ -262,9 +270,8 @@ class Package:
 
     def _coding(self, member: Member) -> members.Content:
         """Return the coding of a member; one that is no document may have a content that is too large."""
-        if member.method == members.STORED or member.size <= self._options.max_decompressed:
-            return members.Content(member)
-        return members.TooLarge(member)
+        is_small = member.method == members.STORED or member.size <= self._options.max_decompressed
+        return members.Content(member) if is_small and not member.fault else members.Unread(member)
 
     def _base(self, member: Member) -> BaseClaim | None:
         """Return the base claim of a member: its path, or the root for files in META-INF (EPUB 3.3, 4.2.5)."""

@@ -1,14 +1,15 @@
 """Keep responses on the disk by the rules of HTTP (RFC 9111), which hishel knows: a fresh one is not asked for again.
 
 In: a request, and what sends it. Out: its response, from the disk or from the server. It is a private cache, as that of
-a browser: its folder is for its user alone. What is kept is the response as it came, with its header in bytes.
+a browser: its folder and file are for its user alone. What is kept is the response as it came, with its header in
+bytes, and of the request no field that may be secret.
 """
 
 from __future__ import annotations
 
 import logging
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -40,8 +41,12 @@ class Cache:
             Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise UsageError(f"--cache {folder}: {error.strerror or error}") from error
-        _check(Path(folder) / _FILE)
-        self._storage = hishel.AsyncSqliteStorage(database_path=Path(folder) / _FILE, max_size=_MOST)
+        path = Path(folder) / _FILE
+        with suppress(OSError):  # of another user; `_check` says what else there is
+            path.touch(0o600)
+            path.chmod(0o600)
+        _check(path)
+        self._storage = hishel.AsyncSqliteStorage(database_path=path, max_size=_MOST)
 
     async def close(self) -> None:
         await self._storage.close()
@@ -51,7 +56,10 @@ class Cache:
 
         `place`: the server that is asked for this URL, if another one than its own.
         """
+        from absolve.run.web.client import OPEN_FIELDS
+
         request = hishel.Request(method, url, hishel.Headers(dict(fields)))
+        kept = hishel.Request(method, url, hishel.Headers({name: fields[name] for name in fields.keys() & OPEN_FIELDS}))
         key = " ".join(filter(None, (method, url, place)))
         got: Response | None = None
         state: Any = hishel.IdleClient(options=_PRIVATE)
@@ -62,7 +70,7 @@ class Cache:
                 got = await send(dict(state.request.headers.items()))
                 state = state.next(_to_keep(got))
             elif isinstance(state, hishel.StoreAndUse):
-                entry = await self._storage.create_entry(request, state.response, key)
+                entry = await self._storage.create_entry(kept, state.response, key)
                 return await _kept(entry.response.stream, url)
             elif isinstance(state, hishel.FromCache):
                 return await _kept(state.entry.response.stream, url)

@@ -8,12 +8,14 @@ takes a network of ours; httpx, above it, does not. Redirects are followed here,
 from __future__ import annotations
 
 import email.message
+import os
 import random
 import re
 import socket
 import ssl
 import time
 import urllib.request
+import weakref
 from base64 import b64encode
 from contextlib import asynccontextmanager, suppress
 from email.utils import mktime_tz, parsedate_tz
@@ -27,15 +29,16 @@ import ada_url
 from absolve import __version__
 from absolve.core.errors import CodingError, Diagnostic, MissingPackageError, UsageError, WalkError, in_short
 from absolve.document.settings import Settings
+from absolve.formats import registry
 from absolve.formats.http import responses
 from absolve.run.web import environment
+from absolve.urls import robots
 from absolve.urls.identity import without_user
-from absolve.urls.public import is_public
+from absolve.urls.public import is_public, is_public_host
 
 try:
     import anyio
     import httpcore
-    from protego import Protego
 
     from absolve.run.web.addresses import PrivateAddressError, PublicNetwork
 except ImportError as error:
@@ -47,18 +50,24 @@ if TYPE_CHECKING:
 
 AGENT: Final = f"absolve/{__version__}"
 _MOST_REDIRECTS: Final = 20  # as in browsers
-_MOST_OF_ROBOTS: Final = 5, 500 << 10  # redirects, bytes (RFC 9309 2.3.1.2, 2.5)
+_MOST_OF_ROBOTS: Final = 5, robots.MOST_BYTES  # redirects (RFC 9309 2.3.1.2), bytes
 _MOVES: Final = frozenset({301, 302, 303, 307, 308})
 _LATER: Final = frozenset({429, 502, 503, 504})  # what a server may answer otherwise a moment later
 _MOST_COOKIES: Final = 1000  # of all servers
-_MOST_KEPT: Final = 16 << 20  # bytes of bodies to which more than one URL may lead
+_MOST_KEPT: Final = 16 << 20  # bytes of responses to which more than one URL may lead; as many of robots.txt
+_MOST_OF_A_PAGE: Final = 256 << 20  # bytes of a body that is no archive, unless the user gives a bound
+_SNIFFED: Final = 1 << 16  # bytes by which an archive is known
+_OVERHEAD: Final = 2048  # bytes of memory for what is kept, beside its text
+_PER_RULE: Final = 512
 _IDLE: Final = 5.0  # seconds for which a connection is kept
 _LONGEST_WAIT: Final = 60.0  # seconds
 OPEN_FIELDS: Final = frozenset({"accept", "accept-encoding", "accept-language", "user-agent"})  # no secrets
+_ONLY_NAMED: Final = "and only a document names it"
 _OURS: Final = frozenset({"connection", "content-length", "host", "te", "trailer", "transfer-encoding", "upgrade"})
 _SCHEMES: Final = frozenset({"http:", "https:"})
 _TOKEN: Final = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)  # RFC 9110 5.6.2
 _VALUE: Final = re.compile(r"[\t -~]*")
+_USER: Final = re.compile(rb"(?i)^(location:[ \t]*(?:https?:)?//)[^/?#\s]*@", re.MULTILINE)
 _ENDS_A_FIELD: Final = re.compile(rb"[\r\n\0]+")
 _UNKNOWN: Final = {socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)}
 _AGAIN: Final = (httpcore.NetworkError, httpcore.RemoteProtocolError, httpcore.TimeoutException, TimeoutError)
@@ -68,12 +77,11 @@ class Asking(NamedTuple):
     """How URLs are asked for: fields of every request, a file of cookies in Netscape's form, limits.
 
     `timeout`: seconds for one response with its body. `retries` after errors of the network and answers that mean
-    "later". `concurrency`: requests at once, in all and per host. `private`: addresses that are not public, too;
-    `guarded`: only for hosts of `origins`.
+    "later". `concurrency`: requests at once, in all and per host. `private`: addresses that are not public, too.
     `robots`: ask for robots.txt and follow it (RFC 9309). `resolved`: where to connect to for a host, as
     `http://127.0.0.1:8080`. `cache`: a folder of responses. `origins`: those that the user named, if documents name
-    URLs, too: only these get secrets of the user (fields, cookies, netrc). Raise UsageError in `Client` for what
-    cannot be used.
+    URLs, too: only these get secrets of the user (fields, cookies, netrc). Unless all of them are in private networks,
+    only they and hosts of `resolved` may be. Raise UsageError in `Client` for what cannot be used.
     """
 
     fields: tuple[tuple[str, str], ...] = ()
@@ -82,7 +90,6 @@ class Asking(NamedTuple):
     retries: int = 2
     concurrency: tuple[int, int] = 16, 4
     private: bool = True
-    guarded: bool = False
     robots: bool = True
     settings: Settings = Settings()
     resolved: tuple[tuple[str, str], ...] = ()
@@ -145,7 +152,7 @@ class Answer(NamedTuple):
         last = self.responses[-1]
         location = last.message.get("Location") if last.status in _MOVES else None
         with suppress(ValueError):
-            return ada_url.URL(location, last.url).href if location is not None else last.url
+            return without_user(ada_url.URL(location, last.url).href) if location is not None else last.url
         return last.url
 
     @property
@@ -178,6 +185,27 @@ class _NoAnswer(Exception):  # noqa: N818 - it is the outcome
         self.code, self.text = code, text
 
 
+class _Kept:
+    """Values of at most some bytes, by their keys: those used longest ago are dropped."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._size = 0
+        self._found: dict[Any, tuple[Any, int]] = {}  # the one used last at the end
+
+    def get(self, key: Any) -> Any:
+        if key in self._found:
+            self._found[key] = found = self._found.pop(key)
+            return found[0]
+        return None
+
+    def keep(self, key: Any, value: Any, size: int) -> None:
+        self._size += size - self._found.pop(key, (None, 0))[1]
+        self._found[key] = value, size
+        while self._size > self._most:
+            self._size -= self._found.pop(next(iter(self._found)))[1]
+
+
 class Client:
     """Asks for URLs, several at once. Use it as an asynchronous context manager."""
 
@@ -188,6 +216,8 @@ class Client:
                 raise UsageError(f"a field of a request is 'Name: value' in ASCII, and {in_short(field[0])!r} is none")
             if field[0].lower() in _OURS:
                 raise UsageError(f"{field[0]} follows from the URL: leave it out")
+        default = asking.settings.max_size is Settings._field_defaults["max_size"]  # not the same number from a user
+        self._most_of_a_page = _MOST_OF_A_PAGE if default else asking.settings.max_size
         self._encodings = ", ".join(environment.encodings())
         self._cache = None
         if asking.cache is not None:
@@ -195,20 +225,34 @@ class Client:
 
             self._cache = Cache(asking.cache)
         self._resolved = dict(asking.resolved)
-        # Those of origins that the user named, and those of others.
-        self._jars = {True: environment.cookies(asking.cookies), False: CookieJar()}
+        self._given = environment.cookies(asking.cookies)
+        self._jars: dict[tuple[str, bool], CookieJar] = {}  # of an origin, and whether the user named it
         self._tls = ssl.create_default_context()
         self._pools: dict[str, Any] = {}  # by origin, the one used last at the end: large pools are slow
         self._all = anyio.CapacityLimiter(asking.concurrency[0])
-        self._hosts: dict[str, anyio.CapacityLimiter] = {}
-        self._robots: dict[str, Protego | _NoAnswer] = {}  # by origin
-        self._locks: dict[str, anyio.Lock] = {}
-        self._known: dict[tuple[Any, ...], Response] = {}  # the one used last at the end
-        self._known_size = 0  # bytes of their bodies
-        self._known_locks: dict[tuple[Any, ...], anyio.Lock] = {}
+        self._named = {ada_url.URL(origin).hostname for origin in asking.origins or ()} | self._resolved.keys()
+        # What waits for a host, or for the same answer, has its limiter or lock.
+        self._hosts: weakref.WeakValueDictionary[str, anyio.CapacityLimiter] = weakref.WeakValueDictionary()
+        self._locks: weakref.WeakValueDictionary[Any, anyio.Lock] = weakref.WeakValueDictionary()
+        self._robots = _Kept(_MOST_KEPT)  # rules, or why there are none, by origin
+        self._known = _Kept(_MOST_KEPT)  # responses, by their requests
 
     async def __aenter__(self) -> Self:
+        named = {url.hostname: url for url in map(ada_url.URL, self._asking.origins or ())}
+        self._inside = {host for host, url in named.items() if await self._is_inside(url)}
+        self._guards = self._asking.origins is not None and (not named or self._inside != named.keys())
         return self
+
+    async def _is_inside(self, url: ada_url.URL) -> bool:
+        """Return whether the host of a URL that the user named is in a private network, whose pages may name others."""
+        host = url.hostname
+        if not is_public_host(host):
+            return True
+        if host not in self._resolved and environment.proxy_of(url) is None:
+            with suppress(OSError):
+                found = await anyio.getaddrinfo(host.strip("[]"), url.port or 80)
+                return not all(is_public(str(one[4][0])) for one in found)
+        return False
 
     async def __aexit__(self, *_: object) -> None:
         if self._cache is not None:
@@ -228,7 +272,7 @@ class Client:
         body = b""
         problem: tuple[str, str] | None = None
         try:
-            await self._follow(named, course, _MOST_REDIRECTS, self._asking.settings.max_size)
+            await self._follow(named, course, _MOST_REDIRECTS, self._most_of_a_page)
             last = course.found[-1]
             if last.status >= 400:
                 line = last.head.partition(b"\r\n")[0].decode("latin-1").partition(" ")[2].strip()
@@ -271,6 +315,8 @@ class Client:
             location = response.message.get("Location") if response.status in _MOVES else None
             if location is None:
                 return
+            if sum(len(one.body) for one in course.found) > most:
+                raise _NoAnswer("too-large", f"redirects with more than {most:,} bytes (--max-size)")
             if len(course.found) > redirects:
                 text = f"more than {redirects} redirects, the last one to {in_short(location or url.href)}"
                 raise _NoAnswer("redirects", text)
@@ -278,30 +324,26 @@ class Client:
             if self._leads_inside(before, url):
                 text = f"a server may not lead to {url.hostname}, of this network{course.moved()}"
                 raise _NoAnswer("refused-address", text)
+            url.username = url.password = ""
 
     def _leads_inside(self, before: ada_url.URL, url: ada_url.URL) -> bool:
-        """Return whether a URL that only documents name leads to an address of this network, as of metadata."""
-        host = url.hostname
-        if self._asking.origins is None or host == before.hostname or host in self._resolved:
+        """Return whether a redirect leads to an address of this network, as of metadata, that the user did not name."""
+        host = url.hostname.rstrip(".")
+        if self._asking.origins is None or is_public_host(host) or host in {before.hostname, *self._named}:
             return False
-        if url.origin in self._asking.origins:
-            return False
-        with suppress(ValueError):
-            return not is_public(host.strip("[]"))
-        return f".{host.rstrip('.')}".endswith(".localhost")
+        return host.startswith("[") or host[-1:].isdigit() or f".{host}".endswith(".localhost")
 
     async def _is_allowed(self, url: ada_url.URL, course: _Course) -> bool:
-        origin = url.origin
-        if origin not in self._robots:
-            async with self._locks.setdefault(origin, anyio.Lock()):
-                if origin not in self._robots:
-                    self._robots[origin] = await self._rules(url, course)
-        rules = self._robots[origin]
+        rules = self._robots.get(url.origin)
+        if rules is None:
+            async with self._locks.setdefault(url.origin, anyio.Lock()):
+                rules = self._robots.get(url.origin) or await self._rules(url, course)
+                self._robots.keep(url.origin, rules, _OVERHEAD + _PER_RULE * getattr(rules, "number", 0))
         if isinstance(rules, _NoAnswer):
             raise _NoAnswer(rules.code, f"{rules.text}{course.moved()}")
-        return bool(rules.can_fetch(url.href, "absolve"))
+        return rules(url.pathname + url.search) is None
 
-    async def _rules(self, url: ada_url.URL, course: _Course) -> Protego | _NoAnswer:
+    async def _rules(self, url: ada_url.URL, course: _Course) -> robots.Rules | _NoAnswer:
         """Return the rules of an origin: none if there is no file, and why not if it cannot be had (2.3.1)."""
         own = course._replace(found=[], method="GET")
         file = ada_url.URL("/robots.txt", url.origin)
@@ -315,11 +357,10 @@ class Client:
         if last is not None and last.status >= 500:
             text = f"robots.txt of {url.origin} cannot be read (status {last.status}), so nothing may be asked for"
             return _NoAnswer("robots", f"{text} (--ignore-robots)")
-        text = ""
         if last is not None and last.status < 300:
             with suppress(CodingError, WalkError):
-                text = self._body(last)[: _MOST_OF_ROBOTS[1]].decode("utf-8-sig", "replace")
-        return Protego.parse(text)
+                return robots.Rules(robots.of_robots(self._body(last), "absolve"))
+        return robots.Rules(())
 
     # --- one request --------------------------------------------------------------------------------------------------
 
@@ -333,8 +374,8 @@ class Client:
                 found[name.lower()] = value
         if is_own and course.credentials is not None:
             found.setdefault("authorization", f"Basic {b64encode(':'.join(course.credentials).encode()).decode()}")
-        jar = self._jars[is_named]
-        if "cookie" not in found and next(iter(jar), None) is not None:
+        jar = self._jars.get((url.origin, is_named), self._given if is_named else ())
+        if "cookie" not in found and isinstance(jar, CookieJar) and next(iter(jar), None) is not None:
             request = urllib.request.Request(url.href)  # noqa: S310 - not opened: the jar asks it for the URL
             jar.add_cookie_header(request)
             if (cookie := request.get_header("Cookie")) is not None:
@@ -343,15 +384,13 @@ class Client:
 
     async def _asked_once(self, url: ada_url.URL, fields: dict[str, str], course: _Course, most: int) -> Response:
         """Return the response to a request; the same request is sent once, as long as its body is kept."""
-        key = (course.method, most, url.href, *fields.items())
-        async with self._known_locks.setdefault(key, anyio.Lock()):
-            response = self._known.pop(key, None)
+        key = (course.method, url.href, *fields.items())
+        async with self._locks.setdefault(key, anyio.Lock()):
+            response: Response | None = self._known.get(key)
             if response is None:
                 response = await self._asked(url, fields, course, most)
-                self._known_size += len(response.body)
-            self._known[key] = response
-            while self._known_size > _MOST_KEPT:
-                self._known_size -= len(self._known.pop(next(iter(self._known))).body)
+                texts = url.href, *fields.values(), response.head, response.body
+                self._known.keep(key, response, _OVERHEAD + sum(map(len, texts)))
             return response
 
     async def _asked(self, url: ada_url.URL, fields: dict[str, str], course: _Course, most: int) -> Response:
@@ -370,9 +409,9 @@ class Client:
                 course.others.append(response)
             except _AGAIN as error:
                 if not left or _is_unknown(error):
-                    raise _failure(url, error, self._asking.timeout) from error
+                    raise _failure(url, error, self._asking) from error
             except (httpcore.ProtocolError, httpcore.ProxyError, PrivateAddressError, OSError, UnicodeError) as error:
-                raise _failure(url, error, self._asking.timeout) from error
+                raise _failure(url, error, self._asking) from error
             await anyio.sleep(wait)
         raise AssertionError
 
@@ -397,12 +436,20 @@ class Client:
                     async for piece in got.aiter_stream():
                         body += piece
                         if len(body) > most:
-                            raise _NoAnswer("too-large", f"more than {most:,} bytes (--max-size)")
+                            most = self._most(url, body, most)
         version, reason = (got.extensions.get(name, b"") for name in ("http_version", "reason_phrase"))
         kept = [field for field in got.headers if field[0].lower() != b"transfer-encoding"]
         lines = b"".join(b"%b: %b\r\n" % (name, _ENDS_A_FIELD.sub(b" ", value)) for name, value in kept)
-        head = b"%b %d %b\r\n%b\r\n" % (version or b"HTTP/1.1", got.status, reason, lines)
+        head = b"%b %d %b\r\n%b\r\n" % (version or b"HTTP/1.1", got.status, reason, _USER.sub(rb"\1", lines))
         return Response(url.href, tuple(sent), got.status, head, bytes(body), began, method)
+
+    def _most(self, url: ada_url.URL, body: bytearray, most: int) -> int:
+        """Return the bound on a body that has more than `most` bytes, if it is an archive. Raise _NoAnswer."""
+        larger = self._asking.settings.max_size
+        kind = registry.sniff(bytes(body[:_SNIFFED]), url.pathname) if most == self._most_of_a_page < larger else None
+        if kind is None or not registry.is_archive(kind):
+            raise _NoAnswer("too-large", f"more than {most:,} bytes (--max-size)")
+        return larger
 
     def _place(self, url: ada_url.URL) -> dict[str, Any]:
         """Return the URL to connect to, and the name that TLS asks for."""
@@ -412,9 +459,8 @@ class Client:
     @asynccontextmanager
     async def _slot(self, host: str) -> AsyncIterator[None]:
         """Wait until a host, and then the network, may be asked once more."""
-        if host not in self._hosts:
-            self._hosts[host] = anyio.CapacityLimiter(self._asking.concurrency[1])
-        async with _taken(self._hosts[host]), _taken(self._all):
+        limiter = self._hosts.setdefault(host, anyio.CapacityLimiter(self._asking.concurrency[1]))
+        async with _taken(limiter), _taken(self._all):
             yield
 
     async def _pool(self, url: ada_url.URL) -> Any:
@@ -438,23 +484,20 @@ class Client:
         proxy = environment.proxy_of(url)
         if proxy is not None and not proxy.lower().startswith(("http://", "https://")):
             raise _NoAnswer("unreachable", f"a proxy of the environment is none of http: {in_short(proxy)}")
-        is_public = not self._asking.private or self._is_guarded(url, proxy)
-        if proxy is not None and is_public:
+        is_guarded = self._guards and url.hostname not in self._inside | self._resolved.keys()
+        if proxy is not None and not self._asking.private:
             text = f"--deny-private cannot see what the proxy {in_short(proxy)} connects to"
             raise _NoAnswer("refused-address", text)
+        if is_guarded and not is_public_host(url.hostname):
+            raise _NoAnswer("refused-address", f"{url.hostname} has no public address ({_ONLY_NAMED})")
         return httpcore.AsyncConnectionPool(
             ssl_context=self._tls,
             http2=True,
             max_connections=None,
             keepalive_expiry=_IDLE,
             proxy=_httpcore_proxy(proxy) if proxy is not None else None,
-            network_backend=PublicNetwork() if is_public else None,
+            network_backend=PublicNetwork() if proxy is None and (is_guarded or not self._asking.private) else None,
         )
-
-    def _is_guarded(self, url: ada_url.URL, proxy: str | None) -> bool:
-        """Return whether a URL has to be at a public address, because the user did not name its host."""
-        named = {ada_url.URL(origin).hostname for origin in self._asking.origins or ()}
-        return self._asking.guarded and proxy is None and url.hostname not in named
 
     def _credentials(self, url: ada_url.URL) -> tuple[str, str] | None:
         """Return the user and password for a URL: those of a URL that only a document names are of its origin."""
@@ -464,15 +507,18 @@ class Client:
         return (environment.given(url) or found[url.origin]) if url.origin in found else None
 
     def _is_named(self, url: ada_url.URL, course: _Course) -> bool:
-        """Return whether the user named the origin of a URL; where no document names URLs, its host."""
-        if self._asking.origins is None:
-            return bool(url.hostname == ada_url.URL(course.origin).hostname)
-        return url.origin in self._asking.origins
+        """Return whether the user named the origin of a URL."""
+        return url.origin in ({course.origin} if self._asking.origins is None else self._asking.origins)
 
     def _keep_cookies(self, response: Response, *, is_named: bool) -> None:
-        jar = self._jars[is_named]
-        if b"\nset-cookie:" not in response.head.lower() or len(jar) > _MOST_COOKIES:
+        if b"\nset-cookie:" not in response.head.lower() or sum(map(len, self._jars.values())) > _MOST_COOKIES:
             return
+        key = ada_url.URL(response.url).origin, is_named
+        if key not in self._jars:
+            self._jars[key] = CookieJar()
+            for cookie in self._given if is_named else ():
+                self._jars[key].set_cookie(cookie)
+        jar = self._jars[key]
         request = urllib.request.Request(response.url)  # noqa: S310 - not opened
         jar.extract_cookies(_Info(response.message), request)  # type: ignore[arg-type]
 
@@ -523,18 +569,30 @@ def _parsed(url: str, base: ada_url.URL | None = None, after: str = "") -> ada_u
     return found
 
 
-def _failure(url: ada_url.URL, error: Exception, seconds: float) -> _NoAnswer:
+def _failure(url: ada_url.URL, error: Exception, asking: Asking) -> _NoAnswer:
     """Return why a request has no response."""
     if isinstance(error, PrivateAddressError):
-        return _NoAnswer("refused-address", f"{error} (--deny-private)")
+        return _NoAnswer("refused-address", f"{error} ({_ONLY_NAMED if asking.private else '--deny-private'})")
     if isinstance(error, (TimeoutError, httpcore.TimeoutException)):
-        return _NoAnswer("timeout", f"{url.host} sent no whole response in {seconds:g} s (--timeout)")
+        return _NoAnswer("timeout", f"{url.host} sent no whole response in {asking.timeout:g} s (--timeout)")
     if _is_unknown(error):
         return _NoAnswer("unknown-host", f"no host has the name {url.hostname}")
-    text = in_short(str(error) or type(error).__name__)
+    text = in_short(_reason(error))
     if isinstance(error, httpcore.ProtocolError):
         return _NoAnswer("broken-response", f"{url.host} broke off, or sent no response of HTTP: {text}")
     return _NoAnswer("unreachable", f"{url.host} cannot be reached: {text}")
+
+
+def _reason(error: BaseException) -> str:
+    """Return what the system says about an error: a package may hide it, as "All connection attempts failed"."""
+    found: BaseException | None = error
+    while found is not None:
+        if isinstance(found, OSError) and found.errno:
+            has_name = found.errno > 0 and not isinstance(found, ssl.SSLError)
+            return os.strerror(found.errno).lower() if has_name else str(found)
+        several = found.exceptions[0] if isinstance(found, BaseExceptionGroup) else None
+        found = several or found.__cause__ or found.__context__
+    return str(error) or type(error).__name__
 
 
 def _is_unknown(error: BaseException | None) -> bool:

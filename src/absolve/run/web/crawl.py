@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
-from urllib.parse import urlsplit
 
 import anyio
 
@@ -16,10 +15,11 @@ from absolve.core.errors import FAULTS, DocumentError
 from absolve.core.model import Document
 from absolve.document.response_header import applied
 from absolve.document.walk import walk
+from absolve.inventory import BEFORE_BASE
 from absolve.inventory.link_rows import rows
+from absolve.run.web import fetching
 from absolve.run.web.client import Client
-from absolve.urls import identity
-from absolve.urls.public import is_public
+from absolve.urls import identity, resolver
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -51,7 +51,7 @@ class Crawled(NamedTuple):
 
 def crawl(starts: list[str], depth: int, asking: Asking, keep: Callable[[Answer], None], *, needs: bool) -> Crawled:
     """Ask for pages, those of the same host that they link to, and what they need (`needs`); keep each answer."""
-    return anyio.run(_crawl, starts, depth, asking, keep, needs)
+    return fetching.run(_crawl, starts, depth, asking, keep, needs)
 
 
 async def _crawl(
@@ -61,37 +61,20 @@ async def _crawl(
     keep: Callable[[Answer], None],
     needs: bool,
 ) -> Crawled:
-    if asking.private and not asking.resolved and await are_public(starts):
-        asking = asking._replace(private=False)
     asking = asking.with_origins(starts)
     async with Client(asking) as client:
-        run = _Run(client, {urlsplit(url).hostname for url in starts}, keep, asking, needs=needs)
+        run = _Run(client, set(map(identity.named, starts)), keep, asking, needs=needs)
         level = [Target(url, depth) for url in starts]
         while level:
             level = await run.level(level)
         return Crawled(run.pages, len(run.seen), run.left_out, len(run.others_left_out))
 
 
-async def are_public(urls: Iterable[str]) -> bool:
-    """Return whether all hosts are reachable in the whole Internet, without a proxy."""
-    from absolve.run.web.environment import has_proxy
-
-    for url in urls:
-        parts = urlsplit(url)
-        try:
-            found = await anyio.getaddrinfo(parts.hostname or "", parts.port or 80)
-        except OSError:
-            return False
-        if has_proxy(url) or not all(is_public(str(one[4][0])) for one in found):
-            return False
-    return True
-
-
 class _Run:
     """One crawl: the URLs that were asked for, and what came."""
 
     def __init__(
-        self, client: Client, hosts: set[str | None], keep: Callable[[Answer], None], asking: Asking, *, needs: bool
+        self, client: Client, hosts: set[str], keep: Callable[[Answer], None], asking: Asking, *, needs: bool
     ) -> None:
         self._client = client
         self._hosts = hosts
@@ -144,14 +127,16 @@ class _Run:
         document = Document(answer.body, name=answer.url, url=last.url, headers=last.head)
         with suppress(DocumentError, *FAULTS):  # the command that reads the answers reports it
             entity = walk(applied(document, self._asking.settings), self._asking.settings)
-            return list(self._followed(one, rows(entity)))
+            return list(self._followed(one, entity.bases.own.url, rows(entity)))
         return []
 
-    def _followed(self, one: Target, found: Iterable[Any]) -> Iterator[Target]:
+    def _followed(self, one: Target, url: str, found: Iterable[Any]) -> Iterator[Target]:
         for row in found:
             if not (row.target or "").startswith(("http://", "https://")):
                 continue
+            if BEFORE_BASE in row.problems and self._needs and one.nested < _NESTED:  # browsers ask for another one
+                yield Target(resolver(self._asking.settings.profile, url)(row.reference) or "", -1, one.nested + 1)
             if row.kind in _NEEDED and self._needs and one.nested < _NESTED:
                 yield Target(row.target, -1, one.nested + 1)
-            elif row.kind == "navigation" and one.depth > 0 and urlsplit(row.target).hostname in self._hosts:
+            elif row.kind == "navigation" and one.depth > 0 and identity.named(row.target) in self._hosts:
                 yield Target(row.target, one.depth - 1)

@@ -9,11 +9,13 @@ import netrc
 import urllib.request
 from contextlib import suppress
 from http.cookiejar import CookieJar, LoadError, MozillaCookieJar
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-import ada_url
-
 from absolve.core.errors import UsageError
+
+if TYPE_CHECKING:
+    import ada_url
 
 
 def cookies(name: str | None) -> CookieJar:
@@ -54,11 +56,6 @@ def proxy_of(url: ada_url.URL) -> str | None:
     found = urllib.request.getproxies()
     proxy = found.get(url.protocol.removesuffix(":")) or found.get("all")
     return proxy if proxy is None or "://" in proxy else f"http://{proxy}"
-
-
-def has_proxy(url: str) -> bool:
-    """Return whether the environment names a proxy for a URL."""
-    return proxy_of(ada_url.URL(url)) is not None
 
 
 def encodings() -> list[str]:

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from absolve.core.errors import DocumentError, UsageError
 from absolve.core.model import Document
+from absolve.run import interrupts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
 
     from absolve.run.web.client import Answer, Asking
 
@@ -26,7 +27,7 @@ _NONE: Final[Mapping[str, str]] = MappingProxyType({})
 
 def answered(
     items: Iterable[Item], url_of: Callable[[Item], str | None], asking: Asking
-) -> Iterator[tuple[Item, Answer | None]]:
+) -> Generator[tuple[Item, Answer | None]]:
     """Yield items in order, each with the answer for its URL, or with None if it has no URL.
 
     As many URLs are asked for ahead as may be asked for at once. Without one no thread is started.
@@ -63,6 +64,24 @@ def _asker(asking: Asking, stack: ExitStack, waiting: Iterable[tuple[Any, Any]])
     stack.enter_context(portal.wrap_async_context_manager(client))
     stack.callback(lambda: [future.cancel() for _, future in waiting if future is not None])
     return partial(portal.start_task_soon, client.answer)
+
+
+def run(function: Callable[..., Awaitable[Item]], *arguments: Any) -> Item:
+    """Run a coroutine function in a loop; a signal cancels it, and raises Interrupted when all is closed."""
+    import anyio
+
+    async def cancelled() -> Item:
+        from asyncio import get_running_loop
+
+        with anyio.CancelScope() as scope:
+            with interrupts.cancelling(partial(get_running_loop().call_soon_threadsafe, scope.cancel)):
+                return await function(*arguments)
+        raise AssertionError
+
+    try:
+        return anyio.run(cancelled)
+    finally:
+        interrupts.check()
 
 
 async def afetch(

@@ -5,16 +5,12 @@ In: the text of a policy (CSP Level 3). Out: policies for `meta` elements; wheth
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Final, NamedTuple
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Final
 
-from absolve.urls.identity import percent_decoded
+from absolve.urls.source_lists import INSIDE, MOST_SOURCES, Directives, directives, matches
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-Directives = dict[str, list[str]]
+    from collections.abc import Callable
 
 # Directives with source lists that name what a page loads (6.1).
 _FETCH: Final = frozenset(
@@ -27,18 +23,14 @@ _FALLBACKS: Final = {
     "script": ("script-src-elem", "script-src", "default-src"),
     "frame": ("frame-src", "child-src", "default-src"),
     "object": ("object-src", "default-src"),
+    "stylesheet": ("style-src-elem", "style-src", "default-src"),
+    **{kind: (f"{word}-src", "default-src") for kind, word in (("image", "img"), ("media", "media"), ("font", "font"))},
 }
+KINDS: Final = frozenset(_FALLBACKS)  # of links that policies are about
 # What a sandbox forbids to a page and the frames in it (HTML Standard 7.1.5).
 _NO_SCRIPTS: Final = "script-src 'none'; object-src 'none'; frame-src 'none'"
-MARKER: Final = b"content-security-policy"
 _LOCAL: Final = ("'self'", "file:", "http://*.localhost:*")  # as files, and by `absolve mirror --serve`
-_INSIDE: Final = frozenset({"data:", "blob:", "about:", "filesystem:", "mediastream:"})
-_SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
-_HOST: Final = re.compile(r"(?:([a-z][a-z0-9+.-]*)://)?([^/:]+)(?::(\*|[0-9]{1,5}))?(/.*)?", re.IGNORECASE | re.DOTALL)
-_PORTS: Final = {"http": 80, "https": 443}
-MOST_SOURCES: Final = 500  # of one directive: each is compared with each URL that the page loads
 MOST_POLICIES: Final = 16  # in force in one page, likewise
-_LONGEST: Final = 1 << 15  # characters of one directive
 NOTHING: Final[Directives] = {"default-src": ["'none'"]}
 
 
@@ -47,20 +39,6 @@ def of_header(fields: str) -> list[str]:
     values = (line.partition(": ") for line in fields.split("\n"))
     lists = (value.split(",") for name, _, value in values if name == "content-security-policy")
     return [policy.strip() for policies in lists for policy in policies if policy.strip()]
-
-
-def directives(policy: str) -> Directives:
-    """Return the directives of a policy, by name in lower case, with their words; of duplicates the first (2.2.1).
-
-    One with more than `MOST_SOURCES`, or longer than `_LONGEST`, allows nothing.
-    """
-    found: Directives = {}
-    for text in policy.split(";"):
-        words = text.split()
-        if words:
-            is_read = len(words) <= MOST_SOURCES + 1 and len(text) <= _LONGEST
-            found.setdefault(words[0].lower(), words[1:] if is_read else ["'none'"])
-    return found
 
 
 def limits_scripts(policy: str) -> bool:
@@ -101,7 +79,7 @@ def for_copy(policy: str, holds: Callable[[str], bool]) -> str:
     texts = policy.split(";")
     for number, text in enumerate(texts):
         words = text.split()
-        hosts = [word for word in words[1:] if word[0] != "'" and word.lower() not in {"*", *_INSIDE}]
+        hosts = [word for word in words[1:] if word[0] != "'" and word.lower() not in {"*", *INSIDE}]
         if words and words[0].lower() in _FETCH and "file:" not in hosts and any(map(holds, hosts[:MOST_SOURCES])):
             lacking = [source for source in _LOCAL if source not in map(str.lower, words[1:])]
             bare = text.rstrip()
@@ -127,7 +105,7 @@ def for_one_file(policy: str) -> str:
 
 
 def allows(found: Directives, kind: str, url: str, page: str, nonce: str = "", *, by_path: bool = True) -> bool:
-    """Return whether a policy lets the page `page` load a URL as a script, a frame or an object (6.7.2).
+    """Return whether a policy lets the page `page` load a URL (6.7.2): `kind` is that of a link.
 
     After a redirect the path does not count.
     """
@@ -140,64 +118,3 @@ def allows(found: Directives, kind: str, url: str, page: str, nonce: str = "", *
     if kind == "script" and "'strict-dynamic'" in words:
         return False
     return matches(sources, url, page, by_path=by_path)
-
-
-class _Place(NamedTuple):
-    """The parts of a URL that a source expression is compared with; the path is percent-decoded."""
-
-    scheme: str
-    host: str
-    port: int | None
-    path: str
-
-
-def _place(url: str) -> _Place:
-    parts = urlsplit(url)
-    port = parts.port or _PORTS.get(parts.scheme)
-    return _Place(parts.scheme, parts.hostname or "", port, percent_decoded(parts.path))
-
-
-def matches(sources: Iterable[str], url: str, page: str, *, by_path: bool = True) -> bool:
-    """Return whether any source expression of a page's policy allows a URL (6.7.2.6)."""
-    try:
-        its, own = _place(url), _place(page)
-    except ValueError:
-        return False
-    return any(_matches(source, its, own, by_path=by_path) for source in sources)
-
-
-def _matches(source: str, its: _Place, own: _Place, *, by_path: bool) -> bool:
-    lowered = source.lower()
-    if lowered == "'self'":
-        same_port = its.port == own.port or (its.port, own.port) == (443, 80)
-        return its.host == own.host and same_port and _is_at_least(its.scheme, own.scheme)
-    if lowered.startswith("'") or lowered in _INSIDE:
-        return lowered[:-1] == its.scheme
-    if source == "*":
-        return its.scheme in {"http", "https", "ws", "wss", own.scheme}
-    if _SCHEME.fullmatch(source):
-        return _is_at_least(its.scheme, lowered[:-1])
-    found = _HOST.fullmatch(source)
-    return found is not None and _host_matches(found, its, own.scheme) and (
-        not by_path or _path_matches(percent_decoded(found[4] or ""), its.path)
-    )
-
-
-def _host_matches(found: re.Match[str], its: _Place, own_scheme: str) -> bool:
-    wanted, pattern, stated = found[2].lower(), (found[1] or own_scheme).lower(), found[3]
-    if not _is_at_least(its.scheme, pattern):
-        return False
-    if wanted != "*" and not (its.host.endswith(wanted[1:]) if wanted.startswith("*.") else its.host == wanted):
-        return False
-    if stated is None:
-        return its.port == _PORTS.get(its.scheme)
-    return stated == "*" or its.port == int(stated) or (stated == "80" and its.port == 443)
-
-
-def _is_at_least(scheme: str, wanted: str) -> bool:
-    return scheme == wanted or (scheme, wanted) == ("https", "http")
-
-
-def _path_matches(wanted: str, path: str) -> bool:
-    return not wanted or path == wanted or (wanted.endswith("/") and path.startswith(wanted))
-

@@ -1,0 +1,150 @@
+"""What a real nginx and a real Apache answer, in a matrix of hosts, queries and files: the readers compute the same."""
+
+import http.client
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import urljoin
+
+import pytest
+
+from absolve.audit import maps
+from tests.shapes.real_servers import running
+
+HOSTS = ("old.example", "new.example", "www.old.example")
+FILES = [
+    *("index.html", "index.php", "a/index.html", "b/index.html", "c/index.html", "d/index.html", "e/index.html", "f/index.html", "g/index.html"),
+    *("h/index.html", "kept.html", "page.html", "docs/kept.html", "blog/index.html"),
+]
+PATHS = (
+    *("/", "/?p=7", "/?p=8", "/kept.html", "/kept.html?x=1", "/page.html", "/page.html?x=1", "/gone.html", "/none.html", "/none/"),
+    *("/a/", "/a/?x=1", "/a/index.html", "/a/index.html?x=1", "/b/", "/b/?x=1", "/c/", "/c/index.html", "/d/", "/e/", "/e/?x=1", "/f/"),
+    *("/f/index.html", "/g/", "/g/index.html", "/h/", "/h/index.html", "/docs/x.html", "/docs/kept.html", "/docs/none/?x=1", "/blog/", "/old/x?y=1", "/r/x"),
+)
+NGINX = """
+map $request_uri $uri_map { /h/index.html /mapped; /?p=7 /seven; }
+map $uri $path_map { /g/index.html /by-path; }
+server {
+    listen PORT; server_name new.example; root ROOT; absolute_redirect off;
+    location = /kept.html { return 301 /new-host; }
+}
+server {
+    listen PORT; server_name old.example *.old.example; root ROOT; absolute_redirect off;
+    if ($uri_map) { return 301 $uri_map; }
+    if ($path_map) { return 301 $path_map; }
+    if ($request_uri = /page.html) { return 301 /without-a-query; }
+    rewrite ^/d/index\\.html$ http://new.example/d permanent;
+    rewrite ^/old/(.*)$ /moved/$1 redirect;
+    location = /a/index.html { return 301 /a/; }
+    location = /b/index.html { return 301 http://new.example/b$is_args$args; }
+    location = /c/index.html { return 410; }
+    location = /e/index.html { return 301 http://new.example$request_uri; }
+    location ~ ^/f/index\\.html$ { return 302 http://new.example$uri; }
+    location /docs/ { return 301 http://new.example/manual$request_uri; }
+    location = /gone.html { return 410; }
+    location ^~ /blog/ { }
+    location /r/ { if (!-e $request_filename) { rewrite ^/r/(.*)$ /rewritten/$1 permanent; } }
+}
+"""
+APACHE = """
+<Directory ROOT>
+    AllowOverride All
+    Require all granted
+</Directory>
+<VirtualHost PORT>
+    ServerName new.example
+    DocumentRoot ROOT
+    Redirect 301 /kept.html /new-host
+</VirtualHost>
+<VirtualHost PORT>
+    ServerName old.example
+    ServerAlias www.old.example
+    DocumentRoot ROOT
+    RewriteEngine On
+    Redirect 301 /a/index.html /a/
+    Redirect 301 /b/index.html http://new.example/b
+    Redirect gone /c/index.html
+    RedirectMatch 302 ^/f/index\\.html$ http://new.example/f
+    RewriteRule ^/d/index\\.html$ http://new.example/d [R=301,L]
+    RewriteCond %{THE_REQUEST} /g/index\\.html
+    RewriteRule ^/g/index\\.html$ /g/ [R=301,L]
+    RewriteRule ^/h/index\\.html$ /h/ [R=301,NS,L]
+    RewriteCond %{QUERY_STRING} ^p=7$
+    RewriteRule ^/$ /seven? [R=301,L]
+    RewriteRule ^/old/(.*)$ /moved/$1 [R=302,L]
+    Redirect 301 /docs http://new.example/manual/docs
+    Redirect gone /gone.html
+</VirtualHost>
+"""
+# What a file of Apache's folders begins with, and what is behind the program that gets all URLs without a file.
+WORDPRESS = """RewriteBase /
+RewriteRule ^index\\.php$ - [L]
+RewriteCond %{REQUEST_FILENAME} !-f
+RewriteCond %{REQUEST_FILENAME} !-d
+RewriteRule . /index.php [L]
+"""
+FRONTS = {
+    "WordPress": WORDPRESS,
+    "Drupal": "RewriteCond %{REQUEST_FILENAME} !-f\nRewriteCond %{REQUEST_FILENAME} !-d\nRewriteCond %{REQUEST_URI} !=/favicon.ico\nRewriteRule ^ index.php [L]\n",
+    "with the path": "RewriteCond %{REQUEST_FILENAME} !-d\nRewriteCond %{REQUEST_FILENAME} !-f\nRewriteRule ^(.*)$ index.php/$1 [L]\n",
+    "by the root": "RewriteCond %{DOCUMENT_ROOT}%{REQUEST_URI} !-f\nRewriteCond %{DOCUMENT_ROOT}%{REQUEST_URI} !-d\nRewriteRule .* /index.php [END]\n",
+    "Symfony": "RewriteCond %{REQUEST_FILENAME} -f [OR]\nRewriteCond %{REQUEST_FILENAME} -d\nRewriteRule ^ - [L]\nRewriteRule ^ index.php [L]\n",
+    "without L": "RewriteCond %{REQUEST_FILENAME} !-f\nRewriteCond %{REQUEST_FILENAME} !-d\nRewriteRule . /index.php\n",
+}
+BEHIND = """Redirect 301 /gone.html /alias/
+RewriteRule ^r/(.*)$ /rewritten/$1 [R=301,L]
+RewriteRule ^kept\\.html$ /file [R=301,L]
+RewriteRule ^none/?$ /nowhere [R=301,L]
+"""
+
+
+@pytest.mark.parametrize(("server", "text"), [("nginx", NGINX), ("apache2", APACHE)])
+def test_a_server_answers_each_host_path_and_query_as_the_reader_computes(server: str, text: str, tmp_path: Path) -> None:
+    text = text.replace("ROOT", str(site(tmp_path)))
+    name = {"nginx": "nginx.conf", "apache2": "apache.conf"}[server]
+    with running(server, tmp_path / "server", text) as url:
+        answers = {(host, path): answer(url, host, path) for host in HOSTS for path in PATHS}
+    assert computed(name, text.replace("PORT", "80" if server == "nginx" else "*:80"), HOSTS) == answers
+
+
+@pytest.mark.parametrize("front", FRONTS)
+def test_a_rewrite_rule_behind_a_front_controller_never_applies_to_a_url_without_a_file(front: str, tmp_path: Path) -> None:
+    root = site(tmp_path)
+    htaccess = f"RewriteEngine On\n{FRONTS[front]}{BEHIND}"
+    (root / ".htaccess").write_text(htaccess)
+    with running("apache2", tmp_path / "server", APACHE.partition("<VirtualHost")[0].replace("ROOT", str(root)) + f"DocumentRoot {root}\n") as url:
+        answers = {("old.example", path): answer(url, "old.example", path) for path in PATHS}
+    assert answers["old.example", "/r/x"] == (None, None)
+    assert answers == computed(".htaccess", htaccess, HOSTS[:1])
+
+
+def site(folder: Path) -> Path:
+    root = folder / "root"
+    for name in FILES:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("a file")
+    for one in (root, *root.parents[:4]):  # the children of a server of root are another user
+        one.chmod(one.stat().st_mode | 0o55)
+    return root
+
+
+def answer(url: str, host: str, path: str) -> tuple[int | None, str | None]:
+    """Return the status and the target of a redirect, or the status 410; without a rule there is neither."""
+    with closing(http.client.HTTPConnection(url.removeprefix("http://"), timeout=30)) as client:
+        client.request("GET", path, headers={"Host": host})
+        response = client.getresponse()
+        location = response.getheader("Location")
+    if location is None and response.status != 410:
+        return None, None
+    return response.status, urljoin(f"http://{host}{path}", location) if location is not None else None
+
+
+def computed(name: str, text: str, hosts: tuple[str, ...]) -> dict[tuple[str, str], tuple[int | None, str | None]]:
+    found = {}
+    for host in hosts:  # each is the new one: all of them have these files
+        given = maps.Rules([maps.read(Path(name), text.encode())], None, f"http://{host}/")
+        held = {f"http://{host}/{one}" for file in FILES for one in (file, file.removesuffix("index.html"))}
+        given.indexes = ("index.html",)
+        for path in PATHS:
+            move = given.move(f"http://{host}{path}", lambda url, held=held: url.partition("?")[0] in held)
+            found[host, path] = (None, None) if move is None else (move.status, move.target)
+    return found
