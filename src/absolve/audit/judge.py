@@ -35,9 +35,7 @@ if TYPE_CHECKING:
 
 # Statements of files of queries: none that writes a file, loads an extension or changes a setting.
 _HARMLESS: Final = frozenset({"CREATE", "CREATE_FUNC", "INSERT", "UPDATE", "DELETE", "DROP", "ALTER", "SELECT"})
-_NOT_UTF_8: Final = re.compile("%[89A-F]")  # in a decoded path
 _SLASHES: Final = re.compile("/{2,}")
-_LEGACY: Final = "windows-1252"  # what escapes mean that are not UTF-8, most often
 _FETCHED: Final = 10_000  # rows at once
 _COMPARED: Final = 1000  # rules of a table whose direction is in question
 _KINDS: Final = {"BIGINT": NUMBER, "DOUBLE": DOUBLE, "BOOLEAN": BOOL, "VARCHAR": TEXT}  # of columns of tables of ours
@@ -165,14 +163,20 @@ def locate(connection: Any, question: Question) -> None:
     """Find the URLs in the table `wanted`, and try odd spellings of those that are not there."""
     run(connection, "20_located.sql", question)
     odd = (
-        "SELECT DISTINCT l.url, l.path FROM located l SEMI JOIN wanted USING (side, url)"
+        "WITH linked AS (SELECT DISTINCT normal(bare(l.target)) AS url, d.charset FROM links_in l"
+        " JOIN (SELECT DISTINCT document, charset FROM new_documents WHERE charset <> 'utf-8') d USING (document)"
+        " WHERE contains(l.target, '%') OR strlen(l.target) > length(l.target))"
+        "SELECT DISTINCT l.url, l.path, coalesce(c.charset, 'utf-8')"
+        " FROM located l SEMI JOIN wanted USING (side, url) LEFT JOIN linked c ON c.url = l.url"
         " SEMI JOIN (SELECT DISTINCT side, site FROM served) s ON s.side = l.side AND s.site = l.site"
         " WHERE l.resource IS NULL AND l.variant IS NULL AND contains(l.path, '%')"
         " AND l.url NOT IN (SELECT url FROM respelled)"
     )
     fold = question.server.case == "ignore"
     found = [
-        (url, key.lower() if fold else key) for url, path in each(connection, odd) for key in _respelled(path)
+        (url, key.lower() if fold else key)
+        for url, path, charset in each(connection, odd)
+        for key in _respelled(path, charset)
     ]
     if found:
         insert(connection, "respelled", found)
@@ -182,11 +186,10 @@ def locate(connection: Any, question: Question) -> None:
         run(connection, "20_located.sql", question)
 
 
-def _respelled(path: str) -> Iterator[str]:
+def _respelled(path: str, charset: str) -> Iterator[str]:
     """Yield keys that a path may mean which no UTF-8 escapes explain: a legacy charset, or escaped twice."""
     key = identity.decoded(path)
-    if _NOT_UTF_8.search(key):
-        yield identity.decoded(path, _LEGACY)
+    yield from identity.respelled(path, charset)
     if (twice := identity.decoded(key.replace("%25", "%"))) != key:
         yield twice
 

@@ -11,7 +11,7 @@ import posixpath
 import re
 from typing import TYPE_CHECKING, Final
 
-from absolve.urls.identity import percent_decoded
+from absolve.urls.identity import percent_decoded, respelled
 from absolve.urls.predicates import has_scheme
 
 if TYPE_CHECKING:
@@ -83,13 +83,15 @@ def named_by(
     has: Callable[[str], bool],
     indexes: Sequence[str] = INDEXES,
     near: Callable[[str], str | None] | None = None,
+    charset: str = "utf-8",
 ) -> str | None:
     """Return the path of the file that a reference in the document at a path names; None if there is no such file.
 
     `has` returns whether a path, below the root and without `.` and `..`, is a file. Savers escape the `?` of a name
     (`a.html%3Fx=1`), or leave it (wget without -k): so the file with the query in its name counts first, then the one
     that a browser opens from a disk, which ignores the query. The name of a folder is that of its index, if there is
-    one of these `indexes`.
+    one of these `indexes`; then a page is also named without its `.html`. Escapes and the bytes of names may be in the
+    `charset` of the document (`identity.respelled`).
 
     `near` returns the one file that a path is where the normalization of Unicode (macOS) and case (Windows) do not
     count, as by `only_alike`: it is asked where no name is exact.
@@ -100,12 +102,13 @@ def named_by(
     before = before.replace("\\", "/")  # as browsers read it; in a name of a file it is escaped
     folder = posixpath.dirname(document)
     asked: list[str] = []
-    for path in _paths(before, mark + query):
+    for path in _paths(before, mark + query, charset):
         found = posixpath.normpath(posixpath.join(folder, path))
         if found.startswith(("../", "/")) or found == "..":
             continue
         inside = "" if found == "." else f"{found}/"
-        names = [*([] if path.endswith("/") else [found]), *(inside + name for name in indexes)]
+        pages = [f"{found}.html"] if indexes else []  # as static hosts have it
+        names = [*([] if path.endswith("/") else [found, *pages]), *(inside + name for name in indexes)]
         for name in names:
             if has(name):
                 return name
@@ -126,7 +129,7 @@ def saver_of(path: str, head: bytes) -> str:
     return found or ("cookies" if "cookie" in name.lower() and _COOKIES.match(head) else "")
 
 
-def _paths(path: str, query: str) -> Iterator[str]:
+def _paths(path: str, query: str, charset: str) -> Iterator[str]:
     """Yield a path with its query in its name, then without: each decoded as a URL is, and as it is written.
 
     wget has `@` for the `?` of a name that Windows accepts, others escape it; a slash in it is escaped.
@@ -137,6 +140,7 @@ def _paths(path: str, query: str) -> Iterator[str]:
         yield decoded + _decoded(end)
         if decoded + _decoded(end) != path + end:
             yield path + end
+    yield from map(_decoded, respelled(path, charset))
 
 
 _MARKS: Final = ("?", "@", "%3f", "%3F")

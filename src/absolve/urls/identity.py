@@ -10,6 +10,7 @@ In: absolute URLs as str, or parts of them. Out: the part in its one spelling. W
 | other characters of a path | `%21`, `!`: servers look for one file | RFC 9110 4.2.3; nginx, Apache | decoded |
 | delimiters stay escaped | not `%2F`, `/`; not `%3F`, `?` | RFC 3986 2.2 | plain, decoded |
 | bytes that are no UTF-8 | stay escaped: `%e9`, `%E9` | RFC 3986 2.5 | decoded |
+| escapes in the charset of the page | not `%ED`, `%D0%BD`: a file in another encoding | URL Standard 4.4 | respelled |
 | dot segments, `\`, tabs | `/a/../b`, `/b` | RFC 3986 6.2.2.3, URL Standard 4.4 | normal |
 | empty path | `http://h`, `http://h/` | RFC 3986 6.2.3, RFC 9110 4.2.3 | normal, key |
 | default port | `http://h:80`, `http://h`; not `https://h:80` | RFC 3986 6.2.3, URL Standard 4.2 | site, normal |
@@ -23,12 +24,16 @@ In: absolute URLs as str, or parts of them. Out: the part in its one spelling. W
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
-from urllib.parse import unquote
+from typing import TYPE_CHECKING, Final, NamedTuple
+from urllib.parse import unquote, unquote_to_bytes
 
+from absolve.encodings.charsets import lookup
 from absolve.urls import whatwg
 from absolve.urls.cache import remembered
 from absolve.urls.parse import STRICT_SCHEME
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # Default ports: those of URL Standard 4.2, and of RFC 1738 for other schemes.
 PORTS: Final = {
@@ -51,6 +56,9 @@ _NORMAL: Final = re.compile(rf"https?://{_NAME}(?!.*(?:/\.\.?(?:[/?]|$)|%2[Ee]))
 _WEB_PORT: Final = re.compile(r":(?:80|443)$")
 _ESCAPE: Final = re.compile(r"%[0-9A-Fa-f]{2}")
 _ESCAPES: Final = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
+_IN_CHARSET: Final = re.compile(r"(?:%[0-9A-Fa-f]{2}[@-~]*)+")  # an ASCII character may end one of two bytes
+_NOT_UTF_8: Final = re.compile("%[89A-F]")  # in a decoded path
+_LEGACY: Final = "windows-1252"  # what escapes mean that are not UTF-8, most often
 _BYTES: Final = re.compile("[\udc80-\udcff]")
 _UNRESERVED: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
@@ -152,11 +160,28 @@ def decoded(path: str, charset: str = "utf-8") -> str:
     """
     if "%" not in path:
         return path
-    return _ESCAPES.sub(lambda found: _decoded_run(found, charset), path)
+    return (_ESCAPES if charset == "utf-8" else _IN_CHARSET).sub(lambda found: _decoded_run(found, charset), path)
+
+
+def respelled(path: str, charset: str) -> Iterator[str]:
+    r"""Yield other paths, as `decoded` has them, that this one may mean in a page of a charset.
+
+    Its escapes may be in that charset, and so may the bytes of file names: `%E9` is `\xe9` in Latin-1, and the reverse.
+    """
+    key = decoded(path)
+    for one in () if key.isascii() and "%" not in key else dict.fromkeys((charset, _LEGACY)):
+        known = lookup(one)
+        if known is not None and known.transparent and known.name != "utf-8":
+            if _NOT_UTF_8.search(key):
+                yield decoded(path, one)
+            if not key.isascii():
+                yield escaped(known.encode(key, "absolve.percent").decode("ascii", "surrogateescape"))
 
 
 def _decoded_run(found: re.Match[str], charset: str) -> str:
-    text = bytes.fromhex(found[0].replace("%", "")).decode(charset, "surrogateescape")
+    known = lookup(charset) if charset != "utf-8" else None
+    data = unquote_to_bytes(found[0])
+    text = known.decode(data) if known is not None else data.decode("utf-8", "surrogateescape")
     text = text.replace("%", "%25").replace("/", "%2F").replace("?", "%3F")
     if not text.isascii():
         text = "".join(f"%{ord(one) - 0xDC00:02X}" if "\udc80" <= one <= "\udcff" else one for one in text)
