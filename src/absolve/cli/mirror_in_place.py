@@ -111,7 +111,7 @@ def _relative(root: OutputFolder, options: argparse.Namespace, report: Report) -
     if not options.quiet and not shows:
         name = printable.printable(options.output)
         done = f"{totals.number(number, 'file')}, {changed:,} {'written' if copies else 'changed'}"
-        print(f"absolve: {name}: {done}", file=sys.stderr)
+        print("; ".join([f"absolve: {name}: {done}", *report.totals.left_out()]), file=sys.stderr)
 
 
 def _with_text_names(options: argparse.Namespace, report: Report) -> tuple[list[Input], list[Input]]:

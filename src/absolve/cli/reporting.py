@@ -24,6 +24,7 @@ from absolve.core.errors import (
     NOT_READ,
     NOTES,
     OF_SAVER,
+    READ_APART,
     UNREAD_PART,
     Diagnostic,
     DocumentError,
@@ -54,7 +55,7 @@ ERROR: Final = "error"
 WARNING: Final = "warning"
 NOTE: Final = "note"
 _STYLE_OF: Final = {ERROR: "red", WARNING: "yellow", NOTE: "cyan"}
-_UNREAD: Final = frozenset({NOT_READ, OF_SAVER, UNREAD_PART, "unknown-encoding"})  # counted in the line that ends a run
+_UNREAD: Final = frozenset({NOT_READ, OF_SAVER, READ_APART, UNREAD_PART, "unknown-encoding"})  # in the last line
 # Codes of what a folder has that is neither a file nor a folder: pipes, links out of it, links to nothing or in a loop.
 _SKIPPED: Final = frozenset({"special-file", "outside", "not-found", "unreadable"})
 _IN_TOTALS: Final = _UNREAD | {"old-host"}

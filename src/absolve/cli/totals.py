@@ -9,7 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.core import printable
-from absolve.core.errors import NOT_READ, OF_SAVER, Diagnostic
+from absolve.core.errors import NOT_READ, OF_SAVER, READ_APART, Diagnostic
 from absolve.inventory import COMPANION
 from absolve.run.results import BytesRead, ChangeCounts, HostsLeft, LinkCounts
 
@@ -49,6 +49,7 @@ class Totals:
         self.files: Counter[str] = Counter()  # in folders, not read, by kind
         self.parts: Counter[str] = Counter()  # of messages, likewise
         self.own: Counter[str] = Counter()  # of programs that save sites, by program
+        self.apart: Counter[str] = Counter()  # documents that keep absolute links, by kind
         self.unread_are = "not read"  # what became of files in folders that are no documents
         self.failed_are = ""  # likewise of inputs that failed
         self.tables: list[Table] = []
@@ -82,7 +83,7 @@ class Totals:
 
     def add_unread(self, diagnostic: Diagnostic) -> None:
         """Add a file or a part of a message that was not read, by its kind."""
-        counts = {NOT_READ: self.files, OF_SAVER: self.own}.get(diagnostic.code, self.parts)
+        counts = {NOT_READ: self.files, OF_SAVER: self.own, READ_APART: self.apart}.get(diagnostic.code, self.parts)
         counts[diagnostic.text.partition(":")[0]] += 1
 
     def left_out(self) -> list[str]:
@@ -96,6 +97,9 @@ class Totals:
             )
             if counts
         ]
+        if self.apart:
+            kinds = ", ".join(sorted(self.apart))
+            found.append(f"{number(self.apart.total(), 'document')} read apart, with absolute links: {kinds}")
         if self.mentions:
             mentions = number(self.mentions.total(), "mention")
             places = Counter({_PLACES.get(kind, f"in {kind}"): count for kind, count in self.mentions.items()})

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 NOT_READ: Final = "not-read"
 UNREAD_PART: Final = "unread-part"
 OF_SAVER: Final = "of-saver"
+READ_APART: Final = "read-apart"  # of what keeps absolute links by design
 # Codes of what absolve did or passed over by design, and that need no action.
 NOTES: Final = frozenset(
-    "assumed-url interrupted left-out not-read old-host own-map special-file stays unread-part".split()
+    "assumed-url interrupted left-out not-read old-host own-map read-apart special-file stays unread-part".split()
 )
 
 

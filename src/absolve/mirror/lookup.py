@@ -39,6 +39,8 @@ _ONE: Final = """\
 SELECT path, redirect FROM resources WHERE url = ?
 AND typeof(path) IN ('text', 'null') AND typeof(redirect) IN ('text', 'null')"""
 
+# Whether a file of the mirror is one of a folder or a package
+_FILE: Final = 'SELECT 1 FROM plan JOIN places USING (source, "offset") WHERE plan.path = ?'
 _RESPONSE: Final = "SELECT url, coalesce(media_type, ''), coalesce(fields, '') FROM resources WHERE path = ?"
 
 
@@ -59,6 +61,7 @@ class Lookup:
         self._is_finished = is_finished  # the map of anybody, which has no table of forms
         self._same = same
         self._is_normal = is_normal  # whether the URLs come from the URL Standard's parser
+        self._charset = "utf-8"  # of the document whose links are looked up
         self._known: dict[str, Target | None] = {}
         self._stands: dict[str, tuple[str, str, str]] = {}
         self.used: dict[str, tuple[str, str, str]] = {}
@@ -76,6 +79,18 @@ class Lookup:
     def close(self) -> None:
         """Close the database: Windows removes no open file."""
         self._db.close()
+
+    def enter(self, charset: str) -> bool:
+        """Set the charset of the document whose links are looked up; return whether answers may be others than before.
+
+        Only files are named in other encodings.
+        """
+        if charset == self._charset or not self._db.execute("SELECT 1 FROM places LIMIT 1").fetchone():
+            return False
+        self._charset = charset
+        for known in (self._known, self._stands, self._by_name):
+            known.clear()
+        return True
 
     def __call__(self, url: str) -> Target | None:
         """Return the file for an absolute URL without fragment; None if it is not held."""
@@ -134,14 +149,22 @@ class Lookup:
         key = source, document.rpartition("/")[0], reference
         if key not in self._by_name:
             near = partial(self._near, source) if len(reference) <= _MOST_CHARACTERS else None
-            path = named_by(reference, document, lambda path: self._url_of(source, path) is not None, near=near)
+            has = partial(self._has, source)
+            path = named_by(reference, document, has, near=near, charset=self._charset)
             url = self._url_of(source, path) if path is not None else None
+            found = self._exact(url) if url is not None else None
+            before, mark, query = reference.partition("#")[0].partition("?")
+            if found is not None and mark and found == self._named(source, document, before):
+                found = found._replace(query=query)  # which is in no name: a script of the page may read it
             if len(self._by_name) >= _MOST_KNOWN:
                 self._by_name.clear()
             if len(reference) > _MOST_CHARACTERS:
-                return self._exact(url) if url is not None else None
-            self._by_name[key] = self._exact(url) if url is not None else None
+                return found
+            self._by_name[key] = found
         return self._by_name[key]
+
+    def _has(self, source: int, path: str) -> bool:
+        return self._url_of(source, path) is not None
 
     def _url_of(self, source: int, path: str) -> str | None:
         """Return the URL of a file by its path; None if there is no such file."""
@@ -187,7 +210,7 @@ class Lookup:
         found = self._exact(asked)
         if found is not None:
             return found
-        for rule, form in self._same.others(asked):
+        for rule, form in self._same.others(asked, self._charset):
             if self._rows is not None and form not in self._rows and form not in self._forms:
                 continue
             held = form
@@ -200,6 +223,12 @@ class Lookup:
                 found = self._exact(held)
             if found is not None:
                 self._stands[url] = (url, held, rule)
+                return found
+        clean = () if self._is_finished or "?" in asked or asked.endswith("/") else (f"{asked}.html", f"{asked}/")
+        for held in clean:  # as static hosts have them
+            found = self._exact(held)
+            if found is not None and self._db.execute(_FILE, (found.path,)).fetchone():
+                self._stands[url] = (url, held, "clean")
                 return found
         return None
 

@@ -62,10 +62,14 @@ _LAZY: Final = frozenset((place.element, place.attribute) for place in link_tabl
 
 
 class Target(NamedTuple):
-    """A file in the mirror, by its path, and the fragment that a redirect to it has."""
+    """A file in the mirror, by its path, and the fragment that a redirect to it has.
+
+    `query` is that of the reference, where the file was found without it.
+    """
 
     path: str
     fragment: str | None = None
+    query: str | None = None
 
 
 class Note(NamedTuple):
@@ -160,6 +164,7 @@ class Relatives:
 
 
 _ROOT: Final = "http://m/"
+_PAGES: Final = (".html", ".htm", ".xhtml", ".xht")  # names of files whose scripts may read a query
 _MOST_KNOWN: Final = 100_000
 _MOST_CHARACTERS: Final = 2048  # of a reference and its target whose answer is cached
 
@@ -348,15 +353,21 @@ class MirrorPolicy:
         new = self._relatives.reference(self.path, found.path)
         if resolved.attribute == _MAP_SITE and not new.startswith("../"):
             new = f"./{new}"
+        keeps_query = found.query is not None and found.path.lower().endswith(_PAGES)
+        if keeps_query:
+            new = f"{new}?{found.query}"
         if fragment is not None:
             new = f"{new}#{fragment}"
-        if new == resolved.reference or (not is_moved and self._leads(resolved.reference, found.path)):
+        leads = self._leads(resolved.reference, found.path, has_query=keeps_query)
+        if new == resolved.reference or (not is_moved and leads):
             return None
         return new
 
-    def _leads(self, reference: str, path: str) -> bool:
+    def _leads(self, reference: str, path: str, *, has_query: bool) -> bool:
         """Return whether a reference, as it is written, leads from this file to that one."""
         before = reference.partition("#")[0]
+        if has_query:
+            before = before.partition("?")[0]
         if before.startswith(("/", "\\")) or "?" in before:
             return False
         if not before:

@@ -50,10 +50,9 @@ def reached(how: MirrorOptions, working: Working, start: str, depth: int | None)
 
 def _links(how: MirrorOptions, kept: task.Kept, item: Item, payload: Payload) -> dict[str, bool]:
     """Return the paths to which a document leads, and whether that is a step; none for one that cannot be read."""
-    policy = task.policy_of(how, kept, item, payload)
     found: dict[str, bool] = defaultdict(lambda: True)
 
-    def seen(resolved: Resolved) -> None:
+    def seen(resolved: Resolved) -> None:  # `policy` is that of the document
         policy.seen.reached.clear()
         policy(resolved)
         for path in policy.seen.reached:
@@ -62,6 +61,7 @@ def _links(how: MirrorOptions, kept: task.Kept, item: Item, payload: Payload) ->
     try:
         entity = entity_of(payload, item.url, how.reading.settings)
         if entity is not None and is_walked(entity.media_type):
+            policy = task.policy_of(how, kept, item, payload, entity)
             rewriter.edits(entity, seen)
     except (DocumentError, *FAULTS):  # reported when it is made
         pass

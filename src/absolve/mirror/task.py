@@ -16,7 +16,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from absolve.core.errors import FAULTS, CodingError, Diagnostic, DocumentError, fault
+from absolve.core.errors import FAULTS, READ_APART, CodingError, Diagnostic, DocumentError, fault
 from absolve.encodings.charsets import UTF_8, byte_order_mark
 from absolve.formats import registry
 from absolve.mirror import browsers, edits, paths, security_policy, texts
@@ -28,6 +28,7 @@ from absolve.mirror.policy import MirrorPolicy, Relatives, Target, is_identity
 from absolve.mirror.sources import reader_of
 from absolve.rewriting import rewriter
 from absolve.rewriting.edits import splice
+from absolve.rewriting.forms import apart_as
 from absolve.run import outputs
 from absolve.run.output_folder import Below
 from absolve.run.results import BytesRead, ChangeCounts, Failure, FilesReady, StdoutBytes, counted, guarded
@@ -194,16 +195,17 @@ def _unreadable(item: Item) -> Failure:
 
 def _document(how: MirrorOptions, kept: Kept, item: Item, payload: Payload) -> Iterator[TaskResult | Finished | Made]:
     """Yield the results for one document: its file, and the facts of the map about it."""
-    policy = policy_of(how, kept, item, payload)
     kept.lookup.used.clear()
     data, title, text = payload.data, payload.title, ""
     notes: list[tuple[int, int, str, str]] = []
     try:
         entity = entity_of(payload, item.url, how.reading.settings)
+        policy = policy_of(how, kept, item, payload, entity)
         if entity is not None and is_walked(entity.media_type):
             data, found = _new_bytes(how, item, payload, entity, policy)
             facts = entity.facts
-            if facts is not None and entity.media_type == registry.HTML:
+            is_page = registry.essence_of(payload.media_type)[0] == browsers.XHTML or entity.media_type == registry.HTML
+            if facts is not None and is_page:
                 title = facts.title or title or ""
                 text = texts.text_of(entity.data, entity.charset, kept.share) if not how.links_only else ""
             yield from found
@@ -234,8 +236,10 @@ def _document(how: MirrorOptions, kept: Kept, item: Item, payload: Payload) -> I
     )
 
 
-def policy_of(how: MirrorOptions, kept: Kept, item: Item, payload: Payload) -> MirrorPolicy:
+def policy_of(how: MirrorOptions, kept: Kept, item: Item, payload: Payload, entity: Entity | None) -> MirrorPolicy:
     """Return the policy for one document."""
+    if kept.lookup.enter(entity.charset.name if entity is not None else "utf-8"):
+        kept.relatives = Relatives()
     return MirrorPolicy(
         item.path,
         kept.lookup,
@@ -304,10 +308,14 @@ def _new_bytes(
     found: list[TaskResult] = list(entity.diagnostics)
     label = payload.charset or registry.essence_of(payload.media_type)[1].get("charset")
     if how.links_only:
+        if apart := apart_as(entity):
+            text = f"{apart}: links stay as they are in what is read apart from its site"
+            found.append(Diagnostic(READ_APART, text, entity.name))
 
         def in_place(resolved: Resolved) -> str | None:
             new = policy(resolved)
-            return None if new is not None and _leads_already(how, item, resolved, policy) else new
+            stays = apart or (new is not None and _leads_already(how, item, resolved, policy))
+            return None if stays else new
 
         tally = rewriter.Tally()
         data = edits.relinked(entity, in_place, tally)

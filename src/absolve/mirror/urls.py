@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import UsageError
-from absolve.urls.identity import decoded, normal, plain
+from absolve.urls.identity import decoded, normal, plain, respelled
 from absolve.urls.public import is_public_host
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 UNESCAPED: Final = "unescaped"
 SCHEME: Final = "scheme"
+ENCODING: Final = "encoding"
 MORE: Final = ("www", "slash", "query-order", "case")
 NONE: Final = "none"
 
@@ -43,12 +44,17 @@ def path_form(url: str) -> str | None:
 
     None for a path of unreserved characters, which `plain` finds.
     """
+    return next(_path_forms(url), None)
+
+
+def _path_forms(url: str, charset: str = "utf-8") -> Iterator[str]:
+    """Yield the form of a URL, then those of what its path may mean in a charset."""
     before, mark, query = url.partition("?")
     root, separator, rest = plain(before).partition("://")
     authority, slash, path = rest.partition("/")
-    if _UNRESERVED.fullmatch(path):
-        return None
-    return f"{root}{separator}{authority}{slash}{decoded(path)}{mark}{query} "  # no URL ends with a space
+    if not _UNRESERVED.fullmatch(path):
+        for one in (decoded(path), *respelled(path, charset)):
+            yield f"{root}{separator}{authority}{slash}{one}{mark}{query} "  # no URL ends with a space
 
 
 def twin(url: str) -> str | None:
@@ -75,18 +81,20 @@ class Equivalences(NamedTuple):
                 raise UsageError(f"--same takes {', '.join(MORE)} or {NONE}, not {word!r}")
         return Equivalences(more=tuple(word for word in MORE if word in given))
 
-    def others(self, url: str) -> list[tuple[str, str]]:
+    def others(self, url: str, charset: str = "utf-8") -> list[tuple[str, str]]:
         """Return each rule with the equivalent form of this URL, in the order in which they count.
 
-        Two URLs are the same by a rule where their forms are equal; a form may be a URL itself.
+        Two URLs are the same by a rule where their forms are equal; a form may be a URL itself. The URL is of a link in
+        a document of this charset.
         """
         if not self.default:
             return []
-        spelled, form = plain(url), path_form(url)
-        forms = [spelled] if form is None else [spelled, form]
+        path_forms = list(_path_forms(url, charset))
+        forms = [plain(url), *path_forms[:1]]
         found = [(UNESCAPED, one) for one in forms]
         found += [(SCHEME, other) for one in dict.fromkeys([url, *forms]) if (other := twin(one)) is not None]
-        return [*found, (",".join(self.more), self.form(url))] if self.more else found
+        found += [(",".join(self.more), self.form(url))] if self.more else []
+        return [*found, *((ENCODING, form) for form in path_forms[1:])]
 
     def forms(self, url: str, *, is_file: bool = False) -> Iterator[str]:
         """Yield the forms, other than the URL itself, under which a held URL must be found by `others`.

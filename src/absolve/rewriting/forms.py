@@ -32,8 +32,12 @@ _BASE_PATH: Final = re.compile(r"/(?:[\w!$&'()*+,;=:@~%-][\w.!$&'()*+,;=:@~%-]*/
 _HEAD: Final = 4096  # bytes in which the root element of a feed begins
 _ROOT: Final = re.compile(rb"<(?:[\w.-]+:)?(\w+)")
 # Feeds, sitemaps and lists of feeds are read without a base: RSS 2.0, "Comments"; sitemaps.org, `loc`; OPML 2.0.
-_ROOTS: Final = frozenset(b"rss RDF feed entry urlset sitemapindex opml CHANNEL channel".split())
-_APART: Final = frozenset({registry.JSON_FEED, registry.ROBOTS, registry.SITEMAP})
+_ROOTS: Final = {
+    **dict.fromkeys(b"rss RDF feed entry opml CHANNEL channel".split(), "feeds"),
+    **dict.fromkeys(b"urlset sitemapindex".split(), "sitemaps"),
+}
+_APART: Final = {registry.JSON_FEED: "feeds", registry.ROBOTS: "robots.txt", registry.SITEMAP: "sitemaps"}
+_ERROR_PAGE: Final = re.compile(r"[^?#]*/404\.x?html?(?:[?#].*)?", re.DOTALL)  # shown at any URL that is not there
 _WITHIN: Final = ("srcdoc[", "cell[", "output[")  # documents in a page or a notebook, which are read with it
 # Relations whose target is the identity of the page, or is sent to other servers.
 _IDENTITY: Final = frozenset("canonical shortlink shorturl pingback self amphtml".split())
@@ -62,6 +66,7 @@ class Form:
     `path` is the path that the root will have: it begins and ends with a slash. None: the one that it has.
 
     `is_stuck`: since it was set to False, a link of the site stayed absolute because its base is not in the site.
+    `apart`: what the document with a link is that stayed absolute because it is read apart, since it was set to "".
     """
 
     def __init__(self, inner: Policy, form: str, root: str = "", path: str | None = None) -> None:
@@ -73,11 +78,12 @@ class Form:
         self.inner = inner
         self.form = form
         self.is_stuck = False
+        self.apart = ""
         self._root = _Place.of(root if root.endswith("/") else f"{root}/") if root else None
         self._path = path
         self._known: dict[tuple[str, str, str, str], str] = {}
         self._entity: Entity | None = None
-        self._is_apart = False
+        self._apart_as = ""
 
     @property
     def keeps_targets(self) -> bool:
@@ -96,6 +102,7 @@ class Form:
         if site is None or not site.holds(_Place.of(target)) or resolved.target is None:
             return new
         if self._needs_absolute(resolved):
+            self.apart = self.apart or self._apart_as
             return new
         base = resolved.own.url if context.is_emptied else context.base.url
         if not site.holds(_Place.of(base)) or len(base) > _LONGEST:
@@ -156,8 +163,8 @@ class Form:
         entity, link = resolved.entity, resolved.link
         if entity is not self._entity:
             self._entity = entity
-            self._is_apart = _is_apart(entity)
-        if self._is_apart or resolved.element == "header" or resolved.attribute == "itemid":
+            self._apart_as = apart_as(entity, self.form)
+        if self._apart_as or resolved.element == "header" or resolved.attribute == "itemid":
             return True
         if link.place.syntax in ABSOLUTE:
             return True
@@ -173,15 +180,21 @@ def _is_identity(entity: Entity, link: Link, rel: str) -> bool:
     return "alternate" in words and b"hreflang" in entity.cut(link.tag_start, link.tag_end).lower()
 
 
-def _is_apart(entity: Entity) -> bool:
-    """Return whether a document is read apart from its site: a feed, a sitemap, a message, what is in one of them."""
+def apart_as(entity: Entity, form: str = "relative") -> str:
+    """Return what a document is that is read apart from its site, where a reference in a form leads astray; else "".
+
+    That is a feed, a sitemap, robots.txt, a message, what is in one of them; with relative references an error page.
+    """
     if entity.media_type in _APART:
-        return True
+        return _APART[entity.media_type]
     if entity.media_type == registry.XML:
         root = _first_name(entity.cut(0, _HEAD).replace(b"\0", b""))
         if root in _ROOTS:
-            return True
-    return entity.bases.own.layer is ENCAPSULATING and not entity.path.rpartition("/")[2].startswith(_WITHIN)
+            return _ROOTS[root]
+    if form == "relative" and _ERROR_PAGE.fullmatch(entity.bases.own.url):
+        return "error pages"
+    is_inside = entity.bases.own.layer is ENCAPSULATING and not entity.path.rpartition("/")[2].startswith(_WITHIN)
+    return "messages" if is_inside else ""
 
 
 def _first_name(head: bytes) -> bytes:

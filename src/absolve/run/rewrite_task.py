@@ -10,7 +10,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.core.errors import FAULTS, Diagnostic, DocumentError
+from absolve.core.errors import FAULTS, READ_APART, Diagnostic, DocumentError
 from absolve.rewriting import rewriter
 from absolve.rewriting.policy import absolute
 from absolve.run import old_hosts, outputs, sources
@@ -108,6 +108,9 @@ def _stayed(policy: Policy, name: str) -> Iterator[Diagnostic]:
     if form is not None and form.is_stuck:
         form.is_stuck = False
         yield Diagnostic("base-outside", "links of the site stay absolute: their base leads out of it", name)
+    if form is not None and form.apart:
+        yield Diagnostic(READ_APART, f"{form.apart}: links stay absolute in what is read apart from its site", name)
+        form.apart = ""
     if rules is not None and rules.lacks_date:
         rules.lacks_date = False
         yield Diagnostic("no-date", "links stay for which a rule needs the date of the document", name)
