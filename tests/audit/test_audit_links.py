@@ -2,6 +2,7 @@
 
 import shutil
 from pathlib import Path
+from urllib.parse import quote, unquote
 
 import pytest
 from audited import NEW, OLD, audited, links, page, run, written
@@ -99,6 +100,15 @@ def test_escapes_are_compared_as_servers_decode_them(tmp_path: Path, reference: 
     files = {"index.html": links(reference), "café.html": page("<p id=x>"), "~me.html": page(), "a/b.html": page(), "100%.html": page()}
     row = audited(tmp_path, files).link(reference)
     assert (row["verdict"], row["final"]) == (verdict, NEW + final if final else None)
+
+
+@pytest.mark.parametrize("charset", ["windows-1251", "koi8-r"])
+def test_a_link_in_the_charset_of_its_page_is_repaired_to_the_name_of_the_file(tmp_path: Path, charset: str) -> None:
+    escaped, odd = (quote(name.encode(charset)) for name in ("новости.html", "данные.html"))
+    index = f'<!DOCTYPE html><meta charset={charset}><title>t</title><a href="{escaped}#x">n</a><a href="данные.html">d</a>'
+    done = audited(tmp_path, {"index.html": index.encode(charset), "новости.html": page("<p id=x>"), unquote(odd, errors="surrogateescape"): page()})
+    assert done.found == {f"{escaped}#x": "encoding", "данные.html": "encoding"}
+    assert [done.link(one)["fix"] for one in done.found] == [f"{quote('новости.html')}#x", odd]
 
 
 def test_of_two_names_that_differ_in_case_neither_is_a_sure_fix(tmp_path: Path) -> None:

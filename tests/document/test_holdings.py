@@ -48,10 +48,24 @@ FILES = {
         ("..", "docs/p.html", "index.html"),
         ("./", "index.html", "index.html"),
         ("p.html/", "docs/index.htm", None),
+        ("docs/p", "index.html", "docs/p.html"),
     ],
 )  # fmt: skip
 def test_a_relative_reference_names_a_file_of_the_folder(reference: str, document: str, expected: str | None) -> None:
     assert named_by(reference, document, FILES.__contains__) == expected
+
+
+@pytest.mark.parametrize(
+    ("reference", "charset", "name"),
+    [
+        ("%ED%EE.html", "windows-1251", "но.html"),
+        ("но.html", "windows-1251", "\udced\udcee.html"),
+        ("a%83A.html", "shift_jis", "aア.html"),
+        ("%E9.png?2", "utf-8", "é.png"),
+    ],
+)
+def test_escapes_and_names_in_the_charset_of_the_page_name_a_file(reference: str, charset: str, name: str) -> None:
+    assert named_by(reference, "p.html", {"но.htm", name}.__contains__, charset=charset) == name
 
 
 @pytest.mark.parametrize(

@@ -184,3 +184,15 @@ def test_a_folder_that_cannot_be_written_leaves_every_file_as_it_was(
     assert relative(site) == 3
     assert "Permission denied" in capsys.readouterr().err
     assert files_below(site) == before
+
+
+def test_what_is_read_apart_from_the_site_keeps_its_links_and_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    feed = b'<rss version="2.0"><channel><link>http://h/</link><item><guid>http://h/a/</guid></item></channel></rss>'
+    sitemap = b'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>http://h/a/</loc></url></urlset>'
+    files = {"feed.xml": feed, "sitemap.xml": sitemap, "404.html": b"<a href=/a/>a</a>", "index.html": b"<a href=/a/>a</a>", "a/index.html": b"<p>"}
+    for name, data in files.items():
+        (tmp_path / "site" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "site" / name).write_bytes(data)
+    assert main(["mirror", "--relative-only", str(tmp_path / "site"), "--url", URL, "-j", "1"]) == 0
+    assert files_below(tmp_path / "site") == {**files, "index.html": b"<a href=a/index.html>a</a>"}
+    assert "1 changed; 3 documents read apart, with absolute links: error pages, feeds, sitemaps" in capsys.readouterr().err

@@ -5,7 +5,7 @@ import posixpath
 import re
 from html import unescape
 from pathlib import Path
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 import pytest
 from packed import tree
@@ -183,9 +183,38 @@ def test_a_link_that_worked_in_a_saved_copy_leads_to_the_same_file(
     copied = {path: data for path, data in tree(tmp_path / "m").items() if path != "index.html"}
     (page,) = (path for path, data in copied.items() if f"<p id=t>{place}".encode() in data)
     (new,) = re.findall(rb'<a href="([^"]*?)(?:#t)?"', copied[page])
-    led = posixpath.normpath(posixpath.join(posixpath.dirname(page), unquote(unescape(new.decode()))))
+    led = posixpath.normpath(posixpath.join(posixpath.dirname(page), unquote(unescape(new.partition(b"?")[0].decode()))))
     assert f"<p id=t>{file}".encode() in copied[led]
     assert main(["mirror", "--check", str(tmp_path / "m"), "-q"]) == 0
+
+
+def test_a_page_found_without_its_query_keeps_it_for_its_script(tmp_path: Path) -> None:
+    links = b'<frame src="./f.html?p/Boat.html#x"><a href="f.html?a&amp;b"><a href="q.html?x=1"><img src="i.png?2">'
+    files = {"p.html": b"<meta charset=utf-8>" + links, "f.html": b"<p id=x>", "q.html?x=1": b"<p>", "i.png": b"\x89PNG\r\n\x1a\n"}
+    _, found = held(tmp_path, files, "--url", "http://h/")
+    made = found["h/p.html"]
+    assert b'<frame src="./f.html?p/Boat.html#x"><a href="f.html?a&amp;b"><a href="q' in made
+    assert b"q.html?" not in made
+    assert made.endswith(b'<img src="i.png">')
+
+
+@pytest.mark.parametrize(("charset", "name"), [("windows-1251", "новости"), ("shift_jis", "ソア日本")])
+def test_links_in_the_charset_of_a_page_lead_to_files_in_another(tmp_path: Path, charset: str, name: str) -> None:
+    escaped = quote(name.encode(charset))
+    page = f'<meta charset={charset}><a href="{escaped}.html"><a href="/{escaped}.html#x"><img src="{name}.png">'
+    files = {"p.html": page.encode(charset), f"{name}.html": b"<p id=x>", f"{escaped}.png": b"\x89PNG\r\n\x1a\n"}
+    folder = write(tmp_path, files)
+    (folder / f"{escaped}.png").rename(os.fsdecode(os.fsencode(folder) + b"/" + f"{name}.png".encode(charset)))
+    assert main(["mirror", str(folder), "-o", str(tmp_path / "m"), "-q", "--url", "http://h/"]) == 0
+    made = tree(tmp_path / "m")["h/p.html"]
+    assert made.count(quote(f"{name}.html").encode()) == 2
+    assert made.endswith(f'<img src="{quote(quote(f"{name}.png".encode(charset)))}">'.encode())
+
+
+def test_a_page_and_a_folder_are_also_held_without_their_html_and_slash(tmp_path: Path) -> None:
+    files = {"i.html": b"<a href=/a/one#s><a href=a><a href=/a><a href=/b>", "a/one.html": b"<p id=s>", "a/index.html": b"<p>"}
+    _, found = held(tmp_path, files, "--url", "http://h/")
+    assert found["h/i.html"] == b"<a href=a/one.html#s><a href=a/index.html><a href=a/index.html><a href=http://h/b>"
 
 
 @pytest.mark.parametrize(

@@ -87,6 +87,14 @@ def test_what_is_read_apart_from_its_site_stays_absolute(data: bytes) -> None:
         assert written(data.replace(b"%", b""), form) == data.replace(b"%", b"http://h/a/b/").replace(b"//h/a/b/p", b"//h/a/b/p")
 
 
+def test_an_error_page_is_shown_anywhere_and_keeps_links_that_lead_there_from_everywhere() -> None:
+    page = b"<a href=x>x</a><style>a{background:url(/y)}</style>"
+    for name in ("404.html", "404.htm?x"):
+        assert written(page, "relative", url=f"http://h/de/{name}").count(b"http://h/") == 2
+        assert b"href=/de/x" in written(page, "root", url=f"http://h/de/{name}")
+    assert b"http:" not in written(page, "relative", url="http://h/404/p.html")
+
+
 def test_a_folder_of_a_host_is_a_site_and_its_root_gets_another_path() -> None:
     page = b"<base target=_top><a href=/~joe/x><a href=/other><a href=../y><a href=../../z>"
     made = written(page, "root", url="http://h/~joe/d/p", root="http://h/~joe", path="/proj")

@@ -103,7 +103,8 @@ def named_by(
     `has` returns whether a path, below the root and without `.` and `..`, is a file. Savers escape the `?` of a name
     (`a.html%3Fx=1`), or leave it (wget without -k): so the file with the query in its name counts first, then the one
     that a browser opens from a disk, which ignores the query. The name of a folder is that of its index, if there is
-    one of these `indexes`. The document is in a charset, in which escapes and the bytes of names may be (`respelled`).
+    one of these `indexes`; then a page is also named without its `.html`. Escapes and the bytes of names may be in the
+    `charset` of the document (`identity.respelled`).
 
     `near` returns the one file that a path is where the normalization of Unicode (macOS) and case (Windows) do not
     count, as by `only_alike`: it is asked where no name is exact.
@@ -119,7 +120,8 @@ def named_by(
         if found.startswith(("../", "/")) or found == "..":
             continue
         inside = "" if found == "." else f"{found}/"
-        names = [*([] if path.endswith("/") else [found]), *(inside + name for name in indexes)]
+        pages = [f"{found}.html"] if indexes else []  # as static hosts have it
+        names = [*([] if path.endswith("/") else [found, *pages]), *(inside + name for name in indexes)]
         for name in names:
             if has(name):
                 return name

@@ -39,6 +39,8 @@ _ONE: Final = """\
 SELECT path, redirect FROM resources WHERE url = ?
 AND typeof(path) IN ('text', 'null') AND typeof(redirect) IN ('text', 'null')"""
 
+# Whether a file of the mirror is one of a folder or a package
+_FILE: Final = 'SELECT 1 FROM plan JOIN places USING (source, "offset") WHERE plan.path = ?'
 _RESPONSE: Final = "SELECT url, coalesce(media_type, ''), coalesce(fields, '') FROM resources WHERE path = ?"
 
 
@@ -221,6 +223,12 @@ class Lookup:
                 found = self._exact(held)
             if found is not None:
                 self._stands[url] = (url, held, rule)
+                return found
+        clean = () if self._is_finished or "?" in asked or asked.endswith("/") else (f"{asked}.html", f"{asked}/")
+        for held in clean:  # as static hosts have them
+            found = self._exact(held)
+            if found is not None and self._db.execute(_FILE, (found.path,)).fetchone():
+                self._stands[url] = (url, held, "clean")
                 return found
         return None
 

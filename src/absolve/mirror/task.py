@@ -204,7 +204,8 @@ def _document(how: MirrorOptions, kept: Kept, item: Item, payload: Payload) -> I
         if entity is not None and is_walked(entity.media_type):
             data, found = _new_bytes(how, item, payload, entity, policy)
             facts = entity.facts
-            if facts is not None and entity.media_type == registry.HTML:
+            is_page = registry.essence_of(payload.media_type)[0] == browsers.XHTML or entity.media_type == registry.HTML
+            if facts is not None and is_page:
                 title = facts.title or title or ""
                 text = texts.text_of(entity.data, entity.charset, kept.share) if not how.links_only else ""
             yield from found
