@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import urljoin
 
 import pytest
+
 from absolve.audit import maps
 from tests.shapes.real_servers import running
 

@@ -180,7 +180,7 @@ class _Reader:
         in_folder = self._in_folder or any(section.name == "directory" for section in directive.sections)
         rule = Rule(self._name, directive.line, directive.text, how=PREFIX, source="/")
         given = words(directive.rest, is_raw=True)
-        is_front = _is_front_controller(given)
+        is_front = in_folder and _is_front_controller(given)
         rule = rule._replace(conditions=tuple(host.conditions), forced=len(host.missing) < 2 - is_front)
         fault = _unknown_section(directive) or host.fault
         if len(host.missing) == 1 and not is_front:

@@ -134,7 +134,8 @@ class Causes:
         """Return the first causes in their order in words, each with its first finding."""
         columns, texts, found = self.causes, self.texts.shown(), self.findings
         documents, lines = self.documents.shown(), self.lines.shown()
-        order = sorted(range(len(columns["rank"])), key=columns["rank"].__getitem__)
+        ranks = [self.severity(verdict) for verdict in self.verdicts]
+        order = sorted(range(len(columns["rank"])), key=lambda at: (ranks[columns["verdict"][at]], columns["rank"][at]))
         starts = [0, *accumulate(columns["listed"])]
         rows = []
         for at in order[:most]:
