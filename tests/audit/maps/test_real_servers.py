@@ -139,12 +139,16 @@ def answer(url: str, host: str, path: str) -> tuple[int | None, str | None]:
 
 
 def computed(name: str, text: str, hosts: tuple[str, ...]) -> dict[tuple[str, str], tuple[int | None, str | None]]:
-    found = {}
+    found: dict[tuple[str, str], tuple[int | None, str | None]] = {}
     for host in hosts:  # each is the new one: all of them have these files
         given = maps.Rules([maps.read(Path(name), text.encode())], None, f"http://{host}/")
         held = {f"http://{host}/{one}" for file in FILES for one in (file, file.removesuffix("index.html"))}
         given.indexes = ("index.html",)
+
+        def exists(url: str, held: set[str] = held) -> bool:
+            return url.partition("?")[0] in held
+
         for path in PATHS:
-            move = given.move(f"http://{host}{path}", lambda url, held=held: url.partition("?")[0] in held)
+            move = given.move(f"http://{host}{path}", exists)
             found[host, path] = (None, None) if move is None else (move.status, move.target)
     return found
