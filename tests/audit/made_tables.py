@@ -122,6 +122,10 @@ def old_url(chance: random.Random, number: int) -> list[Any]:
 def summarize(connection: duckdb.DuckDBPyConnection, causes: list[tuple[str, str, str, str]]) -> None:
     """Fill the tables that count."""
     connection.execute("UPDATE pages SET cause = verdict")
+    connection.execute(f"UPDATE urls SET cause = verdict WHERE verdict NOT IN {tables.FINE}")  # noqa: S608
+    connection.execute("""
+        INSERT INTO causes SELECT cause, verdict, verdict || ' URLs', 0, count(*), min(url), NULL, NULL, NULL, NULL, NULL, NULL, NULL
+        FROM urls WHERE cause IS NOT NULL GROUP BY ALL""")
     connection.execute("UPDATE rules SET cause = CASE WHEN problem IS NULL THEN 'wrong-rule:' || finding ELSE 'unread-rule' END WHERE finding = 'chain' OR problem IS NOT NULL")
     connection.register("named", pa.table({"cause": [c[0] for c in causes], "title": [c[2] for c in causes]}))
     connection.execute("""

@@ -5,7 +5,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 import pytest
-from audited import NEW, OLD, audited, links, page, run, written
+from audited import NEW, OLD, QUIET, audited, links, page, run, written
 
 from absolve.audit import tables
 
@@ -442,3 +442,16 @@ def test_a_style_sheet_before_the_base_element_is_there_where_browsers_ask_for_i
     files = {"index.html": page("<a href=a.html>x</a>", head), "a.css": "p{color:red}", "d/b.css": "p{color:red}", "d/a.html": page()}
     done = audited(tmp_path, files, "--profile", profile)
     assert set(done.found) == broken
+
+
+@pytest.mark.parametrize("given", [("--server", "netlify"), ("--map", "site.conf")])
+def test_a_same_document_reference_asks_no_server(given: tuple[str, str], tmp_path: Path) -> None:
+    written(tmp_path, {"site.conf": "location = /a/index.html { return 301 /a/; }\nlocation = /b.html { return 301 /; }\n"})
+    own = '<a href="#s">s</a> <a href="#">top</a> <a href="">self</a> <a href="#no">no</a><svg><use href="#s"/></svg><p id=s>'
+    new = {"index.html": links("b.html"), "a/index.html": page(own + '<a href="index.html">i</a>'), "b.html": page(own)}
+    option, value = given
+    done = audited(tmp_path, new, option, tmp_path / value if option == "--map" else value, "--fix")
+    found = [(row["document"].rpartition("new/")[2], row["reference"], row["verdict"]) for row in done.tables["links"] if row["verdict"] not in QUIET]
+    assert [one for one in found if one[1] in {"#s", "#", "", "#no"}] == [("a/index.html", "#no", "fragment"), ("b.html", "#no", "fragment")]
+    assert ("a/index.html", "index.html") in {one[:2] for one in found}
+    assert (tmp_path / "new/b.html").read_text("utf-8") == page(own)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from audited import NEW, OLD, links, page, written
 
-from absolve.cli import audit_shown
+from absolve.cli import audit_shown, main
 from absolve.core.printable import width
 from tests.terminals import in_terminal
 
@@ -97,3 +97,35 @@ def test_causes_beyond_a_limit_are_counted_and_one_target_is_one_cause(tmp_path:
 def test_another_output_takes_the_place_of_the_causes(site: Path, options: tuple[str, ...]) -> None:
     given = [option.format(site.parent) for option in options]
     assert "index.html:1:99: broken" not in on_terminal(site, "--url", NEW, *given)
+
+
+def test_a_cause_shows_a_repair_only_if_all_its_links_have_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = "abc"
+    new = {f"{name}.html": page(f'<a href="http://old.example/mod/{name}.html">t</a>') for name in names} | {"index.html": links(*(f"{name}.html" for name in names))}
+    same = {f"{name}.html": page('<a href="http://old.example/one.html">t</a>') for name in "de"}
+    rules = "".join(f"/mod/{name}.html,/{name}.html\n" for name in names) + "/one.html,/a.html\n"
+    written(tmp_path, {"m.csv": rules, **{f"new/{name}": content for name, content in (new | same).items()}})
+    main(["audit", str(tmp_path / "new"), "--url", NEW, "--old-url", OLD, "--map", str(tmp_path / "m.csv")])
+    shown = [line.partition("old site: ")[2] for line in capsys.readouterr().out.splitlines() if "leftover:" in line]
+    assert shown == [
+        "http://old.example/mod/ (3 links on 3 pages); write: --fix has the repair of each",
+        f"http://old.example/one.html (2 links on 2 pages); write: https://new.example/a.html; by the rule: {tmp_path}/m.csv:4",
+    ]
+
+
+def test_what_is_lost_comes_first_in_all_outputs_and_is_never_cut_off(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    number = 60
+    new = {f"p{one}.html": links(f"gone{one}/x.html", f"gone{one}/x.html", "./") for one in range(number)}
+    clicks = "".join(f"{OLD}{one % 30}/{one}.html,{one}\n" for one in range(number))
+    written(tmp_path, {"Pages.csv": f"Top pages,Clicks\n{clicks}", "new/index.html": links(*new), **{f"new/{name}": content for name, content in new.items()}})
+    given = ["--url", NEW, "--old", str(tmp_path / "Pages.csv"), "--old-url", OLD, "-o", str(tmp_path / "r.md"), "-o", str(tmp_path / "r.html")]
+    main(["audit", str(tmp_path / "new"), *given])
+    outputs = [capsys.readouterr().out, *((tmp_path / name).read_text("utf-8") for name in ("r.md", "r.html"))]
+    for shown in outputs[:2]:
+        assert all(f"{OLD}{one % 30}/{one}.html" in shown for one in range(number))
+    for shown in outputs:
+        places = [shown.index(f"Lost: 2 URLs of /{one}/") for one in reversed(range(30))]
+        assert places == sorted(places)
+        assert "Not there: " not in shown[: places[-1]]
+        assert f"{29 + 59} clicks" in shown
+        assert re.search(r"\d requests|Requests", shown) is None

@@ -1,11 +1,15 @@
 """Verdicts of the URLs of the old site."""
 
+import json
 from pathlib import Path
 
 import pytest
-from audited import NEW, OLD, audited, links, page, run, written
+from audited import NEW, OLD, Audit, audited, links, page, run, written
 
+from absolve.audit.outputs.words import VERDICTS
 from absolve.audit.servers import SERVERS
+from absolve.audit.tables import FINE, QUIET
+from absolve.cli import main
 
 WORDS = "river stone lantern copper orchard velvet harbour pencil winter meadow thunder saddle anchor cotton feather silver".split()
 
@@ -214,3 +218,129 @@ def test_flows_lead_from_old_sections_to_new_ones(tmp_path: Path) -> None:
     new = {"index.html": page("h"), "docs/a.html": old["guide/a.html"]}
     flows = audited(tmp_path, new, old=old).tables["flows"]
     assert {tuple(row.values()) for row in flows} == {("/", "/", "kept", 1), ("/guide/", "/docs/", "moved", 1), ("/guide/", None, "lost", 1)}
+
+
+LED = {"a": "home", "b": "c", "c": "home", "d": "moved", "e": "same", "f": "g", "g": "f", "h": "nowhere"}
+
+
+@pytest.mark.parametrize("old_site", [OLD, NEW.replace("https", "http")])
+def test_a_rule_is_as_good_as_the_old_url_that_it_leads_to(old_site: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = ["home", "moved", "same", *LED]
+    old = {f"{name}.html": page(text(number), title=name) for number, name in enumerate(names[:-1])}
+    new = {"index.html": links(*(f"{old_site}{name}.html" for name in LED)), "m.html": page(text(1), title="moved"), "same.html": page(text(2), title="same")}
+    rules = "old,new,status\n" + "".join(f"{old_site}{source}.html,{old_site}{target}.html,301\n" for source, target in LED.items())
+    written(tmp_path, {"map.csv": rules, **{f"old/{name}": one for name, one in old.items()}, **{f"new/{name}": one for name, one in new.items()}})
+    given = [tmp_path / "new", "--url", NEW, "--old", tmp_path / "old", "--old-url", old_site, "--map", tmp_path / "map.csv"]
+    done = run(tmp_path, *given, "--fix", "--write-map", tmp_path / "written.csv")
+    found = {row["url"].removeprefix(old_site): (row["verdict"], row["final"]) for row in done.tables["urls"]}
+    same = NEW if old_site == OLD else old_site  # one host has both sites
+    ends = {"d": ("moved", f"{NEW}m.html"), "e": ("mapped", f"{same}same.html"), "moved": ("moved", f"{NEW}m.html"), "same": ("kept", f"{NEW}same.html")}
+    assert found == {f"{name}.html": ends.get(name, ("lost", None)) for name in names[:-1]}
+    after = (tmp_path / "new/index.html").read_text("utf-8")
+    if old_site == OLD:
+        assert after == links(*({"d": f"{NEW}m.html", "e": f"{NEW}same.html"}.get(name, f"{OLD}{name}.html") for name in LED))
+    targets = {line.split(",")[0].rpartition("/")[2]: line.split(",")[1] for line in (tmp_path / "written.csv").read_text("utf-8").splitlines()[1:]}
+    assert {name: one.rpartition("/")[2] for name, one in targets.items()} == {"moved.html": "m.html", "d.html": "m.html", "e.html": "same.html"}
+    for name, verdict in (("a", "lost"), ("d", "moved"), ("e", "mapped")):
+        main(["audit", *map(str, given), "--why", f"{old_site}{name}.html"])
+        assert f"Verdict {verdict}:" in capsys.readouterr().out
+
+
+INDEXES = [
+    ("map.csv", "/dir/index.html,/there.html\n", "lost"),
+    ("_redirects", "/dir/index.html /there.html 301\n", "lost"),
+    ("nginx.conf", "location = /dir/index.html { return 301 /there.html; }\n", "mapped"),
+    ("nginx.conf", "location = /dir/index.html { return 301 /dir/; }\n", "lost"),  # in a circle
+    ("nginx.conf", "if ($request_uri = /dir/index.html) { return 301 /there.html; }\n", "kept"),
+    (".htaccess", "Redirect 301 /dir/index.html /there.html\n", "mapped"),
+    (".htaccess", "RewriteEngine On\nRewriteRule ^dir/index\\.html$ /there.html [R=301,L]\n", "kept"),
+]
+
+
+@pytest.mark.parametrize("is_list", [False, True])
+@pytest.mark.parametrize(("name", "rule", "verdict"), INDEXES)
+def test_a_rule_for_an_index_file_answers_its_folder_where_the_server_asks_for_the_file(
+    name: str, rule: str, verdict: str, *, is_list: bool, tmp_path: Path
+) -> None:
+    is_table = name in {"map.csv", "_redirects"}
+    new = {"index.html": links("/dir/" if not is_table else "/"), "there.html": page(text(2)), **({} if is_table else {"dir/index.html": page(text(1))})}
+    old = {"index.html": links("dir/"), "dir/index.html": page(text(1))}
+    source = written(tmp_path / "old", {"urls.txt": f"{OLD}dir/\n"}) / "urls.txt" if is_list else written(tmp_path / "old", old)
+    done = audited(tmp_path, new, "--old", source, "--old-url", OLD, maps={name: rule})
+    assert done.url("dir/")["verdict"] == verdict
+
+
+def test_a_list_with_the_url_of_an_index_file_is_judged_by_the_rule_for_it(tmp_path: Path) -> None:
+    urls = written(tmp_path, {"urls.txt": f"{OLD}dir/index.html\n"}) / "urls.txt"
+    done = audited(tmp_path, {"index.html": links("there.html"), "there.html": page()}, "--old", urls, "--old-url", OLD, maps={"m.csv": "/dir/index.html,/there.html\n"})
+    assert [(row["url"], row["verdict"]) for row in done.tables["urls"]] == [(f"{OLD}dir/index.html", "mapped")]
+
+
+def test_a_link_out_of_the_folder_of_the_site_to_an_old_page_is_broken(tmp_path: Path) -> None:
+    new = {"index.html": links("/a.html", "/other/"), "man/a.html": page(text(1))}
+    done = audited(tmp_path, new, "--fix", old={"a.html": page(text(1))}, maps={".htaccess": "Redirect 301 /a.html /docs/man/a.html\n"}, url=f"{NEW}docs/")
+    assert done.found == {"/a.html": "broken"}
+    assert done.link("/a.html")["fix"] == "/docs/man/a.html"
+
+
+SEVERITY = {name: 0 if name in (*QUIET, *FINE) else 2 - one.severity for name, one in VERDICTS.items()}
+MOVED = {f"en/{number}.html": page(text(number), title=f"{number}") for number in range(6)}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "rules", "whole"),
+    [
+        ({}, {}, "", True),
+        ({"en/gone.html": page(text(9))}, {}, "", False),
+        ({"en/gone.html": page(text(9))}, {}, "/en/gone.html,,410\n", False),
+        ({"en/6.html": page(text(9))}, {"other/6.html": page(text(9))}, "", False),
+        ({"en/6.html": page(text(9))}, {"other/6.html": page(text(9))}, "/en/6.html,/other/6.html,301\n", False),
+        ({"en/6.html": page(text(9))}, {"6.html": page(text(9))}, "/en/6.html,/6.html,301\n", True),
+        ({}, {"en/news.html": page("new")}, "/x,/y,301!\n", True),  # a file is in no way of a rule of a table
+    ],
+)
+def test_a_rule_for_a_folder_is_advised_where_it_is_right_for_all_in_it(
+    old: dict[str, str], new: dict[str, str], rules: str, *, whole: bool, tmp_path: Path
+) -> None:
+    moved = {name.removeprefix("en/"): content for name, content in MOVED.items()}
+    given = {"index.html": links(*moved, *new), **moved, **new}
+    maps = {"map.csv": rules} if rules else {}
+    before = audited(tmp_path, given, old={**MOVED, **old}, maps=maps)
+    advised = advice(before)
+    assert (f"/en/,{NEW},301,prefix" in advised) == whole
+    assert all(f"/{name},{NEW}{name.removeprefix('en/')},301" in advised for name in MOVED) != whole
+    assert not worse(before, audited(tmp_path, {}, old={}, maps={"map.csv": "\n".join([rules.strip(), *advised])}))
+
+
+def test_no_advice_makes_a_verdict_worse(shared: Path, tmp_path: Path) -> None:
+    lines = (shared / "cases/audit.jsonl").read_text("utf-8").splitlines()
+    cases = [case for case in map(json.loads, lines) if case["old"] is not None]
+    assert len(cases) >= 5
+    for case in cases:
+        folder = tmp_path / case["id"]
+        given = [written(folder / "new", case["new"]), "--url", case["url"], "--old", written(folder / "old", case["old"]), *case["args"]]
+        given += ["--old-url", case["old_url"]] if case["old_url"] else []
+        name, rules = case["map_name"] if case["map"] is not None else "map.csv", case["map"] or ""
+        written(folder, {name: rules})
+        before = run(folder, *given, *(["--map", folder / name] if rules else []))
+        if advised := advice(before):
+            written(folder, {name: "\n".join([rules.rstrip("\n"), *advised, ""])})
+            assert not worse(before, run(folder, *given, "--map", folder / name)), case["id"]
+
+
+def advice(done: Audit) -> list[str]:
+    """Return the rules to add, those of folders in the place of those of their pages."""
+    of_causes = {row["cause"]: row["rule"] for row in done.tables["causes"] if row["verdict"] == "moved"}
+    moved = [row for row in done.tables["urls"] if row["verdict"] == "moved"]
+    return list(dict.fromkeys(rule for row in moved if (rule := of_causes[row["cause"]] or row["rule"])))
+
+
+def worse(before: Audit, after: Audit) -> list[tuple[str, str, str]]:
+    """Return what has a worse verdict than before."""
+    found = []
+    for table, *key in (("urls", "url"), ("links", "document", "start", "reference")):
+        was = {tuple(row[name] for name in key): row["verdict"] for row in before.tables[table]}
+        now = {tuple(row[name] for name in key): row["verdict"] for row in after.tables[table]}
+        assert was.keys() == now.keys()
+        found += [(str(one), was[one], now[one]) for one in was if SEVERITY[now[one]] > SEVERITY[was[one]]]
+    return found

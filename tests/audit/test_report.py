@@ -265,14 +265,14 @@ def test_a_picture_that_has_nothing_to_show_is_left_out(tmp_path: Path) -> None:
     assert b'id="picture-sections"' in page
 
 
-def test_what_breaks_comes_first_and_then_what_reaches_most(tree: Element) -> None:
+def test_what_breaks_comes_first_and_then_what_is_asked_for_most(tree: Element) -> None:
     items = [one for one in tree.iter("li") if "cause" in one.get("class", "")]
     severities = [one.get("class", "")[-1] for one in items]
-    reaches = [sum(int(number.replace(",", "")) for number in re.findall(r"[\d,]*\d(?= (?:link|old URL|request))", one[1].text or "")) for one in items]
+    requests = [sum(int(number.replace(",", "")) for number in re.findall(r"[\d,]*\d(?= request)", one[1].text or "")) for one in items]
     assert severities == sorted(severities)
     assert len(set(severities)) > 1
     for severity in set(severities):
-        of_one = [reach for reach, own in zip(reaches, severities, strict=True) if own == severity and reach]
+        of_one = [number for number, own in zip(requests, severities, strict=True) if own == severity]
         assert of_one == sorted(of_one, reverse=True)
 
 

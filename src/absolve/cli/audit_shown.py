@@ -58,8 +58,8 @@ def _cause(cause: Cause, view: Screen) -> Iterator[str]:
     others = cause.lost if cause.lost[1:] or cause.verdict != "lost" else ()
     for url in others[:MOST]:
         yield from _folded(f"{_INDENT}{url}", view)
-    if more := len(others) - MOST if len(others) > MOST else 0:
-        yield from _folded(f"{_INDENT}and {number(more, 'more lost URL')}: {_ALL}", view)
+    if len(others) > MOST:
+        yield from _folded(f"{_INDENT}and {number(len(others) - MOST, 'more lost URL')}: {_ALL}", view)
 
 
 def _folded(text: str, view: Screen) -> Iterator[str]:

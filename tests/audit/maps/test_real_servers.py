@@ -1,7 +1,6 @@
 """What a real nginx and a real Apache answer, in a matrix of hosts, queries and files: the readers compute the same."""
 
 import http.client
-from functools import partial
 from contextlib import closing
 from pathlib import Path
 from urllib.parse import urljoin
@@ -139,17 +138,17 @@ def answer(url: str, host: str, path: str) -> tuple[int | None, str | None]:
     return response.status, urljoin(f"http://{host}{path}", location) if location is not None else None
 
 
-def _is_held(held: set[str], url: str) -> bool:
-    return url.partition("?")[0] in held
-
-
 def computed(name: str, text: str, hosts: tuple[str, ...]) -> dict[tuple[str, str], tuple[int | None, str | None]]:
     found: dict[tuple[str, str], tuple[int | None, str | None]] = {}
     for host in hosts:  # each is the new one: all of them have these files
         given = maps.Rules([maps.read(Path(name), text.encode())], None, f"http://{host}/")
         held = {f"http://{host}/{one}" for file in FILES for one in (file, file.removesuffix("index.html"))}
         given.indexes = ("index.html",)
+
+        def exists(url: str, held: set[str] = held) -> bool:
+            return url.partition("?")[0] in held
+
         for path in PATHS:
-            move = given.move(f"http://{host}{path}", partial(_is_held, held))
+            move = given.move(f"http://{host}{path}", exists)
             found[host, path] = (None, None) if move is None else (move.status, move.target)
     return found

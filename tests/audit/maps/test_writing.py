@@ -279,7 +279,7 @@ def test_an_added_rule_is_forced_where_a_file_is_in_the_way(form: str, line: str
 @pytest.mark.parametrize("target", ["/e$1x", "/e$1/$2", "/$", "/$x$0"])
 def test_a_dollar_of_a_flattened_target_is_no_group(target: str) -> None:
     made = rules(f"RedirectMatch ^/(f)$ /d\nRedirect /d {target}\n", ".htaccess")
-    assert lead(made, "/f") == target
+    assert lead(made, "/f", [target]) == target
     text, back = written(made, "apache")
     assert text.startswith("RedirectMatch ^/(f)$ ")
     assert lead(back, "/f") == target

@@ -41,7 +41,7 @@ from absolve.audit.maps.request import (
 from absolve.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 _WORDS: Final = {"permanent": 301, "temp": 302, "seeother": 303, "gone": 410}
 _ALIASES: Final = frozenset({"redirect", "redirectpermanent", "redirecttemp", "redirectmatch"})
@@ -135,25 +135,18 @@ class _Reader:
         elif directive.name in {"servername", "serveralias"}:
             host.names += [name.lower().rpartition("//")[2].partition(":")[0] for name in given]
 
-    def servers(self) -> list[Server]:
-        """Return the virtual hosts: mod_rewrite of the server, of its folders, then mod_alias, also from outside."""
+    def servers(self) -> Iterator[Server]:
+        """Yield the virtual hosts: mod_rewrite of the server, of its folders, then mod_alias, also from outside.
+
+        mod_dir asks for the index file of a folder: mod_alias may redirect that, mod_rewrite does not.
+        """
         outer = self.hosts[0]
         own = [host for number, host in sorted(self.hosts.items()) if number]
-        aliases = {id(host): (host.aliases, outer.aliases if host is not outer else ()) for host in (*own, outer)}
-        return [
-            Server(
-                tuple(host.names),
-                tuple(port for port in host.ports if port.isdigit()),
-                (
-                    host.rewriting[False],
-                    host.rewriting[True],
-                    outer.rewriting[True] if host is not outer else (),
-                    *aliases[id(host)],
-                ),
-                aliases[id(host)],  # mod_dir asks for an index file: mod_alias may redirect it, mod_rewrite does not
-            )
-            for host in own or [outer]
-        ]
+        for host in own or [outer]:
+            around = outer if host is not outer else _Host(None)
+            aliases = host.aliases, around.aliases
+            phases = host.rewriting[False], host.rewriting[True], around.rewriting[True], *aliases
+            yield Server(tuple(host.names), tuple(filter(str.isdigit, host.ports)), phases, aliases)
 
     # --- mod_alias ----------------------------------------------------------------------------------------------------
 
@@ -180,7 +173,7 @@ class _Reader:
         in_folder = self._in_folder or any(section.name == "directory" for section in directive.sections)
         rule = Rule(self._name, directive.line, directive.text, how=PREFIX, source="/")
         given = words(directive.rest, is_raw=True)
-        is_front = _is_front_controller(given)
+        is_front = in_folder and _is_front_controller(given)
         rule = rule._replace(conditions=tuple(host.conditions), forced=len(host.missing) < 2 - is_front)
         fault = _unknown_section(directive) or host.fault
         if len(host.missing) == 1 and not is_front:
@@ -212,7 +205,7 @@ def read(name: str, data: bytes) -> RuleSet:
     """Return the rules of a file: paths in those of `.htaccess` begin without a slash."""
     reader = _Reader(name)
     reader.read(data)
-    return RuleSet(name, "apache", reader.rules, reader.servers())
+    return RuleSet(name, "apache", reader.rules, [*reader.servers()])
 
 
 def _unknown_section(directive: Directive, also: frozenset[str] | set[str] = frozenset()) -> str | None:

@@ -15,6 +15,7 @@ from absolve.audit.maps.flattening import DROPPED, Flat, Flattening
 from absolve.audit.maps.in_place import edited
 from absolve.audit.maps.model import EXACT, PREFIX, REGEX, Rule, RuleSet
 from absolve.audit.maps.request import request
+from absolve.audit.maps.rules import never
 from absolve.audit.maps.spreadsheet import may_be_joined, recognisable, with_rest
 from absolve.core.errors import UsageError
 from absolve.core.patterns import backtracks
@@ -137,7 +138,9 @@ def written(form: str, rules: Rules, added: Iterable[tuple[str, str]] = ()) -> W
     left_out: list[tuple[Rule, str]] = []
     pairs = list(added)
     tried, _ = with_added(form, rules, pairs)
-    behind, new = with_added(form, rules, [pair for pair in pairs if tried.chain(pair[0]).final == pair[1]])
+    is_known = rules.exists is not never
+    pairs = [pair for pair in pairs if not is_known or tried.chain(pair[0]).final == pair[1]]
+    behind, new = with_added(form, rules, pairs)
     flattening = Flattening(behind)
     first = _converted(form, [Flat(rule) for rule in new], left_out)
     texts: list[str] = []

@@ -31,7 +31,7 @@ FROM (SELECT c.*, u.clicks, u.is_lost, coalesce(f.fixes, 0) AS fixes FROM ({caus
 LEFT JOIN (SELECT cause, CASE WHEN starts_with(cause, 'rule:') THEN 'wrong-rule' ELSE verdict END AS verdict,
     sum(requests)::BIGINT AS clicks, bool_or(verdict = 'lost') AS is_lost FROM ({urls}) GROUP BY ALL) u
     USING (cause, verdict)
-LEFT JOIN (SELECT {cause} AS cause, verdict, count(fix) AS fixes FROM fixed_findings GROUP BY ALL) f
+LEFT JOIN (SELECT {cause} AS cause, verdict, count(*) AS fixes FROM links WHERE fix IS NOT NULL GROUP BY ALL) f
     USING (cause, verdict))
 """
 # How many findings of each cause are new, with the place of one.

@@ -90,7 +90,7 @@ def _lines(source: Source) -> Iterator[str]:
     yield from _table("Verdicts", source.rows(_VERDICTS), ("verdict", "meaning", "links", "old URLs", "pages"))
     found = list(causes(source))
     rows = [_cause(one) for at, one in enumerate(found) if at < MOST_CAUSES or one.lost]
-    yield from _table("What to do first", rows, ("cause", "verdict", "reach", "example"))
+    yield from _table("What to do first", rows, ("cause", "verdict", "reach", "what to do", "example"))
     if len(rows) < len(found):
         yield f"\nAnd {number(len(found) - len(rows), 'more cause')}."
     if "baseline" in source.tables:
@@ -110,7 +110,7 @@ def _cause(cause: Cause) -> tuple[str, ...]:
     """Return the row of a cause; one with lost URLs has them as its example, as many as an issue has room for."""
     more = [f"and {number(len(cause.lost) - MOST_CAUSES, 'more')}"] if len(cause.lost) > MOST_CAUSES else []
     example = ", ".join([*cause.lost[:MOST_CAUSES], *more]) or ":".join(str(part) for part in cause.place if part)
-    return cause.title, cause.verdict, cause.reach, example
+    return cause.title, cause.verdict, cause.reach, "; ".join(map(": ".join, cause.advice)), example
 
 
 def _table(title: str, found: Iterable[tuple[Any, ...]], columns: tuple[str, ...]) -> Iterator[str]:

@@ -59,7 +59,7 @@ WITH on_pages AS (
         CASE WHEN count(fix) < count(*) THEN NULL WHEN min(fix) = max(fix) THEN any_value(fix)
             WHEN min(final) = max(final) THEN any_value(final) END AS fix,
         CASE WHEN count(suggestion) = count(*) AND min(suggestion) = max(suggestion) THEN any_value(suggestion) END AS suggestion,
-        any_value(rule) AS rule, count(DISTINCT origin) AS targets, any_value(origin) AS origin
+        CASE WHEN count(rule) = count(*) AND min(rule) = max(rule) THEN any_value(rule) END AS rule, count(DISTINCT origin) AS targets, any_value(origin) AS origin
     FROM on_pages WHERE cause IS NOT NULL AND NOT starts_with(cause, 'rule:') GROUP BY cause, verdict
 ), of_urls AS (
     SELECT cause, c.verdict, count(*) AS pages, arg_min(c.url, (-coalesce(u.requests, 0), c.url)) AS url,

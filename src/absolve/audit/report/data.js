@@ -103,7 +103,8 @@ report.Index = class {
     }
     const sizes = counts || causes.count;
     const key = {count: at => sizes[at], pages: at => causes.pages[at], requests: at => causes.requests[at]}[sort] || (at => -causes.rank[at]);
-    rows.sort((a, b) => key(b) - key(a) || a - b);
+    const rank = sort === "first" ? at => verdicts[causes.verdict[at]].severity : () => 0;
+    rows.sort((a, b) => rank(a) - rank(b) || key(b) - key(a) || a - b);
     return {rows, findings, counts};
   }
 

@@ -39,11 +39,8 @@ _PLACE: Final = re.compile(r"[^\s,]+:\d+")  # FILE:LINE, in place of a rule to a
 _ONE_OF_EACH: Final = {"links": "link", "old URLs": "old URL", "pages": "page", "map": "rule"}
 
 
-_COUNTS: Final = ("count", "pages", "requests", "listed", "links", "urls")  # likewise
-_Known = tuple[dict[tuple[Any, ...], tuple[Any, ...]], dict[tuple[Any, ...], int]]
-EACH: Final = "Each has a repair of its own: --fix writes them."
-SOME: Final = "Some have a repair: --fix writes them."
-_LAST: Final = 1 << 30  # the rank of what has no cause
+_COUNTS: Final = ("count", "pages", "requests", "listed", "links", "urls", "rank")  # likewise
+_UNKNOWN: Final = (None, 0, None, None, None, None, 1 << 30)  # the row of what has no cause: the last one
 
 
 class Causes:
@@ -56,7 +53,7 @@ class Causes:
         self.counts: Counter[str] = Counter()  # of findings, by their own verdict
         self.causes: dict[str, list[Any]] = {
             name: []
-            for name in ("verdict", "kind", "title", *REPAIRS, *_COUNTS, "rank")
+            for name in ("verdict", "kind", "title", *REPAIRS, *_COUNTS)
         }
         self.findings: dict[str, list[int]] = {
             name: []
@@ -68,24 +65,23 @@ class Causes:
         self.urls: dict[str, list[int]] = {
             name: [] for name in ("url", "verdict", "final", "suggestion", "rule", "requests")
         }
-        self.known: _Known = ({}, {})
+        self.known: dict[tuple[Any, ...], tuple[Any, ...]] = {}  # rows of causes, by cause and verdict
         self.asked = "request"  # what lists of old URLs count
         self._failing = failing
         self._source_lines = SourceLines(roots, credentials=credentials)
         self._seen: set[int] = set()
 
-    def begin(self, verdict: str, kind: str, title: str, size: int, rank: int, **given: str | None) -> None:
-        """Begin a cause with so many findings; those that are added to it are listed. `rank`: its place among all."""
+    def begin(self, cause: str | None, verdict: str, kind: str, title: str, size: int) -> None:
+        """Begin a cause with so many findings, and this title if it has none; those that are added are listed."""
+        known_title, pages, *repairs, rank = self.known.get((cause, verdict), _UNKNOWN)
         columns = self.causes
         columns["verdict"].append(self.verdict(verdict))
         columns["kind"].append(KINDS.index(kind))
-        columns["title"].append(self.texts.number(title))
-        for name in REPAIRS:
-            columns[name].append(self.texts.number(given.get(name)))
-        columns["count"].append(size)
-        for name in _COUNTS[1:]:
-            columns[name].append(0)
-        columns["rank"].append(rank)
+        columns["title"].append(self.texts.number(known_title or title))
+        for name, text in zip(REPAIRS, repairs, strict=True):
+            columns[name].append(self.texts.number(text if kind in KINDS[:2] else None))
+        for name, value in zip(_COUNTS, (size, pages if kind == "links" else 0, 0, 0, 0, 0, rank), strict=True):
+            columns[name].append(value)
         self.counts[verdict] += size
         self._seen.clear()
 
@@ -134,7 +130,8 @@ class Causes:
         """Return the first causes in their order in words, each with its first finding."""
         columns, texts, found = self.causes, self.texts.shown(), self.findings
         documents, lines = self.documents.shown(), self.lines.shown()
-        order = sorted(range(len(columns["rank"])), key=columns["rank"].__getitem__)
+        ranks = [self.severity(verdict) for verdict in self.verdicts]
+        order = sorted(range(len(columns["rank"])), key=lambda at: (ranks[columns["verdict"][at]], columns["rank"][at]))
         starts = [0, *accumulate(columns["listed"])]
         rows = []
         for at in order[:most]:
@@ -148,7 +145,7 @@ class Causes:
             numbers = (columns[name][at] for name in ("count", "pages", "requests", "links", "urls"))
             size = reached(KINDS[columns["kind"][at]], *numbers, asked=self.asked)
             own = found["fix"][start : starts[at + 1]]
-            given["each"] = "" if given["fix"] or not any(own) else EACH if all(own) else SOME
+            given["each"] = "" if given["fix"] or not any(own) else "each" if all(own) else "some"
             given["place"], given["reach"] = ":".join(map(str, filter(None, place))), size
             given["do"] = "See" if _PLACE.fullmatch(given["rule"]) else "Add the rule"
             rows.append({**given, "verdict": verdict})
@@ -172,7 +169,6 @@ class Causes:
             "nouns": [_ONE_OF_EACH[kind] for kind in KINDS],
             "severities": SEVERITIES,
             "asked": self.asked,
-            "repairs": [EACH, SOME],
             "texts": self.texts.shown(),
             "documents": self.documents.shown(),
             "sections": self.sections.shown(),
@@ -213,11 +209,9 @@ def collected(source: Source) -> Causes:
     return causes
 
 
-def _cause_rows(source: Source) -> _Known:
-    """Return the rows of causes, and their places in the order of all outputs, by cause and verdict."""
+def _cause_rows(source: Source) -> dict[tuple[Any, ...], tuple[Any, ...]]:
     names = "cause, verdict, title, pages, final, fix, suggestion, rule, rank"
-    rows = list(source.rows(f"SELECT {names} FROM ({ranked(source)})"))  # noqa: S608 - names of ours
-    return {row[:2]: row[2:-1] for row in rows}, {row[:2]: row[-1] for row in rows}
+    return {row[:2]: row[2:] for row in source.rows(f"SELECT {names} FROM ({ranked(source)})")}  # noqa: S608 - names of ours
 
 
 def _listed(source: Source, select: str, order: str, weight: str = "count(*)") -> Iterator[tuple[Any, ...]]:
@@ -250,7 +244,6 @@ def most_of_each(sizes: list[int], most: int) -> int:
 
 
 def _links(source: Source, causes: Causes) -> None:
-    known, ranks = causes.known
     names = 'l.cause, l.verdict, l.document, l.entity, l.line, l."column", l.start, l."end"'
     names = f"{names}, l.reference, l.fix, l.final, l.base_layer"
     last: tuple[Any, ...] | None = None
@@ -259,10 +252,7 @@ def _links(source: Source, causes: Causes) -> None:
         key, verdict, document, entity, line, column, start, end, reference, fix, final, layer, section = row[:13]
         if (key, verdict) != last:
             last = key, verdict
-            title, pages, *rest = known.get(last) or (words(verdict).meaning, 0, None, None, None, None)
-            given = dict(zip(REPAIRS, rest, strict=True))
-            causes.begin(verdict, "links", title or reference, row[-1], ranks.get(last, _LAST), **given)
-            causes.causes["pages"][-1] = pages or 0
+            causes.begin(key, verdict, "links", words(verdict).meaning, row[-1])
         text = causes.source_line(document, start, end, reference or "") if not entity else ""
         name = f"{document} {entity}" if entity else document
         given = {"reference": reference, "fix": fix, "final": final, "layer": layer, "source": text}
@@ -270,7 +260,6 @@ def _links(source: Source, causes: Causes) -> None:
 
 
 def _urls(source: Source, causes: Causes) -> None:
-    known, ranks = causes.known
     names = f"cause, verdict, url, final, suggestion, rule, score, requests, {section_of_path('url')} AS section"
     select = f"SELECT {names} FROM ({source.select('urls')}) WHERE verdict NOT IN {FINE} AND {_OWN}"  # noqa: S608 - names of ours
     last: tuple[Any, ...] | None = None
@@ -279,27 +268,23 @@ def _urls(source: Source, causes: Causes) -> None:
         key, verdict, url, final, suggestion, rule, score, requests, section, weight, size = row
         if (key, verdict) != last:
             last = key, verdict
-            title, _, *rest = known.get(last) or (words(verdict).meaning, 0, None, None, None, None)
-            given = dict(zip(REPAIRS, rest, strict=True))
-            causes.begin(verdict, "old URLs", title or url, size, ranks.get(last, _LAST), **given)
+            causes.begin(key, verdict, "old URLs", words(verdict).meaning, size)
         causes.causes["requests"][-1] = weight or 0
         where = f"{final or 'nowhere'}{f', perhaps {suggestion}' if suggestion and suggestion != final else ''}"
         where = f"{where} (similarity {score:.2f})" if score is not None else where
         asked = f"; {number(requests, causes.asked)}" if requests is not None else ""
-        own = rule if verdict == "moved" and rule != (rest[-1] if known.get(last) else None) else ""
+        own = rule if verdict == "moved" and rule != causes.known.get(last, _UNKNOWN)[-2] else ""
         causes.add(url, section, 0, 0, reference=own, final=where + asked)
 
 
 def _pages(source: Source, causes: Causes) -> None:
-    known, ranks = causes.known
     names = f"coalesce(nullif(document, ''), url, '') AS name, detail, {section_of_path('url')} AS section"
     select = f"SELECT cause, verdict, {names} FROM ({source.select('pages')})"  # noqa: S608 - names of ours
     last = None
     for cause, verdict, name, detail, section, size in _listed(source, select, "name"):
         if (cause, verdict) != last:
             last = cause, verdict
-            title = known[last][0] if last in known else words(verdict).meaning
-            causes.begin(verdict, "pages", title, size, ranks.get(last, _LAST))
+            causes.begin(cause, verdict, "pages", words(verdict).meaning, size)
         actual, _, expected = (detail or "").partition(EXPECTED)
         causes.add(name, section, 0, 0, reference=actual, final=expected and f"expected: {expected}")
 
@@ -322,7 +307,6 @@ FROM ({{links}}) WHERE starts_with(cause, 'rule:')
 
 
 def _rules(source: Source, causes: Causes) -> None:
-    known, ranks = causes.known
     names = 'l.cause, l.verdict, l.document, l.entity, l.line, l."column", l.start, l."end", l.reference, l.final'
     selects = {"rules": source.select("rules"), "urls": source.select("urls"), "links": placed(source, names)}
     each = ", ".join(
@@ -342,7 +326,7 @@ def _rules(source: Source, causes: Causes) -> None:
         what = of_rule(problem, finding) if kind == "map" else ""
         if (cause, verdict) != last:
             last = cause, verdict
-            causes.begin(verdict, "map", known[last][0] if last in known else what, size, ranks.get(last, _LAST))
+            causes.begin(cause, verdict, "map", what, size)
             causes.joined(of_links, of_urls, requests or 0)
         leads = what if verdict == UNREAD or cause == HIDDEN else ""  # otherwise the title has it
         leads = leads if kind == "map" else f"→ {problem or 'nowhere'}"

@@ -107,13 +107,13 @@ report.Causes = class {
   }
 
   repair(number, verdict) {
-    const {causes, findings, repairs, start, texts} = this.data, text = name => texts[causes[name][number]];
+    const {causes, findings, start, texts} = this.data, text = name => texts[causes[name][number]];
     const own = findings.fix.subarray(start[number], start[number + 1]);
     const rule = text("rule"), parts = [];
     if (text("fix")) parts.push("Write ", ...report.copied(text("fix"), "repair"), " ");
     if (rule) parts.push(report.isPlace(rule) ? "See " : "Add the rule ", ...report.copied(rule, "rule"), " ");
     if (text("suggestion") && !parts.length) parts.push("Perhaps ", ...report.copied(text("suggestion"), "suggestion"), " ");
-    if (!text("fix") && own.some(Boolean)) parts.push(repairs[own.every(Boolean) ? 0 : 1]);
+    if (!text("fix") && own.some(Boolean)) parts.push(`${own.every(Boolean) ? "Each has a repair of its own" : "Some have a repair"}: --fix writes them.`);
     return parts.length ? parts : [verdict.repair];
   }
 
