@@ -416,14 +416,14 @@ def stretches(
     before, end = within.before, within.end
     most = settings.max_size
     for piece in pieces(file, settings.max_decompressed, start=within.start):
-        if piece.records is None:
+        if piece.records is None or (piece.findings and inside):
             if _is_dictionary(piece):
                 end = END
             yield Segment(piece.raw, diagnostics=tuple(_diagnostic(finding, name) for finding in piece.findings))
             continue
         if piece.offset >= end:
             break
-        if piece.offset and seen and len(piece.records) <= most:
+        if piece.offset and seen and not piece.findings and len(piece.records) <= most:
             documents = bare(piece.records, settings)
             if documents >= 0:
                 before += documents
@@ -450,6 +450,10 @@ def stretches(
             yield Segment(piece.raw, diagnostics=(internal_error(error, document),))
             continue
         before = entity.named
+        if piece.findings:
+            found = (_diagnostic(finding, name) for finding in piece.findings)
+            yield Segment(piece.raw, None, entity, diagnostics=(*found, *entity.diagnostics))
+            continue
         yield new(Segment, (piece.raw, document, entity, piece.coding, tuple(entity.diagnostics)))
 
 

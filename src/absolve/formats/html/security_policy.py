@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from absolve.encodings.charsets import Charset
-    from absolve.formats.html.tag import Attribute, Tag
+    from absolve.formats.html.start_tags import Attribute, Tag
 
 Directives = dict[str, list[str]]
 
