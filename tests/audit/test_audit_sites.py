@@ -92,12 +92,12 @@ def test_what_a_capture_has_that_is_no_page_is_there(tmp_path: Path, capsys: pyt
 
 
 def test_members_of_a_package_that_nobody_can_read_are_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    protected = '<encryption xmlns:e="http://www.w3.org/2001/04/xmlenc#"><e:CipherReference URI="OPS/c.xhtml"/></encryption>'
+    encryption = '<encryption xmlns:e="http://www.w3.org/2001/04/xmlenc#"><e:CipherReference URI="OPS/c.xhtml"/></encryption>'
     nav = b'<html xmlns="http://www.w3.org/1999/xhtml"><a href="c.xhtml"/><a href="gone.xhtml"/></html>'
     book = epub({"n.xhtml": ("application/xhtml+xml", nav), "c.xhtml": ("application/xhtml+xml", b"\1\2")})
     (tmp_path / "b.epub").write_bytes(book)
     with zipfile.ZipFile(tmp_path / "b.epub", "a") as package:
-        package.writestr("META-INF/encryption.xml", protected)
+        package.writestr("META-INF/encryption.xml", encryption)
     broken = {reference for reference, verdict in checked(tmp_path / "b.epub", capsys).items() if verdict == "broken"}
     assert broken == {"gone.xhtml"}
     content = '<o:document-content xmlns:o="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:x="http://www.w3.org/1999/xlink" xmlns:d="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0">'

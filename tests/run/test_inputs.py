@@ -80,14 +80,14 @@ def test_a_link_inside_the_root_is_followed_once_and_never_in_a_loop(site: Path)
 
 
 def test_what_is_none_of_the_site_is_left_out_with_a_diagnostic_unless_it_is_asked_for(tmp_path: Path) -> None:
-    files = (".git/a.html", ".well-known/a.html", "_vti_cnf/a.html", "a.html", "node_modules/q/a.html", "_sources/a.md.txt")
+    files = ("index.html", ".git/a.html", ".well-known/a.html", "_vti_cnf/a.html", "a.html", "node_modules/q/a.html", "_sources/a.md.txt")
     for place in (*files, "md/_sources/a.md"):
         (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / place).touch()
-    found = [".well-known/a.html", "_sources/a.md.txt", "a.html", "md/_sources/a.md", "node_modules/q/a.html"]
+    found = [".well-known/a.html", "_sources/a.md.txt", "a.html", "index.html", "md/_sources/a.md", "node_modules/q/a.html"]
     assert places(tmp_path) == (found, ["of-saver"] * 2)
     assert places(tmp_path, Globs(exclude=(".git", "_vti_cnf"))) == (found, [])
-    assert len(places(tmp_path, Globs(hidden=True))[0]) == 7
+    assert len(places(tmp_path, Globs(hidden=True))[0]) == 8
     held = {one.place: one.held for one in named(tmp_path) if one.held}
     assert held == {"_sources/a.md.txt": "in _sources", "node_modules/q/a.html": "in node_modules"}
 

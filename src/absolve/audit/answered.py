@@ -263,15 +263,12 @@ AND NOT ?
 """
 
 
-def of_links(connection: Any, found: Answers, there: Iterable[str] = (), *, is_whole: bool = True) -> None:
+def of_links(connection: Any, found: Answers, *, is_whole: bool = True) -> None:
     """Fill the tables `answered`, the verdicts of targets that servers decide because no file does, and `working`.
 
-    `there`: targets that are files which were not read. `is_whole`: the files are the whole new site.
+    `is_whole`: the files are the whole new site.
     """
-    known = set(there)
-    insert(connection, "answered", ((target, "ok", None, 0, False) for target in known))
-    asked = (row for row in each(connection, LINKED) if row[0] not in known)
-    insert(connection, "answered", _of_links(asked, found))
+    insert(connection, "answered", _of_links(each(connection, LINKED), found))
     pages = ((url,) for _, url, *_ in each(connection, LINKED) if (last := found.outcome(url)) and last.is_html)
     insert(connection, "answered_pages", pages)
     connection.execute(_NOT_ASKED, [is_whole])

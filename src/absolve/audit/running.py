@@ -128,7 +128,7 @@ def audited(
             """Judge links by what servers answered; without a map their redirects are one."""
             if ask is not None:
                 ask(connection, heard)
-            answered.of_links(connection, heard, sites.beside(connection), is_whole=not options.named)
+            answered.of_links(connection, heard, is_whole=not options.named)
             judge.insert(connection, "on_disk", sites.on_disk(connection))
             return [answers.as_rules(answered.of_sites(connection, heard))] if not options.maps else []
 

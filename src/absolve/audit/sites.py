@@ -17,13 +17,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote
 
 from absolve.audit import load, url_lists
-from absolve.audit.answered import LINKED
 from absolve.audit.judge import each
 from absolve.audit.tables import PLACE
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.document.base_layers import ASSUMED
-from absolve.document.holdings import keepers_of
+from absolve.document.holdings import keeper_of
 from absolve.formats import registry
 from absolve.run import inputs, sources
 from absolve.run.links_task import ListOptions, Sided, listed_of
@@ -51,15 +50,16 @@ _BY_NAME: Final = """
 INSERT INTO by_name SELECT DISTINCT url, document FROM new_documents
 WHERE entity = '' AND url IS NOT NULL AND list_contains(?, document)
 """
-# Relative links of files of the new site that lead to no document; whether they climb above the root, if it is assumed.
+# Links of files of the new site that lead to no document; whether they climb above its root, if that is assumed.
 _UNREAD: Final = f"""
-SELECT i.id, i.document, i.reference, list_contains(i.problems, 'above-root'),
-    d.media_type = '{registry.MARKDOWN}'
+SELECT i.id, i.document, d.url, i.reference, l.url,
+    i.base_source = '{ASSUMED}' AND list_contains(i.problems, 'above-root') AND b.document IS NULL,
+    d.media_type = '{registry.MARKDOWN}', b.document IS NOT NULL
 FROM links_in i JOIN located l ON l.side = 'new' AND l.url = bare(i.target) AND l.resource IS NULL
-JOIN new_documents d ON d.document = i.document AND d.entity = i.entity AND i.entity = ''
-WHERE i.base_layer = 'retrieval' AND (i.base_source = '{ASSUMED}' OR NOT list_contains(i.problems, 'above-root'))
-AND NOT regexp_matches(i.reference, '^([A-Za-z][A-Za-z0-9+.-]*:|[/\\#?])')
-AND i.document NOT IN (SELECT document FROM new_foreign)
+JOIN new_documents d ON d.document = i.document AND d.entity = '' AND i.entity = '' AND d.url IS NOT NULL
+SEMI JOIN scopes n ON n.side = 'new' AND n.site = l.site AND starts_with(l.path, n.prefix)
+LEFT JOIN by_name b ON b.document = i.document
+WHERE i.document NOT IN (SELECT document FROM new_foreign)
 """  # noqa: S608 - names of ours
 _OF_SITES: Final = frozenset({registry.HTML, registry.MARKDOWN})  # kinds of pages
 
@@ -120,22 +120,6 @@ def read(connection: Any, options: Any, found: Sites, course: Course) -> None:
     connection.execute(_BY_NAME, [list(filter(sources.is_file, found.kinds[load.NEW].documents))])
 
 
-def beside(connection: Any) -> Iterator[str]:
-    """Yield targets of links that are files on the disk, in the folders of files that were given by name.
-
-    Such a file belongs to a site whose other files were not given, as by a hook that checks what a commit changes.
-    """
-    found = each(connection, "SELECT url, document FROM by_name")
-    roots = {_root_of(url, name) for url, name in found if Path(name).is_file()}  # a pipe has no folder
-    if not roots:
-        return
-    for target, url, is_inside, _ in each(connection, LINKED):
-        path = url.partition("?")[0]
-        below = ((folder, path.removeprefix(root)) for root, folder in roots if path.startswith(root))
-        if is_inside and any(_is_file(*one) for one in below):
-            yield target
-
-
 def _root_of(url: str, name: str) -> tuple[str, Path]:
     """Return the topmost folder that the URL of a document and its path have in common."""
     folder, at = Path(name).absolute().parent, url.partition("?")[0].rpartition("/")[0]
@@ -144,29 +128,24 @@ def _root_of(url: str, name: str) -> tuple[str, Path]:
     return f"{at}/", folder
 
 
-def _is_file(folder: Path, path: str) -> bool:
-    """Return whether a file, or a folder with a page, is there; no path or symbolic link leads out of the folder."""
-    steps = unquote(path).split("/")
-    if any(step == ".." or "\0" in step or os.sep in step for step in steps):
-        return False
-    place = folder.joinpath(*filter(None, steps))
-    file = place / "index.html" if not steps[-1] or place.is_dir() else place
-    return file.is_file() and file.resolve().is_relative_to(folder.resolve())
-
-
 def on_disk(connection: Any) -> Iterator[tuple[int]]:
-    """Yield the links to what is on the disk and was not read: beside a folder of no known URL, or left out.
+    """Yield the links to what is on the disk and was not read, without opening it.
 
-    A Markdown document may link to a folder, which hosts of repositories show. Nothing of it is opened.
+    That is what lies around files that were given by name, as by a hook that checks what a commit changes; what was
+    left out; what is beside a folder of no known URL; and folders to which Markdown leads, as repositories show them.
     """
-    for number, document, reference, is_above, is_text in each(connection, _UNREAD):
-        place = unquote(reference.partition("#")[0].partition("?")[0])
-        if not (is_above or is_text or any(keepers_of(place))) or (os.sep != "/" and os.sep in place):
+    for number, document, own, reference, url, is_above, is_text, is_named in each(connection, _UNREAD):
+        root, folder = (own, Path(document).parent) if is_above else _root_of(own, document)
+        if not (is_above or url.startswith(root)) or not Path(document).is_file():  # a pipe has no folder
+            continue
+        place = unquote((reference if is_above else url[len(root) :]).partition("#")[0].partition("?")[0])
+        if not (is_named or is_above or is_text or keeper_of(place)):
             continue
         with suppress(OSError, ValueError, RuntimeError):  # of names that no file can have, and loops of links
-            path = Path(os.path.normpath(Path(document).parent.resolve() / place))
+            path = Path(os.path.normpath(folder.resolve() / place))
             file = path / "index.html" if path.is_dir() and not is_text else path
-            if file.exists() and file.resolve() == file:  # no symbolic link leads there
+            real = file.resolve()  # no symbolic link may lead out of the folder
+            if file.exists() and (real == file if is_above else real.is_relative_to(folder.resolve())):
                 yield (number,)
 
 

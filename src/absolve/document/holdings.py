@@ -20,22 +20,15 @@ if TYPE_CHECKING:
 # Files that servers and savers have for the URL of a folder, in the order in which they count.
 INDEXES: Final = ("index.html", "index.htm", "index.xhtml", "index.php", "default.htm", "default.html", "default.asp")
 # What programs keep for themselves in the folder of a site: it may hold passwords, and no page leads to it.
-_OWN_FOLDERS: Final = (
-    (re.compile("hts-cache"), "HTTrack"),
-    (re.compile(r"_vti_\w+"), "FrontPage"),
-    (re.compile("__MACOSX"), "macOS"),
-    (re.compile("@eaDir"), "Synology"),
-)
-_OWN_FILES: Final = (
-    (re.compile(r"hts-(?:log|err|ioinfo|nohref|stats|done)\.txt|hts-(?:in_progress|stop|paused)\.lock"), "HTTrack"),
-    (re.compile(r"wget-log(?:\.\d+)?|\.wget-hsts"), "wget"),
-    (re.compile(r"_vti_inf\.html"), "FrontPage"),
-    (re.compile(r"\.DS_Store|\._.*", re.DOTALL), "macOS"),
-    (re.compile(r"(?i:thumbs\.db|ehthumbs\.db|desktop\.ini)"), "Windows"),
-)
-HIDDEN: Final = "hidden"  # what is left out because of its name
-# Hidden names that are of the site: RFC 8615; files that Apache, PHP and hosts of pages read.
-_MEANT: Final = re.compile(r"\.well-known|\.ht\w+|\.user\.ini|\.nojekyll|\.domains")
+_KEPT: Final = {
+    "HTTrack": re.compile(r"hts-(?:cache|(?:log|err|ioinfo|nohref|stats|done)\.txt|(?:in_progress|stop|paused)\.lock)"),
+    "wget": re.compile(r"wget-log(?:\.\d+)?|\.wget-hsts"),
+    "FrontPage": re.compile(r"_vti_\w+(?:\.html)?"),
+    "macOS": re.compile(r"__MACOSX|\.DS_Store|\._.*", re.DOTALL),
+    "Windows": re.compile(r"(?i:(?:eh)?thumbs\.db|desktop\.ini)"),
+    # Any other hidden name, but RFC 8615, and files that Apache, PHP and hosts of pages read.
+    "hidden": re.compile(r"\.(?!\.?\Z|well-known\Z|ht\w+\Z|user\.ini\Z|nojekyll\Z|domains\Z).*|@eaDir", re.DOTALL),
+}
 NODE_MODULES: Final = "node_modules"  # packages that pages may load parts of: there for links, and not read
 SOURCES: Final = "_sources"  # what Sphinx puts beside the pages that it builds: a server sends it as text
 _MAF: Final = b"maf.mozdev.org/metadata/rdf"
@@ -129,20 +122,10 @@ def named_by(
     return next(filter(None, map(near, asked)), None) if near is not None else None
 
 
-def keeper_of(name: str, *, is_folder: bool) -> str:
-    """Return whose a file or folder is that is none of the site: a program's, or HIDDEN; "" for those of the site.
-
-    `hts-cache` is HTTrack's, `.git` is hidden, `.well-known` is a folder of the site.
-    """
-    found = next((keeper for names, keeper in (_OWN_FOLDERS if is_folder else _OWN_FILES) if names.fullmatch(name)), "")
-    return found or (HIDDEN if name[:1] == "." and not _MEANT.fullmatch(name) else "")
-
-
-def keepers_of(path: str) -> Iterator[str]:
-    """Yield the keepers of a file at a path: of the folders above it, and of itself."""
-    *above, name = path.split("/")
-    found = (*(keeper_of(folder, is_folder=True) for folder in above), keeper_of(name, is_folder=False))
-    return filter(None, found)
+def keeper_of(path: str) -> str:
+    """Return whose a path is that is none of the site: `hts-cache/x` is HTTrack's, `.git/x` hidden; "" for others."""
+    found = (keeper for name in path.split("/") for keeper, names in _KEPT.items() if names.fullmatch(name))
+    return next(found, "")
 
 
 def saver_of(path: str, head: bytes) -> str:

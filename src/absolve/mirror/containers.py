@@ -17,7 +17,7 @@ from urllib.parse import quote
 from absolve.core.errors import FAULTS, CodingError, Diagnostic, DocumentError, WalkError, fault, in_short
 from absolve.core.model import PACKAGE_ROOT, Document, Finding
 from absolve.document.captures import Entry, entries
-from absolve.document.holdings import keepers_of, saver_of
+from absolve.document.holdings import keeper_of, saver_of
 from absolve.document.walk import inners, walk
 from absolve.formats import headers, registry
 from absolve.mirror import browsers, extensions
@@ -136,7 +136,7 @@ class ContainerReader:
             payload = _file_payload(one)
         except CodingError as error:
             raise CodingError(error.code, f"its data is broken ({in_short(facts.name)})") from error
-        if saver := next(keepers_of(path), "") or saver_of(path, payload.data[:_HEAD]):
+        if saver := keeper_of(path) or saver_of(path, payload.data[:_HEAD]):
             return Broken(left_out(saver, f"{self._input.name}!{path}"))
         where = Where(self._number, index, 0)
         looks = browsers.markup(payload.data)

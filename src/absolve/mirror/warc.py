@@ -62,7 +62,7 @@ class WarcReader:
                 for finding in piece.findings:
                     text = f"{finding.text}, at byte {finding.position}"
                     yield Broken(Diagnostic(finding.code, text, self._name, failed=finding.failed))
-                if piece.records is None:
+                if piece.records is None or piece.findings:
                     continue
                 for number, record in records(piece.records):
                     where = Where(self._number, piece.offset, number)

@@ -20,7 +20,7 @@ from absolve.core.errors import OF_SAVER, Diagnostic, DocumentError, UsageError,
 from absolve.core.lazy_regex import pattern
 from absolve.core.model import BaseClaim, Layer
 from absolve.document.base_layers import DEFAULT_URL, retrieval_claim
-from absolve.document.holdings import NODE_MODULES, SOURCES, keeper_of, keepers_of
+from absolve.document.holdings import NODE_MODULES, SOURCES, keeper_of
 from absolve.formats import registry
 from absolve.run import buckets, leftovers
 from absolve.run.sources import STDIN, is_folder_entry, names_among, unreadable
@@ -168,8 +168,8 @@ def _stored(url: str, origins: Origins, globs: Globs, notify: Notify, *, alone: 
         for name, place, state in buckets.found(url):
             if not globs.reaches(place):
                 continue
-            if not globs.hidden and (keeper := next(keepers_of(place), "")):
-                notify(left_out(keeper, name, _ADVICE))
+            if not globs.hidden and (keeper := keeper_of(place)):
+                notify(left_out(keeper, name))
                 continue
             held = f"in {NODE_MODULES}" if f"/{NODE_MODULES}/" in f"/{place}" and not globs.hidden else ""
             yield _within(name, place, above + place, origins)._replace(stored=state, held=held)
@@ -313,10 +313,9 @@ def folder(
     """
     real = os.path.realpath(root)
     entered: set[tuple[int, int]] = set()  # device and inode of folders entered by a link
-    levels = [*_level(root, "", frozenset(), "", notify)]  # a stack of our own: folders nest deeper than Python's calls
+    levels = [*_level(root, "", frozenset(), notify)]  # a stack of our own: folders nest deeper than Python's calls
     while levels:
-        level = levels[-1]
-        place, around, entries, names, held, _ = level
+        place, around, entries, names, held = levels[-1]
         entry = next(entries, None)
         if entry is None:
             levels.pop()
@@ -328,8 +327,8 @@ def folder(
         if globs.excluded(inside) if is_below else not globs.wanted(inside):
             if unmet:
                 unmet &= globs.unmet(inside, unmet)
-        elif not globs.hidden and (keeper := keeper_of(entry.name, is_folder=is_below)):
-            notify(left_out(keeper, entry.path, _ADVICE))
+        elif not globs.hidden and (keeper := keeper_of(entry.name)):
+            notify(left_out(keeper, entry.path))
         elif entry.is_symlink() and not _leads_inside(entry.path, real):
             notify(Diagnostic("outside", "skipped: a symbolic link to a target outside the folder", entry.path))
         elif is_below:
@@ -338,43 +337,36 @@ def folder(
                 if (led.st_dev, led.st_ino) in entered | around:
                     continue
                 entered.add((led.st_dev, led.st_ino))
-            below = held or level.held_in(entry.name, globs)
-            levels += _level(entry.path, f"{inside}/", around, below, notify)
+            levels += _level(entry.path, f"{inside}/", around, notify, held or _held(entry, globs))
         elif wrong := _no_file(entry):
             notify(wrong)
         else:
             yield entry.path, inside, names, held
 
 
-def left_out(keeper: str, name: str, advice: str = "") -> Diagnostic:
+def left_out(keeper: str, name: str) -> Diagnostic:
     """Return the diagnostic for what is none of the site; before the colon its keeper."""
-    return Diagnostic(OF_SAVER, f"{keeper}: no part of the site{advice}", name)
-
-
-_ADVICE: Final = " (--hidden reads it)"
+    return Diagnostic(OF_SAVER, f"{keeper}: no part of the site", name)
 
 
 class _Level(NamedTuple):
-    """A folder on the stack: relative path, device and inode of it and of the folders above, entries left, names.
-
-    `held`: see `Input`. `has_pages`: pages of HTML are in it.
-    """
+    """A folder on the stack: relative path, device and inode of it and of those above, entries left, names, `held`."""
 
     place: str
     around: frozenset[tuple[int, int]]
     entries: Iterator[os.DirEntry[str]]
     names: Around
     held: str
-    has_pages: bool
 
-    def held_in(self, name: str, globs: Globs) -> str:
-        """Return `Input.held` of the files in a folder with this name; the sources of pages are beside the pages."""
-        is_held = (name == NODE_MODULES and not globs.hidden) or (name == SOURCES and self.has_pages)
-        return f"in {name}" if is_held else ""
+
+def _held(entry: os.DirEntry[str], globs: Globs) -> str:
+    """Return `Input.held` of the files in a folder; sources are beside the pages that were built."""
+    is_source = entry.name == SOURCES and Path(entry.path).with_name("index.html").exists()
+    return f"in {entry.name}" if is_source or (entry.name == NODE_MODULES and not globs.hidden) else ""
 
 
 def _level(
-    path: str, place: str, around: frozenset[tuple[int, int]], held: str, notify: Notify
+    path: str, place: str, around: frozenset[tuple[int, int]], notify: Notify, held: str = ""
 ) -> Iterator[_Level]:
     """Yield the level of a folder, or report why it cannot be read."""
     try:
@@ -384,9 +376,7 @@ def _level(
     except OSError as error:
         notify(unreadable(path, error).diagnostic._replace(failed=True))
         return
-    has_pages = any(entry.name.endswith((".html", ".htm")) for entry in found)
-    around |= {(state.st_dev, state.st_ino)}
-    yield _Level(place, around, iter(found), names_among(found), held, has_pages)
+    yield _Level(place, around | {(state.st_dev, state.st_ino)}, iter(found), names_among(found), held)
 
 
 def _no_file(entry: os.DirEntry[str]) -> Diagnostic | None:

@@ -411,7 +411,7 @@ def stretches(
         file.seek(within.start)
     before, end = within.before, within.end
     for piece in pieces(file, settings.max_decompressed, start=within.start):
-        if piece.records is None:
+        if piece.records is None or (piece.findings and inside):
             if _is_dictionary(piece):
                 end = END
             yield Segment(piece.raw, diagnostics=tuple(_diagnostic(finding, name) for finding in piece.findings))
@@ -439,6 +439,10 @@ def stretches(
             yield Segment(piece.raw, diagnostics=(internal_error(error, document),))
             continue
         before = entity.named
+        if piece.findings:
+            found = (_diagnostic(finding, name) for finding in piece.findings)
+            yield Segment(piece.raw, None, entity, diagnostics=(*found, *entity.diagnostics))
+            continue
         yield new(Segment, (piece.raw, document, entity, piece.coding, tuple(entity.diagnostics)))
 
 

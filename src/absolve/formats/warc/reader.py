@@ -51,7 +51,8 @@ class RawSegment(NamedTuple):
     """A segment of a file: its byte offset, its bytes as they are in the file, and the records in them.
 
     `records` are the decompressed bytes; None for a segment that is left unchanged (broken, too large, or no record).
-    `coding` is the compression of the records, None for none. `findings` have offsets into the file.
+    `coding` is the compression of the records, None for none. `findings` have offsets into the file; with records, they
+    are of one that the end of the file cuts off, which is read as far as it goes, and left unchanged.
     """
 
     offset: int
@@ -166,7 +167,8 @@ class _Cutter(MemberWindow):
             finding = _too_large(self._limit, offset, url) if stays_absolute else _cut_off("record", offset, url)
             yield RawSegment(self._offset(), b"", findings=(finding,))
         elif not self._has(size) and self._next_start(head, size) is None:
-            yield RawSegment(offset, self._taken(size), findings=(_cut_off("record", offset, url),))
+            raw = self._taken(size)
+            yield RawSegment(offset, raw, _completed(raw, head), findings=(_cut_off("record", offset, url),))
         else:  # the length is wrong
             yield from self._lost(_wrong_length(offset, url), head)
 
@@ -280,7 +282,10 @@ class _Cutter(MemberWindow):
             yield RawSegment(offset, b"", findings=(_too_large(self._limit, offset, url),))
             yield from self._rest_of_member(machine, self._used)
         else:
-            yield RawSegment(offset, self._taken(self._used), findings=(_cut_off("gzip member", offset, url),))
+            value = b"".join(self._values)
+            extent = extent_at(value, 0)
+            records = _completed(value, extent.block) if extent is not None else None
+            yield RawSegment(offset, self._taken(self._used), records, findings=(_cut_off("gzip member", offset, url),))
 
     def _rest_of_member(self, machine: zlib._Decompress, used: int) -> Iterator[RawSegment]:
         yield from self._passed(used)
@@ -339,6 +344,17 @@ def _record_finding(code: str, text: str, offset: int, url: str = "") -> Finding
 def _cut_off(what: str, offset: int, url: str = "") -> Finding:
     """Return the finding for a segment (`what` names its kind) that the end of the file cuts off."""
     return _record_finding("truncated", f"the file ends before the end of this {what}", offset, url)
+
+
+def _completed(data: bytes, block: int) -> bytes | None:
+    """Return a record whose length is that of its block, of which the end is missing; None without a plain length."""
+    found = _LENGTH.search(data, 0, block)
+    if found is None:
+        return None
+    return b"".join((data[: found.start(1)], b"%0*d" % (len(found[1]), len(data) - block), data[found.end(1) :]))
+
+
+_LENGTH: Final = re.compile(rb"(?im)^content-length[ \t]*:[ \t]*([0-9]+)[ \t]*\r?$")
 
 
 def _wrong_length(offset: int, url: str) -> Finding:

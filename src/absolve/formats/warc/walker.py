@@ -73,7 +73,7 @@ def _events(data: bytes, options: WalkOptions, *, compressed: bool) -> EventList
     for piece in pieces(data, options.max_decompressed, compressed=compressed):
         for finding in piece.findings:
             events.append(finding)
-        if piece.records is None:
+        if piece.records is None or piece.findings:
             continue
         if piece.coding is None:
             extent = extent_at(data, piece.offset)
