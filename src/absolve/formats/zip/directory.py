@@ -72,9 +72,9 @@ class Archive(Sequence[Member]):
     def names(self) -> Iterator[str]:
         """Yield the name of each member."""
         for position in self._entries:
-            flags, size, more = _NAME.unpack(self._data[position : position + _NAME.size])
+            flags, size, extra_size = _NAME.unpack(self._data[position : position + _NAME.size])
             charset = "utf-8" if flags & _UTF_8 else self.charset
-            yield _name(self._data, position + _CENTRAL.size, size, more, charset)
+            yield _name(self._data, position + _CENTRAL.size, size, extra_size, charset)
 
     @property
     def fields(self) -> Iterator[tuple[list[Field], Place]]:
