@@ -27,7 +27,7 @@ _KEPT: Final = {
     "macOS": re.compile(r"__MACOSX|\.DS_Store|\._.*", re.DOTALL),
     "Windows": re.compile(r"(?i:(?:eh)?thumbs\.db|desktop\.ini)"),
     # Any other hidden name, but RFC 8615, and files that Apache, PHP and hosts of pages read.
-    "hidden": re.compile(r"\.(?!\.?\Z|well-known\Z|ht\w+\Z|user\.ini\Z|nojekyll\Z|domains\Z).*|@eaDir", re.DOTALL),
+    "hidden": re.compile(r"\.(?!\.|\Z|well-known\Z|ht\w+\Z|user\.ini\Z|nojekyll\Z|domains\Z).*|@eaDir", re.DOTALL),
 }
 NODE_MODULES: Final = "node_modules"  # packages that pages may load parts of: there for links, and not read
 SOURCES: Final = "_sources"  # what Sphinx puts beside the pages that it builds: a server sends it as text

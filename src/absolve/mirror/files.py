@@ -7,12 +7,13 @@ its own, below `package:///`, that is never written.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin
 
 from absolve.core.errors import Diagnostic, DocumentError, in_short
-from absolve.core.model import PACKAGE_ROOT, Document, Link
+from absolve.core.model import PACKAGE_ROOT, Link
 from absolve.document.holdings import PAGES, fold, page_of
 from absolve.document.reporting import overruled
 from absolve.document.walk import walk
@@ -30,6 +31,7 @@ from absolve.urls.identity import normal
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from absolve.core.model import Document
     from absolve.document.entity import Entity
     from absolve.mirror.payloads import Posted
     from absolve.run.inputs import Input
@@ -109,14 +111,12 @@ class FilesReader:
     def _walked(self, input_: Input, document: Document) -> tuple[Entity, str]:
         """Return the entity of a file, and its media type."""
         media_type = document.media_type or self._media_type(document)
-        kind = registry.kind_of(media_type)
-        is_read = not input_.held and kind in registry.WALKERS and is_walked(media_type)
+        is_read = not input_.held and registry.kind_of(media_type) in registry.WALKERS and is_walked(media_type)
         document.media_type = media_type if is_read else registry.OTHER
-        try:
+        with suppress(DocumentError):
             return walk(document, self._settings), media_type
-        except DocumentError:  # its links are not read; its URL may still be known
-            document.media_type = registry.OTHER
-            return walk(document, self._settings), media_type
+        document.media_type = registry.OTHER  # its links are not read; its URL may still be known
+        return walk(document, self._settings), media_type
 
     @staticmethod
     def _media_type(document: Document) -> str:
@@ -128,12 +128,11 @@ class FilesReader:
             document = read(self._inputs[where.offset], self._how)
             media_type = document.media_type or self._media_type(document)
             payload = Payload(bytes(document.data), media_type, document.charset, document.claims)
-            if _ARCHIVED.search(payload.data) is not None:  # its links lead to captures
-                archive = of_base(self._walked(self._inputs[where.offset], document)[0].bases.own)
-                payload = payload._replace(base=archive.at if archive is not None else None)
-            if self._inputs[where.offset].held:
-                other = Document(payload.data, media_type=registry.OTHER)
-                payload = payload._replace(entity=walk(other, self._settings))
+            input_ = self._inputs[where.offset]
+            if input_.held or _ARCHIVED.search(payload.data) is not None:  # whose links lead to captures
+                entity, _ = self._walked(input_, document)
+                archive = of_base(entity.bases.own)
+                payload = payload._replace(base=archive and archive.at, entity=entity if input_.held else None)
             if where.number == _TWIN:
                 payload = payload._replace(base=self._facts(self._inputs[where.offset], document)[0])
             yield where, payload

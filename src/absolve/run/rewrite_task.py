@@ -241,30 +241,24 @@ def forbidden(entity: Entity, policy: Policy, tally: rewriter.Tally) -> Iterator
     data = entity.data
     if entity.media_type != registry.HTML or not tally.changed or not (b"ecurity-" in data or b"ECURITY-" in data):
         return
-    from absolve.formats.html import security_policy
+    from absolve.formats.html.security_policy import KINDS, MOST_POLICIES, allows
     from absolve.formats.html.start_tags import policy_metas
     from absolve.urls.source_lists import directives
 
     data = data.decode(entity.charset.codec, "replace").encode()
-    found = [content.text(UTF_8) for *_, content in policy_metas(data, UTF_8)]
-    policies = [directives(text) for text in found[: security_policy.MOST_POLICIES]]
+    policies = [directives(content.text(UTF_8)) for *_, content in policy_metas(data, UTF_8)][:MOST_POLICIES]
     urls: list[str] = []
 
     def see(resolved: Resolved) -> None:
-        if resolved.kind in security_policy.KINDS and (new := policy(resolved)) and new.startswith(("http:", "https:")):
-            here, there = (
-                all(security_policy.allows(one, resolved.kind, new, page) for one in policies)
-                for page in (resolved.own.url, _ELSEWHERE)
-            )
+        if resolved.kind in KINDS and (new := policy(resolved)) and new.startswith(("http:", "https:")):
+            places = (resolved.own.url, "http://elsewhere.invalid/")
+            here, there = (all(allows(one, resolved.kind, new, place) for one in policies) for place in places)
             urls.extend([new] * (here and not there))
 
     rewriter.edits(entity, see if policies else lambda _: None)
     if urls:
         text = f"its Content-Security-Policy forbids {number(len(urls), 'link')} unless it is at its own URL: {urls[0]}"
         yield Diagnostic("own-policy", text, entity.name)
-
-
-_ELSEWHERE: Final = "http://elsewhere.invalid/"
 
 
 def _links(number: int, verb: str) -> str:

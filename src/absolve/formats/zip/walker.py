@@ -271,7 +271,8 @@ class Package:
     def _coding(self, member: Member) -> members.Content:
         """Return the coding of a member; one that is no document may have a content that is too large."""
         is_small = member.method == members.STORED or member.size <= self._options.max_decompressed
-        return members.Content(member) if is_small and not member.fault else members.Unread(member)
+        is_read = is_small and member.fault in {None, members.UNSAFE_NAME}
+        return members.Content(member) if is_read else members.Unread(member)
 
     def _base(self, member: Member) -> BaseClaim | None:
         """Return the base claim of a member: its path, or the root for files in META-INF (EPUB 3.3, 4.2.5)."""
