@@ -199,7 +199,7 @@ def _check_compressed(input_: Input, course: Course) -> None:
     path = Path(input_.name)
     if path.with_suffix("").exists() or registry.recognised(b"", path.stem) is None:
         return
-    head = sources.head(input_.name)
+    head = sources.head(input_.name, root=input_.root)
     if registry.recognised(head, path.name) is not None:
         return
     is_broken = path.suffix.lower() == ".gz" and registry.gzip_head(head) is head
@@ -215,7 +215,7 @@ def _check_settings(input_: Input, options: Any, course: Course, side: str) -> N
     path = Path(input_.name)
     if path.name != ".htaccess" or path.parent == Path(input_.root):
         return
-    rules = len(_MOVES.findall(sources.head(input_.name)))
+    rules = len(_MOVES.findall(sources.head(input_.name, root=input_.root)))
     if rules and options.server.partition(",")[0] in _READ_SETTINGS:
         text = f"{printable.number(rules, 'rule')} that may redirect: not read, only the .htaccess of the root is"
         course.reports.aside(Diagnostic("unread-map", text, input_.name))
@@ -228,7 +228,7 @@ def _placed(input_: Input, options: Any) -> Input:
     kind = None
     if not input_.name.lower().endswith(_PLAIN):
         try:
-            kind = registry.sniff(sources.head(input_.name), input_.name)
+            kind = registry.sniff(sources.head(input_.name, root=input_.root), input_.name)
         except DocumentError:
             return input_
     if kind in _CONTAINERS:

@@ -45,7 +45,7 @@ class Source(NamedTuple):
     @property
     def label(self) -> str:
         """The name for people: that of the file, or of the folder in which files were found, without the way to it."""
-        given = [one for one in self.inputs if one.root or not one.found]
+        given = [one for one in self.inputs if one.shares or not one.found]
         names = list(dict.fromkeys(map(_label, given or self.inputs)))
         more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
         return f"{', '.join(names[:_NAMED])}{more}"
@@ -65,7 +65,7 @@ def sources_of(inputs: Iterable[Input], how: ReadOptions, notify: Callable[[Diag
     plain: list[Input] = []
     for input_ in _with_parts(inputs, notify):
         try:
-            head = files.head(input_.name, found=input_.found)
+            head = files.head(input_.name, root=input_.root)
         except DocumentError as error:
             notify(error.diagnostic._replace(failed=True))
             continue
@@ -80,7 +80,7 @@ def sources_of(inputs: Iterable[Input], how: ReadOptions, notify: Callable[[Diag
         elif kind == registry.ZIP:
             from absolve.mirror.warc import record_files
 
-            members = record_files(input_.name)
+            members = record_files(input_.name, input_.root)
             found += [Source(registry.WARC, (input_,), member) for member in members] or [Source(kind, (input_,))]
         else:
             found.append(Source(kind, (input_,)))
@@ -127,7 +127,9 @@ def reader_of(source: Source, number: int, how: ReadOptions, data: bytes | None 
         def opened() -> AbstractContextManager[IO[bytes]]:
             if data is not None:
                 return BytesIO(data)
-            return opened_member(input_.name, source.member) if source.member else files.opened(input_.name)
+            if source.member:
+                return opened_member(input_.name, source.member, input_.root)
+            return files.opened(input_.name, input_.root)
 
         return WarcReader(source.name, number, opened, how.settings)
     from absolve.mirror.containers import ContainerReader

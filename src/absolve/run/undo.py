@@ -249,7 +249,7 @@ def _compared(
 
 
 def _data(how: RewriteOptions, job: Job) -> bytes:
-    return sources.read(job.input.name, max_size=how.reading.settings.max_size).data
+    return sources.read(job.input.name, max_size=how.reading.settings.max_size, root=job.input.root).data
 
 
 def _counts(
