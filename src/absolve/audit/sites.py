@@ -229,6 +229,8 @@ def _placed(input_: Input, options: Any) -> Input:
     if not input_.name.lower().endswith(_PLAIN):
         try:
             kind = registry.sniff(sources.head(input_.name, root=input_.root), input_.name)
+            if kind in registry.IN_ZIP:
+                kind = registry.in_zip(kind, sources.FileBytes(input_.name, input_.root))  # type: ignore[arg-type]
         except DocumentError:
             return input_
     if kind in _CONTAINERS:

@@ -6,8 +6,9 @@ In: the inputs of a run. Out: `Source`s, which can be passed to other processes,
 from __future__ import annotations
 
 import os
+from functools import partial
 from io import BytesIO
-from typing import IO, TYPE_CHECKING, Final, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.core.errors import OF_SAVER, Diagnostic, DocumentError
 from absolve.document.holdings import saver_of
@@ -66,13 +67,13 @@ def sources_of(inputs: Iterable[Input], how: ReadOptions, notify: Callable[[Diag
     for input_ in _with_parts(inputs, notify):
         try:
             head = files.head(input_.name, root=input_.root)
+            kind = kind_of(input_.name, head, how.media_type, partial(files.FileBytes, input_.name, input_.root))
         except DocumentError as error:
             notify(error.diagnostic._replace(failed=True))
             continue
         if input_.found and (saver := saver_of(input_.place, head)):
             notify(of_saver(saver, input_.name))
             continue
-        kind = kind_of(input_.name, head, how.media_type)
         if kind == FILES:
             plain.append(input_)
             if input_.found and not is_document(input_.name, head, how):
@@ -106,9 +107,10 @@ def of_saver(saver: str, name: str) -> Diagnostic:
     return Diagnostic(OF_SAVER, f"{saver}: kept by the program that saved the site, and no part of it", name)
 
 
-def kind_of(name: str, head: bytes, media_type: str | None) -> str:
-    """Return the media type of a container, by that of the user or by its first bytes; FILES for any other file."""
+def kind_of(name: str, head: bytes, media_type: str | None, whole: Callable[[], Any]) -> str:
+    """Return the media type of a container, by that of the user or by its bytes; FILES for any other file."""
     kind = registry.kind_of(media_type) if media_type is not None else registry.sniff(head, name) or ""
+    kind = registry.in_zip(kind, whole()) if kind in registry.IN_ZIP else kind
     if kind in registry.PACKAGES:
         return registry.ZIP
     return kind if kind in registry.MAIL or (kind in registry.WALKERS and registry.is_archive(kind)) else FILES

@@ -6,6 +6,7 @@ offsets of all fields that depend on sizes and offsets. The central directory al
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Sequence
 from struct import Struct
@@ -106,6 +107,14 @@ class Archive(Sequence[Member]):
             text = f"the central directory has {len(headers):,} members, and its end says {self._end.number:,}"
             raise WalkError("broken", text, position)
         self._overlapping = _sharing(headers, afters, self._end.start)
+
+
+def find(data: bytes, names: bytes) -> Iterator[Member]:
+    """Yield the members whose names match a pattern, without reading the other ones. Raise WalkError likewise."""
+    end = _end(data)
+    entry = b"PK\\x01\\x02.{42}(?:%b)" % names
+    for found in re.finditer(entry, data[end.start : end.end], re.DOTALL):
+        yield _entry(data, end.start + found.start(), end).member(data, end.start)
 
 
 class _End(NamedTuple):

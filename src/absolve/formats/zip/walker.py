@@ -209,6 +209,8 @@ class Package:
             return ""
         if (self._wacz is not None and self._wacz.describes(member.name)) or member.name in self._record_files:
             return ""
+        if member.name.endswith(".rels"):
+            return ""  # the relationships of an office document, which this is not: their base is not known
         said = self._facts.media_types.get(member.name, "")
         if registry.is_read(said):
             return said
