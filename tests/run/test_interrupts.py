@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -141,3 +142,28 @@ except interrupts.Interrupted:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
     assert (done.returncode, done.stdout) == (0, b"cleaned up\n")
+
+
+_SORTING = """
+import os, signal, sys, threading, time
+import duckdb
+from absolve.audit import load
+from absolve.run import interrupts
+def kill():
+    time.sleep(1)
+    os.kill(os.getpid(), signal.SIGINT)
+with interrupts.raising():
+    threading.Thread(target=kill).start()
+    WORK
+"""
+WORK = {
+    "a query": 'load.connect(sys.argv[1], 2, on_disk=False).execute("SELECT count(*) FROM (SELECT range, jaccard(range::VARCHAR, (range + 1)::VARCHAR) j FROM range(20000000) ORDER BY j, md5(range::VARCHAR))")',
+    "a library": "interrupts.aside(lambda: time.sleep(60))",
+}
+
+
+@pytest.mark.parametrize("work", WORK.values(), ids=WORK)
+def test_a_signal_ends_within_two_seconds_what_a_library_would_finish(tmp_path: Path, work: str) -> None:
+    done = subprocess.run([sys.executable, "-c", _SORTING.replace("WORK", work), tmp_path], timeout=20, capture_output=True, check=False)
+    assert done.returncode
+    assert b"Interrupted" in done.stderr

@@ -23,7 +23,7 @@ from absolve.formats import registry
 from absolve.inventory import batches
 from absolve.inventory.columns import COLUMNS
 from absolve.inventory.documents import DOCUMENT_COLUMNS
-from absolve.run import sources
+from absolve.run import interrupts, sources
 from absolve.run.inputs import escaped
 from absolve.tables import Table
 from absolve.tables.columns import is_url
@@ -82,7 +82,9 @@ def connect(folder: str, jobs: int, *, on_disk: bool) -> Any:
     path = str(Path(folder) / "audit.duckdb") if on_disk else ":memory:"
     spill = str(Path(folder) / "spill")
     config: dict[str, Any] = {"threads": str(jobs), "memory_limit": _MEMORY, "temp_directory": spill, **CLOSED}
-    return duckdb.connect(path, config=config)
+    connection = duckdb.connect(path, config=config)
+    interrupts.stops(connection.interrupt)
+    return connection
 
 
 def seal(connection: Any, names: Iterable[str]) -> None:

@@ -24,11 +24,12 @@ from absolve.core.errors import (
     NOT_READ,
     NOTES,
     OF_SAVER,
+    OUT_OF_MEMORY,
     UNREAD_PART,
     Diagnostic,
     DocumentError,
-    fault,
     in_short,
+    internal,
 )
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ class Report:
     def finding(self, diagnostic: Diagnostic) -> None:
         """Report a diagnostic that does not end the work on an input; if it has `failed` set, its input failed."""
         if diagnostic.code in _UNREAD:
-            if Path(diagnostic.name).absolute() in self.read:
+            if Path(diagnostic.name).absolute() in self.read or self.is_unwritten(diagnostic.name):
                 return
             self.totals.add_unread(diagnostic)
         if diagnostic.code in _SKIPPED and not diagnostic.failed:
@@ -201,7 +202,7 @@ class Report:
         except FAULTS as error:
             if sys.flags.dev_mode:
                 raise
-            self.failure(DocumentError(Diagnostic("internal-error", fault(error), name)))
+            self.failure(DocumentError(internal(error, name)))
 
     def rest(self) -> None:
         """Print for each code the number of inputs for which it was not printed, or the only one, and what helps."""
@@ -256,13 +257,17 @@ class Report:
                 say(line)
 
     def _fail(self, input_: str, diagnostic: Diagnostic) -> bool:
-        """Note a failure, and return whether to print it: unless `verbose`, a full disk is one line for all files."""
+        """Note a failure, and return whether to print it: unless `verbose`, one for a full disk or memory."""
         is_full = diagnostic.text in _FULL
         is_again, self._is_full = is_full and self._is_full, is_full or self._is_full
         self.failures.setdefault(input_, diagnostic)
         if self.errors is not None:
             self._list(input_, diagnostic)
         return self.verbose or not is_again
+
+    def knows(self, text: str | None) -> bool:
+        """Return whether a text is that the disk or the memory is full, and such a text was printed for an input."""
+        return self._is_full and not self.verbose and text in _FULL
 
     def _list(self, input_: str, diagnostic: Diagnostic) -> None:
         import json
@@ -329,5 +334,5 @@ INTERPRETED: Final = "interpreted: installed again with a C compiler, absolve ru
 _FIELDS: Final = ("name", "line", "column", "code", "text")
 _LONGEST: Final = 8000  # characters of a message: names of files may have 4,096
 _REMEMBERED: Final = 1000  # diagnostics of one input of which repetitions are suppressed
-_FULL: Final = frozenset(map(os.strerror, (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))))
+_FULL: Final = frozenset({*map(os.strerror, (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))), OUT_OF_MEMORY})
 _NAMED: Final = 20  # inputs for which one code is printed; failures that the summary repeats

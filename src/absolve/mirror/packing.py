@@ -29,7 +29,7 @@ from absolve.document.walk import walk
 from absolve.mirror import edits, security_policy
 from absolve.mirror.extensions import OTHER, content_type
 from absolve.mirror.paths import MAP
-from absolve.run import outputs
+from absolve.run import interrupts, outputs
 from absolve.urls import identity
 
 if TYPE_CHECKING:
@@ -253,12 +253,17 @@ def _zim(mirror: Mirror, path: Path, start: str | None) -> None:
     entry = File("index.html", "", "text/html", "Index")
     first = mirror.first(start) if start is not None else entry
     made = mirror.folder.with_name("made.zim")
-    with _silent(), writer.Creator(made).config_indexing(True, "eng").set_mainpath(first.path) as creator:
-        for name, value in _metadata(first).items():
-            creator.add_metadata(name, value)
-        creator.add_illustration(48, _ICON)
-        for file in (*mirror.files.values(), entry, File(MAP, "", "application/vnd.sqlite3", None)):
-            creator.add_item(Item(file))
+    files = (*mirror.files.values(), entry, File(MAP, "", "application/vnd.sqlite3", None))
+
+    def make() -> None:
+        with _silent(), writer.Creator(made).config_indexing(True, "eng").set_mainpath(first.path) as creator:
+            for name, value in _metadata(first).items():
+                creator.add_metadata(name, value)
+            creator.add_illustration(48, _ICON)
+            for file in files:
+                creator.add_item(Item(file))
+
+    interrupts.aside(make)
     with made.open("rb") as complete, outputs.writing(path) as out:
         shutil.copyfileobj(complete, out)
 

@@ -5,13 +5,15 @@ A signal that is ignored when the run starts stays ignored: SIGHUP under nohup, 
 
 from __future__ import annotations
 
+import atexit
+import os
 import signal
 import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
 SIGNALS: Final = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has the first two
 REPEATED: Final = 5.0  # seconds in which further signals belong to the first: timeout(1) and shells send several
@@ -33,6 +35,7 @@ class _State:
 
     is_active = False
     number: int | None = None
+    stop: Callable[[], None] | None = None
     received = 0.0
     is_pending = False
     deferrals = 0
@@ -73,7 +76,7 @@ def raising(*, ends: bool = False) -> Iterator[None]:
         check()
         raise
     finally:
-        _state.is_active = False
+        _state.is_active, _state.stop = False, None
         for number, handler in old.items():
             signal.signal(number, signal.SIG_IGN if ends and received() is not None else handler)
 
@@ -87,7 +90,38 @@ def _raise(number: int, _frame: object) -> None:
     if is_first and _state.deferrals:
         _state.is_pending = True
         return
+    if _state.stop is not None:
+        with suppress(Exception):  # of a connection that is closed
+            _state.stop()
     raise Interrupted(number)
+
+
+def stops(stop: Callable[[], None]) -> None:
+    """Call a function on a signal, too: DuckDB sorts to the end unless its connection is interrupted."""
+    _state.stop = stop if _state.is_active else None
+
+
+def aside(work: Callable[[], None]) -> None:
+    """Do work in a thread, and raise its error: a signal ends the wait for it, where a library would not end."""
+    from threading import Thread
+
+    errors: list[BaseException] = []
+
+    def done() -> None:
+        try:
+            work()
+        except BaseException as error:  # noqa: BLE001 - raised below
+            errors.append(error)
+
+    thread = Thread(target=done, daemon=True)
+    thread.start()
+    try:
+        thread.join()
+    except Interrupted as error:
+        atexit.register(os._exit, 128 + error.number)  # after all clean-up; the thread is not waited for
+        raise
+    if errors:
+        raise errors[0]
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
-from absolve.core.errors import FAULTS, NOT_READ, CodingError, Diagnostic, DocumentError, WalkError, fault
+from absolve.core.errors import FAULTS, NOT_READ, CodingError, Diagnostic, DocumentError, WalkError, internal
 from absolve.core.lazy_regex import pattern
 from absolve.core.model import PACKAGE_ROOT, BaseClaim, Document, Finding, Layer, Part, new
 from absolve.document.base_layers import DEFAULT_URL, GIVEN_FOR_ALL
@@ -215,7 +215,7 @@ class Segment(NamedTuple):
 def internal_error(error: Exception, record: Document) -> Diagnostic:
     """Return the diagnostic for an internal error, because of which a record is left unchanged."""
     at = f", at byte {record.origin(0)}" if record.origin is not None else ""
-    return Diagnostic("internal-error", fault(error) + at, record.name or "", failed=True)
+    return internal(error, record.name or "", at)
 
 
 def is_archive(input_: Input, how: ReadOptions, head: bytes | None = None) -> bool:
