@@ -1,9 +1,11 @@
 """A full disk is one line on the standard error: no traceback, nothing torn, the old file kept, no temporary file."""
 
 import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -46,11 +48,14 @@ def limited() -> None:
 
 
 def run(
-    *arguments: str, stdout: int = subprocess.DEVNULL, before: Callable[[], None] | None = None
+    *arguments: str,
+    stdout: int = subprocess.DEVNULL,
+    before: Callable[[], None] | None = None,
+    environment: dict[str, str] | None = None,
 ) -> tuple[int, list[str]]:
     argv = [sys.executable, "-m", "absolve", *arguments]
     # Without a measurement of coverage: its own file would not fit on the disk either.
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("COVERAGE_")} | (environment or {})
     done = subprocess.run(
         argv, stdout=stdout, stderr=subprocess.PIPE, preexec_fn=before, env=environment, check=False
     )
@@ -100,5 +105,46 @@ def test_a_full_disk_is_one_line_for_all_files_of_a_run() -> None:
             status, lines = run(*arguments.split(), "--quiet")
             assert (status, len(lines)) == (3, 1), lines
             assert "unwritable: " in lines[0]
+            assert not [path for path in Path("full").rglob("*") if path.name.startswith(("mirror.sqlite", ".absolve"))]
+        Path("full/filler").write_bytes(b"x" * 20_000)  # a folder on a disk without any room is not used
+        status, lines = run("mirror", "c.warc", "--zip", "m.zip", environment={"TMPDIR": str(Path("full").absolute())})
+        assert (status, len(lines)) == (3, 1), lines
+        assert not [name for name in os.listdir("full") if name.startswith(".")]  # noqa: PTH208
+        Path("site/x.png").write_bytes(b"x")
+        Path("full/filler").write_bytes(b"x" * 32_000)
+        status, lines = run("rewrite", "site", "-o", "full/more")
+        assert (status, "kept unchanged" in lines[-1]) == (3, False), lines
     finally:
         subprocess.run(["umount", "full"], check=True)  # noqa: S607 - as mount
+
+
+def test_the_last_line_and_the_map_of_a_mirror_have_only_what_was_written() -> None:
+    Path("victim").mkdir()
+    Path("m").mkdir()
+    Path("m/h").symlink_to("../victim")
+    status, lines = run("mirror", "c.warc", "-o", "m")
+    assert (status, lines[-1]) == (3, "absolve: m: 0 documents, 30 not written; 1 input failed; open m/index.html")
+    with closing(sqlite3.connect("m/mirror.sqlite")) as made:
+        assert made.execute("SELECT count(path), count(digest) FROM resources").fetchall() == [(0, 0)]
+    assert os.listdir("victim") == []  # noqa: PTH208
+
+
+@pytest.mark.parametrize(
+    ("megabytes", "arguments"),
+    [
+        *[(size, f"{command} big.html --url http://h/ -o out.csv") for size in (120, 150) for command in ("links", "rewrite")],
+        *[(size, arguments) for size in (300, 400) for arguments in ("check site", "links site -o l.duckdb")],
+    ],
+)
+def test_little_memory_is_one_line_and_no_fault_of_absolve(arguments: str, megabytes: int) -> None:
+    Path("big.html").write_bytes(b"<a href='x.html'>t</a>" * 900_000)
+
+    def limited_memory() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+
+    status, lines = run(*arguments.split(), "-q", before=limited_memory, environment={"MALLOC_ARENA_MAX": "1"})
+    if status == 127 or status < 0:
+        pytest.skip("a library of C gave up before")
+    errors = [line for line in lines if line.startswith(("error", "Traceback"))]
+    assert all("out-of-memory" in line or "unwritable" in line for line in errors)
+    assert (status == 3, len(errors) <= 1) == (bool(errors), True), lines

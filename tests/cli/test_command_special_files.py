@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from command_runner import SUMMARY, Runner
 
+from absolve.run import inputs
 from tests.shapes.captures import mhtml, page, zipped
 
 URL = "--url=http://h.example/"
@@ -364,3 +365,62 @@ def test_the_error_of_a_device_that_is_full_names_it(command: tuple[str, ...]) -
     status, message = run(*command, URL)
     assert status == 3
     assert "error: /dev/full: unwritable: No space left on device" in message
+
+
+READERS = [
+    *[("mirror", page, "-o", out) for page in ("d/t.html", "d") for out in ("made", "made.html", "made.zip")],
+    *[("check", page) for page in ("d/t.html", "d")],
+    *[("rewrite", page, "-o", "made") for page in ("d/t.html", "d")],
+    *[("links", "d/t.html", "-o", "made.csv"), ("documents", "d/t.html", "-o", "made.csv")],
+]
+
+
+@pytest.mark.parametrize("link", ["t_files", "t_files/inner", "t_files/secret.txt"])
+@pytest.mark.parametrize("arguments", READERS, ids=" ".join)
+def test_the_folder_of_a_page_brings_in_no_file_that_a_link_leads_to_from_outside(
+    absolve: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], link: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "private").mkdir()
+    (tmp_path / "private/secret.txt").write_text("SECRET")
+    (tmp_path / "d" / link).parent.mkdir(parents=True)
+    (tmp_path / "d" / link).symlink_to(tmp_path / "private" / ("secret.txt" if link.endswith("txt") else ""))
+    page = '<!-- saved from url=(0019)http://h.example/p/t --><img src="t_files/secret.txt"><img src="t_files/inner/secret.txt">'
+    (tmp_path / "d/t.html").write_text(page)
+    done = absolve(*arguments)
+    assert f"d/{link}: outside: skipped: a symbolic link to a target outside the folder" in done.err
+    made = [path.read_bytes() for path in tmp_path.glob("made*/**/*") if path.is_file()]
+    made += [path.read_bytes() for path in tmp_path.glob("made*") if path.is_file()]
+    assert not any(text in data for text in (b"SECRET", b"U0VDUkVU") for data in made)
+
+
+def test_a_link_of_a_page_that_stays_in_its_folder_is_followed(
+    absolve: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "d/parts").mkdir(parents=True)
+    (tmp_path / "d/parts/a.txt").write_text("inside")
+    (tmp_path / "d/t_files").symlink_to("parts")
+    (tmp_path / "d/t.html").write_text('<!-- saved from url=(0017)http://h.example/p --><a href="t_files/a.txt">')
+    assert absolve("mirror", "d/t.html", "-o", "made").status == 0
+    assert (tmp_path / "made/h.example/t_files/a.txt").read_text() == "inside"
+
+
+@pytest.mark.usefixtures("site")
+@pytest.mark.parametrize("command", [("links", "site"), ("rewrite", "site", "-o", "out"), ("mirror", "site", "-o", "m")])
+def test_a_file_that_becomes_a_link_out_of_the_folder_after_it_was_found_is_not_read(
+    absolve: Runner, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    Path("secret.html").write_text("<a href=SECRET>")
+    real = inputs.named
+
+    def exchanged(*arguments: object, **options: object) -> Iterator[object]:
+        for found in [*real(*arguments, **options)]:  # type: ignore[arg-type]
+            Path(found.name).unlink()
+            Path(found.name).symlink_to(Path("secret.html").absolute())
+            yield found
+
+    monkeypatch.setattr(inputs, "named", exchanged)
+    done = absolve(*command)
+    assert (done.status, done.err.count(": outside: ")) == (3, 2)
+    assert "SECRET" not in repr(done) + repr([path.read_bytes() for path in Path().glob("[om]*/**/*.html")])

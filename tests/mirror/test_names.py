@@ -30,6 +30,9 @@ from absolve.mirror.paths import clipped, decoded, is_reserved, letters, refused
         ("progra~1", "_progra~1"),
         ("0~0", "______0~0"),
         (".htaccess", "_.htaccess"),
+        ("-rf.html", "_-rf.html"),
+        ("--checkpoint=1", "_--checkpoint=1"),
+        ("%2De%20sh%20x", "_-e sh x"),
         (".Git", "_.Git"),
         (".absolve-x", "_.absolve-x"),
         (".x", "_.x"),
@@ -46,11 +49,12 @@ def test_a_segment_gives_a_name_that_stays_readable(segment: str, name: str) -> 
 
 @given(st.text(max_size=40))
 @example("0~0")
+@example("-")
 def test_no_name_is_refused_or_reserved(segment: str) -> None:
     name = safe(segment).text
     assert refused(name) is None
     assert not is_reserved(name)
-    assert name == ".well-known" or not name.startswith(".")
+    assert name == ".well-known" or not name.startswith((".", "-"))
     assert safe(segment) == safe(segment)
 
 

@@ -191,3 +191,31 @@ def test_a_created_folder_that_stays_empty_is_removed(tmp_path: Path) -> None:
     with created(str(tmp_path / "a/b")) as root:
         written(root, "c")
     assert (tmp_path / "a/b/c").is_file()
+
+
+@pytest.mark.parametrize(
+    ("name", "to", "is_read"),
+    [
+        ("link", "sub/there", True),
+        ("link", "../outside/secret", False),
+        ("link", "sub/../../outside/secret", False),
+        ("folder/there", "sub", True),
+        ("folder/secret", "../outside", False),
+        ("folder/secret", "sub/out", False),
+        ("sub/up/sub/there", "..", True),
+    ],
+)
+def test_a_link_in_a_folder_is_read_through_as_long_as_it_stays_there(
+    root: OutputFolder, name: str, to: str, *, is_read: bool
+) -> None:
+    top = Path(root.path)
+    (top.parent / "outside/secret").write_bytes(b"secret")
+    written(root, "sub/there")
+    (top / "sub/out").symlink_to("../../outside")
+    (top / name.removesuffix("/sub/there").partition("/there")[0].removesuffix("/secret")).symlink_to(to)
+    if is_read:
+        with open(top / name, "rb", opener=lambda path, flags: output_folder.opened_below(str(top), path, flags)) as file:
+            assert file.read() == b"x"
+    else:
+        with pytest.raises(LinkError, match="target outside the folder"):
+            output_folder.opened_below(str(top), str(top / name), 0)

@@ -23,6 +23,7 @@ from absolve.formats import registry
 from absolve.inventory import batches
 from absolve.inventory.columns import COLUMNS
 from absolve.inventory.documents import DOCUMENT_COLUMNS
+from absolve.run import sources
 from absolve.run.inputs import escaped
 from absolve.run.sources import is_file, local
 from absolve.tables import Table
@@ -142,9 +143,11 @@ def _members(name: str) -> list[str]:
 def tables_of(name: str, most: int) -> Iterator[tuple[str, bytes]]:
     """Yield the tables of an export, with their names. Raise DocumentError for one that is larger or broken."""
     try:
+        root = str(Path(name))
         with nullcontext() if Path(name).is_dir() else zipfile.ZipFile(local(name)) as archive:
             for title in _members(name):
-                with archive.open(title) if archive else (Path(name) / title).open("rb") as file:
+                path = os.path.join(root, title)  # noqa: PTH118 - a text
+                with archive.open(title) if archive else sources.file_of(path, root=root) as file:
                     data = file.read(most + 1)
                 if len(data) > most:
                     raise DocumentError(Diagnostic("too-large", f"{title} has more than {most:,} bytes", name))

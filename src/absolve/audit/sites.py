@@ -217,7 +217,9 @@ def _with_kinds(found: Iterator[Input]) -> Iterator[tuple[Input, str | None]]:
 def _kind(input_: Input) -> str | None:
     try:
         is_plain = input_.name.lower().endswith(_PLAIN)
-        return registry.sniff(b"" if is_plain else sources.head(input_.name), input_.name)
+        kind = registry.sniff(b"" if is_plain else sources.head(input_.name, root=input_.root), input_.name)
+        whole = sources.FileBytes(input_.name, input_.root) if kind in registry.IN_ZIP else None
+        return registry.in_zip(kind, whole) if kind is not None and whole is not None else kind  # type: ignore[arg-type]
     except DocumentError:
         return None
 
@@ -232,7 +234,7 @@ def _check_compressed(input_: Input, course: Course) -> None:
     path = Path(input_.name)
     if path.with_suffix("").exists() or registry.recognised(b"", path.stem) is None:
         return
-    head = sources.head(input_.name)
+    head = sources.head(input_.name, root=input_.root)
     if registry.recognised(head, path.name) is not None:
         return
     is_broken = path.suffix.lower() == ".gz" and registry.gzip_head(head) is head
@@ -248,7 +250,7 @@ def _check_settings(input_: Input, options: Any, course: Course, side: str) -> N
     path = Path(input_.name)
     if path.name != ".htaccess" or path.parent == Path(input_.root):
         return
-    rules = len(_MOVES.findall(sources.head(input_.name)))
+    rules = len(_MOVES.findall(sources.head(input_.name, root=input_.root)))
     if rules and options.server.partition(",")[0] in _READ_SETTINGS:
         text = f"{printable.number(rules, 'rule')} that may redirect: not read, only the .htaccess of the root is"
         course.reports.aside(Diagnostic("unread-map", text, input_.name))

@@ -215,7 +215,9 @@ def _summary(working: maps.Working, aside: list[str], options: argparse.Namespac
     given = options.output or options.zip
     name = "standard output" if given == special_files.STDOUT else printable.printable(given)
     is_folder_ = options.zip is None and not buckets.is_bucket(given) and packing.form_of(given) is None
-    opened = [f"open {Path(name) / index_name(options.by)}"] if is_folder_ else []
+    entry = Path(given) / index_name(options.by)
+    opened = [f"open {Path(name) / entry.name}"] if is_folder_ and entry.is_file() else []
+    aside = [*aside, f"{totals.number(len(report.failures), 'input')} failed"] if report.failures else aside
     found = ", ".join(words.summary(working, is_page=packing.is_page(options.output or "")))
     report.summary("; ".join([f"{name}: {found}", *aside, *report.totals.left_out(), *opened]), repeats=False)
 

@@ -27,7 +27,7 @@ from absolve.mirror.sources import FILES, Source
 from absolve.mirror.survey import Choice, Survey
 from absolve.mirror.task import MirrorOptions
 from absolve.mirror.urls import Equivalences
-from absolve.run import buckets, inputs, leftovers, outputs, plan
+from absolve.run import buckets, inputs, leftovers, outputs, plan, sources
 from absolve.run.output_folder import Below, OutputFolder, created
 from absolve.run.results import FilesReady, StdoutBytes
 
@@ -145,7 +145,7 @@ def _copied(input_: Input, root: OutputFolder, report: Report) -> int:
     target = Path(root.path) / input_.place
     try:
         with (
-            Path(input_.name).open("rb") as source,
+            sources.file_of(input_.name, root=input_.root) as source,
             outputs.preparing(target, below=Below(root, input_.place)) as (file, ready),
         ):
             shutil.copyfileobj(source, file)

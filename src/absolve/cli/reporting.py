@@ -25,12 +25,13 @@ from absolve.core.errors import (
     NOT_READ,
     NOTES,
     OF_SAVER,
+    OUT_OF_MEMORY,
     READ_APART,
     UNREAD_PART,
     Diagnostic,
     DocumentError,
-    fault,
     in_short,
+    internal,
 )
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ class Report:
         """Report a diagnostic that does not end the work on an input; if it has `failed` set, its input failed."""
         diagnostic = self._of_url(diagnostic)
         if diagnostic.code in _UNREAD:
-            if Path(diagnostic.name).absolute() in self.read:
+            if Path(diagnostic.name).absolute() in self.read or self.is_unwritten(diagnostic.name):
                 return
             self.totals.add_unread(diagnostic)
         if diagnostic.code in _SKIPPED and not diagnostic.failed:
@@ -207,7 +208,7 @@ class Report:
         except FAULTS as error:
             if sys.flags.dev_mode:
                 raise
-            self.failure(DocumentError(Diagnostic("internal-error", fault(error), name)))
+            self.failure(DocumentError(internal(error, name)))
 
     def rest(self) -> None:
         """Print for each code the number of inputs for which it was not printed, or the only one, and what helps."""
@@ -270,7 +271,7 @@ class Report:
         return found._replace(name=name, text=of_record[1] if of_record is not None else found.text)
 
     def _fail(self, input_: str, diagnostic: Diagnostic) -> bool:
-        """Note a failure, and return whether to print it: unless `verbose`, a full disk is one line for all files."""
+        """Note a failure, and return whether to print it: unless `verbose`, one for a full disk or memory."""
         is_full = diagnostic.text in _FULL
         is_again, self._is_full = is_full and self._is_full, is_full or self._is_full
         input_ = self.names.get(input_, input_)
@@ -278,6 +279,10 @@ class Report:
         if self.errors is not None:
             self._list(input_, diagnostic)
         return self.verbose or not is_again
+
+    def knows(self, text: str | None) -> bool:
+        """Return whether a text is that the disk or the memory is full, and such a text was printed for an input."""
+        return self._is_full and not self.verbose and text in _FULL
 
     def _list(self, input_: str, diagnostic: Diagnostic) -> None:
         import json
@@ -345,5 +350,7 @@ _FIELDS: Final = ("name", "line", "column", "code", "text")
 _OF_RECORD: Final = re.compile(r"(.*?)(?:, at byte \d+)? \((https?://[^\s()]*)\)(?:, at byte \d+)?", re.DOTALL)
 _LONGEST: Final = 8000  # characters of a message: names of files may have 4,096
 _REMEMBERED: Final = 1000  # diagnostics of one input of which repetitions are suppressed
-_FULL: Final = frozenset(map(os.strerror, (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EMFILE)))
+_FULL: Final = frozenset(
+    {*map(os.strerror, (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EMFILE)), OUT_OF_MEMORY}
+)
 _NAMED: Final = 20  # inputs for which one code is printed; failures that the summary repeats

@@ -283,7 +283,7 @@ def diff_lines(on_terminal: bool, colour: bool, name: str, data: bytes, changes:
 
 
 def _count(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
-    head = sources.head(job.input.name, found=True) if job.input.found else None
+    head = sources.head(job.input.name, root=job.input.root) if job.input.found else None
     if head is not None and not is_document(job.input, head, how.reading):
         yield not_read(job.input)
         yield from old_hosts.left_in_file(how.policy, job.input, head, how.reading)
@@ -296,7 +296,7 @@ def _count(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
 
 
 def _difference(show: Show, how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
-    head = sources.head(job.input.name, found=True) if job.input.found else None
+    head = sources.head(job.input.name, root=job.input.root) if job.input.found else None
     if head is not None and not is_document(job.input, head, how.reading):
         yield not_read(job.input)
         yield from old_hosts.left_in_file(how.policy, job.input, head, how.reading)

@@ -19,7 +19,7 @@ from absolve.cli.option_table import ALIASES, CREDENTIALS
 from absolve.cli.parsing import parser
 from absolve.cli.reporting import ERROR, FAILED, Report, painted
 from absolve.core import printable
-from absolve.core.errors import Diagnostic, UsageError, fault
+from absolve.core.errors import OUT_OF_MEMORY, Diagnostic, UsageError, fault, is_out_of_memory
 from absolve.run import interrupts, outputs
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ def run(arguments: Sequence[str], *, alone: bool = False) -> int:
     """
     if not alone:
         return _run(arguments, alone=False)
+    sys.unraisablehook = _raised_nowhere
     atexit.register(interrupts.ignore, interrupts.SIGNALS)  # at shutdown no handler can run, and all work is done
     try:
         with interrupts.raising(ends=True):
@@ -74,20 +75,31 @@ def _run(arguments: Sequence[str], *, alone: bool) -> int:
     except BrokenPipeError:
         _abandon_stdout()
         return 141  # as after SIGPIPE (128 + 13)
-    except OSError as error:  # of the output: commands handle errors of inputs
-        text = f"{error.filename or 'standard output'}: unwritable: {error.strerror or error}"
-        terminal.say(painted(ERROR, printable.message(text, credentials=report.credentials), "unwritable"))
+    except Exception as error:
+        if is_out_of_memory(error):
+            code, text = "out-of-memory", OUT_OF_MEMORY
+        elif isinstance(error, OSError):  # of the output: commands handle errors of inputs
+            code, text = "unwritable", error.strerror or str(error)
+        else:
+            interrupts.check()
+            if sys.flags.dev_mode or not alone:
+                raise
+            code, text = "internal-error", fault(error)
+        if not report.knows(text):
+            place = f"{getattr(error, 'filename', None) or 'standard output'}: " if code == "unwritable" else ""
+            message = printable.message(f"{place}{code}: {text}", credentials=report.credentials)
+            terminal.say(painted(ERROR, message, code))
         _abandon_stdout()
         if alone:
             sys.unraisablehook = _ignore  # generators of a library fail again when they are freed
         return FAILED
-    except Exception as error:
-        interrupts.check()
-        if sys.flags.dev_mode or not alone:
-            raise
-        terminal.say(painted(ERROR, printable.message(f"internal-error: {fault(error)}"), "internal-error"))
-        return FAILED
     return status
+
+
+def _raised_nowhere(found: sys.UnraisableHookArgs) -> None:
+    """Print an exception that nobody can catch, unless it is the end of memory, which the run reports."""
+    if found.exc_value is None or not is_out_of_memory(found.exc_value):
+        sys.__unraisablehook__(found)
 
 
 def _ignore(_: object) -> None:
@@ -128,6 +140,8 @@ def _ended(arguments: Sequence[str], report: Report, *, alone: bool) -> int:
             _flush()
             report.end()
         except UsageError as error:
+            if error.__cause__ is not None and is_out_of_memory(error.__cause__):  # no package is missing
+                raise MemoryError from error
             place = command.place_of(error.message)
             is_new = place and place not in error.message
             command.error(f"{place}: {error.message}" if is_new else error.message, error.hint)

@@ -55,19 +55,19 @@ class _Check:
         self._how = shared.reading(options, self._policy)
         self._differences = self._documents = self._others = 0
 
-    def document(self, input_: Input, after: str) -> None:
-        """Compare a document with the file `after`."""
+    def document(self, input_: Input, after: str, root: str = "") -> None:
+        """Compare a document with the file `after`, which is in the folder `root` if that is given."""
         from absolve import verifying  # html5lib and lxml
 
         before = load.read(input_, self._how)
-        data = self._data(after)
+        data = self._data(after, root)
         entity = walk(before, self._how.settings)
         date(self._policy, entity, input_.name)
         for difference in verifying.differences(entity, before, data, self._policy):
             self._found(difference)
 
-    def _data(self, name: str) -> bytes:
-        return sources.read(name, max_size=self._options.max_size).data
+    def _data(self, name: str, root: str) -> bytes:
+        return sources.read(name, max_size=self._options.max_size, root=root).data
 
     def _found(self, difference: Diagnostic) -> None:
         self._differences += 1
@@ -103,10 +103,10 @@ class _Check:
     def _file(self, input_: Input, after: str) -> None:
         if load.is_document(input_, load.first_bytes(input_), self._how):
             self._documents += 1
-            self.document(input_, after)
+            self.document(input_, after, self._options.after)
             return
         self._others += 1
-        if self._data(input_.name) != self._data(after):
+        if self._data(input_.name, input_.root) != self._data(after, self._options.after):
             self._found(Diagnostic("bytes", "it is no document, and its bytes changed", after))
 
     def _counts(self) -> str:

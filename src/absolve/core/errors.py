@@ -11,6 +11,7 @@ import errno
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core import printable
+from absolve.core.lazy_regex import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -174,8 +175,27 @@ class MissingFileError(DocumentError, FileNotFoundError):
         self.errno, self.filename = errno.ENOENT, name
 
 
-# Exceptions that only a bug in absolve, or the end of memory, can raise.
+# Exceptions that only a bug in absolve, or the end of memory, can raise: see `internal`.
 FAULTS: Final = (RecursionError, MemoryError, ValueError, TypeError, LookupError, ArithmeticError, AttributeError)
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Return whether there is no more memory, by the exceptions of Python, of DuckDB, and of loaders and libraries."""
+    is_known = isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryException"
+    return is_known or _NO_MEMORY.search(str(error)) is not None
+
+
+_NO_MEMORY: Final = pattern(
+    "can.t start new thread|failed to map segment|annot allocate memory|not enough memory|Resource temporarily unavail"
+)
+OUT_OF_MEMORY: Final = "there is not enough memory for this"
+
+
+def internal(error: Exception, name: str, at: str = "") -> Diagnostic:
+    """Return the diagnostic for one of FAULTS: a fault of absolve, or the end of memory, which is none."""
+    if is_out_of_memory(error):
+        return Diagnostic("out-of-memory", OUT_OF_MEMORY, name, failed=True)
+    return Diagnostic("internal-error", fault(error) + at, name, failed=True)
 
 
 def fault(error: Exception) -> str:

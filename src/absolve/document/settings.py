@@ -21,7 +21,7 @@ DEEPEST = 100  # greatest max_depth: each level uses four frames of Python's sta
 
 
 class Settings(NamedTuple):
-    """The user's choices and limits; the names are those of the command line's options, but for the last two."""
+    """The user's choices and limits; the names are those of the command line's options, but for the last three."""
 
     profile: str = "rfc1808"
     ignore_base: str = ""  # kinds of base claims that do not count, joined by commas
@@ -41,6 +41,7 @@ class Settings(NamedTuple):
     max_rows_bytes: int = 2 << 30  # bytes of text in the rows of a document
     documents: bool = False  # whether walkers collect facts for the table of documents; no option of the user
     captures: bool = False  # likewise whether they yield all about captures: header fields, and every body as a part
+    open_xml: bool = False  # likewise whether this is a part of Office Open XML: its fields and formulas count
 
     @property
     def ignored(self) -> frozenset[str]:
@@ -88,5 +89,5 @@ def _words(text: str) -> frozenset[str]:
 
 
 CHOICES: dict[str, object] = {
-    name: value for name, value in Settings._field_defaults.items() if name not in {"documents", "captures"}
+    name: value for name, value in Settings._field_defaults.items() if name not in {"documents", "captures", "open_xml"}
 }  # the options of a caller, and their defaults

@@ -56,13 +56,16 @@ from absolve.formats.events import EventList
 from absolve.formats.registry import (
     CSS,
     HTML,
+    IN_ZIP,
     JSON_LD,
     OPEN_DOCUMENT,
+    OPEN_XML,
     PACKAGES,
     WALKERS,
     XML,
     canonical,
     essence_of,
+    in_zip,
     kind_of,
     walker,
 )
@@ -97,6 +100,7 @@ _WORDS = 100  # characters of the short values in a row
 _PROLOG = 4096  # bytes of an XML document that are searched for entity declarations
 LONGEST_IN_PLACE = 1 << 20  # bytes of expanded entities in one place of a smaller document (formats/xml/limits.py)
 _PACKAGES = frozenset(PACKAGES)
+_OPEN_XML = frozenset(OPEN_XML)
 _FOLDERS = frozenset(OPEN_DOCUMENT)  # documents whose own references see them as a folder
 _TEXTS = frozenset({HTML, XML})
 _COMPANIONABLE = frozenset({HTML, XML, CSS})  # documents that savers put files beside
@@ -114,6 +118,7 @@ def walk(document: Document, settings: Settings, *, for_rewrite: bool = False, i
     if len(document.data) > settings.max_size:
         raise too_large(settings.max_size, name)
     media_type, parameter = _media_type(document, name)
+    media_type = in_zip(media_type, document.data) if media_type in IN_ZIP else media_type
     url = document.url
     own = retrieved(url, document.url_source, settings.profile, settings.max_url) if url is not None else DEFAULT
     if media_type in _PACKAGES and url is not None and not url.endswith("/"):
@@ -567,7 +572,9 @@ def _opened(entity: Entity, part: Part, value: bytes, media_type: str, named: cy
     if part.name:
         step = part.name if entity.media_type == registry.HAR else f"{part.name}[{named + 1}]"
         path = f"{path}/{step}" if path else step
-    inner = Entity(value, _charset_of_text(part), media_type, entity.name, path, entity.settings)
+    media_type = in_zip(media_type, value) if media_type in IN_ZIP else media_type
+    settings = entity.settings._replace(open_xml=True) if entity.media_type in _OPEN_XML else entity.settings
+    inner = Entity(value, _charset_of_text(part), media_type, entity.name, path, settings)
     if part.coding is IDENTITY:
         inner.share_bytes(entity, part.start)
     inner.for_rewrite = entity.for_rewrite

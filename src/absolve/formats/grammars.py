@@ -272,7 +272,12 @@ def source_map(value: bytes) -> list[Span]:
 _FIELD: Final = pattern(
     rb"[\t\n\r ]*HYPERLINK[\t\n\r ]+(?:\"([^\"\\]+)\"|([^\"\\\t\n\r ]+))", re.IGNORECASE
 )
-_FORMULA: Final = pattern(rb"\bHYPERLINK\(\"([^\"]+)\"[\t ]*[,)]", re.IGNORECASE)
+# ISO 29500-1 18.17.2: a text, the quoted name of a sheet, of a column in brackets; or a call with a text as argument
+_FORMULA: Final = pattern(
+    rb"\"(?:[^\"]++|\"\")*+(?:\"|\Z)|'(?:[^']++|'')*+(?:'|\Z)|\[(?:[^'\[\]]++|'.)*+"
+    rb"|(?<![\w.\x80-\xff])HYPERLINK\([\t\n\r ]*+\"([^\"]++)\"[\t\n\r ]*+[,)]",
+    re.IGNORECASE | re.DOTALL,
+)
 
 
 def field(value: bytes) -> list[Span]:
@@ -282,8 +287,11 @@ def field(value: bytes) -> list[Span]:
 
 
 def formula(value: bytes) -> Iterator[Span]:
-    """Yield the URLs that are whole strings in calls of HYPERLINK in a formula (ISO 29500-1 18.17.7.151)."""
-    return (found.span(1) for found in _FORMULA.finditer(value))
+    """Yield the URLs that are whole texts in calls of HYPERLINK in a formula (ISO 29500-1 18.17.7.151).
+
+    `IF(A1,HYPERLINK("a.html"),"HYPERLINK(""b"")")` has one, `a.html`: the other call is inside a text.
+    """
+    return (found.span(1) for found in _FORMULA.finditer(value) if found[1])
 
 
 GRAMMARS: Final[dict[str, Callable[[bytes], Iterable[Span]]]] = {

@@ -22,6 +22,7 @@ class WalkOptions(Protocol):
 
     `documents`: yield Capture and PageFacts, too, and a Part for each document, also of types without a walker.
     `captures`: state the header fields of each document, and yield every body as a Part, whatever its status.
+    `open_xml`: the document is a part of Office Open XML: its fields and formulas may be links.
     """
 
     @property
@@ -38,6 +39,8 @@ class WalkOptions(Protocol):
     def documents(self) -> bool: ...
     @property
     def captures(self) -> bool: ...
+    @property
+    def open_xml(self) -> bool: ...
     @property
     def max_links(self) -> int: ...
     @property

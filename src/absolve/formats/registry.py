@@ -66,6 +66,7 @@ OPEN_DOCUMENT: Final = tuple(
 )
 OFFICE: Final = (*OPEN_XML, *OPEN_DOCUMENT)
 PACKAGES: Final = (ZIP, "application/epub+zip", "application/wacz", "application/x-zip-compressed")
+IN_ZIP: Final = frozenset((*OFFICE, *PACKAGES))  # their content decides which one it is
 
 
 class Format(NamedTuple):
@@ -297,6 +298,12 @@ def walker(media_type: str) -> Walker | None:
     if media_type not in WALKERS:
         return None
     found: Walker = getattr(import_module(WALKERS[media_type].module), WALKERS[media_type].function)
+    return found
+
+
+def in_zip(media_type: str, data: bytes) -> str:
+    """Return the media type of a ZIP file (one of IN_ZIP) by what is in it: a workbook may have any name."""
+    found: str = import_module(WALKERS[OFFICE[0]].module).media_type_of(data, media_type)
     return found
 
 

@@ -89,9 +89,11 @@ class ContainerReader:
     def _data(self) -> bytes:
         if self._known is not None:
             return self._known
-        if self._kind == registry.ZIP and (buckets.is_bucket(self._input.name) or sources.is_file(self._input.name)):
-            return sources.FileBytes(self._input.name)  # type: ignore[return-value]  # it is as bytes are
-        return bytes(sources.read(self._input.name, max_size=self._how.settings.max_size).data)
+        is_there = buckets.is_bucket(self._input.name) or sources.is_file(self._input.name)
+        if self._kind == registry.ZIP and is_there:
+            return sources.FileBytes(self._input.name, self._input.root)  # type: ignore[return-value]  # it is as bytes are
+        most, root = self._how.settings.max_size, self._input.root
+        return bytes(sources.read(self._input.name, max_size=most, root=root).data)
 
     def _broken(self, code: str, text: str, scope: tuple[int, ...] = ()) -> Broken:
         if self._kind == registry.HAR:

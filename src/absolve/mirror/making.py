@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import struct
 import zipfile
-from contextlib import closing
+from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
 from time import gmtime
@@ -83,13 +83,17 @@ def into(output: str, order: Order, course: Course, done: Done) -> None:
             def pack() -> None:
                 packed(packing.Mirror(Path(folder.path)), Path(output), order.first)
 
-            _into_folder(folder, order, course, done, pack)
+            _into_folder(folder, _temporary(order), course, done, pack)
     else:
         write.check_folder(Path(output))
         plan.check_new_folder(output, "a mirror is a folder, a file .zip, .html, .mhtml or .zim")
         plan.make_above(output)
         with created(output) as folder, alone(folder.path):
             _into_folder(folder, order, course, done)
+
+
+def _temporary(order: Order) -> Order:
+    return order._replace(how=order.how._replace(is_temporary=True))
 
 
 def check_output(output: str, names: Sequence[str], *, zipped: bool) -> None:
@@ -108,7 +112,7 @@ def check_output(output: str, names: Sequence[str], *, zipped: bool) -> None:
 
 
 def make(
-    working: maps.Working, how: MirrorOptions, put: Callable[[Any], None], course: Course, *, small: bool = False
+    working: maps.Working, how: MirrorOptions, put: Callable[[Any], int | None], course: Course, *, small: bool = False
 ) -> None:
     """Make the documents of the plan; `put` takes what each task yields."""
     batches = write.batches(working, how.sources)
@@ -130,7 +134,7 @@ def put_all(ready: FilesReady, reports: Reports) -> int:
 
 def report_empty(working: maps.Working, name: str, reports: Reports) -> bool:
     """Report a capture without a document, and return whether it has none."""
-    if working.documents()[0]:
+    if working.documents()[0] or working.unwritten():
         return False
     text = "the capture holds no document: nothing is written"
     reports.finding(Diagnostic("no-document", text, name, failed=True))
@@ -150,12 +154,12 @@ def _into_folder(
     has_failed = bool(course.reports.failures)
     was_killed = any((Path(folder.path) / f"{maps.WORKING}{suffix}").is_file() for suffix in ("", ".old"))
 
-    def put(piece: Any) -> None:
-        if isinstance(piece, FilesReady):
-            put_all(piece, course.reports)
+    def put(piece: Any) -> int:
+        return put_all(piece, course.reports) if isinstance(piece, FilesReady) else 0
 
-    working, is_new = _working(folder, state, resume=order.resume)
-    with write.swept(folder, how.token), closing(working):
+    with maps.discarded(Path(folder.path)), write.swept(folder, how.token), ExitStack() as held:
+        working, is_new = _working(folder, state, resume=order.resume)
+        held.callback(working.close)
         if is_new:
             write.planned(working, how, order.choice, course.reports.finding)
             write.see_foreign(working, folder.path)
@@ -211,7 +215,7 @@ def _into_store(output: str, order: Order, course: Course, done: Done) -> None:
     if order.resume:
         raise UsageError("--resume goes on with a mirror on a disk: leave it out for the URL of a store")
     with leftovers.temporary_folder() as temporary, created(f"{temporary}/mirror") as folder:
-        _into_folder(folder, order, course, done)
+        _into_folder(folder, _temporary(order), course, done)
         buckets.send_all(folder.path, output)
 
 

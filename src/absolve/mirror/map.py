@@ -10,7 +10,7 @@ import os
 import sqlite3
 import stat
 from collections import Counter
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -75,7 +75,7 @@ _INSERT: Final = {
     "linked": "INSERT INTO pages VALUES (?, NULL, ?) ON CONFLICT DO UPDATE SET linked = linked + excluded.linked",
 }
 _RESOURCES: Final = """\
-SELECT url, path, status, media_type, digest, date, name, redirect, fields FROM working.plan
+SELECT url, path, status, media_type, nullif(digest, ''), date, name, redirect, fields FROM working.plan
 JOIN working.sources ON sources.number = source ORDER BY url"""
 _ORDER: Final = {
     "missing": "url, kind",
@@ -99,7 +99,8 @@ class Finished(NamedTuple):
     """The result for one document: all facts of the map about it.
 
     `notes` are line, column, code and text; `missing` URL and kind; `same` URL, held URL and rule; `linked`
-    paths. `text` is what the search of the entry page finds.
+    paths. `text` is what the search of the entry page finds. `is_there`: its file has these bytes already; otherwise it
+    is in the FilesReady before.
     """
 
     url: str
@@ -111,6 +112,7 @@ class Finished(NamedTuple):
     same: tuple[tuple[str, str, str], ...]
     linked: tuple[str, ...]
     text: str = ""
+    is_there: bool = True
 
 
 class Working:
@@ -205,6 +207,10 @@ class Working:
         number, size = next(self.rows("SELECT count(*), coalesce(sum(size), 0) FROM plan WHERE path IS NOT NULL"))
         return number, size
 
+    def unwritten(self) -> int:
+        """Return the number of documents that could not be written."""
+        return int(next(self.rows("SELECT count(*) FROM plan WHERE digest = ''"))[0])
+
     def remaining(self) -> Iterator[tuple[Where, str, str, int, str, str]]:
         """Yield place, URL, path, size, fields and date of each document to be written, in the order of the places."""
         query = """\
@@ -272,8 +278,11 @@ ORDER BY source, "offset", number, url LIMIT 500"""
         self.commit()
 
     def finish(self, one: Finished) -> None:
-        """Note what became of one document."""
+        """Note what became of one document; one that could not be written is not held."""
         db = self._db
+        if not one.is_there:
+            db.execute("UPDATE plan SET path = NULL, digest = '' WHERE url = ?", (one.url,))
+            return
         db.execute("UPDATE plan SET digest = ? WHERE url = ?", (one.digest, one.url))
         if one.title is not None:
             db.execute(_INSERT["pages"], (one.path, one.title))
@@ -294,7 +303,8 @@ ORDER BY source, "offset", number, url LIMIT 500"""
     def commit(self) -> None:
         """Make what was written visible to other processes, and keep it if this one is killed."""
         self._add_counts()
-        self._db.execute("COMMIT")
+        if self._db.in_transaction:  # SQLite has ended it where a disk is full
+            self._db.execute("COMMIT")
         self._db.execute("BEGIN")
         self._pending = 0
 
@@ -430,6 +440,16 @@ def removed(folder: Path) -> None:
     """Remove the working copy in a folder."""
     for suffix in BESIDE:
         (folder / f"{WORKING}{suffix}").unlink(missing_ok=True)
+
+
+@contextmanager
+def discarded(folder: Path) -> Iterator[None]:
+    """Remove the working copy in a folder after an error such as a full disk; one of a killed run stays."""
+    try:
+        yield
+    except (OSError, MemoryError, sqlite3.Error):
+        removed(folder)
+        raise
 
 
 def iso(date: str) -> str | None:

@@ -69,11 +69,12 @@ def safe(segment: str) -> Name:
 
 
 def is_reserved(name: str) -> bool:
-    """Return whether a name is hidden, a device's or a short one on Windows, or that of some program's settings."""
+    """Return whether a name is hidden, an option, a device's or a short one on Windows, or that of some settings."""
     return bool(
         _DEVICE.fullmatch(name)
         or ("~" in name and _SHORT.fullmatch(name))
         or (fold(name) in _SETTINGS)
+        or name.startswith("-")  # an option of a command to which a shell gives all names
         or (name.startswith(".") and name != _WELL_KNOWN)
     )
 

@@ -105,7 +105,8 @@ def mirror_plan(inputs: Iterable[Document | bytes | Buffer], **options: Unpack[P
 def _reader(document: Document, number: int, how: ReadOptions) -> Reader:
     data = bytes(document.data)
     name = document.name or f"input-{number + 1}"
-    source = Source(kind_of(document.name or "", data, document.media_type), (Input(name, name, document.url),))
+    kind = kind_of(document.name or "", data, document.media_type, lambda: data)
+    source = Source(kind, (Input(name, name, document.url),))
     return _OneReader(document, number, how) if source.kind == FILES else reader_of(source, number, how, data)
 
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from functools import partial
 from io import BytesIO
-from typing import IO, TYPE_CHECKING, Final, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.core.errors import FAULTS, Diagnostic, DocumentError
 from absolve.document.holdings import named_by, saver_of
@@ -53,7 +54,7 @@ class Source(NamedTuple):
     @property
     def label(self) -> str:
         """The name for people: that of the file, or of the folder in which files were found, without the way to it."""
-        given = [one for one in self.inputs if one.root or not one.found]
+        given = [one for one in self.inputs if one.shares or not one.found]
         names = list(dict.fromkeys(map(_label, given or self.inputs)))
         more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
         return f"{', '.join(names[:_NAMED])}{more}"
@@ -79,14 +80,15 @@ def sources_of(inputs: Iterable[Input], how: ReadOptions, notify: Callable[[Diag
     archives: list[tuple[Input, str]] = []
     for input_ in _with_parts(inputs, notify):
         try:
-            head = files.head(input_.name, found=input_.found)
+            head = files.head(input_.name, root=input_.root)
+            kind = kind_of(input_.name, head, how.media_type, partial(files.FileBytes, input_.name, input_.root))
         except DocumentError as error:
             notify(error.diagnostic._replace(failed=True))
             continue
         if input_.found and (saver := saver_of(input_.place, head)):
             notify(left_out(saver, input_.name))
             continue
-        kind = kind_of(input_.name, head, how.media_type) if not input_.held else FILES
+        kind = FILES if input_.held else kind
         if kind == FILES:
             plain.append(input_)
             pages += [input_] if input_.found and registry.recognised(head, input_.name) in _PAGES else []
@@ -102,7 +104,7 @@ def sources_of(inputs: Iterable[Input], how: ReadOptions, notify: Callable[[Diag
         elif kind == registry.ZIP:
             from absolve.mirror.warc import record_files
 
-            members = record_files(input_.name)
+            members = record_files(input_.name, input_.root)
             found += [Source(registry.WARC, (input_,), member) for member in members] or [Source(kind, (input_,))]
         else:
             found.append(Source(kind, (input_,)))
@@ -140,9 +142,10 @@ def _with_parts(inputs: Iterable[Input], notify: Callable[[Diagnostic], None]) -
         yield from (part for part in parts_of(page, notify) if part.name not in known)
 
 
-def kind_of(name: str, head: bytes, media_type: str | None) -> str:
-    """Return the media type of a container, by that of the user or by its first bytes; FILES for any other file."""
+def kind_of(name: str, head: bytes, media_type: str | None, whole: Callable[[], Any]) -> str:
+    """Return the media type of a container, by that of the user or by its bytes; FILES for any other file."""
     kind = registry.kind_of(media_type) if media_type is not None else registry.sniff(head, name) or ""
+    kind = registry.in_zip(kind, whole()) if kind in registry.IN_ZIP else kind
     if kind in registry.PACKAGES:
         return registry.ZIP
     return kind if registry.is_container(kind) else FILES
@@ -161,7 +164,9 @@ def reader_of(source: Source, number: int, how: ReadOptions, data: bytes | None 
         def opened() -> AbstractContextManager[IO[bytes]]:
             if data is not None:
                 return BytesIO(data)
-            return opened_member(input_.name, source.member) if source.member else files.opened(input_.name)
+            if source.member:
+                return opened_member(input_.name, source.member, input_.root)
+            return files.opened(input_.name, input_.root)
 
         return WarcReader(source.name, number, opened, how.settings)
     from absolve.mirror.containers import ContainerReader

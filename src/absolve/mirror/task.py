@@ -16,7 +16,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from absolve.core.errors import FAULTS, READ_APART, CodingError, Diagnostic, DocumentError, fault
+from absolve.core.errors import FAULTS, READ_APART, CodingError, Diagnostic, DocumentError, internal
 from absolve.encodings.charsets import UTF_8, byte_order_mark
 from absolve.formats import registry
 from absolve.formats.html import security_policy
@@ -73,7 +73,8 @@ class Batch(NamedTuple):
 class MirrorOptions(NamedTuple):
     """How documents are made.
 
-    `map` is the working copy of the map. `folder` is None for a ZIP: then the bytes are returned. `links_only`: nothing
+    `map` is the working copy of the map. `folder` is None for a ZIP: then the bytes are returned. `is_temporary`: it is
+    removed at the end, and nothing in it needs to be on the disk. `links_only`: nothing
     but links changes. `counts_only`: nothing is written, the links that would change are counted. `lazy`: that of
     `MirrorPolicy`; links in attributes that scripts read lead to files in any case. `start` is the URL of the page that
     the entry page names first. `named`: paths of temporary
@@ -89,6 +90,7 @@ class MirrorOptions(NamedTuple):
     severs: bool = False
     for_server: bool = False
     token: str = ""
+    is_temporary: bool = False
     links_only: bool = False
     counts_only: bool = False
     lazy: bool = False
@@ -217,11 +219,13 @@ def _document(how: MirrorOptions, kept: Kept, item: Item, payload: Payload) -> I
         policy = MirrorPolicy(item.path, kept.lookup)
         data = _guarded(item, payload)
         yield _failure(item, error)
+    written: list[TaskResult] = []
     if how.folder is None:
         yield Made(item.path, data, item.date)
     elif not how.counts_only:
         timed = item._replace(date="") if how.links_only else item  # the times of the user's own files are theirs
-        yield from _written(how.folder, timed, data, how.token, kept.foreign)
+        written = list(_written(how, how.folder, timed, data, kept.foreign))
+        yield from written
     seen = policy.seen
     yield Finished(
         item.url,
@@ -233,6 +237,7 @@ def _document(how: MirrorOptions, kept: Kept, item: Item, payload: Payload) -> I
         tuple(kept.lookup.used.values()),
         tuple(sorted(seen.reached - {item.path})),
         text,
+        not written,
     )
 
 
@@ -373,11 +378,11 @@ def _failure(item: Item, error: Exception) -> Failure:
         return Failure(error.diagnostic, error.excerpt)
     if isinstance(error, CodingError):
         return Failure(Diagnostic(error.code, str(error), name_of(item.url)))
-    return Failure(Diagnostic("internal-error", fault(error), name_of(item.url)))
+    return Failure(internal(error, name_of(item.url)))
 
 
 def _written(
-    folder: OutputFolder, item: Item, data: bytes, token: str, foreign: Collection[str]
+    how: MirrorOptions, folder: OutputFolder, item: Item, data: bytes, foreign: Collection[str]
 ) -> Iterator[TaskResult]:
     target = Path(folder.path) / item.path
     try:
@@ -390,12 +395,15 @@ def _written(
             yield Failure(Diagnostic("foreign", text, str(target)))
             return
         below, modified = Below(folder, item.path), seconds_of(item.date)
-        with outputs.preparing(target, token=token, below=below, modified=modified) as (file, ready):
+        with outputs.preparing(target, token=how.token, below=below, modified=modified) as (file, ready):
             file.write(data)
+        if how.is_temporary:
+            outputs.put(ready)
     except OSError as error:
         yield Failure(unwritable(target, error).diagnostic)
         return
-    yield FilesReady((ready,))
+    if not how.is_temporary:
+        yield FilesReady((ready,))
 
 
 def has(root: OutputFolder, path: str, data: bytes) -> bool:

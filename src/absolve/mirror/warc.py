@@ -130,10 +130,10 @@ _BROKEN: Final = (
 )
 
 
-def record_files(name: str) -> list[str]:
+def record_files(name: str, root: str) -> list[str]:
     """Return the files of records in a WACZ, in their order; none for another package."""
     try:
-        with file_of(name, streams=False) as file, zipfile.ZipFile(file) as package:
+        with file_of(name, root=root, streams=False) as file, zipfile.ZipFile(file) as package:
             names = package.namelist()
     except _BROKEN:
         return []
@@ -143,11 +143,11 @@ def record_files(name: str) -> list[str]:
 
 
 @contextmanager
-def opened_member(name: str, member: str) -> Iterator[Any]:
+def opened_member(name: str, member: str, root: str = "") -> Iterator[Any]:
     """Yield a file in a package, open. Raise DocumentError."""
     with ExitStack() as opened:
         try:
-            whole = opened.enter_context(file_of(name, streams=False))
+            whole = opened.enter_context(file_of(name, root=root, streams=False))
             package = opened.enter_context(zipfile.ZipFile(whole))
             file = opened.enter_context(package.open(member))
         except (*_BROKEN, KeyError) as error:

@@ -149,10 +149,12 @@ def lacking(counts: Lacking) -> Iterator[str]:
 def summary(working: Working, *, is_page: bool = False) -> Iterator[str]:
     """Yield the counts of a mirror in words, for the last line of a run; `is_page`: it is a page with what it needs."""
     yield DOCUMENTS.counted(working.documents()[0])
+    if lost := working.unwritten():
+        yield f"{lost:,} not written"
     counts = working.lacking
     if is_page:
         counts = counts._replace(linked=0, elsewhere=0)
-    yield from lacking(counts) if counts.missing else [NOTHING]
+    yield from lacking(counts) if counts.missing else [NOTHING] if not lost else []
     if counts.elsewhere:
         yield ELSEWHERE.counted(counts.elsewhere)
     noted = dict(working.rows("SELECT code, count(*) FROM notes GROUP BY code"))

@@ -248,16 +248,16 @@ def _pruned(root: OutputFolder, paths: Iterable[str], notify: Notify) -> Iterato
 
 
 def run_batches(
-    working: maps.Working, results: Generator[tuple[Any, Any]], put: Callable[[Any], None]
+    working: maps.Working, results: Generator[tuple[Any, Any]], put: Callable[[Any], int | None]
 ) -> None:
     """Take the results of the tasks: files are put, and the map grows."""
+    is_put = False
     try:
         with closing(results):
             for _, piece in results:
                 if isinstance(piece, maps.Finished):
-                    working.finish(piece)
-                else:
-                    put(piece)
+                    working.finish(piece._replace(is_there=piece.is_there or is_put))
+                is_put = not isinstance(piece, maps.Finished) and bool(put(piece))
     finally:
         forget()
         working.commit()

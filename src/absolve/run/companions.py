@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
+from collections import deque
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -25,6 +26,7 @@ from absolve.run import sources
 from absolve.run.globs import Globs
 from absolve.run.inputs import Input, mirrored_url
 from absolve.run.inputs import folder as files_in
+from absolve.run.output_folder import place_in
 from absolve.urls.identity import site
 
 if TYPE_CHECKING:
@@ -138,9 +140,16 @@ def parts_of(page: Input, notify: Callable[[Diagnostic], None]) -> Iterator[Inpu
         return
     at = _placed(page)
     for one in at.folders if not at.page else ():
-        below = posixpath.join(posixpath.dirname(page.place), one)
-        for path, place, around, _ in files_in(os.path.join(folder, one.rstrip("/")), Globs(), notify):  # noqa: PTH118
-            yield Input(path, below + place, found=True, around=around)
+        below, parts = posixpath.join(posixpath.dirname(page.place), one), os.path.join(folder, one.rstrip("/"))  # noqa: PTH118
+        for path, place, around, _ in files_in(parts, Globs(), notify, within=folder or os.curdir):
+            yield Input(path, below + place, found=True, around=around, root=folder or os.curdir)
+
+
+def led_out(page: Input) -> list[Diagnostic]:
+    """Return the notes about links that lead out of the folder of a page given by its name: nothing there is read."""
+    notes: list[Diagnostic] = []
+    deque(parts_of(page, notes.append), maxlen=0)
+    return [note for note in notes if note.code == "outside"]
 
 
 def is_given(input_: Input) -> bool:
@@ -182,7 +191,7 @@ class _Place(NamedTuple):
 
 def _placed(input_: Input) -> _Place:
     if input_.root:
-        root, path = input_.root, input_.name[len(input_.root) :].lstrip(os.sep)
+        root, path = input_.root, place_in(input_.root, input_.name)
     else:
         root, path = os.path.splitdrive(os.path.abspath(input_.name))  # noqa: PTH100 - without following links
         root, path = root + os.sep, path.lstrip(os.sep)
@@ -289,11 +298,8 @@ def recorded(root: str, place: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _recorded(root: str, path: str, _time: int, _size: int) -> str:
-    real = os.path.realpath(root)
-    if os.path.commonpath((real, os.path.realpath(path))) != real:
-        return ""
     try:
-        head = sources.head(path, size=_HEAD)
+        head = sources.head(path, root=root, size=_HEAD)
         is_page = registry.recognised(head, path) in {registry.HTML, registry.XML}
         document = Document(head, name=path, media_type=registry.HTML if is_page else registry.OTHER)
         document.claims = tuple(sources.claims(path))

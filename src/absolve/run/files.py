@@ -169,7 +169,7 @@ def _rows(
 ) -> Iterator[Row]:
     for input_ in found:
         try:
-            head = sources.head(input_.name, found=True) if input_.found else None
+            head = sources.head(input_.name, root=input_.root) if input_.found else None
             if head is not None and not is_document(input_, head, how):
                 continue
             for segment in each(input_, how, head=head):

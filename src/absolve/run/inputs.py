@@ -23,6 +23,7 @@ from absolve.document.base_layers import DEFAULT_URL, retrieval_claim
 from absolve.document.holdings import NODE_MODULES, SOURCES, keeper_of
 from absolve.formats import registry
 from absolve.run import buckets, leftovers
+from absolve.run.output_folder import LED_OUT
 from absolve.run.sources import STDIN, is_folder_entry, names_among, unreadable
 from absolve.urls.base import is_useless
 from absolve.urls.predicates import has_scheme, is_malformed, runs_code
@@ -303,15 +304,18 @@ def _known(path: str, url: str | None, origins: Origins) -> tuple[str | None, st
 
 
 def folder(
-    root: str, globs: Globs, notify: Notify, *, follow: bool = True, unmet: set[str] | None = None
+    root: str, globs: Globs, notify: Notify, *, follow: bool = True, unmet: set[str] | None = None, within: str = ""
 ) -> Iterator[tuple[str, str, Around, str]]:
     """Yield the files in a folder and its subfolders, sorted: path, path relative to the root, names beside it, `held`.
 
-    A symbolic link is followed if its target is inside the root; a folder is entered by one link only, and not by a
-    link inside it. Unreadable files, special files, dangling links, and what is none of the site are reported to
-    `notify` and skipped. Globs that exclude something are taken out of `unmet`.
+    A symbolic link is followed if its target is inside the root, or inside the folder `within` around it; a folder is
+    entered by one link only, and not by a link inside it. Unreadable files, special files, dangling links, and what is
+    none of the site are reported to `notify` and skipped. Globs that exclude something are taken out of `unmet`.
     """
-    real = os.path.realpath(root)
+    real = os.path.realpath(within or root)
+    if not leads_inside(root, real):
+        notify(Diagnostic("outside", LED_OUT, root))
+        return
     entered: set[tuple[int, int]] = set()  # device and inode of folders entered by a link
     levels = [*_level(root, "", frozenset(), notify)]  # a stack of our own: folders nest deeper than Python's calls
     while levels:
@@ -329,8 +333,8 @@ def folder(
                 unmet &= globs.unmet(inside, unmet)
         elif not globs.hidden and (keeper := keeper_of(entry.name)):
             notify(left_out(keeper, entry.path))
-        elif entry.is_symlink() and not _leads_inside(entry.path, real):
-            notify(Diagnostic("outside", "skipped: a symbolic link to a target outside the folder", entry.path))
+        elif entry.is_symlink() and not leads_inside(entry.path, real):
+            notify(Diagnostic("outside", LED_OUT, entry.path))
         elif is_below:
             if entry.is_symlink():
                 led = entry.stat()
@@ -402,7 +406,7 @@ def special(path: str, mode: int) -> Diagnostic | None:
     return Diagnostic("special-file", f"skipped: {kind}, not a regular file", path) if kind else None
 
 
-def _leads_inside(path: str, root: str) -> bool:
+def leads_inside(path: str, root: str) -> bool:
     led = os.path.realpath(path)
     return led == root or led.startswith(root.rstrip(os.sep) + os.sep)
 

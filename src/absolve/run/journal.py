@@ -302,7 +302,9 @@ def unwritable(name: str) -> Iterator[None]:
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode & 0xFF not in _OF_THE_DISK:
             raise
-        raise OSError(errno.EIO, str(error), name) from error
+        is_full = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_FULL
+        code, text = (errno.ENOSPC, os.strerror(errno.ENOSPC)) if is_full else (errno.EIO, str(error))
+        raise OSError(code, text, name) from error
 
 
 # SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN: primary result codes of SQLite

@@ -101,7 +101,7 @@ def listed(how: ListOptions, input_: Input) -> Iterator[TaskResult]:
 
 
 def _listed(how: ListOptions, input_: Input) -> Iterator[TaskResult]:
-    head = sources.head(input_.name, found=True) if input_.found and input_.within == WHOLE else None
+    head = sources.head(input_.name, root=input_.root) if input_.found and input_.within == WHOLE else None
     if head is not None and not is_document(input_, head, how.reading):
         yield not_read(input_)
         if how.has_documents:

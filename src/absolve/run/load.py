@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
-from absolve.core.errors import FAULTS, NOT_READ, CodingError, Diagnostic, DocumentError, WalkError, fault
+from absolve.core.errors import FAULTS, NOT_READ, CodingError, Diagnostic, DocumentError, WalkError, internal
 from absolve.core.lazy_regex import pattern
 from absolve.core.model import PACKAGE_ROOT, BaseClaim, Document, Finding, Layer, Part, new
 from absolve.document.base_layers import DEFAULT_URL, GIVEN_FOR_ALL
@@ -22,7 +22,7 @@ from absolve.encodings import charsets
 from absolve.formats import registry
 from absolve.rewriting import rewriter
 from absolve.run import buckets, sources
-from absolve.run.companions import Companions, is_given
+from absolve.run.companions import Companions, is_given, led_out
 from absolve.run.inputs import END, WHOLE, ArchiveRange
 from absolve.run.results import Failure
 from absolve.run.sources import STDIN
@@ -75,6 +75,7 @@ def walked(input_: Input, how: ReadOptions) -> Walked:
     if input_.shares and document.beside is not None and document.beside.is_of_saved():
         advice = "its page was saved from a known URL, this file from another"
     diagnostics += (*entity.diagnostics, *about_bases(entity, advice))
+    diagnostics += led_out(input_) if document.beside is not None else ()
     return Walked(document, entity, diagnostics + (overruled(entity) if input_.shares else []))
 
 
@@ -132,6 +133,7 @@ def read(input_: Input, how: ReadOptions) -> Document:
         file_urls=how.file_urls and not input_.claims,
         max_size=how.settings.max_size,
         around=input_.around,
+        root=input_.root,
     )
     document.url_source = input_.url_source
     document.claims += input_.claims
@@ -177,7 +179,7 @@ def first_bytes(input_: Input) -> bytes:
     """Return the first bytes of an input, by which its format is detected."""
     if input_.answer is not None:
         return input_.answer.body[:_HEAD]
-    return sources.head(input_.name)
+    return sources.head(input_.name, root=input_.root)
 
 
 _HEAD: Final = 4096
@@ -217,7 +219,7 @@ class Segment(NamedTuple):
 def internal_error(error: Exception, record: Document) -> Diagnostic:
     """Return the diagnostic for an internal error, because of which a record is left unchanged."""
     at = f", at byte {record.origin(0)}" if record.origin is not None else ""
-    return Diagnostic("internal-error", fault(error) + at, record.name or "", failed=True)
+    return internal(error, record.name or "", at)
 
 
 def is_archive(input_: Input, how: ReadOptions, head: bytes | None = None) -> bool:
@@ -234,7 +236,7 @@ def _kind(input_: Input, how: ReadOptions, head: bytes | None) -> str | None:
         return None
     if how.media_type is not None:
         return registry.essence_of(how.media_type)[0]
-    return registry.sniff(sources.head(input_.name) if head is None else head, input_.name)
+    return registry.sniff(first_bytes(input_) if head is None else head, input_.name)
 
 
 def spread(found: Iterable[Input], how: ReadOptions, jobs: int) -> Iterable[Input]:
@@ -251,7 +253,7 @@ def cut(input_: Input, how: ReadOptions, size: int, most: int = 0) -> Iterator[I
         if input_.size <= max(size, most) or not is_archive(input_, how):
             yield input_
             return
-        with sources.opened(input_.name) as file:
+        with sources.opened(input_.name, input_.root) as file:
             for within in ranges(file, how.settings, size):
                 yield input_._replace(within=within)
     except (OSError, ValueError, DocumentError):  # cannot be opened: the task reports it
@@ -289,7 +291,7 @@ def left(segment: Segment, error: Exception) -> Failure:
 def _records(input_: Input, how: ReadOptions) -> Iterator[Segment]:
     reported: set[Diagnostic] = set()  # over all records: diagnostics about bases have no position in the file
     is_empty, asks = True, input_.shares and input_.url is not None
-    with sources.opened(input_.name) as file:
+    with sources.opened(input_.name, input_.root) as file:
         named = (input_.name, how.settings, input_.url, input_.url_source)
         for segment in stretches(file, *named, input_.within):
             is_empty = False
@@ -308,7 +310,7 @@ def _members(input_: Input, how: ReadOptions) -> Iterator[Segment]:
     """Yield the segments of a WACZ: the records of its WARC files, and its other documents."""
     from absolve.formats.zip import walker  # here and below, because few inputs are packages
 
-    name, data, number = input_.name, sources.FileBytes(input_.name), 0
+    name, data, number = input_.name, sources.FileBytes(input_.name, input_.root), 0
     try:
         events = walker.walk(data, charsets.UTF_8, how.settings._replace(documents=False))  # type: ignore[arg-type]
     except WalkError as error:
@@ -320,7 +322,7 @@ def _members(input_: Input, how: ReadOptions) -> Iterator[Segment]:
             number += 1
             inside = f"{event.name}[{number}]"
             try:
-                yield from _member(event, inside, data, name, how.settings)
+                yield from _member(event, inside, data, input_, how.settings)
             except CodingError as error:
                 found = Finding(error.code, f"{error.message} ({inside})", event.start, failed=True)
                 yield Segment(b"", diagnostics=(_diagnostic(found, name),))
@@ -329,19 +331,19 @@ def _members(input_: Input, how: ReadOptions) -> Iterator[Segment]:
 
 
 def _member(
-    part: Part, inside: str, data: sources.FileBytes, name: str, settings: Settings
+    part: Part, inside: str, data: sources.FileBytes, input_: Input, settings: Settings
 ) -> Iterator[Segment]:
     from absolve.formats.zip import members, walker
 
     if walker.is_record_file(part.name) and isinstance(part.coding, members.Content) and part.coding.is_stored:
         within = ArchiveRange(part.start, part.end)
-        with sources.opened(name) as file:
+        with sources.opened(input_.name, input_.root) as file:
             member: Any = sources.Until(file, part.end)
-            yield from stretches(member, name, settings, within=within, inside=inside)
+            yield from stretches(member, input_.name, settings, within=within, inside=inside)
         return
     claims = [BaseClaim(Layer.RETRIEVAL, PACKAGE_ROOT + base.reference, base.source) for base in (part.base,) if base]
     content = part.coding.decode(data[part.start : part.end])
-    document = Document(content, name=name, media_type=part.media_type, claims=claims)
+    document = Document(content, name=input_.name, media_type=part.media_type, claims=claims)
     document.inside = inside
     entity = walk(document, settings)
     yield Segment(content, document, entity, diagnostics=tuple(entity.diagnostics))

@@ -60,7 +60,7 @@ def left_in_file(policy: Policy, input_: Input, head: bytes, how: ReadOptions) -
     if pattern is None or b"\0" in head:
         return
     try:
-        data = sources.read(input_.name, max_size=how.settings.max_size).data
+        data = sources.read(input_.name, max_size=how.settings.max_size, root=input_.root).data
     except DocumentError:
         return  # it is not read, which is reported
     kind = "text/javascript" if input_.name.lower().endswith(_SCRIPTS) else None

@@ -1,6 +1,7 @@
-"""Create and open files below an output folder by directory descriptors, without following symbolic links there.
+"""Create and open files below a folder by directory descriptors, without following symbolic links out of it.
 
-Input: relative paths. Output: open folders. A link created there during the run cannot redirect a write (O_NOFOLLOW).
+Input: relative paths. Output: open folders. A link created there during the run cannot redirect a write, nor a read
+(O_NOFOLLOW).
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ _CACHED: Final = 64  # descriptors kept open in each process, of the folders use
 class LinkError(OSError):
     """A path below an output folder leads through a symbolic link."""
 
-    def __init__(self, path: str) -> None:
-        super().__init__(errno.ELOOP, "symbolic links in the output folder are not followed", path)
+    def __init__(self, path: str, text: str = "symbolic links in the output folder are not followed") -> None:
+        super().__init__(errno.ELOOP, text, path)
 
 
 class OpenFolder:
@@ -114,9 +115,20 @@ class OutputFolder:
         """Return a regular file at a relative path, to be read; None for a link and all else. Raise OSError."""
         if self.state(path) is None:
             return None
+        return os.fdopen(self.descriptor(path), "rb")
+
+    def descriptor(self, path: str, flags: int = os.O_RDONLY) -> int:
+        """Open what is at a relative path, and return its descriptor; raise LinkError for a link, OSError."""
         above, _, name = path.rpartition("/")
         folder = self.folder(above)
-        return os.fdopen(os.open(folder.at(name), _READ, dir_fd=folder.descriptor), "rb")
+        if not _HAS_DESCRIPTORS and os.path.islink(folder.at(name)):  # noqa: PTH114
+            raise LinkError(path)
+        try:
+            return os.open(folder.at(name), flags | _READ, dir_fd=folder.descriptor)
+        except OSError as error:
+            if error.errno == errno.ELOOP:
+                raise LinkError(path) from error
+            raise
 
     def state(self, path: str) -> os.stat_result | None:
         """Return the state of a regular file at a relative path; None for a link and all else. Raise OSError."""
@@ -208,6 +220,29 @@ class Below(NamedTuple):
         if not names:
             raise _misplaced("", self.root.path)
         return names[-1]
+
+
+def opened_below(root: str, name: str, flags: int) -> int:
+    """Open a file in a folder that the user named, and return its descriptor: `site/a.html` in `site`.
+
+    A link that stays in the folder is followed; a pipe has no writer to wait for. Raise LinkError for a link out of the
+    folder, OSError.
+    """
+    flags |= getattr(os, "O_NONBLOCK", 0)
+    try:
+        return OutputFolder(root).descriptor(place_in(root, name), flags)
+    except LinkError:
+        top, led = os.path.realpath(root), os.path.realpath(name)
+        if led != top and place_in(top, led) != led:
+            return OutputFolder(top).descriptor(place_in(top, led), flags)
+        raise LinkError(name, LED_OUT) from None
+
+
+def place_in(root: str, name: str) -> str:
+    return name.removeprefix(os.path.join(root, "")).replace(os.sep, "/")  # noqa: PTH118
+
+
+LED_OUT: Final = "skipped: a symbolic link to a target outside the folder"
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from absolve.core import printable
-from absolve.core.errors import FAULTS, Diagnostic, DocumentError, fault
+from absolve.core.errors import FAULTS, Diagnostic, DocumentError, internal
 from absolve.rewriting.policy import absolute
 from absolve.run import interrupts
 
@@ -138,7 +138,7 @@ def guarded(name: str, pieces: Iterable[TaskResult], *, strict: bool = False) ->
     except FAULTS as error:
         if strict:
             raise
-        yield Failure(Diagnostic("internal-error", fault(error), name))
+        yield Failure(internal(error, name))
 
 
 class End(NamedTuple):

@@ -171,7 +171,7 @@ def _pieces(file: IO[bytes]) -> Iterator[bytes]:
 def copied(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
     """Copy a file that is not a document. Raise DocumentError, which names the file or its output."""
     output = Output(how, job)
-    with opened(job.input.name) as old, output.written():
+    with opened(job.input.name, job.input.root) as old, output.written():
         output.write(b"")
         for piece in _pieces(old):
             output.write(piece)

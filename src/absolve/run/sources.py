@@ -12,7 +12,7 @@ import stat
 import sys
 import time
 from contextlib import contextmanager, nullcontext, suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote
@@ -25,9 +25,10 @@ from absolve.document.holdings import fold, page_of
 from absolve.encodings.charsets import for_any
 from absolve.formats import registry
 from absolve.run import buckets, leftovers
+from absolve.run.output_folder import LinkError, opened_below
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 STDIN: Final = "-"
 
@@ -63,11 +64,12 @@ def read(
     file_urls: bool = False,
     max_size: int = sys.maxsize,
     around: Around | None = None,
+    root: str = "",
 ) -> Document:
     """Return the document at a path or on the standard input (`-`); media type, charset and `url` are the user's.
 
     A document of more than `max_size` bytes is not read into memory, and is an error. `around`: what `around_file`
-    returns for it, if that is known.
+    returns for it, if that is known. `root`: the folder in which it was found, out of which no link is followed.
 
     Its `claims` are retrieval URLs in the order in which they count (docs/decisions.md, B13): the extended attribute,
     the Zone.Identifier file, a shortcut of its name, and with `file_urls` the path itself. Raises DocumentError, which
@@ -75,16 +77,16 @@ def read(
     """
     if local(name) == STDIN:
         return Document(_stdin(max_size), name=name, media_type=media_type, charset=charset, url=url)
-    data = _contents(name, max_size)
+    data = _contents(name, max_size, root)
     found = tuple(claims(name, around, file_urls=file_urls)) if name != STDIN else ()
     return Document(data, name=name, media_type=media_type, charset=charset, url=url, claims=found)
 
 
-def head(name: str, *, found: bool = False, size: int = _HEAD) -> bytes:
+def head(name: str, *, root: str = "", size: int = _HEAD) -> bytes:
     """Return the first bytes of an input, without consuming them; empty for a pipe other than the standard input.
 
-    `found`: it was a regular file when its folder was read. Raise DocumentError if it is none now: a pipe, for which a
-    read would wait for ever.
+    `root`: the folder in which it was a regular file when that was read. Raise DocumentError if it is none now: a pipe,
+    for which a read would wait for ever.
     """
     try:
         if (path := local(name)) == STDIN:
@@ -92,10 +94,10 @@ def head(name: str, *, found: bool = False, size: int = _HEAD) -> bytes:
             return peek(size)[:size] if peek is not None else b""
         if buckets.is_bucket(name):
             return buckets.head(name, size)
-        if not found and not is_file(name):
+        if not root and not is_file(name):
             return b""
-        with open(path, "rb", buffering=0, opener=_at_once) as file:
-            if found and not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        with open(path, "rb", buffering=0, opener=_below(root) or _at_once) as file:
+            if root and not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise DocumentError(Diagnostic("special-file", "this is no longer a regular file", name))
             return file.read(size)
     except (OSError, ValueError) as error:
@@ -116,11 +118,16 @@ def _at_once(name: str, flags: int) -> int:
     return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
 
 
+def _below(root: str) -> Callable[[str, int], int] | None:
+    """Return how the files of a folder are opened; None for a file that the user named."""
+    return partial(opened_below, root) if root else None
+
+
 @contextmanager
-def opened(name: str) -> Iterator[IO[bytes]]:
+def opened(name: str, root: str = "") -> Iterator[IO[bytes]]:
     """Yield an input as an open binary file. Raise DocumentError for errors in opening and reading it."""
     try:
-        file = nullcontext(_buffer()) if local(name) == STDIN else file_of(name)
+        file = nullcontext(_buffer()) if local(name) == STDIN else file_of(name, root=root)
     except (OSError, ValueError) as error:
         raise unreadable(name, error) from error
     with file as stream:
@@ -130,9 +137,11 @@ def opened(name: str) -> Iterator[IO[bytes]]:
             raise unreadable(name, error) from error
 
 
-def file_of(name: str, *, streams: bool = True) -> IO[bytes]:
+def file_of(name: str, *, root: str = "", streams: bool = True) -> IO[bytes]:
     """Return a file of a disk or a store, open; without `streams` it is read here and there. Raise OSError."""
-    return buckets.opened(name, streams=streams) if buckets.is_bucket(name) else open(local(name), "rb")  # noqa: PTH123
+    if buckets.is_bucket(name):
+        return buckets.opened(name, streams=streams)
+    return open(local(name), "rb", opener=_below(root))
 
 
 # --- inputs that can be read only once ---
@@ -201,7 +210,7 @@ def _stdin(max_size: int) -> bytes:
         raise unreadable(STDIN, error) from error
 
 
-def _contents(name: str, max_size: int) -> bytes:
+def _contents(name: str, max_size: int, root: str) -> bytes:
     if not name:
         raise DocumentError(Diagnostic("not-found", "the name of the file is empty", "''"))
     try:
@@ -213,7 +222,7 @@ def _contents(name: str, max_size: int) -> bytes:
         is_file = stat.S_ISREG(state.st_mode)
         if is_file and state.st_size > max_size:
             raise too_large(max_size, name)
-        with open(local(name), "rb", buffering=0) as file:  # noqa: PTH123
+        with open(local(name), "rb", buffering=0, opener=_below(root)) as file:
             return file.readall() if is_file else _limited(file, name, max_size)  # for example a pipe, of unknown size
     except (OSError, ValueError) as error:
         raise unreadable(name, error) from error
@@ -258,10 +267,10 @@ class FileBytes:
     Its methods are those of bytes. They raise DocumentError for a file that can no longer be read.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, root: str = "") -> None:
         self._name = name
         try:
-            self._file = file_of(name, streams=False)  # closed at its end
+            self._file = file_of(name, root=root, streams=False)  # closed at its end
             self._size = self._file.seek(0, os.SEEK_END)
         except (OSError, ValueError) as error:
             raise unreadable(name, error) from error
@@ -307,7 +316,8 @@ class Until:
 
 
 def unreadable(name: str, error: Exception) -> DocumentError:
-    code = "not-found" if isinstance(error, FileNotFoundError) else "unreadable"
+    is_missing, is_outside = isinstance(error, FileNotFoundError), isinstance(error, LinkError)
+    code = "not-found" if is_missing else "outside" if is_outside else "unreadable"
     return DocumentError(Diagnostic(code, getattr(error, "strerror", None) or str(error), name))
 
 

@@ -23,6 +23,7 @@ from absolve.formats.base_claims import base_claim, codebase_claim
 from absolve.formats.html import rules as places
 from absolve.formats.markdown import walker as markdown
 from absolve.formats.xml.prolog import NOT_WELL_FORMED
+from absolve.formats.xml.values import OF_OFFICE
 from absolve.urls.base import FORBIDDEN, Bases, establish, inherited
 from absolve.verifying.differences import Fault, shown
 from absolve.verifying.html import Html
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
 _DOCUMENTS: Final = {"css": places.CSS, **places.JSON_SCRIPTS}  # syntax of a text -> its media type
 _BLANKS: Final = re.compile("  +")  # in place of code and destinations, which have other lengths when they change
+# In a formula: texts, and names of sheets and columns, in which a quote begins none
+_TEXTS: Final = re.compile(r"""\"(?:[^"]|"")*"|('(?:[^']|'')*'|\[(?:[^'\[\]]|'.)*)""", re.DOTALL)
 _NOSCRIPT: Final = re.compile("<noscript", re.IGNORECASE | re.ASCII)
 
 
@@ -201,6 +204,8 @@ class _Judge:
         self, code: str, what: str, place: LinkSite | None, values: tuple[str, str], old: Token, new: Token
     ) -> None:
         """Compare two values: their references, if there is a link site, else the text."""
+        if place is not None and place.syntax in OF_OFFICE and not self._before.settings.open_xml:
+            place = None
         if place is not None and place.syntax in {"srcdoc", "html"}:
             self._document(code, what, values, place.element if place.syntax == "html" else "srcdoc")
             return
@@ -209,7 +214,7 @@ class _Judge:
                 return
         elif place is not None:
             one, other = (self._read(place, value) for value in values)
-            if one.alike(other):
+            if one.alike(other) and (place.syntax != "formula" or _have_same_tokens(*values)):
                 self._references(one, other, old, new)
                 return
         if values[0] != values[1]:
@@ -280,6 +285,15 @@ class _Judge:
     def _say(self, code: str, words: str) -> None:
         positions = (side.position(self._index) for side in (self._before, self._after))
         self._found.append(Fault(code, f"{self._before.markup.parser}: {words}", *positions))
+
+
+def _have_same_tokens(one: str, other: str) -> bool:
+    """Return whether two formulas differ in nothing but their texts: `A1&"x"` and `A1&"y"`."""
+    return _TEXTS.sub(_emptied, one) == _TEXTS.sub(_emptied, other)
+
+
+def _emptied(found: re.Match[str]) -> str:
+    return found[1] or '""'
 
 
 def _is_base(place: LinkSite) -> bool:

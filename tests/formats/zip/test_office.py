@@ -2,6 +2,8 @@
 
 import io
 import zipfile
+from email.message import EmailMessage
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 import absolve
 from absolve.formats import registry
 from absolve.rewriting.remap import Remapping
+from tests.shapes.captures import page
 
 URL: Final = "http://h.example/d/a.docx"
 SPACE: Final = "http://schemas.openxmlformats.org/package/2006/relationships"
@@ -38,7 +41,7 @@ def open_document(links: str, **more: str | bytes) -> bytes:
     return zipped({"mimetype": registry.OPEN_DOCUMENT[0], "content.xml": f"<office:document-content {names}>{links}</office:document-content>", **more})
 
 
-def rows(data: bytes, *names: str, name: str = "a.docx", url: str | None = URL, **options: Any) -> list[list[Any]]:
+def rows(data: bytes, *names: str, name: str | None = "a.docx", url: str | None = URL, **options: Any) -> list[list[Any]]:
     found = absolve.links(data, name=name, url=url, on_diagnostic=lambda _: None, **options)
     return [[getattr(row, column) for column in names] for row in found]
 
@@ -119,6 +122,13 @@ SHEET: Final = '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetm
         ("word/document.xml", WORD % '<w:instrText>HYPERLINK "C:\\\\x"</w:instrText><w:delInstrText>HYPERLINK "x"</w:delInstrText>', []),
         ("xl/worksheets/sheet1.xml", SHEET % 'IF(A1,HYPERLINK("http://o/a"),HYPERLINK("http://o/b", "b"))', ["http://o/a", "http://o/b"]),
         ("xl/worksheets/sheet1.xml", SHEET % 'HYPERLINK("http://o/"&amp;A1)&amp;HYPERLINK(A2)', []),
+        ("xl/worksheets/sheet1.xml", SHEET % '"=HYPERLINK("&amp;CHAR(34)&amp;A1&amp;CHAR(34)&amp;")"', []),
+        ("xl/worksheets/sheet1.xml", SHEET % '"HYPERLINK("&amp;A1&amp;")"', []),
+        ("xl/worksheets/sheet1.xml", SHEET % 'IF(A1="","","=HYPERLINK("&amp;B1&amp;","&amp;C1&amp;")")', []),
+        ("xl/worksheets/sheet1.xml", SHEET % '"a ""HYPERLINK(""b"")"&amp;HYPERLINK("http://o/a", A1)', ["http://o/a"]),
+        ("xl/worksheets/sheet1.xml", SHEET % "'it''s \"HYPERLINK(\"q\")'!A1&amp;HYPERLINK( \"http://o/a\" )", ["http://o/a"]),
+        ("xl/worksheets/sheet1.xml", SHEET % 'T[say "x]&amp;HYPERLINK("http://o/a")&amp;T["]', ["http://o/a"]),
+        ("xl/worksheets/sheet1.xml", SHEET % 'MY.HYPERLINK("a")&amp;ÄHYPERLINK("a")&amp;HYPERLINK("a""b")', []),
     ],
 )
 def test_hyperlinks_in_fields_and_formulas_are_links(name: str, text: str, found: list[str]) -> None:
@@ -159,3 +169,54 @@ def test_what_is_no_zip_file_is_an_error_and_signed_documents_stay() -> None:
     data = word(relationships("b.html"), **{"_xmlsignatures/sig1.xml": "<x/>"})
     with pytest.warns(absolve.DiagnosticWarning, match="signed"):
         assert absolve.rewrite(data, name="a.docx", url=URL) is data
+
+
+def test_the_check_compares_the_tokens_of_formulas() -> None:
+    formula = '"=HYPERLINK("&amp;CHAR(34)&amp;A1&amp;")"'
+    data, torn = (word(relationships(), **{"xl/worksheets/sheet1.xml": SHEET % text}) for text in (formula, formula.replace('("&', '("http://h/&')))
+    assert [one.code for one in absolve.verify(data, torn, name="a.xlsx", url=URL)][-1] == "tree"
+
+
+NAMELESS: Final = {
+    "workbook": zipped(
+        {
+            "docProps/app.xml": "<Properties/>",
+            "xl/worksheets/sheet1.xml": SHEET % 'HYPERLINK("x.html")',
+            "xl/worksheets/_rels/sheet1.xml.rels": relationships("rel.html"),
+            "[Content_Types].xml": "<Types/>",
+        }
+    ),
+    "text": open_document('<text:a xlink:href="../x.html"/><text:a xlink:href="../rel.html"/>'),
+    "zipped again": zipped({"content.xml": members(open_document('<text:a xlink:href="../x.html"/><text:a xlink:href="../rel.html"/>'))["content.xml"], "mimetype": registry.OPEN_DOCUMENT[0]}),
+}
+
+
+@pytest.mark.parametrize("data", NAMELESS.values(), ids=NAMELESS)
+@pytest.mark.parametrize("name", [None, "noext", "a.zip", "a.xlsx", "a.odt", "-"])
+def test_an_office_document_is_known_by_what_marks_it_and_not_by_its_name(data: bytes, name: str | None) -> None:
+    assert sorted(rows(data, "target", name=name)) == [["http://h.example/d/rel.html"], ["http://h.example/d/x.html"]]
+    done = absolve.rewrite(data, name=name, url=URL)
+    assert sorted(rows(done, "reference", name=name)) == [["http://h.example/d/rel.html"], ["http://h.example/d/x.html"]]
+    assert absolve.verify(data, done, name=name, url=URL) == []
+
+
+def test_a_workbook_in_a_message_or_an_archive_of_the_web_needs_no_suffix_either() -> None:
+    message = EmailMessage()
+    message["Content-Location"] = URL
+    message.set_content("x")
+    message.add_attachment(NAMELESS["workbook"], maintype="application", subtype="zip", filename="a")
+    assert [row[0] for row in rows(bytes(message), "reference", name="a.eml")] == ["x.html", "rel.html"]
+    archive = page(URL, NAMELESS["workbook"], media_type="application/zip")
+    assert rows(archive, "target", name="a.warc", url=None) == [["http://h.example/d/x.html"], ["http://h.example/d/rel.html"]]
+
+
+@pytest.mark.parametrize("name", [None, "a.zip", "a.xlsx", "a.docx", "a.odt"])
+def test_without_the_mark_fields_formulas_and_relationships_are_no_links(name: str | None) -> None:
+    data = zipped({**{key: value for key, value in members(NAMELESS["workbook"]).items() if key[0] != "["}, "word/document.xml": WORD % '<w:instrText>HYPERLINK "x"</w:instrText>', "a.html": "<a href=b>"})
+    assert rows(data, "reference", name=name, url="http://h/") == [["b"]]
+
+
+def test_a_mirror_holds_a_workbook_of_any_name_as_one_file(tmp_path: Path) -> None:
+    (tmp_path / "a.zip").write_bytes(NAMELESS["workbook"])
+    absolve.mirror([tmp_path / "a.zip"], tmp_path / "m")
+    assert [path.read_bytes() for path in (tmp_path / "m").rglob("*.zip")] == [NAMELESS["workbook"]]

@@ -19,6 +19,7 @@ cdef class Values:
     cdef EventList _events
     cdef Tag _tag
     cdef object _prolog
+    cdef bint _in_office
     cdef object under
     cdef object stated
 

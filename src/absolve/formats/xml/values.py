@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _SECTION: Final = re.compile(rb"[\t\n\r ]*+<!\[CDATA\[((?>(?:[^\]]++|\](?!\]>))*))\]\]>[\t\n\r ]*+")
 
+OF_OFFICE: Final = frozenset({"field", "formula"})  # `LinkSite.syntax` of what counts in an office document alone
 # `LinkSite.syntax` of an element whose text is a document -> its media type.
 _TEXT_PARTS: Final = {"html": rules.MEDIA_TYPE, "css": rules.CSS, "javascript": JAVASCRIPT, **rules.JSON_SCRIPTS}
 
@@ -41,15 +42,19 @@ _TEXT_PARTS: Final = {"html": rules.MEDIA_TYPE, "css": rules.CSS, "javascript": 
 class Values:
     """Adds the events of values to `events`; `tag` is the current start tag.
 
-    For the next link: `under` is its scoped claim, `stated` the claim that it states; None if it has none.
+    `in_office`: the document is a part of an office document. For the next link: `under` is its scoped claim, `stated`
+    the claim that it states; None if it has none.
     """
 
-    def __init__(self, data: bytes, charset: Charset, events: EventList, tag: Tag, prolog: Prolog) -> None:
+    def __init__(
+        self, data: bytes, charset: Charset, events: EventList, tag: Tag, prolog: Prolog, in_office: cython.bint
+    ) -> None:
         self._data = data
         self._charset = charset
         self._events = events
         self._tag = tag
         self._prolog = prolog
+        self._in_office = in_office
         self.under: BaseClaim | None = None
         self.stated: BaseClaim | None = None
 
@@ -104,6 +109,8 @@ class Values:
         """Add the references in a value by its grammar, which reads the decoded text."""
         if place.syntax == "url" and is_plain(self._data, start, end):  # most: used without decoding
             return self._tell(place, start, end, coding)
+        if place.syntax in OF_OFFICE and not self._in_office:
+            return 0  # whose base is not known
         raw = self._data[start:end]
         if 0x26 in raw and isinstance(coding, CharacterData):
             name = unknown_entity(raw, self._prolog.entities)

@@ -91,7 +91,7 @@ class _Walk:
         self.template = 0  # the depth of the outermost template element that is open
         self.scope: BaseClaim | None = None  # the claim of the innermost xml:base
         self.outer: list[tuple[int, BaseClaim | None]] = []  # by element with xml:base: its depth, outer scope
-        self.values = Values(data, charset, self.events, self.last, prolog)
+        self.values = Values(data, charset, self.events, self.last, prolog, options.open_xml)
         self.text: LinkSite | None = None  # the link site of the current element's text, None after a child element
         self.facts: XMLFacts | None = None
         if options.documents:

@@ -127,6 +127,14 @@ class Archive(Sequence[Member]):
             self.is_guessed = bool(pages) and not self.charset
 
 
+def find(data: bytes, names: bytes) -> Iterator[Member]:
+    """Yield the members whose names match a pattern, without reading the other ones. Raise WalkError likewise."""
+    end = _end(data)
+    entry = b"PK\\x01\\x02.{42}(?:%b)" % names
+    for found in re.finditer(entry, data[end.start : end.end], re.DOTALL):
+        yield _entry(data, end.start + found.start(), end, "").member(data, end.start)
+
+
 class _End(NamedTuple):
     """The span of the central directory, its number of members, the start of the archive, and its offset fields."""
 

@@ -10,13 +10,16 @@ its properties. Of OpenDocument they are the content, styles and metadata, whose
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from html import unescape
 from typing import TYPE_CHECKING, Final
 
+from absolve.core.errors import CodingError, WalkError
 from absolve.core.model import EMBEDDED, PACKAGE_ROOT, BaseClaim, EditOrder, Layer, MessageIds
 from absolve.formats import registry
 from absolve.formats.events import EventList
 from absolve.formats.zip import directory
+from absolve.formats.zip.members import Content
 from absolve.formats.zip.walker import ByName, Package, References
 
 if TYPE_CHECKING:
@@ -31,7 +34,33 @@ _WITH_TEXT: Final = re.compile(
 )
 _IN_TEXT: Final = re.compile(rb"HYPERLINK(?:[\t\n\r ]+[^\\\t\n\r ]|\()", re.IGNORECASE)
 _UNKNOWN: Final = "application/octet-stream"
+_FOLDERS: Final = dict(zip((b"word/", b"xl/", b"ppt/", b"visio/"), registry.OPEN_XML * 2, strict=False))
+_LONGEST: Final = 256  # bytes of a media type
+_OPEN_DOCUMENT: Final = registry.OPEN_DOCUMENT[0].removesuffix("text")
 _OF_OPEN_DOCUMENT: Final = re.compile(r"(?:[^/]+/)?(?:content|styles|meta)\.xml")
+
+
+def media_type_of(data: bytes, known: str) -> str:
+    """Return the media type of a ZIP file by what marks an office document in it, whatever it is known to be.
+
+    A file with `[Content_Types].xml` and `xl/workbook.xml` is a workbook, one whose `mimetype` is
+    `application/vnd.oasis.opendocument.text` a text; any other is a plain package. What is broken stays as known.
+    """
+    with suppress(WalkError, CodingError):
+        if _first(data, rb"\[Content_Types\]\.xml") is not None:
+            kind = next((kind for folder, kind in _FOLDERS.items() if _first(data, folder) is not None), None)
+            if kind is not None or known in registry.OPEN_XML:
+                return known if known in registry.OPEN_XML else kind or known
+        if (one := _first(data, b"mimetype")) is not None and not one.fault and one.size <= _LONGEST:
+            kind = Content(one).decode(data[one.start : one.end]).decode("latin-1").strip().removesuffix("-template")
+            if kind.startswith(_OPEN_DOCUMENT):
+                return kind if kind in registry.OPEN_DOCUMENT else registry.OPEN_DOCUMENT[0]
+        return known if known in registry.PACKAGES else registry.ZIP
+    return known
+
+
+def _first(data: bytes, name: bytes) -> Member | None:
+    return next(directory.find(data, name), None)
 
 
 def walk_open_xml(data: bytes, _charset: Charset, options: WalkOptions) -> EventList:

@@ -215,6 +215,8 @@ class Package:
             return ""
         if (self._is_wacz and _ABOUT_RECORDS.fullmatch(member.name)) or member.name in self._record_files:
             return ""
+        if member.name.endswith(".rels"):
+            return ""  # the relationships of an office document, which this is not: their base is not known
         said = self._facts.media_types.get(member.name, "")
         if registry.is_read(said):
             return said
