@@ -103,7 +103,7 @@ has_browser() {
     [ -n "$(type -P chromium chromium-browser google-chrome)" ]
 }
 
-browser() { # ensure a browser for the tests of `absolve browser`, and another one for bases; skipped without
+browser() { # ensure Chromium and Firefox for the tests of what browsers do, which are skipped without them
     if has_browser && [ -n "$(type -P firefox-esr firefox)" ]; then
         return
     fi
@@ -307,14 +307,6 @@ cases_by_the_command() { # twice: rewriting a rewrite must not change it
     fi
 }
 
-pages_in_a_browser() { # on the fixtures; for real pages see tests/conformance/test_browser_truth.py
-    if has_browser; then
-        .venv/bin/absolve browser --compare fixtures/retrieval.html fixtures/saved-page.html
-    else
-        echo "skipped: no browser is installed, and only root can install Debian's"
-    fi
-}
-
 sanitizers() { # extensions compiled with AddressSanitizer and UndefinedBehaviorSanitizer
     if [ "$(gcc -print-file-name=libasan.so 2>/dev/null || echo libasan.so)" = libasan.so ]; then
         echo "skipped: there is no gcc with AddressSanitizer"
@@ -400,7 +392,6 @@ full() { # the slower checks
     stage "a browser" browser
     stage "web servers" servers
     stage "the whole suite" whole_suite
-    stage "pages in a browser" pages_in_a_browser
     stage "cases by the command, twice" cases_by_the_command
     stage "the suite, interpreted, and its coverage" interpreted
     stage "sanitizers" sanitizers

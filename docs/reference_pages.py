@@ -428,7 +428,6 @@ TEXTS: Final[dict[str, Callable[[], str]]] = {
     "audit-site": audit_site,
     "diagnostics": diagnostics,
     "verify-codes": lambda: others("verify"),
-    "browser-codes": lambda: others("browser"),
     "check-codes": lambda: others("check"),
     "note-codes": lambda: others("note"),
     "limits": limits,

@@ -60,7 +60,6 @@ def test_no_option_that_writes_runs_or_connects_is_harmless() -> None:
         ("rewrite", "output = 12"),  # an ignored option is not even validated
         ("links", "output = 'victim.html'"),
         ("links", "sql = 'FROM links'"),
-        ("browser", "browser = './evil'"),
     ],
 )
 def test_a_discovered_file_cannot_make_a_run_write_execute_or_connect(

@@ -24,7 +24,7 @@ ANSWERS: Final[list[tuple[str, list[str], Any]]] = [
     ("resolve", ["--profile", "whatwg", "http://a/b", "c", "//[/"], [{"reference": "c", "base": "http://a/b", "target": "http://a/c"}, {"reference": "//[/", "base": "http://a/b", "target": None}]),
     ("config", ["resolve"], "'set_by': 'default'"),
 ]  # fmt: skip
-PLAIN: Final = {"browser", "completion", "help"}  # JSON lines anyway; texts for a shell and for people
+PLAIN: Final = {"completion", "help"}  # texts for a shell and for people
 
 
 @pytest.fixture(autouse=True)

@@ -65,7 +65,6 @@ RUNS: Final[dict[str, list[list[str]]]] = {
     "mirror": [["c.warc", "site", "-o", "m", "--missing", "-"], ["c.warc", "-n"], ["c.warc", "-o", NAME]],
     "audit": [["site", "--url", "http://h/"], ["site", "--url", "http://h/", "--old", "c.warc", "--map", "map.csv"]],
     "verify": [["p.html", "site/q.html"], [NAME, "p.html"]],
-    "browser": [["p.html", "--browser", NAME]],
     "resolve": [[URL, EVIL, "x"]],
     "config": [["rewrite", "links", "audit"], [NAME]],
     "completion": [["bash"], ["fish"], [NAME]],

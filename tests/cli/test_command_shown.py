@@ -38,11 +38,9 @@ def is_clean(text: str) -> bool:
 # --- messages ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("command", ["rewrite", "links", "base", "browser"])
+@pytest.mark.parametrize("command", ["rewrite", "links", "base"])
 @pytest.mark.parametrize("name", [BAD, FORGED], ids=["controls", "newline"])
 def test_a_name_is_escaped_in_the_message_about_it(absolve: Runner, command: str, name: str) -> None:
-    if command == "browser":
-        pytest.importorskip("absolve.verifying.browser")
     done = absolve(command, name)
     assert done.status
     assert is_clean(done.err)

@@ -2,7 +2,7 @@
 
 The expected links are in `browser/links.jsonl` of the shared folder, written by Chromium 156 without page scripts. For
 pages that differ, `data/browser_pins.json` has the differing URLs with counts and the class of the reason; a page that
-begins to pass, or that differs otherwise, must be removed there. `absolve browser` writes such a file.
+begins to pass, or that differs otherwise, must be removed there. `browser_view` makes such a file.
 """
 
 from __future__ import annotations
@@ -14,16 +14,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pytest
+from browser_view import View, compared
 from material import pins
 
 from absolve.core.model import Document
 from absolve.document.walk import Settings, walk
 from absolve.inventory.link_rows import rows
-from absolve.verifying.browser import View, compared
 
 if TYPE_CHECKING:
+    from browser_view import Link
+
     from absolve.document.entity import Entity
-    from absolve.verifying.browser import Link
 
 pytestmark = pytest.mark.slow
 PINS: Final[dict[str, Any]] = pins("browser")

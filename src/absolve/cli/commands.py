@@ -223,40 +223,6 @@ codes:
 exit status: 0 equal (prints nothing); 1 different; 2 usage error; 3 a document
 cannot be read or judged""",
     ),
-    "browser": Command(
-        "list links as Chromium resolves them, or compare with absolve",
-        "browser:run",
-        """\
-The browser loads each page under the page's own URL (--url, or the URL recorded
-when it was saved), with scripts off. Every other request is refused: there is
-no network. Each page gives one line of JSON: the character encoding and the
-base URI that the browser uses, and the links in tree order, each with element,
-attribute, value and URL (null if the value has no URL). Contents of templates
-and of open shadow roots are included; lists (srcset), style sheets and inner
-documents are not.
-
-examples:
-  absolve browser page.html --url http://example.com/dir/page.html
-  absolve browser saved/*.html -o links.jsonl
-  absolve browser saved/*.html --compare     # compare with --profile whatwg
-
---compare prints for each page whether it is equal. An element that the parser
-cloned counts once. Differences are written to the standard error as
-FILE:line:column: code: text.
-codes:
-  target        absolve and the browser resolve this link to different URLs
-  only-absolve  absolve lists this link, the browser does not
-  only-browser  the browser lists this link, absolve does not
-  charset       the browser reads the page in another character encoding
-  no-view       the browser cannot load this page, or did not finish in time
-
-Needs the extra of absolve (pip install 'absolve[browser]') and Chromium
-(Debian: apt-get install chromium), Chrome or a browser derived from them. Run
-by root, it has no sandbox.
-
-exit status: 0 success, or all pages equal; 1 a page differs; 2 usage error, or
-no browser found; 3 an input failed""",
-    ),
     "resolve": Command(
         "resolve references against a base URL, without a document",
         "base:resolve",

@@ -103,7 +103,7 @@ def fetched(url: str, command: str = "links") -> str:
     if command in {"mirror", "audit"}:
         name = "crawl" if command == "mirror" else "new"
         return f"wget --recursive --page-requisites --warc-file={name} {quote(url)}, then name {name}.warc.gz"
-    if command not in {"links", "rewrite", "base", "documents", "browser"}:
+    if command not in {"links", "rewrite", "base", "documents"}:
         command = "links"
     return f"curl -sL {quote(url)} | absolve {command} - --url {quote(url)}"
 

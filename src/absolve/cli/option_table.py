@@ -93,8 +93,7 @@ def _failing() -> str:
 
 # --- the table --------------------------------------------------------------------------------------------------------
 
-_READING: Final = "rewrite links documents base mirror audit verify browser"
-_FINDING: Final = "rewrite links documents base mirror audit verify"
+_READING: Final = "rewrite links documents base mirror audit verify"
 _RUNS: Final = "rewrite links documents mirror audit"  # over many inputs
 _LISTS: Final = "links documents"
 ASKING: Final = f"rewrite {_LISTS} base verify"  # their inputs may be URLs
@@ -134,7 +133,7 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             "file, folder (with its subfolders), URL, or - for the standard input (default)",
             nargs="*",
         ),
-        Option("inputs INPUT", "base browser", "file, or - for the standard input (default)", nargs="*"),
+        Option("inputs INPUT", "base", "file, or - for the standard input (default)", nargs="*"),
         Option("before BEFORE", "verify", "before the rewrite: file, folder, or - for the standard input"),
         Option("after AFTER", "verify", "after it: file, folder, or - for the standard input"),
         Option("base BASE", "resolve", "base URL; '' for none"),
@@ -192,7 +191,7 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         Option("--in-place", "rewrite", "replace the input files", rivals="place"),
         Option(
             "-o --output OUT",
-            f"{_LISTS} browser",
+            _LISTS,
             "write to OUT, completely or not at all (default: the standard output)",
             rivals="place",
         ),
@@ -250,7 +249,6 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             "rewrite",
             "also write each changed link to FILE (.csv, .tsv, .json, .jsonl): document, line, old, new, rule",
         ),
-        _harmless("--compare", "browser", "report where absolve differs, instead of listing", rivals="place"),
         _harmless("--all", "base", "also show the documents inside each input"),
         _harmless(
             "--format",
@@ -293,7 +291,6 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         _harmless("--json", "rewrite", "with --dry-run: print JSON, an object for each input"),
         _harmless("--json", "mirror", "with --check or --dry-run: print JSON, an object for each fault or URL"),
         _harmless("--json", "verify", "print the differences as JSON on the standard output"),
-        _harmless("--json", "browser", "with --compare: print JSON; a list is JSON lines"),
         _harmless("--json", "resolve config", "print JSON"),
         Option("--sql QUERY", "audit", "print the result of a query over the tables of results"),
         _harmless("--why URL", "audit", "print step by step how the verdict of this URL, old or new, came about"),
@@ -488,9 +485,6 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
     ),
     "the browser": (
         Option(
-            "--browser PROGRAM", "browser", "program to run (default: $ABSOLVE_BROWSER, or the first browser found)"
-        ),
-        Option(
             "--browser",
             "mirror",
             "with --check: open the pages in a headless Chromium, without a network",
@@ -500,7 +494,7 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
     "inputs by URL": (
         _harmless(
             "--timeout SECONDS",
-            f"browser {ON_LINE}",
+            ON_LINE,
             "time limit for a page, or for each response of a server (default: %(default)g)",
             type=seconds,
             default=30.0,
@@ -536,18 +530,18 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
     "finding and resolving links": (
         _harmless(
             "--profile",
-            f"{_FINDING} resolve",
+            f"{_READING} resolve",
             "resolve by " + "; by ".join(f"{row.summary} ({name})" for name, row in PROFILES.items()),
             choices=tuple(PROFILES),
         ),
         _harmless(
             "--ignore-base WORD,...",
-            _FINDING,
+            _READING,
             f"claims of a base that do not count: {', '.join(IGNORABLE)}",
             words=IGNORABLE,
         ),
-        _harmless("--lazy", _FINDING, "also find links in data-src, data-href and the like"),
-        _harmless("--conditional-comments", _FINDING, "also find links in <!--[if IE]> comments"),
+        _harmless("--lazy", _READING, "also find links in data-src, data-href and the like"),
+        _harmless("--conditional-comments", _READING, "also find links in <!--[if IE]> comments"),
     ),
     "limits": (
         _harmless(
@@ -645,6 +639,7 @@ REMOVED: Final = {
     "--banner": "leave it out: mirror.sqlite has the URL and the date of each page",
     "--bare-folder": "--server bare-folder=nothing",
     "--case": "--server case=ignore",
+    "--compare": "absolve links --profile browser resolves links as browsers do",
     "--engine": "absolve.spark.links(spark, paths) in Python lists on a Spark cluster",
     "--extensions": "--server extension=html",
     "--index": "--server index=home.html",

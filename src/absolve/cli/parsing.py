@@ -267,7 +267,7 @@ EXAMPLES: Final = 4
 
 # The options that are used most, most important first; a command shows the first ten that it has.
 _USED: Final = (
-    *("--url", "--output", "--in-place", "--check", "--old", "--map", "--compare", "--fix", "--old-url"),
+    *("--url", "--output", "--in-place", "--check", "--old", "--map", "--fix", "--old-url"),
     *("--serve", "--format", "--dry-run", "--diff", "--kind", "--problem", "--columns"),
     *("--remap", "--all", "--json"),
     *("--backup", "--profile", "--include", "--sql", "--browser", "--timeout", "--resume", "--charset", "--media-type"),

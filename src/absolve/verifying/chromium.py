@@ -1,4 +1,4 @@
-"""A headless Chromium without network access, driven by Playwright, which tests and `absolve browser` share.
+"""A headless Chromium without network access, driven by Playwright: for `mirror --check --browser`, and tests.
 
 In: the name of a program, and work to do with the browser. Out: its result, within a time limit.
 """

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 import pytest
+from browser_view import Browser
 
-from absolve.verifying.browser import Browser
 from tests.browser_page import program as found
 
 

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from browser_view import Browser, View, differences
 
 from absolve.core.errors import DocumentError, MissingPackageError
 from absolve.core.model import Document
 from absolve.document.walk import Settings, walk
-from absolve.verifying.browser import Browser, View, differences
 from absolve.verifying.chromium import PROGRAMS, NoBrowserError, find
 
 if TYPE_CHECKING:
@@ -213,18 +213,6 @@ def test_a_browser_that_ended_is_started_again(program: str) -> None:
         with pytest.raises(DocumentError, match=r"no-view: .* has been closed"):
             seen(browser, "<a href=x>")
         assert len(seen(browser, "<a href=x>")[0].links) == 1
-
-
-def test_an_interrupt_ends_the_browser(program: str, brief: Path) -> None:
-    argv = [sys.executable, "-m", "absolve", "browser", "--browser", program, str(FIXTURES / "saved-page.html"), "-"]
-    environment = {**os.environ, "TMPDIR": str(brief)}
-    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment) as command:
-        until = time.monotonic() + 30
-        while not list(brief.glob("playwright_chromium*/Default")) and time.monotonic() < until:
-            time.sleep(0.1)
-        command.send_signal(signal.SIGINT)
-        assert command.wait(30) == 130
-    assert not list(brief.iterdir())
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="there is no /proc to look for processes in")

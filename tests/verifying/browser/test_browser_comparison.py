@@ -2,12 +2,12 @@
 
 
 import pytest
+from browser_view import View, differences
 
 from absolve.core.errors import Diagnostic
 from absolve.core.model import Document
 from absolve.document.entity import Entity
 from absolve.document.walk import Settings, walk
-from absolve.verifying.browser import View, differences
 
 Links = list[tuple[str, str, str, str | None]]
 CLONED = b"<p><a href=x>1<p>2<p>3"  # the end of the paragraph does not close the a element: each of the next ones gets a clone

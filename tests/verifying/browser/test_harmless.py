@@ -6,18 +6,17 @@ from typing import TYPE_CHECKING, Final
 
 import fuzz_harm
 import pytest
+from browser_view import opened
 from harmful_pages import HARMFUL, PAGES, rewritten
 
 import absolve
 from absolve.document.settings import Settings
 from absolve.document.walk import walk
-from absolve.verifying.browser import opened
 
 if TYPE_CHECKING:
+    from browser_view import Browser
     from playwright.async_api import Browser as Chromium
     from playwright.async_api import Dialog
-
-    from absolve.verifying.browser import Browser
 
 URL = "http://h.example/d/p.html"
 pytestmark = pytest.mark.slow

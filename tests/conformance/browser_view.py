@@ -11,7 +11,7 @@ import json
 from collections import Counter
 from contextlib import asynccontextmanager
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.core.errors import Diagnostic, DocumentError
@@ -110,7 +110,7 @@ def _url(entity: Entity) -> str:
 
 
 async def _links(browser: playwright.Browser, data: bytes, url: str, content_type: str) -> dict[str, Any]:
-    """Return the result of browser.js for a page, without scripts."""
+    """Return the result of browser_view.js for a page, without scripts."""
     async with opened(browser, data, content_type, scripts=False) as page:
         await page.goto(url, wait_until="domcontentloaded", timeout=0)
         found: dict[str, Any] = json.loads(await page.evaluate(_script()))
@@ -142,8 +142,8 @@ async def opened(
 
 @cache
 def _script() -> str:
-    """Return the expression that lists the links: browser.js, applied to the tables of link sites."""
-    script = resources.files(__package__).joinpath("browser.js").read_text("utf-8")
+    """Return the expression that lists the links: browser_view.js, applied to the tables of link sites."""
+    script = Path(__file__).with_suffix(".js").read_text("utf-8")
     tables: dict[str, dict[str, list[str]]] = {}
     for namespace, table in _NAMESPACES.items():
         found = tables.setdefault(namespace, {})
