@@ -162,7 +162,7 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             repeats=True,
         ),
         _harmless("--exclude GLOB", _RUNS, "in folders, skip matching files and folders; the same rules", repeats=True),
-        _harmless(
+        Option(
             "--hidden",
             f"{_RUNS} verify",
             "in folders, also read hidden files and folders, node_modules, and what programs keep (hts-cache)",
