@@ -71,6 +71,7 @@ class _Reader:
         self._name = name
         self._maps: dict[str, list[Rule]] = {}
         self._used: set[str] = set()  # variables
+        self._of_maps: set[int] = set()  # lines: a variable keeps the value that it had for the folder of an index file
         self._room = Room()  # each use of a variable has all rules of its map
         self.others: list[Rule] = []  # that could not be read, and answer nothing
 
@@ -82,6 +83,7 @@ class _Reader:
             self._map(directive)
         if lines:
             self._maps[""] = list(self._lines(lines, PATH))
+        self._of_maps = {rule.line for found in self._maps.values() for rule in found}
         unused = [rule for name, found in self._maps.items() if name not in self._used for rule in found]
         others = {"http", "server", "map", "upstream", "events"}
         bare = [one for one in given if one.name not in others and not one.name.startswith(("/", "~"))]
@@ -172,8 +174,7 @@ class _Reader:
                 is_default = is_default or "default_server" in directive.arguments
         phases = list(self._block(block, _ANYWHERE)), list(self._located(block, ())), unused
         named = tuple(name for name in names if name not in {"_", ""})
-        of_maps = {rule.line for found in self._maps.values() for rule in found}  # a variable keeps its first value
-        inner = tuple([rule for rule in phase if rule.line not in of_maps] for phase in phases)
+        inner = tuple([rule for rule in phase if rule.line not in self._of_maps] for phase in phases[:2])
         return Server(named, tuple(ports), phases, inner), is_default
 
     def _located(

@@ -155,7 +155,7 @@ class Source:
         """The identities of the findings that the baseline lacks; None without a baseline."""
         return frozenset(row[0] for row in self.rows("SELECT identity FROM news")) if self.has("news") else None
 
-    @property
+    @cached_property
     def asked(self) -> str:
         """What the lists of old URLs count: clicks, as exports of Google Search Console do, or requests."""
         read = "\n".join(json.loads(self.summary.get("read") or "[]"))

@@ -175,8 +175,9 @@ report.Urls = class {
     if (suggestion && suggestion !== final) leads.push(make("span", {class: "soft", text: ` perhaps ${suggestion}`}));
     const cells = [["Verdict", make("span", {class: `badge ${isFine ? "fine" : `s${verdict.severity}`}`, text: verdict.name})], ["Old URL", url],
       ["Leads to", ...leads], ["Rule", rule || "–"]];
-    if (document.querySelector("#urls th.n")) cells.push([document.querySelector("#urls th.n").textContent, requests < 0 ? "–" : report.number(requests)]);
-    return make("tr", {}, ...cells.map(([name, ...parts]) => make("td", {"data-name": name, class: name === "Requests" ? "n" : ""}, ...parts)));
+    const counted = document.querySelector("#urls th.n")?.textContent;
+    if (counted) cells.push([counted, requests < 0 ? "–" : report.number(requests)]);
+    return make("tr", {}, ...cells.map(([name, ...parts]) => make("td", {"data-name": name, class: name === counted ? "n" : ""}, ...parts)));
   }
 
   csv() {
