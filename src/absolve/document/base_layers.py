@@ -23,10 +23,12 @@ from absolve.core.model import (
     Finding,
     new,
 )
-from absolve.encodings.charsets import for_any
+from absolve.encodings.charsets import UTF_8, for_any
 from absolve.formats.registry import WALKERS
+from absolve.urls import PROFILES
 from absolve.urls.base import SWITCHED_OFF, BaseContext, Bases, establish, inherited
 from absolve.urls.predicates import CONTROL, has_scheme, is_malformed, is_plain, parsed_scheme, runs_code
+from absolve.urls.whatwg import scalar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -117,6 +119,8 @@ def established(entity: Entity, around: Bases, claims: list[BaseClaim]) -> Bases
     if found:
         own = base = _retrieved(own, found, settings, entity.line)
     embedded = [claim for claim in claims if claim.layer is EMBEDDED]
+    if entity.charset.codec != UTF_8.codec and PROFILES[settings.profile].normalizes:
+        embedded = [claim._replace(reference=scalar(claim.reference, entity.charset.codec)) for claim in embedded]
     if embedded:
         base = establish(own, embedded, settings.profile, entity.line, settings.max_url, settings.ignored)
     return Bases(own, base)
