@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
+from typing import Literal
 from urllib.parse import unquote
 
 import pytest
 
+import absolve
 from absolve.document import resolved
 from absolve.encodings.charsets import by_label
 from absolve.encodings.codings import Raw
@@ -43,6 +45,19 @@ def test_browsers_read_bytes_as_the_characters_and_errors_of_the_standard(label:
     value = Raw(by_label(label)).decode(b" ".join(map(bytes.fromhex, raw.split())))
     target = whatwg.profile("http://h/", label)(f"#{resolved.text(value)}.")
     assert unquote((target or "").partition("#")[2]) == f"{text}."
+
+
+@pytest.mark.parametrize("profile", ["whatwg", "browser"])
+@pytest.mark.parametrize(
+    ("page", "target"),
+    [
+        (b'<meta charset=shift_jis><base href="/\x85\xb1/"><a href="\xa0?\x83&z#\xfd">', "%EF%BF%BD/%EF%BF%BD?%26%2365533%3B&z#%EF%BF%BD"),
+        (b'<meta charset=utf-8><base href="/\xe2\x82/"><a href="\xff?\xf0\x9f\x98x">', "%EF%BF%BD/%EF%BF%BD?%EF%BF%BDx"),
+        (b'<meta charset=gbk><a href="\x80?\x80\xff">', "%E2%82%AC?%80%26%2365533%3B"),
+    ],
+)
+def test_an_error_of_the_decoder_is_one_replacement_character_in_a_link(page: bytes, target: str, profile: Literal["whatwg", "browser"]) -> None:
+    assert absolve.rewrite(page, media_type="text/html", url="http://h/", profile=profile).endswith(f'<a href="http://h/{target}">'.encode())
 
 
 @pytest.mark.parametrize(

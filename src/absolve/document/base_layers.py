@@ -27,11 +27,12 @@ from absolve.core.model import (
     Part,
     new,
 )
-from absolve.encodings.charsets import for_any
+from absolve.encodings.charsets import UTF_8, for_any
 from absolve.formats.registry import HTML, WALKERS, XML
 from absolve.urls import PROFILES
 from absolve.urls.base import FORBIDDEN, SWITCHED_OFF, BaseContext, Bases, claimed_url, establish, inherited
 from absolve.urls.predicates import CONTROL, has_scheme, is_malformed, is_plain, parsed_scheme, runs_code
+from absolve.urls.whatwg import scalar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -129,8 +130,15 @@ def established(entity: Entity, around: Bases, claims: list[BaseClaim]) -> Bases
         return Bases(own, base, policies, None, around.other)
     if embedded[0].source == "base element":
         return _of_element(entity, own, embedded, around.beside)
-    base = establish(own, embedded, settings.profile, entity.line, settings.max_url, settings.ignored)
+    base = establish(own, _decoded(embedded, entity), settings.profile, entity.line, settings.max_url, settings.ignored)
     return Bases(own, base, policies)
+
+
+def _decoded(claims: list[BaseClaim], entity: Entity) -> list[BaseClaim]:
+    """Return claims of a page as browsers decode them: U+FFFD for what its charset cannot decode."""
+    if entity.charset.codec == UTF_8.codec or not PROFILES[entity.settings.profile].normalizes:
+        return claims
+    return [claim._replace(reference=scalar(claim.reference, entity.charset.codec)) for claim in claims]
 
 
 def _of_element(entity: Entity, own: BaseURL, claims: list[BaseClaim], beside: Sequence[BaseClaim]) -> Bases:
@@ -145,7 +153,7 @@ def _of_element(entity: Entity, own: BaseURL, claims: list[BaseClaim], beside: S
         entity.findings.append(Finding("ignored-base", text, claim.position or 0))
         outcome = ClaimOutcome(claim, url, FORBIDDEN, entity.line(claim.position or 0))
         return Bases(own, own._replace(chain=(outcome, *own.chain)))
-    base = establish(own, claims, settings.profile, entity.line, settings.max_url, settings.ignored)
+    base = establish(own, _decoded(claims, entity), settings.profile, entity.line, settings.max_url, settings.ignored)
     before: Bases | None = None
     for event in entity.events if is_page and base.url != own.url else ():
         if event is claim:

@@ -58,9 +58,7 @@ def profile(base: str, charset: str = "utf-8", /) -> Resolver:
 
     def by_parser(reference: str) -> str | None:
         if encode is not None:
-            if not reference.isascii():
-                reference = folded(_bytes(reference).decode("utf-8", "absolve.surrogates"), codec)
-            reference = with_query(encode, reference, inherited)
+            reference = with_query(encode, scalar(reference, codec), inherited)
         return parse(reference, outer)
 
     return PrefixResolver(by_parser, base, usable=inherited in HOSTED or base.startswith(PACKAGE_ROOT))
@@ -72,7 +70,7 @@ def parse(url: str, base: str | None = None) -> str | None:
         found = _parsed(url)
         return found.href if found is not None else None
     try:
-        joined: str = _library().join_url(_scalar(base), _scalar(url))  # in three fifths of the time of an object
+        joined: str = _library().join_url(scalar(base), scalar(url))  # in three fifths of the time of an object
     except ValueError:
         return None
     return joined
@@ -85,7 +83,7 @@ def can_parse(url: str) -> bool:
 
 def _parsed(url: str) -> URL | None:
     try:
-        url_object: URL = _library().URL(_scalar(url))
+        url_object: URL = _library().URL(scalar(url))
     except ValueError:
         return None
     return url_object
@@ -94,7 +92,7 @@ def _parsed(url: str) -> URL | None:
 def host(url: str) -> str | None:
     """Return the host of a URL by the URL Standard, with a non-default port; None if the parser fails."""
     try:
-        name: str = _library().URL(_scalar(url)).host
+        name: str = _library().URL(scalar(url)).host
     except ValueError:
         return None
     return name
@@ -163,21 +161,19 @@ def _lacking(error: UnicodeError) -> tuple[str, int]:
 codecs.register_error("absolve.query", _lacking)
 
 
-def _scalar(text: str) -> str:
-    """Return a text with U+FFFD for what is no UTF-8 of the bytes that it keeps (Encoding Standard 8.1.1)."""
+def scalar(text: str, codec: str = "utf-8") -> str:
+    """Return a text with one U+FFFD for each error among the bytes that it keeps (Encoding Standard 4.1)."""
     if text.isascii() or SURROGATES.search(text) is None:
         return text
-    return _bytes(text).decode("utf-8", "replace")
-
-
-def _bytes(text: str) -> bytes:
-    """Return a text in UTF-8, with the bytes that lone surrogates keep (PEP 383); U+FFFD for other surrogates."""
-    return _NO_BYTE.sub("\ufffd", text).encode("utf-8", "surrogateescape")
+    data = _NO_BYTE.sub("\ufffd", text).encode("utf-8", "surrogateescape")
+    if codec == "utf-8":
+        return data.decode("utf-8", "replace")
+    return folded(data.decode("utf-8", "absolve.surrogates"), codec)
 
 
 def with_query(encode: Encode, reference: str, inherited: str) -> str:
     """Return a reference with its query percent-encoded if its scheme, own or `inherited`, encodes queries (4.4)."""
-    reference = _scalar(reference).strip(STRIPPED).translate(REMOVED)
+    reference = reference.strip(STRIPPED).translate(REMOVED)
     match = STRICT_SCHEME.match(reference)
     if (match[1].lower() if match else inherited) not in ENCODED:
         return reference
