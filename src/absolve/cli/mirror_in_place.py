@@ -92,13 +92,15 @@ def _relative(root: OutputFolder, options: argparse.Namespace, report: Report) -
                 show=partial(diff_lines, is_terminal(sys.stdout), colours(sys.stdout)) if options.diff else None,
             )
 
-            def put(piece: Any) -> None:
+            def put(piece: Any) -> int:
                 nonlocal changed
                 if isinstance(piece, FilesReady):
-                    changed += making.put_all(piece, report)
-                elif isinstance(piece, StdoutBytes):
+                    changed += (number := making.put_all(piece, report))
+                    return number
+                if isinstance(piece, StdoutBytes):
                     with outputs.stdout() as file:
                         file.write(piece.data)
+                return 0
 
             options.output = options.output or folder
             with write.swept(root, how.token):

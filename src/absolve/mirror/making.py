@@ -112,7 +112,7 @@ def check_output(output: str, names: Sequence[str], *, zipped: bool) -> None:
 
 
 def make(
-    working: maps.Working, how: MirrorOptions, put: Callable[[Any], int | None], course: Course, *, small: bool = False
+    working: maps.Working, how: MirrorOptions, put: Callable[[Any], int], course: Course, *, small: bool = False
 ) -> None:
     """Make the documents of the plan; `put` takes what each task yields."""
     batches = write.batches(working, how.sources)
@@ -247,9 +247,10 @@ def _write_zip(file: IO[bytes], working: maps.Working, order: Order, course: Cou
     """Write the documents in the order of their payloads, the entry page and the map: the same bytes for a capture."""
     with zipfile.ZipFile(file, "w", allowZip64=True) as package:
 
-        def put(piece: Any) -> None:
+        def put(piece: Any) -> int:
             if isinstance(piece, Made):
                 _add(package, piece.path, piece.data, piece.date)
+            return 0
 
         make(working, order.how._replace(map=str(working.path)), put, course)
         newest = next(working.rows("SELECT max(date) FROM plan WHERE path IS NOT NULL"))[0] or ""

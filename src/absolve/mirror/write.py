@@ -248,7 +248,7 @@ def _pruned(root: OutputFolder, paths: Iterable[str], notify: Notify) -> Iterato
 
 
 def run_batches(
-    working: maps.Working, results: Generator[tuple[Any, Any]], put: Callable[[Any], int | None]
+    working: maps.Working, results: Generator[tuple[Any, Any]], put: Callable[[Any], int]
 ) -> None:
     """Take the results of the tasks: files are put, and the map grows."""
     is_put = False
