@@ -107,7 +107,7 @@ def test_a_full_disk_is_one_line_for_all_files_of_a_run() -> None:
             assert "unwritable: " in lines[0]
             assert not [path for path in Path("full").rglob("*") if path.name.startswith(("mirror.sqlite", ".absolve"))]
         Path("full/filler").write_bytes(b"x" * 20_000)  # a folder on a disk without any room is not used
-        status, lines = run("mirror", "c.warc", "--zip", "m.zip", environment={"TMPDIR": str(Path("full").absolute())})
+        status, lines = run("mirror", "c.warc", "-o", "m.zip", environment={"TMPDIR": str(Path("full").absolute())})
         assert (status, len(lines)) == (3, 1), lines
         assert not [name for name in os.listdir("full") if name.startswith(".")]  # noqa: PTH208
         Path("site/x.png").write_bytes(b"x")
@@ -123,9 +123,9 @@ def test_the_last_line_and_the_map_of_a_mirror_have_only_what_was_written() -> N
     Path("m").mkdir()
     Path("m/h").symlink_to("../victim")
     status, lines = run("mirror", "c.warc", "-o", "m")
-    assert (status, lines[-1]) == (3, "absolve: m: 0 documents, 30 not written; 1 input failed; open m/index.html")
+    assert (status, lines[-1]) == (3, "absolve: m: 1 document, 30 not written, 1 missing file; 1 input failed; open m/index.html")
     with closing(sqlite3.connect("m/mirror.sqlite")) as made:
-        assert made.execute("SELECT count(path), count(digest) FROM resources").fetchall() == [(0, 0)]
+        assert made.execute("SELECT count(path), count(digest) FROM resources").fetchall() == [(1, 1)]
     assert os.listdir("victim") == []  # noqa: PTH208
 
 

@@ -209,7 +209,6 @@ def test_a_charset_that_only_the_header_gives_is_declared_first_in_head(
     [
         ("site --url-map urls.csv -o m --missing urls.csv", "is also an input"),
         ("--from list --url http://h/ -o m --missing list", "is also an input"),
-        ("--from list --url http://h/ -o list", "is also an input"),
         ("site -o q.zip --missing q.zip", "are the same file"),
         ("site -o q.zip --errors q.zip", "are the same file"),
         ("site -o m --missing list --errors ./list", "are the same file"),

@@ -95,7 +95,8 @@ def joined(results: Iterable[Any]) -> tuple[bytes, list[Any], int]:
     size = 0
     for piece in results:
         if isinstance(piece, RowChunk):
-            rows[piece.table] += piece.chunk
+            chunk = piece.chunk
+            rows[piece.table] += chunk if isinstance(chunk, bytes) else "".join(map(repr, chunk)).encode()
         elif isinstance(piece, BytesRead):
             size += piece.read
         elif isinstance(piece, LinkCounts):  # of each range

@@ -7,6 +7,7 @@ In: a DuckDB connection with the tables, and the options. Out: lines with tab-se
 from __future__ import annotations
 
 from contextlib import closing
+from functools import partial
 from itertools import chain, islice, zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
@@ -44,14 +45,15 @@ def opened(path: Path) -> Any:
 def say(connection: Any, query: str, options: argparse.Namespace) -> None:
     """Print the result as lines of cells, or as JSON with --json. Raise UsageError for a wrong query."""
     names, rows = _answered(connection, query)
+    shown = partial(printable.message, credentials=options.show_credentials)
     with json_array.array(options) as add:
         if add is None:
-            print("\t".join(map(printable.message, names)))
+            print("\t".join(map(shown, names)))
         for row in rows:
             if add is not None:
                 add(dict(zip(names, row, strict=True)))
             else:
-                print("\t".join("" if cell is None else printable.message(str(cell)) for cell in row))
+                print("\t".join("" if cell is None else shown(str(cell)) for cell in row))
 
 
 def write(connection: Any, query: str, format_: str, cells: Cells, out: Any) -> None:

@@ -57,7 +57,6 @@ def in_place(job: Job, results: Iterator[TaskResult]) -> Iterator[TaskResult]:
 def _rewritten(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
     head = sources.head(job.input.name, root=job.input.root) if job.input.found else None
     if head is not None and not is_document(job.input, head, how.reading):
-        yield not_read(job.input)
         yield from old_hosts.left_in_file(how.policy, job.input, head, how.reading)
         if job.target is not None:
             yield from copied(how, job)

@@ -69,7 +69,7 @@ def differences(before: Entity, document: Document, after: bytes, policy: Policy
     Spans(meant, found).compare(before, rewritten)
     for fault in faults(before, rewritten, meant):
         found.add(fault)
-    if before.media_type == registry.MAILBOX or before.held:
+    if before.media_type in registry.MAIL:
         for fault in _links_without_their_part(*(_recorded(entity) for entity in (before, rewritten))):
             found.add(fault)
     for one, other in in_data_urls(before, rewritten):
