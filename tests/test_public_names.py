@@ -74,7 +74,6 @@ MISSING = {
     "from absolve.tables import parquet": ("pyarrow", "absolve[parquet]"),
     "from absolve.tables import duckdb": ("duckdb", "duckdb>=2.0.1"),
     "from absolve.audit import load": ("duckdb", "duckdb>=2.0.1"),
-    "from absolve.run import where": ("duckdb", "duckdb>=2.0.1"),
     "from absolve.tables import xlsx": ("openpyxl", "absolve[xlsx]"),
     "from absolve.core.patterns import matcher; matcher('a')": ("re2", "google-re2"),
     "from absolve.run import buckets; buckets.state('s3://b/x')": ("s3fs", "absolve[s3]"),

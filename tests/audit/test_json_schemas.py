@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 FIXTURES = str(ROOT / "fixtures")
 NEW = str(ROOT / "examples/move/new")
 OLD = ["--old", str(ROOT / "examples/move/old"), "--old-url", "http://old.bay.example/"]
-ON_DEMAND = "document,line,host,url,path,hreflang,media,file_start,file_end,problems"
+ON_DEMAND = "document,line,host,url,hreflang,file_start,file_end,problems"
 SCHEMAS = ("links", "documents", "audit", "base", "changes", "failures")
 RUNS = {  # arguments -> the schema of what they write
     ("links", FIXTURES, "--url", "http://h/", "-o", "rows.jsonl"): "links",

@@ -171,7 +171,6 @@ def test_a_record_that_fails_verification_stays_and_the_others_are_rewritten(
     monkeypatch.setattr(rewriter, "rewrite", cheating)
     done = absolve("rewrite", archive, "-o", tmp_path / "out.warc", "--verify")
     assert done.status == 3
-    assert "warcio: " in done.err
     assert done.err.count("unverified") == 1
     assert (tmp_path / "out.warc").read_bytes() == record(ABSOLUTE) + other + record(ABSOLUTE)
 

@@ -164,7 +164,7 @@ def test_options_of_spark_functions_equal_those_of_the_command(session: Any, tmp
     page, urls = tmp_path / "page.html", tmp_path / "urls.csv"
     page.write_bytes(b'<a href="x"><a href="y"><img src="z"><img src="http://h/z">')
     urls.write_text(f"{page},http://h/a/b\n")
-    found = spark.links(session, str(page), url_map=str(urls), kind=["image"], columns=["kind", "target"], unique=True)
+    found = spark.links(session, str(page), url_map=str(urls), kind=["image"], columns=["kind", "target"])
     assert sorted(map(tuple, found.collect())) == [("image", "http://h/a/z"), ("image", "http://h/z")]
     spark.rewrite(session, str(page), str(tmp_path / "out"), url="http://g/", scope=["internal"], kind=["image"])
     expected = page.read_bytes().replace(b"z", b"http://g/z", 1)

@@ -32,6 +32,7 @@ Problem: TypeAlias = Literal[
     "unresolved",
     "unsuitable-base",
     "relative-base",
+    "before-base",
     "ignored-base",
     "malformed",
     "too-long",
@@ -114,7 +115,7 @@ class PlanOptions(TypedDict, total=False):
     """The options of `absolve.mirror_plan`; the command's options of the same names describe them."""
 
     at: str | None
-    by: Literal["host", "site", "capture"]
+    by: Literal["host", "site"]
     keep_errors: bool
     same: str | None
     absent: Literal["keep", "sever"]
@@ -153,7 +154,6 @@ class AuditOptions(TypedDict, total=False):
     ignore: str | Iterable[str]
     ignore_file: AnyPath | Iterable[AnyPath]
     answers: AnyPath | Iterable[AnyPath]
-    queries: AnyPath | None
     baseline: AnyPath | None
     changed_since: str | None
     fail_on: str | Iterable[str]
@@ -215,5 +215,3 @@ class ClusterOptions(RewritingOptions, total=False):
     """The options of `absolve.spark.tables` and its like."""
 
     columns: Sequence[str]
-    where: str | None
-    unique: bool

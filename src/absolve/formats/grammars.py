@@ -274,7 +274,7 @@ _FIELD: Final = pattern(
 )
 # ISO 29500-1 18.17.2: a text, the quoted name of a sheet, of a column in brackets; or a call with a text as argument
 _FORMULA: Final = pattern(
-    rb"\"(?:[^\"]++|\"\")*+(?:\"|\Z)|'(?:[^']++|'')*+(?:'|\Z)|\[(?:[^'\[\]]++|'.)*+"
+    rb"\"(?>(?:[^\"]++|\"\")*)(?:\"|\Z)|'(?>(?:[^']++|'')*)(?:'|\Z)|\[(?>(?:[^'\[\]]++|'.)*)"
     rb"|(?<![\w.\x80-\xff])HYPERLINK\([\t\n\r ]*+\"([^\"]++)\"[\t\n\r ]*+[,)]",
     re.IGNORECASE | re.DOTALL,
 )
