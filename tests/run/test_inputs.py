@@ -164,7 +164,12 @@ def test_a_url_map_precedes_all_other_urls(tmp_path: Path, monkeypatch: pytest.M
     assert found[1].url_source == "--url"
 
 
-@pytest.mark.parametrize("row", ["a.html", "a.html,b,c", "a.html,b.html", "a.html,http://["])
+def test_a_url_map_is_what_documents_writes_with_rows_without_a_url(tmp_path: Path) -> None:
+    (tmp_path / "urls.csv").write_text("document,canonical\na.html,http://h/a\nb.html,\n")
+    assert list(inputs.read_url_map(str(tmp_path / "urls.csv")).urls.values()) == ["http://h/a"]
+
+
+@pytest.mark.parametrize("row", ["a.html,b,c", "a.html,b.html", "a.html,http://["])
 def test_an_invalid_url_map_is_reported_with_its_line(tmp_path: Path, row: str) -> None:
     (tmp_path / "urls.csv").write_text(f"path,url\n{row}\n")
     with pytest.raises(UsageError, match=r"urls\.csv:2: "):

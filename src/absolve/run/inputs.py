@@ -495,8 +495,8 @@ class UrlMap(NamedTuple):
 def read_url_map(name: str) -> UrlMap:
     """Return the URLs in a table (path, URL, optional header row): CSV, or a workbook.
 
-    Paths are relative to the working folder. Raise UsageError for a malformed row, and for a URL against which nothing
-    can be resolved; DocumentError if the file cannot be read.
+    Paths are relative to the working folder. Below a header, rows without a URL are skipped. Raise UsageError for a
+    malformed row, and for a URL against which nothing can be resolved; DocumentError if the file cannot be read.
     """
     from absolve.tables import columns, reading  # few runs need them
 
@@ -513,6 +513,8 @@ def read_url_map(name: str) -> UrlMap:
             text = row.problem or f"a row has 2 columns (path, URL), not {len(row.cells)}"
             raise UsageError(f"{name}:{row.first}: {text}")
         path, url = (row.cell(places[role]) for role in _URL_MAP)
+        if header and not url:
+            continue  # in a table of `documents`, a page that records none
         _check_url(url, f"{name}:{row.first}")
         if found.urls.get(key(path), url) != url:
             text = f"line {found.lines[key(path)]} has another URL for {in_short(path)!r}"
@@ -520,7 +522,7 @@ def read_url_map(name: str) -> UrlMap:
         found.urls[key(path)] = url
         found.lines[key(path)] = row.first
     if not found.urls:
-        raise UsageError(f"{name}: no row is in this file")
+        raise UsageError(f"{name}: no row has a URL")
     return found
 
 
