@@ -344,7 +344,7 @@ def test_a_changed_file_or_option_is_not_resumed(absolve: Runner, site: Path, ch
 
 @pytest.mark.parametrize(
     "options",
-    [(), ("-o", "l.parquet"), ("-o", "l.sqlite"), ("-o", "l.txt", "--format", "table")],
+    [(), ("-o", "l.parquet"), ("-o", "l.sqlite"), ("-o", "l.txt", "--format", "table"), ("-o", "l.csv", "--sql", "FROM links")],
 )
 def test_resume_needs_a_file_in_a_text_format(absolve: Runner, options: tuple[str, ...]) -> None:
     done = absolve("links", "p.html", "--resume", *options)

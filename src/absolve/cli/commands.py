@@ -177,8 +177,7 @@ examples:
 
 {verdicts}
 
-The verdicts are SQL over the tables of absolve links and absolve documents:
---queries DIR takes changed copies of the files in absolve/audit/queries.""",
+The verdicts are SQL over the tables of absolve links and absolve documents.""",
     ),
     "verify": Command(
         "prove with an independent parser that a rewrite changed only links",

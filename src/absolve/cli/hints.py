@@ -133,8 +133,6 @@ def of_usage(message: str) -> str:
     """Return the hint for an error of argparse, or an empty text."""
     if found := _NO_VALUE.fullmatch(message):
         option = next((name for name in found[1].split("/") if name.startswith("--")), found[1])
-        if option == "--sort":
-            return "--sort COLUMN:desc sorts downwards"
         return f"a value that begins with - is written {option}=VALUE"
     if message.endswith("required: COMMAND"):
         return f"commands: {', '.join(COMMANDS)}"

@@ -65,9 +65,14 @@ def run(options: argparse.Namespace, report: Report) -> None:
 
 
 def _ask(how: ListOptions, options: argparse.Namespace, report: Report) -> None:
-    """Print the result of --sql over all rows and all columns, which are put into a database first."""
+    """Print the result of --sql over all rows and all columns, which are put into a database first.
+
+    Raise UsageError for --resume: a query needs all rows.
+    """
     from absolve.cli import queries  # imports DuckDB
 
+    if getattr(options, "resume", False):
+        raise UsageError("--resume needs -o FILE in a text format, without --sql")
     queries.check(options.sql)
     columns = tuple(name for name in every_column(how.table) if name not in {"file_start", "file_end"})
     cells = Cells(masked=how.cells.masked)

@@ -39,8 +39,7 @@ def list_journal(options: argparse.Namespace, *, keeps_bytes: bool) -> Iterator[
         yield None
         return
     if options.output in {None, special_files.STDOUT} or not keeps_bytes:
-        text = "--resume needs -o FILE in jsonl, json, csv, tsv, md or html, without --unique, --sort and --limit"
-        raise UsageError(text)
+        raise UsageError("--resume needs -o FILE in jsonl, json, csv, tsv, md or html")
     if STDIN in options.inputs or not (options.inputs or options.from_):
         raise UsageError("--resume cannot read the standard input (-) again: name files or folders")
     how = repr((_how(options), options.show_credentials))  # rows may have credentials
