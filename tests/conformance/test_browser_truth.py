@@ -8,6 +8,7 @@ begins to pass, or that differs otherwise, must be removed there. `browser_view`
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -66,12 +67,25 @@ def facts(links: Counter[Link]) -> dict[str, int]:
     return {url if (element, name) == ("a", "href") else f"{element} {name} {url}": count for (element, name, url), count in links.items()}
 
 
+def behind(links: Counter[Link]) -> Counter[Link]:
+    """Return the links with the URLs behind those of web.archive.org, as absolve has them in a page that it changed."""
+    captures: Counter[Link] = Counter()
+    for (element, name, url), count in links.items():
+        captures[element, name, _CAPTURE.sub("", url)] += count
+    return captures
+
+
+_CAPTURE: Final = re.compile(r"https?://web\.archive\.org/web/\d+(?:[a-z]{2}_)?/")
+
+
 def test_pages_have_the_links_of_the_browser_unless_pinned(shared: Path) -> None:
-    differing = {
-        page.view.path: {"browser": facts(page.theirs - page.ours), "absolve": facts(page.ours - page.theirs)}
-        for page in found(shared)
-        if page.theirs != page.ours
-    }
+    differing = {}
+    for page in found(shared):
+        theirs, ours = page.theirs, page.ours
+        if PINS["pages"].get(page.view.path, {}).get("class") == "web archive":
+            theirs, ours = behind(theirs), behind(ours)
+        if theirs != ours:
+            differing[page.view.path] = {"browser": facts(theirs - ours), "absolve": facts(ours - theirs)}
     assert differing == {path: {side: pin[side] for side in ("browser", "absolve")} for path, pin in PINS["pages"].items()}
     assert len(found(shared)) == PAGES
 

@@ -9,12 +9,14 @@ from typing import Final
 import pytest
 
 JUDGES: Final = {"mirror": "check_mirror.py", "audit": "check_audit.py", "field": "check_field.py"}
-# By the judged file, the cases that fail. Of a mirror, one wants the fragment of the link where the redirect has one: RFC 9110
-# 10.2.2 has the contrary. Of ordinary files, those that nothing in absolve is made for yet. One that passes must leave the list.
+# By the judged file, the cases that fail: those whose names or defaults are not there yet. One that passes must leave the list.
 FAILING: Final = {
-    "mirror": "redirects",
+    "mirror": "",
     "audit": "",
     "field": """
+        docs-base-path-twice docs-glued-host docs-not-found-page docs-relative-only-feed docs-sitemap-relative
+        first-layout-too-high mirror-folder-url move-archivebox move-aspnet-tilde move-colon-names move-session-ids
+        move-wget-old-names remap-file-table
     """,
 }
 
