@@ -5,8 +5,10 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import duckdb
 import pytest
 from command_runner import Runner
+from pyarrow import parquet
 
 URL = "--url=http://h/d/"
 LINKS = b"<a href=x>1</a><img src=i.png><a href=http://g/>2</a><a href=x>3</a>"
@@ -93,6 +95,40 @@ def test_a_query_is_written_to_the_output_in_its_format(absolve: Runner) -> None
         assert database.execute("SELECT document, links FROM result").fetchall() == [("site/a.html", 4), ("site/b.html", 4)]
     absolve("documents", "site", "--sql", "SELECT sum(links) AS n FROM documents", "-o", "n.csv")
     assert Path("n.csv").read_text() == "n\n8\n"
+
+
+ROWS = """SELECT * FROM (VALUES (NULL, NULL, NULL, NULL, 1), (5, 1.5::DOUBLE, ['u', 'v'], DATE '2020-01-02', 2)) t("a""b", c, d, e, o) ORDER BY o"""
+
+
+@pytest.mark.usefixtures("site")
+def test_the_result_of_a_query_has_the_types_of_its_columns_where_the_first_row_has_none(absolve: Runner) -> None:
+    for suffix in ("parquet", "duckdb", "sqlite", "csv", "jsonl"):
+        assert absolve("links", "site", "--sql", ROWS, "-o", f"r.{suffix}").status == 0
+    empty, row = (None, None, None, None, 1), (5, 1.5, ["u", "v"], "2020-01-02", 2)
+    with duckdb.connect("r.duckdb") as database:
+        assert database.execute("FROM result").fetchall() == [empty, row]
+    with closing(sqlite3.connect("r.sqlite")) as rows:
+        assert rows.execute("SELECT * FROM result").fetchall() == [empty, (5, 1.5, "u v", "2020-01-02", 2)]
+    found = parquet.read_table("r.parquet").to_pylist()
+    assert found == list(map(json.loads, Path("r.jsonl").read_text().splitlines()))
+    assert [tuple(one.values()) for one in found] == [empty, row]
+    assert Path("r.csv").read_text() == '"a""b",c,d,e,o\n,,,,1\n5,1.5,u v,2020-01-02,2\n'
+
+
+@pytest.mark.usefixtures("site")
+@pytest.mark.parametrize(
+    ("query", "options", "error"),
+    [
+        ("SELECT 1 AS a, 2 AS a", ("-o", "r.csv"), "two columns are named 'a'"),
+        ("SELECT 1 AS a, 2 AS a", ("--json",), "two columns are named 'a'"),
+        ("SELECT 1 AS a, 2 AS A", ("-o", "r.sqlite"), "two columns are named 'a'"),
+        ("SELECT 9223372036854775808::HUGEINT", ("-o", "r.parquet"), "too large for a column"),
+    ],
+)
+def test_a_result_that_a_format_cannot_have_is_an_error(absolve: Runner, query: str, options: tuple[str, ...], error: str) -> None:
+    done = absolve("links", "site", "--sql", query, *options)
+    assert (done.status, error in done.err) == (2, True)
+    assert list(Path().glob("r.*")) == []
 
 
 @pytest.mark.usefixtures("site")

@@ -415,15 +415,16 @@ JOIN new_documents d ON d.document = l.document AND d.entity = regexp_replace(l.
 WHERE list_contains(l.problems, 'before-base') AND d.url IS NOT NULL
 AND bare(l.target) NOT IN (SELECT url FROM resources WHERE side = 'new')"""
 _INSTEAD: Final = """
-UPDATE new_links SET target = $url
-WHERE rowid = $row AND bare($url) IN (SELECT url FROM resources WHERE side = 'new')"""
+UPDATE new_links SET target = instead.url FROM instead
+WHERE new_links.rowid = instead.link AND bare(instead.url) IN (SELECT url FROM resources WHERE side = 'new')"""
 
 
 def _take_what_is_there(connection: Any) -> None:
     """Set the target of each link that browsers resolve without the base element, where only that URL is there."""
-    for row, own, reference in connection.execute(_BEFORE).fetchall():
-        if (url := whatwg.parse(reference, own)) is not None:
-            connection.execute(_INSTEAD, {"url": url, "row": row})
+    connection.execute("CREATE OR REPLACE TABLE instead (link BIGINT, url VARCHAR)")
+    found = ((link, whatwg.parse(reference, own)) for link, own, reference in each(connection, _BEFORE))
+    insert(connection, "instead", (pair for pair in found if pair[1] is not None))
+    connection.execute(_INSTEAD)
 
 
 def each(connection: Any, query: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:

@@ -88,8 +88,7 @@ def found(
 
 def asks_otherwise(options: argparse.Namespace) -> bool:
     """Return whether an option is about requests: archives of the web are then asked for as pages are, as a whole."""
-    given = (options.header, options.cookies, options.deny_private, options.save, options.cache)
-    return any(given) or getattr(options, "engine", "local") != "local"
+    return any((options.header, options.cookies, options.deny_private, options.save, options.cache))
 
 
 def _noted(found_: Iterator[Input], options: argparse.Namespace, report: Report) -> Iterator[Input]:

@@ -6,9 +6,10 @@ In: a DuckDB connection with the tables, and the options. Out: lines with tab-se
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import closing
 from functools import partial
-from itertools import chain, islice, zip_longest
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
@@ -16,15 +17,18 @@ import duckdb
 from absolve import tables
 from absolve.cli import json_array
 from absolve.core import printable
-from absolve.core.errors import UsageError
+from absolve.core.arrow_stream import DOUBLE, LISTS, NUMBER, TEXT, Field
+from absolve.core.errors import UsageError, in_short
+from absolve.inventory import batches
 from absolve.tables import Table
 from absolve.tables.duckdb import CLOSED
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    from absolve.core.arrow_stream import Stream
     from absolve.run.safe_cells import Cells
 
 ROWS: Final = 1000  # read at once
@@ -44,11 +48,14 @@ def opened(path: Path) -> Any:
 
 def say(connection: Any, query: str, options: argparse.Namespace) -> None:
     """Print the result as lines of cells, or as JSON with --json. Raise UsageError for a wrong query."""
-    names, rows = _answered(connection, query)
+    kinds, rows = _answered(connection, query)
+    names = [name for name, _ in kinds]
     shown = partial(printable.message, credentials=options.show_credentials)
     with json_array.array(options) as add:
         if add is None:
             print("\t".join(map(shown, names)))
+        else:
+            _check_names(names)
         for row in rows:
             if add is not None:
                 add(dict(zip(names, row, strict=True)))
@@ -58,27 +65,34 @@ def say(connection: Any, query: str, options: argparse.Namespace) -> None:
 
 def write(connection: Any, query: str, format_: str, cells: Cells, out: Any) -> None:
     """Write the result to an open file, or to a path, in a format of tables. Raise UsageError for a wrong query."""
-    names, rows = _answered(connection, query)
-    sink = tables.by_name(format_)
-    first = next(rows, ())
-    table = Table("result", {name: _kind(cell) for name, cell in zip_longest(names, first)})
-    all_rows = chain([first] if first else (), rows)
+    kinds, rows = _answered(connection, query)
+    names = [name for name, _ in kinds]
+    form, sink = tables.FORMATS[format_], tables.by_name(format_)
+    _check_names(names if form.text else [name.lower() for name in names])  # databases take a and A for one
+    table = Table("result", dict(kinds))
+    text = partial(_plain, nested=format_ in {"json", "jsonl"})
+    made = [text if form.text else _TYPED.get(kind, str) for _, kind in kinds]
+    encode = partial(sink.encode, names)
+    if form.columns and not form.text:  # by itself it knows the types of our own columns alone
+        encode = partial(_stream, [Field(name, _FIELDS.get(kind, TEXT)) for name, kind in kinds])
+        table = table._replace(rows=encode([]))
 
     def chunks() -> Iterator[tuple[str, Any]]:
-        while some := [[_plain(cell) for cell in row] for row in islice(all_rows, ROWS)]:
-            yield table.name, sink.encode(names, cells.of(names, some))
+        while some := list(islice(rows, ROWS)):
+            plain = [[None if cell is None else of(cell) for of, cell in zip(made, row, strict=True)] for row in some]
+            yield table.name, encode(cells.of(names, plain))
 
     sink.write([table], chunks(), out)
 
 
-def _answered(connection: Any, query: str) -> tuple[list[str], Iterator[Sequence[Any]]]:
-    """Return the names of the columns, and the rows."""
+def _answered(connection: Any, query: str) -> tuple[list[tuple[str, str]], Iterator[Sequence[Any]]]:
+    """Return the names of the columns with their types in tables, and the rows."""
     cursor = connection.cursor()
     try:
         cursor.execute(_statement(cursor, query))
     except duckdb.Error as error:
         raise _wrong(error) from error
-    return [column[0] for column in cursor.description or ()], _rows(cursor)
+    return [(name, _kind(str(kind))) for name, kind, *_ in cursor.description or ()], _rows(cursor)
 
 
 def _rows(cursor: Any) -> Iterator[Sequence[Any]]:
@@ -103,12 +117,44 @@ def _wrong(error: Exception) -> UsageError:
     return UsageError(f"--sql: {str(error).partition(chr(10))[0]}")
 
 
-def _kind(cell: Any) -> str:
-    """Return the type of a column, by a value in it; a type of DuckDB that no format has is text."""
-    if isinstance(cell, list):
-        return "VARCHAR[]"
-    return {int: "BIGINT", float: "DOUBLE"}.get(type(cell), "VARCHAR")
+def _stream(fields: Sequence[Field], rows: Sequence[Sequence[Any]]) -> Stream:
+    return batches.stream([batches.typed(fields, rows)])
 
 
-def _plain(cell: Any) -> Any:
-    return cell if cell is None or isinstance(cell, (str, int, float, list)) else str(cell)
+def _check_names(names: Sequence[str]) -> None:
+    twice = next((name for name, number in Counter(names).items() if number > 1), None)
+    if twice is not None:
+        raise UsageError(f"--sql: two columns are named {in_short(twice)!r}: give one of them another name with AS")
+
+
+def _kind(kind: str) -> str:
+    """Return the type that a column of this type of DuckDB has in tables; one that no format has is text."""
+    if kind in {"BOOLEAN", "HUGEINT", "UHUGEINT"} or kind.endswith(("INT", "INTEGER")):
+        return "BIGINT"
+    if kind in {"DOUBLE", "FLOAT"}:
+        return "DOUBLE"
+    return "VARCHAR[]" if kind == "VARCHAR[]" else "VARCHAR"
+
+
+def _plain(cell: Any, *, nested: bool = False) -> Any:
+    """Return a cell of a text format; a list of others than texts is a text, or with `nested` a list."""
+    if isinstance(cell, list) and nested:
+        return [None if one is None else _plain(one, nested=True) for one in cell]
+    is_words = isinstance(cell, list) and all(isinstance(one, str) for one in cell)
+    return cell if is_words or isinstance(cell, (str, int, float)) else str(cell)
+
+
+def _whole(cell: int) -> int:
+    """Return a number. Raise UsageError for one of more than 64 bits."""
+    if not -(1 << 63) <= cell < 1 << 63:
+        raise UsageError(f"--sql: {cell} is too large for a column of whole numbers: cast it to VARCHAR")
+    return cell
+
+
+_FIELDS: Final = {"BIGINT": NUMBER, "DOUBLE": DOUBLE, "VARCHAR[]": LISTS}
+# For formats whose columns have a type.
+_TYPED: Final[dict[str, Callable[[Any], Any]]] = {
+    "BIGINT": _whole,
+    "DOUBLE": float,
+    "VARCHAR[]": lambda words: [word or "" for word in words],
+}

@@ -34,6 +34,12 @@ class Table(NamedTuple):
     rows: Any = None
 
 
+def defined(columns: Mapping[str, str]) -> str:
+    """Return the columns of a CREATE TABLE statement, from their names to their types: `"a" TEXT, "b" INTEGER`."""
+    quoted = ((name.replace('"', '""'), kind) for name, kind in columns.items())
+    return ", ".join(f'"{name}" {kind}' for name, kind in quoted)
+
+
 class Sink(NamedTuple):
     """A table format: rows are encoded in chunks, in any process; the parent process writes the chunks in order.
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from absolve.core.errors import MissingPackageError
 from absolve.inventory import batches
-from absolve.tables import SCHEMA_VERSION, Sink
+from absolve.tables import SCHEMA_VERSION, Sink, defined
 
 try:
     import duckdb
@@ -60,7 +60,7 @@ def write(tables: Sequence[Table], chunks: Iterable[tuple[str, Any]], path: Path
 def add_tables(database: Any, tables: Sequence[Table], chunks: Iterable[tuple[str, Any]], prefix: str = "") -> None:
     """Create tables, with a prefix before their names, in an open database, and insert the chunks."""
     for table in tables:
-        described = ", ".join(f'"{name}" {kind}' for name, kind in table.columns.items())
+        described = defined(table.columns)
         database.execute(f"CREATE TABLE IF NOT EXISTS {prefix}{table.name} ({described})")
     waiting: dict[str, list[Any]] = {table.name: [] for table in tables}
     number = size = 0

@@ -11,7 +11,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve.inventory.columns import Columns
-from absolve.tables import SCHEMA_VERSION, Sink
+from absolve.tables import SCHEMA_VERSION, Sink, defined
 from absolve.tables.rows import text_of
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _fill(
     database.execute("PRAGMA synchronous = OFF")  # the caller fsyncs the file before renaming it
     inserts = {}
     for table in tables:
-        described = ", ".join(f'"{name}" {_TYPES.get(kind, "TEXT")}' for name, kind in table.columns.items())
+        described = defined({name: _TYPES.get(kind, "TEXT") for name, kind in table.columns.items()})
         database.execute(f"CREATE TABLE {table.name} ({described})")
         places = ", ".join("?" * len(table.columns))
         inserts[table.name] = f"INSERT INTO {table.name} VALUES ({places})"  # noqa: S608 - names of ours
