@@ -329,7 +329,7 @@ def test_no_advice_makes_a_verdict_worse(shared: Path, tmp_path: Path) -> None:
 
 
 def advice(done: Audit) -> list[str]:
-    """Return the rules to add, those of folders in the place of those of their pages."""
+    """Return the rules to add: a folder has one in place of the rules of its pages."""
     of_causes = {row["cause"]: row["rule"] for row in done.tables["causes"] if row["verdict"] == "moved"}
     moved = [row for row in done.tables["urls"] if row["verdict"] == "moved"]
     return list(dict.fromkeys(rule for row in moved if (rule := of_causes[row["cause"]] or row["rule"])))

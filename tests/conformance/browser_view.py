@@ -101,7 +101,7 @@ def _url(entity: Entity) -> str:
     if entity.media_type != HTML:
         text = f"browsers are asked for pages, and this is {entity.media_type}"
     elif own.layer is Layer.DEFAULT:
-        text = "a browser needs to know where the page came from (--url says it)"
+        text = "a browser needs to know where the page came from (give --url)"
     elif scheme(own.url) not in _SCHEMES:
         text = f"a browser can be given pages of {' and '.join(_SCHEMES)} URLs only, and this is {own.url[:100]}"
     else:
@@ -163,7 +163,7 @@ _COMPARED: Final = frozenset(
 
 
 def _is_compared(element: str, attribute: str) -> bool:
-    """Return whether views list the links of this attribute of this element; names are those of rows."""
+    """Return whether views list the links of this attribute of this element; names are as in rows."""
     return (element, attribute) in _COMPARED or ("*", attribute) in _COMPARED
 
 

@@ -1,7 +1,7 @@
-"""What stands before a base element, and a base that a policy forbids: as Chromium and Firefox resolve it.
+"""What is before a base element, and a base that a policy forbids: as Chromium and Firefox resolve it.
 
 One page per element is served, with its base element behind or before it; both browsers load all of them in frames.
-The requests that reach the server, and the URLs of hyperlinks in the DOM, are those of absolve.
+The requests that reach the server, and the URLs of hyperlinks in the DOM, are the same as in absolve.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ def facts(links: Counter[Link]) -> dict[str, int]:
 
 
 def behind(links: Counter[Link]) -> Counter[Link]:
-    """Return the links with the URLs behind those of web.archive.org, as absolve has them in a page that it changed."""
+    """Return the links with the captured URLs in place of those at web.archive.org, as absolve lists them."""
     captures: Counter[Link] = Counter()
     for (element, name, url), count in links.items():
         captures[element, name, _CAPTURE.sub("", url)] += count

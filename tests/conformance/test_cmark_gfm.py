@@ -32,7 +32,7 @@ PLACEHOLDERS = ("{{", "{%")
 
 
 def by_cmark(page: bytes) -> set[str]:
-    """Return the destinations of the links and images, without those of raw HTML and of footnotes."""
+    """Return the destinations of the links and images, without raw HTML and footnotes."""
     options = [part for one in EXTENSIONS for part in ("-e", one)]
     made = subprocess.run([str(CMARK), *options], input=page, capture_output=True, check=True).stdout
     text = re.sub(r'<a href="#fn[^>]*>', "", made.decode("utf-8", "surrogateescape"))
@@ -40,7 +40,7 @@ def by_cmark(page: bytes) -> set[str]:
 
 
 def by_absolve(page: bytes) -> tuple[set[str], set[str]]:
-    """Return the references of links and images, and those of definitions, which need no use."""
+    """Return the references of links and images, and of definitions, which need no use."""
     rows = [row for row in absolve.links(page, media_type="text/markdown") if row.element == "markdown"]
     links, definitions = (
         {decoded(row.reference) for row in rows if (row.attribute == "definition") is only} for only in (False, True)

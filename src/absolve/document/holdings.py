@@ -131,7 +131,7 @@ def keeper_of(path: str) -> str:
 def saver_of(path: str, head: bytes) -> str:
     """Return what a file, with these first bytes, is that a program kept beside a site which it saved; "" for others.
 
-    Its name does not tell (`keeper_of`).
+    Its name alone does not show it (`keeper_of`).
     """
     name = path.rpartition("/")[2]
     if name == "index.rdf" and _MAF in head:

@@ -21,7 +21,7 @@ DEEPEST = 100  # greatest max_depth: each level uses four frames of Python's sta
 
 
 class Settings(NamedTuple):
-    """The user's choices and limits; the names are those of the command line's options, but for the last three."""
+    """The user's choices and limits; named as the options of the command line, but for the last three."""
 
     profile: str = "rfc1808"
     ignore_base: str = ""  # kinds of base claims that do not count, joined by commas

@@ -24,7 +24,7 @@ _ERRORS: Final = {
     "cp932": pattern("[\udc81-\udc9f\udce0-\udcfc][\udc80-\udcff]"),
     "euc_jp": pattern("\udc8f[\udca1-\udcfe][\udc80-\udcff]?|[\udc8e\udc8f\udca1-\udcfe][\udc80-\udcff]"),
 }
-# Characters that a codec decodes to others than the Standard -> those of the Standard
+# Characters that a codec decodes to others than the Standard -> what the Standard has
 _CHANGED: Final = {
     "big5hkscs": str.maketrans(
         "\u2022\uff64\u203e\u223c\u2641\u2609\xa5\xa2\xa3", "\u2027\ufe51\xaf\uff5e\u2295\u2299\uffe5\uffe0\uffe1"
@@ -40,7 +40,7 @@ _CHANGED: Final = {
     ),
     "koi8-u": str.maketrans("\u255d\u256c", "\u045e\u040e"),
 }
-# Characters of Big5 that the codec lacks: those of HKSCS-2008 from 0x877A on, and others with their codes
+# Characters of Big5 that the codec lacks: in HKSCS-2008 from 0x877A on, and others with their codes
 _HKSCS: Final = (
     "㡵𡵓𣚞𦀡㻬𥣞㫵竼龗𤅡𨤍𣇪𠪊𣉞䌊蒄龖鐯䤰蘓墖靊鈘秐稲晠権袝瑌篅枂稬剏遆㓦珄𥶹瓆鿇垳䤯呌䄱𣚎堘穲𧭥讏"
     "䚮𦺈䆁𥶙箮𢒼鿈𢓁𢓉𢓌鿉蔄𣖻䂴鿊䓡𪷿拁灮鿋"
@@ -149,7 +149,7 @@ def folded(text: str, codec: str) -> str:
 
 @cache
 def _table(charset: str, codec: str, *, every: bool) -> dict[str, bytes]:
-    """Return the codes of characters that are not ASCII, those of four bytes excepted; if `every`, unsent ones, too."""
+    """Return the codes of at most three bytes of characters that are not ASCII; if `every`, unsent ones, too."""
     codes = [bytes((byte,)) for byte in range(0x80, 0x100)]
     if codec in _ERRORS:
         codes += map(bytes, product(range(0x81, 0xFF), (*range(0x40, 0x7F), *range(0x80, 0xFF))))

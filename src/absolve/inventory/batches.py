@@ -28,7 +28,7 @@ KINDS: Final = {
 }
 NULLABLE: Final = frozenset(
     "target url url_source status date media_type charset size digest title lang canonical robots"
-    " host path hreflang media file_start file_end".split()
+    " host hreflang file_start file_end".split()
 )
 _PLACES: Final = {name: place for place, name in enumerate(RULED)}
 MOST_BYTES: Final = 64 << 20  # bytes of a batch or a gathered table: 100,000 rows take half of it

@@ -255,17 +255,12 @@ def _zim(mirror: Mirror, path: Path, start: str | None) -> None:
     entry = File("index.html", "", "text/html", "Index")
     first = mirror.first(start) if start is not None else entry
     made = mirror.folder.with_name("made.zim")
-    files = (*mirror.files.values(), entry, File(MAP, "", "application/vnd.sqlite3", None))
-
-    def make() -> None:
-        with _silent(), writer.Creator(made).config_indexing(True, "eng").set_mainpath(first.path) as creator:
-            for name, value in _metadata(first).items():
-                creator.add_metadata(name, value)
-            creator.add_illustration(48, _ICON)
-            for file in files:
-                creator.add_item(Item(file))
-
-    make()
+    with _silent(), writer.Creator(made).config_indexing(True, "eng").set_mainpath(first.path) as creator:
+        for name, value in _metadata(first).items():
+            creator.add_metadata(name, value)
+        creator.add_illustration(48, _ICON)
+        for file in (*mirror.files.values(), entry, File(MAP, "", "application/vnd.sqlite3", None)):
+            creator.add_item(Item(file))
     with made.open("rb") as complete, outputs.writing(path) as out:
         shutil.copyfileobj(complete, out)
 

@@ -69,7 +69,7 @@ def safe(segment: str) -> Name:
 
 
 def is_reserved(name: str) -> bool:
-    """Return whether a name is hidden, an option, a device's or a short one on Windows, or that of some settings."""
+    """Return whether a name is hidden, an option, a device's or a short one on Windows, or a file of settings."""
     return bool(
         _DEVICE.fullmatch(name)
         or ("~" in name and _SHORT.fullmatch(name))

@@ -210,7 +210,7 @@ def name_of(url: str) -> str:
 def entity_of(payload: Payload, url: str, settings: Settings, fields: str = "") -> Entity | None:
     """Return the walked document of a payload; None for one without a walker. Raise DocumentError as `walk` does.
 
-    `fields` are those of its response: a Content-Security-Policy may forbid its base element.
+    `fields` are the header fields of its response: a Content-Security-Policy may forbid its base element.
     """
     if payload.entity is not None:
         return payload.entity

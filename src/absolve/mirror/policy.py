@@ -64,7 +64,7 @@ _LAZY: Final = frozenset((place.element, place.attribute) for place in link_tabl
 class Target(NamedTuple):
     """A file in the mirror, by its path, and the fragment that a redirect to it has.
 
-    `query` is that of the reference, where the file was found without it.
+    `query` is the query of the reference, where the file was found without it.
     """
 
     path: str

@@ -52,7 +52,7 @@ def _links(how: MirrorOptions, kept: task.Kept, item: Item, payload: Payload) ->
     """Return the paths to which a document leads, and whether that is a step; none for one that cannot be read."""
     found: dict[str, bool] = defaultdict(lambda: True)
 
-    def seen(resolved: Resolved) -> None:  # `policy` is that of the document
+    def seen(resolved: Resolved) -> None:  # `policy` belongs to the document
         policy.seen.reached.clear()
         policy(resolved)
         for path in policy.seen.reached:

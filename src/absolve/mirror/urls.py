@@ -48,7 +48,7 @@ def path_form(url: str) -> str | None:
 
 
 def _path_forms(url: str, charset: str = "utf-8") -> Iterator[str]:
-    """Yield the form of a URL, then those of what its path may mean in a charset."""
+    """Yield the form of a URL, then one for each path that it may mean in a charset."""
     before, mark, query = url.partition("?")
     root, separator, rest = plain(before).partition("://")
     authority, slash, path = rest.partition("/")

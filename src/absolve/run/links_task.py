@@ -46,7 +46,7 @@ class ListOptions(NamedTuple):
     """How inputs are listed: selection of links, columns, format of the sink.
 
     `cells`: changes to the text of rows. `table`: the table that all these options are about, "links" or "documents".
-    `beside`: list the table of documents beside that of links, with all columns.
+    `beside`: list the table of documents beside the links, with all columns.
     """
 
     reading: ReadOptions

@@ -159,7 +159,7 @@ def is_read_once(name: str) -> bool:
 
 
 def local(name: str) -> str:
-    """Return the path to open for an input: that of its copy while `spooled` has one."""
+    """Return the path to open for an input: its copy while `spooled` has one."""
     return _SPOOLED.get(name, name)
 
 

@@ -59,7 +59,7 @@ def links(spark: SparkSession, paths: str | Sequence[str], **options: Unpack[Clu
 def documents(spark: SparkSession, paths: str | Sequence[str], **options: Unpack[ClusterOptions]) -> DataFrame:
     """Return the documents in files, folders and archives: the columns of `absolve.documents`, rows in no order.
 
-    The options are those of `tables`, but for kind, scope and problem; columns are about documents.
+    It takes the options of `tables`, but for kind, scope and problem; columns are about documents.
     """
     _configure(spark)
     found, how = _listing(paths, "parquet", {**options}, [], DOCUMENTS)

@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 # Names that no public DNS answers: RFC 6761 6.2 to 6.4, RFC 6762 3 and G, RFC 8375, `internal` (ICANN, 2024-07-29), and
-# those of services in Kubernetes.
+# names of services in Kubernetes.
 _PRIVATE_NAME: Final = re.compile(
     r"(?:.*\.)?(?:localhost|localdomain|local|internal|intranet|private|corp|home|lan|home\.arpa|invalid|test|svc)\.?"
 )

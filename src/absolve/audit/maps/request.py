@@ -39,7 +39,7 @@ class Request(NamedTuple):
     """One URL as rules see it: `host` with a non-default port, `path` as in the URL and `decoded`, query or None.
 
     `indexes`: the names of index files. `line`: the path and query of the request line, if the server asks itself for
-    another URL: that of the index file of a folder.
+    another URL, the index file of a folder.
     """
 
     url: str

@@ -45,7 +45,7 @@ class Rules:
     `used` counts the distinct URLs that each rule moved, by file and line. `maps` are the sets of rules without the
     redirects that were recorded. `others` are roots of more hosts of the old site. `adds_slash`: the server redirects a
     folder without its slash. `indexes`: the names of the files that nginx and Apache ask for inside a folder. `hosts`
-    are those of both sites.
+    are the hosts of both sites.
     """
 
     def __init__(
@@ -180,7 +180,7 @@ class Rules:
         return asked is not None and asked.host == self._home
 
     def landed(self, url: str) -> str:
-        """Return where a redirect to a URL ends: that of an old one without a rule, at the same path of the new site.
+        """Return where a redirect to a URL ends: for an old URL without a rule, at the same path of the new site.
 
         An old URL that is not there stays: nothing answers it.
         """

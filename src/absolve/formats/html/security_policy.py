@@ -105,7 +105,7 @@ def for_one_file(policy: str) -> str:
 
 
 def allows(found: Directives, kind: str, url: str, page: str, nonce: str = "", *, by_path: bool = True) -> bool:
-    """Return whether a policy lets the page `page` load a URL (6.7.2): `kind` is that of a link.
+    """Return whether a policy lets the page `page` load a URL (6.7.2): `kind` is the kind of its link.
 
     After a redirect the path does not count.
     """

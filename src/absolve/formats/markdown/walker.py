@@ -1,7 +1,7 @@
 """The Markdown walker: the links of Markdown's own syntax, and the events of the raw HTML between them.
 
 In: the bytes of a document in UTF-8. Out: the events of both, in the order of the document. Code is literal text.
-Where facts about pages are wanted, the anchors are those of the HTML and the names of headings, as GitHub gives them:
+Where facts about pages are wanted, the anchors are the names in the HTML and those that GitHub gives to headings:
 `# Set *up*` is `#set-up`, a second one `#set-up-1`; and names in attributes, as in `## Other {#name}`.
 """
 
@@ -69,7 +69,7 @@ _INLINE: Final = pattern(
 
 
 def _names(data: bytes, blocks: Blocks) -> Iterator[str]:
-    """Yield the names of attributes, then those of headings (also of raw HTML), in order."""
+    """Yield the names in attributes, then the names of headings (also in raw HTML), in order."""
     masked_data = bytes(blocks.out)
     for found in _ATTRIBUTES.finditer(masked_data):
         yield (found[1] or found[2]).decode("utf-8", "replace")

@@ -347,7 +347,7 @@ def _cut_off(what: str, offset: int, url: str = "") -> Finding:
 
 
 def _completed(data: bytes, block: int) -> bytes | None:
-    """Return a record whose length is that of its block, of which the end is missing; None without a plain length."""
+    """Return a cut record with the length that its block has now; None without a plain length."""
     found = _LENGTH.search(data, 0, block)
     if found is None:
         return None

@@ -52,7 +52,7 @@ class Archive(Sequence[Member]):
 
     A megabyte of directory has tens of thousands of entries, and a `Member` takes some kilobytes. All offsets are bytes
     in the file: `start` of the archive, `headers` of the local header of each member, `directory` of the central
-    directory. `places` are the fields of the end records with offsets of the directory. `charset` is that of the names
+    directory. `places` are the fields of the end records with offsets of the directory. `charset` has the names
     without the flag of UTF-8, "" if it is not known; `is_guessed`: no page shows it.
     """
 

@@ -42,7 +42,7 @@ class Cache:
         except OSError as error:
             raise UsageError(f"--cache {folder}: {error.strerror or error}") from error
         path = Path(folder) / _FILE
-        with suppress(OSError):  # of another user; `_check` says what else there is
+        with suppress(OSError):  # of another user; `_check` reports any other fault
             path.touch(0o600)
             path.chmod(0o600)
         _check(path)

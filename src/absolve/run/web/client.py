@@ -584,7 +584,7 @@ def _failure(url: ada_url.URL, error: Exception, asking: Asking) -> _NoAnswer:
 
 
 def _reason(error: BaseException) -> str:
-    """Return what the system says about an error: a package may hide it, as "All connection attempts failed"."""
+    """Return the text of the system for an error: a package may hide it, as "All connection attempts failed"."""
     found: BaseException | None = error
     while found is not None:
         if isinstance(found, OSError) and found.errno:
