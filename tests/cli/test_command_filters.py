@@ -112,6 +112,9 @@ def test_the_result_of_a_query_has_the_types_of_its_columns_where_the_first_row_
     found = parquet.read_table("r.parquet").to_pylist()
     assert found == list(map(json.loads, Path("r.jsonl").read_text().splitlines()))
     assert [tuple(one.values()) for one in found] == [empty, row]
+    assert json.loads(absolve("links", "site", "--sql", "SELECT 0.0 / 0 AS x, [DATE '2020-01-02'] AS y", "--json").out) == [
+        {"x": None, "y": ["2020-01-02"]}  # JSON has no NaN
+    ]
     assert Path("r.csv").read_text() == '"a""b",c,d,e,o\n,,,,1\n5,1.5,u v,2020-01-02,2\n'
 
 

@@ -10,6 +10,7 @@ from collections import Counter
 from contextlib import closing
 from functools import partial
 from itertools import islice
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
@@ -58,7 +59,7 @@ def say(connection: Any, query: str, options: argparse.Namespace) -> None:
             _check_names(names)
         for row in rows:
             if add is not None:
-                add(dict(zip(names, row, strict=True)))
+                add(dict(zip(names, map(_json, row), strict=True)))
             else:
                 print("\t".join("" if cell is None else shown(str(cell)) for cell in row))
 
@@ -70,7 +71,7 @@ def write(connection: Any, query: str, format_: str, cells: Cells, out: Any) -> 
     form, sink = tables.FORMATS[format_], tables.by_name(format_)
     _check_names(names if form.text else [name.lower() for name in names])  # databases take a and A for one
     table = Table("result", dict(kinds))
-    text = partial(_plain, nested=format_ in {"json", "jsonl"})
+    text = _json if format_ in {"json", "jsonl"} else _plain
     made = [text if form.text else _TYPED.get(kind, str) for _, kind in kinds]
     encode = partial(sink.encode, names)
     if form.columns and not form.text:  # by itself it knows the types of our own columns alone
@@ -136,10 +137,19 @@ def _kind(kind: str) -> str:
     return "VARCHAR[]" if kind == "VARCHAR[]" else "VARCHAR"
 
 
-def _plain(cell: Any, *, nested: bool = False) -> Any:
-    """Return a cell of a text format; a list of others than texts is a text, or with `nested` a list."""
-    if isinstance(cell, list) and nested:
-        return [None if one is None else _plain(one, nested=True) for one in cell]
+def _json(cell: Any) -> Any:
+    """Return a cell as a value that JSON has: `[DATE '2020-01-02', 'NaN'::DOUBLE]` is `["2020-01-02", null]`."""
+    if isinstance(cell, list):
+        return list(map(_json, cell))
+    if isinstance(cell, dict):
+        return {str(name): _json(one) for name, one in cell.items()}
+    if isinstance(cell, float) and not isfinite(cell):
+        return None
+    return cell if cell is None or isinstance(cell, (str, int, float)) else str(cell)
+
+
+def _plain(cell: Any) -> Any:
+    """Return a cell of another text format, in which a list of others than texts is a text."""
     is_words = isinstance(cell, list) and all(isinstance(one, str) for one in cell)
     return cell if is_words or isinstance(cell, (str, int, float)) else str(cell)
 
