@@ -23,7 +23,7 @@ TARGETS: Final = ("html", "css", "values", "references", "resolvers", "whole", "
 LONGEST: Final = 1024  # bytes of an input that atheris makes: longer ones are slow to check and find no more
 IMPORTED_LATE: Final = (
     *(f"absolve.formats.{name}.walker" for name in ("html", "json", "css", "xml", "mail", "http", "warc")),
-    *(f"absolve.verifying.{name}" for name in ("markup", "css", "messages")),
+    *(f"absolve.verifying.{name}" for name in ("markup", "css", "json")),
 )
 EXECUTIONS: Final = re.compile(r"#(\d+)\s+\w+\s+cov:")
 

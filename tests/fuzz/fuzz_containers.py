@@ -24,8 +24,6 @@ KINDS: Final = (
     *("message/rfc822", "application/mbox", "message/http", "application/warc"),
     *("multipart/related", "message/rfc822", "message/http", "application/warc"),
 )
-UNLINED: Final = ("message/http", "application/warc")
-LONE: Final = re.compile(rb"\r(?!\n)")  # verify's second witness of messages ends a line here, and absolve does not
 PAGE: Final = b"<base href='b/'><a href='x'>y</a><img src=cid:z>"
 PART: Final = b"Content-Type: text/html\r\nContent-Location: http://h/a\r\n"
 MAIL: Final = (
@@ -83,7 +81,7 @@ def options(data: bytes) -> tuple[bytes, dict[str, Any]]:
     """Return the document of an input, and the options that its first two bytes choose."""
     one, other = data[:2].ljust(2, b"\0")
     kind = KINDS[one & 7]
-    return data[2:] if kind in UNLINED else LONE.sub(b"", data[2:]), {
+    return data[2:], {
         "media_type": kind,
         "profile": ("rfc1808", "whatwg")[other & 1],
         "break_signatures": bool(other & 2),

@@ -168,7 +168,6 @@ def compare(judge: Judge, document: Made, after: bytes, charset: str) -> None:
         "message/rfc822": harm_messages.mail,
         "message/http": harm_messages.http,
         "application/warc": harm_messages.warc,
-        "application/wacz": harm_messages.wacz,
     }
     if reader := readers.get(document.media_type):
         reader(judge, document.data, after)

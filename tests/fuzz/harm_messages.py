@@ -4,10 +4,8 @@ import email
 import email.policy
 import gzip
 import io
-import json
 import logging
 import re
-import zipfile
 from email.message import Message
 from typing import Final
 
@@ -176,46 +174,3 @@ def _known(data: bytes) -> list[tuple[str, str | None]]:
         ]
     except Exception:  # noqa: BLE001 - what warcio cannot read it cannot judge
         return []
-
-
-def wacz(judge: Judge, old: bytes, new: bytes) -> None:
-    """Assert the same files; the index has the same lines, names and URLs, and the records are equal as above."""
-    one, other = (_files(data) for data in (old, new))
-    if one.keys() != other.keys():
-        raise HarmError(f"wacz: {[*one]} became {[*other]}")
-    for name, data in one.items():
-        changed = other[name]
-        if data == changed:
-            continue
-        if name.endswith(".warc.gz"):
-            warc(judge, gzip.decompress(data), gzip.decompress(changed))
-        elif name.endswith(".cdx"):
-            lines, became = data.split(b"\n"), changed.split(b"\n")
-            if [_entry(line) for line in lines] != [_entry(line) for line in became]:
-                raise HarmError(f"cdxj: {data!r} became {changed!r}")
-        elif name.endswith(".json"):
-            if _shape(json.loads(data)) != _shape(json.loads(changed)):
-                raise HarmError(f"wacz: {name} has another shape")
-        else:
-            raise HarmError(f"wacz: {name} changed")
-
-
-def _files(data: bytes) -> dict[str, bytes]:
-    with zipfile.ZipFile(io.BytesIO(data)) as package:
-        return {name: package.read(name) for name in package.namelist()}
-
-
-def _entry(line: bytes) -> object:
-    key, brace, rest = line.partition(b"{")
-    if not brace:
-        return line
-    entry = json.loads(brace + rest)
-    return key, [*entry], entry.get("url"), entry.get("filename")
-
-
-def _shape(value: object) -> object:
-    if isinstance(value, dict):
-        return {key: _shape(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_shape(inner) for inner in value]
-    return type(value).__name__

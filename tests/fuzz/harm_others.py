@@ -2,10 +2,7 @@
 
 import base64
 import gzip
-import io
-import json
 import quopri
-import zipfile
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
@@ -281,29 +278,6 @@ def warc_payload(choices: Choices, charset: str) -> Made:
     )
 
 
-def cdxj(choices: Choices, charset: str) -> Made:
-    uri = target_uri(choices)
-    raw = gzip.compress(record(response(choices, charset), uri), 1, mtime=0)
-    entry = {
-        "url": uri.decode("utf-8", "replace"),
-        "offset": 0,
-        "length": len(raw),
-        "status": 200,
-        "filename": "d.warc.gz",
-    }
-    files = {"archive/d.warc.gz": raw, "indexes/index.cdx": b"com,h)/ 2025 %b\n" % json.dumps(entry).encode()}
-    resources = [
-        {"name": name.rpartition("/")[2], "path": name, "bytes": len(data), "hash": "sha256:0"}
-        for name, data in files.items()
-    ]
-    files["datapackage.json"] = json.dumps({"profile": "data-package", "resources": resources}).encode()
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as made:
-        for name, data in files.items():
-            made.writestr(zipfile.ZipInfo(name), data)
-    return Made(file.getvalue(), "application/wacz", "x.wacz")
-
-
 CONTEXTS: Final[dict[str, Callable[[Choices, str], Made]]] = {
     "CSS file": css,
     "web app manifest": manifest,
@@ -322,5 +296,4 @@ CONTEXTS: Final[dict[str, Callable[[Choices, str], Made]]] = {
     "HTTP body": http_body,
     "WARC header": warc_header,
     "WARC payload": warc_payload,
-    "CDXJ": cdxj,
 }

@@ -368,6 +368,10 @@ def test_a_placeholder_inside_a_reference_keeps_its_bytes(page: str, done: str, 
     assert rewritten(page, profile=profile) == done
 
 
+def test_a_target_that_would_be_a_prefixed_name_is_not_written_into_rdfa() -> None:
+    assert rewrite("<b resource=J about=K>", url="p:/") == "<b resource=J about=K>"
+
+
 def test_the_empty_reference_is_not_written_into_a_list() -> None:
     page = "<a href=x ping='x y'><img srcset='x 2x' src=x><meta http-equiv=refresh content='0;url=x'>"
     assert rewrite(page, policy=lambda _: "") == (

@@ -96,10 +96,12 @@ def test_verify_accepts_a_correct_rewrite_in_any_charset(charset: str) -> None:
     assert found(data, rewritten(data, **options), **options) == []
 
 
-def test_verify_accepts_invalid_bytes_that_stay() -> None:
-    data = b"\xff<a href='\xe9x'>\xc3</a><img alt='\xff' src=\x81>"
-    for charset in ("utf-8", "windows-1252", "gb18030", "iso-2022-jp"):
-        assert found(data, rewritten(data, url=URL, charset=charset), url=URL, charset=charset) == []
+@pytest.mark.parametrize("profile", ["rfc1808", "browser"])
+@pytest.mark.parametrize("charset", ["utf-8", "windows-1252", "gb18030", "iso-2022-jp", "euc-jp"])
+def test_verify_accepts_invalid_bytes_that_stay(charset: str, profile: str) -> None:
+    data = b"\xff<base href='/\x81d/'><a href='\xe9x'>\xc3</a><img alt='\xff' src=\x81>"
+    options: dict[str, Any] = {"url": URL, "charset": charset, "profile": profile}
+    assert found(data, rewritten(data, **options), **options) == []
 
 
 def test_verify_finds_no_difference_between_equal_documents() -> None:

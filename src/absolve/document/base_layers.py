@@ -130,11 +130,18 @@ def established(entity: Entity, around: Bases, claims: list[BaseClaim]) -> Bases
         return Bases(own, base, policies, None, around.other)
     if embedded[0].source == "base element":
         return _of_element(entity, own, embedded, around.beside)
-    base = establish(own, _decoded(embedded, entity), settings.profile, entity.line, settings.max_url, settings.ignored)
+    base = _embedded(own, embedded, entity)
     return Bases(own, base, policies)
 
 
-def _decoded(claims: list[BaseClaim], entity: Entity) -> list[BaseClaim]:
+def _embedded(own: BaseURL, claims: list[BaseClaim], entity: Entity) -> BaseURL:
+    """Return the base of a document whose own URL and embedded claims these are."""
+    settings = entity.settings
+    found = scalar_claims(claims, entity)
+    return establish(own, found, settings.profile, entity.line, settings.max_url, settings.ignored)
+
+
+def scalar_claims(claims: list[BaseClaim], entity: Entity) -> list[BaseClaim]:
     """Return claims of a page as browsers decode them: U+FFFD for what its charset cannot decode."""
     if entity.charset.codec == UTF_8.codec or not PROFILES[entity.settings.profile].normalizes:
         return claims
@@ -153,7 +160,7 @@ def _of_element(entity: Entity, own: BaseURL, claims: list[BaseClaim], beside: S
         entity.findings.append(Finding("ignored-base", text, claim.position or 0))
         outcome = ClaimOutcome(claim, url, FORBIDDEN, entity.line(claim.position or 0))
         return Bases(own, own._replace(chain=(outcome, *own.chain)))
-    base = establish(own, _decoded(claims, entity), settings.profile, entity.line, settings.max_url, settings.ignored)
+    base = _embedded(own, claims, entity)
     before: Bases | None = None
     for event in entity.events if is_page and base.url != own.url else ():
         if event is claim:

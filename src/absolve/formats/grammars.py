@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from absolve.core.lazy_regex import pattern
 from absolve.encodings.offset_map import replaced
 from absolve.formats.registry import SCRIPT_END
+from absolve.urls.predicates import has_scheme
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -204,16 +205,15 @@ def bare_end(text: bytes) -> int:
 
 # RDFa Core 7.4.3: `[ex:a]` and `_:a` are CURIEs. `ex:a` is one, too, if its prefix is declared somewhere: so of
 # references with a scheme those count that have an authority, or that are mail and telephone, which is no prefix.
-_IRI: Final = pattern(
-    rb"(?!_:|\[)(?![A-Za-z][A-Za-z0-9+.-]*+:(?!//)(?<!mailto:)(?<!tel:))[^\x00-\x20<>{}|\\^`]*+\Z",
-    re.IGNORECASE,
-)
+_CURIE: Final = pattern(rb"_:|\[|[A-Za-z][A-Za-z0-9+.-]*+:(?!//)(?<!mailto:)(?<!tel:)", re.IGNORECASE)
+_IRI: Final = pattern(rb"[^\x00-\x20<>{}|\\^`]*+\Z")
 
 
 def iri(value: bytes) -> list[Span]:
     """Return one span if the value of RDFa's `about` or `resource` is a URL, and no CURIE, blank node or text."""
     start, end = _trimmed(value, 0, len(value))
-    return [(start, end)] if _IRI.match(value[start:end]) else []
+    text = value[start:end]
+    return [(start, end)] if _IRI.match(text) and not _CURIE.match(text) else []
 
 
 # RFC 9651 3.3.3: a member of a list, or the value of a key, that is a string. Those with escapes are no URLs.
@@ -427,3 +427,13 @@ ESCAPES: Final[dict[str, Callable[[bytes, bytes], bytes]]] = {
     "formula": _escape_strings,
 }
 ABSOLUTE: Final = frozenset({"bare", "line"})  # syntaxes in which only an absolute URL is a link
+
+
+def is_read(syntax: str, target: str) -> bool:
+    """Return whether a value of a syntax that has this target is read as a link.
+
+    It is not with `is_read("bare", "../x")`: in text only an absolute URL is one; nor with `is_read("iri", "p:/x")`.
+    """
+    if syntax == "iri":
+        return _CURIE.match(target.encode("utf-8", "surrogatepass")) is None
+    return syntax not in ABSOLUTE or has_scheme(target)

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 from absolve.core.model import Edit
 from absolve.document.resolved import placeholder_at, text, value_of
 from absolve.encodings.codings import LOOK_AHEAD
-from absolve.formats.grammars import ABSOLUTE, ESCAPES
+from absolve.formats.grammars import ESCAPES, is_read
 from absolve.rewriting.edits import kept_end
-from absolve.urls.predicates import has_scheme
 
 if TYPE_CHECKING:
     import cython
@@ -49,7 +48,7 @@ def edit_of(
     if context.place.syntax != "url" and context.place.syntax in ESCAPES:
         if not new and context.place.syntax in _LISTS:
             return None
-        if context.place.syntax in ABSOLUTE and not has_scheme(new):
+        if not is_read(context.place.syntax, new):
             return None
         # Nothing is escaped in the own placeholder of a reference and behind it: another program reads that. Its blanks
         # and commas separate nothing, so it stays where it would be replaced.

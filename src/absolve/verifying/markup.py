@@ -15,6 +15,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.model import Link
+from absolve.document.base_layers import scalar_claims
 from absolve.document.entity import ENTERED, Entity
 from absolve.document.resolved import LinkContext, value_of
 from absolve.document.resolved import text as text_of
@@ -98,8 +99,8 @@ class Side:
         self._entity.text_left = like.text_left
         base = around.own if at is None else around.base
         if markup.base is not None and not any(fate.verdict == FORBIDDEN for fate in like.bases.base.chain):
-            claim = base_claim(self.encoded(markup.base), 0)
-            base = establish(around.own, [claim], like.settings.profile, None, like.settings.max_url)
+            claims = scalar_claims([base_claim(self.encoded(markup.base), 0)], self._entity)
+            base = establish(around.own, claims, like.settings.profile, None, like.settings.max_url)
         self.bases = self._entity.bases = Bases(around.own, base)
         self._contexts: dict[tuple[LinkSite, str, int], LinkContext] = {}
 

@@ -19,11 +19,10 @@ from absolve.document.walk import Settings, hold, inners
 from absolve.encodings.charsets import UTF_8
 from absolve.encodings.codings import LOOK_AHEAD, Raw, from_utf8, to_utf8
 from absolve.formats import registry
-from absolve.formats.grammars import ABSOLUTE, ESCAPES, GRAMMARS, WHITE_SPACE
+from absolve.formats.grammars import ESCAPES, GRAMMARS, WHITE_SPACE, is_read
 from absolve.rewriting.forms import form_of
 from absolve.rewriting.policy import absolute
 from absolve.rewriting.remap import remapping_of
-from absolve.urls.predicates import has_scheme
 from absolve.verifying.differences import shown
 
 if TYPE_CHECKING:
@@ -110,7 +109,7 @@ class Meant:
             return {new}
         if not new and link.place.syntax != "url":
             return {new, resolved.reference}  # no empty reference can be written in a list
-        if link.place.syntax in ABSOLUTE and not has_scheme(new):
+        if not is_read(link.place.syntax, new):
             return {resolved.reference}  # it would be no link any more
         before = link.coding.decode(entity.data[max(0, link.start - LOOK_AHEAD) : link.start])
         end = placeholder_at(new)
