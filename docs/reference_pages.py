@@ -81,7 +81,8 @@ def _option_sections(command: Parser) -> list[str]:
     found = [_section(command, ARGUMENTS, arguments), _section(command, "most used options", most)]
     for title, actions in groups.items():
         found.append(_section(command, title or "", [action for action in actions if action not in most]))
-    return [*found, _section(command, HELP, helping)]
+    settings = [action for action, row in command.rows.items() if row.is_setting]
+    return [*found, _section(command, "configuration file only", settings), _section(command, HELP, helping)]
 
 
 HARMLESS: Final = "†"

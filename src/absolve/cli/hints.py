@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from absolve.cli import meanings, option_table
 from absolve.cli.commands import COMMANDS
+from absolve.cli.configuration import NAME
 from absolve.core.errors import UsageError, closest, in_short, similar
 
 if TYPE_CHECKING:
@@ -201,7 +202,9 @@ def option(name: str, parser: Parser) -> str:
     """Return the hint for an unknown option: a similar one, or the commands that have it."""
     if name in option_table.REMOVED:
         return option_table.REMOVED[name]
-    own = [known for row, _ in parser.options().values() for known in row.names]
+    own = [known for row, _ in parser.options().values() if not row.is_setting for known in row.names]
+    if (known := parser.options().get(name.removeprefix("--"))) and known[0].is_setting:
+        return f"only a configuration file has it: {known[0].name} = VALUE in {NAME}"
     if found := meanings.of_option(name, parser.prog.removeprefix(f"{_PROGRAM} "), alone=True):
         return found
     meant = _MEANT.get(name)

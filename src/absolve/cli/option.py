@@ -31,13 +31,15 @@ class Option(NamedTuple):
     `usage` has its names and the word for its value, as in `-o --output OUT`; a switch has no such word. A file that
     was found, not named, may set it only if it `is_harmless`: it can neither write files, run programs or use the
     network, nor change the targets of absolute links, lift a protection, or name a file of this machine. It may be
-    given several times if it `repeats`. Of the `rivals` of one name, one may be given. `words` are completed.
+    given several times if it `repeats`. Of the `rivals` of one name, one may be given. `words` are completed. One that
+    `is_setting` is given by configuration files only, not by arguments.
     """
 
     usage: str
     commands: str
     help: str | Callable[[], str]
     is_harmless: bool = False
+    is_setting: bool = False
     type: Callable[[str], Any] | None = None
     default: Any = None
     choices: Words = ()

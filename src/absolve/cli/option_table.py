@@ -103,6 +103,7 @@ _TELLING: Final = f"{_READING} resolve config"  # they print messages about inpu
 _ALL: Final = f"{_TELLING} completion help"
 
 _harmless = partial(Option, is_harmless=True)
+_setting = partial(_harmless, is_setting=True)
 
 
 def _selecting(command: str) -> Iterator[Option]:
@@ -544,7 +545,7 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         _harmless("--conditional-comments", _READING, "also find links in <!--[if IE]> comments"),
     ),
     "limits": (
-        _harmless(
+        _setting(
             "--max-depth N",
             _READING,
             "leave documents nested deeper than N levels unchanged (default: %(default)s)",
@@ -556,23 +557,23 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             "leave larger documents unchanged; K, M or G may follow the number (default: 1G)",
             type=size,
         ),
-        _harmless(
+        _setting(
             "--max-links N", _READING, "leave documents with more links unchanged (default: %(default)s)", type=number
         ),
-        _harmless(
+        _setting(
             "--max-decompressed BYTES",
             _READING,
             "leave content with more bytes after decompression, and larger WARC records, unchanged (default: 128M)",
             type=size,
         ),
-        _harmless(
+        _setting(
             "--max-url LENGTH",
             _READING,
             "make no URL of more characters: leave such a link, and links relative to such a base, unchanged"
             " (default: 2M)",
             type=size,
         ),
-        _harmless(
+        _setting(
             "--max-rows-bytes BYTES",
             _READING,
             "list no document whose rows have more bytes of URLs and text in total (default: 2G)",
@@ -678,4 +679,8 @@ def names() -> set[str]:
 
 def having(name: str) -> list[str]:
     """Return the commands that have an option of this name, such as `--url` or `-u`."""
-    return [command for command in _ALL.split() if any(name in option.names for _, option in of(command))]
+    return [
+        command
+        for command in _ALL.split()
+        if any(name in option.names and not option.is_setting for _, option in of(command))
+    ]

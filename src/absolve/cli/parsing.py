@@ -84,6 +84,9 @@ class Parser(argparse.ArgumentParser):
         """Add the options of a command, and its defaults."""
         rivals: dict[str, argparse._ActionsContainer] = {}
         for title, option in option_table.of(command):
+            if option.is_setting:
+                self.rows[self._setting(option)] = option
+                continue
             place: argparse._ActionsContainer = self.add_argument_group(title)
             if option.rivals:
                 place = rivals.get(option.rivals) or place.add_mutually_exclusive_group()
@@ -91,6 +94,13 @@ class Parser(argparse.ArgumentParser):
             action = place.add_argument(*(option.names or [option.dest]), **option.settings())
             self.rows[action] = option
         self.set_defaults(**option_table.DEFAULTS.get(option_table.ALIASES.get(command, command), {}))
+
+    def _setting(self, option: Option) -> argparse.Action:
+        """Return the action of an option that only a file gives: a name without hyphens, which no argument has."""
+        action = argparse.ArgumentParser(add_help=False).add_argument(f"--{option.name}", **option.settings())
+        action.option_strings = [option.name]
+        self.set_defaults(**{option.dest: action.default})
+        return action
 
     def add_argument_group(self, title: str | None = None, *rest: Any, **settings: Any) -> argparse._ArgumentGroup:
         """Return the group of a title; it is added if there is none."""
