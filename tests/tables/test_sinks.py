@@ -11,8 +11,8 @@ import pytest
 from absolve import UsageError, api
 from absolve.inventory import columns as inventory
 from absolve.tables import FORMATS, by_name, name_of
-from absolve.tables.csv import literal
 from absolve.tables.inventory import typed_table
+from absolve.tables.plain import literal
 
 COLUMNS = ("name", "number", "nothing", "list")
 ROWS: list[tuple[Any, ...]] = [

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from absolve.core import printable as shown
 from absolve.inventory.columns import NUMBERS, Columns
-from absolve.tables.csv import literal
+from absolve.tables.plain import literal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

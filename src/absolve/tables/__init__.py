@@ -80,12 +80,12 @@ TABLE: Final = "table"
 _OF_SITEMAPS: Final = ("url", "status", "media_type", "canonical", "robots")
 # The name of a format is its suffix without the dot.
 FORMATS: Final[dict[str, Format]] = {
-    "jsonl": Format("json.JSONL", several=True, text=True, cluster=True),
-    "json": Format("json.JSON", several=True, text=True),
-    "csv": Format("csv.CSV", text=True, spreadsheet=True, cluster=True),
-    "tsv": Format("csv.TSV", text=True, spreadsheet=True),
-    "md": Format("md.MARKDOWN", text=True),
-    "html": Format("html.HTML", text=True),
+    "jsonl": Format("plain.JSONL", several=True, text=True, cluster=True),
+    "json": Format("plain.JSON", several=True, text=True),
+    "csv": Format("plain.CSV", text=True, spreadsheet=True, cluster=True),
+    "tsv": Format("plain.TSV", text=True, spreadsheet=True),
+    "md": Format("plain.MARKDOWN", text=True),
+    "html": Format("plain.HTML", text=True),
     TABLE: Format("terminal.TABLE", columns=True, text=True, has_suffix=False),  # for people
     "parquet": Format("parquet.PARQUET", columns=True, cluster=True),
     "sqlite": Format("sqlite.SQLITE", stream=False, several=True),

@@ -13,7 +13,7 @@ from html import escape
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from absolve.tables import Sink
-from absolve.tables.json import encode
+from absolve.tables.plain import json_lines
 from absolve.urls import resolve
 
 if TYPE_CHECKING:
@@ -61,4 +61,4 @@ def _written(url: str | None) -> str | None:
     return found if is_public else None
 
 
-SITEMAP: Final = Sink(encode, _write)
+SITEMAP: Final = Sink(json_lines, _write)

@@ -13,7 +13,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 from absolve.core.errors import MissingPackageError
 from absolve.core.printable import printable
 from absolve.tables import Sink
-from absolve.tables.csv import literal
+from absolve.tables.plain import literal
 from absolve.tables.rows import joined
 
 try:

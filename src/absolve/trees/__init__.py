@@ -46,12 +46,12 @@ Tree = TypeVar("Tree")
 
 # Module and name of a tree's class, or of a base class -> the adapter.
 KINDS: Final = {
-    ("lxml.etree", "_Element"): "absolve.trees.etree:Lxml",
-    ("lxml.etree", "_ElementTree"): "absolve.trees.etree:Lxml",
-    ("xml.etree.ElementTree", "Element"): "absolve.trees.etree:ElementTree",
-    ("xml.etree.ElementTree", "ElementTree"): "absolve.trees.etree:ElementTree",
-    ("xml.dom.minidom", "Node"): "absolve.trees.dom:Dom",
-    ("bs4.element", "Tag"): "absolve.trees.soup:Soup",
+    ("lxml.etree", "_Element"): "absolve.trees.adapters:Lxml",
+    ("lxml.etree", "_ElementTree"): "absolve.trees.adapters:Lxml",
+    ("xml.etree.ElementTree", "Element"): "absolve.trees.adapters:ElementTree",
+    ("xml.etree.ElementTree", "ElementTree"): "absolve.trees.adapters:ElementTree",
+    ("xml.dom.minidom", "Node"): "absolve.trees.adapters:Dom",
+    ("bs4.element", "Tag"): "absolve.trees.adapters:Soup",
 }
 _OPTIONS: Final = frozenset((*CHOICES, "name", "charset"))
 

@@ -18,7 +18,7 @@ from absolve.core import patterns
 from absolve.core.errors import UsageError
 from absolve.rewriting.functions import has_functions
 from absolve.tables import reading, redirects
-from absolve.tables.csv import quoted
+from absolve.tables.plain import quoted
 from absolve.tables.reading import delimiter_of, rows
 
 if TYPE_CHECKING:

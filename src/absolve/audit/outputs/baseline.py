@@ -27,8 +27,8 @@ from absolve.audit.tables import FINE, QUIET, RULES_FOUND, SCHEMA_VERSION
 from absolve.audit.tables import TABLES as RESULTS
 from absolve.core.errors import UsageError, in_short
 from absolve.core.printable import masked, printable
-from absolve.tables.csv import literal
 from absolve.tables.duckdb import CLOSED
+from absolve.tables.plain import literal
 from absolve.tables.reading import long_cells
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from absolve.audit.outputs.findings import counted, news_of
 from absolve.audit.outputs.words import words
 from absolve.audit.tables import FINE, PAGE_VERDICTS, QUIET, RULE_VERDICTS, URL_VERDICTS, VERDICTS
 from absolve.core.printable import number
-from absolve.tables.md import cell
+from absolve.tables.plain import markdown_cell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -128,4 +128,4 @@ def _table(title: str, found: Iterable[tuple[Any, ...]], columns: tuple[str, ...
 
 
 def _cell(value: Any) -> str:
-    return f"{value:,}" if isinstance(value, int) else cell(value)
+    return f"{value:,}" if isinstance(value, int) else markdown_cell(value)

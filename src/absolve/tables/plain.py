@@ -1,0 +1,181 @@
+"""The formats of tables that are lines of text: CSV, TSV, JSON lines, JSON, Markdown, HTML.
+
+In: rows with a value for each column. Out: UTF-8 with LF as line end. None is an empty field, in JSON null; a list is
+an array in JSON, and joined by spaces elsewhere. Where JSON has several tables, rows begin with a column `table`.
+Markdown and HTML are for people: invisible characters are escaped, and nothing of a document is markup.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from html import escape
+from json.encoder import encode_basestring as string
+from typing import IO, TYPE_CHECKING, Any, Final
+
+from absolve.core.lazy_regex import pattern
+from absolve.core.printable import printable
+from absolve.tables import Sink
+from absolve.tables.rows import LINKED, Layout, lines, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from absolve.inventory.columns import Columns
+    from absolve.tables import Table
+
+# --- CSV (RFC 4180) and TSV: a header line, then a line for each row --------------------------------------------------
+
+# OWASP, "CSV Injection": spreadsheets evaluate cells that begin with these characters, quoted or not, also with the
+# fullwidth forms of East Asian input. A program that splits lines at every line break, or fields at `;` or a tab (the
+# default in many countries), begins a cell in the middle of ours.
+_OPERATOR: Final = "=+\\-@\uff1d\uff0b\uff0d\uff20"
+_FORMULA: Final = pattern(rf"\A(?=[{_OPERATOR}\t\r\n])|(?<=[;\t\r\n])(?=[{_OPERATOR}])")
+
+# csv.writer quotes a carriage return only since Python 3.13, and takes longer: it compares each character.
+_UNQUOTED: Final = pattern(r'[^,"\r\n]*')
+# TSV has no quotes: jq's @tsv writes the same escapes.
+_ESCAPES: Final = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+
+
+def literal(text: str) -> str:
+    """Return the text, with an apostrophe wherever a spreadsheet would evaluate what follows as a formula.
+
+    An anchor text such as `=HYPERLINK(...)` or `=cmd|...` would run an attacker's formula when the list is opened.
+    """
+    return _FORMULA.sub("'", text)
+
+
+def quoted(text: str) -> str:
+    """Return a field of CSV in quotes."""
+    doubled = text.replace('"', '""')
+    return f'"{doubled}"'
+
+
+def _field(cell: Any) -> str:
+    """Return a field of CSV (RFC 4180, 2), quoted if it has a comma, a quote or any line end."""
+    text = cell if isinstance(cell, str) else text_of(cell)
+    return text if _UNQUOTED.fullmatch(text) else quoted(text)
+
+
+def _only(cell: Any) -> str:
+    """Return the only field of a line, quoted if it is empty: a blank line is no row."""
+    return _field(cell) or '""'
+
+
+_FIELDS: Final = Layout(lambda _: _field, between=",", changed=b',"\r\n')
+_ONE_FIELD: Final = Layout(lambda _: _only)
+_CELLS: Final = Layout(lambda _: lambda cell: text_of(cell).translate(_ESCAPES), between="\t", changed=b"\\\t\n\r")
+
+
+def _encode(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> bytes:
+    return (_ONE_FIELD if len(columns) == 1 else _FIELDS).encode(columns, rows)
+
+
+CSV: Final = lines(_encode, lambda columns: _encode(columns, [columns]))
+TSV: Final = lines(_CELLS.encode, lambda columns: _CELLS.encode(columns, [columns]))
+
+# --- JSON lines: an object (RFC 8259) on each line; JSON: an array of them --------------------------------------------
+
+_JSON: Final = json.JSONEncoder(ensure_ascii=False, check_circular=False)
+
+# Most cells are of these types; calling the encoder for each takes three times as long.
+_ENCODERS: Final[dict[type, Callable[[Any], str]]] = {str: string, int: str, type(None): lambda _: "null"}
+
+
+def _cell(cell: Any) -> str:
+    return _ENCODERS.get(type(cell), _JSON.encode)(cell)
+
+
+def _write_array(tables: Sequence[Table], chunks: Iterable[tuple[str, bytes]], file: IO[bytes]) -> None:
+    """Write encoded chunks, which are JSON lines, as the items of an array."""
+    del tables  # each row contains the names
+    file.write(b"[")
+    separator = b"\n"
+    for _, chunk in chunks:
+        if chunk:
+            file.write(separator + bytes(chunk[:-1]).replace(b"\n", b",\n"))  # from another process: a memoryview
+            separator = b",\n"
+    file.write(b"\n]\n")
+
+
+json_lines: Final = Layout(lambda _: _cell, "{", ", ", "}\n", lambda name: f"{string(name)}: ").encode
+JSONL: Final = lines(json_lines)
+JSON: Final = Sink(json_lines, _write_array)
+
+# --- Markdown: a table of GitHub Flavored Markdown (4.10), for pull requests and notes --------------------------------
+
+_PLAIN: Final = re.compile(r"[\w ,;/-]*(?:[.:](?!//)[\w ,;/-]+)*\.?")  # neither marks nor a URL that becomes a link
+_WORD: Final = re.compile(r"(?<!\w)[\w]*(?:_|www\.)", re.IGNORECASE)
+_TICKS: Final = re.compile("`+")
+_AFTER_BACKSLASH: Final = re.compile(r"(?<=\\)\|")
+
+
+def markdown_cell(value: Any) -> str:
+    """Return a value as a cell of a table: the same text for all readers, without markup, links and mentions.
+
+    One with any mark of Markdown or HTML is a code span. For some readers a pipe behind a backslash ends the cell, even
+    if it is escaped: it is a character reference between two spans.
+    """
+    text = printable(text_of(value)).strip()
+    if not text or (_PLAIN.fullmatch(text) and not _WORD.search(text)):
+        return text
+    return "&#124;".join(_span(part) if part else "" for part in _AFTER_BACKSLASH.split(text))
+
+
+def _span(text: str) -> str:
+    ticks = "`" * (1 + max(map(len, _TICKS.findall(text)), default=0))
+    space = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{ticks}{space}{text}{space}{ticks}".replace("|", "\\|")
+
+
+def _head(columns: Sequence[str]) -> bytes:
+    return f"| {' | '.join(columns)} |\n|{' --- |' * len(columns)}\n".encode()
+
+
+MARKDOWN: Final = lines(Layout(lambda _: markdown_cell, "| ", " | ", " |\n").encode, _head)
+
+# --- HTML: one page with a table; a policy in it forbids scripts and requests -----------------------------------------
+
+_HEAD: Final = """\
+<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="referrer" content="no-referrer">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>absolve</title>
+<style>
+:root { color-scheme: light dark; font: 14px/1.4 system-ui, sans-serif }
+table { border-collapse: collapse }
+th { position: sticky; top: 0; background: Canvas; text-align: left }
+th, td { padding: .2em .6em; border-bottom: 1px solid GrayText; vertical-align: top; overflow-wrap: anywhere }
+</style>
+<main>
+<h1>absolve</h1>
+<table>
+"""
+_END: Final = b"</table>\n</main>\n</html>\n"
+
+
+def _data(cell: Any) -> str:
+    return escape(printable(text_of(cell)))
+
+
+def _linked(cell: Any) -> str:
+    """Return a URL as a hyperlink, if it is safe to follow: browsers read a backslash as a slash."""
+    text = _data(cell)
+    if not isinstance(cell, str) or not cell.lower().startswith(("http://", "https://")):
+        return text
+    if "***@" in cell or "\\" in cell or printable(cell) != cell:
+        return text
+    return f'<a href="{text}">{text}</a>'
+
+
+def _header(columns: Sequence[str]) -> bytes:
+    names = "".join(f'<th scope="col">{escape(name)}' for name in columns)
+    return f"{_HEAD}<tr>{names}\n".encode()
+
+
+_ROWS: Final = Layout(lambda name: _linked if name in LINKED else _data, "<tr>", label=lambda _: "<td>")
+HTML: Final = lines(_ROWS.encode, _header, _END)
