@@ -291,7 +291,6 @@ def is_archive(media_type: str) -> bool:
     return WALKERS[kind_of(media_type)].archive
 
 
-@cache
 @lru_cache(maxsize=64)
 def walker(media_type: str) -> Walker | None:
     """Return the walker of a media type in `WALKERS`, importing its module; None for any other type."""
