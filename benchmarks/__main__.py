@@ -23,7 +23,6 @@ from absolve.formats.html import tokenizer
 from benchmarks import (
     alike,
     archives,
-    cluster,
     corpus,
     formats,
     growth,
@@ -57,7 +56,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog=COMMAND, description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--megabytes", type=float, default=10, help="size of each corpus, in megabytes (10)")
     parser.add_argument("--runs", type=int, default=3, help="interleaved runs of each race (3)")
-    parser.add_argument("--only", choices=PARTS, help="run one part; spark, live and shapes run only with this option")
+    parser.add_argument("--only", choices=PARTS, help="run one part; live and shapes run only with this option")
     parser.add_argument("--files", type=int, default=2000, help="number of files for the part memory (2000)")
     parser.add_argument("--archive", type=float, default=0.2, help="gigabytes of the archive for the part memory (0.2)")
     parser.add_argument("--sizes", default="0.25,0.5", help="sizes of each hostile shape, in megabytes (0.25,0.5)")
@@ -163,12 +162,6 @@ def of_memory(options: argparse.Namespace) -> Found:
     return f"Of `absolve links`, at most.\n\n{memory.memory_table(found)}", all(taken.is_little for taken in found)
 
 
-def of_spark(options: argparse.Namespace) -> Found:
-    runs = max(options.runs // 3, 1)
-    found = cluster.compared(corpus.pages(options.megabytes), options.megabytes * 100, runs)
-    return f"Beside one process; the best of {runs} by the processor.\n\n{cluster.cluster_table(found)}", True
-
-
 def of_growth(options: argparse.Namespace) -> Found:
     names = [name for name in SHAPES if re.search(options.shapes, name)]
     found = list(growth.grown(names, [float(size) for size in options.sizes.split(",")], options.longest))
@@ -201,7 +194,6 @@ PARTS = {
     "processes": Part("Two processes", of_processes),
     "archives": Part("Archives", of_archives),
     "memory": Part("Memory", of_memory, is_asked=sys.platform != "linux"),
-    "spark": Part("Spark", of_spark, is_asked=True),
     "live": Part("Links that are asked for", lambda options: live.main(max(options.runs // 3, 1)), is_asked=True),
     "growth": Part("Growth", of_growth),
     "shapes": Part("Memory of hostile shapes", of_shapes, is_asked=True),

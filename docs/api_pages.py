@@ -24,7 +24,7 @@ from absolve.document.settings import CHOICES
 if TYPE_CHECKING:
     from absolve.cli.option import Option
 
-MOCKED: Final = ["pyspark", "py4j"]  # the site is built without them
+MOCKED: Final = ["pyspark"]  # the site is built without them
 _UNPACKED: Final = re.compile(r"Unpack\[(\w+)\]")
 _ALIASES: Final = {  # for type checkers only
     "Source": "str | bytes | Buffer | Document",

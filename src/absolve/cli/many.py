@@ -78,7 +78,7 @@ def found(
         report.totals.tables.append(Table(options.url_map, "input", lines, met))
     asks_plainly = options.command in ON_LINE.split() and not asks_otherwise(options)
     if asks_plainly:
-        buckets.settings[buckets.RANGES] = {"timeout": options.timeout, "retries": options.retries}
+        buckets.settings.update(timeout=options.timeout, retries=options.retries)
     origins = inputs.Origins(options.url, by_path, options.mirror_layout, options.default_url, met, asks_plainly)
     on_line = inputs.named(given, origins, globs, report.aside, follow=follow)
     if options.from_ is not None:

@@ -6,7 +6,7 @@ keyword arguments of functions that share them. The code imports this module for
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
 from typing import Any, Literal, TypeAlias, TypedDict
 
@@ -195,23 +195,9 @@ class WalkOptions(_SelectingOptions, total=False):
     mirror_layout: bool
 
 
-class RewritingOptions(Choices, total=False):
-    """The options of `absolve.spark.rewrite`."""
+class ClusterOptions(Choices, total=False):
+    """The options of `absolve.spark.links` and `absolve.spark.rewrite`."""
 
     media_type: str | None
     charset: str | None
     url: str | None
-    url_map: str | None  # a file
-    file_urls: bool
-    mirror_layout: bool
-    include: Iterable[str]
-    exclude: Iterable[str]
-    kind: Iterable[Kind]
-    scope: Iterable[Scope]
-    problem: Iterable[Problem]
-
-
-class ClusterOptions(RewritingOptions, total=False):
-    """The options of `absolve.spark.tables` and its like."""
-
-    columns: Sequence[str]

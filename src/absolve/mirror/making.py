@@ -101,7 +101,7 @@ def check_output(output: str, names: Sequence[str], *, zipped: bool) -> None:
     if not output:
         raise UsageError("the output has no name")
     for name in names:
-        if buckets.overlap(name, output):
+        if plan.overlap(name, output):
             raise UsageError(f"the output {output} is also an input ({name}), or inside it")
     if buckets.is_bucket(output):
         return

@@ -54,7 +54,7 @@ class RewriteOptions(NamedTuple):
 def check(names: Sequence[str], output: str, *, listed: bool = False) -> None:
     """Raise UsageError if these inputs (and, with `listed`, a list of others) cannot be written to an output."""
     for name in names:
-        if buckets.overlap(name, output):
+        if overlap(name, output):
             raise UsageError(f"the output {output} is also an input ({name}), or one is inside the other")
     if is_file(names, output, listed=listed):
         if found := outputs.clash([Path(output)], names):
@@ -96,6 +96,12 @@ def check_new_folder(output: str, why: str) -> None:
     if not folder.exists() and not output.endswith(("/", os.sep)) and folder.suffix.lower() in _FILES:
         hint = f"-o {folder.with_suffix('')}/ names a folder; -o {output}/ one with this name"
         raise UsageError(f"-o {output} is the name of a file, and {why}", hint)
+
+
+def overlap(one: str, other: str) -> bool:
+    """Return whether two URLs are one file of a store, or one is a prefix around the other."""
+    one, other = (f"{url.rstrip('/')}/" for url in sorted((one, other), key=len))
+    return buckets.is_bucket(one) and other.startswith(one)
 
 
 def make_above(out: str) -> None:
@@ -170,7 +176,7 @@ def jobs(found: Iterable[Input], output: str, notify: Notify) -> Iterator[Job]:
     taken: set[str] = set()
     sends = buckets.is_bucket(output)
     for input_ in found:
-        if not sends and buckets.is_bucket(input_.name) and not buckets.is_safe(input_.place):
+        if not sends and buckets.is_bucket(input_.name) and not _is_safe(input_.place):
             text = "skipped: its output would be outside the output folder, or could have no name"
             notify(Diagnostic("outside", text, input_.name, failed=True))
             continue
@@ -183,6 +189,11 @@ def jobs(found: Iterable[Input], output: str, notify: Notify) -> Iterator[Job]:
                 continue
             taken.add(key)
         yield Job(input_, target)
+
+
+def _is_safe(place: str) -> bool:
+    """Return whether a path from a store stays below any folder, and is a path of files there."""
+    return "\0" not in place and not {"", ".", ".."} & {*place.split("/")}
 
 
 def _target(output: str, place: str, *, sends: bool) -> str:

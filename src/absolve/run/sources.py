@@ -93,7 +93,7 @@ def head(name: str, *, root: str = "", size: int = _HEAD) -> bytes:
             peek = getattr(_buffer(), "peek", None)
             return peek(size)[:size] if peek is not None else b""
         if buckets.is_bucket(name):
-            return buckets.head(name, size)
+            return buckets.head(name)[:size]
         if not root and not is_file(name):
             return b""
         with open(path, "rb", buffering=0, opener=_below(root) or _at_once) as file:

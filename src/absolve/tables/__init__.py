@@ -60,8 +60,8 @@ class Format(NamedTuple):
     `stream`: it writes to any open file, also to a pipe; else it requires the path of a new file. `several`: one file
     holds several tables. `columns`: its chunks may also be `inventory.Columns` and streams of Arrow, which are not
     encoded. `text`: it may be written to a terminal. `spreadsheet`: programs that open it may run a cell as a formula,
-    and its cells have no escapes for control characters. `cluster`: the tasks of a cluster write it. `of` and `needs`:
-    it is no table, but made of these columns of this table alone. `has_suffix`: no other format has its name as suffix.
+    and its cells have no escapes for control characters. `of` and `needs`: it is no table, but made of these columns of
+    this table alone. `has_suffix`: no other format has its name as suffix.
     """
 
     sink: str
@@ -70,7 +70,6 @@ class Format(NamedTuple):
     columns: bool = False
     text: bool = False
     spreadsheet: bool = False
-    cluster: bool = False
     of: str = ""
     needs: tuple[str, ...] = ()
     has_suffix: bool = True
@@ -80,14 +79,14 @@ TABLE: Final = "table"
 _OF_SITEMAPS: Final = ("url", "status", "media_type", "canonical", "robots")
 # The name of a format is its suffix without the dot.
 FORMATS: Final[dict[str, Format]] = {
-    "jsonl": Format("plain.JSONL", several=True, text=True, cluster=True),
+    "jsonl": Format("plain.JSONL", several=True, text=True),
     "json": Format("plain.JSON", several=True, text=True),
-    "csv": Format("plain.CSV", text=True, spreadsheet=True, cluster=True),
+    "csv": Format("plain.CSV", text=True, spreadsheet=True),
     "tsv": Format("plain.TSV", text=True, spreadsheet=True),
     "md": Format("plain.MARKDOWN", text=True),
     "html": Format("plain.HTML", text=True),
     TABLE: Format("terminal.TABLE", columns=True, text=True, has_suffix=False),  # for people
-    "parquet": Format("parquet.PARQUET", columns=True, cluster=True),
+    "parquet": Format("parquet.PARQUET", columns=True),
     "sqlite": Format("sqlite.SQLITE", stream=False, several=True),
     "duckdb": Format("duckdb.DUCKDB", stream=False, several=True, columns=True),
     "xlsx": Format("xlsx.XLSX", stream=False, several=True),

@@ -1,6 +1,6 @@
 """Ask for ranges of a file on the web, as fsspec does, and take no other bytes than these, of one unchanged file.
 
-In: a URL that the user named. Out: arguments for fsspec's file system; whether the server gives ranges. A password is
+In: a URL that the user named. Out: the methods of fsspec's file system; whether the server gives ranges. A password is
 never sent: a server that wants one is asked for the whole file, and redirects of that are followed elsewhere.
 """
 
@@ -9,10 +9,13 @@ from __future__ import annotations
 import errno
 import re
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import ada_url
 import aiohttp
+from fsspec.asyn import sync
+from fsspec.implementations.http import HTTPFileSystem
 
 from absolve import __version__
 from absolve.run.web import environment
@@ -33,39 +36,46 @@ class _LaterError(OSError):
 _AGAIN: Final = (_LaterError, aiohttp.ClientConnectionError, aiohttp.ClientPayloadError, TimeoutError)
 
 
-def arguments(url: str, timeout: float = 30.0) -> dict[str, Any]:
-    """Return the arguments of fsspec's file system for a URL; `timeout`: seconds for each response."""
-    patience = aiohttp.ClientTimeout(total=timeout)
-    return {
-        "proxy": environment.proxy_of(ada_url.URL(url)),
-        "client_kwargs": {"headers": _FIELDS, "raise_for_status": _check, "timeout": patience},
-    }
+class Archives:
+    """The file system of fsspec for a URL, whose requests are tried again after errors that may pass."""
 
+    def __init__(self, url: str, timeout: float, retries: int) -> None:
+        patience = aiohttp.ClientTimeout(total=timeout)
+        own = {"headers": _FIELDS, "raise_for_status": _check, "timeout": patience}
+        self._files = HTTPFileSystem(proxy=environment.proxy_of(ada_url.URL(url)), client_kwargs=own)
+        self._retries = retries
 
-def patient(work: Callable[..., Any], retries: int = 2) -> Callable[..., Any]:
-    """Return the same function, which tries again after errors of the network and answers that mean "later"."""
+    def info(self, url: str) -> Any:
+        return self._patient(self._files.info)(url)
 
-    def tried(*arguments: Any, **more: Any) -> Any:
-        for again in range(retries):
-            try:
-                return work(*arguments, **more)
-            except _AGAIN:
-                time.sleep(0.5 * 2**again)
-        return work(*arguments, **more)
+    def cat_file(self, url: str, **part: int) -> Any:
+        return self._patient(self._files.cat_file)(url, **part)
 
-    return tried
+    def open(self, url: str, mode: str, **how: Any) -> Any:
+        file = self._patient(self._files.open)(url, mode, **how)
+        if file.cache is not None:
+            file.cache.fetcher = self._patient(file.cache.fetcher)
+        return file
 
+    def are_given(self, url: str) -> bool:
+        """Return whether a server promises ranges of a file of known size. Raise OSError or ClientError."""
+        return bool(self._patient(sync)(self._files.loop, partial(self._ask, url)))
 
-def are_given(files: Any, url: str) -> bool:
-    """Return whether a server promises ranges of a file of known size. Raise OSError or ClientError."""
-    from fsspec.asyn import sync
-
-    async def ask() -> bool:
-        session = await files.set_session()
-        async with session.head(url, allow_redirects=True, **files.kwargs) as answer:
+    async def _ask(self, url: str) -> bool:
+        session = await self._files.set_session()
+        async with session.head(url, allow_redirects=True, **self._files.kwargs) as answer:
             return answer.headers.get("Accept-Ranges", "").lower() == "bytes" and answer.content_length is not None
 
-    return bool(sync(files.loop, ask))
+    def _patient(self, work: Callable[..., Any]) -> Callable[..., Any]:
+        def tried(*arguments: Any, **more: Any) -> Any:
+            for again in range(self._retries):
+                try:
+                    return work(*arguments, **more)
+                except _AGAIN:
+                    time.sleep(0.5 * 2**again)
+            return work(*arguments, **more)
+
+        return tried
 
 
 async def _check(answer: aiohttp.ClientResponse) -> None:
