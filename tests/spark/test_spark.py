@@ -106,7 +106,7 @@ def test_rows_and_failures_are_those_of_the_command(session: SparkSession, share
     assert ordered(tmp_path / "2.parquet").equals(expected)
     failed = Counter((row.input, row.code, row.text) for row in found.where("failure IS NOT NULL").select("failure.*").collect())
     assert len(failed) > 10
-    assert failed == Counter((one["input"], one["code"], one["text"]) for one in map(json.loads, errors.open("rb")))
+    assert failed == Counter((one["input"], one["code"], one["text"]) for one in map(json.loads, errors.read_text().splitlines()))
     found.unpersist()
 
 
@@ -123,7 +123,7 @@ def test_columns_have_the_types_of_arrow_without_dictionaries(session: SparkSess
 def of_s3(bucket: Bucket, folder: Path, tmp_path: Path) -> list[tuple[str, str]]:
     """Return the rows of the command for the files on the disk, with the names that they have in the bucket."""
     main(["links", str(folder), "-o", str(tmp_path / "x.jsonl"), "-q"])
-    rows = map(json.loads, (tmp_path / "x.jsonl").open("rb"))
+    rows = map(json.loads, (tmp_path / "x.jsonl").read_text().splitlines())
     return sorted((row["document"].replace(f"{folder}/", bucket.url("crawl/")), row["target"]) for row in rows)
 
 
