@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.browser_online import Online
-    from tests.shapes.s3_server import Bucket
 
 ROOT = Path(__file__).parents[1]
 SHARED = Path(os.environ.get("ABSOLVE_SHARED") or ROOT.parent / "shared")
@@ -68,17 +67,3 @@ def online() -> Iterator[Online]:
     rules = f"--host-resolver-rules=MAP {HOST}:80 127.0.0.1:{web.server_port}"
     with browser_online.running(web), browser_online.browser(rules) as (chromium, trap):
         yield browser_online.Online(chromium, trap, web)
-
-
-@pytest.fixture(scope="session")
-def spark_bucket() -> Iterator[Bucket]:
-    """Yield a bucket for all tests of Spark: Java's environment, which executors get, is that of its start."""
-    from tests.shapes import s3_server
-
-    with s3_server.serving() as endpoint:
-        found = s3_server.made(endpoint, "bucket")
-        before = dict(os.environ)
-        os.environ.update(found.environment)
-        yield found
-        os.environ.clear()
-        os.environ.update(before)

@@ -16,7 +16,6 @@ class Bucket(NamedTuple):
     name: str
     client: Any
     environment: dict[str, str]
-    requests: list[str]  # that the server has had: method and path
 
     def url(self, key: str = "") -> str:
         return f"s3://{self.name}/{key}"
@@ -29,10 +28,6 @@ class Bucket(NamedTuple):
         """Return what objects have, by key."""
         found = self.client.list_objects_v2(Bucket=self.name, Prefix=prefix).get("Contents", [])
         return {one["Key"]: self.client.get_object(Bucket=self.name, Key=one["Key"])["Body"].read() for one in found}
-
-    def keys(self, prefix: str = "") -> list[str]:
-        pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=self.name, Prefix=prefix)
-        return [one["Key"] for found in pages for one in found.get("Contents", [])]
 
     def unfinished(self) -> list[Any]:
         """Return the uploads that are neither completed nor aborted."""
@@ -47,27 +42,11 @@ def serving() -> Iterator[str]:
     logging.getLogger("werkzeug").setLevel(logging.CRITICAL)
     running = server.ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
     running.start()
-    _REQUESTS.clear()
-    _watch(running)
     try:
         host, port = running.get_host_and_port()
         yield f"http://{host}:{port}"
     finally:
         running.stop()
-
-
-_REQUESTS: list[str] = []
-
-
-def _watch(running: Any) -> None:
-    running.get_host_and_port()  # it has started then
-    app = running._server.app
-
-    def watched(environ: dict[str, Any], start_response: Any) -> Any:
-        _REQUESTS.append(f"{environ['REQUEST_METHOD']} {environ['PATH_INFO']}")
-        return app(environ, start_response)
-
-    running._server.app = watched
 
 
 def made(endpoint: str, name: str) -> Bucket:
@@ -89,4 +68,4 @@ def made(endpoint: str, name: str) -> Bucket:
         aws_secret_access_key=environment["AWS_SECRET_ACCESS_KEY"],
     )
     client.create_bucket(Bucket=name)
-    return Bucket(name, client, environment, _REQUESTS)
+    return Bucket(name, client, environment)

@@ -35,7 +35,7 @@ from absolve.cli import main
 from absolve.core.errors import UsageError
 from absolve.inventory import arrow_batches
 from tests.shapes.captures import page
-from tests.shapes.s3_server import Bucket
+from tests.shapes.s3_server import Bucket, made, serving
 
 pytestmark = pytest.mark.slow
 
@@ -53,20 +53,23 @@ FILES |= {"page.html": b'<a href="x">', "broken.warc.gz": b"\x1f\x8b"}
 
 
 @pytest.fixture(scope="module")
-def bucket(spark_bucket: Bucket) -> Bucket:
-    spark_bucket.put({f"crawl/{name}": data for name, data in FILES.items()})
-    return spark_bucket
+def bucket() -> Iterator[Bucket]:
+    """Yield a bucket whose settings are in the environment of this process, with which Java and the executors start."""
+    with serving() as endpoint, pytest.MonkeyPatch.context() as patch:
+        found = made(endpoint, "bucket")
+        for name, value in {**found.environment, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}.items():
+            patch.setenv(name, value)
+        found.put({f"crawl/{name}": data for name, data in FILES.items()})
+        yield found
 
 
 @pytest.fixture(scope="module")
 def session(bucket: Bucket) -> Iterator[SparkSession]:
     """Start a cluster of two executors, each in a process of its own."""
-    assert bucket.environment.items() <= os.environ.items()  # which executors get
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    made = SparkSession.builder.appName("tests").master("local-cluster[2,1,1024]").getOrCreate()
-    yield made
-    made.stop()
+    assert bucket.environment.items() <= os.environ.items()
+    found = SparkSession.builder.appName("tests").master("local-cluster[2,1,1024]").getOrCreate()
+    yield found
+    found.stop()
 
 
 @pytest.fixture(scope="module")
