@@ -91,6 +91,12 @@ def without_user(url: str) -> str:
     return _WITH_USER.sub(r"\1", url)
 
 
+def origin(url: str) -> str:
+    """Return the scheme and the authority that a URL begins with, as they are written; "" for a URL without them."""
+    found = _AUTHORITY.match(url)
+    return found[0] if found is not None else ""
+
+
 def site(url: str) -> str | None:
     """Return the host of a URL, with `:port` unless it is the scheme's default; None for a URL without authority.
 

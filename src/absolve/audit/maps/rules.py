@@ -15,6 +15,7 @@ from absolve.audit.maps.model import EXACT, GONE, MOST_HOPS, MOST_TIMES, RECORDE
 from absolve.audit.maps.request import Request, encoded, request
 from absolve.core.bounded_cache import BoundedCache
 from absolve.urls import whatwg
+from absolve.urls.identity import origin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -168,7 +169,7 @@ class Rules:
         asked = request(url)
         if asked is None or self._old is None or self._old.host == asked.host:
             return None
-        return whatwg.parse(url[url.find("/", url.find("://") + 3) :], self._old.url)
+        return whatwg.parse(url.removeprefix(origin(url)), self._old.url)
 
     def absolute(self, target: str) -> str | None:
         """Return the absolute URL of a target."""

@@ -39,18 +39,6 @@ def read(name: str, data: bytes, hosts: Sequence[str] = (), *, new_first: bool =
     return RuleSet(name, "csv", rules, words=found.words, columns=found.columns, hidden=len(found.hidden))
 
 
-def may_be_joined(text: str, *, is_first: bool) -> bool:
-    """Return whether a map with other maps around it is still read as alone.
-
-    It has commas, closes each quote, and has no header unless it is the first.
-    """
-    if delimiter_of(text) != ",":
-        return False
-    found = list(rows(text, ",", strict=True))
-    is_whole = not any(row.problem for row in found if not row.is_comment)
-    return is_whole and (is_first or redirects.read(reading.Table(iter(found), "")).columns.header is None)
-
-
 class Layout:
     """The form of a map in CSV, in which rules are written: its separator, its header, the order of its cells."""
 
