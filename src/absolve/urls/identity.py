@@ -103,8 +103,7 @@ def site(url: str) -> str | None:
     URLs with equal `site` are of one site, with any schemes. A host that is none by the URL Standard is only
     in lower case.
     """
-    end = url.find("/", url.find("://") + 3)
-    return _site(url[:end] if end > 0 else url)  # a cache of URLs would grow with the paths
+    return _site(origin(url))  # a cache of URLs would grow with the paths
 
 
 def named(url: str) -> str:

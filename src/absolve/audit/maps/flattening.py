@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from absolve.audit.maps.checks import samples
 from absolve.audit.maps.model import DROP, EXACT
 from absolve.audit.maps.rules import never
+from absolve.urls.chain import PERMANENT
 from absolve.urls.identity import origin
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 CIRCLE: Final = "it goes in a circle"
 NOWHERE: Final = "it leads to nothing"
 DROPPED: Final = {CIRCLE, NOWHERE}
-_PERMANENT: Final = frozenset({301, 308})
 
 
 class Flat(NamedTuple):
@@ -70,8 +70,8 @@ class Flattening:
         (final,) = finals
         if final is None:
             return Flat(rule)
-        permanent = all(one.status in _PERMANENT for outcome in outcomes for one in outcome.rules)
-        status = rule.status if permanent or rule.status not in _PERMANENT else 302
+        permanent = all(one.status in PERMANENT for outcome in outcomes for one in outcome.rules)
+        status = rule.status if permanent or rule.status not in PERMANENT else 302
         return Flat(rule._replace(target=(self._shown(final, rule),), status=status), was=rule)
 
     def _is_dead(self, outcomes: Sequence[Outcome]) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from absolve.audit.maps.model import APPEND, DROP, EXACT, KEEP, PATH, PREFIX, REGEX, URL
 from absolve.audit.maps.request import encoded
 from absolve.audit.maps.spreadsheet import csv_row, with_rest
+from absolve.urls.chain import REDIRECTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,8 +24,6 @@ _ENDING: Final = re.compile(r"(\\\\)|\\?([\x00-\x20\"\x7f])")
 _UNQUOTABLE: Final = re.compile(r"[\x00-\x1f\x7f\"]")  # in a string of nginx
 _PLACEHOLDER: Final = re.compile(r"[*:]")
 _ESCAPE: Final = re.compile(r"%[0-9A-Fa-f]{2}")
-_CLOUDFLARE: Final = frozenset({200, 301, 302, 303, 307, 308})
-_STATUSES: Final = frozenset({301, 302, 303, 307, 308})
 
 
 def escaped(text: str) -> str:
@@ -100,7 +99,7 @@ def netlify_lines(rule: Rule) -> list[str] | None:
 
 def cloudflare_lines(rule: Rule) -> list[str] | None:
     """Return lines of `_redirects` for Cloudflare Pages, which has no rules with hosts, parameters or files."""
-    if rule.status not in _CLOUDFLARE or rule.host is not None or rule.parameters or not rule.forced:
+    if rule.status not in {200, *REDIRECTS} or rule.host is not None or rule.parameters or not rule.forced:
         return None
     return _redirects(rule, str(rule.status), host="", is_netlify=False)
 
@@ -163,7 +162,7 @@ def apache_lines(rule: Rule) -> list[str] | None:
 def _apache_flags(rule: Rule) -> list[str] | None:
     if rule.target is None or rule.status >= 400:
         return ["G"] if rule.status == 410 else [f"R={rule.status}"]
-    if rule.status not in _STATUSES:
+    if rule.status not in REDIRECTS:
         return None
     flags = [f"R={rule.status}", "L"]
     if any(isinstance(part, str) and re.search("[%#]", escaped(part)) for part in rule.target):
@@ -213,7 +212,7 @@ def nginx_lines(rule: Rule) -> list[str] | None:
 def _nginx_body(rule: Rule) -> str | None:
     if rule.target is None or rule.status >= 400:
         return f"return {rule.status};"
-    if rule.status not in _STATUSES:
+    if rule.status not in REDIRECTS:
         return None
     new = _new(rule, lambda number: f"${number}")
     has_query = "?" in new

@@ -37,8 +37,6 @@ NONE: Final = "none"
 
 RECORDED: Final = "recorded"  # the format of redirects that are in a capture, not in a map
 
-# RFC 9110 15.4 without 300 and 304, which do not lead to one other URL by themselves.
-REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 GONE: Final = frozenset({404, 410})
 MOST_HOPS: Final = 100_000
 MOST_RULES: Final = 1 << 20  # of a map, 600 bytes each

@@ -29,6 +29,7 @@ from absolve.audit.maps.request import (
 )
 from absolve.core.errors import UsageError
 from absolve.tables.text import Line, lines
+from absolve.urls.chain import REDIRECTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -119,7 +120,7 @@ def _cloudflare(rule: Rule, words: list[str]) -> Rule:
     status = 302
     if len(words) == 3:
         found = STATUS.fullmatch(words[2])
-        if found is None or found[2] or int(found[1]) not in {200, 301, 302, 303, 307, 308}:
+        if found is None or found[2] or int(found[1]) not in {200, *REDIRECTS}:
             return rule._replace(problem=f"{short(words[2])} is no status that Cloudflare knows")
         status = int(found[1])
     old, new = words[:2]
