@@ -45,7 +45,7 @@ class Flattening:
     def _flat(self, rule: Rule) -> Flat:
         if rule.problem is not None:
             return Flat(rule, rule.problem)
-        if rule.is_rewrite or not rule.is_plain or rule.parameters or not rule.target:
+        if rule.status == 200 or not rule.is_plain or rule.parameters or not rule.target:
             return Flat(rule)
         if rule.how != EXACT:
             return self._constant(rule)

@@ -25,7 +25,7 @@ from absolve.audit.maps.model import (
     SCHEME,
     URL,
     WHOLE_PATH,
-    Found,
+    Move,
 )
 from absolve.audit.maps.request import encoded, subject
 from absolve.core.patterns import PatternSet, matcher
@@ -63,7 +63,7 @@ class Ordered:
         self._index = _Index(rules, is_slash_ignored=is_slash_ignored)
         self._has_folders = has_folders
 
-    def __call__(self, request: Request, exists: Callable[[str], bool], doubts: list[Rule]) -> Found | None:
+    def __call__(self, request: Request, exists: Callable[[str], bool], doubts: list[Rule]) -> Move | None:
         """Return what the first rule makes of a request that applies to it."""
         is_there: bool | None = None
         for rule, groups, of_condition in self._index.matches(request):
@@ -79,7 +79,7 @@ class Ordered:
                 continue  # the page for whatever is not found, such as `/* /404.html 404`
             if rule.status == 200 and rule.target is None:
                 return None
-            return Found(rule, _filled(rule, groups, of_condition, request), rule.status)
+            return Move(rule, _filled(rule, groups, of_condition, request))
         return None
 
 
@@ -94,7 +94,7 @@ def mover(found: RuleSet, olds: Collection[str] = ()) -> Mover:
     inner = [[made[id(rules)] for rules in server.inner if rules] for server in found.servers]
     chosen = _Servers(found.servers, olds)
 
-    def move(request: Request, exists: Callable[[str], bool], doubts: list[Rule]) -> Found | None:
+    def move(request: Request, exists: Callable[[str], bool], doubts: list[Rule]) -> Move | None:
         number = chosen(request)
         if number is None:
             return None

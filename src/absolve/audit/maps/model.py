@@ -105,11 +105,6 @@ class Rule(NamedTuple):
         return f"{self.file}:{self.line}" if self.file else "a rule to add"
 
     @property
-    def is_rewrite(self) -> bool:
-        """Whether the server sends other content without a redirect."""
-        return self.status == 200
-
-    @property
     def is_plain(self) -> bool:
         """Whether the rule needs no more of a request than its path, host and query: other forms may have it, too."""
         parts = self.target or ()
@@ -118,16 +113,25 @@ class Rule(NamedTuple):
         return all(isinstance(part, str) or 0 <= part < CONDITION for part in parts)
 
 
-class Found(NamedTuple):
-    """The result of one set of rules for one request: the target as its server writes it, maybe relative."""
+class Move(NamedTuple):
+    """One step: the rule, and its target: as its server writes it, maybe relative, or as an absolute URL.
+
+    None for a status without target, such as 410, or for a target that is no URL. It is not sure where a rule that
+    could not be read may apply before.
+    """
 
     rule: Rule
     target: str | None
-    status: int
+    is_sure: bool = True
 
     @property
-    def is_rewrite(self) -> bool:
-        return self.status == 200
+    def status(self) -> int:
+        return self.rule.status
+
+    @property
+    def rewrite(self) -> bool:
+        """Whether the server sends other content without a redirect."""
+        return self.rule.status == 200
 
 
 class Mover(Protocol):
@@ -136,7 +140,7 @@ class Mover(Protocol):
     Rules that could not be read and might have applied before are added to `doubts`.
     """
 
-    def __call__(self, request: Request, exists: Callable[[str], bool], doubts: list[Rule]) -> Found | None: ...
+    def __call__(self, request: Request, exists: Callable[[str], bool], doubts: list[Rule]) -> Move | None: ...
 
 
 class Server(NamedTuple):
@@ -168,20 +172,6 @@ class RuleSet(NamedTuple):
     words: str = ""
     columns: Columns | None = None
     hidden: int = 0
-
-
-class Move(NamedTuple):
-    """One step: an absolute URL, None for a status without target, such as 410, or for a target that is no URL.
-
-    It is not sure where a rule that could not be read may apply before.
-    """
-
-    target: str | None
-    status: int
-    rule: Rule
-    forced: bool
-    rewrite: bool
-    is_sure: bool = True
 
 
 class Outcome(NamedTuple):

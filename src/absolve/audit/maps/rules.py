@@ -21,7 +21,7 @@ from absolve.urls.identity import origin
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from absolve.audit.maps.model import Found, Mover, Rule, RuleSet, Server
+    from absolve.audit.maps.model import Mover, Rule, RuleSet, Server
 
 _MOST_KNOWN: Final = 1 << 16
 _MOST_RULES: Final = 8  # of one outcome
@@ -116,7 +116,7 @@ class Rules:
         for moves in self._movers:
             found = moves(asked, is_there, doubts)
             if found is not None:
-                move = self._moved(found)._replace(is_sure=not doubts)
+                move = found._replace(target=self._led(found.target), is_sure=not doubts)
                 if not self._is_for_old(asked, move, moves, is_there):
                     return move, not doubts
         return None, not doubts
@@ -149,13 +149,9 @@ class Rules:
         query = "" if asked.query is None else f"?{asked.query}"
         return whatwg.parse(f"{path}{query}", self._base_new) or url
 
-    def _moved(self, found: Found) -> Move:
-        target = found.target
-        if target is not None:
-            target = whatwg.parse(target, self._base_new)
-            if target is not None and not target.startswith(("http:", "https:")):
-                target = None
-        return Move(target, found.status, found.rule, found.rule.forced, found.is_rewrite)
+    def _led(self, target: str | None) -> str | None:
+        found = self.absolute(target) if target is not None else None
+        return found if found is not None and found.startswith(("http:", "https:")) else None
 
     def url(self, rule: Rule, path: str, query: str | None = None) -> str | None:
         """Return the URL of a decoded path on a host to which a rule applies; None if it is no URL."""

@@ -439,28 +439,3 @@ def _status(value: Any, otherwise: int) -> int:
     """Return a status, that of a form where an entry has none that is one."""
     text = str(value)
     return int(text) if not isinstance(value, bool) and re.fullmatch("[1-5][0-9][0-9]", text, re.ASCII) else otherwise
-
-
-def form_of(name: str, text: str) -> str | None:
-    """Return the form of JSON or TOML by the name of the file, or by the names in it; None for any other."""
-    name = name.lower()
-    if name.endswith(".toml"):
-        return "netlify-toml"
-    for end, form in (("staticwebapp.config.json", "azure"), ("firebase.json", "firebase"), ("vercel.json", "vercel")):
-        if name.endswith(end):
-            return form
-    if text.lstrip("\ufeff \t\r\n")[:1] not in {"{", "["}:
-        return None
-    found = next((form for key, form in _KEYS.items() if f'"{key}"' in text), None)
-    return found if found != "vercel" or '"source"' in text or '"src"' in text else None
-
-
-_KEYS: Final = {
-    "RoutingRules": "s3",
-    "KeyPrefixEquals": "s3",
-    "action_data": "redirection",
-    "hosting": "firebase",
-    "route": "azure",
-    "destination": "vercel",
-    "src": "vercel",
-}

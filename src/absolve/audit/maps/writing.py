@@ -26,7 +26,7 @@ from absolve.urls.identity import origin
 from absolve.urls.predicates import parsed_scheme
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from absolve.audit.maps.rules import Rules
@@ -134,14 +134,15 @@ def written(form: str, rules: Rules, added: Iterable[tuple[str, str]] = ()) -> W
     flattening = Flattening(behind)
     left_out: list[tuple[Rule, str]] = []
     first = _converted(form, map(Flat, new), left_out)
-    own, *others = rules.sets if _is_kept(form, rules.sets) else (None, *rules.sets)
-    flat = flattening.of_set(own) if own is not None else []
+    kept = 1 if _is_kept(form, rules.sets) else 0
+    flat = [one for found in rules.sets[:kept] for one in flattening.of_set(found)]
     left_out += [(one.rule, one.left_out) for one in flat if one.left_out in DROPPED]
-    more = [one for found in others for one in _doubled(flattening.of_set(found), found.is_slash_ignored, form)]
+    more = [one for found in rules.sets[kept:] for one in _doubled(flattening, found, form)]
     lines = _servers(more, first, left_out) if form == "nginx" else _converted(form, more, left_out)
-    if own is None:
+    if not kept:
         head = ["RewriteEngine On", *first] if form == "apache" else first if form != "nginx" else []
         return Written("".join(f"{line}\n" for line in [*head, *lines] or [""]).encode(), left_out)
+    own = rules.sets[0]
     charset = charset_of(own.data, legacy=form == "csv")
     return Written(charset.encoded(_edited(own, flat, _LINES[form], first, lines)), left_out)
 
@@ -205,20 +206,18 @@ def _is_comment(line: str) -> bool:
 # --- rules in a form --------------------------------------------------------------------------------------------------
 
 
-def _doubled(flat: Sequence[Flat], is_slash_ignored: bool, form: str) -> list[Flat]:
-    """Return exact rules also with the other slash at the end, if their own map ignores it and the form does not."""
-    if not is_slash_ignored or form == "netlify":
-        return list(flat)
-    found: list[Flat] = []
-    for one in flat:
-        found.append(one)
+def _doubled(flattening: Flattening, of: RuleSet, form: str) -> Iterator[Flat]:
+    """Yield the rules of a map: exact ones with either slash at the end if it ignores that, and the form does not."""
+    for one in flattening.of_set(of):
+        yield one
+        if not of.is_slash_ignored or form == "netlify":
+            continue
         path, mark, query = one.rule.source.partition("?")
         if one.left_out is None and one.rule.how == EXACT and path != "/":
             other = path.rstrip("/") if path.endswith("/") else f"{path}/"
             same = f"{other}{mark}{query}"
             was = one.was._replace(source=same) if one.was is not None else None
-            found.append(Flat(one.rule._replace(source=same), was=was))
-    return found
+            yield Flat(one.rule._replace(source=same), was=was)
 
 
 def _converted(form: str, flat: Iterable[Flat], left_out: list[tuple[Rule, str]]) -> list[str]:
