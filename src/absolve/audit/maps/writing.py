@@ -13,8 +13,8 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.audit.maps import forms
-from absolve.audit.maps.flattening import DROPPED, Flat, Flattening
-from absolve.audit.maps.model import EXACT, PREFIX, REGEX, Rule, RuleSet
+from absolve.audit.maps.checks import samples
+from absolve.audit.maps.model import DROP, EXACT, PREFIX, REGEX, Rule, RuleSet
 from absolve.audit.maps.request import request
 from absolve.audit.maps.rules import never
 from absolve.audit.maps.spreadsheet import Layout, recognisable, with_rest
@@ -22,6 +22,7 @@ from absolve.core.errors import UsageError
 from absolve.core.patterns import backtracks
 from absolve.core.printable import printable
 from absolve.tables.text import charset_of, decoded
+from absolve.urls.chain import PERMANENT
 from absolve.urls.identity import origin
 from absolve.urls.predicates import parsed_scheme
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from absolve.audit.maps.model import Outcome
     from absolve.audit.maps.rules import Rules
 
 _LINES: Final[dict[str, Callable[[Rule], list[str] | None]]] = {
@@ -44,6 +46,17 @@ _WITH_SIGN: Final = frozenset({"csv", "netlify"})
 _HOST: Final = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]*)(?::[0-9]+)?")
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")
 _LOOKED_AT: Final = 1 << 16
+CIRCLE: Final = "it goes in a circle"
+NOWHERE: Final = "it leads to nothing"
+DROPPED: Final = {CIRCLE, NOWHERE}
+
+
+class Flat(NamedTuple):
+    """A rule to write; `left_out`: the reason why it is not written, or None; `was`: the rule before it was changed."""
+
+    rule: Rule
+    left_out: str | None = None
+    was: Rule | None = None
 
 
 class Written(NamedTuple):
@@ -131,13 +144,12 @@ def written(form: str, rules: Rules, added: Iterable[tuple[str, str]] = ()) -> W
         tried, _ = with_added(form, rules, pairs)
         pairs = [pair for pair in pairs if tried.chain(pair[0]).final == pair[1]]
     behind, new = with_added(form, rules, pairs)
-    flattening = Flattening(behind)
     left_out: list[tuple[Rule, str]] = []
     first = _converted(form, map(Flat, new), left_out)
     kept = 1 if _is_kept(form, rules.sets) else 0
-    flat = [one for found in rules.sets[:kept] for one in flattening.of_set(found)]
+    flat = [one for found in rules.sets[:kept] for one in _flat(behind, found)]
     left_out += [(one.rule, one.left_out) for one in flat if one.left_out in DROPPED]
-    more = [one for found in rules.sets[kept:] for one in _doubled(flattening, found, form)]
+    more = [one for found in rules.sets[kept:] for one in _doubled(_flat(behind, found), found, form)]
     lines = _servers(more, first, left_out) if form == "nginx" else _converted(form, more, left_out)
     if not kept:
         head = ["RewriteEngine On", *first] if form == "apache" else first if form != "nginx" else []
@@ -145,6 +157,76 @@ def written(form: str, rules: Rules, added: Iterable[tuple[str, str]] = ()) -> W
     own = rules.sets[0]
     charset = charset_of(own.data, legacy=form == "csv")
     return Written(charset.encoded(_edited(own, flat, _LINES[form], first, lines)), left_out)
+
+
+# --- chains to their end; a pattern whose target depends on the URL stays ---------------------------------------------
+
+
+def _flat(rules: Rules, found: RuleSet) -> Iterator[Flat]:
+    return (_flattened(rules, rule) for rule in found.rules)
+
+
+def _flattened(rules: Rules, rule: Rule) -> Flat:
+    """Flatten an exact rule: without it if it never applies, goes in a circle, or leads to nothing."""
+    if rule.problem is not None:
+        return Flat(rule, rule.problem)
+    if rule.status == 200 or not rule.is_plain or rule.parameters or not rule.target:
+        return Flat(rule)
+    if rule.how != EXACT:
+        return _constant(rules, rule)
+    urls = list(samples(rules, rule))
+    urls += [old for url in urls if rule.host is None and (old := rules.old(url)) is not None]
+    moves = [rules.move(url) for url in urls]
+    if all(move is not None and move.rule != rule for move in moves):
+        return Flat(rule, "another rule applies before it")
+    ends = [
+        (rules.chain(url, counts=False), move.target)
+        for url, move in zip(urls, moves, strict=True)
+        if move is not None and move.rule == rule
+    ]
+    outcomes = [outcome for outcome, _ in ends]
+    if any(outcome.loop for outcome in outcomes):
+        return Flat(rule, CIRCLE)
+    if _is_dead(rules, outcomes):
+        return Flat(rule, NOWHERE)
+    finals = {outcome.final for outcome, target in ends if outcome.final != target and not outcome.served}
+    if len(finals) != 1 or any(outcome.hops == 1 and outcome.final == target for outcome, target in ends):
+        return Flat(rule)
+    (final,) = finals
+    if final is None:
+        return Flat(rule)
+    permanent = all(one.status in PERMANENT for outcome in outcomes for one in outcome.rules)
+    status = rule.status if permanent or rule.status not in PERMANENT else 302
+    return Flat(rule._replace(target=(_shown(rules, final, rule),), status=status), was=rule)
+
+
+def _is_dead(rules: Rules, outcomes: Sequence[Outcome]) -> bool:
+    """Return whether URLs lead to nothing by all that is known of the new site."""
+    return rules.exists is not never and bool(outcomes) and all(map(rules.leads_to_nothing, outcomes))
+
+
+def _constant(rules: Rules, rule: Rule) -> Flat:
+    """Flatten a rule that leads many URLs to one: by the chain of its target."""
+    if not all(isinstance(part, str) for part in rule.target or ()):
+        return Flat(rule)
+    target = rules.absolute("".join(str(part) for part in rule.target or ()))
+    outcome = rules.chain(target, counts=False) if target is not None else None
+    if outcome is not None and _is_dead(rules, [outcome]):
+        return Flat(rule, NOWHERE)
+    if outcome is None or not outcome.hops or outcome.final is None or outcome.served is not None:
+        return Flat(rule)
+    if any(one.query != DROP for one in (rule, *outcome.rules)) and "?" in outcome.final:
+        return Flat(rule)
+    return Flat(rule._replace(target=(_shown(rules, outcome.final, rule),)), was=rule)
+
+
+def _shown(rules: Rules, final: str, rule: Rule) -> str:
+    """Return a target in the form of the old one: a path stays a path on the new site."""
+    was = rule.target[0] if rule.target else ""
+    is_path = isinstance(was, str) and was.startswith("/") and not was.startswith("//")
+    if not is_path or not rules.is_new(final):
+        return final
+    return final.removeprefix(origin(final)) or "/"
 
 
 # --- a first map that keeps its text ----------------------------------------------------------------------------------
@@ -206,9 +288,9 @@ def _is_comment(line: str) -> bool:
 # --- rules in a form --------------------------------------------------------------------------------------------------
 
 
-def _doubled(flattening: Flattening, of: RuleSet, form: str) -> Iterator[Flat]:
+def _doubled(flat: Iterable[Flat], of: RuleSet, form: str) -> Iterator[Flat]:
     """Yield the rules of a map: exact ones with either slash at the end if it ignores that, and the form does not."""
-    for one in flattening.of_set(of):
+    for one in flat:
         yield one
         if not of.is_slash_ignored or form == "netlify":
             continue
