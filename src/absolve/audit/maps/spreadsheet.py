@@ -13,7 +13,15 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from absolve.audit.maps.model import DROP, EXACT, FOLDER, KEEP, PATH, PREFIX, REGEX, URL, Condition, Rule, RuleSet
-from absolve.audit.maps.request import check_pattern, source, target_fault, target_parts, to_https
+from absolve.audit.maps.request import (
+    check_pattern,
+    source,
+    target_fault,
+    target_parts,
+    to_https,
+    with_pattern,
+    with_target,
+)
 from absolve.core import patterns
 from absolve.core.errors import UsageError
 from absolve.rewriting.functions import has_functions
@@ -183,13 +191,8 @@ def _of_search(rule: Rule, row: Redirect) -> Rule:
 
     One that begins with a letter has paths without the slash at their beginning.
     """
-    old = row.old
-    try:
-        check_pattern(old)
-    except UsageError as error:
-        return rule._replace(problem=error.message)
-    target = target_parts(str(rule.target[0]), _GROUP, lambda one: int(one[1])) if rule.target else None
-    if target and isinstance(target[0], int):
-        return rule._replace(problem="the old URL, not the rule, would choose the host of its target")
-    subject = FOLDER if row.in_folder or re.match(r"\^[\w-]", old) else PATH
-    return rule._replace(source=old, target=target, subject=subject, forced=False)
+    subject = FOLDER if row.in_folder or re.match(r"\^[\w-]", row.old) else PATH
+    rule = with_pattern(rule._replace(forced=False), row.old, subject=subject)
+    if rule.problem is not None or not rule.target:
+        return rule
+    return with_target(rule, str(rule.target[0]), _GROUP, lambda one: int(one[1]))
