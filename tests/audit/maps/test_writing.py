@@ -162,6 +162,15 @@ def test_a_table_in_json_is_written_as_csv() -> None:
     assert maps.written("csv", made, [(OLD + "w", NEW + "n")]).data == b"/w,/n,301\n/a,/b,301\n"
 
 
+def test_rules_of_several_virtual_hosts_keep_their_host() -> None:
+    blocks = "server {{ server_name {}; location = /a {{ return 301 /{}; }} }}\n"
+    text = blocks.format("old.example www.old.example", "b") + blocks.format("*.other.example", "d") + blocks.format("new.example", "e")
+    made = moving.rules(text, "x.conf")
+    back = moving.rules(maps.written("csv", made).data, "map.csv")
+    assert [lead(back, url) for url in (moving.OLD + "a", "http://www.old.example/a", "/a")] == ["/b", "/b", "/e"]
+    assert [rule.line for rule, _ in maps.written("csv", made).left_out] == [2]
+
+
 def test_a_chain_whose_end_a_form_cannot_express_stays_a_chain() -> None:
     made = rules("location = /a { return 301 /b; }\nlocation = /b { return 301 /c#d; }\n", "x.conf")
     assert written(made, "nginx")[0].startswith('location = "/a" { return 301 "/b"; }\n# x.conf:2: nginx cannot')

@@ -5,6 +5,7 @@ A `Rule` is one line of a map in a form that does not depend on the server. A `R
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -172,6 +173,15 @@ class RuleSet(NamedTuple):
     words: str = ""
     columns: Columns | None = None
     hidden: int = 0
+
+    @property
+    def names(self) -> dict[tuple[str, int], set[str]]:
+        """The names of the virtual hosts that have each rule, by its file and line; "" for a host without a name."""
+        found: dict[tuple[str, int], set[str]] = {}
+        for server in self.servers:
+            for rule in chain.from_iterable(server.phases):
+                found.setdefault((rule.file, rule.line), set()).update(server.names or ("",))
+        return found
 
 
 class Outcome(NamedTuple):

@@ -163,7 +163,17 @@ def written(form: str, rules: Rules, added: Iterable[tuple[str, str]] = ()) -> W
 
 
 def _flat(rules: Rules, found: RuleSet) -> Iterator[Flat]:
-    return (_flattened(rules, rule) for rule in found.rules)
+    """Yield the rules of a map, those of one of several virtual hosts with each of its names."""
+    names = found.names if len(found.servers) > 1 else {}
+    for rule in found.rules:
+        one = _flattened(rules, rule)
+        own = names.get((rule.file, rule.line), {""})
+        if "" in own or one.left_out is not None:
+            yield one
+        elif not (hosts := sorted(name for name in own if "*" not in name)):
+            yield Flat(rule, "its host has only names with *")
+        else:
+            yield from (_on_host(one, host) for host in hosts)
 
 
 def _flattened(rules: Rules, rule: Rule) -> Flat:
@@ -346,7 +356,7 @@ def _servers(flat: Sequence[Flat], first: list[str], left_out: list[tuple[Rule, 
         return [*first, *_converted("nginx", flat, left_out)]
     lines: list[str] = []
     for host in (None, *hosts):
-        own = [_without_host(one) for one in flat if one.rule.host in {None, host}]
+        own = [_on_host(one, None) for one in flat if one.rule.host in {None, host}]
         missing: list[tuple[Rule, str]] = []
         name, _, port = (host or "_").partition(":")
         lines += ["server {", *([f"    listen {port};"] if port else []), f"    server_name {name};"]
@@ -357,6 +367,6 @@ def _servers(flat: Sequence[Flat], first: list[str], left_out: list[tuple[Rule, 
     return lines
 
 
-def _without_host(one: Flat) -> Flat:
-    was = one.was._replace(host=None) if one.was is not None else None
-    return one._replace(rule=one.rule._replace(host=None), was=was)
+def _on_host(one: Flat, host: str | None) -> Flat:
+    was = one.was._replace(host=host) if one.was is not None else None
+    return one._replace(rule=one.rule._replace(host=host), was=was)
