@@ -51,15 +51,9 @@ CHAIN = {
 @pytest.mark.parametrize("form", sorted(CHAIN))
 def test_a_map_in_its_own_form_keeps_all_that_is_no_chain(form: str) -> None:
     before, after = CHAIN[form]
-    made = rules(before, NAMES[form], form=form)
-    assert written(made, form)[0] == after
-
-
-@pytest.mark.parametrize("form", sorted(CHAIN))
-def test_a_map_that_was_written_is_written_again_without_a_change(form: str) -> None:
-    made = rules(CHAIN[form][0], NAMES[form], form=form)
-    text, back = written(made, form)
-    assert written(back, form)[0] == text
+    text, back = written(rules(before, NAMES[form], form=form), form)
+    assert text == after
+    assert written(back, form)[0] == text, "what was written is written again without a change"
 
 
 @pytest.mark.parametrize(
@@ -75,19 +69,13 @@ def test_a_map_that_was_written_is_written_again_without_a_change(form: str) -> 
         ("csv", "old;new;\n/a;/b;\n", "old;new;\n/w;/n\n/a;/b;\n"),
         ("csv", "# c\n;;\nold;new;;\n# d\n/a;/b\n", "# c\n;;\nold;new;;\n/w;/n\n# d\n/a;/b\n"),
         ("csv", '"old\nURL","new\nURL"\n/a,/b\n', '"old\nURL","new\nURL"\n/w,/n\n/a,/b\n'),
-        ("csv", '"# a\nb"\n/a,/b\n', '"# a\nb"\n/w,/n\n/a,/b\n'),
         ("csv", "old,new\r/a,/b\r", "old,new\r/w,/n\r/a,/b\r"),
-        ("csv", "# c\rold,new\r/a,/b", "# c\rold,new\r/w,/n\r/a,/b\r"),
-        ("csv", "old,new\r\n/a,/b", "old,new\r\n/w,/n\r\n/a,/b\r\n"),
         ("csv", "old,new", "old,new\n/w,/n\n"),
         ("csv", "# c\r\n# d", "# c\r\n# d\r\n/w,/n,301\r\n"),
         ("netlify", "# c\r/a /b\r", "# c\r/w /n 301\r/a /b\r"),
         ("netlify", "/a /b\r\n/c /d", "/w /n 301\r\n/a /b\r\n/c /d\r\n"),
-        ("netlify", "# a\tb\n/a\t/b\n", "# a\tb\n/w /n 301\n/a\t/b\n"),
         ("netlify", "x, y\n/a /b\n", "/w /n 301\nx, y\n/a /b\n"),
         ("netlify", "# \x0c\x85\u2028\n/a /b\n", "# \x0c\x85\u2028\n/w /n 301\n/a /b\n"),
-        ("netlify", "# note\n/a /b\n", "# note\n/w /n 301\n/a /b\n"),
-        ("csv", "# c\r\n\r\nold,new\r\n/a,/b\r\n", "# c\r\n\r\nold,new\r\n/w,/n\r\n/a,/b\r\n"),
     ],
 )
 def test_rules_are_added_where_they_apply(form: str, text: str, added: str) -> None:
