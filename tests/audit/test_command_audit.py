@@ -125,7 +125,7 @@ def test_an_output_on_the_standard_output(tmp_path: Path, capsys: pytest.Capture
         (("--similar", "x"), "must be a number from 0 to 1"),
         (("-o", "x.odd"), "no format of an audit has this suffix"),
         (("-o", "-", "--format", "xlsx"), "cannot be written to the standard output"),
-        (("--write-map", "x.odd"), "does not say the format"),
+        (("--write-map", "x.odd"), "no map is written as .odd: give the name of a .csv"),
         (("--map-format", "odd", "--map", "{site}/index.html"), "the format of a map is one of"),
         (("--old-url", "mailto:x"), "not an http or https URL"),
         (("--server", "plain,case=upper"), "'case=upper' is not case=exact|ignore"),
@@ -343,6 +343,9 @@ def test_a_map_on_the_standard_output_has_the_format_of_the_first_map(tmp_path: 
     given = (new, "--url", NEW, "--old-url", OLD)
     assert printed(capsys, *given, "--map", tmp_path / "_redirects", "--write-map", "-")[0] == "/a.html /a2.html 301\n/a1.html /a2.html\n"
     assert printed(capsys, *given, "--write-map", "-")[0] in {"", "\n"}
+    (tmp_path / "vercel.json").write_text('{"redirects": [{"source": "/a.html", "destination": "/a2.html"}]}', "utf-8")
+    out, err = printed(capsys, *given, "--map", tmp_path / "vercel.json", "--write-map", "-")
+    assert (out, "note: --write-map: no map is written as vercel: this one is CSV\n" in err) == ("/a.html,/a2.html,308!\n", True)
 
 
 @pytest.mark.parametrize(

@@ -172,3 +172,11 @@ def test_a_key_has_site_path_and_query(url: str, wanted: tuple[str, str, str | N
 
 def test_bytes_that_are_no_characters_survive_the_decoder() -> None:
     assert identity.percent_decoded("a%FF%c3%a9%zz") == "a\udcffé%zz"
+
+
+@pytest.mark.parametrize(
+    ("url", "origin"),
+    [("http://u@h:80/a", "http://u@h:80"), ("HTTP://H?a/b", "HTTP://H"), ("http://h", "http://h"), ("mailto:a", ""), ("/a", "")],
+)
+def test_the_origin_is_what_is_before_the_path(url: str, origin: str) -> None:
+    assert identity.origin(url) == origin

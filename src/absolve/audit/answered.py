@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 from absolve.audit.judge import each, insert, locate
 from absolve.audit.tables import DIFFERS, EXPECTED
 from absolve.urls import identity
+from absolve.urls.chain import MOST, PERMANENT
 from absolve.urls.public import is_public_host
 
 if TYPE_CHECKING:
@@ -30,11 +31,9 @@ UNSURE: Final = "unsure"
 LINK, OLD, NEW = "link", "old", "new"  # why a URL was asked for
 
 NEVER_THERE: Final = "absolve-asks-for-what-is-not-there"  # the last segment of such a URL
-_PERMANENT: Final = frozenset({301, 308})
 _NOT_THERE: Final = frozenset({404, 410})
 _CLOSED: Final = frozenset({401, 402, 407, 451})  # the server knows the URL, and does not give it to everybody
 _REFUSALS: Final = frozenset({"unreachable", "refused-address", "refused-scheme", "robots"})
-_MOST_HOPS: Final = 50
 _SAME_END: Final = 3  # URLs of a host that lead to one page: a sign-in, or a page for all that is gone
 # What a server sends instead of a page: to people who are not known, or instead of 404.
 _NO_PAGE: Final = re.compile(
@@ -102,7 +101,7 @@ class Answers:
             is_same = before is not None and before.status == one.status and one.page is None
             self._of[one.url] = one._replace(page=before.page) if before is not None and is_same else one  # HEAD
         self._ends = Counter(
-            (site_of(url), last.final)
+            (identity.origin(url), last.final)
             for url in self._of
             if (last := self.outcome(url)) is not None and last.hops and last.final != url
         )
@@ -122,10 +121,10 @@ class Answers:
             final = one.target
             bare = final.partition("#")[0]
             hops += 1
-            is_permanent = is_permanent and one.status in _PERMANENT
+            is_permanent = is_permanent and one.status in PERMANENT
             if one.is_end:
                 return Outcome(final, one.status, hops, first, date=one.date)
-            if bare in seen or hops > _MOST_HOPS:
+            if bare in seen or hops > MOST:
                 return Outcome(final, one.status, hops, first, is_loop=True, date=one.date)
             seen.add(bare)
             if bare not in self._of:
@@ -173,7 +172,7 @@ class Answers:
             found.is_permanent
             and found.hops > 0
             and not _is_doubtful(url, found.final)
-            and self._ends[site_of(url), found.final] < _SAME_END
+            and self._ends[identity.origin(url), found.final] < _SAME_END
         )
 
     def lacks(self, target: str, found: Outcome) -> str | None:
@@ -197,14 +196,9 @@ def _plain(one: Answer) -> Answer:
     return one._replace(url=url, target=f"{target}#{fragment}" if target and fragment else target)
 
 
-def site_of(url: str) -> str:
-    """Return the scheme and host of a URL."""
-    return "/".join(url.split("/", 3)[:3])
-
-
 def never_there(url: str) -> str:
     """Return a URL of the same host which no server has."""
-    return f"{site_of(url)}/{NEVER_THERE}"
+    return f"{identity.origin(url)}/{NEVER_THERE}"
 
 
 def _is_doubtful(url: str, final: str) -> bool:
@@ -214,8 +208,8 @@ def _is_doubtful(url: str, final: str) -> bool:
     instead of https, is in this network, or differs in a language.
     """
     (old, _, old_query), (new, _, new_query) = (one.partition("#")[0].partition("?") for one in (url, final))
-    host = site_of(url).rpartition("/")[2]
-    is_known = _NO_PAGE.search(new.removeprefix(site_of(final)) + new_query) is not None
+    host = identity.origin(url).rpartition("/")[2]
+    is_known = _NO_PAGE.search(new.removeprefix(identity.origin(final)) + new_query) is not None
     return (
         is_known
         or (_is_root(final) and not _is_root(url))
@@ -380,7 +374,7 @@ def _difference(found: Answers, one: Expected, at: Mapping[str, int]) -> str:
         return f"it leads to {last.final}" if last.hops else "it is not redirected"
     if last.hops > max(1, one.hops):
         return f"it takes {last.hops} redirects"
-    if one.status in _PERMANENT and last.hops and last.first_status not in _PERMANENT:
+    if one.status in PERMANENT and last.hops and last.first_status not in PERMANENT:
         return f"its redirect has status {last.first_status}, not {one.status}"
     return ""
 

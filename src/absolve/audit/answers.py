@@ -24,6 +24,7 @@ from absolve.run import sources
 from absolve.tables import columns, reading
 from absolve.tables.text import lines
 from absolve.urls import identity, whatwg
+from absolve.urls.chain import MOST, REDIRECTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -43,7 +44,6 @@ _STATUS: Final = re.compile(r"HTTP/[0-9.]+ ([1-5][0-9][0-9])\b(.*)")
 _REQUEST: Final = re.compile(r"> ([A-Z]+) (\S+) HTTP/")
 _URL: Final = re.compile(r"(?:==> |# |URL: )?(https?://\S+)")
 _LOCATION: Final = re.compile(r"(?:< ?)?location:(.*)", re.IGNORECASE)
-_MOST_HOPS: Final = 50  # as many redirects as curl follows; more of `Location: a/` are a URL that grows without end
 _LONGEST: Final = 65_536  # characters of a URL that another one is relative to, likewise
 
 
@@ -92,7 +92,7 @@ def read(name: str, data: bytes, settings: Settings) -> RuleSet | None:
 
 def as_rules(found: Iterable[Answer]) -> RuleSet:
     """Return the redirects among answers as the rules of a map, the last one of each URL; its place is that URL."""
-    last = {one.url: one for one in found if one.status in maps.REDIRECTS and one.target is not None}
+    last = {one.url: one for one in found if one.status in REDIRECTS and one.target is not None}
     rows = ((one.url, one.target or "", one.status or 0, one.url, 1) for one in last.values())
     made = maps.recorded(rows)
     return made._replace(rules=[rule._replace(forced=True) for rule in made.rules])
@@ -185,7 +185,7 @@ def _answer(entry: Entry, settings: Settings) -> Answer:
     """Return the answer that an entry of an archive has."""
     facts = entry.facts
     location = facts.redirect or dict(facts.fields).get("location")
-    target = whatwg.parse(location, entry.url) if location and facts.status in maps.REDIRECTS else None
+    target = whatwg.parse(location, entry.url) if location and facts.status in REDIRECTS else None
     declared = entry.media_type or dict(facts.fields).get("content-type", "")
     page, is_html = None, facts.status is not None and 200 <= facts.status < 300 and "html" in declared.lower()
     if is_html:
@@ -236,10 +236,10 @@ def _printed(name: str, data: bytes) -> Iterator[Answer | Diagnostic]:
                 text = f"an answer {status} without its URL: put it on a line before, or use curl -v"
                 yield Diagnostic("answers", text, name, begin, failed=True)
             is_first = is_first and status < 200
-            is_end = status not in maps.REDIRECTS and status >= 200 and "established" not in reason
+            is_end = status not in REDIRECTS and status >= 200 and "established" not in reason
             if target is not None:
                 hops += 1
-                url = target if hops < _MOST_HOPS and len(target) <= _LONGEST else None
+                url = target if hops < MOST and len(target) <= _LONGEST else None
             elif is_end:
                 url = None
             status, target = 0, None
@@ -251,7 +251,7 @@ def _printed(name: str, data: bytes) -> Iterator[Answer | Diagnostic]:
             url, path, hops = f"http://{text[7:].strip()}{path}", "/", 0
         elif (alone := _URL.fullmatch(text)) is not None and not status:
             url, hops = alone[1], 0
-        elif status in maps.REDIRECTS and (field := _LOCATION.match(text)) is not None:
+        elif status in REDIRECTS and (field := _LOCATION.match(text)) is not None:
             target = whatwg.parse(field[1].strip(), url)
 
 
@@ -289,7 +289,7 @@ def _of_object(given: dict[str, Any], line: int) -> Answer:
         state = state.get("code")
     code = columns.status(str(state))
     number = code[0] if code is not None and code[0] >= 100 else None
-    is_end = number not in maps.REDIRECTS
+    is_end = number not in REDIRECTS
     target = (given["end"] if is_end else None) or given["target"]
     url = given["url"]
     parsed = whatwg.parse(target, url) if isinstance(target, str) and columns.is_url(target) else None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.audit import answered
 from absolve.audit.judge import each
+from absolve.urls import identity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -52,7 +53,7 @@ def _in_turn(found: Iterable[Request]) -> Iterator[Request]:
     """Yield requests with those of one host as far from each other as possible."""
     hosts: dict[str, list[Request]] = {}
     for one in found:
-        hosts.setdefault(answered.site_of(one.url), []).append(one)
+        hosts.setdefault(identity.origin(one.url), []).append(one)
     return filter(None, chain.from_iterable(zip_longest(*hosts.values())))
 
 

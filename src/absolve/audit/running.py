@@ -177,7 +177,7 @@ def heard(name: str, options: Any, course: Course) -> Iterator[answers.Answer]:
         names[f"{parts.scheme}://{host}:{parts.port}"] = f"{schemes.get(host, parts.scheme)}://{host}"
 
     def public(url: str) -> str:
-        origin = answered.site_of(url)
+        origin = identity.origin(url)
         return f"{names.get(origin, origin)}{url[len(origin) :]}"
 
     for one in answers.heard(name, course.reading.settings, notify=course.reports.finding):

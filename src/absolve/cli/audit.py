@@ -8,12 +8,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from absolve.audit import answered, live, servers, tables
+from absolve.audit import live, servers, tables
 from absolve.cli import crawling, failures
 from absolve.cli.hints import is_url
 from absolve.core.errors import UsageError, in_short
 from absolve.run import leftovers
-from absolve.urls.identity import without_user
+from absolve.urls.identity import origin, without_user
 
 if TYPE_CHECKING:
     import argparse
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
         if urls:
             options.live = options.live or live.INSIDE
             options.answers.append(options.inputs[0])
-            options.url = options.url or f"{answered.site_of(without_user(urls[0]))}/"
+            options.url = options.url or f"{origin(without_user(urls[0]))}/"
         options.named = urls
         audit_running.run(options, report, folder, failing, options.inputs[0] if urls else None)
 

@@ -169,9 +169,11 @@ def _write(
 def _write_map(name: str, connection: Any, rules: maps.Rules, report: Report) -> list[Path]:
     """Write the maps as one, with the rules that are sure: for content that is elsewhere now. Return its path.
 
-    Its name decides its format, on the standard output that of the first map.
+    Its suffix decides its form, without one the form of the first map.
     """
-    form = maps.form_of(Path(name)) if name != special_files.STDOUT else maps.form_like(rules.form)
+    form = maps.form_of(Path(name), rules.form)
+    if form == "csv" != rules.form and not name.lower().endswith(".csv"):
+        report.note("--write-map", f"no map is written as {rules.form}: this one is CSV")
     added = connection.execute(MOVED).fetchall()
     written = maps.written(form, rules, added)
     for rule, reason in written.left_out:

@@ -480,8 +480,8 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         Option(
             "--write-map FILE",
             "audit",
-            "write the maps as one, without chains, with the certain rules added; - for the standard output, in the"
-            " format of the first map",
+            "write the maps as one .csv, _redirects, .htaccess or .conf, without chains, with the certain rules added;"
+            " - for the standard output, in the form of the first map or CSV",
         ),
     ),
     "the browser": (

@@ -1,6 +1,6 @@
 r"""Regular expressions that match in linear time, by google-re2: for a user's rules over hostile text.
 
-In: patterns in the common syntax of PCRE, Python and RE2. Out: matchers, substitutions, and sets that find all
+In: patterns in the common syntax of PCRE, Python and RE2. Out: matchers, templates, and sets that find all
 matching patterns of many in one pass. Look-around and back-references, which no automaton can match, raise UsageError.
 """
 
@@ -124,34 +124,10 @@ def template(text: str, pattern: str) -> tuple[str | int, ...]:
     return tuple(part for part in parts if part != "")
 
 
-class Substitution:
-    """A substitution of whole texts by a template. Raise UsageError with the reason if one of them cannot be used."""
-
-    def __init__(self, pattern: str, new: str) -> None:
-        self._pattern = pattern
-        self.template = new
-        matcher(pattern)  # raises for `a)(b`, which is right in parentheses
-        self._matcher = matcher(f"^(?:{pattern})$")
-        self._parts = template(new, pattern)
-
-    def __reduce__(self) -> tuple[type[Substitution], tuple[str, str]]:
-        return Substitution, (self._pattern, self.template)
-
-    @property
-    def rule(self) -> str:
-        """The pattern and the template, as PATTERN=TEMPLATE."""
-        return f"{self._pattern}={self.template}"
-
-    def groups(self, text: str) -> tuple[str | None, ...] | None:
-        """Return the match and its groups, None if the pattern does not match the whole text."""
-        return self._matcher(text)
-
-    def __call__(self, text: str) -> str | None:
-        """Return the expanded template, None if the pattern does not match the whole text."""
-        found = self.groups(text)
-        if found is None:
-            return None
-        return "".join(part if isinstance(part, str) else found[part] or "" for part in self._parts)
+def whole_matcher(pattern: str) -> Matcher:
+    """Return a matcher of whole texts. Raise UsageError with the reason for a pattern that cannot be used."""
+    matcher(pattern)  # raises for `a)(b`, which is right in parentheses
+    return matcher(f"^(?:{pattern})$")
 
 
 def backtracks(pattern: str) -> bool:

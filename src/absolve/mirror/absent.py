@@ -85,7 +85,7 @@ WHERE typeof(url) = 'text' AND typeof(kind) = 'text' AND typeof(count) = 'intege
 
 def host_of(url: str) -> str:
     """Return the host of a URL of the web, without `www.`; "" for a URL of another scheme."""
-    return _host("/".join(url.split("/", 3)[:3]))
+    return _host(identity.origin(url))
 
 
 @remembered(1024)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from absolve.core.errors import UsageError
 from absolve.mirror.urls import Equivalences
 from absolve.urls import whatwg
+from absolve.urls.chain import REDIRECTS, follow
 from absolve.urls.identity import normal
 
 if TYPE_CHECKING:
@@ -20,13 +21,13 @@ if TYPE_CHECKING:
 
     from absolve.mirror.survey import Store
 
-REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 SCHEMES: Final = ("http:", "https:", "ftp:", "file:")  # of URLs that can have a document of their own
 PIECE: Final = "piece"  # a piece of a document (206), or nothing of its body
 CUT: Final = "cut"  # its beginning
 JOINED: Final = "joined"  # nothing: it was joined of pieces
 _NOT_MODIFIED: Final = 304
 _MOST_CONTRADICTIONS: Final = 1000  # that are reported
+_ANY: Final = 1 << 62  # redirects: no more than there are captures
 _DIGITS: Final = 14  # of a date: YYYYMMDDhhmmss
 
 
@@ -151,28 +152,20 @@ class Capture:
 
     def end(self, url: str) -> End:
         """Return where a request for this URL ends, through equivalent URLs and recorded redirects."""
-        way: list[str] = []
-        fragments: list[str | None] = []
-        seen: set[str] = set()
-        at: str | None = url
-        found: End | None = None
-        while found is None:
-            step = None if at is None or at in seen else self._step(at)
-            if step is None:
-                found = End(None, None)
-            elif at in self._ends:
-                found = self._ends[at]
-            elif step.location is None:
-                found = End(step.url, None)
-            else:
-                seen.add(at)  # type: ignore[arg-type]  # not None here
-                way.append(at)  # type: ignore[arg-type]
-                location, crosshatch, fragment = step.location.partition("#")
-                fragments.append(fragment if crosshatch else None)
-                at = normal(location)
-        for one, fragment_ in zip(reversed(way), reversed(fragments), strict=True):
-            if found.url is not None and found.fragment is None and fragment_ is not None:
-                found = End(found.url, fragment_)
+        found = End(None, None)
+
+        def step(at: str) -> str | None:
+            nonlocal found
+            one = self._step(at)
+            if one is not None and (at in self._ends or one.location is None):
+                found = self._ends.get(at) or End(one.url, None)
+                return None
+            return one.location if one is not None else None
+
+        for one, location in reversed(follow(url, step, _bare, _ANY).steps):
+            _, crosshatch, fragment = location.partition("#")
+            if found.url is not None and found.fragment is None and crosshatch:
+                found = End(found.url, fragment)
             self._ends[one] = found
         return found
 
@@ -190,6 +183,10 @@ class Capture:
     def _usable(self, url: str | None) -> Captured | None:
         one = self.store.get(url) if url is not None else None
         return one if one is not None and (one.location is not None or self.is_held(one)) else None
+
+
+def _bare(location: str) -> str:
+    return normal(location.partition("#")[0]) or ""
 
 
 def _differ(one: Captured, other: Captured) -> bool:

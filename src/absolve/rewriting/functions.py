@@ -107,7 +107,7 @@ class Rule:
 
     def __init__(self, pattern: str, new: str) -> None:
         self.pattern = pattern
-        self.groups = patterns.Substitution(pattern, "").groups
+        self.groups = patterns.whole_matcher(pattern)
         self.template = Template(new, pattern)
 
     def __reduce__(self) -> tuple[type[Rule], tuple[str, str]]:
@@ -129,7 +129,7 @@ class Dropped:
 
     def __init__(self, pattern: str) -> None:
         self.rule = self._pattern = pattern
-        self._matcher = patterns.Substitution(pattern, "").groups
+        self._matcher = patterns.whole_matcher(pattern)
 
     def __reduce__(self) -> tuple[type[Dropped], tuple[str]]:
         return Dropped, (self._pattern,)

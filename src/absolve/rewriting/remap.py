@@ -23,6 +23,7 @@ from absolve.rewriting.rule_urls import Place, after, compared, ends_a_part, is_
 from absolve.urls import resolver
 from absolve.urls.archives import led
 from absolve.urls.base import LOCATED, OUTSIDE, RECORDED
+from absolve.urls.chain import follow
 from absolve.urls.identity import named, plain
 from absolve.urls.predicates import has_scheme, is_malformed, parsed_scheme, runs_code
 
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
 
 HOW: Final = ("prefix", "exact", "regex", "query", "preset")
 _WEB: Final = frozenset({"http", "https"})
-_MOST_STEPS: Final = 50  # of a chain: as many redirects as curl follows; more are a loop that makes ever longer URLs
-_LONGEST: Final = 65_536  # characters of a URL in a chain, likewise
 _MOST_NAMED: Final = 5  # rules of one circle in a message
 _IN_DOCUMENT: Final = frozenset({EMBEDDED, ENCAPSULATING})  # layers of bases that a rewrite maps
 _MAY_BE_ABSOLUTE: Final = re.compile(
@@ -225,32 +224,28 @@ class Remapping:
 
     def _mapped(self, url: str, facts: Facts) -> str | None:
         """Return where the rules lead a URL in the end; None if none matches, or if they lead in a circle."""
-        moved = self._moved(url, facts, frozenset())
-        if moved is None:
-            return self._captured(url, facts)
-        if moved.step.ends:
-            self.matched = moved.step.rule
-            self.met.add(moved.step.number)
-            return moved.url
-        chain = [moved]
+        last: _Moved | None = None
         nested: set[int] = set()
-        seen = {url: 0}
-        while moved is not None and moved.url not in seen:
-            seen[moved.url] = len(chain)
-            if len(chain) >= _MOST_STEPS or (len(chain) > 1 and len(moved.url) > _LONGEST):
-                self._note_circle(chain, 0)
+
+        def step(at: str) -> _Moved | None:
+            nonlocal last
+            if last is not None and last.step.ends:
                 return None
-            if moved.step.nests:
-                nested.add(moved.step.number)
-            moved = self._moved(moved.url, facts, nested)
-            if moved is not None:
-                chain.append(moved)
-        if moved is not None and seen[moved.url] < len(chain) - 1:
-            self._note_circle(chain, seen[moved.url])
+            last = self._moved(at, facts, nested)
+            if last is not None and last.step.nests:
+                nested.add(last.step.number)
+            return last
+
+        chain = follow(url, step, lambda moved: moved.url)
+        steps = [moved for _, moved in chain.steps]
+        if not steps:
+            return self._captured(url, facts)
+        if chain.circle is not None and chain.circle < len(steps) - 1:
+            self._note_circle(steps, chain.circle)
             return None
-        self.met.update(one.step.number for one in chain)
-        self.matched = ", ".join(dict.fromkeys(one.step.rule for one in chain))
-        return chain[-1].url
+        self.met.update(one.step.number for one in steps)
+        self.matched = ", ".join(dict.fromkeys(one.step.rule for one in steps))
+        return chain.end
 
     def _note_circle(self, chain: list[_Moved], start: int) -> None:
         self.met.update(one.step.number for one in chain)

@@ -24,6 +24,7 @@ from absolve.tables.columns import (
 )
 from absolve.tables.reading import Row, Table, looked_at
 from absolve.tables.text import NOT_UTF8, is_text, line
+from absolve.urls.chain import REDIRECTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -79,7 +80,7 @@ _OTHER_ACTIONS: Final = _set("random pass nothing")  # of Redirection, in place 
 _ACTIONS: Final = _OTHER_ACTIONS | {"url", "error"}
 _ON: Final = _set("active enabled aktiv true yes ja on 1")
 _OFF: Final = _set("inactive disabled inaktiv false no nein off 0 draft")
-_STATUSES: Final = frozenset({200, 301, 302, 303, 307, 308, 404, 410})
+_STATUSES: Final = frozenset({200, *REDIRECTS, 404, 410})
 # How Rank Math compares a path, as a regular expression.
 _PARTS: Final = {"start": "^/{}", "starts with": "^/{}", "end": "{}$", "ends with": "{}$", "contains": "{}"}
 _SEVERAL: Final = re.compile(r"[,;|]?\s+|[,;|](?=/|https?:)")  # between URLs that share a cell

@@ -91,14 +91,19 @@ def without_user(url: str) -> str:
     return _WITH_USER.sub(r"\1", url)
 
 
+def origin(url: str) -> str:
+    """Return the scheme and the authority that a URL begins with, as they are written; "" for a URL without them."""
+    found = _AUTHORITY.match(url)
+    return found[0] if found is not None else ""
+
+
 def site(url: str) -> str | None:
     """Return the host of a URL, with `:port` unless it is the scheme's default; None for a URL without authority.
 
     URLs with equal `site` are of one site, with any schemes. A host that is none by the URL Standard is only
     in lower case.
     """
-    end = url.find("/", url.find("://") + 3)
-    return _site(url[:end] if end > 0 else url)  # a cache of URLs would grow with the paths
+    return _site(origin(url))  # a cache of URLs would grow with the paths
 
 
 def named(url: str) -> str:

@@ -18,7 +18,6 @@ LINES = {
     "csv": forms.csv_lines,
     "netlify": forms.netlify_lines,
     "nginx": forms.nginx_lines,
-    "rewritemap": forms.rewrite_map_lines,
 }
 
 
@@ -50,7 +49,6 @@ LINES = {
         ("nginx", rule(how=REGEX, source="^/(a)", target=("/b?c=", 1)), ['location ~ "^/(a)" { rewrite "^/(a)" "/b?c=$1?" permanent; }']),
         ("nginx", rule(how=REGEX, source="^/a", ignores_case=True, status=302), ['location ~* "^/a" { rewrite "(?i)^/a" "/b" redirect; }']),
         ("nginx", rule(forced=False), ['location = "/a" { if (!-e $request_filename) { return 301 "/b$is_args$args"; } }']),
-        ("rewritemap", rule(), ["/a /b"]),
     ],
 )
 def test_a_rule_is_written_in_a_form(form: str, given: Rule, expected: list[str]) -> None:
@@ -91,10 +89,6 @@ def test_a_rule_is_written_in_a_form(form: str, given: Rule, expected: list[str]
         ("nginx", rule(target=("/b#c",))),
         ("nginx", rule(how=REGEX, source="^/a", status=308)),
         ("nginx", rule(source="/a?b", forced=False)),
-        ("rewritemap", rule(status=302)),
-        ("rewritemap", rule(source="/a?b")),
-        ("rewritemap", rule(query=DROP)),
-        ("rewritemap", rule(how=PREFIX)),
     ],
 )
 def test_a_form_that_cannot_express_a_rule_has_no_lines(form: str, given: Rule) -> None:

@@ -1,7 +1,7 @@
 """What a real nginx and a real Apache answer, in a matrix of hosts, queries and files: the readers compute the same."""
 
 import http.client
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
 from urllib.parse import urljoin
 
@@ -97,24 +97,97 @@ RewriteRule ^none/?$ /nowhere [R=301,L]
 """
 
 
+HTACCESS = """
+Redirect 301 /query.php?id=3 /never
+Redirect 301 /fragment#a /never
+Redirect 301 /escaped%20path /never
+RedirectMatch 301 ^/match\\.php\\?id=3$ /never
+RedirectMatch 301 ^/some\\.php(\\?.*)?$ /some
+RedirectMatch 301 ^/group/(.*)$ /g/$1
+RedirectMatch 301 "^/a blank$" /b1
+RedirectMatch 301 /any /anywhere
+Redirect 301 "/in quotes" /q
+Redirect 301 /Case /c
+Redirect 301 /has-query /t?x=1
+Redirect 301 /slash/ /s/
+Redirect 301 /prefix /p
+Redirect permanent /absolute https://x.example
+Redirect gone /gone
+Redirect 404 /hidden
+Redirect seeother /see /s
+RedirectTemp /temporary /t
+RedirectPermanent /permanent /u
+RewriteEngine On
+RewriteRule ^rewrite\\.php\\?id=3$ /never [R=301,L]
+RewriteCond %{REQUEST_URI} ^/uri\\.php\\?id=3
+RewriteRule ^ /never [R=301,L]
+RewriteCond %{QUERY_STRING} ^id=3$
+RewriteRule ^by-query\\.php$ /found? [R=301,L]
+RewriteCond %{THE_REQUEST} \\?id=9
+RewriteRule ^by-request\\.php$ /found? [R=301,L]
+RewriteCond %{HTTP_HOST} ^www\\.x\\.example$ [NC]
+RewriteRule ^(.*)$ http://x.example/$1 [R=301,L]
+RewriteRule ^two\\ words$ /w [R=301,L]
+RewriteRule ^two%20escaped$ /never [R=301,L]
+RewriteRule ^/with-slash$ /never [R=301,L]
+RewriteRule ^temporary2$ /t2 [R,L]
+RewriteRule ^kept$ /k [R=308,L]
+RewriteRule ^gone2$ - [G]
+RewriteRule ^forbidden$ - [F]
+RewriteRule ^appended$ /a?a=1 [R=301,QSA,L]
+RewriteRule ^replaced$ /a?a=1 [R=301,L]
+RewriteRule ^dropped$ /a [R=301,QSD,L]
+"""
+ASKED = (
+    *("/query.php?id=3", "/query.php", "/fragment", "/escaped%20path", "/match.php?id=3", "/some.php?id=3", "/some.php"),
+    *("/group/a%20b", "/group/a?b", "/a%20blank", "/so/any/x", "/in%20quotes", "/case", "/Case/x", "/Casex", "/has-query"),
+    *("/has-query?y=2", "/slash", "/slash/", "/slash/a", "/prefix/a/b", "/prefix?x=1", "/prefix%2Fx", "/absolute/y"),
+    *("/gone", "/gone/x", "/hidden", "/see", "/temporary", "/permanent", "/rewrite.php?id=3", "/uri.php?id=3"),
+    *("/by-query.php?id=3", "/by-query.php?id=4", "/by-request.php?id=9", "/two%20words", "/two%20escaped", "/with-slash"),
+    *("/temporary2?x", "/kept", "/gone2", "/forbidden", "/appended?b=2", "/replaced?b=2", "/dropped?b=2"),
+)
+
+
 @pytest.mark.parametrize(("server", "text"), [("nginx", NGINX), ("apache2", APACHE)])
 def test_a_server_answers_each_host_path_and_query_as_the_reader_computes(server: str, text: str, tmp_path: Path) -> None:
     text = text.replace("ROOT", str(site(tmp_path)))
     name = {"nginx": "nginx.conf", "apache2": "apache.conf"}[server]
     with running(server, tmp_path / "server", text) as url:
-        answers = {(host, path): answer(url, host, path) for host in HOSTS for path in PATHS}
+        answers = {(host, path): moved(url, host, path) for host in HOSTS for path in PATHS}
     assert computed(name, text.replace("PORT", "80" if server == "nginx" else "*:80"), HOSTS) == answers
 
 
 @pytest.mark.parametrize("front", FRONTS)
 def test_a_rewrite_rule_behind_a_front_controller_never_applies_to_a_url_without_a_file(front: str, tmp_path: Path) -> None:
-    root = site(tmp_path)
     htaccess = f"RewriteEngine On\n{FRONTS[front]}{BEHIND}"
-    (root / ".htaccess").write_text(htaccess)
-    with running("apache2", tmp_path / "server", APACHE.partition("<VirtualHost")[0].replace("ROOT", str(root)) + f"DocumentRoot {root}\n") as url:
-        answers = {("old.example", path): answer(url, "old.example", path) for path in PATHS}
+    with of_folder(htaccess, tmp_path) as url:
+        answers = {("old.example", path): moved(url, "old.example", path) for path in PATHS}
     assert answers["old.example", "/r/x"] == (None, None)
     assert answers == computed(".htaccess", htaccess, HOSTS[:1])
+
+
+def test_apache_answers_each_request_as_the_reader_of_htaccess_computes(tmp_path: Path) -> None:
+    given = maps.Rules([maps.read(Path(".htaccess"), HTACCESS.encode())], None, "http://old.example/")
+    moves = [(path, given.move(f"http://old.example{path}")) for path in ASKED]
+    with of_folder(HTACCESS, tmp_path) as url:
+        answers = {path: answer(url, "old.example", path) for path in ASKED}
+    assert {path: (move.status, move.target) if move is not None else (404, None) for path, move in moves} == answers
+
+
+def test_a_redirect_that_apache_never_applies_is_not_read() -> None:
+    rules = maps.read(Path(".htaccess"), HTACCESS.encode()).rules
+    never = [rule.text for rule in rules if rule.problem is not None and rule.problem.startswith("it never applies")]
+    others = ("RewriteRule ^rewrite", "RewriteRule ^/with-slash")
+    lines = HTACCESS.splitlines()
+    assert never == [*lines[1:5], *(line for line in lines if line.startswith(others))]
+
+
+def of_folder(htaccess: str, folder: Path) -> AbstractContextManager[str]:
+    """Serve a site whose root has this .htaccess by a real Apache."""
+    root = site(folder)
+    (root / ".htaccess").write_text(htaccess)
+    text = APACHE.partition("<VirtualHost")[0].replace("ROOT", str(root)) + f"DocumentRoot {root}\n"
+    return running("apache2", folder / "server", text)
 
 
 def site(folder: Path) -> Path:
@@ -127,15 +200,20 @@ def site(folder: Path) -> Path:
     return root
 
 
-def answer(url: str, host: str, path: str) -> tuple[int | None, str | None]:
-    """Return the status and the target of a redirect, or the status 410; without a rule there is neither."""
+def answer(url: str, host: str, path: str) -> tuple[int, str | None]:
+    """Return the status and the Location."""
     with closing(http.client.HTTPConnection(url.removeprefix("http://"), timeout=30)) as client:
         client.request("GET", path, headers={"Host": host})
         response = client.getresponse()
-        location = response.getheader("Location")
-    if location is None and response.status != 410:
+        return response.status, response.getheader("Location")
+
+
+def moved(url: str, host: str, path: str) -> tuple[int | None, str | None]:
+    """Return the status and the target of a redirect, or the status 410; without a rule there is neither."""
+    status, location = answer(url, host, path)
+    if location is None and status != 410:
         return None, None
-    return response.status, urljoin(f"http://{host}{path}", location) if location is not None else None
+    return status, urljoin(f"http://{host}{path}", location) if location is not None else None
 
 
 def computed(name: str, text: str, hosts: tuple[str, ...]) -> dict[tuple[str, str], tuple[int | None, str | None]]:

@@ -11,13 +11,11 @@ from hypothesis import strategies as st
 from moving import NEW, lead, problems
 
 from absolve.audit import maps
-from absolve.audit.maps.nginx_config import block_starts
-from absolve.audit.maps.writing import _NAMES
 from absolve.core.errors import UsageError
 
 OLD = "http://new.example/"  # the host stays: an added rule has a path
 rules = partial(moving.rules, old=OLD)
-NAMES = {"csv": "map.csv", "netlify": "_redirects", "cloudflare": "_redirects", "apache": ".htaccess", "nginx": "x.conf", "rewritemap": "x.txt"}
+NAMES = {"csv": "map.csv", "netlify": "_redirects", "cloudflare": "_redirects", "apache": ".htaccess", "nginx": "x.conf"}
 
 
 def written(made: maps.Rules, form: str, *added: tuple[str, str]) -> tuple[str, maps.Rules]:
@@ -47,30 +45,15 @@ CHAIN = {
     "csv": ("# mine\nold;new\n/a;/b\n/b;/c;302\n/odd\n", "# mine\nold;new\n/a;/c;302\n/b;/c;302\n/odd\n"),
     "netlify": ("# mine\n\n/a /b # why\n/b /c\n/x/* /y/:splat 301!\n/q", "# mine\n\n/a /c 301\n/b /c\n/x/* /y/:splat 301!\n/q\n"),
     "cloudflare": ("/a /b 301\n/b /c 301\n/x/:y /z/:y", "/a /c 301\n/b /c 301\n/x/:y /z/:y\n"),
-    "apache": (
-        "# mine\nRewriteEngine On\nRewriteRule ^a$ /b [R=301]\nRewriteRule ^b$ /c [R]\nRedirect /d /e\nRedirectMatch ^/f$ /d\nHeader set X y\n",
-        '# mine\nRewriteEngine On\nRewriteRule "^a$" "/c" [R=301]\nRewriteRule ^b$ /c [R]\nRedirect /d /e\nRedirectMatch ^/f$ "/e"\nHeader set X y\n',
-    ),
-    "nginx": (
-        "# mine\nlocation = /a {\n  return 301 /b;  # why\n}\nlocation = /b { return 301 '/c'; }\nmap $uri $m { /p /q; /q /r; }\ngzip on;\n",
-        "# mine\nlocation = /a {\n  return 301 /c;  # why\n}\nlocation = /b { return 301 '/c'; }\nmap $uri $m { /p /r; /q /r; }\ngzip on;\n",
-    ),
-    "rewritemap": ("# mine\n/a /b # why\n/b /c\n", "# mine\n/a /c\n/b /c\n"),
 }
 
 
 @pytest.mark.parametrize("form", sorted(CHAIN))
 def test_a_map_in_its_own_form_keeps_all_that_is_no_chain(form: str) -> None:
     before, after = CHAIN[form]
-    made = rules(before, NAMES[form], form=form)
-    assert written(made, form)[0] == after
-
-
-@pytest.mark.parametrize("form", sorted(CHAIN))
-def test_a_map_that_was_written_is_written_again_without_a_change(form: str) -> None:
-    made = rules(CHAIN[form][0], NAMES[form], form=form)
-    text, back = written(made, form)
-    assert written(back, form)[0] == text
+    text, back = written(rules(before, NAMES[form], form=form), form)
+    assert text == after
+    assert written(back, form)[0] == text, "what was written is written again without a change"
 
 
 @pytest.mark.parametrize(
@@ -86,69 +69,13 @@ def test_a_map_that_was_written_is_written_again_without_a_change(form: str) -> 
         ("csv", "old;new;\n/a;/b;\n", "old;new;\n/w;/n\n/a;/b;\n"),
         ("csv", "# c\n;;\nold;new;;\n# d\n/a;/b\n", "# c\n;;\nold;new;;\n/w;/n\n# d\n/a;/b\n"),
         ("csv", '"old\nURL","new\nURL"\n/a,/b\n', '"old\nURL","new\nURL"\n/w,/n\n/a,/b\n'),
-        ("csv", '"# a\nb"\n/a,/b\n', '"# a\nb"\n/w,/n\n/a,/b\n'),
         ("csv", "old,new\r/a,/b\r", "old,new\r/w,/n\r/a,/b\r"),
-        ("csv", "# c\rold,new\r/a,/b", "# c\rold,new\r/w,/n\r/a,/b\r"),
-        ("csv", "old,new\r\n/a,/b", "old,new\r\n/w,/n\r\n/a,/b\r\n"),
         ("csv", "old,new", "old,new\n/w,/n\n"),
         ("csv", "# c\r\n# d", "# c\r\n# d\r\n/w,/n,301\r\n"),
         ("netlify", "# c\r/a /b\r", "# c\r/w /n 301\r/a /b\r"),
         ("netlify", "/a /b\r\n/c /d", "/w /n 301\r\n/a /b\r\n/c /d\r\n"),
-        ("netlify", "# a\tb\n/a\t/b\n", "# a\tb\n/w /n 301\n/a\t/b\n"),
         ("netlify", "x, y\n/a /b\n", "/w /n 301\nx, y\n/a /b\n"),
-        (
-            "apache",
-            "Options\tAll\nRedirect /a /b\n",
-            'RewriteEngine On\nRewriteRule "^/?w$" "/n" [R=301,L]\nOptions\tAll\nRedirect /a /b\n',
-        ),
-        (
-            "nginx",
-            "location\t= b {\n return 301 /c;\n}\n",
-            'location = "/w" { return 301 "/n$is_args$args"; }\nlocation\t= b {\n return 301 /c;\n}\n',
-        ),
-        ("nginx", "server {\r\n}", 'server {\r\n    location = "/w" { return 301 "/n$is_args$args"; }\r\n}\r\n'),
-        (
-            "nginx",
-            "# a\r b\nlocation = b { }",
-            '# a\r b\nlocation = "/w" { return 301 "/n$is_args$args"; }\nlocation = b { }\n',
-        ),
         ("netlify", "# \x0c\x85\u2028\n/a /b\n", "# \x0c\x85\u2028\n/w /n 301\n/a /b\n"),
-        ("netlify", "# note\n/a /b\n", "# note\n/w /n 301\n/a /b\n"),
-        ("apache", "Redirect /a /b\n", 'RewriteEngine On\nRewriteRule "^/?w$" "/n" [R=301,L]\nRedirect /a /b\n'),
-        (
-            "apache",
-            "<VirtualHost *>\nRedirect /a /b\n</VirtualHost>\n",
-            '<VirtualHost *>\n    RewriteEngine On\n    RewriteRule "^/?w$" "/n" [R=301,L]\nRedirect /a /b\n</VirtualHost>\n',
-        ),
-        ("nginx", "server {\n}\n", 'server {\n    location = "/w" { return 301 "/n$is_args$args"; }\n}\n'),
-        ("nginx", "server { listen 443; }\n", 'server {\n    location = "/w" { return 301 "/n$is_args$args"; } listen 443; }\n'),
-        ("rewritemap", "/a /b\n", "/w /n\n/a /b\n"),
-        ("csv", "# c\r\n\r\nold,new\r\n/a,/b\r\n", "# c\r\n\r\nold,new\r\n/w,/n\r\n/a,/b\r\n"),
-        (
-            "apache",
-            "# c \\\n  d\nRedirect /a /b\n",
-            '# c \\\n  d\nRewriteEngine On\nRewriteRule "^/?w$" "/n" [R=301,L]\nRedirect /a /b\n',
-        ),
-        (
-            "apache",
-            "<VirtualHost *>\r\nRedirect /a /b\r\n",
-            '<VirtualHost *>\r\n    RewriteEngine On\r\n    RewriteRule "^/?w$" "/n" [R=301,L]\r\nRedirect /a /b\r\n',
-        ),
-        (
-            "nginx",
-            "log_format it's '#';\nserver {\n}\n",
-            'log_format it\'s \'#\';\nserver {\n    location = "/w" { return 301 "/n$is_args$args"; }\n}\n',
-        ),
-        (
-            "nginx",
-            "events {\n}\nserver {\n  location /x {\n  }\n}\n",
-            'events {\n}\nserver {\n    location = "/w" { return 301 "/n$is_args$args"; }\n  location /x {\n  }\n}\n',
-        ),
-        (
-            "nginx",
-            "# server { c\r\nserver {\r\n}\r\n",
-            '# server { c\r\nserver {\r\n    location = "/w" { return 301 "/n$is_args$args"; }\r\n}\r\n',
-        ),
     ],
 )
 def test_rules_are_added_where_they_apply(form: str, text: str, added: str) -> None:
@@ -161,8 +88,6 @@ def test_rules_are_added_where_they_apply(form: str, text: str, added: str) -> N
 @pytest.mark.parametrize(
     ("form", "text", "new"),
     [
-        ("apache", "Redirect 301 /a \\\n  \\\n /b\nRedirect 301 /b /c\n", 'Redirect 301 /a "/c"\nRedirect 301 /b /c\n'),
-        ("apache", "Redirect 301 /a \\\r\n /b\r\nRedirect 301 /b /c\r\n", 'Redirect 301 /a "/c"\r\nRedirect 301 /b /c\r\n'),
         ("csv", '/a,"/b\n","301\n"\n/b,/c\n', "/a,/c,301\n/b,/c\n"),
         ("csv", "/b,/c\r\n/a,/b", "/b,/c\r\n/a,/c\r\n"),
         ("csv", "/b,/c\r/a,/b", "/b,/c\r/a,/c\r"),
@@ -177,11 +102,11 @@ def test_a_rule_of_several_lines_is_replaced_as_a_whole(form: str, text: str, ne
 @pytest.mark.parametrize(
     ("first", "second", "new"),
     [
-        ("old;new\n/a;/b\n", "/c,/d\n", "/a,/b,301\n/c,/d\n"),
-        ("/c,/d\n", "old;new\n/a;/b;302\n", "/c,/d\n/a,/b,302\n"),
-        ("# x\nold,new\n/a,/b\n", "# y\n/c,/d\n", "# x\nold,new\n/a,/b\n# y\n/c,/d\n"),
-        ('/a,/b\n"/z,/c\n', "/c,/d\n/e,/f\n", "/a,/b,301\n/c,/d\n/e,/f\n"),
-        ("old,new\n/a,/b\n", "\ufeffold,new\r\n/c,/d\r\n", "old,new\n/a,/b\n/c,/d,301\n"),
+        ("old;new\n/a;/b\n", "/c,/d\n", "old;new\n/a;/b\n/c;/d\n"),
+        ("/c,/d", "old;new\n/a;/b;302\n", "/c,/d\n/a,/b,302\n"),
+        ("# x\nold,new\n/a,/b\n", "# y\n/c,/d\n", "# x\nold,new\n/a,/b\n/c,/d\n"),
+        ('/a,/b\n"/z,/c\n', "/c,/d\n/e,/f\n", "/a,/b,301\n/c,/d,301\n/e,/f,301\n"),
+        ("old,new\r\n/a,/b\r\n", "\ufeffold,new\n/c,/d\n", "old,new\r\n/a,/b\r\n/c,/d\r\n"),
     ],
 )
 def test_several_tables_become_one_that_reads_as_they_do(first: str, second: str, new: str) -> None:
@@ -189,22 +114,6 @@ def test_several_tables_become_one_that_reads_as_they_do(first: str, second: str
     assert text == new
     assert not problems(back)
     assert lead(back, "/a") == "/b"
-
-
-def test_a_rule_is_added_behind_a_comment_that_is_continued_to_the_end() -> None:
-    made = maps.Rules([maps.read(Path(".htaccess"), b"# c \\\n  d")], OLD, NEW)
-    assert maps.written("apache", made, [(OLD + "w", NEW + "n")]).data.startswith(b"# c \\\n  d\nRewriteEngine On\n")
-
-
-@pytest.mark.parametrize("text", ["'" + "\\'" * 300_000, '"' + "\\" * 300_001, '" \' ' * 100_000])
-def test_blocks_are_found_in_linear_time(text: str) -> None:
-    """In quadratic time this takes minutes."""
-    assert list(block_starts(f"{text}\nserver {{", "server")) in ([], [len(text) + 9])
-
-
-def test_comments_that_are_continued_are_skipped_in_linear_time() -> None:
-    made = maps.Rules([maps.read(Path(".htaccess"), b"# c \\\n" * 100_000 + b"x")], OLD, NEW)
-    assert maps.written("apache", made, [(OLD + "w", NEW + "n")]).data.startswith(b"# c \\\n" * 100_000 + b"x\nRewriteEngine")
 
 
 def test_only_line_feeds_and_carriage_returns_end_the_lines_of_a_map() -> None:
@@ -231,9 +140,28 @@ def test_a_map_keeps_its_charset_and_its_byte_order_mark(form: str, charset: str
     assert new.decode(charset) == mark + text.replace(start, row + start)
 
 
-def test_maps_of_two_charsets_become_one_in_utf_8() -> None:
-    sets = [maps.read(Path(f"{charset}.csv"), "/caf\u00e9,/b\n".encode(charset)) for charset in ("utf-16", "utf-8")]
-    assert maps.written("csv", maps.Rules(sets, OLD, NEW)).data == "/caf\u00e9,/b\n".encode() * 2
+def test_several_tables_have_the_charset_of_the_first() -> None:
+    sets = [maps.read(Path(f"{charset}.csv"), f"/\u00e9{charset},/b\n".encode(charset)) for charset in ("utf-16", "utf-8")]
+    assert maps.written("csv", maps.Rules(sets, OLD, NEW)).data.decode("utf-16") == "/\u00e9utf-16,/b\n/\u00e9utf-8,/b\n"
+
+
+def test_a_table_in_json_is_written_as_csv() -> None:
+    made = maps.Rules([maps.read(Path("m.json"), b'[["/a", "/b"]]')], OLD, NEW)
+    assert maps.written("csv", made, [(OLD + "w", NEW + "n")]).data == b"/w,/n,301\n/a,/b,301\n"
+
+
+def test_rules_of_several_virtual_hosts_keep_their_host() -> None:
+    blocks = "server {{ server_name {}; location = /a {{ return 301 /{}; }} }}\n"
+    text = blocks.format("old.example www.old.example", "b") + blocks.format("*.other.example", "d") + blocks.format("new.example", "e")
+    made = moving.rules(text, "x.conf")
+    back = moving.rules(maps.written("csv", made).data, "map.csv")
+    assert [lead(back, url) for url in (moving.OLD + "a", "http://www.old.example/a", "/a")] == ["/b", "/b", "/e"]
+    assert [rule.line for rule, _ in maps.written("csv", made).left_out] == [2]
+
+
+def test_a_chain_whose_end_a_form_cannot_express_stays_a_chain() -> None:
+    made = rules("location = /a { return 301 /b; }\nlocation = /b { return 301 /c#d; }\n", "x.conf")
+    assert written(made, "nginx")[0].startswith('location = "/a" { return 301 "/b"; }\n# x.conf:2: nginx cannot')
 
 
 def test_a_map_that_becomes_another_form_is_utf_8() -> None:
@@ -258,7 +186,7 @@ def test_a_written_table_is_read_back_with_the_rules_that_it_was_given(
         [(rule.source, rule.target) for set_ in one.sets for rule in set_.rules if not rule.problem and rule.source not in {"/l", "/m"}]
         for one in (made, back)
     )
-    assert found == added + kept
+    assert [*dict.fromkeys(found)] == [*dict.fromkeys(added + kept)]  # a rule that repeats another is left out
 
 
 def test_without_a_map_the_added_rules_are_the_map() -> None:
@@ -274,16 +202,6 @@ def test_an_added_rule_is_forced_where_a_file_is_in_the_way(form: str, line: str
     text, back = written(made, form, (OLD + "w", NEW + "n"), (OLD + "v", NEW + "m"))
     assert text.splitlines()[:2] == [line, line.replace("w", "v").replace("/n", "/m").replace("!", "")]
     assert [lead(back, url, ["/w"]) for url in ("/w", "/v")] == ["/n", "/m"]
-
-
-@pytest.mark.parametrize("target", ["/e$1x", "/e$1/$2", "/$", "/$x$0"])
-def test_a_dollar_of_a_flattened_target_is_no_group(target: str) -> None:
-    made = rules(f"RedirectMatch ^/(f)$ /d\nRedirect /d {target}\n", ".htaccess")
-    assert lead(made, "/f", [target]) == target
-    text, back = written(made, "apache")
-    assert text.startswith("RedirectMatch ^/(f)$ ")
-    assert lead(back, "/f", [target]) == target
-    assert written(back, "apache")[0] == text
 
 
 def test_what_a_form_cannot_express_is_a_comment_and_returned() -> None:
@@ -326,7 +244,6 @@ def test_rules_of_hosts_keep_their_host(form: str) -> None:
         ("/a b,/c%20d,301!\n/é,/ü,301!\n/x$1,/y%241,301!\n", "map.csv", "apache", ["/a%20b", "/%C3%A9", "/x$1"]),
         ("/a b,/c%20d,301!\n/é,/ü,301!\n", "map.csv", "nginx", ["/a%20b", "/%C3%A9"]),
         ("/a b,/c%20d,301!\n/é,/ü,301!\n", "map.csv", "netlify", ["/a%20b", "/%C3%A9"]),
-        ("/A,/b,301!\n", "map.csv", "rewritemap", ["/A", "/a"]),
         (r"/n/(\d+),/p/\1,301!,regex", "map.csv", "apache", ["/n/1", "/n/x"]),
         ("/a,/b\n", "map.csv", "apache", ["/a"]),
         ("/a,/b\n", "map.csv", "nginx", ["/a"]),
@@ -341,40 +258,11 @@ def test_a_map_in_another_form_leads_to_the_same_places(text: str, name: str, fo
         assert [lead(after, url, there) for url in urls] == [lead(before, url, there) for url in urls]
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "changed"),
-    [
-        (".htaccess", "Redirect /a /b\nRedirect /b /c\n", 'Redirect /a "/c"\nRedirect /b /c\n'),
-        (".htaccess", "Redirect /a /b/d\nRedirect /b /c\nRedirect /c /e\n", 'Redirect /a "/e/d"\nRedirect /b "/e"\nRedirect /c /e\n'),
-        (".htaccess", "Redirect /a/ /b/\nRedirect /b /c\n", 'Redirect /a/ "/c/"\nRedirect /b /c\n'),
-        ("_redirects", "/a/* /b/:splat 301!\n/b/* /c/:splat 301!\n", "/a/* /c/:splat 301!\n/b/* /c/:splat 301!\n"),
-        ("_redirects", "/a/* /b/d/:splat 301!\n/b/* /c/:splat 301!\n", "/a/* /c/d/:splat 301!\n/b/* /c/:splat 301!\n"),
-        ("map.csv", "/a,/b,301!,prefix\n/b,/c,301!,prefix\n", "/a,/c,301!,prefix\n/b,/c,301!,prefix\n"),
-        (".htaccess", "Redirect /a /b\nRedirect /b/x /d\nRedirect /b /c\n", None),
-        (".htaccess", "Redirect /a /b\nRedirect permanent /b /c\n", None),
-        (".htaccess", "Redirect /a /b\nRedirectMatch /q/ /z\nRedirect /b /c\n", None),
-        (".htaccess", "Redirect /a /b\nRedirect gone /b\n", None),
-        (".htaccess", "Redirect /a /b\nRedirect /b /a\n", None),
-        (".htaccess", "Redirect /a /b?x=\nRedirect /b /c\n", None),
-        (".htaccess", "Redirect /a https://other.example/b\nRedirect /b /c\n", None),
-        ("_redirects", "/a/* /b/:splat\n/b/* /c/:splat\n", None),
-    ],
-)
-def test_a_prefix_whose_targets_all_lead_on_is_joined_with_the_next_one(name: str, text: str, changed: str | None) -> None:
-    made = rules(text, name)
-    new, back = written(made, made.sets[0].format)
-    assert new == (text if changed is None else changed)
-    for url in ("/a", "/a/", "/a/x", "/a/x/y", "/ab", "/b/x"):
-        before, after = made.chain(NEW[:-1] + url), back.chain(NEW[:-1] + url)
-        assert (after.final, after.loop, after.gone) == (before.final, before.loop, before.gone)
-        assert changed is None or after.hops <= 1
-
-
 PATHS = st.sampled_from(["/", "/a", "/a/", "/b", "/a/b", "/a/b.html", "/c d", "/é", "/x.php?id=1", "/a(b)", "/q'r"])
 ROWS = st.lists(st.tuples(PATHS, PATHS, st.sampled_from(["301!", "302!"])), max_size=8)
 
 
-@pytest.mark.parametrize("form", ["csv", "apache", "nginx", "cloudflare", "rewritemap"])
+@pytest.mark.parametrize("form", ["csv", "apache", "nginx", "cloudflare"])
 @settings(max_examples=60)
 @given(rows=ROWS)
 def test_read_back_every_url_leads_to_the_same_target(form: str, rows: list[tuple[str, str, str]]) -> None:
@@ -392,14 +280,22 @@ def test_read_back_every_url_leads_to_the_same_target(form: str, rows: list[tupl
         assert (after.final, after.hops) == (before.final, min(before.hops, 1))
 
 
-def test_the_name_of_a_file_says_its_form() -> None:
-    names = {"a/_redirects": "netlify", "m.csv": "csv", ".htaccess": "apache", "x.htaccess.new": "apache", "nginx.conf": "nginx", "my-nginx-rules": "nginx", "Apache.conf": "apache", "httpd.conf": "apache", "apache": "apache", "apache.csv": "csv", "x.map": "nginx", "x.txt": "rewritemap"}
-    assert {name: maps.form_of(Path(name)) for name in names} == names
-    with pytest.raises(UsageError, match=r"does not say the format of the map: give one such as map\.csv, _redirects"):
-        maps.form_of(Path("x.doc"))
-    with pytest.raises(UsageError, match=r"name it apache\.conf or nginx\.conf"):
-        maps.form_of(Path("site.conf"))
-    assert {maps.form_of(Path(name)) for name in _NAMES.replace(" or ", ", ").split(", ")} <= {*maps.FORMATS}
+@pytest.mark.parametrize(
+    ("name", "first", "form"),
+    [
+        ("a/_redirects", "csv", "netlify"), ("_redirects", "cloudflare", "cloudflare"), ("m.csv", "apache", "csv"),
+        (".htaccess", "csv", "apache"), ("x.htaccess", "nginx", "apache"), ("nginx.conf", "apache", "nginx"),
+        ("httpd.conf", "csv", "apache"), ("site.conf", "apache", "apache"), ("site.conf", "vercel", "nginx"),
+        ("-", "netlify", "netlify"), ("rules", "nginx", "nginx"), ("-", "vercel", "csv"), ("-", "rewritemap", "csv"),
+    ],
+)  # fmt: skip
+def test_the_suffix_of_a_file_says_its_form_otherwise_the_first_map(name: str, first: str, form: str) -> None:
+    assert maps.form_of(Path(name), first) == form
+
+
+def test_other_forms_are_not_written() -> None:
+    with pytest.raises(UsageError, match=r"no map is written as \.json: give the name of a \.csv, _redirects"):
+        maps.form_of(Path("vercel.json"), "vercel")
     with pytest.raises(UsageError, match="a map is written as one of"):
         maps.written("s3", maps.Rules([], None, NEW))
 
@@ -412,7 +308,6 @@ def test_the_name_of_a_file_says_its_form() -> None:
         ("cloudflare", None),
         ("apache", 'RewriteCond %{QUERY_STRING} "^b=1$"\nRewriteRule "^/?a$" "/c" [R=301,L,QSD]'),
         ("nginx", 'if ($request_uri = "/a?b=1") { return 301 "/c"; }'),
-        ("rewritemap", None),
     ],
 )
 def test_the_rule_to_add_is_a_text_in_the_form_of_the_map(form: str, expected: str | None) -> None:
@@ -432,7 +327,6 @@ def test_the_rule_to_add_is_a_text_in_the_form_of_the_map(form: str, expected: s
         ("cloudflare", "/guide/* /docs/:splat 301"),
         ("apache", 'RewriteRule "^/?guide/((.*))$" "/docs/$1" [R=301,L]'),
         ("nginx", 'location ~ "^/guide/((.*))$" { rewrite "^/guide/((.*))$" "/docs/$1" permanent; }'),
-        ("rewritemap", None),
     ],
 )
 def test_the_rule_for_a_folder_moves_all_in_it(form: str, expected: str | None) -> None:

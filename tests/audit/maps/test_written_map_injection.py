@@ -19,7 +19,7 @@ EVIL = [
     ("form", "name"),
     [
         ("csv", "m.csv"), ("netlify", "_redirects"), ("cloudflare", "_redirects"), ("apache", ".htaccess"),
-        ("nginx", "m.conf"), ("rewritemap", "m.txt"),
+        ("nginx", "m.conf"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("text", EVIL, ids=range(len(EVIL)))
@@ -74,7 +74,7 @@ def test_the_name_of_a_file_ends_no_comment(form: str) -> None:
     assert not [line for line in lines if line.startswith("load_module")]
 
 
-@pytest.mark.parametrize("form", ["csv", "netlify", "cloudflare", "apache", "nginx", "rewritemap"])
+@pytest.mark.parametrize("form", ["csv", "netlify", "cloudflare", "apache", "nginx"])
 def test_a_path_with_two_slashes_names_no_other_host(form: str) -> None:
     rules = maps.Rules([], "http://old.example/", "https://new.example/")
     written = maps.written(form, rules, [("http://old.example/a", "https://new.example//evil.example/x")])
@@ -93,7 +93,6 @@ IN_PLACE = {
     "m.conf": "server {\n    server_name old.example;\n    location = /a { return 301 /b; }\n    location = /z { return 301 /y; }\n}\n",
     "_redirects": "/a /b 301\n/z /y 301\n",
     "m.csv": "/a,/b,301\n/z,/y,301\n",
-    "m.txt": "/a /b\n/z /y\n",
 }
 TAILS = ["?x\\", "#x\\", "?x;y}", "#a'b", "?%\\", "?a\\;b", "?{x}", "#x y", '#"', "?`x`", "?a\x1bb"]
 

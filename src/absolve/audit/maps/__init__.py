@@ -5,7 +5,7 @@ by all of them. It does not know which pages exist; the caller passes a predicat
 """
 
 from absolve.audit.maps.checks import Checked, checked, strangers
-from absolve.audit.maps.model import REDIRECTS, Move, Outcome, Rule, RuleSet
+from absolve.audit.maps.model import Move, Outcome, Rule, RuleSet
 from absolve.audit.maps.reading import FORMATS, NoRuleError, check, read
 from absolve.audit.maps.redirects import recorded
 from absolve.audit.maps.rules import Rules
@@ -13,7 +13,6 @@ from absolve.audit.maps.writing import Written, form_like, form_of, rule_text, w
 
 __all__ = [
     "FORMATS",
-    "REDIRECTS",
     "Checked",
     "Move",
     "NoRuleError",

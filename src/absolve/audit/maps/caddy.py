@@ -12,7 +12,7 @@ from collections import ChainMap
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.audit.maps.model import DROP, EXACT, HOST, KEEP, REGEX, SCHEME, WHOLE_PATH, Room, Rule, RuleSet, Server
-from absolve.audit.maps.request import NO_QUERY, check_path, check_pattern, decoded, target_fault, target_parts
+from absolve.audit.maps.request import NO_QUERY, check_path, decoded, target_fault, target_parts, with_pattern
 from absolve.core.errors import UsageError
 from absolve.tables.text import lines
 
@@ -149,13 +149,13 @@ def _of_line(rule: Rule, kind: str, words: list[str], scope: _Scope) -> Iterator
         yield rule._replace(problem=problem or NO_QUERY)
         return
     if matcher.pattern is not None:
-        yield _with_pattern(made, matcher.pattern, folds=False)
+        yield _of_pattern(made, matcher.pattern, folds=False)
         return
     for path in matcher.paths or ("*",):
         is_exact = "*" not in path
         pattern = re.escape(decoded(path)).replace(r"\*", ".*")
         found = made._replace(how=EXACT, source=decoded(path), ignores_case=True)
-        yield found if is_exact else _with_pattern(made, f"^{pattern}$", folds=True)
+        yield found if is_exact else _of_pattern(made, f"^{pattern}$", folds=True)
 
 
 def _matcher(word: str, scope: _Scope) -> Matcher:
@@ -164,13 +164,12 @@ def _matcher(word: str, scope: _Scope) -> Matcher:
     return Matcher((word,)) if word != "*" else Matcher()
 
 
-def _with_pattern(rule: Rule, pattern: str, *, folds: bool) -> Rule:
+def _of_pattern(rule: Rule, pattern: str, *, folds: bool) -> Rule:
     try:
-        check_pattern(pattern, ignores_case=folds)
         check_path(pattern)
     except UsageError as error:
         return rule._replace(problem=error.message)
-    return rule._replace(how=REGEX, source=pattern, ignores_case=folds)
+    return with_pattern(rule, pattern, ignores_case=folds)
 
 
 def _redirected(rule: Rule, words: Sequence[str]) -> Rule:

@@ -6,7 +6,6 @@ is wrong with it. A rule is compared with others by URLs that it would move, so 
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.audit.maps.model import EXACT, PREFIX, REGEX
@@ -44,10 +43,7 @@ def checked(rules: Rules) -> Iterator[Checked]:
 def strangers(rules: Rules) -> Iterator[tuple[str, int, list[str]]]:
     """Yield the maps with rules for hosts of neither site, which moved no URL: their number, and these hosts."""
     for found in rules.maps:
-        names: dict[tuple[str, int], set[str]] = {}
-        for server in found.servers:
-            for rule in chain.from_iterable(server.phases):
-                names.setdefault((rule.file, rule.line), set()).update(server.names)
+        names = found.names
         hosts: set[str] = set()
         number = 0
         for rule in found.rules:

@@ -6,17 +6,16 @@ back by the readers of this package with the same result.
 
 from __future__ import annotations
 
-import json
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
-from zlib import crc32
+from typing import TYPE_CHECKING, Final
 
 from absolve.audit.maps.model import APPEND, DROP, EXACT, KEEP, PATH, PREFIX, REGEX, URL
 from absolve.audit.maps.request import encoded
 from absolve.audit.maps.spreadsheet import csv_row, with_rest
+from absolve.urls.chain import REDIRECTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from absolve.audit.maps.model import Rule
 
@@ -25,8 +24,6 @@ _ENDING: Final = re.compile(r"(\\\\)|\\?([\x00-\x20\"\x7f])")
 _UNQUOTABLE: Final = re.compile(r"[\x00-\x1f\x7f\"]")  # in a string of nginx
 _PLACEHOLDER: Final = re.compile(r"[*:]")
 _ESCAPE: Final = re.compile(r"%[0-9A-Fa-f]{2}")
-_CLOUDFLARE: Final = frozenset({200, 301, 302, 303, 307, 308})
-_STATUSES: Final = frozenset({301, 302, 303, 307, 308})
 
 
 def escaped(text: str) -> str:
@@ -102,7 +99,7 @@ def netlify_lines(rule: Rule) -> list[str] | None:
 
 def cloudflare_lines(rule: Rule) -> list[str] | None:
     """Return lines of `_redirects` for Cloudflare Pages, which has no rules with hosts, parameters or files."""
-    if rule.status not in _CLOUDFLARE or rule.host is not None or rule.parameters or not rule.forced:
+    if rule.status not in {200, *REDIRECTS} or rule.host is not None or rule.parameters or not rule.forced:
         return None
     return _redirects(rule, str(rule.status), host="", is_netlify=False)
 
@@ -165,7 +162,7 @@ def apache_lines(rule: Rule) -> list[str] | None:
 def _apache_flags(rule: Rule) -> list[str] | None:
     if rule.target is None or rule.status >= 400:
         return ["G"] if rule.status == 410 else [f"R={rule.status}"]
-    if rule.status not in _STATUSES:
+    if rule.status not in REDIRECTS:
         return None
     flags = [f"R={rule.status}", "L"]
     if any(isinstance(part, str) and re.search("[%#]", escaped(part)) for part in rule.target):
@@ -215,7 +212,7 @@ def nginx_lines(rule: Rule) -> list[str] | None:
 def _nginx_body(rule: Rule) -> str | None:
     if rule.target is None or rule.status >= 400:
         return f"return {rule.status};"
-    if rule.status not in _STATUSES:
+    if rule.status not in REDIRECTS:
         return None
     new = _new(rule, lambda number: f"${number}")
     has_query = "?" in new
@@ -234,147 +231,3 @@ def _nginx_body(rule: Rule) -> str | None:
     flag = "permanent" if rule.status == 301 else "redirect"
     pattern = f"(?i){pattern_of(rule)}" if rule.ignores_case else pattern_of(rule)
     return f'rewrite "{pattern}" "{new}{"?" if drops else ""}" {flag};'
-
-
-# --- RewriteMap -------------------------------------------------------------------------------------------------------
-
-
-def rewrite_map_lines(rule: Rule) -> list[str] | None:
-    """Return a key and a value: an exact path without a host, with status 301."""
-    if rule.how != EXACT or rule.host is not None or rule.status != 301 or rule.target is None or not rule.forced:
-        return None
-    if rule.parameters or "?" in rule.source or rule.query != KEEP:
-        return None
-    path = escaped(encoded(rule.source))
-    return None if "#" in path[:1] else [f"{path} {_new(rule, str)}"]
-
-
-# --- hosts: one line for each rule; JSON and XML have a frame ---------------------------------------------------------
-
-
-class Piece(NamedTuple):
-    """A path and its target; `is_below`: all below the path, and the rest of it follows the target."""
-
-    old: str
-    new: str
-    is_below: bool = False
-
-
-def _pieces(rule: Rule) -> list[Piece]:
-    """Return a rule as exact paths and what is below a path; empty for one with more, or of other kinds."""
-    is_plain = rule.host is None and not rule.parameters and rule.query != APPEND and rule.forced
-    first, *others = rule.target or ("",)
-    if not is_plain or rule.status not in _STATUSES or "?" in rule.source or not isinstance(first, str):
-        return []
-    old, new = escaped(encoded(rule.source)), escaped(first)
-    if rule.how == EXACT:
-        return [] if others else [Piece(old, new)]
-    if rule.how != PREFIX or others not in ([1], [2]) or "?" in new or "#" in new:
-        return []
-    if old.endswith("/"):
-        return [Piece(old[:-1], new, is_below=True)]
-    joint = "/" if others == [1] else ""
-    return [Piece(old, new), Piece(old, new + joint, is_below=True)]
-
-
-_SPECIAL: Final = re.compile(r"[:*(){}\[\]|+?!@$\\]")
-
-
-def _toml_lines(rule: Rule) -> list[str] | None:
-    """Return tables of netlify.toml: what `netlify_lines` writes, as keys and values."""
-    lines = netlify_lines(rule) if "?" not in rule.source and not rule.parameters else None
-    made: list[str] = []
-    for line in lines or ():
-        old, new, status = line.split(" ")
-        force = ["force = true"] if status.endswith("!") else []
-        keys = [f"from = {json.dumps(old)}", f"to = {json.dumps(new)}", f"status = {status.removesuffix('!')}", *force]
-        made += ["[[redirects]]", *keys]
-    return made or None
-
-
-def _json_lines(rule: Rule, keys: tuple[str, str, str], rest: tuple[str, str] | None) -> list[str] | None:
-    """Return objects of JSON, one a line. `keys`: of source, target and status. `rest`: how both sides write it."""
-    pieces = _pieces(rule)
-    if any(_SPECIAL.search(piece.old + piece.new.partition("://")[2]) for piece in pieces):
-        return None
-    if rest is None and any(piece.is_below for piece in pieces):
-        return None
-    old, new, status = keys
-    after = [(f"/{rest[0]}", rest[1]) if piece.is_below and rest is not None else ("", "") for piece in pieces]
-    return [
-        json.dumps({old: piece.old + one, new: piece.new + other, status: rule.status})
-        for piece, (one, other) in zip(pieces, after, strict=True)
-    ] or None
-
-
-_KINDS: Final = {301: "Permanent", 302: "Found", 303: "SeeOther", 307: "Temporary"}
-
-
-def _iis_lines(rule: Rule) -> list[str] | None:
-    """Return rules of IIS, one a line: exact paths, all below a folder, and pages that are gone."""
-    is_plain = rule.how == EXACT and rule.host is None and not rule.parameters and "?" not in rule.source
-    if is_plain and rule.status == 410:
-        return [_iis(rule, f"^{_quoted(re.escape(rule.source[1:]))}$", 'type="CustomResponse" statusCode="410"')]
-    if rule.status not in _KINDS or any("{" in piece.new for piece in _pieces(rule)):
-        return None
-    query = "" if rule.query == KEEP else ' appendQueryString="false"'
-    made = []
-    for piece in _pieces(rule):
-        path = _quoted(re.escape(rule.source.removesuffix("/")[1:] if piece.is_below else rule.source[1:]))
-        new = f"{piece.new}{{R:1}}" if piece.is_below else piece.new
-        action = f'type="Redirect" url="{_xml(new)}" redirectType="{_KINDS[rule.status]}"{query}'
-        rest = "" if not piece.is_below else "/(.*)" if path else "(.*)"
-        made.append(_iis(rule, f"^{path}{rest}$", action))
-    return made or None
-
-
-def _iis(rule: Rule, pattern: str, action: str) -> str:
-    folds = "true" if rule.ignores_case else "false"
-    match = f'<match url="{_xml(pattern)}" ignoreCase="{folds}" />'
-    name = _xml(f"{rule.source} {crc32(pattern.encode('utf-8', 'replace')):08x}")
-    return f'<rule name="{name}" stopProcessing="true">{match}<action {action} /></rule>'
-
-
-def _xml(text: str) -> str:
-    """Return text for the value of an attribute; what XML cannot have is a space."""
-    text = re.sub("[^\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", " ", text)
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
-
-
-def _caddy_lines(rule: Rule) -> list[str] | None:
-    """Return lines of `redir`; a rule that keeps the query has it behind the target."""
-    made = []
-    for piece in _pieces(rule):
-        if any(mark in piece.old + piece.new for mark in "{}*`#@") or (not piece.old and not piece.is_below):
-            return None
-        query = "{?query}" if rule.query == KEEP and "?" not in piece.new else ""
-        if piece.is_below:
-            name = f"@below_{crc32(piece.old.encode()):08x}"
-            pattern = f"^{re.escape(rule.source.removesuffix('/'))}/(.*)$"
-            if re.search(r"[\s\"`]", pattern):
-                return None
-            made += [f"{name} path_regexp {pattern}", f"redir {name} {piece.new}{{re.1}}{query} {rule.status}"]
-        else:
-            made.append(f"redir {piece.old} {piece.new}{query} {rule.status}")
-    return made or None
-
-
-OF_HOSTS: Final[Mapping[str, Callable[[Rule], list[str] | None]]] = {
-    "azure": lambda rule: _json_lines(rule, ("route", "redirect", "statusCode"), None),
-    "caddy": _caddy_lines,
-    "firebase": lambda rule: _json_lines(rule, ("source", "destination", "type"), (":rest*", ":rest")),
-    "iis": _iis_lines,
-    "netlify-toml": _toml_lines,
-    "vercel": lambda rule: _json_lines(rule, ("source", "destination", "statusCode"), (":rest*", ":rest*")),
-}
-# What is before, between and behind the rules.
-FRAMES: Final = {
-    "azure": ('{"routes": [\n', ",\n", "\n]}\n"),
-    "firebase": ('{"hosting": {"redirects": [\n', ",\n", "\n]}}\n"),
-    "iis": (
-        '<?xml version="1.0" encoding="utf-8"?>\n<configuration><system.webServer><rewrite><rules>\n',
-        "\n",
-        "\n</rules></rewrite></system.webServer></configuration>\n",
-    ),
-    "vercel": ('{"redirects": [\n', ",\n", "\n]}\n"),
-}

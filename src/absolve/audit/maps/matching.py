@@ -1,15 +1,15 @@
 """Find the first of many rules that applies to a request, without looking at each rule, and write its target.
 
 In: rules in their order, with exact paths, prefixes and regular expressions. Out: a `Mover`. The time depends on the
-length of the URL and on the rules that match, not on the number of exact rules and prefixes: exact paths are in a
-dictionary, prefixes in one by the hash of their segments, patterns in sets.
+length of the URL and on the rules that match, not on the number of exact rules and prefixes: exact paths are in one
+dictionary, prefixes in another, patterns in sets.
 """
 
 from __future__ import annotations
 
 import re
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote_plus, unquote_plus
 
 from absolve.audit.maps.model import (
@@ -25,7 +25,7 @@ from absolve.audit.maps.model import (
     SCHEME,
     URL,
     WHOLE_PATH,
-    Found,
+    Move,
 )
 from absolve.audit.maps.request import encoded, subject
 from absolve.core.patterns import PatternSet, matcher
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from absolve.audit.maps.model import Condition, Mover, Rule, RuleSet, Server
     from absolve.audit.maps.request import Request
 
-_START: Final = 1469598103934665603
 _PORTS: Final = {"http": "80", "https": "443"}
 _MOST_PORTS: Final = 50  # of a server; one with more is taken to listen on any port
 _EVERY: Final = "all"  # the ports of all servers
@@ -44,7 +43,6 @@ _ANY: Final = "any"  # those of servers without one
 _FOLDED: Final = "\1"  # begins the key of an exact path in any letter case
 
 Groups = tuple[str | None, ...]
-Numbers = int | list[int]  # of rules with one key: a list would take 88 bytes for each of a million rules
 
 
 class Match(NamedTuple):
@@ -65,7 +63,7 @@ class Ordered:
         self._index = _Index(rules, is_slash_ignored=is_slash_ignored)
         self._has_folders = has_folders
 
-    def __call__(self, request: Request, exists: Callable[[str], bool], doubts: list[Rule]) -> Found | None:
+    def __call__(self, request: Request, exists: Callable[[str], bool], doubts: list[Rule]) -> Move | None:
         """Return what the first rule makes of a request that applies to it."""
         is_there: bool | None = None
         for rule, groups, of_condition in self._index.matches(request):
@@ -81,7 +79,7 @@ class Ordered:
                 continue  # the page for whatever is not found, such as `/* /404.html 404`
             if rule.status == 200 and rule.target is None:
                 return None
-            return Found(rule, _filled(rule, groups, of_condition, request), rule.status)
+            return Move(rule, _filled(rule, groups, of_condition, request))
         return None
 
 
@@ -96,7 +94,7 @@ def mover(found: RuleSet, olds: Collection[str] = ()) -> Mover:
     inner = [[made[id(rules)] for rules in server.inner if rules] for server in found.servers]
     chosen = _Servers(found.servers, olds)
 
-    def move(request: Request, exists: Callable[[str], bool], doubts: list[Rule]) -> Found | None:
+    def move(request: Request, exists: Callable[[str], bool], doubts: list[Rule]) -> Move | None:
         number = chosen(request)
         if number is None:
             return None
@@ -171,8 +169,9 @@ class _Index:
     def __init__(self, rules: Sequence[Rule], *, is_slash_ignored: bool) -> None:
         self._rules = rules
         self._is_slash_ignored = is_slash_ignored
-        self._exact: dict[str, Numbers] = {}
-        self._prefixes: dict[int, Numbers] = {}
+        self._exact: dict[str, list[int]] = {}
+        self._prefixes: dict[str, list[int]] = {}
+        self._deepest = 0  # segments of a prefix
         self._has_parameters = self._has_folded = False
         self._hosts: set[str] = set()
         patterns: dict[str, list[int]] = {}
@@ -191,13 +190,15 @@ class _Index:
             self._hosts.add(rule.host)
         self._has_parameters = self._has_parameters or bool(rule.parameters)
         if rule.how == PREFIX:
-            self._put(self._prefixes, _prefix_key(rule.host or "", rule.source), number)
+            prefix = rule.source.rstrip("/")
+            self._deepest = max(self._deepest, prefix.count("/"))
+            self._put(self._prefixes, _key(rule.host, prefix), number)
             return
         path = self._bare(rule.source) + _parameter(rule)
         if rule.ignores_case:
             self._has_folded = True
             path = _FOLDED + path.lower()
-        self._put(self._exact, _exact_key(rule.host or "", path), number)
+        self._put(self._exact, _key(rule.host, path), number)
 
     def matches(self, request: Request) -> Iterator[Match]:
         """Yield the rules that match a request, in their order."""
@@ -218,31 +219,34 @@ class _Index:
         path, mark, query = source.partition("?")
         return f"{path.rstrip('/') or '/'}{mark}{query}"
 
-    def _put(self, table: dict[Any, Numbers], key: str | int, number: int) -> None:
+    def _put(self, table: dict[str, list[int]], key: str, number: int) -> None:
         """Add a rule, unless it can never apply: an earlier one with the same key applies wherever it would."""
-        known = table.get(key)
-        if known is None:
-            table[key] = number
-            return
-        numbers = known if isinstance(known, list) else [known]
-        rule = self._rules[number]
-        if not any(_covers(self._rules[other], rule) for other in (numbers[0], numbers[-1])):
+        numbers = table.setdefault(key, [])
+        if not any(_covers(self._rules[other], self._rules[number]) for other in (*numbers[:1], *numbers[-1:])):
             numbers.append(number)
-            table[key] = numbers
 
     def _candidates(self, request: Request) -> Iterator[int]:
         hosts = [request.host] if request.host in self._hosts else []
         if request.is_home:
             hosts.append("")
-        keys = self._keys(request)
+        prefixes = [*self._above(request.decoded)] if self._prefixes else []
         for host in hosts:
-            for key in keys:
-                yield from _listed(self._exact.get(_exact_key(host, key)))
-            if self._prefixes:
-                for hashed in _prefix_keys(host, request.decoded):
-                    yield from _listed(self._prefixes.get(hashed))
+            for key in self._keys(request):
+                yield from self._exact.get(_key(host, key), ())
+            for prefix in prefixes:
+                yield from self._prefixes.get(_key(host, prefix), ())
         for name, (patterns, numbers) in self._sets.items():
             yield from (numbers[place] for place in patterns.candidates(subject(request, name)))
+
+    def _above(self, path: str) -> Iterator[str]:
+        """Yield what a path begins with up to the end of each segment, as far as there are prefixes."""
+        end = 0
+        for _ in range(self._deepest + 1):
+            yield path[:end]
+            if end == len(path):
+                return
+            end = path.find("/", end + 1)
+            end = end if end >= 0 else len(path)
 
     def _keys(self, request: Request) -> list[str]:
         path = self._bare(request.decoded)
@@ -266,10 +270,6 @@ class _Index:
         if rule.how == PREFIX:
             return _prefix_groups(rule.source, request.decoded)
         return matcher(rule.source, ignores_case=rule.ignores_case)(subject(request, rule.subject))
-
-
-def _listed(numbers: Numbers | None) -> Sequence[int]:
-    return numbers if isinstance(numbers, list) else () if numbers is None else (numbers,)
 
 
 def _held(conditions: Sequence[Condition], request: Request) -> Groups | None:
@@ -331,24 +331,8 @@ def _has_parameters(rule: Rule, request: Request) -> bool:
     return all(name in given and (isinstance(value, int) or given[name] == value) for name, value in rule.parameters)
 
 
-def _exact_key(host: str, path: str) -> str:
+def _key(host: str | None, path: str) -> str:
     return f"{host}\0{path}" if host else path
-
-
-def _prefix_key(host: str, prefix: str) -> int:
-    """Return the key of a prefix: the hash of its segments, without a slash at its end."""
-    *_, key = _prefix_keys(host, prefix.rstrip("/"))
-    return key
-
-
-def _prefix_keys(host: str, path: str) -> Iterator[int]:
-    """Yield the keys of all prefixes of a path, in time linear in its length."""
-    key = hash((_START, host))
-    yield key
-    segments = path.split("/")
-    for segment in segments[1:]:
-        key = hash((key, segment))
-        yield key
 
 
 # --- where a rule leads -----------------------------------------------------------------------------------------------

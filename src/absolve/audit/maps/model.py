@@ -5,6 +5,7 @@ A `Rule` is one line of a map in a form that does not depend on the server. A `R
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -37,8 +38,6 @@ NONE: Final = "none"
 
 RECORDED: Final = "recorded"  # the format of redirects that are in a capture, not in a map
 
-# RFC 9110 15.4 without 300 and 304, which do not lead to one other URL by themselves.
-REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 GONE: Final = frozenset({404, 410})
 MOST_HOPS: Final = 100_000
 MOST_RULES: Final = 1 << 20  # of a map, 600 bytes each
@@ -107,11 +106,6 @@ class Rule(NamedTuple):
         return f"{self.file}:{self.line}" if self.file else "a rule to add"
 
     @property
-    def is_rewrite(self) -> bool:
-        """Whether the server sends other content without a redirect."""
-        return self.status == 200
-
-    @property
     def is_plain(self) -> bool:
         """Whether the rule needs no more of a request than its path, host and query: other forms may have it, too."""
         parts = self.target or ()
@@ -120,16 +114,25 @@ class Rule(NamedTuple):
         return all(isinstance(part, str) or 0 <= part < CONDITION for part in parts)
 
 
-class Found(NamedTuple):
-    """The result of one set of rules for one request: the target as its server writes it, maybe relative."""
+class Move(NamedTuple):
+    """One step: the rule, and its target: as its server writes it, maybe relative, or as an absolute URL.
+
+    None for a status without target, such as 410, or for a target that is no URL. It is not sure where a rule that
+    could not be read may apply before.
+    """
 
     rule: Rule
     target: str | None
-    status: int
+    is_sure: bool = True
 
     @property
-    def is_rewrite(self) -> bool:
-        return self.status == 200
+    def status(self) -> int:
+        return self.rule.status
+
+    @property
+    def rewrite(self) -> bool:
+        """Whether the server sends other content without a redirect."""
+        return self.rule.status == 200
 
 
 class Mover(Protocol):
@@ -138,7 +141,7 @@ class Mover(Protocol):
     Rules that could not be read and might have applied before are added to `doubts`.
     """
 
-    def __call__(self, request: Request, exists: Callable[[str], bool], doubts: list[Rule]) -> Found | None: ...
+    def __call__(self, request: Request, exists: Callable[[str], bool], doubts: list[Rule]) -> Move | None: ...
 
 
 class Server(NamedTuple):
@@ -171,19 +174,14 @@ class RuleSet(NamedTuple):
     columns: Columns | None = None
     hidden: int = 0
 
-
-class Move(NamedTuple):
-    """One step: an absolute URL, None for a status without target, such as 410, or for a target that is no URL.
-
-    It is not sure where a rule that could not be read may apply before.
-    """
-
-    target: str | None
-    status: int
-    rule: Rule
-    forced: bool
-    rewrite: bool
-    is_sure: bool = True
+    @property
+    def names(self) -> dict[tuple[str, int], set[str]]:
+        """The names of the virtual hosts that have each rule, by its file and line; "" for a host without a name."""
+        found: dict[tuple[str, int], set[str]] = {}
+        for server in self.servers:
+            for rule in chain.from_iterable(server.phases):
+                found.setdefault((rule.file, rule.line), set()).update(server.names or ("",))
+        return found
 
 
 class Outcome(NamedTuple):

@@ -150,7 +150,6 @@ class _Reader:
         return [
             _inside_of(place, rule)._replace(
                 status=status,
-                start=-1 if before else rule.start,  # a line of the map has a part of its target
                 target=(*before, *rule.target) if rule.target else rule.target,
                 query=query if rule.query == DROP and rule.problem is None else rule.query,
             )

@@ -104,16 +104,3 @@ def directives(data: bytes) -> list[Directive]:
     while reader._place < len(reader._text):  # noqa: SLF001 - a } too many ends a block early
         found += reader.block(0)
     return found
-
-
-def block_starts(text: str, name: str) -> Iterator[int]:
-    """Yield the offset behind the `{` of each block with this name, and no arguments, in any depth."""
-    reader = _Reader(text)
-    words: list[str] = []
-    for kind, word in reader._tokens():  # noqa: SLF001
-        if kind == "word":
-            words.append(word)
-            continue
-        if word == "{" and words == [name]:
-            yield reader._place  # noqa: SLF001
-        words = []

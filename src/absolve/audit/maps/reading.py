@@ -44,17 +44,38 @@ _SECTION: Final = (
     "<(?:VirtualHost|(?:Directory|Files|Location|Proxy)(?:Match)?|If(?:Define|Directive|File|Module|Section|Version)?"
     "|Else(?:If)?|Limit(?:Except)?|Macro|Require(?:All|Any|None)|Auth[nz]ProviderAlias)"
 )
-_APACHE: Final = re.compile(
-    rf"^[ \t]*(?:Redirect(?:Match|Permanent|Temp)?|Rewrite(?:Rule|Cond|Engine|Base|Map)|ServerName|{_SECTION})[ \t>]",
-    re.MULTILINE | re.IGNORECASE,
-)
-_NGINX: Final = re.compile(
-    r"^[^#\n]*?(?:[{;]|^)[^\S\n]*(?:server|location|rewrite|return|map|if)\b[^#\n]*[{;]", re.MULTILINE
-)
-
-_XML: Final = re.compile(r"<(?:\w+:)?(RoutingRule|rewriteMap|httpRedirect|rewrite|system\.webServer)s?\b")
-_CADDY: Final = re.compile(r"^[ \t]*redir[ \t]+[^;{\n]*$", re.MULTILINE)
-_ARROW: Final = re.compile(r"^/\S*[ \t]+->[ \t]", re.MULTILINE)
+_JSON: Final = r"\A\s*[{\[]"
+_HAS: Final = r'(?=(?s:.*)"(?:%s)")'
+# The form of a file: by its name in lower case, otherwise by its text. The first that matches counts.
+_BY_NAME: Final = {
+    r"\.[ct]sv$": "csv",
+    r"_redirects$": "netlify",
+    r"\.htaccess": "apache",
+    r"\.toml$": "netlify-toml",
+    r"staticwebapp\.config\.json$": "azure",
+    r"firebase\.json$": "firebase",
+    r"vercel\.json$": "vercel",
+    r"^caddyfile|\.caddy$": "caddy",
+    r"web\.config$": "iis",
+}
+_BY_TEXT: Final = {
+    re.compile(pattern, re.MULTILINE | re.IGNORECASE if form == "apache" else re.MULTILINE): form
+    for pattern, form in (
+        (_JSON + _HAS % "RoutingRules|KeyPrefixEquals", "s3"),
+        (_JSON + _HAS % "action_data", "redirection"),
+        (_JSON + _HAS % "hosting", "firebase"),
+        (_JSON + _HAS % "route", "azure"),
+        (_JSON + _HAS % "destination|src" + _HAS % "source|src", "vercel"),
+        (r"^[ \t]*redir[ \t]+[^;{\n]*$", "caddy"),
+        (r"\A\s*<(?s:.*?)<(?:\w+:)?RoutingRules?\b", "s3-xml"),
+        (r"\A\s*(?=<)(?s:.*?)<(?:\w+:)?(?:(?:rewriteMap|httpRedirect|rewrite)s?|system\.webServer)\b", "iis"),
+        (rf"^[ \t]*(?:Rewrite(?:Rule|Cond)|{_SECTION})[ \t>]", "apache"),
+        (r"^[^#\n]*?(?:[{;]|^)[^\S\n]*(?:server|location|rewrite|return|map|if)\b[^#\n]*[{;]", "nginx"),
+        (r"^[ \t]*(?:Redirect(?:Match|Permanent|Temp)?|Rewrite(?:Engine|Base|Map)|ServerName)[ \t>]", "apache"),
+        (_JSON, "csv"),
+        (r"^/\S*[ \t]+->[ \t]", "squarespace"),
+    )
+}
 _STRUCTURED: Final = frozenset({"caddy", "iis", "s3-xml", *structured.FORMS})
 
 
@@ -153,32 +174,16 @@ def _other_form(name: str, data: bytes, text: str) -> str | None:
 
 
 def recognised(name: str, data: bytes) -> str:
-    """Return the format of a map by its name, else by its content."""
+    """Return the format of a map by its name, otherwise by its content."""
     name = name.lower()
-    if name.endswith((".csv", ".tsv")) or is_workbook(data):
+    if is_workbook(data):
         return "csv"
-    if name.endswith("_redirects"):
-        return "netlify"
-    if ".htaccess" in name:
-        return "apache"
-    text = decoded(data[:_LOOKED_AT])
-    if (form := structured.form_of(name, text)) is not None:
+    if (form := next((form for pattern, form in _BY_NAME.items() if re.search(pattern, name)), None)) is not None:
         return form
-    if name.startswith("caddyfile") or name.endswith(".caddy") or _CADDY.search(text):
-        return "caddy"
-    if name.endswith("web.config"):
-        return "iis"
-    if text.lstrip()[:1] == "<" and (found := _XML.search(text)) is not None:
-        return "s3-xml" if found[1] == "RoutingRule" else "iis"
+    text = decoded(data[:_LOOKED_AT])
     if name.endswith(".map"):
         return "nginx" if "{" in text or ";" in text else "rewritemap"
-    if _NGINX.search(text) and not re.search(
-        rf"^[ \t]*(?:Rewrite(?:Rule|Cond)|{_SECTION})", text, re.MULTILINE | re.IGNORECASE
-    ):
-        return "nginx"
-    if _APACHE.search(text):
-        return "apache"
-    return _by_lines(text)
+    return next((form for pattern, form in _BY_TEXT.items() if pattern.search(text)), None) or _by_lines(text)
 
 
 def _has_header(rows: Sequence[str]) -> bool:
@@ -189,10 +194,6 @@ def _has_header(rows: Sequence[str]) -> bool:
 
 def _by_lines(text: str) -> str:
     """Return the format of lines with words or cells: the status and splats of `_redirects` decide."""
-    if text.lstrip("\ufeff \t\r\n")[:1] in {"{", "["}:
-        return "csv"
-    if _ARROW.search(text):
-        return "squarespace"
     rows = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")][:100]
     if any(re.search(r"[,;\t]", line) and len(line.split()) < 2 for line in rows) or _has_header(rows):
         return "csv"

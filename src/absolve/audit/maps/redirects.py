@@ -15,20 +15,20 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.audit.maps.model import EXACT, NONE, PREFIX, RECORDED, REGEX, Rule, RuleSet
+from absolve.audit.maps.model import EXACT, NONE, PREFIX, RECORDED, Rule, RuleSet
 from absolve.audit.maps.request import (
     STATUS,
     Source,
-    check_pattern,
     placeholder,
     short,
     source,
     target_fault,
-    target_parts,
     to_https,
+    with_pattern,
+    with_target,
 )
-from absolve.core.errors import UsageError
 from absolve.tables.text import Line, lines
+from absolve.urls.chain import REDIRECTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -119,7 +119,7 @@ def _cloudflare(rule: Rule, words: list[str]) -> Rule:
     status = 302
     if len(words) == 3:
         found = STATUS.fullmatch(words[2])
-        if found is None or found[2] or int(found[1]) not in {200, 301, 302, 303, 307, 308}:
+        if found is None or found[2] or int(found[1]) not in {200, *REDIRECTS}:
             return rule._replace(problem=f"{short(words[2])} is no status that Cloudflare knows")
         status = int(found[1])
     old, new = words[:2]
@@ -153,15 +153,10 @@ def matched(rule: Rule, old: str, new: str, parameters: list[tuple[str, str]], *
         if holder is not None:
             names.setdefault(holder[1], max(names.values(), default=0) + 1)
         given.append((name, names[holder[1]] if holder is not None else value))
-    if rule.how == REGEX:
-        try:
-            check_pattern(rule.source)
-        except UsageError as error:
-            return rule._replace(how=EXACT, problem=error.message)
-    target = target_parts(new, _PLACEHOLDER, lambda one: names.get(one[1])) or ("",)  # other names are text
-    if isinstance(target[0], int):
-        return rule._replace(problem="the old URL, not the rule, would choose the host of its target")
-    return rule._replace(target=target, parameters=tuple(given), conditions=to_https(old, new))
+    if rule.problem is not None:
+        return rule
+    rule = rule._replace(parameters=tuple(given), conditions=to_https(old, new))
+    return with_target(rule, new, _PLACEHOLDER, lambda one: names.get(one[1]))  # other names are text
 
 
 def _with_source(rule: Rule, path: str, *, is_netlify: bool) -> tuple[Rule, dict[str, int]]:
@@ -184,7 +179,7 @@ def _with_source(rule: Rule, path: str, *, is_netlify: bool) -> tuple[Rule, dict
     if is_netlify and pattern.endswith("/(.*)"):
         pattern = f"{pattern[:-5]}(?:/(.*))?"
     pattern += re.escape(path[place:].rstrip("/") if is_netlify else path[place:])
-    return rule._replace(how=REGEX, source=f"^{pattern}{'/?' if is_netlify else ''}$"), names
+    return with_pattern(rule, f"^{pattern}{'/?' if is_netlify else ''}$"), names
 
 
 # --- RewriteMap -------------------------------------------------------------------------------------------------------

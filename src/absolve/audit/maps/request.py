@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.audit.maps.model import Condition
+from absolve.audit.maps.model import PATH, REGEX, Condition
 from absolve.core import patterns
 from absolve.core.errors import UsageError
 from absolve.tables.columns import is_left_open
@@ -19,6 +19,8 @@ from absolve.urls.predicates import has_scheme, is_malformed, parsed_scheme
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from absolve.audit.maps.model import Rule
 
 __all__ = ["Request", "Source", "decoded", "encoded", "placeholder", "request", "source", "subject", "target_fault"]
 
@@ -168,6 +170,15 @@ def check_pattern(pattern: str, *, ignores_case: bool = False) -> None:
         raise UsageError(f"the regular expression cannot be used: {error.message}") from error
 
 
+def with_pattern(rule: Rule, pattern: str, *, ignores_case: bool = False, subject: str = PATH) -> Rule:
+    """Return a rule that matches a regular expression, or the rule with the problem of one that cannot be used."""
+    try:
+        check_pattern(pattern, ignores_case=ignores_case)
+    except UsageError as error:
+        return rule._replace(problem=error.message)
+    return rule._replace(how=REGEX, source=pattern, subject=subject, ignores_case=ignores_case)
+
+
 class NeverError(UsageError):
     """A rule is well-formed, but no request meets it."""
 
@@ -196,6 +207,16 @@ def target_parts(
             place = found.end()
     parts.append(text[place:])
     return tuple(part for part in parts if part != "")
+
+
+def with_target(
+    rule: Rule, text: str, variable: re.Pattern[str], part_of: Callable[[re.Match[str]], str | int | None]
+) -> Rule:
+    """Return a rule with its target, or with the problem of one whose host is a part of the old URL."""
+    parts = target_parts(text, variable, part_of) or ("",)
+    if isinstance(parts[0], int):
+        return rule._replace(problem="the old URL, not the rule, would choose the host of its target")
+    return rule._replace(target=parts)
 
 
 def short(text: str, most: int = 80) -> str:

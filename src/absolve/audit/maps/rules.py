@@ -15,15 +15,16 @@ from absolve.audit.maps.model import EXACT, GONE, MOST_HOPS, MOST_TIMES, RECORDE
 from absolve.audit.maps.request import Request, encoded, request
 from absolve.core.bounded_cache import BoundedCache
 from absolve.urls import whatwg
+from absolve.urls.chain import follow
+from absolve.urls.identity import origin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from absolve.audit.maps.model import Found, Mover, Rule, RuleSet, Server
+    from absolve.audit.maps.model import Mover, Rule, RuleSet, Server
 
 _MOST_KNOWN: Final = 1 << 16
 _MOST_RULES: Final = 8  # of one outcome
-_LONGEST: Final = 1 << 16  # characters of a URL: servers refuse a request line of more than eight thousand
 
 
 def never(_url: str) -> bool:
@@ -115,7 +116,7 @@ class Rules:
         for moves in self._movers:
             found = moves(asked, is_there, doubts)
             if found is not None:
-                move = self._moved(found)._replace(is_sure=not doubts)
+                move = found._replace(target=self._led(found.target), is_sure=not doubts)
                 if not self._is_for_old(asked, move, moves, is_there):
                     return move, not doubts
         return None, not doubts
@@ -148,13 +149,9 @@ class Rules:
         query = "" if asked.query is None else f"?{asked.query}"
         return whatwg.parse(f"{path}{query}", self._base_new) or url
 
-    def _moved(self, found: Found) -> Move:
-        target = found.target
-        if target is not None:
-            target = whatwg.parse(target, self._base_new)
-            if target is not None and not target.startswith(("http:", "https:")):
-                target = None
-        return Move(target, found.status, found.rule, found.rule.forced, found.is_rewrite)
+    def _led(self, target: str | None) -> str | None:
+        found = self.absolute(target) if target is not None else None
+        return found if found is not None and found.startswith(("http:", "https:")) else None
 
     def url(self, rule: Rule, path: str, query: str | None = None) -> str | None:
         """Return the URL of a decoded path on a host to which a rule applies; None if it is no URL."""
@@ -168,7 +165,7 @@ class Rules:
         asked = request(url)
         if asked is None or self._old is None or self._old.host == asked.host:
             return None
-        return whatwg.parse(url[url.find("/", url.find("://") + 3) :], self._old.url)
+        return whatwg.parse(url.removeprefix(origin(url)), self._old.url)
 
     def absolute(self, target: str) -> str | None:
         """Return the absolute URL of a target."""
@@ -237,37 +234,34 @@ class Rules:
 
     def _followed(self, url: str, *, counts: bool) -> Outcome:
         """Follow a URL to its end, and store the outcome of every URL on the way."""
-        way: list[tuple[str, Move]] = []
-        places: dict[str, int] = {}
         times: Counter[tuple[str, int]] = Counter()
-        grows = False
-        current = url
-        while True:
+        known: Outcome | None = None
+
+        def step(current: str) -> Move | None:
+            nonlocal known
             known = self._known.entries.get(current)
-            if known is not None:
-                break
-            if current in places or len(way) >= MOST_HOPS or grows:
-                start = places.get(current, 0)  # 0 for a URL that grows without end
-                known = self._loop(way[start:])
-                way = way[:start]
-                break
+            if known is not None or MOST_TIMES in times.values():
+                return None
             move, is_sure = self._step(current, self.exists)
             if move is None:
                 known = Outcome(0, current, is_sure=is_sure)
-                break
+                return None
+            place = move.rule.file, move.rule.line
             if counts:
-                self.used[move.rule.file, move.rule.line] += 1
-            if move.rule.how != EXACT:
-                place = move.rule.file, move.rule.line
-                times[place] += 1
-                grows = times[place] > MOST_TIMES or len(move.target or "") > _LONGEST
-            places[current] = len(way)
-            way.append((current, move))
+                self.used[place] += 1
             if move.rewrite or move.target is None or move.status in GONE:
-                way.pop()
                 known = self._known.put(current, _ended(current, move))
-                break
-            current = self.landed(move.target.partition("#")[0])
+                return None
+            if move.rule.how != EXACT:
+                times[place] += 1
+            return move
+
+        chain = follow(url, step, lambda move: self.landed((move.target or "").partition("#")[0]), MOST_HOPS)
+        way = chain.steps
+        if known is None:
+            start = chain.circle or 0  # 0 for a URL that grows without end
+            known = self._loop(way[start:])
+            way = way[:start]
         for passed, move in reversed(way):
             known = self._known.put(passed, _before(move, known))
         return known

@@ -13,7 +13,15 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from absolve.audit.maps.model import DROP, EXACT, FOLDER, KEEP, PATH, PREFIX, REGEX, URL, Condition, Rule, RuleSet
-from absolve.audit.maps.request import check_pattern, source, target_fault, target_parts, to_https
+from absolve.audit.maps.request import (
+    check_pattern,
+    source,
+    target_fault,
+    target_parts,
+    to_https,
+    with_pattern,
+    with_target,
+)
 from absolve.core import patterns
 from absolve.core.errors import UsageError
 from absolve.rewriting.functions import has_functions
@@ -37,18 +45,6 @@ def read(name: str, data: bytes, hosts: Sequence[str] = (), *, new_first: bool =
     rules = [rule(name, row) for row in found.rows]
     rules.sort(key=lambda one: one.how != EXACT or "?" not in one.source)
     return RuleSet(name, "csv", rules, words=found.words, columns=found.columns, hidden=len(found.hidden))
-
-
-def may_be_joined(text: str, *, is_first: bool) -> bool:
-    """Return whether a map with other maps around it is still read as alone.
-
-    It has commas, closes each quote, and has no header unless it is the first.
-    """
-    if delimiter_of(text) != ",":
-        return False
-    found = list(rows(text, ",", strict=True))
-    is_whole = not any(row.problem for row in found if not row.is_comment)
-    return is_whole and (is_first or redirects.read(reading.Table(iter(found), "")).columns.header is None)
 
 
 class Layout:
@@ -195,13 +191,8 @@ def _of_search(rule: Rule, row: Redirect) -> Rule:
 
     One that begins with a letter has paths without the slash at their beginning.
     """
-    old = row.old
-    try:
-        check_pattern(old)
-    except UsageError as error:
-        return rule._replace(problem=error.message)
-    target = target_parts(str(rule.target[0]), _GROUP, lambda one: int(one[1])) if rule.target else None
-    if target and isinstance(target[0], int):
-        return rule._replace(problem="the old URL, not the rule, would choose the host of its target")
-    subject = FOLDER if row.in_folder or re.match(r"\^[\w-]", old) else PATH
-    return rule._replace(source=old, target=target, subject=subject, forced=False)
+    subject = FOLDER if row.in_folder or re.match(r"\^[\w-]", row.old) else PATH
+    rule = with_pattern(rule._replace(forced=False), row.old, subject=subject)
+    if rule.problem is not None or not rule.target:
+        return rule
+    return with_target(rule, str(rule.target[0]), _GROUP, lambda one: int(one[1]))

@@ -19,8 +19,8 @@ import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.audit.maps import redirects, spreadsheet
-from absolve.audit.maps.model import EXACT, PATH, REGEX, Rule, RuleSet
-from absolve.audit.maps.request import Source, check_pattern, source, target_fault, target_parts
+from absolve.audit.maps.model import EXACT, Rule, RuleSet
+from absolve.audit.maps.request import Source, source, target_fault, with_pattern, with_target
 from absolve.audit.maps.request import decoded as unescaped
 from absolve.core import toml
 from absolve.core.errors import UsageError
@@ -137,7 +137,7 @@ def _matched(rule: Rule, source_: str, entry: Entry) -> tuple[Rule, dict[str, in
     """Return a rule with what it matches, and the numbers of its groups by name. An escaped character is no token."""
     path, syntax = _ORIGIN.sub("", entry.old), entry.syntax
     if syntax.is_regex:
-        return _checked(rule, path), _names(path)
+        return with_pattern(rule, path), _names(path)
     tokens = list(syntax.tokens.finditer(path)) if syntax.tokens is not None else []
     if not tokens:
         return rule._replace(how=EXACT, source=source_), {}
@@ -152,15 +152,7 @@ def _matched(rule: Rule, source_: str, entry: Entry) -> tuple[Rule, dict[str, in
         if name is not None:
             number += 1
             names.update({str(number): number, **({name: number} if name else {})})
-    return _checked(rule, f"{pattern}{re.escape(unescaped(path[place:]))}$"), names
-
-
-def _checked(rule: Rule, pattern: str) -> Rule:
-    try:
-        check_pattern(pattern)
-    except UsageError as error:
-        return rule._replace(how=EXACT, source="", problem=error.message)
-    return rule._replace(how=REGEX, source=pattern, subject=PATH)
+    return with_pattern(rule, f"{pattern}{re.escape(unescaped(path[place:]))}$"), names
 
 
 def _names(pattern: str) -> dict[str, int]:
@@ -179,10 +171,7 @@ def _led(rule: Rule, entry: Entry, names: dict[str, int]) -> Rule:
         return rule._replace(target=None) if is_answer else rule._replace(problem="it has no target")
     if (fault := target_fault(entry.new)) is not None and not entry.new.startswith((":", "$")):
         return rule._replace(problem=fault)
-    target = target_parts(entry.new, _VARIABLE, lambda one: names.get(one[1] or one[2])) or ("",)
-    if isinstance(target[0], int):
-        return rule._replace(problem="the old URL, not the rule, would choose the host of its target")
-    return rule._replace(target=target)
+    return with_target(rule, entry.new, _VARIABLE, lambda one: names.get(one[1] or one[2]))
 
 
 # --- the forms --------------------------------------------------------------------------------------------------------
@@ -439,28 +428,3 @@ def _status(value: Any, otherwise: int) -> int:
     """Return a status, that of a form where an entry has none that is one."""
     text = str(value)
     return int(text) if not isinstance(value, bool) and re.fullmatch("[1-5][0-9][0-9]", text, re.ASCII) else otherwise
-
-
-def form_of(name: str, text: str) -> str | None:
-    """Return the form of JSON or TOML by the name of the file, or by the names in it; None for any other."""
-    name = name.lower()
-    if name.endswith(".toml"):
-        return "netlify-toml"
-    for end, form in (("staticwebapp.config.json", "azure"), ("firebase.json", "firebase"), ("vercel.json", "vercel")):
-        if name.endswith(end):
-            return form
-    if text.lstrip("\ufeff \t\r\n")[:1] not in {"{", "["}:
-        return None
-    found = next((form for key, form in _KEYS.items() if f'"{key}"' in text), None)
-    return found if found != "vercel" or '"source"' in text or '"src"' in text else None
-
-
-_KEYS: Final = {
-    "RoutingRules": "s3",
-    "KeyPrefixEquals": "s3",
-    "action_data": "redirection",
-    "hosting": "firebase",
-    "route": "azure",
-    "destination": "vercel",
-    "src": "vercel",
-}

@@ -1,34 +1,37 @@
-"""Write all maps as one, in the form of any server: chains flattened, rules added.
+"""Write all maps as one, as CSV, `_redirects`, or the redirects of Apache or nginx: chains flattened, rules added.
 
-In: `Rules`, and pairs of old and new URLs to add. Out: the bytes of a map. A map that has this form already keeps its
-text: only the targets of rules in a chain are changed. Rules of other forms are converted; a comment has each that
-the form cannot express.
+In: `Rules`, and pairs of old and new URLs to add. Out: the bytes of a map. A first map in CSV or `_redirects` keeps its
+text: only rows in a chain are changed, and rows are added. All other rules are written anew; those that the form cannot
+express are named, and become comments. A configuration is the redirects alone, to be put into the one that is there.
 """
 
 from __future__ import annotations
 
+import io
 import re
+from itertools import takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.audit.maps import forms
-from absolve.audit.maps.flattening import DROPPED, Flat, Flattening
-from absolve.audit.maps.in_place import edited
-from absolve.audit.maps.model import EXACT, PREFIX, REGEX, Rule, RuleSet
+from absolve.audit.maps.checks import samples
+from absolve.audit.maps.model import DROP, EXACT, PREFIX, REGEX, Rule, RuleSet
 from absolve.audit.maps.request import request
 from absolve.audit.maps.rules import never
-from absolve.audit.maps.spreadsheet import may_be_joined, recognisable, with_rest
+from absolve.audit.maps.spreadsheet import Layout, recognisable, with_rest
 from absolve.core.errors import UsageError
 from absolve.core.patterns import backtracks
 from absolve.core.printable import printable
-from absolve.tables.text import UTF8, charset_of, decoded
+from absolve.tables.text import charset_of, decoded
+from absolve.urls.chain import PERMANENT
+from absolve.urls.identity import origin
 from absolve.urls.predicates import parsed_scheme
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from absolve.audit.maps.model import Outcome
     from absolve.audit.maps.rules import Rules
-    from absolve.tables.text import Charset
 
 _LINES: Final[dict[str, Callable[[Rule], list[str] | None]]] = {
     "apache": forms.apache_lines,
@@ -36,27 +39,24 @@ _LINES: Final[dict[str, Callable[[Rule], list[str] | None]]] = {
     "csv": forms.csv_lines,
     "netlify": forms.netlify_lines,
     "nginx": forms.nginx_lines,
-    "rewritemap": forms.rewrite_map_lines,
-    **forms.OF_HOSTS,
 }
-_FORMS: Final = ", ".join(sorted(_LINES))
-_NAMES: Final = "map.csv, _redirects, .htaccess, apache.conf, nginx.conf, Caddyfile, web.config, map.txt or vercel.json"
+_KEPT: Final = frozenset({"csv", "netlify", "cloudflare"})  # forms in which a rule is a row, or a line
 _WITH_PCRE: Final = frozenset({"apache", "nginx"})
 _WITH_SIGN: Final = frozenset({"csv", "netlify"})
 _HOST: Final = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]*)(?::[0-9]+)?")
-_BY_NAME: Final = (
-    ("_redirects", "netlify"),
-    (".csv", "csv"),
-    ("netlify.toml", "netlify-toml"),
-    ("vercel.json", "vercel"),
-    ("firebase.json", "firebase"),
-    ("staticwebapp.config.json", "azure"),
-    ("web.config", "iis"),
-    ("caddyfile", "caddy"),
-    (".htaccess", "apache"),
-    (".txt", "rewritemap"),
-)
-_BY_PART: Final = (("apache", "apache"), ("httpd", "apache"), ("nginx", "nginx"))
+_LINE_END: Final = re.compile(r"\r\n|\n|\r")
+_LOOKED_AT: Final = 1 << 16
+CIRCLE: Final = "it goes in a circle"
+NOWHERE: Final = "it leads to nothing"
+DROPPED: Final = {CIRCLE, NOWHERE}
+
+
+class Flat(NamedTuple):
+    """A rule to write; `left_out`: the reason why it is not written, or None; `was`: the rule before it was changed."""
+
+    rule: Rule
+    left_out: str | None = None
+    was: Rule | None = None
 
 
 class Written(NamedTuple):
@@ -66,22 +66,27 @@ class Written(NamedTuple):
     left_out: list[tuple[Rule, str]]
 
 
-def form_of(path: Path) -> str:
-    """Return the format for a file to be written, by its name. Raise UsageError if the name does not say."""
+def form_of(path: Path, first: str = "csv") -> str:
+    """Return the form for a file to be written, by its suffix; without one, by the form of the first map.
+
+    A `.conf` whose name has neither server is Apache's if the first map is, otherwise nginx's. Raise UsageError for
+    any other suffix.
+    """
     name = path.name.lower()
-    for end, form in _BY_NAME:
-        if name.endswith(end) or (end == ".htaccess" and end in name):
-            return form
-    named = {form for part, form in _BY_PART if part in name} or ({"nginx"} if name.endswith(".map") else set())
-    if len(named) == 1:
-        return named.pop()
+    if name.endswith("_redirects"):
+        return first if first == "cloudflare" else "netlify"
+    if name.endswith((".csv", ".htaccess")):
+        return "csv" if name.endswith(".csv") else "apache"
     if name.endswith(".conf"):
-        raise UsageError(f"{path.name!r} may be of Apache or nginx: name it apache.conf or nginx.conf")
-    raise UsageError(f"the name {path.name!r} does not say the format of the map: give one such as {_NAMES}")
+        is_apache = "apache" in name or "httpd" in name or (first == "apache" and "nginx" not in name)
+        return "apache" if is_apache else "nginx"
+    if path.suffix:
+        raise UsageError(f"no map is written as {path.suffix}: give the name of a .csv, _redirects, .htaccess or .conf")
+    return form_like(first)
 
 
 def form_like(form: str) -> str:
-    """Return the format in which a map of a form is written: CSV where rules have no text in that form."""
+    """Return the form in which a map of a form is written: CSV where that has no writer."""
     return form if form in _LINES else "csv"
 
 
@@ -96,8 +101,7 @@ def added_rule(rules: Rules, old: str, new: str, *, prefix: bool = False) -> Rul
     source = asked.decoded + ("" if asked.query is None else f"?{asked.query}")
     target = new
     if rules.is_one_host and rules.is_new(new):
-        start = new.find("/", new.find("://") + 3)
-        target = new[start:] if start >= 0 else "/"
+        target = new.removeprefix(origin(new)) or "/"
         if target.startswith("//"):  # alone, that would name another host
             target = new
     rule = Rule("", 0, f"{old} -> {new}", source=source, target=(target,))
@@ -119,9 +123,9 @@ def with_added(
 
 
 def rule_text(form: str, rules: Rules, old: str, new: str, *, prefix: bool = False) -> str | None:
-    """Return the text of the rule to add to a map of this format; None if the format cannot express it.
+    """Return the text of the rule to add to a map of this form, in CSV for a form without a writer.
 
-    `prefix`: a rule for a folder with all in it.
+    None if the form cannot express it. `prefix`: a rule for a folder with all in it.
     """
     _, added = with_added(form, rules, [(old, new)], prefix=prefix)
     lines = _LINES[form_like(form)](added[0]) if added else None
@@ -131,88 +135,198 @@ def rule_text(form: str, rules: Rules, old: str, new: str, *, prefix: bool = Fal
 def written(form: str, rules: Rules, added: Iterable[tuple[str, str]] = ()) -> Written:
     """Return all maps in one form, the added rules first: a catch-all would keep them from being applied.
 
-    Raise UsageError for an unknown format.
+    Raise UsageError for an unknown form.
     """
     if form not in _LINES:
-        raise UsageError(f"a map is written as one of {_FORMS}, not {form!r}")
-    left_out: list[tuple[Rule, str]] = []
+        raise UsageError(f"a map is written as one of {', '.join(sorted(_LINES))}, not {form!r}")
     pairs = list(added)
-    tried, _ = with_added(form, rules, pairs)
-    is_known = rules.exists is not never
-    pairs = [pair for pair in pairs if not is_known or tried.chain(pair[0]).final == pair[1]]
+    if rules.exists is not never:
+        tried, _ = with_added(form, rules, pairs)
+        pairs = [pair for pair in pairs if tried.chain(pair[0]).final == pair[1]]
     behind, new = with_added(form, rules, pairs)
-    flattening = Flattening(behind)
-    first = _converted(form, [Flat(rule) for rule in new], left_out)
-    texts: list[str] = []
-    charsets: list[Charset] = []
-    is_joined = form == "csv" and len(rules.sets) > 1
-    for found in rules.sets:
-        flat = flattening.of_set(found)
-        keeps = found.format == form and bool(found.data) and form not in forms.OF_HOSTS
-        if keeps and (not is_joined or may_be_joined(decoded(found.data, legacy=True), is_first=not texts)):
-            texts.append(edited(found, flat, _LINES[form], first))
-            left_out += [(one.rule, one.left_out) for one in flat if one.left_out in DROPPED]
-            charsets.append(charset_of(found.data, legacy=form == "csv"))
-            first = []
-        elif form == "nginx":
-            texts.append(_servers(found.is_slash_ignored, flat, first, left_out))
-            first = []
+    left_out: list[tuple[Rule, str]] = []
+    first = _converted(form, map(Flat, new), left_out)
+    kept = 1 if _is_kept(form, rules.sets) else 0
+    flat = [one for found in rules.sets[:kept] for one in _flat(behind, found)]
+    left_out += [(one.rule, one.left_out) for one in flat if one.left_out in DROPPED]
+    more = [one for found in rules.sets[kept:] for one in _doubled(_flat(behind, found), found, form)]
+    lines = _servers(more, first, left_out) if form == "nginx" else _converted(form, more, left_out)
+    if not kept:
+        head = ["RewriteEngine On", *first] if form == "apache" else first if form != "nginx" else []
+        return Written("".join(f"{line}\n" for line in [*head, *lines] or [""]).encode(), left_out)
+    own = rules.sets[0]
+    charset = charset_of(own.data, legacy=form == "csv")
+    return Written(charset.encoded(_edited(own, flat, _LINES[form], first, lines)), left_out)
+
+
+# --- chains to their end; a pattern whose target depends on the URL stays ---------------------------------------------
+
+
+def _flat(rules: Rules, found: RuleSet) -> Iterator[Flat]:
+    """Yield the rules of a map, those of one of several virtual hosts with each of its names."""
+    names = found.names if len(found.servers) > 1 else {}
+    for rule in found.rules:
+        one = _flattened(rules, rule)
+        own = names.get((rule.file, rule.line), {""})
+        if "" in own or one.left_out is not None:
+            yield one
+        elif not (hosts := sorted(name for name in own if "*" not in name)):
+            yield Flat(rule, "its host has only names with *")
         else:
-            texts.append(
-                "\n".join(
-                    [*_head(form), *first, *_converted(form, _doubled(flat, found.is_slash_ignored, form), left_out)]
-                )
-            )
-            first = []
-    if not texts:
-        texts.append("\n".join([*_head(form), *first]))
-    if form in forms.FRAMES:
-        start, between, end = forms.FRAMES[form]
-        lines = [line for text in texts for line in text.split("\n") if line]
-        return Written((start + between.join(lines) + end).encode(), left_out)
-    text = "".join(text if text.endswith(("\n", "\r")) else f"{text}\n" for text in texts)
-    text = recognisable(text, ",", "\n") if is_joined else text
-    return Written(_common(charsets, len(texts)).encoded(text), left_out)
+            yield from (_on_host(one, host) for host in hosts)
 
 
-def _common(charsets: Sequence[Charset], number: int) -> Charset:
-    """Return the charset of maps that keep their texts, if they are all of this number; else UTF-8."""
-    first = charsets[0] if charsets else UTF8
-    is_one = len(charsets) == number and all(one.name == first.name for one in charsets)
-    return first if is_one or first.name == UTF8.name else UTF8
+def _flattened(rules: Rules, rule: Rule) -> Flat:
+    """Flatten an exact rule: without it if it never applies, goes in a circle, or leads to nothing."""
+    if rule.problem is not None:
+        return Flat(rule, rule.problem)
+    if rule.status == 200 or not rule.is_plain or rule.parameters or not rule.target:
+        return Flat(rule)
+    if rule.how != EXACT:
+        return _constant(rules, rule)
+    urls = list(samples(rules, rule))
+    urls += [old for url in urls if rule.host is None and (old := rules.old(url)) is not None]
+    moves = [rules.move(url) for url in urls]
+    if all(move is not None and move.rule != rule for move in moves):
+        return Flat(rule, "another rule applies before it")
+    ends = [
+        (rules.chain(url, counts=False), move.target)
+        for url, move in zip(urls, moves, strict=True)
+        if move is not None and move.rule == rule
+    ]
+    outcomes = [outcome for outcome, _ in ends]
+    if any(outcome.loop for outcome in outcomes):
+        return Flat(rule, CIRCLE)
+    if _is_dead(rules, outcomes):
+        return Flat(rule, NOWHERE)
+    finals = {outcome.final for outcome, target in ends if outcome.final != target and not outcome.served}
+    if len(finals) != 1 or any(outcome.hops == 1 and outcome.final == target for outcome, target in ends):
+        return Flat(rule)
+    (final,) = finals
+    if final is None:
+        return Flat(rule)
+    permanent = all(one.status in PERMANENT for outcome in outcomes for one in outcome.rules)
+    status = rule.status if permanent or rule.status not in PERMANENT else 302
+    return Flat(rule._replace(target=(_shown(rules, final, rule),), status=status), was=rule)
 
 
-def _head(form: str) -> list[str]:
-    return ["RewriteEngine On"] if form == "apache" else []
+def _is_dead(rules: Rules, outcomes: Sequence[Outcome]) -> bool:
+    """Return whether URLs lead to nothing by all that is known of the new site."""
+    return rules.exists is not never and bool(outcomes) and all(map(rules.leads_to_nothing, outcomes))
 
 
-def _doubled(flat: Sequence[Flat], is_slash_ignored: bool, form: str) -> list[Flat]:
-    """Return exact rules also with the other slash at the end, if their own map ignores it and the form does not."""
-    if not is_slash_ignored or form == "netlify":
-        return list(flat)
-    found: list[Flat] = []
+def _constant(rules: Rules, rule: Rule) -> Flat:
+    """Flatten a rule that leads many URLs to one: by the chain of its target."""
+    if not all(isinstance(part, str) for part in rule.target or ()):
+        return Flat(rule)
+    target = rules.absolute("".join(str(part) for part in rule.target or ()))
+    outcome = rules.chain(target, counts=False) if target is not None else None
+    if outcome is not None and _is_dead(rules, [outcome]):
+        return Flat(rule, NOWHERE)
+    if outcome is None or not outcome.hops or outcome.final is None or outcome.served is not None:
+        return Flat(rule)
+    if any(one.query != DROP for one in (rule, *outcome.rules)) and "?" in outcome.final:
+        return Flat(rule)
+    return Flat(rule._replace(target=(_shown(rules, outcome.final, rule),)), was=rule)
+
+
+def _shown(rules: Rules, final: str, rule: Rule) -> str:
+    """Return a target in the form of the old one: a path stays a path on the new site."""
+    was = rule.target[0] if rule.target else ""
+    is_path = isinstance(was, str) and was.startswith("/") and not was.startswith("//")
+    if not is_path or not rules.is_new(final):
+        return final
+    return final.removeprefix(origin(final)) or "/"
+
+
+# --- a first map that keeps its text ----------------------------------------------------------------------------------
+
+
+def _is_kept(form: str, sets: Sequence[RuleSet]) -> bool:
+    """Return whether the text of the first map stays: its rules are rows or lines in this form.
+
+    Not where a quote that nothing closes would take the rows of the other maps.
+    """
+    if not sets or sets[0].format != form or form not in _KEPT or not sets[0].data:
+        return False
+    if sets[0].words.startswith("rows of JSON"):
+        return False
+    return form != "csv" or len(sets) == 1 or sets[0].data.count(b'"') % 2 == 0
+
+
+def _edited(
+    found: RuleSet,
+    flat: Sequence[Flat],
+    lines_of: Callable[[Rule], list[str] | None],
+    added: Sequence[str],
+    others: Sequence[str],
+) -> str:
+    """Return the text of a map with its changed rules, lines before its first rule, and others at its end.
+
+    Bytes that are no UTF-8 are lone surrogates in it (PEP 383). It has no byte order mark.
+    """
+    text = decoded(found.data, legacy=found.format == "csv")
+    end = mark[0] if (mark := _LINE_END.search(text, 0, _LOOKED_AT)) is not None else "\n"
+    layout = Layout(text, found.columns) if found.format == "csv" else None
+    lines = list(io.StringIO(text, newline=""))
+
+    def made(several: Iterable[str]) -> list[str]:
+        return [(line if layout is None else layout.row(line)) + end for line in several]
+
     for one in flat:
-        found.append(one)
+        rule = one.rule
+        if (one.was is None and one.left_out not in DROPPED) or not 0 < rule.line <= len(lines):
+            continue
+        own = slice(rule.line - 1, rule.line if layout is None else layout.ends[rule.line])
+        new = made(lines_of(rule) or ()) if one.was is not None else []
+        if one.left_out in DROPPED and layout is None:
+            new = [f"# {one.left_out}: {lines[rule.line - 1]}"]
+        if new or one.was is None:
+            lines[own] = ["".join(new), *[""] * (own.stop - own.start - 1)]
+    start = len(list(takewhile(_is_comment, lines))) if layout is None else layout.lines_before_rules
+    start = min(start, len(lines))
+    for place in {start - 1, len(lines) - 1} if lines else ():
+        lines[place] += end if lines[place] and not lines[place].endswith(("\n", "\r")) else ""
+    text = "".join([*lines[:start], *made(added), *lines[start:], *made(others)])
+    return text if layout is None else recognisable(text, layout.delimiter, end)
+
+
+def _is_comment(line: str) -> bool:
+    return line.lstrip(" \t")[:1] in {"", "#", "\r", "\n"}
+
+
+# --- rules in a form --------------------------------------------------------------------------------------------------
+
+
+def _doubled(flat: Iterable[Flat], of: RuleSet, form: str) -> Iterator[Flat]:
+    """Yield the rules of a map: exact ones with either slash at the end if it ignores that, and the form does not."""
+    for one in flat:
+        yield one
+        if not of.is_slash_ignored or form == "netlify":
+            continue
         path, mark, query = one.rule.source.partition("?")
         if one.left_out is None and one.rule.how == EXACT and path != "/":
             other = path.rstrip("/") if path.endswith("/") else f"{path}/"
-            found.append(one._replace(rule=one.rule._replace(source=f"{other}{mark}{query}")))
-    return found
+            same = f"{other}{mark}{query}"
+            was = one.was._replace(source=same) if one.was is not None else None
+            yield Flat(one.rule._replace(source=same), was=was)
 
 
 def _converted(form: str, flat: Iterable[Flat], left_out: list[tuple[Rule, str]]) -> list[str]:
     """Return the lines of rules in a form; add those that it cannot express to `left_out`."""
     lines: list[str] = []
-    for rule, known, _ in flat:
+    for rule, known, was in flat:
         reason = known or _unfit(rule)
         if reason is None and form in _WITH_PCRE and rule.how == REGEX and backtracks(rule.source):
             reason = f"{form} matches by PCRE, which may need much more than linear time for this pattern"
         made = _LINES[form](rule) if reason is None and rule.is_plain else None
+        if made is None and reason is None and was is not None:
+            made = _LINES[form](was)  # a chain is better than no rule
         if made is not None:
             lines += made
             continue
         left_out.append((rule, reason or f"{form} cannot express it"))
-        if form != "csv" and form not in forms.FRAMES:
+        if form != "csv":
             lines.append(_comment(f"{rule.place}: {left_out[-1][1]}: {rule.text}"))
     return lines
 
@@ -232,17 +346,17 @@ def _unfit(rule: Rule) -> str | None:
     return None
 
 
-def _servers(is_slash_ignored: bool, flat: Sequence[Flat], first: list[str], left_out: list[tuple[Rule, str]]) -> str:
+def _servers(flat: Sequence[Flat], first: list[str], left_out: list[tuple[Rule, str]]) -> list[str]:
     """Return server blocks for nginx: one for each host that rules name; without hosts no block is needed."""
     unfit = [(one.rule, reason) for one in flat if one.rule.host is not None and (reason := _unfit(one.rule))]
     left_out += unfit
-    flat = _doubled([one for one in flat if one.rule.host is None or not _unfit(one.rule)], is_slash_ignored, "nginx")
+    flat = [one for one in flat if one.rule.host is None or not _unfit(one.rule)]
     hosts = dict.fromkeys(one.rule.host for one in flat if one.rule.host is not None)
     if not hosts:
-        return "\n".join([*first, *_converted("nginx", flat, left_out)])
+        return [*first, *_converted("nginx", flat, left_out)]
     lines: list[str] = []
     for host in (None, *hosts):
-        own = [one._replace(rule=one.rule._replace(host=None)) for one in flat if one.rule.host in {None, host}]
+        own = [_on_host(one, None) for one in flat if one.rule.host in {None, host}]
         missing: list[tuple[Rule, str]] = []
         name, _, port = (host or "_").partition(":")
         lines += ["server {", *([f"    listen {port};"] if port else []), f"    server_name {name};"]
@@ -250,4 +364,9 @@ def _servers(is_slash_ignored: bool, flat: Sequence[Flat], first: list[str], lef
         lines.append("}")
         own_lines = {(one.rule.file, one.rule.line) for one in flat if one.rule.host == host}
         left_out += [(rule, reason) for rule, reason in missing if (rule.file, rule.line) in own_lines]
-    return "\n".join(lines)
+    return lines
+
+
+def _on_host(one: Flat, host: str | None) -> Flat:
+    was = one.was._replace(host=host) if one.was is not None else None
+    return one._replace(rule=one.rule._replace(host=host), was=was)

@@ -20,14 +20,22 @@ from absolve.audit.maps.model import (
     HOST,
     KEEP,
     PREFIX,
-    REGEX,
     WHOLE_PATH,
     Condition,
     Room,
     Rule,
     RuleSet,
 )
-from absolve.audit.maps.request import NeverError, Source, check_path, check_pattern, source, target_fault, target_parts
+from absolve.audit.maps.request import (
+    NeverError,
+    Source,
+    check_path,
+    check_pattern,
+    source,
+    target_fault,
+    target_parts,
+    with_pattern,
+)
 from absolve.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -186,24 +194,20 @@ def _exact(rule: Rule, key: str, value: str) -> Rule:
 def _with_match(rule: Rule, match: Any, syntax: str) -> Rule:
     """Return a rule with its pattern: ECMAScript, wildcards, or an exact text."""
     text, folds = match.get("url", ""), match.get("ignoreCase", "true").lower() != "false"
-    rule = rule._replace(ignores_case=folds, how=REGEX, subject=FOLDER)
+    rule = rule._replace(ignores_case=folds, subject=FOLDER)
     if match.get("negate", "").lower() == "true":
-        return rule._replace(problem="it matches what its pattern does not", how=EXACT)
+        return rule._replace(problem="it matches what its pattern does not")
     try:
         check_path(text if syntax.lower() in {"", "ecmascript"} else f"^{re.escape(text)}", in_folder=True)
     except NeverError as error:
-        return rule._replace(problem=error.message, how=EXACT)
+        return rule._replace(problem=error.message)
     if syntax.lower() == "exactmatch":
-        return rule._replace(how=EXACT, source=f"/{text}")
+        return rule._replace(source=f"/{text}")
     if syntax.lower() == "wildcard":
         text = f"^{re.escape(text).replace(chr(92) + '*', '(.*)')}$"
     elif (literal := _LITERAL.fullmatch(text)) is not None:
-        return rule._replace(how=EXACT, source="/" + re.sub(r"\\(.)", r"\1", literal[1]))
-    try:
-        check_pattern(text, ignores_case=folds)
-    except UsageError as error:
-        return rule._replace(problem=error.message, how=EXACT)
-    return rule._replace(source=text)
+        return rule._replace(source="/" + re.sub(r"\\(.)", r"\1", literal[1]))
+    return with_pattern(rule, text, ignores_case=folds, subject=FOLDER)
 
 
 def _with_action(rule: Rule, action: Any, kind: str) -> Rule:

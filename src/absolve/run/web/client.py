@@ -33,6 +33,7 @@ from absolve.formats import registry
 from absolve.formats.http import responses
 from absolve.run.web import environment
 from absolve.urls import robots
+from absolve.urls.chain import REDIRECTS
 from absolve.urls.identity import without_user
 from absolve.urls.public import is_public, is_public_host
 
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
 AGENT: Final = f"absolve/{__version__}"
 _MOST_REDIRECTS: Final = 20  # as in browsers
 _MOST_OF_ROBOTS: Final = 5, robots.MOST_BYTES  # redirects (RFC 9309 2.3.1.2), bytes
-_MOVES: Final = frozenset({301, 302, 303, 307, 308})
 _LATER: Final = frozenset({429, 502, 503, 504})  # what a server may answer otherwise a moment later
 _MOST_COOKIES: Final = 1000  # of all servers
 _MOST_KEPT: Final = 16 << 20  # bytes of responses to which more than one URL may lead; as many of robots.txt
@@ -150,7 +150,7 @@ class Answer(NamedTuple):
         if not self.responses:
             return self.url
         last = self.responses[-1]
-        location = last.message.get("Location") if last.status in _MOVES else None
+        location = last.message.get("Location") if last.status in REDIRECTS else None
         with suppress(ValueError):
             return without_user(ada_url.URL(location, last.url).href) if location is not None else last.url
         return last.url
@@ -312,7 +312,7 @@ class Client:
             seen.add(request)
             response = await self._asked_once(url, fields, course, most)
             course.found.append(response)
-            location = response.message.get("Location") if response.status in _MOVES else None
+            location = response.message.get("Location") if response.status in REDIRECTS else None
             if location is None:
                 return
             if sum(len(one.body) for one in course.found) > most:
