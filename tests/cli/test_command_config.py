@@ -85,9 +85,9 @@ def test_the_environment_selects_another_configuration_file_or_none(absolve: Run
         ("no TOML at all", "absolve.toml:1:4: Expected"),
         ("colour = 'red'", "unknown option 'colour'"),
         ("[rewrite]\ncolumns = 'kind'", "rewrite has no option 'columns'"),
-        ("[rewrites]\nlazy = true", "the table [rewrites] is not named for a command"),
+        ("[rewrites]\nquiet = true", "the table [rewrites] is not named for a command"),
         ("profile = 'rfc9999'", f"--profile takes {PROFILE_WORDS}, not 'rfc9999'"),
-        ("lazy = 'yes'", "true or false, not 'yes'"),
+        ("quiet = 'yes'", "true or false, not 'yes'"),
         ("url = true", "must be a string or a number, not True"),
         ("max-depth = 101", "must be a number from"),
         ("profile = ['whatwg']", "takes one value, not the list ['whatwg']"),
@@ -110,8 +110,8 @@ def test_errors_in_the_configuration_are_reported_before_any_work(absolve: Runne
     ("text", "message"),
     [
         ("\n\nprofil = 'whatwg'", "unknown option 'profil'\nhint: did you mean profile?\n"),
-        ("\n\n'max-depth' = 'deep'", "--max-depth: must be a number from 0 to 100, not 'deep'\n"),
-        ("kind = [\n 'image']\nmax-depth=[1]", "--max-depth: takes one value, not the list [1]\n"),
+        ("\n\n'max-depth' = 'deep'", "max-depth: must be a number from 0 to 100, not 'deep'\n"),
+        ("kind = [\n 'image']\nmax-depth=[1]", "max-depth: takes one value, not the list [1]\n"),
     ],
 )
 def test_an_error_names_the_line(absolve: Runner, name: str, header: str, line: int, text: str, message: str) -> None:

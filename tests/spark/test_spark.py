@@ -92,7 +92,7 @@ def test_one_process_two_processes_and_a_cluster_give_the_same_rows(
     paths = [str(shared / "sites"), str(shared / "warc")]
     for jobs in (1, 2):
         out, errors = tmp_path / f"{jobs}.parquet", tmp_path / f"{jobs}.errors"
-        options = ("--errors", errors, "--jobs", jobs, "--show-credentials")  # as in the library
+        options = ("--errors", errors, "--jobs", jobs)
         assert absolve("links", *paths, "-o", out, *options).returncode == 3
     expected = ordered(tmp_path / "1.parquet")
     assert expected.num_rows > 200_000
@@ -111,7 +111,7 @@ def test_a_frame_has_the_rows_and_the_errors_that_the_command_writes(
 ) -> None:
     paths = [str(shared / "sites/httrack-doc"), str(shared / "warc/pywb")]
     out, errors = tmp_path / "1.parquet", tmp_path / "1.errors"
-    assert absolve("links", *paths, "-o", out, "--errors", errors, "--show-credentials").returncode == 3
+    assert absolve("links", *paths, "-o", out, "--errors", errors).returncode == 3
     made = spark.tables(session, paths).kept()
     assert made.links.columns == list(inventory.COLUMNS)
     made.links.write.parquet(str(tmp_path / "frame.parquet"))

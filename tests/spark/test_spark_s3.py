@@ -71,7 +71,7 @@ def rows(*parts_of: bytes) -> list[bytes]:
 def expected(folder: Path, bucket: Bucket) -> list[bytes]:
     """Return the rows of the local engine for the files on the disk, with the names that they have in the bucket."""
     out = folder.with_name("expected.jsonl")
-    main(["links", str(folder), "-o", str(out), "-q", "--show-credentials"])
+    main(["links", str(folder), "-o", str(out), "-q"])
     return rows(out.read_bytes().replace(f"{folder}/".encode(), bucket.url("crawl/").encode()))
 
 
@@ -84,7 +84,7 @@ def test_rows_from_a_disk_from_s3_and_by_spark_on_s3_are_equal(
 ) -> None:
     here = expected(folder, bucket)
     assert len(here) > 300
-    main(["links", bucket.url("crawl/"), "-o", str(tmp_path / "1.jsonl"), "-q", "--show-credentials"])
+    main(["links", bucket.url("crawl/"), "-o", str(tmp_path / "1.jsonl"), "-q"])
     assert rows((tmp_path / "1.jsonl").read_bytes()) == here
     monkeypatch.setattr(tasks, "RANGE", 50_000)  # so that archives are cut
     monkeypatch.setattr(tasks, "_TURNS", 100)
@@ -98,7 +98,7 @@ def test_rows_from_a_disk_from_s3_and_by_spark_on_s3_are_equal(
 
 
 def test_the_command_on_a_cluster_writes_into_the_bucket(bucket: Bucket, folder: Path) -> None:
-    argv = ["links", bucket.url("crawl/*.warc.gz"), "--engine", CLUSTER, "-o", bucket.url("command.jsonl"), "--show-credentials"]
+    argv = ["links", bucket.url("crawl/*.warc.gz"), "--engine", CLUSTER, "-o", bucket.url("command.jsonl")]
     done = subprocess.run([sys.executable, "-m", "absolve", *argv], capture_output=True, text=True, check=False)
     assert done.returncode == 3
     assert f"rows written to {bucket.url('command.jsonl')}" in done.stderr

@@ -117,11 +117,11 @@ class Report:
     `quiet`: print failures only. `verbose`: print all; by default a code that many inputs share and that one
     option mends is printed for one of them, any other for 20, and `rest` prints the number of the others. `input` is
     the name of the current input, to which failures are attributed. `errors` is a file to which failures are also
-    written, as JSON lines. `credentials`: show user information in URLs.
+    written, as JSON lines.
     """
 
     def __init__(self) -> None:
-        self.quiet = self.verbose = self.credentials = False
+        self.quiet = self.verbose = False
         self.has_findings = False  # a check found something, which is no failure
         self.counts: dict[str, InputCount] = {}  # by code, of diagnostics that are not failures
         self.input: str | None = None
@@ -173,7 +173,7 @@ class Report:
         diagnostic = self._of_url(error.diagnostic)
         if self._fail(self.input or diagnostic.name, diagnostic):
             shown = error if diagnostic is error.diagnostic else DocumentError(diagnostic)
-            self._print(shown.show(credentials=self.credentials), diagnostic.code, ERROR)
+            self._print(shown.show(), diagnostic.code, ERROR)
             self._help(diagnostic)
 
     def found(self, difference: Diagnostic) -> None:
@@ -185,7 +185,7 @@ class Report:
     def note(self, code: str, text: str) -> None:
         """Print a note about the run, unless `quiet`."""
         if not self.quiet:
-            self._print(printable.message(f"{code}: {text}", credentials=self.credentials), code, NOTE)
+            self._print(printable.message(f"{code}: {text}"), code, NOTE)
 
     def _help(self, diagnostic: Diagnostic) -> None:
         from absolve.cli import hints  # most runs print no message
@@ -196,7 +196,7 @@ class Report:
         """Print the hint for the last message, once in a run, unless `quiet`."""
         if text and not self.quiet and text not in self._hinted:
             self._hinted.add(text)
-            say(hint_line(printable.message(text, credentials=self.credentials)))
+            say(hint_line(printable.message(text)))
 
     @contextmanager
     def guard(self, name: str) -> Iterator[None]:
@@ -288,8 +288,7 @@ class Report:
         import json
 
         fields = {name: getattr(diagnostic, name) for name in _FIELDS}
-        if not self.credentials:
-            fields |= {name: printable.masked(fields[name]) for name in ("name", "text")}
+        fields |= {name: printable.masked(fields[name]) for name in ("name", "text")}
         fields["text"] = in_short(fields["text"], _LONGEST)
         line = json.dumps({"input": input_, **fields})
         try:
@@ -304,7 +303,7 @@ class Report:
         self.errors = None
 
     def _printed(self, diagnostic: Diagnostic) -> str:
-        return diagnostic.printed(credentials=self.credentials)
+        return diagnostic.printed()
 
     def _print(self, message: str, code: str, level_: str) -> None:
         self.lines += 1
