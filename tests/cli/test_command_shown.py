@@ -203,7 +203,7 @@ def test_a_diff_is_escaped_on_a_terminal_and_exact_elsewhere(absolve: Runner) ->
 # --- CSV for spreadsheets ---------------------------------------------------------------------------------------------
 
 FORMULAS = (
-    b"<a href='=x'>=HYPERLINK(1)</a> <a href='y'>+1</a> <a href='z'>-1</a> <a href='w'>@x</a> <a href=v>plain</a>"
+    b"<a href='=x'>=HYPERLINK(1)</a> <a href='y'>+A1</a> <a href='z'>-1</a> <a href='w'>@x</a> <a href=v>plain</a>"
 )
 
 
@@ -212,7 +212,7 @@ FORMULAS = (
 def test_no_cell_is_a_formula_for_a_spreadsheet(absolve: Runner, form: str, more: tuple[str, ...]) -> None:
     done = absolve("links", "-", "--format", form, *more, stdin=FORMULAS)
     rows = csv.DictReader(io.StringIO(done.out.decode()), delimiter="," if form == "csv" else "	")
-    assert [row["text"] for row in rows] == ["'=HYPERLINK(1)", "'+1", "'-1", "'@x", "plain"]
+    assert [row["text"] for row in rows] == ["'=HYPERLINK(1)", "'+A1", "-1", "'@x", "plain"]
     assert json.loads(absolve("links", "-", stdin=FORMULAS).lines[0])["text"] == "=HYPERLINK(1)"
 
 

@@ -152,7 +152,7 @@ def test_sinks_write_the_same_from_columns_and_from_rows(format_: str, columns: 
 # --- formulas ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("text", ["", "a=b", "'", "http://h/", " =1", "#x", "/x", "-", "'a"])
+@pytest.mark.parametrize("text", ["", "a=b", "'", "http://h/", " =1", "#x", "/x", "-", "'a", "-1", "+1:2", "+49 (0) 30", "1;-2"])
 def test_cells_without_formulas_are_unchanged(text: str) -> None:
     assert literal(text) == text
 
@@ -172,6 +172,6 @@ def test_a_list_of_ours_is_read_again_as_it_was(suffix: str) -> None:
 
 
 def test_a_formula_behind_a_separator_or_a_line_break_gets_an_apostrophe() -> None:
-    assert literal("a;=1\n-2\r\n+3\t@4\n\n\uff1d5") == "a;'=1\n'-2\r\n'+3\t'@4\n\n'\uff1d5"
+    assert literal("a;=1\n-b\r\n+c\t@4\n\n\uff1d5\n+6") == "a;'=1\n'-b\r\n'+c\t'@4\n\n'\uff1d5\n+6"
     assert literal("\t=1") == "'\t'=1"
     assert literal("a=b;c a,-b ; =c") == "a=b;c a,-b ; =c"

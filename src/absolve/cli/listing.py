@@ -213,7 +213,7 @@ def _how(options: argparse.Namespace, table: str) -> ListOptions:
         columns,
         format_,
         shared.selection(options) if is_links else Selection(),
-        Cells(masked=True, printable=on_terminal and (form.spreadsheet or bool(form.of))),
+        Cells(masked=True, printable=on_terminal and (form.raw or bool(form.of))),
         table,
         beside=is_links and not form.stream,
     )

@@ -280,7 +280,7 @@ def _check(options: argparse.Namespace, report: Report) -> None:
             if add is not None:
                 add(json_array.of_diagnostic(found))
             elif not options.quiet or fault.code in WRONG:
-                print(found.printed())
+                print(found)
     report.has_findings = not WRONG.isdisjoint(counts)
     if not options.quiet:
         listed = ", ".join(words.of_fault(*count) for count in sorted(counts.items())) or "nothing is wrong"

@@ -154,12 +154,12 @@ class Report:
             self.skipped[diagnostic.code] += 1
         if diagnostic.failed:
             if self._fail(self.input or diagnostic.name, diagnostic):
-                self._print(self._printed(diagnostic), diagnostic.code, ERROR)
+                self._print(str(diagnostic), diagnostic.code, ERROR)
                 self._help(diagnostic)
         elif not self.quiet and (self.verbose or diagnostic.code not in _IN_TOTALS):
             count = self.counts.setdefault(diagnostic.code, InputCount(level(diagnostic)))
             if count.add(self.input or diagnostic.name, diagnostic, verbose=self.verbose):
-                self._print(self._printed(diagnostic), diagnostic.code, count.level)
+                self._print(str(diagnostic), diagnostic.code, count.level)
                 self._help(diagnostic)
 
     def aside(self, diagnostic: Diagnostic) -> None:
@@ -179,7 +179,7 @@ class Report:
     def found(self, difference: Diagnostic) -> None:
         """Report what a check found in inputs that it could read."""
         self.has_findings = True
-        self._print(self._printed(difference), difference.code, ERROR)
+        self._print(str(difference), difference.code, ERROR)
         self._help(difference)
 
     def note(self, code: str, text: str) -> None:
@@ -219,7 +219,7 @@ class Report:
         for code, count in self.counts.items():
             more = count.inputs - count.shown
             if len(count.hidden) == 1:
-                self._print(self._printed(count.hidden[0]), code, count.level)
+                self._print(str(count.hidden[0]), code, count.level)
             elif more > 0:
                 text = f"{printable.number(more, 'more input')} (--verbose lists all)"
                 self._print(f"{code}: {text}", code, count.level)
@@ -255,7 +255,7 @@ class Report:
         has_more = self.others or (self.lines > _NAMED and self.lines > len(self.failures))
         if repeats and self.failures and has_more:
             for diagnostic in islice(self.failures.values(), _NAMED):
-                self._print(self._printed(diagnostic), diagnostic.code, ERROR)
+                self._print(str(diagnostic), diagnostic.code, ERROR)
             if len(self.failures) > _NAMED:
                 say(f"... and {len(self.failures) - _NAMED:,} more (--errors FILE lists all)")
         if done:
@@ -301,9 +301,6 @@ class Report:
         """Report that the file of --errors cannot be written, and stop writing to it."""
         self._print(printable.message(f"--errors: unwritable: {error.strerror or error}"), "unwritable", ERROR)
         self.errors = None
-
-    def _printed(self, diagnostic: Diagnostic) -> str:
-        return diagnostic.printed()
 
     def _print(self, message: str, code: str, level_: str) -> None:
         self.lines += 1

@@ -45,9 +45,6 @@ class Diagnostic(NamedTuple):
     failed: bool = False
 
     def __str__(self) -> str:
-        return self.printed()
-
-    def printed(self) -> str:
         """Return the printable line; user information is masked."""
         return printable.message(self.exact())
 
@@ -154,12 +151,12 @@ class DocumentError(AbsolveError):
         self.excerpt = excerpt
 
     def __str__(self) -> str:
-        return self.diagnostic.printed()
+        return str(self.diagnostic)
 
     def show(self) -> str:
         """Return the message and, if the excerpt and column are set, that line with a caret under the column."""
         column = self.diagnostic.column
-        line = self.diagnostic.printed()
+        line = str(self.diagnostic)
         if not self.excerpt or column is None:
             return line
         excerpt = self.excerpt.replace("\t", " ").ljust(column - 1)
