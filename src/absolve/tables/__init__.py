@@ -60,8 +60,8 @@ class Format(NamedTuple):
     `stream`: it writes to any open file, also to a pipe; else it requires the path of a new file. `several`: one file
     holds several tables. `columns`: its chunks may also be `inventory.Columns` and streams of Arrow, which are not
     encoded. `text`: it may be written to a terminal. `raw`: its cells have no escapes for control characters.
-    `cluster`: the tasks of a cluster write it. `of` and `needs`: it is no table, but made of these columns of this table
-    alone. `has_suffix`: no other format has its name as suffix.
+    `cluster`: the tasks of a cluster write it. `of` and `needs`: it is no table, but made of these columns of this
+    table alone. `has_suffix`: no other format has its name as suffix.
     """
 
     sink: str
