@@ -28,7 +28,7 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 FOLDERS: Final = ("pages", "sites", "mime", "warc", "xml")
 PROFILES: Final = {
     "rfc1808": (),
-    "whatwg": ("--profile", "whatwg", "--lazy", "--json-ld", "--conditional-comments"),
+    "whatwg": ("--profile", "whatwg", "--json-ld"),
 }
 HOSTILE_BYTES: Final = 200_000
 

@@ -246,7 +246,7 @@ def _of_page(name: str, known: dict[str, Any]) -> str:
     row = example_row(name, known)
     where = f"Retrieved from `{known['url']}`" if "url" in known else "Without a retrieval URL"
     where = f"With a file `{known['beside']}` beside it" if "beside" in known else where
-    option = f", with `--max-url {known['max_url']}`" if "max_url" in known else ""
+    option = f", with `max-url = {known['max_url']}`" if "max_url" in known else ""
     target = code(row.target) if row.target is not None else "none"
     return f"{fenced('html', known['page'])}\n{where}{option}: target {target}, problems `{' '.join(row.problems)}`.\n"
 
@@ -373,8 +373,8 @@ def limits() -> str:
     for name, meaning in read("columns.toml")["limits"].items():
         default = CHOICES[name]
         assert isinstance(default, int)
-        rows.append((f"`--{name.replace('_', '-')}`", f"`{name}`", amount(default), *meaning))
-    return table(("option", "argument", "default", "what is counted", "what stays unchanged beyond it"), rows)
+        rows.append((f"`{name.replace('_', '-')}`", f"`{name}`", amount(default), *meaning))
+    return table(("setting", "argument", "default", "what is counted", "what stays unchanged beyond it"), rows)
 
 
 def amount(number: int) -> str:

@@ -13,7 +13,7 @@ import hypothesis
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from tests.browser_online import Online
 
@@ -55,6 +55,18 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip(f"there is no {SHARED} (set ABSOLVE_SHARED)")
     return SHARED
+
+
+@pytest.fixture
+def limited(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., list[str]]:
+    """Return a function that returns the option for limits, which only configuration files have: `max_links=1`."""
+
+    def option(**limits: int | str) -> list[str]:
+        path = tmp_path_factory.mktemp("limits") / "absolve.toml"
+        path.write_text("".join(f"{name} = {value!r}\n" for name, value in limits.items()))
+        return ["--config", str(path)]
+
+    return option
 
 
 @pytest.fixture(scope="session")

@@ -55,10 +55,9 @@ def rewrite(source: Source, *others: Never, policy: Policy | None = None, **opti
     """Return the document with every link made absolute, or as `policy` returns it; as str for a str, else as bytes.
 
     `options`: name, media_type, charset, url and headers, as for `Document`; profile ("rfc1808", "rfc3986", "whatwg",
-    "browser"), ignore_base (words joined by commas), fragments ("keep", "absolute"), base ("keep", "empty"), lazy,
-    conditional_comments, json_ld, break_signatures, and the limits max_depth (documents inside documents),
-    max_size (bytes), max_links,
-    max_decompressed (bytes), max_url (characters) and, for rows, max_rows_bytes.
+    "browser"), ignore_base (words joined by commas), fragments ("keep", "absolute"), base ("keep", "empty"), json_ld,
+    and the limits max_depth (documents inside documents), max_size (bytes), max_links, max_decompressed (bytes),
+    max_url (characters) and, for rows, max_rows_bytes.
     `policy` is called with a `Resolved` for each link and returns its new URL, or None to leave it unchanged. It cannot
     change links that change with an option only (JSON-LD, signed parts). `on_diagnostic` is called with a `Diagnostic`
     for each problem that does not stop the work; without it, each is a `DiagnosticWarning`.

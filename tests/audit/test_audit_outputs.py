@@ -132,11 +132,6 @@ def test_user_information_is_masked(tmp_path: Path, audit: duckdb.DuckDBPyConnec
     assert b"secret@" not in written(audit, tmp_path / name)
 
 
-def test_user_information_is_written_on_demand(tmp_path: Path, audit: duckdb.DuckDBPyConnection) -> None:
-    outputs.write(audit, tmp_path / "a.jsonl", outputs.Options(credentials=True))
-    assert b"user:secret@" in (tmp_path / "a.jsonl").read_bytes()
-
-
 def sarif(path: Path) -> dict[str, Any]:
     log = json.loads(path.read_bytes())
     schema = json.loads((SCHEMAS / "sarif-2.1.0.json").read_bytes())

@@ -6,6 +6,7 @@ import os
 import re
 import sqlite3
 import time
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -252,12 +253,12 @@ def test_each_line_that_is_no_url_is_named_and_the_rest_is_judged(audit: Audit) 
     assert "http://old.example/last" in out
 
 
-def test_a_compressed_sitemap_is_read_up_to_a_limit(audit: Audit) -> None:
+def test_a_compressed_sitemap_is_read_up_to_a_limit(audit: Audit, limited: Callable[..., list[str]]) -> None:
     path = audit.folder / "bomb.xml.gz"
     with gzip.open(path, "wb") as file:
         file.write(b"<urlset>" + b" " * (64 << 20))
     arguments = (audit.new, "--url", URL, "--old", path, "--old-url", "http://old.example/")
-    status, _, err = audit(*arguments, "--max-decompressed", 1 << 20)
+    status, _, err = audit(*arguments, *limited(max_decompressed=1 << 20))
     assert status == 2
     assert "bomb.xml.gz: too-large: this list has more than" in err
     path.write_bytes(path.read_bytes()[:8000] + b"\0" * 400)

@@ -3,7 +3,7 @@
 import gzip
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -47,19 +47,23 @@ BROKEN: dict[str, tuple[bytes, str]] = {
     "a bomb in a body": (record(BOMB, fields=GZIP), "too-large"),
     "a bomb in a bomb": (record(gzip.compress(BOMB), fields=b"Content-Encoding: gzip, gzip\r\n"), "too-large"),
 }
-ARGUMENTS = ("--max-decompressed", "2M")
+
+
+@pytest.fixture
+def arguments(limited: Callable[..., list[str]]) -> list[str]:
+    return limited(max_decompressed="2M")
 
 
 @pytest.mark.parametrize(("broken", "code"), BROKEN.values(), ids=BROKEN)
 @pytest.mark.parametrize("compressed", [False, True])
 def test_a_broken_record_stays_and_is_reported_by_offset(
-    absolve: Runner, tmp_path: Path, broken: bytes, code: str, compressed: bool
+    absolve: Runner, tmp_path: Path, arguments: list[str], broken: bytes, code: str, compressed: bool
 ) -> None:
     pack = gzip.compress if compressed else bytes
     before, between, new = pack(record(PAGE, GOOD)), pack(broken), record(ABSOLUTE, GOOD)
     path = tmp_path / "x.warc"
     path.write_bytes(before + between + before)
-    done = absolve("rewrite", path, *ARGUMENTS)
+    done = absolve("rewrite", path, *arguments)
     if compressed:
         assert between in done.out
         assert gzip.decompress(done.out) == new + broken + new
@@ -72,7 +76,7 @@ def test_a_broken_record_stays_and_is_reported_by_offset(
     assert line.startswith(f"error: {path}: {code}: ")
     assert BAD in line
     assert len(before) <= int(line.rpartition("at byte ")[2]) < len(before) + len(between)
-    listed = len(absolve("links", path, *ARGUMENTS).lines)
+    listed = len(absolve("links", path, *arguments).lines)
     assert listed == 2 or (listed == 3 and code in {"wrong-chunk", "truncated", "broken"})
 
 
@@ -98,11 +102,13 @@ MEMBERS: dict[str, tuple[bytes, str]] = {
 
 
 @pytest.mark.parametrize(("broken", "code"), MEMBERS.values(), ids=MEMBERS)
-def test_a_broken_gzip_member_stays_and_is_reported_by_offset(absolve: Runner, tmp_path: Path, broken: bytes, code: str) -> None:
+def test_a_broken_gzip_member_stays_and_is_reported_by_offset(
+    absolve: Runner, tmp_path: Path, arguments: list[str], broken: bytes, code: str
+) -> None:
     before = gzip.compress(record(PAGE, GOOD))
     path = tmp_path / "x.warc.gz"
     path.write_bytes(before + broken + before)
-    done = absolve("rewrite", path, *ARGUMENTS)
+    done = absolve("rewrite", path, *arguments)
     assert done.status == 3
     (line,) = done.err.splitlines()
     assert line.startswith(f"error: {path}: {code}: ")
@@ -133,10 +139,12 @@ def test_in_a_truncated_archive_only_the_last_record_stays_unchanged(
     assert (gzip.decompress(first) if compressed else first) == record(ABSOLUTE, GOOD)
 
 
-def test_size_limits_apply_to_each_record_not_to_the_archive(absolve: Runner, tmp_path: Path) -> None:
+def test_size_limits_apply_to_each_record_not_to_the_archive(
+    absolve: Runner, tmp_path: Path, limited: Callable[..., list[str]]
+) -> None:
     path = tmp_path / "x.warc"
     path.write_bytes(record(PAGE + b" " * 1000, GOOD) * 50)
-    done = absolve("rewrite", path, "--max-decompressed", "2K", "--max-size", "2K")
+    done = absolve("rewrite", path, *limited(max_decompressed="2K"), "--max-size", "2K")
     assert (done.status, done.err) == (0, "")
     assert done.out == record(ABSOLUTE + b" " * 1000, GOOD) * 50
 

@@ -22,7 +22,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_configuration_file_sets_options_by_their_names(absolve: Runner) -> None:
-    Path("absolve.toml").write_text('url = "http://h/d;p"\nprofile = "rfc3986"\nlazy = true\n')
+    Path("absolve.toml").write_text('url = "http://h/d;p"\nprofile = "rfc3986"\njson-ld = true\n')
     done = absolve("rewrite", "page.html")
     assert done == (0, b"<a href='http://h/;x'>x</a><img data-src=http://h/y.png><a href=http://h/z>z</a>", "")
     assert b"http://g/y.png" in absolve("rewrite", "page.html", "--url", "http://g/").out
@@ -31,10 +31,10 @@ def test_the_configuration_file_sets_options_by_their_names(absolve: Runner) -> 
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("../absolve.toml", "lazy = true\nurl = 'http://h/'"),
-        ("pyproject.toml", "[tool.absolve]\nlazy = true\nurl = 'http://h/'"),
-        ("../pyproject.toml", "[tool.absolve.rewrite]\nlazy = true\nurl = 'http://h/'"),
-        ("absolve.toml", "lazy = false\n[rewrite]\nlazy = true\nurl = 'http://h/'\n[links]\nlazy = false"),
+        ("../absolve.toml", "url = 'http://h/'"),
+        ("pyproject.toml", "[tool.absolve]\nurl = 'http://h/'"),
+        ("../pyproject.toml", "[tool.absolve.rewrite]\nurl = 'http://h/'"),
+        ("absolve.toml", "url = 'http://g/'\n[rewrite]\nurl = 'http://h/'\n[links]\nurl = 'http://g/'"),
     ],
 )
 def test_the_configuration_file_is_found_in_this_folder_or_one_above(absolve: Runner, name: str, text: str) -> None:
@@ -42,7 +42,7 @@ def test_the_configuration_file_is_found_in_this_folder_or_one_above(absolve: Ru
     assert b"data-src=http://h/y.png" in absolve("rewrite", "page.html").out
 
 
-@pytest.mark.parametrize("text", ["[tool.other]\nlazy = true", "this is no TOML"])
+@pytest.mark.parametrize("text", ["[tool.other]\nurl = 'http://g/'", "this is no TOML"])
 def test_a_pyproject_without_our_table_is_ignored(absolve: Runner, text: str) -> None:
     Path("../absolve.toml").write_text("url = 'http://h/'")
     Path("pyproject.toml").write_text(text)
@@ -50,7 +50,7 @@ def test_a_pyproject_without_our_table_is_ignored(absolve: Runner, text: str) ->
 
 
 def test_the_command_line_overrides_the_configuration_lists_included(absolve: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
-    Path("absolve.toml").write_text("url = 'http://h/'\nkind = ['image', 'script']\n[rewrite]\nin-place = true\n")
+    Path("absolve.toml").write_text("url = 'http://h/'\nkind = ['media', 'script']\n[rewrite]\nin-place = true\n")
     monkeypatch.setenv("ABSOLVE_CONFIG", "absolve.toml")
     assert absolve("links", "page.html").out == b""
     assert len(absolve("links", "page.html", "--kind=navigation").lines) == 2
@@ -85,9 +85,9 @@ def test_the_environment_selects_another_configuration_file_or_none(absolve: Run
         ("no TOML at all", "absolve.toml:1:4: Expected"),
         ("colour = 'red'", "unknown option 'colour'"),
         ("[rewrite]\ncolumns = 'kind'", "rewrite has no option 'columns'"),
-        ("[rewrites]\nlazy = true", "the table [rewrites] is not named for a command"),
+        ("[rewrites]\nquiet = true", "the table [rewrites] is not named for a command"),
         ("profile = 'rfc9999'", f"--profile takes {PROFILE_WORDS}, not 'rfc9999'"),
-        ("lazy = 'yes'", "true or false, not 'yes'"),
+        ("quiet = 'yes'", "true or false, not 'yes'"),
         ("url = true", "must be a string or a number, not True"),
         ("max-depth = 101", "must be a number from"),
         ("profile = ['whatwg']", "takes one value, not the list ['whatwg']"),
@@ -110,8 +110,8 @@ def test_errors_in_the_configuration_are_reported_before_any_work(absolve: Runne
     ("text", "message"),
     [
         ("\n\nprofil = 'whatwg'", "unknown option 'profil'\nhint: did you mean profile?\n"),
-        ("\n\n'max-depth' = 'deep'", "--max-depth: must be a number from 0 to 100, not 'deep'\n"),
-        ("kind = [\n 'image']\nmax-depth=[1]", "--max-depth: takes one value, not the list [1]\n"),
+        ("\n\n'max-depth' = 'deep'", "max-depth: must be a number from 0 to 100, not 'deep'\n"),
+        ("kind = [\n 'image']\nmax-depth=[1]", "max-depth: takes one value, not the list [1]\n"),
     ],
 )
 def test_an_error_names_the_line(absolve: Runner, name: str, header: str, line: int, text: str, message: str) -> None:
@@ -132,7 +132,7 @@ def test_an_error_names_the_line(absolve: Runner, name: str, header: str, line: 
     ],
 )
 def test_an_error_that_the_command_finds_names_the_line(absolve: Runner, text: str, message: str) -> None:
-    Path("absolve.toml").write_text(f"lazy = true\n{text}\n")
+    Path("absolve.toml").write_text(f"json-ld = true\n{text}\n")
     place = f"{Path('absolve.toml').resolve()}:2: "
     assert absolve("links", "page.html").err.startswith(f"error: usage: {place}{message}")
     assert place not in absolve("links", "page.html", f"--{text.partition(' ')[0]}", "wrong").err
@@ -178,7 +178,7 @@ def test_a_list_of_columns_is_that_of_the_command_line(absolve: Runner) -> None:
 
 def test_an_underscore_is_understood_as_a_hyphen(absolve: Runner) -> None:
     Path("absolve.toml").write_text("media_type = 'text/css'\n[links]\nmedia_type = 'text/html'")
-    assert len(absolve("links", "page.html").lines) == 2
+    assert len(absolve("links", "page.html").lines) == 3
     assert absolve("rewrite", "page.html").out == PAGE
 
 
@@ -195,7 +195,7 @@ def test_config_shows_options_with_their_sources(absolve: Runner, site: Path) ->
     shown = {line[0].strip(): line[-1].strip() for line in lines}
     whence = str(site / "absolve.toml")
     assert shown['profile = "whatwg"'] == shown['kind = ["image"]'] == whence
-    assert shown["lazy = false"] == "default"
+    assert shown["json-ld = false"] == "default"
     assert [line for line in shown if line.startswith("[")] == ["[rewrite]", "[links]"]
     assert "[resolve]" in absolve("config").lines
     assert absolve("config", "rewrites").status == 2

@@ -37,7 +37,7 @@ OPTIONS: Final = {
     if "dry-run" in (options := command.options())
 }
 MORE: Final = {  # what an option needs, or what else it would write
-    "backup": ["--in-place"], "csv-safe": ["--log", "new/log.csv"], "log": ["--errors", "new/errors.jsonl"],
+    "backup": ["--in-place"], "log": ["--errors", "new/errors.jsonl"],
     "base-path": ["--form", "root"], "only-mapped": ["--remap", "//h=//g"],
 }  # fmt: skip
 
@@ -72,7 +72,7 @@ def given(name: str, action: argparse.Action) -> list[str]:
         return [f"--{name}"]
     if action.choices:
         return [f"--{name}", next(iter(action.choices))]
-    return [f"--{name}", "1" if name == "jobs" or name.startswith("max-") else VALUES[name]]
+    return [f"--{name}", "1" if name in {"jobs", "max-size"} else VALUES[name]]
 
 
 def tried(absolve: Runner, command: str, name: str) -> bool:

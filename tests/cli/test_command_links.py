@@ -77,8 +77,6 @@ def test_a_list_or_a_table_that_is_read_is_no_output(
         (("--url", "page.html"), "absolute URL, not 'page.html'"),
         (("--url", "http://["), "absolute URL, not 'http://['"),
         (("--url", ""), "absolute URL, not ''"),
-        (("--max-depth", "-1"), "--max-depth: must be a number from 0 to 100"),
-        (("--max-depth", "101"), "--max-depth: must be a number from 0 to 100"),
         (("--profile", "rfc2396"), f"--profile takes {PROFILE_WORDS}"),
         (("--prof", "rfc1808"), "unknown option --prof"),
     ],

@@ -274,7 +274,7 @@ def test_plain_text_on_the_standard_input_is_unchanged(absolve: Runner) -> None:
     )
 
 
-def test_companions_are_counted_in_the_last_line_and_absolute_with_the_option(absolve: Runner, tmp_path: Path) -> None:
+def test_companions_are_counted_in_the_last_line(absolve: Runner, tmp_path: Path) -> None:
     (tmp_path / "p_files").mkdir()
     (tmp_path / "p_files" / "a.png").touch()
     page = tmp_path / "p.html"
@@ -282,8 +282,6 @@ def test_companions_are_counted_in_the_last_line_and_absolute_with_the_option(ab
     done = absolve("rewrite", page)
     assert done.out.endswith(b"<img src=p_files/a.png><a href=http://h.example/x>")
     assert absolve.summary.startswith("1 link in 1 document changed; 1 stays, 1 of them a companion")
-    done = absolve("rewrite", page, "--companions", "absolute")
-    assert done.out.endswith(b"<img src=http://h.example/p_files/a.png><a href=http://h.example/x>")
     assert absolve("links", page, "--problem", "companion").out.count(b"\n") == 1
 
 

@@ -129,23 +129,6 @@ def test_a_run_ends_with_its_counts(absolve: Runner, arguments: tuple[str, ...],
     assert without_time(absolve.summary) == summary
 
 
-@pytest.mark.parametrize(
-    ("page", "left"),
-    [
-        ("<img data-src=a.png data-srcset='b.png 1x, https://h/c.png 2x, d.png 3x'>", "; 2 lazy values left (--lazy)"),
-        ("<iframe srcdoc='<p data-bg=/a>'></iframe>", "; 1 lazy value left (--lazy)"),
-        ("<img data-src=http://h/a.png data-full=//h/a.png data-url=true data-bg=#fff data-image='{{ x }}.png'>", "; 2 lazy values left (--lazy)"),
-        ("<img src=data:,x data-src=data:,y>", ""),
-    ],
-)  # fmt: skip
-def test_a_rewrite_counts_the_lazy_references_that_it_leaves(absolve: Runner, page: str, left: str) -> None:
-    Path("lazy.html").write_text(page)
-    absolve("rewrite", "lazy.html", URL)
-    assert absolve.summary.partition(" stay")[2].removeprefix("s") == left
-    absolve("rewrite", "lazy.html", URL, "--lazy")
-    assert "lazy" not in absolve.summary
-
-
 @pytest.mark.parametrize("jobs", ["-j1", "-j2"])
 def test_the_counts_of_an_archive_are_those_of_its_documents(
     absolve: Runner, jobs: str, monkeypatch: pytest.MonkeyPatch
@@ -268,8 +251,6 @@ def test_user_information_is_masked_in_the_log(absolve: Runner) -> None:
     arguments = ("rewrite", "p.html", "--url", "http://user:secret@h/", "-o", "o.html", "--log", "log.csv")
     absolve(*arguments)
     assert "secret" not in Path("log.csv").read_text()
-    absolve(*arguments, "--show-credentials")
-    assert "secret" in Path("log.csv").read_text()
 
 
 # --- links --resume ---------------------------------------------------------------------------------------------------
@@ -360,14 +341,6 @@ def test_resume_needs_each_input_once(absolve: Runner, names: tuple[str, str]) -
     assert not Path("l.csv").exists()
 
 
-def test_rows_with_credentials_are_not_resumed_without_them(absolve: Runner) -> None:
-    Path("a.html").write_bytes(b"<a href=http://u:secret@h/>")
-    absolve("links", "a.html", "none", "--show-credentials", "-o", "l.csv", "--resume")
-    assert b"secret" in Path("l.csv").read_bytes()
-    absolve("links", "a.html", "none", "-o", "l.csv", "--resume")
-    assert b"secret" not in Path("l.csv").read_bytes()
-
-
 def test_rows_that_are_continued_count_as_selected(absolve: Runner) -> None:
     for _ in range(2):
         done = absolve("links", "p.html", "none", URL, "--kind", "navigation", "-o", "l.csv", "--resume")
@@ -379,12 +352,9 @@ def test_formulas_are_quoted_in_a_csv_log(absolve: Runner, tmp_path: Path) -> No
     (tmp_path / "p.html").write_bytes(b"<a href='=1'><a href='a;@b'>")
     log = tmp_path / "l.csv"
     command = ("rewrite", tmp_path / "p.html", "--url", "http://h/", "--log", log, "--quiet")
-    for options, old in (((), ["=1", "a;@b"]), (("--csv-safe",), ["'=1", "a;'@b"])):
-        assert absolve(*command, *options).status == 0
-        with log.open(encoding="utf-8", newline="") as file:
-            assert [row["old"] for row in csv.DictReader(file)] == old
-    done = absolve("rewrite", tmp_path / "p.html", "--csv-safe")
-    assert (done.status, "--csv-safe needs --log FILE" in done.err) == (2, True)
+    assert absolve(*command).status == 0
+    with log.open(encoding="utf-8", newline="") as file:
+        assert [row["old"] for row in csv.DictReader(file)] == ["'=1", "a;'@b"]
 
 
 def test_a_log_of_changes_cannot_be_continued(absolve: Runner) -> None:

@@ -48,7 +48,7 @@ def test_verify_reads_either_document_from_the_standard_input(absolve: Runner, p
 def test_verify_accepts_the_options_of_the_rewrite(absolve: Runner, tmp_path: Path) -> None:
     before, after = tmp_path / "before.html", tmp_path / "after.html"
     before.write_bytes(b"<base href=/b/><a href=#f><img data-src=x>")
-    options = ("--url", "http://h/", "--base", "empty", "--lazy", "--profile", "whatwg")
+    options = ("--url", "http://h/", "--base", "empty", "--profile", "whatwg")
     assert absolve("rewrite", before, "-o", after, *options).status == 0
     assert absolve("verify", before, after, *options) == (0, b"", "")
     assert absolve("verify", before, after, "--url", "http://h/").status == 1

@@ -83,7 +83,7 @@ TYPED = {
     ("", "argparse-manpage"): "man",
     ("help", "argparse-manpage"): "man",
 }
-WRITING = {"--in-place", "--fix", "--prune", "--backup", "--break-signatures"}
+WRITING = {"--in-place", "--fix", "--prune", "--backup"}
 
 
 def test_what_is_typed_first_is_answered_by_its_meaning_and_never_with_an_option_that_writes(

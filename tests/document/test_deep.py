@@ -154,13 +154,6 @@ def test_html_in_a_feed_is_a_nesting_level(most: int) -> None:
     assert absolve.verify(feed, new, media_type="application/xml", url=URL) == []
 
 
-@pytest.mark.parametrize("most", [0, LARGE], indirect=True)
-def test_a_conditional_comment_is_no_nesting_level(most: int) -> None:
-    text = around(f"<!--[if IE]>{deep(2, page())}<![endif]-->")
-    found = targets(text, conditional_comments=True)
-    assert sum(target == "http://h/x" for _, target in found) == bool(most)
-
-
 @pytest.mark.usefixtures("most")
 def test_documents_that_are_walked_again_have_the_same_inner_documents(monkeypatch: pytest.MonkeyPatch) -> None:
     number = scaled(2000)

@@ -84,7 +84,6 @@ def options(data: bytes) -> tuple[bytes, dict[str, Any]]:
     return data[2:], {
         "media_type": kind,
         "profile": ("rfc1808", "whatwg")[other & 1],
-        "break_signatures": bool(other & 2),
         "max_depth": 2 if other & 4 else 32,
         "url": (None, "http://h.example/d/a")[other >> 3 & 1],
     }

@@ -85,8 +85,6 @@ def case(data: bytes) -> Case:
         "profile": choices.of(("rfc1808", "rfc3986", "whatwg")),
         "fragments": choices.of(("keep", "absolute")),
         "base": choices.of(("keep", "keep", "empty")),
-        "lazy": context == "lazy" or choices.one_in(4),
-        "conditional_comments": context == "conditional comment" or choices.one_in(4),
         "json_ld": context == "JSON-LD" or choices.one_in(4),
     }
     policy: Policy | None = None
@@ -119,7 +117,6 @@ def check(data: bytes) -> None:
     counts[made.context, NAMES[data[1] % len(NAMES)] if len(data) > 1 else made.charset] += 1
     judge = Judge(
         allowed=made.allowed,
-        conditional=made.options["conditional_comments"],
         thorough=not sum(data) % AUDITED,
     )
     try:

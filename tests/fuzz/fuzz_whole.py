@@ -52,8 +52,6 @@ def options(data: bytes) -> tuple[bytes, dict[str, Any]]:
         "profile": PROFILES[one >> 3 & 3],
         "fragments": "absolute" if other & 1 else "keep",
         "base": "empty" if other & 2 else "keep",
-        "lazy": bool(other & 4),
-        "conditional_comments": bool(other & 8),
         "url": URLS[other >> 4 & 3],
         "max_depth": 2 if other & 0x40 else 32,
     }

@@ -179,8 +179,6 @@ def some(choices: Choices) -> str:
     front, behind = choices.of(AROUND) if choices.one_in(4) else ("", "")
     if "noscript" in front:
         choices.ends += OF_PLACES["noscript"]
-    if "[if" in front:
-        choices.ends += OF_PLACES["conditional"]
     return f"{front}{choices.of(ATTRIBUTES)(choices)}{behind}"
 
 
@@ -249,7 +247,6 @@ CONTEXTS: Final[dict[str, Context]] = {
     "speculation rules": script("speculationrules", speculation_rules),
     "JSON-LD": script("application/ld+json", json_ld),
     "lazy": lazy,
-    "conditional comment": around("<!--[if IE]>", "<![endif]-->", lambda choices: some(choices).replace("--", "- -")),
     "raw text near": around("<textarea><a href=x></textarea><noembed><a href=x></noembed><xmp>", "</xmp>"),
     "table": around("<table><tr><td>", "</table>"),
 }

@@ -56,11 +56,8 @@ def scheme(value: str) -> str:
 class Judge:
     """Compares two documents; `allowed` are schemes that the user's own rules contain, `options` those of `rewrite`."""
 
-    def __init__(
-        self, *, allowed: frozenset[str] = frozenset(), conditional: bool = False, thorough: bool = False
-    ) -> None:
+    def __init__(self, *, allowed: frozenset[str] = frozenset(), thorough: bool = False) -> None:
         self._runs = RUNS - allowed
-        self._conditional = conditional
         self._thorough = thorough or LEXBOR is None
         self.looked = 0  # documents that html5lib checked
 
@@ -118,13 +115,8 @@ class Judge:
             raise HarmError(f"text: {old} became {new}")
 
     def _comment(self, old: str, new: str) -> None:
-        spans = [_CONDITIONAL.fullmatch(text) for text in (old, new)]
-        if not self._conditional or spans[0] is None or spans[1] is None or spans[0][1] != spans[1][1]:
+        if old != new:
             raise HarmError(f"comment: {old!r} became {new!r}")
-        for text in (old, new):
-            if text is new and any(end in new and end not in old for end in ("--!>", "-->", "<!--")):
-                raise HarmError(f"comment: {old!r} became {new!r}")
-        self.html(spans[0][2], spans[1][2])
 
     def _attributes(self, old: Node, new: Node) -> None:
         if [key for key, _ in old.attributes] != [key for key, _ in new.attributes]:

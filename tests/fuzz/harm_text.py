@@ -91,7 +91,6 @@ OF_PLACES: Final = {
     "noscript": ("</noscript>", "</noscript"),
     "style": ("</style>", "*/", "\\3c/style>"),
     "CDATA": ("]]>", "]]\\3e ", "]]&gt;"),
-    "conditional": ("--!>", "-->", "<![endif]-->", "--"),
     "import map": ("</script>", "\\u003c/script>", "<!--<script>"),
     "rules": ("</script>", "\\u003c/script>"),
     "JSON-LD": ("</script>", "\\u003c/script>"),

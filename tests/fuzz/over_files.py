@@ -25,7 +25,7 @@ SIZE: Final = 20_000  # bytes of a hostile shape
 AT_ONCE: Final = 16  # inputs per task of a process
 WAYS: Final = (  # the media type, whether to list the links, and the settings
     (None, True, Settings()),
-    (None, False, Settings("whatwg", lazy=True, conditional_comments=True, json_ld=True)),
+    (None, False, Settings("whatwg", json_ld=True)),
     ("text/html", False, Settings()),
     ("text/css", False, Settings()),
 )

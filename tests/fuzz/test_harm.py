@@ -107,7 +107,7 @@ def test_changed_values_of_links_are_no_harm(old: str, new: str, thorough: bool)
 @pytest.mark.parametrize(("kind", "old", "new"), HARM)
 def test_any_other_change_of_a_page_is_harm(kind: str, old: str, new: str, thorough: bool) -> None:
     with pytest.raises(HarmError) as raised:
-        Judge(thorough=thorough, conditional=True).html(old, new)
+        Judge(thorough=thorough).html(old, new)
     assert str(raised.value).startswith(kind)
 
 
@@ -119,13 +119,13 @@ def looked_at(judge: Judge, name: str, after: bytes) -> None:
 def test_a_page_whose_rewrite_was_harmful_is_rewritten_without_harm(name: str) -> None:
     allowed = RUNS if PAGES[name].policy is not None else frozenset[str]()
     for thorough in WAYS:
-        looked_at(Judge(allowed=allowed, conditional=True, thorough=thorough), name, rewritten(name))
+        looked_at(Judge(allowed=allowed, thorough=thorough), name, rewritten(name))
 
 
 @pytest.mark.parametrize("name", HARMFUL)
 def test_former_rewrites_of_these_pages_are_harm(name: str) -> None:
     with pytest.raises(HarmError):
-        looked_at(Judge(conditional=True, thorough=True), name, HARMFUL[name])
+        looked_at(Judge(thorough=True), name, HARMFUL[name])
 
 
 FEED = "<?xml version='1.0'?><rss><channel><link>{}</link><item><description>{}</description></item></channel></rss>"

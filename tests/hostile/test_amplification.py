@@ -73,7 +73,7 @@ def test_a_link_whose_url_would_be_too_long_stays_with_one_diagnostic(profile: a
     assert "too-long" in first.problems
     assert "malformed" not in first.problems
     assert "unresolved" not in first.problems
-    text = f"links whose URLs would have more than {length - 1} characters stay (--max-url)"
+    text = f"links whose URLs would have more than {length - 1} characters stay (max-url)"
     assert diagnostics(data, profile=profile, max_url=length - 1) == [Diagnostic("too-long", text, "page.html", 2, 10)]
 
 
@@ -142,18 +142,20 @@ def test_nested_bases_of_xml_end_where_their_url_would_be_too_long(names: int) -
     absolve.rewrite(data, url=URL, media_type="application/xml", max_url=len(URL) + 10 * names)
 
 
-def test_urls_of_a_policy_have_the_same_limit(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_urls_of_a_policy_have_the_same_limit(
+    tmp_path: Path, limited: Callable[..., list[str]], capfd: pytest.CaptureFixture[str]
+) -> None:
     data = b"<a href='x'>\n<p style='a:url(x)'>\n<a href='y'>"
     given = {"x": "http://h/" + "y" * 100, "y": "http://h/y"}
     assert absolve.rewrite(data, policy=lambda link: given[link.reference], max_url=108) == data.replace(b"'y'", b"'http://h/y'")
     path = tmp_path / "page.html"
     path.write_bytes(data.replace(b"x", b"http://h/x").replace(b"'y'", b"'http://h/y'"))
     remap = ["--remap", f"http://h/x={given['x']}"]
-    assert main(["rewrite", "--url", URL, "--verify", "--max-url", "108", *remap, str(path)]) == 0
+    assert main(["rewrite", "--url", URL, "--verify", *limited(max_url=108), *remap, str(path)]) == 0
     out, err = capfd.readouterr()
     err = err.removesuffix("absolve: no link changed: 3 in 1 document stay\n")
     assert out.encode() == path.read_bytes()
-    assert err == f"warning: {path}:1:10: too-long: links whose URLs would have more than 108 characters stay (--max-url)\n"
+    assert err == f"warning: {path}:1:10: too-long: links whose URLs would have more than 108 characters stay (max-url)\n"
 
 
 def test_trees_have_the_same_limit_for_urls() -> None:
@@ -172,17 +174,19 @@ def test_verify_accepts_links_left_because_they_are_too_long(profile: absolve.Pr
     assert absolve.verify(long, absolve.rewrite(long, url=URL, max_url=100), url=URL, profile=profile, max_url=100) == []
 
 
-def test_the_command_reports_the_base_that_is_too_long(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_command_reports_the_base_that_is_too_long(
+    tmp_path: Path, limited: Callable[..., list[str]], capfd: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "page.html"
     path.write_bytes(based(60, b"<a href='x'>"))
-    assert main(["rewrite", "--max-url=59", str(path)]) == 0
+    assert main(["rewrite", *limited(max_url=59), str(path)]) == 0
     out, err = capfd.readouterr()
     assert out.encode() == path.read_bytes()
     assert err.startswith(f"warning: {path}:1: too-long: base element: bases of more than 59 characters resolve nothing")
-    assert main(["base", "--max-url=59", str(path)]) == 0
+    assert main(["base", *limited(max_url=59), str(path)]) == 0
     drawn = " ".join(capfd.readouterr().out.translate({ord("|"): " "}).split())
-    assert "=> longer than --max-url allows: relative links are left unchanged" in drawn
-    assert "base URL: none: longer than --max-url allows (embedded: base element, line 1)" in drawn
+    assert "=> longer than max-url allows: relative links are left unchanged" in drawn
+    assert "base URL: none: longer than max-url allows (embedded: base element, line 1)" in drawn
 
 
 # --- rows beyond the limit --------------------------------------------------------------------------------------------
@@ -207,7 +211,7 @@ def test_a_document_may_have_rows_up_to_the_limit_of_bytes(data: bytes) -> None:
     assert list(absolve.links(data, max_rows_bytes=whole)) == list(absolve.links(data))
     with pytest.raises(absolve.DocumentError) as error:
         absolve.links(data, max_rows_bytes=whole - 1)
-    text = f"documents whose rows take more than {whole - 1:,} bytes are not listed (--max-rows-bytes)"
+    text = f"documents whose rows take more than {whole - 1:,} bytes are not listed (max-rows-bytes)"
     assert error.value.diagnostic == Diagnostic("rows-too-large", text, "<bytes>", 1, 1)
 
 
@@ -278,13 +282,13 @@ def test_trees_have_the_same_limits_for_rows_and_rewrites() -> None:
 
 @pytest.mark.parametrize("suffix", ["jsonl", "csv", "sqlite"])
 def test_a_document_beyond_the_limit_of_rows_is_reported_and_others_are_listed(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str], suffix: str
+    tmp_path: Path, limited: Callable[..., list[str]], capfd: pytest.CaptureFixture[str], suffix: str
 ) -> None:
     (tmp_path / "in").mkdir()
     for name, data in (("a", based(50, LINKS)), ("b", based(5000, LINKS)), ("c", based(50, LINKS))):
         (tmp_path / "in" / f"{name}.html").write_bytes(data)
     out, errors = tmp_path / f"rows.{suffix}", tmp_path / "errors.jsonl"
-    arguments = ["--max-rows-bytes", "100K", "--errors", str(errors), "-o", str(out)]
+    arguments = [*limited(max_rows_bytes="100K"), "--errors", str(errors), "-o", str(out)]
     assert main(["links", str(tmp_path / "in"), *arguments]) == 3
     err = capfd.readouterr().err
     assert err.count("b.html:1:1: rows-too-large: documents whose rows take more than 102,400 bytes are not listed") >= 1
@@ -297,22 +301,26 @@ def test_a_document_beyond_the_limit_of_rows_is_reported_and_others_are_listed(
         assert ["rows-too-large" in codes for (codes,) in database.execute("SELECT problems FROM documents")] == [False, True, False]
 
 
-def test_a_record_beyond_the_limit_of_rows_leaves_the_others_listed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_record_beyond_the_limit_of_rows_leaves_the_others_listed(
+    tmp_path: Path, limited: Callable[..., list[str]], capfd: pytest.CaptureFixture[str]
+) -> None:
     head = "WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: http://h/{}\r\nContent-Type: text/html\r\nContent-Length: {}\r\n\r\n"
     pages = [based(50, LINKS), based(5000, LINKS), based(50, LINKS)]
     path = tmp_path / "a.warc"
     records = [head.format(number, len(page)).encode() + page + b"\r\n\r\n" for number, page in enumerate(pages)]
     path.write_bytes(b"".join(records))
-    assert main(["links", str(path), "--max-rows-bytes", "100K", "--columns", "entity"]) == 3
+    assert main(["links", str(path), *limited(max_rows_bytes="100K"), "--columns", "entity"]) == 3
     out, err = capfd.readouterr()
     assert {json.loads(line)["entity"].partition("/")[0] for line in out.splitlines()} == {"record[1]", "record[3]"}
     assert f"at byte {len(records[0])}" in err
 
 
-def test_boxes_of_inner_documents_have_the_same_limit(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_boxes_of_inner_documents_have_the_same_limit(
+    tmp_path: Path, limited: Callable[..., list[str]], capfd: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "page.html"
     path.write_bytes(based(5000, b"<iframe srcdoc='<a href=z>'></iframe>" * 100))
-    assert main(["base", "--all", str(path), "--max-rows-bytes", "50K"]) == 3
+    assert main(["base", "--all", str(path), *limited(max_rows_bytes="50K")]) == 3
     out, err = capfd.readouterr()
     assert len(out) < 100_000
     assert "rows-too-large" in err

@@ -453,13 +453,6 @@ def test_rows_have_the_order_of_the_document() -> None:
     assert [row.reference for row in rows(page)] == list("12345678")
 
 
-@pytest.mark.parametrize("option", ["lazy", "conditional_comments"])
-def test_optional_links_are_listed_with_their_options(option: str) -> None:
-    page = "<img data-src=a.png data-srcset='b.png 2x'>" if option == "lazy" else "<!--[if IE]><img src=a.png><img src=b.png><![endif]-->"
-    assert rows(page) == []
-    assert [row.reference for row in rows(page, **dict[str, Any]({option: True}))] == ["a.png", "b.png"]
-
-
 def test_columns_are_full_at_a_limit_of_text_bytes() -> None:
     page = f"<base href='http://h/{'d' * 1000}/'>" + "<a href=x>" * 20 + "<a href=//i/>"
     entity = walk(Document(page, media_type="text/html"), Settings())

@@ -255,17 +255,16 @@ def test_two_outputs_may_be_one_device(tmp_path: Path) -> None:
         ("<iframe data-src='{}'></iframe>", "<iframe data-src=//away/x></iframe>"),
     ],
 )
-def test_a_lazy_link_leads_to_what_is_held_and_stays_otherwise(tmp_path: Path, held: str, absent: str) -> None:
+def test_a_lazy_link_leads_to_what_is_held_and_to_the_web_otherwise(tmp_path: Path, held: str, absent: str) -> None:
     image = captures.page("http://h/d/i.png", b"\x89PNG\r\n\x1a\n", "image/png")
     page = f"<meta charset=utf-8>{held}{absent}"
     capture = tmp_path / "c.warc"
     capture.write_bytes(captures.page("http://h/", page.format("/d/i.png").encode()) + image)
     assert mirrored(capture) == 0
-    assert (tmp_path / "m/h/index.html").read_text() == page.format("d/i.png")
-    assert rows(tmp_path, "SELECT count(*) FROM missing") == [(0,)]
+    text = (tmp_path / "m/h/index.html").read_text()
+    assert text.startswith(f"<meta charset=utf-8>{held.format('d/i.png')}")
+    assert "http://" in text
     assert main(["mirror", "--check", str(tmp_path / "m"), "-q"]) == 0
-    assert mirrored(capture, "--lazy") == 0
-    assert "http://" in (tmp_path / "m/h/index.html").read_text()
 
 
 def test_the_charset_of_a_header_reaches_who_reads_the_files_from_a_disk(tmp_path: Path) -> None:

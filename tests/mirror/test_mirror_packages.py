@@ -1,6 +1,7 @@
 """Packages as a capture: the files of an EPUB or a ZIP, the records of a WACZ, and what of them cannot be read."""
 
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -114,12 +115,12 @@ def test_an_encrypted_file_is_reported(tmp_path: Path, capsys: pytest.CaptureFix
 
 @pytest.mark.parametrize(
     ("option", "text"),
-    [(["--max-size", "10000"], "larger than --max-size"), (["--max-decompressed", "10000"], "(--max-decompressed) (a.html)")],
+    [("max_size", "larger than --max-size"), ("max_decompressed", "(max-decompressed) (a.html)")],
 )
 def test_a_file_beyond_the_limits_is_reported(
-    tmp_path: Path, option: list[str], text: str, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, limited: Callable[..., list[str]], option: str, text: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, found = mirrored(tmp_path, "c.zip", zipped({"a.html": b" " * 20_000, "b.html": PAGE}), *option)
+    code, found = mirrored(tmp_path, "c.zip", zipped({"a.html": b" " * 20_000, "b.html": PAGE}), *limited(**{option: 10_000}))
     assert (code, set(found)) == (3, {"c.zip/b.html"})
     assert text in capsys.readouterr().err
 

@@ -125,23 +125,6 @@ def test_a_style_sheet_gets_no_end_of_a_cdata_section(sheet: str, done: str) -> 
     assert html(f"<svg><style><![CDATA[{sheet}]]></style>") == f"<svg><style><![CDATA[{done}]]></style>"
 
 
-@pytest.mark.parametrize(
-    ("inside", "done"),
-    [
-        ('<a href="--&gt;/a/../b">', '<a href="http://h/d&#45;-/&#45;-&gt;/b">'),
-        ("<a href='b/../&#45;->'>", "<a href='http://h/d&#45;-/&#45;->'>"),
-        ("<a href=b/../&#45;->", "<a href=http://h/d&#45;-/&#45;->"),
-        ("<a href=x>", "<a href=http://h/d&#45;-/x>"),
-        ('<p style="a:url(x)">', '<p style="a:url(http://h/d&#45;-/x)">'),
-        ("<style>a{b:url(x)}</style>", "<style>a{b:url(http://h/d%2D-/x)}</style>"),
-        ('<iframe srcdoc="<a href=x>">', '<iframe srcdoc="<a href=http://h/d&#45;-/x>">'),
-    ],
-)
-def test_a_conditional_comment_gets_no_two_hyphens(inside: str, done: str) -> None:
-    page = "<!--[if IE]>{}<![endif]-->"
-    assert html(page.format(inside), "http://h/d--/", conditional_comments=True) == page.format(done)
-
-
 def test_a_processing_instruction_does_not_end_between_new_and_kept_bytes() -> None:
     page = '<?xml-stylesheet href="a/../&#63;>"?><a/>'
     done = rewrite(page, media_type="application/xml", url=URL)

@@ -75,12 +75,6 @@ def test_an_absolute_base_element_leads_to_the_web_from_everywhere(tmp_path: Pat
     assert changes(tmp_path, page, SITE).endswith("<img src=http://h.example/c/p_files/a.png>")
 
 
-def test_with_the_option_companions_become_absolute(tmp_path: Path) -> None:
-    root = written(tmp_path, {"p.html": f"{SAVED}<img src=p_files/a.png>", **SITE})
-    entity = read(found(root)["p.html"], companions="absolute").entity
-    assert rewriter.rewrite(entity).endswith(b"<img src=http://h.example/a/p_files/a.png>")
-
-
 # --- pages and their parts --------------------------------------------------------------------------------------------
 
 KEPT = [

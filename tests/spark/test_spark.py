@@ -101,7 +101,7 @@ def plain(kind: pa.DataType) -> pa.DataType:
 def test_rows_and_failures_are_those_of_the_command(session: SparkSession, shared: Path, tmp_path: Path) -> None:
     paths = [str(shared / "sites"), str(shared / "warc"), str(tmp_path / "gone.html")]
     out, errors = tmp_path / "1.parquet", tmp_path / "errors.jsonl"
-    assert main(["links", *paths, "-o", str(out), "--errors", str(errors), "--show-credentials", "-q"]) == 3
+    assert main(["links", *paths, "-o", str(out), "--errors", str(errors), "-q"]) == 3
     found = spark.links(session, paths, failures=True).persist()
     found.where("failure IS NULL").drop("failure").write.parquet(str(tmp_path / "2.parquet"))
     expected = ordered(out)

@@ -10,9 +10,9 @@ import pytest
 
 from absolve import UsageError, api
 from absolve.inventory import columns as inventory
-from absolve.tables import FORMATS, by_name, name_of
+from absolve.tables import FORMATS, by_name, name_of, reading
 from absolve.tables.inventory import typed_table
-from absolve.tables.plain import literal
+from absolve.tables.plain import literal, original
 
 COLUMNS = ("name", "number", "nothing", "list")
 ROWS: list[tuple[Any, ...]] = [
@@ -65,7 +65,7 @@ def test_csv_has_empty_cells_for_none_and_joins_lists_by_blanks() -> None:
 @pytest.mark.parametrize("cell", ["a\rb", "\r", "a\nb", "a,b", 'a"b', "a\r\nb"])
 def test_a_cell_cannot_begin_a_row_of_csv(cell: str) -> None:
     text = written("csv", [(cell, 0, None, [])]).decode()
-    assert list(csv.reader(io.StringIO(text, newline="")))[1:] == [[cell, "0", "", ""]]
+    assert list(csv.reader(io.StringIO(text, newline="")))[1:] == [[literal(cell), "0", "", ""]]
 
 
 def test_an_empty_cell_alone_is_a_row_of_csv() -> None:
@@ -152,17 +152,26 @@ def test_sinks_write_the_same_from_columns_and_from_rows(format_: str, columns: 
 # --- formulas ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("text", ["", "a=b", "'", "http://h/", " =1", "#x", "/x"])
+@pytest.mark.parametrize("text", ["", "a=b", "'", "http://h/", " =1", "#x", "/x", "-", "'a", "-1", "+1:2", "+49 (0) 30", "1;-2"])
 def test_cells_without_formulas_are_unchanged(text: str) -> None:
     assert literal(text) == text
 
 
 @pytest.mark.parametrize("first", ["=", "+", "-", "@", "\t", "\r", "\n", "\uff1d"])
-def test_a_formula_gets_an_apostrophe(first: str) -> None:
+def test_a_formula_gets_an_apostrophe_which_a_reader_takes_away(first: str) -> None:
     assert literal(f"{first}x") == f"'{first}x"
+    for text in (f"{first}x", f"'{first}x", f"''{first}", f"a;{first}x\n'{first}y", first, "-", "'-", "''-", "it's"):
+        assert original(literal(text)) == text
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv"])
+def test_a_list_of_ours_is_read_again_as_it_was(suffix: str) -> None:
+    cells = ["-x.html", "'=y.html", "http://h/a;=b"]
+    data = by_name(suffix).encode(("path", "title", "url"), [cells])
+    assert [row.cells for row in reading.table(f"a.{suffix}", b"path%curl\n" % (b"," if suffix == "csv" else b"\t") + data).rows][1:2] == [cells]
 
 
 def test_a_formula_behind_a_separator_or_a_line_break_gets_an_apostrophe() -> None:
-    assert literal("a;=1\n-2\r\n+3\t@4\n\n\uff1d5") == "a;'=1\n'-2\r\n'+3\t'@4\n\n'\uff1d5"
+    assert literal("a;=1\n-b\r\n+c\t@4\n\n\uff1d5\n+6") == "a;'=1\n'-b\r\n'+c\t'@4\n\n'\uff1d5\n+6"
     assert literal("\t=1") == "'\t'=1"
     assert literal("a=b;c a,-b ; =c") == "a=b;c a,-b ; =c"

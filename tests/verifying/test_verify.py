@@ -84,7 +84,6 @@ def test_verify_accepts_a_correct_rewrite(page: str, profile: str, base: str) ->
     for url in (URL, 'http://h/é"b"/', None):
         for fragments in ("keep", "absolute"):
             options: dict[str, Any] = {"profile": profile, "base": base, "fragments": fragments, "url": url}
-            options |= {"lazy": True, "conditional_comments": True}
             assert found(page.encode(), rewritten(page, **options), **options) == []
 
 

@@ -60,7 +60,7 @@ def test_links_of_a_url_have_the_base_of_the_last_one(server: Server, capsys: py
 def test_a_password_in_a_url_is_sent_and_written_nowhere(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
     url = server.url.replace("//", "//me:secret@")
     main(["rewrite", f"{url}/s.css", "--save", "s.warc", "--header", "X-Key: secret"])
-    main(["links", f"{url}/s.css", f"{url}/none", "--show-credentials", "--retries", "0"])
+    main(["links", f"{url}/s.css", f"{url}/none", "--retries", "0"])
     shown = capsys.readouterr()
     assert f"background: url({server.url}/i.png)" in shown.out
     assert "secret" not in shown.out + shown.err
@@ -395,7 +395,7 @@ def test_the_url_of_a_folder_that_nobody_typed_lets_no_page_into_a_private_netwo
 def test_the_password_in_a_url_is_nowhere_in_a_mirror_or_an_audit(site: Server, capsys: pytest.CaptureFixture[str]) -> None:
     url = site.url.replace("//", "//me:secret@")
     assert main(["mirror", f"{url}/", "-o", "one.html", "--retries", "0"]) == 0
-    assert main(["audit", f"{url}/", "-o", "a.jsonl", "-o", "a.html", "--retries", "0", "--show-credentials"]) == 1
+    assert main(["audit", f"{url}/", "-o", "a.jsonl", "-o", "a.html", "--retries", "0"]) == 1
     shown = capsys.readouterr()
     assert "secret" not in shown.out + shown.err
     assert [name for name in ("one.html", "a.jsonl", "a.html") if b"secret" in Path(name).read_bytes()] == []
@@ -419,14 +419,16 @@ def test_a_capture_that_cannot_be_saved_is_an_error_before_anything_is_asked(sit
     assert site.asked == []
 
 
-def test_messages_name_the_url_and_no_file_of_ours(site: Server, capsys: pytest.CaptureFixture[str]) -> None:
+def test_messages_name_the_url_and_no_file_of_ours(
+    site: Server, limited: Callable[..., list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
     site.answers["/"] = [page(b"<a href=/bomb>b</a><img src=/c.png>")]
     site.answers["/bomb"] = [page(gzip.compress(b"x" * 3_000_000), "Content-Encoding: gzip")]
     site.answers["/c.png"] = [response(b"x", "Content-Type: image/png", "Content-Range: bytes 0-0/9", code=206)]
     for command in (["mirror", "-o", "m", "--depth", "1"], ["check", "--depth", "1"], ["check", "--live", "all"]):
-        main([*command, f"{site.url}/", "--errors", "e.jsonl", "--retries", "0", "--max-decompressed", "1M"])
+        main([*command, f"{site.url}/", "--errors", "e.jsonl", "--retries", "0", *limited(max_decompressed="1M")])
         shown = capsys.readouterr().err + Path("e.jsonl").read_text()
-        assert f"{site.url}/bomb: too-large: more than 1,048,576 bytes come out of this (--max-decompressed)\n" in shown or "--live" in command
+        assert f"{site.url}/bomb: too-large: more than 1,048,576 bytes come out of this (max-decompressed)\n" in shown or "--live" in command
         assert not re.search(r"tmp|asked\.warc|at byte", shown), shown
     main(["mirror", f"{site.url}/", "-o", "m2", "--retries", "0", "--ignore-robots"])
     assert f"{site.url}/c.png: partial: " in capsys.readouterr().err

@@ -210,7 +210,7 @@ def _contents(name: str, file: IO[bytes], settings: Settings, most: int) -> byte
     option = "--max-size"
     with _opened(file) as inner:
         if inner is not file:
-            most, option = settings.max_decompressed, "--max-decompressed"
+            most, option = settings.max_decompressed, "max-decompressed"
         data = inner.read(most + 1)
     if len(data) > most:
         raise DocumentError(Diagnostic("too-large", f"this list has more than {most:,} bytes ({option})", name))

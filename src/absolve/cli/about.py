@@ -50,6 +50,7 @@ def completion(options: argparse.Namespace, report: Report) -> None:
 
 
 def config(options: argparse.Namespace, report: Report) -> None:
+    del report  # no input, so no diagnostics
     found = found_for(["--config", options.config] if options.config is not None else [])
     names = options.commands or list(COMMANDS)
     for name in names:
@@ -57,7 +58,7 @@ def config(options: argparse.Namespace, report: Report) -> None:
             raise UsageError(f"unknown command {name!r}: choose from {', '.join(COMMANDS)}")
     whole = parser(names)
     if options.json:
-        print(json_array.text_of(_settings(whole, names, found), credentials=options.show_credentials))
+        print(json_array.text_of(_settings(whole, names, found)))
         return
     blocks = ["".join(f"# {path} is ignored: {reason}\n" for path, reason in found.ignored)] if found.ignored else []
     for name in names:
@@ -69,11 +70,11 @@ def config(options: argparse.Namespace, report: Report) -> None:
             if value is None or value == []:
                 continue
             line = f"{f'{option} = {json.dumps(value)}':40}  # {command.set_by.get(action.dest, 'default')}"
-            lines.append(printable.message(line, credentials=report.credentials))
+            lines.append(printable.message(line))
         for option, value in sorted({**command.ignored, **command.raised}.items()):
             setting = f"# {option} = {json.dumps(value, default=str)}"
             line = f"{setting:40}  # ignored: {found.path} was found, not named by --config"
-            lines.append(printable.message(line, credentials=report.credentials))
+            lines.append(printable.message(line))
         if len(lines) > 1:
             blocks.append("".join(f"{line}\n" for line in lines))
     print("\n".join(blocks), end="")

@@ -117,7 +117,7 @@ def _check_stdout(options: argparse.Namespace) -> None:
 
 def _explain(audited: why.Audit, options: argparse.Namespace) -> None:
     for line in why.explained(audited, options.why):
-        print(printable.message(line, credentials=options.show_credentials))
+        print(printable.message(line))
 
 
 def _fix(connection: Any, options: argparse.Namespace, found: Sites, folder: str, report: Report) -> bool:
@@ -155,7 +155,7 @@ def _jobs(path: str, options: argparse.Namespace, found: Sites, report: Report) 
 
 
 def _how(options: argparse.Namespace, failing: Collection[str], roots: tuple[Path, ...] = ()) -> outputs.Options:
-    return outputs.Options(frozenset(failing), options.show_credentials, options.format, roots, options.json)
+    return outputs.Options(frozenset(failing), options.format, roots, options.json)
 
 
 def _write(

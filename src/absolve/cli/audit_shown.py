@@ -119,7 +119,7 @@ def ending(connection: Any, report: Report, options: argparse.Namespace, wrote: 
     report.totals.files.update(report.skipped)
     parts += report.totals.left_out()
     if wrote:
-        names = [printable.message(str(path), credentials=options.show_credentials) for path in wrote]
+        names = [printable.message(str(path)) for path in wrote]
         parts.append(f"wrote {', '.join(names)}")
     return "; ".join(parts)
 

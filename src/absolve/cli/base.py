@@ -8,7 +8,6 @@ are listed. A screen that is too narrow for the four boxes of the figure in sect
 from __future__ import annotations
 
 import sys
-from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -51,7 +50,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
 
 def _as_text(options: argparse.Namespace, how: ReadOptions, report: Report) -> None:
     screen = terminal.screen(sys.stdout)
-    show = partial(printable.message, credentials=report.credentials)
+    show = printable.message
     separator = ""
     for name in shared.names(options):
         with report.guard(name), sources.spooled([name], options.max_size):
@@ -274,7 +273,7 @@ def described(base: BaseURL, show: Show) -> tuple[str, str]:
     if base.layer is Layer.DEFAULT:
         return "none: relative links are left unchanged", ""
     if not base.url:
-        return "none: longer than --max-url allows", source
+        return "none: longer than max-url allows", source
     return show(base.url), source
 
 

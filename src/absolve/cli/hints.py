@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 SHARED: Final[dict[str, str]] = {
     "no-base": "--file-urls takes paths as URLs; --default-url URL, --url-map FILE or --mirror-layout gives those of"
     " the web",
-    "signed": "--break-signatures changes signed parts, too",
     "unknown-charset": "--charset LABEL names the encoding of the inputs",
     "divergent": "--profile whatwg resolves as browsers do; absolve links --problem divergent lists them",
     "above-root": "--profile whatwg (or rfc3986) leaves such .. out; absolve links --problem above-root lists them",
@@ -195,7 +194,7 @@ _MEANT: Final = {
 
 
 # No guess suggests them: they replace files, or change what is signed.
-_WRITES: Final = frozenset({"--in-place", "--fix", "--backup", "--prune", "--break-signatures", "--output"})
+_WRITES: Final = frozenset({"--in-place", "--fix", "--backup", "--prune", "--output"})
 
 
 def option(name: str, parser: Parser) -> str:

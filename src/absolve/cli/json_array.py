@@ -39,18 +39,18 @@ def array(options: argparse.Namespace) -> Iterator[Callable[[dict[str, Any]], No
 
     def add(item: dict[str, Any]) -> None:
         nonlocal before
-        print(before, text_of(item, credentials=options.show_credentials), sep="", end="")
+        print(before, text_of(item), sep="", end="")
         before = ",\n"
 
     yield add
     print("[]" if before == "[\n" else "\n]")
 
 
-def text_of(value: Any, *, credentials: bool = False) -> str:
-    """Return a value as JSON in ASCII, without user information of URLs unless `credentials`."""
+def text_of(value: Any) -> str:
+    """Return a value as JSON in ASCII, without user information of URLs."""
     import json  # a run without --json does not need it
 
-    return json.dumps(value if credentials else _masked(value), default=str)
+    return json.dumps(_masked(value), default=str)
 
 
 def _masked(value: Any) -> Any:

@@ -213,11 +213,7 @@ def _how(options: argparse.Namespace, table: str) -> ListOptions:
         columns,
         format_,
         shared.selection(options) if is_links else Selection(),
-        Cells(
-            masked=not options.show_credentials,
-            printable=on_terminal and (form.spreadsheet or bool(form.of)),
-            literal=options.csv_safe and form.spreadsheet,
-        ),
+        Cells(masked=True, printable=on_terminal and (form.raw or bool(form.of))),
         table,
         beside=is_links and not form.stream,
     )

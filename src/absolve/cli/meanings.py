@@ -141,7 +141,7 @@ _OPTIONS: Final = (
     ("ndjson jsonl json-lines jsonlines", "--format jsonl writes JSON lines; --json writes one array"),
     ("sqlite db database", "-o links.sqlite writes a database"),
     ("anchors hash hashes fragment", "--fragments keep or absolute"),
-    ("lazyload lazy-load lazy-loading data-src", "--lazy reads data-src and the like, too"),
+    ("lazyload lazy-load lazy-loading data-src", "leave it out: data-src and the like are links"),
     ("mime mimetype mime-type", "--media-type TYPE is the media type of the inputs, as text/html"),
     ("encoding codepage utf8 utf-8", "--charset LABEL names the encoding of the inputs"),
     ("browser whatwg html5 rfc3986 rfc1808 mode standard", "--profile browser, whatwg, rfc3986 or rfc1808"),

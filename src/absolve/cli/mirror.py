@@ -94,7 +94,7 @@ def _run(start: str | None, asked: list[str], options: argparse.Namespace, repor
         many.globs_of(options),
     )
     reading = shared.reading(options)
-    settings = reading.settings._replace(base="empty", documents=True, lazy=True)
+    settings = reading.settings._replace(base="empty", documents=True)
     reading = reading._replace(settings=settings, mirror_layout=options.mirror_layout)
     report.quiet, report.verbose = options.quiet, options.verbose
     with journal.unwritable(options.output or options.zip or "mirror"):
@@ -128,7 +128,6 @@ def _make(
         options.absent == "sever",
         options.for_ == "server",
         leftovers.token(),
-        lazy=options.lazy,
         start=first,
         named=tuple(report.names.items()),
     )
@@ -235,7 +234,7 @@ def _dry(order: making.Order, options: argparse.Namespace, report: Report) -> No
                 if add is not None:
                     add({"url": url, "path": path})
                     continue
-                shown = (printable.message(text, credentials=report.credentials) for text in (url, path))
+                shown = (printable.message(text) for text in (url, path))
                 print("\t".join(shown))
         held, others = next(working.rows("SELECT count(path), count(*) - count(path) FROM plan"))
         if not held:
@@ -281,7 +280,7 @@ def _check(options: argparse.Namespace, report: Report) -> None:
             if add is not None:
                 add(json_array.of_diagnostic(found))
             elif not options.quiet or fault.code in WRONG:
-                print(found.printed(credentials=options.show_credentials))
+                print(found)
     report.has_findings = not WRONG.isdisjoint(counts)
     if not options.quiet:
         listed = ", ".join(words.of_fault(*count) for count in sorted(counts.items())) or "nothing is wrong"

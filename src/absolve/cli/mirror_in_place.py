@@ -66,7 +66,7 @@ def in_place(options: argparse.Namespace, report: Report) -> None:
 
 def _relative(root: OutputFolder, options: argparse.Namespace, report: Report) -> None:
     reading = shared.reading(options)
-    reading = reading._replace(settings=reading.settings._replace(base="empty", lazy=True))
+    reading = reading._replace(settings=reading.settings._replace(base="empty"))
     found, odd = _with_text_names(options, report)
     source = Source(FILES, tuple(found))
     same = Equivalences.of(options.same)
@@ -88,7 +88,6 @@ def _relative(root: OutputFolder, options: argparse.Namespace, report: Report) -
                 token=leftovers.token(),
                 links_only=True,
                 counts_only=shows,
-                lazy=options.lazy,
                 show=partial(diff_lines, is_terminal(sys.stdout), colours(sys.stdout)) if options.diff else None,
             )
 

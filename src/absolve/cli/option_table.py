@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from absolve.cli.option import Option, field, number, pair, resolved, seconds, share, size, whole
 from absolve.core.model import KINDS, SCOPES
-from absolve.document.settings import BASES, COMPANIONS, DEEPEST, FRAGMENTS
+from absolve.document.settings import BASES, DEEPEST, FRAGMENTS
 from absolve.inventory import PROBLEMS
 from absolve.rewriting.policy import FORMS, UNWRAPPED
 from absolve.urls import PROFILES
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 ARGUMENTS: Final = "arguments"  # titles of groups that argparse makes
 HELP: Final = "help"
-CREDENTIALS: Final = "--show-credentials"
 COLORS: Final = ("auto", "always", "never")
 SHELLS: Final = ("bash", "zsh", "fish", "powershell", "tcsh")
 
@@ -270,13 +269,6 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             rivals="form",
         ),
         _harmless(
-            "--csv-safe",
-            f"rewrite {_LISTS}",
-            "in CSV and other formats for spreadsheets, put ' before text that begins with =, +, -, @, a tab or a line"
-            " end, at the start of a cell or behind ; or a line break in it, so that no spreadsheet runs it as a"
-            " formula",
-        ),
-        _harmless(
             "-f --format FORMAT",
             "audit",
             "format of all outputs; without -o, of the standard output",
@@ -335,16 +327,7 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             default="absolute",
         ),
         Option("--base-path PATH", "rewrite verify", "with --form: the path that the site's root will have, as /proj/"),
-        _harmless(
-            "--companions",
-            _CHANGING,
-            "links to files that were saved with a page, such as those in X_files beside X.html: leave unchanged (keep,"
-            " default) or make absolute",
-            choices=COMPANIONS,
-        ),
-        Option("--break-signatures", _CHANGING, "also change signed parts of messages (multipart/signed, DKIM)"),
         _harmless("--json-ld", _CHANGING, "also change references in JSON-LD"),
-        _harmless("--data-urls", _CHANGING, "also change links in the documents of data: URLs"),
     ),
     "selection of links to change": tuple(_selecting("rewrite")),
     "selection of links that change": tuple(_selecting("verify")),
@@ -541,8 +524,6 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             f"claims of a base that do not count: {', '.join(IGNORABLE)}",
             words=IGNORABLE,
         ),
-        _harmless("--lazy", _READING, "also find links in data-src, data-href and the like"),
-        _harmless("--conditional-comments", _READING, "also find links in <!--[if IE]> comments"),
     ),
     "limits": (
         _setting(
@@ -613,7 +594,6 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             _ALL,
             "read options from FILE (default: $ABSOLVE_CONFIG, or absolve.toml in this folder or above)",
         ),
-        Option(CREDENTIALS, _TELLING, "print user:password@ of URLs in messages and lists, instead of ***@"),
     ),
     HELP: (
         _harmless(
@@ -639,11 +619,17 @@ DEFAULTS: Final[dict[str, dict[str, str | None]]] = {
 REMOVED: Final = {
     "--banner": "leave it out: mirror.sqlite has the URL and the date of each page",
     "--bare-folder": "--server bare-folder=nothing",
+    "--break-signatures": "leave it out: signed parts are listed and stay",
     "--case": "--server case=ignore",
+    "--companions": "leave it out: links to files that were saved with a page stay",
     "--compare": "absolve links --profile browser resolves links as browsers do",
+    "--conditional-comments": "leave it out: comments are no markup, and browsers of today read none",
+    "--csv-safe": "leave it out: tables for spreadsheets run no formula",
+    "--data-urls": "leave it out: documents in data: URLs are listed and stay",
     "--engine": "absolve.spark.links(spark, paths) in Python lists on a Spark cluster",
     "--extensions": "--server extension=html",
     "--index": "--server index=home.html",
+    "--lazy": "leave it out: links in data-src and the like are links",
     "--limit": '--sql "FROM links LIMIT 10"',
     "--man": "argparse-manpage --module absolve.cli.parsing --function parser writes the manual page",
     "--master": "absolve.spark.links(spark, paths) in Python lists on a Spark cluster",
@@ -652,8 +638,9 @@ REMOVED: Final = {
     "--mkdirs": "leave it out: folders above OUT are made",
     "--no-progress": "--quiet prints failures only",
     "--queries": "--sql asks the tables of results",
-    "--recover": "leave it out: XML is recovered as XML; --media-type text/html reads it as HTML",
     "--queries-of-files": "--server query=exact",
+    "--recover": "leave it out: XML is recovered as XML; --media-type text/html reads it as HTML",
+    "--show-credentials": "leave it out: passwords in URLs are never shown",
     "--sort": '--sql "FROM links ORDER BY target"',
     "--undo": "git checkout, or the copies that --backup keeps",
     "--unique": '--sql "FROM links SELECT DISTINCT target"',

@@ -77,7 +77,6 @@ class Parser(argparse.ArgumentParser):
         self.settings: dict[str, Setting] = {}  # likewise -> its setting in the file
         self.raised: dict[str, Any] = {}  # name -> value in the file, of limits that the file may not raise
         self.used: tuple[str, ...] = _USED
-        self.credentials = False  # whether errors show user information of URLs
         self.ignored: dict[str, Any] = {}  # name -> value in the file, of options that the file may not set
 
     def add_options(self, command: str) -> None:
@@ -114,7 +113,7 @@ class Parser(argparse.ArgumentParser):
 
         hint = hint or hints.of_usage(message)
         text, hint = (
-            printable.message(one, credentials=self.credentials) for one in (hints.reworded(message), hint)
+            printable.message(one) for one in (hints.reworded(message), hint)
         )
         advice = TRY.format(self.prog.removesuffix(" help"))
         for line in (usage_line(text), *([hint_line(hint)] if hint else ()), advice):

@@ -51,7 +51,7 @@ def say(connection: Any, query: str, options: argparse.Namespace) -> None:
     """Print the result as lines of cells, or as JSON with --json. Raise UsageError for a wrong query."""
     kinds, rows = _answered(connection, query)
     names = [name for name, _ in kinds]
-    shown = partial(printable.message, credentials=options.show_credentials)
+    shown = printable.message
     with json_array.array(options) as add:
         if add is None:
             print("\t".join(map(shown, names)))

@@ -117,11 +117,11 @@ class Report:
     `quiet`: print failures only. `verbose`: print all; by default a code that many inputs share and that one
     option mends is printed for one of them, any other for 20, and `rest` prints the number of the others. `input` is
     the name of the current input, to which failures are attributed. `errors` is a file to which failures are also
-    written, as JSON lines. `credentials`: show user information in URLs.
+    written, as JSON lines.
     """
 
     def __init__(self) -> None:
-        self.quiet = self.verbose = self.credentials = False
+        self.quiet = self.verbose = False
         self.has_findings = False  # a check found something, which is no failure
         self.counts: dict[str, InputCount] = {}  # by code, of diagnostics that are not failures
         self.input: str | None = None
@@ -154,12 +154,12 @@ class Report:
             self.skipped[diagnostic.code] += 1
         if diagnostic.failed:
             if self._fail(self.input or diagnostic.name, diagnostic):
-                self._print(self._printed(diagnostic), diagnostic.code, ERROR)
+                self._print(str(diagnostic), diagnostic.code, ERROR)
                 self._help(diagnostic)
         elif not self.quiet and (self.verbose or diagnostic.code not in _IN_TOTALS):
             count = self.counts.setdefault(diagnostic.code, InputCount(level(diagnostic)))
             if count.add(self.input or diagnostic.name, diagnostic, verbose=self.verbose):
-                self._print(self._printed(diagnostic), diagnostic.code, count.level)
+                self._print(str(diagnostic), diagnostic.code, count.level)
                 self._help(diagnostic)
 
     def aside(self, diagnostic: Diagnostic) -> None:
@@ -173,19 +173,19 @@ class Report:
         diagnostic = self._of_url(error.diagnostic)
         if self._fail(self.input or diagnostic.name, diagnostic):
             shown = error if diagnostic is error.diagnostic else DocumentError(diagnostic)
-            self._print(shown.show(credentials=self.credentials), diagnostic.code, ERROR)
+            self._print(shown.show(), diagnostic.code, ERROR)
             self._help(diagnostic)
 
     def found(self, difference: Diagnostic) -> None:
         """Report what a check found in inputs that it could read."""
         self.has_findings = True
-        self._print(self._printed(difference), difference.code, ERROR)
+        self._print(str(difference), difference.code, ERROR)
         self._help(difference)
 
     def note(self, code: str, text: str) -> None:
         """Print a note about the run, unless `quiet`."""
         if not self.quiet:
-            self._print(printable.message(f"{code}: {text}", credentials=self.credentials), code, NOTE)
+            self._print(printable.message(f"{code}: {text}"), code, NOTE)
 
     def _help(self, diagnostic: Diagnostic) -> None:
         from absolve.cli import hints  # most runs print no message
@@ -196,7 +196,7 @@ class Report:
         """Print the hint for the last message, once in a run, unless `quiet`."""
         if text and not self.quiet and text not in self._hinted:
             self._hinted.add(text)
-            say(hint_line(printable.message(text, credentials=self.credentials)))
+            say(hint_line(printable.message(text)))
 
     @contextmanager
     def guard(self, name: str) -> Iterator[None]:
@@ -219,7 +219,7 @@ class Report:
         for code, count in self.counts.items():
             more = count.inputs - count.shown
             if len(count.hidden) == 1:
-                self._print(self._printed(count.hidden[0]), code, count.level)
+                self._print(str(count.hidden[0]), code, count.level)
             elif more > 0:
                 text = f"{printable.number(more, 'more input')} (--verbose lists all)"
                 self._print(f"{code}: {text}", code, count.level)
@@ -255,7 +255,7 @@ class Report:
         has_more = self.others or (self.lines > _NAMED and self.lines > len(self.failures))
         if repeats and self.failures and has_more:
             for diagnostic in islice(self.failures.values(), _NAMED):
-                self._print(self._printed(diagnostic), diagnostic.code, ERROR)
+                self._print(str(diagnostic), diagnostic.code, ERROR)
             if len(self.failures) > _NAMED:
                 say(f"... and {len(self.failures) - _NAMED:,} more (--errors FILE lists all)")
         if done:
@@ -288,8 +288,7 @@ class Report:
         import json
 
         fields = {name: getattr(diagnostic, name) for name in _FIELDS}
-        if not self.credentials:
-            fields |= {name: printable.masked(fields[name]) for name in ("name", "text")}
+        fields |= {name: printable.masked(fields[name]) for name in ("name", "text")}
         fields["text"] = in_short(fields["text"], _LONGEST)
         line = json.dumps({"input": input_, **fields})
         try:
@@ -302,9 +301,6 @@ class Report:
         """Report that the file of --errors cannot be written, and stop writing to it."""
         self._print(printable.message(f"--errors: unwritable: {error.strerror or error}"), "unwritable", ERROR)
         self.errors = None
-
-    def _printed(self, diagnostic: Diagnostic) -> str:
-        return diagnostic.printed(credentials=self.credentials)
 
     def _print(self, message: str, code: str, level_: str) -> None:
         self.lines += 1

@@ -28,7 +28,7 @@ KEPT: Final = 90 * 24 * 60 * 60  # seconds since its last change after which a j
 # Options that do not affect the result for one input; the journal has an input's own URL (--url, --url-map) beside it.
 _ASIDE: Final = frozenset(
     "color command config errors exclude from_ include inputs jobs log mirror_layout output parser quiet"
-    " resume show_credentials url url_map verbose".split()
+    " resume url url_map verbose".split()
 )
 
 
@@ -42,7 +42,7 @@ def list_journal(options: argparse.Namespace, *, keeps_bytes: bool) -> Iterator[
         raise UsageError("--resume needs -o FILE in jsonl, json, csv, tsv, md or html")
     if STDIN in options.inputs or not (options.inputs or options.from_):
         raise UsageError("--resume cannot read the standard input (-) again: name files or folders")
-    how = repr((_how(options), options.show_credentials))  # rows may have credentials
+    how = repr(_how(options))
     found = _opened(("links", _run(options)), how, "writes the same list", options)
     with nullcontext() if found is None else found:
         yield found

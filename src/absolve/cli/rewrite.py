@@ -170,7 +170,7 @@ def _log_cells(options: argparse.Namespace) -> Cells:
     failures.check(options, "log")
     if options.errors is not None and failures.is_same(Path(os.path.realpath(options.log)), options.errors):
         raise UsageError(f"--log {options.log} is also the file of --errors: choose another file")
-    return Cells(masked=not options.show_credentials, literal=options.csv_safe and form.spreadsheet)
+    return Cells(masked=True)
 
 
 def _write_log(name: str, changes: Iterable[Sequence[Sequence[Any]]]) -> None:
@@ -198,8 +198,6 @@ def _check(options: argparse.Namespace) -> None:
         raise UsageError("--json needs --dry-run", "--log FILE.json lists each change of a rewrite")
     if options.backup is not None and (not options.backup or Path(options.backup).name != options.backup):
         raise UsageError(f"--backup needs a suffix for file names, such as .orig, not {options.backup!r}")
-    if options.csv_safe and options.log is None:
-        raise UsageError("--csv-safe needs --log FILE")
     if options.in_place and (url := next(filter(inputs.is_url, names), None)) is not None:
         raise UsageError(f"--in-place cannot replace {in_short(url)}: leave --in-place out, or give -o OUT")
     if options.in_place and (url := next(filter(buckets.is_bucket, names), None)) is not None:

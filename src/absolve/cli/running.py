@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from absolve.cli import configuration, terminal
 from absolve.cli.commands import COMMANDS
 from absolve.cli.configuration import configure, found_for
-from absolve.cli.option_table import ALIASES, CREDENTIALS
+from absolve.cli.option_table import ALIASES
 from absolve.cli.parsing import parser
 from absolve.cli.reporting import ERROR, FAILED, Report, painted
 from absolve.core import printable
@@ -87,7 +87,7 @@ def _run(arguments: Sequence[str], *, alone: bool) -> int:
             code, text = "internal-error", fault(error)
         if not report.knows(text):
             place = f"{getattr(error, 'filename', None) or 'standard output'}: " if code == "unwritable" else ""
-            message = printable.message(f"{place}{code}: {text}", credentials=report.credentials)
+            message = printable.message(f"{place}{code}: {text}")
             terminal.say(painted(ERROR, message, code))
         _abandon_stdout()
         if alone:
@@ -115,7 +115,6 @@ def _ended(arguments: Sequence[str], report: Report, *, alone: bool) -> int:
             gc.freeze()
             gc.enable()
         command = whole.commands.get(arguments[0], whole) if arguments else whole
-        report.credentials = command.credentials = whole.credentials = CREDENTIALS in arguments
         try:
             if arguments and command is not whole:
                 found = found_for(arguments[1:])
@@ -131,7 +130,6 @@ def _ended(arguments: Sequence[str], report: Report, *, alone: bool) -> int:
                 from absolve.cli import json_array
 
                 json_array.choose(options)
-            report.credentials = command.credentials = getattr(options, "show_credentials", False)
             if any("://" in argument for argument in arguments):
                 from absolve.cli.options import check_stores
 

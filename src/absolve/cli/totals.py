@@ -56,7 +56,7 @@ class Totals:
         self.hosts: Counter[str] = Counter()  # that rules lead away from, in rewritten documents
         self.mentions: Counter[str] = Counter()  # of these hosts, by kind
         self.rules: set[int] = set()
-        self.documents = self.links = self.changed = self.changed_documents = self.lazy = 0
+        self.documents = self.links = self.changed = self.changed_documents = 0
         self.companions = 0
         self.scopes: Counter[str] = Counter()
         self.problems: Counter[str] = Counter()
@@ -76,7 +76,6 @@ class Totals:
         else:
             self.links += piece.links
             self.changed += piece.changed
-            self.lazy += piece.lazy
             self.changed_documents += piece.documents
             self.rules |= piece.rules
             self.companions += piece.companions
@@ -162,11 +161,6 @@ def of_possible_changes(totals: Totals) -> str:
 
 
 def _changes(totals: Totals, change: str, stay: str) -> str:
-    left = f"; {number(totals.lazy, 'lazy value')} left (--lazy)" if totals.lazy else ""
-    return _links(totals, change, stay) + left
-
-
-def _links(totals: Totals, change: str, stay: str) -> str:
     stays = totals.links - totals.changed
     if stays == 1 and stay == "stay":
         stay = "stays"

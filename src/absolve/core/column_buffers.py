@@ -297,6 +297,18 @@ class TextColumn:
                 place = raw.find(character, ends[at])
         return sorted(found)
 
+    def begun_by(self, characters: bytes) -> list[int]:
+        """Return the indexes of the cells that begin with any of these bytes."""
+        raw: bytes = self.raw() + b"\0"
+        index: cython.Py_ssize_t
+        ends = self.ends
+        found = []
+        for index in range(len(self) if characters else 0):
+            first: cython.Py_ssize_t = ends.at(index)
+            if raw[first] in characters and first < ends.at(index + 1):
+                found.append(index)
+        return found
+
     def missing(self) -> list[int]:
         """Return the indexes of the missing cells."""
         return sorted(self._missing)

@@ -45,11 +45,8 @@ class Diagnostic(NamedTuple):
     failed: bool = False
 
     def __str__(self) -> str:
-        return self.printed()
-
-    def printed(self, *, credentials: bool = False) -> str:
-        """Return the printable line; user information is masked unless `credentials`."""
-        return printable.message(self.exact(), credentials=credentials)
+        """Return the printable line; user information is masked."""
+        return printable.message(self.exact())
 
     def exact(self) -> str:
         """Return the line without escaping or masking."""
@@ -154,16 +151,16 @@ class DocumentError(AbsolveError):
         self.excerpt = excerpt
 
     def __str__(self) -> str:
-        return self.diagnostic.printed()
+        return str(self.diagnostic)
 
-    def show(self, *, credentials: bool = False) -> str:
+    def show(self) -> str:
         """Return the message and, if the excerpt and column are set, that line with a caret under the column."""
         column = self.diagnostic.column
-        line = self.diagnostic.printed(credentials=credentials)
+        line = str(self.diagnostic)
         if not self.excerpt or column is None:
             return line
         excerpt = self.excerpt.replace("\t", " ").ljust(column - 1)
-        before, whole = (printable.message(text, credentials=credentials) for text in (excerpt[: column - 1], excerpt))
+        before, whole = (printable.message(text) for text in (excerpt[: column - 1], excerpt))
         return f"{line}\n    {whole.rstrip()}\n    {' ' * printable.width(before)}^"
 
 

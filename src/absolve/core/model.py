@@ -96,7 +96,7 @@ VERDICTS = {
     "switched-off": "ignored: --ignore-base or the profile leaves out such claims",
     "unsuitable": "cannot be a base: the next layer applies",
     "forbidden": "ignored: the page's Content-Security-Policy forbids it (base-uri)",
-    "too-long": "longer than --max-url allows: relative links are left unchanged",
+    "too-long": "longer than max-url allows: relative links are left unchanged",
     "placeholder": "has a placeholder: relative links are left unchanged",
 }
 

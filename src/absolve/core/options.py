@@ -48,7 +48,6 @@ Problem: TypeAlias = Literal[
 ]
 Fragments: TypeAlias = Literal["keep", "absolute"]
 BaseHref: TypeAlias = Literal["keep", "empty"]
-Companions: TypeAlias = Literal["keep", "absolute"]
 
 Text: TypeAlias = str | bytes
 AnyPath: TypeAlias = str | PathLike[str]
@@ -76,9 +75,6 @@ class TreeOptions(Limits, total=False):
     profile: Profile
     fragments: Fragments
     base: BaseHref
-    lazy: bool
-    conditional_comments: bool
-    data_urls: bool
 
 
 class Choices(Limits, total=False):
@@ -88,12 +84,7 @@ class Choices(Limits, total=False):
     ignore_base: str  # words of --ignore-base, joined by commas
     fragments: Fragments
     base: BaseHref
-    companions: Companions
-    lazy: bool
-    conditional_comments: bool
     json_ld: bool
-    data_urls: bool
-    break_signatures: bool
 
 
 class Options(Choices, total=False):
@@ -132,7 +123,6 @@ class MirrorOptions(PlanOptions, total=False):
     exclude: str | Iterable[str]
     start: str | URLObject | None
     depth: int | None
-    lazy: bool
     prune: bool
     jobs: int
     on_diagnostic: OnDiagnostic | None

@@ -77,9 +77,9 @@ def masked(text: str) -> str:
     return _USER_INFORMATION.sub(rf"\1{MASK}@", text) if "@" in text else text
 
 
-def message(text: str, *, credentials: bool = False) -> str:
-    """Return a text for a message: printable, with user information masked unless `credentials`."""
-    return printable(text if credentials else masked(text))
+def message(text: str) -> str:
+    """Return a text for a message: printable, with user information masked."""
+    return printable(masked(text))
 
 
 def width(text: str) -> int:

@@ -38,27 +38,27 @@ def too_large(max_size: int, name: str) -> DocumentError:
 
 def too_many(entity: Entity, position: int) -> WalkError:
     """Return the error for a document with more links than `max_links`; `position` is a byte offset."""
-    text = f"documents of more than {entity.settings.max_links:,} links are left as they are (--max-links)"
+    text = f"documents of more than {entity.settings.max_links:,} links are left as they are (max-links)"
     return WalkError(TOO_MANY, text, position)
 
 
 def rows_too_large(entity: Entity) -> DocumentError:
     """Return the exception for a document whose rows exceed `max_rows_bytes`."""
     most = entity.settings.max_rows_bytes
-    text = f"documents whose rows take more than {most:,} bytes are not listed (--max-rows-bytes)"
+    text = f"documents whose rows take more than {most:,} bytes are not listed (max-rows-bytes)"
     return DocumentError(Diagnostic("rows-too-large", *entity.placed(text, 0)))
 
 
 def url_too_long(entity: Entity, position: int) -> Finding:
     """Return the finding for a link that stays unchanged because its URL would be too long."""
     most = entity.settings.max_url
-    return Finding(TOO_LONG, f"links whose URLs would have more than {most} characters stay (--max-url)", position)
+    return Finding(TOO_LONG, f"links whose URLs would have more than {most} characters stay (max-url)", position)
 
 
 def base_too_long(entity: Entity, source: str, line: int | None) -> Diagnostic:
     """Return the diagnostic for a base whose URL is too long to be used."""
     text = f"{source}: bases of more than {entity.settings.max_url} characters resolve nothing: relative links stay"
-    return Diagnostic(TOO_LONG, f"{text} (--max-url)", entity.name, line)
+    return Diagnostic(TOO_LONG, f"{text} (max-url)", entity.name, line)
 
 
 def bases_too_long(position: int) -> Finding:

@@ -251,7 +251,7 @@ class Entity:
         return 0
 
     def is_text_in(self, outer: Entity) -> cython.int:
-        """Set level and budget of a document that is text in the text of `outer`: a srcdoc, a conditional comment."""
+        """Set level and budget of a document that is text in the text of `outer`: a srcdoc, a `data:` URL."""
         if outer.text_left is None:
             outer.text_left = NestingBudget(MOST_DEEP * (_PROVES if outer.is_proof else 1))
         self.text_left = outer.text_left if outer._size >= _LARGE else _UNLIMITED

@@ -92,7 +92,7 @@ class LinkContext:
         self.short = self.prefixes if is_plain else None
         self.is_ruby = (entity.name or "").endswith(RUBY)
         # Bytes of a header field may be an encoded word (RFC 2047 2), whatever they look like.
-        if self.short is not None and (place.element == "header" or entity.charset.in_comment):
+        if self.short is not None and place.element == "header":
             self.short = None
 
     def _set_base(self, entity: Entity, base_context: BaseContext) -> cython.int:

@@ -16,30 +16,25 @@ from absolve.urls.base import IGNORABLE
 
 FRAGMENTS = ("keep", "absolute")
 BASES = ("keep", "empty")
-COMPANIONS = ("keep", "absolute")
 DEEPEST = 100  # greatest max_depth: each level uses four frames of Python's stack in interpreted runs
 
 
 class Settings(NamedTuple):
-    """The user's choices and limits; named as the options of the command line, but for the last three."""
+    """The user's choices and limits; named as the options of the command line, but for the last four."""
 
     profile: str = "rfc1808"
     ignore_base: str = ""  # kinds of base claims that do not count, joined by commas
     fragments: str = "keep"
     base: str = "keep"
-    companions: str = "keep"
-    lazy: bool = False
-    conditional_comments: bool = False
     json_ld: bool = False
-    data_urls: bool = False  # the documents in data: URLs; a list of links has them always
-    break_signatures: bool = False
     max_depth: int = 32  # documents inside documents
     max_size: int = 1 << 30  # bytes of a document; processing it needs four times as much memory
     max_links: int = 1_000_000  # links and parts in a document and all inside it
     max_decompressed: int = 128 << 20  # bytes of decompressed data in a document, or of a record in an archive
     max_url: int = 2 << 20  # characters of a resolved URL; browsers have the same limit (Chromium: 2 MB)
     max_rows_bytes: int = 2 << 30  # bytes of text in the rows of a document
-    documents: bool = False  # whether walkers collect facts for the table of documents; no option of the user
+    data_urls: bool = False  # whether the documents in data: URLs are walked, for lists; no option of the user
+    documents: bool = False  # likewise whether walkers collect facts for the table of documents
     captures: bool = False  # likewise whether they yield all about captures: header fields, and every body as a part
     open_xml: bool = False  # likewise whether this is a part of Office Open XML: its fields and formulas count
 
@@ -59,7 +54,7 @@ class Settings(NamedTuple):
         for word in sorted(_words(self.ignore_base) - set(IGNORABLE)):
             text = f"ignore_base takes {', '.join(IGNORABLE)}, not {in_short(repr(word))}"
             raise UsageError(text, similar(word, IGNORABLE))
-        for option, choices in (("fragments", FRAGMENTS), ("base", BASES), ("companions", COMPANIONS)):
+        for option, choices in (("fragments", FRAGMENTS), ("base", BASES)):
             value = getattr(self, option)
             if value not in choices:
                 text = f"{option} must be one of {', '.join(choices)}, not {in_short(repr(value))}"
@@ -88,6 +83,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(filter(None, (word.strip() for word in text.split(","))))
 
 
+_INTERNAL = frozenset({"data_urls", "documents", "captures", "open_xml"})
 CHOICES: dict[str, object] = {
-    name: value for name, value in Settings._field_defaults.items() if name not in {"documents", "captures", "open_xml"}
+    name: value for name, value in Settings._field_defaults.items() if name not in _INTERNAL
 }  # the options of a caller, and their defaults

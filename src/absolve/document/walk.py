@@ -359,7 +359,7 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
     if entity.for_rewrite and media_type == JSON_LD and not entity.settings.json_ld:
         return
     if _depth(entity, part) > entity.settings.max_depth:
-        text = f"documents nested more than {entity.settings.max_depth} deep are left as they are (--max-depth)"
+        text = f"documents nested more than {entity.settings.max_depth} deep are left as they are (max-depth)"
         entity.findings.append(Finding("too-deep", text, part.start))
         return
     is_whole: cython.bint = True
@@ -378,7 +378,7 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
         return
     if media_type == registry.COMPRESSED and registry.document_in_gzip(value) is None:
         return  # another file, such as .tar.gz
-    events = None if part.name or part.own_charset or charset else _events_of(part, value, media_type, entity.settings)
+    events = None if part.name or part.own_charset or charset else _events_of(value, media_type, entity.settings)
     if isinstance(events, (EventList, list)) and not len(events):
         return  # as in most style sheets: no entity is created
     if entity.documents_left is None:
@@ -456,7 +456,7 @@ def inner_at(entity: Entity, index: cython.Py_ssize_t) -> Inner | None:
     part: Part = entity.events[index]  # type: ignore[assignment]  # only parts have documents
     value, offsets = _decoded(part, entity.cut(part.start, part.end))
     media_type = _kind(part)
-    events = None if part.name or part.own_charset else _events_of(part, value, media_type, entity.settings)
+    events = None if part.name or part.own_charset else _events_of(value, media_type, entity.settings)
     inner = _opened(entity, part, value, media_type, named)
     value = b""
     inner.documents_left = NestingBudget(sys.maxsize)
@@ -521,11 +521,11 @@ def _walk_inside(
         inner.contexts = entity.contexts_inside(around, inner.charset)
 
 
-def _events_of(part: Part, value: bytes, media_type: str, settings: Settings) -> Iterable[Event] | None:
+def _events_of(value: bytes, media_type: str, settings: Settings) -> Iterable[Event] | None:
     """Return the events of text that belongs to the document itself, mostly a style sheet; None after a WalkError."""
     walk_it = walker(media_type)
     try:
-        return walk_it(value, _charset_of_text(part), settings) if walk_it is not None else ()
+        return walk_it(value, UTF_8, settings) if walk_it is not None else ()
     except WalkError:
         return None
 
@@ -574,7 +574,7 @@ def _opened(entity: Entity, part: Part, value: bytes, media_type: str, named: cy
         path = f"{path}/{step}" if path else step
     media_type = in_zip(media_type, value) if media_type in IN_ZIP else media_type
     settings = entity.settings._replace(open_xml=True) if entity.media_type in _OPEN_XML else entity.settings
-    inner = Entity(value, _charset_of_text(part), media_type, entity.name, path, settings)
+    inner = Entity(value, UTF_8, media_type, entity.name, path, settings)
     if part.coding is IDENTITY:
         inner.share_bytes(entity, part.start)
     inner.for_rewrite = entity.for_rewrite
@@ -593,10 +593,5 @@ def _opened(entity: Entity, part: Part, value: bytes, media_type: str, named: cy
 def _charset_inside(part: Part, value: bytes, media_type: str, charset: Charset | None) -> tuple[Charset, int]:
     """Return the charset of the decoded value of a part, and the length of its byte order mark in bytes."""
     if not part.own_charset:
-        return charset or _charset_of_text(part), 0
+        return charset or UTF_8, 0
     return _charset(value, media_type, None, essence_of(part.media_type)[1].get("charset"))
-
-
-def _charset_of_text(part: Part) -> Charset:
-    """Return the charset of a part's text: UTF-8, in a comment its variant that must not contain `--`."""
-    return part.coding.inner if type(part.coding) is Raw else UTF_8

@@ -29,7 +29,7 @@ class Charset(NamedTuple):
 
     `transparent`: the bytes of markup characters are always those characters, so a tokenizer can read raw bytes.
     `one_byte`: every byte is a character. `within` is the codec of the outer document, if that is another one: text
-    must be encodable there too. `in_comment`: the text is inside a comment, so `--` must not be written into it.
+    must be encodable there too.
     """
 
     name: str
@@ -37,7 +37,6 @@ class Charset(NamedTuple):
     transparent: bool = True
     one_byte: bool = False
     within: str = ""
-    in_comment: bool = False
 
     def decode(self, raw: bytes) -> str:
         try:
@@ -72,7 +71,6 @@ class Charset(NamedTuple):
 
 
 UTF_8: Final = Charset("utf-8", "utf-8")
-IN_COMMENT: Final = Charset("utf-8", "utf-8", in_comment=True)
 WINDOWS_1252: Final = Charset("windows-1252", "cp1252", one_byte=True)
 
 # Codecs for names whose Python codec has fewer characters than the encoding of the Encoding Standard.

@@ -16,7 +16,6 @@ cdef bint _needs_quotes(const unsigned char* p, Py_ssize_t size) noexcept
 @cython.final
 cdef class Raw:
     cdef readonly object slot
-    cdef readonly object inner
     cdef object _charset
 
 

@@ -57,19 +57,13 @@ def to_utf8_mapped(charset: Charset, raw: bytes) -> tuple[bytes, Offsets]:
 
 
 _REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}".encode()
-_TWO_HYPHENS: Final = re.compile(rb"-(?=-)")
 
 
 def from_utf8(charset: Charset, value: bytes, errors: str, after: bytes = b"") -> bytes:
     """Encode a UTF-8 value in a charset; `errors` is an error handler of charsets.py for characters that it lacks.
 
-    `after` are the raw bytes that follow the value. In a comment (HTML Standard 13.1.6) hyphens are escaped so that
-    value and `after` contain no `--`.
+    `after` are the raw bytes that follow the value.
     """
-    if charset.in_comment:
-        hyphen = b"&#45;" if errors == "absolve.references" else b"%2D"
-        followed = _TWO_HYPHENS.sub(hyphen, value + after[:1])
-        value = followed[: len(followed) - len(after[:1])]
     if charset is UTF_8 or (charset.transparent and value.isascii()):
         return value
     followed_by = after[:1].decode("ascii") if after[:1].isascii() else ""
@@ -79,14 +73,10 @@ def from_utf8(charset: Charset, value: bytes, errors: str, after: bytes = b"") -
 @cython.no_gc
 @cython.cclass
 class Raw:
-    """Text without escapes: a style sheet in a style element, JSON in a script element, a whole file in its charset.
+    """Text without escapes: a style sheet in a style element, JSON in a script element, a whole file in its charset."""
 
-    `inner` is the charset of the document that the value is.
-    """
-
-    def __init__(self, charset: Charset, inner: Charset = UTF_8) -> None:
+    def __init__(self, charset: Charset) -> None:
         self._charset = charset
-        self.inner = inner
         self.slot: tuple[int, int] | None = None
 
     def decode(self, raw: bytes) -> bytes:

@@ -61,7 +61,7 @@ class Compressed:
 
 def too_large(limit: int) -> CodingError:
     """Return the error for a value of more than `limit` bytes."""
-    return CodingError("too-large", f"more than {limit:,} bytes come out of this (--max-decompressed)")
+    return CodingError("too-large", f"more than {limit:,} bytes come out of this (max-decompressed)")
 
 
 def _truncated(name: str, value: bytes) -> CodingError:

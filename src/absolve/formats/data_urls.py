@@ -32,18 +32,22 @@ _IN_BASE64: Final = pattern(rb"; *base64\Z", re.IGNORECASE)
 _IGNORED: Final = b"\t\n\r"  # URL Standard 4.4, step 3
 _WHITE_SPACE: Final = b"\t\n\f\r "
 _ESCAPE: Final = pattern(rb"%[\t\n\r]*([0-9A-Fa-f])[\t\n\r]*([0-9A-Fa-f])|[\t\n\r]")
-_MUST: Final = pattern(rb"[^A-Za-z0-9._~:/?=@!$*+-]")  # all others mean something in a URL, a list, markup or CSS
-_OPEN: Final = pattern(rb"%[0-9A-Fa-f]?\Z")  # could become an escape with the next characters
-_HEX: Final = b"0123456789abcdefABCDEF"
 
 
-class PercentEncoded:
-    """The `Coding` of a document that is percent-encoded in a URL; `outer` is the coding of the URL."""
+class _OnlyRead:
+    """A `Coding` of a document in a URL, which a rewrite leaves; `outer` is the coding of the URL."""
 
     slot: tuple[int, int] | None = None
 
     def __init__(self, outer: Coding) -> None:
         self._outer = outer
+
+    def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:
+        raise NotImplementedError
+
+
+class PercentEncoded(_OnlyRead):
+    """The `Coding` of a document that is percent-encoded in a URL."""
 
     def decode(self, raw: bytes) -> bytes:
         return unquote_to_bytes(self._outer.decode(raw).translate(None, _IGNORED))
@@ -56,20 +60,10 @@ class PercentEncoded:
         value, inner = made.whole()
         return value, inner if outer is IDENTITY_OFFSETS or outer is None else Composed(outer, inner)
 
-    def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:
-        url = _MUST.sub(lambda found: b"%%%02X" % ord(found[0]), value)
-        if url and url[0] in _HEX and _OPEN.search(self._outer.decode(before)):
-            url = b"%%%02X%b" % (url[0], url[1:])
-        return self._outer.encode(url, after, before)
 
 
-class InBase64:
-    """The `Coding` of a document in base64 in a URL; it maps no offsets: a change encodes all bytes again."""
-
-    slot: tuple[int, int] | None = None
-
-    def __init__(self, outer: Coding) -> None:
-        self._outer = outer
+class InBase64(_OnlyRead):
+    """The `Coding` of a document in base64 in a URL; it maps no offsets."""
 
     def decode(self, raw: bytes) -> bytes:
         """Return the bytes of the document (Infra Standard, forgiving-base64 decode); raise CodingError for others."""
@@ -83,9 +77,6 @@ class InBase64:
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, None]:
         return self.decode(raw), None
-
-    def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:
-        return self._outer.encode(binascii.b2a_base64(value, newline=False), after, before)
 
 
 def part_of(data: bytes, link: Link) -> Part | None:

@@ -21,7 +21,6 @@ cdef class EventList:
     cdef readonly Py_ssize_t count
     cdef readonly bint is_ordered
     cdef readonly bint has_scopes
-    cdef public Py_ssize_t lazy
     cdef Py_ssize_t _reached
 
     cpdef append(self, object event)

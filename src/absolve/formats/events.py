@@ -31,7 +31,6 @@ class EventList:
     `others` are all events but links and parts, in their order. `count` is the number of links and parts, `parts` has
     the indexes of the parts. `is_ordered`: each edit of a link or part follows those of the events before it; not
     so where one begins before another, or has a field that changes with it (`Part.derived`).
-    `lazy` is the number of relative references in attributes of lazy loading that are no links.
     `has_scopes`: links have base claims of their own (`xml:base`, `codebase`).
 
     `naming` returns the site of a link whose site is for any element (`*`), given `data`, the site and the byte offset
@@ -47,7 +46,6 @@ class EventList:
         self.count = 0
         self.is_ordered = True
         self.has_scopes = False
-        self.lazy = 0
         self._reached = 0  # the offset where the last link or part that was appended begins
 
     def __len__(self) -> int:
@@ -117,7 +115,6 @@ class EventList:
         """Return a list of the same events with other links between them; both are in the order of their bytes."""
         merged = EventList()
         merged.has_scopes = self.has_scopes
-        merged.lazy = self.lazy
         left = links[::-1]
         for event in self:
             while left and isinstance(event, (Link, Part)) and left[-1].start < event.start:
@@ -142,7 +139,6 @@ class EventList:
         """Return a list of the same events, with each part behind the link that has this index."""
         merged = EventList(self._naming, self._data)
         merged.has_scopes = self.has_scopes
-        merged.lazy = self.lazy
         for index, event in enumerate(self._events):
             merged.append(event)
             if index in parts:

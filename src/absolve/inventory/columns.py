@@ -137,10 +137,13 @@ class Columns:
                 row = model.new(Row, (*row, *[cells[at] for cells in self.more.values()]))
             yield row if places is None else [row[place] for place in places]
 
-    def cells(self, name: str, of: Callable[[Any], Any] | None = None, changed: bytes | None = None) -> list[Any]:
+    def cells(
+        self, name: str, of: Callable[[Any], Any] | None = None, changed: bytes | None = None, begun: bytes = b""
+    ) -> list[Any]:
         """Return the values of a column, problems as tuples, mapped by `of`: one call per distinct value if encoded.
 
-        `changed`: `of` changes only texts with one of these ASCII characters, and is not called for the others.
+        `changed`: `of` changes only texts with one of these ASCII characters, and those that begin with a byte of
+        `begun`; it is not called for the others.
         """
         if name in self.more:
             return self.more[name] if of is None else list(map(of, self.more[name]))
@@ -151,7 +154,7 @@ class Columns:
                 return cells
             if changed is None or not isinstance(column, TextColumn):
                 return list(map(of, cells))
-            for index in (*column.missing(), *column.with_any(changed)):
+            for index in {*column.missing(), *column.with_any(changed), *column.begun_by(begun)}:
                 cells[index] = of(cells[index])
             return cells
         words = column.words

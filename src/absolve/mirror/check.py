@@ -91,7 +91,7 @@ class Checker:
 
     def __init__(self, folder: Path, settings: Settings) -> None:
         self._folder = folder.absolute()
-        self._settings = settings._replace(documents=True, lazy=True)
+        self._settings = settings._replace(documents=True)
         self._root = self._folder.as_uri().rstrip("/") + "/"
         self._files = {path: None for path in existing(str(folder)) if not _is_of_map(path)}
         self._folded: dict[str, list[str]] = defaultdict(list)

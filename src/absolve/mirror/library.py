@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 CALL: Final = "absolve.mirror()"
 OF_PLAN: Final = frozenset({"at", "by", "keep_errors", "same", "absent", "profile"})
 OPTIONS: Final = OF_PLAN | frozenset(
-    "url default_url mirror_layout include exclude start depth prune lazy jobs on_diagnostic".split()
+    "url default_url mirror_layout include exclude start depth prune jobs on_diagnostic".split()
 )
 
 
@@ -103,7 +103,7 @@ def mirror(inputs: One | Iterable[One], output: str | os.PathLike[str], **option
     `options` are those of `absolve mirror`, by the same names: url (of a folder that of its root), default_url,
     mirror_layout, include, exclude, start (the URL of a page: hold only what it leads to, in at most `depth` links; a
     single file begins with it), at (a date), by ("host", "site"), keep_errors, same, absent ("keep",
-    "sever"), profile, lazy, prune, jobs (processes; 1 by default), and on_diagnostic.
+    "sever"), profile, prune, jobs (processes; 1 by default), and on_diagnostic.
 
     Raise MissingFileError for a path that is not there, UsageError for an invalid value, TypeError for an unknown
     option, DocumentError if the inputs hold no document with a URL. An input that cannot be read is in `failures`, and
@@ -146,7 +146,7 @@ def _output(given_: Any) -> str:
 def _course(reports: course.Collected, options: dict[str, Any]) -> Course:
     settings = Settings(profile=options.get("profile", "whatwg"), base="empty").checked()
     layout = arguments.flag_of(options.get("mirror_layout", False), "mirror_layout")
-    reading = ReadOptions(settings._replace(documents=True, lazy=True), mirror_layout=layout)
+    reading = ReadOptions(settings._replace(documents=True), mirror_layout=layout)
     jobs = given.jobs_of(options)
     return Course(reports, reading, partial(course.alone, reports, jobs), partial(course.found, reports), jobs)
 
@@ -184,7 +184,6 @@ def _order(files: given.Given, run: Course, options: dict[str, Any]) -> making.O
         choice.same or Equivalences(),
         options.get("absent") == "sever",
         token=leftovers.token(),
-        lazy=arguments.flag_of(options.get("lazy", False), "lazy"),
         start=start or files.url,
         named=(*files.shown.items(), *([(files.made, "documents")] if files.made else [])),
     )

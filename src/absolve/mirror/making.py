@@ -149,7 +149,7 @@ def _into_folder(
 ) -> None:
     """Make the mirror in a folder; `pack` makes one file of it, before the counts are printed."""
     how = order.how._replace(folder=folder, map=str(Path(folder.path) / maps.WORKING))
-    facts = (repr((how.severs, how.for_server)), repr((how.reading, how.lazy)))
+    facts = (repr((how.severs, how.for_server)), repr(how.reading))
     state = write.state_of(how.sources, order.choice, facts)
     has_failed = bool(course.reports.failures)
     was_killed = any((Path(folder.path) / f"{maps.WORKING}{suffix}").is_file() for suffix in ("", ".old"))

@@ -119,7 +119,7 @@ class Mirror:
             return self.data(file.path)
         try:
             url = _ROOT + quote(file.path)
-            how: dict[str, Any] = {"profile": "whatwg", "lazy": True, "on_diagnostic": lambda _: None}
+            how: dict[str, Any] = {"profile": "whatwg", "on_diagnostic": lambda _: None}
             return api.rewrite(self.data(file.path), url=url, media_type=file.media_type, policy=policy, **how)
         except DocumentError:  # it was reported when the mirror was made
             return self.data(file.path)

@@ -186,8 +186,7 @@ class MirrorPolicy:
     not held becomes inert. `url` and `fields` are those of the document's own response, `responses` knows the others:
     with these, what the web did not run becomes inert. `limits` has the security policies in force in each entity, by
     its ID, with the offset from which each one counts. `named` returns the file of the same folder, package or message
-    that a reference names, which counts before its URL. `lazy`: links in attributes that scripts read (`data-src`)
-    become absolute, too, where their target is not held.
+    that a reference names, which counts before its URL.
     """
 
     def __init__(
@@ -201,7 +200,6 @@ class MirrorPolicy:
         fields: str = "",
         responses: Responses | None = None,
         named: Callable[[str], Target | None] | None = None,
-        lazy: bool = True,
     ) -> None:
         self.path = path
         self.url = url
@@ -211,7 +209,6 @@ class MirrorPolicy:
         self.seen = Seen()
         self._find = find
         self._named = named
-        self._lazy = lazy
         self._severs = severs
         self._relatives = relatives if relatives is not None else Relatives()
         self._local_answers = self._relatives.local(path)
@@ -298,7 +295,7 @@ class MirrorPolicy:
         named = self._file(resolved, url)
         found = named if named is not None or self._is_named_only(url) else self._find(url)
         if found is None:
-            return self._absent(resolved, url, target) if self._lazy or not is_lazy(resolved) else None
+            return self._absent(resolved, url, target)
         if self._responses is not None and (resolved.element, resolved.attribute) in _RUN:
             end, *facts = self._responses.response(found.path)
             why = self._refused(resolved, url, found.path, url if named is not None else end, *facts)

@@ -75,11 +75,10 @@ class MirrorOptions(NamedTuple):
 
     `map` is the working copy of the map. `folder` is None for a ZIP: then the bytes are returned. `is_temporary`: it is
     removed at the end, and nothing in it needs to be on the disk. `links_only`: nothing
-    but links changes. `counts_only`: nothing is written, the links that would change are counted. `lazy`: that of
-    `MirrorPolicy`; links in attributes that scripts read lead to files in any case. `start` is the URL of the page that
-    the entry page names first. `named`: paths of temporary
-    files among the sources, each with a name for people, the same in each run. `show` returns the lines that show the
-    edits of a file: with `counts_only`, in place of its counts.
+    but links changes. `counts_only`: nothing is written, the links that would change are counted. `start` is the URL of
+    the page that the entry page names first. `named`: paths of temporary files among the sources, each with a name for
+    people, the same in each run. `show` returns the lines that show the edits of a file: with `counts_only`, in
+    place of its counts.
     """
 
     reading: ReadOptions
@@ -93,7 +92,6 @@ class MirrorOptions(NamedTuple):
     is_temporary: bool = False
     links_only: bool = False
     counts_only: bool = False
-    lazy: bool = False
     start: str | None = None
     named: tuple[tuple[str, str], ...] = ()
     show: Callable[[str, bytes, Sequence[Edit]], Iterable[bytes]] | None = None
@@ -254,7 +252,6 @@ def policy_of(how: MirrorOptions, kept: Kept, item: Item, payload: Payload, enti
         fields=item.fields,
         responses=kept.lookup if not how.links_only else None,
         named=_by_name(kept.lookup, item, payload),
-        lazy=how.lazy,
     )
 
 

@@ -41,7 +41,6 @@ cdef class LinkEdits:
     cdef LinkContext _context
     cdef Py_ssize_t _held
     cdef bint is_full
-    cdef Py_ssize_t reached
     cdef PrefixResolver _resolver
     cdef int _shape
     cdef bytes _prefix
@@ -49,7 +48,6 @@ cdef class LinkEdits:
     cdef LinkEdits outer
     cdef Py_ssize_t at
     cdef Py_ssize_t links
-    cdef Py_ssize_t lazy
     cdef Py_ssize_t changes
     cdef Py_ssize_t companions
     cdef bint odd

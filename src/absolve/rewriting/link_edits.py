@@ -66,13 +66,12 @@ class LinkEdits:
     """The edits of the links of an entity, in a buffer; those of the entity `around` it share its cache.
 
     They share it under the same contexts only. `whole`: of a value that is encoded as a whole (`Coding.slot`) only the
-    result is needed, not the edits inside it. `reached` is where the last edit ends that was `put`. `is_full`: the
+    result is needed, not the edits inside it. `is_full`: the
     buffer has as many edits as are yielded at a time. `open` is the coding of a value that is encoded as a whole when
     its last link is known.
 
-    `links` and `changes` count links, and those that change, of the entity and of all inside it; `lazy` those of
-    `EventList.lazy`; `companions` those that are kept because they lead to files that were saved with the document.
-    `odd`: see `Tally` in
+    `links` and `changes` count links, and those that change, of the entity and of all inside it;
+    `companions` those that are kept because they lead to files that were saved with the document. `odd`: see `Tally` in
     rewriter.py. `outer` are the edits of the entity around it, in which it begins at the byte offset `at`.
     """
 
@@ -98,7 +97,6 @@ class LinkEdits:
         self._context: LinkContext | None = None
         self._held = 0
         self.is_full = False
-        self.reached = 0
         self._resolver: PrefixResolver | None = None  # the last one that was asked for a prefix,
         self._shape = prefixing.OTHER  # for which shape of references,
         self._prefix: bytes | None = None  # its answer,
@@ -106,7 +104,6 @@ class LinkEdits:
         self.outer: LinkEdits | None = None
         self.at = 0
         self.links = 0
-        self.lazy = self.events.lazy
         self.changes = 0
         self.companions = 0
         self.odd = False
@@ -117,7 +114,6 @@ class LinkEdits:
     def count(self, inner: LinkEdits) -> cython.int:
         """Add the counts of an inner entity."""
         self.links += inner.links
-        self.lazy += inner.lazy
         self.changes += inner.changes
         self.companions += inner.companions
         self.odd = self.odd or inner.odd
@@ -305,7 +301,6 @@ class LinkEdits:
         return 0
 
     def put(self, edit: Edit, coding: Coding) -> cython.int:
-        self.reached = edit.end
         slot = _slot(coding)
         if self.open is not None and slot != self.open.slot:
             self._settle()

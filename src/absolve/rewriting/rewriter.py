@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from absolve.core.model import DATA, Edit, EditOrder, Part
+from absolve.core.model import Edit, EditOrder, Part
 from absolve.document.diagnostics import too_large
 from absolve.document.resolved import forget_contexts
 from absolve.document.walk import inner_at
@@ -30,18 +30,17 @@ if TYPE_CHECKING:
 
 
 class Tally:
-    """The number of links of some documents, and of those that changed; of `lazy` references, which are no links.
+    """The number of links of some documents, and of those that changed.
 
     `companions` counts links to files that were saved with the documents.
 
     `odd`: a link may lead elsewhere in a browser, or climb above the root; a sign that is cheap, not a proof.
     """
 
-    __slots__ = ("changed", "companions", "lazy", "links", "odd")
+    __slots__ = ("changed", "companions", "links", "odd")
 
     def __init__(self) -> None:
         self.links = 0
-        self.lazy = 0
         self.changed = 0
         self.companions = 0
         self.odd = False
@@ -73,7 +72,6 @@ def rewrite(
         raise too_large(most, entity.name)
     if tally is not None:
         tally.links += edits.links
-        tally.lazy += edits.lazy
         tally.changed += edits.changes
         tally.companions += edits.companions
         tally.odd = tally.odd or edits.odd
@@ -122,8 +120,7 @@ def _made(edits: LinkEdits, order: Sequence[int] | None) -> Iterator[list[Edit]]
         event = events.at(index)
         if type(event) is Part:
             part: Part = event
-            replaced: cython.bint = part.name == DATA and edits.reached > part.start  # a policy changed the link
-            inner = inner_at(edits.entity, index) if not part.signed_by and not replaced else None
+            inner = inner_at(edits.entity, index) if not part.signed_by else None
             found = _lowered(edits, part, inner) if inner is not None else ()
             for some in found if order is None else ordered(found):
                 for edit in some:

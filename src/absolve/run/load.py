@@ -120,7 +120,7 @@ def read(input_: Input, how: ReadOptions) -> Document:
     """Read one input, with its retrieval URL and claims. Raise DocumentError."""
     if input_.answer is not None:
         return _answered(input_, input_.answer, how)
-    beside = Companions(input_) if how.settings.companions == "keep" and _is_on_disk(input_) else None
+    beside = Companions(input_) if _is_on_disk(input_) else None
     if beside is not None and is_given(input_) and beside.is_of_saved():
         # The parts of a saved page are in a folder that its browser made, not at a URL below the one that is given.
         url = None if input_.url_source in GIVEN_FOR_ALL else input_.url

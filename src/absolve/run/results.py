@@ -71,16 +71,14 @@ class LinkCounts(NamedTuple):
 class ChangeCounts(NamedTuple):
     """Links of an input, those of them that a rewrite changes, and the documents that have such links.
 
-    `rules` are the numbers of the rules (--remap, --remap-file) that mapped a link. `lazy` is the number of relative
-    references for lazy loading, which are no links without --lazy. `companions` counts the links that are kept because
-    they lead to files that were saved with their document.
+    `rules` are the numbers of the rules (--remap, --remap-file) that mapped a link. `companions` counts the links
+    that are kept because they lead to files that were saved with their document.
     """
 
     links: int
     changed: int
     documents: int
     rules: frozenset[int] = frozenset()
-    lazy: int = 0
     companions: int = 0
 
 

@@ -92,7 +92,7 @@ def _rewritten(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
 def tally_of(how: RewriteOptions, tally: rewriter.Tally) -> ChangeCounts:
     """Return the counts of one document."""
     changed = min(tally.changed, 1)
-    return ChangeCounts(tally.links, tally.changed, changed, met_by(how.policy), tally.lazy, tally.companions)
+    return ChangeCounts(tally.links, tally.changed, changed, met_by(how.policy), tally.companions)
 
 
 def _late(how: RewriteOptions, entity: Entity, known: Sequence[Diagnostic]) -> Iterator[Diagnostic]:
@@ -300,7 +300,7 @@ def _archive(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
 
 def segments(how: RewriteOptions, job: Job) -> Iterator[TaskResult | Written]:
     """Yield the new bytes of each segment of an input, its diagnostics and failures, and the counts at the end."""
-    size = number = links = changed = documents = lazy = companions = 0
+    size = number = links = changed = documents = companions = 0
     for segment in each(job.input, how.reading, whole=True):
         yield from segment.diagnostics
         size += len(segment.raw)
@@ -318,12 +318,11 @@ def segments(how: RewriteOptions, job: Job) -> Iterator[TaskResult | Written]:
             yield from _late(how, segment.entity, segment.diagnostics)
             number += 1
             links += tally.links
-            lazy += tally.lazy
             companions += tally.companions
             if not faults and tally.changed:
                 yield from logged(how, segment.entity, job.input.name)
                 changed += tally.changed
                 documents += 1
         yield Written(data, data is not segment.raw)
-    yield ChangeCounts(links, changed, documents, met_by(how.policy), lazy, companions)
+    yield ChangeCounts(links, changed, documents, met_by(how.policy), companions)
     yield BytesRead(size, number)

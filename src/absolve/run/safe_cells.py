@@ -1,4 +1,4 @@
-"""Make the text of rows safe: mask user information, escape invisible characters, quote spreadsheet formulas.
+"""Make the text of rows safe: mask user information, escape invisible characters.
 
 Input: rows or columns of the inventory. Output: the same with changed text.
 """
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from absolve.core import printable as shown
 from absolve.inventory.columns import NUMBERS, Columns
-from absolve.tables.plain import literal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,13 +21,11 @@ if TYPE_CHECKING:
 class Cells(NamedTuple):
     """Changes to the text of rows before a sink encodes them; by default none.
 
-    `masked`: mask user information in URLs. `printable`: escape invisible characters. `literal`: quote cells that a
-    spreadsheet would run as formulas.
+    `masked`: mask user information in URLs. `printable`: escape invisible characters.
     """
 
     masked: bool = False
     printable: bool = False
-    literal: bool = False
 
     def of(self, columns: Sequence[str], rows: Rows) -> Rows:
         """Return rows of these columns with changed text; the same object if there is nothing to change."""
@@ -36,26 +33,19 @@ class Cells(NamedTuple):
             return rows
         if not isinstance(rows, Columns):
             return [[self._cell(cell) for cell in row] for row in rows]
-        if not self.printable and not self.literal and not _has_user_information(rows):
+        if not self.printable and not _has_user_information(rows):
             return rows
         cells = [rows.cells(name, None if name in NUMBERS else self._cell) for name in columns]
         return list(zip(*cells, strict=True))
 
     def _cell(self, cell: Any) -> Any:
         if isinstance(cell, (list, tuple)):
-            return [*map(self._cell, cell[:1]), *map(self._behind, cell[1:])]
+            return [*map(self._cell, cell)]
         if not isinstance(cell, str):
             return cell
         if self.masked:
             cell = shown.masked(cell)
-        if self.printable:
-            cell = shown.printable(cell)
-        return literal(cell) if self.literal else cell
-
-    def _behind(self, cell: Any) -> Any:
-        """Return an item of a list that is not the first one, which alone begins the cell."""
-        plain = self._replace(literal=False)._cell(cell)  # noqa: SLF001 - of its class
-        return literal(f" {plain}")[1:] if self.literal and isinstance(plain, str) else plain
+        return shown.printable(cell) if self.printable else cell
 
 
 def _has_user_information(rows: Columns) -> bool:

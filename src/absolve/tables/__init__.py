@@ -59,9 +59,9 @@ class Format(NamedTuple):
 
     `stream`: it writes to any open file, also to a pipe; else it requires the path of a new file. `several`: one file
     holds several tables. `columns`: its chunks may also be `inventory.Columns` and streams of Arrow, which are not
-    encoded. `text`: it may be written to a terminal. `spreadsheet`: programs that open it may run a cell as a formula,
-    and its cells have no escapes for control characters. `of` and `needs`: it is no table, but made of these columns of
-    this table alone. `has_suffix`: no other format has its name as suffix.
+    encoded. `text`: it may be written to a terminal. `raw`: its cells have no escapes for control characters. `of` and
+    `needs`: it is no table, but made of these columns of this table alone. `has_suffix`: no other format has its name
+    as suffix.
     """
 
     sink: str
@@ -69,7 +69,7 @@ class Format(NamedTuple):
     several: bool = False
     columns: bool = False
     text: bool = False
-    spreadsheet: bool = False
+    raw: bool = False
     of: str = ""
     needs: tuple[str, ...] = ()
     has_suffix: bool = True
@@ -81,8 +81,8 @@ _OF_SITEMAPS: Final = ("url", "status", "media_type", "canonical", "robots")
 FORMATS: Final[dict[str, Format]] = {
     "jsonl": Format("plain.JSONL", several=True, text=True),
     "json": Format("plain.JSON", several=True, text=True),
-    "csv": Format("plain.CSV", text=True, spreadsheet=True),
-    "tsv": Format("plain.TSV", text=True, spreadsheet=True),
+    "csv": Format("plain.CSV", text=True, raw=True),
+    "tsv": Format("plain.TSV", text=True, raw=True),
     "md": Format("plain.MARKDOWN", text=True),
     "html": Format("plain.HTML", text=True),
     TABLE: Format("terminal.TABLE", columns=True, text=True, has_suffix=False),  # for people

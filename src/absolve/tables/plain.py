@@ -29,8 +29,12 @@ if TYPE_CHECKING:
 # OWASP, "CSV Injection": spreadsheets evaluate cells that begin with these characters, quoted or not, also with the
 # fullwidth forms of East Asian input. A program that splits lines at every line break, or fields at `;` or a tab (the
 # default in many countries), begins a cell in the middle of ours.
-_OPERATOR: Final = "=+\\-@\uff1d\uff0b\uff0d\uff20"
-_FORMULA: Final = pattern(rf"\A(?=[{_OPERATOR}\t\r\n])|(?<=[;\t\r\n])(?=[{_OPERATOR}])")
+# Numbers alone call and name nothing: `-1`, `+49 (0) 30`, a lone hyphen.
+_FORMULA: Final = r"(?:[=@\uff1d\uff0b\uff0d\uff20]|[+-](?![0-9 .,:/()%+*-]*+(?:[;\t\r\n]|\Z)))"
+# An apostrophe that is there already gets another one, so that `original` gives each text back.
+_EVALUATED: Final = pattern(rf"\A(?='*+(?:[\t\r\n]|{_FORMULA}))|(?<=[;\t\r\n])(?='*+{_FORMULA})")
+_HARMLESS: Final = pattern(rf"\A'(?='*+(?:[\t\r\n]|{_FORMULA}))|(?<=[;\t\r\n])'(?='*+{_FORMULA})")
+_BEGUN: Final = "'=+-@\t\r\n\uff1d".encode()  # how such texts begin; the fullwidth forms have the same first byte
 
 # csv.writer quotes a carriage return only since Python 3.13, and takes longer: it compares each character.
 _UNQUOTED: Final = pattern(r'[^,"\r\n]*')
@@ -41,9 +45,15 @@ _ESCAPES: Final = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "
 def literal(text: str) -> str:
     """Return the text, with an apostrophe wherever a spreadsheet would evaluate what follows as a formula.
 
-    An anchor text such as `=HYPERLINK(...)` or `=cmd|...` would run an attacker's formula when the list is opened.
+    An anchor text such as `=HYPERLINK(...)` or `=cmd|...` would run an attacker's formula when the list is opened:
+    `=1+1` becomes `'=1+1`.
     """
-    return _FORMULA.sub("'", text)
+    return _EVALUATED.sub("'", text)
+
+
+def original(text: str) -> str:
+    """Return the text of which `literal` made this one."""
+    return _HARMLESS.sub("", text) if "'" in text else text
 
 
 def quoted(text: str) -> str:
@@ -52,9 +62,14 @@ def quoted(text: str) -> str:
     return f'"{doubled}"'
 
 
+def _text(cell: Any) -> str:
+    """Return a cell as text that is no formula; a number is none."""
+    return str(cell) if isinstance(cell, (int, float)) else literal(text_of(cell))
+
+
 def _field(cell: Any) -> str:
     """Return a field of CSV (RFC 4180, 2), quoted if it has a comma, a quote or any line end."""
-    text = cell if isinstance(cell, str) else text_of(cell)
+    text = _text(cell)
     return text if _UNQUOTED.fullmatch(text) else quoted(text)
 
 
@@ -63,9 +78,11 @@ def _only(cell: Any) -> str:
     return _field(cell) or '""'
 
 
-_FIELDS: Final = Layout(lambda _: _field, between=",", changed=b',"\r\n')
+_FIELDS: Final = Layout(lambda _: _field, between=",", changed=b',"\r\n;\t', begun=_BEGUN)
 _ONE_FIELD: Final = Layout(lambda _: _only)
-_CELLS: Final = Layout(lambda _: lambda cell: text_of(cell).translate(_ESCAPES), between="\t", changed=b"\\\t\n\r")
+_CELLS: Final = Layout(
+    lambda _: lambda cell: _text(cell).translate(_ESCAPES), between="\t", changed=b"\\\t\n\r;", begun=_BEGUN
+)
 
 
 def _encode(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> bytes:

@@ -16,10 +16,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import UsageError
+from absolve.tables.plain import original
 from absolve.tables.text import Charset, charset_of, cut, decoded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 # What a spreadsheet leaves where it found nothing, in any language: #N/A, #NV, #REF!, #NAME?, #DIV/0!
 SHEET_ERROR: Final = r"#(?:\w/?\w{1,2}|[^\sa-z,;]+[!?])"
@@ -191,10 +192,10 @@ def rows(text: str, delimiter: str, *, strict: bool = False) -> Iterator[Row]:
                 return
             cells[-1] = cells[-1].removesuffix(_END)
         is_separator = first == 1 and _SEPARATOR.match(text) is not None
-        yield Row(first, reader.line_num, [] if is_separator else trimmed(cells))
+        yield Row(first, reader.line_num, [] if is_separator else trimmed(map(original, cells)))
 
 
-def trimmed(cells: list[str]) -> list[str]:
+def trimmed(cells: Iterable[str]) -> list[str]:
     """Return cells without white space around them, and without empty ones at the end."""
     cells = [cell.strip() for cell in cells]
     while cells and not cells[-1]:

@@ -24,7 +24,7 @@ class Layout(NamedTuple):
 
     `encoder` returns for a column the function that encodes its values: str, int, None, and lists or tuples of str.
     `label` returns what comes before each cell of a column. `changed`: a text without any of these ASCII
-    characters is encoded as it is; None: any text may change.
+    characters, which does not begin with a byte of `begun`, is encoded as it is; None: any text may change.
     """
 
     encoder: Callable[[str], Callable[[Any], str]]
@@ -33,6 +33,7 @@ class Layout(NamedTuple):
     after: str = "\n"
     label: Callable[[str], str] = lambda _: ""
     changed: bytes | None = None
+    begun: bytes = b""
 
     def encode(self, columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> bytes:
         """Return rows as lines in UTF-8; lone surrogates become question marks."""
@@ -48,7 +49,7 @@ class Layout(NamedTuple):
     def _shared(self, encoders: Mapping[str, Callable[[Any], str]], rows: Columns) -> list[str]:
         templates = [self._template(encoders, dict(zip(RULED, words, strict=True))) for words in rows.ruled.words]
         own = [
-            rows.cells(name, None if name in NUMBERS else encode, self.changed)
+            rows.cells(name, None if name in NUMBERS else encode, self.changed, self.begun)
             for name, encode in encoders.items()
             if name not in RULED
         ]

@@ -70,8 +70,8 @@ def make_links_absolute(
 
     `tree` is an element or a document of lxml, html5lib (etree, lxml, dom) or BeautifulSoup. For an element, only the
     links in it change, with the bases of its document. `url` is the retrieval URL; the default is lxml's own
-    `base_url`. `options`: profile, fragments, base, lazy, conditional_comments, max_depth, max_links, max_size,
-    max_url and max_rows_bytes as for `absolve.rewrite`, charset (for queries in the whatwg profile) and name (for
+    `base_url`. `options`: profile, fragments, base, max_depth, max_links, max_size, max_url and
+    max_rows_bytes as for `absolve.rewrite`, charset (for queries in the whatwg profile) and name (for
     messages). Raise TypeError for an unknown kind of tree and as `absolve.rewrite` does, UsageError for an invalid
     value of an option. Raise DocumentError, with the tree unchanged, for more links than max_links, or more than
     max_size bytes to write.

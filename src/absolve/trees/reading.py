@@ -123,7 +123,7 @@ class _Reading:
         self.adapter = adapter
         self.bases = bases
         self.settings = settings
-        self.rows = rules.rows(lazy=settings.lazy)
+        self.rows = rules.rows()
         self.data = bytearray()
         self.slots: list[Slot] = []
         self.events: list[Event] = []
@@ -210,22 +210,14 @@ class _Reading:
         return "".join(takewhile(lambda child: type(child) is str, self.adapter.content(seen.node)))
 
     def comment(self, seen: Seen) -> None:
-        """Add a claim for a "saved from" comment, and a part for a conditional comment of Internet Explorer.
-
-        Conditional comments count only with the setting `conditional_comments`.
-        """
+        """Add a claim for a "saved from" comment."""
         text = self.own_text(seen)
         value, _ = _encoded(text)
         retrieval = None if self.has_retrieval else retrieval_url(value, 0, len(value), UTF_8)
-        span = rules.conditional(value, 0, len(value)) if self.settings.conditional_comments and seen.inside else None
-        if retrieval is None and span is None:
-            return
-        start, _ = self.put(seen.node, None, text)
         if retrieval is not None:
+            start, _ = self.put(seen.node, None, text)
             self.has_retrieval = True
             self.events.append(BaseClaim(Layer.RETRIEVAL, *retrieval, start))
-        if span is not None:
-            self.events.append(Part(rules.MEDIA_TYPE, start + span[0], start + span[1], _CODING))
 
     def part(self, media_type: str, node: Any, key: Any, value: str, name: str = "") -> None:
         self.events.append(Part(media_type, *self.put(node, key, value), _CODING, name))

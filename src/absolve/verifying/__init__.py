@@ -21,7 +21,7 @@ from absolve.formats import registry
 from absolve.rewriting.policy import absolute
 from absolve.verifying.differences import Differences, Fault, shown
 from absolve.verifying.meant import Meant
-from absolve.verifying.spans import Spans, in_data_urls
+from absolve.verifying.spans import Spans
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,9 +71,6 @@ def differences(before: Entity, document: Document, after: bytes, policy: Policy
         found.add(fault)
     if before.media_type in registry.MAIL:
         for fault in _links_without_their_part(*(_recorded(entity) for entity in (before, rewritten))):
-            found.add(fault)
-    for one, other in in_data_urls(before, rewritten):
-        for fault in faults_inside(one, other, meant, "document in a data: URL"):
             found.add(fault)
     return found.diagnostics
 

@@ -21,7 +21,7 @@ from absolve.core.model import LinkSite
 from absolve.formats.html import names
 from absolve.formats.html import rules as places
 from absolve.verifying.differences import Position
-from absolve.verifying.tokens import COMMENT, CONDITIONAL, DOCTYPE, NOTHING, Markup, Token
+from absolve.verifying.tokens import COMMENT, DOCTYPE, NOTHING, Markup, Token
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +39,6 @@ _TEXTS: Final = (_CHARACTERS, tokenTypes["SpaceCharacters"])
 _START, _END, _COMMENT, _ERROR = (tokenTypes[name] for name in ("StartTag", "EndTag", "Comment", "ParseError"))
 _SHEET: Final = LinkSite("style", "", "css")
 _SCRIPTS: Final = {kind: LinkSite("script", "", kind) for kind in places.JSON_SCRIPTS}
-_CONDITIONAL: Final = LinkSite(COMMENT, "", CONDITIONAL)
 _BLANKS: Final = "\t\n\f\r "
 
 
@@ -59,9 +58,8 @@ class Html(Markup):
         super().__init__("html5lib, scripting on" if scripting else "html5lib", errors)
         self.scripting = scripting
         self.text = text.replace("\r\n", "\n").replace("\r", "\n")
-        self.comment = _CONDITIONAL if settings.conditional_comments else None
         self.clones: Counter[tuple[str, str, str]] = Counter()
-        self._rows = places.rows(lazy=settings.lazy)
+        self._rows = places.rows()
         _Parser(self).parse("", scripting=scripting)
 
     def position_of(self, offset: int) -> Position:
@@ -206,7 +204,7 @@ class _Tokenizer(HTMLTokenizer):
                 start = max(start, self._markup.text.rfind("</", start, self.stream.chunkOffset))
             elif kind == _COMMENT:
                 name = COMMENT
-                add((start, name, NOTHING, "", self._markup.comment), data)
+                add((start, name, NOTHING, "", None), data)
             else:
                 text = " ".join(str(token[key]) for key in ("name", "publicId", "systemId", "correct"))
                 name = DOCTYPE

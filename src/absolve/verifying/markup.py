@@ -29,7 +29,7 @@ from absolve.urls.base import FORBIDDEN, Bases, establish, inherited
 from absolve.verifying.differences import Fault, shown
 from absolve.verifying.html import Html
 from absolve.verifying.meant import CODING, decoded, errors, in_document, in_value
-from absolve.verifying.tokens import COMMENT, CONDITIONAL, DOCTYPE
+from absolve.verifying.tokens import COMMENT, DOCTYPE
 from absolve.verifying.xml import Xml
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def _read(entity: Entity, xml_before: Entity | None, *, scripting: bool) -> Mark
     """Return the tokens of a document. XML after a rewrite is recovered only if that before it was."""
     text = decoded(entity)
     if xml_before is not None:
-        return Xml(text, entity.settings, recover=any(one.code == NOT_WELL_FORMED for one in xml_before.findings))
+        return Xml(text, recover=any(one.code == NOT_WELL_FORMED for one in xml_before.findings))
     if entity.media_type == registry.MARKDOWN:  # html5lib knows no code; where it is, absolve decides
         text = _BLANKS.sub(" ", text_of(markdown.masked(value_of(text))))
     return Html(text, errors(entity.charset), entity.settings, scripting=scripting)
@@ -114,12 +114,10 @@ class Side:
         return text.encode("ascii") if text.isascii() else text.encode("utf-8", self.markup.errors)
 
     def inside(self, text: str, step: str, index: int, *, scripting: bool) -> Side:
-        """Return the side of HTML in a token: a document of its own, or part of this one without a `step`."""
+        """Return the side of HTML in a token: a document of its own."""
         markup = Html(text, self.markup.errors, self.settings, scripting=scripting)
         own = inherited(self.base(self.markup.tokens[index]), step)
-        return Side(
-            markup, self._entity, Bases(own, own) if step else self.bases, self.position(index), self.depth + bool(step)
-        )
+        return Side(markup, self._entity, Bases(own, own), self.position(index), self.depth + 1)
 
     def position(self, index: int) -> Position:
         return self._at or self.markup.position(index)
@@ -210,10 +208,7 @@ class _Judge:
         if place is not None and place.syntax in {"srcdoc", "html"}:
             self._document(code, what, values, place.element if place.syntax == "html" else "srcdoc")
             return
-        if place is not None and place.syntax == CONDITIONAL:
-            if self._comment(what, values):
-                return
-        elif place is not None:
+        if place is not None:
             one, other = (self._read(place, value) for value in values)
             if one.alike(other) and (place.syntax != "formula" or _have_same_tokens(*values)):
                 self._references(one, other, old, new)
@@ -228,27 +223,11 @@ class _Judge:
             return in_document(_DOCUMENTS[place.syntax], self._before.encoded(value))
         return in_value(place, self._before.encoded(value))
 
-    def _comment(self, what: str, values: tuple[str, str]) -> bool:
-        """Compare the HTML in a conditional comment; return whether both are one."""
-        parts = []
-        for value in values:
-            raw = self._before.encoded(value)
-            span = places.conditional(raw, 0, len(raw))
-            if span is None:
-                return False
-            inside = raw[slice(*span)].decode("utf-8", self._before.markup.errors)
-            parts.append((raw[: span[0]], inside, raw[span[1] :]))
-        (start, old, end), (its_start, new, its_end) = parts
-        if (start, end) != (its_start, its_end):
-            return False
-        self._document("tree", what, (old, new), "")
-        return True
-
     def _document(self, code: str, what: str, values: tuple[str, str], step: str) -> None:
         """Compare HTML in a value; beyond the maximum depth, as text."""
-        if values[0] == values[1] and not (self._looks and not (step and self._before.leaves)):
+        if values[0] == values[1] and not (self._looks and not self._before.leaves):
             return
-        if step and self._before.depth >= self._before.settings.max_depth:
+        if self._before.depth >= self._before.settings.max_depth:
             if values[0] != values[1]:
                 self._differ(code, what, *values)
             return

@@ -13,7 +13,7 @@ import sys
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.core.model import DATA, Link, Part
+from absolve.core.model import Link
 from absolve.document.resolved import LinkContext, Resolved, placeholder_at, text, value_of
 from absolve.document.walk import Settings, hold, inners
 from absolve.encodings.charsets import UTF_8
@@ -60,7 +60,6 @@ class Meant:
         self._policy = policy
         self._links: dict[int, set[str]] = {}  # by identity: the entity holds its links
         self._values: dict[tuple[str, str, str], set[str]] = {}
-        self._documents: set[str] = set()  # `data:` URLs: the documents in them are compared for themselves
         hold(before)
         self._learn(before, before.charset, sealed=False)
 
@@ -69,13 +68,9 @@ class Meant:
 
         `charset` is that of the bytes which are written in the end. `sealed`: all links must stay unchanged.
         """
-        reference = ""
         for event in entity.events:
-            if isinstance(event, Part) and event.name == DATA:
-                self._documents.add(reference)  # of the link before it
             if isinstance(event, Link):
                 resolved = Resolved(entity, event)
-                reference = resolved.reference
                 new = None if sealed or event.place.stays == "always" else self._policy(resolved)
                 if new is not None and self.by_policy:
                     new = new.strip(_BLANKS)  # as the rewriter does with the result of a policy
@@ -137,11 +132,7 @@ class Meant:
     def fault_of_text(self, place: LinkSite, old: str, new: str) -> str | None:
         """Return the fault of a changed value, without resolving it; None if it is correct."""
         wanted = self._values.get((place.element, place.attribute, old), {old})
-        return None if new in wanted or self._is_document(old, new) else _other_than(wanted, old, new)
-
-    def _is_document(self, old: str, new: str) -> bool:
-        """Return whether both are `data:` URLs of documents of one type, which are compared for themselves."""
-        return old in self._documents and new.partition(",")[0] == old.partition(",")[0]
+        return None if new in wanted else _other_than(wanted, old, new)
 
     def by_reference(self) -> dict[str, set[str]]:
         """Return the intended values by reference, for the whole document."""
@@ -153,8 +144,6 @@ class Meant:
     def _fault(
         self, old: str, new: str, before: LinkContext, after: LinkContext, wanted: set[str], *, claims: bool
     ) -> str | None:
-        if self._is_document(old, new):
-            return None
         if new not in wanted and (self.by_policy or new != old):
             return _other_than(wanted, old, new)
         if not self._keeps_targets or _exempt(before.place, old) or (claims and not new):

@@ -10,9 +10,9 @@ import re
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from absolve.core.model import DATA, Edit, EditOrder, Link, Part
+from absolve.core.model import Edit, EditOrder, Link, Part
 from absolve.document.resolved import link_context, text
-from absolve.document.walk import inner_at, inners
+from absolve.document.walk import inner_at
 from absolve.formats.grammars import WHITE_SPACE
 from absolve.rewriting.edits import splice
 from absolve.verifying.differences import shown
@@ -78,9 +78,8 @@ class Spans:
         old, new = _events(before), _events(after)
         pairs = list(_paired(old, new))
         regions: list[Region] = []
-        held = {id(link) for (link, _), (part, _) in pairwise(pairs) if isinstance(part, Part) and part.name == DATA}
         for quoted, group in groupby(pairs, key=_newly_quoted):
-            found = [region for pair in group for region in self._of_pair(pair, before, after, held)]
+            found = [region for pair in group for region in self._of_pair(pair, before, after)]
             regions += [self._in_slot(quoted, found, before, after)] if quoted is not None and found else found
         if derived := [*own, *(region for pair in pairs for region in self._of_fields(pair, before, after))]:
             regions = sorted([*regions, *derived])
@@ -95,12 +94,12 @@ class Spans:
             self._unpaired(old[len(pairs) :], new[len(pairs) :], regions, before, after)
         return regions
 
-    def _of_pair(self, pair: Pair, before: Side, after: Side, held: set[int]) -> Iterator[Region]:
-        """Yield the regions where a pair may differ; `held` are links with a document, which differ only there."""
+    def _of_pair(self, pair: Pair, before: Side, after: Side) -> Iterator[Region]:
+        """Yield the regions where a pair may differ."""
         old, new = pair
         if isinstance(old, Link) and isinstance(new, Link):
             self._check(old, new, before, after)
-            region = _changed(old, new, before.data, after.data) if id(old) not in held else None
+            region = _changed(old, new, before.data, after.data)
             if region is not None:
                 yield region
         elif isinstance(old, Part) and isinstance(new, Part):
@@ -340,11 +339,3 @@ def _common(one: bytes, other: bytes) -> int:
 
 def _excerpt(data: bytes, position: int) -> str:
     return data[position : position + 40].decode("utf-8", "replace")
-
-
-def in_data_urls(before: Entity, after: Entity) -> Iterator[tuple[Entity, Entity]]:
-    """Yield the pairs of documents in `data:` URLs, those in other documents, too."""
-    for one, other in zip(inners(before), inners(after), strict=False):
-        if one.part.name == DATA:
-            yield one.entity, other.entity
-        yield from in_data_urls(one.entity, other.entity)

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 COMMENT: Final = "!--"
 DOCTYPE: Final = "!DOCTYPE"
-CONDITIONAL: Final = "conditional comment"  # the syntax of the text of a comment that may be one
 NOTHING: Final[dict[str, str]] = {}
 _MOST_ALIKE: Final = 4096  # different tokens without attributes that are stored once
 

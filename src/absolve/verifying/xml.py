@@ -21,7 +21,6 @@ from absolve.verifying.tokens import COMMENT, DOCTYPE, Markup, Token
 
 if TYPE_CHECKING:
     from absolve.core.model import LinkSite
-    from absolve.document.settings import Settings
 
 _OFF: Final[dict[str, Any]] = dict.fromkeys(("resolve_entities", "load_dtd", "strip_cdata"), False)
 _XML_BASE: Final = f"{{{link_tables.XML}}}base"
@@ -53,14 +52,14 @@ class Xml(Markup):
     `recover`: what makes it not well-formed is skipped, or text. No external entity, DTD or network resource is loaded.
     """
 
-    def __init__(self, text: str, settings: Settings, *, recover: bool = False) -> None:
+    def __init__(self, text: str, *, recover: bool = False) -> None:
         super().__init__("lxml", "surrogatepass")
         parser = etree.XMLParser(encoding="utf-8", no_network=True, huge_tree=True, recover=recover, **_OFF)
         root = etree.fromstring((_mended(text) if recover else text).lstrip("\t\n\r ").encode(), parser)
         document: Any = root.getroottree().docinfo
         declared = document.internalDTD
         self._entities = {entity.name: entity.content for entity in declared.iterentities()} if declared else {}
-        self._elements = elements(str(root.tag), lazy=settings.lazy)
+        self._elements = elements(str(root.tag))
         self.add(self.bare(DOCTYPE, document.doctype), 0)
         for node in list(root.itersiblings(preceding=True))[::-1]:
             self._other(node, "", is_before=True)

@@ -47,7 +47,7 @@ NO_LINKS = [
     "<math><a href=x /><mi src=x /></math>", "<td background=x>", "<select><a><table></select><script>x</script>", "<meta content=x>",
     "<meta name=description content=x>", "<meta property=og:title content=x>", "<meta http-equiv=content-type content='text/html'>",
     "<meta http-equiv=refresh content=x>", "<meta property=og:image>", "<script type=importmap src=></script>",
-    "<img data-src=x data-srcset=x><div data-background=x>", "<!--[if IE]><a href=x><![endif]-->",
+    "<img data-src=x><div data-background=true>", "<!--[if IE]><a href=x><![endif]-->",
     '<script type=application/ld+json>{"url": "http://h/"}</script>',
     "<p about=[ex:a] resource=_:b><p about=foaf:me>", "<param value=x>", "<param name=flashvars value=x.mp4>", "<param name=url value=true>",
     "<meta content=x name=x name=og:image>", "<meta name=msapplication-config content=none>",
@@ -113,11 +113,10 @@ def test_every_row_of_the_link_tables_is_found(place: LinkSite, page: str) -> No
 
 
 @pytest.mark.parametrize("place", link_tables.LAZY, ids=lambda place: f"{place.element}-{place.attribute}")
-def test_lazy_attributes_are_found_with_the_option(place: LinkSite) -> None:
+def test_lazy_attributes_are_links(place: LinkSite) -> None:
     page = page_for(place)
     wanted = "x.png" if place.syntax == "likely" else "x"
-    assert found(page) == []
-    assert [link[1:] for link in found(page, lazy=True)] == [(place.attribute, wanted)]
+    assert [link[1:] for link in found(page)] == [(place.attribute, wanted)]
 
 
 @pytest.mark.parametrize("name", link_tables.PARAMS)
@@ -249,23 +248,6 @@ def test_inner_documents_have_their_type_path_and_content(page: str, expected: l
     assert parts(page) == expected
 
 
-@pytest.mark.parametrize(
-    ("comment", "expected"),
-    [
-        ("<!--[if IE]>x<![endif]-->", ["x"]),
-        ("<!--[if lt IE 9]>\n<a href=x>\n<![endif]-->", ["\n<a href=x>\n"]),
-        ("<!--[if !IE]><!-->x<!--<![endif]-->", []),  # every browser reads its content as markup
-        ("<!--[if IE]>x-->", []),
-        ("<!-- [if IE]>x<![endif]-->", []),
-        ("<!--<![endif]-->", []),
-        ("<![if IE]>x<![endif]>", []),
-    ],
-)
-def test_conditional_comments_are_inner_documents_with_the_option(comment: str, expected: list[str]) -> None:
-    assert parts(comment) == []
-    assert [part[2] for part in parts(comment, conditional_comments=True)] == expected
-
-
 def test_nul_bytes_are_counted() -> None:
     found = [event for data in (b"a\0", b"a\0\0") for event in walk(data, UTF_8, Settings())]
     assert [event.text for event in found if isinstance(event, Finding)] == ["a NUL byte, which stays", "2 NUL bytes, which stay"]
@@ -327,5 +309,5 @@ def test_a_reused_walker_has_no_state_of_earlier_documents(first: str) -> None:
             page = f"{ends}{second}"
             walker._spare.clear()  # the walker that is reused
             alone = reported(page)
-            reported(LEAVES[first], lazy=True)
+            reported(LEAVES[first])
             assert reported(page) == alone

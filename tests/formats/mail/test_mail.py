@@ -479,13 +479,6 @@ def test_signed_parts_stay_with_a_diagnostic(data: bytes, line: int) -> None:
     assert codes(data) == [("signed", line, False)]
 
 
-@pytest.mark.parametrize("data", [data for data, _ in SIGNED])
-def test_signed_parts_are_rewritten_with_the_option(data: bytes) -> None:
-    done = data.replace(LINK, DONE).replace(b"<x>", b"<http://h.example/d/x>")
-    assert rewritten(data, break_signatures=True) == done
-    assert codes(data, break_signatures=True) == []
-
-
 def test_unchanged_signed_parts_cause_no_diagnostic() -> None:
     assert codes(b"DKIM-Signature: x\n" + html(b'<a href="http://other.example/#x">')) == []
 

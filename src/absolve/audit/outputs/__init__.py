@@ -46,14 +46,13 @@ SUFFIXES: Final = {
 class Options(NamedTuple):
     """How results are written.
 
-    `fail_on`: verdicts that are errors; others are warnings. `credentials`: write user information of URLs as it is.
+    `fail_on`: verdicts that are errors; others are warnings.
     `format`: one of FORMATS, else the suffix of the path decides. `roots`: files and folders whose source lines the
     report may show: inputs that the run has read itself. `findings`: of the tables only what was found, with its
     summary and causes.
     """
 
     fail_on: frozenset[str] = frozenset(VERDICTS) - frozenset(TOLERATED)
-    credentials: bool = False
     format: str | None = None
     roots: tuple[Path, ...] = ()
     findings: bool = False

@@ -28,7 +28,7 @@ from absolve.audit.tables import TABLES as RESULTS
 from absolve.core.errors import UsageError, in_short
 from absolve.core.printable import masked, printable
 from absolve.tables.duckdb import CLOSED
-from absolve.tables.plain import literal
+from absolve.tables.plain import original
 from absolve.tables.reading import long_cells
 
 if TYPE_CHECKING:
@@ -134,8 +134,8 @@ def _current(source: Source) -> Iterator[tuple[Any, ...]]:
 
 
 def _normal(cell: Any) -> Any:
-    """Return a text as each of the forms may have it: masked, escaped, harmless in a spreadsheet, cut."""
-    return literal(printable(masked(cell)))[:_COMPARED] if isinstance(cell, str) else "" if cell is None else cell
+    """Return a text as each of the forms may have it: masked, escaped, cut."""
+    return printable(masked(cell))[:_COMPARED] if isinstance(cell, str) else "" if cell is None else cell
 
 
 def _insert(connection: duckdb.DuckDBPyConnection, table: str, rows: Rows, *, first: int) -> None:
@@ -207,7 +207,8 @@ def _of_csv(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     for table in TABLES:
         _check_file(path_of_table(path, table))
         with path_of_table(path, table).open(encoding="utf-8", newline="") as file, long_cells(_LARGEST_CELL):
-            yield from ((table, row) for row in csv.DictReader(file))
+            for row in csv.DictReader(file):
+                yield table, {name: original(cell) for name, cell in row.items() if isinstance(cell, str)}
 
 
 def _of_jsonl(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:

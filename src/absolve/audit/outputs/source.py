@@ -14,7 +14,6 @@ from absolve.audit.judge import batched, each, one
 from absolve.audit.tables import FINE, QUIET, TABLES
 from absolve.core import printable
 from absolve.core.printable import visible_json
-from absolve.run.safe_cells import Cells
 from absolve.tables import FORMATS, Table, by_name
 from absolve.tables.duckdb import add_function
 
@@ -88,8 +87,6 @@ class Source:
 
     def masked(self, expression: str) -> str:
         """Return SQL for a text with masked user information. Only texts with an @ are looked at by Python."""
-        if self.options.credentials:
-            return expression
         return f"CASE WHEN contains({expression}, '@') THEN {_MASKED}({expression}) ELSE {expression} END"
 
     def select(self, table: str) -> str:
@@ -124,7 +121,6 @@ class Source:
 
     def _chunks(self, selects: Mapping[str, str], form: Format, sink: Sink) -> Iterator[tuple[str, Any]]:
         """Yield the encoded rows of each table; those of JSON name it, and have escapes for what is invisible."""
-        cells = Cells(literal=form.spreadsheet)
         is_json = form.several and form.text
         for name, select in selects.items():
             if form.columns:
@@ -136,7 +132,7 @@ class Source:
                     chunk = sink.encode(("table", *columns), [(name, *row) for row in rows])
                     yield name, visible_json(chunk)
                 else:
-                    yield name, sink.encode(columns, cells.of(columns, rows))
+                    yield name, sink.encode(columns, rows)
 
     def rows(self, statement: str, parameters: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a statement. Several may be open at once."""

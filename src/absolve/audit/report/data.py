@@ -46,7 +46,7 @@ _UNKNOWN: Final = (None, 0, None, None, None, None, 1 << 30)  # the row of what 
 class Causes:
     """The columns of causes, those of their findings, and those of old URLs. `failing`: verdicts that are errors."""
 
-    def __init__(self, roots: Iterable[Path], failing: Collection[str], *, credentials: bool = False) -> None:
+    def __init__(self, roots: Iterable[Path], failing: Collection[str]) -> None:
         self.texts, self.documents, self.sections = Texts(), Texts(), Texts()
         self.lines, self.layers = Texts(), Texts()
         self.verdicts: list[str] = []
@@ -68,7 +68,7 @@ class Causes:
         self.known: dict[tuple[Any, ...], tuple[Any, ...]] = {}  # rows of causes, by cause and verdict
         self.asked = "request"  # what lists of old URLs count
         self._failing = failing
-        self._source_lines = SourceLines(roots, credentials=credentials)
+        self._source_lines = SourceLines(roots)
         self._seen: set[int] = set()
 
     def begin(self, cause: str | None, verdict: str, kind: str, title: str, size: int) -> None:
@@ -199,7 +199,7 @@ def reached(
 
 def collected(source: Source) -> Causes:
     """Return the data of the report."""
-    causes = Causes(source.options.roots, source.options.fail_on | {UNREAD}, credentials=source.options.credentials)
+    causes = Causes(source.options.roots, source.options.fail_on | {UNREAD})
     causes.known, causes.asked = _cause_rows(source), source.asked
     _links(source, causes)
     _urls(source, causes)
@@ -394,11 +394,10 @@ _OPEN: Final = re.compile(r"(?<=//)[^\s\"'<>/@]*\Z")
 class SourceLines:
     """The lines of documents below these roots; others are not opened, since an inventory may name any file.
 
-    User information in URLs is masked, unless `credentials`.
+    User information in URLs is masked.
     """
 
-    def __init__(self, roots: Iterable[Path], *, credentials: bool = False) -> None:
-        self._credentials = credentials
+    def __init__(self, roots: Iterable[Path]) -> None:
         self._roots = [os.path.realpath(root) for root in roots]
         self._path = ""
         self._data: bytes | None = None
@@ -419,9 +418,8 @@ class SourceLines:
         if reference.isascii() and "&" not in reference and reference[:MOST] not in text:
             return ""
         is_cut = left > 0 and data[left - 1 : left] != b"\n"
-        if not self._credentials:
-            text = masked(_BEGUN.sub(f"{MASK}@", text, count=1) if is_cut else text)
-            text = _OPEN.sub(MASK, text) if newline < start else text
+        text = masked(_BEGUN.sub(f"{MASK}@", text, count=1) if is_cut else text)
+        text = _OPEN.sub(MASK, text) if newline < start else text
         return printable(f"{'…' if is_cut else ''}{text.strip()}")
 
     def _read(self, document: str) -> bytes | None:

@@ -1,6 +1,6 @@
 """Build the walker's dispatch tables from the link tables: link site and action by element and attribute number.
 
-In: the rows of link_tables.py and the numbers of names.py. Out: `Actions`, once per process for each value of `lazy`,
+In: the rows of link_tables.py and the numbers of names.py. Out: `Actions`, once per process,
 and `Tables`, once per charset: those actions with the codings and caches that all documents in the charset share.
 """
 
@@ -43,9 +43,8 @@ LINK_HREF = 5
 BASE_HREF = 6
 CODEBASE_ROW = 7
 STYLE = 8  # CSS declarations, on any element
-LAZY_LEFT = 9  # an attribute of lazy loading, which is only counted
-SAVED = 10  # the URL of a saved page
-PARAM = 11
+SAVED = 9  # the URL of a saved page
+PARAM = 10
 _SPECIAL = {("meta", "content"): META, ("link", "href"): LINK_HREF, ("base", "href"): BASE_HREF}
 _SPECIAL["param", "value"] = PARAM
 _SPECIAL[link_tables.SCRAPBOOK.element, link_tables.SCRAPBOOK.attribute] = SAVED
@@ -55,25 +54,17 @@ _NO_PLACE = LinkSite("", "")
 class Actions:
     """Arrays by element row and attribute number: `places`; `actions`; `interest`, the pairs that are reported."""
 
-    def __init__(self, *, lazy: bool) -> None:
+    def __init__(self) -> None:
         self.places: list[LinkSite] = [_NO_PLACE] * (ATTRIBUTES * ROWS)
         interest = bytearray(len(self.places))
         actions = bytearray(len(self.places))
-        for place in places.html_rows(lazy=lazy):
+        for place in places.html_rows():
             attribute, action = ATTRIBUTE_ID[place.attribute.encode()], _action(place)
             for row in self._rows(place):
                 at = row * ATTRIBUTES + attribute
                 self.places[at] = place
                 actions[at] = action
                 interest[at] = 1
-        for place in () if lazy else sorted(link_tables.LAZY, key=lambda place: place.element != "*"):
-            attribute = ATTRIBUTE_ID[place.attribute.encode()]
-            for row in self._rows(place):
-                at = row * ATTRIBUTES + attribute
-                if actions[at] in {NOTHING, LAZY_LEFT}:
-                    self.places[at] = place
-                    actions[at] = LAZY_LEFT
-                    interest[at] = 1
         for foreign, row in ((link_tables.SVG, SVG_ROW), (link_tables.MATHML, MATHML_ROW)):
             for place in (*link_tables.GLOBAL, *foreign):
                 at = row * ATTRIBUTES + ATTRIBUTE_ID[place.attribute.encode()]
@@ -106,8 +97,8 @@ def _action(place: LinkSite) -> int:
 
 
 @cache
-def actions(*, lazy: bool) -> Actions:
-    return Actions(lazy=lazy)
+def actions() -> Actions:
+    return Actions()
 
 
 class Tables(NamedTuple):
@@ -129,9 +120,9 @@ class Tables(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def tables_of(charset: Charset, lazy: bool) -> Tables:
-    """Return the tables for a charset, with or without the attributes of lazy loading."""
-    found = actions(lazy=lazy)
+def tables_of(charset: Charset) -> Tables:
+    """Return the tables for a charset."""
+    found = actions()
     double, single = quoted(charset, 0x22), quoted(charset, 0x27)
     codings: list[Coding] = [double] * (max(DOUBLE, SINGLE) + 1)
     codings[SINGLE] = single

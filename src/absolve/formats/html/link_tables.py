@@ -349,7 +349,7 @@ TYPE_KINDS: Final[dict[str, str]] = {
 }
 TYPE_KIND: Final = "navigation"
 
-# --- lazy loading: only with --lazy --------------------------------------------------------------------------------
+# --- lazy loading ---------------------------------------------------------------------------------------------------
 
 # Attributes from which scripts load a URL later. The names are frequent in real pages and in loaders. Where pages also
 # use the name for other data ("true", "#fff", JSON), the syntax is `likely`, which accepts only values that look like a

@@ -34,10 +34,9 @@ PARAM_VALUE: Final = LinkSite("param", "value")  # likewise of `param_place`
 Key = tuple[int, str, str]  # namespace (of names.py), element, attribute
 
 
-def html_rows(*, lazy: bool) -> list[LinkSite]:
+def html_rows() -> list[LinkSite]:
     """Return the rows for HTML elements, those for any element (`*`) first: later rows replace them."""
-    lazily = link_tables.LAZY if lazy else ()
-    found = [*link_tables.HTML, *link_tables.AMP, *link_tables.GLOBAL, *lazily, META_CONTENT, PARAM_VALUE]
+    found = [*link_tables.HTML, *link_tables.AMP, *link_tables.GLOBAL, *link_tables.LAZY, META_CONTENT, PARAM_VALUE]
     return sorted(found, key=lambda place: place.element != "*")
 
 
@@ -55,9 +54,9 @@ class Rows(dict[Key, LinkSite]):
 
 
 @cache
-def rows(*, lazy: bool) -> Rows:
+def rows() -> Rows:
     """Return the rows of all namespaces, with aliases."""
-    found = Rows({(names.HTML, place.element, place.attribute): place for place in html_rows(lazy=lazy)})
+    found = Rows({(names.HTML, place.element, place.attribute): place for place in html_rows()})
     for alias, element in link_tables.ALIASES.items():
         found.update({(names.HTML, alias, key[2]): place for key, place in found.items() if key[1] == element})
     found.update(FOREIGN)
@@ -199,12 +198,3 @@ def foreign_text(data: bytes, start: int) -> Iterator[tuple[int, int, bool]]:
 
 
 _CDATA: Final = b"<![CDATA["
-
-
-def conditional(data: bytes, start: int, end: int) -> tuple[int, int] | None:
-    """Return the span of the HTML in Internet Explorer's conditional comment; None for the text of other comments."""
-    if data[start : start + 3] != b"[if":
-        return None
-    opened = data.find(b"]>", start, end)
-    closed = data.rfind(b"<![endif]", start, end)
-    return (opened + 2, closed) if 0 <= opened < closed else None

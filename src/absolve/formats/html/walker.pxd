@@ -15,17 +15,14 @@ from absolve.formats.html.filters cimport (
 from absolve.formats.html.tag cimport Tag
 from absolve.formats.html.tokenizer cimport Tokenizer
 from absolve.formats.html.values cimport Values
-from absolve.urls cimport prefixing
-from absolve.urls.prefixing cimport http_host, shape
 
 cdef int _ATTRIBUTES, _TAG, _END, _AS, _CODEBASE, _CONTENT, _HREF, _HTTP_EQUIV, _ITEMPROP, _NAME, _PROPERTY, _REL
 cdef int _TYPE, _SCRIPT_ELEMENT, _STYLE_ELEMENT, _PARENTHESIS, _AT, _NOTHING, _URL, _OTHER, _IN_CODEBASE, _META
-cdef int _LINK_HREF, _BASE_HREF, _CODEBASE_ROW, _STYLE, _SAVED, _LAZY_LEFT, _FULL_STOP, _SLASH, _PARAM, _VALUE
+cdef int _LINK_HREF, _BASE_HREF, _CODEBASE_ROW, _STYLE, _SAVED, _PARAM, _VALUE
 cdef int _VALUETYPE
 cdef int _SVG, _SVG_ROW, _MATHML_ROW
 cdef Py_ssize_t _SMALL
 
-cdef bint _is_absolute(const unsigned char* p, Py_ssize_t start, Py_ssize_t end) noexcept
 cdef object _decided(object kept, object keywords)
 
 
@@ -33,7 +30,6 @@ cdef object _decided(object kept, object keywords)
 cdef class _Walk:
     cdef bytes data
     cdef object charset
-    cdef bint lazy
     cdef bint scripting
     cdef object options
     cdef list places
@@ -51,7 +47,7 @@ cdef class _Walk:
     cdef object ruled
     cdef object facts  # a FactCollector, or None
 
-    cdef int prepare(self, object charset, bint lazy)
+    cdef int prepare(self, object charset)
     cdef int begin(self, bytes data, object charset, object options)
     cdef int release(self)
     cdef EventList run(self, bytes data, object charset, object options)
@@ -61,7 +57,6 @@ cdef class _Walk:
     cdef str element_name(self, Tokenizer scanner)
     cdef int url(self, int attribute, LinkSite place, object claim)
     cdef int value(self, int attribute, LinkSite place)
-    cdef int lazily(self, int attribute)
     cdef int declarations(self, int attribute)
     cdef int add_link(self, LinkSite place, Py_ssize_t start, Py_ssize_t end, object coding, object claim)
     cdef int base(self, LinkSite place)

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from absolve.core import byte_scan
 from absolve.core.model import IGNORED_BASE, BaseClaim, Finding, Layer, Part
-from absolve.encodings.charsets import IN_COMMENT
-from absolve.encodings.codings import Raw
 from absolve.formats import registry
 from absolve.formats.base_claims import base_claim, codebase_claim
 from absolve.formats.events import EventList
@@ -28,8 +26,6 @@ from absolve.formats.html.rules import CSS, CSS_DECLARATIONS, MEDIA_TYPE
 from absolve.formats.html.saved_from import retrieval_url, saved_claim
 from absolve.formats.html.tokenizer import Tokenizer
 from absolve.formats.html.values import Values
-from absolve.urls import prefixing
-from absolve.urls.prefixing import http_host, shape
 
 if TYPE_CHECKING:
     import cython
@@ -73,8 +69,6 @@ _SCRIPT_ELEMENT = ELEMENT_ID[b"script"]
 _STYLE_ELEMENT = ELEMENT_ID[b"style"]
 
 _PARENTHESIS = 40
-_FULL_STOP = 46
-_SLASH = 47
 _AT = 64
 
 _NOTHING = dispatch.NOTHING
@@ -86,7 +80,6 @@ _LINK_HREF = dispatch.LINK_HREF
 _BASE_HREF = dispatch.BASE_HREF
 _CODEBASE_ROW = dispatch.CODEBASE_ROW
 _STYLE = dispatch.STYLE
-_LAZY_LEFT = dispatch.LAZY_LEFT
 _SAVED = dispatch.SAVED
 _PARAM = dispatch.PARAM
 _SVG = names.SVG
@@ -96,7 +89,7 @@ _MATHML_ROW = names.MATHML_ROW
 
 def walk(data: bytes, charset: Charset, options: WalkOptions) -> EventList:
     """Return the events of an HTML document in an ASCII-compatible charset."""
-    walker: _Walk = _spare.pop() if _spare else _Walk(charset, options.lazy)
+    walker: _Walk = _spare.pop() if _spare else _Walk(charset)
     events = walker.run(data, charset, options)
     if len(data) <= _SMALL:
         walker.release()
@@ -112,16 +105,15 @@ _SMALL = 1 << 16  # bytes; a walker uses a few times as much memory
 class _Walk:
     """A pass over one document; reusable for another one by `begin`."""
 
-    def __init__(self, charset: Charset, lazy: bool) -> None:
+    def __init__(self, charset: Charset) -> None:
         self.scanner = Tokenizer(b"", b"")
         self.tag = self.scanner.tag
-        self.prepare(charset, lazy)
+        self.prepare(charset)
 
-    def prepare(self, charset: Charset, lazy: cython.bint) -> cython.int:
+    def prepare(self, charset: Charset) -> cython.int:
         """Set the tables for documents in a charset."""
-        tables = dispatch.tables_of(charset, lazy)
+        tables = dispatch.tables_of(charset)
         self.charset = charset
-        self.lazy = lazy
         self.places = tables.places
         self.actions = tables.actions
         self.interest = tables.interest
@@ -133,9 +125,8 @@ class _Walk:
 
     def begin(self, data: bytes, charset: Charset, options: WalkOptions) -> cython.int:
         """Begin another document, and reset all state."""
-        lazy: cython.bint = options.lazy
-        if charset is not self.charset or lazy != self.lazy:
-            self.prepare(charset, lazy)
+        if charset is not self.charset:
+            self.prepare(charset)
         self.data = data
         self.options = options
         self.scanner.begin(data, self.interest)
@@ -222,9 +213,6 @@ class _Walk:
             if action == _STYLE:
                 self.declarations(attribute)
                 continue
-            if action == _LAZY_LEFT:
-                self.lazily(attribute)
-                continue
             place = self.places[row + attribute]
             if action == _URL:
                 self.url(attribute, place, None)
@@ -309,19 +297,6 @@ class _Walk:
             coding = self.values.coding(attribute)
             for one, other in self.values.references(syntax, start, end, coding):
                 self.add_link(place, one, other, coding, None)
-        return 0
-
-    def lazily(self, attribute: cython.int) -> cython.int:
-        """Count an attribute of lazy loading with a relative reference, which is no link without the option."""
-        p: cython.p_const_uchar = self.data
-        start: cython.Py_ssize_t = self.tag.value_start[attribute]
-        end: cython.Py_ssize_t = self.tag.value_end[attribute]
-        # Most values are absolute URLs, or no references at all.
-        if _is_absolute(p, start, end) or (
-            byte_scan.find(p, _SLASH, start, end) < 0 and byte_scan.find(p, _FULL_STOP, start, end) < 0
-        ):
-            return 0
-        self.events.lazy += 1
         return 0
 
     def declarations(self, attribute: cython.int) -> cython.int:
@@ -436,23 +411,13 @@ class _Walk:
         return 0
 
     def comment(self, start: cython.Py_ssize_t, text: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
-        """Add the retrieval URL of a saved page; with `conditional_comments`, the HTML in a conditional comment."""
+        """Add the retrieval URL of a saved page."""
         if not self.has_retrieval and may_be_savers(self.data, text, end):
             claim = retrieval_url(self.data, text, end, self.charset)
             if claim is not None:
                 self.has_retrieval = True
                 self.events.append(BaseClaim(Layer.RETRIEVAL, claim[0], claim[1], start))
-        if self.options.conditional_comments:
-            span = places.conditional(self.data, text, end)
-            if span is not None:
-                self.events.append(Part(MEDIA_TYPE, span[0], span[1], Raw(self.charset, IN_COMMENT)))
         return 0
-
-
-def _is_absolute(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
-    """Return whether a reference, or the first one of a list, has a scheme; False if in doubt."""
-    shaped: cython.int = shape(p, start, end)
-    return http_host(p, start, end) > 0 or shaped == prefixing.ABSOLUTE or shaped == prefixing.OPAQUE
 
 
 def _decided(kept: Kept[Any], keywords: Keywords) -> Any:

@@ -120,7 +120,7 @@ class _Walk:
         self._is_long = any(map(is_long, types))
         self._content = content_of([] if self._is_long else types, default, data, header.body)
         signatures = (kind for name, kind in _SIGNATURES.items() if any(field.name == name for field in found))
-        self._signature = "" if options.break_signatures else next(signatures, "")
+        self._signature = next(signatures, "")
 
     def _values(self, name: str) -> list[str]:
         return [headers.value(self._data, field) for field in headers.named(self._fields, name)]
@@ -152,7 +152,7 @@ class _Walk:
             yield self._not_read("encrypted")
         if media_type.startswith("multipart/"):
             kind = registry.PART_OF_DIGEST if media_type == "multipart/digest" else registry.PART
-            signed = "" if self._options.break_signatures or media_type != "multipart/signed" else media_type
+            signed = media_type if media_type == "multipart/signed" else ""
             yield from self.multipart(self._content.boundary(self._data, self._body), kind, signed)
             return
         if inside:

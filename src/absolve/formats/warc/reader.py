@@ -364,7 +364,7 @@ def _wrong_length(offset: int, url: str) -> Finding:
 
 def _too_large(limit: int, offset: int, url: str = "") -> Finding:
     """Return the finding for a record of more than `limit` bytes."""
-    return _record_finding("too-large", f"this record has more than {limit:,} bytes (--max-decompressed)", offset, url)
+    return _record_finding("too-large", f"this record has more than {limit:,} bytes (max-decompressed)", offset, url)
 
 
 def _url_at(data: bytes, start: int) -> str:

@@ -18,7 +18,6 @@ cdef class Written:
 
 @cython.final
 cdef class Namespaces:
-    cdef bint _lazy
     cdef readonly dict bindings
     cdef object _names
     cdef dict _known

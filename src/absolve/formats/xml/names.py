@@ -30,11 +30,11 @@ class Element:
 
     __slots__ = ("local", "namespace", "places", "text")
 
-    def __init__(self, name: str, root: str, *, lazy: bool) -> None:
+    def __init__(self, name: str, root: str) -> None:
         self.namespace, _, self.local = name.rpartition(SEPARATOR)
         rows = _rows(self.namespace, root)
         self.text = rows.get((self.local, ""))
-        self.places = _Attributes(self, rows, lazy=lazy)
+        self.places = _Attributes(self, rows)
 
     def named(self, place: LinkSite) -> LinkSite:
         """Return a row for any element (`*`) with the name of this one."""
@@ -51,10 +51,9 @@ class _Attributes(dict[str, LinkSite | Choice | None]):
     A row for any element (`*`) is the same object in all of them.
     """
 
-    def __init__(self, element: Element, rows: dict[tuple[str, str], LinkSite | Choice], *, lazy: bool) -> None:
+    def __init__(self, element: Element, rows: dict[tuple[str, str], LinkSite | Choice]) -> None:
         self._element = element
         self._rows = rows
-        self._lazy = lazy
 
     def __missing__(self, key: str) -> LinkSite | Choice | None:
         found = self._found(key)
@@ -77,7 +76,7 @@ class _Attributes(dict[str, LinkSite | Choice | None]):
         """Return the row of the HTML tables, in which all names are in lower case, those of SVG and MathML too."""
         if namespace != names.HTML:
             local, attribute = local.lower(), attribute.lower()
-        return rules.rows(lazy=self._lazy).row(namespace, local, attribute)
+        return rules.rows().row(namespace, local, attribute)
 
 
 @cache
@@ -90,25 +89,24 @@ def _rows(namespace: str, root: str) -> dict[tuple[str, str], LinkSite | Choice]
 class Elements(dict[str, Element]):
     """Cache of elements by expanded name, for documents with the same root element."""
 
-    def __init__(self, root: str, *, lazy: bool) -> None:
+    def __init__(self, root: str) -> None:
         self._root = root
-        self._lazy = lazy
 
     def __missing__(self, name: str) -> Element:
-        found = Element(name, self._root, lazy=self._lazy)
+        found = Element(name, self._root)
         if len(self) < _KEPT and len(name) <= _LONGEST:
             self[name] = found
         return found
 
 
-def elements(root: str, *, lazy: bool) -> Elements:
+def elements(root: str) -> Elements:
     """Return the cache for documents whose root element has this name."""
-    return _elements(root if root in link_tables.ROOTS else "", lazy)
+    return _elements(root if root in link_tables.ROOTS else "")
 
 
 @cache
-def _elements(root: str, lazy: bool) -> Elements:
-    return Elements(root, lazy=lazy)
+def _elements(root: str) -> Elements:
+    return Elements(root)
 
 
 # --- qualified names ------------------------------------------------------------------------------------------------
@@ -154,11 +152,10 @@ class Names:
     The caller passes the `bindings` there: a copy for each position would take time linear in the prefixes in scope.
     """
 
-    def __init__(self, root: str, *, lazy: bool, of: Names | None = None) -> None:
+    def __init__(self, root: str, *, of: Names | None = None) -> None:
         self.known: dict[bytes, Written] = {}
-        self._elements = elements(root, lazy=lazy)
+        self._elements = elements(root)
         self._root = root
-        self._lazy = lazy
         self._inside: dict[tuple[tuple[bytes, str], ...], Names] = {}
         self._first = of or self
         self.room = _KEPT  # remaining names, counted in the first cache for all that are nested in it
@@ -185,20 +182,20 @@ class Names:
         """Return the cache for the content of an element that declares these namespaces."""
         found = self._inside.get(declared)
         if found is None:
-            found = Names(self._root, lazy=self._lazy, of=self._first)
+            found = Names(self._root, of=self._first)
             if self.has_room(sum(len(prefix) + len(namespace) + 1 for prefix, namespace in declared)):
                 self._inside[declared] = found
         return found
 
 
-_NAMES: dict[tuple[str, bool], Names] = {}
+_NAMES: dict[str, Names] = {}
 
 
-def names_of(root: str = "", *, lazy: bool) -> Names:
+def names_of(root: str = "") -> Names:
     """Return the cache for documents with this root element, before any declaration; a new one if it is full."""
-    found = _NAMES.get((root, lazy))
+    found = _NAMES.get(root)
     if found is None or found.is_full():
-        found = _NAMES[root, lazy] = Names(root, lazy=lazy)
+        found = _NAMES[root] = Names(root)
     return found
 
 
@@ -208,10 +205,9 @@ class Namespaces:
     `bindings` maps prefixes to namespaces of the tables, or to OTHER where one hides those.
     """
 
-    def __init__(self, *, lazy: bool) -> None:
-        self._lazy = lazy
+    def __init__(self) -> None:
         self.bindings: Bindings = dict(_ALWAYS)
-        self._names = names_of(lazy=lazy)
+        self._names = names_of()
         self._known = self._names.known
         # stack of elements with declarations: depth, the outer cache, the previous bindings of their prefixes
         self._outer: list[tuple[int, Names, list[tuple[bytes, str | None]]]] = []
@@ -237,7 +233,7 @@ class Namespaces:
 
     def begin(self, root: str) -> cython.int:
         """Switch to the vocabulary that the root element's name implies, for names without a namespace."""
-        return self._go_on(names_of(root, lazy=self._lazy).inside(tuple(self.bindings.items())))
+        return self._go_on(names_of(root).inside(tuple(self.bindings.items())))
 
     def end(self, depth: cython.int) -> cython.int:
         """End the element at this depth: restore the bindings around it."""

@@ -85,7 +85,7 @@ class _Walk:
         self.defaults = prolog.namespaces
         self.expansion = prolog.expansion
         self.last = Tag(data, charset, prolog)
-        self.names = Namespaces(lazy=options.lazy)
+        self.names = Namespaces()
         self.has_root = self.is_page = self.has_base = self.has_retrieval = False
         self.depth = 0
         self.template = 0  # the depth of the outermost template element that is open

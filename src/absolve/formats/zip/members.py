@@ -131,7 +131,7 @@ class Unread(Content):
     """The coding of a member with a fault, or with content larger than the limit: `decode` raises CodingError."""
 
     def decode(self, raw: bytes) -> bytes:  # noqa: ARG002 - it is not read
-        large = "too-large", f"{self._member.size:,} bytes come out of this (--max-decompressed)"
+        large = "too-large", f"{self._member.size:,} bytes come out of this (max-decompressed)"
         raise CodingError(*(self._member.fault or large))
 
 

@@ -137,7 +137,7 @@ class Package:
         self._is_wacz = _DESCRIPTION in by_name and any(map(is_record_file, by_name))
         signatures = filter(epub.SIGNATURE.fullmatch, by_name)
         signature = next(signatures, saved_pages.sealed_by(data))
-        self._signature = ONLY_READ if self._is_wacz else "" if options.break_signatures else signature
+        self._signature = ONLY_READ if self._is_wacz else signature
 
     def _read(self, by_name: Mapping[str, Member], name: str) -> bytes | None:
         """Return the content of a member; None where it is missing, faulty, broken or too large."""
@@ -249,7 +249,7 @@ class Package:
         if member.method != members.STORED:
             if member.size > self._left:
                 most = self._options.max_decompressed
-                text = f"more than {most:,} bytes come out of this package (--max-decompressed)"
+                text = f"more than {most:,} bytes come out of this package (max-decompressed)"
                 return "too-large", text
             self._left -= member.size
         return None
