@@ -30,6 +30,7 @@ from absolve.run.publish import Publisher
 from absolve.run.results import Failure, FilesReady, RowChunk
 from absolve.run.rewrite_task import rewritten
 from absolve.run.rewritten_files import unwritable
+from absolve.run.safe_cells import Cells
 from absolve.run.sources import STDIN
 
 try:
@@ -79,13 +80,15 @@ def links(
 ) -> DataFrame:
     """Return the links of files, folders and archives: the columns of the inventory, rows in no order.
 
-    The inputs are found now, and read when Spark computes the rows. An input that fails is in the logs of its executor;
-    with `failures` also in a row with nothing but the last column, `failure`, which is null in the others. The options
-    are url, media_type, charset and the choices of `absolve.links`. Raise UsageError or TypeError for an unknown one.
+    The inputs are found now, and read when Spark computes the rows, in which passwords in URLs are masked. An input
+    that fails is in the logs of its executor; with `failures` also in a row with nothing but the last column,
+    `failure`, which is null in the others. The options are url, media_type, charset and the choices of
+    `absolve.links`. Raise UsageError or TypeError for an unknown one.
     """
     if unknown := [name for name in columns if name not in COLUMNS]:
         raise UsageError(f"there is no column {unknown[0]!r}: choose from {', '.join(COLUMNS)}")
-    how = ListOptions(_reading(options), tuple(columns), "parquet")  # its encoded rows are Arrow batches
+    reading = _reading(options)
+    how = ListOptions(reading, tuple(columns), "parquet", cells=Cells(masked=True))  # in chunks that are Arrow batches
     reported: list[Diagnostic] = []
     found = list(_found(_checked(paths), options.get("url"), reported))
     plain = [pa.field(field.name, _plain(field.type)) for field in arrow_batches.schema(columns)]
