@@ -32,7 +32,7 @@ RUNS: Final = {
 }
 REFUSED: Final = {"rewrite": {"resume"}, "mirror": {"browser", "check", "depth", "diff", "serve"}}
 OPTIONS: Final = {
-    name: options
+    name: {word: option for word, option in options.items() if not option[0].is_setting}
     for name, command in parser().commands.items()
     if "dry-run" in (options := command.options())
 }
