@@ -42,29 +42,29 @@ def run(argv: list[str], source: Path, results: Path, options: tuple[str, ...], 
     results.mkdir(exist_ok=True)
     shared = ["--jobs", jobs, "--quiet", *options]
     for number, (profile, chosen) in enumerate(PROFILES.items()):
-        output, errors, rows = (results / f"{number}.{name}" for name in ("out", "errors.jsonl", "rows.jsonl"))
-        call([*argv, "rewrite", str(source), "-o", str(output), "--errors", str(errors), *shared, *chosen])
+        output, rows = (results / f"{number}.{name}" for name in ("out", "rows.jsonl"))
+        failed = call([*argv, "rewrite", str(source), "-o", str(output), *shared, *chosen])
         for path in sorted(output.rglob("*")):
             if path.is_file():
                 yield f"{profile} {path.relative_to(output)}", digest(path.read_bytes())
-        yield f"{profile} diagnostics", diagnostics(errors)
-        call([*argv, "links", str(source), "-o", str(rows), "--errors", str(errors), *shared, *chosen])
+        yield f"{profile} diagnostics", diagnostics(failed, source)
+        failed = call([*argv, "links", str(source), "-o", str(rows), *shared, *chosen])
         lines = rows.read_bytes().replace(os.fsencode(source), b"")
         for name, own in groupby(lines.splitlines(), lambda line: json.loads(line)["document"]):
             yield f"{profile} rows {name}", digest(b"\n".join(own))
-        yield f"{profile} diagnostics of rows", diagnostics(errors)
+        yield f"{profile} diagnostics of rows", diagnostics(failed, source)
 
 
-def call(argv: list[str]) -> None:
+def call(argv: list[str]) -> bytes:
     done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, check=False)
     if done.returncode not in {0, 1, 3}:
         sys.exit(f"{' '.join(argv)}: exit status {done.returncode}\n{done.stderr.decode()[-2000:]}")
+    return done.stderr
 
 
-def diagnostics(path: Path) -> str:
-    found = [json.loads(line) for line in path.read_bytes().splitlines()] if path.exists() else []
-    places = [[item.get(key) for key in ("code", "failed", "line", "column")] for item in found]
-    return f"{len(places)} {digest(json.dumps(sorted(places, key=str)).encode())}"
+def diagnostics(failed: bytes, source: Path) -> str:
+    found = sorted(failed.replace(os.fsencode(source), b"").splitlines())
+    return f"{len(found)} {digest(b'|'.join(found))}"
 
 
 def linked(folder: Path, every: int) -> None:

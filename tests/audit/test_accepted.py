@@ -31,7 +31,7 @@ def test_a_pattern_that_meets_nothing_is_named_and_ignored_findings_are_counted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     written(tmp_path, {"new/index.html": links("gone.html"), "known": "# what we know\ngone # later\n/nothing/\n"})
-    status = main(["audit", f"{tmp_path}/new", "--url", NEW, "--ignore-file", f"{tmp_path}/known"])
+    status = main(["audit", f"{tmp_path}/new", "--url", NEW, "--ignore", f"@{tmp_path}/known"])
     found = capsys.readouterr().err
     assert (status, "known:3: unused-ignore: no finding matches '/nothing/'" in found) == (0, True)
     assert "1 finding ignored" in found

@@ -76,7 +76,7 @@ def test_no_output_takes_the_place_of_another_file(
     for name in ("site/a.html", "ignored.html"):
         Path(name).write_text("/drafts/")
     with pytest.raises(absolve.UsageError, match=words):
-        absolve.audit("site", ignore_file="ignored.html", output=output)
+        absolve.audit("site", ignore="@ignored.html", output=output)
     assert [Path(name).read_text() for name in ("site/a.html", "ignored.html")] == ["/drafts/"] * 2
 
 

@@ -120,13 +120,15 @@ def test_an_output_on_the_standard_output(tmp_path: Path, capsys: pytest.Capture
     [
         (("--diff",), "--diff needs --fix"),
         (("--verify",), "--verify needs --fix"),
+        (("--sql", "FROM links", "-f", "xlsx"), "--sql prints jsonl, json,"),
+        (("--entry", "x"), "--ignore REGEX"),
+        (("--map-format", "csv"), "leave it out"),
+        (("--ignore-file", "x"), "--ignore @FILE"),
+        (("--similar", "1"), "only a configuration file has it: similar = VALUE"),
         (("--fail-on", "bad"), "'bad' is no verdict"),
-        (("--similar", "2"), "must be a number from 0 to 1"),
-        (("--similar", "x"), "must be a number from 0 to 1"),
         (("-o", "x.odd"), "no format of an audit has this suffix"),
         (("-o", "-", "--format", "xlsx"), "cannot be written to the standard output"),
         (("--write-map", "x.odd"), "no map is written as .odd: give the name of a .csv"),
-        (("--map-format", "odd", "--map", "{site}/index.html"), "the format of a map is one of"),
         (("--old-url", "mailto:x"), "not an http or https URL"),
         (("--server", "plain,case=upper"), "'case=upper' is not case=exact|ignore"),
         (("--server", "iis"), "unknown server 'iis'"),
@@ -134,7 +136,7 @@ def test_an_output_on_the_standard_output(tmp_path: Path, capsys: pytest.Capture
         (("--baseline", "{site}/b.sqlite"), "no such file"),
         (("--map", "{site}/none.csv"), "none.csv: not-found: "),
         (("--map", "{site}/folder"), "folder: unreadable: "),
-        (("-o", "{site}/m.md", "--map-format", "csv", "--map", "{site}/m.md"), "is also an input"),
+        (("-o", "{site}/m.md", "--map", "{site}/m.md"), "is also an input"),
     ],
 )
 def test_options_that_do_not_fit_are_usage_errors(tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], message: str) -> None:
@@ -392,9 +394,9 @@ def test_check_is_an_audit_of_one_site(tmp_path: Path, capsys: pytest.CaptureFix
     assert main(["check", str(site), "--url", NEW]) == 0
 
 
-def test_json_prints_what_was_found_and_an_output_has_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_standard_output_has_what_was_found_and_a_file_has_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     site = written(tmp_path / "site", {"index.html": links("a.html", "no.html"), "a.html": page()})
-    found = json.loads(printed(capsys, site, "--url", NEW, "--json")[0])
+    found = json.loads(printed(capsys, site, "--url", NEW, "-f", "json")[0])
     assert {row["table"] for row in found} == {"summary", "causes", "links"}
     assert [row["reference"] for row in found if row["table"] == "links"] == ["no.html"]
     printed(capsys, site, "--url", NEW, "-o", tmp_path / "x.json")

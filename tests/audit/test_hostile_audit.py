@@ -313,9 +313,8 @@ def test_a_map_is_read_up_to_a_limit(audit: Audit) -> None:
         ("-o r.csv -o r.links.csv --format jsonl", None),
         ("-o r.csv --map r.rules.csv", "is also an input"),
         ("-o r.csv --write-map r.rules.csv", "are the same file"),
-        ("-o r.md --errors r.md", "are the same file"),
         ("-o r.html --old r.rules.csv --map r.html", "is also an input"),
-        ("-o r.html --ignore-file r.html", "is also an input"),
+        ("-o r.html --ignore @r.html", "is also an input"),
         ("-o r.html --live external --cookies r.html", "is also an input"),
     ],
 )
@@ -349,21 +348,6 @@ def test_a_reference_is_no_link_in_a_message_of_sarif(audit: Audit) -> None:
     results = json.loads((audit.folder / "r.sarif").read_text())["runs"][0]["results"]
     assert any(r"\[c\](javascript:alert(1))" in result["message"]["text"] for result in results)
     assert not any(re.search(r"(?<!\\)\](?=\()", result["message"]["text"]) for result in results)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--entry", "::no::"), "is not an absolute URL"),
-    ],
-)
-def test_options_that_make_no_sense_are_usage_errors(audit: Audit, arguments: tuple[str, ...], message: str) -> None:
-    (audit.folder / "50_findings.sql").write_bytes(b"\xff")
-    (audit.folder / "broken").mkdir()
-    (audit.folder / "broken" / "50_findings.sql").write_text("SELEC 1")
-    status, _, err = audit(audit.new, "--url", URL, *arguments)
-    assert status == 2
-    assert message in err
 
 
 @pytest.mark.parametrize("suffix", ["html", "md", "sqlite", "jsonl", "github", "sarif", "xml"])

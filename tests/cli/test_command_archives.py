@@ -111,17 +111,8 @@ def test_rows_of_many_records_are_written_in_batches(
 
 
 def test_the_base_of_each_record_is_shown(absolve: Runner, archive: Path) -> None:
-    shown = absolve("base", archive, "--all").out.decode()
-    assert [line.split()[-1] for line in shown.splitlines() if line.startswith(str(archive))] == [
-        str(archive),
-        "record[1]",
-        "record[1]/body[1]",
-        "record[2]",
-        "record[2]/body[1]",
-        "record[3]",
-        "record[3]/body[1]",
-    ]
-    assert shown.count(f"base URL: {URL} (retrieval: WARC-Target-URI)") == 6
+    _, _, *shown = absolve("base", archive).lines
+    assert shown == [f"  record[{number}]/body[1]  {URL} (retrieval: WARC-Target-URI)" for number in (1, 2, 3)]
 
 
 def test_a_dry_run_counts_the_links_of_all_records(absolve: Runner, archive: Path) -> None:

@@ -46,6 +46,8 @@ def test_base_draws_the_boxes_of_the_rfc(absolve: Runner) -> None:
         *BOXES,
         "base URL: http://example.com/journal/ (embedded: base element, line 6)",
         "document's own URL: http://example.com/journal/2009/07.htm (retrieval: saved from url comment, line 2)",
+        "documents in it, with their base URLs:",
+        "  srcdoc[1]  http://example.com/journal/ (encapsulating: srcdoc (base element, line 6))",
     ]
     assert (done.status, done.err) == (0, "")
 
@@ -64,17 +66,13 @@ def test_base_names_the_layer_that_gives_the_base(absolve: Runner, name: str, me
     assert sum("=>" in line for line in lines) == 1
 
 
-def test_base_with_all_shows_inner_documents(absolve: Runner) -> None:
-    path = FIXTURES / "encapsulating.html"
-    lines = absolve("base", path, "--all").lines
-    assert lines[: len(lines) // 2][0] == str(path)
-    assert f"{path} srcdoc[1]" in lines
-    assert lines[-1] == "base URL: http://example.com/outer/ (encapsulating: srcdoc (base element, line 3))"
-
-
-def test_base_with_all_shows_inner_documents_in_other_charsets(absolve: Runner) -> None:
+def test_the_documents_in_a_page_are_listed_below_it(absolve: Runner) -> None:
+    assert absolve("base", FIXTURES / "encapsulating.html").lines[-2:] == [
+        "documents in it, with their base URLs:",
+        "  srcdoc[1]  http://example.com/outer/ (encapsulating: srcdoc (base element, line 3))",
+    ]
     page = "<base href=http://h/><iframe srcdoc='<a href=x>'></iframe>".encode("utf-16")
-    assert absolve("base", "-", "--all", stdin=page).out.count(b"base URL: http://h/") == 2
+    assert absolve("base", "-", stdin=page).out.decode().count(" http://h/ (e") == 2
 
 
 def test_base_shows_every_claim_with_its_outcome(absolve: Runner) -> None:
@@ -123,7 +121,7 @@ def test_a_container_names_twenty_documents(absolve: Runner) -> None:
     mail = head + b"".join(part % number for number in range(25)) + b"--b--\r\n"
     lines = absolve("base", "-", "--media-type", "message/rfc822", stdin=mail).lines
     assert sum("http://h/" in line for line in lines) == 20
-    assert lines[-1] == "  ... and more (--all shows every document)"
+    assert lines[-1] == "  ... and more (--format json lists every document, with its claims)"
     empty = absolve("base", "-", "--media-type", "message/rfc822", stdin=head + b"--b--\r\n")
     assert empty.lines[-1] == "  no documents with links of their own"
 

@@ -151,12 +151,11 @@ def test_the_line_of_a_table_of_a_command_is_named(absolve: Runner) -> None:
         ("links", "include", ["*.html", "*.css"], ["*.html", "*.css"]),
         ("rewrite", "remap", ["//a=//b", "//c=//d"], ["//a=//b", "//c=//d"]),
         ("mirror", "same", ["scheme", "www"], "scheme,www"),
-        ("audit", "entry", ["http://h/", "http://h/x"], ["http://h/", "http://h/x"]),
         ("audit", "server", ["plain", "index=a.html"], "plain,index=a.html"),
         ("audit", "fail-on", ["broken", "loop"], "broken,loop"),
         ("audit", "output", ["a.csv", "b.html"], ["{}/a.csv", "{}/b.html"]),
-        ("audit", "old", ["old", "urls.txt"], [["{}/old"], ["{}/urls.txt"]]),
-        ("audit", "map", ["a.csv", "b.csv"], [["{}/a.csv"], ["{}/b.csv"]]),
+        ("audit", "old", ["old", "urls.txt"], ["{}/old", "{}/urls.txt"]),
+        ("audit", "map", ["a.csv", "b.csv"], ["{}/a.csv", "{}/b.csv"]),
     ],
 )
 def test_an_option_that_takes_several_values_takes_a_list(

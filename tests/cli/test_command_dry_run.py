@@ -18,7 +18,7 @@ WARC: Final = (
     b"Content-Length: %d\r\n\r\n%b\r\n\r\n" % (len(HTTP), HTTP)
 )
 VALUES: Final = {
-    "errors": "new/errors.jsonl", "log": "new/log.csv", "missing": "new/missing.txt", "zip": "new/mirror.zip",
+    "log": "new/log.csv", "missing": "new/missing.txt", "zip": "new/mirror.zip",
     "output": "new/out", "from": "list.txt", "url-map": "map.csv", "remap-file": "rules.csv", "config": "absolve.toml",
     "backup": ".orig", "check": "old", "serve": "none", "default-url": "http://h/d/", "include": "*.html", "exclude": "*.css", "url": "http://h/d/",
     "media-type": "text/html", "charset": "utf-8", "remap": "//h=//g", "kind": "image", "scope": "external",
@@ -32,12 +32,12 @@ RUNS: Final = {
 }
 REFUSED: Final = {"rewrite": {"resume"}, "mirror": {"browser", "check", "depth", "diff", "serve"}}
 OPTIONS: Final = {
-    name: {word: option for word, option in options.items() if not option[0].is_setting}
+    name: {option: row for option, row in command.options().items() if not row[0].is_setting}
     for name, command in parser().commands.items()
-    if "dry-run" in (options := command.options())
+    if "dry-run" in command.options()
 }
 MORE: Final = {  # what an option needs, or what else it would write
-    "backup": ["--in-place"], "log": ["--errors", "new/errors.jsonl"],
+    "backup": ["--in-place"],
     "base-path": ["--form", "root"], "only-mapped": ["--remap", "//h=//g"],
 }  # fmt: skip
 

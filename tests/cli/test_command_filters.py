@@ -112,7 +112,7 @@ def test_the_result_of_a_query_has_the_types_of_its_columns_where_the_first_row_
     found = parquet.read_table("r.parquet").to_pylist()
     assert found == list(map(json.loads, Path("r.jsonl").read_text().splitlines()))
     assert [tuple(one.values()) for one in found] == [empty, row]
-    assert json.loads(absolve("links", "site", "--sql", "SELECT 0.0 / 0 AS x, [DATE '2020-01-02'] AS y", "--json").out) == [
+    assert json.loads(absolve("links", "site", "--sql", "SELECT 0.0 / 0 AS x, [DATE '2020-01-02'] AS y", "-f", "json").out) == [
         {"x": None, "y": ["2020-01-02"]}  # JSON has no NaN
     ]
     assert Path("r.csv").read_text() == '"a""b",c,d,e,o\n,,,,1\n5,1.5,u v,2020-01-02,2\n'
@@ -123,7 +123,7 @@ def test_the_result_of_a_query_has_the_types_of_its_columns_where_the_first_row_
     ("query", "options", "error"),
     [
         ("SELECT 1 AS a, 2 AS a", ("-o", "r.csv"), "two columns are named 'a'"),
-        ("SELECT 1 AS a, 2 AS a", ("--json",), "two columns are named 'a'"),
+        ("SELECT 1 AS a, 2 AS a", ("-f", "json"), "two columns are named 'a'"),
         ("SELECT 1 AS a, 2 AS A", ("-o", "r.sqlite"), "two columns are named 'a'"),
         ("SELECT 9223372036854775808::HUGEINT", ("-o", "r.parquet"), "too large for a column"),
     ],

@@ -12,13 +12,13 @@ from absolve.audit import tables
 from absolve.cli.commands import COMMANDS
 from absolve.cli.parsing import MOST, parser
 
-FIRST = ["arguments", "folders and lists", "facts about the inputs", "output"]
-LAST = ["finding and resolving links", "limits", "run", "help"]
+FIRST = ["arguments", "inputs", "output"]
+LAST = ["the web", "resolving and limits", "run and help"]
 _OPTION = re.compile(r"^  (?=-)", re.MULTILINE)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_the_short_help_has_ten_options_at_most_and_an_example(absolve: Runner, command: str) -> None:
+def test_the_short_help_has_a_dozen_options_at_most_and_an_example(absolve: Runner, command: str) -> None:
     done = absolve(command, "-h")
     text = done.out.decode()
     assert (done.status, done.err) == (0, "")
@@ -33,15 +33,15 @@ def test_the_short_help_of_absolve_lists_the_commands(absolve: Runner) -> None:
 
 def test_the_short_help_of_rewrite_has_its_most_important_options(absolve: Runner) -> None:
     text = absolve("rewrite", "-h").out.decode()
-    assert all(option in text for option in ("-u URL", "-o OUT", "--in-place", "-n, --dry-run", "--diff"))
+    assert all(option in text for option in ("-u, --url URL", "-o, --output OUT", "--in-place", "-n, --dry-run", "--diff"))
     assert "--max-rows-bytes" not in text + absolve("rewrite", "--help").out.decode()
 
 
 def test_the_short_help_of_check_has_what_matters_for_one_site(absolve: Runner) -> None:
     text = absolve("check", "-h").out.decode()
-    assert all(option in text for option in ("--live", "--depth", "--ignore", "--fail-on", "--fix", "--json"))
-    assert "--old" not in text
-    assert "--old OLD" in absolve("check", "--help").out.decode()
+    assert all(option in text for option in ("--live", "--depth", "--ignore", "--fail-on", "--fix"))
+    whole = absolve("check", "--help").out.decode()
+    assert not [name for name in ("--old", "--map", "--write-map") if name in whole]  # of two sites
 
 
 def test_the_help_of_an_audit_names_every_verdict(absolve: Runner) -> None:
@@ -78,9 +78,10 @@ def test_help_prints_the_help_of_a_command(absolve: Runner, command: str) -> Non
     assert absolve("help", command) == absolve(command, "--help")
 
 
-def test_help_has_80_columns_at_most(absolve: Runner) -> None:
+def test_help_fits_on_two_screens(absolve: Runner) -> None:
     for command in COMMANDS:
-        assert [line for line in absolve("help", command).lines if len(line) > 80] == []
+        lines = absolve("help", command).lines
+        assert (len(lines) <= 100, [line for line in lines if len(line) > 80]) == (True, []), command
 
 
 def test_help_without_a_command_prints_that_of_absolve(absolve: Runner) -> None:

@@ -77,12 +77,6 @@ def test_a_usage_error_is_escaped(absolve: Runner, arguments: tuple[str, ...]) -
     assert [line.partition(":")[0] for line in done.err.splitlines() if line[:5] != "hint:"] == ["error", "try"]
 
 
-def test_names_in_the_errors_file_are_exact(absolve: Runner) -> None:
-    absolve("links", FORGED, "--errors", "errors.jsonl")
-    (line,) = Path("errors.jsonl").read_text().splitlines()
-    assert json.loads(line)["input"] == json.loads(line)["name"] == FORGED
-
-
 def test_a_name_in_the_counts_of_a_dry_run_is_one_line(absolve: Runner) -> None:
     odd = os.fsdecode(b"\xff\n1 link.html")
     Path(odd).write_bytes(PAGE)
@@ -251,11 +245,10 @@ def test_user_information_in_messages_and_lists_is_masked(absolve: Runner, argum
     assert "***@h" in done.out.decode() + done.err
 
 
-def test_user_information_is_masked_in_diagnostics_and_in_the_errors_file(absolve: Runner) -> None:
+def test_user_information_is_masked_in_diagnostics(absolve: Runner) -> None:
     Path("p.html").write_bytes(f"<base href='{SECRET[:-1]}'><base href='//user:secret@['><a href='x'>x</a>".encode())
-    arguments = ("links", "p.html", "missing", "--url", SECRET, "--errors", "errors", "--verbose")
+    arguments = ("links", "p.html", "missing", "--url", SECRET, "--verbose")
     assert "secret" not in absolve(*arguments).err
-    assert "secret" not in Path("errors").read_text()
 
 
 @pytest.mark.parametrize("format_", ["parquet", "sqlite", "duckdb"])

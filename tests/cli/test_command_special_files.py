@@ -293,9 +293,8 @@ def test_a_run_whose_output_is_a_file_needs_no_standard_output(site: Path) -> No
     [
         ("rewrite", "-o", "site/to"),
         ("rewrite", "-o", "site/to/out"),
-        ("rewrite", "-o", "out", "--errors", "site/to/e"),
         ("rewrite", "-o", "out", "--log", "site/to/log.csv"),
-        ("links", "-o", "links.csv", "--errors", "site/to/e"),
+        ("links", "-o", "site/to/links.csv"),
         ("mirror", "-o", "site/to/m"),
         ("mirror", "-o", "site/to/m.zip"),
         ("mirror", "-o", "m", "--missing", "site/to/missing"),
@@ -333,7 +332,7 @@ def test_the_counts_of_an_audit_do_not_follow_its_results_on_the_standard_output
         argv = [sys.executable, "-m", "absolve", "audit", str(site), "-o", name, "--format", "jsonl", "--url", "http://h.example/"]
         results.append(subprocess.run(argv, capture_output=True, check=False).stdout)
     assert results[0] == results[1] != b""
-    argv = ["audit", str(site), "-o", "-", "--write-map", "/dev/stdout", "--format", "jsonl", "--map-format", "csv"]
+    argv = ["audit", str(site), "-o", "-", "--write-map", "/dev/stdout", "--format", "jsonl"]
     assert "both write to the standard output" in run(*argv)[1]
 
 

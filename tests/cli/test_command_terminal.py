@@ -239,9 +239,9 @@ def test_a_log_changes_nothing_else(absolve: Runner, options: tuple[str, ...], m
     assert len(Path("log.csv").read_text().splitlines()) == 1 + int(results[0][1].split()[0])
 
 
-@pytest.mark.parametrize("name", ["p.html", "o.html", "log.parquet", "log.html5", "errors.csv"])
+@pytest.mark.parametrize("name", ["p.html", "o.html", "log.parquet", "log.html5"])
 def test_a_log_has_a_text_format_and_a_file_of_its_own(absolve: Runner, name: str) -> None:
-    done = absolve("rewrite", "p.html", URL, "-o", "o.html", "--errors", "errors.csv", "--log", name)
+    done = absolve("rewrite", "p.html", URL, "-o", "o.html", "--log", name)
     assert done.status == 2
     assert Path("p.html").read_bytes() == PAGE
     assert not Path("o.html").exists()

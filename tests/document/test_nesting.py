@@ -7,6 +7,7 @@ import email
 import gzip
 import hashlib
 import io
+import json
 import quopri
 from pathlib import Path
 
@@ -126,20 +127,14 @@ def test_links_are_resolved_through_every_layer() -> None:
 
 
 def test_base_shows_the_chain_of_nested_bases(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["base", str(path), "--all"]) == 0
-    shown = capsys.readouterr().out
-    innermost = " ".join(shown[shown.index("/srcdoc[") :].translate({ord("|"): " "}).split())
-    claims = [
-        "srcdoc (base element, line 1): http://w.example/mail/archive/pages/images/",
-        " base element, line 1: images/",
-        " Content-Location header, line 3: pages/p.html",
-        " Base header, line 2: ../archive/",
-        f" WARC-Target-URI: {URL}",
-    ]
-    places = [innermost.find(claim) for claim in claims]
-    assert -1 not in places
-    assert places == sorted(places)
-    assert "base URL: http://w.example/mail/archive/pages/images/ (encapsulating: " in innermost
+    assert main(["base", str(path), "-f", "json"]) == 0
+    (archive_,) = json.loads(capsys.readouterr().out)
+    *_, innermost = archive_["documents"]
+    assert innermost["entity"].endswith("/srcdoc[1]")
+    references = [claim["reference"] for claim in innermost["claims"]]
+    assert [one for one in references if ":" not in one] == ["images/", "pages/p.html", "../archive/"]
+    assert references[-1] == URL
+    assert (innermost["base"], innermost["layer"]) == ("http://w.example/mail/archive/pages/images/", "encapsulating")
 
 
 def test_fastwarc_and_email_read_the_rewrite_and_only_links_differ(path: Path) -> None:

@@ -287,12 +287,11 @@ def test_a_document_beyond_the_limit_of_rows_is_reported_and_others_are_listed(
     (tmp_path / "in").mkdir()
     for name, data in (("a", based(50, LINKS)), ("b", based(5000, LINKS)), ("c", based(50, LINKS))):
         (tmp_path / "in" / f"{name}.html").write_bytes(data)
-    out, errors = tmp_path / f"rows.{suffix}", tmp_path / "errors.jsonl"
-    arguments = [*limited(max_rows_bytes="100K"), "--errors", str(errors), "-o", str(out)]
+    out = tmp_path / f"rows.{suffix}"
+    arguments = [*limited(max_rows_bytes="100K"), "-o", str(out)]
     assert main(["links", str(tmp_path / "in"), *arguments]) == 3
     err = capfd.readouterr().err
     assert err.count("b.html:1:1: rows-too-large: documents whose rows take more than 102,400 bytes are not listed") >= 1
-    assert [json.loads(line)["code"] for line in errors.read_text().splitlines()] == ["rows-too-large"]
     if suffix != "sqlite":
         assert [name in out.read_bytes() for name in (b"a.html", b"b.html", b"c.html")] == [True, False, True]
         return
@@ -315,16 +314,16 @@ def test_a_record_beyond_the_limit_of_rows_leaves_the_others_listed(
     assert f"at byte {len(records[0])}" in err
 
 
-def test_boxes_of_inner_documents_have_the_same_limit(
+def test_bases_of_inner_documents_have_the_same_limit(
     tmp_path: Path, limited: Callable[..., list[str]], capfd: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "page.html"
     path.write_bytes(based(5000, b"<iframe srcdoc='<a href=z>'></iframe>" * 100))
-    assert main(["base", "--all", str(path), *limited(max_rows_bytes="50K")]) == 3
+    assert main(["base", "-f", "json", str(path), *limited(max_rows_bytes="50K")]) == 3
     out, err = capfd.readouterr()
     assert len(out) < 100_000
     assert "rows-too-large" in err
-    assert main(["base", "--all", str(path)]) == 0
+    assert main(["base", "-f", "json", str(path)]) == 0
 
 
 # --- memory -----------------------------------------------------------------------------------------------------------
@@ -398,11 +397,9 @@ def test_messages_of_the_command_are_short_for_long_values(
     file, data = QUOTED[name]
     path = tmp_path / file
     path.write_bytes(data)
-    errors = tmp_path / "errors.jsonl"
-    main([command, str(path), *(["--errors", str(errors)] if command != "base" else [])])
+    main([command, str(path)])
     err = capfd.readouterr().err
     assert all(len(line) < 2000 for line in err.splitlines()), err[:500]
-    assert not errors.exists() or all(len(line) < 2000 for line in errors.read_text().splitlines())
 
 
 @pytest.mark.parametrize(

@@ -210,12 +210,8 @@ def test_a_charset_that_only_the_header_gives_is_declared_first_in_head(
         ("site --url-map urls.csv -o m --missing urls.csv", "is also an input"),
         ("--from list --url http://h/ -o m --missing list", "is also an input"),
         ("site -o q.zip --missing q.zip", "are the same file"),
-        ("site -o q.zip --errors q.zip", "are the same file"),
-        ("site -o m --missing list --errors ./list", "are the same file"),
-        ("site -o m --missing new --errors new", "are the same file"),
         ("site -o m --missing m/mirror.sqlite", "is inside the mirror m"),
         ("site -o new --missing new/a.html", "is inside the mirror new"),
-        ("site -o m --errors m/a.html", "is inside the mirror m"),
         ("site -o site/m", "separate folders"),
         ("site -o .", "separate folders"),
         ("site -o site", "is also an input"),
@@ -240,7 +236,7 @@ def test_no_output_takes_the_place_of_another_file_of_the_run(
 
 def test_two_outputs_may_be_one_device(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text("<a href=gone.html>x</a>")
-    out = ["-o", str(tmp_path / "m"), "--missing", os.devnull, "--errors", os.devnull]
+    out = ["-o", str(tmp_path / "m"), "--missing", os.devnull, "--save", os.devnull]
     assert main(["mirror", str(tmp_path / "a.html"), "--url", "http://h/", *out]) == 0
 
 

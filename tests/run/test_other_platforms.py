@@ -49,7 +49,6 @@ COMMANDS = {
     "links as SQLite": ["links . --url http://h/ -o links.sqlite"] * 2,
     "links by workers": ["links . --url http://h/ --jobs 2"],
     "the base": ["base index.html --url http://h/"],
-    "errors to a file": ["rewrite index.html none.html --url http://h/ --in-place --errors errors.jsonl"],
     "a mirror": ["mirror ../capture.har -o ../OUT", "mirror --check ../OUT"],
     "a mirror that exists": ["mirror ../capture.har -o ../OUT"] * 2,
     "a mirror in a ZIP": ["mirror ../capture.har -o ../OUT.zip"],

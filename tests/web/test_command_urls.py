@@ -386,7 +386,7 @@ def test_the_url_of_a_folder_that_nobody_typed_lets_no_page_into_a_private_netwo
     connected = network(site, monkeypatch, **{"inner.example": "10.0.0.1", "pub.example": "93.184.216.34"})
     Path("d").mkdir()
     Path("d/index.html").write_text("<a href=http://inner.example/private>a</a><a href=http://pub.example/a/>b</a>", "utf-8")
-    assert main(["check", "d", "--live", "--retries", "0"]) == 0
+    assert main(["check", "d", "--live", "all", "--retries", "0"]) == 0
     assert connected == {"93.184.216.34"}
     assert main(["check", "d", "--url", "http://inner.example/", "--live", "all", "--retries", "0"]) == 1
     assert "inner.example" in connected  # the user named it
@@ -426,11 +426,12 @@ def test_messages_name_the_url_and_no_file_of_ours(
     site.answers["/bomb"] = [page(gzip.compress(b"x" * 3_000_000), "Content-Encoding: gzip")]
     site.answers["/c.png"] = [response(b"x", "Content-Type: image/png", "Content-Range: bytes 0-0/9", code=206)]
     for command in (["mirror", "-o", "m", "--depth", "1"], ["check", "--depth", "1"], ["check", "--live", "all"]):
-        main([*command, f"{site.url}/", "--errors", "e.jsonl", "--retries", "0", *limited(max_decompressed="1M")])
-        shown = capsys.readouterr().err + Path("e.jsonl").read_text()
+        main([*command, f"{site.url}/", "--retries", "0", *limited(max_decompressed="1M")])
+        shown = capsys.readouterr().err
         assert f"{site.url}/bomb: too-large: more than 1,048,576 bytes come out of this (max-decompressed)\n" in shown or "--live" in command
         assert not re.search(r"tmp|asked\.warc|at byte", shown), shown
-    main(["mirror", f"{site.url}/", "-o", "m2", "--retries", "0", "--ignore-robots"])
+    Path("robots.toml").write_text("ignore-robots = true\n")
+    main(["mirror", f"{site.url}/", "-o", "m2", "--retries", "0", "--config", "robots.toml"])
     assert f"{site.url}/c.png: partial: " in capsys.readouterr().err
 
 
@@ -439,7 +440,8 @@ def test_messages_name_the_url_and_no_file_of_ours(
 def test_too_few_file_descriptors_are_no_hang_and_no_traceback(site: Server, most: int) -> None:
     Path("urls").write_text("".join(f"{site.url}/a/?{number}\n" for number in range(40)), "utf-8")
     limited = "import resource, runpy, sys; resource.setrlimit(resource.RLIMIT_NOFILE, ({0}, {0})); sys.argv[0] = 'absolve'; runpy.run_module('absolve', run_name='__main__')"
-    argv = [sys.executable, "-c", limited.format(most), "links", "--from", "urls", "--retries", "0", "--ignore-robots"]
+    Path("robots.toml").write_text("ignore-robots = true\n")
+    argv = [sys.executable, "-c", limited.format(most), "links", "--from", "urls", "--retries", "0", "--config", "robots.toml"]
     run = subprocess.run(argv, capture_output=True, check=False, timeout=60)
     assert run.returncode in {0, 3}
     assert b"Traceback" not in run.stderr, run.stderr
@@ -552,7 +554,8 @@ def test_a_large_archive_is_read_by_ranges(archive: tuple[str, list[tuple[str, s
     assert Path("out.warc").read_bytes() == Path("mine.warc").read_bytes()
     assert main(["mirror", url, "-o", "m", "-q"]) == 0
     asked.clear()
-    assert main(["links", url, "--save", "s.warc", "--ignore-robots", "-o", "l.csv", "-q"]) == 0  # all in one response
+    Path("robots.toml").write_text("ignore-robots = true\n")
+    assert main(["links", url, "--save", "s.warc", "--config", "robots.toml", "-o", "l.csv", "-q"]) == 0  # all in one response
     assert [one for one in asked if one[0] == "GET"] == [("GET", None)]
 
 
@@ -577,7 +580,8 @@ def test_a_mirror_of_an_archive_asks_for_it_as_it_is_told(archive: tuple[str, li
     url, asked = archive
     assert main(["mirror", url, "-o", "m", "--deny-private"]) == 3
     assert (asked, "refused-address" in capsys.readouterr().err, Path("m").exists()) == ([], True, False)
-    assert main(["mirror", url, "-o", "m", "--header", "X-Key: a", "--save", "s.warc", "--ignore-robots", "-q"]) == 0
+    Path("robots.toml").write_text("ignore-robots = true\n")
+    assert main(["mirror", url, "-o", "m", "--header", "X-Key: a", "--save", "s.warc", "--config", "robots.toml", "-q"]) == 0
     assert [one for one in asked if one[0] == "GET"] == [("GET", None)]
     assert main(["mirror", "served/a.warc", "-o", "again", "-q"]) == 0
     assert Path("m/h.example/0.html").read_bytes() == Path("again/h.example/0.html").read_bytes()

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 from absolve import __version__
 from absolve.audit import answered, changed_since, ignoring, maps, tables
 from absolve.audit.answered import Answers
-from absolve.audit.judge import each, insert, locate, one, run
+from absolve.audit.judge import each, insert, one, run
 from absolve.audit.near_misses import suggest
 from absolve.audit.outputs.words import titles
-from absolve.urls import identity
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -36,10 +35,6 @@ SELECT DISTINCT bare(url) FROM findings
 WHERE verdict = 'broken' AND final IS NULL AND rule IS NULL
 """
 _DEEPEST: Final = 100  # folders in each other: with more, the work would be quadratic
-_ENTRIES: Final = """
-CREATE OR REPLACE TABLE entries AS SELECT DISTINCT coalesce(l.resource, l.variant_resource) AS resource
-FROM wanted w JOIN located l USING (side, url) WHERE coalesce(l.resource, l.variant_resource) IS NOT NULL
-"""
 _ENDS: Final = """
 SELECT min(r.path), max(r.path) FROM resources r JOIN scopes s
     ON s.side = r.side AND s.site = r.site AND starts_with(r.path, s.prefix)
@@ -76,11 +71,6 @@ def conclude(
     unread: int = 0,
 ) -> None:
     """Create the result tables. `failing` are reasons not to switch, `unread` is how many inputs could not be read."""
-    connection.execute("CREATE OR REPLACE TABLE wanted (side VARCHAR, url VARCHAR)")
-    entries = [url for entry in question.entries if (url := identity.normal(entry)) is not None]
-    insert(connection, "wanted", (("new", url) for url in entries))
-    locate(connection, question)
-    connection.execute(_ENTRIES)
     connection.execute("CREATE OR REPLACE TABLE common (folder VARCHAR, old_folder VARCHAR)")
     insert(connection, "common", [(_folder(connection, "new"), _folder(connection, "old"))])
     connection.execute("CREATE OR REPLACE TABLE folders (url VARCHAR, cause VARCHAR, rule VARCHAR, own VARCHAR)")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.audit.judge import each, insert
@@ -19,7 +20,6 @@ from absolve.formats.html.start_tags import Tag, attributes, start_tags
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
 
     from absolve.audit.texts import Found
 
@@ -46,14 +46,20 @@ class Ignore(NamedTuple):
     source: str
 
 
-def of_texts(texts: Iterable[str], source: str) -> list[Ignore]:
-    """Return the patterns of texts such as `/old/ # under construction`. Raise UsageError for one that is wrong."""
-    found = []
+def of_texts(texts: Iterable[str], file: str | None = None) -> list[Ignore]:
+    """Return the patterns of texts such as `/old/ # under construction`; `@FILE` is a file with one a line.
+
+    Raise UsageError for a pattern that is wrong, and for a file that cannot be read.
+    """
+    found: list[Ignore] = []
     for number, text in enumerate(texts, 1):
         if not text.strip() or text.startswith("# "):
             continue
+        if text.startswith("@") and file is None:
+            found += of_texts(_lines(text[1:]), text[1:])
+            continue
         pattern, _, reason = _REASON.sub("\n", text.strip(), count=1).partition("\n")
-        place = f"{source}:{number}" if source != "--ignore" else source
+        place = f"{file}:{number}" if file is not None else "--ignore"
         try:
             patterns.matcher(pattern)
         except UsageError as error:
@@ -62,12 +68,11 @@ def of_texts(texts: Iterable[str], source: str) -> list[Ignore]:
     return found
 
 
-def of_file(path: Path) -> list[Ignore]:
-    """Return the patterns of a file, one a line. Raise UsageError for a file that cannot be read."""
+def _lines(name: str) -> list[str]:
     try:
-        return of_texts(path.read_text("utf-8-sig").splitlines(), str(path))
+        return Path(name).read_text("utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"--ignore-file: {path} cannot be read as UTF-8") from error
+        raise UsageError(f"--ignore @{name}: the file cannot be read as UTF-8") from error
 
 
 def links(

@@ -43,15 +43,14 @@ class Question(NamedTuple):
     """What is asked of an audit.
 
     `new_url`, `old_url`: the URL of the root of each site. `server`: how URLs find files. `threshold`: the similarity
-    from which two contents are the same. `entries`: URLs of pages that need no link. `ignores`: what is known and
-    accepted. `other_old_urls`: roots of more hosts of the old site.
+    from which two contents are the same. `ignores`: what is known and accepted. `other_old_urls`: roots of
+    more hosts of the old site.
     """
 
     new_url: str
     old_url: str | None = None
     server: Server = SERVERS["plain"]
     threshold: float = 0.8
-    entries: tuple[str, ...] = ()
     ignores: tuple[Ignore, ...] = ()
     other_old_urls: tuple[str, ...] = ()
 

@@ -41,12 +41,9 @@ DEFAULTS: Final[dict[str, Any]] = {
     "url": None,
     "old_url": (),
     "default_url": None,
-    "map_format": None,
     "server": "plain",
     "similar": 0.8,
-    "entry": (),
     "ignore": (),
-    "ignore_file": (),
     "answers": (),
     "baseline": None,
     "changed_since": None,
@@ -57,9 +54,9 @@ DEFAULTS: Final[dict[str, Any]] = {
     "profile": "whatwg",
 }
 OPTIONS: Final = frozenset({*DEFAULTS, "jobs", "on_diagnostic"})
-_SEVERAL: Final = ("old_url", "entry", "ignore", "ignore_file", "answers", "include", "exclude")
-_TEXTS: Final = ("map_format", "server", "baseline", "changed_since")
-_OF_PATHS: Final = frozenset({"ignore_file", "answers", "baseline"})
+_SEVERAL: Final = ("old_url", "ignore", "answers", "include", "exclude")
+_TEXTS: Final = ("server", "baseline", "changed_since")
+_OF_PATHS: Final = frozenset({"answers", "baseline"})
 # What the command has, too, and the library leaves out.
 _REST: Final[dict[str, Any]] = {
     "from_": None, "url_map": None, "cookies": None, "file_urls": False, "places": "places", "resolve": (), "named": (),
@@ -154,8 +151,8 @@ def audit(
     with a URL; or the bytes of archives. `maps` are files with redirects. `output` are files to write, each in the
     format of its suffix.
 
-    `options` are those of `absolve audit`, by the same names: url and old_url (of the roots of the sites), map_format,
-    server, similar, entry, ignore, ignore_file, answers, baseline, changed_since, fail_on (verdicts that are
+    `options` are those of `absolve audit`, by the same names: url and old_url (of the roots of the sites), server,
+    similar, ignore (patterns, and files as "@known.txt"), answers, baseline, changed_since, fail_on (verdicts that are
     errors in reports), include, exclude, default_url, mirror_layout, profile, jobs (processes; 1 by default), and
     on_diagnostic. Servers are asked by the command alone (`--live`), which leaves files for `answers`.
 

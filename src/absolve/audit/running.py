@@ -73,7 +73,8 @@ def check_outputs(options: Any, files: Sequence[Path]) -> None:
 
 def _read(options: Any) -> list[str]:
     """Return the names of all files that the run reads, of a Parquet baseline those of its tables."""
-    names = [*options.inputs, *options.old, *options.maps, *options.answers, *options.ignore_file]
+    names = [*options.inputs, *options.old, *options.maps, *options.answers]
+    names += [text[1:] for text in options.ignore if text.startswith("@")]
     names += [name for name in (options.baseline, options.url_map, options.from_, options.cookies) if name is not None]
     return names
 
@@ -286,9 +287,8 @@ def _of_folder(path: Path, options: Any, course: Course) -> RuleSet | None:
 
 def _read_map(name: str, options: Any, course: Course, *, new_first: bool = False) -> RuleSet:
     path = Path(name)
-    form = options.map_format
-    if form is None and path.name.endswith("_redirects") and options.server.startswith("cloudflare"):
-        form = "cloudflare"
+    is_cloudflare = path.name.endswith("_redirects") and options.server.startswith("cloudflare")
+    form = "cloudflare" if is_cloudflare else None
     most = min(options.max_size, _LARGEST_MAP)
     try:
         with path.open("rb") as file:
@@ -322,8 +322,7 @@ def _question(connection: Any, options: Any) -> Question:
         _root(old_url, options.old) if old_url is not None else None,
         servers.named(options.server),
         options.similar,
-        tuple(map(_entry, options.entry)),
-        tuple(_ignores(options)),
+        tuple(ignoring.of_texts(options.ignore)),
         tuple(map(judge.root, others)),
     )
 
@@ -331,18 +330,6 @@ def _question(connection: Any, options: Any) -> Question:
 def _root(url: str, names: Sequence[str]) -> str:
     """Return the URL of the root of a site: that of a folder may lack its final slash."""
     return judge.root(f"{url.rstrip('/')}/" if any(map(os.path.isdir, names)) else url)
-
-
-def _ignores(options: Any) -> Iterator[ignoring.Ignore]:
-    yield from ignoring.of_texts(options.ignore, "--ignore")
-    for name in options.ignore_file:
-        yield from ignoring.of_file(Path(name))
-
-
-def _entry(url: str) -> str:
-    if identity.normal(url) is None:
-        raise UsageError(f"--entry {url!r} is not an absolute URL")
-    return url
 
 
 def _guessed(connection: Any, side: str) -> str | None:

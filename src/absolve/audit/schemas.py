@@ -45,8 +45,8 @@ def schema(name: str) -> dict[str, Any]:
     """Return the JSON Schema of what a command writes as JSON.
 
     `name`: "links" or "documents", a row of these commands; "audit", a row of any of its tables; "base", the output of
-    `absolve base --format json`; "changes", a row of `--log`; "failures", a line of `--errors`. `version` is that of
-    all tables. Raise UsageError for another name, TypeError for what is no text.
+    `absolve base -f json`; "changes", a row of `--log`. `version` is that of all tables. Raise UsageError for another
+    name, TypeError for what is no text.
     """
     if arguments.text_of(name, "name") not in _SCHEMAS:
         raise UsageError(f"there is no schema {name!r}: choose from {', '.join(_SCHEMAS)}", similar(name, _SCHEMAS))
@@ -109,24 +109,17 @@ def _changes() -> dict[str, Any]:
     return _object(found, found)
 
 
-def _failures() -> dict[str, Any]:
-    found = {"input": _TEXT, "name": _TEXT, "line": _WHOLE, "column": _WHOLE, "code": _TEXT, "text": _TEXT}
-    return _object(found, found)
-
-
 _SCHEMAS: Final[dict[str, Callable[[], dict[str, Any]]]] = {
     "links": _links,
     "documents": lambda: _rows(DOCUMENT_COLUMNS),
     "audit": _audit,
     "base": _base,
     "changes": _changes,
-    "failures": _failures,
 }
 _TITLES: Final = {
     "links": "A row of absolve links",
     "documents": "A row of absolve documents",
     "audit": "A row of absolve audit, of any table",
-    "base": "The output of absolve base --format json",
+    "base": "The output of absolve base -f json",
     "changes": "A row of absolve rewrite --log",
-    "failures": "A line of --errors",
 }

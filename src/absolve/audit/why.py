@@ -200,7 +200,7 @@ def _elsewhere(judged: dict[str, Any]) -> Iterator[str]:
 
 
 def _alike(score: float, threshold: float) -> str:
-    return f"{score:.2f} alike ({threshold:.2f} is the same page: --similar)"
+    return f"{score:.2f} alike ({threshold:.2f} is the same page)"
 
 
 def _verdict_of_old(audit: Audit, judged: dict[str, Any]) -> Iterator[str]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # DuckDB 2.0 uses nanobind, which reports every object of its own that the collector has not freed at exit as a leak.
 _AUDITED = "_duckdb"
 
-_VERSIONS = (["--version"], ["-V"], ["--version", "--json"], ["--json", "--version"])
+_VERSIONS = (["--version"], ["-V"])
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if arguments in _VERSIONS:
             try:
-                print(versions() if "--json" in arguments else version(), flush=True)
+                print(version(), flush=True)
             except OSError:
                 pass  # the run reports it
             else:
@@ -68,18 +68,6 @@ def _import_argparse() -> None:
 def version() -> str:
     """Return the version, and whether absolve is compiled."""
     return f"absolve {__version__} ({'compiled' if is_compiled() else 'interpreted'})"
-
-
-def versions() -> str:
-    """Return the versions of the package, of Python and of the schema of all tables, as an object of JSON."""
-    import json
-
-    from absolve.tables import SCHEMA_VERSION
-
-    python = sys.version.split()[0]
-    return json.dumps(
-        {"version": __version__, "compiled": is_compiled(), "python": python, "schema": SCHEMA_VERSION}
-    )
 
 
 def is_compiled() -> bool:

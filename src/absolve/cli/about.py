@@ -57,7 +57,7 @@ def config(options: argparse.Namespace, report: Report) -> None:
         if name not in COMMANDS:
             raise UsageError(f"unknown command {name!r}: choose from {', '.join(COMMANDS)}")
     whole = parser(names)
-    if options.json:
+    if options.format == "json":
         print(json_array.text_of(_settings(whole, names, found)))
         return
     blocks = ["".join(f"# {path} is ignored: {reason}\n" for path, reason in found.ignored)] if found.ignored else []

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from absolve.audit import live, servers, tables
-from absolve.cli import crawling, failures
+from absolve.cli import crawling
 from absolve.cli.hints import is_url
 from absolve.core.errors import UsageError, in_short
 from absolve.run import leftovers
@@ -22,13 +22,11 @@ if TYPE_CHECKING:
 
 
 def run(options: argparse.Namespace, report: Report) -> None:
-    options.old = [name for names in options.old for name in names]
-    options.maps = [name for names in options.maps for name in names]
-    if options.format is not None and not options.outputs and not (options.json and options.sql is not None):
+    options.maps = [*options.maps]  # the default is shared, and the maps in the folders are added
+    if options.format is not None and not options.outputs and options.sql is None:
         options.outputs = ["-"]
-    options.answers = [name for names in options.answers for name in names]
+    options.answers = [*options.answers]
     failing = tables.failing(options.fail_on)
-    failures.check(options)
     _check(options)
     from absolve.cli import audit_running  # imports DuckDB
     from absolve.run import journal

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from absolve import tables
 from absolve.audit import (
     load,
     maps,
@@ -27,13 +28,14 @@ from absolve.cli import options as shared
 from absolve.cli.rewrite import compared, diff_lines, published
 from absolve.cli.terminal import colours, is_terminal, say, screen
 from absolve.core import printable
-from absolve.core.errors import Diagnostic, UsageError
+from absolve.core.errors import Diagnostic, UsageError, in_short
 from absolve.document.resolved import shown
 from absolve.run import leftovers, special_files
 from absolve.run import outputs as run_outputs
 from absolve.run.inputs import WHOLE
 from absolve.run.plan import Job, RewriteOptions
 from absolve.run.rewrite_task import rewritten
+from absolve.run.safe_cells import Cells
 
 if TYPE_CHECKING:
     import argparse
@@ -76,7 +78,7 @@ def run(
         if options.write_map is not None:
             wrote += _write_map(options.write_map, connection, found.rules, report)
         if options.sql is not None:
-            queries.say(connection, options.sql, options)
+            _ask(connection, options)
         fixed = _fix(connection, options, found.found, folder, report) if options.fix else False
         if options.why is not None:
             _explain(why.Audit(connection, found.question, found.rules), options)
@@ -88,6 +90,8 @@ def run(
 
 def check_outputs(options: argparse.Namespace) -> None:
     """Raise UsageError for an output that cannot be written, before the sites are read."""
+    if options.sql is not None and not options.outputs:
+        _check_format_of_sql(options)
     options.format = outputs.ALIASES.get(options.format, options.format)
     for name in options.outputs:
         form = options.format or outputs.format_of(name)
@@ -100,19 +104,36 @@ def check_outputs(options: argparse.Namespace) -> None:
     if options.write_map not in {None, special_files.STDOUT}:
         maps.form_of(Path(options.write_map))
     files = [path for name in options.outputs for path in outputs.paths(name, options.format)]
-    others = (options.write_map, options.errors, options.save)
+    others = (options.write_map, options.save)
     files += [Path(name) for name in others if name not in {None, special_files.STDOUT}]
     running.check_outputs(options, files)
 
 
+def _check_format_of_sql(options: argparse.Namespace) -> None:
+    options.format = tables.OTHERWISE.get(options.format, options.format)
+    known = [name for name, form in tables.FORMATS.items() if form.text and not form.of]
+    if options.format not in {None, *known}:
+        raise UsageError(f"--sql prints {', '.join(known)}, not {in_short(options.format)!r}")
+
+
 def _check_stdout(options: argparse.Namespace) -> None:
     """Raise UsageError if two results would be mixed on the standard output."""
-    names = ["--json" if options.json else "-o"] * sum(map(special_files.is_stdout, options.outputs))
+    names = ["-o"] * sum(map(special_files.is_stdout, options.outputs))
     names += ["--write-map"] * (options.write_map is not None and special_files.is_stdout(options.write_map))
     for_people = {"--sql": options.sql is not None, "--why": options.why is not None, "--diff": options.diff}
     names += [name for name, given in for_people.items() if given]
     if len(names) > 1 and set(names) - for_people.keys():
         raise UsageError(f"{names[0]} and {names[1]} both write to the standard output: give one of them a file")
+
+
+def _ask(connection: Any, options: argparse.Namespace) -> None:
+    """Print the result of --sql: in the format of -f where no output has it."""
+    if options.format is None or options.outputs:
+        queries.say(connection, options.sql)
+        return
+    cells = Cells(masked=True)
+    with run_outputs.stdout() as out:
+        queries.write(connection, options.sql, options.format, cells, out)
 
 
 def _explain(audited: why.Audit, options: argparse.Namespace) -> None:
@@ -132,7 +153,6 @@ def _fix(connection: Any, options: argparse.Namespace, found: Sites, folder: str
 def _fix_files(path: str, options: argparse.Namespace, found: Sites, report: Report) -> None:
     """Write the repairs of a database into the files of the new site, or print a diff; only link bytes change."""
     own = copy.copy(options)
-    own.errors = None  # has the failures of the audit
     policy = repair.RepairPolicy(path)
     token = leftovers.token()
     how = RewriteOptions(shared.reading(options), policy, verify=options.verify, in_place=True, token=token)
@@ -155,7 +175,7 @@ def _jobs(path: str, options: argparse.Namespace, found: Sites, report: Report) 
 
 
 def _how(options: argparse.Namespace, failing: Collection[str], roots: tuple[Path, ...] = ()) -> outputs.Options:
-    return outputs.Options(frozenset(failing), options.format, roots, options.json)
+    return outputs.Options(frozenset(failing), options.format, roots)
 
 
 def _write(

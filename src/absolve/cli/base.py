@@ -8,6 +8,7 @@ are listed. A screen that is too narrow for the four boxes of the figure in sect
 from __future__ import annotations
 
 import sys
+from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -26,7 +27,7 @@ from absolve.urls.base import PLACEHOLDER, TOO_LONG
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from rich.console import RenderableType
 
@@ -39,48 +40,35 @@ if TYPE_CHECKING:
 
     Show = Callable[[str], str]
 
-_LISTED: Final = 20  # documents of a container
+_LISTED: Final = 20  # documents in another
 
 
 def run(options: argparse.Namespace, report: Report) -> None:
     how = shared.reading(options)
-    write = _as_json if options.format == "json" else _as_text
-    write(options, how, report)
-
-
-def _as_text(options: argparse.Namespace, how: ReadOptions, report: Report) -> None:
-    screen = terminal.screen(sys.stdout)
-    show = printable.message
-    separator = ""
-    for name in shared.names(options):
-        with report.guard(name), sources.spooled([name], options.max_size):
-            (input_,) = many.asked([shared.one_input(name, options)], lambda input_: input_, options)
-            for entity in _entities(input_, how, report, inside=options.all):
-                print(end=separator)
-                separator = "\n"
-                if not options.all and _is_container(entity):
-                    found = list(islice(_documents(input_, how, entity), _LISTED + 1))
-                    lines: Iterable[str] = contents(found[:_LISTED], len(found) > _LISTED, screen, show)
-                    own = picture(entity, screen, show) if entity.bases.base.chain else [heading(entity, screen, show)]
-                    lines = chain(own, ["documents in it, with their base URLs:"], lines)
-                else:
-                    lines = picture(entity, screen, show)
-                for line in lines:
-                    terminal.say(line, sys.stdout)
-
-
-def _as_json(options: argparse.Namespace, how: ReadOptions, report: Report) -> None:
-    options.json = True
     with json_array.array(options) as add:
-        for name in shared.names(options):
+        say = partial(_draw, terminal.screen(sys.stdout)) if add is None else partial(_add, add)
+        for number, name in enumerate(shared.names(options)):
             with report.guard(name), sources.spooled([name], options.max_size):
                 (input_,) = many.asked([shared.one_input(name, options)], lambda input_: input_, options)
-                for entity in _entities(input_, how, report, inside=options.all):
-                    found = _object(entity)
-                    if not options.all and _is_container(entity):
-                        found["documents"] = [_object(one) for one in _documents(input_, how, entity)]
-                    if add is not None:
-                        add(found)
+                found = _entities(input_, how, report)
+                for entity in islice(found, 1):
+                    say(entity, found, number)
+
+
+def _draw(screen: Screen, entity: Entity, inside: Iterator[Entity], number: int) -> None:
+    """Print a document with its layers, and a line for each document in it."""
+    show = printable.message
+    found = list(islice(inside, _LISTED + 1))
+    is_drawn = entity.bases.base.chain or not _is_container(entity)
+    print(end="\n" if number else "")
+    for line in picture(entity, screen, show) if is_drawn else [heading(entity, screen, show)]:
+        terminal.say(line, sys.stdout)
+    for line in contents(found, screen, show) if found or _is_container(entity) else ():
+        terminal.say(line, sys.stdout)
+
+
+def _add(add: Callable[[dict[str, Any]], None], entity: Entity, inside: Iterator[Entity], _: int) -> None:
+    add({**_object(entity), "documents": [_object(one) for one in inside]})
 
 
 def _object(entity: Entity) -> dict[str, Any]:
@@ -117,26 +105,8 @@ def _is_container(entity: Entity) -> bool:
     return entity.media_type != registry.OTHER and registry.WALKERS[entity.media_type].charset == "none"
 
 
-def _documents(input_: Input, how: ReadOptions, entity: Entity) -> Iterator[Entity]:
-    """Yield the outermost documents in a container that are none themselves; of an archive those of all its records."""
-    if not load.is_archive(input_, how):
-        yield from _outermost(entity)
-        return
-    for segment in load.each(input_, how):
-        if segment.entity is not None:
-            yield from _outermost(segment.entity)
-
-
-def _outermost(entity: Entity) -> Iterator[Entity]:
-    for inner in inners(entity):
-        if _is_container(inner.entity):
-            yield from _outermost(inner.entity)
-        elif inner.part.name:
-            yield inner.entity
-
-
-def _entities(input_: Input, how: ReadOptions, report: Report, *, inside: bool) -> Iterator[Entity]:
-    """Yield the document of an input and, if `inside`, the documents in it; an archive is one document."""
+def _entities(input_: Input, how: ReadOptions, report: Report) -> Iterator[Entity]:
+    """Yield the document of an input, and the documents in it that are no containers; an archive is one document."""
     is_first = True
     room = how.settings.max_rows_bytes
     for segment in load.each(input_, how):
@@ -144,7 +114,7 @@ def _entities(input_: Input, how: ReadOptions, report: Report, *, inside: bool) 
             report.finding(diagnostic)
         if segment.entity is None:
             continue
-        for entity in chain([segment.entity] if is_first else (), _with_inner(segment.entity) if inside else ()):
+        for entity in chain([segment.entity] if is_first else (), _inside(segment.entity)):
             room -= len(entity.bases.base.url) + len(entity.bases.own.url)
             if room < 0:  # each document inside may repeat the same long base URL
                 raise rows_too_large(segment.entity)
@@ -152,11 +122,11 @@ def _entities(input_: Input, how: ReadOptions, report: Report, *, inside: bool) 
         is_first = False
 
 
-def _with_inner(entity: Entity) -> Iterator[Entity]:
+def _inside(entity: Entity) -> Iterator[Entity]:
     for inner in inners(entity):
-        if inner.part.name:
+        if inner.part.name and not _is_container(inner.entity):
             yield inner.entity
-        yield from _with_inner(inner.entity)
+        yield from _inside(inner.entity)
 
 
 def resolve(options: argparse.Namespace, report: Report) -> None:
@@ -277,12 +247,13 @@ def described(base: BaseURL, show: Show) -> tuple[str, str]:
     return show(base.url), source
 
 
-def contents(documents: Iterable[Entity], more: bool, screen: Screen, show: Show) -> Iterator[str]:
-    """Yield a line for each document in a container, with its base URL and the layer that gave it."""
-    found = list(documents)
-    if not found:
+def contents(documents: Sequence[Entity], screen: Screen, show: Show) -> Iterator[str]:
+    """Yield a line for each document in another, with its base URL and the layer that gave it; at most 20."""
+    yield "documents in it, with their base URLs:"
+    if not documents:
         yield "  no documents with links of their own"
         return
+    found = documents[:_LISTED]
     width = min(max(printable.width(show(entity.path)) for entity in found), 40)
     for entity in found:
         url, source = described(entity.bases.base, show)
@@ -298,5 +269,5 @@ def contents(documents: Iterable[Entity], more: bool, screen: Screen, show: Show
             cut = screen.cut(url, room)
             rest = f" {screen.paint(source, 'dim')}" if printable.width(f"{cut} {source}") <= room else ""
             yield f"  {screen.cut(path, width)}  {screen.linked(cut, entity.bases.base.url)}{rest}"
-    if more:
-        yield "  ... and more (--all shows every document)"
+    if len(documents) > _LISTED:
+        yield "  ... and more (--format json lists every document, with its claims)"

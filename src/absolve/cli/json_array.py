@@ -1,7 +1,7 @@
-"""`--json`: the answer of a command as one JSON value on the standard output, with the names that columns have.
+"""`-f json`: the answer of a command as one JSON value on the standard output, with the names that columns have.
 
 Input: the options, fields of items as they come. Output: an array of objects in ASCII, an item a line. Tables are
-written by `tables.json`: for them `--json` is `--format json`.
+written by `tables.json`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from absolve.core import printable
-from absolve.core.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
@@ -19,20 +18,10 @@ if TYPE_CHECKING:
     from absolve.core.errors import Diagnostic
 
 
-def choose(options: argparse.Namespace) -> None:
-    """Make `--json` the format of a table. Raise UsageError with -o, whose suffix selects the format."""
-    given = vars(options)
-    if not given.get("json") or "format" not in given:
-        return
-    if given.get("output") is not None or given.get("outputs"):
-        raise UsageError("--json writes to the standard output", "-o NAME.json writes JSON to a file")
-    options.format = "json"
-
-
 @contextmanager
 def array(options: argparse.Namespace) -> Iterator[Callable[[dict[str, Any]], None] | None]:
-    """Yield the function that writes an item of the array; None without --json."""
-    if not vars(options).get("json"):
+    """Yield the function that writes an item of the array; None for text."""
+    if options.format != "json":
         yield None
         return
     before = "[\n"
@@ -48,7 +37,7 @@ def array(options: argparse.Namespace) -> Iterator[Callable[[dict[str, Any]], No
 
 def text_of(value: Any) -> str:
     """Return a value as JSON in ASCII, without user information of URLs."""
-    import json  # a run without --json does not need it
+    import json  # a run of another format does not need it
 
     return json.dumps(_masked(value), default=str)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve import tables
-from absolve.cli import failures, many, resuming, terminal
+from absolve.cli import many, resuming, terminal
 from absolve.cli import options as shared
 from absolve.cli.terminal import is_terminal
 from absolve.cli.totals import of_links
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 
 def run(options: argparse.Namespace, report: Report) -> None:
     """List the table that the command is named after; a database of links gets the other one, too."""
-    failures.check(options)
     how = _how(options, options.command)
     if options.sql is not None:
         _ask(how, options, report)
@@ -82,7 +81,7 @@ def _ask(how: ListOptions, options: argparse.Namespace, report: Report) -> None:
         _list(whole, options, report, path=path)
         with closing(queries.opened(path)) as database:
             if options.format is None and options.output in {None, special_files.STDOUT}:
-                queries.say(database, options.sql, options)
+                queries.say(database, options.sql)
                 return
             stream = tables.FORMATS[how.format].stream
             with shared.opened(options, many.names(options), stream=stream) as out:
@@ -102,7 +101,7 @@ def _list(
         if journal is not None:
             journal.ended(input_, failed=input_.name in report.failures)
 
-    found = failures.watched(many.found(options, report), lambda input_: (input_.name,), options)
+    found = many.found(options, report)
     # With a journal an archive is one task.
     apart = spread(found, how.reading, many.processes(options)) if journal is None else journal.unlisted(found)
     run_ = many.run(

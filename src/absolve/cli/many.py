@@ -15,8 +15,8 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from absolve.cli import failures, progress
 from absolve.cli import options as shared
+from absolve.cli import progress
 from absolve.cli.hints import asking
 from absolve.cli.option_table import ON_LINE
 from absolve.cli.reporting import Report
@@ -168,7 +168,7 @@ def saved(options: argparse.Namespace) -> Iterator[Callable[[Answer], None] | No
         yield None
         return
     plan.check_not_read([Path(name)], [*names(options), *shared.tables(options)])
-    others = [getattr(options, one, None) for one in ("output", "log", "errors")]
+    others = [getattr(options, one, None) for one in ("output", "log")]
     plan.check_different([Path(name), *(Path(one) for one in others if one not in {None, special_files.STDOUT})])
     if not _writes(options):
         yield None
@@ -207,7 +207,6 @@ def run(
     done = _Done()
     with (
         _interruptible(done, options, report),
-        failures.written(options, report),
         progress.shown(quiet=options.quiet, streams=streams, count=partial(_total, options)) as clock,
     ):
         jobs, items = _processes(items, input_of, options)

@@ -16,7 +16,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from absolve.cli import crawling, failures, hints, json_array, many, mirror_in_place, totals
+from absolve.cli import crawling, hints, json_array, many, mirror_in_place, totals
 from absolve.cli import options as shared
 from absolve.cli.terminal import is_terminal
 from absolve.core import printable
@@ -51,11 +51,10 @@ def run(options: argparse.Namespace, report: Report) -> None:
         return
     if options.open:
         raise UsageError("--browser needs --check DIR")
-    if options.json and (options.relative_only or not options.dry_run):
-        raise UsageError("--json needs --check DIR, or --dry-run of a new mirror")
+    if options.format == "json" and (options.relative_only or not options.dry_run):
+        raise UsageError("--format json needs --check DIR, or --dry-run of a new mirror")
     options.zip, options.output = (options.output, None) if _is_zip(options.output) else (None, options.output)
     start = _start(options)
-    failures.check(options)
     if options.relative_only:
         many.names(options)
         if start is not None:
@@ -160,10 +159,9 @@ def _check_outputs(options: argparse.Namespace) -> None:
     targets = [Path(path) for path in given if path not in {None, special_files.STDOUT}]
     plan.check_not_read(targets, [*names, *shared.tables(options)])
     plan.check_outside(targets, names)
-    files = [*targets, *([Path(options.errors)] if options.errors is not None else [])]
-    plan.check_different(files)
+    plan.check_different(targets)
     if options.output is not None:
-        for path in files:
+        for path in targets:
             if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(options.output)):
                 raise UsageError(f"the output {path} is inside the mirror {options.output}: choose another folder")
 

@@ -104,8 +104,6 @@ class Option(NamedTuple):
         default = CHOICES.get(self.dest, self.default) if self.names else None
         found |= {"default": default, "metavar": self.metavar, "nargs": self.nargs, "type": self.type}
         found["choices"] = called(self.choices) or None
-        if self.nargs == "?" and self.names:
-            found["const"] = called(self.choices)[-1]
         found |= {"action": "append", "default": []} if self.repeats else {}
         return {name: value for name, value in found.items() if value is not None}
 

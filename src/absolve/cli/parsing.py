@@ -24,13 +24,21 @@ if TYPE_CHECKING:
     from absolve.cli.option import Option
 
 _WIDTH = 80  # columns if the terminal's width is unknown
+_COLUMN = 27  # of the texts about options
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):
-    """Argparse's formatter, without its call of shutil for the terminal's width at every added option."""
+    """Argparse's formatter: lines as short as may be, and no call of shutil for the width at every added option."""
 
     def __init__(self, prog: str) -> None:
-        super().__init__(prog, width=_width() - 2)
+        super().__init__(prog, max_help_position=_COLUMN, width=_width() - 2)
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        """Return `-f, --format FORMAT`: the word for the value once, as Python 3.13 prints it."""
+        if not action.option_strings:
+            return super()._format_action_invocation(action)
+        value = "" if action.nargs == 0 else f" {action.metavar or 'WORD'}"
+        return f"{', '.join(action.option_strings)}{value}"
 
 
 def _width() -> int:
@@ -92,11 +100,12 @@ class Parser(argparse.ArgumentParser):
                 rivals[option.rivals] = place
             action = place.add_argument(*(option.names or [option.dest]), **option.settings())
             self.rows[action] = option
-        self.set_defaults(**option_table.DEFAULTS.get(option_table.ALIASES.get(command, command), {}))
+        self.set_defaults(**option_table.DEFAULTS.get(command, {}))
 
     def _setting(self, option: Option) -> argparse.Action:
         """Return the action of an option that only a file gives: a name without hyphens, which no argument has."""
-        action = argparse.ArgumentParser(add_help=False).add_argument(f"--{option.name}", **option.settings())
+        one = argparse.ArgumentParser(add_help=False, formatter_class=_Help)  # argparse's own imports shutil
+        action = one.add_argument(f"--{option.name}", **option.settings())
         action.option_strings = [option.name]
         self.set_defaults(**{option.dest: action.default})
         return action
@@ -247,8 +256,7 @@ class Parser(argparse.ArgumentParser):
         folder = path.parent if row.is_path else None
         values = value if isinstance(value, list) else [value]
         if row.repeats:
-            found = [self._one(action, one, folder) for one in values]
-            return [[one] for one in found] if row.nargs else found
+            return [self._one(action, one, folder) for one in values]
         if isinstance(value, list):
             if not row.takes_words:
                 raise argparse.ArgumentError(action, f"takes one value, not the list {repr(value)}")
@@ -271,27 +279,25 @@ class Parser(argparse.ArgumentParser):
 
 # --- short help -------------------------------------------------------------------------------------------------------
 
-MOST: Final = 10  # options
+MOST: Final = 12  # options
 EXAMPLES: Final = 4
 
-# The options that are used most, most important first; a command shows the first ten that it has.
+# The options that are used most, most important first; a command shows the first twelve that it has.
 _USED: Final = (
-    *("--url", "--output", "--in-place", "--check", "--old", "--map", "--fix", "--old-url"),
-    *("--serve", "--format", "--dry-run", "--diff", "--kind", "--problem", "--columns"),
-    *("--remap", "--all", "--json"),
-    *("--backup", "--profile", "--include", "--sql", "--browser", "--timeout", "--resume", "--charset", "--media-type"),
-    *("--jobs", "--quiet", "--config", "--version"),
+    *("--url", "--output", "--in-place", "--format", "--kind", "--problem", "--columns", "--sql", "--remap", "--form"),
+    *("--dry-run", "--diff", "--backup", "--verify", "--log", "--profile", "--include", "--exclude", "--from"),
+    *("--media-type", "--charset", "--quiet", "--config", "--version"),
 )
 
 
 def most_used(parser: Parser) -> list[argparse.Action]:
-    """Return the options of a command that are used most, at most ten."""
+    """Return the options of a command that are used most, at most twelve."""
     known = {name: action for action in parser.all_options() for name in action.option_strings}
     return [known[name] for name in parser.used if name in known][:MOST]
 
 
 def short(parser: Parser) -> str:
-    """Return the short help: description, usage, some examples, and at most ten options."""
+    """Return the short help: description, usage, some examples, and at most twelve options."""
     formatter = parser._get_formatter()  # noqa: SLF001 - argparse has no other way
     formatter.add_text(parser.description)
     parser.add_usage_to(formatter)

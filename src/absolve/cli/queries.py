@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Final
 import duckdb
 
 from absolve import tables
-from absolve.cli import json_array
 from absolve.core import printable
 from absolve.core.arrow_stream import DOUBLE, LISTS, NUMBER, TEXT, Field
 from absolve.core.errors import UsageError, in_short
@@ -25,7 +24,6 @@ from absolve.tables import Table
 from absolve.tables.duckdb import CLOSED
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
@@ -47,21 +45,12 @@ def opened(path: Path) -> Any:
     return duckdb.connect(str(path), read_only=True, config={**CLOSED, "enable_external_access": "false"})
 
 
-def say(connection: Any, query: str, options: argparse.Namespace) -> None:
-    """Print the result as lines of cells, or as JSON with --json. Raise UsageError for a wrong query."""
+def say(connection: Any, query: str) -> None:
+    """Print the result as lines of cells. Raise UsageError for a wrong query."""
     kinds, rows = _answered(connection, query)
-    names = [name for name, _ in kinds]
-    shown = printable.message
-    with json_array.array(options) as add:
-        if add is None:
-            print("\t".join(map(shown, names)))
-        else:
-            _check_names(names)
-        for row in rows:
-            if add is not None:
-                add(dict(zip(names, map(_json, row), strict=True)))
-            else:
-                print("\t".join("" if cell is None else shown(str(cell)) for cell in row))
+    print("\t".join(printable.message(name) for name, _ in kinds))
+    for row in rows:
+        print("\t".join("" if cell is None else printable.message(str(cell)) for cell in row))
 
 
 def write(connection: Any, query: str, format_: str, cells: Cells, out: Any) -> None:

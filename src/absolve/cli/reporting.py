@@ -1,7 +1,7 @@
 """Diagnostics, failures and the summary of a run on the standard error, and its exit status.
 
 Input: diagnostics and errors as they occur. Output: lines LEVEL: FILE:line:column: code: text, where LEVEL is error,
-warning or note, and lines `hint: text`; JSON lines for --errors.
+warning or note, and lines `hint: text`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections import Counter
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final
 
 from absolve import cli
 from absolve.cli.terminal import colours, is_terminal, say, screen
@@ -116,8 +116,7 @@ class Report:
 
     `quiet`: print failures only. `verbose`: print all; by default a code that many inputs share and that one
     option mends is printed for one of them, any other for 20, and `rest` prints the number of the others. `input` is
-    the name of the current input, to which failures are attributed. `errors` is a file to which failures are also
-    written, as JSON lines.
+    the name of the current input, to which failures are attributed.
     """
 
     def __init__(self) -> None:
@@ -125,7 +124,6 @@ class Report:
         self.has_findings = False  # a check found something, which is no failure
         self.counts: dict[str, InputCount] = {}  # by code, of diagnostics that are not failures
         self.input: str | None = None
-        self.errors: IO[bytes] | None = None
         self.failures: dict[str, Diagnostic] = {}  # the first one of each input
         self.lines = self.others = 0  # messages, and those that are no failures
         self._is_advised = self._is_full = False
@@ -257,7 +255,7 @@ class Report:
             for diagnostic in islice(self.failures.values(), _NAMED):
                 self._print(str(diagnostic), diagnostic.code, ERROR)
             if len(self.failures) > _NAMED:
-                say(f"... and {len(self.failures) - _NAMED:,} more (--errors FILE lists all)")
+                say(f"... and {len(self.failures) - _NAMED:,} more")
         if done:
             for line in _fitted(f"absolve: {done}"):
                 say(line)
@@ -276,31 +274,12 @@ class Report:
         is_again, self._is_full = is_full and self._is_full, is_full or self._is_full
         input_ = self.names.get(input_, input_)
         self.failures.setdefault(input_, diagnostic)
-        if self.errors is not None:
-            self._list(input_, diagnostic)
         return self.verbose or not is_again
 
     def knows(self, text: str | None) -> bool:
         """Return whether a text is that the disk or the memory is full, and such a text was printed for an input."""
         return self._is_full and not self.verbose and text in _FULL
 
-    def _list(self, input_: str, diagnostic: Diagnostic) -> None:
-        import json
-
-        fields = {name: getattr(diagnostic, name) for name in _FIELDS}
-        fields |= {name: printable.masked(fields[name]) for name in ("name", "text")}
-        fields["text"] = in_short(fields["text"], _LONGEST)
-        line = json.dumps({"input": input_, **fields})
-        try:
-            self.errors.write(f"{line}\n".encode())  # type: ignore[union-attr]
-            self.errors.flush()  # type: ignore[union-attr]
-        except OSError as error:  # the run continues without the list
-            self.unlisted(error)
-
-    def unlisted(self, error: OSError) -> None:
-        """Report that the file of --errors cannot be written, and stop writing to it."""
-        self._print(printable.message(f"--errors: unwritable: {error.strerror or error}"), "unwritable", ERROR)
-        self.errors = None
 
     def _print(self, message: str, code: str, level_: str) -> None:
         self.lines += 1
@@ -342,7 +321,6 @@ def usage_line(text: str) -> str:
 TRY: Final = "try: {} --help"  # the last line of a usage error
 LONG = 5.0  # seconds of a run
 INTERPRETED: Final = "interpreted: installed again with a C compiler, absolve runs many times faster"
-_FIELDS: Final = ("name", "line", "column", "code", "text")
 _OF_RECORD: Final = re.compile(r"(.*?)(?:, at byte \d+)? \((https?://[^\s()]*)\)(?:, at byte \d+)?", re.DOTALL)
 _LONGEST: Final = 8000  # characters of a message: names of files may have 4,096
 _REMEMBERED: Final = 1000  # diagnostics of one input of which repetitions are suppressed

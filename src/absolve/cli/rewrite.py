@@ -12,12 +12,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from absolve.cli import failures, json_array, many, resuming
+from absolve.cli import json_array, many, resuming
 from absolve.cli import options as shared
 from absolve.cli.terminal import colours, drawing, is_terminal
 from absolve.cli.totals import of_changes, of_possible_changes
 from absolve.core import printable
-from absolve.core.errors import Diagnostic, UsageError, in_short
+from absolve.core.errors import Diagnostic, DocumentError, UsageError, in_short
 from absolve.rewriting import rewriter
 from absolve.run import buckets, inputs, leftovers, old_hosts, outputs, plan, sources, special_files
 from absolve.run.load import is_document, not_read, walked
@@ -44,13 +44,12 @@ if TYPE_CHECKING:
 
 
 def run(options: argparse.Namespace, report: Report) -> None:
-    failures.check(options)
     log = None
     if options.log is not None:
         log = _log_cells(options)
     _check(options)
     if options.dry_run or options.diff:
-        options.errors = options.log = log = None  # checked as if the run were to write them
+        options.log = log = None  # checked as if the run were to write them
     # Worker processes cannot see the terminal.
     show = partial(diff_lines, is_terminal(sys.stdout), colours(sys.stdout))
     policy = shared.policy(options, report.totals)
@@ -65,8 +64,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
         token=leftovers.token(),
         log=log,
     )
-    jobs = failures.watched(_jobs(options, report), partial(_files, options.backup), options)
-    jobs = failures.watched(jobs, partial(_files, options.backup), options, "log")
+    jobs = _not_the_log(_jobs(options, report), options)
     if options.dry_run:
         _run(how, partial(_counted, how), jobs, options, report)
     elif options.diff:
@@ -167,10 +165,56 @@ def _log_cells(options: argparse.Namespace) -> Cells:
     form = tables.FORMATS[tables.name_of(options.log)]
     if not form.text or form.of:
         raise UsageError(f"--log {options.log}: give a file with the suffix .csv, .tsv, .json or .jsonl")
-    failures.check(options, "log")
-    if options.errors is not None and failures.is_same(Path(os.path.realpath(options.log)), options.errors):
-        raise UsageError(f"--log {options.log} is also the file of --errors: choose another file")
+    _check_log(options)
     return Cells(masked=True)
+
+
+def _check_log(options: argparse.Namespace) -> None:
+    """Raise UsageError if FILE is a file that the run reads or writes, under any name, or is in an input folder."""
+    file = options.log
+    named = [*options.inputs, *_listed(options.from_)]
+    try:
+        path = Path(os.path.realpath(file))
+        if any(_is_same(path, name) for name in (*named, *shared.tables(options)) if name not in {"", STDIN}):
+            raise UsageError(f"--log {file} is also an input: choose another file")
+        if (name := inputs.folder_around(path, named) or inputs.led_out_of(Path(file), named)) is not None:
+            raise UsageError(f"--log {file} is inside the input {name}: choose another folder")
+        if options.output not in {None, special_files.STDOUT} and _is_same(path, options.output):
+            raise UsageError(f"--log {file} is also the output: choose another file")
+    except ValueError as error:  # NUL in a name
+        raise UsageError(f"--log {file!r}: {error}") from error
+
+
+def _listed(name: str | None) -> Iterator[str]:
+    """Yield the names in a list if it can be read twice; `_not_the_log` checks those from a pipe."""
+    if name is not None and name != STDIN and Path(name).is_file():
+        try:
+            yield from inputs.read_list(name)
+        except DocumentError:
+            return  # reported when the run reads the list
+
+
+def _is_same(path: Path, name: str) -> bool:
+    """Return whether a name resolves to `path`, which has no symbolic links, or is another name of the same file."""
+    return os.path.normcase(os.path.realpath(name)) == os.path.normcase(path) or (
+        outputs.clash([path], [name]) is not None
+    )
+
+
+def _not_the_log(jobs: Iterable[Job], options: argparse.Namespace) -> Iterator[Job]:
+    """Yield the jobs; raise UsageError before one that reads or writes the file of --log.
+
+    `_check_log` cannot see names that come from a pipe or from the plan of the outputs.
+    """
+    if options.log is None:
+        yield from jobs
+        return
+    key = inputs.key(os.path.realpath(options.log))
+    for job in jobs:
+        for name in _files(options.backup, job):
+            if key in {inputs.key(name), inputs.key(os.path.realpath(name))}:
+                raise UsageError(f"--log {options.log} is also a file of the run ({name}): choose another file")
+        yield job
 
 
 def _write_log(name: str, changes: Iterable[Sequence[Sequence[Any]]]) -> None:
@@ -194,8 +238,8 @@ def _check(options: argparse.Namespace) -> None:
     listed = options.from_ is not None
     if options.backup is not None and not options.in_place:
         raise UsageError("--backup needs --in-place")
-    if options.json and not options.dry_run:
-        raise UsageError("--json needs --dry-run", "--log FILE.json lists each change of a rewrite")
+    if options.format == "json" and not options.dry_run:
+        raise UsageError("--format json needs --dry-run", "--log FILE.json lists each change of a rewrite")
     if options.backup is not None and (not options.backup or Path(options.backup).name != options.backup):
         raise UsageError(f"--backup needs a suffix for file names, such as .orig, not {options.backup!r}")
     if options.in_place and (url := next(filter(inputs.is_url, names), None)) is not None:

@@ -137,12 +137,9 @@ class AuditOptions(TypedDict, total=False):
     url: str | URLObject | None
     old_url: str | Iterable[str]
     default_url: str | URLObject | None
-    map_format: str | None
     server: str
     similar: float
-    entry: str | Iterable[str]
     ignore: str | Iterable[str]
-    ignore_file: AnyPath | Iterable[AnyPath]
     answers: AnyPath | Iterable[AnyPath]
     baseline: AnyPath | None
     changed_since: str | None

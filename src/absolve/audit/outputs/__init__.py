@@ -48,14 +48,12 @@ class Options(NamedTuple):
 
     `fail_on`: verdicts that are errors; others are warnings.
     `format`: one of FORMATS, else the suffix of the path decides. `roots`: files and folders whose source lines the
-    report may show: inputs that the run has read itself. `findings`: of the tables only what was found, with its
-    summary and causes.
+    report may show: inputs that the run has read itself.
     """
 
     fail_on: frozenset[str] = frozenset(VERDICTS) - frozenset(TOLERATED)
     format: str | None = None
     roots: tuple[Path, ...] = ()
-    findings: bool = False
 
 
 def format_of(name: str) -> str:
@@ -87,7 +85,8 @@ def is_stream(name: str) -> bool:
 def write(connection: duckdb.DuckDBPyConnection, path: Path, options: Options | None = None) -> list[Path]:
     """Write the results to a path in the format of its suffix, and return the paths of the files.
 
-    Formats with one file a table write NAME.TABLE.SUFFIX. Raise OSError where a file cannot be written (then all are as
+    Formats with one file a table write NAME.TABLE.SUFFIX. The standard output gets of the tables only what was found,
+    with its summary and causes. Raise OSError where a file cannot be written (then all are as
     they were before), UsageError for an unknown suffix or if a package is missing.
     """
     from absolve.audit.outputs.source import Source
@@ -101,7 +100,10 @@ def write(connection: duckdb.DuckDBPyConnection, path: Path, options: Options | 
     if is_split(name):
         return _write_each(source, name, path)
     with outputs.opened(str(path)) if is_stream(name) else outputs.replacing(path) as file:
-        load(name)(source, file) if name in REPORTS else source.write(source.tables, name, file)
+        if name in REPORTS:
+            load(name)(source, file)
+        else:
+            source.write(source.tables, name, file, found=special_files.is_stdout(str(path)))
     return [] if to_stdout else [path]
 
 

@@ -97,19 +97,20 @@ class Source:
             found.append(f"{self.masked(column)} AS {column}" if kind == "VARCHAR" else column)
         return f'SELECT {", ".join(found)} FROM "{table}"'  # noqa: S608 - names of ours
 
-    def write(self, names: Iterable[str], format_: str, file: Any) -> None:
+    def write(self, names: Iterable[str], format_: str, file: Any, *, found: bool = False) -> None:
         """Write result tables in a format of `absolve.tables` to an open file, or as a database to a path.
 
-        A workbook, whose sheets have a limit, has only the findings of the links, and begins with its summary.
+        `found`: only what was found, with its summary and causes. A workbook, whose sheets have a limit, has only the
+        findings of the links, and begins with its summary.
         """
-        if self.options.findings:
+        if found:
             names = [name for name in _FOUND if name in names]
         if format_ == "xlsx":
             names = sorted(names, key=lambda name: (_ORDER.index(name) if name in _ORDER else len(_ORDER), name))
         selects = {}
         for name in names:
             where = _FINDINGS if (name, format_) == ("links", "xlsx") else ""
-            selects[name] = self.select(name) + (_FOUND[name] if self.options.findings else where)
+            selects[name] = self.select(name) + (_FOUND[name] if found else where)
         form, sink = FORMATS[format_], by_name(format_)
         listed = [self._table(name, select if form.columns else None) for name, select in selects.items()]
         sink.write(listed, self._chunks(selects, form, sink), file)

@@ -105,7 +105,6 @@ SELECT p.url, p.document, 'orphan' AS verdict, 'no page links to it, and no site
 FROM site_pages p
 ANTI JOIN linked k ON k.resource = p.resource
 ANTI JOIN home h ON h.resource = p.resource
-ANTI JOIN entries e ON e.resource = p.resource
 ANTI JOIN by_name g ON g.document = p.document AND p.entity = '' -- the pages around it were not given
 WHERE NOT is_error_page(p.url)
 UNION ALL

@@ -304,7 +304,7 @@ class Client:
         while True:
             if robots and self._asking.robots and not await self._is_allowed(url, course):
                 text = f"robots.txt of {url.origin} does not allow {in_short(url.href)}{course.moved()}"
-                raise _NoAnswer("robots", f"{text} (--ignore-robots)")
+                raise _NoAnswer("robots", f"{text} (ignore-robots in absolve.toml)")
             fields = self._fields(url, course)
             request = url.href, fields.get("cookie")
             if request in seen:
@@ -356,7 +356,7 @@ class Client:
         last = own.found[-1] if own.found else None
         if last is not None and last.status >= 500:
             text = f"robots.txt of {url.origin} cannot be read (status {last.status}), so nothing may be asked for"
-            return _NoAnswer("robots", f"{text} (--ignore-robots)")
+            return _NoAnswer("robots", f"{text} (ignore-robots in absolve.toml)")
         if last is not None and last.status < 300:
             with suppress(CodingError, WalkError):
                 return robots.Rules(robots.of_robots(self._body(last), "absolve"))

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from command_runner import Runner
 
-from absolve.cli import meanings, option_table
+from absolve.cli import hints, option_table
 from absolve.cli.commands import COMMANDS
 
 
-@pytest.mark.parametrize("rows", [meanings._OPTIONS + sum(meanings._OF_COMMANDS.values(), ()), meanings._COMMANDS], ids=["options", "commands"])
+@pytest.mark.parametrize("rows", [hints._OPTIONS + sum(hints._OF_COMMANDS.values(), ()), hints._COMMANDS], ids=["options", "commands"])
 def test_every_hint_names_what_there_is(rows: tuple[tuple[str, str], ...]) -> None:
     assert len(rows) > 10
     for words, hint in rows:
@@ -21,14 +21,14 @@ def test_every_hint_names_what_there_is(rows: tuple[tuple[str, str], ...]) -> No
 
 
 def test_a_word_has_one_meaning() -> None:
-    for rows in (meanings._OPTIONS, meanings._COMMANDS, *meanings._OF_COMMANDS.values()):
+    for rows in (hints._OPTIONS, hints._COMMANDS, *hints._OF_COMMANDS.values()):
         words = [word for words, _ in rows for word in words.split()]
         assert len(words) == len(set(words))
 
 
 @pytest.mark.parametrize("name", ["--base-url", "--baseurl", "--base_url", "--BaseURL"])
 def test_an_option_is_found_in_any_spelling(name: str) -> None:
-    assert (meanings.of_option(name) or "").startswith("--url URL")
+    assert (hints._of_option(name) or "").startswith("--url URL")
 
 
 # What is typed first, by the command, and what the hint names.
