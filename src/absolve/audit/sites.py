@@ -25,6 +25,7 @@ from absolve.document.base_layers import ASSUMED
 from absolve.document.holdings import keeper_of
 from absolve.formats import registry
 from absolve.run import inputs, sources
+from absolve.run.host_folders import escaped
 from absolve.run.links_task import ListOptions, Sided, listed_of
 from absolve.run.load import kind_of, spread
 from absolve.run.sources import STDIN
@@ -184,7 +185,7 @@ def inputs_of(
     own.inputs = names
     own.url = found.urls[side]
     if side == load.OLD:
-        own.from_ = own.url_map = own.default_url = None
+        own.from_ = own.url_map = None
         own.include = own.exclude = []
 
     def placed() -> Iterator[Input]:
@@ -263,8 +264,8 @@ def _placed(input_: Input, kind: str | None, options: Any) -> Input:
     if kind in registry.PACKAGES:  # a folder: its members have no URLs of their own, but in a WACZ
         is_given = input_.url is not None and input_.url.endswith("/")
         return input_ if is_given else input_._replace(url=PLACE, url_source=ASSUMED)
-    if input_.url is None and not input_.claims and not options.file_urls:
-        return input_._replace(url=PLACE + inputs.escaped(_place(input_)), url_source=ASSUMED)
+    if input_.url is None and input_.claim is None and not options.file_urls:
+        return input_._replace(url=PLACE + escaped(_place(input_)), url_source=ASSUMED)
     return input_
 
 

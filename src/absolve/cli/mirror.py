@@ -95,7 +95,7 @@ def _run(start: str | None, asked: list[str], options: argparse.Namespace, repor
     )
     reading = shared.reading(options)
     settings = reading.settings._replace(base="empty", documents=True)
-    reading = reading._replace(settings=settings, mirror_layout=options.mirror_layout)
+    reading = reading._replace(settings=settings)
     report.quiet, report.verbose = options.quiet, options.verbose
     with journal.unwritable(options.output or options.zip or "mirror"):
         _make(reading, choice, start, asked, options, report)

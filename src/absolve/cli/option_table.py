@@ -97,6 +97,7 @@ _RUNS: Final = "rewrite links documents mirror audit"  # over many inputs
 _LISTS: Final = "links documents"
 ASKING: Final = f"rewrite {_LISTS} base verify"  # their inputs may be URLs
 ON_LINE: Final = f"{ASKING} mirror audit"  # those of these two are asked for with what they link to or need
+OF_SITES: Final = "mirror audit"  # to which a folder with a URL is the site there
 _CHANGING: Final = f"rewrite {_LISTS} verify"
 _TELLING: Final = f"{_READING} resolve config"  # they print messages about inputs
 _ALL: Final = f"{_TELLING} completion help"
@@ -167,15 +168,15 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             f"{_RUNS} verify",
             "in folders, also read hidden files and folders, node_modules, and what programs keep (hts-cache)",
         ),
-        _harmless(
-            "--mirror-layout",
-            f"{_RUNS} verify",
-            "folders are host/path, as wget and HTTrack write them: the URL of pages that record none",
-        ),
     ),
     "facts about the inputs": (
-        _harmless("-u --url URL", _READING, "URL from which the inputs were retrieved (RFC 1808, section 3.3)"),
-        _harmless("--default-url URL", _READING, "the same, for inputs that record none of their own"),
+        _harmless(
+            "-u --url URL",
+            ASKING,
+            "URL from which the input was retrieved (RFC 1808, section 3.3); of a folder its root, for pages that record"
+            " none",
+        ),
+        _harmless("-u --url URL", OF_SITES, "URL from which the inputs were retrieved; a folder is the site there"),
         Option("--file-urls", _READING, "use the path of a file (file:///...) as its URL if no other is known"),
         _harmless("--media-type TYPE", _READING, "media type (default: by name and content)"),
         _harmless("--charset LABEL", _READING, "character encoding, unless a byte order mark gives it"),
@@ -627,6 +628,7 @@ REMOVED: Final = {
     "--csv-safe": "leave it out: tables for spreadsheets run no formula",
     "--data-urls": "leave it out: documents in data: URLs are listed and stay",
     "--engine": "absolve.spark.links(spark, paths) in Python lists on a Spark cluster",
+    "--default-url": "--url: of a folder it is for the pages that record none",
     "--extensions": "--server extension=html",
     "--index": "--server index=home.html",
     "--lazy": "leave it out: links in data-src and the like are links",
@@ -635,6 +637,7 @@ REMOVED: Final = {
     "--master": "absolve.spark.links(spark, paths) in Python lists on a Spark cluster",
     "--memory": "leave it out: the queries use 1 GB of memory, and then the disk",
     "--missing-kind": "sqlite3 mirror.sqlite \"SELECT url FROM missing WHERE kind = 'image'\" in the mirror",
+    "--mirror-layout": "leave it out: folders named as hosts give the URL of their pages",
     "--mkdirs": "leave it out: folders above OUT are made",
     "--no-progress": "--quiet prints failures only",
     "--queries": "--sql asks the tables of results",

@@ -63,9 +63,8 @@ def check_stores(options: argparse.Namespace) -> None:
 
 def settings(options: argparse.Namespace) -> Settings:
     """Return the settings. Raise UsageError for an unknown charset or an unsuitable --url, before any input is read."""
-    for given_url in (options.url, options.default_url):
-        if given_url is not None:
-            _check_url(given_url)
+    if options.url is not None:
+        _check_url(options.url)
     if options.media_type is not None:
         _check_media_type(options.media_type)
     if options.charset is not None:
@@ -162,8 +161,8 @@ def one_input(name: str, options: argparse.Namespace) -> inputs.Input:
     """Return an input of a command that reads files only, without a place in an output folder."""
     url = url_map(options).urls.get(inputs.key(name), options.url)
     if inputs.is_url(name):
-        return inputs.of_url(name, inputs.Origins(options.url, default=options.default_url), alone=True)
-    return inputs.Input(name, "", url, claims=inputs.default_claims(options.default_url))
+        return inputs.of_url(name, inputs.Origins(options.url), alone=True)
+    return inputs.Input(name, "", url)
 
 
 def reading(options: argparse.Namespace, policy: Policy = absolute) -> ReadOptions:

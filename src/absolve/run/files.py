@@ -45,10 +45,10 @@ if TYPE_CHECKING:
 Policy: TypeAlias = Callable[[Resolved], str | None]
 Path_: TypeAlias = str | os.PathLike[str]
 
-_READING: Final = frozenset({"media_type", "charset", "url", "default_url", "file_urls", "headers", "on_diagnostic"})
+_READING: Final = frozenset({"media_type", "charset", "url", "file_urls", "headers", "on_diagnostic"})
 _FILTERS: Final = ("kind", "scope", "problem")
 _OF_FILE: Final = frozenset({*CHOICES, *_READING, *_FILTERS, "remap"})
-_OF_WALK: Final = frozenset({*CHOICES, *_READING, *_FILTERS, "include", "exclude", "url_map", "mirror_layout"})
+_OF_WALK: Final = frozenset({*CHOICES, *_READING, *_FILTERS, "include", "exclude", "url_map"})
 
 
 def rewrite_file(
@@ -66,9 +66,8 @@ def rewrite_file(
     written. `backup` is a suffix: a copy of the file in place is kept under its name with that suffix. `verify`: check
     by an independent parser that only links change.
 
-    `options`: those of `absolve.rewrite`; `default_url` (the retrieval URL if the file records none) and `file_urls`
-    (the path is that URL if no other is known); `kind`,
-    `scope` and `problem` (a word, or several: change only such links); `remap` (see `absolve.remap`). Raise
+    `options`: those of `absolve.rewrite`; `file_urls` (the path is the URL if no other is known); `kind`, `scope` and
+    `problem` (a word, or several: change only such links); `remap` (see `absolve.remap`). Raise
     MissingFileError if the file is not there, DocumentError if it cannot be read, rewritten or written, otherwise as
     `absolve.rewrite`. WARC files of any size
     are rewritten record by record; a record that fails is reported, and stays.
@@ -98,8 +97,7 @@ def rewrite_file(
         above = os.path.dirname(os.path.abspath(target))  # noqa: PTH100, PTH120 - the caller's own links are followed
         if not os.path.lexists(above):
             raise UsageError(f"the folder {in_short(above)} of output does not exist")
-    claims = inputs.default_claims(_url(given, "default_url"))
-    job = Job(inputs.Input(name, Path(name).name, _url(given), claims=claims), target)
+    job = Job(inputs.Input(name, Path(name).name, _url(given)), target)
     failed: Exception | None = None
     try:
         is_written = _published(how, job, notify)
@@ -134,9 +132,8 @@ def walk_links(paths: Path_ | Iterable[Path_], **options: Unpack[WalkOptions]) -
     """Yield a row for each link in files, folders (with their subfolders) and archives, in order.
 
     `options` are those of `absolve links`, by the same names: `kind`, `scope` and `problem` (a word, or several),
-    `include` and `exclude` (globs for folders), `url` (for a folder that of its root), `default_url` (likewise, for
-    documents that record none), `url_map` (a mapping from paths to URLs), `mirror_layout`, `file_urls`, and all of
-    `absolve.links`; `headers` are for a single file. Raise MissingFileError at once for a path that is not there; a
+    `include` and `exclude` (globs for folders), `url` (for a folder that of its root, for documents that record none),
+    `url_map` (a mapping from paths to URLs), `file_urls`, and all of `absolve.links`; `headers` are for a single file. Raise MissingFileError at once for a path that is not there; a
     glob may match nothing. An input that cannot be read is reported as a `Diagnostic` that has `failed` set, and the
     next one follows. Raise UsageError or TypeError at once for an invalid option.
     """
@@ -154,12 +151,10 @@ def walk_links(paths: Path_ | Iterable[Path_], **options: Unpack[WalkOptions]) -
         raise UsageError("include and exclude need a folder")
     if how.headers is not None and (folders or len(names) != 1):
         raise UsageError("headers are those of one file")
-    url, default = (_url(given, option) for option in ("url", "default_url"))
-    for one in filter(None, (url, default) if folders else ()):
-        if set("?#") & set(one):
-            raise UsageError(f"url of a folder can have no query and no fragment: {in_short(one)!r}")
-    layout = arguments.flag_of(given.get("mirror_layout", False), "mirror_layout")
-    origins = inputs.Origins(url, _url_map(given.get("url_map")), layout, default)
+    url = _url(given)
+    if folders and url is not None and set("?#") & set(url):
+        raise UsageError(f"url of a folder can have no query and no fragment: {in_short(url)!r}")
+    origins = inputs.Origins(url, _url_map(given.get("url_map")))
     found = inputs.named(names, origins, globs, lambda diagnostic: report([diagnostic], notify))
     return _rows(found, how, selection, notify)
 
@@ -331,11 +326,11 @@ def _reading(given: dict[str, Any]) -> ReadOptions:
     )
 
 
-def _url(given: dict[str, Any], option: str = "url") -> str | None:
-    url = given.get(option)
+def _url(given: dict[str, Any]) -> str | None:
+    url = given.get("url")
     if url is None:
         return None
-    url = arguments.url_of(url, option)
+    url = arguments.url_of(url, "url")
     retrieval_claim(url)
     return url
 
