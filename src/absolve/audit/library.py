@@ -176,8 +176,8 @@ def audit(
         running.check_outputs(bag, [one for path in files for one in outputs.paths(str(path))])
         reports = course.Collected(notify, lambda one: sides[0].named(sides[1].named(one)))
         jobs = given.jobs_of(dict(options))
-        settings = Settings(profile=bag.profile).checked()
-        run = Course(reports, ReadOptions(settings), partial(course.alone, reports, jobs), partial(course.found, reports), jobs)
+        reading = ReadOptions(Settings(profile=bag.profile).checked())
+        run = Course(reports, reading, partial(course.alone, reports, jobs), partial(course.found, reports), jobs)
         with running.audited(bag, run, str(places[2]), bag.failing) as done:
             if sides[0].made:
                 load.name_by_url(done.connection, sides[0].made)

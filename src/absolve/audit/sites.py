@@ -24,7 +24,7 @@ from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.document.base_layers import ASSUMED
 from absolve.document.holdings import keeper_of
 from absolve.formats import registry
-from absolve.run import inputs, sources
+from absolve.run import sources
 from absolve.run.host_folders import escaped
 from absolve.run.links_task import ListOptions, Sided, listed_of
 from absolve.run.load import kind_of, spread

@@ -173,8 +173,7 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         _harmless(
             "-u --url URL",
             ASKING,
-            "URL from which the input was retrieved (RFC 1808, section 3.3); of a folder its root, for pages that record"
-            " none",
+            "URL from which the input was retrieved (RFC 1808, section 3.3); of a folder, for pages that record none",
         ),
         _harmless("-u --url URL", OF_SITES, "URL from which the inputs were retrieved; a folder is the site there"),
         Option("--file-urls", _READING, "use the path of a file (file:///...) as its URL if no other is known"),

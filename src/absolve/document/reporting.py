@@ -115,9 +115,10 @@ def _pages(entity: Entity) -> Iterator[Entity]:
 def _differing(own: BaseURL) -> tuple[ClaimOutcome, ClaimOutcome] | None:
     """Return the claim of --url and that of another URL which the document records; None if they are for one page."""
     given = next((one for one in own.chain if one.base.source in GIVEN_FOR_ALL), None)
+    if given is None:
+        return None
     recorded = (one for one in own.chain if one.base.layer is RETRIEVAL and one.base.source not in _GIVEN)
-    found = (one for one in recorded if given is not None and not _is_one_page(_url(given), _url(one)))
-    return next(((given, one) for one in found), None)  # type: ignore[misc]  # not None, if there is one
+    return next(((given, one) for one in recorded if not _is_one_page(_url(given), _url(one))), None)
 
 
 def _url(found: ClaimOutcome) -> str:

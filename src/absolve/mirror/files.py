@@ -22,7 +22,7 @@ from absolve.mirror import browsers, extensions
 from absolve.mirror.capture import Captured, Where, place_of
 from absolve.mirror.payloads import Broken, Payload, is_walked
 from absolve.run import buckets
-from absolve.run.inputs import escaped
+from absolve.run.host_folders import escaped
 from absolve.run.load import read
 from absolve.run.sources import local, modified
 from absolve.urls.archives import of_base

@@ -133,9 +133,10 @@ def walk_links(paths: Path_ | Iterable[Path_], **options: Unpack[WalkOptions]) -
 
     `options` are those of `absolve links`, by the same names: `kind`, `scope` and `problem` (a word, or several),
     `include` and `exclude` (globs for folders), `url` (for a folder that of its root, for documents that record none),
-    `url_map` (a mapping from paths to URLs), `file_urls`, and all of `absolve.links`; `headers` are for a single file. Raise MissingFileError at once for a path that is not there; a
-    glob may match nothing. An input that cannot be read is reported as a `Diagnostic` that has `failed` set, and the
-    next one follows. Raise UsageError or TypeError at once for an invalid option.
+    `url_map` (a mapping from paths to URLs), `file_urls`, and all of `absolve.links`; `headers` are for a single file.
+    Raise MissingFileError at once for a path that is not there; a glob may match nothing. An input that cannot be read
+    is reported as a `Diagnostic` that has `failed` set, and the next one follows. Raise UsageError or TypeError at once
+    for an invalid option.
     """
     call = "absolve.walk_links()"
     given: dict[str, Any] = dict(options)

@@ -32,6 +32,7 @@ from absolve.urls.predicates import has_scheme, is_malformed, runs_code
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from absolve.core.model import BaseClaim
     from absolve.run.buckets import State
     from absolve.run.globs import Globs
     from absolve.run.sources import Around
