@@ -224,7 +224,6 @@ LIBRARY: Any = absolve  # for calls that no type checker accepts
     [
         (lambda path: LIBRARY.rewrite_file(path, on_diagnostic=5), "on_diagnostic must be a function"),
         (lambda path: LIBRARY.rewrite_file(path, verify=1), "verify must be True or False, not 1"),
-        (lambda path: LIBRARY.rewrite_file(path, file_urls="no"), "file_urls must be True or False, not 'no'"),
         (lambda path: LIBRARY.rewrite_file(path, remap=5), "remap takes a mapping"),
         (lambda path: LIBRARY.rewrite_file(path, remap="//a"), "remap takes a mapping"),
         (lambda path: LIBRARY.rewrite_file(path, profile=5), "profile must be a str, not int"),

@@ -235,7 +235,7 @@ def test_options_select_files_and_links(site: Path, options: dict[str, Any], exp
 def test_files_have_urls_of_their_own(site: Path) -> None:
     found = absolve.walk_links([site / "sub" / "c.html", site / "a.html"], url_map={site / "a.html": "http://m/"}, url=URL)
     assert [row.target for row in found] == ["http://h/a.html", "http://m/x", "http://m/y", "http://other.example/"]
-    (row,) = absolve.walk_links(site / "sub" / "c.html", file_urls=True)
+    (row,) = absolve.walk_links(site / "sub" / "c.html", url="file:")
     assert row.target == (site / "a.html").as_uri()
 
 

@@ -60,7 +60,7 @@ _TEXTS: Final = ("map_format", "server", "baseline", "changed_since")
 _OF_PATHS: Final = frozenset({"ignore_file", "answers", "baseline"})
 # What the command has, too, and the library leaves out.
 _REST: Final[dict[str, Any]] = {
-    "from_": None, "url_map": None, "cookies": None, "file_urls": False, "places": "places", "resolve": (), "named": (),
+    "from_": None, "url_map": None, "cookies": None, "places": "places", "resolve": (), "named": (),
     "fix": False, "write_map": None, "verbose": False,
 }
 

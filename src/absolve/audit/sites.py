@@ -193,7 +193,7 @@ def inputs_of(
             if follow:  # the first time
                 _check_compressed(input_, course)
                 _check_settings(input_, options, course, side)
-            yield _placed(input_, kind, options)
+            yield _placed(input_, kind)
 
     yield from spread(placed(), course.reading, course.jobs)
 
@@ -257,14 +257,14 @@ def _check_settings(input_: Input, options: Any, course: Course, side: str) -> N
         course.reports.aside(Diagnostic("unread-map", text, input_.name))
 
 
-def _placed(input_: Input, kind: str | None, options: Any) -> Input:
+def _placed(input_: Input, kind: str | None) -> Input:
     """Return an input with a URL, unless it is a container, whose documents have their own."""
     if registry.is_container(kind) and kind not in registry.PACKAGES:
         return input_._replace(url=None)
     if kind in registry.PACKAGES:  # a folder: its members have no URLs of their own, but in a WACZ
         is_given = input_.url is not None and input_.url.endswith("/")
         return input_ if is_given else input_._replace(url=PLACE, url_source=ASSUMED)
-    if input_.url is None and input_.claim is None and not options.file_urls:
+    if input_.url is None and input_.claim is None:
         return input_._replace(url=PLACE + escaped(_place(input_)), url_source=ASSUMED)
     return input_
 

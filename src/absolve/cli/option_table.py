@@ -173,10 +173,10 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         _harmless(
             "-u --url URL",
             ASKING,
-            "URL from which the input was retrieved (RFC 1808, section 3.3); of a folder, for pages that record none",
+            "URL from which the input was retrieved (RFC 1808, section 3.3); of a folder, for pages that record none;"
+            " file: for the path of each file, if no other is known",
         ),
         _harmless("-u --url URL", OF_SITES, "URL from which the inputs were retrieved; a folder is the site there"),
-        Option("--file-urls", _READING, "use the path of a file (file:///...) as its URL if no other is known"),
         _harmless("--media-type TYPE", _READING, "media type (default: by name and content)"),
         _harmless("--charset LABEL", _READING, "character encoding, unless a byte order mark gives it"),
         Option("--url-map FILE", f"{_RUNS} verify", "table with retrieval URLs of single files: path, URL"),
@@ -629,6 +629,7 @@ REMOVED: Final = {
     "--engine": "absolve.spark.links(spark, paths) in Python lists on a Spark cluster",
     "--default-url": "--url: of a folder it is for the pages that record none",
     "--extensions": "--server extension=html",
+    "--file-urls": "--url file:",
     "--index": "--server index=home.html",
     "--lazy": "leave it out: links in data-src and the like are links",
     "--limit": '--sql "FROM links LIMIT 10"',

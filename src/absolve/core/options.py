@@ -158,7 +158,6 @@ class _SelectingOptions(Choices, total=False):
     charset: str | None
     url: str | URLObject | None
     headers: Headers | None
-    file_urls: bool
     kind: Kind | Iterable[Kind]
     scope: Scope | Iterable[Scope]
     problem: Problem | Iterable[Problem]

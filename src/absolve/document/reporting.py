@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from absolve.core.errors import RECORDED, Diagnostic, DiagnosticWarning, in_short
 from absolve.core.model import REDIRECTED, RETRIEVAL
-from absolve.document.base_layers import ASSUMED, GIVEN_FOR_ALL, HOST_FOLDER
+from absolve.document.base_layers import ASSUMED, FILE_PATH, GIVEN_FOR_ALL, HOST_FOLDER
 from absolve.document.diagnostics import base_too_long
 from absolve.document.walk import inners, is_known, with_relative
 from absolve.formats import registry
@@ -82,7 +82,7 @@ def about_bases(entity: Entity, advice: str = "give --url") -> Iterator[Diagnost
 
 
 # Sources of retrieval URLs that no page records.
-_GIVEN: Final = GIVEN_FOR_ALL | {"--file-urls", "root of the package", "path in the package", HOST_FOLDER, REDIRECTED}
+_GIVEN: Final = GIVEN_FOR_ALL | {FILE_PATH, "root of the package", "path in the package", HOST_FOLDER, REDIRECTED}
 
 
 def differing(entity: Entity) -> list[Diagnostic]:

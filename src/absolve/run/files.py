@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 Policy: TypeAlias = Callable[[Resolved], str | None]
 Path_: TypeAlias = str | os.PathLike[str]
 
-_READING: Final = frozenset({"media_type", "charset", "url", "file_urls", "headers", "on_diagnostic"})
+_READING: Final = frozenset({"media_type", "charset", "url", "headers", "on_diagnostic"})
 _FILTERS: Final = ("kind", "scope", "problem")
 _OF_FILE: Final = frozenset({*CHOICES, *_READING, *_FILTERS, "remap"})
 _OF_WALK: Final = frozenset({*CHOICES, *_READING, *_FILTERS, "include", "exclude", "url_map"})
@@ -66,7 +66,7 @@ def rewrite_file(
     written. `backup` is a suffix: a copy of the file in place is kept under its name with that suffix. `verify`: check
     by an independent parser that only links change.
 
-    `options`: those of `absolve.rewrite`; `file_urls` (the path is the URL if no other is known); `kind`, `scope` and
+    `options`: those of `absolve.rewrite` (`url="file:"`: the path is the URL if no other is known); `kind`, `scope` and
     `problem` (a word, or several: change only such links); `remap` (see `absolve.remap`). Raise
     MissingFileError if the file is not there, DocumentError if it cannot be read, rewritten or written, otherwise as
     `absolve.rewrite`. WARC files of any size
@@ -97,7 +97,7 @@ def rewrite_file(
         above = os.path.dirname(os.path.abspath(target))  # noqa: PTH100, PTH120 - the caller's own links are followed
         if not os.path.lexists(above):
             raise UsageError(f"the folder {in_short(above)} of output does not exist")
-    job = Job(inputs.Input(name, Path(name).name, _url(given)), target)
+    job = Job(inputs.alone(name, inputs.Origins(_url(given))), target)
     failed: Exception | None = None
     try:
         is_written = _published(how, job, notify)
@@ -132,11 +132,11 @@ def walk_links(paths: Path_ | Iterable[Path_], **options: Unpack[WalkOptions]) -
     """Yield a row for each link in files, folders (with their subfolders) and archives, in order.
 
     `options` are those of `absolve links`, by the same names: `kind`, `scope` and `problem` (a word, or several),
-    `include` and `exclude` (globs for folders), `url` (for a folder that of its root, for documents that record none),
-    `url_map` (a mapping from paths to URLs), `file_urls`, and all of `absolve.links`; `headers` are for a single file.
-    Raise MissingFileError at once for a path that is not there; a glob may match nothing. An input that cannot be read
-    is reported as a `Diagnostic` that has `failed` set, and the next one follows. Raise UsageError or TypeError at once
-    for an invalid option.
+    `include` and `exclude` (globs for folders), `url` (for a folder that of its root, for documents that record none;
+    "file:" for their paths), `url_map` (a mapping from paths to URLs), and all of `absolve.links`; `headers` are for a
+    single file. Raise MissingFileError at once for a path that is not there; a glob may match nothing. An input that
+    cannot be read is reported as a `Diagnostic` that has `failed` set, and the next one follows. Raise UsageError or
+    TypeError at once for an invalid option.
     """
     call = "absolve.walk_links()"
     given: dict[str, Any] = dict(options)
@@ -322,7 +322,6 @@ def _reading(given: dict[str, Any]) -> ReadOptions:
     return ReadOptions(
         Settings(**arguments.choices_of(chosen, CHOICES)).checked(),
         **texts,
-        file_urls=arguments.flag_of(given.get("file_urls", False), "file_urls"),
         headers=given.get("headers"),
     )
 

@@ -19,8 +19,9 @@ from urllib.parse import quote_from_bytes
 
 from absolve.core.errors import OF_SAVER, Diagnostic, DocumentError, UsageError, in_short
 from absolve.core.lazy_regex import pattern
-from absolve.document.base_layers import HOST_FOLDER, retrieval_claim
+from absolve.document.base_layers import FILE_PATH, HOST_FOLDER, retrieval_claim
 from absolve.document.holdings import NODE_MODULES, SOURCES, keeper_of
+from absolve.document.settings import FILE
 from absolve.formats import registry
 from absolve.run import buckets, host_folders, leftovers
 from absolve.run.host_folders import PATH_CHARACTERS, HostFolders, escaped
@@ -140,7 +141,7 @@ def named(
         elif buckets.is_bucket(name):
             yield from _stored(name, origins, globs, notify, alone=len(names) == 1)
         elif not is_folder(name):
-            yield Input(name, Path(name).name)._replace(**_known(name, origins.url, origins, shares=len(names) > 1))
+            yield alone(name, origins, shares=len(names) > 1)
         else:
             last = Path(os.path.abspath(name)).name  # noqa: PTH100 - so that `.` has a name; only the root has none
             above = f"{last}/" if last and len(names) > 1 else ""
@@ -152,6 +153,11 @@ def named(
         for glob in filter(unmet.__contains__, globs.exclude):
             whole = "" if set("*?[") & set(glob) else f": a glob is for a whole name, as {f'*{glob}*'!r}"
             notify(Diagnostic("unused-exclude", f"no name matches {glob!r}{whole}", "--exclude"))
+
+
+def alone(name: str, origins: Origins, *, shares: bool = False) -> Input:
+    """Return the input for a file that is named itself."""
+    return Input(name, Path(name).name)._replace(**_known(name, origins.url, origins, shares=shares))
 
 
 _MANY: Final = 1000  # URLs of stores: more of them are files, and not asked for one by one before the run begins
@@ -197,7 +203,8 @@ def of_url(url: str, origins: Origins, *, alone: bool = False) -> Input:
     steps = [quote_from_bytes(os.fsencode(step), _OF_NAMES) for step in f"{host}{file}".split("/")]
     place = "/".join(step if step.strip(".") else step.replace(".", "%2E") for step in steps if step)
     place = place.rpartition("/")[2] if alone else place
-    return Input(name, place, asked=url)._replace(**_known(name, origins.url or name, origins))
+    given = name if origins.url in {None, FILE} else origins.url
+    return Input(name, place, asked=url)._replace(**_known(name, given, origins))
 
 
 _PARTS: Final = pattern(r"(https?://)(?:[^/\\?#]*@)?([^/\\?#]*)([^?#]*)(\?[^#]*)?", re.IGNORECASE)
@@ -313,9 +320,20 @@ def _known(path: str, url: str | None, origins: Origins, *, shares: bool = False
         if origins.met is not None:
             origins.met.add(found)
         return {"url": origins.by_path[found], "url_source": "--url-map", "shares": shares}
+    if origins.url == FILE and not is_url(path):
+        return {"claim": _of_path(path), "shares": shares}
     if url is None or origins.is_site or not shares:
         return {"url": url, "shares": shares}
     return {"claim": retrieval_claim(url), "shares": shares}
+
+
+def _of_path(path: str) -> BaseClaim | None:
+    """Return the claim of --url file: for a file; None for the standard input."""
+    if path == STDIN:
+        return None
+    is_stored = buckets.is_bucket(path)
+    url = escaped(path) if is_stored else Path(os.path.abspath(path)).as_uri()  # noqa: PTH100 - without links
+    return retrieval_claim(url, FILE_PATH)
 
 
 # --- folders ----------------------------------------------------------------------------------------------------------

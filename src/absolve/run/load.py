@@ -44,7 +44,6 @@ class ReadOptions(NamedTuple):
     settings: Settings
     media_type: str | None = None
     charset: str | None = None
-    file_urls: bool = False
     headers: Headers | None = None
 
 
@@ -124,7 +123,6 @@ def read(input_: Input, how: ReadOptions) -> Document:
         media_type=how.media_type,
         charset=how.charset,
         url=input_.url,
-        file_urls=how.file_urls and input_.claim is None,
         max_size=how.settings.max_size,
         around=input_.around,
         root=input_.root,
