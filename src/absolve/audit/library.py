@@ -170,7 +170,7 @@ def audit(
             place.mkdir()
         sides = [given.as_files(one, CALL, place) for one, place in zip((new, old), places, strict=False)]
         bag = _bag(dict(options), sides, list(given.paths(maps, CALL)))
-        files = [Path(name) for name in given.as_paths(output, CALL)]
+        files = [Path(name) for name in given.as_paths(output, f"{CALL}: output")]
         for path in files:
             outputs.load(outputs.format_of(path.name))
         running.check_outputs(bag, [one for path in files for one in outputs.paths(str(path))])

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from absolve.core import arguments
 from absolve.core.errors import Diagnostic, DocumentError, UsageError, in_short
-from absolve.document.base_layers import retrieval_claim
 from absolve.document.reporting import report
 from absolve.document.resolved import Resolved
 from absolve.document.settings import CHOICES, Settings
@@ -23,7 +22,7 @@ from absolve.inventory.link_rows import rows
 from absolve.rewriting.policy import absolute, checked
 from absolve.rewriting.remap import Remapping
 from absolve.run import filters, inputs, leftovers, plan, sources
-from absolve.run.given import missing
+from absolve.run.given import missing, name_of, url_of, words_of
 from absolve.run.given import paths as given_paths
 from absolve.run.globs import Globs
 from absolve.run.load import ReadOptions, each, is_document, left
@@ -86,10 +85,10 @@ def rewrite_file(
         backup=_suffix(backup, in_place=output is None),
         token=leftovers.token(),
     )
-    name = _name(path, call)
+    name = name_of(path, call)
     if not os.path.lexists(name):
         raise missing(name)
-    target = None if output is None else _name(output, call)
+    target = None if output is None else name_of(output, call)
     if target is not None:
         if Path(target).is_dir():
             raise UsageError(f"output must be a file, not the folder {in_short(target)}")
@@ -97,7 +96,7 @@ def rewrite_file(
         above = os.path.dirname(os.path.abspath(target))  # noqa: PTH100, PTH120 - the caller's own links are followed
         if not os.path.lexists(above):
             raise UsageError(f"the folder {in_short(above)} of output does not exist")
-    job = Job(inputs.alone(name, inputs.Origins(_url(given))), target)
+    job = Job(inputs.alone(name, inputs.Origins(url_of(given, "url"))), target)
     failed: Exception | None = None
     try:
         is_written = _published(how, job, notify)
@@ -141,18 +140,18 @@ def walk_links(paths: Path_ | Iterable[Path_], **options: Unpack[WalkOptions]) -
     call = "absolve.walk_links()"
     given: dict[str, Any] = dict(options)
     arguments.check_options(given, _OF_WALK, call)
-    names = list(given_paths(_names(paths, call), call))
+    names = list(given_paths(paths, call))
     notify: OnDiagnostic | None = given.pop("on_diagnostic", None)
     arguments.check_notify(notify)
     selection = _selection(given)
     how = _reading(given)
-    globs = Globs(_globs(given, "include"), _globs(given, "exclude")).checked()
+    globs = Globs(words_of(given, "include"), words_of(given, "exclude")).checked()
     folders = [name for name in names if inputs.is_folder(name)]
     if (globs.include or globs.exclude) and not folders:
         raise UsageError("include and exclude need a folder")
     if how.headers is not None and (folders or len(names) != 1):
         raise UsageError("headers are those of one file")
-    url = _url(given)
+    url = url_of(given, "url")
     if folders and url is not None and set("?#") & set(url):
         raise UsageError(f"url of a folder can have no query and no fragment: {in_short(url)!r}")
     origins = inputs.Origins(url, _url_map(given.get("url_map")))
@@ -269,37 +268,10 @@ def _raising(policy: Policy) -> Policy:
 
 
 def _selection(given: dict[str, Any]) -> filters.Selection:
-    return filters.Selection(*(frozenset(_words(given.pop(name, ()), name)) for name in _FILTERS)).checked()
-
-
-def _words(given: Any, option: str) -> list[str]:
-    if isinstance(given, str):
-        return [given]
-    if not isinstance(given, Iterable):
-        raise TypeError(f"{option} takes a word, or several, not {in_short(repr(given))}")
-    return [arguments.text_of(word, option) for word in given]
+    return filters.Selection(*(frozenset(words_of(given, name)) for name in _FILTERS)).checked()
 
 
 # --- arguments --------------------------------------------------------------------------------------------------------
-
-
-def _names(given: Any, call: str) -> list[str]:
-    if isinstance(given, (str, os.PathLike)):
-        return [_name(given, call)]
-    if isinstance(given, (bytes, bytearray)) or not isinstance(given, Iterable):
-        raise TypeError(_NO_PATHS.format(call, type(given).__name__))
-    return [_name(path, call) for path in given]
-
-
-_NO_PATHS: Final = "{} takes paths, not {}: absolve.rewrite and absolve.links take bytes"
-
-
-def _name(given: Any, call: str) -> str:
-    """Return a path as str; `-` is a file of that name, not the standard input."""
-    if not isinstance(given, (str, os.PathLike)):
-        raise TypeError(_NO_PATHS.format(call, type(given).__name__))
-    name = os.fsdecode(given)
-    return os.path.join(os.curdir, name) if name == sources.STDIN else name  # noqa: PTH118 - Path drops the dot
 
 
 def _suffix(given: str | None, *, in_place: bool) -> str | None:
@@ -326,15 +298,6 @@ def _reading(given: dict[str, Any]) -> ReadOptions:
     )
 
 
-def _url(given: dict[str, Any]) -> str | None:
-    url = given.get("url")
-    if url is None:
-        return None
-    url = arguments.url_of(url, "url")
-    retrieval_claim(url)
-    return url
-
-
 def _url_map(given: Any) -> dict[str, str]:
     found: dict[str, str] = {}
     if given is not None and not isinstance(given, Mapping):
@@ -345,7 +308,3 @@ def _url_map(given: Any) -> dict[str, str]:
             raise UsageError(f"{in_short(text)!r} in url_map is not an absolute URL")
         found[inputs.key(os.fsdecode(path))] = text
     return found
-
-
-def _globs(given: dict[str, Any], option: str) -> tuple[str, ...]:
-    return tuple(_words(given.get(option, ()), option))
