@@ -156,7 +156,7 @@ def test_a_copy_of_a_folder_has_its_layout_its_other_files_modes_and_times(
     expected = dict(FILES)
     del expected["e/broken.html"]
     expected["index.html"] = LINK.replace(b"x.html", b"http://h/d/x.html")
-    expected["a/page.html"] = PAGE.replace(b"'x", b"'http://h/d/a/x")
+    expected["a/page.html"] = PAGE.replace(b"'x", b"'http://h/d/x")
     expected["a/style.css"] = b"a { background: url(http://h/d/a/i.png) }"
     expected["a/note"] = FILES["a/note"].replace(b"x>", b"http://h/d/a/x>")
     assert files_below(Path("out/copy")) == expected

@@ -187,7 +187,7 @@ def _finish_run(
     name = options.output or options.zip or next(iter(options.inputs), STDIN)
     if not making.report_empty(working, name, report):
         left_out = _missing(working, options)
-        aside = [f"{left_out:,} not in {options.missing}: no public address"] if left_out else []
+        aside = [f"{left_out:,} not in {printable.printable(options.missing)}: no public address"] if left_out else []
         if is_one and not packing.is_page(options.output or "") and working.lacking.linked:
             aside.append("--depth 1 also fetches the pages that this links to")
         _summary(working, aside, options, report)

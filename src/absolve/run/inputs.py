@@ -312,7 +312,6 @@ class _Below:
             notify(host_folders.diagnostic(self._met.values(), name))
 
 
-
 def _known(path: str, url: str | None, origins: Origins, *, shares: bool = False) -> dict[str, Any]:
     """Return the fields of an input that has this URL by --url, if --url-map has no other."""
     found = key(path) if origins.by_path else ""
