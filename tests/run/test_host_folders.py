@@ -28,7 +28,7 @@ FOUND = [
 LOOKS_SO = [
     "index.html", "www.example.com", "example.com_files/a.html", "page.html_files/a.html", "index.files/a.html", "page.html/a.html",
     "node.js/a.html", "jquery-3.6.0.js/a.html", "README.md/index.html", "v1.2/a.html", "1.2.3.4/a.html", "300.1.1.1/a.html",
-    "com.example.app/a.html", "org.gnome.gedit/a.html", "docs.en/a.html", "site.old/a.html", "System.Net/a.html", "my.project/a.html",
+    "com.example.app/a.html", "org.gnome.gedit/a.html", "docs.en/a.html", "site.old/a.html", "System.Net/a.html", "my.project/a.html", "schema.invalid/a.html",
     "a..com/a.html", ".com/a.html", "example.com./a.html", "com/a.html", "www.example.com/a.png", "a/b/c/www.example.com/a.html",
 ]  # fmt: skip
 

@@ -35,7 +35,7 @@ _HOST: Final = pattern(r"((?:[a-z0-9][a-z0-9_-]*\.)+[a-z0-9-]+|localhost)(?:[:+_
 _TOP: Final = frozenset(
     "com org net edu gov mil int info biz name pro aero coop museum jobs mobi travel asia cat arpa app dev blog site"
     " online shop store tech xyz club live news media agency world today space website wiki art design cloud digital"
-    " network academy school berlin wien london paris swiss scot example test invalid localhost local onion".split()
+    " network academy school berlin wien london paris swiss scot example test localhost local onion".split()
 )
 _NO_TOP: Final = frozenset("cs db en gz hs ja js ko kt md pm py rb ts ui vb xz zh".split())
 _REVERSED: Final = frozenset("com org net edu gov io".split())  # first in names of programs, as com.example.app
