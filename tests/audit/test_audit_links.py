@@ -337,7 +337,7 @@ def test_a_folder_without_a_url_has_an_assumed_one(tmp_path: Path) -> None:
     assert done.found == {"no.html": "broken"}
 
 
-@pytest.mark.parametrize("given", [("site",), ("site.zip",), ("site.zip", "--url", NEW), ("site", "--default-url", NEW)], ids=" ".join)
+@pytest.mark.parametrize("given", [("site",), ("site.zip",), ("site.zip", "--url", NEW)], ids=" ".join)
 def test_a_file_is_there_with_any_query_whatever_gives_its_url(tmp_path: Path, given: tuple[str, ...]) -> None:
     site = written(tmp_path / "site", {"index.html": page('<a href="a.html?x=1">a</a> <img src="i.png?v=3">'), "a.html": links("./"), "i.png": "x"})
     shutil.make_archive(str(site), "zip", site)

@@ -136,7 +136,7 @@ def test_keys_that_are_no_paths_are_listed_and_leave_no_output_folder(
     )
     assert "\x01" not in listed.err
     out = tmp_path / "below/out"
-    done = absolve("rewrite", bucket.url("in/"), "-o", str(out), "--default-url", "http://h/")
+    done = absolve("rewrite", bucket.url("in/"), "-o", str(out), "--url", "http://h/")
     assert done.status == 3
     assert done.err.count(": outside: ") == len(UNSAFE)
     assert sorted(path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()) == sorted(SAFE)
@@ -150,18 +150,18 @@ def test_a_rewrite_into_a_bucket_has_the_bytes_of_one_into_a_folder(
     bucket.put({f"in/{name}": data for name, data in files.items()})
     del files["../up.html"]
     folder = on_disk(tmp_path / "in", files)
-    absolve("rewrite", str(folder), "-o", str(tmp_path / "out"), "--default-url", "http://h/")
+    absolve("rewrite", str(folder), "-o", str(tmp_path / "out"), "--url", "http://h/")
     expected = {name: (tmp_path / "out" / name).read_bytes() for name in files}
     assert expected["x.html"] != PAGE
     for jobs, source in (("1", bucket.url("in/")), ("2", bucket.url("in/")), ("1", str(folder))):
         out = bucket.url(f"{jobs}{source == str(folder)}/")
-        assert absolve("rewrite", source, "-o", out, "--default-url", "http://h/", "-j", jobs).status == 0
+        assert absolve("rewrite", source, "-o", out, "--url", "http://h/", "-j", jobs).status == 0
         found = {key.partition("/")[2]: data for key, data in bucket.files(out.removeprefix(bucket.url())).items()}
         assert {name: found[name] for name in files} == expected
-    one = absolve("rewrite", bucket.url("in/x.html"), "-o", bucket.url("one.html"), "--default-url", "http://h/")
+    one = absolve("rewrite", bucket.url("in/x.html"), "-o", bucket.url("one.html"), "--url", "http://h/")
     assert one.status == 0
     assert bucket.files("one.html") == {"one.html": expected["x.html"]}
-    again = absolve("rewrite", bucket.url("in/"), "-o", bucket.url("1False/"), "--default-url", "http://h/", "--resume")
+    again = absolve("rewrite", bucket.url("in/"), "-o", bucket.url("1False/"), "--url", "http://h/", "--resume")
     assert "4 skipped" in again.err
 
 

@@ -19,7 +19,7 @@ UNTRUSTED = {
     *"output in-place backup from url-map remap-file browser".split(),
     *"check serve port network by relative-only prune at keep-errors same absent for missing".split(),
     *"old old-url map fail-on sql baseline changed-since fix write-map ignore".split(),
-    *"remap only-mapped resume log base-path unwrap file-urls".split(),
+    *"remap only-mapped resume log base-path unwrap".split(),
     *"header cookies retries concurrency ignore-robots hidden save live resolve answers depth cache".split(),
 }
 OPTIONS = [row for one in parser().commands.values() for row, _ in one.options().values()]

@@ -20,7 +20,7 @@ WARC: Final = (
 VALUES: Final = {
     "log": "new/log.csv", "missing": "new/missing.txt", "zip": "new/mirror.zip",
     "output": "new/out", "from": "list.txt", "url-map": "map.csv", "remap-file": "rules.csv", "config": "absolve.toml",
-    "backup": ".orig", "check": "old", "serve": "none", "default-url": "http://h/d/", "include": "*.html", "exclude": "*.css", "url": "http://h/d/",
+    "backup": ".orig", "check": "old", "serve": "none", "include": "*.html", "exclude": "*.css", "url": "http://h/d/",
     "media-type": "text/html", "charset": "utf-8", "remap": "//h=//g", "kind": "image", "scope": "external",
     "problem": "malformed", "port": "0", "at": "2024", "same": "www", "base-path": "/p/", "unwrap": "google",
     "depth": "1", "header": "A: b", "cookies": "none.txt", "timeout": "1", "retries": "0", "concurrency": "1", "save": "new/s.warc", "cache": "new/cache", "ignore-base": "saver",

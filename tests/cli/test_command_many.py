@@ -74,7 +74,7 @@ def test_the_documents_of_a_folder_are_listed_and_other_files_are_skipped(
     rows = [json.loads(line) for line in done.lines]
     assert [(row["document"], row["target"]) for row in rows] == [
         ("site/a/note", "http://h/d/a/x"),
-        ("site/a/page.html", "http://h/d/a/x.html?a&b"),
+        ("site/a/page.html", "http://h/d/x.html?a&b"),
         ("site/a/page.html", "http://g/"),
         ("site/a/style.css", "http://h/d/a/i.png"),
         ("site/index.html", "http://h/d/x.html"),
@@ -91,13 +91,13 @@ def test_a_url_map_is_named_as_the_source_of_the_base(absolve: Runner) -> None:
     assert [json.loads(line)[name] for name in ("target", "base_source")] == ["http://map/x.html", "--url-map"]
 
 
-def test_a_url_stated_in_the_page_precedes_the_mirror_layout(absolve: Runner, tmp_path: Path) -> None:
+def test_a_url_stated_in_the_page_precedes_the_folder_of_a_host(absolve: Runner, tmp_path: Path) -> None:
     for name, data in (("a.html", LINK), ("b.html", PAGE)):
         path = tmp_path / "mirror" / "www.example.com" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
-    rows = [json.loads(line) for line in absolve("links", tmp_path / "mirror", "--mirror-layout").lines]
-    assert [row["base_source"] for row in rows] == ["mirror layout", *["saved from url comment, line 1"] * 2]
+    rows = [json.loads(line) for line in absolve("links", tmp_path / "mirror").lines]
+    assert [row["base_source"] for row in rows] == ["host folder", *["saved from url comment, line 1"] * 2]
     assert rows[0]["target"] == "http://www.example.com/x.html"
 
 
@@ -156,7 +156,7 @@ def test_a_copy_of_a_folder_has_its_layout_its_other_files_modes_and_times(
     expected = dict(FILES)
     del expected["e/broken.html"]
     expected["index.html"] = LINK.replace(b"x.html", b"http://h/d/x.html")
-    expected["a/page.html"] = PAGE.replace(b"'x", b"'http://h/d/a/x")
+    expected["a/page.html"] = PAGE.replace(b"'x", b"'http://h/d/x")
     expected["a/style.css"] = b"a { background: url(http://h/d/a/i.png) }"
     expected["a/note"] = FILES["a/note"].replace(b"x>", b"http://h/d/a/x>")
     assert files_below(Path("out/copy")) == expected
@@ -270,7 +270,7 @@ def test_files_of_a_folder_that_are_not_read_are_counted_by_kind(absolve: Runner
     for command in (["rewrite", "-o", "out"], ["rewrite", "--dry-run"], ["links"], ["links", "-f", "csv"]):
         absolve(command[0], "site", "--url", URL, *command[1:], jobs)
         are = "kept unchanged" if command[0] == "rewrite" else "not read"
-        assert absolve.summary.endswith(f"; 3 files {are}: 1 .png, 1 .js, 1 of no known suffix")
+        assert f"; 3 files {are}: 1 .png, 1 .js, 1 of no known suffix;" in absolve.summary
     done = absolve("rewrite", "site", "-o", "out2", "--url", URL, "--verbose", jobs)
     assert f"note: {Path('site/a/i.png')}: not-read: .png: no kind that absolve reads" in done.err.splitlines()
 
@@ -297,18 +297,18 @@ def test_parts_of_messages_that_are_not_read_are_counted_by_kind(absolve: Runner
     assert "3 message parts not read: 1 encrypted, 1 text/rtf, 1 encoding 'x-uu'" in absolve.summary
 
 
-def test_a_url_for_several_inputs_that_overrules_a_recorded_one_is_reported(absolve: Runner, tmp_path: Path) -> None:
+def test_a_url_for_a_folder_is_for_pages_that_record_none_and_others_are_counted(absolve: Runner, tmp_path: Path) -> None:
     site = tmp_path / "site"
     site.mkdir()
     (site / "a.html").write_bytes(b"<!-- saved from url=(0029)http://other.example/x/a.html --><a href=x>")
     (site / "b.html").write_bytes(b"<!-- saved from url=(0017)http://h/d/b.html --><a href=x>")
     (site / "c.html").write_bytes(b"<a href=x>")
     done = absolve("links", site, "--url", URL, "--columns", "target", "-f", "csv")
-    text = "--url overrules what the page records (saved from url comment): 'http://other.example/x/a.html'"
-    assert done.err == f"warning: {site / 'a.html'}:1: overruled: {text}\n"
-    assert absolve("links", site / "a.html", "--url", URL, "-f", "csv").err == ""  # what the user says of one page
-    done = absolve("links", site, "--default-url", URL, "--columns", "target", "-f", "csv")
     assert (done.err, done.lines) == ("", ["target", "http://other.example/x/x", f"{URL}x", f"{URL}x"])
+    assert "1 page records another URL, which rules: 'http://other.example/x/a.html'" in absolve.summary
+    assert absolve("links", site / "a.html", "--url", URL, "--columns", "target", "-f", "csv").lines == ["target", f"{URL}x"]
+    text = "--url overrules what the page records (saved from url comment): 'http://other.example/x/a.html'"
+    assert f"warning: {site / 'a.html'}:1: overruled: {text}\n" in absolve("check", site, "--url", URL).err
 
 
 def test_rows_of_tables_that_meet_nothing_are_counted(absolve: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

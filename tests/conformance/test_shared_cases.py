@@ -15,7 +15,7 @@ FAILING: Final = {
     "audit": "",
     "field": """
         docs-base-path-twice docs-glued-host docs-not-found-page docs-relative-only-feed docs-sitemap-relative
-        first-layout-too-high mirror-folder-url move-archivebox move-aspnet-tilde move-colon-names move-session-ids
+        move-archivebox move-aspnet-tilde move-colon-names move-session-ids
         move-wget-old-names remap-file-table
     """,
 }

@@ -224,11 +224,9 @@ LIBRARY: Any = absolve  # for calls that no type checker accepts
     [
         (lambda path: LIBRARY.rewrite_file(path, on_diagnostic=5), "on_diagnostic must be a function"),
         (lambda path: LIBRARY.rewrite_file(path, verify=1), "verify must be True or False, not 1"),
-        (lambda path: LIBRARY.rewrite_file(path, file_urls="no"), "file_urls must be True or False, not 'no'"),
         (lambda path: LIBRARY.rewrite_file(path, remap=5), "remap takes a mapping"),
         (lambda path: LIBRARY.rewrite_file(path, remap="//a"), "remap takes a mapping"),
         (lambda path: LIBRARY.rewrite_file(path, profile=5), "profile must be a str, not int"),
-        (lambda path: LIBRARY.walk_links(path, mirror_layout=5), "mirror_layout must be True or False, not 5"),
         (lambda path: LIBRARY.walk_links(path, on_diagnostic=5), "on_diagnostic must be a function"),
         (lambda _: LIBRARY.walk_links(5), "absolve.walk_links() takes paths, not int"),
         (lambda _: LIBRARY.walk_links(b"page"), "absolve.walk_links() takes paths, not bytes"),

@@ -48,7 +48,7 @@ def test_an_archive_in_a_zip_is_held_whole_and_reported(tmp_path: Path, capsys: 
     assert capsys.readouterr().err.count("package-inside: ") == len(INSIDE)
 
 
-@pytest.mark.parametrize("options", [["--url", "http://h/d/"], ["--mirror-layout"], []])
+@pytest.mark.parametrize("options", [["--url", "http://h/d/"], []])
 @pytest.mark.parametrize("link", ["dl/", "/h.example/dl/", "http://h.example/dl/"])
 def test_an_archive_in_a_site_is_a_file_of_it(tmp_path: Path, options: list[str], link: str) -> None:
     """It is held whole where the user gives the URL of the site, or a page leads to it."""
@@ -56,7 +56,7 @@ def test_an_archive_in_a_site_is_a_file_of_it(tmp_path: Path, options: list[str]
     (site / "dl").mkdir(parents=True)
     for name, data in INSIDE.items():
         (site / "dl" / name).write_bytes(data)
-    leads = link == "dl/" or (options == ["--mirror-layout"] and link.startswith("http:"))
+    leads = link == "dl/" or (not options and link.startswith("http:"))
     (site / "index.html").write_text("<meta charset=utf-8>" + "".join(f"<a href={link}{name}>" for name in INSIDE))
     assert main(["mirror", str(tmp_path / "site"), "-o", str(tmp_path / "m"), "-q", *options]) == 0
     found = tree(tmp_path / "m")

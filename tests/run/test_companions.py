@@ -4,6 +4,7 @@ import os
 import plistlib
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,16 +36,16 @@ def read(input_: Input, **settings: str) -> Walked:
     return walked(input_, ReadOptions(Settings(**settings)))  # type: ignore[arg-type]
 
 
-def found(root: Path, **origins: str | bool) -> dict[str, Input]:
-    listed = inputs.named([str(root)], Origins(**origins), Globs((), ()), print)  # type: ignore[arg-type]
+def found(root: Path, **origins: Any) -> dict[str, Input]:
+    listed = inputs.named([str(root)], Origins(**origins), Globs((), ()), print)
     return {input_.place: input_ for input_ in listed}
 
 
-def rewritten(root: Path, place: str, **origins: str | bool) -> str:
+def rewritten(root: Path, place: str, **origins: Any) -> str:
     return rewriter.rewrite(read(found(root, **origins)[place]).entity).decode()
 
 
-def changes(root: Path, page: str, files: Mapping[str, str | bytes], place: str = "p.html", **origins: str | bool) -> str:
+def changes(root: Path, page: str, files: Mapping[str, str | bytes], place: str = "p.html", **origins: Any) -> str:
     """Return the rewrite of a page of a folder that has it and these files."""
     return rewritten(written(root, {place: page, **files}), place, **origins)
 
@@ -118,7 +119,8 @@ def test_a_file_whose_name_differs_only_in_form_is_a_companion(
     assert changes(tmp_path, text, {file: "x"}, page) == text
     sheet = "a { background: url(../c.png) }"
     (tmp_path / file).with_name("s.css").write_text(sheet)
-    part = next(one for place, one in found(tmp_path, default="http://h.example/").items() if place.endswith("s.css"))
+    urls = {"url": "http://h.example/"} if record else {}
+    part = next(one for place, one in found(tmp_path, **urls).items() if place.endswith("s.css"))
     assert rewriter.rewrite(read(part).entity).decode() == sheet
 
 
@@ -128,18 +130,10 @@ def test_of_several_files_that_differ_by_case_an_exact_name_counts_alone(tmp_pat
     assert changes(tmp_path, page, files).endswith("<img src=p_files/A.gif><img src=http://h.example/a/p_files/A.GIF>")
 
 
-def test_a_page_that_records_no_url_keeps_its_parts_with_a_default_url(tmp_path: Path) -> None:
-    sheet = "a { background: url(a.png) } b { background: url(../c.png) }"
-    files: dict[str, str | bytes] = {**SITE, "p_files/s.css": sheet}
-    page = changes(tmp_path, "<img src=p_files/a.png><a href=b.html>", files, default="http://h.example/a/")
-    assert page == "<img src=p_files/a.png><a href=http://h.example/a/b.html>"
-    assert rewritten(tmp_path, "p_files/s.css", default="http://h.example/a/") == sheet
-
-
 def test_the_url_of_a_map_counts_for_a_part_of_a_saved_page(tmp_path: Path) -> None:
     root = written(tmp_path, {"p.html": SAVED, "p_files/s.css": "a { background: url(../c.png) }"})
     by_path = {inputs.key(str(root / "p_files" / "s.css")): "http://h.example/s/s.css"}
-    listed = inputs.named([str(root)], Origins(by_path=by_path, default="http://h.example/"), Globs((), ()), print)
+    listed = inputs.named([str(root)], Origins("http://h.example/", by_path), Globs((), ()), print)
     part = next(one for one in listed if one.place == "p_files/s.css")
     assert rewriter.rewrite(read(part).entity) == b"a { background: url(http://h.example/c.png) }"
 
@@ -150,9 +144,9 @@ def test_a_page_that_is_named_alone_and_given_a_url_keeps_its_parts(tmp_path: Pa
     assert rewriter.rewrite(read(given).entity) == b"<img src=p_files/a.png><a href=http://h.example/a/b.html>"
 
 
-@pytest.mark.parametrize("options", [{}, {"default": "http://h.example/"}, {"url": "http://h.example/"}])
+@pytest.mark.parametrize("options", [{}, {"url": "http://h.example/"}, {"url": "http://h.example/", "is_site": True}])
 @pytest.mark.parametrize("alone", [False, True])
-def test_the_parts_of_a_saved_page_have_no_url_by_their_place(tmp_path: Path, options: dict[str, str], alone: bool) -> None:
+def test_the_parts_of_a_saved_page_have_no_url_by_their_place(tmp_path: Path, options: dict[str, Any], alone: bool) -> None:
     sheet = "a { background: url(a.png) } b { background: url(../img/c.png) } c { background: url(sub/d.png) }"
     root = written(tmp_path, {"p.html": SAVED, "p_files/s.css": sheet, "p_files/sub/d.png": "x", **SITE})
     path = root / "p_files" / "s.css"
@@ -171,9 +165,9 @@ def test_a_frame_saved_beside_its_page_stays_whatever_url_it_records(tmp_path: P
     ).replace("href=p_1.html", "href=http://o.example/p/q")
 
 
-def test_in_a_mirror_layout_a_frame_has_the_url_of_its_place(tmp_path: Path) -> None:
+def test_in_the_folder_of_a_host_a_frame_has_the_url_of_its_place(tmp_path: Path) -> None:
     page = "<iframe src=f.html></iframe>"
-    new = changes(tmp_path, page, {"h.example/f.html": ""}, "h.example/index.html", mirror=True)
+    new = changes(tmp_path, page, {"h.example/f.html": ""}, "h.example/index.html")
     assert new == page.replace("f.html", "http://h.example/f.html")
 
 
@@ -211,19 +205,13 @@ def test_a_link_to_a_file_becomes_the_url_that_the_file_records(tmp_path: Path) 
     )
 
 
-def test_in_a_mirror_layout_a_file_has_the_url_of_its_place(tmp_path: Path) -> None:
+def test_in_the_folder_of_a_host_a_file_has_the_url_of_its_place(tmp_path: Path) -> None:
     page = '<a href="q%3Fx=1"><a href="q?x=1"><img src="../c.example/i.png"><a href="q?x=2">'
     files: dict[str, str | bytes] = {"h.example/q?x=1": "<a>", "c.example/i.png": "x"}
-    assert changes(tmp_path, page, files, "h.example/index.html", mirror=True) == (
+    assert changes(tmp_path, page, files, "h.example/index.html") == (
         '<a href="http://h.example/q?x=1"><a href="http://h.example/q?x=1"><img src="http://c.example/i.png">'
         '<a href="http://h.example/q?x=2">'
     )
-
-
-def test_a_mirror_has_the_scheme_that_its_page_records(tmp_path: Path) -> None:
-    page = f"{mirrored('https://h.example/')}<img src=i.png>"
-    files: dict[str, str | bytes] = {"h.example/i.png": "x"}
-    assert changes(tmp_path, page, files, "h.example/index.html", mirror=True).endswith("<img src=https://h.example/i.png>")
 
 
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "mailto:a@b", "about:blank", "file:///etc/passwd"])

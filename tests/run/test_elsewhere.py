@@ -29,7 +29,7 @@ def asked(resolved: Resolved) -> str | None:
 
 def texts(path: Path, page: bytes, profile: str, policy: Policy = absolute) -> list[str]:
     path.write_bytes(page)
-    found = walked(Input(str(path), path.name, URL), ReadOptions(Settings(profile=profile), None, None, False))
+    found = walked(Input(str(path), path.name, URL), ReadOptions(Settings(profile=profile)))
     tally = rewriter.Tally()
     rewriter.rewrite(found.entity, policy, None, tally)
     return [str(one).partition(": ")[2] for one in rewrite_task.elsewhere(found, policy, tally)]

@@ -11,15 +11,15 @@ from absolve import DocumentError
 from absolve.core.model import Document
 from absolve.document.walk import Settings, walk
 from absolve.run import sources
-from absolve.run.inputs import Input
-from absolve.run.load import ReadOptions
+from absolve.run.inputs import Input, Origins, alone
+from absolve.run.load import ReadOptions, read
 from absolve.run.plan import Job, RewriteOptions
 from absolve.run.results import Failure
 from absolve.run.rewrite_task import rewritten
 
 PAGE = b"<a href=x>"
 COMMENT = b"<!-- saved from url=(0015)http://comment/ -->"
-XATTR, ZONE, PATH = "user.xdg.origin.url attribute", "Zone.Identifier file", "--file-urls"
+XATTR, ZONE, PATH = "user.xdg.origin.url attribute", "Zone.Identifier file", "path of the file"
 
 
 @pytest.fixture
@@ -117,11 +117,12 @@ def test_a_zone_identifier_without_a_host_url_is_no_claim(page: Path, data: byte
 
 def test_a_path_is_a_retrieval_url_with_the_option(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(page.parent)
-    assert claims(sources.read("a page.html", file_urls=True)) == [(PATH, page.as_uri())]
+    assert claims(read(alone("a page.html", Origins("file:")), ReadOptions(Settings()))) == [(PATH, page.as_uri())]
+    assert alone("-", Origins("file:")).claim is None
 
 
 ORDER = [
-    # --url, the comment, the attribute, the Zone.Identifier file, --file-urls: the first one that exists is used
+    # --url, the comment, the attribute, the Zone.Identifier file, the path: the first one that exists is used
     (True, True, True, True, "--url"),
     (False, True, True, True, "saved from url comment, line 1"),
     (False, False, True, True, XATTR),
@@ -146,7 +147,8 @@ def test_retrieval_urls_are_used_in_the_documented_order(
     page.write_bytes((COMMENT * comment + PAGE).decode().encode(encoding))
     origin(b"http://attribute/" * attribute)
     zone(page, b"HostUrl=http://zone/" * marked)
-    base = walk(sources.read(str(page), url="http://user/" if user else None, file_urls=True), Settings()).bases.base
+    input_ = alone(str(page), Origins("file:"))._replace(url="http://user/" if user else None)
+    base = walk(read(input_, ReadOptions(Settings())), Settings()).bases.base
     assert base.source == source
     assert [fate.verdict for fate in base.chain] == ["won"] + ["ignored"] * (user + comment + attribute + marked)
     assert base.chain[-1].base.source == PATH

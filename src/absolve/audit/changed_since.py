@@ -18,7 +18,7 @@ from absolve.audit.judge import each, insert, one
 from absolve.audit.tables import QUIET
 from absolve.core.errors import UsageError, in_short
 from absolve.document.resolved import shown
-from absolve.run.inputs import escaped
+from absolve.run.host_folders import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -40,7 +40,6 @@ CALL: Final = "absolve.audit()"
 DEFAULTS: Final[dict[str, Any]] = {
     "url": None,
     "old_url": (),
-    "default_url": None,
     "server": "plain",
     "similar": 0.8,
     "ignore": (),
@@ -50,7 +49,6 @@ DEFAULTS: Final[dict[str, Any]] = {
     "fail_on": None,
     "include": (),
     "exclude": (),
-    "mirror_layout": False,
     "profile": "whatwg",
 }
 OPTIONS: Final = frozenset({*DEFAULTS, "jobs", "on_diagnostic"})
@@ -59,7 +57,7 @@ _TEXTS: Final = ("server", "baseline", "changed_since")
 _OF_PATHS: Final = frozenset({"answers", "baseline"})
 # What the command has, too, and the library leaves out.
 _REST: Final[dict[str, Any]] = {
-    "from_": None, "url_map": None, "cookies": None, "file_urls": False, "places": "places", "resolve": (), "named": (),
+    "from_": None, "url_map": None, "cookies": None, "places": "places", "resolve": (), "named": (),
     "fix": False, "write_map": None, "verbose": False,
 }
 
@@ -153,7 +151,7 @@ def audit(
 
     `options` are those of `absolve audit`, by the same names: url and old_url (of the roots of the sites), server,
     similar, ignore (patterns, and files as "@known.txt"), answers, baseline, changed_since, fail_on (verdicts that are
-    errors in reports), include, exclude, default_url, mirror_layout, profile, jobs (processes; 1 by default), and
+    errors in reports), include, exclude, profile, jobs (processes; 1 by default), and
     on_diagnostic. Servers are asked by the command alone (`--live`), which leaves files for `answers`.
 
     Raise MissingFileError for a path that is not there, UsageError for an invalid value, or if nothing of a site can be
@@ -169,14 +167,13 @@ def audit(
             place.mkdir()
         sides = [given.as_files(one, CALL, place) for one, place in zip((new, old), places, strict=False)]
         bag = _bag(dict(options), sides, list(given.paths(maps, CALL)))
-        files = [Path(name) for name in given.as_paths(output, CALL)]
+        files = [Path(name) for name in given.as_paths(output, f"{CALL}: output")]
         for path in files:
             outputs.load(outputs.format_of(path.name))
         running.check_outputs(bag, [one for path in files for one in outputs.paths(str(path))])
         reports = course.Collected(notify, lambda one: sides[0].named(sides[1].named(one)))
         jobs = given.jobs_of(dict(options))
-        settings = Settings(profile=bag.profile).checked()
-        reading = ReadOptions(settings, mirror_layout=bag.mirror_layout)
+        reading = ReadOptions(Settings(profile=bag.profile).checked())
         run = Course(reports, reading, partial(course.alone, reports, jobs), partial(course.found, reports), jobs)
         with running.audited(bag, run, str(places[2]), bag.failing) as done:
             if sides[0].made:
@@ -200,14 +197,13 @@ def _bag(options: dict[str, Any], sides: list[given.Given], maps: list[str]) -> 
     for name in _TEXTS:
         if values[name] is not None:
             values[name] = given.words_of(values, name, paths=name in _OF_PATHS)[0]
-    values["url"], values["default_url"] = (given.url_of(options, name) for name in ("url", "default_url"))
+    values["url"] = given.url_of(options, "url")
     values["old_urls"] = [one for one in values.pop("old_url") if given.url_of({"old_url": one}, "old_url")]
     similar = values["similar"]
     if not isinstance(similar, (int, float)) or not 0 <= similar <= 1:
         raise UsageError(f"similar must be a number from 0 to 1, not {similar!r}")
     servers.named(values["server"])
     values["failing"] = tables.failing(",".join(given.words_of(values, "fail_on")) or None)
-    values["mirror_layout"] = arguments.flag_of(values["mirror_layout"], "mirror_layout")
     return SimpleNamespace(**_REST, **values, inputs=new.names, old=old.names, maps=maps, max_size=Settings().max_size)
 
 

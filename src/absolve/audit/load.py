@@ -24,7 +24,7 @@ from absolve.inventory import batches
 from absolve.inventory.columns import COLUMNS
 from absolve.inventory.documents import DOCUMENT_COLUMNS
 from absolve.run import sources
-from absolve.run.inputs import escaped
+from absolve.run.host_folders import escaped
 from absolve.run.sources import is_file, local
 from absolve.tables import Table
 from absolve.tables.columns import is_url

@@ -24,7 +24,8 @@ from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.document.base_layers import ASSUMED
 from absolve.document.holdings import keeper_of
 from absolve.formats import registry
-from absolve.run import inputs, sources
+from absolve.run import sources
+from absolve.run.host_folders import escaped
 from absolve.run.links_task import ListOptions, Sided, listed_of
 from absolve.run.load import kind_of, spread
 from absolve.run.sources import STDIN
@@ -184,7 +185,7 @@ def inputs_of(
     own.inputs = names
     own.url = found.urls[side]
     if side == load.OLD:
-        own.from_ = own.url_map = own.default_url = None
+        own.from_ = own.url_map = None
         own.include = own.exclude = []
 
     def placed() -> Iterator[Input]:
@@ -192,7 +193,7 @@ def inputs_of(
             if follow:  # the first time
                 _check_compressed(input_, course)
                 _check_settings(input_, options, course, side)
-            yield _placed(input_, kind, options)
+            yield _placed(input_, kind)
 
     yield from spread(placed(), course.reading, course.jobs)
 
@@ -256,15 +257,15 @@ def _check_settings(input_: Input, options: Any, course: Course, side: str) -> N
         course.reports.aside(Diagnostic("unread-map", text, input_.name))
 
 
-def _placed(input_: Input, kind: str | None, options: Any) -> Input:
+def _placed(input_: Input, kind: str | None) -> Input:
     """Return an input with a URL, unless it is a container, whose documents have their own."""
     if registry.is_container(kind) and kind not in registry.PACKAGES:
         return input_._replace(url=None)
     if kind in registry.PACKAGES:  # a folder: its members have no URLs of their own, but in a WACZ
         is_given = input_.url is not None and input_.url.endswith("/")
         return input_ if is_given else input_._replace(url=PLACE, url_source=ASSUMED)
-    if input_.url is None and not input_.claims and not options.file_urls:
-        return input_._replace(url=PLACE + inputs.escaped(_place(input_)), url_source=ASSUMED)
+    if input_.url is None and input_.claim is None:
+        return input_._replace(url=PLACE + escaped(_place(input_)), url_source=ASSUMED)
     return input_
 
 

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
 # By the code of a warning that inputs share: the options that help all of them. It is printed for one of them only.
 SHARED: Final[dict[str, str]] = {
-    "no-base": "--file-urls takes paths as URLs; --default-url URL, --url-map FILE or --mirror-layout gives those of"
-    " the web",
+    "no-base": "--url file: takes paths as URLs; --url URL or --url-map FILE gives those of the web",
     "unknown-charset": "--charset LABEL names the encoding of the inputs",
     "divergent": "--profile whatwg resolves as browsers do; absolve links --problem divergent lists them",
     "above-root": "--profile whatwg (or rfc3986) leaves such .. out; absolve links --problem above-root lists them",

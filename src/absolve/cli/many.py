@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from absolve.cli import options as shared
 from absolve.cli import progress
 from absolve.cli.hints import asking
-from absolve.cli.option_table import ON_LINE
+from absolve.cli.option_table import OF_SITES, ON_LINE
 from absolve.cli.reporting import Report
 from absolve.cli.totals import Table
 from absolve.core.errors import Diagnostic, UsageError
@@ -69,9 +69,8 @@ def found(
     globs = globs_of(options) if selects else Globs(hidden=options.hidden)
     if (globs.include or globs.exclude) and not any(map(inputs.is_many, given)):
         raise UsageError("--include and --exclude need a folder as INPUT")
-    for option, url in (("--url", options.url), ("--default-url", options.default_url)):
-        if url is not None and any(map(inputs.is_many, given)) and set("?#") & set(url):
-            raise UsageError(f"{option} of a folder can have no query and no fragment: {url!r}")
+    if options.url is not None and any(map(inputs.is_many, given)) and set("?#") & set(options.url):
+        raise UsageError(f"--url of a folder can have no query and no fragment: {options.url!r}")
     met: set[str] = set()
     by_path, lines = shared.url_map(options)
     if lines:
@@ -79,7 +78,8 @@ def found(
     asks_plainly = options.command in ON_LINE.split() and not asks_otherwise(options)
     if asks_plainly:
         buckets.settings.update(timeout=options.timeout, retries=options.retries)
-    origins = inputs.Origins(options.url, by_path, options.mirror_layout, options.default_url, met, asks_plainly)
+    is_site = options.command in OF_SITES.split()
+    origins = inputs.Origins(options.url, by_path, is_site, met, asks_plainly)
     on_line = inputs.named(given, origins, globs, report.aside, follow=follow)
     if options.from_ is not None:
         on_line = chain(on_line, _listed(options.from_, origins, report))

@@ -94,7 +94,7 @@ def _run(start: str | None, asked: list[str], options: argparse.Namespace, repor
     )
     reading = shared.reading(options)
     settings = reading.settings._replace(base="empty", documents=True)
-    reading = reading._replace(settings=settings, mirror_layout=options.mirror_layout)
+    reading = reading._replace(settings=settings)
     report.quiet, report.verbose = options.quiet, options.verbose
     with journal.unwritable(options.output or options.zip or "mirror"):
         _make(reading, choice, start, asked, options, report)
@@ -185,7 +185,7 @@ def _finish_run(
     name = options.output or options.zip or next(iter(options.inputs), STDIN)
     if not making.report_empty(working, name, report):
         left_out = _missing(working, options)
-        aside = [f"{left_out:,} not in {options.missing}: no public address"] if left_out else []
+        aside = [f"{left_out:,} not in {printable.printable(options.missing)}: no public address"] if left_out else []
         if is_one and not packing.is_page(options.output or "") and working.lacking.linked:
             aside.append("--depth 1 also fetches the pages that this links to")
         _summary(working, aside, options, report)

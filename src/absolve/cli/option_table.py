@@ -94,6 +94,7 @@ _RUNS: Final = f"rewrite links documents mirror {_AUDITS}"  # over many inputs
 _LISTS: Final = "links documents"
 ASKING: Final = f"rewrite {_LISTS} base verify"  # their inputs may be URLs
 ON_LINE: Final = f"{ASKING} mirror {_AUDITS}"  # those of these two are asked for with what they link to or need
+OF_SITES: Final = f"mirror {_AUDITS}"  # to which a folder with a URL is the site there
 _CHANGING: Final = f"rewrite {_LISTS} verify"
 _TELLING: Final = f"{_READING} resolve config"  # they print messages about inputs
 _ALL: Final = f"{_TELLING} completion help"
@@ -139,10 +140,8 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         _harmless("--include GLOB", _RUNS, "in folders, only '*.html' by name, 'docs/**' by path", repeats=True),
         _harmless("--exclude GLOB", _RUNS, "in folders, not these files and folders", repeats=True),
         Option("--hidden", f"{_RUNS} verify", "in folders, also hidden files and node_modules"),
-        _harmless("--mirror-layout", f"{_RUNS} verify", "folders are host/path: the URL of pages that record none"),
-        _harmless("-u --url URL", _READING, "URL from which the inputs were retrieved"),
-        _harmless("--default-url URL", _READING, "the same, for inputs that record none of their own"),
-        Option("--file-urls", _READING, "take the path of a file as its URL if none is known"),
+        _harmless("-u --url URL", ASKING, "URL of the input; of a folder, for pages that record none; file: for paths"),
+        _harmless("-u --url URL", OF_SITES, "URL of the inputs; a folder is the site there"),
         _harmless("--media-type TYPE", _READING, "media type (default: by name and content)"),
         _harmless("--charset LABEL", _READING, "encoding, unless a byte order mark gives it"),
         Option("--url-map FILE", f"{_RUNS} verify", "table with the URLs of single files: path, URL"),
@@ -416,9 +415,11 @@ REMOVED: Final = {
     "--csv-safe": "leave it out: tables for spreadsheets run no formula",
     "--data-urls": "leave it out: documents in data: URLs are listed and stay",
     "--engine": "absolve.spark.links(spark, paths) in Python lists on a Spark cluster",
+    "--default-url": "--url: of a folder it is for the pages that record none",
     "--entry": "--ignore REGEX leaves out the finding about this page",
     "--errors": "-q 2> FILE keeps the failures, one a line",
     "--extensions": "--server extension=html",
+    "--file-urls": "--url file:",
     "--ignore-file": "--ignore @FILE",
     "--index": "--server index=home.html",
     "--json": "-f json",
@@ -429,6 +430,7 @@ REMOVED: Final = {
     "--master": "absolve.spark.links(spark, paths) in Python lists on a Spark cluster",
     "--memory": "leave it out: the queries use 1 GB of memory, and then the disk",
     "--missing-kind": "sqlite3 mirror.sqlite \"SELECT url FROM missing WHERE kind = 'image'\" in the mirror",
+    "--mirror-layout": "leave it out: folders named as hosts give the URL of their pages",
     "--mkdirs": "leave it out: folders above OUT are made",
     "--no-progress": "--quiet prints failures only",
     "--queries": "--sql asks the tables of results",

@@ -10,10 +10,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from absolve.cli.option_table import OF_SITES
 from absolve.cli.totals import Table
 from absolve.core.errors import DocumentError, UsageError, in_short, similar
 from absolve.document.base_layers import retrieval_claim
-from absolve.document.settings import CHOICES, Settings
+from absolve.document.settings import CHOICES, FILE, Settings
 from absolve.encodings import charsets
 from absolve.inventory import PROBLEMS
 from absolve.rewriting.policy import absolute
@@ -63,9 +64,8 @@ def check_stores(options: argparse.Namespace) -> None:
 
 def settings(options: argparse.Namespace) -> Settings:
     """Return the settings. Raise UsageError for an unknown charset or an unsuitable --url, before any input is read."""
-    for given_url in (options.url, options.default_url):
-        if given_url is not None:
-            _check_url(given_url)
+    if options.url is not None:
+        _check_url(options.url, options.command)
     if options.media_type is not None:
         _check_media_type(options.media_type)
     if options.charset is not None:
@@ -74,12 +74,14 @@ def settings(options: argparse.Namespace) -> Settings:
     return Settings(**{name: given[name] for name in CHOICES if name in given}).checked()
 
 
-def _check_url(given: str) -> None:
+def _check_url(given: str, command: str) -> None:
+    if given == FILE and command in OF_SITES.split():
+        raise UsageError("--url file: is for single pages: a site has a URL")
     try:
         retrieval_claim(given)
     except UsageError as error:
         is_file = bool(given) and os.path.lexists(given)
-        hint = "--file-urls uses the paths of files" if is_file else "for example http://example.com/dir/page.html"
+        hint = "--url file: uses the paths of files" if is_file else "for example http://example.com/dir/page.html"
         raise UsageError(error.message, hint) from error
 
 
@@ -160,10 +162,8 @@ def url_map(options: argparse.Namespace) -> inputs.UrlMap:
 
 def one_input(name: str, options: argparse.Namespace) -> inputs.Input:
     """Return an input of a command that reads files only, without a place in an output folder."""
-    url = url_map(options).urls.get(inputs.key(name), options.url)
-    if inputs.is_url(name):
-        return inputs.of_url(name, inputs.Origins(options.url, default=options.default_url), alone=True)
-    return inputs.Input(name, "", url, claims=inputs.default_claims(options.default_url))
+    origins = inputs.Origins(options.url, url_map(options).urls)
+    return inputs.of_url(name, origins, alone=True) if inputs.is_url(name) else inputs.alone(name, origins)
 
 
 def reading(options: argparse.Namespace, policy: Policy = absolute) -> ReadOptions:
@@ -174,7 +174,7 @@ def reading(options: argparse.Namespace, policy: Policy = absolute) -> ReadOptio
 
         rules = remapping_of(policy)
         chosen = chosen._replace(documents=rules is not None and rules.needs_date)
-    return ReadOptions(chosen, options.media_type, options.charset, options.file_urls)
+    return ReadOptions(chosen, options.media_type, options.charset)
 
 
 # --- selection and rewriting ------------------------------------------------------------------------------------------
@@ -239,7 +239,8 @@ def _formed(whole: Policy, options: argparse.Namespace) -> Policy:
     from absolve.rewriting.forms import Form
 
     is_folder = any(map(inputs.is_many, getattr(options, "inputs", ())))
-    return Form(whole, options.form, options.url or "" if is_folder else "", options.base_path)
+    root = options.url if is_folder and options.url != FILE else ""
+    return Form(whole, options.form, root or "", options.base_path)
 
 
 def _remapping(options: argparse.Namespace, totals: Totals | None) -> Policy:

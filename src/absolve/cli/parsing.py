@@ -15,6 +15,7 @@ from absolve.cli import option_table, version
 from absolve.cli.commands import COMMANDS
 from absolve.core import printable
 from absolve.core.errors import UsageError
+from absolve.document.settings import FILE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -208,7 +209,7 @@ class Parser(argparse.ArgumentParser):
             if setting.name not in options:
                 continue
             row, action = options[setting.name]
-            if not (named or row.is_harmless):
+            if not (named or (row.is_harmless and setting.value != FILE)):  # paths are private
                 if action.dest not in present:
                     self.ignored[setting.name] = setting.value
                 continue

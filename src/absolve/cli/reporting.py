@@ -27,6 +27,7 @@ from absolve.core.errors import (
     OF_SAVER,
     OUT_OF_MEMORY,
     READ_APART,
+    RECORDED,
     UNREAD_PART,
     Diagnostic,
     DocumentError,
@@ -60,7 +61,7 @@ _STYLE_OF: Final = {ERROR: "red", WARNING: "yellow", NOTE: "cyan"}
 _UNREAD: Final = frozenset({NOT_READ, OF_SAVER, READ_APART, UNREAD_PART, "unknown-encoding"})  # in the last line
 # Codes of what a folder has that is neither a file nor a folder: pipes, links out of it, links to nothing or in a loop.
 _SKIPPED: Final = frozenset({"special-file", "outside", "not-found", "unreadable"})
-_IN_TOTALS: Final = _UNREAD | {"old-host"}
+_IN_TOTALS: Final = _UNREAD | {"old-host", RECORDED}
 
 
 def level(diagnostic: Diagnostic) -> str:
@@ -148,6 +149,7 @@ class Report:
             if Path(diagnostic.name).absolute() in self.read or self.is_unwritten(diagnostic.name):
                 return
             self.totals.add_unread(diagnostic)
+        self.totals.recorded += [diagnostic.text] * (diagnostic.code == RECORDED)
         if diagnostic.code in _SKIPPED and not diagnostic.failed:
             self.skipped[diagnostic.code] += 1
         if diagnostic.failed:

@@ -27,8 +27,8 @@ KEPT: Final = 90 * 24 * 60 * 60  # seconds since its last change after which a j
 
 # Options that do not affect the result for one input; the journal has an input's own URL (--url, --url-map) beside it.
 _ASIDE: Final = frozenset(
-    "color command config errors exclude from_ include inputs jobs log mirror_layout output parser quiet"
-    " resume url url_map verbose".split()
+    "color command config errors exclude from_ include inputs jobs log output parser quiet resume url url_map verbose"
+    .split()
 )
 
 

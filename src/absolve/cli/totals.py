@@ -24,6 +24,7 @@ _MOST: Final = 5  # lines of a table in the line that ends a run
 # Kinds of mentions -> where they are.
 _PLACES: Final = {kind: f"in {kind}s" for kind in ("script", "style", "comment", "attribute")}
 _KINDS: Final = 12
+_NAMED: Final = 3  # URLs that pages record
 
 
 class Table(NamedTuple):
@@ -50,6 +51,7 @@ class Totals:
         self.parts: Counter[str] = Counter()  # of messages, likewise
         self.own: Counter[str] = Counter()  # none of the site, by the program that keeps it
         self.apart: Counter[str] = Counter()  # documents that keep absolute links, by kind
+        self.recorded: list[str] = []  # of pages that record another URL than --url of their folder
         self.unread_are = "not read"  # what became of files in folders that are no documents
         self.failed_are = ""  # likewise of inputs that failed
         self.tables: list[Table] = []
@@ -99,6 +101,11 @@ class Totals:
         if self.apart:
             kinds = ", ".join(sorted(self.apart))
             found.append(f"{number(self.apart.total(), 'document')} read apart, with absolute links: {kinds}")
+        if self.recorded:
+            urls = ", ".join(printable.printable(text.rpartition(": ")[2]) for text in self.recorded[:_NAMED])
+            more = f" and {len(self.recorded) - _NAMED:,} more" if len(self.recorded) > _NAMED else ""
+            verb = "record" if len(self.recorded) > 1 else "records"
+            found.append(f"{number(len(self.recorded), 'page')} {verb} another URL, which rules: {urls}{more}")
         if self.mentions:
             mentions = number(self.mentions.total(), "mention")
             places = Counter({_PLACES.get(kind, f"in {kind}"): count for kind, count in self.mentions.items()})

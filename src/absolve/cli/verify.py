@@ -85,12 +85,7 @@ class _Check:
     def folders(self) -> None:
         """Compare each file of a folder with that of the same path in the other one."""
         before, after = self._options.before, self._options.after
-        origins = inputs.Origins(
-            self._options.url,
-            shared.url_map(self._options).urls,
-            self._options.mirror_layout,
-            self._options.default_url,
-        )
+        origins = inputs.Origins(self._options.url, shared.url_map(self._options).urls)
         globs = Globs(hidden=self._options.hidden)
         for input_ in inputs.named([before], origins, globs, self._report.aside):
             with self._report.guard(input_.name):

@@ -22,10 +22,11 @@ NOT_READ: Final = "not-read"
 UNREAD_PART: Final = "unread-part"
 OF_SAVER: Final = "of-saver"
 READ_APART: Final = "read-apart"  # of what keeps absolute links by design
+RECORDED: Final = "recorded-url"  # of pages for which --url of their folder does not count
 # Codes of what absolve did or passed over by design, and that need no action.
 NOTES: Final = frozenset(
-    "assumed-url interrupted left-out not-read of-saver old-host own-map read-apart special-file stays unread-part"
-    .split()
+    "assumed-url host-folders interrupted left-out not-read of-saver old-host own-map read-apart recorded-url"
+    " special-file stays unread-part".split()
 )
 
 

@@ -117,8 +117,6 @@ class MirrorOptions(PlanOptions, total=False):
     """The options of `absolve.mirror`: likewise, but for `jobs`, which is 1 by default."""
 
     url: str | URLObject | None
-    default_url: str | URLObject | None
-    mirror_layout: bool
     include: str | Iterable[str]
     exclude: str | Iterable[str]
     start: str | URLObject | None
@@ -136,7 +134,6 @@ class AuditOptions(TypedDict, total=False):
 
     url: str | URLObject | None
     old_url: str | Iterable[str]
-    default_url: str | URLObject | None
     server: str
     similar: float
     ignore: str | Iterable[str]
@@ -146,7 +143,6 @@ class AuditOptions(TypedDict, total=False):
     fail_on: str | Iterable[str]
     include: str | Iterable[str]
     exclude: str | Iterable[str]
-    mirror_layout: bool
     profile: Profile
     jobs: int
     on_diagnostic: OnDiagnostic | None
@@ -158,9 +154,7 @@ class _SelectingOptions(Choices, total=False):
     media_type: str | None
     charset: str | None
     url: str | URLObject | None
-    default_url: str | URLObject | None
     headers: Headers | None
-    file_urls: bool
     kind: Kind | Iterable[Kind]
     scope: Scope | Iterable[Scope]
     problem: Problem | Iterable[Problem]
@@ -179,7 +173,6 @@ class WalkOptions(_SelectingOptions, total=False):
     include: str | Iterable[str]
     exclude: str | Iterable[str]
     url_map: Mapping[Any, str]  # the keys are paths
-    mirror_layout: bool
 
 
 class ClusterOptions(Choices, total=False):

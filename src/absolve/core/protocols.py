@@ -86,7 +86,7 @@ class Surroundings(Protocol):
         """Return the files that were saved with the document, which has this URL of its own; None if none were."""
 
     def is_of_saved(self) -> bool:
-        """Return whether the document is a part of a page that records its URL, or has one by --default-url."""
+        """Return whether the document is a part of a page that records its URL."""
 
 
 class Resolver(Protocol):

@@ -45,7 +45,8 @@ if TYPE_CHECKING:
 
 
 _PAGES: Final = frozenset({HTML, XML})
-DEFAULT_URL: Final = "--default-url"  # the option for documents that record no URL
+HOST_FOLDER: Final = "host folder"  # the place of a file in a folder that is named as a host
+FILE_PATH: Final = "path of the file"  # as --url file: has it
 ASSUMED: Final = "assumed"  # in the place of --url, by an audit
 GIVEN_FOR_ALL: Final = frozenset({"--url", ASSUMED})  # sources of a URL that is one for several documents
 

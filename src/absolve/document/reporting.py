@@ -10,9 +10,9 @@ import sys
 import warnings
 from typing import TYPE_CHECKING, Any, Final
 
-from absolve.core.errors import Diagnostic, DiagnosticWarning, in_short
+from absolve.core.errors import RECORDED, Diagnostic, DiagnosticWarning, in_short
 from absolve.core.model import REDIRECTED, RETRIEVAL
-from absolve.document.base_layers import ASSUMED, DEFAULT_URL, GIVEN_FOR_ALL
+from absolve.document.base_layers import ASSUMED, FILE_PATH, GIVEN_FOR_ALL, HOST_FOLDER
 from absolve.document.diagnostics import base_too_long
 from absolve.document.walk import inners, is_known, with_relative
 from absolve.formats import registry
@@ -82,24 +82,26 @@ def about_bases(entity: Entity, advice: str = "give --url") -> Iterator[Diagnost
 
 
 # Sources of retrieval URLs that no page records.
-_GIVEN: Final = (
-    {"--file-urls", "mirror layout", "root of the package", "path in the package", DEFAULT_URL, REDIRECTED}
-    | GIVEN_FOR_ALL
-)
+_GIVEN: Final = GIVEN_FOR_ALL | {FILE_PATH, "root of the package", "path in the package", HOST_FOLDER, REDIRECTED}
 
 
-def overruled(entity: Entity) -> list[Diagnostic]:
-    """Return a diagnostic if --url, given for several inputs, overrules what the pages of one record of themselves."""
-    found = list(dict.fromkeys(filter(None, (_overruled(page.bases.own) for page in _pages(entity)))))
+def differing(entity: Entity) -> list[Diagnostic]:
+    """Return a diagnostic if --url, given for several inputs, is not what the pages of one record of themselves."""
+    found = list(dict.fromkeys(filter(None, (_differing(page.bases.own) for page in _pages(entity)))))
     if not found:
         return []
-    first, more = found[0], len(found) - 1
-    by = next(one.base for page in _pages(entity) for one in page.bases.own.chain if one.base.source in GIVEN_FOR_ALL)
-    name = "--url" if by.source != ASSUMED else f"the assumed URL {in_short(by.reference)}"
-    text = f"{name} overrules what the page records ({first.base.source}): {in_short(first.base.reference)!r}"
-    text += f", and those of {more:,} more in the same file" if more else ""
+    (given, first), more = found[0], len(found) - 1
+    recorded = f"({first.base.source}): {in_short(first.base.reference)!r}"
     line = first.line if first in entity.bases.own.chain else None
+    if given.verdict not in _RULES:
+        return [Diagnostic(RECORDED, f"the page records another URL, which rules {recorded}", entity.name, line)]
+    name = "--url" if given.base.source != ASSUMED else f"the assumed URL {in_short(given.base.reference)}"
+    text = f"{name} overrules what the page records {recorded}"
+    text += f", and those of {more:,} more in the same file" if more else ""
     return [Diagnostic("overruled", text, entity.name, line)]
+
+
+_RULES: Final = frozenset({"won", "resolved against"})
 
 
 def _pages(entity: Entity) -> Iterator[Entity]:
@@ -110,12 +112,17 @@ def _pages(entity: Entity) -> Iterator[Entity]:
             yield from _pages(inner.entity)
 
 
-def _overruled(own: BaseURL) -> ClaimOutcome | None:
-    """Return the claim of a retrieval URL in the document that --url overrules; None if there is none, or the same."""
-    if not any(one.base.source in GIVEN_FOR_ALL and one.verdict in {"won", "resolved against"} for one in own.chain):
+def _differing(own: BaseURL) -> tuple[ClaimOutcome, ClaimOutcome] | None:
+    """Return the claim of --url and that of another URL which the document records; None if they are for one page."""
+    given = next((one for one in own.chain if one.base.source in GIVEN_FOR_ALL), None)
+    if given is None:
         return None
-    lost = (one for one in own.chain if one.base.layer is RETRIEVAL and one.base.source not in _GIVEN)
-    return next((one for one in lost if not _is_one_page(own.url, one.url or one.base.reference)), None)
+    recorded = (one for one in own.chain if one.base.layer is RETRIEVAL and one.base.source not in _GIVEN)
+    return next(((given, one) for one in recorded if not _is_one_page(_url(given), _url(one))), None)
+
+
+def _url(found: ClaimOutcome) -> str:
+    return found.url or found.base.reference
 
 
 def _is_one_page(given: str, recorded: str) -> bool:

@@ -17,6 +17,7 @@ from absolve.urls.base import IGNORABLE
 FRAGMENTS = ("keep", "absolute")
 BASES = ("keep", "empty")
 DEEPEST = 100  # greatest max_depth: each level uses four frames of Python's stack in interpreted runs
+FILE = "file:"  # as --url: the path of each file
 
 
 class Settings(NamedTuple):

@@ -24,7 +24,8 @@ from absolve.mirror import browsers, extensions
 from absolve.mirror.capture import SCHEMES, Captured, Where, place_of
 from absolve.mirror.payloads import Broken, Payload, captured, payload_of
 from absolve.run import buckets, sources
-from absolve.run.inputs import left_out, mirrored_url
+from absolve.run.host_folders import HostFolders, among, diagnostic
+from absolve.run.inputs import left_out
 from absolve.urls import whatwg
 from absolve.urls.archives import original
 from absolve.urls.identity import escaped, normal, percent_decoded
@@ -58,6 +59,7 @@ class ContainerReader:
             self._root = input_.url
         self._taken: set[str] = set()  # URLs of relative locations
         self._loaded: list[Entry] = []
+        self._hosts: HostFolders | None = None  # of a package
         self._names: _Names | None = None
         self._entities: list[Entity | None] = []
         self._others: dict[str, str] = {}  # resources of a web archive by a URL that is none of the web
@@ -66,7 +68,14 @@ class ContainerReader:
         """Yield each document that answers a GET; a Content-ID leads to its part by a redirect."""
         index = 0
         try:
-            for one in self._every():
+            every = self._every()
+            if self._kind == registry.ZIP and self._root.startswith(PACKAGE_ROOT):
+                every = iter(known := [*every])
+                paths = [_path_of(one) for one in known if isinstance(one, Entry)]
+                self._hosts = among(paths)
+                if urls := [*filter(None, map(self._hosts.url_of, paths))]:
+                    yield Broken(diagnostic(urls, self._input.name))
+            for one in every:
                 if isinstance(one, Finding):
                     yield self._broken(one.code, one.text)
                     continue
@@ -126,9 +135,8 @@ class ContainerReader:
 
     def _file(self, one: Entry, index: int) -> Captured | Broken:
         """Return the capture that a file in a package is. Raise CodingError for one that is not read."""
-        facts = one.facts
-        path = facts.name.replace("\\", "/").lstrip("/")
-        mirrored = mirrored_url(path) if self._how.mirror_layout else None
+        facts, path = one.facts, _path_of(one)
+        mirrored = self._hosts.url_of(path) if self._hosts is not None else None
         url = normal(mirrored or self._root + quote(path, safe=_PATH, errors="surrogateescape"))
         if url is None or not (mirrored or url.startswith(self._root)):
             raise CodingError("unsafe-name", f"its name leads out of the package ({in_short(facts.name)})")
@@ -316,6 +324,10 @@ def _collect(entity: Entity, found: dict[bytes | None, deque[Entity]]) -> None:
             found[inner.entity.own_data].append(inner.entity)
         else:
             _collect(inner.entity, found)
+
+
+def _path_of(one: Entry) -> str:
+    return one.facts.name.replace("\\", "/").lstrip("/")
 
 
 def _file_payload(one: Entry) -> Payload:

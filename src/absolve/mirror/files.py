@@ -15,14 +15,14 @@ from urllib.parse import urljoin
 from absolve.core.errors import Diagnostic, DocumentError, in_short
 from absolve.core.model import PACKAGE_ROOT, Link
 from absolve.document.holdings import PAGES, fold, page_of
-from absolve.document.reporting import overruled
+from absolve.document.reporting import differing
 from absolve.document.walk import walk
 from absolve.formats import registry
 from absolve.mirror import browsers, extensions
 from absolve.mirror.capture import Captured, Where, place_of
 from absolve.mirror.payloads import Broken, Payload, is_walked
 from absolve.run import buckets
-from absolve.run.inputs import escaped
+from absolve.run.host_folders import escaped
 from absolve.run.load import read
 from absolve.run.sources import local, modified
 from absolve.urls.archives import of_base
@@ -103,7 +103,7 @@ class FilesReader:
         """Return the URL of a file, if it is known, its media type, and what is doubtful about its URL."""
         entity, media_type = self._walked(input_, document)
         own = entity.bases.own.url
-        doubts = overruled(entity) if input_.shares else []
+        doubts = differing(entity) if input_.shares else []
         if not entity.bases.base.url and _has_rooted(entity):
             doubts.append(Diagnostic("no-base", _NO_BASE, input_.name))
         return own or None, media_type, doubts

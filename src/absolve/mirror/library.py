@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 CALL: Final = "absolve.mirror()"
 OF_PLAN: Final = frozenset({"at", "by", "keep_errors", "same", "absent", "profile"})
 OPTIONS: Final = OF_PLAN | frozenset(
-    "url default_url mirror_layout include exclude start depth prune jobs on_diagnostic".split()
+    "url include exclude start depth prune jobs on_diagnostic".split()
 )
 
 
@@ -100,8 +100,8 @@ def mirror(inputs: One | Iterable[One], output: str | os.PathLike[str], **option
     `inputs` are paths (of archives, pages, folders; globs), documents with a URL, and the bytes of archives, one or
     several. Archives are read record by record. `output` is a folder, or a file: .zip, .html, .mhtml, .zim.
 
-    `options` are those of `absolve mirror`, by the same names: url (of a folder that of its root), default_url,
-    mirror_layout, include, exclude, start (the URL of a page: hold only what it leads to, in at most `depth` links; a
+    `options` are those of `absolve mirror`, by the same names: url (of a folder that of its root),
+    include, exclude, start (the URL of a page: hold only what it leads to, in at most `depth` links; a
     single file begins with it), at (a date), by ("host", "site"), keep_errors, same, absent ("keep",
     "sever"), profile, prune, jobs (processes; 1 by default), and on_diagnostic.
 
@@ -145,8 +145,7 @@ def _output(given_: Any) -> str:
 
 def _course(reports: course.Collected, options: dict[str, Any]) -> Course:
     settings = Settings(profile=options.get("profile", "whatwg"), base="empty").checked()
-    layout = arguments.flag_of(options.get("mirror_layout", False), "mirror_layout")
-    reading = ReadOptions(settings._replace(documents=True), mirror_layout=layout)
+    reading = ReadOptions(settings._replace(documents=True))
     jobs = given.jobs_of(options)
     return Course(reports, reading, partial(course.alone, reports, jobs), partial(course.found, reports), jobs)
 
@@ -170,12 +169,8 @@ def choice_of(options: dict[str, Any], call: str) -> Choice:
 
 def _order(files: given.Given, run: Course, options: dict[str, Any]) -> making.Order:
     choice = choice_of(options, CALL)
-    url, default = (given.url_of(options, name) for name in ("url", "default_url"))
-    layout = run.reading.mirror_layout
     start = given.url_of(options, "start")
-    found = SimpleNamespace(
-        inputs=files.names, include=(), exclude=(), url=url, default_url=default, mirror_layout=layout
-    )
+    found = SimpleNamespace(inputs=files.names, include=(), exclude=(), url=given.url_of(options, "url"))
     how = How(
         run.reading,
         tuple(sources_of(run.found(found), run.reading, run.reports.aside)),

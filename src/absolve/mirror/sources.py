@@ -118,7 +118,7 @@ def _of_sites(archives: Sequence[Input], pages: Sequence[Input], how: ReadOption
     with_pages = {page.root for page in pages}
     found = {one.name for one in archives if one.url and one.url_source == "--url" and one.root in with_pages}
     names = {one.place: one.name for one in archives if one.name not in found}
-    urls = {normal(claim.reference): one.name for one in archives for claim in one.claims}  # of the layout of a mirror
+    urls = {normal(one.claim.reference): one.name for one in archives if one.claim is not None}  # of hosts' folders
     for page in pages if names else ():
 
         def seen(resolved: Resolved, place: str = page.place) -> None:

@@ -17,17 +17,16 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from absolve.core.errors import DocumentError
 from absolve.core.lazy_regex import pattern
 from absolve.core.model import RETRIEVAL, Document
-from absolve.document.base_layers import DEFAULT_URL, GIVEN_FOR_ALL
+from absolve.document.base_layers import GIVEN_FOR_ALL, HOST_FOLDER
 from absolve.document.holdings import BEFORE, PAGES, PARTS, fold, named_by, only_alike, page_of
 from absolve.document.settings import Settings
 from absolve.document.walk import walk
 from absolve.formats import registry
-from absolve.run import sources
+from absolve.run import host_folders, sources
 from absolve.run.globs import Globs
-from absolve.run.inputs import Input, mirrored_url
+from absolve.run.inputs import Input
 from absolve.run.inputs import folder as files_in
 from absolve.run.output_folder import place_in
-from absolve.urls.identity import site
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -53,8 +52,7 @@ class Companions:
     def __init__(self, input_: Input) -> None:
         self._input = input_
         self._place: _Place | None = None
-        self._is_recorded = False
-        self._own = ""
+        self._is_recorded = self._is_mirror = False
         self._known: dict[tuple[str, str, bool], str | None] = {}
         self._names: dict[str, dict[str, list[str]]] = {}
 
@@ -63,22 +61,22 @@ class Companions:
 
         Nobody saved that one, unless the page records otherwise.
         """
-        self._own = own.url
         if not self._is_recorded:
             self._is_recorded = any(map(_is_record, own.chain))
-        if self._is_recorded or _is_mirror(self._input):
+        self._is_mirror = any(fate.base.source == HOST_FOLDER and fate.verdict == "won" for fate in own.chain)
+        if self._is_recorded or self._is_mirror:
             return self
         has_parts = (self._input.around is None or self._input.around.parts) and self._at().folders
-        if (has_parts or (self._may_be_part() and self._at().page)) and not _is_of_site(self._input):
+        if (has_parts or (self._may_be_part() and self._at().page)) and not is_of_site(self._input):
             return self
         return self if self.is_of_saved() else None
 
     def is_of_saved(self) -> bool:
-        """Return whether the document is a part of a page that records its URL, or has one by --default-url."""
+        """Return whether the document is a part of a page that records its URL."""
         if not self._may_be_part():
             return False
         at = self._at()
-        return bool(at.page) and (_has_default(self._input) or bool(recorded(at.root, at.page)))
+        return bool(at.page) and bool(recorded(at.root, at.page))
 
     def _may_be_part(self) -> bool:
         place = self._input.place
@@ -108,12 +106,11 @@ class Companions:
             return None
         if path.startswith(at.folders) or path == at.page:
             return ""
-        is_mirror = _is_mirror(self._input)
-        if not (self._is_recorded or is_mirror):
+        if not (self._is_recorded or self._is_mirror):
             return None
-        if is_frame and not is_mirror:
+        if is_frame and not self._is_mirror:
             return ""
-        url = recorded(at.root, path) or self._laid_out(path)
+        url = recorded(at.root, path) or (self._is_mirror and host_folders.on_disk(at.root).url_of(path))
         if url:
             return "".join((url.partition("#")[0], *reference.partition("#")[1:]))
         return "" if self._is_recorded else None
@@ -125,12 +122,6 @@ class Companions:
     def _near(self, path: str) -> str | None:
         found = _near(self._at().root, path, self._names)
         return found if found is not None and self._has(found) else None
-
-    def _laid_out(self, path: str) -> str:
-        """Return the URL of a file by the layout of a mirror, with the scheme of the document on the same host."""
-        url = (mirrored_url(path) if _is_mirror(self._input) else None) or ""
-        scheme = self._own.partition(":")[0]
-        return scheme + url[url.index(":") :] if url and site(self._own) == site(url) else url
 
 
 def parts_of(page: Input, notify: Callable[[Diagnostic], None]) -> Iterator[Input]:
@@ -152,23 +143,10 @@ def led_out(page: Input) -> list[Diagnostic]:
     return [note for note in notes if note.code == "outside"]
 
 
-def is_given(input_: Input) -> bool:
+def is_of_site(input_: Input) -> bool:
     """Return whether the user gives one URL for several documents, of which this is one."""
-    return _is_of_site(input_) or _has_default(input_)
-
-
-def _is_of_site(input_: Input) -> bool:
-    return input_.shares and input_.url is not None and input_.url_source in GIVEN_FOR_ALL
-
-
-def _has_default(input_: Input) -> bool:
-    return input_.shares and DEFAULT_URL in [one.source for one in input_.claims]
-
-
-def _is_mirror(input_: Input) -> bool:
-    """Return whether the place of a document in a mirror is its URL, if it records none."""
-    is_url = input_.url is not None and input_.url_source in GIVEN_FOR_ALL
-    return bool(input_.claims) and not is_url and "mirror layout" in [one.source for one in input_.claims]
+    source = input_.url_source if input_.claim is None else input_.claim.source
+    return input_.shares and (input_.url or input_.claim) is not None and source in GIVEN_FOR_ALL
 
 
 def _is_record(fate: ClaimOutcome) -> bool:

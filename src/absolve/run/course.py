@@ -150,7 +150,7 @@ class Collected:
 def found(reports: Reports, options: Any, *, follow: bool = True) -> Iterator[Input]:
     """Yield the inputs that options of the library name, by their names in the command."""
     globs = Globs(tuple(options.include), tuple(options.exclude)).checked()
-    origins = inputs.Origins(options.url, {}, options.mirror_layout, options.default_url)
+    origins = inputs.Origins(options.url, is_site=True)
     return inputs.named(options.inputs, origins, globs, reports.aside, follow=follow)
 
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from absolve.core import arguments
 from absolve.core.errors import Diagnostic, DocumentError, UsageError, in_short
-from absolve.document.base_layers import retrieval_claim
 from absolve.document.reporting import report
 from absolve.document.resolved import Resolved
 from absolve.document.settings import CHOICES, Settings
@@ -23,7 +22,7 @@ from absolve.inventory.link_rows import rows
 from absolve.rewriting.policy import absolute, checked
 from absolve.rewriting.remap import Remapping
 from absolve.run import filters, inputs, leftovers, plan, sources
-from absolve.run.given import missing
+from absolve.run.given import missing, name_of, url_of, words_of
 from absolve.run.given import paths as given_paths
 from absolve.run.globs import Globs
 from absolve.run.load import ReadOptions, each, is_document, left
@@ -45,10 +44,10 @@ if TYPE_CHECKING:
 Policy: TypeAlias = Callable[[Resolved], str | None]
 Path_: TypeAlias = str | os.PathLike[str]
 
-_READING: Final = frozenset({"media_type", "charset", "url", "default_url", "file_urls", "headers", "on_diagnostic"})
+_READING: Final = frozenset({"media_type", "charset", "url", "headers", "on_diagnostic"})
 _FILTERS: Final = ("kind", "scope", "problem")
 _OF_FILE: Final = frozenset({*CHOICES, *_READING, *_FILTERS, "remap"})
-_OF_WALK: Final = frozenset({*CHOICES, *_READING, *_FILTERS, "include", "exclude", "url_map", "mirror_layout"})
+_OF_WALK: Final = frozenset({*CHOICES, *_READING, *_FILTERS, "include", "exclude", "url_map"})
 
 
 def rewrite_file(
@@ -66,9 +65,8 @@ def rewrite_file(
     written. `backup` is a suffix: a copy of the file in place is kept under its name with that suffix. `verify`: check
     by an independent parser that only links change.
 
-    `options`: those of `absolve.rewrite`; `default_url` (the retrieval URL if the file records none) and `file_urls`
-    (the path is that URL if no other is known); `kind`,
-    `scope` and `problem` (a word, or several: change only such links); `remap` (see `absolve.remap`). Raise
+    `options`: those of `absolve.rewrite` (`url="file:"`: the path is the URL if no other is known); `kind`, `scope` and
+    `problem` (a word, or several: change only such links); `remap` (see `absolve.remap`). Raise
     MissingFileError if the file is not there, DocumentError if it cannot be read, rewritten or written, otherwise as
     `absolve.rewrite`. WARC files of any size
     are rewritten record by record; a record that fails is reported, and stays.
@@ -87,10 +85,10 @@ def rewrite_file(
         backup=_suffix(backup, in_place=output is None),
         token=leftovers.token(),
     )
-    name = _name(path, call)
+    name = name_of(path, call)
     if not os.path.lexists(name):
         raise missing(name)
-    target = None if output is None else _name(output, call)
+    target = None if output is None else name_of(output, call)
     if target is not None:
         if Path(target).is_dir():
             raise UsageError(f"output must be a file, not the folder {in_short(target)}")
@@ -98,8 +96,7 @@ def rewrite_file(
         above = os.path.dirname(os.path.abspath(target))  # noqa: PTH100, PTH120 - the caller's own links are followed
         if not os.path.lexists(above):
             raise UsageError(f"the folder {in_short(above)} of output does not exist")
-    claims = inputs.default_claims(_url(given, "default_url"))
-    job = Job(inputs.Input(name, Path(name).name, _url(given), claims=claims), target)
+    job = Job(inputs.alone(name, inputs.Origins(url_of(given, "url"))), target)
     failed: Exception | None = None
     try:
         is_written = _published(how, job, notify)
@@ -134,32 +131,30 @@ def walk_links(paths: Path_ | Iterable[Path_], **options: Unpack[WalkOptions]) -
     """Yield a row for each link in files, folders (with their subfolders) and archives, in order.
 
     `options` are those of `absolve links`, by the same names: `kind`, `scope` and `problem` (a word, or several),
-    `include` and `exclude` (globs for folders), `url` (for a folder that of its root), `default_url` (likewise, for
-    documents that record none), `url_map` (a mapping from paths to URLs), `mirror_layout`, `file_urls`, and all of
-    `absolve.links`; `headers` are for a single file. Raise MissingFileError at once for a path that is not there; a
-    glob may match nothing. An input that cannot be read is reported as a `Diagnostic` that has `failed` set, and the
-    next one follows. Raise UsageError or TypeError at once for an invalid option.
+    `include` and `exclude` (globs for folders), `url` (for a folder that of its root, for documents that record none;
+    "file:" for their paths), `url_map` (a mapping from paths to URLs), and all of `absolve.links`; `headers` are for a
+    single file. Raise MissingFileError at once for a path that is not there; a glob may match nothing. An input that
+    cannot be read is reported as a `Diagnostic` that has `failed` set, and the next one follows. Raise UsageError or
+    TypeError at once for an invalid option.
     """
     call = "absolve.walk_links()"
     given: dict[str, Any] = dict(options)
     arguments.check_options(given, _OF_WALK, call)
-    names = list(given_paths(_names(paths, call), call))
+    names = list(given_paths(paths, call))
     notify: OnDiagnostic | None = given.pop("on_diagnostic", None)
     arguments.check_notify(notify)
     selection = _selection(given)
     how = _reading(given)
-    globs = Globs(_globs(given, "include"), _globs(given, "exclude")).checked()
+    globs = Globs(words_of(given, "include"), words_of(given, "exclude")).checked()
     folders = [name for name in names if inputs.is_folder(name)]
     if (globs.include or globs.exclude) and not folders:
         raise UsageError("include and exclude need a folder")
     if how.headers is not None and (folders or len(names) != 1):
         raise UsageError("headers are those of one file")
-    url, default = (_url(given, option) for option in ("url", "default_url"))
-    for one in filter(None, (url, default) if folders else ()):
-        if set("?#") & set(one):
-            raise UsageError(f"url of a folder can have no query and no fragment: {in_short(one)!r}")
-    layout = arguments.flag_of(given.get("mirror_layout", False), "mirror_layout")
-    origins = inputs.Origins(url, _url_map(given.get("url_map")), layout, default)
+    url = url_of(given, "url")
+    if folders and url is not None and set("?#") & set(url):
+        raise UsageError(f"url of a folder can have no query and no fragment: {in_short(url)!r}")
+    origins = inputs.Origins(url, _url_map(given.get("url_map")))
     found = inputs.named(names, origins, globs, lambda diagnostic: report([diagnostic], notify))
     return _rows(found, how, selection, notify)
 
@@ -273,37 +268,10 @@ def _raising(policy: Policy) -> Policy:
 
 
 def _selection(given: dict[str, Any]) -> filters.Selection:
-    return filters.Selection(*(frozenset(_words(given.pop(name, ()), name)) for name in _FILTERS)).checked()
-
-
-def _words(given: Any, option: str) -> list[str]:
-    if isinstance(given, str):
-        return [given]
-    if not isinstance(given, Iterable):
-        raise TypeError(f"{option} takes a word, or several, not {in_short(repr(given))}")
-    return [arguments.text_of(word, option) for word in given]
+    return filters.Selection(*(frozenset(words_of(given, name)) for name in _FILTERS)).checked()
 
 
 # --- arguments --------------------------------------------------------------------------------------------------------
-
-
-def _names(given: Any, call: str) -> list[str]:
-    if isinstance(given, (str, os.PathLike)):
-        return [_name(given, call)]
-    if isinstance(given, (bytes, bytearray)) or not isinstance(given, Iterable):
-        raise TypeError(_NO_PATHS.format(call, type(given).__name__))
-    return [_name(path, call) for path in given]
-
-
-_NO_PATHS: Final = "{} takes paths, not {}: absolve.rewrite and absolve.links take bytes"
-
-
-def _name(given: Any, call: str) -> str:
-    """Return a path as str; `-` is a file of that name, not the standard input."""
-    if not isinstance(given, (str, os.PathLike)):
-        raise TypeError(_NO_PATHS.format(call, type(given).__name__))
-    name = os.fsdecode(given)
-    return os.path.join(os.curdir, name) if name == sources.STDIN else name  # noqa: PTH118 - Path drops the dot
 
 
 def _suffix(given: str | None, *, in_place: bool) -> str | None:
@@ -326,18 +294,8 @@ def _reading(given: dict[str, Any]) -> ReadOptions:
     return ReadOptions(
         Settings(**arguments.choices_of(chosen, CHOICES)).checked(),
         **texts,
-        file_urls=arguments.flag_of(given.get("file_urls", False), "file_urls"),
         headers=given.get("headers"),
     )
-
-
-def _url(given: dict[str, Any], option: str = "url") -> str | None:
-    url = given.get(option)
-    if url is None:
-        return None
-    url = arguments.url_of(url, option)
-    retrieval_claim(url)
-    return url
 
 
 def _url_map(given: Any) -> dict[str, str]:
@@ -350,7 +308,3 @@ def _url_map(given: Any) -> dict[str, str]:
             raise UsageError(f"{in_short(text)!r} in url_map is not an absolute URL")
         found[inputs.key(os.fsdecode(path))] = text
     return found
-
-
-def _globs(given: dict[str, Any], option: str) -> tuple[str, ...]:
-    return tuple(_words(given.get(option, ()), option))

@@ -62,27 +62,32 @@ def paths(given: Any, call: str) -> Iterator[str]:
 
     A glob without a match yields nothing.
     """
-    for one in [given] if isinstance(given, (str, os.PathLike)) else given:
+    for one in as_paths(given, call):
         yield from _path(one, call)
 
 
-def as_paths(given: Any, call: str) -> list[str]:
-    """Return one or several paths as text. Raise TypeError for anything else."""
-    several = [given] if isinstance(given, (str, os.PathLike)) or not isinstance(given, Iterable) else [*given]
-    for one in several:
-        if not isinstance(one, (str, os.PathLike)):
-            raise TypeError(f"{call}: output takes paths, not {type(one).__name__}")
-    return [*map(os.fsdecode, several)]
+def as_paths(given: Any, taker: str) -> list[str]:
+    """Return one or several paths as text. Raise TypeError for anything else; `taker` is the call or argument."""
+    is_one = isinstance(given, (str, bytes, bytearray, os.PathLike)) or not isinstance(given, Iterable)
+    return [name_of(one, taker) for one in ([given] if is_one else given)]
 
 
-def _path(given: Any, call: str) -> Iterator[str]:
+def name_of(given: Any, taker: str) -> str:
+    """Return a path as text; `-` is a file of that name, not the standard input. Raise TypeError for anything else."""
+    if not isinstance(given, (str, os.PathLike)):
+        hint = ": absolve.rewrite and absolve.links take bytes" if isinstance(given, (bytes, bytearray)) else ""
+        raise TypeError(f"{taker} takes paths, not {type(given).__name__}{hint}")
     name = os.fsdecode(given)
+    return os.path.join(os.curdir, name) if name == STDIN else name  # noqa: PTH118 - Path drops the dot
+
+
+def _path(name: str, call: str) -> Iterator[str]:
     if buckets.is_bucket(name):
         yield name
     elif inputs.is_url(name):
         raise UsageError(_URLS.format(call, in_short(name)))
     elif os.path.lexists(name):
-        yield os.path.join(os.curdir, name) if name == STDIN else name  # noqa: PTH118 - Path drops the dot
+        yield name
     elif _GLOB & set(name):
         yield from sorted(glob.glob(name, recursive=True))  # noqa: PTH207 - of names as they are given
     else:
@@ -109,7 +114,7 @@ def as_files(given: Any, call: str, folder: Path) -> Given:
     with _Records(folder) as records:
         for number, one in enumerate(given, 1):
             if isinstance(one, (str, os.PathLike)):
-                found.names.extend(_path(one, call))
+                found.names.extend(paths(one, call))
             else:
                 document = one if isinstance(one, Document) else Document(arguments.data_of(one, call))
                 if (url := _url_of(document)) is not None:
@@ -176,7 +181,9 @@ def in_python() -> Iterator[None]:
 def words_of(options: dict[str, Any], name: str, *, paths: bool = False) -> tuple[str, ...]:
     """Return the words of an option that takes one or several; with `paths`, each may be a path."""
     value = options.get(name) or ()
-    several = [value] if isinstance(value, str) or not isinstance(value, Iterable) else value
+    if not isinstance(value, (Iterable, os.PathLike)):
+        raise TypeError(f"{name} takes a word, or several, not {in_short(repr(value))}")
+    several = [value] if isinstance(value, (str, os.PathLike)) else value
     whole = [os.fsdecode(one) if paths and isinstance(one, os.PathLike) else one for one in several]
     return tuple(arguments.text_of(word, name) for word in whole)
 

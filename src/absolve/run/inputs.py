@@ -12,17 +12,19 @@ import re
 import stat
 import sys
 from contextlib import suppress
+from itertools import chain, islice
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import quote_from_bytes
 
 from absolve.core.errors import OF_SAVER, Diagnostic, DocumentError, UsageError, in_short
 from absolve.core.lazy_regex import pattern
-from absolve.core.model import BaseClaim, Layer
-from absolve.document.base_layers import DEFAULT_URL, retrieval_claim
+from absolve.document.base_layers import FILE_PATH, HOST_FOLDER, retrieval_claim
 from absolve.document.holdings import NODE_MODULES, SOURCES, keeper_of
+from absolve.document.settings import FILE
 from absolve.formats import registry
-from absolve.run import buckets, leftovers
+from absolve.run import buckets, host_folders, leftovers
+from absolve.run.host_folders import PATH_CHARACTERS, HostFolders, escaped
 from absolve.run.output_folder import LED_OUT
 from absolve.run.sources import STDIN, is_folder_entry, names_among, unreadable
 from absolve.urls.base import is_useless
@@ -31,6 +33,7 @@ from absolve.urls.predicates import has_scheme, is_malformed, runs_code
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from absolve.core.model import BaseClaim
     from absolve.run.buckets import State
     from absolve.run.globs import Globs
     from absolve.run.sources import Around
@@ -39,7 +42,6 @@ if TYPE_CHECKING:
     Notify = Callable[[Diagnostic], None]
 
 _HEAD: Final = 1 << 16  # bytes by which a document is known
-_PATH_CHARACTERS: Final = "!$&'()*+,;=:@/~"  # RFC 3986 3.3: pchar, and the slash between segments
 
 
 class ArchiveRange(NamedTuple):
@@ -61,9 +63,10 @@ class Input(NamedTuple):
     """One document to work on.
 
     `name` is the path to open, and the name in messages and rows. `place` is its path below an output folder, with `/`
-    as separator. `url` is the retrieval URL that the user gives, `url_source` the option. `claims` are base claims
-    from its place (mirror layout), and from --default-url. `found`: found in a folder, not named by the user, so it
-    need not be a document. `within` is the range of an archive to work on. `shares`: the user's URL is for several.
+    as separator. `url` is the retrieval URL that the user gives, `url_source` the option. `claim` is one that counts
+    after what the document records: by --url for several, or by a folder named as a host. `found`: found in a folder,
+    not named by the user, so it need not be a document. `within` is the range of an archive to work on. `shares`: the
+    user's URL is for several.
     `root` is the folder of the user in which it was found, "" if it was not found in one; `around` are names beside it.
     `stored` is the state of a file in a store when it was listed.
     `held` are the words for what it is, if it is only there to be linked, such as a package in a site: it is copied as
@@ -76,7 +79,7 @@ class Input(NamedTuple):
     place: str
     url: str | None = None
     url_source: str = "--url"
-    claims: tuple[BaseClaim, ...] = ()
+    claim: BaseClaim | None = None
     found: bool = False
     within: ArchiveRange = WHOLE
     shares: bool = False
@@ -104,14 +107,13 @@ class Origins(NamedTuple):
     """Retrieval URLs that the user gives.
 
     `url` is the URL of a document, or of a folder's root; `by_path` has the URLs of single documents, by the `key` of
-    their path; `mirror`: folders contain `host/path`, as written by wget and HTTrack. `default` is like `url`, for
-    documents that record none. The keys of `by_path` that named an input are added to `met`.
+    their path. The URL for several documents is for those that record none, unless they are a site there (`is_site`).
+    The keys of `by_path` that named an input are added to `met`.
     """
 
     url: str | None = None
     by_path: dict[str, str] = {}  # noqa: RUF012 - never modified
-    mirror: bool = False
-    default: str | None = None
+    is_site: bool = False
     met: set[str] | None = None
     by_ranges: bool = False
 
@@ -139,41 +141,49 @@ def named(
         elif buckets.is_bucket(name):
             yield from _stored(name, origins, globs, notify, alone=len(names) == 1)
         elif not is_folder(name):
-            claims = default_claims(origins.default)
-            yield Input(
-                name, Path(name).name, *_known(name, origins.url, origins), claims, shares=len(names) > 1
-            )
+            yield alone(name, origins, shares=len(names) > 1)
         else:
             last = Path(os.path.abspath(name)).name  # noqa: PTH100 - so that `.` has a name; only the root has none
             above = f"{last}/" if last and len(names) > 1 else ""
+            below = _Below(origins, host_folders.on_disk(name))
             for path, place, around, held in folder(name, globs, notify, follow=follow, unmet=unmet):
-                yield _within(path, place, above + place, origins)._replace(root=name, around=around, held=held)
+                yield below.input(path, place, above + place)._replace(root=name, around=around, held=held)
+            below.report(name, notify)
     if follow and all(map(is_folder, names)):
         for glob in filter(unmet.__contains__, globs.exclude):
             whole = "" if set("*?[") & set(glob) else f": a glob is for a whole name, as {f'*{glob}*'!r}"
             notify(Diagnostic("unused-exclude", f"no name matches {glob!r}{whole}", "--exclude"))
 
 
+def alone(name: str, origins: Origins, *, shares: bool = False) -> Input:
+    """Return the input for a file that is named itself."""
+    return Input(name, Path(name).name)._replace(**_known(name, origins.url, origins, shares=shares))
+
+
 _MANY: Final = 1000  # URLs of stores: more of them are files, and not asked for one by one before the run begins
+_MOST_PLACES: Final = 10_000  # files of a store that are listed before the first one is read
 
 
 def _stored(url: str, origins: Origins, globs: Globs, notify: Notify, *, alone: bool) -> Iterator[Input]:
     """Yield the inputs for a URL of a store: a file, or those below a prefix, or those that a glob matches."""
     try:
         if not buckets.is_many(url):
-            last, claims = url.rpartition("/")[2], default_claims(origins.default)
-            known = _known(url, origins.url, origins)
-            yield Input(url, last, *known, claims, shares=not alone, stored=buckets.state(url))
+            known = _known(url, origins.url, origins, shares=not alone)
+            yield Input(url, url.rpartition("/")[2], stored=buckets.state(url))._replace(**known)
             return
         above = "" if alone else f"{url.rstrip('/').rpartition('/')[2]}/"
-        for name, place, state in buckets.found(url):
+        every = iter(buckets.found(url))
+        first = list(islice(every, _MOST_PLACES))
+        below = _Below(origins, host_folders.among(place for _, place, _ in first))
+        for name, place, state in chain(first, every):
             if not globs.reaches(place):
                 continue
             if not globs.hidden and (keeper := keeper_of(place)):
                 notify(left_out(keeper, name))
                 continue
             held = f"in {NODE_MODULES}" if f"/{NODE_MODULES}/" in f"/{place}" and not globs.hidden else ""
-            yield _within(name, place, above + place, origins)._replace(stored=state, held=held)
+            yield below.input(name, place, above + place)._replace(stored=state, held=held)
+        below.report(url, notify)
     except OSError as error:
         notify(unreadable(url, error).diagnostic._replace(failed=True))
 
@@ -192,13 +202,13 @@ def of_url(url: str, origins: Origins, *, alone: bool = False) -> Input:
     file = path + query.replace("/", "%2F")
     steps = [quote_from_bytes(os.fsencode(step), _OF_NAMES) for step in f"{host}{file}".split("/")]
     place = "/".join(step if step.strip(".") else step.replace(".", "%2E") for step in steps if step)
-    claims = default_claims(origins.default)
     place = place.rpartition("/")[2] if alone else place
-    return Input(name, place, *_known(name, origins.url or name, origins), claims, asked=url)
+    given = name if origins.url in {None, FILE} else origins.url
+    return Input(name, place, asked=url)._replace(**_known(name, given, origins))
 
 
 _PARTS: Final = pattern(r"(https?://)(?:[^/\\?#]*@)?([^/\\?#]*)([^?#]*)(\?[^#]*)?", re.IGNORECASE)
-_OF_NAMES: Final = f"{_PATH_CHARACTERS}?%"
+_OF_NAMES: Final = f"{PATH_CHARACTERS}?%"
 
 
 def folder_around(path: str | Path, names: Iterable[str]) -> str | None:
@@ -250,13 +260,14 @@ def is_many(name: str) -> bool:
 
 def listed(paths: Iterable[str], origins: Origins, notify: Notify) -> Iterator[Input]:
     """Yield the inputs of a list: files, each with its path as `place`; paths above the working folder are skipped."""
+    below = _Below(origins, host_folders.on_disk(""))
     for path in paths:
         if is_url(path):
             yield of_url(path, origins)
             continue
         if buckets.is_bucket(path):
             place = path.partition("://")[2]
-            yield _within(path, place, place, origins)._replace(found=False)
+            yield below.input(path, place, place)._replace(found=False)
             continue
         place = os.path.normpath(path).lstrip("/" if os.sep == "/" else "/\\")
         place = PurePosixPath(*Path(place).parts[bool(Path(place).drive) :]).as_posix()
@@ -265,7 +276,8 @@ def listed(paths: Iterable[str], origins: Origins, notify: Notify) -> Iterator[I
         elif place == ".." or place.startswith("../"):
             notify(Diagnostic("outside", "skipped: its output would be outside the output folder", path, failed=True))
         else:
-            yield _within(path, place, place, origins)._replace(found=False)
+            yield below.input(path, place, place)._replace(found=False)
+    below.report("--from", notify)
 
 
 def _listed_wrong(path: str) -> Diagnostic | None:
@@ -276,28 +288,51 @@ def _listed_wrong(path: str) -> Diagnostic | None:
     return None
 
 
-def _within(path: str, place: str, below: str, origins: Origins) -> Input:
-    """Return the input for a file: `place` is its path below the folder, `below` its path in the output folder."""
-    url, default = (root and f"{root.rstrip('/')}/{escaped(place)}" for root in (origins.url, origins.default))
-    mirrored = mirrored_url(place) if origins.mirror else None
-    claims = (BaseClaim(Layer.RETRIEVAL, mirrored, "mirror layout"),) if mirrored else ()
-    return Input(
-        path, below, *_known(path, url, origins), (*claims, *default_claims(default)), found=True, shares=True
-    )
+class _Below:
+    """The inputs below one root, whose URLs are known by its own one or by folders that are named as hosts."""
+
+    def __init__(self, origins: Origins, hosts: HostFolders) -> None:
+        self._origins = origins
+        self._hosts = hosts
+        self._met: dict[str, str] = {}  # the first URL of each host
+
+    def input(self, path: str, place: str, below: str) -> Input:
+        """Return the input for a file: `place` is its path below the root, `below` its path in the output folder."""
+        root = self._origins.url
+        url = root and f"{root.rstrip('/')}/{escaped(place)}"
+        found = Input(path, below, found=True)._replace(**_known(path, url, self._origins, shares=True))
+        if root or found.url is not None or (url := self._hosts.url_of(place)) is None:
+            return found
+        self._met.setdefault(url.split("/", 3)[2], url)
+        return found._replace(claim=retrieval_claim(url, HOST_FOLDER))
+
+    def report(self, name: str, notify: Notify) -> None:
+        """Report the hosts by whose folders documents have their URLs."""
+        if self._met:
+            notify(host_folders.diagnostic(self._met.values(), name))
 
 
-def default_claims(url: str | None) -> tuple[BaseClaim, ...]:
-    """Return the base claim of --default-url, which every other retrieval URL precedes (section 3.3)."""
-    return () if url is None else (retrieval_claim(url, DEFAULT_URL),)
-
-
-def _known(path: str, url: str | None, origins: Origins) -> tuple[str | None, str]:
+def _known(path: str, url: str | None, origins: Origins, *, shares: bool = False) -> dict[str, Any]:
+    """Return the fields of an input that has this URL by --url, if --url-map has no other."""
     found = key(path) if origins.by_path else ""
-    if found not in origins.by_path:
-        return url, "--url"
-    if origins.met is not None:
-        origins.met.add(found)
-    return origins.by_path[found], "--url-map"
+    if found in origins.by_path:
+        if origins.met is not None:
+            origins.met.add(found)
+        return {"url": origins.by_path[found], "url_source": "--url-map", "shares": shares}
+    if origins.url == FILE and not is_url(path):
+        return {"claim": _of_path(path), "shares": shares}
+    if url is None or origins.is_site or not shares:
+        return {"url": url, "shares": shares}
+    return {"claim": retrieval_claim(url), "shares": shares}
+
+
+def _of_path(path: str) -> BaseClaim | None:
+    """Return the claim of --url file: for a file; None for the standard input."""
+    if path == STDIN:
+        return None
+    is_stored = buckets.is_bucket(path)
+    url = escaped(path) if is_stored else Path(os.path.abspath(path)).as_uri()  # noqa: PTH100 - without links
+    return retrieval_claim(url, FILE_PATH)
 
 
 # --- folders ----------------------------------------------------------------------------------------------------------
@@ -409,36 +444,6 @@ def special(path: str, mode: int) -> Diagnostic | None:
 def leads_inside(path: str, root: str) -> bool:
     led = os.path.realpath(path)
     return led == root or led.startswith(root.rstrip(os.sep) + os.sep)
-
-
-def escaped(place: str) -> str:
-    """Return a relative path as the path of a URL: bytes that RFC 3986 (3.3) does not allow are percent-encoded."""
-    return quote_from_bytes(os.fsencode(place), _PATH_CHARACTERS)
-
-
-# A port follows `:`, where a name of a file may not have that `+` (wget on Windows, absolve) or `_` (HTTrack).
-_HOST: Final = pattern(r"((?:[a-z0-9_-]+\.)+[a-z0-9-]+|localhost)(?:[:+_]([0-9]{1,5}))?", re.IGNORECASE)
-
-
-def mirrored_url(place: str) -> str | None:
-    """Return the URL for `host/path` or `scheme/host/path` (wget --protocol-directories); None if there is no host.
-
-    A `?` in a name begins the query, as wget writes it. The default scheme is http.
-    """
-    scheme, slash, rest = place.partition("/")
-    if scheme not in {"http", "https", "ftp"} or not slash:
-        scheme, rest = "http", place
-    host, slash, path = rest.partition("/")
-    found = _HOST.fullmatch(host)
-    if not slash or found is None:
-        return None
-    path, mark, query = path.partition("?")
-    authority = f"{found[1]}:{found[2]}" if found[2] else found[1]
-    return f"{scheme}://{authority}/{escaped(path)}" + (mark and f"?{_query(query)}")
-
-
-def _query(text: str) -> str:
-    return quote_from_bytes(os.fsencode(text), f"{_PATH_CHARACTERS}?%")
 
 
 # --- lists ------------------------------------------------------------------------------------------------------------

@@ -130,8 +130,8 @@ class Journal:
 
         `shown`: what of its name or its target the entry depends on.
         """
-        claims = [(claim.reference, claim.source) for claim in input_.claims]
-        how = fingerprint(f"({self._how}, {shown!r}, {input_.url!r}, {input_.url_source!r}, {claims!r})")
+        claim = input_.claim and (input_.claim.reference, input_.claim.source)
+        how = fingerprint(f"({self._how}, {shown!r}, {input_.url!r}, {input_.url_source!r}, {claim!r})")
         before = state_of(input_.name) if input_.stored is None else _stored(input_.stored)
         begun = _Begun(path_of(input_.name), how, before)
         if begun.before and not self._is_new:

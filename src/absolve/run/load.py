@@ -15,14 +15,13 @@ from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 from absolve.core.errors import FAULTS, NOT_READ, CodingError, Diagnostic, DocumentError, WalkError, internal
 from absolve.core.lazy_regex import pattern
 from absolve.core.model import PACKAGE_ROOT, BaseClaim, Document, Finding, Layer, Part, new
-from absolve.document.base_layers import DEFAULT_URL, GIVEN_FOR_ALL
-from absolve.document.reporting import about_bases, overruled
+from absolve.document.reporting import about_bases, differing
 from absolve.document.walk import Settings, walk
 from absolve.encodings import charsets
 from absolve.formats import registry
 from absolve.rewriting import rewriter
 from absolve.run import buckets, sources
-from absolve.run.companions import Companions, is_given, led_out
+from absolve.run.companions import Companions, is_of_site, led_out
 from absolve.run.inputs import END, WHOLE, ArchiveRange
 from absolve.run.results import Failure
 from absolve.run.sources import STDIN
@@ -40,17 +39,12 @@ if TYPE_CHECKING:
 
 
 class ReadOptions(NamedTuple):
-    """Settings of the walk, and the media type, charset and response headers that the user gives for all inputs.
-
-    `mirror_layout`: packages contain `host/path`, as folders do.
-    """
+    """Settings of the walk, and the media type, charset and response headers that the user gives for all inputs."""
 
     settings: Settings
     media_type: str | None = None
     charset: str | None = None
-    file_urls: bool = False
     headers: Headers | None = None
-    mirror_layout: bool = False
 
 
 class Walked(NamedTuple):
@@ -71,12 +65,12 @@ def walked(input_: Input, how: ReadOptions) -> Walked:
         diagnostics.append(Diagnostic("unknown-media-type", text, input_.name))
         document.media_type = registry.OTHER
     entity = walk(document, how.settings)
-    advice = f"give {DEFAULT_URL}" if input_.shares else "give --url"
+    advice = "give --url"
     if input_.shares and document.beside is not None and document.beside.is_of_saved():
         advice = "its page was saved from a known URL, this file from another"
     diagnostics += (*entity.diagnostics, *about_bases(entity, advice))
     diagnostics += led_out(input_) if document.beside is not None else ()
-    return Walked(document, entity, diagnostics + (overruled(entity) if input_.shares else []))
+    return Walked(document, entity, diagnostics + (differing(entity) if input_.shares else []))
 
 
 def empty(input_: Input) -> Diagnostic:
@@ -117,26 +111,24 @@ def _names_map(name: str, head: bytes) -> bool:
 
 
 def read(input_: Input, how: ReadOptions) -> Document:
-    """Read one input, with its retrieval URL and claims. Raise DocumentError."""
+    """Read one input, with its retrieval URL. Raise DocumentError."""
     if input_.answer is not None:
         return _answered(input_, input_.answer, how)
     beside = Companions(input_) if _is_on_disk(input_) else None
-    if beside is not None and is_given(input_) and beside.is_of_saved():
+    if beside is not None and is_of_site(input_) and beside.is_of_saved():
         # The parts of a saved page are in a folder that its browser made, not at a URL below the one that is given.
-        url = None if input_.url_source in GIVEN_FOR_ALL else input_.url
-        input_ = input_._replace(url=url, claims=tuple(one for one in input_.claims if one.source != DEFAULT_URL))
+        input_ = input_._replace(url=None, claim=None)
     document = sources.read(
         input_.name,
         media_type=how.media_type,
         charset=how.charset,
         url=input_.url,
-        file_urls=how.file_urls and not input_.claims,
         max_size=how.settings.max_size,
         around=input_.around,
         root=input_.root,
     )
     document.url_source = input_.url_source
-    document.claims += input_.claims
+    document.claims += () if input_.claim is None else (input_.claim,)
     document.beside = beside
     if how.headers is None:
         return document
@@ -164,9 +156,7 @@ def _answered(input_: Input, answer: Answer, how: ReadOptions) -> Document:
         return found
     is_own = input_.url == input_.name
     asked = answer.responses[0].url if is_own else input_.url  # without a fragment
-    document = Document(
-        answer.body, name=input_.name, media_type=how.media_type, charset=how.charset, url=asked, claims=input_.claims
-    )
+    document = Document(answer.body, name=input_.name, media_type=how.media_type, charset=how.charset, url=asked)
     document.url_source = _ASKED if is_own else input_.url_source
     document.headers = answer.head
     made = response_header.applied(document, how.settings)
@@ -297,7 +287,7 @@ def _records(input_: Input, how: ReadOptions) -> Iterator[Segment]:
             is_empty = False
             about = {} if segment.entity is None else dict.fromkeys(about_bases(segment.entity))
             fresh = tuple(diagnostic for diagnostic in about if diagnostic not in reported)
-            if asks and segment.entity is not None and (lost := overruled(segment.entity)):
+            if asks and segment.entity is not None and (lost := differing(segment.entity)):
                 asks = False  # reported once for all records
                 fresh = (*fresh, *lost)
             reported.update(fresh)

@@ -13,9 +13,7 @@ import sys
 import time
 from contextlib import contextmanager, nullcontext, suppress
 from functools import lru_cache, partial
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, NamedTuple
-from urllib.parse import quote
 
 from absolve.core.errors import Diagnostic, DocumentError
 from absolve.core.lazy_regex import pattern
@@ -61,7 +59,6 @@ def read(
     media_type: str | None = None,
     charset: str | None = None,
     url: str | None = None,
-    file_urls: bool = False,
     max_size: int = sys.maxsize,
     around: Around | None = None,
     root: str = "",
@@ -72,13 +69,12 @@ def read(
     returns for it, if that is known. `root`: the folder in which it was found, out of which no link is followed.
 
     Its `claims` are retrieval URLs in the order in which they count (docs/decisions.md, B13): the extended attribute,
-    the Zone.Identifier file, a shortcut of its name, and with `file_urls` the path itself. Raises DocumentError, which
-    names the input.
+    the Zone.Identifier file, a shortcut of its name. Raises DocumentError, which names the input.
     """
     if local(name) == STDIN:
         return Document(_stdin(max_size), name=name, media_type=media_type, charset=charset, url=url)
     data = _contents(name, max_size, root)
-    found = tuple(claims(name, around, file_urls=file_urls)) if name != STDIN else ()
+    found = tuple(claims(name, around)) if name != STDIN else ()
     return Document(data, name=name, media_type=media_type, charset=charset, url=url, claims=found)
 
 
@@ -321,11 +317,9 @@ def unreadable(name: str, error: Exception) -> DocumentError:
     return DocumentError(Diagnostic(code, getattr(error, "strerror", None) or str(error), name))
 
 
-def claims(name: str, around: Around | None = None, *, file_urls: bool = False) -> Iterator[BaseClaim]:
+def claims(name: str, around: Around | None = None) -> Iterator[BaseClaim]:
     """Yield the retrieval URLs that are recorded for a file, as `read` describes."""
     if buckets.is_bucket(name):
-        if file_urls:
-            yield BaseClaim(Layer.RETRIEVAL, quote(name, _OF_URLS), "--file-urls")
         return
     found = [(f"{_ORIGIN} attribute", _origin(name)), ("Zone.Identifier file", _host_url(name))]
     shortcuts = (around or around_file(name)).shortcuts
@@ -334,11 +328,6 @@ def claims(name: str, around: Around | None = None, *, file_urls: bool = False) 
     for source, url in found:
         if url and not url.lower().startswith(_NOWHERE):
             yield BaseClaim(Layer.RETRIEVAL, for_any(url), source)
-    if file_urls:
-        yield BaseClaim(Layer.RETRIEVAL, Path(os.path.abspath(name)).as_uri(), "--file-urls")  # noqa: PTH100 - without links
-
-
-_OF_URLS: Final = "!$&'()*+,;=:@/~"  # RFC 3986 3.3: pchar, and the slash between segments
 
 
 class Around(NamedTuple):

@@ -11,8 +11,7 @@ CREATE TABLE resources AS
 WITH held AS (
     SELECT d.side, d.document, d.entity, coalesce(s.url, bare(d.url)) AS url, d.media_type, d.charset, d.size,
         d.digest, d.title, d.canonical,
-        d.url_source IN ('--url', '--default-url', '--url-map', 'mirror layout', 'assumed',
-            'path in the package') OR d.url_source IS NULL AS is_file,
+        d.url_source IN ('--url', '--url-map', 'host folder', 'assumed', 'path in the package') OR d.url_source IS NULL AS is_file,
         list_contains(d.problems, 'too-many-anchors') AS is_cut,
         d.date
     FROM documents d ANTI JOIN no_pages n ON n.side = d.side AND n.document = d.document AND n.entity = d.entity
