@@ -19,7 +19,7 @@ WARC: Final = (
 )
 VALUES: Final = {
     "errors": "new/errors.jsonl", "log": "new/log.csv", "missing": "new/missing.txt", "zip": "new/mirror.zip",
-    "output": "new/out", "from": "list.txt", "url-map": "map.csv", "remap-file": "rules.csv", "config": "absolve.toml",
+    "output": "new/out", "from": "list.txt", "url-map": "map.csv", "config": "absolve.toml",
     "backup": ".orig", "check": "old", "serve": "none", "default-url": "http://h/d/", "include": "*.html", "exclude": "*.css", "url": "http://h/d/",
     "media-type": "text/html", "charset": "utf-8", "remap": "//h=//g", "kind": "image", "scope": "external",
     "problem": "malformed", "port": "0", "at": "2024", "same": "www", "base-path": "/p/", "unwrap": "google",
@@ -38,7 +38,7 @@ OPTIONS: Final = {
 }
 MORE: Final = {  # what an option needs, or what else it would write
     "backup": ["--in-place"], "log": ["--errors", "new/errors.jsonl"],
-    "base-path": ["--form", "root"], "only-mapped": ["--remap", "//h=//g"],
+    "base-path": ["--form", "root"],
 }  # fmt: skip
 
 

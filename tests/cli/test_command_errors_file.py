@@ -75,7 +75,7 @@ def test_an_errors_file_that_is_an_output_is_refused(absolve: Runner) -> None:
         ["links", "page.html", "-o", "out.csv", "--errors", "./out.csv"],
         ["rewrite", "site", "-o", "out", "--errors", "out/a.html"],
         ["rewrite", "page.html", "--in-place", "--backup", ".orig", "--errors", "page.html.orig"],
-        ["rewrite", "page.html", "-o", "out.html", "--remap-file", "moved.csv", "--errors", "moved.csv"],
+        ["rewrite", "page.html", "-o", "out.html", "--remap", "@moved.csv", "--errors", "moved.csv"],
     ):
         done = absolve(*arguments)
         assert (done.status, done.out) == (2, b"")

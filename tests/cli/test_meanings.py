@@ -37,7 +37,7 @@ TYPED = {
     ("rewrite p.html", "--remap http://HOST=https://HOST"): "--https --force-https --upgrade-insecure",
     ("rewrite p.html", "--url URL"): "--baseurl=x --base-url=x --root=x --domain=x --host=x",
     ("rewrite p.html", "--form relative"): "--relative --make-relative",
-    ("rewrite p.html", "--remap-file FILE"): "--regex=a --strip-query",
+    ("rewrite p.html", "--remap @FILE"): "--regex=a --strip-query",
     ("rewrite p.html", "--kind image"): "--images --only-images",
     ("rewrite p.html", "--scope external"): "--external",
     ("rewrite p.html", "absolve mirror"): "-k --convert-links",

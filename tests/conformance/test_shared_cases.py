@@ -16,7 +16,7 @@ FAILING: Final = {
     "field": """
         docs-base-path-twice docs-glued-host docs-not-found-page docs-relative-only-feed docs-sitemap-relative
         first-layout-too-high mirror-folder-url move-archivebox move-aspnet-tilde move-colon-names move-session-ids
-        move-wget-old-names remap-file-table
+        move-wget-old-names
     """,
 }
 

@@ -322,7 +322,8 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             "--form",
             "rewrite verify",
             "links within the site (the folder of --url, or the page's host): absolute (default), from its root"
-            " (/x/y), relative (../y), or keep; feeds, sitemaps, mail, Open Graph and canonical links stay absolute",
+            " (/x/y), relative (../y), or keep: only links that a rule matches change; feeds, sitemaps, mail, Open Graph"
+            " and canonical links stay absolute",
             choices=FORMS,
             default="absolute",
         ),
@@ -333,22 +334,12 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
     "selection of links that change": tuple(_selecting("verify")),
     "mapping old URLs to new ones, after links are made absolute": (
         Option(
-            "--remap FROM=TO",
+            "--remap FROM=TO|@FILE",
             "rewrite verify",
-            "replace the prefix FROM of a URL by TO; //host matches http and https. The longest matching FROM applies;"
-            " it must end at the end of a path segment or parameter",
+            "replace the prefix FROM of a URL (up to the end of a path segment or parameter) by TO; //host matches http"
+            " and https. @FILE: read rules from a table (from, to, and prefix, exact, regex, query or preset), or the"
+            " copies in a web archive from CDX or a TimeMap",
             repeats=True,
-        ),
-        Option(
-            "--remap-file FILE",
-            "rewrite verify",
-            "read such rules from a table: from, to, and prefix (the default), exact, regex, query or"
-            " preset; or the copies in a web archive from CDX or a TimeMap",
-        ),
-        Option(
-            "--only-mapped",
-            "rewrite verify",
-            "change only the links that a rule matches; all others stay as they are",
         ),
         Option(
             "--unwrap NAME,...",
@@ -637,9 +628,11 @@ REMOVED: Final = {
     "--missing-kind": "sqlite3 mirror.sqlite \"SELECT url FROM missing WHERE kind = 'image'\" in the mirror",
     "--mkdirs": "leave it out: folders above OUT are made",
     "--no-progress": "--quiet prints failures only",
+    "--only-mapped": "--form keep",
     "--queries": "--sql asks the tables of results",
     "--queries-of-files": "--server query=exact",
     "--recover": "leave it out: XML is recovered as XML; --media-type text/html reads it as HTML",
+    "--remap-file": "--remap @FILE",
     "--show-credentials": "leave it out: passwords in URLs are never shown",
     "--sort": '--sql "FROM links ORDER BY target"',
     "--undo": "git checkout, or the copies that --backup keeps",

@@ -27,7 +27,7 @@ _KINDS: Final = 12
 
 
 class Table(NamedTuple):
-    """A table that the user gave (--url-map, --remap-file): the line of each row by its key, and the keys that met."""
+    """A table that the user gave (--url-map, --remap @FILE): the line of each row by its key, and the keys that met."""
 
     name: str
     noun: str

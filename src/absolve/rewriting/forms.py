@@ -15,6 +15,7 @@ from absolve.core.errors import UsageError, in_short
 from absolve.core.model import ENCAPSULATING
 from absolve.formats import registry
 from absolve.formats.grammars import ABSOLUTE
+from absolve.rewriting.policy import KEEPING, absolute
 from absolve.urls.archives import led
 from absolve.urls.predicates import has_scheme
 from absolve.urls.relative_path import in_every_profile, in_form
@@ -94,12 +95,13 @@ class Form:
     def __call__(self, resolved: Resolved) -> str | None:
         """Return the new text of a link; None where it stays."""
         new = self.inner(resolved)
+        full = absolute(resolved) if new is None and self.form in KEEPING else new
         context, reference = resolved.context, resolved.reference
         is_absolute = has_scheme(reference)
-        if new == "" or (new is None and (not is_absolute or context.stays_always or self._keeps)):
-            return new
-        target = new or reference  # an absolute one keeps its bytes
-        if (led_to := led(context.resolver, reference)) is not None and new in {None, led_to}:
+        if full == "" or (full is None and (not is_absolute or context.stays_always)):
+            return full
+        target = full or reference  # an absolute one keeps its bytes
+        if (led_to := led(context.resolver, reference)) is not None and full in {None, led_to}:
             target = resolved.target or target
         site = self._site(resolved.own.url)
         if site is None or not site.holds(_Place.of(target)) or resolved.target is None:
@@ -111,14 +113,10 @@ class Form:
         if not site.holds(_Place.of(base)) or len(base) > _LONGEST:
             self.is_stuck = True
             return new
-        is_free = not context.is_emptied and new in {None, context.target(reference, False)}
-        if is_free and (self._keeps or (not is_absolute and self._is_in_form(reference))):
+        is_free = not context.is_emptied and full in {None, context.target(reference, False)}
+        if is_free and not is_absolute and self._is_in_form(reference):
             return None
         return self._written(site, reference, base, target, context.base_context.charset, resolved)
-
-    @property
-    def _keeps(self) -> bool:
-        return self.form == "keep" and self._path is None
 
     def _is_in_form(self, reference: str) -> bool:
         """Return whether a relative reference has the form, and leads to the same target from wherever the site is."""

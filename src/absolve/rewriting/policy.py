@@ -15,8 +15,14 @@ if TYPE_CHECKING:
 
     Policy = Callable[[Resolved], str | None]
 
-FORMS: Final = ("absolute", "root", "relative", "keep")  # of links within a site: `forms` writes all but the first
+FORMS: Final = ("absolute", "root", "relative", "file", "keep")  # of links within a site
+KEEPING: Final = frozenset({"file", "keep"})  # forms in which links stay as written unless a rule or a file matches
 UNWRAPPED: Final = ("wayback", "safelinks", "google", "tracking")  # the presets that know their URLs
+
+
+def unchanged(_resolved: Resolved) -> None:
+    """Leave every link as it is written: a policy."""
+
 
 def absolute(resolved: Resolved) -> str | None:
     """Return the new text of a link by the policy of `absolve rewrite`, valid outside its document; None to keep it."""
