@@ -322,8 +322,8 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             "--form",
             "rewrite verify",
             "links within the site (the folder of --url, or the page's host): absolute (default), from its root"
-            " (/x/y), relative (../y), or keep: only links that a rule matches change; feeds, sitemaps, mail, Open Graph"
-            " and canonical links stay absolute",
+            " (/x/y), relative (../y), file (../y/index.html, the path of a file that is there, to open pages from a"
+            " disk), or keep (only links that a rule matches change)",
             choices=FORMS,
             default="absolute",
         ),
@@ -633,6 +633,7 @@ REMOVED: Final = {
     "--queries-of-files": "--server query=exact",
     "--recover": "leave it out: XML is recovered as XML; --media-type text/html reads it as HTML",
     "--remap-file": "--remap @FILE",
+    "--relative-only": "absolve rewrite FOLDER --form file",
     "--show-credentials": "leave it out: passwords in URLs are never shown",
     "--sort": '--sql "FROM links ORDER BY target"',
     "--undo": "git checkout, or the copies that --backup keeps",

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from absolve.rewriting.policy import Policy
     from absolve.rewriting.remap import Change
     from absolve.run.filters import Selection
+    from absolve.run.folder_files import FolderFiles
 
 
 _HEAD = 65_536  # characters of a file by which its format is recognised
@@ -71,7 +72,8 @@ def settings(options: argparse.Namespace) -> Settings:
     if options.charset is not None:
         _check_charset(options.charset)
     given = vars(options)
-    return Settings(**{name: given[name] for name in CHOICES if name in given}).checked()
+    chosen = Settings(**{name: given[name] for name in CHOICES if name in given}).checked()
+    return chosen._replace(base="empty") if given.get("form") == "file" else chosen
 
 
 def _check_url(given: str) -> None:
@@ -230,6 +232,8 @@ def policy(options: argparse.Namespace, totals: Totals | None = None) -> Policy:
     wanted = selection(options)
     if not any(wanted):
         return whole
+    if options.form == "file":
+        raise UsageError("--form file excludes --kind, --scope and --problem: it empties the base")
     if options.base == "empty":
         raise UsageError("--base empty excludes --kind, --scope and --problem: links left unchanged need the base")
     return only(wanted, whole, unchanged if options.form == "keep" else absolute)
@@ -237,14 +241,29 @@ def policy(options: argparse.Namespace, totals: Totals | None = None) -> Policy:
 
 def _formed(whole: Policy, options: argparse.Namespace) -> Policy:
     """Return a policy with --form. Raise UsageError for a --base-path that is no path, or without a form for it."""
-    if options.form == "absolute" and options.base_path is not None:
+    if options.form in {"absolute", "file"} and options.base_path is not None:
         raise UsageError("--base-path needs --form root, relative or keep: absolute URLs take --remap")
     if options.form == "absolute" or (options.form == "keep" and options.base_path is None):
         return whole
     from absolve.rewriting.forms import Form
 
+    if options.form == "file":
+        return Form(whole, "file", files=_files(options))
     is_folder = any(map(inputs.is_many, getattr(options, "inputs", ())))
     return Form(whole, options.form, options.url or "" if is_folder else "", options.base_path)
+
+
+def _files(options: argparse.Namespace) -> FolderFiles:
+    """Return the files of the folder to which links may lead. Raise UsageError for other inputs."""
+    from absolve.run.folder_files import FolderFiles
+
+    given: list[str] = getattr(options, "inputs", None) or [getattr(options, "before", "")]
+    if len(given) != 1 or not inputs.is_folder(given[0]) or getattr(options, "from_", None) is not None:
+        raise UsageError("--form file takes one folder as INPUT: links become the paths of its files")
+    globs = Globs(tuple(getattr(options, "include", ())), tuple(getattr(options, "exclude", ())), options.hidden)
+    by_path = url_map(options).urls
+    origins = inputs.Origins(None, by_path, options.mirror_layout, options.default_url)
+    return FolderFiles(inputs.named(given, origins, globs, lambda _: None), given[0], options.url)
 
 
 def _remapping(options: argparse.Namespace, totals: Totals | None) -> Policy:

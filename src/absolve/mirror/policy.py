@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 from urllib.parse import quote
 
 from absolve.core.errors import Diagnostic, DocumentError
-from absolve.core.model import IGNORED_BASE
 from absolve.encodings.charsets import lookup
 from absolve.formats import registry
 from absolve.formats.html import link_tables, security_policy
 from absolve.formats.html.start_tags import attributes
 from absolve.mirror import browsers
-from absolve.rewriting.policy import absolute_of, rules
+from absolve.rewriting.policy import absolute_of, emptied
 from absolve.urls import source_lists, whatwg
 from absolve.urls.identity import percent_decoded
 from absolve.urls.predicates import scheme
-from absolve.urls.relative_path import relative_path
+from absolve.urls.relative_path import reference_to
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -48,7 +47,6 @@ _NEVER_FETCHED: Final = frozenset({"a", "area", "form", "meta", "base", "blockqu
 _PREPARED: Final = frozenset({"preconnect", "dns-prefetch"})  # they name a host, not a document
 _CORS: Final = re.compile(rb"(?i)integrity|crossorigin")
 _CORS_ELEMENTS: Final = frozenset({"script", "link", "img", "image", "audio", "video", "source", "input"})
-_QUOTED: Final = "/!$&*+,;=:@-._~"  # characters of a path that need no escape in any place of a link
 _MAP_SITE: Final = "importmap"
 # Places of documents and scripts that run in a page, with the word of `security_policy.allows`.
 _RUN: Final = {
@@ -133,11 +131,7 @@ class Relatives:
         folder = self._enter(page)
         known = self._known.get(path)
         if known is None:
-            found = relative_path(folder, path)
-            known = quote(found, safe=_QUOTED, errors="surrogateescape")
-            if ":" in known.partition("/")[0]:  # RFC 1808 5.3, RFC 3986 4.2: otherwise it would begin with a scheme
-                known = f"./{known}"
-            self._known[path] = known
+            known = self._known[path] = reference_to(folder, path)
         return known
 
     def path(self, page: str, reference: str) -> str | None:
@@ -329,15 +323,11 @@ class MirrorPolicy:
         return self._named is not None and url.startswith(_PARTS)
 
     def _claimed(self, resolved: Resolved) -> str | None:
-        """Empty the base that rules; later base elements stay. Scoped bases would lead relative links astray."""
-        if resolved.link.claim is IGNORED_BASE:
-            return None
-        if resolved.element == "base" and not rules(resolved):
-            return None
-        if resolved.reference:
+        new = emptied(resolved)
+        if new is not None and resolved.reference:
             text = f"the href of the base is emptied; it was {resolved.reference}"
             self.note(resolved, "base", text)
-        return ""
+        return new
 
     # --- what is held -------------------------------------------------------------------------------------------------
 

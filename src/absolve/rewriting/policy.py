@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from absolve.core import arguments, printable
+from absolve.core.model import IGNORED_BASE
 from absolve.urls import PROFILES
 from absolve.urls.archives import led
 
@@ -65,6 +66,15 @@ def absolute_of(reference: str, context: LinkContext) -> str | None:
             return None
     target = context.target(reference, False)
     return None if context.how_held(target) else led(context.resolver, reference) or target
+
+
+def emptied(resolved: Resolved) -> str | None:
+    """Return "" for a base claim that rules, None for a later base element, which stays.
+
+    Scoped bases are emptied, too: they would lead relative links astray.
+    """
+    is_later = resolved.link.claim is IGNORED_BASE or (resolved.element == "base" and not rules(resolved))
+    return None if is_later else ""
 
 
 def rules(resolved: Resolved) -> bool:
