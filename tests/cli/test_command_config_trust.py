@@ -17,7 +17,7 @@ ABSOLUTE = b"<a href='http://h/;x'>x</a>"
 # Options that write, run or connect, change the targets of absolute links, lift a protection or name files.
 UNTRUSTED = {
     *"output errors in-place backup from url-map browser".split(),
-    *"check serve port network by relative-only prune at keep-errors same absent for missing".split(),
+    *"check serve port start prune at keep-errors same absent missing".split(),
     *"old old-url map fail-on sql baseline changed-since fix write-map ignore ignore-file".split(),
     *"remap resume log base-path unwrap file-urls".split(),
     *"header cookies retries concurrency ignore-robots hidden save live resolve answers depth cache".split(),

@@ -23,14 +23,14 @@ VALUES: Final = {
     "backup": ".orig", "check": "old", "serve": "none", "default-url": "http://h/d/", "include": "*.html", "exclude": "*.css", "url": "http://h/d/",
     "media-type": "text/html", "charset": "utf-8", "remap": "//h=//g", "kind": "image", "scope": "external",
     "problem": "malformed", "port": "0", "at": "2024", "same": "www", "base-path": "/p/", "unwrap": "google",
-    "depth": "1", "header": "A: b", "cookies": "none.txt", "timeout": "1", "retries": "0", "concurrency": "1", "save": "new/s.warc", "cache": "new/cache", "ignore-base": "saver",
+    "depth": "1", "start": "http://h/d/p.html", "header": "A: b", "cookies": "none.txt", "timeout": "1", "retries": "0", "concurrency": "1", "save": "new/s.warc", "cache": "new/cache", "ignore-base": "saver",
 }  # fmt: skip
 # Runs that would write without --dry-run, and options that contradict one of their others: they end with status 2.
 RUNS: Final = {
     "rewrite": (["site", "-n", "--in-place"], ["site", "-n", "-o", "out/"], ["site/p.html", "-n"], ["site", "--diff"]),
     "mirror": (["site/c.warc", "-n"], ["site", "-n"], ["site/c.warc", "-n", "-o", "old"], ["site", "-n", "-o", "m.zip"]),
 }
-REFUSED: Final = {"rewrite": {"resume"}, "mirror": {"browser", "check", "depth", "diff", "serve"}}
+REFUSED: Final = {"rewrite": {"resume"}, "mirror": {"browser", "check", "depth", "serve"}}
 OPTIONS: Final = {
     name: {word: option for word, option in options.items() if not option[0].is_setting}
     for name, command in parser().commands.items()

@@ -67,7 +67,7 @@ TYPED = {
     ("audit site", "-o FILE.sarif"): "--sarif --github --junit",
     ("audit site", "--concurrency"): "--max-concurrency=x --rate-limit=x",
     ("mirror w.warc", "leave it out"): "--convert-links -k -p --page-requisites --overwrite",
-    ("mirror w.warc", "--relative-only"): "--relative",
+    ("mirror w.warc", "--form file"): "--relative",
     ("mirror w.warc", "-o page.html"): "--single-file --inline",
     ("mirror w.warc", "--depth N"): "--level=3 --crawl",
     ("mirror w.warc", "--save FILE"): "--warc-file=x",

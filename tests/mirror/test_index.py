@@ -27,7 +27,7 @@ def working() -> Iterator[Working]:
 def shown(working: Working, *every: Finished, start: str | None = None) -> str:
     rows = [row(one.url, n)._replace(folder=folder_of(one.url)) for n, one in enumerate(every)]
     rows.append(row("http://h/moved", 99, "http://h/b", is_held=False))
-    working.plan(rows, [], ["far/c.warc"], "host", labels=["c.warc"])
+    working.plan(rows, [], ["far/c.warc"], ["c.warc"])
     paths = dict(working.rows("SELECT url, path FROM plan"))
     for one in every:
         working.finish(one._replace(path=paths[one.url]))

@@ -6,14 +6,11 @@ import sys
 from contextlib import closing
 from gzip import compress
 from pathlib import Path
-from typing import Any
 
 import pytest
 from packed import mirrored, tree
 
-import absolve
 from absolve.cli import main
-from absolve.core.errors import UsageError
 from absolve.mirror import map as maps
 from tests.shapes.captures import entry, har, page
 
@@ -259,15 +256,6 @@ def test_an_input_type_that_is_given_counts_before_the_content(tmp_path: Path) -
     (tmp_path / "c.txt").write_bytes(CAPTURE)
     assert main(["mirror", str(tmp_path / "c.txt"), "-o", str(tmp_path / "m"), "-q", "--media-type", "application/har+json"]) == 0
     assert set(tree(tmp_path / "m")) == PATHS
-
-
-@pytest.mark.parametrize(
-    ("options", "error"),
-    [({"by": "size"}, UsageError), ({"absent": "maybe"}, UsageError), ({"at": "never"}, UsageError), ({"colour": 1}, TypeError)],
-)
-def test_the_library_refuses_what_it_does_not_know(options: dict[str, Any], error: type[Exception]) -> None:
-    with pytest.raises(error):
-        absolve.mirror_plan([CAPTURE], **options)
 
 
 def test_prune_removes_no_file_that_a_forged_map_names(tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ WRONG: dict[str, tuple[Callable[[Path], object], type[Exception], str]] = {
     "a number": (lambda out: absolve.mirror(3, out), TypeError, "takes paths, documents and bytes"),  # type: ignore[arg-type]
     "numbers": (lambda out: absolve.mirror([3], out), TypeError, "not int"),  # type: ignore[list-item]
     "no output": (lambda _: absolve.mirror([CAPTURE], None), TypeError, "output must be a path"),  # type: ignore[arg-type]
-    "a word": (lambda out: absolve.mirror([CAPTURE], out, by="hots"), absolve.UsageError, "by= must be one of"),  # type: ignore[arg-type]
+    "a word": (lambda out: absolve.mirror([CAPTURE], out, absent="hots"), absolve.UsageError, "absent must be keep or sever"),  # type: ignore[arg-type]
     "a depth": (lambda out: absolve.mirror([CAPTURE], out, depth=1), absolve.UsageError, "start="),
     "an option": (lambda out: absolve.mirror([CAPTURE], out, redirects=1), TypeError, "no option 'redirects'"),  # type: ignore[call-arg]
     "jobs": (lambda out: absolve.mirror([CAPTURE], out, jobs=0), absolve.UsageError, "jobs must be"),
@@ -124,7 +124,7 @@ def test_a_wrong_call_is_answered_and_writes_nothing(case: str, tmp_path: Path) 
 
 def test_the_options_are_those_of_the_command() -> None:
     command = {option.dest for _, option in of("mirror")}
-    assert OPTIONS - command == {"start", "on_diagnostic"}  # --from is a word of Python
+    assert OPTIONS - command == {"on_diagnostic"}
 
 
 def test_a_plan_has_a_name_of_its_own_that_can_be_printed() -> None:

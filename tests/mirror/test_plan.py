@@ -49,17 +49,6 @@ def test_several_inputs_are_one_capture() -> None:
     assert made == b"<a href=a.html>"
 
 
-@pytest.mark.parametrize(
-    ("options", "path"),
-    [
-        ({}, "h/b.html"),
-        ({"by": "site"}, "b.html"),
-    ],
-)
-def test_the_layout_decides_the_folder(options: dict[str, Any], path: str) -> None:
-    assert absolve.mirror_plan([WARC], **options)["http://h/b"] == path
-
-
 def test_errors_are_held_on_demand() -> None:
     assert "http://h/e" not in absolve.mirror_plan([WARC])
     assert absolve.mirror_plan([WARC], keep_errors=True)["http://h/e"] == "h/e.html"
@@ -112,7 +101,6 @@ def test_a_broken_page_whose_url_is_known_is_held_and_another_is_a_diagnostic() 
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        ({"by": "date"}, UsageError),
         ({"absent": "drop"}, UsageError),
         ({"same": "host"}, UsageError),
         ({"at": "now"}, UsageError),

@@ -41,7 +41,7 @@ _OF_COMMANDS: Final = {
         ("r recursive recurse l level", _DEPTH),
         (
             "relative relative-links make-relative to-relative",
-            "mirror --relative-only makes the links of a folder relative",
+            "absolve rewrite FOLDER --form file writes paths of files into the links of a folder",
         ),
         ("convert-links k page-requisites p offline", "leave it out: a mirror has all that its pages need, with links"),
         ("force f overwrite", "leave it out: a mirror that is there is updated"),

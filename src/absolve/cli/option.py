@@ -23,7 +23,7 @@ _OTHER_PATHS: Final = frozenset({"INPUT", "BEFORE", "AFTER", "PROGRAM"})
 AT_FILE: Final = "@FILE"  # the end of the word for a value that may be a file with values, named after an @
 _LIST: Final = ",..."  # the end of the word for a value of several words, separated by commas
 _DIGITS: Final = 18  # of a number
-_KEYWORDS: Final = frozenset({"from", "for"})
+_KEYWORDS: Final = frozenset({"from"})
 
 
 class Option(NamedTuple):

@@ -66,12 +66,6 @@ def _live() -> Sequence[str]:
     return KINDS
 
 
-def _layouts() -> Sequence[str]:
-    from absolve.mirror.paths import LAYOUTS
-
-    return LAYOUTS
-
-
 def _commands() -> Sequence[str]:
     from absolve.cli.commands import COMMANDS
 
@@ -146,13 +140,13 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         Option(
             "--from FILE",
             _RUNS,
-            "read names of inputs from FILE (- is the standard input), one per line or separated by NUL; mirror --from"
-            " URL: only what that page leads to",
+            "read names of inputs from FILE (- is the standard input), one per line or separated by NUL",
         ),
+        Option("--start URL", "mirror", "hold only what this page of the inputs leads to"),
         Option(
             "--depth N",
             "mirror audit",
-            "with a URL as INPUT, also its host's pages up to N links away; with --from URL, at most N links away",
+            "with a URL as INPUT, also its host's pages up to N links away; with --start URL, at most N links away",
             type=whole(0, 1_000_000),
         ),
         _harmless(
@@ -211,9 +205,6 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         Option("--check DIR", "mirror", "check any mirror: dead links, changed files, names", rivals="place"),
         Option("--serve DIR", "mirror", "show a mirror on this machine, with its media types", rivals="place"),
         Option("--port N", "mirror", "with --serve: the port (default: a free one)", type=whole(0, 65535), default=0),
-        Option("--network", "mirror", "with --serve: let pages reach the web"),
-        Option("--by", "mirror", "folders: host/path (host, default) or path (site)", choices=_layouts, default="host"),
-        Option("--relative-only", "mirror", "make the links of a folder of pages relative, in place or in a copy (-o)"),
         Option("--prune", "mirror", "remove files of an earlier run that no longer belong"),
         _harmless("-n --dry-run", "mirror", "write no file; print the path of each URL", rivals="shown"),
         Option(
@@ -236,12 +227,6 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             "--diff",
             "rewrite",
             "write no file, not even --log and --errors; print a diff for patch",
-            rivals="shown",
-        ),
-        _harmless(
-            "--diff",
-            "mirror",
-            "with --relative-only: write no file, not even --log and --errors; print a diff for patch",
             rivals="shown",
         ),
         Option(
@@ -363,7 +348,6 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             choices=("keep", "sever"),
             default="keep",
         ),
-        Option("--for", "mirror", "how it will be read", choices=("file", "server"), default="file"),
         Option(
             "--missing FILE", "mirror", "write the URLs that this copy lacks, one per line (not links to other sites)"
         ),
@@ -611,6 +595,7 @@ REMOVED: Final = {
     "--banner": "leave it out: mirror.sqlite has the URL and the date of each page",
     "--bare-folder": "--server bare-folder=nothing",
     "--break-signatures": "leave it out: signed parts are listed and stay",
+    "--by": "leave it out: a mirror has a folder for each host",
     "--case": "--server case=ignore",
     "--companions": "leave it out: links to files that were saved with a page stay",
     "--compare": "absolve links --profile browser resolves links as browsers do",
@@ -619,6 +604,7 @@ REMOVED: Final = {
     "--data-urls": "leave it out: documents in data: URLs are listed and stay",
     "--engine": "absolve.spark.links(spark, paths) in Python lists on a Spark cluster",
     "--extensions": "--server extension=html",
+    "--for": "leave it out: a mirror works from a disk and from a server",
     "--index": "--server index=home.html",
     "--lazy": "leave it out: links in data-src and the like are links",
     "--limit": '--sql "FROM links LIMIT 10"',
@@ -627,6 +613,7 @@ REMOVED: Final = {
     "--memory": "leave it out: the queries use 1 GB of memory, and then the disk",
     "--missing-kind": "sqlite3 mirror.sqlite \"SELECT url FROM missing WHERE kind = 'image'\" in the mirror",
     "--mkdirs": "leave it out: folders above OUT are made",
+    "--network": "leave it out: pages of a mirror never reach the web",
     "--no-progress": "--quiet prints failures only",
     "--only-mapped": "--form keep",
     "--queries": "--sql asks the tables of results",

@@ -23,7 +23,7 @@ from absolve.formats import registry
 from absolve.mirror import absent, extensions
 from absolve.mirror import map as maps
 from absolve.mirror.lookup import Lookup
-from absolve.mirror.paths import MAP, refused
+from absolve.mirror.paths import INDEX_PAGE, MAP, refused
 from absolve.mirror.payloads import is_walked
 from absolve.mirror.policy import is_identity, is_lazy
 from absolve.mirror.urls import Equivalences, twin
@@ -54,7 +54,6 @@ ASKED: Final = "asked"
 WRONG: Final = frozenset({DEAD, FRAGMENT, WEB, CHANGED, MISSING, BLOCKED})  # codes that make the exit status 1
 
 _NO_DOCUMENT: Final = frozenset({"form", "metadata"})  # kinds of links that no browser follows to a file
-_ENTRIES: Final = frozenset({"index.html", "mirror.html"})
 _SHOWN: Final = 200
 
 
@@ -138,7 +137,7 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
         yield from self._anchors()
         yield from self._on_web()
         for path in self._files:
-            if path not in self._reached and path not in _ENTRIES:
+            if path not in self._reached and path != INDEX_PAGE:
                 yield Fault(path, None, None, UNREACHED, "no link leads here")
 
     # --- names ------------------------------------------------------------------------------------------------------

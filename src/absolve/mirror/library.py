@@ -16,7 +16,7 @@ from absolve.core import arguments
 from absolve.core.errors import Diagnostic, DocumentError, UsageError, in_short
 from absolve.core.printable import number
 from absolve.document.settings import Settings
-from absolve.mirror import making, paths
+from absolve.mirror import making
 from absolve.mirror.capture import latest_of
 from absolve.mirror.sources import sources_of
 from absolve.mirror.survey import Choice
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     One: TypeAlias = str | os.PathLike[str] | Document | bytes | Buffer
 
 CALL: Final = "absolve.mirror()"
-OF_PLAN: Final = frozenset({"at", "by", "keep_errors", "same", "absent", "profile"})
+OF_PLAN: Final = frozenset({"at", "keep_errors", "same", "absent", "profile"})
 OPTIONS: Final = OF_PLAN | frozenset(
     "url default_url mirror_layout include exclude start depth prune jobs on_diagnostic".split()
 )
@@ -102,7 +102,7 @@ def mirror(inputs: One | Iterable[One], output: str | os.PathLike[str], **option
 
     `options` are those of `absolve mirror`, by the same names: url (of a folder that of its root), default_url,
     mirror_layout, include, exclude, start (the URL of a page: hold only what it leads to, in at most `depth` links; a
-    single file begins with it), at (a date), by ("host", "site"), keep_errors, same, absent ("keep",
+    single file begins with it), at (a date), keep_errors, same, absent ("keep",
     "sever"), profile, prune, jobs (processes; 1 by default), and on_diagnostic.
 
     Raise MissingFileError for a path that is not there, UsageError for an invalid value, TypeError for an unknown
@@ -153,7 +153,7 @@ def _course(reports: course.Collected, options: dict[str, Any]) -> Course:
 
 def choice_of(options: dict[str, Any], call: str) -> Choice:
     """Return which captures are held. Raise UsageError or TypeError for an option that is wrong."""
-    for name in ("at", "by", "same", "absent", "profile"):
+    for name in ("at", "same", "absent", "profile"):
         if name in options and not (options[name] is None and name in {"at", "same"}):
             arguments.text_of(options[name], name)
     if options.get("absent", "keep") not in {"keep", "sever"}:
@@ -163,7 +163,6 @@ def choice_of(options: dict[str, Any], call: str) -> Choice:
         latest_of(at) if at is not None else None,
         arguments.flag_of(options.get("keep_errors", False), "keep_errors"),
         Equivalences.of(options.get("same")),
-        paths.check_layout(options.get("by", "host")),
         Globs(given.words_of(options, "include"), given.words_of(options, "exclude")).checked(),
     )
 

@@ -19,7 +19,7 @@ from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.mirror import extensions, index, packing, write
 from absolve.mirror import map as maps
 from absolve.mirror.capture import seconds_of
-from absolve.mirror.paths import MAP, index_name
+from absolve.mirror.paths import INDEX_PAGE, MAP
 from absolve.mirror.task import Made, MirrorOptions, made
 from absolve.run import buckets, inputs, leftovers, outputs, plan
 from absolve.run.output_folder import alone, created
@@ -149,7 +149,7 @@ def _into_folder(
 ) -> None:
     """Make the mirror in a folder; `pack` makes one file of it, before the counts are printed."""
     how = order.how._replace(folder=folder, map=str(Path(folder.path) / maps.WORKING))
-    facts = (repr((how.severs, how.for_server)), repr(how.reading))
+    facts = (repr(how.severs), repr(how.reading))
     state = write.state_of(how.sources, order.choice, facts)
     has_failed = bool(course.reports.failures)
     was_killed = any((Path(folder.path) / f"{maps.WORKING}{suffix}").is_file() for suffix in ("", ".old"))
@@ -183,7 +183,7 @@ def _finish(
         why = "nothing is removed in a run in which an input failed"
     prunes = order.prune and not has_failed
     start = order.how.start
-    for path in write.finish(working, folder, order.choice.layout, reports.aside, prunes=prunes, start=start):
+    for path in write.finish(working, folder, reports.aside, prunes=prunes, start=start):
         text = f"not part of this mirror; it stays ({why})"
         reports.finding(Diagnostic("stays", text, str(Path(folder.path) / path)))
 
@@ -254,7 +254,7 @@ def _write_zip(file: IO[bytes], working: maps.Working, order: Order, course: Cou
 
         make(working, order.how._replace(map=str(working.path)), put, course)
         newest = next(working.rows("SELECT max(date) FROM plan WHERE path IS NOT NULL"))[0] or ""
-        _add(package, index_name(order.choice.layout), index.page(working, order.how.start), newest)
+        _add(package, INDEX_PAGE, index.page(working, order.how.start), newest)
         final = working.path.with_name(MAP)
         working.write(final)
         with final.open("rb") as one, package.open(_entry(MAP, newest), "w", force_zip64=True) as other:

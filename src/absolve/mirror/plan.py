@@ -53,7 +53,7 @@ class MirrorPlan(Mapping[str, str]):
         survey = Survey(readers, choice, self.diagnostics.append)
         names = ["" for _ in readers]
         self._working.add_places(survey.places)
-        self._working.plan(survey.rows(), survey.store.forms(), names, choice.layout)
+        self._working.plan(survey.rows(), survey.store.forms(), names)
         same = choice.same if choice.same is not None else Equivalences()
         self._lookup = Lookup(self._working.connection, same, is_normal=profile == "whatwg")
         self._severs = severs
@@ -85,7 +85,7 @@ class MirrorPlan(Mapping[str, str]):
 def mirror_plan(inputs: Iterable[Document | bytes | Buffer], **options: Unpack[PlanOptions]) -> MirrorPlan:
     """Return the plan of a mirror of these documents, archives or pages whose URL is known: no file is written.
 
-    `options`: at (a date), by ("host", "site"), keep_errors, same (words of `--same`), absent ("keep",
+    `options`: at (a date), keep_errors, same (words of `--same`), absent ("keep",
     "sever"), profile. Raise UsageError for an invalid value, TypeError for an unknown option or no document.
     """
     call = "absolve.mirror_plan()"

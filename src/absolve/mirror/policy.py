@@ -83,7 +83,7 @@ class Seen:
     """What a policy saw in one document.
 
     `missing`: URLs that are not held, with the kind of link. `local`: the tags with `integrity` or `crossorigin` whose
-    target is a file, as entity, start, end, and the path of the target. `reached`: the files to which links lead.
+    target is a file, as entity, start and end. `reached`: the files to which links lead.
     `scripts`: the places of tags whose script has another charset than the page, with that charset.
     """
 
@@ -92,7 +92,7 @@ class Seen:
     def __init__(self) -> None:
         self.notes: list[Note] = []
         self.missing: dict[tuple[str, str], None] = {}
-        self.local: dict[tuple[int, int], tuple[Entity, int, int, str]] = {}
+        self.local: dict[tuple[int, int], tuple[Entity, int, int]] = {}
         self.reached: set[str] = set()
         self.scripts: dict[tuple[int, int], tuple[Entity, int, str]] = {}
 
@@ -334,7 +334,7 @@ class MirrorPolicy:
     def _local(self, resolved: Resolved, found: Target, fragment: str | None) -> str | None:
         self.seen.reached.add(found.path)
         if resolved.link.tag_start >= 0 and resolved.element in _CORS_ELEMENTS and self._has_cors(resolved.entity):
-            self._see_tag(resolved, found.path)
+            self._see_tag(resolved)
         if resolved.element == "script" and resolved.attribute == "src" and self._responses is not None:
             self._see_script(resolved, found.path, self._responses)
         if (needs := needs_server(resolved)) is not None:
@@ -375,11 +375,11 @@ class MirrorPolicy:
             self._cors = (id(entity), b"crossorigin" in lowered or b"integrity" in lowered)
         return self._cors[1]
 
-    def _see_tag(self, resolved: Resolved, path: str) -> None:
+    def _see_tag(self, resolved: Resolved) -> None:
         entity, link = resolved.entity, resolved.link
         if _CORS.search(entity.own_data, link.tag_start, link.tag_end) is not None:
             key = (id(entity), link.tag_start)
-            self.seen.local.setdefault(key, (entity, link.tag_start, link.tag_end, path))
+            self.seen.local.setdefault(key, (entity, link.tag_start, link.tag_end))
 
     def _see_script(self, resolved: Resolved, path: str, responses: Responses) -> None:
         """Note the charset of a script that only its header stated: from a disk it would be that of the page."""

@@ -34,7 +34,7 @@ def reached(how: MirrorOptions, working: Working, start: str, depth: int | None)
     try:
         first = kept.lookup(normal(start) or start)
         if first is None:
-            raise UsageError(f"--from {start}: the inputs hold no document of this URL")
+            raise UsageError(f"--start {start}: the inputs hold no document of this URL")
         links: Links = {}
         for batch in write.batches(working, how.sources):
             for item, payload in task.contents(kept, batch):

@@ -22,7 +22,7 @@ from absolve.formats import registry
 from absolve.mirror import browsers
 from absolve.mirror.extensions import OTHER, content_type
 from absolve.mirror.origins import File, Origins, host_of, name_of
-from absolve.mirror.paths import MAP
+from absolve.mirror.paths import INDEX_PAGE, MAP
 from absolve.run.output_folder import OutputFolder
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ HOST: Final = "127.0.0.1"
 _NAMES: Final = frozenset({HOST, "localhost", "[::1]"})
 _BELOW: Final = ".localhost"  # browsers resolve such names themselves (RFC 6761 6.3)
 _PIECE: Final = 1 << 20  # bytes that are sent at once
-_OWN: Final = ("index.html", "mirror.html")
 _WAIT: Final = 20.0  # seconds for a client to send a request
 _MOST: Final = 500  # connections
 _FRAGMENT: Final = "!$&'()*+,;=:@/?-._~%"
@@ -55,7 +54,7 @@ class Server(ThreadingHTTPServer):
 
     request_queue_size = 128
 
-    def __init__(self, folder: Path, port: int = 0, *, network: bool = False) -> None:
+    def __init__(self, folder: Path, port: int = 0) -> None:
         if not (folder / MAP).is_file():
             raise UsageError(f"--serve {folder}: there is no {MAP}: this is no mirror of absolve")
         try:
@@ -63,16 +62,14 @@ class Server(ThreadingHTTPServer):
         except sqlite3.Error as error:
             raise UsageError(f"--serve {folder}: {MAP} cannot be read: {error}") from error
         self.root = OutputFolder.of(str(folder))
-        self.entry = next((name for name in _OWN if name not in self.origins.files), "")
+        self.entry = INDEX_PAGE
         self._until: dict[socket.socket, float] = {}  # when a client must have sent its request
         super().__init__((HOST, port), Handler)
         self.port = self.server_address[1]
         sources = f"'self' http://*{_BELOW}:{self.port}"
-        policy = [f"frame-ancestors {sources} http://{HOST}:{self.port} http://localhost:{self.port}"]
-        if not network:
-            loaded = f"default-src {sources} data: blob: 'unsafe-inline' 'unsafe-eval'"
-            policy += [loaded, f"form-action {sources}"]
-        self.policy = "; ".join(policy)
+        framed = f"frame-ancestors {sources} http://{HOST}:{self.port} http://localhost:{self.port}"
+        loaded = f"default-src {sources} data: blob: 'unsafe-inline' 'unsafe-eval'"
+        self.policy = f"{framed}; {loaded}; form-action {sources}"
 
     def origin(self, host: str) -> str:
         """Return the origin of a host of the capture."""
@@ -254,10 +251,10 @@ class Handler(BaseHTTPRequestHandler):
         """Print nothing: what is asked for is the reader's own."""
 
 
-def run(folder: str, port: int, announce: Callable[[str], None], *, network: bool = False) -> None:
+def run(folder: str, port: int, announce: Callable[[str], None]) -> None:
     """Serve a mirror until an interrupt; `announce` is called with its URL. Raise UsageError if the port is in use."""
     try:
-        found = Server(Path(folder), port, network=network)
+        found = Server(Path(folder), port)
     except OSError as error:
         raise UsageError(f"--port {port}: {error.strerror or error}") from error
     with found:

@@ -130,7 +130,7 @@ _NO_BODY: Final = "its body was not captured: it counts as missing"
 
 
 class Choice(NamedTuple):
-    """How it is chosen what is held: see `Capture`. `layout` is a word of `paths.LAYOUTS`.
+    """How it is chosen what is held: see `Capture`.
 
     `globs` select documents by URL, and files by path, too. `only` are the URLs to hold of those; None for all.
     """
@@ -138,7 +138,6 @@ class Choice(NamedTuple):
     at: str | None = None
     keep_errors: bool = False
     same: Equivalences | None = None
-    layout: str = "host"
     globs: Globs = Globs()
     only: frozenset[str] | None = None
 
