@@ -20,7 +20,7 @@ from absolve.document.walk import walk
 from absolve.mirror import map as maps
 from absolve.mirror.capture import Captured, Where
 from absolve.mirror.extensions import content_type
-from absolve.mirror.origins import Origins
+from absolve.mirror.serve import Origins
 from absolve.mirror.survey import _Candidates
 from tests.shapes.captures import entry, har
 

@@ -10,7 +10,7 @@ from test_map import finished, row
 
 from absolve.cli import main
 from absolve.encodings.charsets import lookup
-from absolve.mirror import absent, index, texts, tree
+from absolve.mirror import absent, index, texts
 from absolve.mirror.index import MARK, page
 from absolve.mirror.map import Finished, Working
 from absolve.mirror.paths import folder_of
@@ -164,7 +164,7 @@ def test_a_reader_learns_what_the_search_does_not_reach(working: Working) -> Non
 
 
 def test_long_lists_are_cut_and_say_so(working: Working, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module, name in ((tree, "MOST"), (absent, "LISTED"), (index, "_EXAMPLES")):
+    for module, name in ((index, "MOST"), (absent, "LISTED"), (index, "_EXAMPLES")):
         monkeypatch.setattr(module, name, 1)
     html = shown(
         working,

@@ -192,7 +192,8 @@ def test_a_dry_run_prints_the_paths_and_writes_nothing(tmp_path: Path, capsys: p
 
 
 def test_error_pages_are_held_where_asked(tmp_path: Path) -> None:
-    assert set(mirrored(tmp_path, "c.har", CAPTURE, "--keep-errors")[1]) == {*PATHS, "h/e.html"}
+    (tmp_path / "own.toml").write_text("[mirror]\nkeep-errors = true\n")
+    assert set(mirrored(tmp_path, "c.har", CAPTURE, "--config", str(tmp_path / "own.toml"))[1]) == {*PATHS, "h/e.html"}
 
 
 def test_missing_urls_are_listed_most_needed_first(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from packed import mirrored, tree
 
 import absolve
 from absolve.cli import main
-from absolve.mirror.plan import MirrorPlan
+from absolve.mirror.library import MirrorPlan
 from tests.shapes.captures import mhtml
 
 PAGE = b'<meta charset=utf-8><link rel=stylesheet href="cid:css-1@x"><a href="b">b</a><img src="http://h/p.png">'

@@ -18,7 +18,7 @@ from packed import mirrored
 from absolve.cli import main
 from absolve.core.errors import UsageError
 from absolve.mirror import lookup, serve
-from absolve.mirror.origins import name_of
+from absolve.mirror.serve import name_of
 from tests.shapes.captures import entry, har, page
 
 PAGE = b"<meta charset=utf-8><p>a"

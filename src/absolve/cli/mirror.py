@@ -231,9 +231,9 @@ def _look(options: argparse.Namespace, report: Report) -> None:
 
 def _opened(folder: Path, checker: Checker) -> Iterator[Fault]:
     """Yield what a browser finds wrong in the pages, which are known when the checker has ended."""
-    from absolve.mirror import opened
+    from absolve.mirror.check import opened
 
-    yield from opened.faults(folder, checker.pages)
+    yield from opened(folder, checker.pages)
 
 
 def _check(options: argparse.Namespace, report: Report) -> None:

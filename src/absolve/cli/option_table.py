@@ -337,7 +337,7 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
     ),
     "what is held": (
         Option("--at DATE", "mirror", "of several captures of a URL, the newest that is not later than DATE"),
-        Option("--keep-errors", "mirror", "also hold error pages"),
+        Option("--keep-errors", "mirror", "also hold error pages", is_setting=True),
         Option("--same WORD,...", "mirror", _same),
     ),
     "links and edits": (
