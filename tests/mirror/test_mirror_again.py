@@ -66,12 +66,6 @@ def test_a_resumed_run_of_another_capture_begins_again_and_may_replace_files(
     assert (code, found) == (0, {"h/index.html": f"{HEAD}new".encode()})
 
 
-def test_prune_removes_folders_that_are_empty_then(tmp_path: Path) -> None:
-    mirrored(tmp_path, "c.har", CAPTURE)
-    mirrored(tmp_path, "c.har", har(entry("http://h/", HEAD)), "--prune")
-    assert not (tmp_path / "m/h/a").exists()
-
-
 PAGE = page("http://h/", f"{HEAD}new".encode())
 CUT = compress(page("http://h/", HEAD.encode()))[:-9]
 EMPTY = {

@@ -92,13 +92,6 @@ def test_two_runs_into_one_folder_do_not_meet(tmp_path: Path) -> None:
     assert absolve.mirror([CAPTURE], tmp_path).files == 2
 
 
-def test_the_same_call_makes_the_same_bytes(tmp_path: Path) -> None:
-    page_ = absolve.Document(b"<a href=b>", url="http://h/a", media_type="text/html")
-    for name in ("a.zip", "b.zip"):
-        absolve.mirror([page_, CAPTURE], tmp_path / name)
-    assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
-
-
 WRONG: dict[str, tuple[Callable[[Path], object], type[Exception], str]] = {
     "a missing file": (lambda out: absolve.mirror("none.warc", out), absolve.MissingFileError, "none.warc: not-found"),
     "text of a page": (lambda out: absolve.mirror("<a href=x>", out), absolve.MissingFileError, "the text of a document"),

@@ -63,12 +63,6 @@ def test_a_location_is_relative_to_the_base_beside_it(field: str) -> None:
     assert "http://other/y/rel" in planned(data)
 
 
-def test_a_base_in_angle_brackets_is_read() -> None:
-    data = SAVED.replace(b"MIME-Version", b"Content-Base: <URL:http://other/y/>\r\nMIME-Version")
-    data = data.replace(b"Content-Location: http://h/a/b", b"Content-Location: rel")
-    assert "http://other/y/rel" in planned(data)
-
-
 def test_a_part_without_a_url_has_a_file_by_its_number_and_name(tmp_path: Path) -> None:
     data = mhtml(
         ("", "text/html", b"<meta charset=utf-8>one"),
