@@ -18,7 +18,7 @@ WARC: Final = (
     b"Content-Length: %d\r\n\r\n%b\r\n\r\n" % (len(HTTP), HTTP)
 )
 VALUES: Final = {
-    "errors": "new/errors.jsonl", "log": "new/log.csv", "missing": "new/missing.txt", "zip": "new/mirror.zip",
+    "errors": "new/errors.jsonl", "log": "new/log.csv", "missing": "new/missing.txt",
     "output": "new/out", "from": "list.txt", "url-map": "map.csv", "config": "absolve.toml",
     "backup": ".orig", "check": "old", "serve": "none", "default-url": "http://h/d/", "include": "*.html", "exclude": "*.css", "url": "http://h/d/",
     "media-type": "text/html", "charset": "utf-8", "remap": "//h=//g", "kind": "image", "scope": "external",

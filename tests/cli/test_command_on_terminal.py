@@ -74,7 +74,7 @@ VALUES: Final[dict[str, list[str]]] = {
     "output": ["-", "x.csv"], "format": ["csv", "markdown", "github", "sarif", "junit", "jsonl"], "check": ["old"],
     "columns": ["target,text,problems", "url,title,anchors"], "sql": ["SELECT chr(27) || text FROM links", "SELECT chr(155)"],
     "write-map": ["-"], "map": ["map.csv", "_redirects", ".htaccess", "nginx.conf"], "old": ["list.txt", "c.warc"],
-    "from": ["list.txt"], "url-map": ["map.csv"], "remap": ["@map.csv"], "config": ["absolve.toml"], "zip": ["-"],
+    "from": ["list.txt"], "url-map": ["map.csv"], "remap": ["@map.csv"], "config": ["absolve.toml"],
     "baseline": ["map.csv"], "jobs": ["1"], "url": [URL], "default-url": [URL], "where": ["true"], "missing": ["-"], "log": ["l.csv"], "base-path": ["/p/"],
 }  # fmt: skip
 ENVIRONMENTS: Final = [

@@ -162,7 +162,7 @@ def test_the_map_knows_every_url_and_what_is_missing(capture: Path) -> None:
         ("site --url-map urls.csv -o m --missing urls.csv", "is also an input"),
         ("--from list --url http://h/ -o m --missing list", "is also an input"),
         ("site -o q.zip --missing q.zip", "are the same file"),
-        ("site -o q.zip --errors q.zip", "are the same file"),
+        ("site -o q.zip --errors q.zip", "is also the output"),
         ("site -o m --missing list --errors ./list", "are the same file"),
         ("site -o m --missing new --errors new", "are the same file"),
         ("site -o m --missing m/mirror.sqlite", "is inside the mirror m"),

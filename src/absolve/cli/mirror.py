@@ -53,11 +53,10 @@ def run(options: argparse.Namespace, report: Report) -> None:
         raise UsageError("--browser needs --check DIR")
     if options.json and not options.dry_run:
         raise UsageError("--json needs --check DIR, or --dry-run of a new mirror")
-    options.zip, options.output = (options.output, None) if _is_zip(options.output) else (None, options.output)
     failures.check(options)
     if options.start is not None and not _URL.match(options.start):
         raise UsageError(f"--start needs the URL of a page, not {in_short(options.start)!r}")
-    if options.output is None and options.zip is None and not options.dry_run:
+    if options.output is None and not options.dry_run:
         raise UsageError("a mirror needs -o DIR, or -o FILE.zip", hints.output_meant(options.inputs))
     packing.form_of(options.output or "")  # before anything is asked for
     _check_outputs(options)
@@ -69,10 +68,8 @@ def run(options: argparse.Namespace, report: Report) -> None:
         _run(list(map(without_user, urls)), options, report)
 
 
-def _is_zip(output: str | None) -> bool:
+def _is_zip(output: str) -> bool:
     """Return whether an output is a ZIP: a name with its suffix, and no folder that is there; the standard output."""
-    if output is None:
-        return False
     return special_files.is_stdout(output) or (output.lower().endswith(".zip") and not is_folder(output))
 
 
@@ -88,7 +85,7 @@ def _run(asked: list[str], options: argparse.Namespace, report: Report) -> None:
     settings = reading.settings._replace(base="empty", documents=True)
     reading = reading._replace(settings=settings, mirror_layout=options.mirror_layout)
     report.quiet, report.verbose = options.quiet, options.verbose
-    with journal.unwritable(options.output or options.zip or "mirror"):
+    with journal.unwritable(options.output or "mirror"):
         _make(reading, choice, asked, options, report)
 
 
@@ -117,39 +114,35 @@ def _make(
         _finish_run(working, options, report, is_one=bool(asked) and options.depth is None)
 
     course = many.course_of(options, report)
-    if options.zip is not None:
-        options.output = options.zip
-        making.into_zip(options.zip, making.chosen(order), course, done)
-    else:
-        making.into(options.output, making.chosen(order), course, done)
+    make = making.into_zip if _is_zip(options.output) else making.into
+    make(options.output, making.chosen(order), course, done)
 
 
 def _check_outputs(options: argparse.Namespace) -> None:
     """Raise UsageError if an output is also an input, another output, or a file of the mirror."""
     names = many.names(options)
+    zip_ = options.output if options.output is not None and _is_zip(options.output) else None
     if options.output is not None:
-        making.check_output(options.output, names, zipped=False)
-    if options.zip is not None:
-        making.check_output(options.zip, names, zipped=True)
-    _check_stdout(options)
-    given = (options.zip, options.missing, options.save)
+        making.check_output(options.output, names, zipped=zip_ is not None)
+    if zip_ is not None and special_files.is_stdout(zip_):
+        _check_stdout(options)
+    given = (zip_, options.missing, options.save)
     targets = [Path(path) for path in given if path not in {None, special_files.STDOUT}]
     plan.check_not_read(targets, [*names, *shared.tables(options)])
     plan.check_outside(targets, names)
     files = [*targets, *([Path(options.errors)] if options.errors is not None else [])]
     plan.check_different(files)
-    if options.output is not None:
+    if options.output is not None and zip_ is None:
         for path in files:
             if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(options.output)):
                 raise UsageError(f"the output {path} is inside the mirror {options.output}: choose another folder")
 
 
 def _check_stdout(options: argparse.Namespace) -> None:
-    """Raise UsageError if two results would be mixed on the standard output, or a ZIP would be on a terminal."""
-    zips = options.zip is not None and special_files.is_stdout(options.zip)
-    if zips and options.missing is not None and special_files.is_stdout(options.missing):
+    """Raise UsageError for a ZIP on the standard output that would be mixed with a list, or shown on a terminal."""
+    if options.missing is not None and special_files.is_stdout(options.missing):
         raise UsageError("the ZIP and --missing both write to the standard output: give one of them a file")
-    if zips and is_terminal(sys.stdout):
+    if is_terminal(sys.stdout):
         raise UsageError("a ZIP cannot be written to a terminal: give -o FILE.zip")
 
 
@@ -160,7 +153,7 @@ def _finish_run(
 
     `is_one`: URLs were asked for without what they link to.
     """
-    name = options.output or options.zip or next(iter(options.inputs), STDIN)
+    name = options.output or next(iter(options.inputs), STDIN)
     if not making.report_empty(working, name, report):
         left_out = _missing(working, options)
         aside = [f"{left_out:,} not in {options.missing}: no public address"] if left_out else []
@@ -187,9 +180,9 @@ def _summary(working: maps.Working, aside: list[str], options: argparse.Namespac
     if options.quiet:
         return
     report.totals.unread_are = "held unchanged"
-    given = options.output or options.zip
+    given = options.output
     name = "standard output" if given == special_files.STDOUT else printable.printable(given)
-    is_folder_ = options.zip is None and not buckets.is_bucket(given) and packing.form_of(given) is None
+    is_folder_ = not _is_zip(given) and not buckets.is_bucket(given) and packing.form_of(given) is None
     entry = Path(given) / INDEX_PAGE
     opened = [f"open {Path(name) / entry.name}"] if is_folder_ and entry.is_file() else []
     aside = [*aside, f"{totals.number(len(report.failures), 'input')} failed"] if report.failures else aside

@@ -39,13 +39,13 @@ _HEAD = 65_536  # characters of a file by which its format is recognised
 
 
 _PATHS: Final = (  # options that name files
-    "inputs old before after from_ url_map map output zip missing errors log save write_map check serve"
+    "inputs old before after from_ url_map map output missing errors log save write_map check serve"
 ).split()
 _STORING: Final = ("links", "documents", "rewrite", "mirror")
 _IN_STORES: Final = {  # of these options by command
     **dict.fromkeys(_STORING[:3], ("inputs", "output", "errors", "log", "save")),
     "base": ("inputs",),
-    "mirror": ("inputs", "output", "zip", "errors"),
+    "mirror": ("inputs", "output", "errors"),
     "verify": ("before", "after"),
 }
 
