@@ -93,7 +93,7 @@ def test_a_typed_option_takes_the_words_of_the_command_line() -> None:
     rows = {row.dest.rstrip("_"): row for rows in OPTIONS.values() for row in rows if row.names}
     for kind in (options.Choices, options.MirrorOptions, options.FileOptions, options.WalkOptions, options.ClusterOptions):
         for name, hint in get_type_hints(kind).items():
-            if name not in {"headers", "on_diagnostic", "start"}:  # --from is a word of Python
+            if name not in {"headers", "on_diagnostic"}:
                 assert words_of(hint) in ({*called(rows[name].choices or rows[name].words)}, set()), name
 
 

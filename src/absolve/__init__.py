@@ -46,8 +46,7 @@ if TYPE_CHECKING:
     from absolve.document.resolved import Resolved
     from absolve.inventory.columns import Row
     from absolve.inventory.documents import DocumentRow
-    from absolve.mirror.library import Mirror, MirrorNote, MirrorPage, MissingURL, mirror
-    from absolve.mirror.plan import MirrorPlan, mirror_plan
+    from absolve.mirror.library import Mirror, MirrorNote, MirrorPage, MirrorPlan, MissingURL, mirror, mirror_plan
     from absolve.run.files import Policy, only, remap, rewrite_file, walk_links
     from absolve.run.responses import document_of, items
     from absolve.run.web.fetching import afetch, fetch
@@ -137,7 +136,7 @@ _MODULES = {
     "MirrorNote": "mirror.library",
     "MirrorOptions": "core.options",
     "MirrorPage": "mirror.library",
-    "MirrorPlan": "mirror.plan",
+    "MirrorPlan": "mirror.library",
     "MissingFileError": "core.errors",
     "MissingPackageError": "core.errors",
     "MissingURL": "mirror.library",
@@ -163,7 +162,7 @@ _MODULES = {
     "items": "run.responses",
     "links": "api",
     "mirror": "mirror",  # the package can be called
-    "mirror_plan": "mirror.plan",
+    "mirror_plan": "mirror.library",
     "only": "run.files",
     "remap": "run.files",
     "resolve": "urls",

@@ -16,10 +16,10 @@ PAGE = b"<a href=';x'>x</a>"
 ABSOLUTE = b"<a href='http://h/;x'>x</a>"
 # Options that write, run or connect, change the targets of absolute links, lift a protection or name files.
 UNTRUSTED = {
-    *"output in-place backup from url-map remap-file browser".split(),
-    *"check serve port network by relative-only prune at keep-errors same absent for missing".split(),
+    *"output in-place backup from url-map browser".split(),
+    *"check serve port start prune at keep-errors same absent missing".split(),
     *"old old-url map fail-on sql baseline changed-since fix write-map ignore".split(),
-    *"remap only-mapped resume log base-path unwrap".split(),
+    *"remap resume log base-path unwrap".split(),
     *"header cookies retries concurrency ignore-robots hidden save live resolve answers depth cache".split(),
 }
 OPTIONS = [row for one in parser().commands.values() for row, _ in one.options().values()]
@@ -53,7 +53,7 @@ def test_no_option_that_writes_runs_or_connects_is_harmless() -> None:
         ("rewrite", "log = 'victim.html'"),
         ("rewrite", "in-place = true\nbackup = '.html'"),
         ("rewrite", "in-place = true\nresume = true"),
-        ("rewrite", "remap-file = 'victim.html'"),
+        ("rewrite", "remap = '@victim.html'"),
         ("rewrite", "remap = '//h=javascript:alert(1)//'"),
         ("rewrite", "url-map = 'victim.html'"),
         ("rewrite", "from = 'victim.html'"),

@@ -18,19 +18,19 @@ WARC: Final = (
     b"Content-Length: %d\r\n\r\n%b\r\n\r\n" % (len(HTTP), HTTP)
 )
 VALUES: Final = {
-    "log": "new/log.csv", "missing": "new/missing.txt", "zip": "new/mirror.zip",
-    "output": "new/out", "from": "list.txt", "url-map": "map.csv", "remap-file": "rules.csv", "config": "absolve.toml",
+    "log": "new/log.csv", "missing": "new/missing.txt",
+    "output": "new/out", "from": "list.txt", "url-map": "map.csv", "config": "absolve.toml",
     "backup": ".orig", "check": "old", "serve": "none", "include": "*.html", "exclude": "*.css", "url": "http://h/d/",
     "media-type": "text/html", "charset": "utf-8", "remap": "//h=//g", "kind": "image", "scope": "external",
     "problem": "malformed", "port": "0", "at": "2024", "same": "www", "base-path": "/p/", "unwrap": "google",
-    "depth": "1", "header": "A: b", "cookies": "none.txt", "timeout": "1", "retries": "0", "concurrency": "1", "save": "new/s.warc", "cache": "new/cache", "ignore-base": "saver",
+    "depth": "1", "start": "http://h/d/p.html", "header": "A: b", "cookies": "none.txt", "timeout": "1", "retries": "0", "concurrency": "1", "save": "new/s.warc", "cache": "new/cache", "ignore-base": "saver",
 }  # fmt: skip
 # Runs that would write without --dry-run, and options that contradict one of their others: they end with status 2.
 RUNS: Final = {
     "rewrite": (["site", "-n", "--in-place"], ["site", "-n", "-o", "out/"], ["site/p.html", "-n"], ["site", "--diff"]),
     "mirror": (["site/c.warc", "-n"], ["site", "-n"], ["site/c.warc", "-n", "-o", "old"], ["site", "-n", "-o", "m.zip"]),
 }
-REFUSED: Final = {"rewrite": {"resume"}, "mirror": {"browser", "check", "depth", "diff", "serve"}}
+REFUSED: Final = {"rewrite": {"resume"}, "mirror": {"browser", "check", "depth", "serve"}}
 OPTIONS: Final = {
     name: {option: row for option, row in command.options().items() if not row[0].is_setting}
     for name, command in parser().commands.items()
@@ -38,7 +38,7 @@ OPTIONS: Final = {
 }
 MORE: Final = {  # what an option needs, or what else it would write
     "backup": ["--in-place"],
-    "base-path": ["--form", "root"], "only-mapped": ["--remap", "//h=//g"],
+    "base-path": ["--form", "root"],
 }  # fmt: skip
 
 

@@ -61,7 +61,7 @@ def test_columns_have_the_order_of_the_option(absolve: Runner) -> None:
         ["rewrite", "--kind", "image", "--base", "empty"],
         ["rewrite", "--remap", "http://h"],
         ["rewrite", "--remap", "h=http://g"],
-        ["rewrite", "--remap-file", "none.csv"],
+        ["rewrite", "--remap", "@none.csv"],
     ],
     ids=" ".join,
 )
@@ -169,7 +169,7 @@ def test_remap_rules_come_from_options_and_from_a_file(absolve: Runner, site: Pa
         "from,to,how\nhttp://h/d/i.png,http://exact/,exact\nhttp://(g)/,http://\\1\\1/,regex\n\n//h/d/x,//y\n"
     )
     done = absolve(
-        "rewrite", "site", URL, "--in-place", "--remap-file=moved.csv", "--remap=//h=https://new", "--verify"
+        "rewrite", "site", URL, "--in-place", "--remap=@moved.csv", "--remap=//h=https://new", "--verify"
     )
     assert (done.status, done.err) == (0, "")
     new = b"<a href=http://y/>1</a><img src=http://exact/><a href=http://gg/>2</a><a href=https://new/d/z>3</a>"
@@ -180,7 +180,7 @@ def test_remap_rules_come_from_options_and_from_a_file(absolve: Runner, site: Pa
 @pytest.mark.parametrize("row", ["http://a", "http://a,http://b,exact,more", "a,http://b", "(,http://b,regex"])
 def test_an_invalid_remap_rule_is_reported_with_its_line(absolve: Runner, row: str) -> None:
     Path("moved.csv").write_text(f"http://x,http://y\n{row}\n")
-    done = absolve("rewrite", "site/a.html", "--remap-file=moved.csv")
+    done = absolve("rewrite", "site/a.html", "--remap=@moved.csv")
     assert (done.status, done.out) == (2, b"")
     assert "moved.csv:2: " in done.err
 
@@ -188,7 +188,7 @@ def test_an_invalid_remap_rule_is_reported_with_its_line(absolve: Runner, row: s
 @pytest.mark.usefixtures("site")
 def test_a_remap_rule_that_cannot_be_linear_is_reported_with_file_and_line(absolve: Runner) -> None:
     Path("rules.csv").write_text("from,to,how\nhttp://o/(.*),http://n/\\1,regex\n(?=a)b,http://n/,regex\n")
-    done = absolve("rewrite", "site/a.html", "--remap-file", "rules.csv")
+    done = absolve("rewrite", "site/a.html", "--remap", "@rules.csv")
     assert (done.status, done.out) == (2, b"")
     assert "rules.csv:3: the regex rule '(?=a)b' to 'http://n/' cannot be used: look-ahead" in done.err
 
@@ -197,7 +197,7 @@ def test_a_remap_rule_that_cannot_be_linear_is_reported_with_file_and_line(absol
 def test_a_remap_rule_with_ambiguous_repetition_takes_linear_time(absolve: Runner) -> None:
     Path("rules.csv").write_text("http://o/(a|aa)+/(.*)/(.*),http://n/\\2/\\3,regex\n")
     page = b"<a href='http://o/" + b"a" * 5000 + b"'><a href='http://o/aaa/b/c'>"
-    done = absolve("rewrite", "-", "--remap-file", "rules.csv", "--jobs", "2", stdin=page)
+    done = absolve("rewrite", "-", "--remap", "@rules.csv", "--jobs", "2", stdin=page)
     assert done.out == page.replace(b"http://o/aaa/b/c", b"http://n/b/c")
 
 
@@ -210,6 +210,7 @@ MOVED = b'<base href="/d/"><a href=x>1</a><a href=//old/a>2</a><img src=http://o
     [
         (MOVED, [URL], MOVED.replace(b"src=http://old/", b"src=https://new/").replace(b"href=//old/a", b"href=https://new/a")),
         (MOVED, [], MOVED.replace(b"src=http://old/", b"src=https://new/").replace(b"href=//old/a", b"href=https://new/a")),
+        (b"<base href=/d/><img src=//old/x>", ["--kind=image", URL], b"<base href=/d/><img src=https://new/x>"),
         (MOVED, ["--kind=image", URL], MOVED.replace(b"src=http://old/", b"src=https://new/")),
         (b"<a href=x><a href=../y><a href=/z>", ["--url=http://old/d/p"], b"<a href=x><a href=../y><a href=/z>"),
         (b"<base href=http://old/d/><a href=x>", [], b"<base href=https://new/d/><a href=x>"),
@@ -221,21 +222,21 @@ MOVED = b'<base href="/d/"><a href=x>1</a><a href=//old/a>2</a><img src=http://o
         ),
     ],
 )  # fmt: skip
-def test_with_only_mapped_nothing_changes_but_what_a_rule_matches(
+def test_a_form_that_keeps_changes_nothing_but_what_a_rule_matches(
     absolve: Runner, page: bytes, options: list[str], new: bytes
 ) -> None:
     Path("p.html").write_bytes(page)
-    given = ["--remap=//old=https://new", "--only-mapped", *options]
+    given = ["--remap=//old=https://new", "--form=keep", *options]
     assert absolve("rewrite", "p.html", "-o", "q.html", "--verify", *given).status == 0
     assert Path("q.html").read_bytes() == new
     assert absolve("verify", "p.html", "q.html", *given).status == 0
 
 
 @pytest.mark.usefixtures("site")
-@pytest.mark.parametrize("options", [[], ["--remap=//h=//g", "--form=root"], ["--remap=//h=//g", "--base=empty"]])
-def test_only_mapped_is_refused_where_it_cannot_hold(absolve: Runner, options: list[str]) -> None:
+def test_a_form_that_keeps_is_refused_with_an_empty_base_and_changes_nothing_without_a_rule(absolve: Runner) -> None:
     Path("p.html").write_bytes(MOVED)
-    assert absolve("rewrite", "p.html", "--only-mapped", *options).status == 2
+    assert absolve("rewrite", "p.html", "--form=keep", "--base=empty", "--remap=//h=//g").status == 2
+    assert absolve("rewrite", "p.html", "--form=keep", URL).out == MOVED
 
 
 @pytest.mark.usefixtures("site")
@@ -259,7 +260,7 @@ def test_rules_in_a_circle_and_contradictions_are_reported_with_both_lines(absol
     rows = ["from,to", "http://h/a,http://h/b", "http://h/b,http://h/a", "http://h/~c,http://h/d", "http://h/%7Ec,http://h/e"]
     Path("rules.csv").write_text("\n".join(rows))
     Path("p.html").write_bytes(b"<a href=http://h/a>")
-    done = absolve("rewrite", "p.html", "--remap-file=rules.csv")
+    done = absolve("rewrite", "p.html", "--remap=@rules.csv")
     assert (done.status, done.out) == (0, b"<a href=http://h/a>")
     assert done.err.splitlines() == [
         "warning: rules.csv:5: rule-contradicts: this rule never applies: rules.csv:4 leads the same URL elsewhere",
@@ -272,9 +273,9 @@ def test_rules_in_a_circle_and_contradictions_are_reported_with_both_lines(absol
 def test_paths_in_a_table_of_rules_are_those_of_the_host_of_the_url(absolve: Runner) -> None:
     Path("rules.csv").write_text("old,new,status\n/a.html,/b/,301\n/c,https://g/,301\n")
     Path("p.html").write_bytes(b"<a href=//old/a.html><a href=../a.html><a href=/c><a href=/b/>")
-    done = absolve("rewrite", "p.html", URL, "--remap-file=rules.csv", "--remap=//old=http://h", "--only-mapped")
+    done = absolve("rewrite", "p.html", URL, "--remap=@rules.csv", "--remap=//old=http://h", "--form=keep")
     assert done.out == b"<a href=http://h/b/><a href=http://h/b/><a href=https://g/><a href=/b/>"
-    assert absolve("rewrite", "p.html", "--remap-file=rules.csv").status == 2
+    assert absolve("rewrite", "p.html", "--remap=@rules.csv").status == 2
 
 
 def test_the_last_line_counts_what_still_names_the_old_host(absolve: Runner, site: Path) -> None:

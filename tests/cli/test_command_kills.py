@@ -154,7 +154,7 @@ RECORD: Final = (
 COMMANDS: Final = (
     "rewrite site/p.html -o out.html", "rewrite site -o out/", "rewrite site --in-place", "rewrite site -o out/ --log log.csv",
     "links site -o l.csv", "links site -o l.csv --resume", "links site -o l.sqlite", "documents site -o d.csv",
-    "mirror c.warc -o m", "mirror c.warc -o m.zip", "mirror site --relative-only", "mirror c.warc -o m --missing list",
+    "mirror c.warc -o m", "mirror c.warc -o m.zip", "mirror c.warc -o m --missing list",
     "audit site --url http://h/ -o a.csv", "audit site --url http://h/ -o a.html --write-map m.csv",
     "audit site --url http://h/ --fix",
 )  # fmt: skip
@@ -220,7 +220,7 @@ def capture(pages: int) -> bytes:
 
 
 WRITING: Final = (
-    "mirror c.warc -o m -j1", "mirror c.warc -o m -j2", "mirror c.warc -o m.zip", "mirror site --relative-only",
+    "mirror c.warc -o m -j1", "mirror c.warc -o m -j2", "mirror c.warc -o m.zip",
     "audit site --url http://h/ --fix -j2", "audit site --url http://h/ -o a.csv", "rewrite site/0.html -o out.html",
     "rewrite site -o out/ -j2", "rewrite site --in-place -j1", "rewrite site --in-place --backup .orig -j2",
     "links site -o l.csv -j1", "links site -o l.jsonl -j2", "links site -o l.sqlite", "links site -o l.md", "documents site -o d.tsv",

@@ -52,7 +52,7 @@ def test_unreadable_inputs_are_reported_and_the_rest_is_listed(absolve: Runner, 
 
 @pytest.mark.parametrize(
     ("command", "option"),
-    [*((one, option) for one in ("links", "documents", "rewrite") for option in ("--from", "--url-map")), ("rewrite", "--remap-file")],
+    [*((one, option) for one in ("links", "documents", "rewrite") for option in ("--from", "--url-map")), ("rewrite", "--remap=@table")],
 )
 def test_a_list_or_a_table_that_is_read_is_no_output(
     absolve: Runner, page: Path, monkeypatch: pytest.MonkeyPatch, command: str, option: str
@@ -60,7 +60,7 @@ def test_a_list_or_a_table_that_is_read_is_no_output(
     monkeypatch.chdir(page.parent)
     Path("table").write_text("page.html\n" if option == "--from" else "page.html,http://h/\n")
     before = Path("table").read_bytes()
-    given = ["table"] if option == "--from" else ["table", "page.html"]
+    given = {"--from": ["table"], "--url-map": ["table", "page.html"]}.get(option, ["page.html"])
     done = absolve(command, option, *given, "-o", "table", *(["-f", "csv"] if command != "rewrite" else []))
     assert (done.status, Path("table").read_bytes()) == (2, before)
     assert "table" in done.err

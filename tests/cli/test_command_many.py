@@ -317,7 +317,7 @@ def test_rows_of_tables_that_meet_nothing_are_counted(absolve: Runner, tmp_path:
     (tmp_path / "site/a.html").write_bytes(b"<a href=x>")
     (tmp_path / "urls.csv").write_text(f"path,URL\nsite/a.html,{URL}\nzz.html,{URL}\n")
     (tmp_path / "rules.csv").write_text("http://h/,https://n/\nhttp://never/,https://n/\nhttp://(.*)/z,https://n/,regex\n")
-    tables = ["--url-map", "urls.csv", "--remap-file", "rules.csv"]
+    tables = ["--url-map", "urls.csv", "--remap", "@rules.csv"]
     absolve("rewrite", "site", "-o", "out", *tables)
     assert "2 of 3 rows of rules.csv met no link (lines 2, 3); 1 of 2 rows of urls.csv met no input (line 3)" in absolve.summary
     done = absolve("rewrite", "site", "-o", "out", *tables, "-v")
@@ -331,22 +331,22 @@ def test_rows_of_tables_that_meet_nothing_are_counted(absolve: Runner, tmp_path:
 @pytest.mark.parametrize(
     ("option", "row"),
     [
-        ("--url-map", "a.html,mailto:a@b"),
-        ("--url-map", "a.html,b.html"),
-        ("--remap-file", r"http://h/(.*),/new/\1,regex"),
-        ("--remap-file", r"http://h/(.*),//n/\1,regex"),
-        ("--remap-file", "http://h/,/new/"),
-        ("--remap-file", "PK\x03\x04 of a workbook of another kind"),
-        ("--remap-file", ""),
-        ("--url-map", "SQLite format 3\0"),
-        ("--url-map", "a.html,http://h/2\n./a.html,http://h/1"),
+        ("--url-map=", "a.html,mailto:a@b"),
+        ("--url-map=", "a.html,b.html"),
+        ("--remap=@", r"http://h/(.*),/new/\1,regex"),
+        ("--remap=@", r"http://h/(.*),//n/\1,regex"),
+        ("--remap=@", "http://h/,/new/"),
+        ("--remap=@", "PK\x03\x04 of a workbook of another kind"),
+        ("--remap=@", ""),
+        ("--url-map=", "SQLite format 3\0"),
+        ("--url-map=", "a.html,http://h/2\n./a.html,http://h/1"),
     ],
 )
 def test_rows_that_can_never_work_are_refused(absolve: Runner, tmp_path: Path, option: str, row: str) -> None:
     (tmp_path / "a.html").write_bytes(b"<a href=x>")
     table = tmp_path / "t.csv"
     table.write_text(row)
-    done = absolve("rewrite", tmp_path / "a.html", option, table)
+    done = absolve("rewrite", tmp_path / "a.html", f"{option}{table}")
     assert (done.status, done.err.startswith(f"error: usage: {table}:{row.count(chr(10)) + 1}: ")) == (2, True)
 
 
@@ -364,7 +364,7 @@ def test_rows_that_can_never_work_are_refused(absolve: Runner, tmp_path: Path, o
 def test_patterns_for_paths_are_those_of_the_host_of_the_url(absolve: Runner, tmp_path: Path, table: str, link: str, expected: str) -> None:
     (tmp_path / "a.html").write_text(f"<a href='{link}'>")
     (tmp_path / "t.csv").write_text(table)
-    done = absolve("rewrite", tmp_path / "a.html", "--url", "https://n/", "--remap-file", tmp_path / "t.csv")
+    done = absolve("rewrite", tmp_path / "a.html", "--url", "https://n/", "--remap", f"@{tmp_path / 't.csv'}")
     assert (done.status, done.out.decode()) == (0, f"<a href='{expected}'>")
 
 
@@ -372,7 +372,7 @@ def test_patterns_for_paths_are_those_of_the_host_of_the_url(absolve: Runner, tm
 def test_a_file_with_the_redirects_of_a_server_is_named_as_one_for_audits(absolve: Runner, tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / "a.html").write_bytes(b"<a href=x>")
     (tmp_path / name).write_text(text)
-    done = absolve("rewrite", tmp_path / "a.html", "--url", "https://n/", "--remap-file", tmp_path / name)
+    done = absolve("rewrite", tmp_path / "a.html", "--url", "https://n/", "--remap", f"@{tmp_path / name}")
     assert (done.status, "absolve audit --map reads it" in done.err) == (2, True)
 
 

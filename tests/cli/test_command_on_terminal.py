@@ -73,8 +73,8 @@ VALUES: Final[dict[str, list[str]]] = {
     "output": ["-", "x.csv"], "format": ["csv", "markdown", "github", "sarif", "junit", "jsonl"], "check": ["old"],
     "columns": ["target,text,problems", "url,title,anchors"], "sql": ["SELECT chr(27) || text FROM links", "SELECT chr(155)"],
     "write-map": ["-"], "map": ["map.csv", "_redirects", ".htaccess", "nginx.conf"], "old": ["list.txt", "c.warc"],
-    "from": ["list.txt"], "url-map": ["map.csv"], "remap-file": ["map.csv"], "config": ["absolve.toml"], "zip": ["-"],
-    "baseline": ["map.csv"], "jobs": ["1"], "url": [URL], "where": ["true"], "missing": ["-"], "log": ["l.csv"], "base-path": ["/p/"],
+    "from": ["list.txt"], "url-map": ["map.csv"], "remap": ["@map.csv"], "config": ["absolve.toml"],
+    "baseline": ["map.csv"], "jobs": ["1"], "url": [URL], "missing": ["-"], "log": ["l.csv"], "base-path": ["/p/"],
 }  # fmt: skip
 ENVIRONMENTS: Final = [
     {"ABSOLVE_CONFIG": NAME}, {"ABSOLVE_CONFIG": "absolve.toml"}, {"COLUMNS": EVIL}, {"TERM": EVIL}, {"XDG_STATE_HOME": f"s{EVIL}"},

@@ -85,7 +85,7 @@ def test_resume_with_other_options_repeats_all_files(absolve: Runner, site: Path
 def test_resume_compares_the_contents_of_a_file_of_rules(absolve: Runner, site: Path) -> None:
     rules = site.with_name("moved.csv")
     rules.write_text("http://h,http://one\n")
-    command = ["rewrite", str(site), URL, "-o", str(site.with_name("out")), "--remap-file", str(rules)]
+    command = ["rewrite", str(site), URL, "-o", str(site.with_name("out")), "--remap", f"@{rules}"]
     absolve(*command)
     rules.write_text("http://h,http://two\n")
     assert skipped(absolve(*command, "--resume").err) == 0

@@ -216,7 +216,7 @@ def test_the_log_names_the_rule_as_it_was_written(absolve: Runner, how: str) -> 
     old = "http://OLD/(.*)".lower() if how == "regex" else "//OLD:80/x"
     Path("p.html").write_bytes(b"<a href=http://old/x><a href=http://other/>")
     Path("rules.csv").write_text(f"{old},http://new/x,{how}\n")
-    options = ("--kind", "navigation", "--remap-file", "rules.csv")
+    options = ("--kind", "navigation", "--remap", "@rules.csv")
     absolve("rewrite", "p.html", *options, "-o", "o.html", "--log", "log.jsonl")
     (change,) = [json.loads(line) for line in Path("log.jsonl").read_text().splitlines()]
     assert (change["new"], change["rule"]) == ("http://new/x", f"{old}=http://new/x")

@@ -46,21 +46,21 @@ def test_a_copy_has_the_date_of_the_page_by_its_capture_or_its_file(absolve: Run
     Path("c.warc").write_bytes(captures.page("http://h/", GONE))
     date = captures.DATE.translate(str.maketrans("", "", "-:TZ")).encode()
     for name, found in {"p.html": b"20000101000000", "m.eml": b"20010201080000", "c.warc": date}.items():
-        for rule in (("--remap-file", "rules.csv"), ("--remap", "//gone=archive")):
+        for rule in (("--remap", "@rules.csv"), ("--remap", "//gone=archive")):
             assert COPY % found in absolve("rewrite", name, *rule).out
-    absolve("rewrite", "p.html", "--remap-file", "rules.csv", "-o", "o.html")
-    assert absolve("verify", "p.html", "o.html", "--remap-file", "rules.csv").status == 0
-    done = absolve("rewrite", "-", "--remap-file", "rules.csv", stdin=GONE)
+    absolve("rewrite", "p.html", "--remap", "@rules.csv", "-o", "o.html")
+    assert absolve("verify", "p.html", "o.html", "--remap", "@rules.csv").status == 0
+    done = absolve("rewrite", "-", "--remap", "@rules.csv", stdin=GONE)
     assert (done.out, ": no-date: " in done.err) == (GONE, True)
 
 
 def test_copies_of_an_index_are_linked(absolve: Runner) -> None:
     Path("i.cdx").write_text("gone)/x 20050101000000 http://gone/x text/html 200 A 1\n")
-    assert absolve("rewrite", "-", "--remap-file", "i.cdx", stdin=GONE + b"<a href=http://h/>").out == (
+    assert absolve("rewrite", "-", "--remap", "@i.cdx", stdin=GONE + b"<a href=http://h/>").out == (
         b"<a href=%b><a href=http://h/>" % (COPY % b"20050101000000")
     )
     Path("i.cdx").write_text("gone)/x 20050101000000 http://gone/x text/html 404 A 1\n")
-    assert absolve("rewrite", "-", "--remap-file", "i.cdx", stdin=GONE).status == 2
+    assert absolve("rewrite", "-", "--remap", "@i.cdx", stdin=GONE).status == 2
 
 
 def test_an_unknown_preset_is_an_error_with_a_guess(absolve: Runner) -> None:

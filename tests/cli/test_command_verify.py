@@ -150,7 +150,7 @@ CHANGES = [  # options that choose and change links
     ["--kind", "image", "--remap", "http://old.example=https://new.example"],
     ["--scope", "external", "--url", "http://h/"],
     ["--problem", "scheme-relative", "--url", "http://h/"],
-    ["--remap-file", "rules.csv", "--url", "http://h/"],
+    ["--remap", "@rules.csv", "--url", "http://h/"],
     ["--url-map", "urls.csv"],
 ]
 

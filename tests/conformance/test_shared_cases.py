@@ -14,9 +14,9 @@ FAILING: Final = {
     "mirror": "",
     "audit": "",
     "field": """
-        docs-base-path-twice docs-glued-host docs-not-found-page docs-relative-only-feed docs-sitemap-relative
+        docs-base-path-twice docs-glued-host docs-not-found-page docs-sitemap-relative
         move-archivebox move-aspnet-tilde move-colon-names move-session-ids
-        move-wget-old-names remap-file-table
+        move-wget-old-names
     """,
 }
 

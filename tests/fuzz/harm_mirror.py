@@ -16,6 +16,7 @@ from absolve.document.settings import Settings
 from absolve.document.walk import walk
 from absolve.mirror import edits
 from absolve.mirror.policy import MirrorPolicy, Target
+from absolve.rewriting import rewriter
 
 FIELDS: Final = "content-security-policy: default-src http:; sandbox, img-src 'self' \"&<b>"
 POLICIES: Final = ("default-src http:", "script-src 'self' http://h.example", "img-src 'none'; font-src http: \"'&amp;")
@@ -67,7 +68,7 @@ def edited(made: Made, url: str | None) -> tuple[bytes, bytes] | None:
     document = Document(made.data, name=made.name, media_type=made.media_type, charset=made.charset, url=url)
     try:
         entity = walk(document, Settings(profile="whatwg", base="empty").checked())
-        links_only = edits.relinked(entity, _policy())
+        links_only = rewriter.rewrite(entity, _policy())
         return links_only, edits.rewritten(entity, _policy(), made.charset)
     except absolve.AbsolveError:
         return None

@@ -9,11 +9,8 @@ from pathlib import Path
 
 import pytest
 
-import absolve
 from absolve.cli import main, many
-from absolve.mirror.edits import declaration
 from absolve.mirror.map import WORKING, Working
-from absolve.rewriting.edits import splice
 from tests.shapes import captures
 from tests.terminals import in_terminal
 
@@ -47,11 +44,6 @@ def test_links_lead_to_files_or_to_the_web(capture: Path) -> None:
         b'<link rel=stylesheet href="s.css"><a href="b.html">b</a><img src=http://h/gone.png><a href=http://away/x>x</a>'
     )
     assert main(["mirror", "--check", str(capture.parent / "m"), "-q"]) == 0
-
-
-def test_severed_pages_ask_for_nothing(capture: Path) -> None:
-    assert mirrored(capture, "--absent", "sever") == 0
-    assert b"<img src=data:,>" in (capture.parent / "m/h/index.html").read_bytes()
 
 
 def test_a_terminal_gets_no_line_that_is_too_long(capture: Path) -> None:
@@ -90,13 +82,6 @@ def test_only_files_whose_bytes_change_are_written_and_stale_ones_are_pruned(cap
     assert set(before) - set(after) == {"h/s.css"}
     assert after["h/b.html"] != before["h/b.html"]
     assert after["own.txt"][0] == b"mine"
-
-
-def test_a_foreign_file_in_the_way_stays(capture: Path) -> None:
-    (capture.parent / "m/h").mkdir(parents=True)
-    (capture.parent / "m/h/b.html").write_text("mine")
-    assert mirrored(capture) == 3
-    assert (capture.parent / "m/h/b.html").read_text() == "mine"
 
 
 def test_processes_that_start_before_the_plan_make_the_same_mirror(
@@ -157,15 +142,6 @@ def test_no_symbolic_link_leads_a_write_out_of_the_folder(capture: Path) -> None
     assert not list((capture.parent / "out").iterdir())
 
 
-def test_the_check_finds_dead_links_and_changed_files(capture: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    mirrored(capture)
-    (capture.parent / "m/h/b.html").unlink()
-    (capture.parent / "m/h/s.css").write_text("p{}")
-    assert main(["mirror", "--check", str(capture.parent / "m")]) == 1
-    codes = [line.split(": ")[1] for line in capsys.readouterr().out.splitlines()]
-    assert {"dead", "changed"} <= set(codes)
-
-
 def test_the_map_knows_every_url_and_what_is_missing(capture: Path) -> None:
     mirrored(capture)
     with sqlite3.connect(capture.parent / "m/mirror.sqlite") as db:
@@ -178,30 +154,6 @@ def test_the_map_knows_every_url_and_what_is_missing(capture: Path) -> None:
             ("http://h/gone.png", "image"),
             ("http://away/x", "navigation"),
         }
-
-
-def test_the_library_gives_the_plan_and_a_policy() -> None:
-    plan = absolve.mirror_plan([PAGES])
-    assert plan["http://h/b"] == "h/b.html"
-    policy = plan.policy("http://h/")
-    made = absolve.rewrite(b"<a href=/b>", url="http://h/", profile="whatwg", base="empty", policy=policy)
-    assert made == b"<a href=b.html>"
-
-
-@pytest.mark.parametrize(
-    ("data", "label", "declared"),
-    [
-        (b"<meta charset=utf-8>x", "utf-8", b"<meta charset=utf-8>x"),
-        (b"<title>x", "utf-8", b'<meta charset="utf-8"><title>x'),
-        (b"<!doctype html><html><head><title>", "koi8-r", b'<!doctype html><html><head><meta charset="koi8-r"><title>'),
-        (b"<p>x", None, b"<p>x"),
-    ],
-)
-def test_a_charset_that_only_the_header_gives_is_declared_first_in_head(
-    data: bytes, label: str | None, declared: bytes
-) -> None:
-    found = declaration(data, "text/html", label)
-    assert splice(data, [found[0]] if found is not None else []) == declared
 
 
 @pytest.mark.parametrize(

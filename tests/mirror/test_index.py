@@ -10,7 +10,7 @@ from test_map import finished, row
 
 from absolve.cli import main
 from absolve.encodings.charsets import lookup
-from absolve.mirror import absent, index, texts, tree
+from absolve.mirror import absent, index, texts
 from absolve.mirror.index import MARK, page
 from absolve.mirror.map import Finished, Working
 from absolve.mirror.paths import folder_of
@@ -27,7 +27,7 @@ def working() -> Iterator[Working]:
 def shown(working: Working, *every: Finished, start: str | None = None) -> str:
     rows = [row(one.url, n)._replace(folder=folder_of(one.url)) for n, one in enumerate(every)]
     rows.append(row("http://h/moved", 99, "http://h/b", is_held=False))
-    working.plan(rows, [], ["far/c.warc"], "host", labels=["c.warc"])
+    working.plan(rows, [], ["far/c.warc"], ["c.warc"])
     paths = dict(working.rows("SELECT url, path FROM plan"))
     for one in every:
         working.finish(one._replace(path=paths[one.url]))
@@ -164,7 +164,7 @@ def test_a_reader_learns_what_the_search_does_not_reach(working: Working) -> Non
 
 
 def test_long_lists_are_cut_and_say_so(working: Working, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module, name in ((tree, "MOST"), (absent, "LISTED"), (index, "_EXAMPLES")):
+    for module, name in ((index, "MOST"), (absent, "LISTED"), (index, "_EXAMPLES")):
         monkeypatch.setattr(module, name, 1)
     html = shown(
         working,

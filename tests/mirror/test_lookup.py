@@ -70,12 +70,6 @@ def test_what_stood_for_what_is_noted_each_time(db: sqlite3.Connection) -> None:
         assert list(found.used.values()) == [("https://h/~a", "http://h/~a", "scheme")]
 
 
-def test_nothing_stands_for_a_url_with_same_none(db: sqlite3.Connection) -> None:
-    found = Lookup(db, Equivalences.of("none"), is_normal=True)
-    assert found("http://h/%7Ea") is None
-    assert found("http://h/~a") == Target("h/a.html")
-
-
 def test_the_urls_of_another_profile_are_made_normal(db: sqlite3.Connection) -> None:
     assert Lookup(db, Equivalences(), is_normal=False)("HTTP://H:80/./~a") == Target("h/a.html")
     assert Lookup(db, Equivalences(), is_normal=False)("http://[") is None

@@ -36,7 +36,7 @@ def working(tmp_path: Path) -> Iterator[Working]:
 
 
 def planned(working: Working, rows: list[Row] = ROWS) -> Working:
-    working.plan(rows, [("http://h/~", "http://h/%7e")], ["c.warc"], "host")
+    working.plan(rows, [("http://h/~", "http://h/%7e")], ["c.warc"])
     return working
 
 
@@ -128,17 +128,6 @@ def test_only_a_complete_plan_of_the_same_run_is_gone_on_with(working: Working, 
     other = Working(tmp_path / "other")
     assert not other.is_of({"run": "1"})
     other.close()
-
-
-def test_files_that_stay_where_they_are_have_their_paths(working: Working) -> None:
-    working.plan(ROWS, [("=a", "http://h/a")], ["d"], "host", {"http://h/a": "x/y.htm", "http://h/b": "b"})
-    assert dict(working.rows("SELECT url, path FROM plan")) == {
-        "http://h/a": "x/y.htm",
-        "http://h/b": "b",
-        "http://h/r": None,
-    }
-    assert list(working.rows("SELECT * FROM forms")) == [("=a", "http://h/a")]
-    assert working.is_of({"run": "1"})
 
 
 def test_the_files_of_a_finished_map_are_ours(working: Working, tmp_path: Path) -> None:

@@ -6,14 +6,11 @@ import sys
 from contextlib import closing
 from gzip import compress
 from pathlib import Path
-from typing import Any
 
 import pytest
 from packed import mirrored, tree
 
-import absolve
 from absolve.cli import main
-from absolve.core.errors import UsageError
 from absolve.mirror import map as maps
 from tests.shapes.captures import entry, har, page
 
@@ -67,12 +64,6 @@ def test_a_resumed_run_of_another_capture_begins_again_and_may_replace_files(
     data = har(entry("http://h/", f"{HEAD}new"))
     code, found = mirrored(tmp_path, "c.har", data, "--resume", "--prune")
     assert (code, found) == (0, {"h/index.html": f"{HEAD}new".encode()})
-
-
-def test_prune_removes_folders_that_are_empty_then(tmp_path: Path) -> None:
-    mirrored(tmp_path, "c.har", CAPTURE)
-    mirrored(tmp_path, "c.har", har(entry("http://h/", HEAD)), "--prune")
-    assert not (tmp_path / "m/h/a").exists()
 
 
 PAGE = page("http://h/", f"{HEAD}new".encode())
@@ -195,7 +186,8 @@ def test_a_dry_run_prints_the_paths_and_writes_nothing(tmp_path: Path, capsys: p
 
 
 def test_error_pages_are_held_where_asked(tmp_path: Path) -> None:
-    assert set(mirrored(tmp_path, "c.har", CAPTURE, "--keep-errors")[1]) == {*PATHS, "h/e.html"}
+    (tmp_path / "own.toml").write_text("[mirror]\nkeep-errors = true\n")
+    assert set(mirrored(tmp_path, "c.har", CAPTURE, "--config", str(tmp_path / "own.toml"))[1]) == {*PATHS, "h/e.html"}
 
 
 def test_missing_urls_are_listed_most_needed_first(tmp_path: Path) -> None:
@@ -259,15 +251,6 @@ def test_an_input_type_that_is_given_counts_before_the_content(tmp_path: Path) -
     (tmp_path / "c.txt").write_bytes(CAPTURE)
     assert main(["mirror", str(tmp_path / "c.txt"), "-o", str(tmp_path / "m"), "-q", "--media-type", "application/har+json"]) == 0
     assert set(tree(tmp_path / "m")) == PATHS
-
-
-@pytest.mark.parametrize(
-    ("options", "error"),
-    [({"by": "size"}, UsageError), ({"absent": "maybe"}, UsageError), ({"at": "never"}, UsageError), ({"colour": 1}, TypeError)],
-)
-def test_the_library_refuses_what_it_does_not_know(options: dict[str, Any], error: type[Exception]) -> None:
-    with pytest.raises(error):
-        absolve.mirror_plan([CAPTURE], **options)
 
 
 def test_prune_removes_no_file_that_a_forged_map_names(tmp_path: Path) -> None:

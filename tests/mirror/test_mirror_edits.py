@@ -10,7 +10,7 @@ from absolve.core.model import Document
 from absolve.document.settings import Settings
 from absolve.document.walk import walk
 from absolve.mirror import browsers
-from absolve.mirror.edits import placed, relinked, rewritten
+from absolve.mirror.edits import placed, rewritten
 from absolve.mirror.policy import MirrorPolicy, Target
 
 HELD = {
@@ -51,14 +51,12 @@ def mirrored(
     html: bytes,
     label: str | None = None,
     *,
-    for_server: bool = False,
-    links_only: bool = False,
     media_type: str = "text/html",
     fields: str = "",
 ) -> tuple[bytes, list[tuple[int, int, str, str]]]:
     entity = walk(Document(html, url="http://h/a", media_type=media_type, charset=label), SETTINGS)
     own = MirrorPolicy("h/a.html", HELD.get, url="http://h/a", fields=fields, responses=Capture())
-    made = relinked(entity, own) if links_only else rewritten(entity, own, label, for_server=for_server)
+    made = rewritten(entity, own, label)
     return made, placed(own.seen.notes)
 
 
@@ -96,20 +94,6 @@ def test_integrity_and_crossorigin_are_renamed_where_the_target_is_local(
     made, notes = mirrored(html.encode())
     assert made == new.encode()
     assert [code for _, _, code, _ in notes] == renamed
-
-
-@pytest.mark.parametrize(
-    ("html", "new"),
-    [
-        (
-            "<link rel=stylesheet href=s.css integrity=x crossorigin>",
-            "<link rel=stylesheet href=s.css data-integrity=x crossorigin>",
-        ),
-        ("<script src=s.js integrity=x></script>", "<script src=s.js integrity=x></script>"),
-    ],
-)
-def test_for_a_server_only_the_integrity_of_changed_bytes_is_renamed(html: str, new: str) -> None:
-    assert mirrored(html.encode(), for_server=True)[0] == new.encode()
 
 
 def test_a_renamed_attribute_is_noted_with_line_and_column() -> None:
@@ -299,12 +283,6 @@ def test_the_charset_that_only_the_header_of_a_script_stated_is_an_attribute(lab
 def test_a_declared_charset_and_a_changed_link_go_together() -> None:
     made, _ = mirrored(b"<img src=/i.png crossorigin><img src=/gone>", "utf-8")
     assert made == b'<meta charset="utf-8"><img src=i.png data-crossorigin><img src=http://h/gone>'
-
-
-def test_nothing_but_links_changes_where_only_links_are_wanted() -> None:
-    html = b"<base href=/><script src=/s.js integrity=x></script><meta http-equiv=Content-Security-Policy content='img-src a'>"
-    made, _ = mirrored(html, "utf-8", links_only=True)
-    assert made == html.replace(b"href=/>", b'href="">').replace(b"/s.js", b"s.js")
 
 
 def test_a_document_without_an_edit_is_the_same_object() -> None:

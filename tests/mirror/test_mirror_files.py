@@ -129,15 +129,6 @@ def test_of_two_files_with_one_url_links_lead_to_the_newer_and_both_are_held(tmp
     assert "a.html: same-url: b.html has the same URL" in capsys.readouterr().err
 
 
-def test_a_folder_without_urls_whose_links_are_relative_comes_back_byte_for_byte(tmp_path: Path) -> None:
-    pages = {"a.html": b'<a href="sub/b.html#x">b</a>', "sub/b.html": b'<a href="../a.html">a</a><a href=c/d.html>', "sub/c/d.html": b"<a href=../../a.html>"}
-    for name, data in pages.items():
-        (tmp_path / "in" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "in" / name).write_bytes(data)
-    assert main(["mirror", str(tmp_path / "in"), "-o", str(tmp_path / "m"), "-q"]) == 0
-    assert {name: (tmp_path / "m/_" / name).read_bytes() for name in pages} == pages
-
-
 def test_a_url_of_a_folder_that_overrules_what_a_page_records_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -92,13 +92,6 @@ def test_two_runs_into_one_folder_do_not_meet(tmp_path: Path) -> None:
     assert absolve.mirror([CAPTURE], tmp_path).files == 2
 
 
-def test_the_same_call_makes_the_same_bytes(tmp_path: Path) -> None:
-    page_ = absolve.Document(b"<a href=b>", url="http://h/a", media_type="text/html")
-    for name in ("a.zip", "b.zip"):
-        absolve.mirror([page_, CAPTURE], tmp_path / name)
-    assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
-
-
 WRONG: dict[str, tuple[Callable[[Path], object], type[Exception], str]] = {
     "a missing file": (lambda out: absolve.mirror("none.warc", out), absolve.MissingFileError, "none.warc: not-found"),
     "text of a page": (lambda out: absolve.mirror("<a href=x>", out), absolve.MissingFileError, "the text of a document"),
@@ -106,7 +99,7 @@ WRONG: dict[str, tuple[Callable[[Path], object], type[Exception], str]] = {
     "a number": (lambda out: absolve.mirror(3, out), TypeError, "takes paths, documents and bytes"),  # type: ignore[arg-type]
     "numbers": (lambda out: absolve.mirror([3], out), TypeError, "not int"),  # type: ignore[list-item]
     "no output": (lambda _: absolve.mirror([CAPTURE], None), TypeError, "output must be a path"),  # type: ignore[arg-type]
-    "a word": (lambda out: absolve.mirror([CAPTURE], out, by="hots"), absolve.UsageError, "by= must be one of"),  # type: ignore[arg-type]
+    "a word": (lambda out: absolve.mirror([CAPTURE], out, absent="hots"), absolve.UsageError, "absent must be keep or sever"),  # type: ignore[arg-type]
     "a depth": (lambda out: absolve.mirror([CAPTURE], out, depth=1), absolve.UsageError, "start="),
     "an option": (lambda out: absolve.mirror([CAPTURE], out, redirects=1), TypeError, "no option 'redirects'"),  # type: ignore[call-arg]
     "jobs": (lambda out: absolve.mirror([CAPTURE], out, jobs=0), absolve.UsageError, "jobs must be"),
@@ -124,7 +117,7 @@ def test_a_wrong_call_is_answered_and_writes_nothing(case: str, tmp_path: Path) 
 
 def test_the_options_are_those_of_the_command() -> None:
     command = {option.dest for _, option in of("mirror")}
-    assert OPTIONS - command == {"start", "on_diagnostic"}  # --from is a word of Python
+    assert OPTIONS - command == {"on_diagnostic"}
 
 
 def test_a_plan_has_a_name_of_its_own_that_can_be_printed() -> None:

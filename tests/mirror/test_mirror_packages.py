@@ -152,10 +152,6 @@ def test_a_wacz_with_broken_records_is_reported(tmp_path: Path, capsys: pytest.C
     assert "c.wacz" in capsys.readouterr().err
 
 
-def test_a_wacz_that_is_gone_is_reported(tmp_path: Path) -> None:
-    assert main(["mirror", str(tmp_path / "none.wacz"), "-o", str(tmp_path / "m"), "-q"]) == 3
-
-
 @pytest.mark.parametrize("member", ["none", "archive/a.warc"])
 def test_a_member_that_is_gone_is_an_error_of_its_package(tmp_path: Path, member: str) -> None:
     path = tmp_path / "c.wacz"

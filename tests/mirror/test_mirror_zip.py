@@ -71,23 +71,6 @@ def test_names_are_utf_8_and_plain_files(capture: Path, tmp_path: Path) -> None:
     assert info.flag_bits & 0x800
 
 
-def test_an_output_that_is_its_own_input_is_refused(capture: Path) -> None:
-    assert zipped_at(capture, capture) == 2
-    assert capture.read_bytes() == CAPTURE
-
-
-def test_a_zip_of_no_document_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "c.har").write_bytes(har())
-    assert zipped_at(tmp_path / "m.zip", tmp_path / "c.har") == 3
-    assert "no document" in capsys.readouterr().err
-
-
-def test_the_missing_urls_are_written_by_need(capture: Path, tmp_path: Path) -> None:
-    capture.write_bytes(capture.read_bytes().replace(b"http://h/", b"http://h.example/"))
-    zipped_at(tmp_path / "m.zip", capture, "--missing", str(tmp_path / "wanted"))
-    assert (tmp_path / "wanted").read_text() == "http://h.example/gone.png\n"
-
-
 def test_a_zip_that_cannot_be_written_is_an_error_and_leaves_nothing(capture: Path, tmp_path: Path) -> None:
     assert zipped_at(tmp_path / "none/m.zip", capture) in {2, 3}
     assert sorted(path.name for path in tmp_path.iterdir()) == ["c.har"]

@@ -137,5 +137,5 @@ def test_an_escaped_slash_is_no_slash_and_the_urls_of_an_archive_keep_their_esca
 
 def test_the_links_of_a_folder_in_place_lead_to_odd_names(tmp_path: Path) -> None:
     root = folder(tmp_path)
-    assert main(["mirror", "--relative-only", str(root), "-q", "--url", "http://h.example/"]) == 0
+    assert main(["rewrite", "--form", "file", "--in-place", str(root), "-q", "--url", "http://h.example/"]) == 0
     assert wrong(root) == []

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from absolve.cli import main
-from absolve.mirror.opened import faults
+from absolve.mirror.check import opened
 from absolve.verifying import chromium
 
 PAGE = b"""<meta charset=utf-8><img src=here.png><img src=gone.png><img src=http://away.example/x.png><script>
@@ -27,7 +27,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 def test_what_a_page_lacks_is_refused_or_asks_the_network_for_is_found(folder: Path) -> None:
-    found = [(fault.path, fault.code, fault.text.partition(" ")[0]) for fault in faults(folder, ["b/plain.html", "index.html"])]
+    found = [(fault.path, fault.code, fault.text.partition(" ")[0]) for fault in opened(folder, ["b/plain.html", "index.html"])]
     expected = [("asked", "http://away.example/x.png"), ("missing", "gone.png"), ("missing", "late.png"), ("blocked", "a.json"), ("blocked", "Access")]
     assert sorted(found) == sorted(("index.html", *fault) for fault in expected)
 

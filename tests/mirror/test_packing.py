@@ -71,7 +71,7 @@ def made(site: Path, name: str, *more: str) -> Path:
 
 
 def test_a_page_has_what_it_needs_and_leads_to_the_web(site: Path) -> None:
-    text = made(site, "one.html", "--from", URL).read_text("utf-8")
+    text = made(site, "one.html", "--start", URL).read_text("utf-8")
     assert text.count("data:image/png;base64,") == 4
     assert f"<a href={URL}a/>next</a><a href=#top>up</a><a href='{URL}a/#x'>query</a>" in text or f"{URL}a/" in text
     assert "site.example/s.css" not in text
@@ -79,7 +79,7 @@ def test_a_page_has_what_it_needs_and_leads_to_the_web(site: Path) -> None:
 
 
 def test_a_message_has_each_part_once_at_its_url(site: Path) -> None:
-    message = email.message_from_bytes(made(site, "one.mhtml", "--from", URL).read_bytes())
+    message = email.message_from_bytes(made(site, "one.mhtml", "--start", URL).read_bytes())
     places = [part["Content-Location"] for part in message.walk() if not part.is_multipart()]
     assert places[0] == message["Snapshot-Content-Location"] == f"{URL}index.html" or places[0] == URL
     assert len(places) == len(set(places)) == 8 + 1
@@ -93,13 +93,13 @@ def test_a_message_has_each_part_once_at_its_url(site: Path) -> None:
 def test_the_counts_are_those_of_what_the_file_holds(site: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
     (site / "site/a/more.html").write_text("<img src=gone.png>")
     (site / "site/s.css").write_text("h1 { background: url(lost.png) }")
-    assert main(["mirror", "site", "--url", URL, "--from", URL, "-o", name]) == 0
+    assert main(["mirror", "site", "--url", URL, "--start", URL, "-o", name]) == 0
     assert f"absolve: {name}: 8 documents, 2 missing files" in capsys.readouterr().err  # of those also that of away
 
 
 def test_of_several_pages_one_is_named(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["mirror", "site", "--url", URL, "-o", "one.html", "-q"]) == 2
-    assert "--from URL names the page" in capsys.readouterr().err
+    assert "--start URL names the page" in capsys.readouterr().err
     assert [path.name for path in site.iterdir()] == ["site"]
 
 
@@ -116,13 +116,13 @@ def test_a_policy_lets_the_page_show_what_is_in_it(site: Path, policy: str, expe
     """A page that may load its own pictures has them as data: URLs; scripts and frames get no further source."""
     meta = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
     (site / "site/index.html").write_text(f"<!DOCTYPE html><head><meta charset=utf-8>{meta}<title>t</title><img src=i.png>")
-    text = made(site, "one.html", "--from", URL).read_text("utf-8")
+    text = made(site, "one.html", "--start", URL).read_text("utf-8")
     found = re.findall(r'<meta http-equiv="?content-security-policy"? content="([^"]*)"', text, re.IGNORECASE)
     assert [{*one.split("; ")} for one in found] == [{*(expected or policy).split("; ")}]
 
 
 def test_frames_and_style_sheets_in_a_circle_end(site: Path) -> None:
-    assert made(site, "one.html", "--from", URL).stat().st_size < 20_000
+    assert made(site, "one.html", "--start", URL).stat().st_size < 20_000
 
 
 def test_a_page_that_would_grow_without_end_is_an_error(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -130,7 +130,7 @@ def test_a_page_that_would_grow_without_end_is_an_error(site: Path, capsys: pyte
     for number in range(20):
         (site / "site" / f"{number}.css").write_text("".join(f"@import '{number + 1}.css?{again}';" for again in range(30)))
     (site / "site/index.html").write_bytes(b"<title>x</title><link rel=stylesheet href=0.css>")
-    assert main(["mirror", "site", "--url", URL, "-o", "one.html", "-q", "--from", URL]) == 2
+    assert main(["mirror", "site", "--url", URL, "-o", "one.html", "-q", "--start", URL]) == 2
     assert "the page would have more than" in capsys.readouterr().err
     assert not (site / "one.html").exists()
 
@@ -186,7 +186,7 @@ def looked_at(program: str, url: str, *flags: str) -> tuple[Any, list[str]]:
 
 @pytest.mark.slow
 def test_a_browser_shows_the_page_without_a_network(site: Path, program: str) -> None:
-    found, asked = looked_at(program, made(site, "one.html", "--from", URL).as_uri())
+    found, asked = looked_at(program, made(site, "one.html", "--start", URL).as_uri())
     assert found == SEEN
     assert set(asked) == {"http://away.example/x.png"}
 
@@ -195,7 +195,7 @@ def test_a_browser_shows_the_page_without_a_network(site: Path, program: str) ->
 def test_a_browser_shows_the_message(site: Path, program: str) -> None:
     """Scripts do not run in it, so its picture is looked at: the red of the background is that of a file."""
     (site / "site/b.png").write_bytes(png(201))
-    path = made(site, "one.mhtml", "--from", URL)
+    path = made(site, "one.mhtml", "--start", URL)
     flags = ["--headless", "--no-sandbox", "--disable-gpu", "--window-size=400,300", f"--user-data-dir={site / 'profile'}"]
     subprocess.run([program, *flags, *chromium.NO_NETWORK, "--screenshot=shot.png", path.as_uri()], check=True, capture_output=True, cwd=site, timeout=60)
     seen = {color: count for count, color in Image.open(site / "shot.png").convert("RGB").getcolors(1 << 20) or ()}
@@ -209,7 +209,7 @@ def test_kiwix_shows_the_site(site: Path, program: str) -> None:
     serve = shutil.which("kiwix-serve")
     if serve is None:
         pytest.skip("kiwix-serve is not installed (Debian: kiwix-tools)")
-    made(site, "one.zim", "--from", URL)
+    made(site, "one.zim", "--start", URL)
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     running = subprocess.Popen([serve, "--port", str(port), "--address", "127.0.0.1", "one.zim"], stdout=subprocess.DEVNULL)

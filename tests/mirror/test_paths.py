@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from absolve.core.errors import UsageError
 from absolve.document.holdings import fold
-from absolve.mirror.paths import Placed, check_layout, folder_of, index_name, is_reserved, named, refused, split
+from absolve.mirror.paths import INDEX_PAGE, Placed, folder_of, is_reserved, named, refused, split
 from absolve.urls.identity import normal
 
 SEGMENTS = st.one_of(
@@ -31,12 +30,12 @@ URLS = st.lists(
 TYPES = st.sampled_from(["text/html", "text/css", "image/png", "application/octet-stream"])
 
 
-def paths(urls: list[Placed], layout: str = "host") -> dict[str, str]:
+def paths(urls: list[Placed]) -> dict[str, str]:
     folders: dict[str, list[Placed]] = defaultdict(list)
     for one in urls:
         folders[folder_of(one.url)].append(one)
     counts = {folder: len(files) for folder, files in folders.items()}
-    return dict(named(counts, lambda folder: folders.get(folder, ()), layout))
+    return dict(named(counts, lambda folder: folders.get(folder, ())))
 
 
 def placed(urls: list[str], media_type: str) -> dict[str, str]:
@@ -118,32 +117,10 @@ def test_a_url_has_a_folder_a_last_segment_and_a_query(url: str, parts: tuple[st
     assert split(url) == parts
 
 
-@pytest.mark.parametrize(
-    ("layout", "urls", "found"),
-    [
-        ("host", ["http://h/a.css"], ["h/a.css"]),
-        ("site", ["http://h/a.css", "http://h/", "http://i/b.css"], ["a.css", "index.html", "i/b.css"]),
-        ("site", ["http://h/d/a.css", "http://h/d/b.css", "http://i/b.css"], ["d/a.css", "d/b.css", "i/b.css"]),
-        ("site", [], []),
-    ],
-)
-def test_a_layout_has_the_folders_that_its_name_says(layout: str, urls: list[str], found: list[str]) -> None:
-    types = {"css": "text/css"}
-    placed_ = [Placed(url, types.get(url.rpartition(".")[2], "text/html")) for url in urls]
-    assert list(map(paths(placed_, layout).get, urls)) == found
-
-
-def test_an_unknown_layout_is_refused() -> None:
-    assert check_layout("site") == "site"
-    with pytest.raises(UsageError, match="--by must be one of host, site"):
-        check_layout("date")
-
-
-@pytest.mark.parametrize("layout", ["host", "site"])
-def test_no_document_has_the_place_of_the_map_or_of_the_entry_page(layout: str) -> None:
+def test_no_document_has_the_place_of_the_map_or_of_the_entry_page() -> None:
     urls = [f"http://h/{name}" for name in ("mirror.sqlite", "MIRROR.SQLITE-wal", "mirror.html", "", "mirror.sqlite/x")]
-    found = paths([Placed(url, "text/html" if url.endswith("html") else "") for url in urls], layout)
-    own = {"mirror.sqlite", "mirror.sqlite-wal", index_name(layout)}
+    found = paths([Placed(url, "text/html" if url.endswith("html") else "") for url in urls])
+    own = {"mirror.sqlite", "mirror.sqlite-wal", INDEX_PAGE}
     assert not own & {fold(path) for path in found.values()}
     assert not own & {fold(path.partition("/")[0]) for path in found.values()}
     assert len(set(map(fold, found.values()))) == len(urls)
@@ -186,11 +163,10 @@ def test_the_query_of_a_url_is_readable_in_its_name() -> None:
         "package:///" + "a/" * 300,
     ],
 )
-@pytest.mark.parametrize("layout", ["host", "site", "capture"])
-def test_a_long_or_deep_url_has_a_path_that_every_system_takes(url: str, layout: str) -> None:
+def test_a_long_or_deep_url_has_a_path_that_every_system_takes(url: str) -> None:
     sent = normal(url) or url
     urls = [sent, sent + "b", sent + "/c", "http://h/z"]
-    found = paths([Placed(one, "text/html") for one in urls], layout)
+    found = paths([Placed(one, "text/html") for one in urls])
     assert len({fold(path) for path in found.values()}) == 4
     for path in found.values():
         assert len(path) <= 240

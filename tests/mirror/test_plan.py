@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 import absolve
-from absolve import Document, UsageError
-from tests.shapes.captures import entry, epub, har, mhtml, page, zipped
+from absolve import Document
+from tests.shapes.captures import entry, har, mhtml, page
 
 WARC = page("http://h/", b"<a href=/b>") + page("http://h/b") + page("http://h/e", status=404) + page("http://h/r", status=302, Location="/b")
 
@@ -30,34 +30,6 @@ def test_each_url_that_is_held_has_a_path(given: Document | bytes, found: dict[s
     plan = absolve.mirror_plan([given])
     assert dict(plan) == found
     assert len(plan) == len(found)
-
-
-@pytest.mark.parametrize(
-    ("data", "names"),
-    [(epub({"a.xhtml": ("application/xhtml+xml", b"<html xmlns='http://www.w3.org/1999/xhtml'/>")}), {"a.xhtml"}), (zipped({"d/a.css": b"p{}"}), {"a.css"})],
-)
-def test_the_files_of_a_package_have_paths(data: bytes, names: set[str]) -> None:
-    paths = absolve.mirror_plan([Document(data, name="x.zip")]).values()
-    assert names <= {path.rpartition("/")[2] for path in paths}
-    assert not [path for path in paths if path.startswith("/") or ".." in path]
-
-
-def test_several_inputs_are_one_capture() -> None:
-    plan = absolve.mirror_plan([page("http://h/a", b"<p>"), Document(b"<p>", url="http://h/b")])
-    assert dict(plan) == {"http://h/a": "h/a.html", "http://h/b": "h/b.html"}
-    made = absolve.rewrite(b"<a href=/a>", url="http://h/b", profile="whatwg", base="empty", policy=plan.policy("http://h/b"))
-    assert made == b"<a href=a.html>"
-
-
-@pytest.mark.parametrize(
-    ("options", "path"),
-    [
-        ({}, "h/b.html"),
-        ({"by": "site"}, "b.html"),
-    ],
-)
-def test_the_layout_decides_the_folder(options: dict[str, Any], path: str) -> None:
-    assert absolve.mirror_plan([WARC], **options)["http://h/b"] == path
 
 
 def test_errors_are_held_on_demand() -> None:
@@ -107,24 +79,3 @@ def test_a_broken_page_whose_url_is_known_is_held_and_another_is_a_diagnostic() 
     plan = absolve.mirror_plan([Document(b"<a><b></a>", media_type="application/xml")])
     assert dict(plan) == {}
     assert [one.code for one in plan.diagnostics] == ["not-well-formed"]
-
-
-@pytest.mark.parametrize(
-    ("options", "error"),
-    [
-        ({"by": "date"}, UsageError),
-        ({"absent": "drop"}, UsageError),
-        ({"same": "host"}, UsageError),
-        ({"at": "now"}, UsageError),
-        ({"profile": "none"}, UsageError),
-        ({"jobs": 2}, TypeError),
-    ],
-)
-def test_an_invalid_option_is_refused(options: dict[str, Any], error: type[Exception]) -> None:
-    with pytest.raises(error):
-        absolve.mirror_plan([WARC], **options)
-
-
-def test_what_is_no_document_is_refused() -> None:
-    with pytest.raises(TypeError):
-        absolve.mirror_plan([1])  # type: ignore[list-item]  # a mistake

@@ -39,12 +39,12 @@ def part(root: Path, *more: str) -> tuple[int, set[str]]:
 @pytest.mark.parametrize(
     ("more", "expected"),
     [
-        (["--from", "http://h/", "--depth", "0"], SHOWN),
-        (["--from", "http://h/", "--depth", "1"], ALL - {"h/a/deep.html"}),
-        (["--from", "https://h/#x"], ALL),
-        (["--from", "http://h/old"], {"h/b_x.html"}),
-        (["--from", "http://h/alone", "--depth", "1"], {*SHOWN, "h/alone.html"}),
-        (["--from", "http://h/", "--exclude", "o.example"], {path for path in ALL if path.startswith("h/")}),
+        (["--start", "http://h/", "--depth", "0"], SHOWN),
+        (["--start", "http://h/", "--depth", "1"], ALL - {"h/a/deep.html"}),
+        (["--start", "https://h/#x"], ALL),
+        (["--start", "http://h/old"], {"h/b_x.html"}),
+        (["--start", "http://h/alone", "--depth", "1"], {*SHOWN, "h/alone.html"}),
+        (["--start", "http://h/", "--exclude", "o.example"], {path for path in ALL if path.startswith("h/")}),
         (["--include", "*.example"], {"o.example/index.html", "o.example/j.js"}),
         (["--include", "http://h/a/**"], {"h/a/deep.html"}),
         (["--include", "h/a/"], {"h/a/deep.html"}),
@@ -71,6 +71,6 @@ def test_files_of_a_folder_are_chosen_by_path_or_by_url(tmp_path: Path) -> None:
         assert set(tree(out)) == expected
 
 
-@pytest.mark.parametrize("more", [["--from", "http://none/"], ["--depth", "1"], ["--include", "[]"]])
+@pytest.mark.parametrize("more", [["--start", "http://none/"], ["--depth", "1"], ["--include", "[]"]])
 def test_a_part_that_cannot_be_chosen_is_a_wrong_use(tmp_path: Path, more: list[str]) -> None:
     assert part(tmp_path, *more)[0] == 2

@@ -18,7 +18,7 @@ from packed import mirrored
 from absolve.cli import main
 from absolve.core.errors import UsageError
 from absolve.mirror import lookup, serve
-from absolve.mirror.origins import name_of
+from absolve.mirror.serve import name_of
 from tests.shapes.captures import entry, har, page
 
 PAGE = b"<meta charset=utf-8><p>a"
@@ -44,8 +44,8 @@ def mirror(tmp_path: Path) -> Path:
 
 
 @contextmanager
-def served(folder: Path, *, network: bool = False) -> Iterator[int]:
-    with serve.Server(folder, network=network) as found:
+def served(folder: Path) -> Iterator[int]:
+    with serve.Server(folder) as found:
         thread = Thread(target=found.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:
@@ -145,14 +145,9 @@ def test_a_page_is_shown_at_its_url(mirror: Path, host: str, target: str, locati
         assert ask(port, target, host=host, Sec_Fetch_Mode="navigate").location(port) == location
 
 
-def test_the_root_of_the_machine_is_the_entry_page(mirror: Path, tmp_path: Path) -> None:
+def test_the_root_of_the_machine_is_the_entry_page(mirror: Path) -> None:
     with served(mirror) as port:
         assert ask(port, "/", host="127.0.0.1").kind == (200, "text/html", (mirror / "index.html").read_bytes())
-    main(["mirror", str(tmp_path / "c.har"), "-o", str(tmp_path / "site"), "-q", "--by", "site"])
-    with served(tmp_path / "site") as port:
-        assert b'content="absolve mirror"' in ask(port, "/", host="localhost").body
-        assert ask(port, "/").body == (tmp_path / "site/index.html").read_bytes()
-        assert ask(port, "/other.example+8443/x.png").status == 307
 
 
 def test_a_head_request_is_answered_without_a_body(mirror: Path) -> None:
@@ -233,10 +228,6 @@ def test_every_answer_keeps_a_page_in_the_mirror(mirror: Path) -> None:
             assert fields["Cross-Origin-Resource-Policy"] in {"same-origin", "cross-origin"}
         assert ask(port, "/a/").fields["Cross-Origin-Resource-Policy"] == "same-origin"
         assert ask(port, "/app.js").fields["Cross-Origin-Resource-Policy"] == "cross-origin"
-    with served(mirror, network=True) as port:
-        policy = ask(port, "/a/").fields["Content-Security-Policy"]
-        assert policy.startswith("frame-ancestors")
-        assert "default-src" not in policy
 
 
 def test_no_service_worker_is_given_its_script(mirror: Path) -> None:
@@ -326,9 +317,8 @@ def test_a_folder_without_a_readable_map_is_refused(tmp_path: Path) -> None:
     assert main(["mirror", "--serve", str(tmp_path)]) == 2
 
 
-@pytest.mark.parametrize("network", [False, True])
 def test_the_command_prints_its_url_and_serves_until_it_is_stopped(
-    mirror: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *, network: bool
+    mirror: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found: list[Answer] = []
 
@@ -346,9 +336,9 @@ def test_the_command_prints_its_url_and_serves_until_it_is_stopped(
             thread.join(5)
 
     monkeypatch.setattr(serve, "Server", Stopped)
-    assert main(["mirror", "--serve", str(mirror), *(["--network"] if network else [])]) == 0
+    assert main(["mirror", "--serve", str(mirror)]) == 0
     assert found[0].kind == (200, "text/html", PAGE)
-    assert ("default-src" in found[0].fields["Content-Security-Policy"]) is not network
+    assert "default-src" in found[0].fields["Content-Security-Policy"]
     assert capsys.readouterr().out.startswith("http://127.0.0.1:")
 
 

@@ -170,14 +170,6 @@ def test_no_request_leaves_the_mirror(online: Online, port: int) -> None:
     assert online.web.asked == []
 
 
-def test_pages_reach_the_web_with_network(online: Online, tmp_path: Path) -> None:
-    assert mirrored(tmp_path, "c.warc", page("http://out.com/", LEAVES))[0] == 0
-    with served(tmp_path / "m", network=True) as port:
-        opened(online, f"http://out.com.localhost:{port}/")
-        time.sleep(1)
-    assert any(OUT in line for line in online.trap.seen)
-
-
 def test_no_service_worker_stays(online: Online, port: int) -> None:
     found = opened(online, f"http://w.com.localhost:{port}/").value("asked")
     assert found == {"said": "TypeError", "left": 0, "script": "self.addEventListener('fetch', () => 0)"}

@@ -14,4 +14,4 @@ assert targets(b"<a href=y>", url="http://example.com/", max_links=10) == ["http
 assert [document.title for document in absolve.documents(page)] == ["T"]
 assert absolve.verify(page, absolve.rewrite(page)) == []
 assert absolve.resolve("http://a/b/c/d;p?q", ";x", profile="rfc1808") == "http://a/b/c/d;x"
-assert dict(absolve.mirror_plan([page], by="host")) == {"http://example.com/": "example.com/index.html"}
+assert dict(absolve.mirror_plan([page])) == {"http://example.com/": "example.com/index.html"}

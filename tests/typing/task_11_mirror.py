@@ -9,7 +9,7 @@ import absolve
 CAPTURE = Path(__file__).parents[2] / "fixtures" / "journal.warc"
 
 with TemporaryDirectory() as folder:
-    mirror: absolve.Mirror = absolve.mirror(CAPTURE, Path(folder, "mirror"), absent="sever", by="host")
+    mirror: absolve.Mirror = absolve.mirror(CAPTURE, Path(folder, "mirror"), absent="sever")
     titles: list[str] = [page.title or page.url for page in mirror.pages]
     assert titles == ["July"]
     kinds = Counter(url.kind for url in mirror.missing)

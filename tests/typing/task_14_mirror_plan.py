@@ -4,7 +4,7 @@ import absolve
 
 page = absolve.Document(b"<a href=b.html>b</a>", url="http://h/a.html")
 other = absolve.Document(b"<a href=a.html>a</a>", url="http://h/b.html")
-plan: absolve.MirrorPlan = absolve.mirror_plan([page, other], by="host")
+plan: absolve.MirrorPlan = absolve.mirror_plan([page, other])
 made: dict[str, bytes] = {}
 for document in (page, other):
     url = str(document.url)

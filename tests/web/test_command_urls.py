@@ -179,8 +179,8 @@ def test_documents_and_base_take_urls(server: Server, capsys: pytest.CaptureFixt
     [
         (("rewrite", "http://h.example/", "--in-place"), "--in-place cannot replace http://h.example/"),
         (("mirror", "http://h.example/"), "a mirror needs -o DIR, or -o FILE.zip"),
-        (("mirror", "http://h.example/", "-o", "m", "--relative-only"), "--relative-only takes one folder"),
-        (("mirror", "site", "-o", "m", "--depth", "1"), "--depth needs a URL as INPUT, or --from URL"),
+        (("mirror", "c.warc", "-o", "m", "--start", "x"), "--start needs the URL of a page, not 'x'"),
+        (("mirror", "site", "-o", "m", "--depth", "1"), "--depth needs a URL as INPUT, or --start URL"),
         (("audit", "site", "--save", "a.warc"), "--save needs --live, or a URL"),
         (("audit", "ftp://h.example/"), "only URLs of http and https are asked for"),
         (("links", "ftp://h.example/"), "only URLs of http and https are asked for"),

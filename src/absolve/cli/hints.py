@@ -249,7 +249,7 @@ _OF_COMMANDS: Final = {
         ("r recursive recurse l level", _DEPTH),
         (
             "relative relative-links make-relative to-relative",
-            "mirror --relative-only makes the links of a folder relative",
+            "absolve rewrite FOLDER --form file writes paths of files into the links of a folder",
         ),
         ("convert-links k page-requisites p offline", "leave it out: a mirror has all that its pages need, with links"),
         ("force f overwrite", "leave it out: a mirror that is there is updated"),
@@ -281,9 +281,9 @@ _OPTIONS: Final = (
         "https force-https upgrade upgrade-insecure insecure ssl",
         "absolve rewrite --remap http://HOST=https://HOST; absolve audit finds links that stay insecure",
     ),
-    ("regex regexp", "absolve rewrite --remap-file FILE has regular expressions: from, to, regex in each row"),
+    ("regex regexp", "absolve rewrite --remap @FILE reads regular expressions: from, to, regex in each row"),
     ("remove-base strip-base no-base", "absolve rewrite --base empty makes the base element empty"),
-    ("strip-query remove-query no-query", "absolve rewrite --remap-file FILE, with the word query in a row"),
+    ("strip-query remove-query no-query", "absolve rewrite --remap @FILE, with the word query in a row"),
     ("trailing-slash lowercase normalize normalise", "absolve audit finds such links; absolve rewrite leaves them"),
     (
         "relative relative-links make-relative to-relative root-relative",
@@ -292,7 +292,7 @@ _OPTIONS: Final = (
     ("absolute absolutize make-absolute to-absolute", "leave it out: absolve rewrite makes links absolute"),
     (
         "redirects redirect-map redirect redirect-file rules",
-        "absolve audit --map MAP reads redirects, --remap-file FILE rules for a rewrite",
+        "absolve audit --map MAP reads redirects, rewrite --remap @FILE rules",
     ),
     ("images image img pictures", "absolve links --kind image lists images"),
     (

@@ -1,4 +1,4 @@
-"""`absolve mirror`: a copy of a capture that works without a network; --check, --serve and --relative-only.
+"""`absolve mirror`: a copy of a capture that works without a network; --check and --serve.
 
 Input: the options. Output: a folder or a ZIP with one file for each URL and a map, the counts, or what is wrong.
 """
@@ -16,15 +16,15 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from absolve.cli import crawling, hints, json_array, many, mirror_in_place, totals
+from absolve.cli import crawling, hints, json_array, many, totals
 from absolve.cli import options as shared
 from absolve.cli.terminal import is_terminal
 from absolve.core import printable
-from absolve.core.errors import Diagnostic, UsageError
+from absolve.core.errors import Diagnostic, UsageError, in_short
 from absolve.mirror import absent, making, packing, words, write
 from absolve.mirror import map as maps
 from absolve.mirror.capture import latest_of
-from absolve.mirror.paths import index_name
+from absolve.mirror.paths import INDEX_PAGE
 from absolve.mirror.sources import sources_of
 from absolve.mirror.survey import Choice
 from absolve.mirror.task import MirrorOptions
@@ -51,73 +51,47 @@ def run(options: argparse.Namespace, report: Report) -> None:
         return
     if options.open:
         raise UsageError("--browser needs --check DIR")
-    if options.format == "json" and (options.relative_only or not options.dry_run):
+    if options.format == "json" and not options.dry_run:
         raise UsageError("--format json needs --check DIR, or --dry-run of a new mirror")
-    options.zip, options.output = (options.output, None) if _is_zip(options.output) else (None, options.output)
-    start = _start(options)
-    if options.relative_only:
-        many.names(options)
-        if start is not None:
-            raise UsageError("--relative-only changes a whole folder: leave --from URL out")
-        with journal.unwritable("--relative-only"):
-            mirror_in_place.in_place(options, report)
-        return
-    if options.diff:
-        raise UsageError("--diff of a mirror needs --relative-only: --dry-run prints the paths of a new one")
-    if options.output is None and options.zip is None and not options.dry_run:
+    if options.start is not None and not _URL.match(options.start):
+        raise UsageError(f"--start needs the URL of a page, not {in_short(options.start)!r}")
+    if options.output is None and not options.dry_run:
         raise UsageError("a mirror needs -o DIR, or -o FILE.zip", hints.output_meant(options.inputs))
     packing.form_of(options.output or "")  # before anything is asked for
     _check_outputs(options)
     with crawling.captured(options, report, needs=True) as urls:
         if urls is None:
             return
-        if options.depth is not None and start is None and not urls:
-            raise UsageError("--depth needs a URL as INPUT, or --from URL")
-        _run(start, list(map(without_user, urls)), options, report)
+        if options.depth is not None and options.start is None and not urls:
+            raise UsageError("--depth needs a URL as INPUT, or --start URL")
+        _run(list(map(without_user, urls)), options, report)
 
 
-def _is_zip(output: str | None) -> bool:
+def _is_zip(output: str) -> bool:
     """Return whether an output is a ZIP: a name with its suffix, and no folder that is there; the standard output."""
-    if output is None:
-        return False
     return special_files.is_stdout(output) or (output.lower().endswith(".zip") and not is_folder(output))
 
 
-def _run(start: str | None, asked: list[str], options: argparse.Namespace, report: Report) -> None:
-    """Make a mirror of what `start` leads to, or of all; `asked` are the URLs whose answers are the first input."""
+def _run(asked: list[str], options: argparse.Namespace, report: Report) -> None:
+    """Make a mirror; `asked` are the URLs whose answers are the first input."""
     choice = Choice(
         latest_of(options.at) if options.at is not None else None,
         options.keep_errors,
         Equivalences.of(options.same),
-        options.by,
         many.globs_of(options),
     )
     reading = shared.reading(options)
     settings = reading.settings._replace(base="empty", documents=True)
     reading = reading._replace(settings=settings)
     report.quiet, report.verbose = options.quiet, options.verbose
-    with journal.unwritable(options.output or options.zip or "mirror"):
-        _make(reading, choice, start, asked, options, report)
-
-
-def _start(options: argparse.Namespace) -> str | None:
-    """Return the URL of --from, of which the option is emptied; None for a list of files, and without it."""
-    start: str | None = options.from_
-    if start is not None and _URL.match(start):
-        options.from_ = None
-        return start
-    return None
+    with journal.unwritable(options.output or "mirror"):
+        _make(reading, choice, asked, options, report)
 
 
 def _make(
-    reading: ReadOptions,
-    choice: Choice,
-    start: str | None,
-    asked: list[str],
-    options: argparse.Namespace,
-    report: Report,
+    reading: ReadOptions, choice: Choice, asked: list[str], options: argparse.Namespace, report: Report
 ) -> None:
-    first = start or next(iter(asked), None)
+    first = options.start or next(iter(asked), None)
     how = MirrorOptions(
         reading,
         tuple(sources_of(many.found(options, report, selects=False), reading, report.aside)),
@@ -125,12 +99,11 @@ def _make(
         None,
         choice.same or Equivalences(),
         options.absent == "sever",
-        options.for_ == "server",
-        leftovers.token(),
+        token=leftovers.token(),
         start=first,
         named=tuple(report.names.items()),
     )
-    order = making.Order(how, choice, start, options.depth, first, options.resume, options.prune)
+    order = making.Order(how, choice, options.start, options.depth, first, options.resume, options.prune)
     if options.dry_run:
         _dry(making.chosen(order), options, report)
         return
@@ -140,38 +113,34 @@ def _make(
         _finish_run(working, options, report, is_one=bool(asked) and options.depth is None)
 
     course = many.course_of(options, report)
-    if options.zip is not None:
-        options.output = options.zip
-        making.into_zip(options.zip, making.chosen(order), course, done)
-    else:
-        making.into(options.output, making.chosen(order), course, done)
+    make = making.into_zip if _is_zip(options.output) else making.into
+    make(options.output, making.chosen(order), course, done)
 
 
 def _check_outputs(options: argparse.Namespace) -> None:
     """Raise UsageError if an output is also an input, another output, or a file of the mirror."""
     names = many.names(options)
+    zip_ = options.output if options.output is not None and _is_zip(options.output) else None
     if options.output is not None:
-        making.check_output(options.output, names, zipped=False)
-    if options.zip is not None:
-        making.check_output(options.zip, names, zipped=True)
-    _check_stdout(options)
-    given = (options.zip, options.missing, options.save)
+        making.check_output(options.output, names, zipped=zip_ is not None)
+    if zip_ is not None and special_files.is_stdout(zip_):
+        _check_stdout(options)
+    given = (zip_, options.missing, options.save)
     targets = [Path(path) for path in given if path not in {None, special_files.STDOUT}]
     plan.check_not_read(targets, [*names, *shared.tables(options)])
     plan.check_outside(targets, names)
     plan.check_different(targets)
-    if options.output is not None:
+    if options.output is not None and zip_ is None:
         for path in targets:
             if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(options.output)):
                 raise UsageError(f"the output {path} is inside the mirror {options.output}: choose another folder")
 
 
 def _check_stdout(options: argparse.Namespace) -> None:
-    """Raise UsageError if two results would be mixed on the standard output, or a ZIP would be on a terminal."""
-    zips = options.zip is not None and special_files.is_stdout(options.zip)
-    if zips and options.missing is not None and special_files.is_stdout(options.missing):
+    """Raise UsageError for a ZIP on the standard output that would be mixed with a list, or shown on a terminal."""
+    if options.missing is not None and special_files.is_stdout(options.missing):
         raise UsageError("the ZIP and --missing both write to the standard output: give one of them a file")
-    if zips and is_terminal(sys.stdout):
+    if is_terminal(sys.stdout):
         raise UsageError("a ZIP cannot be written to a terminal: give -o FILE.zip")
 
 
@@ -182,7 +151,7 @@ def _finish_run(
 
     `is_one`: URLs were asked for without what they link to.
     """
-    name = options.output or options.zip or next(iter(options.inputs), STDIN)
+    name = options.output or next(iter(options.inputs), STDIN)
     if not making.report_empty(working, name, report):
         left_out = _missing(working, options)
         aside = [f"{left_out:,} not in {printable.printable(options.missing)}: no public address"] if left_out else []
@@ -209,10 +178,10 @@ def _summary(working: maps.Working, aside: list[str], options: argparse.Namespac
     if options.quiet:
         return
     report.totals.unread_are = "held unchanged"
-    given = options.output or options.zip
+    given = options.output
     name = "standard output" if given == special_files.STDOUT else printable.printable(given)
-    is_folder_ = options.zip is None and not buckets.is_bucket(given) and packing.form_of(given) is None
-    entry = Path(given) / index_name(options.by)
+    is_folder_ = not _is_zip(given) and not buckets.is_bucket(given) and packing.form_of(given) is None
+    entry = Path(given) / INDEX_PAGE
     opened = [f"open {Path(name) / entry.name}"] if is_folder_ and entry.is_file() else []
     aside = [*aside, f"{totals.number(len(report.failures), 'input')} failed"] if report.failures else aside
     found = ", ".join(words.summary(working, is_page=packing.is_page(options.output or "")))
@@ -248,14 +217,14 @@ def _look(options: argparse.Namespace, report: Report) -> None:
     else:
         from absolve.mirror import serve
 
-        serve.run(options.serve, options.port, lambda url: print(url, flush=True), network=options.network)
+        serve.run(options.serve, options.port, lambda url: print(url, flush=True))
 
 
 def _opened(folder: Path, checker: Checker) -> Iterator[Fault]:
     """Yield what a browser finds wrong in the pages, which are known when the checker has ended."""
-    from absolve.mirror import opened
+    from absolve.mirror.check import opened
 
-    yield from opened.faults(folder, checker.pages)
+    yield from opened(folder, checker.pages)
 
 
 def _check(options: argparse.Namespace, report: Report) -> None:

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 # Words for values that are paths: of those in a file that begin in its folder, and of the others.
 _PATHS: Final = frozenset({"FILE", "OUT", "DIR", "OLD", "MAP"})
 _OTHER_PATHS: Final = frozenset({"INPUT", "BEFORE", "AFTER", "PROGRAM"})
+AT_FILE: Final = "@FILE"  # the end of the word for a value that may be a file with values, named after an @
 _LIST: Final = ",..."  # the end of the word for a value of several words, separated by commas
 _DIGITS: Final = 18  # of a number
-_KEYWORDS: Final = frozenset({"from", "for"})
+_KEYWORDS: Final = frozenset({"from"})
 
 
 class Option(NamedTuple):
@@ -78,7 +79,7 @@ class Option(NamedTuple):
     @property
     def is_path(self) -> bool:
         """Whether the value in a file is a path relative to its folder."""
-        return self.metavar in _PATHS
+        return self.metavar in _PATHS or (self.metavar or "").endswith(AT_FILE)
 
     @property
     def completes_files(self) -> bool:

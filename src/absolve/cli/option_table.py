@@ -62,12 +62,6 @@ def _live() -> Sequence[str]:
     return KINDS
 
 
-def _layouts() -> Sequence[str]:
-    from absolve.mirror.paths import LAYOUTS
-
-    return LAYOUTS
-
-
 def _commands() -> Sequence[str]:
     from absolve.cli.commands import COMMANDS
 
@@ -135,7 +129,8 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         Option("shell", "completion", "shell for which to print the script", choices=SHELLS),
     ),
     "inputs": (
-        Option("--from FILE", _RUNS, "names of inputs, one a line; of a mirror a start URL"),
+        Option("--from FILE", _RUNS, "names of inputs, one a line"),
+        Option("--start URL", "mirror", "hold only what this page leads to"),
         Option("--depth N", f"mirror {_AUDITS}", "fetch pages up to N links from a URL", type=whole(0, 1_000_000)),
         _harmless("--include GLOB", _RUNS, "in folders, only '*.html' by name, 'docs/**' by path", repeats=True),
         _harmless("--exclude GLOB", _RUNS, "in folders, not these files and folders", repeats=True),
@@ -171,17 +166,13 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         Option("--check DIR", "mirror", "find dead links and the like in any mirror", rivals="place"),
         Option("--serve DIR", "mirror", "show a mirror on this machine, with its media types", rivals="place"),
         Option("--port N", "mirror", "with --serve: the port (default: a free one)", type=whole(0, 65535), default=0),
-        Option("--network", "mirror", "with --serve: let pages reach the web"),
         Option("--browser", "mirror", "with --check: open the pages in a headless Chromium", attribute="open"),
-        Option("--by", "mirror", "folders: host/path (host, default) or path (site)", choices=_layouts, default="host"),
-        Option("--relative-only", "mirror", "make the links of a folder of pages relative, in place or in a copy (-o)"),
         Option("--prune", "mirror", "remove files of an earlier run that no longer belong"),
         _harmless("-n --dry-run", "mirror", "write no file; print the path of each URL", rivals="shown"),
         Option("--backup SUFFIX", "rewrite", "with --in-place, keep the original as NAME + SUFFIX"),
         _harmless("--verify", "rewrite", "write only files in which nothing but links changes"),
         _harmless("-n --dry-run", "rewrite", "write no file; count the links that would change", rivals="shown"),
         _harmless("--diff", "rewrite", "write no file; print a diff for patch", rivals="shown"),
-        _harmless("--diff", "mirror", "with --relative-only: write no file; print a diff for patch", rivals="shown"),
         Option("--log FILE", "rewrite", "list each changed link in FILE (.csv, .json, .jsonl)"),
         _harmless(
             "-f --format FORMAT",
@@ -220,20 +211,18 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         _harmless(
             "--form",
             "rewrite verify",
-            "of links within the site: absolute (default), root (/x/y), relative (../y), or keep",
+            "of links within the site: absolute (default), root (/x), relative (../x), file (../x/index.html), keep",
             choices=FORMS,
             default="absolute",
         ),
         Option("--base-path PATH", "rewrite verify", "with --form: the path of the site's root, as /proj/"),
         _harmless("--json-ld", _CHANGING, "also change references in JSON-LD"),
         Option(
-            "--remap FROM=TO",
+            "--remap FROM=TO|@FILE",
             "rewrite verify",
-            "replace the prefix FROM of URLs by TO",
+            "replace the prefix FROM of URLs by TO, or read such rules from a table",
             repeats=True,
         ),
-        Option("--remap-file FILE", "rewrite verify", "read such rules from a table: from, to"),
-        Option("--only-mapped", "rewrite verify", "change only the links that a rule matches"),
         Option(
             "--unwrap NAME,...",
             "rewrite verify",
@@ -244,7 +233,7 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
     ),
     "the mirror": (
         Option("--at DATE", "mirror", "the newest captures that are not later than DATE"),
-        Option("--keep-errors", "mirror", "also hold error pages"),
+        _setting("--keep-errors", "mirror", "also hold error pages"),
         Option("--same WORD,...", "mirror", _same),
         Option(
             "--absent",
@@ -253,7 +242,6 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             choices=("keep", "sever"),
             default="keep",
         ),
-        Option("--for", "mirror", "read by file (default) or server", choices=("file", "server"), default="file"),
         Option("--missing FILE", "mirror", "list the URLs that this copy lacks"),
     ),
     "the old site, and what servers do": (
@@ -408,6 +396,7 @@ REMOVED: Final = {
     "--banner": "leave it out: mirror.sqlite has the URL and the date of each page",
     "--bare-folder": "--server bare-folder=nothing",
     "--break-signatures": "leave it out: signed parts are listed and stay",
+    "--by": "leave it out: a mirror has a folder for each host",
     "--case": "--server case=ignore",
     "--companions": "leave it out: links to files that were saved with a page stay",
     "--compare": "absolve links --profile browser resolves links as browsers do",
@@ -420,6 +409,7 @@ REMOVED: Final = {
     "--errors": "-q 2> FILE keeps the failures, one a line",
     "--extensions": "--server extension=html",
     "--file-urls": "--url file:",
+    "--for": "leave it out: a mirror works from a disk and from a server",
     "--ignore-file": "--ignore @FILE",
     "--index": "--server index=home.html",
     "--json": "-f json",
@@ -432,10 +422,14 @@ REMOVED: Final = {
     "--missing-kind": "sqlite3 mirror.sqlite \"SELECT url FROM missing WHERE kind = 'image'\" in the mirror",
     "--mirror-layout": "leave it out: folders named as hosts give the URL of their pages",
     "--mkdirs": "leave it out: folders above OUT are made",
+    "--network": "leave it out: pages of a mirror never reach the web",
     "--no-progress": "--quiet prints failures only",
+    "--only-mapped": "--form keep",
     "--queries": "--sql asks the tables of results",
     "--queries-of-files": "--server query=exact",
     "--recover": "leave it out: XML is recovered as XML; --media-type text/html reads it as HTML",
+    "--remap-file": "--remap @FILE",
+    "--relative-only": "absolve rewrite FOLDER --form file",
     "--show-credentials": "leave it out: passwords in URLs are never shown",
     "--sort": '--sql "FROM links ORDER BY target"',
     "--undo": "git checkout, or the copies that --backup keeps",

@@ -17,7 +17,7 @@ from absolve.document.base_layers import retrieval_claim
 from absolve.document.settings import CHOICES, FILE, Settings
 from absolve.encodings import charsets
 from absolve.inventory import PROBLEMS
-from absolve.rewriting.policy import absolute
+from absolve.rewriting.policy import KEEPING, absolute, unchanged
 from absolve.run import buckets, inputs, outputs, plan, sources, special_files
 from absolve.run.globs import Globs
 from absolve.run.load import ReadOptions
@@ -33,26 +33,27 @@ if TYPE_CHECKING:
     from absolve.rewriting.policy import Policy
     from absolve.rewriting.remap import Change
     from absolve.run.filters import Selection
+    from absolve.run.folder_files import FolderFiles
 
 
 _HEAD = 65_536  # characters of a file by which its format is recognised
 
 
 _PATHS: Final = (  # options that name files
-    "inputs old before after from_ url_map remap_file map output zip missing log save write_map check serve"
+    "inputs old before after from_ url_map map output missing log save write_map check serve"
 ).split()
 _STORING: Final = ("links", "documents", "rewrite", "mirror")
 _IN_STORES: Final = {  # of these options by command
     **dict.fromkeys(_STORING[:3], ("inputs", "output", "log", "save")),
     "base": ("inputs",),
-    "mirror": ("inputs", "output", "zip"),
+    "mirror": ("inputs", "output"),
     "verify": ("before", "after"),
 }
 
 
 def check_stores(options: argparse.Namespace) -> None:
     """Raise UsageError for the URL of a store as a file that a command reads from, or writes to, disks only."""
-    given = {name: getattr(options, name, None) for name in _PATHS}
+    given = {name: getattr(options, name, None) for name in _PATHS} | {"remap": rule_tables(options)}
     for name, value in given.items():
         for one in value if isinstance(value, list) else [value]:
             if isinstance(one, str) and buckets.is_web(one) and name not in {"inputs", "before", "after"}:
@@ -71,7 +72,8 @@ def settings(options: argparse.Namespace) -> Settings:
     if options.charset is not None:
         _check_charset(options.charset)
     given = vars(options)
-    return Settings(**{name: given[name] for name in CHOICES if name in given}).checked()
+    chosen = Settings(**{name: given[name] for name in CHOICES if name in given}).checked()
+    return chosen._replace(base="empty") if given.get("form") == "file" else chosen
 
 
 def _check_url(given: str, command: str) -> None:
@@ -146,8 +148,13 @@ def opened(
 
 def tables(options: argparse.Namespace) -> list[str]:
     """Return the names of the files, other than inputs, that a run reads: lists of inputs, tables of URLs, cookies."""
-    given = [getattr(options, name, None) for name in ("from_", "url_map", "remap_file", "cookies")]
-    return [name for name in given if name not in {None, "", sources.STDIN}]
+    given = [getattr(options, name, None) for name in ("from_", "url_map", "cookies")]
+    return [name for name in (*given, *rule_tables(options)) if name not in {None, "", sources.STDIN}]
+
+
+def rule_tables(options: argparse.Namespace) -> list[str]:
+    """Return the names of the tables of rules: the values of --remap that begin with @."""
+    return [text[1:] for text in getattr(options, "remap", ()) if text.startswith("@")]
 
 
 def url_map(options: argparse.Namespace) -> inputs.UrlMap:
@@ -212,12 +219,12 @@ def columns(options: argparse.Namespace, usual: tuple[str, ...], known: tuple[st
 def policy(options: argparse.Namespace, totals: Totals | None = None) -> Policy:
     """Return the rewriting policy. Raise UsageError for a rule that is malformed or cannot be read.
 
-    The rules of --remap-file are added to the `totals`, which count those that meet no link.
+    The rules of tables are added to the `totals`, which count those that meet no link.
     """
-    has_rules = bool(options.remap or options.remap_file or options.unwrap)
-    if options.only_mapped:
-        _check_only_mapped(options, has_rules)
-    whole = _formed(_remapping(options, totals) if has_rules else absolute, options)
+    if options.form == "keep" and options.base == "empty":
+        raise UsageError("--form keep excludes --base empty, which changes links that no rule matches")
+    otherwise = unchanged if options.form in KEEPING else absolute
+    whole = _formed(_remapping(options, totals) if options.remap or options.unwrap else otherwise, options)
     if not (options.kind or options.scope or options.problem):
         return whole
     from absolve.run.filters import only
@@ -225,41 +232,63 @@ def policy(options: argparse.Namespace, totals: Totals | None = None) -> Policy:
     wanted = selection(options)
     if not any(wanted):
         return whole
+    if options.form == "file":
+        raise UsageError("--form file excludes --kind, --scope and --problem: it empties the base")
     if options.base == "empty":
         raise UsageError("--base empty excludes --kind, --scope and --problem: links left unchanged need the base")
-    return only(wanted, whole)
+    return only(wanted, whole, unchanged if options.form == "keep" else absolute)
 
 
 def _formed(whole: Policy, options: argparse.Namespace) -> Policy:
     """Return a policy with --form. Raise UsageError for a --base-path that is no path, or without a form for it."""
-    if options.form == "absolute":
-        if options.base_path is not None:
-            raise UsageError("--base-path needs --form root, relative or keep: absolute URLs take --remap")
+    if options.form in {"absolute", "file"} and options.base_path is not None:
+        raise UsageError("--base-path needs --form root, relative or keep: absolute URLs take --remap")
+    if options.form == "absolute" or (options.form == "keep" and options.base_path is None):
         return whole
     from absolve.rewriting.forms import Form
 
+    if options.form == "file":
+        return Form(whole, "file", files=_files(options))
     is_folder = any(map(inputs.is_many, getattr(options, "inputs", ())))
     root = options.url if is_folder and options.url != FILE else ""
     return Form(whole, options.form, root or "", options.base_path)
+
+
+def _files(options: argparse.Namespace) -> FolderFiles:
+    """Return the files of the folder to which links may lead. Raise UsageError for other inputs."""
+    from absolve.run.folder_files import FolderFiles
+
+    given: list[str] = getattr(options, "inputs", None) or [getattr(options, "before", "")]
+    if len(given) != 1 or not inputs.is_folder(given[0]) or getattr(options, "from_", None) is not None:
+        raise UsageError("--form file takes one folder as INPUT: links become the paths of its files")
+    globs = Globs(tuple(getattr(options, "include", ())), tuple(getattr(options, "exclude", ())), options.hidden)
+    by_path = url_map(options).urls
+    origins = inputs.Origins(None, by_path)
+    return FolderFiles(inputs.named(given, origins, globs, lambda _: None), given[0], options.url)
 
 
 def _remapping(options: argparse.Namespace, totals: Totals | None) -> Policy:
     from absolve.rewriting.remap import Change, Remapping, parse
 
     changes = [Change("", name, "preset") for name in _given("unwrap", options)]
-    changes += [parse(text) for text in options.remap]
-    captures = _captures(options.remap_file) if options.remap_file else None
-    numbered: dict[int, int] = {}
-    if options.remap_file and captures is None:
-        lines = _read(options.remap_file, options.url)
-        numbered = dict(enumerate(lines, len(changes)))
-        if totals is not None and not options.resume:  # an earlier run may have used the others
-            totals.tables.append(Table(options.remap_file, "link", numbered, totals.rules))
-        changes += lines.values()
+    captures: Captures | None = None
+    places: dict[int, tuple[str, int]] = {}
+    for text in options.remap:
+        if not text.startswith("@"):
+            changes.append(parse(text))
+        elif (index := _captures(text[1:])) is not None:
+            captures = index
+        else:
+            lines = _read(text[1:], options.url)
+            numbered = dict(enumerate(lines, len(changes)))
+            if totals is not None and not options.resume:  # an earlier run may have used the others
+                totals.tables.append(Table(text[1:], "link", numbered, totals.rules))
+            places |= {number: (text[1:], line) for number, line in numbered.items()}
+            changes += lines.values()
+    keeps = options.form in KEEPING
     if not (changes or captures):
-        return absolute
-    places = {number: (options.remap_file, line) for number, line in numbered.items()}
-    return Remapping(changes, captures, places, only_mapped=options.only_mapped).policy
+        return unchanged if keeps else absolute
+    return Remapping(changes, captures, places, only_mapped=keeps).policy
 
 
 def rule_findings(policy: Policy) -> list[Diagnostic]:
@@ -270,15 +299,6 @@ def rule_findings(policy: Policy) -> list[Diagnostic]:
 
     rules = remapping_of(policy)
     return [*rules.findings()] if rules is not None else []
-
-
-def _check_only_mapped(options: argparse.Namespace, has_rules: bool) -> None:
-    """Raise UsageError for --only-mapped without a rule, or with an option that changes other links."""
-    if not has_rules:
-        raise UsageError("--only-mapped needs --remap, --remap-file or --unwrap")
-    other = "--base empty" if options.base == "empty" else f"--form {options.form}"
-    if options.base == "empty" or options.form != "absolute":
-        raise UsageError(f"--only-mapped excludes {other}, which changes links that no rule matches")
 
 
 def _captures(name: str) -> Captures | None:

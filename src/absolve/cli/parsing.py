@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from absolve.cli import option_table, version
 from absolve.cli.commands import COMMANDS
+from absolve.cli.option import AT_FILE
 from absolve.core import printable
 from absolve.core.errors import UsageError
 from absolve.document.settings import FILE
@@ -271,8 +272,9 @@ class Parser(argparse.ArgumentParser):
             text = str(value)
         except ValueError as error:  # a number of more than 4,300 digits
             raise argparse.ArgumentError(action, "the number is too large") from error
-        if folder is not None and value != "-":
-            text = str(folder / text)
+        at = "@" if str(action.metavar).endswith(AT_FILE) else ""
+        if folder is not None and value != "-" and text.startswith(at):
+            text = f"{at}{folder / text.removeprefix(at)}"
         converted = self._get_value(action, text)
         self._check_value(action, converted)
         return converted

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from absolve import __version__
+from absolve.cli import options as shared
 from absolve.core.digest import fingerprint
 from absolve.core.errors import UsageError
 from absolve.run import buckets, special_files
@@ -104,6 +105,4 @@ def _run(options: argparse.Namespace) -> tuple[object, ...]:
 
 def _how(options: argparse.Namespace) -> str:
     given = sorted((name, value) for name, value in vars(options).items() if name not in _ASIDE)
-    remap_file = getattr(options, "remap_file", None)
-    rules = Path(remap_file).read_bytes() if remap_file else b""
-    return repr((__version__, given, rules))
+    return repr((__version__, given, [Path(name).read_bytes() for name in shared.rule_tables(options)]))

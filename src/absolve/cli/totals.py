@@ -28,7 +28,7 @@ _NAMED: Final = 3  # URLs that pages record
 
 
 class Table(NamedTuple):
-    """A table that the user gave (--url-map, --remap-file): the line of each row by its key, and the keys that met."""
+    """A table that the user gave (--url-map, --remap @FILE): the line of each row by its key, and the keys that met."""
 
     name: str
     noun: str

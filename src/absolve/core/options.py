@@ -106,7 +106,6 @@ class PlanOptions(TypedDict, total=False):
     """The options of `absolve.mirror_plan`; the command's options of the same names describe them."""
 
     at: str | None
-    by: Literal["host", "site"]
     keep_errors: bool
     same: str | None
     absent: Literal["keep", "sever"]

@@ -1,4 +1,4 @@
-"""Check a mirror, that of any tool: links that lead to no file, files that are not those of the map.
+"""Check a mirror, that of any tool: links that lead to no file, files that are not those of the map; in a browser, too.
 
 In: a folder. Out: a `Fault` for each thing that is wrong. References are resolved as a browser does from file://. A
 folder without a map (of wget, HTTrack, a browser) is checked for all that needs none.
@@ -23,7 +23,7 @@ from absolve.formats import registry
 from absolve.mirror import absent, extensions
 from absolve.mirror import map as maps
 from absolve.mirror.lookup import Lookup
-from absolve.mirror.paths import MAP, refused
+from absolve.mirror.paths import INDEX_PAGE, MAP, refused
 from absolve.mirror.payloads import is_walked
 from absolve.mirror.policy import is_identity, is_lazy
 from absolve.mirror.urls import Equivalences, twin
@@ -32,8 +32,10 @@ from absolve.rewriting import rewriter
 from absolve.urls.identity import is_name, normal, percent_decoded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
+
+    from playwright import async_api as playwright
 
     from absolve.document.entity import Entity
     from absolve.document.resolved import Resolved
@@ -54,7 +56,6 @@ ASKED: Final = "asked"
 WRONG: Final = frozenset({DEAD, FRAGMENT, WEB, CHANGED, MISSING, BLOCKED})  # codes that make the exit status 1
 
 _NO_DOCUMENT: Final = frozenset({"form", "metadata"})  # kinds of links that no browser follows to a file
-_ENTRIES: Final = frozenset({"index.html", "mirror.html"})
 _SHOWN: Final = 200
 
 
@@ -138,7 +139,7 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
         yield from self._anchors()
         yield from self._on_web()
         for path in self._files:
-            if path not in self._reached and path not in _ENTRIES:
+            if path not in self._reached and path != INDEX_PAGE:
                 yield Fault(path, None, None, UNREACHED, "no link leads here")
 
     # --- names ------------------------------------------------------------------------------------------------------
@@ -327,3 +328,65 @@ _OF_MAP: Final = frozenset(
 
 def _is_of_map(path: str) -> bool:
     return path in _OF_MAP or path.rpartition("/")[2].startswith(".absolve-")
+
+
+# --- in a browser -----------------------------------------------------------------------------------------------------
+
+_SECONDS: Final = 30.0  # for a page
+_MOST: Final = 100  # faults of a page: a script may ask without end
+_REFUSED: Final = ("blocked by", "Refused to", "Not allowed to load", "violates the following", "Unsafe attempt")
+
+
+def opened(folder: Path, pages: Iterable[str]) -> Iterator[Fault]:
+    """Yield what does not work in each page, opened in a headless Chromium without a network.
+
+    Raise NoBrowserError and MissingPackageError where there is no browser.
+    """
+    from absolve.verifying import chromium  # here, because most checks have no browser
+
+    with chromium.Chromium(chromium.find()) as browser:
+        for path in pages:
+            seen = _Seen(folder, path)
+            try:
+                browser.run(seen.open, _SECONDS)
+            except chromium.BrowserError as error:
+                yield Fault(path, None, None, UNREADABLE, f"the browser does not show it: {error}")
+            yield from (Fault(path, None, None, code, text) for code, text in seen.found)
+
+
+class _Seen:
+    """The faults of one page, each once."""
+
+    def __init__(self, folder: Path, path: str) -> None:
+        self._root = folder.absolute().as_uri().rstrip("/") + "/"
+        self._url = (folder.absolute() / path).as_uri()
+        self.found: dict[tuple[str, str], None] = {}
+
+    async def open(self, browser: playwright.Browser) -> None:
+        context = await browser.new_context(accept_downloads=False, service_workers="block")
+        try:
+            page = await context.new_page()
+            page.on("request", self._asks)
+            page.on("requestfailed", self._fails)
+            page.on("websocket", lambda socket: self._add(ASKED, socket.url))
+            page.on("console", self._says)
+            await page.goto(self._url, wait_until="load")
+        finally:
+            await context.close()
+
+    def _asks(self, request: playwright.Request) -> None:
+        if not request.url.startswith(("file:", "data:", "blob:", "about:", "chrome-error:")):
+            self._add(ASKED, request.url)
+
+    def _fails(self, request: playwright.Request) -> None:
+        if request.url.startswith("file:"):
+            code = MISSING if request.failure == "net::ERR_FILE_NOT_FOUND" else BLOCKED
+            self._add(code, percent_decoded(request.url.removeprefix(self._root)))
+
+    def _says(self, message: playwright.ConsoleMessage) -> None:
+        if message.type == "error" and any(word in message.text for word in _REFUSED):
+            self._add(BLOCKED, message.text.replace(self._root, ""))
+
+    def _add(self, code: str, text: str) -> None:
+        if len(self.found) < _MOST:
+            self.found.setdefault((code, text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."))

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from absolve.document.entity import Entity
-    from absolve.document.resolved import Resolved
     from absolve.encodings.charsets import Charset
     from absolve.formats.html.start_tags import Tag
     from absolve.mirror.policy import MirrorPolicy
@@ -36,12 +35,7 @@ _CORS: Final = (b"integrity", b"crossorigin")
 _LOOKED_AT: Final = 1024  # bytes in which a declared charset is found (HTML Standard 13.2.3.2)
 
 
-def relinked(entity: Entity, policy: Callable[[Resolved], str | None], tally: rewriter.Tally | None = None) -> bytes:
-    """Return the bytes of a document in which nothing but links changes; raise as `rewritten` does."""
-    return rewriter.rewrite(entity, policy, tally=tally)
-
-
-def rewritten(entity: Entity, policy: MirrorPolicy, label: str | None, *, for_server: bool = False) -> bytes:
+def rewritten(entity: Entity, policy: MirrorPolicy, label: str | None) -> bytes:
     """Return the new bytes of a document; the same object if nothing changes.
 
     `label` is the charset that the container stated for it. Raise DocumentError as `rewriter.rewrite` does.
@@ -55,8 +49,8 @@ def rewritten(entity: Entity, policy: MirrorPolicy, label: str | None, *, for_se
         own.setdefault(id(inside), []).append(new)
         text = f"of this script: {name}, which only its header stated"
         policy.seen.notes.append(Note(inside, start, "charset", text))
-    for inside, start, end, path in policy.seen.local.values():
-        _uncross(own, inside, start, end, policy, path=path if for_server else None)
+    for inside, start, end in policy.seen.local.values():
+        _uncross(own, inside, start, end, policy)
     _scan(entity, policy)
     first: list[Edit] = []  # of several at one offset
     declared = declaration(entity.data, entity.media_type, label)
@@ -115,18 +109,13 @@ def _disjoint(found: list[Edit]) -> list[Edit]:
     return kept
 
 
-def _uncross(
-    own: dict[int, list[Edit]], entity: Entity, start: int, end: int, policy: MirrorPolicy, *, path: str | None
-) -> None:
-    """Rename `integrity` and `crossorigin` in a tag: a browser refuses both for a file.
-
-    For a server (`path` is set) only `integrity`, and only where the bytes of the target may change.
-    """
+def _uncross(own: dict[int, list[Edit]], entity: Entity, start: int, end: int, policy: MirrorPolicy) -> None:
+    """Rename `integrity` and `crossorigin` in a tag: a browser refuses both for a file."""
     data = entity.own_data
     found = list(every_attribute(data, start, end))
     names = {name for name, _ in found}
     for name, attribute in found:
-        if name not in _CORS or (path is not None and (name != b"integrity" or not _may_change(path))):
+        if name not in _CORS:
             continue
         prefix = b"data-"
         while prefix + name in names:  # XML has no attribute twice
@@ -134,10 +123,6 @@ def _uncross(
         own.setdefault(id(entity), []).append(Edit(attribute.start, attribute.start, prefix))
         shown = data[attribute.start : attribute.end].decode("utf-8", "replace")[:200]
         policy.seen.notes.append(Note(entity, attribute.start, name.decode(), f"renamed to {prefix.decode()}{shown}"))
-
-
-def _may_change(path: str) -> bool:
-    return path.endswith((".css", ".html", ".htm", ".svg", ".xml", ".xhtml"))
 
 
 def _limit(

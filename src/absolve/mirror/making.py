@@ -9,26 +9,36 @@ from __future__ import annotations
 import shutil
 import struct
 import zipfile
+from collections import defaultdict, deque
 from contextlib import ExitStack, closing
 from functools import partial
+from math import inf
 from pathlib import Path
 from time import gmtime
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
-from absolve.core.errors import Diagnostic, DocumentError, UsageError
-from absolve.mirror import extensions, index, packing, write
+from absolve.core.errors import FAULTS, Diagnostic, DocumentError, UsageError
+from absolve.mirror import extensions, index, packing, task, write
 from absolve.mirror import map as maps
 from absolve.mirror.capture import seconds_of
-from absolve.mirror.paths import MAP, index_name
+from absolve.mirror.paths import INDEX_PAGE, MAP
+from absolve.mirror.payloads import entity_of, is_walked
+from absolve.mirror.policy import fetches
 from absolve.mirror.task import Made, MirrorOptions, made
+from absolve.rewriting import rewriter
 from absolve.run import buckets, inputs, leftovers, outputs, plan
 from absolve.run.output_folder import alone, created
 from absolve.run.results import FilesReady
+from absolve.urls.identity import normal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from absolve.document.resolved import Resolved
+    from absolve.mirror.map import Working
+    from absolve.mirror.payloads import Payload
     from absolve.mirror.survey import Choice
+    from absolve.mirror.task import Item
     from absolve.run.course import Course, Reports
     from absolve.run.output_folder import OutputFolder
 
@@ -63,12 +73,10 @@ def chosen(order: Order) -> Order:
 
 def _reached(how: MirrorOptions, choice: Choice, start: str, depth: int | None) -> frozenset[str]:
     """Return the URLs of the part of a capture that a page leads to."""
-    from absolve.mirror import reach
-
     with leftovers.temporary_folder() as temporary, closing(maps.Working(Path(temporary) / maps.WORKING)) as working:
         working.create({})
         write.planned(working, how, choice, lambda _: None)  # it is planned, and reported, once more
-        return reach.reached(how._replace(map=str(working.path)), working, start, depth)
+        return reached(how._replace(map=str(working.path)), working, start, depth)
 
 
 def into(output: str, order: Order, course: Course, done: Done) -> None:
@@ -149,7 +157,7 @@ def _into_folder(
 ) -> None:
     """Make the mirror in a folder; `pack` makes one file of it, before the counts are printed."""
     how = order.how._replace(folder=folder, map=str(Path(folder.path) / maps.WORKING))
-    facts = (repr((how.severs, how.for_server)), repr(how.reading))
+    facts = (repr(how.severs), repr(how.reading))
     state = write.state_of(how.sources, order.choice, facts)
     has_failed = bool(course.reports.failures)
     was_killed = any((Path(folder.path) / f"{maps.WORKING}{suffix}").is_file() for suffix in ("", ".old"))
@@ -183,7 +191,7 @@ def _finish(
         why = "nothing is removed in a run in which an input failed"
     prunes = order.prune and not has_failed
     start = order.how.start
-    for path in write.finish(working, folder, order.choice.layout, reports.aside, prunes=prunes, start=start):
+    for path in write.finish(working, folder, reports.aside, prunes=prunes, start=start):
         text = f"not part of this mirror; it stays ({why})"
         reports.finding(Diagnostic("stays", text, str(Path(folder.path) / path)))
 
@@ -254,7 +262,7 @@ def _write_zip(file: IO[bytes], working: maps.Working, order: Order, course: Cou
 
         make(working, order.how._replace(map=str(working.path)), put, course)
         newest = next(working.rows("SELECT max(date) FROM plan WHERE path IS NOT NULL"))[0] or ""
-        _add(package, index_name(order.choice.layout), index.page(working, order.how.start), newest)
+        _add(package, INDEX_PAGE, index.page(working, order.how.start), newest)
         final = working.path.with_name(MAP)
         working.write(final)
         with final.open("rb") as one, package.open(_entry(MAP, newest), "w", force_zip64=True) as other:
@@ -277,3 +285,65 @@ def _entry(path: str, date: str) -> zipfile.ZipInfo:
     is_compressed = extensions.by_name(path).startswith(_COMPRESSED) or path.lower().endswith(_ARCHIVES)
     info.compress_type = zipfile.ZIP_STORED if is_compressed else zipfile.ZIP_DEFLATED
     return info
+
+
+# --- what a page leads to ---------------------------------------------------------------------------------------------
+
+Links = dict[str, dict[str, bool]]  # by path: the paths to which a document leads, and whether that is a step
+
+
+def reached(how: MirrorOptions, working: Working, start: str, depth: int | None) -> frozenset[str]:
+    """Return the URLs that are held, or redirect to what is held, at most `depth` steps from a page.
+
+    What a browser fetches for a page by itself is no step from it. Raise UsageError for a page that is not held.
+    """
+    kept = task.Kept(how)
+    try:
+        first = kept.lookup(normal(start) or start)
+        if first is None:
+            raise UsageError(f"--start {start}: the inputs hold no document of this URL")
+        links: Links = {}
+        for batch in write.batches(working, how.sources):
+            for item, payload in task.contents(kept, batch):
+                if payload is not None:
+                    links[item.path] = _links(how, kept, item, payload)
+        paths = _within(links, first.path, inf if depth is None else depth)
+        query = "SELECT url FROM plan WHERE path IS NOT NULL OR redirect IS NOT NULL"
+        found = ((url, kept.lookup(url)) for (url,) in working.rows(query))
+        return frozenset(url for url, target in found if target is not None and target.path in paths)
+    finally:
+        kept.lookup.close()
+
+
+def _links(how: MirrorOptions, kept: task.Kept, item: Item, payload: Payload) -> dict[str, bool]:
+    """Return the paths to which a document leads, and whether that is a step; none for one that cannot be read."""
+    found: dict[str, bool] = defaultdict(lambda: True)
+
+    def seen(resolved: Resolved) -> None:  # `policy` belongs to the document
+        policy.seen.reached.clear()
+        policy(resolved)
+        for path in policy.seen.reached:
+            found[path] = found[path] and not fetches(resolved)
+
+    try:
+        entity = entity_of(payload, item.url, how.reading.settings, item.fields)
+        if entity is not None and is_walked(entity.media_type):
+            policy = task.policy_of(how, kept, item, payload, entity)
+            rewriter.edits(entity, seen)
+    except (DocumentError, *FAULTS):  # reported when it is made
+        pass
+    return found
+
+
+def _within(links: Links, first: str, depth: float) -> set[str]:
+    """Return the paths that are at most `depth` steps away."""
+    distance = {first: 0}
+    waiting = deque([first])
+    while waiting:
+        path = waiting.popleft()
+        for target, is_step in links.get(path, {}).items():
+            far = distance[path] + is_step
+            if far <= depth and far < distance.get(target, inf):
+                distance[target] = far
+                (waiting.append if is_step else waiting.appendleft)(target)
+    return set(distance)

@@ -161,13 +161,11 @@ class Working:
         rows: Iterable[Row],
         forms: Iterable[tuple[str, str]],
         sources: Sequence[str],
-        layout: str,
-        places: Mapping[str, str] | None = None,
         labels: Sequence[str] | None = None,
     ) -> None:
         """Write a row for every URL of the capture, the forms under which URLs are found, and the paths.
 
-        `places` has the path of each URL where files stay where they are. `labels` are the names of sources for people.
+        `labels` are the names of sources for people.
         """
         names = zip(map(shown, sources), map(shown, sources if labels is None else labels), strict=True)
         self._db.executemany("INSERT INTO sources VALUES (?, ?, ?)", ((i, *name) for i, name in enumerate(names)))
@@ -175,8 +173,7 @@ class Working:
         self._db.executemany("INSERT OR IGNORE INTO forms VALUES (?, ?)", forms)
         self._db.execute("CREATE INDEX by_folder ON plan (folder)")
         counts = dict(self._db.execute("SELECT folder, count(*) FROM plan WHERE folder IS NOT NULL GROUP BY folder"))
-        named = paths.named(counts, self._placed, layout) if places is None else places.items()
-        found = ((path, url) for url, path in named)
+        found = ((path, url) for url, path in paths.named(counts, self._placed))
         self._db.executemany("UPDATE plan SET path = ? WHERE url = ?", found)
         for statement in _INDEXES.strip().split(";\n"):
             self._db.execute(statement)

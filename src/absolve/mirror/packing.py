@@ -90,7 +90,7 @@ class Mirror:
             framed = {path for page in pages for path in self._framed(page)}
             pages = [one for one in pages if one.path not in framed] or pages
         if len(pages) != 1:
-            raise UsageError(f"one page becomes one file, and there are {len(pages):,}: --from URL names the page")
+            raise UsageError(f"one page becomes one file, and there are {len(pages):,}: --start URL names the page")
         return pages[0]
 
     def _framed(self, page: File) -> list[str]:

@@ -13,11 +13,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from base64 import b32encode
-from collections import Counter, defaultdict
+from collections import defaultdict
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.core.errors import UsageError
 from absolve.document.holdings import fold
 from absolve.mirror.extensions import lacking, suffix
 from absolve.urls.identity import percent_decoded
@@ -122,7 +121,7 @@ def clipped(text: str, most: int) -> str:
 # --- paths of URLs ----------------------------------------------------------------------------------------------------
 
 MAP: Final = "mirror.sqlite"
-LAYOUTS: Final = ("host", "site")
+INDEX_PAGE: Final = "index.html"  # the mirror's own entry page
 MOST_CHARACTERS: Final = 240  # of a path
 _MOST_OF_FOLDER: Final = 208  # characters of a folder's path: what is deeper goes to a folder of its own below the host
 _MOST_OF_NAME: Final = 31  # characters that are left for a name then
@@ -157,18 +156,6 @@ class _File(NamedTuple):
     is_index: bool = False  # the document of a folder's URL: people open it first
 
 
-def index_name(layout: str) -> str:
-    """Return the name of the mirror's own entry page: a site without its folder has an index.html itself."""
-    return "mirror.html" if layout == "site" else "index.html"
-
-
-def check_layout(layout: str) -> str:
-    """Return the layout. Raise UsageError for an unknown one."""
-    if layout not in LAYOUTS:
-        raise UsageError(f"--by must be one of {', '.join(LAYOUTS)}, not {layout[:40]!r}")
-    return layout
-
-
 def folder_of(url: str) -> str:
     """Return the folder of a URL, as it is in the URL: its key for `named`."""
     folder = split(url)[0]
@@ -177,9 +164,7 @@ def folder_of(url: str) -> str:
     return folder
 
 
-def named(
-    folders: Mapping[str, int], files: Callable[[str], Iterable[Placed]], layout: str
-) -> Iterator[tuple[str, str]]:
+def named(folders: Mapping[str, int], files: Callable[[str], Iterable[Placed]]) -> Iterator[tuple[str, str]]:
     """Yield each URL with its path, folder by folder; `files` returns the URLs in a folder, `folders` counts them."""
     inside: dict[str, set[str]] = defaultdict(set)
     for folder in folders:
@@ -190,8 +175,7 @@ def named(
                 break
             inside[above].add(last)
             below = above
-    site = _site(folders) if layout == "site" else None
-    return _Tree(folders, files, inside, layout, site).paths()
+    return _Tree(folders, files, inside).paths()
 
 
 def split(url: str) -> tuple[str, str, str | None]:
@@ -210,14 +194,6 @@ def split(url: str) -> tuple[str, str, str | None]:
     if not authority:  # a package without a URL: its first segment is its name
         return folder[1:] or "_", last, query if mark else None
     return f"{authority}{folder}", last, query if mark else None
-
-
-def _site(folders: Mapping[str, int]) -> str | None:
-    """Return the host with the most documents, by name of several, to be the one without a folder."""
-    hosts: Counter[str] = Counter()
-    for folder, number in folders.items():
-        hosts[folder.partition("/")[0]] += number
-    return min(hosts, key=lambda host: (-hosts[host], host), default=None)
 
 
 def _file(one: Placed) -> _File:
@@ -246,14 +222,11 @@ class _Tree:
         folders: Mapping[str, int],
         files: Callable[[str], Iterable[Placed]],
         inside: dict[str, set[str]],
-        layout: str,
-        site: str | None,
     ) -> None:
         self._folders = folders
         self._files = files
         self._inside = inside
-        self._site = site
-        own = (MAP, f"{MAP}-journal", f"{MAP}-wal", f"{MAP}-shm", f"{MAP}.part", index_name(layout))
+        own = (MAP, f"{MAP}-journal", f"{MAP}-wal", f"{MAP}-shm", f"{MAP}.part", INDEX_PAGE)
         self._own = {fold(name) for name in own}
         self._used: dict[str, set[str]] = {"": set(self._own)}
         self._path_of = {"": ""}
@@ -273,17 +246,9 @@ class _Tree:
     def _name_all(self, folder: str) -> None:
         """Name the folders and files in one folder."""
         groups: dict[str, list[tuple[tuple[int, bool, str], str, _File | None]]] = defaultdict(list)
-        children = [(folder, child) for child in sorted(self._inside.get(folder, ()))]
         files = [_file(one) for one in self._files(folder)]
-        if folder == "" and self._site is not None:  # the site's own entries are in the root, too
-            children = [entry for entry in children if entry[1] != self._site]
-            children += [(self._site, child) for child in sorted(self._inside.get(self._site, ()))]
-            files += [_file(one) for one in self._files(self._site)]
-            self._path_of[self._site] = ""
-        elif folder == self._site:
-            return
-        for above, child in children:
-            full = f"{above}/{child}" if above else child
+        for child in sorted(self._inside.get(folder, ())):
+            full = f"{folder}/{child}" if folder else child
             name, is_exact = safe(child)
             rank = 0 if is_exact else _INVENTED
             groups[fold(name)].append(((rank, fold(name) != name, full), name, None))

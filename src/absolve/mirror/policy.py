@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 from urllib.parse import quote
 
 from absolve.core.errors import Diagnostic, DocumentError
-from absolve.core.model import IGNORED_BASE
 from absolve.encodings.charsets import lookup
 from absolve.formats import registry
 from absolve.formats.html import link_tables, security_policy
 from absolve.formats.html.start_tags import attributes
 from absolve.mirror import browsers
-from absolve.rewriting.policy import absolute_of, rules
+from absolve.rewriting.policy import absolute_of, emptied
 from absolve.urls import source_lists, whatwg
 from absolve.urls.identity import percent_decoded
 from absolve.urls.predicates import scheme
-from absolve.urls.relative_path import relative_path
+from absolve.urls.relative_path import reference_to
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -48,7 +47,6 @@ _NEVER_FETCHED: Final = frozenset({"a", "area", "form", "meta", "base", "blockqu
 _PREPARED: Final = frozenset({"preconnect", "dns-prefetch"})  # they name a host, not a document
 _CORS: Final = re.compile(rb"(?i)integrity|crossorigin")
 _CORS_ELEMENTS: Final = frozenset({"script", "link", "img", "image", "audio", "video", "source", "input"})
-_QUOTED: Final = "/!$&*+,;=:@-._~"  # characters of a path that need no escape in any place of a link
 _MAP_SITE: Final = "importmap"
 # Places of documents and scripts that run in a page, with the word of `security_policy.allows`.
 _RUN: Final = {
@@ -85,7 +83,7 @@ class Seen:
     """What a policy saw in one document.
 
     `missing`: URLs that are not held, with the kind of link. `local`: the tags with `integrity` or `crossorigin` whose
-    target is a file, as entity, start, end, and the path of the target. `reached`: the files to which links lead.
+    target is a file, as entity, start and end. `reached`: the files to which links lead.
     `scripts`: the places of tags whose script has another charset than the page, with that charset.
     """
 
@@ -94,7 +92,7 @@ class Seen:
     def __init__(self) -> None:
         self.notes: list[Note] = []
         self.missing: dict[tuple[str, str], None] = {}
-        self.local: dict[tuple[int, int], tuple[Entity, int, int, str]] = {}
+        self.local: dict[tuple[int, int], tuple[Entity, int, int]] = {}
         self.reached: set[str] = set()
         self.scripts: dict[tuple[int, int], tuple[Entity, int, str]] = {}
 
@@ -133,11 +131,7 @@ class Relatives:
         folder = self._enter(page)
         known = self._known.get(path)
         if known is None:
-            found = relative_path(folder, path)
-            known = quote(found, safe=_QUOTED, errors="surrogateescape")
-            if ":" in known.partition("/")[0]:  # RFC 1808 5.3, RFC 3986 4.2: otherwise it would begin with a scheme
-                known = f"./{known}"
-            self._known[path] = known
+            known = self._known[path] = reference_to(folder, path)
         return known
 
     def path(self, page: str, reference: str) -> str | None:
@@ -329,22 +323,18 @@ class MirrorPolicy:
         return self._named is not None and url.startswith(_PARTS)
 
     def _claimed(self, resolved: Resolved) -> str | None:
-        """Empty the base that rules; later base elements stay. Scoped bases would lead relative links astray."""
-        if resolved.link.claim is IGNORED_BASE:
-            return None
-        if resolved.element == "base" and not rules(resolved):
-            return None
-        if resolved.reference:
+        new = emptied(resolved)
+        if new is not None and resolved.reference:
             text = f"the href of the base is emptied; it was {resolved.reference}"
             self.note(resolved, "base", text)
-        return ""
+        return new
 
     # --- what is held -------------------------------------------------------------------------------------------------
 
     def _local(self, resolved: Resolved, found: Target, fragment: str | None) -> str | None:
         self.seen.reached.add(found.path)
         if resolved.link.tag_start >= 0 and resolved.element in _CORS_ELEMENTS and self._has_cors(resolved.entity):
-            self._see_tag(resolved, found.path)
+            self._see_tag(resolved)
         if resolved.element == "script" and resolved.attribute == "src" and self._responses is not None:
             self._see_script(resolved, found.path, self._responses)
         if (needs := needs_server(resolved)) is not None:
@@ -385,11 +375,11 @@ class MirrorPolicy:
             self._cors = (id(entity), b"crossorigin" in lowered or b"integrity" in lowered)
         return self._cors[1]
 
-    def _see_tag(self, resolved: Resolved, path: str) -> None:
+    def _see_tag(self, resolved: Resolved) -> None:
         entity, link = resolved.entity, resolved.link
         if _CORS.search(entity.own_data, link.tag_start, link.tag_end) is not None:
             key = (id(entity), link.tag_start)
-            self.seen.local.setdefault(key, (entity, link.tag_start, link.tag_end, path))
+            self.seen.local.setdefault(key, (entity, link.tag_start, link.tag_end))
 
     def _see_script(self, resolved: Resolved, path: str, responses: Responses) -> None:
         """Note the charset of a script that only its header stated: from a disk it would be that of the page."""

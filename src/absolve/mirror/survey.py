@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import Diagnostic
 from absolve.document.holdings import INDEXES
+from absolve.document.resolved import shown
 from absolve.mirror.capture import CUT, PARTIAL, PIECE, Capture, Captured, Part, Piece, Pieces, Where
 from absolve.mirror.map import Row
 from absolve.mirror.paths import folder_of
@@ -27,92 +28,57 @@ if TYPE_CHECKING:
 
     Notify = Callable[[Diagnostic], None]
 
-FRONT: Final = 50_000  # captures in memory, of about half a kilobyte each
 _TABLES: Final = """\
 CREATE TEMP TABLE captured (url TEXT PRIMARY KEY, status INTEGER, date TEXT, media_type TEXT, source INTEGER,
   "offset" INTEGER, number INTEGER, location TEXT, digest TEXT, size INTEGER, is_revisit INTEGER, refers_to TEXT,
   refers_date TEXT, place BLOB, lack TEXT, shown TEXT, looks TEXT, fields TEXT) WITHOUT ROWID;
 CREATE TEMP TABLE captured_forms (form TEXT PRIMARY KEY, url TEXT) WITHOUT ROWID;
 """
+_PUT: Final = f"INSERT OR REPLACE INTO captured VALUES ({', '.join('?' * 18)})"  # noqa: S608 - only marks
 
 
 class Store:
-    """The captures by URL, and the equivalent forms of URLs. `front` is the number of captures kept in memory."""
+    """The captures by URL, and the equivalent forms of URLs, in a temporary database: most stay in its cache."""
 
-    def __init__(self, front: int = FRONT) -> None:
-        self._front: dict[str, Captured] = {}
-        self._forms: dict[str, str] = {}
-        self._most = front
-        self._db: sqlite3.Connection | None = None
+    def __init__(self) -> None:
+        self._db = sqlite3.connect("", isolation_level=None)  # a file without a name, removed with the process
+        self._db.executescript(_TABLES)
+        self._db.execute("BEGIN")
 
     def get(self, url: str) -> Captured | None:
         """Return the capture of a URL, or None."""
-        found = self._front.get(url)
-        if found is None and self._db is not None:
-            row = self._db.execute("SELECT * FROM captured WHERE url = ?", (url,)).fetchone()
-            return _of(row) if row is not None else None
-        return found
+        row = self._db.execute("SELECT * FROM captured WHERE url = ?", (url,)).fetchone()
+        return _of(row) if row is not None else None
 
     def put(self, one: Captured) -> None:
         """Add a capture, or replace that of its URL."""
-        self._front[one.url] = one
-        if len(self._front) > self._most:
-            self._spill()
+        row = (*one[:4], *one.where, *one[5:])
+        self._db.execute(_PUT, [shown(value) if isinstance(value, str) else value for value in row])
 
     def remove(self, url: str) -> None:
         """Remove the capture of a URL."""
-        self._front.pop(url, None)
-        if self._db is not None:
-            self._db.execute("DELETE FROM captured WHERE url = ?", (url,))
+        self._db.execute("DELETE FROM captured WHERE url = ?", (url,))
 
     def form(self, form: str) -> str | None:
         """Return the captured URL that is equivalent to a form, or None."""
-        found = self._forms.get(form)
-        if found is None and self._db is not None:
-            row = self._db.execute("SELECT url FROM captured_forms WHERE form = ?", (form,)).fetchone()
-            return row[0] if row is not None else None
-        return found
+        row = self._db.execute("SELECT url FROM captured_forms WHERE form = ?", (form,)).fetchone()
+        return row[0] if row is not None else None
 
     def put_form(self, form: str, url: str) -> None:
         """Add a form; the first URL of a form stays."""
-        if self.form(form) is None:
-            self._forms[form] = url
-            if len(self._forms) > self._most:
-                self._spill()
+        self._db.execute("INSERT OR IGNORE INTO captured_forms VALUES (?, ?)", (form, url))
 
     def forms(self) -> Iterator[tuple[str, str]]:
         """Yield each form with its URL."""
-        if self._db is not None:
-            self._spill()
-            yield from self._db.execute("SELECT form, url FROM captured_forms ORDER BY form")
-        else:
-            yield from sorted(self._forms.items())
+        yield from self._db.execute("SELECT form, url FROM captured_forms ORDER BY form")
 
     def __iter__(self) -> Iterator[Captured]:
-        """Yield the captures in the order of their URLs."""
-        if self._db is None:
-            for url in sorted(self._front):
-                yield self._front[url]
-            return
-        self._spill()
+        """Yield the captures in the order of their URLs; they may change meanwhile."""
         after = ""
         query = "SELECT * FROM captured WHERE url > ? ORDER BY url LIMIT 1000"
         while rows := self._db.execute(query, (after,)).fetchall():
             yield from map(_of, rows)
             after = rows[-1][0]
-
-    def _spill(self) -> None:
-        """Move all to the database: a temporary file, which is removed with the process."""
-        if self._db is None:
-            self._db = sqlite3.connect("", isolation_level=None)  # a file without a name
-            self._db.executescript(_TABLES)
-            self._db.execute("BEGIN")
-        marks = ", ".join("?" * 18)
-        rows = ((*one[:4], *one.where, *one[5:]) for one in self._front.values())
-        self._db.executemany(f"INSERT OR REPLACE INTO captured VALUES ({marks})", rows)  # noqa: S608 - only marks
-        self._db.executemany("INSERT OR IGNORE INTO captured_forms VALUES (?, ?)", self._forms.items())
-        self._front.clear()
-        self._forms.clear()
 
 
 def _of(
@@ -130,7 +96,7 @@ _NO_BODY: Final = "its body was not captured: it counts as missing"
 
 
 class Choice(NamedTuple):
-    """How it is chosen what is held: see `Capture`. `layout` is a word of `paths.LAYOUTS`.
+    """How it is chosen what is held: see `Capture`.
 
     `globs` select documents by URL, and files by path, too. `only` are the URLs to hold of those; None for all.
     """
@@ -138,7 +104,6 @@ class Choice(NamedTuple):
     at: str | None = None
     keep_errors: bool = False
     same: Equivalences | None = None
-    layout: str = "host"
     globs: Globs = Globs()
     only: frozenset[str] | None = None
 

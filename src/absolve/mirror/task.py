@@ -6,9 +6,7 @@ that has its bytes already is not written.
 
 from __future__ import annotations
 
-import posixpath
 import sys
-from contextlib import suppress
 from functools import lru_cache
 from hashlib import sha256
 from itertools import chain, groupby
@@ -16,7 +14,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from absolve.core.errors import FAULTS, READ_APART, CodingError, Diagnostic, DocumentError, internal
+from absolve.core.errors import FAULTS, CodingError, Diagnostic, DocumentError, internal
 from absolve.encodings.charsets import UTF_8, byte_order_mark
 from absolve.formats import registry
 from absolve.formats.html import security_policy
@@ -25,23 +23,18 @@ from absolve.mirror.capture import seconds_of
 from absolve.mirror.lookup import Lookup
 from absolve.mirror.map import Finished, foreign, opened, pages_of, parts_of
 from absolve.mirror.payloads import entity_of, is_walked, name_of
-from absolve.mirror.policy import MirrorPolicy, Relatives, Target, is_identity
+from absolve.mirror.policy import MirrorPolicy, Relatives, Target
 from absolve.mirror.sources import reader_of
-from absolve.rewriting import rewriter
 from absolve.rewriting.edits import splice
-from absolve.rewriting.forms import apart_as
 from absolve.run import outputs
 from absolve.run.output_folder import Below
-from absolve.run.results import BytesRead, ChangeCounts, Failure, FilesReady, StdoutBytes, counted, guarded
+from absolve.run.results import BytesRead, Failure, FilesReady, guarded
 from absolve.run.rewritten_files import unwritable
-from absolve.urls.identity import percent_decoded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
-    from absolve.core.model import Edit
     from absolve.document.entity import Entity
-    from absolve.document.resolved import Resolved
     from absolve.mirror.capture import Where
     from absolve.mirror.payloads import Payload, Reader
     from absolve.mirror.sources import Source
@@ -74,11 +67,8 @@ class MirrorOptions(NamedTuple):
     """How documents are made.
 
     `map` is the working copy of the map. `folder` is None for a ZIP: then the bytes are returned. `is_temporary`: it is
-    removed at the end, and nothing in it needs to be on the disk. `links_only`: nothing
-    but links changes. `counts_only`: nothing is written, the links that would change are counted. `start` is the URL of
-    the page that the entry page names first. `named`: paths of temporary files among the sources, each with a name for
-    people, the same in each run. `show` returns the lines that show the edits of a file: with `counts_only`, in
-    place of its counts.
+    removed at the end, and nothing in it needs to be on the disk. `start` is the URL of the page that the entry page
+    names first. `named`: paths of temporary files among the sources, each with a name for people, the same in each run.
     """
 
     reading: ReadOptions
@@ -87,14 +77,10 @@ class MirrorOptions(NamedTuple):
     folder: OutputFolder | None
     same: Equivalences
     severs: bool = False
-    for_server: bool = False
     token: str = ""
     is_temporary: bool = False
-    links_only: bool = False
-    counts_only: bool = False
     start: str | None = None
     named: tuple[tuple[str, str], ...] = ()
-    show: Callable[[str, bytes, Sequence[Edit]], Iterable[bytes]] | None = None
 
 
 class Made(NamedTuple):
@@ -207,7 +193,7 @@ def _document(how: MirrorOptions, kept: Kept, item: Item, payload: Payload) -> I
             is_page = registry.essence_of(payload.media_type)[0] == browsers.XHTML or entity.media_type == registry.HTML
             if facts is not None and is_page:
                 title = facts.title or title or ""
-                text = texts.text_of(entity.data, entity.charset, kept.share) if not how.links_only else ""
+                text = texts.text_of(entity.data, entity.charset, kept.share)
             yield from found
         else:
             data, notes = _declared(payload)
@@ -220,9 +206,8 @@ def _document(how: MirrorOptions, kept: Kept, item: Item, payload: Payload) -> I
     written: list[TaskResult] = []
     if how.folder is None:
         yield Made(item.path, data, item.date)
-    elif not how.counts_only:
-        timed = item._replace(date="") if how.links_only else item  # the times of the user's own files are theirs
-        written = list(_written(how, how.folder, timed, data, kept.foreign))
+    else:
+        written = list(_written(how, how.folder, item, data, kept.foreign))
         yield from written
     seen = policy.seen
     yield Finished(
@@ -250,7 +235,7 @@ def policy_of(how: MirrorOptions, kept: Kept, item: Item, payload: Payload, enti
         relatives=kept.relatives,
         url=item.url,
         fields=item.fields,
-        responses=kept.lookup if not how.links_only else None,
+        responses=kept.lookup,
         named=_by_name(kept.lookup, item, payload),
     )
 
@@ -309,55 +294,10 @@ def _new_bytes(
 ) -> tuple[bytes, list[TaskResult]]:
     found: list[TaskResult] = list(entity.diagnostics)
     label = payload.charset or registry.essence_of(payload.media_type)[1].get("charset")
-    if how.links_only:
-        if apart := apart_as(entity):
-            text = f"{apart}: links stay as they are in what is read apart from its site"
-            found.append(Diagnostic(READ_APART, text, entity.name))
-
-        def in_place(resolved: Resolved) -> str | None:
-            new = policy(resolved)
-            stays = apart or (new is not None and _leads_already(how, item, resolved, policy))
-            return None if stays else new
-
-        tally = rewriter.Tally()
-        data = edits.relinked(entity, in_place, tally)
-        if how.counts_only:
-            name = how.sources[item.where.source].inputs[item.where.offset].name
-            found += _counted(how, name, tally)
-            if how.show is not None:
-                found.append(StdoutBytes(b"".join(how.show(name, entity.data, rewriter.edits(entity, in_place)))))
-        return data, found
-    data = edits.rewritten(entity, policy, label, for_server=how.for_server)
+    data = edits.rewritten(entity, policy, label)
     if entity.media_type == registry.XML and any(note.code == "charset" for note in policy.seen.notes):
         found += _no_longer_read(how, item, payload, data)
     return data, found
-
-
-def _counted(how: MirrorOptions, name: str, tally: rewriter.Tally) -> Iterator[TaskResult]:
-    """Yield the counts of a file, as a line, too, unless its edits are shown."""
-    changes = ChangeCounts(tally.links, tally.changed, min(tally.changed, 1))
-    yield from counted(name, changes) if how.show is None else (changes,)
-    yield BytesRead(0, 1)
-
-
-def _leads_already(how: MirrorOptions, item: Item, resolved: Resolved, policy: MirrorPolicy) -> bool:
-    """Return whether a reference to a URL that no file has is the relative path of a file in the folder all the same.
-
-    A link to a folder becomes one to its index.html, whose URL is another: it stays in the next run.
-    """
-    reference, target = resolved.reference.partition("#")[0], resolved.target
-    is_relative = reference and reference[0] not in "/\\" and ":" not in reference.partition("/")[0]
-    if not is_relative or "?" in reference:
-        return False
-    if target is None or resolved.context.elsewhere or is_identity(resolved) or policy.is_held(target):
-        return False
-    above = item.path.rpartition("/")[0]
-    path = posixpath.normpath(posixpath.join(above, percent_decoded(reference)))
-    if how.folder is None or path.startswith(("/", "../")) or path in {".", ".."} or "\0" in path:
-        return False
-    with suppress(OSError):
-        return how.folder.state(path) is not None
-    return False
 
 
 def _no_longer_read(how: MirrorOptions, item: Item, payload: Payload, data: bytes) -> list[TaskResult]:

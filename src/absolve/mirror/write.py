@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from absolve.core.errors import Diagnostic, UsageError
 from absolve.mirror import index
 from absolve.mirror import map as maps
-from absolve.mirror.paths import MAP, index_name
+from absolve.mirror.paths import INDEX_PAGE, MAP
 from absolve.mirror.sources import reader_of
 from absolve.mirror.survey import Survey
 from absolve.mirror.task import Batch, Item, forget, has
@@ -78,7 +78,7 @@ def planned(working: maps.Working, how: MirrorOptions, choice: Choice, notify: N
     working.add_places(survey.places)
     names = [_named(source.name, how) for source in how.sources]
     labels = [dict(how.named).get(source.inputs[0].name) or source.label for source in how.sources]
-    working.plan(survey.rows(), survey.store.forms(), names, choice.layout, labels=labels)
+    working.plan(survey.rows(), survey.store.forms(), names, labels)
     working.add_notes(notes)
 
 
@@ -140,7 +140,7 @@ def check_folder(folder: Path) -> None:
 
 
 def finish(
-    working: maps.Working, root: OutputFolder, layout: str, notify: Notify, *, prunes: bool, start: str | None = None
+    working: maps.Working, root: OutputFolder, notify: Notify, *, prunes: bool, start: str | None = None
 ) -> list[str]:
     """Write the map and the entry page, which names `start` first, and remove what no longer belongs, if asked.
 
@@ -148,9 +148,9 @@ def finish(
     """
     working.commit()
     entry = index.page(working, start)
-    _put(root, index_name(layout), entry, notify, is_ours=working.has_before())
+    _put(root, INDEX_PAGE, entry, notify, is_ours=working.has_before())
     folder = Path(root.path)
-    own = {MAP, index_name(layout), *(f"{maps.WORKING}{suffix}" for suffix in maps.BESIDE)}
+    own = {MAP, INDEX_PAGE, *(f"{maps.WORKING}{suffix}" for suffix in maps.BESIDE)}
     others = [path for path in existing(root.path) if path not in own and not _is_part(working, path)]
     earlier = [path for path in others if _is_text(path) and _is_as_written(root, path, working.digests(path))]
     removed = set(_pruned(root, earlier, notify)) if prunes else set()

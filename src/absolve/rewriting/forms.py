@@ -1,4 +1,4 @@
-"""The form of links within a site: from its root, from page to page, or as they are (docs/decisions.md, W14).
+"""The form of links within a site: from its root, from page to page, to its files (docs/decisions.md, W14 and W16).
 
 In: a policy, and the site: the URL of a folder, or the host of each page. Out: a policy that writes the same targets as
 relative references where these mean the same in every profile. Links that a standard, or a reader without a base, needs
@@ -12,18 +12,23 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import UsageError, in_short
-from absolve.core.model import ENCAPSULATING
+from absolve.core.model import EMBEDDED, ENCAPSULATING
 from absolve.formats import registry
 from absolve.formats.grammars import ABSOLUTE
+from absolve.rewriting.policy import KEEPING, absolute, emptied
 from absolve.urls.archives import led
 from absolve.urls.predicates import has_scheme
 from absolve.urls.relative_path import in_every_profile, in_form
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from absolve.core.model import Link
     from absolve.document.entity import Entity
     from absolve.document.resolved import Resolved
     from absolve.rewriting.policy import Policy
+
+    Files = Callable[[str, str, str | None, str], str | None]
 
 _LIKE: Final = {"root": "/", "relative": "x"}  # a reference in the form
 _LONGEST: Final = 2048  # characters of a base: each link costs as much time
@@ -61,16 +66,20 @@ class _Place(NamedTuple):
 
 
 class Form:
-    """A policy that writes the links of `inner` within a site in a form: root, relative or keep.
+    """A policy that writes the links of `inner` within a site in a form: root, relative, file or keep.
 
     `root` is the URL of a folder of inputs; without it, and for a page that is not in it, the site is the page's host.
     `path` is the path that the root will have: it begins and ends with a slash. None: the one that it has.
+    `files` is for the form file: it returns the path to a file from the name of a document, a reference that may be a
+    path, the URL to which it leads and the charset of the document.
 
     `is_stuck`: since it was set to False, a link of the site stayed absolute because its base is not in the site.
     `apart`: what the document with a link is that stayed absolute because it is read apart, since it was set to "".
     """
 
-    def __init__(self, inner: Policy, form: str, root: str = "", path: str | None = None) -> None:
+    def __init__(
+        self, inner: Policy, form: str, root: str = "", path: str | None = None, files: Files | None = None
+    ) -> None:
         """Raise UsageError for a path that does not begin with a slash, or is no path of a URL."""
         if path is not None:
             path = path if path.endswith("/") or not path else f"{path}/"
@@ -82,6 +91,7 @@ class Form:
         self.apart = ""
         self._root = _Place.of(root if root.endswith("/") else f"{root}/") if root else None
         self._path = path
+        self._files = files
         self._known: dict[tuple[str, str, str, str], str] = {}
         self._entity: Entity | None = None
         self._apart_as = ""
@@ -89,17 +99,20 @@ class Form:
     @property
     def keeps_targets(self) -> bool:
         """Whether each link leads where it would lead without this form."""
-        return self._path is None
+        return self._path is None and self._files is None
 
     def __call__(self, resolved: Resolved) -> str | None:
         """Return the new text of a link; None where it stays."""
         new = self.inner(resolved)
+        full = absolute(resolved) if new is None and self.form in KEEPING else new
+        if self._files is not None:
+            return self._to_file(resolved, new, full, self._files)
         context, reference = resolved.context, resolved.reference
         is_absolute = has_scheme(reference)
-        if new == "" or (new is None and (not is_absolute or context.stays_always or self._keeps)):
-            return new
-        target = new or reference  # an absolute one keeps its bytes
-        if (led_to := led(context.resolver, reference)) is not None and new in {None, led_to}:
+        if full == "" or (full is None and (not is_absolute or context.stays_always)):
+            return full
+        target = full or reference  # an absolute one keeps its bytes
+        if (led_to := led(context.resolver, reference)) is not None and full in {None, led_to}:
             target = resolved.target or target
         site = self._site(resolved.own.url)
         if site is None or not site.holds(_Place.of(target)) or resolved.target is None:
@@ -111,14 +124,29 @@ class Form:
         if not site.holds(_Place.of(base)) or len(base) > _LONGEST:
             self.is_stuck = True
             return new
-        is_free = not context.is_emptied and new in {None, context.target(reference, False)}
-        if is_free and (self._keeps or (not is_absolute and self._is_in_form(reference))):
+        is_free = not context.is_emptied and full in {None, context.target(reference, False)}
+        if is_free and not is_absolute and self._is_in_form(reference):
             return None
         return self._written(site, reference, base, target, context.base_context.charset, resolved)
 
-    @property
-    def _keeps(self) -> bool:
-        return self.form == "keep" and self._path is None
+    def _to_file(self, resolved: Resolved, new: str | None, full: str | None, files: Files) -> str | None:
+        """Return the path to the file that a link leads to; `new` without one, `full` if its base is emptied."""
+        entity, context = resolved.entity, resolved.context
+        if self._is_apart(entity) or resolved.element == "header" or not _is_in_page(entity):
+            self.apart = self.apart or self._apart_as
+            return new
+        if resolved.link.claim is not None:
+            return emptied(resolved)
+        stays = full if new is None and context.is_emptied else new
+        if context.stays_always or not resolved.reference or self._needs_absolute(resolved):
+            return stays
+        is_path = new is None and not any(fate.base.layer is EMBEDDED for fate in context.base.chain)
+        name = resolved.reference if is_path else ""
+        url = resolved.reference if full is None and has_scheme(resolved.reference) else full
+        path = files(entity.name, name, url, entity.charset.name)
+        if path is not None and resolved.attribute == "importmap" and not path.startswith("../"):
+            path = f"./{path.removeprefix('./')}"
+        return stays if path is None else path
 
     def _is_in_form(self, reference: str) -> bool:
         """Return whether a relative reference has the form, and leads to the same target from wherever the site is."""
@@ -161,13 +189,16 @@ class Form:
         before, path = _PARTS.match(url).groups()  # type: ignore[union-attr]  # it is in the site
         return f"{before}{self._path}{path[len(site.path) :]}{url[len(before) + len(path) :]}"
 
-    def _needs_absolute(self, resolved: Resolved) -> bool:
-        """Return whether a link must be absolute by a standard, or because its reader has no base."""
-        entity, link = resolved.entity, resolved.link
+    def _is_apart(self, entity: Entity) -> bool:
         if entity is not self._entity:
             self._entity = entity
             self._apart_as = apart_as(entity, self.form)
-        if self._apart_as or resolved.element == "header" or resolved.attribute == "itemid":
+        return bool(self._apart_as)
+
+    def _needs_absolute(self, resolved: Resolved) -> bool:
+        """Return whether a link must be absolute by a standard, or because its reader has no base."""
+        entity, link = resolved.entity, resolved.link
+        if self._is_apart(entity) or resolved.element == "header" or resolved.attribute == "itemid":
             return True
         if link.place.syntax in ABSOLUTE:
             return True
@@ -183,7 +214,12 @@ def _is_identity(entity: Entity, link: Link, rel: str) -> bool:
     return "alternate" in words and b"hreflang" in entity.cut(link.tag_start, link.tag_end).lower()
 
 
-def apart_as(entity: Entity, form: str = "relative") -> str:
+def _is_in_page(entity: Entity) -> bool:
+    """Return whether a document is a file, or inside its page: no member of an archive."""
+    return all(step.startswith(_WITHIN) for step in entity.path.split("/") if step)
+
+
+def apart_as(entity: Entity, form: str) -> str:
     """Return what a document is that is read apart from its site, where a reference in a form leads astray; else "".
 
     That is a feed, a sitemap, robots.txt, a message, what is in one of them; with relative references an error page.
@@ -194,7 +230,7 @@ def apart_as(entity: Entity, form: str = "relative") -> str:
         root = _first_name(entity.cut(0, _HEAD).replace(b"\0", b""))
         if root in _ROOTS:
             return _ROOTS[root]
-    if form == "relative" and _ERROR_PAGE.fullmatch(entity.bases.own.url):
+    if form in {"relative", "file"} and _ERROR_PAGE.fullmatch(entity.bases.own.url):
         return "error pages"
     is_inside = entity.bases.own.layer is ENCAPSULATING and not entity.path.rpartition("/")[2].startswith(_WITHIN)
     return "messages" if is_inside else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from absolve.core import arguments, printable
+from absolve.core.model import IGNORED_BASE
 from absolve.urls import PROFILES
 from absolve.urls.archives import led
 
@@ -15,8 +16,14 @@ if TYPE_CHECKING:
 
     Policy = Callable[[Resolved], str | None]
 
-FORMS: Final = ("absolute", "root", "relative", "keep")  # of links within a site: `forms` writes all but the first
+FORMS: Final = ("absolute", "root", "relative", "file", "keep")  # of links within a site
+KEEPING: Final = frozenset({"file", "keep"})  # forms in which links stay as written unless a rule or a file matches
 UNWRAPPED: Final = ("wayback", "safelinks", "google", "tracking")  # the presets that know their URLs
+
+
+def unchanged(_resolved: Resolved) -> None:
+    """Leave every link as it is written: a policy."""
+
 
 def absolute(resolved: Resolved) -> str | None:
     """Return the new text of a link by the policy of `absolve rewrite`, valid outside its document; None to keep it."""
@@ -59,6 +66,15 @@ def absolute_of(reference: str, context: LinkContext) -> str | None:
             return None
     target = context.target(reference, False)
     return None if context.how_held(target) else led(context.resolver, reference) or target
+
+
+def emptied(resolved: Resolved) -> str | None:
+    """Return "" for a base claim that rules, None for a later base element, which stays.
+
+    Scoped bases are emptied, too: they would lead relative links astray.
+    """
+    is_later = resolved.link.claim is IGNORED_BASE or (resolved.element == "base" and not rules(resolved))
+    return None if is_later else ""
 
 
 def rules(resolved: Resolved) -> bool:

@@ -478,6 +478,6 @@ def parse(text: str) -> Change:
         return Change(old, name, "preset")
     parts = [found.start() for found in re.finditer(r"=(?=[A-Za-z][A-Za-z0-9+.-]*:|//)", text)]
     if len(parts) != 1:
-        few = "has no = before a URL" if not parts else "has more than one = before a URL: use --remap-file"
+        few = "has no = before a URL" if not parts else "has more than one = before a URL: --remap @FILE reads a table"
         raise UsageError(f"--remap needs FROM=TO with two URLs, but {in_short(text)!r} {few}")
     return Change(text[: parts[0]], text[parts[0] + 1 :])

@@ -59,21 +59,22 @@ class Selection(NamedTuple):
         )
 
 
-def only(selection: Selection, policy: Policy = absolute) -> Policy:
+def only(selection: Selection, policy: Policy = absolute, claims: Policy = absolute) -> Policy:
     """Return a policy that applies another one to the selected links and leaves the others unchanged.
 
-    A base claim is made absolute at most, since the unchanged links still depend on it; so a link to a part of the same
-    message stays as well: its Content-Location is such a claim.
+    A base claim is made absolute at most (by `claims`), since the unchanged links still depend on it; so a link to a
+    part of the same message stays as well: its Content-Location is such a claim.
     """
-    return _Only(selection, policy)
+    return _Only(selection, policy, claims)
 
 
 class _Only:
     """The policy of `only`; facts are cached for the current entity."""
 
-    def __init__(self, selection: Selection, policy: Policy) -> None:
+    def __init__(self, selection: Selection, policy: Policy, claims: Policy) -> None:
         self._selection = selection
         self._policy = policy
+        self._claims = claims
         self._entity: Entity | None = None
         self._ruled: dict[int, RowFacts] = {}  # by the identity of a context, which they hold
         self._known = KnownBases()
@@ -83,8 +84,8 @@ class _Only:
         """The policy for the selected links."""
         return self._policy
 
-    def __reduce__(self) -> tuple[type[_Only], tuple[Selection, Policy]]:
-        return _Only, (self._selection, self._policy)
+    def __reduce__(self) -> tuple[type[_Only], tuple[Selection, Policy, Policy]]:
+        return _Only, (self._selection, self._policy, self._claims)
 
     def __call__(self, resolved: Resolved) -> str | None:
         if resolved.entity is not self._entity:
@@ -102,4 +103,4 @@ class _Only:
             return None
         if resolved.link.claim is None and resolved.context.how_held(resolved.target) in _NAMED:
             return None
-        return (self._policy if resolved.link.claim is None else absolute)(resolved)
+        return (self._policy if resolved.link.claim is None else self._claims)(resolved)

@@ -71,7 +71,7 @@ class LinkCounts(NamedTuple):
 class ChangeCounts(NamedTuple):
     """Links of an input, those of them that a rewrite changes, and the documents that have such links.
 
-    `rules` are the numbers of the rules (--remap, --remap-file) that mapped a link. `companions` counts the links
+    `rules` are the numbers of the rules (--remap) that mapped a link. `companions` counts the links
     that are kept because they lead to files that were saved with their document.
     """
 

@@ -113,7 +113,8 @@ def _stayed(policy: Policy, name: str) -> Iterator[Diagnostic]:
         form.is_stuck = False
         yield Diagnostic("base-outside", "links of the site stay absolute: their base leads out of it", name)
     if form is not None and form.apart:
-        yield Diagnostic(READ_APART, f"{form.apart}: links stay absolute in what is read apart from its site", name)
+        stay = "as they are" if form.form == "file" else "absolute"
+        yield Diagnostic(READ_APART, f"{form.apart}: links stay {stay} in what is read apart from its site", name)
         form.apart = ""
     if rules is not None and rules.lacks_date:
         rules.lacks_date = False

@@ -1,13 +1,14 @@
 """Relative references (RFC 3986 4.2): from a folder to a file, and in the form that an older reference has.
 
 In: two paths below the same root; or a reference, its base URL, the new target (all str). Out: a path with `..` for
-each folder to leave; the reference to write. Nothing is escaped or unescaped.
+each folder to leave; the reference to write. Only `reference_to` escapes.
 """
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
 
 from absolve.urls import PROFILES, resolver, whatwg
 from absolve.urls.predicates import has_scheme
@@ -28,6 +29,13 @@ def relative_path(folder: str, path: str) -> str:
     return "../" * (len(above) - same) + "/".join(parts[same:])
 
 
+def reference_to(folder: str, path: str) -> str:
+    """Return the reference that leads from a folder to the file at a path, both below one root, from any disk."""
+    found = quote(relative_path(folder, path), safe=_QUOTED, errors="surrogateescape")
+    return f"./{found}" if ":" in found.partition("/")[0] else found  # RFC 3986 4.2: it would begin with a scheme
+
+
+_QUOTED: Final = "/!$&*+,;=:@-._~"  # characters of a path that need no escape in any place of a link
 _PARTS: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*:)(//[^/?#]*)([^?#]*)((?:\?[^#]*)?(?:#.*)?)", re.DOTALL)
 
 
