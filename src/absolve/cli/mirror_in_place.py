@@ -76,7 +76,6 @@ def _relative(root: OutputFolder, options: argparse.Namespace, report: Report) -
     with leftovers.temporary_folder() as temporary:
         path = Path(temporary) / maps.WORKING
         with closing(maps.Working(path)) as working:
-            working.create({})
             _plan_in_place(working, FilesReader(source.inputs, 0, reading), found, same, report)
             how = MirrorOptions(
                 reading,

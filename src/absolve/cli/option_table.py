@@ -579,14 +579,14 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         Option(
             "--resume",
             "rewrite",
-            "continue an earlier run with the same inputs and output, which ended or was killed: skip inputs that are"
-            " done, unless they, their results or the options have changed",
+            "continue a run with the same inputs and output that was killed, or in which inputs failed: skip inputs"
+            " that are done, unless they, their results or the options have changed",
         ),
         Option(
             "--resume",
-            "links",
+            "links documents",
             "keep the rows of inputs that are done until OUT is complete, and continue an earlier run with this option"
-            " that was interrupted; OUT must be a text format",
+            " that was killed, or in which inputs failed; OUT must be a text format",
         ),
         Option("--resume", "mirror", "continue a run that was killed"),
         Option(

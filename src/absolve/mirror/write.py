@@ -22,6 +22,7 @@ from absolve.mirror.task import Batch, Item, forget, has
 from absolve.run import interrupts, leftovers, outputs
 from absolve.run.output_folder import Below
 from absolve.run.sources import local
+from absolve.run.state import BESIDE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
@@ -114,12 +115,6 @@ def existing(folder: str) -> Iterator[str]:
             yield prefix + name
 
 
-def see_before(working: maps.Working, folder: str, old: Path) -> None:
-    """Note what earlier runs left in a folder: by the map there, and by the working copy `old` of a killed one."""
-    working.add_ours(Path(folder) / MAP)
-    working.add_ours(old)
-
-
 def see_foreign(working: maps.Working, folder: str) -> None:
     """Note the files in a folder that are in the way of documents and were not made by a mirror."""
     found = (path for path in existing(folder) if path.isprintable() or _is_text(path))
@@ -146,11 +141,11 @@ def finish(
 
     Return the paths of the files that stay and are not part of the mirror.
     """
-    working.commit()
+    working.keep()
     entry = index.page(working, start)
     _put(root, index_name(layout), entry, notify, is_ours=working.has_before())
     folder = Path(root.path)
-    own = {MAP, index_name(layout), *(f"{maps.WORKING}{suffix}" for suffix in maps.BESIDE)}
+    own = {MAP, index_name(layout), *(f"{maps.WORKING}{suffix}" for suffix in BESIDE)}
     others = [path for path in existing(root.path) if path not in own and not _is_part(working, path)]
     earlier = [path for path in others if _is_text(path) and _is_as_written(root, path, working.digests(path))]
     removed = set(_pruned(root, earlier, notify)) if prunes else set()
@@ -260,4 +255,4 @@ def run_batches(
                 is_put = not isinstance(piece, maps.Finished) and bool(put(piece))
     finally:
         forget()
-        working.commit()
+        working.keep()

@@ -1,6 +1,6 @@
 """Put finished files on the disk and rename them into place; parent process only.
 
-Input: jobs, and `FilesReady` from worker processes. Output: renamed files, and entries in the journal before that.
+Input: jobs, and `FilesReady` from worker processes. Output: renamed files, and before that entries in the run's state.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
     from concurrent.futures import Executor, Future
 
-    from absolve.run.journal import Journal
     from absolve.run.output_folder import OutputFolder
     from absolve.run.plan import Job
+    from absolve.run.state import State
 
 Item = TypeVar("Item")
 
@@ -33,11 +33,11 @@ AHEAD: Final = 256  # results that wait for the disk, at most
 class Publisher:
     """Rename complete files to their targets, in order; at the end remove temporary files, even of killed runs.
 
-    With a journal, jobs already done are skipped. `inside`: see `RewriteOptions`.
+    With the state of a run, jobs already done are skipped. `inside`: see `RewriteOptions`.
     """
 
-    def __init__(self, token: str, journal: Journal | None = None, inside: OutputFolder | None = None) -> None:
-        self._journal = journal
+    def __init__(self, token: str, state: State | None = None, inside: OutputFolder | None = None) -> None:
+        self._state = state
         self._token = token
         self._inside = inside
         self._folders: set[str] = set()  # folders that may contain temporary files of this run (relative to `inside`)
@@ -57,7 +57,7 @@ class Publisher:
     def watched(self, jobs: Iterable[Job]) -> Iterator[Job]:
         """Yield the jobs to do, and note the folders of their temporary files."""
         seen = self._seen(jobs)
-        return self._journal.remaining(seen) if self._journal else seen
+        return seen if self._state is None else self._state.remaining(seen, lambda job: job)
 
     def _seen(self, jobs: Iterable[Job]) -> Iterator[Job]:
         for job in jobs:
@@ -82,9 +82,9 @@ class Publisher:
         try:
             for made in ready.made:  # before a backup is put beside
                 made.check()
-            if self._journal and ready.made:
-                self._journal.note(job, ready.made[-1])
-                self._journal.keep()
+            if self._state is not None and ready.made:
+                self._state.done(job.input, ready.made[-1])
+                self._state.keep()
             for made in ready.made:
                 outputs.put(made)
         except (OSError, DocumentError) as error:
@@ -95,15 +95,11 @@ class Publisher:
             raise unwritable(job.target or job.input.name, error) from error
 
     def ended(self, job: Job, *, failed: bool) -> None:
-        """Note the end of a job; an unchanged input gets a journal entry. Raise DocumentError if that fails."""
+        """Note the end of a job: without a new file, and no failure, its file is unchanged. Raise DocumentError."""
         put = job.input.name in self._put
         self._put.discard(job.input.name)
-        if self._journal:
-            try:
-                if not put and not failed:
-                    self._journal.note(job)
-            finally:
-                self._journal.forget(job)
+        if self._state is not None:
+            self._state.ended(job.input, is_done=not put and not failed)
 
 
 def flushed(results: Iterable[tuple[Item, Any]]) -> Generator[tuple[Item, Any]]:
