@@ -32,8 +32,8 @@ from absolve.rewriting.edits import splice
 from absolve.rewriting.forms import apart_as
 from absolve.run import outputs
 from absolve.run.output_folder import Below
+from absolve.run.publish import unwritable
 from absolve.run.results import BytesRead, ChangeCounts, Failure, FilesReady, StdoutBytes, counted, guarded
-from absolve.run.rewritten_files import unwritable
 from absolve.urls.identity import percent_decoded
 
 if TYPE_CHECKING:

@@ -19,11 +19,13 @@ from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.run import buckets, inputs
 from absolve.run.outputs import made_state
 from absolve.run.results import BytesRead, LinkCounts, RowChunk
+from absolve.run.sources import local
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
+    from absolve.run.buckets import State as StoredState
     from absolve.run.inputs import Input
     from absolve.run.outputs import Made
     from absolve.run.plan import Job
@@ -227,10 +229,9 @@ def state_of(input_: Input) -> str:
     """
     if inputs.is_url(input_.name):
         return "url"
-    stored = input_.stored
-    if stored is None and not buckets.is_bucket(input_.name):
-        return _in_words(input_.name)
-    stored = stored or buckets.state(input_.name)
+    if input_.stored is None and not buckets.is_bucket(input_.name):
+        return _in_words(local(input_.name))
+    stored = input_.stored or _of_bucket(input_.name)
     return "" if stored is None else f"{stored.size}:{stored.mark}"
 
 
@@ -238,8 +239,14 @@ def _result_of(name: str) -> str:
     """Return the state of a result; of one in a store its size, which is known before the store has it."""
     if not buckets.is_bucket(name):
         return _in_words(name)
-    found = buckets.state(name)
+    found = _of_bucket(name)
     return "" if found is None else f"{found.size}"
+
+
+def _of_bucket(name: str) -> StoredState | None:
+    with suppress(OSError, ValueError):
+        return buckets.state(name)
+    return None
 
 
 def _made(made: Made) -> str:
