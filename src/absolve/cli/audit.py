@@ -31,12 +31,11 @@ def run(options: argparse.Namespace, report: Report) -> None:
     failures.check(options)
     _check(options)
     from absolve.cli import audit_running  # imports DuckDB
-    from absolve.run import state
 
     audit_running.check_outputs(options)
     with (
         leftovers.temporary_folder() as folder,
-        state.unwritable(folder),
+        failures.unwritable(folder),
         crawling.captured(options, report, needs=False) as urls,
     ):
         if urls is None:

@@ -5,10 +5,11 @@ Input: the options, the items of the run, its report. Output: `report.errors`, o
 
 from __future__ import annotations
 
+import errno
 import os
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from absolve.cli import options as shared
 from absolve.core.errors import DocumentError, UsageError
@@ -102,3 +103,22 @@ def written(options: argparse.Namespace, report: Report) -> Iterator[None]:
     except OSError as error:
         if stays_absolute:
             report.unlisted(error)
+
+
+@contextmanager
+def unwritable(name: str) -> Iterator[None]:
+    """Raise OSError, with this name, where a database of SQLite cannot be written: a full disk."""
+    import sqlite3  # 1 MB of memory that a run over one file does not need
+
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF not in _OF_THE_DISK:
+            raise
+        is_full = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_FULL
+        code, text = (errno.ENOSPC, os.strerror(errno.ENOSPC)) if is_full else (errno.EIO, str(error))
+        raise OSError(code, text, name) from error
+
+
+# SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN: primary result codes of SQLite
+_OF_THE_DISK: Final = frozenset({8, 10, 13, 14})

@@ -29,7 +29,7 @@ from absolve.mirror.sources import sources_of
 from absolve.mirror.survey import Choice
 from absolve.mirror.task import MirrorOptions
 from absolve.mirror.urls import Equivalences, wanted
-from absolve.run import buckets, leftovers, outputs, plan, special_files, state
+from absolve.run import buckets, leftovers, outputs, plan, special_files
 from absolve.run.inputs import is_folder
 from absolve.run.sources import STDIN
 from absolve.urls.identity import without_user
@@ -60,7 +60,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
         many.names(options)
         if start is not None:
             raise UsageError("--relative-only changes a whole folder: leave --from URL out")
-        with state.unwritable("--relative-only"):
+        with failures.unwritable("--relative-only"):
             mirror_in_place.in_place(options, report)
         return
     if options.diff:
@@ -97,7 +97,7 @@ def _run(start: str | None, asked: list[str], options: argparse.Namespace, repor
     settings = reading.settings._replace(base="empty", documents=True)
     reading = reading._replace(settings=settings, mirror_layout=options.mirror_layout)
     report.quiet, report.verbose = options.quiet, options.verbose
-    with state.unwritable(options.output or options.zip or "mirror"):
+    with failures.unwritable(options.output or options.zip or "mirror"):
         _make(reading, choice, start, asked, options, report)
 
 

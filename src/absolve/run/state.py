@@ -10,7 +10,6 @@ import errno
 import json
 import os
 import sqlite3
-import stat
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    from absolve.run.buckets import State as StoredState
+    from absolve.run.buckets import State as Stored
     from absolve.run.inputs import Input
     from absolve.run.outputs import Made
     from absolve.run.plan import Job
@@ -37,8 +36,6 @@ BESIDE: Final = ("", "-wal", "-shm", "-journal")  # suffixes of what SQLite writ
 _FOLDER_MODE: Final = 0o700  # required by XDG Base Directory
 TOGETHER: Final = 64  # inputs that are done, or
 _TOGETHER_BYTES: Final = 8 << 20  # bytes of rows, in one transaction
-# SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN: primary result codes of SQLite
-_OF_THE_DISK: Final = frozenset({8, 10, 13, 14})
 _COUNTS: Final = {kind.__name__: kind for kind in (BytesRead, LinkCounts)}
 _TABLES: Final = """\
 CREATE TABLE IF NOT EXISTS done (input BLOB PRIMARY KEY, how BLOB, result TEXT, counts TEXT) WITHOUT ROWID;
@@ -54,19 +51,6 @@ def removed(path: Path) -> None:
     """Remove a database, and what SQLite has written beside it."""
     for suffix in BESIDE:
         path.with_name(f"{path.name}{suffix}").unlink(missing_ok=True)
-
-
-@contextmanager
-def unwritable(name: str) -> Iterator[None]:
-    """Raise OSError, with this name, where a database of SQLite cannot be written: a full disk."""
-    try:
-        yield
-    except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode & 0xFF not in _OF_THE_DISK:
-            raise
-        is_full = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_FULL
-        code, text = (errno.ENOSPC, os.strerror(errno.ENOSPC)) if is_full else (errno.EIO, str(error))
-        raise OSError(code, text, name) from error
 
 
 class Database:
@@ -137,7 +121,7 @@ class State(Database):
             claims = [(claim.reference, claim.source) for claim in input_.claims]
             to = None if target is None else (path_of(target), before)
             how = fingerprint(repr((self._how, to, input_.url, input_.url_source, claims)))
-            now = before if target is None else _result_of(target)
+            now = before if target is None else _state(target, has_mark=False)
             is_done = bool(now) and self._row("how, result", key) == (how, now)
             if self._lists and key in self._order:
                 raise UsageError(f"--resume needs each input once: {input_.name} comes twice")
@@ -227,49 +211,32 @@ def state_of(input_: Input) -> str:
 
     Nothing is known of the state of a URL: what an interrupted run has of it is done.
     """
-    if inputs.is_url(input_.name):
-        return "url"
-    if input_.stored is None and not buckets.is_bucket(input_.name):
-        return _in_words(local(input_.name))
-    stored = input_.stored or _of_bucket(input_.name)
-    return "" if stored is None else f"{stored.size}:{stored.mark}"
+    return "url" if inputs.is_url(input_.name) else _state(local(input_.name), input_.stored)
 
 
-def _result_of(name: str) -> str:
-    """Return the state of a result; of one in a store its size, which is known before the store has it."""
-    if not buckets.is_bucket(name):
-        return _in_words(name)
-    found = _of_bucket(name)
-    return "" if found is None else f"{found.size}"
-
-
-def _of_bucket(name: str) -> StoredState | None:
-    with suppress(OSError, ValueError):
-        return buckets.state(name)
-    return None
+def _state(name: str, stored: Stored | None = None, *, has_mark: bool = True) -> str:
+    """Return the state of a file as text; of one in a store without its mark, which is not known before it is there."""
+    try:
+        if not buckets.is_bucket(name):
+            return _in_words(os.stat(name))  # noqa: PTH116 - faster, for very many
+        found = stored or buckets.state(name)
+    except (OSError, ValueError):
+        return ""
+    return "" if found is None else f"{found.size}:{found.mark if has_mark else ''}"
 
 
 def _made(made: Made) -> str:
     found = made_state(made)
-    return f"{found.st_size}" if made.is_sent and found is not None else _words(found)
+    return f"{found.st_size}:" if made.is_sent and found is not None else _in_words(found)
 
 
-def _in_words(path: str) -> str:
-    try:
-        return _words(os.stat(path))  # noqa: PTH116 - faster, for very many
-    except (OSError, ValueError):
-        return ""
-
-
-def _words(found: os.stat_result | None) -> str:
+def _in_words(found: os.stat_result | None) -> str:
     return "" if found is None else f"{found.st_ino}:{found.st_size}:{found.st_mtime_ns}"
 
 
 def _make_private(folder: Path) -> None:
     """Create a folder that only its user can read. Raise PermissionError if it belongs to another one."""
     folder.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
-    state = folder.stat()
-    if hasattr(os, "geteuid") and state.st_uid != os.geteuid():
+    if hasattr(os, "geteuid") and folder.stat().st_uid != os.geteuid():
         raise PermissionError(errno.EPERM, "the folder belongs to another user", str(folder))
-    if stat.S_IMODE(state.st_mode) & ~_FOLDER_MODE:
-        folder.chmod(_FOLDER_MODE)
+    folder.chmod(_FOLDER_MODE)
