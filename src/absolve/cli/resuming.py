@@ -58,7 +58,7 @@ def _opened(options: argparse.Namespace, *, lists: bool) -> State | None:
 
     path = _folder() / f"{fingerprint(repr(_run(options))).hex()}.sqlite"
     if options.resume and getattr(options, "in_place", False) and not path.exists():
-        raise UsageError("--resume: no earlier run over these inputs is incomplete: leave it out to begin one")
+        raise UsageError("--resume: no run over these inputs was interrupted, or has failures: leave --resume out")
     try:
         return State(path, _how(options), resume=options.resume, lists=lists)
     except (OSError, sqlite3.Error) as error:
