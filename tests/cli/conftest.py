@@ -13,7 +13,7 @@ def absolve(capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.Monk
 
 @pytest.fixture(autouse=True)
 def _state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep journals out of the home folder."""
+    """Keep states of runs out of the home folder."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
 
 

@@ -161,8 +161,10 @@ def test_a_rewrite_into_a_bucket_has_the_bytes_of_one_into_a_folder(
     one = absolve("rewrite", bucket.url("in/x.html"), "-o", bucket.url("one.html"), "--url", "http://h/")
     assert one.status == 0
     assert bucket.files("one.html") == {"one.html": expected["x.html"]}
-    again = absolve("rewrite", bucket.url("in/"), "-o", bucket.url("1False/"), "--url", "http://h/", "--resume")
-    assert "4 skipped" in again.err
+    command = ("rewrite", bucket.url("in/"), "-o", bucket.url("again/"), "--url", "http://h/")
+    bucket.put({"in/broken.html": b"\x7fELF\x02\x01\x01\0"})
+    assert absolve(*command).status == 3
+    assert "4 skipped" in absolve(*command, "--resume").err
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "parquet", "duckdb", "xlsx"])

@@ -1,4 +1,4 @@
-"""A dry run writes nothing: no result, no list, no journal, no temporary file, whatever options come with it.
+"""A dry run writes nothing: no result, no list, no state, no temporary file, whatever options come with it.
 
 Commands and options come from the parser. A new option whose value the table below does not know fails the test.
 """

@@ -6,16 +6,18 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from command_runner import Runner
 
 from absolve.cli import many
-from absolve.run.journal import Journal
+from absolve.run.state import State
 from tests.shapes.captures import files_below
 
 URL = "--url=http://h/"
+BROKEN = b"\x7fELF\x02\x01\x01\0"
 PAGE = b"<a href='%d.html'>x</a>" + b"<p>text</p>" * 200
 REMAP = "--remap=http://h=http://h/old"  # a second pass over the same file would be visible
 
@@ -44,25 +46,43 @@ def skipped(message: str) -> int:
     return int(words[0][1].replace(",", "")) if words else 0
 
 
+def failing(absolve: Runner, site: Path, *command: str) -> None:
+    """Run a command in which one input fails, which is put right afterwards."""
+    (site / "broken.html").write_bytes(BROKEN)
+    assert absolve(*command).status == 3
+    (site / "broken.html").unlink()
+
+
+def states() -> list[Path]:
+    return sorted((Path(os.environ["XDG_STATE_HOME"]) / "absolve").iterdir())
+
+
 @pytest.mark.parametrize("jobs", ["-j1", "-j2"])
-def test_resume_skips_finished_files(absolve: Runner, site: Path, where: list[str], jobs: str) -> None:
+def test_resume_skips_finished_files_until_all_are_done(absolve: Runner, site: Path, where: list[str], jobs: str) -> None:
     command = ["rewrite", str(site), URL, REMAP, jobs, *where]
-    assert absolve(*command) == (0, b"", "")
+    failing(absolve, site, *command)
     out = site if where == ["--in-place"] else site.with_name("out")
     after = files_below(out)
-    states = {path: path.stat().st_ino for path in out.rglob("*.html")}
+    inodes = {path: path.stat().st_ino for path in out.rglob("*.html")}
+    assert len(states()) == 1
     done = absolve(*command, "--resume")
     assert (done.status, skipped(done.err)) == (0, 12)
     assert files_below(out) == after
-    assert {path: path.stat().st_ino for path in out.rglob("*.html")} == states
+    assert {path: path.stat().st_ino for path in out.rglob("*.html")} == inodes
     assert b"http://h/old/0/0.html" in after["0/0.html"]
+    assert not states()
+    again = absolve(*command, "--resume")
+    assert again.status == (2 if where == ["--in-place"] else 0)
+    assert files_below(out) == after
 
 
-def test_resume_repeats_files_that_changed_since(absolve: Runner, site: Path, where: list[str]) -> None:
+def test_resume_repeats_files_that_failed_or_changed_since(absolve: Runner, site: Path, where: list[str]) -> None:
     command = ["rewrite", str(site), URL, REMAP, *where]
+    (site / "broken.html").write_bytes(BROKEN)
     absolve(*command)
     (site / "0/0.html").write_bytes(b"<a href=changed>")
-    assert skipped(absolve(*command, "--resume").err) == 11
+    done = absolve(*command, "--resume")
+    assert (done.status, skipped(done.err)) == (3, 11)
     out = site if where == ["--in-place"] else site.with_name("out")
     assert (out / "0/0.html").read_bytes() == b"<a href=http://h/old/0/changed>"
     if out != site:
@@ -70,48 +90,38 @@ def test_resume_repeats_files_that_changed_since(absolve: Runner, site: Path, wh
         (out / "2/2.html").write_bytes(b"")
         assert skipped(absolve(*command, "--resume").err) == 10
         assert b"http://h/old/2/2.html" in (out / "2/2.html").read_bytes()
+    (site / "broken.html").write_bytes(b"<a href=x>")
+    assert absolve(*command, "--resume").status == 0
+    assert (out / "broken.html").read_bytes() == b"<a href=http://h/old/x>"
 
 
 def test_resume_with_other_options_repeats_all_files(absolve: Runner, site: Path) -> None:
-    command = ["rewrite", str(site), "-o", str(site.with_name("out"))]
-    absolve(*command, URL)
-    assert skipped(absolve(*command, URL, "--resume", "--jobs=1", "--quiet").err) == 0
-    assert skipped(absolve(*command, URL, "--resume", "--jobs=1").err) == 12
-    assert skipped(absolve(*command, "--url=http://g/", "--resume").err) == 0
-    assert skipped(absolve(*command, "--url=http://g/", "--resume", "--fragments=absolute").err) == 0
-    assert b"http://g/0/0.html" in (site.with_name("out") / "0/0.html").read_bytes()
-
-
-def test_resume_compares_the_contents_of_a_file_of_rules(absolve: Runner, site: Path) -> None:
     rules = site.with_name("moved.csv")
     rules.write_text("http://h,http://one\n")
-    command = ["rewrite", str(site), URL, "-o", str(site.with_name("out")), "--remap", f"@{rules}"]
-    absolve(*command)
+    (site / "broken.html").write_bytes(BROKEN)
+    command = ["rewrite", str(site), "-o", str(site.with_name("out")), "--resume", "--remap", f"@{rules}"]
+    assert skipped(absolve(*command, URL).err) == 0
+    assert skipped(absolve(*command, URL, "--jobs=1").err) == 12
+    assert skipped(absolve(*command, "--url=http://g/").err) == 0
+    assert skipped(absolve(*command, "--url=http://g/", "--fragments=absolute").err) == 0
+    assert b"http://g/0/0.html" in (site.with_name("out") / "0/0.html").read_bytes()
+    absolve(*command, URL)
     rules.write_text("http://h,http://two\n")
-    assert skipped(absolve(*command, "--resume").err) == 0
+    assert skipped(absolve(*command, URL).err) == 0
     assert b"http://two/0/0.html" in (site.with_name("out") / "0/0.html").read_bytes()
-
-
-def test_resume_repeats_failed_files(absolve: Runner, site: Path) -> None:
-    (site / "broken.html").write_bytes(b"\x7fELF\x02\x01\x01\0")
-    command = ["rewrite", str(site), URL, "--in-place"]
-    assert absolve(*command).status == 3
-    done = absolve(*command, "--resume")
-    assert (done.status, skipped(done.err)) == (3, 12)
-    (site / "broken.html").write_bytes(b"<a href=x>")
-    assert absolve(*command, "--resume").status == 0
-    assert (site / "broken.html").read_bytes() == b"<a href=http://h/x>"
 
 
 def test_without_resume_all_files_are_processed(absolve: Runner, site: Path) -> None:
     command = ["rewrite", str(site), URL, "--in-place", REMAP]
-    absolve(*command)
+    failing(absolve, site, *command)
     assert absolve(*command) == (0, b"", "")
     assert b"http://h/old/old/0/0.html" in (site / "0/0.html").read_bytes()
 
 
-@pytest.mark.parametrize("options", [["site/0/0.html", "--in-place"], ["site", "--dry-run"], ["site/0/0.html"]])
-def test_resume_needs_a_run_with_a_journal(
+@pytest.mark.parametrize(
+    "options", [["site/0/0.html", "--in-place"], ["site", "--dry-run"], ["site/0/0.html"], ["site", "--in-place"]]
+)
+def test_resume_needs_a_run_that_can_be_continued(
     absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch, options: list[str]
 ) -> None:
     monkeypatch.chdir(site.parent)
@@ -119,37 +129,26 @@ def test_resume_needs_a_run_with_a_journal(
     assert (done.status, done.out) == (2, b"")
 
 
-def test_a_run_without_a_state_folder_has_no_journal(
+def test_a_run_without_a_state_folder_cannot_be_resumed(
     absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (site.parent / "file").touch()
     monkeypatch.setenv("XDG_STATE_HOME", str(site.parent / "file"))
-    assert absolve("rewrite", site, URL, "--in-place") == (0, b"", "")
-    assert absolve("rewrite", site, URL, "--in-place", "--resume").status == 2
+    command = ("rewrite", site, URL, "-o", site.with_name("out"))
+    assert absolve(*command) == (0, b"", "")
+    assert absolve(*command, "--resume").status == 2
 
 
 def test_a_second_run_of_the_same_inputs_to_the_same_output_is_refused(absolve: Runner, site: Path, where: list[str]) -> None:
-    assert absolve("rewrite", site, URL, *where).status == 0
-    (journal,) = (Path(os.environ["XDG_STATE_HOME"]) / "absolve").iterdir()
+    failing(absolve, site, "rewrite", str(site), URL, *where)
+    (path,) = states()
     site.with_name("other").symlink_to(site)
     before = files_below(site)
-    with Journal(journal, "", resume=True):
+    with closing(State(path, "", resume=True)):
         for name in (site, site.with_name("other")):
             done = absolve("rewrite", name, URL, REMAP, *where)
-            assert (done.status, "another run is working on the same files" in done.err) == (2, True)
+            assert (done.status, "another run with the same inputs and output" in done.err) == (2, True)
     assert files_below(site) == before
-
-
-def test_journals_unused_for_90_days_are_removed(absolve: Runner, site: Path) -> None:
-    folder = Path(os.environ["XDG_STATE_HOME"]) / "absolve"
-    command = ["rewrite", str(site), URL, "--in-place"]
-    assert absolve(*command).status == 0
-    (ours,) = folder.iterdir()
-    for name, days in (("old.sqlite", 91), ("old.sqlite-wal", 91), ("young.sqlite", 89), ("notes.txt", 91), (ours.name, 91)):
-        (folder / name).touch()
-        os.utime(folder / name, (time.time() - days * 86_400,) * 2)
-    assert skipped(absolve(*command, "--resume").err) == 12
-    assert {path.name for path in folder.iterdir()} == {"young.sqlite", "notes.txt", ours.name}
 
 
 def killed_and_resumed(folder: Path, files: int, kills: int, seed: int) -> None:
@@ -163,7 +162,7 @@ def killed_and_resumed(folder: Path, files: int, kills: int, seed: int) -> None:
     at = 0
     for turn in range(kills):
         at = chance.randint(at, at + (files - at) // (kills - turn + 1))
-        resume = ["--resume"] if turn else []
+        resume = ["--resume"] if turn else []  # and each run has its state when its first file is there
         run = subprocess.Popen([*command, *resume], env=environment, stderr=subprocess.DEVNULL, start_new_session=True)
         while (folder / "site" / names[at]).read_bytes() == before[names[at]] and run.poll() is None:
             time.sleep(0.001)
@@ -190,34 +189,22 @@ def test_a_run_killed_repeatedly_and_resumed_gives_the_same_files(tmp_path: Path
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="modes are of POSIX systems")
 @pytest.mark.parametrize("before", [None, 0o755])
-def test_journals_are_readable_only_by_their_user(
-    absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch, before: int | None
-) -> None:
+def test_only_their_user_can_read_states(absolve: Runner, site: Path, before: int | None) -> None:
     folder = Path(os.environ["XDG_STATE_HOME"]) / "absolve"
     if before is not None:  # as earlier versions left it
         folder.mkdir(mode=before)
         folder.chmod(before)
-    modes: dict[str, int] = {}
-
-    def seen(*_: object, **__: object) -> None:
-        modes.update({path.name.partition(".")[2]: path.stat().st_mode & 0o777 for path in folder.iterdir()})
-
-    monkeypatch.setattr("absolve.run.publish.Publisher.ended", seen)
-    command = ["rewrite", str(site), URL, "--in-place"]
-    for options in ([], [REMAP]):
-        assert absolve(*command, *options).status == 0
-        for path in folder.iterdir():
-            path.chmod(0o644)
+    assert absolve("rewrite", str(site), URL, "--in-place").status == 0
     assert folder.stat().st_mode & 0o777 == 0o700
-    assert modes == dict.fromkeys(("sqlite", "sqlite-wal"), 0o600)
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may give folders away")
-def test_no_journal_is_written_to_a_state_folder_of_another_user(absolve: Runner, site: Path) -> None:
+def test_nothing_is_written_to_a_state_folder_of_another_user(absolve: Runner, site: Path) -> None:
     folder = Path(os.environ["XDG_STATE_HOME"]) / "absolve"
     folder.mkdir()
     os.chown(folder, 12345, 12345)
-    assert absolve("rewrite", site, URL, "--in-place") == (0, b"", "")
-    done = absolve("rewrite", site, URL, "--in-place", "--resume")
+    command = ("rewrite", site, URL, "-o", site.with_name("out"))
+    assert absolve(*command) == (0, b"", "")
+    done = absolve(*command, "--resume")
     assert (done.status, "belongs to another user" in done.err) == (2, True)
     assert not list(folder.iterdir())

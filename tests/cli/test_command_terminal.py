@@ -11,6 +11,7 @@ from command_runner import FIXTURES, Runner, on_terminal
 
 from absolve.cli import diff
 from absolve.run.inputs import Input
+from tests.shapes.captures import page
 
 URL = "--url=http://h/d/"
 PAGE = b"<a href=x>x</a><a href=http://[>y</a><a href='#z'>z</a>"
@@ -265,15 +266,21 @@ def site() -> Path:
     return site
 
 
-@pytest.mark.parametrize("jobs", ["-j1", "-j2"])
-@pytest.mark.parametrize("format_", ["jsonl", "csv", "json"])
+@pytest.mark.parametrize(
+    ("table", "format_", "jobs"),
+    [("links", "jsonl", "-j1"), ("links", "csv", "-j2"), ("links", "json", "-j1"), ("documents", "csv", "-j2")],
+)
 def test_an_interrupted_list_goes_on_and_is_the_same(
-    absolve: Runner, site: Path, jobs: str, format_: str, monkeypatch: pytest.MonkeyPatch
+    absolve: Runner, site: Path, table: str, format_: str, jobs: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("absolve.cli.many.WORTH_A_POOL", 1)
-    absolve("links", site, URL, "-o", f"whole.{format_}")
+    monkeypatch.setattr("absolve.run.load.RANGE", 1000)
+    records = b"".join(page(f"http://h/{number}", b"<a href=x>" * number) for number in range(40))
+    (site / "c.warc").write_bytes(records)
+    monkeypatch.setattr("absolve.run.load.LARGE", len(records) // 2)  # a part of it is one input
+    absolve(table, site, URL, "-o", f"whole.{format_}")
     summary = absolve.summary
-    command = ("links", site, URL, "-o", f"l.{format_}", "--resume", jobs)
+    command = (table, site, URL, "-o", f"l.{format_}", "--resume", jobs)
     for bad in ("b.html", "f.html"):
         (site / bad).rename(f"{bad}.kept")
         (site / bad).write_bytes(BROKEN)
@@ -283,7 +290,7 @@ def test_an_interrupted_list_goes_on_and_is_the_same(
         Path(f"{bad}.kept").replace(site / bad)
     done = absolve(*command)
     assert done.status == 0
-    assert done.err.endswith("absolve: 4 skipped: done by an earlier run\n")
+    assert done.err.endswith("absolve: 5 skipped: done by an earlier run\n")
     assert Path(f"l.{format_}").read_bytes() == Path(f"whole.{format_}").read_bytes()
     assert without_time(absolve.summary) == without_time(summary)
     assert not list(Path(os.environ["XDG_STATE_HOME"]).rglob("*.sqlite*"))
@@ -291,20 +298,20 @@ def test_an_interrupted_list_goes_on_and_is_the_same(
 
 
 def test_an_interrupt_keeps_what_is_done(absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from absolve.run.journal import Journal
+    from absolve.run.state import State
 
-    ended = Journal.ended
+    ended = State.ended
 
-    def interrupted(self: Journal, input_: Input, *, failed: bool) -> None:
-        ended(self, input_, failed=failed)
+    def interrupted(self: State, input_: Input, *, is_done: bool) -> None:
+        ended(self, input_, is_done=is_done)
         if str(input_).count("d.html"):
             raise KeyboardInterrupt
 
     command = ("links", site, URL, "-o", "l.csv", "--resume", "-j1")
-    monkeypatch.setattr(Journal, "ended", interrupted)
+    monkeypatch.setattr(State, "ended", interrupted)
     assert absolve(*command).status == 130
     assert not Path("l.csv").exists()
-    monkeypatch.setattr(Journal, "ended", ended)
+    monkeypatch.setattr(State, "ended", ended)
     assert absolve(*command).err.endswith("absolve: 4 skipped: done by an earlier run\n")
     absolve("links", site, URL, "-o", "whole.csv")
     assert Path("l.csv").read_bytes() == Path("whole.csv").read_bytes()
@@ -333,9 +340,8 @@ def test_resume_needs_a_file_in_a_text_format(absolve: Runner, options: tuple[st
     assert "--resume needs -o FILE" in done.err
 
 
-@pytest.mark.parametrize("names", [("p.html", "p.html"), ("p.html", "./p.html")])
-def test_resume_needs_each_input_once(absolve: Runner, names: tuple[str, str]) -> None:
-    done = absolve("links", *names, URL, "-o", "l.csv", "--resume")
+def test_resume_needs_each_input_once(absolve: Runner) -> None:
+    done = absolve("links", "p.html", "p.html", URL, "-o", "l.csv", "--resume")
     assert (done.status, done.out) == (2, b"")
     assert "--resume needs each input once" in done.err
     assert not Path("l.csv").exists()

@@ -57,7 +57,7 @@ def test_diff_quotes_a_name_that_is_not_utf8_as_patch_reads_it() -> None:
     assert (status, out.splitlines()[0], err) == (0, rb'--- "caf\351.html"', b"")
 
 
-def test_rewrites_write_names_that_are_not_utf8_and_the_journal_knows_them() -> None:
+def test_rewrites_write_names_that_are_not_utf8_and_resume_knows_them() -> None:
     (Path(FOLDER) / BROKEN).write_bytes(b"<a><b></a>")
     for again in (False, True):
         resume = ["--resume"] if again else []

@@ -64,8 +64,7 @@ def test_the_working_copy_of_a_killed_run_leaves_nothing_beside_the_map(capture:
     root = capture.parent / "m"
     root.mkdir()
     working = Working(root / WORKING)  # killed while it planned
-    working.create({"a": "b"})
-    working.commit()
+    working.begin({"a": "b"})
     working.close()
     assert mirrored(capture, "--resume") == 0
     assert {path.name for path in root.iterdir()} == {"h", "index.html", "mirror.sqlite"}

@@ -21,6 +21,7 @@ from absolve.mirror.capture import Captured, Where
 from absolve.mirror.extensions import content_type
 from absolve.mirror.serve import Origins
 from absolve.mirror.survey import _Candidates
+from absolve.run.state import BESIDE
 from tests.shapes.captures import entry, har
 
 ENDLESS = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT n AS url, n AS path, n AS media_type FROM r"
@@ -41,7 +42,7 @@ def root(tmp_path: Path) -> Path:
     return tmp_path / "m"
 
 
-@pytest.mark.parametrize("name", [f"{maps.WORKING}{suffix}" for suffix in maps.BESIDE] + ["mirror.sqlite"])
+@pytest.mark.parametrize("name", [f"{maps.WORKING}{suffix}" for suffix in BESIDE] + ["mirror.sqlite"])
 def test_a_link_in_place_of_the_map_is_refused_and_its_target_stays(root: Path, name: str) -> None:
     victim = root.parent / "victim"
     with closing(sqlite3.connect(victim)) as database:
@@ -68,6 +69,14 @@ def test_a_folder_or_another_name_in_place_of_the_map_is_refused(root: Path) -> 
 
 def test_a_working_copy_that_is_none_is_named(root: Path) -> None:
     (root / maps.WORKING).write_bytes(b"x" * 5000)
+    done = run(str(root.parent / "c.har"), "-o", str(root))
+    assert (done.returncode, b"no working copy" in done.stderr) == (2, True)
+
+
+def test_a_working_copy_with_a_trigger_is_not_written(root: Path) -> None:
+    working = maps.Working(root / maps.WORKING)
+    working.connection.executescript("CREATE TRIGGER t AFTER INSERT ON ours BEGIN DELETE FROM earlier; END")
+    working.close()
     done = run(str(root.parent / "c.har"), "-o", str(root))
     assert (done.returncode, b"no working copy" in done.stderr) == (2, True)
 

@@ -19,7 +19,6 @@ from absolve.mirror.paths import folder_of
 @pytest.fixture
 def working() -> Iterator[Working]:
     made = Working(Path(":memory:"))
-    made.create({})
     yield made
     made.close()
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from absolve.mirror.capture import Captured, Where
-from absolve.mirror.map import BESIDE, WORKING, Finished, Row, Working, foreign, iso, opened, removed
+from absolve.mirror.map import WORKING, Finished, Row, Working, foreign, iso, opened
+from absolve.run.state import BESIDE, removed
 
 DATE = "20240501123059"
 
@@ -30,7 +31,7 @@ def finished(url: str, path: str, **more: Any) -> Finished:
 @pytest.fixture
 def working(tmp_path: Path) -> Iterator[Working]:
     made = Working(tmp_path / WORKING)
-    made.create({"run": "1"})
+    made.begin({"run": "1"})
     yield made
     made.close()
 
@@ -93,7 +94,6 @@ def test_the_map_is_the_same_bytes_in_whatever_order_documents_are_finished(tmp_
     found = []
     for number, order in enumerate((every, every[::-1])):
         working = Working(tmp_path / f"{number}.part")
-        working.create({})
         planned(working)
         for one in order:
             working.finish(one)
@@ -134,7 +134,6 @@ def test_the_files_of_a_finished_map_are_ours(working: Working, tmp_path: Path) 
     planned(working)
     working.write(tmp_path / "mirror.sqlite")
     later = Working(tmp_path / "later")
-    later.create({})
     assert not later.has_before()
     later.add_ours(tmp_path / "none")
     assert not later.has_before()
@@ -147,14 +146,17 @@ def test_the_files_of_a_finished_map_are_ours(working: Working, tmp_path: Path) 
     later.close()
 
 
-def test_the_files_of_a_killed_run_are_ours_but_not_the_foreign_ones(working: Working, tmp_path: Path) -> None:
+def test_the_files_of_a_killed_run_are_ours_but_not_the_foreign_ones(working: Working) -> None:
     planned(working).mark_foreign(["h/b.html"])
-    later = Working(tmp_path / "later")
-    later.create({})
-    later.add_ours(working.path)
+    working.begin({"run": "2"})
+    working.close()
+    later = Working(working.path)
+    later.begin({"run": "3"})  # what the first one made is known after a second one was killed at once, too
     assert later.is_ours("h/a.html")
     assert not later.is_ours("h/b.html")
-    assert foreign(working.connection) == {"h/b.html"}
+    assert later.documents() == (0, 0)
+    planned(later).mark_foreign(["h/c.html"])
+    assert foreign(later.connection) == {"h/c.html"}
     later.close()
 
 
@@ -177,8 +179,8 @@ def test_a_map_is_opened_to_be_read_only(working: Working, tmp_path: Path) -> No
 def test_the_working_copy_is_removed_with_all_beside_it(tmp_path: Path) -> None:
     for suffix in (*BESIDE, ".other"):
         (tmp_path / f"{WORKING}{suffix}").touch()
-    removed(tmp_path)
-    removed(tmp_path)
+    removed(tmp_path / WORKING)
+    removed(tmp_path / WORKING)
     assert [path.name for path in tmp_path.iterdir()] == [f"{WORKING}.other"]
 
 

@@ -24,11 +24,11 @@ CAPTURE = har(
 PATHS = {"h/index.html", "h/a/b.html", "h/m.js"}
 
 
-KILLED = "import os, sys; from absolve.cli import main; from absolve.mirror import write; write.{} = lambda *_, **__: os._exit(9); main(sys.argv[1:])"
+KILLED = "import os, sys; from absolve.cli import main; from absolve.mirror import map, write; {} = lambda *_, **__: os._exit(9); main(sys.argv[1:])"
 
 
-def killed(tmp_path: Path, step: str = "finish") -> None:
-    """Leave a run that was killed before a step: `finish` writes its map."""
+def killed(tmp_path: Path, step: str = "write.finish") -> None:
+    """Leave a run that was killed before a step: `write.finish` writes its map."""
     (tmp_path / "c.har").write_bytes(CAPTURE)
     command = ["mirror", str(tmp_path / "c.har"), "-o", str(tmp_path / "m"), "-q", "-j", "1"]
     assert subprocess.run([sys.executable, "-c", KILLED.format(step), *command], check=False).returncode == 9
@@ -49,8 +49,8 @@ def test_a_run_after_a_killed_one_gives_the_undisturbed_tree(
 
 def test_a_run_killed_before_it_read_the_map_of_another_killed_one_loses_none_of_it(tmp_path: Path) -> None:
     killed(tmp_path)
-    killed(tmp_path, "see_before")
-    killed(tmp_path, "see_before")
+    killed(tmp_path, "map.Working.add_ours")
+    killed(tmp_path, "map.Working.add_ours")
     data = har(entry("http://h/", f"{HEAD}new"))
     code, found = mirrored(tmp_path, "c.har", data, "--prune")
     assert (code, found) == (0, {"h/index.html": f"{HEAD}new".encode()})
@@ -126,7 +126,7 @@ def test_a_resumed_run_prunes_nothing_where_an_input_failed_before(tmp_path: Pat
     mirrored(tmp_path, "c.warc", PAGE + page("http://h/b", HEAD.encode()))
     (tmp_path / "c.warc").write_bytes(PAGE + page("http://h/b", HEAD.encode())[:-9])
     command = ["mirror", str(tmp_path / "c.warc"), "-o", str(tmp_path / "m"), "-q", "-j", "1", "--prune"]
-    assert subprocess.run([sys.executable, "-c", KILLED.format("finish"), *command], check=False).returncode == 9
+    assert subprocess.run([sys.executable, "-c", KILLED.format("write.finish"), *command], check=False).returncode == 9
     main([*command, "--resume"])
     assert set(tree(tmp_path / "m")) == {"h/index.html", "h/b.html"}
 

@@ -165,6 +165,11 @@ def test_corrupted_archives_in_ranges_give_the_same_results(path: Path, bits: li
     same_in_parts(path)
 
 
+@pytest.mark.parametrize("name", ["iana.warc.gz", "example-extra.warc"])
+def test_real_archives_in_ranges_give_the_same_results(shared: Path, name: str) -> None:
+    same_in_parts(shared / "warc/pywb/sample_archive/warcs" / name, sizes=[1000])
+
+
 def test_an_archive_of_images_in_ranges_gives_the_same_documents(path: Path) -> None:
     image = ONE.replace(b"application/http", b"image/png").replace(b"HTTP/1.1", b"PNG")
     path.write_bytes(ONE + image + TWO + gzip.compress(image + image) + GET + REVISIT + image + ONE)

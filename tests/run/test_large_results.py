@@ -18,7 +18,7 @@ from absolve.rewriting.edits import Splicer, splice
 from absolve.run.inputs import Input
 from absolve.run.load import ReadOptions
 from absolve.run.plan import Job, RewriteOptions
-from absolve.run.rewritten_files import Output
+from absolve.run.publish import Output
 from tests.shapes.memory import peak
 from tests.shapes.scale import COMPILED
 

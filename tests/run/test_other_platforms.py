@@ -44,7 +44,7 @@ COMMANDS = {
     "in place with a backup": ["rewrite --in-place index.html --url http://h/ --backup .orig"] * 2,
     "a folder": ["rewrite . --url http://h/ -o ../OUT"] * 2,
     "a folder by workers": ["rewrite . --url http://h/ -o ../OUT --jobs 2"],
-    "in place by workers, with a journal": ["rewrite . --url http://h/ --in-place --jobs 2 --resume"] * 2,
+    "a list that can be resumed": ["links . --url http://h/ -o links.csv --jobs 2 --resume"] * 2,
     "links as CSV": ["links . --url http://h/ -o links.csv"] * 2,
     "links as SQLite": ["links . --url http://h/ -o links.sqlite"] * 2,
     "links by workers": ["links . --url http://h/ --jobs 2"],

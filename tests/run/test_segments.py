@@ -5,18 +5,15 @@ import io
 import random
 import tracemalloc
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from absolve.core.errors import Diagnostic
 from absolve.core.model import Document
 from absolve.document.walk import Settings, walk
-from absolve.formats import registry
 from absolve.inventory import link_rows
 from absolve.rewriting import rewriter
 from absolve.run.inputs import Input
-from absolve.run.load import ReadOptions, Segment, each, is_archive, ranges, stretches
+from absolve.run.load import ReadOptions, Segment, each, stretches
 from tests.shapes.captures import zipped
 
 DEFAULTS = Settings()
@@ -27,19 +24,6 @@ def record(page: bytes, url: str = "http://w.example/d/p.html") -> bytes:
     http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%b" % (len(page), page)
     head = b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: %b\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n"
     return head % (url.encode(), len(http)) + http + b"\r\n\r\n"
-
-
-@pytest.mark.parametrize("head", [b"<p>", b"WARC/1.0\r\n", b"", b"\x1f\x8b"])
-@pytest.mark.parametrize("name", ["a.warc", "a.WARC.gz", "a.arc", "a.html", "a", "warc"])
-def test_an_archive_is_one_by_its_name_or_its_beginning(name: str, head: bytes) -> None:
-    expected = registry.sniff(head, name) == registry.WARC
-    assert is_archive(Input(name, name), ReadOptions(DEFAULTS), head) == expected
-    assert expected == (("." in name and "html" not in name) or head[:4] == b"WARC")
-
-
-def warc(http: bytes, kind: str, *fields: str) -> bytes:
-    head = [f"WARC/1.0\r\nWARC-Type: {kind}", *fields, "WARC-Target-URI: http://w.example/x"]
-    return "\r\n".join([*head, f"Content-Length: {len(http)}\r\n\r\n"]).encode() + http + b"\r\n\r\n"
 
 
 def request(size: int = 0) -> bytes:
@@ -83,10 +67,6 @@ def test_a_record_that_is_too_large_is_reported_for_any_media_type() -> None:
 @pytest.mark.parametrize("data", FILES.values(), ids=FILES)
 def test_record_by_record_gives_the_results_of_the_whole_archive(data: bytes) -> None:
     same_as_a_whole(data)
-
-
-@pytest.mark.parametrize("data", FILES.values(), ids=FILES)
-def test_unchanged_records_are_the_same_objects(data: bytes) -> None:
     assert all(one.rewritten(lambda _: None) is one.raw for one in streamed(data))
 
 
@@ -94,47 +74,6 @@ def test_unchanged_records_are_the_same_objects(data: bytes) -> None:
 def test_real_archives_give_the_same_results_record_by_record(shared: Path, name: str) -> None:
     same_as_a_whole((shared / "warc/pywb/sample_archive/warcs" / name).read_bytes())
 
-
-
-def in_ranges(data: bytes, size: int, settings: Settings = DEFAULTS) -> tuple[list[Any], list[Diagnostic], int]:
-    """Return the rows and diagnostics of separate ranges, and the number of ranges."""
-    found = list(ranges(io.BytesIO(data), settings, size))
-    parts = [list(stretches(io.BytesIO(data), "x.warc", settings, within=within)) for within in found]
-    assert b"".join(one.raw for part in parts for one in part) == data
-    rows = [row for part in parts for one in part if one.entity for row in link_rows.rows(one.entity)]
-    return rows, [diagnostic for part in parts for one in part for diagnostic in one.diagnostics], len(found)
-
-
-@pytest.mark.parametrize("size", [1, 300, 100_000])
-@pytest.mark.parametrize("data", FILES.values(), ids=FILES)
-def test_each_separate_range_gives_its_part_of_the_whole_results(data: bytes, size: int) -> None:
-    rows, diagnostics, _ = in_ranges(data, size)
-    whole = streamed(data)
-    assert rows == [row for one in whole if one.entity for row in link_rows.rows(one.entity)]
-    assert diagnostics == [diagnostic for one in whole for diagnostic in one.diagnostics]
-
-
-@pytest.mark.parametrize("limit", [{"max_depth": 0}, {"max_depth": 1}, {"max_size": 400}, {"max_links": 1}], ids=str)
-@pytest.mark.parametrize("data", FILES.values(), ids=FILES)
-def test_ranges_count_documents_skipped_by_limits(data: bytes, limit: dict[str, int]) -> None:
-    settings = Settings(**limit)  # type: ignore[arg-type]
-    whole = list(stretches(io.BytesIO(data), "x.warc", settings))
-    expected = [row for one in whole if one.entity for row in link_rows.rows(one.entity)]
-    assert in_ranges(data, 1, settings)[0] == expected
-
-
-def test_a_range_begins_with_a_record_and_has_the_requested_size() -> None:
-    assert [in_ranges(FILES["plain"], size)[2] for size in (1, len(LINKS) + 1, 100_000)] == [3, 2, 1]
-    assert [in_ranges(FILES["several in a member"], size)[2] for size in (1, 100_000)] == [2, 1]
-
-
-@pytest.mark.parametrize("name", ["iana.warc.gz", "example-extra.warc"])
-def test_ranges_of_real_archives_give_the_results_of_the_whole(shared: Path, name: str) -> None:
-    data = (shared / "warc/pywb/sample_archive/warcs" / name).read_bytes()
-    whole = streamed(data)
-    rows, _, number = in_ranges(data, 1000)
-    assert number > 1
-    assert rows == [row for one in whole if one.entity for row in link_rows.rows(one.entity)]
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from absolve.audit import live, servers, tables
 from absolve.cli import crawling
 from absolve.cli.hints import is_url
 from absolve.core.errors import UsageError, in_short
-from absolve.run import leftovers
+from absolve.run import leftovers, state
 from absolve.urls.identity import origin, without_user
 
 if TYPE_CHECKING:
@@ -29,12 +29,11 @@ def run(options: argparse.Namespace, report: Report) -> None:
     failing = tables.failing(options.fail_on)
     _check(options)
     from absolve.cli import audit_running  # imports DuckDB
-    from absolve.run import journal
 
     audit_running.check_outputs(options)
     with (
         leftovers.temporary_folder() as folder,
-        journal.unwritable(folder),
+        state.unwritable(folder),
         crawling.captured(options, report, needs=False) as urls,
     ):
         if urls is None:

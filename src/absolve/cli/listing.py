@@ -29,8 +29,10 @@ from absolve.run.links_task import (
     listed,
 )
 from absolve.run.load import spread
+from absolve.run.plan import Job
 from absolve.run.results import RowChunk
 from absolve.run.safe_cells import Cells
+from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
     import argparse
@@ -39,39 +41,37 @@ if TYPE_CHECKING:
     from absolve.cli.reporting import Report
     from absolve.cli.totals import Totals
     from absolve.run.inputs import Input
-    from absolve.run.journal import Journal
+    from absolve.run.state import State
     from absolve.tables import Sink
 
 
 def run(options: argparse.Namespace, report: Report) -> None:
     """List the table that the command is named after; a database of links gets the other one, too."""
     how = _how(options, options.command)
+    form = tables.FORMATS[how.format]
+    if options.resume:
+        _check_resumable(options, is_text=form.text and how.format != tables.TABLE)
     if options.sql is not None:
         _ask(how, options, report)
-    elif how.table != LINKS:
-        _list(how, options, report)
     else:
-        keeps_bytes = tables.FORMATS[how.format].text and how.format != tables.TABLE
-        with resuming.list_journal(options, keeps_bytes=keeps_bytes) as journal:
-            _list(how, options, report, journal)
-            if journal is not None:
-                if journal.skipped and not options.quiet:
-                    print(f"absolve: {journal.skipped:,} skipped: done by an earlier run", file=sys.stderr)
-                if not report.failures:
-                    journal.remove()
+        with resuming.state(options, report, lists=True, kept=options.resume) as state:
+            _list(how, options, report, state)
     if how.table == LINKS and any(report.totals.problems[code] for code in shared.fail_on(options)):
         report.has_findings = True
 
 
-def _ask(how: ListOptions, options: argparse.Namespace, report: Report) -> None:
-    """Print the result of --sql over all rows and all columns, which are put into a database first.
+def _check_resumable(options: argparse.Namespace, *, is_text: bool) -> None:
+    """Raise UsageError for a list that cannot be continued."""
+    if options.output in {None, special_files.STDOUT} or options.sql is not None or not is_text:
+        raise UsageError("--resume needs -o FILE in jsonl, json, csv, tsv, md or html, and no --sql")
+    if STDIN in options.inputs or not (options.inputs or options.from_):
+        raise UsageError("--resume cannot read the standard input (-) again: name files or folders")
 
-    Raise UsageError for --resume: a query needs all rows.
-    """
+
+def _ask(how: ListOptions, options: argparse.Namespace, report: Report) -> None:
+    """Print the result of --sql over all rows and all columns, which are put into a database first."""
     from absolve.cli import queries  # imports DuckDB
 
-    if getattr(options, "resume", False):
-        raise UsageError("--resume needs -o FILE in a text format, without --sql")
     queries.check(options.sql)
     columns = tuple(name for name in every_column(how.table) if name not in {"file_start", "file_end"})
     cells = Cells(masked=how.cells.masked)
@@ -92,27 +92,25 @@ def _list(
     how: ListOptions,
     options: argparse.Namespace,
     report: Report,
-    journal: Journal | None = None,
+    state: State | None = None,
     path: Path | None = None,
 ) -> None:
     """Write the rows to the output of the options, or into a database at `path`."""
 
     def ended(input_: Input) -> None:
-        if journal is not None:
-            journal.ended(input_, failed=input_.name in report.failures)
+        if state is not None:
+            state.ended(input_, is_done=input_.name not in report.failures)
 
-    found = many.found(options, report)
-    # With a journal an archive is one task.
-    apart = spread(found, how.reading, many.processes(options)) if journal is None else journal.unlisted(found)
+    apart = spread(many.found(options, report), how.reading, many.processes(options))
     run_ = many.run(
         partial(listed, how),
-        apart,
+        apart if state is None else state.remaining(apart, Job),
         lambda input_: input_,
         options,
         report,
         ended,
         summed=partial(_summed, options) if how.table == LINKS else None,
-        counted=journal.count if journal is not None else None,
+        counted=state.count if state is not None else None,
     )
     sink, stream = tables.by_name(how.format), tables.FORMATS[how.format].stream
     to = shared.opened(options, many.names(options), stream=stream) if path is None else nullcontext(path)
@@ -125,7 +123,7 @@ def _list(
             yield piece.table, piece.chunk
 
     with to as out, closing(run_) as pieces:
-        _write(how, sink, chunks(_rows(pieces, journal, report)), out, options)
+        _write(how, sink, chunks(_rows(pieces, state, report)), out, options)
     if not number and (selecting := shared.selecting(options)):
         report.note("empty-selection", f"no row is selected by {selecting}")
     if how.table != LINKS and not options.quiet:
@@ -133,13 +131,13 @@ def _list(
 
 
 def _rows(
-    pieces: Iterable[tuple[Input, RowChunk]], journal: Journal | None, report: Report
+    pieces: Iterable[tuple[Input, RowChunk]], state: State | None, report: Report
 ) -> Iterator[RowChunk]:
-    """Yield the rows of all inputs; those of inputs that are done come from the journal, with their counts."""
-    if journal is None:
+    """Yield the rows of all inputs; those of inputs that are done come from the state, with their counts."""
+    if state is None:
         yield from (piece for _, piece in pieces)
         return
-    for piece in journal.merged(pieces):
+    for piece in state.listed(pieces):
         if isinstance(piece, RowChunk):
             yield piece
         else:

@@ -289,12 +289,13 @@ def _interruptible(done: _Done, options: argparse.Namespace, report: Report) -> 
 
 
 def _report_interrupted(done: int, total: int | None, options: argparse.Namespace, report: Report) -> None:
-    """Print how far a run over several inputs came, and that --resume goes on where a journal is kept."""
+    """Print how far a run over several inputs came, and that --resume goes on where its state is kept."""
     if total is not None and total < 2:
         return
     given = vars(options)
     writes = given.get("in_place") or given.get("output") not in {None, "-"}
-    resumes = "resume" in given and writes and not (given.get("dry_run") or given.get("diff"))
+    is_kept = given.get("resume") or options.command in {"rewrite", "mirror"}
+    resumes = is_kept and writes and not (given.get("dry_run") or given.get("diff"))
     text = f"{done:,} done" if total is None else f"{done:,} of {total:,} done"
     report.note("interrupted", f"{text}; --resume goes on" if resumes else text)
 

@@ -29,7 +29,7 @@ from absolve.mirror.sources import sources_of
 from absolve.mirror.survey import Choice
 from absolve.mirror.task import MirrorOptions
 from absolve.mirror.urls import Equivalences, wanted
-from absolve.run import buckets, journal, leftovers, outputs, plan, special_files
+from absolve.run import buckets, leftovers, outputs, plan, special_files, state
 from absolve.run.inputs import is_folder
 from absolve.run.sources import STDIN
 from absolve.urls.identity import without_user
@@ -84,7 +84,7 @@ def _run(asked: list[str], options: argparse.Namespace, report: Report) -> None:
     settings = reading.settings._replace(base="empty", documents=True)
     reading = reading._replace(settings=settings)
     report.quiet, report.verbose = options.quiet, options.verbose
-    with journal.unwritable(options.output or "mirror"):
+    with state.unwritable(options.output or "mirror"):
         _make(reading, choice, asked, options, report)
 
 
@@ -194,7 +194,6 @@ def _summary(working: maps.Working, aside: list[str], options: argparse.Namespac
 def _dry(order: making.Order, options: argparse.Namespace, report: Report) -> None:
     """Print the path of each URL that would be held."""
     with closing(maps.Working(Path(":memory:"))) as working:
-        working.create({})
         write.planned(working, order.how, order.choice, report.finding)
         with json_array.array(options) as add:
             for url, path in working.rows("SELECT url, path FROM plan WHERE path IS NOT NULL ORDER BY url"):

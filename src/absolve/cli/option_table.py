@@ -372,8 +372,8 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
     ),
     HELP: (
         _harmless("-j --jobs N", _RUNS, "number of processes (default: one per core)", type=whole(1, 1024)),
-        Option("--resume", "rewrite", "continue an earlier run: skip inputs that are done"),
-        Option("--resume", "links", "continue an earlier run; OUT is a text format"),
+        Option("--resume", "rewrite", "continue a run that was killed or has failures: skip inputs that are done"),
+        Option("--resume", "links documents", "continue such a run; OUT is a text format"),
         Option("--resume", "mirror", "continue a run that was killed"),
         _harmless("-q --quiet", _RUNS, "report failures only", rivals="verbosity"),
         _harmless("-v --verbose", _RUNS, "report every diagnostic, also what inputs share", rivals="verbosity"),

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from absolve.cli.totals import Totals
     from absolve.core.model import Edit
     from absolve.run.inputs import Input
-    from absolve.run.journal import Journal
     from absolve.run.results import Counts, TaskResult
     from absolve.run.safe_cells import Cells
+    from absolve.run.state import State
 
     Show: TypeAlias = Callable[[str, bytes, Sequence[Edit]], Iterable[bytes]]
 
@@ -91,23 +91,21 @@ def _run(
     options: argparse.Namespace,
     report: Report,
 ) -> None:
-    """Run the task `work` on all jobs, with a journal and a log."""
+    """Run the task `work` on all jobs, with the state of the run and a log."""
     summed = of_possible_changes if options.dry_run or options.diff else of_changes
     report.totals.unread_are = "kept unchanged"
     if options.output is not None and _are_several(options):
         report.totals.failed_are = f" (not in {printable.printable(options.output)})"
     with (
-        resuming.journal(options, several=_are_several(options)) as journal,
+        resuming.state(options, report, kept=_keeps_state(options)) as state,
         json_array.array(options) as add,
-        closing(published(how, work, jobs, options, report, summed, journal, add)) as changes,
+        closing(published(how, work, jobs, options, report, summed, state, add)) as changes,
     ):
         if options.log is None:
             for _ in changes:
                 pass
         else:
             _write_log(options.log, changes)
-        if journal and journal.skipped and not options.quiet:
-            print(f"absolve: {journal.skipped:,} skipped: done by an earlier run", file=sys.stderr)
 
 
 def published(
@@ -117,14 +115,14 @@ def published(
     options: argparse.Namespace,
     report: Report,
     summed: Callable[[Totals], str],
-    journal: Journal | None = None,
+    state: State | None = None,
     add: Callable[[dict[str, Any]], None] | None = None,
 ) -> Generator[Sequence[Sequence[Any]]]:
     """Publish the files that the task `work` makes, print data for the standard output; yield changes for the log.
 
     `add` gets the counts of each input instead of these data.
     """
-    with Publisher(how.token, journal, how.inside) as publisher:
+    with Publisher(how.token, state, how.inside) as publisher:
 
         def ended(job: Job) -> None:
             with report.guard(job.input.name):
@@ -236,6 +234,10 @@ def _check(options: argparse.Namespace) -> None:
     """Raise UsageError if options contradict each other, or an output is also an input."""
     names = many.names(options)
     listed = options.from_ is not None
+    if options.resume and options.log is not None:
+        raise UsageError("--log cannot be continued: what an earlier run changed would be missing; leave out --resume")
+    if options.resume and not _keeps_state(options):
+        raise UsageError("--resume needs several inputs, and -o FOLDER or --in-place")
     if options.backup is not None and not options.in_place:
         raise UsageError("--backup needs --in-place")
     if options.format == "json" and not options.dry_run:
@@ -262,6 +264,10 @@ def _are_several(options: argparse.Namespace) -> bool:
     """Return whether there may be more than one input."""
     names = many.names(options)
     return len(names) > 1 or options.from_ is not None or any(map(inputs.is_many, names))
+
+
+def _keeps_state(options: argparse.Namespace) -> bool:
+    return _are_several(options) and not (options.dry_run or options.diff)
 
 
 def _has_output(options: argparse.Namespace) -> bool:

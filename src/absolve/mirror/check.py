@@ -29,6 +29,7 @@ from absolve.mirror.policy import is_identity, is_lazy
 from absolve.mirror.urls import Equivalences, twin
 from absolve.mirror.write import existing
 from absolve.rewriting import rewriter
+from absolve.run.state import BESIDE
 from absolve.urls.identity import is_name, normal, percent_decoded
 
 if TYPE_CHECKING:
@@ -322,7 +323,7 @@ def _is_there(fragment: str, there: set[str]) -> bool:
 
 # The map, its working copies, and what SQLite makes beside them.
 _OF_MAP: Final = frozenset(
-    f"{name}{suffix}" for name in (MAP, maps.WORKING, f"{maps.WORKING}.old") for suffix in maps.BESIDE
+    f"{name}{suffix}" for name in (MAP, maps.WORKING) for suffix in BESIDE
 )
 
 

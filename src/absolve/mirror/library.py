@@ -228,7 +228,6 @@ class MirrorPlan(Mapping[str, str]):
     def __init__(self, readers: Sequence[Reader], choice: Choice, profile: str, *, severs: bool) -> None:
         self.diagnostics: list[Diagnostic] = []
         self._working = Working(Path(":memory:"))
-        self._working.create({})
         survey = Survey(readers, choice, self.diagnostics.append)
         names = ["" for _ in readers]
         self._working.add_places(survey.places)

@@ -29,6 +29,7 @@ from absolve.rewriting import rewriter
 from absolve.run import buckets, inputs, leftovers, outputs, plan
 from absolve.run.output_folder import alone, created
 from absolve.run.results import FilesReady
+from absolve.run.state import removed
 from absolve.urls.identity import normal
 
 if TYPE_CHECKING:
@@ -74,7 +75,6 @@ def chosen(order: Order) -> Order:
 def _reached(how: MirrorOptions, choice: Choice, start: str, depth: int | None) -> frozenset[str]:
     """Return the URLs of the part of a capture that a page leads to."""
     with leftovers.temporary_folder() as temporary, closing(maps.Working(Path(temporary) / maps.WORKING)) as working:
-        working.create({})
         write.planned(working, how, choice, lambda _: None)  # it is planned, and reported, once more
         return reached(how._replace(map=str(working.path)), working, start, depth)
 
@@ -160,7 +160,7 @@ def _into_folder(
     facts = (repr(how.severs), repr(how.reading))
     state = write.state_of(how.sources, order.choice, facts)
     has_failed = bool(course.reports.failures)
-    was_killed = any((Path(folder.path) / f"{maps.WORKING}{suffix}").is_file() for suffix in ("", ".old"))
+    was_killed = Path(how.map).is_file()
 
     def put(piece: Any) -> int:
         return put_all(piece, course.reports) if isinstance(piece, FilesReady) else 0
@@ -179,7 +179,7 @@ def _into_folder(
                 pack()
         done(working)
     if number or not was_killed:  # otherwise its working copy has what the killed run made
-        maps.removed(Path(folder.path))
+        removed(Path(how.map))
 
 
 def _finish(
@@ -197,25 +197,15 @@ def _finish(
 
 
 def _working(folder: OutputFolder, state: dict[str, str], *, resume: bool) -> tuple[maps.Working, bool]:
-    """Return the working copy of the map, and whether it is new. That of a run that was killed is read first."""
+    """Return the working copy of the map, and whether its run begins anew."""
     maps.check_own(Path(folder.path))
-    path = Path(folder.path) / maps.WORKING
-    old = path.with_name(f"{maps.WORKING}.old")
-    working = maps.working_copy(path) if path.is_file() else None
-    if working is not None:
-        if resume and working.is_of(state):
-            return working, False
-        working.close()
-        if not old.is_file():  # otherwise a run was killed before it had read that one, and made nothing
-            path.replace(old)
-    maps.removed(path.parent)
-    working = maps.Working(path)
-    working.create(state)
-    write.see_before(working, folder.path, old)
-    working.commit()
-    for suffix in maps.BESIDE:  # a reader of a database in WAL mode leaves two files beside it
-        old.with_name(f"{old.name}{suffix}").unlink(missing_ok=True)
-    return working, True
+    working = maps.Working(Path(folder.path) / maps.WORKING)
+    is_new = not (resume and working.is_of(state))
+    if is_new:
+        working.begin(state)
+        working.add_ours(Path(folder.path) / MAP)
+        working.keep()
+    return working, is_new
 
 
 def _into_store(output: str, order: Order, course: Course, done: Done) -> None:
@@ -243,7 +233,6 @@ _ARCHIVES: Final = (".gz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".pdf", ".epub"
 def into_zip(name: str, order: Order, course: Course, done: Done) -> None:
     """Write the ZIP, completely or not at all."""
     with leftovers.temporary_folder() as temporary, closing(maps.Working(Path(temporary) / maps.WORKING)) as working:
-        working.create({})
         write.planned(working, order.how, order.choice, course.reports.finding)
         if working.documents()[0]:
             with outputs.opened(name) as file:

@@ -7,6 +7,7 @@ that a killed one can go on; the map itself is made of it at the end, the same b
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import stat
 from collections import Counter
@@ -21,6 +22,7 @@ from absolve.formats import registry
 from absolve.mirror import absent, capture, paths
 from absolve.mirror.capture import Part
 from absolve.mirror.paths import MAP
+from absolve.run.state import BESIDE, Database, removed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
     from absolve.mirror.capture import Captured, Where
 
 WORKING: Final = f"{MAP}.part"
-BESIDE: Final = ("", "-wal", "-shm", "-journal")  # suffixes of what SQLite writes beside a file
 
 _TABLES: Final = """\
 CREATE TABLE resources (url TEXT PRIMARY KEY, path TEXT, status INTEGER, media_type TEXT, digest TEXT, date TEXT,
@@ -57,14 +58,19 @@ CREATE TABLE texts (path TEXT PRIMARY KEY, text TEXT);
 CREATE TABLE parts (url TEXT, part INTEGER, source INTEGER, "offset" INTEGER, number INTEGER, start INTEGER,
   size INTEGER, PRIMARY KEY (url, part)) WITHOUT ROWID;
 """
-_STATEMENTS: Final = frozenset(f"{_TABLES}{_PLAN}".rstrip(";\n").split(";\n"))
-_PLAN_TABLES: Final = ("plan", "sources", "ours", "forms", "state", "foreign_files", "places", "texts", "parts")
 _INDEXES: Final = """\
 CREATE UNIQUE INDEX by_path ON plan (path) WHERE path IS NOT NULL;
 CREATE INDEX by_place ON plan (source, "offset", number, url) WHERE path IS NOT NULL;
 CREATE INDEX by_file ON places (source, "offset");
 CREATE INDEX by_form ON places (source, form);
+CREATE INDEX by_folder ON plan (folder);
 """
+_OF_WORKING: Final = f"{_TABLES.partition(';')[2].strip()}\n{_PLAN}"
+_STATEMENTS: Final = frozenset(f"{_TABLES}{_PLAN}{_INDEXES}".rstrip(";\n").split(";\n"))
+# The files that a killed run made, or may have begun to make: a digest that it has not noted is "".
+_SEE_KILLED: Final = """\
+INSERT OR IGNORE INTO ours SELECT path, coalesce(CAST(digest AS TEXT), '') FROM plan
+WHERE typeof(path) = 'text' AND path NOT IN (SELECT path FROM foreign_files)"""
 _INSERT: Final = {
     "plan": "INSERT INTO plan VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     "missing": "INSERT INTO missing VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count",
@@ -115,46 +121,52 @@ class Finished(NamedTuple):
     is_there: bool = True
 
 
-class Working:
-    """The working copy of a map; only the parent process writes it."""
+class Working(Database):
+    """The working copy of a map, from which a run that was killed goes on; only the parent process writes it."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self._db = sqlite3.connect(path, isolation_level=None)  # ":memory:" is a database in memory
-        self._db.execute("PRAGMA journal_mode = WAL")
-        self._db.execute("PRAGMA synchronous = OFF")  # a crash of the system loses no document: it is made again
-        self._db.execute("BEGIN")
+        """Open or create a working copy; ":memory:" is a database in memory. Raise UsageError for another file."""
+        try:
+            is_begun = is_regular(path) and _is_begun(path)
+        except sqlite3.Error as error:
+            raise UsageError(f"{path}: this is no working copy of a mirror: remove it ({error})") from error
+        super().__init__(path, "" if is_begun else f"BEGIN; {_OF_WORKING} COMMIT;")
         self._pending = 0
         self._linked: Counter[str] = Counter()  # added for many pages at once: see `_add_counts`
         self._missing: Counter[tuple[str, str]] = Counter()
         self._first: dict[tuple[str, str], str] = {}
 
-    def create(self, state: dict[str, str]) -> None:
-        """Create the tables, with the state that identifies a run."""
-        for statement in (_TABLES.partition(";\n")[2] + _PLAN).split(";\n"):
-            self._db.execute(statement)
-        self._db.executemany("INSERT INTO state VALUES (?, ?)", sorted(state.items()))
+    def begin(self, state: dict[str, str]) -> None:
+        """Empty the tables for a run that this state identifies; the files that a killed run made are known.
+
+        A kill before the next `keep` leaves all as it was.
+        """
+        self.connection.execute(_SEE_KILLED)
+        for name in re.findall(r"CREATE TABLE (\w+)", _OF_WORKING):
+            if name != "ours":
+                self.connection.execute(f"DELETE FROM {name}")  # noqa: S608 - our own words
+        for name in re.findall(r"INDEX (\w+)", _INDEXES):
+            self.connection.execute(f"DROP INDEX IF EXISTS {name}")
+        self.connection.executemany("INSERT INTO state VALUES (?, ?)", sorted(state.items()))
 
     def is_of(self, state: dict[str, str]) -> bool:
         """Return whether this is the working copy of a run with the same state, and its plan is complete."""
-        with suppress(sqlite3.Error):
-            found = dict(self._db.execute("SELECT name, value FROM state WHERE name <> 'unread'"))
-            return found == state | {"planned": "1"}
-        return False
+        found = dict(self.connection.execute("SELECT name, value FROM state WHERE name <> 'unread'"))
+        return found == state | {"planned": "1"}
 
     def add_parts(self, wholes: Mapping[str, Iterable[Part]]) -> None:
         """Write the parts of which documents are joined, by URL."""
         rows = ((url, i, *part.where, *part[1:]) for url, parts in wholes.items() for i, part in enumerate(parts))
-        self._db.executemany("INSERT INTO parts VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+        self.connection.executemany("INSERT INTO parts VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
 
     def add_places(self, places: Mapping[tuple[int, bytes], tuple[int, str]]) -> None:
         """Write the files of folders and packages: number, URL and form of the path, by source and path."""
         rows = ((*file, *known, _form_of(file[1])) for file, known in places.items())
-        self._db.executemany("INSERT INTO places VALUES (?, ?, ?, ?, ?)", rows)
+        self.connection.executemany("INSERT INTO places VALUES (?, ?, ?, ?, ?)", rows)
 
     def add_notes(self, notes: Iterable[tuple[str, str]]) -> None:
         """Write notes that are about no file: code and text."""
-        self._db.executemany(_INSERT["notes"], ((None, None, None, *note) for note in notes))
+        self.connection.executemany(_INSERT["notes"], ((None, None, None, *note) for note in notes))
 
     def plan(
         self,
@@ -167,34 +179,36 @@ class Working:
 
         `labels` are the names of sources for people.
         """
+        db = self.connection
         names = zip(map(shown, sources), map(shown, sources if labels is None else labels), strict=True)
-        self._db.executemany("INSERT INTO sources VALUES (?, ?, ?)", ((i, *name) for i, name in enumerate(names)))
-        self._db.executemany(_INSERT["plan"], map(_values, rows))
-        self._db.executemany("INSERT OR IGNORE INTO forms VALUES (?, ?)", forms)
-        self._db.execute("CREATE INDEX by_folder ON plan (folder)")
-        counts = dict(self._db.execute("SELECT folder, count(*) FROM plan WHERE folder IS NOT NULL GROUP BY folder"))
+        db.executemany("INSERT INTO sources VALUES (?, ?, ?)", ((i, *name) for i, name in enumerate(names)))
+        db.executemany(_INSERT["plan"], map(_values, rows))
+        db.executemany("INSERT OR IGNORE INTO forms VALUES (?, ?)", forms)
+        *indexes, by_folder = _INDEXES.rstrip(";\n").split(";\n")
+        db.execute(by_folder)
+        counts = dict(db.execute("SELECT folder, count(*) FROM plan WHERE folder IS NOT NULL GROUP BY folder"))
         found = ((path, url) for url, path in paths.named(counts, self._placed))
-        self._db.executemany("UPDATE plan SET path = ? WHERE url = ?", found)
-        for statement in _INDEXES.strip().split(";\n"):
-            self._db.execute(statement)
-        self._db.execute("INSERT INTO state VALUES ('planned', '1')")
-        self.commit()
+        db.executemany("UPDATE plan SET path = ? WHERE url = ?", found)
+        for statement in indexes:
+            db.execute(statement)
+        db.execute("INSERT INTO state VALUES ('planned', '1')")
+        self.keep()
 
     def _placed(self, folder: str) -> Iterator[paths.Placed]:
         query = "SELECT url, shown, looks FROM plan WHERE folder = ?"
-        yield from (paths.Placed(*row) for row in self._db.execute(query, (folder,)).fetchall())
+        yield from (paths.Placed(*row) for row in self.connection.execute(query, (folder,)).fetchall())
 
     def mark_unread(self) -> None:
         """Note that something that was given could not be read: nothing is removed then."""
-        self._db.execute("INSERT INTO state VALUES ('unread', '1')")
+        self.connection.execute("INSERT INTO state VALUES ('unread', '1')")
 
     def is_unread(self) -> bool:
-        return self._db.execute("SELECT 1 FROM state WHERE name = 'unread'").fetchone() is not None
+        return self.connection.execute("SELECT 1 FROM state WHERE name = 'unread'").fetchone() is not None
 
     def where(self, url: str) -> Where:
         """Return the place of the payload of a URL. Raise KeyError for one that is not in the plan."""
         query = 'SELECT source, "offset", number FROM plan WHERE url = ?'
-        row = self._db.execute(query, (url,)).fetchone()
+        row = self.connection.execute(query, (url,)).fetchone()
         if row is None:
             raise KeyError(url)
         return capture.Where(*row)
@@ -215,34 +229,17 @@ SELECT source, "offset", number, url, path, size, coalesce(fields, ''), coalesce
 WHERE path IS NOT NULL AND digest IS NULL AND (source, "offset", number, url) > (?, ?, ?, ?)
 ORDER BY source, "offset", number, url LIMIT 500"""
         after: tuple[Any, ...] = (-1, -1, -1, "")
-        while rows := self._db.execute(query, after).fetchall():
+        while rows := self.connection.execute(query, after).fetchall():
             for source, offset, number, *facts in rows:
                 yield capture.Where(source, offset, number), *facts
             after = rows[-1][:4]
 
     def add_ours(self, map_: Path) -> None:
-        """Note the files that earlier runs made, with their digests: by their map, or the working copy of a killed one.
-
-        A killed run may have written a file whose digest it has not noted: that is "".
-        """
-        if not map_.is_file():
-            return
-        if map_.name.startswith(WORKING):
-            self._add_ours(map_, "plan")
-        else:
-            self._add_ours(map_, "resources")
-            self._add_ours(map_, "earlier")
-
-    def _add_ours(self, map_: Path, table: str) -> None:
-        is_working = table == "plan"
-        with suppress(sqlite3.Error), closing(opened(map_, *(_PLAN_TABLES if is_working else (table,)))) as db:
-            words = "coalesce(CAST(digest AS TEXT), '')"
-            query = f"SELECT path, {words} FROM {table} WHERE typeof(path) = 'text'"  # noqa: S608 - our own words
-            if is_working:
-                query += " AND path NOT IN (SELECT path FROM foreign_files)"
-                before = db.execute("SELECT path, digest FROM ours WHERE typeof(path) = 'text'")
-                self._db.executemany("INSERT OR IGNORE INTO ours VALUES (?, ?)", before)
-            self._db.executemany("INSERT OR IGNORE INTO ours VALUES (?, ?)", db.execute(query))
+        """Note the files that earlier runs made, with their digests, by their map."""
+        for table in ("resources", "earlier") if map_.is_file() else ():
+            query = f"SELECT path, coalesce(CAST(digest AS TEXT), '') FROM {table} WHERE typeof(path) = 'text'"  # noqa: S608
+            with suppress(sqlite3.Error), closing(opened(map_, table)) as db:
+                self.connection.executemany("INSERT OR IGNORE INTO ours VALUES (?, ?)", db.execute(query))
 
     def is_ours(self, path: str) -> bool:
         """Return whether an earlier run made a file."""
@@ -250,13 +247,13 @@ ORDER BY source, "offset", number, url LIMIT 500"""
 
     def digests(self, path: str) -> set[str]:
         """Return the digests of what earlier runs wrote to a path, as far as they noted them."""
-        found = self._db.execute("SELECT digest FROM ours WHERE path = ? AND digest <> ''", (path,))
+        found = self.connection.execute("SELECT digest FROM ours WHERE path = ? AND digest <> ''", (path,))
         return {digest for (digest,) in found}
 
     def leave(self, paths: Iterable[str]) -> None:
         """Keep in the map that earlier runs made these files, which are not part of this mirror."""
         query = "INSERT OR IGNORE INTO earlier SELECT path, digest FROM ours WHERE path = ? AND digest <> ''"
-        self._db.executemany(query, ((path,) for path in paths))
+        self.connection.executemany(query, ((path,) for path in paths))
 
     def is_planned(self, path: str) -> bool:
         """Return whether a path is that of a document."""
@@ -264,19 +261,19 @@ ORDER BY source, "offset", number, url LIMIT 500"""
 
     def has_before(self) -> bool:
         """Return whether an earlier run made any file."""
-        return self._db.execute("SELECT 1 FROM ours").fetchone() is not None
+        return self.connection.execute("SELECT 1 FROM ours").fetchone() is not None
 
     def _has(self, query: str, path: str) -> bool:
-        return self._db.execute(query, (path,)).fetchone() is not None
+        return self.connection.execute(query, (path,)).fetchone() is not None
 
     def mark_foreign(self, found: Iterable[str]) -> None:
         """Note files that are in the way and were not made by a mirror."""
-        self._db.executemany("INSERT OR IGNORE INTO foreign_files VALUES (?)", ((path,) for path in found))
-        self.commit()
+        self.connection.executemany("INSERT OR IGNORE INTO foreign_files VALUES (?)", ((path,) for path in found))
+        self.keep()
 
     def finish(self, one: Finished) -> None:
         """Note what became of one document; one that could not be written is not held."""
-        db = self._db
+        db = self.connection
         if not one.is_there:
             db.execute("UPDATE plan SET path = NULL, digest = '' WHERE url = ?", (one.url,))
             return
@@ -295,36 +292,29 @@ ORDER BY source, "offset", number, url LIMIT 500"""
             db.executemany(_INSERT["same"], one.same)
         self._pending += 1
         if self._pending >= _TOGETHER:
-            self.commit()
+            self.keep()
 
-    def commit(self) -> None:
-        """Make what was written visible to other processes, and keep it if this one is killed."""
+    def keep(self) -> None:
+        """Commit what was written: other processes see it, and it stays if this one is killed."""
         self._add_counts()
-        if self._db.in_transaction:  # SQLite has ended it where a disk is full
-            self._db.execute("COMMIT")
-        self._db.execute("BEGIN")
+        super().keep()
         self._pending = 0
 
     def _add_counts(self) -> None:
-        self._db.executemany(_INSERT["linked"], self._linked.items())
+        self.connection.executemany(_INSERT["linked"], self._linked.items())
         counts = ((url, kind, count, self._first[url, kind]) for (url, kind), count in self._missing.items())
-        self._db.executemany(_INSERT["missing"], counts)
+        self.connection.executemany(_INSERT["missing"], counts)
         for noted in (self._linked, self._missing, self._first):
             noted.clear()
-
-    @property
-    def connection(self) -> sqlite3.Connection:
-        """The connection, for a lookup in this process."""
-        return self._db
 
     def rows(self, query: str, *values: Any) -> Iterator[tuple[Any, ...]]:
         """Return the rows of a query."""
         self._add_counts()
-        return self._db.execute(query, values)
+        return self.connection.execute(query, values)
 
     def write(self, target: Path) -> None:
         """Write the map as a new file: the tables in a fixed order."""
-        self.commit()
+        self.keep()
         with closing(sqlite3.connect(target, isolation_level=None)) as db:
             db.execute("PRAGMA journal_mode = OFF")
             db.execute("PRAGMA synchronous = OFF")
@@ -343,11 +333,6 @@ ORDER BY source, "offset", number, url LIMIT 500"""
     def lacking(self) -> Lacking:
         """What the mirror lacks, when all documents are made."""
         return absent.of(self.rows, absent.LISTED)
-
-    def close(self) -> None:
-        with suppress(sqlite3.Error):
-            self.commit()
-        self._db.close()
 
 
 def _form_of(place: bytes) -> bytes:
@@ -395,16 +380,13 @@ def pages_of(db: sqlite3.Connection) -> int:
     return int(db.execute(query).fetchone()[0])
 
 
-def working_copy(path: Path) -> Working | None:
-    """Return the working copy of a killed run, None if it has no tables yet. Raise UsageError for another file."""
-    try:
-        with closing(opened(path)) as db:
-            if db.execute("SELECT 1 FROM sqlite_master").fetchone() is None:
-                return None
-        opened(path, *_PLAN_TABLES).close()
-        return Working(path)
-    except sqlite3.Error as error:
-        raise UsageError(f"{path}: this is no working copy of a mirror: remove it ({error})") from error
+def _is_begun(path: Path) -> bool:
+    """Return whether a working copy has its tables. Raise sqlite3.Error for one that has others, or anything else."""
+    with closing(opened(path)) as db:
+        found = {sql for (sql,) in db.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")}
+    if found and not (found <= _STATEMENTS and found >= {*_OF_WORKING.rstrip(";\n").split(";\n")}):
+        raise sqlite3.DatabaseError("other tables")
+    return bool(found)
 
 
 def is_regular(path: Path) -> bool:
@@ -418,7 +400,7 @@ def is_regular(path: Path) -> bool:
 
 def check_own(folder: Path) -> None:
     """Raise UsageError if a name that a mirror uses for its map is taken by something else than a file."""
-    for name in (MAP, *(f"{WORKING}{suffix}" for suffix in BESIDE), *(f"{WORKING}.old{suffix}" for suffix in BESIDE)):
+    for name in (MAP, *(f"{WORKING}{suffix}" for suffix in BESIDE)):
         path = folder / name
         if os.path.lexists(path) and not (is_regular(path) and (name == MAP or path.lstat().st_nlink == 1)):
             raise UsageError(f"{path}: this is no regular file, and a mirror needs the name: remove it")
@@ -433,19 +415,13 @@ def _values(row: Row) -> tuple[Any, ...]:
     )
 
 
-def removed(folder: Path) -> None:
-    """Remove the working copy in a folder."""
-    for suffix in BESIDE:
-        (folder / f"{WORKING}{suffix}").unlink(missing_ok=True)
-
-
 @contextmanager
 def discarded(folder: Path) -> Iterator[None]:
     """Remove the working copy in a folder after an error such as a full disk; one of a killed run stays."""
     try:
         yield
     except (OSError, MemoryError, sqlite3.Error):
-        removed(folder)
+        removed(folder / WORKING)
         raise
 
 

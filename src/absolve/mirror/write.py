@@ -20,8 +20,8 @@ from absolve.mirror.sources import reader_of
 from absolve.mirror.survey import Survey
 from absolve.mirror.task import Batch, Item, forget, has
 from absolve.run import interrupts, leftovers, outputs
+from absolve.run import state as run_state
 from absolve.run.output_folder import Below
-from absolve.run.sources import local
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
@@ -44,15 +44,8 @@ def state_of(sources: Sequence[Source], choice: Choice, more: Sequence[str]) -> 
     for source in sources:
         found.update(repr((source.kind, source.member)).encode())
         for input_ in source.inputs:
-            try:
-                if input_.stored is not None:
-                    found.update(repr((input_.name, input_.place, input_.url, input_.stored)).encode())
-                    continue
-                state = Path(local(input_.name)).stat()
-                facts = (input_.name, input_.place, input_.url, state.st_size, state.st_mtime_ns)
-                found.update("\0".join(map(str, facts)).encode("utf-8", "surrogatepass"))
-            except OSError:
-                found.update(input_.name.encode("utf-8", "surrogateescape"))
+            facts = (input_.name, input_.place, input_.url, run_state.state_of(input_))
+            found.update(repr(facts).encode())
     only = sorted(choice.only) if choice.only is not None else None
     found.update(repr((choice._replace(only=None), only, *more)).encode("utf-8", "surrogatepass"))
     return {"run": found.hexdigest()}
@@ -114,12 +107,6 @@ def existing(folder: str) -> Iterator[str]:
             yield prefix + name
 
 
-def see_before(working: maps.Working, folder: str, old: Path) -> None:
-    """Note what earlier runs left in a folder: by the map there, and by the working copy `old` of a killed one."""
-    working.add_ours(Path(folder) / MAP)
-    working.add_ours(old)
-
-
 def see_foreign(working: maps.Working, folder: str) -> None:
     """Note the files in a folder that are in the way of documents and were not made by a mirror."""
     found = (path for path in existing(folder) if path.isprintable() or _is_text(path))
@@ -146,11 +133,11 @@ def finish(
 
     Return the paths of the files that stay and are not part of the mirror.
     """
-    working.commit()
+    working.keep()
     entry = index.page(working, start)
     _put(root, INDEX_PAGE, entry, notify, is_ours=working.has_before())
     folder = Path(root.path)
-    own = {MAP, INDEX_PAGE, *(f"{maps.WORKING}{suffix}" for suffix in maps.BESIDE)}
+    own = {MAP, INDEX_PAGE, *(f"{maps.WORKING}{suffix}" for suffix in run_state.BESIDE)}
     others = [path for path in existing(root.path) if path not in own and not _is_part(working, path)]
     earlier = [path for path in others if _is_text(path) and _is_as_written(root, path, working.digests(path))]
     removed = set(_pruned(root, earlier, notify)) if prunes else set()
@@ -260,4 +247,4 @@ def run_batches(
                 is_put = not isinstance(piece, maps.Finished) and bool(put(piece))
     finally:
         forget()
-        working.commit()
+        working.keep()

@@ -1,5 +1,5 @@
 """Run over many inputs: find them, read them, rewrite or list them, and write the results safely.
 
-In: names of files and folders, and options. Out: outputs that are complete or unchanged, and a journal to resume from.
+In: names of files and folders, and options. Out: outputs that are complete or unchanged, and the state to resume from.
 Imports nothing of the command line.
 """

@@ -30,8 +30,8 @@ _LONGEST: Final = 4096  # characters of a reference that may name a file
 class FolderFiles:
     """The files of a folder by their paths, and by their URLs.
 
-    `url` is the URL of the folder; without it files have the URLs of a table, those that they record, or those of folders
-    named as hosts. Of several files with one URL the newest has it.
+    `url` is the URL of the folder; without it files have the URLs of a table, those that they record, or those of
+    folders named as hosts. Of several files with one URL the newest has it.
     """
 
     def __init__(self, found: Iterable[Input], root: str, url: str | None) -> None:

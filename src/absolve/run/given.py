@@ -1,7 +1,8 @@
-"""What functions of the library take as inputs: paths, globs, documents and bytes, as names of files.
+"""What functions of the library take as inputs: paths, globs, documents and bytes, as names of files; responses.
 
 In: the arguments of `absolve.mirror` and `absolve.audit`. Out: names for a run, which reads archives piece by piece.
-Documents with a URL become records of a WARC (ISO 28500) in a temporary folder, others are files there.
+Documents with a URL become records of a WARC (ISO 28500) in a temporary folder, others are files there. Responses of
+httpx, requests, Scrapy and `urllib.request` become documents; none of these packages is imported.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ import re
 from collections.abc import Iterable
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePath
-from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
+from absolve import api
 from absolve.core import arguments
 from absolve.core.errors import Diagnostic, DocumentError, MissingFileError, UsageError, in_short
 from absolve.core.model import Document
@@ -27,7 +29,9 @@ from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Self
+    from typing import Self, Unpack
+
+    from absolve.core.options import Options
 
 _GLOB: Final = frozenset("*?[")
 _OF_BODIES: Final = frozenset({b"content-encoding", b"transfer-encoding", b"content-length"})  # a Document is decoded
@@ -259,3 +263,38 @@ def _header(document: Document) -> bytes:
     lines = b"".join(last).strip(b"\n").split(b"\n")
     kept = [line for line in lines if line.partition(b":")[0].strip().lower() not in _OF_BODIES]
     return b"\r\n".join([*kept, b"", b""])
+
+
+# --- responses --------------------------------------------------------------------------------------------------------
+
+
+class Response(Protocol):
+    """A response of httpx or requests, with `content`; of Scrapy, with `body`; or of urllib.request, with `read()`."""
+
+    @property
+    def url(self) -> Any: ...
+    @property
+    def headers(self) -> Any: ...
+
+
+def document_of(response: Response) -> Document:
+    """Return the document in a response, with its URL, its media type and charset, and the bases of its header.
+
+    The body must be there and decoded, as these packages do by default. Raise TypeError for any other object.
+    """
+    for attribute in ("content", "body", "read"):
+        if hasattr(response, attribute) and hasattr(response, "headers") and hasattr(response, "url"):
+            found = getattr(response, attribute)
+            url = arguments.url_of(response.url)
+            data = arguments.data_of(found() if attribute == "read" else found, "absolve.document_of()")
+            return Document(data, name=url, url=url, headers=response.headers)
+    kind = f"{type(response).__module__}.{type(response).__qualname__}"
+    raise TypeError(f"absolve.document_of() takes a response of httpx, requests, Scrapy or urllib, not {kind}")
+
+
+def items(response: Response, **options: Unpack[Options]) -> Iterator[dict[str, Any]]:
+    """Yield a dict for each link of a response, with the columns of the inventory: items of a Scrapy spider.
+
+    `document` is the URL of the response. Options and errors are those of `absolve.links`.
+    """
+    return (row._asdict() | {"base_layer": row.base_layer.label} for row in api.links(document_of(response), **options))

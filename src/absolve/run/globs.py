@@ -1,21 +1,24 @@
 """Globs for paths below a folder: `*` and `?` match within one path segment, `**` matches any number of segments.
 
 Input: globs and relative paths. Output: whether a path is included. Matching takes time linear in the length of the
-path, for any glob: the automaton follows all alternatives at once (K. Thompson, 1968), without backtracking.
+path, for any glob: no `*` is tried twice. `src/*.[ch]` matches `src/a.c`, `src/**` all below `src`.
 """
 
 from __future__ import annotations
 
 import re
+from fnmatch import translate
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.core.bounded_cache import BoundedCache
 from absolve.core.errors import UsageError
-from absolve.core.lazy_regex import pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator
+
+    _Part = Callable[[str], object]
+
+_LONGEST: Final = 4096  # characters: no path is longer (PATH_MAX)
 
 
 class Globs(NamedTuple):
@@ -31,9 +34,10 @@ class Globs(NamedTuple):
     hidden: bool = False
 
     def checked(self) -> Globs:
-        """Return these globs. Raise UsageError for a malformed one."""
+        """Return these globs. Raise UsageError for one that is too long."""
         for glob in (*self.include, *self.exclude):
-            _matcher(glob.rstrip("/"))
+            if len(glob) > _LONGEST:
+                raise UsageError(f"{glob[:40]!r}... is not a valid glob: it is longer than {_LONGEST:,} characters")
         return self
 
     def excluded(self, place: str) -> bool:
@@ -48,7 +52,7 @@ class Globs(NamedTuple):
 
     def unmet(self, place: str, left: set[str]) -> set[str]:
         """Return those of these globs to exclude that do not match a path."""
-        return {glob for glob in left if not _matcher(glob.rstrip("/")).matches(place)}
+        return {glob for glob in left if not _matched(glob, place)[-1]}
 
     def reaches(self, place: str) -> bool:
         """Return whether a file is included and no folder above it is excluded."""
@@ -59,152 +63,45 @@ class Globs(NamedTuple):
     def chosen(self, places: Iterable[str]) -> bool:
         """Return whether a document with any of these names is included: by one of them, or by a folder above it."""
         names = list(places)
-        if _lead(self.exclude, names):
+        if any(_leads(glob, name) for glob in self.exclude for name in names):
             return False
-        return not self.include or _lead(self.include, names)
+        return not self.include or any(_leads(glob, name) for glob in self.include for name in names)
 
 
-def _lead(globs: Iterable[str], places: Sequence[str]) -> bool:
-    found = ((_matcher(glob.rstrip("/")), glob.endswith("/")) for glob in globs)
-    return any(matcher.leads(place, folder=folder) for matcher, folder in found for place in places)
+def _leads(glob: str, place: str) -> bool:
+    """Return whether a glob matches a folder above a path or, unless it is for folders, the path itself."""
+    *above, whole = _matched(glob, place)
+    return any(above) or (whole and not glob.endswith("/"))
 
 
 def _matches(globs: Iterable[str], place: str, *, folder: bool = False) -> bool:
-    return any((folder or not glob.endswith("/")) and _matcher(glob.rstrip("/")).matches(place) for glob in globs)
+    return any((folder or not glob.endswith("/")) and _matched(glob, place)[-1] for glob in globs)
 
 
-_LONGEST: Final = 4096  # characters: no path is longer (PATH_MAX)
-_MOST_KNOWN: Final = 4096  # transitions in the cache
-_TOKEN: Final = pattern(r"\*\*/|/\*\*\Z|\*\*|\*|\?|\[!?\]?[^\]]*\]|.", re.DOTALL)
-_RANGE: Final = pattern(r"(.)-(.)|(.)", re.DOTALL)
+def _matched(glob: str, place: str) -> list[bool]:
+    """Return for each folder above a path, from the outermost one, and for the path whether the glob matches it."""
+    return list(_each(_parts(glob), place.split("/")))
 
 
-class _Set(NamedTuple):
-    """A set of characters: those in these ranges, or, if negated, all others."""
-
-    ranges: tuple[tuple[str, str], ...]
-    negated: bool = False
-
-    def has(self, character: str) -> bool:
-        return any(first <= character <= last for first, last in self.ranges) != self.negated
+def _each(parts: tuple[_Part | None, ...], names: Iterable[str]) -> Iterator[bool]:
+    states = _reached(parts, {0})  # the parts that may come next: all alternatives at once (K. Thompson, 1968)
+    for name in names:
+        open_ = [(state, parts[state]) for state in states if state < len(parts)]
+        states = _reached(parts, {state + (part is not None) for state, part in open_ if part is None or part(name)})
+        yield len(parts) in states
 
 
-_SLASH: Final = _Set((("/", "/"),))
-_IN_PART: Final = _SLASH._replace(negated=True)
-_ANY: Final = _Set((), negated=True)
-
-
-class _Matcher:
-    """A glob as a nondeterministic automaton. A set of states is an integer with a bit for each.
-
-    `_known` caches transitions.
-    """
-
-    def __init__(self, glob: str) -> None:
-        """Compile a glob. Raise UsageError if it is malformed."""
-        if len(glob) > _LONGEST:
-            raise UsageError(f"{glob[:40]!r}... is not a valid glob: it is longer than {_LONGEST:,} characters")
-        self._moves: list[list[tuple[_Set, int]]] = [[]]  # for each state: (set of characters, next state)
-        self._free: list[list[int]] = [[]]  # for each state: next states without a character
-        self._last = 0
-        for token in (*([] if "/" in glob else ["**/"]), *_TOKEN.findall(glob.removeprefix("/"))):
-            self._add(token, glob)
-        self._known: BoundedCache[tuple[int, str], int] = BoundedCache(_MOST_KNOWN)
-        self._closed = [self._closure(state) for state in range(len(self._moves))]
-
-    def matches(self, place: str) -> bool:
-        """Return whether the glob matches the whole path."""
-        known = self._known.entries
-        states = self._closed[0]
-        for character in place:
-            following = known.get((states, character))
-            states = self._following(states, character) if following is None else following
-            if not states:
-                return False
-        return bool(states >> self._last & 1)
-
-    def leads(self, place: str, *, folder: bool) -> bool:
-        """Return whether the glob matches a folder above a path or, unless it is for a `folder`, the path itself."""
-        states = self._closed[0]
-        for character in place:
-            if character == "/" and states >> self._last & 1:
-                return True
-            following = self._known.entries.get((states, character))
-            states = self._following(states, character) if following is None else following
-            if not states:
-                return False
-        return not folder and bool(states >> self._last & 1)
-
-    def _following(self, states: int, character: str) -> int:
-        """Return the states after one more character, in time independent of the characters before."""
-        found = 0
-        for state, moves in enumerate(self._moves):
-            if states >> state & 1:
-                for characters, target in moves:
-                    if characters.has(character):
-                        found |= self._closed[target]
-        return self._known.put((states, character), found)
-
-    def _add(self, token: str, glob: str) -> None:
-        if token == "**/":  # noqa: S105 - a token of a glob
-            start = self._last
-            self._add_any(_ANY)
-            self._add_one(_SLASH)
-            self._free[start].append(self._last)
-        elif token == "/**":  # noqa: S105
-            self._add_one(_SLASH)
-            self._add_any(_ANY)
-        elif token in {"*", "**"}:
-            self._add_any(_IN_PART if token == "*" else _ANY)  # noqa: S105
-        elif token == "?":  # noqa: S105
-            self._add_one(_IN_PART)
-        elif len(token) > 1:
-            self._add_one(_set(token, glob))
-        else:
-            self._add_one(_Set(((token, token),)))
-
-    def _add_one(self, characters: _Set) -> None:
-        before = self._last
-        self._moves[before].append((characters, self._new()))
-
-    def _add_any(self, characters: _Set) -> None:
-        before = self._last
-        self._free[before].append(self._new())
-        self._moves[self._last].append((characters, self._last))
-
-    def _new(self) -> int:
-        self._moves.append([])
-        self._free.append([])
-        self._last = len(self._moves) - 1
-        return self._last
-
-    def _closure(self, state: int) -> int:
-        """Return the state and those reachable from it without a character; their numbers are higher."""
-        found = 0
-        waiting = [state]
-        while waiting:
-            one = waiting.pop()
-            if not found >> one & 1:
-                found |= 1 << one
-                waiting += self._free[one]
-        return found
-
-
-def _set(token: str, glob: str) -> _Set:
-    """Return the characters of [...] (POSIX 2.13.1, without classes), never including the slash."""
-    negated = token.startswith("[!")
-    ranges = [(first or one, last or one) for first, last, one in _RANGE.findall(token[1 + negated : -1])]
-    if not ranges:
-        raise UsageError(f"{glob!r} is not a valid glob: {token} has no characters")
-    for first, last in ranges:
-        if first > last:
-            raise UsageError(f"{glob!r} is not a valid glob: bad character range {first}-{last}")
-    if negated:
-        return _Set((*ranges, *_SLASH.ranges), negated=True)
-    parts = [part for first, last in ranges for part in ((first, min(last, ".")), (max(first, "0"), last))]
-    return _Set(tuple((first, last) for first, last in parts if first <= last))
+def _reached(parts: tuple[_Part | None, ...], states: set[int]) -> set[int]:
+    """Return these states, and those behind a `**`, which need no name."""
+    return states | {state + 1 for state in states if state < len(parts) and parts[state] is None}
 
 
 @lru_cache(maxsize=256)
-def _matcher(glob: str) -> _Matcher:
-    return _Matcher(glob)
+def _parts(glob: str) -> tuple[_Part | None, ...]:
+    """Return what matches each segment of a glob; None for `**`, which comes once in a row, and never last."""
+    glob = glob.rstrip("/")
+    names = glob.removeprefix("/").split("/") if "/" in glob else ["**", glob]
+    if names[-1] == "**":
+        names.append("*")
+    kept = (name for above, name in zip(["", *names], names, strict=False) if not above == name == "**")
+    return tuple(None if name == "**" else re.compile(translate(name)).match for name in kept)

@@ -18,8 +18,8 @@ from absolve.rewriting import rewriter
 from absolve.rewriting.policy import absolute
 from absolve.run import old_hosts, outputs, sources
 from absolve.run.load import Walked, each, is_archive, is_document, left, not_read, walked
+from absolve.run.publish import Output, copied
 from absolve.run.results import BytesRead, ChangeCounts, Failure, FilesReady, LogRows, StdoutBytes, guarded, met_by
-from absolve.run.rewritten_files import Output, copied
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
