@@ -66,6 +66,8 @@ _STEP: Final = 1 << 40  # between the numbers of the links of two files
 _URL_LINE: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:#[^\n]*\n\s*)*(?:https?://\S+|/\S*)\s*(?:\n|$)")
 _JUDGED: Final = "element <> 'robots.txt'"  # that is read for its rules, and for what it names (mentions)
 _MEMORY: Final = "1GB"  # of the queries, before they use the disk
+_SMALL: Final = 1000  # documents; planning the queries takes longer than running them
+_FEW: Final = 100_000  # links, likewise
 _INTEGER: Final = re.compile("U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?")
 _SITEMAP: Final = re.compile(rb"<(?:\w+:)?(?:urlset|sitemapindex)[\s>]")
 
@@ -84,6 +86,15 @@ def connect(folder: str, jobs: int, *, on_disk: bool) -> Any:
     spill = str(Path(folder) / "spill")
     config: dict[str, Any] = {"threads": str(jobs), "memory_limit": _MEMORY, "temp_directory": spill, **CLOSED}
     return duckdb.connect(path, config=config)
+
+
+def settle(connection: Any) -> None:
+    """Let queries on small sites run as they are written, in one thread: 0.25 s for six pages instead of 0.4 s."""
+    documents = "(SELECT count(*) FROM new_documents) + (SELECT count(*) FROM old_documents)"
+    links = "(SELECT count(*) FROM new_all_links) + (SELECT count(*) FROM old_all_links)"
+    ((number, of_links),) = connection.execute(f"SELECT {documents}, {links}").fetchall()  # noqa: S608 - names of ours
+    if number < _SMALL and of_links < _FEW:
+        connection.execute("SET threads = 1; PRAGMA disable_optimizer")
 
 
 def seal(connection: Any, names: Iterable[str]) -> None:

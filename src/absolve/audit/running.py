@@ -112,6 +112,7 @@ def audited(
     reports.read |= {Path(name).absolute() for name in options.maps}
     with closing(load.connect(folder, course.jobs, on_disk=on_disk)) as connection:
         sites.read(connection, options, found, course)
+        load.settle(connection)
         load.seal(connection, _names_of_links(found))  # before the user's queries: --sql
         question = _question(connection, options)
         _check_repairs(options, question, course)
