@@ -27,7 +27,7 @@ import api_pages
 from markdown_text import code, fenced, first_sentence, help_text, table
 
 import absolve
-from absolve.audit import tables
+from absolve.audit import tables, verdicts
 from absolve.cli.commands import COMMANDS
 from absolve.cli.option_table import ARGUMENTS, HELP
 from absolve.cli.parsing import MOST, Parser, most_used, parser
@@ -218,8 +218,8 @@ def diagnostic_codes() -> str:
 def verdict_codes() -> str:
     """Return a table of the verdicts for each kind of thing that is judged."""
     known = read("codes.toml")["verdict"]
-    kinds = {"Links": tables.LINK_VERDICTS, "Old URLs": tables.URL_VERDICTS}
-    kinds |= {"Rules": tables.RULE_VERDICTS, "Pages": tables.PAGE_VERDICTS}
+    kinds = {"Links": verdicts.LINK_VERDICTS, "Old URLs": verdicts.URL_VERDICTS}
+    kinds |= {"Rules": verdicts.RULE_VERDICTS, "Pages": verdicts.PAGE_VERDICTS}
     return "\n".join(f"**{title}**\n\n{_codes(names, known)}" for title, names in kinds.items())
 
 
@@ -254,7 +254,7 @@ def _of_page(name: str, known: dict[str, Any]) -> str:
 def link_verdicts() -> str:
     """Return a section for each verdict of a link."""
     known = read("codes.toml")["verdict"]
-    return _described(tables.LINK_VERDICTS, {name: _of_link(known[name]) for name in tables.LINK_VERDICTS})
+    return _described(verdicts.LINK_VERDICTS, {name: _of_link(known[name]) for name in verdicts.LINK_VERDICTS})
 
 
 def _of_link(known: dict[str, Any]) -> str:
@@ -263,15 +263,15 @@ def _of_link(known: dict[str, Any]) -> str:
 
 
 def url_verdicts() -> str:
-    return _sections(tables.URL_VERDICTS)
+    return _sections(verdicts.URL_VERDICTS)
 
 
 def page_verdicts() -> str:
-    return _sections(tables.PAGE_VERDICTS)
+    return _sections(verdicts.PAGE_VERDICTS)
 
 
 def rule_verdicts() -> str:
-    return _sections(tables.RULE_VERDICTS)
+    return _sections(verdicts.RULE_VERDICTS)
 
 
 def _sections(names: tuple[str, ...]) -> str:

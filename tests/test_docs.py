@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 import absolve
-from absolve.audit.tables import TOLERATED
+from absolve.audit.verdicts import TOLERATED
 from absolve.inventory import PROBLEMS
 
 ROOT: Final = Path(__file__).parents[1]

@@ -14,7 +14,7 @@ import reference_pages
 from markdown_text import help_text
 
 import absolve
-from absolve.audit import tables
+from absolve.audit import tables, verdicts
 from absolve.cli.commands import COMMANDS
 from absolve.cli.parsing import parser
 from absolve.inventory import PROBLEMS
@@ -61,7 +61,7 @@ def test_the_example_of_a_problem_has_it(name: str) -> None:
 
 
 def test_every_verdict_is_described() -> None:
-    assert list(CODES["verdict"]) == list(tables.VERDICTS)
+    assert list(CODES["verdict"]) == list(verdicts.VERDICTS)
 
 
 def test_the_example_of_a_verdict_has_it(tmp_path: Path) -> None:
@@ -69,13 +69,13 @@ def test_the_example_of_a_verdict_has_it(tmp_path: Path) -> None:
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
-    for name in tables.LINK_VERDICTS:
+    for name in verdicts.LINK_VERDICTS:
         (tmp_path / "new" / f"example-{name}.html").write_text(CODES["verdict"][name]["link"], "utf-8")
     sides = "new --url https://site.example/ --old old --old-url http://old.example/ --map redirects.csv --answers answers.csv"
     query = "SELECT document, verdict FROM links WHERE document LIKE '%example-%'"
     done = reference_pages.run(f'absolve audit {sides} --sql "{query}"', tmp_path)
     found = dict(line.split("\t") for line in done.stdout.splitlines()[1:])
-    assert found == {f"new/example-{name}.html": name for name in tables.LINK_VERDICTS}
+    assert found == {f"new/example-{name}.html": name for name in verdicts.LINK_VERDICTS}
 
 
 def codes_of(path: Path) -> Iterator[str]:

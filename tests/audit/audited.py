@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from absolve.audit.tables import PAGE_VERDICTS
+from absolve.audit.verdicts import PAGE_VERDICTS
 from absolve.cli import main
 
 NEW = "https://new.example/"

@@ -8,7 +8,7 @@ from typing import Any, Final
 import duckdb
 import pyarrow as pa
 
-from absolve.audit import tables
+from absolve.audit import tables, verdicts
 
 NEW: Final = "https://docs.example.org"
 OLD: Final = "https://www.example.com"
@@ -57,7 +57,7 @@ def made(findings: int = 200, *, ok: int = 100, hostile: bool = False, seed: int
     connection.execute("INSERT INTO places SELECT * FROM made")
     insert(connection, "urls", [old_url(chance, number) for number in range(max(40, findings // 30))])
     insert(connection, "pages", [
-        [f"{NEW}/{path}", f"new/{path}", chance.choice(tables.PAGE_VERDICTS), "canonical names the old host"]
+        [f"{NEW}/{path}", f"new/{path}", chance.choice(verdicts.PAGE_VERDICTS), "canonical names the old host"]
         for path in pages[: max(5, len(pages) // 30)]
     ])
     texts = HOSTILE if hostile else ("before", "now")
@@ -110,7 +110,7 @@ def link(chance: random.Random, path: str, found: tuple[str, str, str, str] | No
 
 
 def old_url(chance: random.Random, number: int) -> list[Any]:
-    verdict = chance.choices(tables.URL_VERDICTS, (60, 20, 6, 3, 1, 10))[0]
+    verdict = chance.choices(verdicts.URL_VERDICTS, (60, 20, 6, 3, 1, 10))[0]
     section = chance.choice(SECTIONS)
     url = f"{OLD}/{section}/{chance.choice(WORDS)}-{number}.html"
     final = f"{NEW}/{section}/{chance.choice(WORDS)}.html" if verdict in {"kept", "mapped", "moved"} else None
@@ -122,7 +122,7 @@ def old_url(chance: random.Random, number: int) -> list[Any]:
 def summarize(connection: duckdb.DuckDBPyConnection, causes: list[tuple[str, str, str, str]]) -> None:
     """Fill the tables that count."""
     connection.execute("UPDATE pages SET cause = verdict")
-    connection.execute(f"UPDATE urls SET cause = verdict WHERE verdict NOT IN {tables.FINE}")  # noqa: S608
+    connection.execute(f"UPDATE urls SET cause = verdict WHERE verdict NOT IN {verdicts.FINE}")  # noqa: S608
     connection.execute("""
         INSERT INTO causes SELECT cause, verdict, verdict || ' URLs', 0, count(*), min(url), NULL, NULL, NULL, NULL, NULL, NULL, NULL
         FROM urls WHERE cause IS NOT NULL GROUP BY ALL""")
@@ -159,7 +159,7 @@ def summarize(connection: duckdb.DuckDBPyConnection, causes: list[tuple[str, str
 
 def reasons(connection: duckdb.DuckDBPyConnection) -> str:
     rows = connection.execute(f"""SELECT verdict, count(*) FROM (SELECT verdict FROM links UNION ALL SELECT verdict FROM urls
-        UNION ALL SELECT verdict FROM pages) WHERE verdict NOT IN {tables.TOLERATED} GROUP BY verdict""").fetchall()  # noqa: S608
+        UNION ALL SELECT verdict FROM pages) WHERE verdict NOT IN {verdicts.TOLERATED} GROUP BY verdict""").fetchall()  # noqa: S608
     counts = dict(rows)
-    found = [{"verdict": verdict, "count": counts[verdict]} for verdict in tables.VERDICTS if verdict in counts]
+    found = [{"verdict": verdict, "count": counts[verdict]} for verdict in verdicts.VERDICTS if verdict in counts]
     return json.dumps([*found, {"verdict": "unread-rule", "count": 1}])

@@ -7,7 +7,7 @@ from urllib.parse import quote, unquote
 import pytest
 from audited import NEW, OLD, QUIET, audited, links, page, run, written
 
-from absolve.audit import tables
+from absolve.audit import verdicts
 
 JSON_LD = '<script type="application/ld+json">{"@context": "https://schema.org", %s}</script>'
 
@@ -362,7 +362,7 @@ def test_the_place_of_a_cause_in_an_archive_is_that_of_the_document_in_it(tmp_pa
 
 def test_all_verdicts_are_words_of_the_tables(tmp_path: Path) -> None:
     done = audited(tmp_path, {"index.html": links("no", "http://[")})
-    assert {row["verdict"] for row in done.tables["links"]} <= set(tables.LINK_VERDICTS)
+    assert {row["verdict"] for row in done.tables["links"]} <= set(verdicts.LINK_VERDICTS)
 
 
 def test_one_wrong_link_in_a_template_is_one_cause(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from lxml import etree
 from made_tables import HOSTILE, made
 from pyarrow import parquet
 
-from absolve.audit import outputs, tables
+from absolve.audit import outputs, tables, verdicts
 from absolve.audit.outputs import baseline
 from absolve.core.errors import UsageError
 
@@ -144,9 +144,9 @@ def test_sarif_is_valid_with_a_rule_a_verdict_and_a_result_a_finding(tmp_path: P
     written(audit, tmp_path / "a.sarif")
     run = sarif(tmp_path / "a.sarif")
     rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
-    assert set(rules) == set(tables.VERDICTS) - {*tables.QUIET, *tables.FINE}
+    assert set(rules) == set(verdicts.VERDICTS) - {*verdicts.QUIET, *verdicts.FINE}
     assert all(rules[result["ruleIndex"]] == result["ruleId"] for result in run["results"])
-    assert sum(1 for result in run["results"] if result["ruleId"] in tables.LINK_VERDICTS) == 300
+    assert sum(1 for result in run["results"] if result["ruleId"] in verdicts.LINK_VERDICTS) == 300
     fixes = [result["fixes"][0]["artifactChanges"][0] for result in run["results"] if "fixes" in result]
     assert fixes
     assert all(change["replacements"][0]["deletedRegion"]["byteLength"] > 0 for change in fixes)

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 from audited import NEW, OLD, Audit, audited, links, page, run, written
 
-from absolve.audit.outputs.words import VERDICTS
 from absolve.audit.servers import SERVERS
-from absolve.audit.tables import FINE, QUIET
+from absolve.audit.verdicts import FINE, QUIET, VERDICTS, words
 from absolve.cli import main
 
 WORDS = "river stone lantern copper orchard velvet harbour pencil winter meadow thunder saddle anchor cotton feather silver".split()
@@ -283,7 +282,7 @@ def test_a_link_out_of_the_folder_of_the_site_to_an_old_page_is_broken(tmp_path:
     assert done.link("/a.html")["fix"] == "/docs/man/a.html"
 
 
-SEVERITY = {name: 0 if name in (*QUIET, *FINE) else 2 - one.severity for name, one in VERDICTS.items()}
+SEVERITY = {name: 0 if name in (*QUIET, *FINE) else 2 - words(name).severity for name in VERDICTS}
 MOVED = {f"en/{number}.html": page(text(number), title=f"{number}") for number in range(6)}
 
 

@@ -6,7 +6,7 @@ import pytest
 from audited import Audit, run
 from planted_faults import NEW, OLD, Site, findings, planted
 
-from absolve.audit.tables import PAGE_VERDICTS, RULE_VERDICTS
+from absolve.audit.verdicts import PAGE_VERDICTS, RULE_VERDICTS
 
 
 def audited(folder: Path, site: Site) -> Audit:

@@ -17,10 +17,11 @@ import html5lib
 import pytest
 from made_tables import HOSTILE, made
 
-from absolve.audit import outputs, tables
-from absolve.audit.outputs import baseline, words
+from absolve.audit import outputs
+from absolve.audit.outputs import baseline
 from absolve.audit.report import data
 from absolve.audit.report.data import MOST_TEXT, SourceLines, shown
+from absolve.audit.verdicts import FINE, QUIET, VERDICTS, words
 from absolve.core.printable import masked
 
 if TYPE_CHECKING:
@@ -250,8 +251,8 @@ def test_the_baseline_is_a_sentence(tmp_path: Path) -> None:
 
 
 def test_every_verdict_of_a_finding_has_a_repair() -> None:
-    fine = {*tables.QUIET, *tables.FINE, tables.CHANGED}
-    assert {verdict for verdict, found in words.VERDICTS.items() if not found.repair} == fine
+    fine = {*QUIET, *FINE, "changed"}
+    assert {verdict for verdict in VERDICTS if not words(verdict).repair} == fine
 
 
 def test_a_picture_that_has_nothing_to_show_is_left_out(tmp_path: Path) -> None:
@@ -278,7 +279,7 @@ def test_what_breaks_comes_first_and_then_what_is_asked_for_most(tree: Element) 
 def test_the_old_urls_are_all_there_and_those_with_findings_first(page: bytes) -> None:
     found = data_of(page)
     verdicts = [found["verdicts"][number]["id"] for number in found["urls"]["verdict"]]
-    fine = [verdict in tables.FINE for verdict in verdicts]
+    fine = [verdict in FINE for verdict in verdicts]
     assert fine == sorted(fine)
     assert {len(column) for column in found["urls"].values()} == {40}
 
@@ -316,7 +317,7 @@ def test_the_numbers_are_the_same_everywhere(tmp_path: Path, map_: str) -> None:
     assert said[1].startswith("Findings: 3 of 3 links, 2 of 3 old URLs")
     total = sum(int(number) for number in re.findall(r"(\d+)(?: of \d+)? [a-z]", said[1]))
     printed = [(table, verdict, int(count)) for table, verdict, count in map(str.split, done.stdout.rpartition("\n\n")[2].splitlines())]
-    fine = {*tables.QUIET, *tables.FINE, tables.CHANGED}
+    fine = {*QUIET, *FINE, "changed"}
     assert sum(count for _, verdict, count in printed if verdict not in fine) == total
     causes = found["causes"]
     assert sum(causes["count"]) == total

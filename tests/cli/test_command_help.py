@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from command_runner import ABSOLUTE, Runner
 
-from absolve.audit import tables
+from absolve.audit import verdicts
 from absolve.cli.commands import COMMANDS
 from absolve.cli.parsing import MOST, parser
 
@@ -46,7 +46,7 @@ def test_the_short_help_of_check_has_what_matters_for_one_site(absolve: Runner) 
 
 def test_the_help_of_an_audit_names_every_verdict(absolve: Runner) -> None:
     words = absolve("help", "audit").out.decode().partition("verdicts of links:")[2].split()
-    assert [word for word in tables.VERDICTS if word not in words] == []
+    assert [word for word in verdicts.VERDICTS if word not in words] == []
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from absolve.audit.judge import each, insert, locate
-from absolve.audit.tables import DIFFERS, EXPECTED
+from absolve.audit.verdicts import DIFFERS, EXPECTED
 from absolve.urls import identity
 from absolve.urls.chain import MOST, PERMANENT
 from absolve.urls.public import is_public_host

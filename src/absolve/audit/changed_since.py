@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.audit import robots
 from absolve.audit.judge import each, insert, one
-from absolve.audit.tables import QUIET
+from absolve.audit.verdicts import QUIET
 from absolve.core.errors import UsageError, in_short
 from absolve.document.resolved import shown
 from absolve.run.host_folders import escaped

@@ -13,8 +13,7 @@ from urllib.parse import urlsplit
 from absolve.audit import maps
 from absolve.audit.conclude import moved
 from absolve.audit.judge import each, one
-from absolve.audit.outputs.words import of_rule
-from absolve.audit.tables import RULES_FOUND, WRONG
+from absolve.audit.verdicts import RULES_FOUND, WRONG, of_rule
 from absolve.core.errors import Diagnostic, in_short
 
 if TYPE_CHECKING:

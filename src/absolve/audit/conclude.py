@@ -10,11 +10,11 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve import __version__
-from absolve.audit import answered, changed_since, ignoring, maps, tables
+from absolve.audit import answered, changed_since, ignoring, maps, tables, verdicts
 from absolve.audit.answered import Answers
 from absolve.audit.judge import each, insert, one, run
 from absolve.audit.near_misses import suggest
-from absolve.audit.outputs.words import titles
+from absolve.audit.verdicts import titles
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -52,7 +52,7 @@ UNION ALL SELECT 'urls', verdict, count(*), 0 FROM urls GROUP BY verdict
 UNION ALL SELECT 'links', 'ignored', sum(links)::BIGINT, 0 FROM ignored HAVING sum(links) > 0
 UNION ALL SELECT 'pages', verdict, count(*), 0 FROM pages GROUP BY verdict
 UNION ALL SELECT 'changes', 'changed', count(*), 0 FROM changes HAVING count(*) > 0
-UNION ALL SELECT 'rules', verdict, count(*), 0 FROM ({tables.RULES_FOUND.format("rules")}) GROUP BY verdict
+UNION ALL SELECT 'rules', verdict, count(*), 0 FROM ({verdicts.RULES_FOUND.format("rules")}) GROUP BY verdict
 """  # noqa: S608 - names of ours
 # What a server answered, behind the cause that it made.
 _ANSWERED: Final = """
@@ -85,7 +85,7 @@ def conclude(
     if len(answers):
         insert(connection, "answers", answered.table(connection, answers, question))
         connection.execute(answered.DIFFERENCES)
-    ignoring.others(connection, question.ignores, "judged_urls", tables.FINE)
+    ignoring.others(connection, question.ignores, "judged_urls", verdicts.FINE)
     ignoring.others(connection, question.ignores, "pages", ())
     changed_since.pages(connection)
     connection.execute(tables.created("rules"))
@@ -228,7 +228,7 @@ def _summary(
     numbers["ignored"] = one(connection, "SELECT coalesce(sum(links + others), 0)::BIGINT FROM ignored")[0]
     reasons = [
         {"verdict": verdict, "count": by_verdict[verdict]}
-        for verdict in tables.VERDICTS
+        for verdict in verdicts.VERDICTS
         if verdict in failing and by_verdict.get(verdict)
     ]
     yield "can_switch", "false" if reasons else "true" if not unread else None  # not known

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from absolve.audit import load, outputs, running, servers, tables
+from absolve.audit import load, outputs, running, servers, verdicts
 from absolve.audit.outputs import findings
 from absolve.audit.outputs.source import Source
 from absolve.core import arguments
@@ -203,7 +203,7 @@ def _bag(options: dict[str, Any], sides: list[given.Given], maps: list[str]) -> 
     if not isinstance(similar, (int, float)) or not 0 <= similar <= 1:
         raise UsageError(f"similar must be a number from 0 to 1, not {similar!r}")
     servers.named(values["server"])
-    values["failing"] = tables.failing(",".join(given.words_of(values, "fail_on")) or None)
+    values["failing"] = verdicts.failing(",".join(given.words_of(values, "fail_on")) or None)
     return SimpleNamespace(**_REST, **values, inputs=new.names, old=old.names, maps=maps, max_size=Settings().max_size)
 
 

@@ -92,7 +92,7 @@ def settle(connection: Any) -> None:
     """Let queries on small sites run as they are written, in one thread: 0.25 s for six pages instead of 0.4 s."""
     documents = "(SELECT count(*) FROM new_documents) + (SELECT count(*) FROM old_documents)"
     links = "(SELECT count(*) FROM new_all_links) + (SELECT count(*) FROM old_all_links)"
-    ((number, of_links),) = connection.execute(f"SELECT {documents}, {links}").fetchall()  # noqa: S608 - names of ours
+    ((number, of_links),) = connection.execute(f"SELECT {documents}, {links}").fetchall()
     if number < _SMALL and of_links < _FEW:
         connection.execute("SET threads = 1; PRAGMA disable_optimizer")
 

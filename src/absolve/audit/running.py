@@ -32,7 +32,7 @@ from absolve.audit import (
     texts,
 )
 from absolve.audit.outputs import baseline
-from absolve.audit.tables import PLACE
+from absolve.audit.verdicts import PLACE
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.core.printable import number
 from absolve.run import plan, sources

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from absolve.audit import tables
+from absolve.audit import tables, verdicts
 from absolve.core import arguments
 from absolve.core.errors import UsageError, similar
 from absolve.core.model import KINDS, SCOPES, VERDICTS
@@ -33,7 +33,7 @@ _WORDS: Final = {
     "kind": sorted(KINDS),
     "scope": list(SCOPES),
     "base_layer": list(LAYERS),
-    "verdict": list(tables.VERDICTS),
+    "verdict": list(verdicts.VERDICTS),
 }
 _TEXT: Final = {"type": "string"}
 _WHOLE: Final = {"type": ["integer", "null"], "minimum": 1}

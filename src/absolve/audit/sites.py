@@ -18,7 +18,7 @@ from urllib.parse import unquote
 
 from absolve.audit import load, url_lists
 from absolve.audit.judge import each
-from absolve.audit.tables import PLACE
+from absolve.audit.verdicts import PLACE
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.document.base_layers import ASSUMED

@@ -1,4 +1,4 @@
-"""Names and columns of the result tables, their types in DuckDB, and the verdicts.
+"""Names and columns of the result tables, and their types in DuckDB.
 
 In: nothing. Out: constants that the queries, the outputs and the report share.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from absolve.core.errors import UsageError
 from absolve.inventory.columns import COLUMNS
 from absolve.tables import SCHEMA_VERSION as SCHEMA_VERSION  # noqa: PLC0414 - of the result tables, too
 from absolve.tables.inventory import TYPES
@@ -61,59 +60,6 @@ _TYPES: Final = {
     "score": "DOUBLE",
 }
 TABLES: Final = {table: {name: _TYPES.get(name, "VARCHAR") for name in columns} for table, columns in _COLUMNS.items()}
-
-# In the order in which they are tried: the first that holds counts.
-LINK_VERDICTS: Final = (
-    *("ok", "same", "external", "malformed", "unresolved", "placeholder", "divergent"),
-    *("leftover", "local", "mixed", "insecure"),
-    *("loop", "chain", "redirected", "case", "slash", "encoding", "fragment", "unsure", "broken"),
-)
-URL_VERDICTS: Final = ("kept", "mapped", "moved", "replaced", "gone", "lost")
-DIFFERS: Final = "differs"  # a server does not answer as the maps and files have it
-EXPECTED: Final = "; expected: "  # between what it answered and a URL
-PAGE_VERDICTS: Final = (
-    *("noindex", "orphan", "canonical", "hreflang", "sitemap", "duplicate"),
-    DIFFERS,
-)
-UNREAD: Final = "unread-rule"
-WRONG: Final = "wrong-rule"
-RULE_VERDICTS: Final = (UNREAD, WRONG)
-CHANGED: Final = "changed"
-
-QUIET: Final = ("ok", "same", "external")  # links that are no findings
-FINE: Final = ("kept", "mapped", "gone")  # old URLs that are no findings
-# No exit status 1, unless --fail-on names them.
-TOLERATED: Final = (*QUIET, *FINE, "insecure", "orphan", "unsure", CHANGED)
-BY_KIND: Final = {
-    "links": LINK_VERDICTS,
-    "old URLs": URL_VERDICTS,
-    "pages": PAGE_VERDICTS,
-    "rules": RULE_VERDICTS,
-    "pages that stayed": (CHANGED,),
-}
-VERDICTS: Final = tuple(word for words in BY_KIND.values() for word in words)
-
-# The rules with a verdict, of the table that `{}` names; the dialect is that of DuckDB and SQLite.
-RULES_FOUND: Final = f"""
-SELECT CASE WHEN problem IS NULL THEN '{WRONG}' ELSE '{UNREAD}' END AS verdict, file, line, text, problem, finding
-FROM {{}} WHERE problem IS NOT NULL OR (finding <> 'unused' AND finding NOT LIKE 'repeats %')
-"""  # noqa: S608 - names of ours
-# Those that change nothing: no finding.
-WITHOUT_EFFECT: Final = "problem IS NULL AND (finding = 'unused' OR finding LIKE 'repeats %')"
-PLACE: Final = "http://localhost/"  # the root of a folder without --url
-
-
-def failing(words: str | None) -> frozenset[str]:
-    """Return the verdicts of --fail-on. Raise UsageError for an unknown word."""
-    if words is None:
-        return frozenset(VERDICTS) - frozenset(TOLERATED)
-    given = [word.strip() for word in words.split(",") if word.strip()]
-    if given == ["none"]:
-        return frozenset()
-    for word in given:
-        if word not in VERDICTS:
-            raise UsageError(f"--fail-on: {word!r} is no verdict: choose from {', '.join(VERDICTS)}")
-    return frozenset(given)
 
 
 def created(table: str) -> str:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.audit.judge import each, insert, locate
 from absolve.audit.maps.model import GONE
-from absolve.audit.outputs.words import words
 from absolve.audit.servers import SERVERS
-from absolve.audit.tables import QUIET
+from absolve.audit.verdicts import QUIET, words
 from absolve.core.errors import in_short
 from absolve.urls import identity, whatwg
 

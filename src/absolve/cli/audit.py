@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from absolve.audit import live, servers, tables
+from absolve.audit import live, servers, verdicts
 from absolve.cli import crawling
 from absolve.cli.hints import is_url
 from absolve.core.errors import UsageError, in_short
@@ -26,7 +26,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
     if options.format is not None and not options.outputs and options.sql is None:
         options.outputs = ["-"]
     options.answers = [*options.answers]
-    failing = tables.failing(options.fail_on)
+    failing = verdicts.failing(options.fail_on)
     _check(options)
     from absolve.cli import audit_running  # imports DuckDB
 

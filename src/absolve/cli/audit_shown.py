@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from absolve.audit.outputs.causes import Cause, causes, message
 from absolve.audit.outputs.source import Source
-from absolve.audit.outputs.words import counted, fix_options
-from absolve.audit.tables import DIFFERS, FINE, QUIET, RULES_FOUND, WITHOUT_EFFECT
+from absolve.audit.verdicts import DIFFERS, FINE, QUIET, RULES_FOUND, WITHOUT_EFFECT, counted, fix_options
 from absolve.cli.totals import number
 from absolve.core import printable
 from absolve.core.drawing import folded

@@ -34,7 +34,7 @@ class Command(NamedTuple):
             return self.notes
         import textwrap  # no other command needs these two
 
-        from absolve.audit.tables import BY_KIND
+        from absolve.audit.verdicts import BY_KIND
 
         lines = (f"verdicts of {kind}: {' '.join(words)}" for kind, words in BY_KIND.items())
         filled = (textwrap.fill(line, 78, break_on_hyphens=False) for line in lines)

@@ -75,7 +75,7 @@ def _same() -> str:
 
 
 def _failing() -> str:
-    from absolve.audit.tables import TOLERATED
+    from absolve.audit.verdicts import TOLERATED
 
     return f"verdicts with exit status 1, or none (default: all but {', '.join(TOLERATED)})"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.audit.tables import TABLES as TABLES_OF_AUDIT
-from absolve.audit.tables import TOLERATED, VERDICTS
+from absolve.audit.verdicts import TOLERATED, VERDICTS
 from absolve.core.errors import UsageError
 from absolve.run import outputs, special_files
 from absolve.tables import FORMATS as FORMATS_OF_TABLES

@@ -23,8 +23,9 @@ from absolve.audit.judge import insert
 from absolve.audit.outputs import Options, format_of, path_of_table
 from absolve.audit.outputs.findings import found, uri_of
 from absolve.audit.outputs.source import Source
-from absolve.audit.tables import FINE, QUIET, RULES_FOUND, SCHEMA_VERSION
+from absolve.audit.tables import SCHEMA_VERSION
 from absolve.audit.tables import TABLES as RESULTS
+from absolve.audit.verdicts import FINE, QUIET, RULES_FOUND
 from absolve.core.errors import UsageError, in_short
 from absolve.core.printable import masked, printable
 from absolve.tables.duckdb import CLOSED

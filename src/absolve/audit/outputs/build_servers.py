@@ -12,8 +12,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from absolve.audit.outputs.causes import causes, message
 from absolve.audit.outputs.findings import found, level, uri_of
-from absolve.audit.outputs.words import words
-from absolve.audit.tables import FINE, QUIET, VERDICTS
+from absolve.audit.verdicts import FINE, QUIET, VERDICTS, words
 from absolve.core.printable import printable
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.audit.outputs.findings import level, severity
-from absolve.audit.tables import FINE, QUIET, RULE_VERDICTS, URL_VERDICTS, VERDICTS
+from absolve.audit.verdicts import FINE, QUIET, RULE_VERDICTS, URL_VERDICTS, VERDICTS
 from absolve.core.printable import number
 
 if TYPE_CHECKING:

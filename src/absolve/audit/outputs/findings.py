@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote
 
-from absolve.audit.outputs.words import SEVERITIES, of_rule, words
-from absolve.audit.outputs.words import counted as in_words
-from absolve.audit.tables import DIFFERS, FINE, QUIET, RULES_FOUND, UNREAD
+from absolve.audit.verdicts import DIFFERS, FINE, QUIET, RULES_FOUND, SEVERITIES, UNREAD, of_rule, words
+from absolve.audit.verdicts import counted as in_words
 from absolve.core.printable import masked, printable
 
 if TYPE_CHECKING:

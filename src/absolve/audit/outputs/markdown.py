@@ -7,8 +7,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 from absolve.audit.outputs.causes import causes
 from absolve.audit.outputs.findings import counted, news_of
-from absolve.audit.outputs.words import words
-from absolve.audit.tables import FINE, PAGE_VERDICTS, QUIET, RULE_VERDICTS, URL_VERDICTS, VERDICTS
+from absolve.audit.verdicts import FINE, PAGE_VERDICTS, QUIET, RULE_VERDICTS, URL_VERDICTS, VERDICTS, words
 from absolve.core.printable import number
 from absolve.tables.plain import markdown_cell
 

@@ -12,8 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 from absolve import __version__
 from absolve.audit.outputs.findings import found, level, uri_of
-from absolve.audit.outputs.words import words
-from absolve.audit.tables import FINE, QUIET, VERDICTS
+from absolve.audit.verdicts import FINE, QUIET, VERDICTS, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

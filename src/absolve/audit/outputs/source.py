@@ -11,7 +11,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve.audit.judge import batched, each, one
-from absolve.audit.tables import FINE, QUIET, TABLES
+from absolve.audit.tables import TABLES
+from absolve.audit.verdicts import FINE, QUIET
 from absolve.core import printable
 from absolve.core.printable import visible_json
 from absolve.tables import FORMATS, Table, by_name

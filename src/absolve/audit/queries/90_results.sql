@@ -84,30 +84,14 @@ SELECT cause, verdict, CASE
     WHEN cause = 'folder' THEN 'Lacks the folder of the site: ' || example_reference
     WHEN starts_with(cause, 'page:') THEN 'This is a page, and no picture: ' || substr(cause, 6)
     WHEN cause LIKE 'moved:%' THEN 'The target has moved: ' || substr(cause, 7)
-    ELSE CASE verdict
-        WHEN 'malformed' THEN 'This is no URL: ' || example_reference
-        WHEN 'unresolved' THEN 'No base URL is known for ' || example_reference
-        WHEN 'placeholder' THEN 'No program has filled in this template: ' || example_reference
-        WHEN 'divergent' THEN 'Browsers and the RFCs disagree where this leads: ' || example_reference
-        WHEN 'leftover' THEN 'Still names the old site: ' || coalesce(origin, example_reference)
-        WHEN 'local' THEN 'Leads to the machine that the site was made on: ' || coalesce(origin, example_reference)
-        WHEN 'mixed' THEN 'Browsers block http in an https page: ' || coalesce(origin, example_reference)
-        WHEN 'insecure' THEN 'Leads to this site by http: ' || coalesce(origin, example_reference)
-        WHEN 'loop' THEN 'Redirected in a circle, or more than 20 redirects: ' || coalesce(origin, example_reference)
-        WHEN 'unsure' THEN 'It is not sure whether this works: ' || coalesce(origin, example_reference)
-        WHEN 'chain' THEN 'Redirected more than once: ' || coalesce(origin, example_reference)
-        WHEN 'redirected' THEN 'Redirected: ' || coalesce(origin, example_reference)
-        WHEN 'case' THEN 'There in other letter case: ' || coalesce(origin, example_reference)
-        WHEN 'slash' THEN 'There with or without the final slash: ' || coalesce(origin, example_reference)
-        WHEN 'encoding' THEN 'There with other escapes or another Unicode form: ' || coalesce(origin, example_reference)
-        WHEN 'fragment' THEN 'The page is there, the place in it is not: ' || coalesce(origin, example_reference)
-        ELSE CASE WHEN rule IS NOT NULL THEN 'A rule leads to nothing: ' || rule
-            WHEN targets = 1 AND ends_with(origin, '/') THEN 'Nothing is there: ' || origin
-            WHEN targets = 1 THEN 'Not there: ' || coalesce(origin, example_reference)
-            ELSE 'Leads nowhere from ' || pages || ' pages: ' || example_reference END
-    END END AS title,
+    WHEN verdict IN ('malformed', 'unresolved', 'placeholder', 'divergent') THEN m.title || example_reference
+    WHEN verdict <> 'broken' THEN m.title || coalesce(origin, example_reference)
+    WHEN rule IS NOT NULL THEN 'A rule leads to nothing: ' || rule
+    WHEN targets = 1 AND ends_with(origin, '/') THEN 'Nothing is there: ' || origin
+    WHEN targets = 1 THEN 'Not there: ' || coalesce(origin, example_reference)
+    ELSE 'Leads nowhere from ' || pages || ' pages: ' || example_reference END AS title,
     links, pages, example_document, example_line, example_column, example_reference, final, fix, suggestion, rule
-FROM of_links
+FROM of_links LEFT JOIN meanings m ON m.name = verdict
 UNION ALL
 SELECT cause, verdict, CASE
     WHEN cause = 'all-to-home' THEN 'A rule leads many pages to the home page: search engines take that for lost'

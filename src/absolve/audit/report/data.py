@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from absolve.audit.outputs.causes import ranked
 from absolve.audit.outputs.findings import placed, section_of_path
-from absolve.audit.outputs.words import HIDDEN, SEVERITIES, of_rule, words
-from absolve.audit.tables import EXPECTED, FINE, UNREAD, WRONG
+from absolve.audit.verdicts import EXPECTED, FINE, HIDDEN, SEVERITIES, UNREAD, WRONG, of_rule, words
 from absolve.core.printable import MASK, masked, number, printable
 
 if TYPE_CHECKING:
@@ -181,8 +180,9 @@ class Causes:
         }
 
     def _verdict(self, verdict: str) -> dict[str, Any]:
-        name, meaning, _, repair, _ = words(verdict)
-        return {"id": verdict, "name": name, "meaning": meaning, "repair": repair, "severity": self.severity(verdict)}
+        row = words(verdict)
+        texts = {"name": row.name, "meaning": row.meaning, "repair": row.repair}
+        return {"id": verdict, **texts, "severity": self.severity(verdict)}
 
 
 def reached(

@@ -16,9 +16,9 @@ import jinja2
 
 from absolve.audit.outputs.findings import counted, news_of
 from absolve.audit.outputs.markdown import can_switch, reasons, unknown, unlisted
-from absolve.audit.outputs.words import SEVERITIES, fix_options, words
 from absolve.audit.report.data import KINDS, collected, shown
 from absolve.audit.report.pictures import listings, pictures
+from absolve.audit.verdicts import SEVERITIES, fix_options, words
 from absolve.core.printable import number
 
 if TYPE_CHECKING:

@@ -8,9 +8,8 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from absolve.audit.outputs.words import SEVERITIES, words
 from absolve.audit.report.data import shown
-from absolve.audit.tables import FINE, PAGE_VERDICTS, QUIET, WITHOUT_EFFECT
+from absolve.audit.verdicts import FINE, PAGE_VERDICTS, QUIET, SEVERITIES, WITHOUT_EFFECT, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
