@@ -11,50 +11,70 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from absolve.audit.judge import each, insert, locate
 from absolve.audit.maps.model import GONE
 from absolve.audit.servers import SERVERS
-from absolve.audit.verdicts import QUIET, words
+from absolve.audit.verdicts import words
 from absolve.core.errors import in_short
 from absolve.urls import identity, whatwg
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from absolve.audit.judge import Question
-    from absolve.audit.maps import Move, Rule, Rules
+    from absolve.audit.maps import Move, Rules
 
 _MOST: Final = 20  # links, redirects and places that are listed
-_RESOURCE: Final = "SELECT * FROM resources JOIN named n USING (resource) WHERE resource = ?"
-_LOCATED: Final = "SELECT * FROM located WHERE side = 'new' AND url = ?"
+_LAST_INDEX: Final = 99  # of the ranks in served
+_FILE: Final = "concat(r.document, ' ' || nullif(r.entity, ''), ' (' || r.media_type || ')') AS file"
 _SCOPE: Final = """
 SELECT s.side, s.base FROM located l JOIN scopes s ON s.site = l.site AND starts_with(l.path || '/', s.prefix)
 WHERE l.url = ? ORDER BY length(s.prefix) DESC
 """
-# By which of its URLs a server finds the file for this one.
-_ANSWER: Final = """
-SELECT a.url, a.rank, a.takes_queries, list_extract((SELECT index_names FROM server), a.rank) AS index_name
-FROM located l JOIN served a ON a.side = l.side AND a.site = l.site AND a.resource = l.resource
+# Which file answers a URL of the new site, or nearly does, and by which of its own URLs a server finds it.
+_ANSWER: Final = f"""
+SELECT l.*, {_FILE}, r.path AS file_path, coalesce(a.url, l.url) AS own, coalesce(a.rank, 0) AS rank,
+    list_extract((SELECT index_names FROM server), a.rank) AS index_name
+FROM located l LEFT JOIN resources r ON r.resource = coalesce(l.resource, l.variant_resource)
+LEFT JOIN served a ON a.side = l.side AND a.site = l.site AND a.resource = l.resource
     AND a.key IN (l.key, l.key || '?' || coalesce(query_of(l.url), ''))
 WHERE l.side = 'new' AND l.url = ? ORDER BY a.rank LIMIT 1
-"""
-_OLD: Final = """
-SELECT o.url, o.file_url, o.new_url, o.resource FROM old_urls o LEFT JOIN located l ON l.side = 'old' AND l.url = ?
-WHERE o.url = ? OR o.file_url = ? OR o.resource = l.resource LIMIT 1
+"""  # noqa: S608 - names of ours
+_OLD: Final = f"""
+SELECT o.url, o.file_url, {_FILE} FROM old_urls o JOIN resources r ON r.resource = o.resource
+LEFT JOIN located l ON l.side = 'old' AND l.url = $1
+WHERE $1 IN (o.url, o.file_url) OR o.resource = l.resource LIMIT 1
+"""  # noqa: S608 - names of ours
+_JUDGED: Final = """
+SELECT j.*, u.final, u.requests, u.rule AS added, u.suggestion, c.title
+FROM judged_urls j LEFT JOIN urls u ON u.url = j.url
+LEFT JOIN causes c ON c.cause = u.cause AND (c.verdict = j.verdict OR starts_with(c.cause, 'rule:'))
+WHERE j.url = ?
 """
 _LINKS: Final = """
-SELECT l.document, l.entity, l.line, l."column", l.element, l.attribute, l.reference, l.base, l.base_layer,
-    l.base_source, coalesce(f.verdict, quiet_verdict(l.scope)) AS verdict, f.final, f.fix, f.suggestion, f.rule, c.title
+SELECT concat(l.document, ':' || l.line || ':' || l."column", ' ' || nullif(l.entity, ''), ': ', l.element,
+        '[' || nullif(l.attribute, '') || ']') AS place,
+    concat(l.base, ' (', l.base_layer, ' ' || nullif(l.base_source, ''), ')') AS from_base, l.reference,
+    coalesce(f.verdict, quiet_verdict(l.scope)) AS verdict, f.final, f.fix, f.suggestion, f.rule, c.title
 FROM links_in l LEFT JOIN fixed_findings f ON f.id = l.id
 LEFT JOIN causes c ON c.cause = f.cause AND (c.verdict = f.verdict OR starts_with(c.cause, 'rule:'))
-WHERE CASE WHEN contains(?, '#') THEN l.target = ? ELSE bare(l.target) = ? END OR l.target IS NULL AND l.reference = ?
+WHERE CASE WHEN contains($1, '#') THEN l.target = $1 ELSE bare(l.target) = $1 END
+    OR l.target IS NULL AND l.reference = $1
 """
 _FIRST: Final = f'{_LINKS} ORDER BY l.document, l.entity, l.line, l."column" LIMIT {_MOST}'
 _GROUPED: Final = f"""
 SELECT verdict, rule, title, (sum(count(*)) OVER ())::BIGINT AS total FROM ({_LINKS}) GROUP BY verdict, rule, title
 ORDER BY count(*) DESC, verdict, rule, title LIMIT {_MOST}
 """  # noqa: S608 - names of ours
-_LAST_INDEX: Final = 99  # of the ranks in served
-_TARGETS: Final = """
-SELECT DISTINCT verdict FROM targets WHERE target = ? AND verdict NOT IN ('ok', 'external') ORDER BY ALL
+_PLACES: Final = """
+SELECT * FROM targets WHERE url = $1 AND fragment <> '' AND $2 IN ('', fragment) ORDER BY fragment
 """
+_PAGES: Final = """
+SELECT p.verdict, p.detail FROM pages p JOIN named n ON n.url = p.url
+JOIN located l ON l.side = 'new' AND l.resource = n.resource WHERE l.url = ? ORDER BY ALL
+"""
+_NAMED: Final = f"""
+SELECT n.url FROM resources r JOIN named n USING (resource) WHERE r.document = $1
+UNION SELECT url FROM (SELECT url FROM asked UNION ALL SELECT url FROM named UNION ALL SELECT url FROM old_urls)
+WHERE ends_with(url, '/' || ltrim($1, '/')) ORDER BY ALL LIMIT {_MOST}
+"""  # noqa: S608 - a number of ours
 
 
 class Audit(NamedTuple):
@@ -73,24 +93,40 @@ class Audit(NamedTuple):
         names = [name for name, *_ in self.connection.execute(f"DESCRIBE {query}", list(values)).fetchall()]
         return (dict(zip(names, row, strict=True)) for row in each(self.connection, query, values))
 
+    def locate(self, *urls: str) -> None:
+        """Find URLs on both sites: links may name none of them."""
+        self.connection.execute("CREATE OR REPLACE TABLE wanted (side VARCHAR, url VARCHAR)")
+        insert(self.connection, "wanted", [(side, url.partition("#")[0]) for url in urls for side in ("old", "new")])
+        locate(self.connection, self.question)
+
 
 def explained(audit: Audit, given: str) -> Iterator[str]:
-    """Yield the lines about a URL, or about a path of either site."""
+    """Yield the lines about a URL, or about a path of either site; or about all URLs that end with it."""
     urls = _urls(audit.question, given)
-    _locate(audit, [url.partition("#")[0] for url in urls])
-    found = list(_about(audit, urls or [given]))
-    if not found and (named := _named(audit, given)):
-        _locate(audit, named)
-        found = list(_about(audit, named))
-    if not found:
-        found = list(_about(audit, urls, of_rules=True))
-    yield from found
-    if found:
-        yield _assumed(audit.question)
-    else:
-        sites = " and ".join(filter(None, (audit.question.new_url, audit.question.old_url)))
-        yield in_short(given)
-        yield f"  Unknown: no document of {sites} has this URL, no link leads to it, and no rule moves it."
+    named = [] if "://" in given else [url for (url,) in each(audit.connection, _NAMED, [given.removeprefix("./")])]
+    attempts: tuple[tuple[list[str], Callable[..., Iterator[str]]], ...] = (
+        (urls or [given], _of_url), (named, _of_url), (urls, _of_rule),
+    )
+    audit.locate(*urls, *named)
+    for some, steps in attempts:
+        found = [(url, lines) for url in some if (lines := list(steps(audit, url)))]
+        for url, lines in found:
+            yield url
+            yield from (f"  {line}" for line in lines)
+        if found:
+            yield _assumed(audit.question)
+            return
+    sites = " and ".join(filter(None, (audit.question.new_url, audit.question.old_url)))
+    yield in_short(given)
+    yield f"  Unknown: no document of {sites} has this URL, no link leads to it, and no rule moves it."
+
+
+def _urls(question: Question, given: str) -> list[str]:
+    """Return the URLs that a text names: a path is one of both sites."""
+    bare, crosshatch, fragment = given.partition("#")
+    parsed = (whatwg.parse(bare, base) for base in (question.new_url, question.old_url) if base is not None)
+    found = (url for one in parsed if one is not None and (url := identity.normal(one)) is not None)
+    return [f"{url}{crosshatch}{fragment}" for url in dict.fromkeys(found)]
 
 
 def _assumed(question: Question) -> str:
@@ -104,199 +140,9 @@ def _assumed(question: Question) -> str:
         f"letter case {'makes no' if server.case == 'ignore' else 'makes a'} difference",
         f"a query {'makes no' if server.queries == 'ignore' else 'makes a'} difference",
     ]
-    name = _server(question).removeprefix("Server ")
     more = f" ({server.documentation})" if server.documentation != SERVERS["plain"].documentation else ""
+    name = _server(question).removeprefix("Server ")
     return f"Assumed of the server, {name}: {', '.join(parts)}{more}. --server has others."
-
-
-def _about(audit: Audit, urls: list[str], *, of_rules: bool = False) -> Iterator[str]:
-    """Yield the lines about each URL of which anything is known; `of_rules`: of which only a rule is."""
-    for url in urls:
-        if lines := list(_of_rule(audit, url)) if of_rules else [*_of_old(audit, url), *_of_new(audit, url)]:
-            yield url
-            yield from (f"  {line}" for line in lines)
-
-
-def _named(audit: Audit, given: str) -> list[str]:
-    """Return the URLs that a file or the end of a path names."""
-    end = given.removeprefix("./")
-    if not end or "://" in end:
-        return []
-    query = f"""
-        SELECT n.url FROM resources r JOIN named n USING (resource) WHERE r.document = $1
-        UNION SELECT url FROM (SELECT url FROM asked UNION ALL SELECT url FROM named UNION ALL SELECT url FROM old_urls)
-        WHERE ends_with(url, '/' || ltrim($1, '/')) ORDER BY ALL LIMIT {_MOST}
-    """  # noqa: S608 - a number of ours
-    return [url for (url,) in each(audit.connection, query, [end])]
-
-
-def _urls(question: Question, given: str) -> list[str]:
-    """Return the URLs that a text names: a path is one of both sites."""
-    bare, crosshatch, fragment = given.partition("#")
-    bases = filter(None, (question.new_url, question.old_url))
-    parsed = (whatwg.parse(bare, base) for base in bases)
-    found = (url for one in parsed if one is not None and (url := identity.normal(one)) is not None)
-    return [f"{url}{crosshatch}{fragment}" for url in dict.fromkeys(found)]
-
-
-def _locate(audit: Audit, urls: list[str]) -> None:
-    """Find URLs on both sites: links may name none of them."""
-    audit.connection.execute("CREATE OR REPLACE TABLE wanted (side VARCHAR, url VARCHAR)")
-    insert(audit.connection, "wanted", [(side, url.partition("#")[0]) for url in urls for side in ("old", "new")])
-    locate(audit.connection, audit.question)
-
-
-# --- a URL of the old site --------------------------------------------------------------------------------------------
-
-
-def _of_old(audit: Audit, url: str) -> Iterator[str]:
-    bare = url.partition("#")[0]
-    old = audit.row(_OLD, bare, bare, bare)
-    if old is None:
-        return
-    is_other = bare not in {old["url"], old["file_url"]}
-    spelled = f", as {old['url']}" if is_other else ""
-    yield f"It is a URL of the old site: {_file(audit, old['resource'])}{spelled}"
-    judged = audit.row("SELECT * FROM judged_urls JOIN settings ON true WHERE url = ?", old["url"])
-    if judged is None:
-        yield "There is no verdict: --ignore leaves it out."
-        return
-    yield from _hops(audit, judged["led_url"] or old["file_url"])
-    yield from _at_the_same_path(audit, judged)
-    yield from _elsewhere(judged)
-    yield from _verdict_of_old(audit, judged)
-
-
-def _at_the_same_path(audit: Audit, judged: dict[str, Any]) -> Iterator[str]:
-    yield f"The same path of the new site: {judged['new_url']}"
-    yield from _answered(audit, judged["new_url"])
-    if judged["there_resource"] is None or judged["digest"] is None or judged["there_digest"] is None:
-        return
-    if judged["digest"] == judged["there_digest"]:
-        yield "It has the same bytes there."
-    elif judged["there_score"] is not None:
-        yield f"Its text there is {_alike(judged['there_score'], judged['threshold'])}."
-
-
-def _of_rule(audit: Audit, url: str) -> Iterator[str]:
-    """Yield the steps of a URL that is known by rules alone."""
-    if audit.rules.move(url.partition("#")[0]) is not None:
-        yield "No document has this URL, and no link leads to it: its rule has no effect on the findings."
-        yield from _hops(audit, url.partition("#")[0])
-
-
-def _elsewhere(judged: dict[str, Any]) -> Iterator[str]:
-    if judged["digest_url"] is not None and judged["digest_url"] != judged["there"]:
-        yield f"The same bytes: {judged['digest_url']}"
-    if judged["content_url"] is not None and judged["content_url"] != judged["there"]:
-        yield f"Its text: {judged['content_url']}, {_alike(judged['content_score'], judged['threshold'])}"
-    if judged["second_url"] is not None:
-        yield f"The next best text: {judged['second_url']}"
-    if judged["led_score"] is not None:
-        yield f"The text where the rule leads is {_alike(judged['led_score'], judged['threshold'])}."
-    if judged["leads_home"]:
-        yield "The rule leads to the home page. Search engines take that for lost, if a rule does it for several pages."
-
-
-def _alike(score: float, threshold: float) -> str:
-    return f"{score:.2f} alike ({threshold:.2f} is the same page)"
-
-
-def _verdict_of_old(audit: Audit, judged: dict[str, Any]) -> Iterator[str]:
-    row = audit.row("SELECT * FROM urls WHERE url = ?", judged["url"]) or {}
-    yield f"Verdict {judged['verdict']}: {words(judged['verdict']).meaning}"
-    if row.get("final"):
-        yield f"It leads to: {row['final']}"
-    if row.get("requests") is not None:
-        yield f"The lists of the old site count {row['requests']:,} requests or clicks."
-    yield from _cause(audit, row.get("cause"), judged["verdict"])
-    if row.get("rule") and judged["verdict"] == "moved":
-        yield f"A rule to add: {in_short(row['rule'])}"
-    if row.get("suggestion"):
-        yield f"Perhaps: {row['suggestion']}"
-
-
-# --- a URL of the new site, or the target of a link -------------------------------------------------------------------
-
-
-def _of_new(audit: Audit, url: str) -> Iterator[str]:
-    bare, _, fragment = url.partition("#")
-    scopes = [row["side"] for row in audit.rows(_SCOPE, bare)]
-    has_links = audit.row(f"{_LINKS} LIMIT 1", *[url] * 4) is not None
-    located = audit.row(_LOCATED, bare) or {}
-    is_of_new = "new" in scopes or located.get("resource") is not None
-    is_of_old = audit.row(_OLD, bare, bare, bare) is not None
-    is_moved = is_of_new and audit.rules.move(bare) is not None
-    is_found = located.get("resource") is not None or located.get("variant") is not None
-    if not (has_links or is_found or is_moved):
-        return
-    if is_of_new and not is_of_old:
-        yield from _hops(audit, bare)
-        yield from _answered(audit, bare) if audit.rules.move(bare, audit.rules.exists) is None else ()
-    elif located and not is_of_old:
-        yield from _of_other(audit, bare, scopes)
-    yield from _places(audit, bare, fragment)
-    yield from _of_links(audit, url)
-    yield from _of_page(audit, located.get("resource"))
-
-
-def _of_other(audit: Audit, url: str, scopes: list[str]) -> Iterator[str]:
-    if "old" not in scopes:
-        yield from _heard(audit, url)
-        return
-    yield "It is on the old site, which has no document there."
-    for row in audit.rows("SELECT old_url, new_url FROM counterparts WHERE url = ?", url):
-        yield from _hops(audit, row["old_url"])
-        yield f"The same path of the new site: {row['new_url']}"
-        yield from _answered(audit, row["new_url"])
-
-
-def _heard(audit: Audit, url: str) -> Iterator[str]:
-    """Yield what a server answered for a URL of another site."""
-    row = audit.row("SELECT * FROM answers WHERE url = ? AND kind = 'link'", url)
-    if row is None:
-        yield "It is on another site, which is not judged (--live external asks for it)."
-        return
-    detail = f" ({row['detail']})" if row["detail"] else ""
-    yield f"Its server was asked{' at ' + row['date'] if row['date'] else ''}: {row['verdict']}{detail}"
-
-
-def _answered(audit: Audit, url: str) -> Iterator[str]:
-    """Yield which resource of the new site answers a URL, by which row of the table of servers."""
-    _locate(audit, [url])
-    found = audit.row(_LOCATED, url) or {"resource": None, "variant": None}
-    server = _server(audit.question)
-    if found["resource"] is not None:
-        yield f"{server} answers {in_short(url)} with {_file(audit, found['resource'])}{_how(audit, url, found)}"
-        if found["sent_to"] is not None:
-            yield f"{server} redirects it (html=redirect): {found['sent_to']}"
-        return
-    yield f"{server} has no file for {in_short(url)}"
-    if found["variant"] is None:
-        return
-    several = ", one of several" if found["is_ambiguous"] else ""
-    yield f"There is: {found['there']}{several}, {_file(audit, found['variant_resource'])}"
-    if found["variant"] == "slash" and audit.question.server.bare_folder == "redirect":
-        yield f"{server} redirects a folder without its slash (bare-folder=redirect)"
-
-
-def _how(audit: Audit, url: str, found: dict[str, Any]) -> str:
-    """Return by which columns of the table of servers a file was found, none for its own path."""
-    answer = audit.row(_ANSWER, url) or {"rank": 0, "url": url}
-    path, server = identity.decoded(found["path"]), audit.question.server
-    reasons = {
-        f"index={answer.get('index_name')}": 1 <= answer["rank"] <= _LAST_INDEX,
-        f"extension={_extension(audit, found['resource'])}": answer["rank"] > _LAST_INDEX,
-        "slashes=merge": "//" in path and server.slashes == "merge",
-        "case=ignore": path != path.lower() and server.case == "ignore",
-        "query=ignore": "?" in url and "?" not in answer["url"],
-    }
-    return "".join(f", by {reason}" for reason, holds in reasons.items() if holds)
-
-
-def _extension(audit: Audit, resource: int) -> str:
-    path = (audit.row(_RESOURCE, resource) or {})["path"]
-    return next((one.lstrip(".") for one in audit.question.server.extensions if path.endswith(one)), "")
 
 
 def _server(question: Question) -> str:
@@ -306,49 +152,168 @@ def _server(question: Question) -> str:
     return f"Server {name}" + ("" if SERVERS.get(name) == server else " with changes")
 
 
-def _file(audit: Audit, resource: int) -> str:
-    """Return the document that a resource is, with its media type."""
-    row = audit.row(_RESOURCE, resource) or {}
-    name = f"{row.get('document')} {row.get('entity') or ''}".rstrip()
-    return f"{name} ({row['media_type']})" if row.get("media_type") else name
+def _of_url(audit: Audit, url: str) -> Iterator[str]:
+    yield from _of_old(audit, url.partition("#")[0])
+    yield from _of_new(audit, url)
+
+
+def _of_rule(audit: Audit, url: str) -> Iterator[str]:
+    """Yield the steps of a URL that is known by rules alone."""
+    if audit.rules.move(url.partition("#")[0]) is not None:
+        yield "No document has this URL, and no link leads to it: its rule has no effect on the findings."
+        yield from _hops(audit, url.partition("#")[0])
+
+
+# --- a URL of the old site --------------------------------------------------------------------------------------------
+
+
+def _of_old(audit: Audit, url: str) -> Iterator[str]:
+    old = audit.row(_OLD, url)
+    if old is None:
+        return
+    spelled = "" if url in {old["url"], old["file_url"]} else f", as {old['url']}"
+    yield f"It is a URL of the old site: {old['file']}{spelled}"
+    judged = audit.row(_JUDGED, old["url"])
+    if judged is None:
+        yield "There is no verdict: --ignore leaves it out."
+        return
+    yield from _hops(audit, judged["led_url"] or old["file_url"])
+    yield f"The same path of the new site: {judged['new_url']}"
+    yield from _answered(audit, judged["new_url"])
+    yield from _contents(judged)
+    yield f"Verdict {judged['verdict']}: {words(judged['verdict']).meaning}"
+    requests = f"{judged['requests']:,} requests or clicks." if judged["requests"] is not None else None
+    added = judged["added"] if judged["verdict"] == "moved" else None
+    facts = {
+        "It leads to:": judged["final"],
+        "The lists of the old site count": requests,
+        "Cause:": judged["title"],
+        "A rule to add:": added,
+        "Perhaps:": judged["suggestion"],
+    }
+    yield from (f"{name} {in_short(fact)}" for name, fact in facts.items() if fact)
+
+
+def _contents(judged: dict[str, Any]) -> Iterator[str]:
+    """Yield where the content of an old URL is, and how alike the pages are."""
+
+    def alike(name: str) -> str:
+        return f"{judged[name]:.2f} alike ({judged['threshold']:.2f} is the same page)"
+
+    if judged["digest"] is not None and judged["digest"] == judged["there_digest"]:
+        yield "It has the same bytes there."
+    elif judged["there_score"] is not None:
+        yield f"Its text there is {alike('there_score')}."
+    if judged["digest_url"] not in {None, judged["there"]}:
+        yield f"The same bytes: {judged['digest_url']}"
+    if judged["content_url"] not in {None, judged["there"]}:
+        yield f"Its text: {judged['content_url']}, {alike('content_score')}"
+    if judged["second_url"] is not None:
+        yield f"The next best text: {judged['second_url']}"
+    if judged["led_score"] is not None:
+        yield f"The text where the rule leads is {alike('led_score')}."
+    if judged["leads_home"]:
+        yield "The rule leads to the home page. Search engines take that for lost, if a rule does it for several pages."
+
+
+# --- a URL of the new site, or the target of a link -------------------------------------------------------------------
+
+
+def _of_new(audit: Audit, url: str) -> Iterator[str]:
+    bare, _, fragment = url.partition("#")
+    scopes = [row["side"] for row in audit.rows(_SCOPE, bare)]
+    there = audit.row(_ANSWER, bare) or {}
+    is_of_new = "new" in scopes or there.get("resource") is not None
+    is_moved = is_of_new and audit.rules.move(bare) is not None
+    is_found = there.get("resource") is not None or there.get("variant") is not None
+    if not (is_moved or is_found or audit.row(f"{_LINKS} LIMIT 1", url)):
+        return
+    if audit.row(_OLD, bare) is None:
+        yield from _hops(audit, bare) if is_of_new else _of_other(audit, bare, scopes) if there else ()
+        if is_of_new and audit.rules.move(bare, audit.rules.exists) is None:
+            yield from _answered(audit, bare)
+    yield from _places(audit, bare, fragment)
+    yield from _of_links(audit, url)
+    yield from (f"Verdict {row['verdict']}: {row['detail']}" for row in audit.rows(_PAGES, bare))
+
+
+def _of_other(audit: Audit, url: str, scopes: list[str]) -> Iterator[str]:
+    """Yield the steps of a URL of the old site without a document, or what the server of another site answered."""
+    if "old" in scopes:
+        yield "It is on the old site, which has no document there."
+        for row in audit.rows("SELECT old_url, new_url FROM counterparts WHERE url = ?", url):
+            yield from _hops(audit, row["old_url"])
+            yield f"The same path of the new site: {row['new_url']}"
+            yield from _answered(audit, row["new_url"])
+    elif (heard := audit.row("SELECT * FROM answers WHERE url = ? AND kind = 'link'", url)) is not None:
+        detail, at = heard["detail"], heard["date"]
+        verdict = f"{heard['verdict']}{f' ({detail})' if detail else ''}"
+        yield f"Its server was asked{f' at {at}' if at else ''}: {verdict}"
+    else:
+        yield "It is on another site, which is not judged (--live external asks for it)."
+
+
+def _answered(audit: Audit, url: str) -> Iterator[str]:
+    """Yield which file of the new site answers a URL, by which row of the table of servers."""
+    audit.locate(url)
+    found = audit.row(_ANSWER, url)
+    server = _server(audit.question)
+    if found is None or found["resource"] is None:
+        yield f"{server} has no file for {in_short(url)}"
+    else:
+        yield f"{server} answers {in_short(url)} with {found['file']}{_how(audit.question, url, found)}"
+        if found["sent_to"] is not None:
+            yield f"{server} redirects it (html=redirect): {found['sent_to']}"
+    if found is not None and found["resource"] is None and found["variant"] is not None:
+        several = ", one of several" if found["is_ambiguous"] else ""
+        yield f"There is: {found['there']}{several}, {found['file']}"
+        if found["variant"] == "slash" and audit.question.server.bare_folder == "redirect":
+            yield f"{server} redirects a folder without its slash (bare-folder=redirect)"
+
+
+def _how(question: Question, url: str, found: dict[str, Any]) -> str:
+    """Return by which columns of the table of servers a file was found, none for its own path."""
+    path, server = identity.decoded(found["path"]), question.server
+    extensions = (one.lstrip(".") for one in server.extensions if found["file_path"].endswith(one))
+    reasons = {
+        f"index={found['index_name']}": 1 <= found["rank"] <= _LAST_INDEX,
+        f"extension={next(extensions, '')}": found["rank"] > _LAST_INDEX,
+        "slashes=merge": "//" in path and server.slashes == "merge",
+        "case=ignore": path != path.lower() and server.case == "ignore",
+        "query=ignore": "?" in url and "?" not in found["own"],
+    }
+    return "".join(f", by {reason}" for reason, holds in reasons.items() if holds)
 
 
 def _hops(audit: Audit, url: str) -> Iterator[str]:
     """Yield the steps that rules make from a URL, with file, line and text, and what answers the last."""
-    steps, end = _steps(audit.rules, url)
-    if not steps:
-        yield from _unmoved(audit.rules, url)
+    rules, start, seen = audit.rules, url, set[str]()
+    is_sure, move = True, rules.move(url, rules.exists)
+    while move is not None and url not in seen and len(seen) < _MOST:
+        seen.add(url)
+        yield _step(url, move)
+        last, is_sure = move, is_sure and move.is_sure
+        if _is_last(move):
+            break
+        url = rules.landed((move.target or "").partition("#")[0])
+        move = rules.move(url, rules.exists)
+    if not seen:
+        yield from _unmoved(rules, url)
         return
-    yield from (_step(*step) for step in steps)
-    if audit.rules.exists(audit.rules.counterpart(url)):
+    if rules.exists(rules.counterpart(start)):
         yield "The new site has a file there, which the rule hides."
-    last = steps[-1][1]
-    if not all(move.is_sure for _, move in steps):
+    if not is_sure:
         yield "A rule that could not be read may come before one of these."
     if _is_last(last):
         yield from _answered(audit, last.target) if last.rewrite and last.target is not None else ()
-    elif end in dict(steps):
+    elif url in seen:
         yield "That is a circle."
-    elif len(steps) == _MOST:
+    elif move is not None:
         yield f"The first {_MOST} redirects are listed."
     else:
-        if end != (last.target or "").partition("#")[0]:
+        if url != (last.target or "").partition("#")[0]:
             yield f"No rule moves {in_short(last.target or '')}: the same path of the new site counts."
-        yield from _answered(audit, end)
-
-
-def _steps(rules: Rules, url: str) -> tuple[list[tuple[str, Move]], str]:
-    """Return the first steps from a URL, and the URL behind the last of them."""
-    found: dict[str, Move] = {}
-    while url not in found and len(found) < _MOST:
-        move = rules.move(url, rules.exists)
-        if move is None:
-            break
-        found[url] = move
-        if _is_last(move) or move.target is None:
-            break
-        url = rules.landed(move.target.partition("#")[0])
-    return list(found.items()), url
+        yield from _answered(audit, url)
 
 
 def _is_last(move: Move) -> bool:
@@ -356,7 +321,7 @@ def _is_last(move: Move) -> bool:
 
 
 def _step(url: str, move: Move) -> str:
-    step, target = f"{move.rule.place}: {_text(move.rule)}", in_short(move.target or "")
+    step, target = f"{move.rule.place}: {in_short(' '.join(move.rule.text.split()))}", in_short(move.target or "")
     if move.rewrite:
         return f"{step}: sends the content of {target} ({move.status})"
     if _is_last(move):
@@ -365,76 +330,38 @@ def _step(url: str, move: Move) -> str:
 
 
 def _unmoved(rules: Rules, url: str) -> Iterator[str]:
-    hidden = rules.move(url)
-    if hidden is not None:
-        yield f"{hidden.rule.place} does not move it, because the new site has a file there: {_text(hidden.rule)}"
+    if (hidden := rules.move(url)) is not None:
+        text = in_short(" ".join(hidden.rule.text.split()))
+        yield f"{hidden.rule.place} does not move it, because the new site has a file there: {text}"
     elif rules.sets:
         yield "No rule moves it."
 
 
-def _text(rule: Rule) -> str:
-    return in_short(" ".join(rule.text.split()))
-
-
 def _places(audit: Audit, url: str, fragment: str) -> Iterator[str]:
     """Yield what is known of the fragments with which links lead to a URL: all of them, or the one that was given."""
-    query = "SELECT * FROM targets WHERE url = ? AND fragment IS NOT NULL AND fragment <> '' ORDER BY fragment"
-    targets = [row for row in audit.rows(query, url) if fragment in {"", row["fragment"]}]
+    targets = list(audit.rows(_PLACES, url, fragment))
     for row in targets[:_MOST]:
         is_missing = row["verdict"] == "fragment"
         near = f"; perhaps {row['suggestion']}" if is_missing and row["suggestion"] else ""
         yield f"Its place #{row['fragment']} is {'missing' if is_missing else 'not missing'}{near}."
     if len(targets) > _MOST:
         yield f"And {len(targets) - _MOST:,} more places."
-    stray = next((row["stray_there"] for row in targets if row["stray_there"]), None)
+    stray = audit.row("SELECT stray_there FROM targets WHERE url = ? AND stray_there IS NOT NULL", url)
     if stray is not None:
-        yield f"Inside the folder of the site it is there: {stray}"
+        yield f"Inside the folder of the site it is there: {stray['stray_there']}"
 
 
 def _of_links(audit: Audit, url: str) -> Iterator[str]:
     """Yield the first links that lead to a URL, and the verdicts of all."""
-    groups = list(audit.rows(_GROUPED, *[url] * 4))
+    groups = list(audit.rows(_GROUPED, url))
     total = groups[0]["total"] if groups else 0
     more = f", the first {_MOST} are" if total > _MOST else ""
     yield f"{total:,} {'link leads' if total == 1 else 'links lead'} there{more}:" if total else "No link leads there."
-    for row in audit.rows(_FIRST, *[url] * 4):
-        yield f"  {_place(row)}: {in_short(row['reference'])}, base {_base(row)}: {row['verdict']}{_repair(row)}"
+    for row in audit.rows(_FIRST, url):
+        repairs = (("write", row["fix"]), ("leads to", row["final"]), ("perhaps", row["suggestion"]))
+        repair = next((f", {word} {in_short(text)}" for word, text in repairs if text), "")
+        yield f"  {row['place']}: {in_short(row['reference'])}, base {row['from_base']}: {row['verdict']}{repair}"
     for group in groups:
         yield f"Verdict {group['verdict']}: {words(group['verdict']).meaning}"
         named = {"Cause": group["title"], "Rule": group["rule"]}
         yield from (f"{name}: {in_short(text)}" for name, text in named.items() if text)
-    if groups and {group["verdict"] for group in groups} <= set(QUIET):
-        for row in audit.rows(_TARGETS, url):
-            yield f"The target alone would be {row['verdict']}: the findings are left out, or none for such links."
-
-
-def _place(row: dict[str, Any]) -> str:
-    where = f":{row['line']}:{row['column']}" if row["line"] is not None else ""
-    entity = f" {row['entity']}" if row["entity"] else ""
-    attribute = f"[{row['attribute']}]" if row["attribute"] else ""
-    return f"{row['document']}{where}{entity}: {row['element']}{attribute}"
-
-
-def _base(row: dict[str, Any]) -> str:
-    source = f" {row['base_source']}" if row["base_source"] else ""
-    return f"{row['base']} ({row['base_layer']}{source})"
-
-
-def _repair(row: dict[str, Any]) -> str:
-    for name, word in (("fix", "write"), ("final", "leads to"), ("suggestion", "perhaps")):
-        if row[name]:
-            return f", {word} {in_short(row[name])}"
-    return ""
-
-
-def _of_page(audit: Audit, resource: int | None) -> Iterator[str]:
-    query = "SELECT p.verdict, p.detail FROM pages p JOIN named n ON n.url = p.url WHERE n.resource = ? ORDER BY ALL"
-    for row in audit.rows(query, resource) if resource is not None else ():
-        yield f"Verdict {row['verdict']}: {row['detail']}"
-
-
-def _cause(audit: Audit, cause: str | None, verdict: str) -> Iterator[str]:
-    query = "SELECT title FROM causes WHERE cause = ? AND (verdict = ? OR starts_with(cause, 'rule:'))"
-    row = audit.row(query, cause, verdict)
-    if row is not None:
-        yield f"Cause: {in_short(row['title'])}"
