@@ -30,6 +30,11 @@ class Audit(NamedTuple):
         """The verdicts of the links that are findings, by reference."""
         return {row["reference"]: row["verdict"] for row in self.tables["links"] if row["verdict"] not in QUIET}
 
+    def found_in(self, name: str) -> dict[str, str]:
+        """The verdicts of the links of one document that are findings, by reference."""
+        rows = (row for row in self.tables["links"] if row["document"].endswith(f"/new/{name}"))
+        return {row["reference"]: row["verdict"] for row in rows if row["verdict"] not in QUIET}
+
     def link(self, reference: str) -> dict[str, Any]:
         return next(row for row in self.tables["links"] if row["reference"] == reference)
 

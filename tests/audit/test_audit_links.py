@@ -1,5 +1,6 @@
 """Verdicts of links: what a browser would do, the first that holds."""
 
+import re
 import shutil
 from pathlib import Path
 from urllib.parse import quote, unquote
@@ -7,7 +8,7 @@ from urllib.parse import quote, unquote
 import pytest
 from audited import NEW, OLD, QUIET, audited, links, page, run, written
 
-from absolve.audit import verdicts
+from absolve.audit import judge, verdicts
 
 JSON_LD = '<script type="application/ld+json">{"@context": "https://schema.org", %s}</script>'
 
@@ -24,27 +25,28 @@ def test_a_site_in_which_all_is_well_has_no_finding(tmp_path: Path) -> None:
     assert (done.status, done.found, done.pages) == (0, {}, set())
 
 
-@pytest.mark.parametrize(
-    ("head", "body", "wanted"),
-    [
-        ("", '<a href="http://[x">t</a>', {"http://[x": "malformed"}),
-        ("", r'<a href="d\a.html">t</a>', {}),  # a browser finds it
-        ("", "<img src=''>", {}),
-        ("<link rel=preconnect href=/nothing><link rel=dns-prefetch href=http://old.example>", "", {"http://old.example": "leftover"}),
-        ("", '<img usemap="#m"><svg><use href="#no" /></svg>', {"#no": "fragment"}),
-        ("<style>p{filter:url(#no);background:url(no.png)}</style>", "", {"no.png": "broken"}),
-        ("<base href=/d/>", '<a href="a.html">t</a>', {}),
-        ("<base href=/no/>", '<a href="a.html">t</a>', {"a.html": "broken"}),  # not the base itself
-        ("", '<iframe srcdoc="<a href=gone>"></iframe>', {"gone": "broken"}),
-        (JSON_LD % '"@id": "/no", "url": "/no.html", "logo": "/no.png", "about": {"@id": "/#no"}', "", {"/no.html": "broken", "/no.png": "broken"}),
-        (JSON_LD % '"@id": "http://old.example/#me"', "", {"http://old.example/#me": "leftover"}),
-        ("", "<p itemscope itemtype=https://schema.org/Thing itemid=#no>", {}),
-        ("<style>p{}/*# sourceMappingURL=no.map */</style>", "<script>a()\n//# sourceMappingURL=no.map\n</script>", {}),
-    ],
-)
-def test_a_link_has_the_verdict_of_a_browser(tmp_path: Path, head: str, body: str, wanted: dict[str, str]) -> None:
-    done = audited(tmp_path, {"index.html": page(body, head), "d/a.html": page()}, "--old-url", OLD)
-    assert done.found == wanted
+# The head and the body of a page, and its findings.
+PAGES: list[tuple[str, str, dict[str, str]]] = [
+    ("", '<a href="http://[x">t</a>', {"http://[x": "malformed"}),
+    ("", r'<a href="d\a.html">t</a>', {}),  # a browser finds it
+    ("", "<img src=''>", {}),
+    ("<link rel=preconnect href=/nothing><link rel=dns-prefetch href=http://old.example>", "", {"http://old.example": "leftover"}),
+    ("", '<img usemap="#m"><svg><use href="#no" /></svg>', {"#no": "fragment"}),
+    ("<style>p{filter:url(#no);background:url(no.png)}</style>", "", {"no.png": "broken"}),
+    ("<base href=/d/>", '<a href="a.html">t</a>', {}),
+    ("<base href=/no/>", '<a href="a.html">t</a>', {"a.html": "broken"}),  # not the base itself
+    ("", '<iframe srcdoc="<a href=gone>"></iframe>', {"gone": "broken"}),
+    (JSON_LD % '"@id": "/no", "url": "/no.html", "logo": "/no.png", "about": {"@id": "/#no"}', "", {"/no.html": "broken", "/no.png": "broken"}),
+    (JSON_LD % '"@id": "http://old.example/#me"', "", {"http://old.example/#me": "leftover"}),
+    ("", "<p itemscope itemtype=https://schema.org/Thing itemid=#no>", {}),
+    ("<style>p{}/*# sourceMappingURL=no.map */</style>", "<script>a()\n//# sourceMappingURL=no.map\n</script>", {}),
+]
+
+
+def test_a_link_has_the_verdict_of_a_browser(tmp_path: Path) -> None:
+    pages = {f"{number}.html": page(body, head) for number, (head, body, _) in enumerate(PAGES)}
+    done = audited(tmp_path, {**pages, "d/a.html": page()}, "--old-url", OLD)
+    assert [(at, done.found_in(f"{at}.html")) for at in range(len(PAGES))] == [(at, wanted) for at, (*_, wanted) in enumerate(PAGES)]
 
 
 TO_SHORTER = {"about.html": "redirected", "about.html?v=1": "redirected"}
@@ -81,25 +83,25 @@ def test_single_rules_of_a_server_can_be_changed(tmp_path: Path) -> None:
     assert audited(tmp_path, files, *options).found == {"c.html?x": "broken"}
 
 
-@pytest.mark.parametrize(
-    ("reference", "verdict", "final"),
-    [
-        ("caf%C3%A9.html", "ok", None),
-        ("café.html", "ok", None),
-        ("%7Eme.html", "ok", None),
-        ("caf%E9.html", "encoding", "caf%C3%A9.html"),  # escaped in another charset
-        ("caf%25C3%25A9.html", "encoding", "caf%C3%A9.html"),  # escaped twice
-        ("cafe%CC%81.html#x", "encoding", "caf%C3%A9.html#x"),
-        ("CAF%C3%89.html?q=1", "case", "caf%C3%A9.html?q=1"),
-        ("a%2Fb.html", "broken", None),
-        ("100%.html", "ok", None),
-        ("%ED%A0%80.html", "broken", None),
-    ],
-)
-def test_escapes_are_compared_as_servers_decode_them(tmp_path: Path, reference: str, verdict: str, final: str | None) -> None:
-    files = {"index.html": links(reference), "café.html": page("<p id=x>"), "~me.html": page(), "a/b.html": page(), "100%.html": page()}
-    row = audited(tmp_path, files).link(reference)
-    assert (row["verdict"], row["final"]) == (verdict, NEW + final if final else None)
+ESCAPES = {
+    "caf%C3%A9.html": ("ok", None),
+    "café.html": ("ok", None),
+    "%7Eme.html": ("ok", None),
+    "caf%E9.html": ("encoding", "caf%C3%A9.html"),  # escaped in another charset
+    "caf%25C3%25A9.html": ("encoding", "caf%C3%A9.html"),  # escaped twice
+    "cafe%CC%81.html#x": ("encoding", "caf%C3%A9.html#x"),
+    "CAF%C3%89.html?q=1": ("case", "caf%C3%A9.html?q=1"),
+    "a%2Fb.html": ("broken", None),
+    "100%.html": ("ok", None),
+    "%ED%A0%80.html": ("broken", None),
+}
+
+
+def test_escapes_are_compared_as_servers_decode_them(tmp_path: Path) -> None:
+    files = {"index.html": links(*ESCAPES), "café.html": page("<p id=x>"), "~me.html": page(), "a/b.html": page(), "100%.html": page()}
+    done = audited(tmp_path, files)
+    found = {row["reference"]: (row["verdict"], row["final"] and row["final"].removeprefix(NEW)) for row in done.tables["links"]}
+    assert found == ESCAPES
 
 
 @pytest.mark.parametrize("charset", ["windows-1251", "koi8-r"])
@@ -116,22 +118,12 @@ def test_of_two_names_that_differ_in_case_neither_is_a_sure_fix(tmp_path: Path) 
     assert (row["verdict"], row["fix"], row["suggestion"]) == ("case", None, f"{NEW}About.html")
 
 
-@pytest.mark.parametrize(
-    ("fragment", "is_there"),
-    [
-        ("here", True), ("named", True), ("%C3%BC", True), ("a%2541", True), ("", True), ("TOP", True), (":~:text=river", True),
-        ("here:~:text=x", True), ("no", False), ("Here", False), ("no:~:text=x", False), ("%", False),
-    ],
-)  # fmt: skip
-def test_a_fragment_is_decoded_as_html_says(tmp_path: Path, fragment: str, is_there: bool) -> None:
-    files = {"index.html": links(f"b.html#{fragment}"), "b.html": page('<p id=here><a name=named></a><p id="ü"><p id="a%41">')}
-    assert audited(tmp_path, files).found == ({} if is_there else {f"b.html#{fragment}": "fragment"})
-
-
-@pytest.mark.parametrize(("name", "content", "has_places"), [("a.svg", "<svg xmlns='http://www.w3.org/2000/svg'><g id='x'/></svg>", True), ("a.txt", "x", False), ("a.pdf", "%PDF-1.4", False)])
-def test_only_markup_has_places(tmp_path: Path, name: str, content: str, has_places: bool) -> None:
-    done = audited(tmp_path, {"index.html": links(f"{name}#x", f"{name}#no"), name: content})
-    assert done.found == ({f"{name}#no": "fragment"} if has_places else {})
+def test_a_fragment_is_decoded_as_html_says(tmp_path: Path) -> None:
+    there = ("here", "named", "%C3%BC", "a%2541", "", "TOP", ":~:text=river", "here:~:text=x")
+    missing = ("no", "Here", "no:~:text=x", "%")
+    references = [f"b.html#{fragment}" for fragment in (*there, *missing)]
+    files = {"index.html": links(*references), "b.html": page('<p id=here><a name=named></a><p id="ü"><p id="a%41">')}
+    assert audited(tmp_path, files).found == {f"b.html#{fragment}": "fragment" for fragment in missing}
 
 
 PLACES = {
@@ -145,16 +137,17 @@ PLACES = {
     "Quarto": ("a.qmd", "# 1. Data & more", {"data-more", "1-data--more"}, {"data"}),
     "feed": ("a.xml", "<rss xmlns:c='http://purl.org/rss/1.0/modules/content/'><channel><item><c:encoded>&lt;p id='fn:1'&gt;</c:encoded></item></channel></rss>", {"fn:1"}, {"fn:2"}),
     "no element": ("a.svg", "<svg xmlns='http://www.w3.org/2000/svg'><g id='x'/></svg>", {"x", "svgView(viewBox(0,0,1,1))", "xywh=1,2,3,4", "t=10"}, {"y", "svgview"}),
+    "no markup": ("a.txt", "x", {"x"}, set()),
     "no element of a page": ("b.html", "<p id=x>", {"epubcfi(/6/4!/2)", "svgView%28x%29", ":~:text=a"}, {"title=1"}),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", PLACES)
-def test_places_are_those_that_readers_of_the_format_have(tmp_path: Path, kind: str) -> None:
-    name, content, there, missing = PLACES[kind]
-    references = [f"{name}#{one}" for one in (*there, *missing)]
-    done = audited(tmp_path, {"index.html": links(*references), name: content})
-    assert done.found == {f"{name}#{one}": "fragment" for one in missing}
+def test_places_are_those_that_readers_of_the_format_have(tmp_path: Path) -> None:
+    files = {f"{at}/{name}": content for at, (name, content, *_) in enumerate(PLACES.values())}
+    there = {f"{at}/{name}#{one}" for at, (name, _, ones, _) in enumerate(PLACES.values()) for one in ones}
+    missing = {f"{at}/{name}#{one}" for at, (name, *_, ones) in enumerate(PLACES.values()) for one in ones}
+    done = audited(tmp_path, {"index.html": links(*there, *missing), **files})
+    assert done.found == dict.fromkeys(missing, "fragment")
 
 
 def test_a_place_of_a_feed_or_notebook_is_not_that_of_a_document_in_a_page(tmp_path: Path) -> None:
@@ -167,25 +160,25 @@ def test_an_id_in_another_case_is_suggested(tmp_path: Path) -> None:
     assert (row["verdict"], row["fix"], row["suggestion"]) == ("fragment", None, f"{NEW}index.html#Team")
 
 
-@pytest.mark.parametrize(
-    ("body", "wanted"),
-    [
-        ('<a href="http://new.example/a.html">t</a>', ("insecure", f"{NEW}a.html")),
-        ('<img src="http://new.example/i.png">', ("mixed", f"{NEW}i.png")),
-        ('<img src="http://new.example/no.png">', ("mixed", None)),
-        ('<script src="http://cdn.example/x.js"></script>', ("mixed", None)),
-        ('<a href="http://new.example/no.html">t</a>', ("broken", None)),
-        ('<a href="http://new.example/A.html">t</a>', ("case", f"{NEW}a.html")),
-        ('<a href="http://new.example/a.html#no">t</a>', ("fragment", None)),
-        ('<p itemscope itemid="http://new.example/#no">', ("insecure", None)),
-        ('<a href="http://elsewhere.example/">t</a>', ("external", None)),
-        ('<img src="http://old.example/i.png">', ("leftover", f"{NEW}i.png")),
-    ],
-)
-def test_http_in_an_https_site(tmp_path: Path, body: str, wanted: tuple[str, str | None]) -> None:
-    done = audited(tmp_path, {"index.html": page(body), "a.html": page(), "i.png": "x"}, "--old-url", OLD)
-    (row,) = done.tables["links"]
-    assert (row["verdict"], row["fix"]) == wanted
+HTTP = {
+    '<a href="http://new.example/a.html">t</a>': ("insecure", f"{NEW}a.html"),
+    '<img src="http://new.example/i.png">': ("mixed", f"{NEW}i.png"),
+    '<img src="http://new.example/no.png">': ("mixed", None),
+    '<script src="http://cdn.example/x.js"></script>': ("mixed", None),
+    '<a href="http://new.example/no.html">t</a>': ("broken", None),
+    '<a href="http://new.example/A.html">t</a>': ("case", f"{NEW}a.html"),
+    '<a href="http://new.example/a.html#no">t</a>': ("fragment", None),
+    '<p itemscope itemid="http://new.example/#no">': ("insecure", None),
+    '<a href="http://elsewhere.example/">t</a>': ("external", None),
+    '<img src="http://old.example/i.png">': ("leftover", f"{NEW}i.png"),
+}
+
+
+def test_http_in_an_https_site(tmp_path: Path) -> None:
+    pages = {f"{number}.html": page(body) for number, body in enumerate(HTTP)}
+    done = audited(tmp_path, {**pages, "a.html": page(), "i.png": "x"}, "--old-url", OLD)
+    found = {row["document"].rpartition("/")[2]: (row["verdict"], row["fix"]) for row in done.tables["links"]}
+    assert found == dict(zip(pages, HTTP.values(), strict=True))
 
 
 LOCAL = {
@@ -204,25 +197,24 @@ def test_a_host_that_no_visitor_reaches_is_local(tmp_path: Path, url: str, wante
     assert done.found == dict.fromkeys(wanted, "local")
 
 
-@pytest.mark.parametrize(
-    ("reference", "verdict", "final", "fix"),
-    [
-        ("http://old.example/a.html#x", "leftover", f"{NEW}a.html#x", f"{NEW}a.html#x"),
-        ("//OLD.example:80/b.html", "leftover", f"{NEW}bb.html", "//new.example/bb.html"),
-        ("https://old.example./b.html", "leftover", f"{NEW}bb.html", f"{NEW}bb.html"),
-        ("https://old.example/gone", "leftover", None, None),
-        ("http://old.example/nowhere", "leftover", f"{NEW}no.html", None),
-        ("http://old.example/removed", "leftover", None, None),
-        ("http://old.example:8080/a.html", "external", None, None),
-        ("http://notold.example/a.html", "external", None, None),
-        ("http://sub.old.example/", "external", None, None),
-    ],
-)
-def test_a_link_to_the_old_host(tmp_path: Path, reference: str, verdict: str, final: str | None, fix: str | None) -> None:
+TO_OLD = {
+    "http://old.example/a.html#x": ("leftover", f"{NEW}a.html#x", f"{NEW}a.html#x"),
+    "//OLD.example:80/b.html": ("leftover", f"{NEW}bb.html", "//new.example/bb.html"),
+    "https://old.example./b.html": ("leftover", f"{NEW}bb.html", f"{NEW}bb.html"),
+    "https://old.example/gone": ("leftover", None, None),
+    "http://old.example/nowhere": ("leftover", f"{NEW}no.html", None),
+    "http://old.example/removed": ("leftover", None, None),
+    "http://old.example:8080/a.html": ("external", None, None),
+    "http://notold.example/a.html": ("external", None, None),
+    "http://sub.old.example/": ("external", None, None),
+}
+
+
+def test_a_link_to_the_old_host(tmp_path: Path) -> None:
     rules = {"_redirects": "/b.html /bb.html\n/nowhere /no.html\n/removed / 410\n"}
-    files = {"index.html": links(reference), "a.html": page("<p id=x>"), "bb.html": page()}
-    row = audited(tmp_path, files, "--old-url", OLD, maps=rules).link(reference)
-    assert (row["verdict"], row["final"], row["fix"]) == (verdict, final, fix)
+    files = {"index.html": links(*TO_OLD), "a.html": page("<p id=x>"), "bb.html": page()}
+    done = audited(tmp_path, files, "--old-url", OLD, maps=rules)
+    assert {row["reference"]: (row["verdict"], row["final"], row["fix"]) for row in done.tables["links"]} == TO_OLD
 
 
 def test_links_below_the_old_path_of_the_same_host_are_left_over(tmp_path: Path) -> None:
@@ -256,27 +248,26 @@ def test_a_page_that_a_meta_element_moves_on_is_a_redirect(tmp_path: Path) -> No
     assert done.link("a.html")["fix"] == "b.html"
 
 
-@pytest.mark.parametrize(
-    "head",
-    [
-        "<meta property=og:url content=/b.html>",
-        "<meta name=twitter:url content=/b.html>",
-        "<meta property=al:web:url content=/b.html>",
-        "<meta itemprop=url content=/b.html>",
-        "<meta name=msapplication-starturl content=/b.html>",
-        "<meta name=msapplication-task content='name=x;action-uri=/b.html'>",
-        "<meta http-equiv=onion-location content=/b.html>",
-        "<noscript><meta http-equiv=refresh content='0; url=/b.html'></noscript>",
-        "<template><meta http-equiv=refresh content='0; url=/b.html'></template>",
-        "<!-- <meta http-equiv=refresh content='0; url=/b.html'> -->",
-        "<meta http-equiv=refresh content='300; url=/d/'>",
-        "<meta http-equiv=refresh content='300; url=?again'>",
-    ],
-)
-def test_no_other_meta_element_moves_a_page_on(tmp_path: Path, head: str) -> None:
-    done = audited(tmp_path, {"index.html": links("d/", "b.html"), "d/index.html": page(head=head), "b.html": page("<a href=/d/>")})
-    assert done.found == {}
-    assert not done.pages
+METAS = [
+    "<meta property=og:url content=/b.html>",
+    "<meta name=twitter:url content=/b.html>",
+    "<meta property=al:web:url content=/b.html>",
+    "<meta itemprop=url content=/b.html>",
+    "<meta name=msapplication-starturl content=/b.html>",
+    "<meta name=msapplication-task content='name=x;action-uri=/b.html'>",
+    "<meta http-equiv=onion-location content=/b.html>",
+    "<noscript><meta http-equiv=refresh content='0; url=/b.html'></noscript>",
+    "<template><meta http-equiv=refresh content='0; url=/b.html'></template>",
+    "<!-- <meta http-equiv=refresh content='0; url=/b.html'> -->",
+    "<meta http-equiv=refresh content='300; url=./'>",
+    "<meta http-equiv=refresh content='300; url=?again'>",
+]
+
+
+def test_no_other_meta_element_moves_a_page_on(tmp_path: Path) -> None:
+    pages = {f"{number}/": page(head=head) for number, head in enumerate(METAS)}
+    done = audited(tmp_path, {"index.html": links(*pages, "b.html"), "b.html": page(), **{f"{name}index.html": text for name, text in pages.items()}})
+    assert (done.found, done.pages) == ({}, set())
 
 
 def test_a_folder_whose_index_moves_on_is_a_redirect(tmp_path: Path) -> None:
@@ -360,9 +351,10 @@ def test_the_place_of_a_cause_in_an_archive_is_that_of_the_document_in_it(tmp_pa
     assert (place.startswith(f"{tmp_path}/site.zip/"), "index.html" in place, pages) == (True, True, 2)
 
 
-def test_all_verdicts_are_words_of_the_tables(tmp_path: Path) -> None:
-    done = audited(tmp_path, {"index.html": links("no", "http://[")})
-    assert {row["verdict"] for row in done.tables["links"]} <= set(verdicts.LINK_VERDICTS)
+def test_each_verdict_of_the_queries_has_a_row_with_its_words() -> None:
+    queries = {"45_targets.sql": verdicts.LINK_VERDICTS, "50_findings.sql": verdicts.LINK_VERDICTS, "60_urls.sql": verdicts.URL_VERDICTS}
+    for name, known in queries.items():
+        assert set(re.findall("(?:THEN|ELSE) '([a-z]+)'", judge.text_of(name))) <= {*known}, name
 
 
 def test_one_wrong_link_in_a_template_is_one_cause(tmp_path: Path) -> None:

@@ -126,6 +126,7 @@ def test_an_output_on_the_standard_output(tmp_path: Path, capsys: pytest.Capture
         (("--ignore-file", "x"), "--ignore @FILE"),
         (("--similar", "1"), "only a configuration file has it: similar = VALUE"),
         (("--fail-on", "bad"), "'bad' is no verdict"),
+        (("-f", "cvs"), "--format cvs: choose from jsonl, json, csv, "),
         (("-o", "x.odd"), "no format of an audit has this suffix"),
         (("-o", "-", "--format", "xlsx"), "cannot be written to the standard output"),
         (("--write-map", "x.odd"), "no map is written as .odd: give the name of a .csv"),
@@ -265,12 +266,6 @@ def test_a_rule_that_leads_to_another_page_than_the_content_repairs_no_link(tmp_
     assert [(row["final"], row["fix"]) for row in done.tables["links"]] == [
         *[(f"{NEW}news.html", None)] * 2, (f"{NEW}b.html", "b.html"),
     ]  # fmt: skip
-
-
-def test_an_unknown_format_is_a_usage_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    site = written(tmp_path / "site", {"index.html": page()})
-    _, err = printed(capsys, site, "--url", NEW, "-f", "cvs", status=2)
-    assert "--format cvs: choose from jsonl, json, csv, " in err
 
 
 # --- the line that ends a run, and the standard output ----------------------------------------------------------------

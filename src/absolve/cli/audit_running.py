@@ -84,7 +84,7 @@ def run(
             _explain(why.Audit(connection, found.question, found.rules), options)
         _finish(connection, options, report, failing, fixed=fixed)
         if not options.quiet:
-            line = audit_shown.ending(connection, report, options, wrote)
+            line = audit_shown.ending(connection, _how(options, failing), report, options, wrote)
             report.end_with(lambda: line, repeats=report.lines > many.SCREEN)
 
 

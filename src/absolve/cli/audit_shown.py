@@ -10,8 +10,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve.audit.outputs.causes import Cause, causes, message
+from absolve.audit.outputs.findings import counts
 from absolve.audit.outputs.source import Source
-from absolve.audit.verdicts import DIFFERS, FINE, QUIET, RULES_FOUND, WITHOUT_EFFECT, counted, fix_options
+from absolve.audit.verdicts import WITHOUT_EFFECT, counted, fix_options
 from absolve.cli.totals import number
 from absolve.core import printable
 from absolve.core.drawing import folded
@@ -80,25 +81,23 @@ def painted(verdict: str, text: str, how: Options, screen: Screen) -> str:
 
 # --- the line that ends an audit --------------------------------------------------------------------------------------
 
-_FOUND: Final = f"""
-SELECT (SELECT coalesce(sum(links), 0)::BIGINT FROM tallies),
-    (SELECT count(*) FROM fixed_findings WHERE verdict NOT IN {QUIET}),
-    (SELECT count(*) FROM urls), (SELECT count(*) FROM urls WHERE verdict NOT IN {FINE}),
-    (SELECT count(*) FROM pages WHERE verdict <> '{DIFFERS}'), (SELECT count(*) FROM pages WHERE verdict = '{DIFFERS}'),
-    (SELECT count(problem) FROM rules), (SELECT count(*) FROM ({RULES_FOUND.format("rules")}) WHERE problem IS NULL),
-    (SELECT count(fix) FROM fixed_findings), (SELECT coalesce(sum(links + others), 0)::BIGINT FROM ignored),
-    (SELECT count(*) FROM mentions), (SELECT coalesce(sum(number), 0)::BIGINT FROM left_out),
-    (SELECT count(*) FROM rules WHERE {WITHOUT_EFFECT}), (SELECT value FROM summary WHERE name = 'new_url'),
+_BESIDE: Final = f"""
+SELECT (SELECT count(*) FROM mentions), (SELECT count(*) FROM rules WHERE {WITHOUT_EFFECT}),
     (SELECT count(*) FROM findings WHERE verdict = 'unsure' AND target IN (SELECT target FROM not_asked))
 """  # noqa: S608 - names of ours
 
 
-def ending(connection: Any, report: Report, options: argparse.Namespace, wrote: Sequence[Path]) -> str:
+def ending(
+    connection: Any, how: Options, report: Report, options: argparse.Namespace, wrote: Sequence[Path]
+) -> str:
     """Return `findings: 8 of 30 links, 3 of 6 old URLs; 5 fixes in 4 files written; wrote report.html`."""
-    *counts, fixes, ignored, mentions, left_out, idle, url, unasked = connection.execute(_FOUND).fetchall()[0]
-    links, of_links, urls, of_urls, *others = counts
+    source = Source(connection, how)
+    mentions, idle, unasked = next(source.rows(_BESIDE))
+    links, of_links, *others = counts(source)
+    fixes, ignored, left_out = map(source.number, ("fixes", "ignored", "left_out"))
+    url = source.summary["new_url"]
     of_links -= unasked  # nothing is known of them
-    parts = [counted(links, of_links, urls, of_urls, *others, is_whole=not report.failures)]
+    parts = [counted(links, of_links, *others, is_whole=not report.failures)]
     if options.fix:
         parts.append(_fixed(report, is_diff=options.diff))
     elif fixes:

@@ -6,14 +6,15 @@ In: a `Source`. Out: `Finding`s: of links, of old URLs, of pages, of rules.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote
 
-from absolve.audit.verdicts import DIFFERS, FINE, QUIET, RULES_FOUND, SEVERITIES, UNREAD, of_rule, words
-from absolve.audit.verdicts import counted as in_words
+from absolve.audit import verdicts
+from absolve.audit.verdicts import DIFFERS, FINE, QUIET, SEVERITIES, UNREAD, WITHOUT_EFFECT, WRONG, of_rule, words
 from absolve.core.printable import masked, printable
 
 if TYPE_CHECKING:
@@ -64,19 +65,73 @@ def severity(verdict: str, source: Source) -> int:
     return words(verdict).severity if verdict in source.options.fail_on | {UNREAD} else len(SEVERITIES) - 1
 
 
-def section_of_path(column: str) -> str:
-    """Return SQL for the first segments of the path of a URL."""
-    return f"coalesce(nullif(regexp_extract({column}, '^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*(/[^/?#]+/)', 1), ''), '/')"
+class Row(NamedTuple):
+    """One finding as the tables have it. `kind`: links, old URLs, pages, or map for a rule. `page`: the URL of a page.
+
+    `reference` is the text of a rule, `detail` why it cannot be read, or what a page has.
+    """
+
+    kind: str
+    cause: str | None
+    verdict: str
+    document: str
+    entity: str
+    line: int | None
+    column: int | None
+    start: int | None
+    end: int | None
+    section: str
+    page: str
+    reference: str
+    final: str | None
+    fix: str | None
+    suggestion: str | None
+    rule: str | None
+    element: str
+    attribute: str
+    hops: int | None
+    layer: str | None
+    score: float | None
+    requests: int | None
+    detail: str | None
+    finding: str | None
 
 
-def placed(source: Source, names: str) -> str:
-    """Return SQL for the findings among the links with these columns, their section and the URL of their page."""
-    places = "LEFT JOIN places p ON p.document = l.document AND p.entity = l.entity" if source.has("places") else ""
-    section, url = ("coalesce(p.section, '/')", "coalesce(p.url, l.document)") if places else ("'/'", "l.document")
-    return (
-        f"SELECT {names}, {section} AS section, {source.masked(url)} AS page_url"  # noqa: S608 - names of ours
-        f" FROM ({source.select('links')} WHERE verdict NOT IN {QUIET}) l {places}"
-    )
+KINDS: Final = ("links", "old URLs", "pages", "map")
+_NULLS: Final = {
+    **dict.fromkeys(("line", "column", "start", "end", "hops", "requests"), "NULL::BIGINT"), "score": "NULL::DOUBLE",
+    **dict.fromkeys(("entity", "reference", "element", "attribute"), "''"),
+}
+_SECTION: Final = "coalesce(nullif(regexp_extract(url, '^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*(/[^/?#]+/)', 1), ''), '/')"
+_LINKS: Final = ("document", "entity", "line", "column", "start", "end", "reference", "final", "fix", "suggestion")
+# The fields of each kind that its table has, with their columns.
+_FIELDS: Final = {
+    "links": {name: f'l."{name}"' for name in ("cause", "verdict", *_LINKS, "element", "attribute", "hops")}
+    | {"layer": "l.base_layer", "section": "'/'", "page": "l.document"},
+    "old URLs": {name: name for name in ("cause", "verdict", "final", "suggestion", "rule", "score", "requests")}
+    | {"document": "url", "page": "url", "section": _SECTION},
+    "pages": {name: name for name in ("cause", "verdict", "detail")}
+    | {"document": "coalesce(document, '')", "page": "coalesce(url, '')", "section": _SECTION},
+    "map": {"cause": "cause", "document": "file", "line": "line", "reference": "text", "detail": "problem"}
+    | {"finding": "finding", "verdict": f"CASE WHEN problem IS NULL THEN '{WRONG}' ELSE '{UNREAD}' END"}
+    | {"page": "file", "section": "'/'"},
+}
+_WHERE: Final = {
+    "links": f"verdict NOT IN {QUIET}", "old URLs": f"verdict NOT IN {FINE}", "pages": "true",
+    "map": f"problem IS NOT NULL OR NOT ({WITHOUT_EFFECT})",
+}
+_TABLES: Final = {"links": "links", "old URLs": "urls", "pages": "pages", "map": "rules"}
+
+
+def select(source: Source, kind: str) -> str:
+    """Return SQL for the findings of a kind with the columns of `Row`."""
+    fields, joined = _NULLS | _FIELDS[kind], ""
+    if kind == "links" and source.has("places"):
+        joined = "LEFT JOIN places p ON p.document = l.document AND p.entity = l.entity"
+        fields |= {"section": "coalesce(p.section, '/')", "page": source.masked("coalesce(p.url, l.document)")}
+    columns = ", ".join(f'{fields.get(name, "NULL::VARCHAR")} AS "{name}"' for name in Row._fields[1:])
+    rows = f"SELECT * FROM ({source.select(_TABLES[kind])}) WHERE {_WHERE[kind]}"  # noqa: S608 - names of ours
+    return f"SELECT '{kind}' AS kind, {columns} FROM ({rows}) l {joined}"  # noqa: S608 - likewise
 
 
 def found(source: Source) -> Iterator[Finding]:
@@ -92,18 +147,21 @@ def found(source: Source) -> Iterator[Finding]:
         yield from (one._replace(is_new=is_new) for one in _all(source) if (one.identity in news) is is_new)
 
 
-def counted(source: Source) -> str:
-    """Return the counts of findings as the last line of the command has them: `Findings: 2 of 30 links, 1 page`."""
-    rules = RULES_FOUND.format("rules")
+def counts(source: Source) -> list[int]:
+    """Return the numbers of links and of those with findings, the same of old URLs, and of the other findings."""
+    rules = verdicts.RULES_FOUND.format("rules")
     others = source.rows(
         f"SELECT (SELECT count(*) FROM urls WHERE verdict NOT IN {FINE}),"  # noqa: S608 - names of ours
         f" (SELECT count(*) FROM pages WHERE verdict <> '{DIFFERS}'),"
         f" (SELECT count(*) FROM pages WHERE verdict = '{DIFFERS}'),"
         f" (SELECT count(problem) FROM rules), (SELECT count(*) FROM ({rules}) WHERE problem IS NULL)"
     )
-    of_urls, *of_others = next(others)
-    numbers = (*map(source.number, ("links", "findings", "urls")), of_urls, *of_others)
-    text = in_words(*numbers, is_whole=not source.number("inputs_unread"))
+    return [*map(source.number, ("links", "findings", "urls")), *next(others)]
+
+
+def counted(source: Source) -> str:
+    """Return the counts of findings as the last line of the command has them: `Findings: 2 of 30 links, 1 page`."""
+    text = verdicts.counted(*counts(source), is_whole=not source.number("inputs_unread"))
     return f"{text[0].upper()}{text[1:]}"
 
 
@@ -115,8 +173,30 @@ def news_of(source: Source, most: int) -> Iterator[tuple[str, str, str]]:
 
 
 def _all(source: Source) -> Iterator[Finding]:
-    for of_table in (_of_links, _of_urls, _of_pages, _of_rules):
-        yield from of_table(source)
+    seen: Counter[str] = Counter()
+    for kind in KINDS:
+        for row in map(Row._make, source.rows(select(source, kind))):
+            table, key, identity = _identified(row)
+            seen[identity] += kind == "links"  # a page may have the same link twice
+            start, number = -1 if row.start is None else row.start, seen[identity]
+            place = (row.line or 0, row.column or 0, start, row.end or 0)
+            head, site = (row.verdict, row.document or row.page or "", row.entity), (row.element, row.attribute)
+            identity = identity if number <= 1 else f"{identity}:{number}"
+            texts = (row.section, message(row))
+            yield Finding(*head, *place, *texts, row.fix, identity, table, (row.verdict, *key), site)
+
+
+def _identified(row: Row) -> tuple[str, tuple[str | None, ...], str]:
+    """Return the table of a finding, the columns that a baseline compares, and its identity."""
+    if row.kind == "links":
+        place = (row.page, row.entity, row.element, row.attribute, row.reference)
+        return "links", (row.document, row.entity, row.reference, "", ""), _identity(row.verdict, *place)
+    if row.kind == "old URLs":
+        return "urls", ("", "", "", row.page, ""), _identity(row.verdict, row.page)
+    if row.kind == "pages":
+        key = (row.document, "", "", row.page, row.detail)
+        return "pages", key, _identity(row.verdict, row.page, row.detail)
+    return "rules", ("", "", row.reference, row.document, row.detail or ""), _identity(row.document, row.reference)
 
 
 def _identity(*parts: str | None) -> str:
@@ -124,68 +204,21 @@ def _identity(*parts: str | None) -> str:
     return sha256(repr(tuple(masked(part or "") for part in parts)).encode()).hexdigest()[:32]
 
 
-def _of_links(source: Source) -> Iterator[Finding]:
-    names = (
-        'l.verdict, l.document, l.entity, l.line, l."column", l.start, l."end", l.reference, l.hops, l.final,'
-        " l.suggestion, l.fix, l.element, l.attribute"
-    )
-    seen: dict[str, int] = {}
-    for row in source.rows(placed(source, names)):
-        verdict, document, entity, line, column, start, end, reference, hops, final, suggestion, fix = row[:12]
-        element, attribute, section, page = row[12:]
-        key = _identity(verdict, page, entity, element, attribute, reference)
-        seen[key] = number = seen.get(key, 0) + 1
-        message = _message(verdict, final, suggestion, fix, reference=reference, hops=hops)
-        yield Finding(
-            *(verdict, document, entity, line or 0, column or 0, -1 if start is None else start, end or 0),
-            *(section, message, fix, key if number == 1 else f"{key}:{number}"),
-            *("links", (verdict, document, entity, reference, "", ""), (element, attribute)),
-        )
-
-
-def _of_urls(source: Source) -> Iterator[Finding]:
-    names = f"url, verdict, final, suggestion, rule, {section_of_path('url')}"
-    select = f"SELECT {names} FROM ({source.select('urls')}) WHERE verdict NOT IN {FINE}"  # noqa: S608 - names of ours
-    for url, verdict, final, suggestion, rule, section in source.rows(select):
-        message = _message(verdict, final, suggestion, None, url=url)
-        if verdict == "moved" and rule:
-            message = f"{message}; a rule to add: {printable(rule)}"
-        key = (verdict, "", "", "", url, "")
-        yield Finding(verdict, url, "", 0, 0, -1, 0, section, message, None, _identity(verdict, url), "urls", key)
-
-
-def _of_pages(source: Source) -> Iterator[Finding]:
-    names = f"coalesce(url, ''), coalesce(document, ''), verdict, detail, {section_of_path('url')}"
-    for url, document, verdict, detail, section in source.rows(f"SELECT {names} FROM ({source.select('pages')})"):  # noqa: S608 - names of ours
-        message = _message(verdict, None, None, None, url=url or document)
-        if detail:
-            message = f"{message.rstrip('.')}: {printable(detail)}"
-        identity, key = _identity(verdict, url, detail), (verdict, document, "", "", url, detail)
-        yield Finding(verdict, document or url, "", 0, 0, -1, 0, section, message, None, identity, "pages", key)
-
-
-def _of_rules(source: Source) -> Iterator[Finding]:
-    for verdict, file, line, text, problem, finding in source.rows(RULES_FOUND.format(f"({source.select('rules')})")):
-        message = _message(verdict, None, None, None, detail=of_rule(problem, finding), reference=text)
-        identity, key = _identity(file, text), (verdict, "", "", text, file, problem or "")
-        yield Finding(verdict, file or "", "", line or 0, 0, -1, 0, "/", message, None, identity, "rules", key)
-
-
-class _Given(dict[str, object]):
-    def __missing__(self, key: str) -> str:
-        return ""
-
-
-def _message(verdict: str, final: str | None, suggestion: str | None, fix: str | None, **given: object) -> str:
-    shown = _Given({name: printable(str(value)) for name, value in given.items()})
-    text = words(verdict).message.format_map(shown)
-    if fix is not None:
-        text = f"{text}; write {printable(fix)}"
-    elif final:
-        text = f"{text}; it leads to {printable(final)}"
-    if suggestion and suggestion != final:
-        text = f"{text}; perhaps {printable(suggestion)}"
-    return f"{text[:1].upper()}{text[1:]}." if text.startswith("the ") else f"{text}."
+def message(row: Row) -> str:
+    """Return a finding in words."""
+    detail = of_rule(row.detail, row.finding) if row.kind == "map" else ""
+    given = {"url": row.page or row.document, "reference": row.reference, "hops": row.hops, "detail": detail}
+    text = words(row.verdict).message.format_map({name: printable(str(value)) for name, value in given.items()})
+    if row.fix is not None:
+        text = f"{text}; write {printable(row.fix)}"
+    elif row.final:
+        text = f"{text}; it leads to {printable(row.final)}"
+    if row.suggestion and row.suggestion != row.final:
+        text = f"{text}; perhaps {printable(row.suggestion)}"
+    if row.verdict == "moved" and row.rule:
+        text = f"{text}; a rule to add: {printable(row.rule)}"
+    text = f"{text[:1].upper()}{text[1:]}" if text.startswith("the ") else text
+    return f"{text}: {printable(row.detail)}" if row.kind == "pages" and row.detail else f"{text}."
 
 
 def uri_of(document: str) -> str:

@@ -171,4 +171,5 @@ FROM (
     FROM site_pages p SEMI JOIN (SELECT digest FROM site_pages WHERE size > 0 GROUP BY digest HAVING count(*) > 1) c
         ON c.digest = p.digest
 ) d WHERE d.url <> d.first_url
-AND d.resource NOT IN (SELECT resource FROM canonicals);
+AND d.resource NOT IN (SELECT resource FROM canonicals)
+ORDER BY verdict, url, document, detail; -- the same order with any number of threads

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve.audit.outputs.causes import ranked
-from absolve.audit.outputs.findings import placed, section_of_path
+from absolve.audit.outputs.findings import KINDS, Row, select
 from absolve.audit.verdicts import EXPECTED, FINE, HIDDEN, SEVERITIES, UNREAD, WRONG, of_rule, words
 from absolve.core.printable import MASK, masked, number, printable
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from absolve.audit.outputs.source import Source
 
 REPAIRS: Final = ("final", "fix", "suggestion", "rule")  # columns of causes
-KINDS: Final = ("links", "old URLs", "pages", "map")
 NUMBERS: Final = frozenset(  # columns of numbers of texts: their differences are small
     ("title", "final", "fix", "suggestion", "rule", "document", "reference", "source")
 )
@@ -89,10 +88,10 @@ class Causes:
         for name, number_ in (("links", links), ("urls", urls), ("requests", requests)):
             self.causes[name][-1] = number_
 
-    def add(self, document: str, section: str, line: int, column: int, **given: str | None) -> None:
+    def add(self, row: Row, **given: str | None) -> None:
         """Add a finding to the last cause."""
-        number = self.documents.number(document)
-        values = (number, self.sections.number(section), line, column)
+        number = self.documents.number(" ".join(filter(None, (row.document or row.page, row.entity))))
+        values = (number, self.sections.number(row.section), row.line or 0, row.column or 0)
         for name, value in zip(("document", "section", "line", "column"), values, strict=True):
             self.findings[name].append(value)
         for name in ("reference", "fix", "final"):
@@ -150,11 +149,12 @@ class Causes:
             rows.append({**given, "verdict": verdict})
         return rows
 
-    def source_line(self, document: str, start: int | None, end: int | None, reference: str) -> str:
+    def line(self, row: Row) -> str:
         """Return the source line of a finding, as long as there are not too many."""
-        if self.causes["listed"][-1] >= LINES_OF_CAUSE or self.lines.size > MOST_LINES or start is None or end is None:
+        is_full = self.causes["listed"][-1] >= LINES_OF_CAUSE or self.lines.size > MOST_LINES
+        if is_full or row.entity or row.start is None or row.end is None:
             return ""
-        return self._source_lines.line(document, start, end, reference)
+        return self._source_lines.line(row.document, row.start, row.end, row.reference or "")
 
     def value(self) -> dict[str, Any]:
         """Return all columns as JSON values. Columns whose values are all 0 are left out."""
@@ -201,9 +201,8 @@ def collected(source: Source) -> Causes:
     """Return the data of the report."""
     causes = Causes(source.options.roots, source.options.fail_on | {UNREAD})
     causes.known, causes.asked = _cause_rows(source), source.asked
-    _links(source, causes)
-    _urls(source, causes)
-    _pages(source, causes)
+    for kind in KINDS[:-1]:
+        _findings(source, causes, kind)
     _rules(source, causes)
     _all_urls(source, causes)
     return causes
@@ -215,7 +214,7 @@ def _cause_rows(source: Source) -> dict[tuple[Any, ...], tuple[Any, ...]]:
 
 
 def _listed(source: Source, select: str, order: str, weight: str = "count(*)") -> Iterator[tuple[Any, ...]]:
-    """Return rows sorted by their cause and verdict, those of most weight first, with their number last.
+    """Return rows sorted by their cause and verdict, those of most weight first, with that and their number last.
 
     Of each cause as many are listed as all causes can have, if there are more than MOST_FINDINGS.
     """
@@ -223,7 +222,7 @@ def _listed(source: Source, select: str, order: str, weight: str = "count(*)") -
     rows = source.rows(f"SELECT count(*) FROM ({select}) GROUP BY {group}")  # noqa: S608 - names of ours
     most = most_of_each([size for (size,) in rows], MOST_FINDINGS)
     return source.rows(
-        f"SELECT * EXCLUDE (nth{', weight' * (weight == 'count(*)')}) FROM (SELECT *,"  # noqa: S608 - names of ours
+        f"SELECT * EXCLUDE (nth) FROM (SELECT *,"  # noqa: S608 - names of ours
         f" row_number() OVER (PARTITION BY {group} ORDER BY {order}) AS nth,"
         f" {weight} OVER (PARTITION BY {group}) AS weight, count(*) OVER (PARTITION BY {group}) AS size"
         f" FROM ({select})) WHERE nth <= {most}"
@@ -243,95 +242,75 @@ def most_of_each(sizes: list[int], most: int) -> int:
     return low
 
 
-def _links(source: Source, causes: Causes) -> None:
-    names = 'l.cause, l.verdict, l.document, l.entity, l.line, l."column", l.start, l."end"'
-    names = f"{names}, l.reference, l.fix, l.final, l.base_layer"
-    last: tuple[Any, ...] | None = None
-    select = f"SELECT * FROM ({placed(source, names)}) WHERE {_OWN}"  # noqa: S608 - names of ours
-    for row in _listed(source, select, 'document, line, "column"'):
-        key, verdict, document, entity, line, column, start, end, reference, fix, final, layer, section = row[:13]
-        if (key, verdict) != last:
-            last = key, verdict
-            causes.begin(key, verdict, "links", words(verdict).meaning, row[-1])
-        text = causes.source_line(document, start, end, reference or "") if not entity else ""
-        name = f"{document} {entity}" if entity else document
-        given = {"reference": reference, "fix": fix, "final": final, "layer": layer, "source": text}
-        causes.add(name, section, line or 0, column or 0, **given)
+_ORDERS: Final = {  # of the findings of a cause, and what the causes are ordered by
+    "links": ('document, line, "column"', "count(*)"),
+    "old URLs": ("requests DESC NULLS LAST, document", "sum(requests)"),
+    "pages": ("coalesce(nullif(document, ''), page)", "count(*)"),
+}
 
 
-def _urls(source: Source, causes: Causes) -> None:
-    names = f"cause, verdict, url, final, suggestion, rule, score, requests, {section_of_path('url')} AS section"
-    select = f"SELECT {names} FROM ({source.select('urls')}) WHERE verdict NOT IN {FINE} AND {_OWN}"  # noqa: S608 - names of ours
-    last: tuple[Any, ...] | None = None
-    order = "requests DESC NULLS LAST, url"
-    for row in _listed(source, select, order, "sum(requests)"):
-        key, verdict, url, final, suggestion, rule, score, requests, section, weight, size = row
-        if (key, verdict) != last:
-            last = key, verdict
-            causes.begin(key, verdict, "old URLs", words(verdict).meaning, size)
-        causes.causes["requests"][-1] = weight or 0
-        where = f"{final or 'nowhere'}{f', perhaps {suggestion}' if suggestion and suggestion != final else ''}"
-        where = f"{where} (similarity {score:.2f})" if score is not None else where
-        asked = f"; {number(requests, causes.asked)}" if requests is not None else ""
-        own = rule if verdict == "moved" and rule != causes.known.get(last, _UNKNOWN)[-2] else ""
-        causes.add(url, section, 0, 0, reference=own, final=where + asked)
-
-
-def _pages(source: Source, causes: Causes) -> None:
-    names = f"coalesce(nullif(document, ''), url, '') AS name, detail, {section_of_path('url')} AS section"
-    select = f"SELECT cause, verdict, {names} FROM ({source.select('pages')})"  # noqa: S608 - names of ours
+def _findings(source: Source, causes: Causes, kind: str) -> None:
     last = None
-    for cause, verdict, name, detail, section, size in _listed(source, select, "name"):
-        if (cause, verdict) != last:
-            last = cause, verdict
-            causes.begin(cause, verdict, "pages", words(verdict).meaning, size)
-        actual, _, expected = (detail or "").partition(EXPECTED)
-        causes.add(name, section, 0, 0, reference=actual, final=expected and f"expected: {expected}")
+    rows = f"SELECT * FROM ({select(source, kind)}) WHERE {_OWN}"  # noqa: S608 - names of ours
+    for *fields, weight, size in _listed(source, rows, *_ORDERS[kind]):
+        row = Row._make(fields)
+        if (row.cause, row.verdict) != last:
+            last = row.cause, row.verdict
+            causes.begin(row.cause, row.verdict, kind, words(row.verdict).meaning, size)
+            causes.joined(0, 0, weight or 0 if kind == "old URLs" else 0)
+        causes.add(row, **_BESIDE[kind](row, causes))
 
 
-# Wrong rules, and the old URLs and links that they lead nowhere: one cause.
+def _of_link(row: Row, causes: Causes) -> dict[str, str | None]:
+    given = {"reference": row.reference, "fix": row.fix, "final": row.final, "layer": row.layer}
+    return {**given, "source": causes.line(row)}
+
+
+def _of_url(row: Row, causes: Causes) -> dict[str, str | None]:
+    perhaps = f", perhaps {row.suggestion}" if row.suggestion and row.suggestion != row.final else ""
+    score = f" (similarity {row.score:.2f})" if row.score is not None else ""
+    asked = f"; {number(row.requests, causes.asked)}" if row.requests is not None else ""
+    is_own = row.verdict == "moved" and row.rule != causes.known.get((row.cause, row.verdict), _UNKNOWN)[-2]
+    return {"reference": row.rule if is_own else "", "final": f"{row.final or 'nowhere'}{perhaps}{score}{asked}"}
+
+
+def _of_page(row: Row, _causes: Causes) -> dict[str, str | None]:
+    actual, _, expected = (row.detail or "").partition(EXPECTED)
+    return {"reference": actual, "final": expected and f"expected: {expected}"}
+
+
+_BESIDE: Final = {"links": _of_link, "old URLs": _of_url, "pages": _of_page}
+# Wrong rules, and the old URLs and links that they lead nowhere: one cause, with the own verdict of each.
 _MAP: Final = f"""
-SELECT cause, CASE WHEN problem IS NULL THEN '{WRONG}' ELSE '{UNREAD}' END AS verdict, 'map' AS kind, file, line,
-    NULL::BIGINT AS "column", NULL::BIGINT AS start, NULL::BIGINT AS "end", text, problem, finding, '' AS section,
-    NULL AS own, NULL::BIGINT AS requests
-FROM ({{rules}}) WHERE cause IS NOT NULL
-UNION ALL
-SELECT cause, '{WRONG}', 'old URLs', url, NULL, NULL, NULL, NULL, '', '', '', {section_of_path("url")}, verdict,
-    requests
-FROM ({{urls}}) WHERE starts_with(cause, 'rule:')
-UNION ALL
-SELECT cause, '{WRONG}', 'links', concat_ws(' ', document, nullif(entity, '')), line, "column", start, "end", reference,
-    final, '', section, verdict, NULL
-FROM ({{links}}) WHERE starts_with(cause, 'rule:')
+SELECT * REPLACE (CASE kind WHEN 'map' THEN verdict ELSE '{WRONG}' END AS verdict),
+    CASE WHEN kind <> 'map' THEN verdict END AS own
+FROM ({{}} UNION ALL SELECT * FROM ({{}}) WHERE NOT {_OWN} UNION ALL SELECT * FROM ({{}}) WHERE NOT {_OWN})
 """  # noqa: S608 - names of ours
+_OF_RULES: Final = """
+list_position(['map', 'old URLs', 'links'], kind), concat_ws(' ', document, nullif(entity, '')), line, "column"
+"""
+_JOINED: Final = "count(*) FILTER (kind = 'links') OVER same, count(*) FILTER (kind = 'old URLs') OVER same"
 
 
 def _rules(source: Source, causes: Causes) -> None:
-    names = 'l.cause, l.verdict, l.document, l.entity, l.line, l."column", l.start, l."end", l.reference, l.final'
-    selects = {"rules": source.select("rules"), "urls": source.select("urls"), "links": placed(source, names)}
-    each = ", ".join(
-        f"count(*) FILTER (kind = '{kind}') OVER (PARTITION BY cause, verdict) AS {name}"
-        for name, kind in (("of_links", "links"), ("of_urls", "old URLs"))
-    )
-    asked = "sum(requests) OVER (PARTITION BY cause, verdict)::BIGINT AS asked"
-    select = f"SELECT *, {each}, {asked} FROM ({_MAP.format(**selects)})"  # noqa: S608 - names of ours
-    for own, count in source.rows(f"SELECT own, count(*) FROM ({select}) WHERE own IS NOT NULL GROUP BY own"):  # noqa: S608
+    rows = _MAP.format(*(select(source, kind) for kind in ("map", "old URLs", "links")))
+    for own, count in source.rows(f"SELECT own, count(*) FROM ({rows}) WHERE own IS NOT NULL GROUP BY own"):  # noqa: S608
         causes.counts[own] += count
         causes.counts[WRONG] -= count
     last = None
-    order = "list_position(['map', 'old URLs', 'links'], kind), file, line, \"column\""
-    for row in _listed(source, select, order):
-        cause, verdict, kind, file, line, column, start, end, text, problem, finding, section, own, _ = row[:14]
-        of_links, of_urls, requests, size = row[14:]
-        what = of_rule(problem, finding) if kind == "map" else ""
-        if (cause, verdict) != last:
-            last = cause, verdict
-            causes.begin(cause, verdict, "map", what, size)
-            causes.joined(of_links, of_urls, requests or 0)
-        leads = what if verdict == UNREAD or cause == HIDDEN else ""  # otherwise the title has it
-        leads = leads if kind == "map" else f"→ {problem or 'nowhere'}"
-        lines = causes.source_line(file, start, end, text or "") if kind == "links" else ""
-        causes.add(file or "", section, line or 0, column or 0, reference=text, final=leads, source=lines, verdict=own)
+    rows = f"SELECT *, {_JOINED}, sum(requests) OVER same FROM ({rows}) WINDOW same AS (PARTITION BY cause, verdict)"  # noqa: S608
+    for *fields, own, of_links, of_urls, requests, _, size in _listed(source, rows, _OF_RULES):
+        row = Row._make(fields)
+        is_rule = row.kind == "map"
+        what = of_rule(row.detail, row.finding) if is_rule else ""
+        if (row.cause, row.verdict) != last:
+            last = row.cause, row.verdict
+            causes.begin(row.cause, row.verdict, "map", what, size)
+            causes.joined(of_links, of_urls, int(requests or 0))
+        leads = what if row.verdict == UNREAD or row.cause == HIDDEN else ""  # otherwise the title has it
+        leads = leads if is_rule else f"→ {row.final or 'nowhere'}"
+        text = causes.line(row) if row.kind == "links" else ""
+        causes.add(row, reference=row.reference, final=leads, source=text, verdict=own)
 
 
 def _all_urls(source: Source, causes: Causes) -> None:

@@ -14,9 +14,9 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 import jinja2
 
-from absolve.audit.outputs.findings import counted, news_of
+from absolve.audit.outputs.findings import KINDS, counted, news_of
 from absolve.audit.outputs.markdown import can_switch, reasons, unknown, unlisted
-from absolve.audit.report.data import KINDS, collected, shown
+from absolve.audit.report.data import collected, shown
 from absolve.audit.report.pictures import listings, pictures
 from absolve.audit.verdicts import SEVERITIES, fix_options, words
 from absolve.core.printable import number
