@@ -283,5 +283,5 @@ def fix_options(new_url: str | None) -> str:
 
 
 def words(verdict: str) -> Verdict:
-    """Return the row of a verdict."""
-    return _OF[verdict]
+    """Return the row of a verdict; a baseline may have one that is not known, which has its own name."""
+    return _OF.get(verdict) or Verdict(verdict.capitalize(), f"The verdict is {verdict}.", "{reference}{url}")
