@@ -253,6 +253,7 @@ def test_the_baseline_is_a_sentence(tmp_path: Path) -> None:
 def test_every_verdict_of_a_finding_has_a_repair() -> None:
     fine = {*QUIET, *FINE, "changed"}
     assert {verdict for verdict in VERDICTS if not words(verdict).repair} == fine
+    assert words("odd").name == "Odd"  # of a baseline that another program wrote
 
 
 def test_a_picture_that_has_nothing_to_show_is_left_out(tmp_path: Path) -> None:
