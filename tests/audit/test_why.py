@@ -28,7 +28,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def why(site: Path, url: str, capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    given = ["new", "--url", NEW, "--old", "old", "--old-url", OLD, "--map", "_redirects", ".htaccess", "--why", url, "--fail-on", "none"]
+    given = ["new", "--url", NEW, "--old", "old", "--old-url", OLD, "--map", "_redirects", "--map", ".htaccess", "--why", url, "--fail-on", "none"]
     assert main(["audit", *(str(site / word) if word in {"new", "old", "_redirects", ".htaccess"} else word for word in given), *arguments]) == 0
     return capsys.readouterr().out.replace(f"{site}/", "")
 
