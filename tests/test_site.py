@@ -162,7 +162,7 @@ def test_the_page_of_a_command_has_examples_above_all_options_and_help_at_the_en
     titles = re.findall(r"^## (.+)$", reference_pages.command_page(name), re.MULTILINE)
     wanted = [title for title in ("Usage", "Examples", "Arguments", "Most used options") if title in titles]
     assert titles[: len(wanted)] == wanted
-    assert titles[-1] == "Help"
+    assert titles[-1] == "Run and help"
 
 
 def test_a_page_has_options_and_quoted_words_of_a_help_text_as_code() -> None:
