@@ -68,7 +68,7 @@ def test_a_log_that_is_an_output_is_refused(absolve: Runner) -> None:
     for arguments in (
         ["rewrite", "site", "-o", "out", "--log", "out/a.html"],
         ["rewrite", "page.html", "--in-place", "--backup", ".csv", "--log", "page.html.csv"],
-        ["rewrite", "page.html", "-o", "out.html", "--remap-file", "moved.csv", "--log", "moved.csv"],
+        ["rewrite", "page.html", "-o", "out.html", "--remap", "@moved.csv", "--log", "moved.csv"],
     ):
         done = absolve(*arguments)
         assert (done.status, done.out) == (2, b"")

@@ -64,7 +64,6 @@ def test_a_name_is_escaped_in_the_output_of_verify(absolve: Runner) -> None:
         ("rewrite", "a", "a", "-o", f"{BAD}/"),
         ("links", "-", "--columns", BAD),
         ("links", "-o", f"x{BAD}"),
-        ("links", ".", "--include", f"[z-a]{BAD}"),
         ("rewrite", "-", "--remap", BAD),
         (f"x{BAD}",),
     ],

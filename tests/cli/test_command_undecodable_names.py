@@ -64,7 +64,7 @@ def test_rewrites_write_names_that_are_not_utf8_and_resume_knows_them() -> None:
         status, out, err = ran("rewrite", FOLDER, "--url", URL, "-o", "out", *resume)
         assert (status, out) == (3, b"")
         assert (b"1 skipped: done by an earlier run" in err) is again
-        assert b"\nerror: " in err
+        assert b"error: " in err
         assert Path("out", NAME).read_bytes() == ABSOLUTE
     assert ran("rewrite", "--in-place", "--backup", ".orig", "--verify", "--quiet", NAME) == (0, b"", b"")
     assert Path(f"{NAME}.orig").read_bytes() == PAGE

@@ -233,7 +233,7 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
     ),
     "the mirror": (
         Option("--at DATE", "mirror", "the newest captures that are not later than DATE"),
-        _setting("--keep-errors", "mirror", "also hold error pages"),
+        Option("--keep-errors", "mirror", "also hold error pages", is_setting=True),
         Option("--same WORD,...", "mirror", _same),
         Option(
             "--absent",
