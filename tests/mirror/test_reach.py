@@ -71,6 +71,6 @@ def test_files_of_a_folder_are_chosen_by_path_or_by_url(tmp_path: Path) -> None:
         assert set(tree(out)) == expected
 
 
-@pytest.mark.parametrize("more", [["--start", "http://none/"], ["--depth", "1"], ["--include", "[]"]])
+@pytest.mark.parametrize("more", [["--start", "http://none/"], ["--depth", "1"]])
 def test_a_part_that_cannot_be_chosen_is_a_wrong_use(tmp_path: Path, more: list[str]) -> None:
     assert part(tmp_path, *more)[0] == 2
