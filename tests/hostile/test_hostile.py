@@ -72,8 +72,6 @@ def test_a_large_document_of_each_hostile_shape_is_read_completely(name: str) ->
     bytes_given_back(name, 1_200_000 if name in REFUSED else scaled(500_000))
 
 
-# --- memory -----------------------------------------------------------------------------------------------------------
-
 PER_LINK, PER_PART = 500, 2500  # bytes: the figures of docs/reference/limits.md
 OBJECTS = {  # shapes of many links or parts; interpreted, more of them are objects
     "HAR, documents",
@@ -144,9 +142,6 @@ def test_the_memory_of_a_hostile_shape_is_bounded_by_its_size(name: str) -> None
         assert not took.beyond > most, took.job
 
 
-# --- lines and columns ------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("end", [b"", b"\n", b"\r", b"\r\n"])
 def test_a_hundred_thousand_links_have_their_lines_and_columns(end: bytes) -> None:
     number = scaled(100_000)
@@ -163,9 +158,6 @@ def test_a_hundred_thousand_findings_have_their_columns() -> None:
     assert len(findings) == 20_000
     assert {finding.code for finding in findings} == {"malformed-json"}
     assert [finding.column for finding in findings[:2]] == [25, 25 + len(unit)]
-
-
-# --- limits of searches -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -205,7 +197,7 @@ def test_a_document_too_deep_stays_with_a_diagnostic_and_the_rest_is_read() -> N
     rewritten = absolve.rewrite(data, url=URL)
     assert rewritten == b"<p>\n" + deep + b"<a href=http://h.example/d/x>"
     column = deep.index(b"<a href") + 1  # start of the value that is not read
-    text = f"documents nested more than {MAX_DEPTH} deep are left as they are (--max-depth)"
+    text = f"documents nested more than {MAX_DEPTH} deep are left as they are (max-depth)"
     assert diagnostics(data) == [f"<bytes>:2:{column}: too-deep: {text}"]
 
 

@@ -57,7 +57,6 @@ STAYS = [
     "<script>location='x'</script><script type=text/x>{'urls':['x']}</script>",
     "<script type=application/ld+json>{'url':'x'}</script>",
     "<!--[if IE]><a href=x><![endif]-->",
-    "<img data-src=x.png data-srcset='x.png 2x'>",
     "<param name=flashvars value=x.swf>",
     "<meta http-equiv=refresh content=5><meta http-equiv=refresh content='0; url='><meta name=refresh content='0;url=x'>",
     "<script type=importmap>{'imports': {'a': './a'}}</script>",  # invalid JSON
@@ -382,9 +381,6 @@ def test_the_empty_reference_is_not_written_into_a_list() -> None:
 def test_the_bytes_of_an_unchanged_end_of_a_reference_stay() -> None:
     page = "<a href='x?a&amp;b&amp;c'>"
     assert rewrite(page, policy=lambda resolved: resolved.reference.replace("?a", "?z")) == "<a href='x?z&amp;b&amp;c'>"
-
-
-# --- any page ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -198,7 +198,7 @@ def test_a_url_that_is_shown_with_escapes_is_no_hyperlink(url: str, format_: str
 
 
 def test_tsv_escapes_what_separates_cells() -> None:
-    assert written("tsv", ("a", "b"), [("x\ty\nz\\", None), ("=1", ["p", "q"])]) == "a\tb\nx\\ty\\nz\\\\\t\n=1\tp q\n"
+    assert written("tsv", ("a", "b"), [("x\ty\nz\\", None), ("=1", ["p", "q"])]) == "a\tb\nx\\ty\\nz\\\\\t\n'=1\tp q\n"
 
 
 @pytest.mark.parametrize("count", [0, 1, 5])
