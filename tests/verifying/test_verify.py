@@ -263,9 +263,6 @@ def test_a_link_in_a_tag_that_html5lib_drops_is_compared() -> None:
     assert ("attribute", 1, 40) in found(page, after.replace(b"<img ", b"<img alt "), url=URL)
 
 
-# --- style sheets -----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("old", "new", "codes"),
     [
@@ -382,9 +379,6 @@ absolve.rewrite("{GUESSED}", url="{URL}")
 assert "html5lib" in sys.modules
 """
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-# --- arguments --------------------------------------------------------------------------------------------------------
 
 
 def test_verify_accepts_bytes_text_and_documents() -> None:

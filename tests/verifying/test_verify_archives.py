@@ -61,8 +61,6 @@ def proved(data: bytes, media_type: str, **options: Any) -> bytes:
     return new
 
 
-# --- accepted rewrites ------------------------------------------------------------------------------------------------
-
 CHUNKED = b"Transfer-Encoding: chunked\r\n"
 BODIES = {
     "as it is": http(),
@@ -100,52 +98,20 @@ def test_verify_accepts_a_correct_rewrite_of_an_http_message_alone_and_in_archiv
         proved(data, "application/warc")
 
 
-FIELDS = [
-    b"Link: <%b>; rel=x, <a%b>; title=%b\r\n",
-    b"Location: %b\r\n",
-    b"Content-Location: %b/p\r\n",
-    b"Content-Base: /%b/\r\nLink: <a>\r\n",
-    b"Refresh: 5; url=%b\r\n",
-    b"SourceMap: <%b>\r\n",
-    b"X: %b\r\n",
-    b"X-%b: y\r\n",
-]
-# In ISO 8859-1 and in UTF-8: letters, characters that are white space or line ends for Python, and values that are folded
-BYTES = [b"caf\xe9", b"/caf\xc3\xa9", b"../\xe9", b"\xa0x", b"x\xc2\xa0", b"\x85", b"x\xc2\x85", b"\xe2\x80\xa8", b"\x1cx\x0b", b"x\r\n \xe9"]
-BYTES += [b"\xc3\r\n \xa9", b'"\r\n \x0c\xff', b"a\r\n \r\n b\xe9"]
+REPEATED = record(http()).replace(b"\r\n\r\nHTTP", b"\r\n%b\r\n\r\nHTTP")
+ARCHIVES = {
+    "one gzip member": gzip.compress(record(http()) * 3),
+    "zstandard": zstandard.compress(record(http())) * 2,
+    "a resource": record(PAGE, "text/html"),
+    "a length twice": REPEATED.replace(b"%b", b"Content-Length: %d" % len(http())),
+    "an empty length": REPEATED.replace(b"%b", b"Content-Length:"),
+    "a broken record": record(http()) + record(http()).replace(b"/http\r\nContent-Length: ", b"/http\r\nContent-Length: 1"),
+}
 
 
-@pytest.mark.parametrize("field", FIELDS)
-@pytest.mark.parametrize("value", BYTES)
-def test_verify_accepts_correct_rewrites_of_fields_with_bytes_above_ascii(field: bytes, value: bytes) -> None:
-    message = http(fields=field.replace(b"%b", value))
-    for profile in ("rfc1808", "whatwg"):
-        proved(message, "message/http", url=URL, profile=profile)
-        proved(record(message), "application/warc", profile=profile)
-
-
-def test_verify_accepts_an_archive_in_one_gzip_member() -> None:
-    assert ABSOLUTE in gzip.decompress(proved(gzip.compress(record(http()) * 3), "application/warc"))
-
-
-def test_verify_accepts_an_archive_in_zstandard() -> None:
-    proved(zstandard.compress(record(http())) * 2, "application/warc")
-
-
-def test_verify_accepts_a_resource_record() -> None:
-    assert ABSOLUTE in proved(record(PAGE, "text/html"), "application/warc")
-
-
-@pytest.mark.parametrize("more", [f"Content-Length: {len(http())}", "Content-Length:"])
-def test_verify_accepts_a_repeated_length_field(more: str) -> None:
-    assert ABSOLUTE in proved(record(http()).replace(b"\r\n\r\nHTTP", f"\r\n{more}\r\n\r\nHTTP".encode()), "application/warc")
-
-
-def test_verify_accepts_a_broken_record_between_others() -> None:
-    assert ABSOLUTE in proved(
-        record(http()) + record(http()).replace(b"/http\r\nContent-Length: ", b"/http\r\nContent-Length: 1"),
-        "application/warc",
-    )
+@pytest.mark.parametrize("data", ARCHIVES.values(), ids=ARCHIVES)
+def test_verify_accepts_a_correct_rewrite_of_an_archive(data: bytes) -> None:
+    assert proved(data, "application/warc") != data
 
 
 # --- differences ------------------------------------------------------------------------------------------------------
@@ -200,9 +166,6 @@ RECORDS: dict[str, tuple[bytes, bytes]] = {
 def test_verify_finds_other_changes_in_records() -> None:
     assert is_accepted(OLD, NEW, "application/warc")
     assert [name for name, (before, after) in RECORDS.items() if is_accepted(before, after, "application/warc")] == []
-
-
-# --- web archives -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("form", [plistlib.FMT_XML])

@@ -58,31 +58,6 @@ def test_verify_accepts_a_correct_rewrite_of_a_message(before: bytes) -> None:
     assert codes(before, after) == set()
 
 
-# Replacements in MESSAGE: what mail programs write
-AS_WRITTEN = [
-    (b"multipart/mixed; boundary=B", b'multipart / mixed (a "b) boundary = B (c)'),
-    (b"multipart/mixed; boundary=B", b'"multipart/mixed"; charset: utf-8 boundary="B'),
-    (b": quoted-printable", b': "Quoted-Printable" (a)'),
-    (b": base64", b": base-64;"),
-    (b"Encoding: base64", b"Encoding: base64(a)"),
-    (b"</a></p> =20", b"</a>= \t\n</p> =20  "),
-    (b"Subject: s\n", b"Subject: s\nno field\n>From a\n"),
-    (b"Content-Base", b"\n\nContent-Base"),
-    (b"Link: <l>", b"List-Post: NO\nList-Archive: (a) <l>, (b) <\n m> (<c>)\nArchived-At: <n>\nLink: <l>"),
-]
-
-
-@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
-@pytest.mark.parametrize(("old", "new"), AS_WRITTEN)
-def test_verify_reads_mail_as_mail_programs_write_it(old: bytes, new: bytes, end: bytes) -> None:
-    before = MESSAGE.replace(old, new, 1).replace(b"\n", end)
-    after = absolve.rewrite(before, media_type="message/rfc822", url=URL)
-    assert after.count(b"http://h.example/d/b/") > 1
-    assert codes(before, after) == set()
-    assert codes(before, after.replace(b"preamble", b"Preamble"))
-    assert codes(before, after.replace(b"Subject: s", b"Subject: t"))
-
-
 BOX = b"From a@h 10:00\n" + MESSAGE + b"\nFrom b@h 10:00\n" + MESSAGE
 LIST = b'<?xml version="1.0"?>\n<plist/>\n'
 FILES = [
@@ -103,19 +78,6 @@ def test_verify_reads_the_files_of_mail_programs(media_type: str, before: bytes)
         assert codes(before, gzip.compress(bad) if text is not after else bad, media_type)
 
 
-UNENDED = [  # headers that no empty line ends
-    ("message/http", b"HTTP/1.1 200\nBase: http://h.example/\n<a href=x>"),  # as wget2 writes a page
-    ("message/rfc822", b"Content-Type:text/html\na\nContent-r:<a href=y>\n"),  # that field is none of mail
-]
-
-
-@pytest.mark.parametrize(("media_type", "before"), UNENDED)
-def test_verify_ends_a_header_where_the_rewrite_does(media_type: str, before: bytes) -> None:
-    after = absolve.rewrite(before, media_type=media_type, url=URL)
-    assert b"=http://h.example/" in after
-    assert list(absolve.verify(before, after, media_type=media_type, url=URL)) == []
-
-
 def test_verify_compares_length_and_property_list_of_a_message_of_apple_mail() -> None:
     before = FILES[-1][1]
     after = absolve.rewrite(before, media_type="message/x-emlx", url=URL)
@@ -123,20 +85,6 @@ def test_verify_compares_length_and_property_list_of_a_message_of_apple_mail() -
     assert after.startswith(b"%-10d\n" % size)
     for bad in (after.replace(b"<plist/>", b"<plist />"), after.replace(b"%d" % size, b"%d" % (size - 1))):
         assert codes(before, bad, "message/x-emlx")
-
-
-LINES = [b">From a\n", b"From a\n>From b\n", b">From a\n>From b\n", b"\xef\xbb\xbf", b"\xef\xbb\xbf>From a\n"]
-
-
-@pytest.mark.parametrize("lines", LINES)
-def test_verify_accepts_a_message_with_lines_before_its_header(lines: bytes) -> None:
-    attached = b"Content-Type: multipart/mixed; boundary=A\n\n--A\nContent-Type: message/rfc822\n\n%s\n--A--\n"
-    for before in (lines + MESSAGE, attached % (lines + MESSAGE), lines + attached % (lines + MESSAGE)):
-        after = absolve.rewrite(before, media_type="message/rfc822", url=URL)
-        assert after != before
-        assert codes(before, after) == set()
-        assert codes(before, after.replace(b"Subject: s", b"Subject: t"))
-        assert codes(before, after.replace(lines, lines.replace(b"a", b"A") + b">From c\n"))
 
 
 def test_verify_accepts_new_soft_line_breaks_only_in_lines_that_grow() -> None:
@@ -155,16 +103,6 @@ def test_a_mailbox_is_verified_message_by_message() -> None:
     assert after.count(b"http://h.example/d/b/") > 2
     assert codes(before, after, "application/mbox") == set()
     assert codes(before, after.replace(b"Subject: s", b"Subject: t"), "application/mbox")
-
-
-@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
-@pytest.mark.parametrize("line", [b"From \n", b"From here\n", b"From \r\n"])
-def test_a_from_line_at_the_beginning_that_is_text_is_a_message_of_its_own(line: bytes, mark: bytes) -> None:
-    before = mark + line + b"From \n" + MESSAGE + b"\nFrom \n" + MESSAGE
-    after = absolve.rewrite(before, media_type="application/mbox", url=URL)
-    assert after.count(b"http://h.example/d/b/") > 2
-    assert codes(before, after, "application/mbox") == set()
-    assert codes(before, after.replace(line, line.replace(b"From ", b"From x"), 1), "application/mbox")
 
 
 def test_verify_finds_any_other_change() -> None:
@@ -192,49 +130,17 @@ def test_verify_expects_signed_parts_to_stay() -> None:
     assert "target" in {diagnostic.code for diagnostic in absolve.verify(before, changed, url=URL, policy=lambda _: None)}
 
 
-# --- corruptions ------------------------------------------------------------------------------------------------------
-
-
-def a_byte_changed(data: bytes, dice: random.Random) -> bytes:
-    at = dice.randrange(len(data))
-    return data[:at] + bytes([dice.choice([dice.randrange(256), data[at] ^ 0x20])]) + data[at + 1 :]
-
-
-def a_byte_lost(data: bytes, dice: random.Random) -> bytes:
-    at = dice.randrange(len(data))
-    return data[:at] + data[at + 1 :]
-
-
-def a_line_lost(data: bytes, dice: random.Random) -> bytes:
-    lines = data.splitlines(keepends=True)
-    del lines[dice.randrange(len(lines))]
-    return b"".join(lines)
-
-
-def two_lines_swapped(data: bytes, dice: random.Random) -> bytes:
-    lines = data.splitlines(keepends=True)
-    one, other = dice.sample(range(len(lines)), 2)
-    lines[one], lines[other] = lines[other], lines[one]
-    return b"".join(lines)
-
-
-def the_end_lost(data: bytes, dice: random.Random) -> bytes:
-    return data[: dice.randrange(len(data))]
-
-
-CORRUPTIONS = [a_byte_changed, a_byte_lost, a_line_lost, two_lines_swapped, the_end_lost]
-
-
 def test_verify_finds_each_of_100_corruptions() -> None:
     after = absolve.rewrite(MESSAGE, media_type="message/rfc822", url=URL)
     missed = []
     for seed in range(100):
         dice = random.Random(seed)  # noqa: S311 - a fixed seed
-        spoil = dice.choice(CORRUPTIONS)
-        bad = spoil(after, dice)
+        at = dice.randrange(len(after))
+        end = dice.choice([at + 1, after.find(b"\n", at) + 1, len(after)])  # a byte, the rest of a line, all the rest
+        bad = after[:at] + dice.choice([b"", bytes([after[at] ^ 0x20])]) + after[end:]
         before, boxed = (b"From a b 10:00\n" + data + b"\nFrom c d 10:00\n" + MESSAGE for data in (MESSAGE, bad))
-        if bad != after and not (codes(MESSAGE, bad) and codes(before, boxed, "application/mbox")):
-            missed.append((spoil.__name__, bad))
+        if not (codes(MESSAGE, bad) and codes(before, boxed, "application/mbox")):
+            missed.append(bad)
     assert missed == []
 
 
