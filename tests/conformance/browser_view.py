@@ -1,6 +1,6 @@
 """Compare absolve with a browser: the URL that a headless Chromium resolves each link of a page to.
 
-In: HTML documents with an http or https URL. Out: a `View` of each, and the differences between it and absolve's rows
+In: HTML documents with an http or https URL. Out: a `View` of each, and the links that only it or only absolve has
 (profile whatwg). Both list the same link sites, with the same multiplicity, except that an element which the HTML
 parser cloned is one row of absolve. Empty values and links without a target are not compared.
 """
@@ -28,13 +28,12 @@ from absolve.verifying.chromium import BrowserError, Chromium
 from absolve.verifying.html import Html
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator
 
     from playwright import async_api as playwright
 
     from absolve.core.model import Document, LinkSite
     from absolve.document.entity import Entity
-    from absolve.inventory.columns import Row
 
     Link = tuple[str, str, str]  # element, attribute, target
 
@@ -167,51 +166,13 @@ def _is_compared(element: str, attribute: str) -> bool:
     return (element, attribute) in _COMPARED or ("*", attribute) in _COMPARED
 
 
-def differences(entity: Entity, view: View) -> list[Diagnostic]:
-    """Return the links that only absolve or only the browser lists, of a page walked with the profile whatwg.
-
-    Codes: `target` (different URLs for the same reference), `only-browser`, `only-absolve` and, if there are any
-    differences, `charset` (the browser decodes the page in another charset).
-    """
-    ours = [
-        row
+def listed(entity: Entity) -> Counter[Link]:
+    """Return the links of a page, walked with the profile whatwg, of the attributes that views list."""
+    return Counter(
+        (row.element, row.attribute, row.target)
         for row in rows(entity)
         if not row.entity and row.reference and row.target and _is_compared(row.element, row.attribute)
-    ]
-    more, less = compared(entity, Counter(map(_link, ours)), view)
-    found = [*_unequal(entity.name, [row for row in ours if _taken(less, _link(row))], more, view)]
-    if found and view.character_set.lower() != entity.charset.name:
-        text = f"absolve reads it as {entity.charset.name}, the browser as {view.character_set}"
-        found.append(Diagnostic("charset", text, entity.name))
-    return found
-
-
-def _link(row: Row) -> Link:
-    return row.element, row.attribute, row.target or ""
-
-
-def _taken(links: Counter[Link], link: Link) -> bool:
-    """Remove one occurrence of a link from the counter; return whether there was one."""
-    links[link] -= 1
-    return links[link] >= 0
-
-
-def _unequal(name: str, ours: list[Row], theirs: Counter[Link], view: View) -> Iterator[Diagnostic]:
-    """Yield the differences; links with the same reference on both sides are one difference (`target`)."""
-    found: dict[Link, list[str]] = {}
-    for element, attribute, value, url in view.links:
-        if url and value.strip(_WHITE_SPACE) and _taken(theirs, (element, attribute, url)):
-            found.setdefault((element, attribute, value.strip(_WHITE_SPACE)), []).append(url)
-    for row in ours:
-        place = f"{row.element} {row.attribute}"
-        if urls := found.get((row.element, row.attribute, row.reference)):
-            text = f"{place} leads to {row.target}, in the browser to {urls.pop(0)}"
-            yield Diagnostic("target", text, name, row.line, row.column)
-        else:
-            yield Diagnostic("only-absolve", f"{place} leads to {row.target}", name, row.line, row.column)
-    for (element, attribute, _), urls in found.items():
-        for url in urls:
-            yield Diagnostic("only-browser", f"{element} {attribute} leads to {url}", name)
+    )
 
 
 def compared(entity: Entity, ours: Counter[Link], view: View) -> tuple[Counter[Link], Counter[Link]]:

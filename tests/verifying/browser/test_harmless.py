@@ -9,10 +9,6 @@ import pytest
 from browser_view import opened
 from harmful_pages import HARMFUL, PAGES, rewritten
 
-import absolve
-from absolve.document.settings import Settings
-from absolve.document.walk import walk
-
 if TYPE_CHECKING:
     from browser_view import Browser
     from playwright.async_api import Browser as Chromium
@@ -77,9 +73,6 @@ def test_rewritten_fuzzer_pages_run_no_further_scripts(browser: Browser) -> None
     assert judged > 40
 
 
-# --- the browser as a reference ---------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("page", "ran"),
     [
@@ -96,12 +89,3 @@ def test_rewritten_fuzzer_pages_run_no_further_scripts(browser: Browser) -> None
 )
 def test_the_test_browser_runs_scripts_and_follows_script_links(browser: Browser, page: bytes, ran: list[str]) -> None:
     assert runs(browser, page) == ran
-
-
-def test_views_of_pages_run_no_scripts(browser: Browser) -> None:
-    assert runs(browser, b"<script>alert(1)</script>") == ["1"]
-    document = absolve.Document(
-        b"<script>document.write('<a href=x>')</script><a href=y>", media_type="text/html", url=URL
-    )
-    view = browser.view(document, walk(document, Settings(profile="whatwg")))
-    assert [link[2] for link in view.links] == ["y"]
