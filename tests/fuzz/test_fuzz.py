@@ -87,7 +87,7 @@ def test_quadratic_time_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def ran(tmp_path: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(HERE), "resolvers", "--engine=mutate", "--seconds=1", f"--folder={tmp_path}"]
+    command = [sys.executable, str(HERE), "values", "--engine=mutate", "--seconds=1", f"--folder={tmp_path}"]
     return subprocess.run(command, check=False, capture_output=True, text=True, env={**os.environ, "ABSOLVE_SHARED": ""})
 
 
@@ -95,7 +95,7 @@ def test_the_fuzz_command_prints_its_figures(ran: subprocess.CompletedProcess[st
     assert ran.returncode == 0, ran.stdout + ran.stderr
     head, row = ran.stdout.splitlines()[-2:]
     assert head.split()[:2] == ["target", "executions"]
-    assert row.split()[0] == "resolvers"
+    assert row.split()[0] == "values"
     assert int(row.split()[1]) > 60
 
 

@@ -6,7 +6,7 @@ from hypothesis import example, given
 from resolver_strategies import bases, references, references_of_parts
 
 from absolve import Profile, rewrite
-from absolve.urls import PROFILES, rfc1808, rfc3986, whatwg
+from absolve.urls import PROFILES, predicates, rfc1808, rfc3986, whatwg
 from absolve.urls import parse as parsing
 
 BASE = "http://h/a/b?q#f"
@@ -32,6 +32,16 @@ def by_steps(profile: str, base: str, reference: str) -> str | None:
 @example("http://h?q", "x")
 def test_prefix_resolver_gives_the_target_of_the_full_algorithm(profile: Profile, base: str, reference: str) -> None:
     assert PROFILES[profile].resolver(base)(reference) == by_steps(profile, base, reference)
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@given(bases, references)
+def test_a_target_resolves_to_itself(profile: Profile, base: str, reference: str) -> None:
+    resolver = PROFILES[profile].resolver
+    settled = resolver("")(base) or base  # an empty reference keeps the path of the base unchanged
+    target = resolver(settled)(reference)
+    if target is not None and predicates.has_scheme(target):
+        assert resolver(settled)(target) == resolver("")(target) == target
 
 
 @pytest.mark.parametrize("count", [10_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
