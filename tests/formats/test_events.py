@@ -62,9 +62,6 @@ def test_edits_are_sorted_by_their_start_and_equal_ones_stay_in_order() -> None:
     assert [edit for some in ordered([edits[:2], [], edits[2:]]) for edit in some] == sorted(edits, key=lambda one: one.start)
 
 
-# --- rewriting in batches ---------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "unit",
     ["<a href=x{}>", "<a href=?x={}>", "<a href=&#32;x{}>", "<a href='x{}'>", "<a href>", "<img srcset='a{} 1x, b 2x'>"],
@@ -170,17 +167,6 @@ def test_links_under_one_base_share_its_claim_object() -> None:
         assert [code.base is one for one in (first.base, second.base, codebase.claim)] == [True] * 3
 
 
-XHTML = "xmlns='http://www.w3.org/1999/xhtml'"
-
-
-def test_each_of_thousands_of_elements_has_its_own_xml_base_and_codebase() -> None:
-    unit = "<div xml:base='a{0}/'><object codebase='b{0}/' data='x'/></div>"
-    page = f"<html {XHTML}><body>{''.join(unit.format(number) for number in range(1500))}</body></html>"
-    rows = [row for row in absolve.links(page, url="http://h/", media_type="application/xml") if row.attribute == "data"]
-    expected = [(f"http://h/a{number}/b{number}/x", "codebase attribute, line 1") for number in range(1500)]
-    assert [(row.target, row.base_source) for row in rows] == expected
-
-
 def test_equal_elements_have_parts_with_their_own_names_and_bases() -> None:
     style = "<g style='fill:url(x)'/><g xml:base='b/' style='fill:url(x)'/>"
     drawing = f"<svg xmlns='http://www.w3.org/2000/svg'>{style * 5}</svg>"
@@ -191,8 +177,6 @@ def test_equal_elements_have_parts_with_their_own_names_and_bases() -> None:
     names = [row.entity for row in absolve.links(atom, url="http://h/")]
     assert names == [f"{name}[{number}]" for number, name in enumerate(["title", "summary", "content"] * 5, 1)]
 
-
-# --- memory -----------------------------------------------------------------------------------------------------------
 
 COUNT = 300_000
 _READ = "import sys, absolve\nwith open(sys.argv[1], 'rb') as file:\n    data = file.read()\n"

@@ -147,12 +147,6 @@ def test_xml_is_recognized_behind_comments(comment: str) -> None:
     assert registry.sniff(f"{comment[:-1]}\n<rss>".encode(), None) == registry.HTML  # a comment without an end
 
 
-@pytest.mark.parametrize("mark", ["", "\ufeff"])
-@pytest.mark.parametrize("charset", ["utf-8", "utf-16-le", "utf-16-be"])
-def test_xml_is_recognized_in_every_charset_with_a_byte_order_mark(charset: str, mark: str) -> None:
-    assert registry.sniff((mark + FEED.decode()).encode(charset), "-") == registry.XML
-
-
 @pytest.mark.parametrize(
     ("data", "name", "other", "words"),
     [

@@ -243,9 +243,6 @@ def test_offsets_of_css_values_are_those_of_their_units(
     assert all(type(offset) is int for unit in units for offset in unit)
 
 
-# --- properties
-
-
 VALUES = st.one_of(
     st.binary(max_size=20),
     st.text(st.sampled_from("<!-/ab09 \t\r\n\f\"'()\\é\x01\x7f"), max_size=12).map(str.encode),
@@ -271,9 +268,6 @@ def test_a_css_value_may_be_written_before_kept_bytes(value: bytes, rest: bytes,
     coding = CODINGS[name]
     after = coding.encode(rest)
     assert coding.decode(coding.encode(value, after) + after) == value + rest
-
-
-# --- tinycss2
 
 
 def sheets() -> Iterator[bytes]:

@@ -34,9 +34,6 @@ def parts(page: str, **settings: Any) -> list[tuple[str, str, str]]:
     return [(part.media_type, part.name, part.coding.decode(page.encode()[part.start : part.end]).decode()) for part in inner]
 
 
-# --- no links ---------------------------------------------------------------------------------------------------------
-
-
 NO_LINKS = [
     "", "href=x", "<a>", "<a name=x title=x id=x>", "</a href=x>", "<a href=x", "<a data-href=x xhref=x href_=x xlink:href=x>",
     "<p href=x src=x data=x action=x>", "<img href=x alt=x>", "<a title='<img src=x>'>", "<!-- <a href=x> -->",
@@ -132,9 +129,6 @@ def test_links_in_meta_elements_are_found(attribute: str, name: str) -> None:
     assert found(f"<meta {attribute}='{name.upper()}' content='{value}'>") == [("meta", "content", "x")]
 
 
-# --- where elements are -----------------------------------------------------------------------------------------------
-
-
 JUDGED = {
     "names of meta elements": [
         "<meta content=x property=og:image>", "<meta content=x PROPERTY=' OG:image '>",
@@ -172,17 +166,11 @@ def test_html5lib_finds_the_same_references(what: str) -> None:
         assert found(page), page
 
 
-# --- references in values ---------------------------------------------------------------------------------------------
-
-
 def test_trail_bytes_are_not_read_as_markup() -> None:
     data = "<a href='ソ' title='表'><img srcset='ソ,ソ 2x, 表'>".encode("cp932")
     charset = by_label("shift_jis")
     links = [event for event in walk(data, charset, Settings()) if type(event) is Link]
     assert [link.coding.decode(data[link.start : link.end]).decode() for link in links] == ["ソ", "ソ,ソ", "表"]
-
-
-# --- bases ------------------------------------------------------------------------------------------------------------
 
 
 def test_only_the_first_base_element_makes_a_claim() -> None:
@@ -268,8 +256,6 @@ def test_oddities_of_the_whole_document_are_reported(data: bytes, code: str | No
     findings = [(event.code, event.position) for event in found if isinstance(event, Finding)]
     assert findings == ([] if code is None else [(code, position)])
 
-
-# --- one walker for many documents ------------------------------------------------------------------------------------
 
 LEAVES = {  # each changes state of the walker that affects later tags of the same document
     "nothing": "<p><a href=x>",

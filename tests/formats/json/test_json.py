@@ -149,8 +149,6 @@ def test_import_maps_and_speculation_rules_are_documents_too(media_type: str, te
     assert absolve.verify(text, done, media_type=media_type, url="http://h.example/m/") == []
 
 
-# --- escapes in strings (RFC 8259 section 7) --------------------------------------------------------------------------
-
 ESCAPE = re.compile(
     rb"\\(?:u([Dd][89ABab][0-9A-Fa-f]{2})\\u([Dd][C-Fc-f][0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|([\"\\/bfnrt]))"
 )

@@ -134,18 +134,6 @@ def test_json_ld_links_are_rewritten_only_with_the_option() -> None:
     assert rewritten(text) == done
 
 
-def test_a_policy_changes_json_ld_links_only_with_the_option() -> None:
-    text = f'{{{SCHEMA}, "url": "x"}}'
-    options: dict[str, Any] = {
-        "media_type": "application/ld+json",
-        "policy": lambda resolved: "y" if resolved.attribute == "url" else None,
-    }
-    assert absolve.rewrite(text, **options) is text
-    done = absolve.rewrite(text, json_ld=True, **options)
-    assert done == text.replace('"x"', '"y"')
-    assert absolve.verify(text, done, json_ld=True, **options) == []
-
-
 def test_an_at_base_and_its_links_are_made_absolute() -> None:
     text = '{"@context": {"@base": "sub/"}, "@id": "x", "@graph": []}'
     assert rewritten(text) == text.replace("sub/", "http://h.example/d/sub/").replace('"x"', '"http://h.example/d/sub/x"')

@@ -52,9 +52,6 @@ def error(text: str | bytes) -> Diagnostic:
     return raised.value.diagnostic
 
 
-# --- no links ---------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -82,11 +79,6 @@ def error(text: str | bytes) -> Diagnostic:
 def test_other_xml_attributes_and_texts_stay(text: str) -> None:
     assert found(text) == []
     assert rewritten(text) is text
-
-
-def test_xml_without_a_base_is_returned_unchanged() -> None:
-    data = f"\ufeff<?xml version='1.0'?>\r\n<feed {ATOM}><link\thref =\n'a&#x20;&amp;'/></feed>\r\n".encode()
-    assert absolve.rewrite(data, media_type="application/xml") is data
 
 
 # --- vocabularies -----------------------------------------------------------------------------------------------------
@@ -698,9 +690,6 @@ def test_white_space_before_the_declaration_is_reported_and_stays() -> None:
     assert not absolve.verify(feed % b"", done, **options)
 
 
-# --- names and kinds --------------------------------------------------------------------------------------------------
-
-
 def rows() -> Iterator[LinkSite]:
     for vocabulary in (*link_tables.VOCABULARIES.values(), *link_tables.ROOTS.values()):
         for row in vocabulary:
@@ -717,12 +706,6 @@ def test_rows_of_the_xml_tables_use_known_kinds_and_syntaxes() -> None:
         assert place.kind in KINDS
         assert place.element
         assert place.syntax in {*GRAMMARS, "html", "css", "javascript", *rules.JSON_SCRIPTS}
-
-
-def test_each_row_is_in_its_xml_table_once() -> None:
-    for vocabulary in (*link_tables.VOCABULARIES.values(), *link_tables.ROOTS.values()):
-        keys = [(row.element, row.attribute) for row in vocabulary]
-        assert len(keys) == len(set(keys))
 
 
 @pytest.mark.parametrize("media_type", ["text/xml", "application/xml", "image/svg+xml", "Application/XHTML+XML; charset=utf-8", "model/x.y+xml"])

@@ -11,19 +11,11 @@ import pytest
 import absolve
 from absolve.formats import registry
 from absolve.rewriting.remap import Remapping
-from tests.shapes.captures import page
+from tests.shapes.captures import page, zipped
 
 URL: Final = "http://h.example/d/a.docx"
 SPACE: Final = "http://schemas.openxmlformats.org/package/2006/relationships"
 TYPE: Final = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-
-
-def zipped(files: dict[str, str | bytes]) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as package:
-        for name, data in files.items():
-            package.writestr(zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0)), data)
-    return out.getvalue()
 
 
 def relationships(*targets: str, kind: str = "hyperlink", mode: str = 'TargetMode="External"') -> str:

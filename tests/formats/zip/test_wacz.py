@@ -1,27 +1,20 @@
 """WACZ: its records are listed, each under its own URL, and nothing in it is rewritten."""
 
-import io
 import json
-import zipfile
 
 import absolve
 from absolve.core.model import Document
 from absolve.document.walk import Settings, walk
+from tests.shapes.captures import page as record
 from tests.shapes.captures import zipped
 
 URL = "http://a.example/d/"
 
 
-def record(page: bytes) -> bytes:
-    block = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + page
-    head = f"WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: {URL}\r\nContent-Type: application/http\r\n"
-    return head.encode() + b"Content-Length: %d\r\n\r\n%b\r\n\r\n" % (len(block), block)
-
-
 def wacz(page: bytes = b'<a href="x">x</a>') -> bytes:
     return zipped(
         {
-            "archive/data.warc": record(page),
+            "archive/data.warc": record(URL, page),
             "indexes/index.cdx": b'http://a.example/d/ 20250508195248245 {"offset": 0}\n',
             "datapackage.json": json.dumps({"profile": "data-package", "homepage": "y"}).encode(),
         }
@@ -40,7 +33,5 @@ def test_a_package_stays_as_it_is_with_one_finding() -> None:
 
 
 def test_a_package_without_a_description_is_a_zip_file() -> None:
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as made:
-        made.writestr("archive/data.warc", record(b'<a href="x">x</a>'))
-    assert b"http://a.example/d/x" in absolve.rewrite(file.getvalue(), name="x.zip")
+    data = zipped({"archive/data.warc": record(URL, b'<a href="x">x</a>')}, stored=True)
+    assert b"http://a.example/d/x" in absolve.rewrite(data, name="x.zip")
