@@ -78,12 +78,6 @@ def test_any_buffer_of_bytes_is_accepted_as_a_document(source: Any) -> None:
     assert Document(source).data == PAGE
 
 
-def test_a_memory_mapped_file_is_accepted(tmp_path: Path) -> None:
-    (tmp_path / "page.html").write_bytes(PAGE)
-    with (tmp_path / "page.html").open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
-        assert absolve.rewrite(mapped, url=URL) == DONE
-
-
 def test_a_str_subclass_is_accepted_as_its_characters() -> None:
     assert absolve.rewrite(Word(PAGE.decode()), url=Word(URL)) == DONE.decode()
     assert absolve.rewrite(PAGE, url=URL, media_type=Word("text/html"), charset=Word("utf-8")) == DONE
@@ -289,9 +283,6 @@ def test_a_url_object_whose_scheme_differs_from_its_text_raises_an_absolve_error
 
     with pytest.raises(UsageError, match="retrieval URL"):
         absolve.rewrite(PAGE, url=Message())
-
-
-# --- unknown options
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,3 @@ def test_a_bounded_cache_keeps_entries_until_it_is_full() -> None:
     assert cache.put("d", 3) == 3
     assert entries == {"d": 3}
     assert cache.entries is entries
-
-
-def test_a_bounded_cache_never_exceeds_its_limit() -> None:
-    cache: BoundedCache[int, int] = BoundedCache(7)
-    for number in range(100):
-        cache.put(number, -number)
-        assert len(cache.entries) <= 7
-        assert cache.entries[number] == -number

@@ -84,10 +84,6 @@ def test_user_information_is_masked(text: str, masked: str | None) -> None:
     assert printable.masked(found) == found
 
 
-def test_a_message_is_escaped_and_masked() -> None:
-    assert printable.message("http://u:p@h/\x1b") == "http://***@h/\\x1b"
-
-
 def test_the_line_of_a_diagnostic_is_one_line_and_its_fields_are_exact() -> None:
     diagnostic = Diagnostic("code", "of http://u:p@h/\x1b", "a\nb:1:1: forged: x", 2, 3)
     assert str(diagnostic) == "a\\nb:1:1: forged: x:2:3: code: of http://***@h/\\x1b"

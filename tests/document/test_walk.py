@@ -77,19 +77,6 @@ def test_the_first_base_element_with_an_href_gives_the_base(page: str) -> None:
     assert walked(page).bases.base.url == absolve.resolve(URL, first.strip())
 
 
-@pytest.mark.parametrize("profile", ["rfc1808", "rfc3986", "whatwg"])
-@pytest.mark.parametrize(
-    ("document", "media_type"),
-    [
-        ("Content-Base: http://b.example/d/\nContent-Type: text/html\n\n<a href=x>", "message/rfc822"),
-        ("<feed xmlns='http://www.w3.org/2005/Atom' xml:base='http://b.example/d/'><link href='x'/></feed>", "application/xml"),
-    ],
-)
-def test_the_profile_changes_resolving_but_not_the_layers(document: str, media_type: str, profile: absolve.Profile) -> None:
-    rows = absolve.links(document, media_type=media_type, url=URL, profile=profile)
-    assert [row.target for row in rows if row.reference == "x"] == ["http://b.example/d/x"]
-
-
 def test_the_chain_has_every_claim_with_its_line() -> None:
     page = f"{SAVED}\n<base href=/1/>\r\n\r<base href=/2/>"
     assert chain(walked(page).bases.base) == [
@@ -145,26 +132,10 @@ def test_the_charset_coding_of_utf_16_is_no_inner_document() -> None:
     assert one.path == ""
 
 
-# --- limits and diagnostics -------------------------------------------------------------------------------------------
-
-
 def test_a_diagnostic_has_line_and_column_in_the_outermost_document() -> None:
     page = "\n\n  <iframe srcdoc='\n<script type=importmap>{oops}</script>'>"
     (diagnostic,) = walked(page).diagnostics
     assert (diagnostic.code, diagnostic.name, diagnostic.line) == ("malformed-json", "<bytes>", 4)
-
-
-# --- scoped bases -----------------------------------------------------------------------------------------------------
-
-
-def test_inner_documents_under_different_bases_have_their_own_link_contexts() -> None:
-    entry = '<entry xml:base="{}/"><content type="html">&lt;a href="x"></content></entry>'
-    feed = f'<feed xmlns="http://www.w3.org/2005/Atom">{"".join(entry.format(base) for base in "abca")}</feed>'
-    found = absolve.links(feed, media_type="application/atom+xml", url=URL)
-    targets = [row.target for row in found if row.element == "a"]
-    assert targets == [f"http://doc.example/dir/{base}/x" for base in "abca"]
-    done = absolve.rewrite(feed, media_type="application/atom+xml", url=URL)
-    assert [done.count(f'&lt;a href="{target}"') for target in targets] == [2, 1, 1, 2]
 
 
 def test_an_encapsulating_base_overrides_the_saved_from_comment_of_an_inner_document() -> None:
@@ -240,12 +211,3 @@ def test_a_page_may_have_a_base_longer_than_those_of_inner_documents_together(
     page = f'<!doctype html><base href="{base}"><a href="x">x</a>'
     rewritten = absolve.rewrite(page.encode(charset), charset=charset)
     assert rewritten.decode(charset) == page.replace('"x"', f'"{base}x"')
-
-
-@pytest.mark.parametrize("charset", ["utf-8", "utf-16", "iso-8859-1"])
-def test_json_ld_stays_in_every_charset_without_the_option(charset: str) -> None:
-    data = '{"@id": "x"}'.encode(charset)
-    media_type = f"application/ld+json; charset={charset}"
-    assert absolve.rewrite(data, media_type=media_type, url="http://u/") is data
-    rewritten = absolve.rewrite(data, media_type=media_type, url="http://u/", json_ld=True)
-    assert rewritten == '{"@id": "http://u/x"}'.encode(charset)

@@ -74,11 +74,6 @@ def test_labels_are_matched_as_in_the_encoding_standard(label: str, name: str) -
     assert by_label(label).name == name
 
 
-@pytest.mark.parametrize("charset", CHARSETS, ids=lambda charset: charset.name)
-def test_every_charset_has_a_codec(charset: Charset) -> None:
-    assert charset.decode(charset.encode("aé<\n>", "absolve.references")).startswith("a")
-
-
 def test_all_charsets_but_utf_16_and_iso_2022_jp_are_ascii_compatible() -> None:
     assert {charset.name for charset in CHARSETS} - {charset.name for charset in TRANSPARENT} == {
         "iso-2022-jp",
@@ -281,8 +276,6 @@ def test_a_style_sheet_declares_its_charset_in_its_first_bytes(
 ) -> None:
     assert of_text(data, given_by_user, header)[0].name == name
 
-
-# --- html5lib-tests ---------------------------------------------------------------------------------------------------
 
 # The standard's prescan also reads scripts and style sheets; Chromium, which absolve follows, does not.
 INTO_TEXT = {

@@ -25,9 +25,6 @@ TRANSPARENT = [charset for charset in CHARSETS if charset.transparent]
 DOUBLE, SINGLE, TEXT = (CharacterReferences(UTF_8, quote) for quote in (b'"', b"'", b""))
 
 
-# --- offsets ----------------------------------------------------------------------------------------------------------
-
-
 def test_a_value_may_be_longer_than_its_raw_bytes_can_be_by_32_bits() -> None:
     offsets = Offsets()
     for end, raw_start, raw_end in ((1, 0, 3), (1 << 32, 4, 5), (1 << 33, 6, 9)):

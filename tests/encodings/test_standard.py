@@ -85,8 +85,6 @@ def test_text_of_a_document_is_written_as_bytes_that_are_the_same_characters() -
         assert [text for text in texts if charset.decode(charset.encode(text, "absolve.references")) != text] == []
 
 
-# --- every sequence, in a browser -------------------------------------------------------------------------------------
-
 DECODE = """(async ([label, codes]) => codes.map(
     (code) => new TextDecoder(label).decode(new Uint8Array([...code, 34]))))"""
 ENCODE = """(async (end) => {

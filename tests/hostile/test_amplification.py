@@ -37,9 +37,6 @@ def problems(data: bytes, **options: Any) -> list[tuple[str, str | None, list[An
     return [(row.reference, row.target, row.problems) for row in absolve.links(data, **options)]
 
 
-# --- below the limits -------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("profile", PROFILES)
 def test_a_long_data_url_of_a_document_is_not_limited(profile: absolve.Profile) -> None:
     data = b"<img src='data:image/gif;base64," + b"A" * 1000 + b"'><a href='http://g/" + b"y" * 1000 + b"'>"
@@ -172,21 +169,6 @@ def test_verify_accepts_links_left_because_they_are_too_long(profile: absolve.Pr
     assert absolve.verify(data, data, url=URL, profile=profile, max_url=59) == []
     long = b"<a href='" + b"y" * 100 + b"'><a href='x'>"
     assert absolve.verify(long, absolve.rewrite(long, url=URL, max_url=100), url=URL, profile=profile, max_url=100) == []
-
-
-def test_the_command_reports_the_base_that_is_too_long(
-    tmp_path: Path, limited: Callable[..., list[str]], capfd: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "page.html"
-    path.write_bytes(based(60, b"<a href='x'>"))
-    assert main(["rewrite", *limited(max_url=59), str(path)]) == 0
-    out, err = capfd.readouterr()
-    assert out.encode() == path.read_bytes()
-    assert err.startswith(f"warning: {path}:1: too-long: base element: bases of more than 59 characters resolve nothing")
-    assert main(["base", *limited(max_url=59), str(path)]) == 0
-    drawn = " ".join(capfd.readouterr().out.translate({ord("|"): " "}).split())
-    assert "=> longer than max-url allows: relative links are left unchanged" in drawn
-    assert "base URL: none: longer than max-url allows (embedded: base element, line 1)" in drawn
 
 
 # --- rows beyond the limit --------------------------------------------------------------------------------------------
@@ -324,9 +306,6 @@ def test_bases_of_inner_documents_have_the_same_limit(
     assert len(out) < 100_000
     assert "rows-too-large" in err
     assert main(["base", "-f", "json", str(path)]) == 0
-
-
-# --- memory -----------------------------------------------------------------------------------------------------------
 
 
 def test_inner_documents_with_long_bases_are_entered_up_to_a_limit() -> None:

@@ -82,8 +82,6 @@ def test_verify_accepts_correct_rewrites_of_real_pages() -> None:
         assert [words for found in pool.map(unproved, cases(EVERY)) for words in found] == []
 
 
-# --- corruptions ------------------------------------------------------------------------------------------------------
-
 TAG = re.compile(rb"</?[A-Za-z][^<>]*>")
 ATTRIBUTE = re.compile(rb"<[A-Za-z][^<>]*?(\s[A-Za-z-]+=(?:\"[^\"]*\"|'[^']*'|[^\s\"'>]+))")
 ENTITY = re.compile(rb"&(?:#[0-9]+|#[xX][0-9a-fA-F]+|[A-Za-z]+);")

@@ -59,8 +59,6 @@ def test_the_largest_integer_is_a_valid_limit() -> None:
     assert absolve.rewrite(b"", max_size=0, max_links=0, max_depth=0) == b""
 
 
-# --- size -------------------------------------------------------------------------------------------------------------
-
 PAGES = [b"<a href='http://g/'>", "<a href='http://g/é'>".encode(), "\ufeff<a href='http://g/'>".encode("utf-16-le")]
 
 

@@ -28,10 +28,6 @@ def row(page: str | bytes, url: str | None = URL, **options: Any) -> Row:
     return rows(page, url, **options)[-1]
 
 
-def test_a_page_without_links_has_no_rows() -> None:
-    assert rows("<p>x</p>") == []
-
-
 def test_the_columns_have_the_documented_names_and_order() -> None:
     assert tuple(
         "document entity line column start end element attribute kind rel text reference base base_layer base_source"
@@ -41,9 +37,6 @@ def test_the_columns_have_the_documented_names_and_order() -> None:
         *("p.html", "", 2, 18, 21, 22, "a", "href", "navigation", "up", "t", "x", URL, "retrieval", "--url"),
         *("http://doc.example/dir/x", "internal", ["whitespace"]),
     )
-
-
-# --- document and entity ----------------------------------------------------------------------------------------------
 
 
 def test_the_entity_column_is_the_path_of_the_inner_document() -> None:
@@ -103,19 +96,6 @@ def test_the_line_and_column_in_an_inner_document_are_counted_there(page: str, l
 def test_the_span_of_a_link_in_a_srcdoc_is_relative_to_the_srcdoc() -> None:
     found = row("<iframe srcdoc='&eacute;<a href=a&amp;amp;b>'>")
     assert "é<a href=a&amp;b>".encode()[found.start : found.end] == b"a&amp;b"
-
-
-PIECES = st.sampled_from(["a", "&amp;", "&eacute;", "é", "日", "😀", "&#x2F;", "%20", "/", ".."])
-
-
-@given(st.lists(PIECES, min_size=1, max_size=6).map("".join), st.lists(st.sampled_from(["é", "\n", "\r\n", "x", "&lt;"])).map("".join))
-def test_the_bytes_of_the_span_decode_to_the_reference(reference: str, before: str) -> None:
-    page = f"{before}<a href='{reference}'><img srcset='{reference} 1x, {reference}'><p style='a:url({reference})'>"
-    data = page.encode()
-    for found in rows(data):
-        assert data[found.start : found.end].decode() == reference
-        lines = page.replace("\r\n", "\n").split("\n")
-        assert lines[found.line - 1][found.column - 1 :].startswith(reference)
 
 
 # --- element, attribute, kind, text -----------------------------------------------------------------------------------
@@ -261,9 +241,6 @@ def test_every_text_column_can_be_encoded_in_utf_8(data: bytes, charset: str, re
     assert (found.reference + found.target).encode()
 
 
-# --- the base ---------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("page", "url", "expected"),
     [
@@ -376,8 +353,6 @@ def test_a_fragment_that_names_a_thing_of_the_page_is_of_the_page_whatever_the_b
     assert (found.target, found.scope, found.problems) == (f"{URL}#x", "same-document", [])
     assert row(f"<base href=http://b.example/>{page}", None).problems == ["unresolved"]
 
-
-# --- problems ---------------------------------------------------------------------------------------------------------
 
 CASES = {  # by the codes of the last row
     "": [

@@ -84,12 +84,6 @@ def test_sqlite_of_no_rows_is_an_empty_table(tmp_path: Path) -> None:
         assert database.execute("SELECT count(*) FROM links").fetchone() == (0,)
 
 
-def test_sqlite_replaces_lone_surrogates(tmp_path: Path) -> None:
-    write("sqlite", tmp_path / "x", ("text",), [("a\udcffb",)])
-    with closing(sqlite3.connect(tmp_path / "x")) as database:
-        assert database.execute("SELECT * FROM links").fetchall() == [("a?b",)]
-
-
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
@@ -135,15 +129,6 @@ def test_batches_of_many_documents_have_their_rows_in_order() -> None:
         assert [tuple(row.values()) for batch in made for row in batch.to_pylist()] == [tuple(row) for row in rows]
         assert {batch.num_rows for batch in made[:-1]} <= {most}
     assert list(arrow.batches([])) == []
-
-
-def test_small_batches_are_joined() -> None:
-    columns = ("document", "target")
-    rows = [(f"{number}.html", "http://h/") for number in range(1000)]
-    tables = list(gathered((batch(columns, [row]) for row in rows), schema(columns), 900))
-    assert [table.num_rows for table in tables] == [900, 100]
-    assert tables[0].column(0).num_chunks < 900 // 2
-    assert [tuple(row.values()) for row in pa.concat_tables(tables).to_pylist()] == rows
 
 
 @pytest.mark.parametrize(("few", "little"), [(4096, 1 << 20), (20, 1 << 20), (4096, 3000), (1, 1)])

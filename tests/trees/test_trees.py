@@ -116,9 +116,6 @@ def test_fragments_change_with_an_option_and_conditional_comments_stay(parse: Ca
     assert references(tree) == ["http://h/d/page#f", "http://h/d/l.png"]
 
 
-# --- elements and their document --------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("kind", "find"),
     [
@@ -256,9 +253,6 @@ def test_a_row_in_a_srcdoc_of_a_tree_has_its_position_in_that_text(parse: Callab
 def test_the_source_of_a_base_in_a_tree_has_a_line_only_if_known(kind: str) -> None:
     tree = PARSERS[kind]("<html><head>\n<base href=http://h/></head></html>")
     assert trees.base(tree).source == ("base element, line 2" if kind == "lxml.html" else "base element")
-
-
-# --- compatibility with lxml ------------------------------------------------------------------------------------------
 
 
 def test_make_links_absolute_accepts_the_call_of_lxml() -> None:

@@ -21,9 +21,8 @@ from tests.shapes.trap_server import Answer, Server, endless, moved, page, respo
 
 LINK = b"<a href=x>"
 ASKING = Asking(timeout=1, retries=0)
-NO_ROBOTS = ("/robots.txt",)
+
 CHUNKED = b"HTTP/1.1 200 X\r\nTransfer-Encoding: chunked\r\n\r\n"
-LOCAL = "http://169.254.169.254/latest/meta-data/"
 
 
 async def _asked(asking: Asking, *urls: str) -> list[client.Answer]:
