@@ -320,22 +320,18 @@ _PHASES: Final[dict[str, Any]] = {
         "inHead", {"template": _template_start, "command": _OLD["inHead"].startTagOther}, {"template": _template_end}
     ),
     "afterHead": _mended("afterHead", {"template": _OLD["afterHead"].startTagFromHead}, _END),
-    "inBody": _mended(
-        "inBody",
-        {
-            **_START,
-            **{
-                name: _unless_template(vars(_OLD["inBody"])["startTagHandler"][name])
-                for name in ("html", "body", "frameset")
-            },
-            **dict.fromkeys(("isindex", "command", "menuitem"), _ordinary),
-            "image": _image_start,
-            "form": _form_start,
-            "select": _select_start,
-            "input": _input_start,
+    "inBody": _mended("inBody", {
+        **_START,
+        **{
+            name: _unless_template(vars(_OLD["inBody"])["startTagHandler"][name])
+            for name in ("html", "body", "frameset")
         },
-        {**_END, "": _end_in_body, "br": _br_end, "form": _form_end, "select": _OLD["inBody"].endTagBlock},
-    ),
+        **dict.fromkeys(("isindex", "command", "menuitem"), _ordinary),
+        "image": _image_start,
+        "form": _form_start,
+        "select": _select_start,
+        "input": _input_start,
+    }, {**_END, "": _end_in_body, "br": _br_end, "form": _form_end, "select": _OLD["inBody"].endTagBlock}),
     "inTable": _mended(
         "inTable",
         {

@@ -24,10 +24,7 @@ from tests.shapes.captures import page
 
 pytestmark = pytest.mark.slow
 EVERY = int(os.environ.get("ABSOLVE_EVERY", "20"))
-KINDS = (
-    *(".warc", ".warc.gz", ".warc.zst", ".arc", ".arc.gz"),
-    *(".wacz", ".har", ".mhtml", ".mht", ".epub"),
-)
+KINDS = (*(".warc", ".warc.gz", ".warc.zst", ".arc", ".arc.gz"), *(".wacz", ".har", ".mhtml", ".mht", ".epub"))
 CRASH = re.compile(r"Traceback \(most recent|internal-error")
 HOST = "site.example"
 SITE = f"https://{HOST}/"

@@ -107,30 +107,26 @@ def test_a_name_may_be_a_path() -> None:
 
 
 @pytest.mark.parametrize("call", CALLS)
-@pytest.mark.parametrize(
-    ("source", "advice"),
-    [
-        (Path("page.html"), "pass path.read_bytes(), and name=path.name; walk_links(path)"),
-        (io.BytesIO(PAGE), "pass what read() returns"),
-        (io.StringIO("x"), "pass what read() returns"),
-        (httpx.Response(200), "pass absolve.document_of(response)"),
-        (EmailMessage(), "pass its as_bytes()"),
-        (lxml.html.fromstring("<p>"), "absolve.trees takes trees"),
-        (bs4.BeautifulSoup("<p>", "html.parser"), "absolve.trees takes trees"),
-        ([60, 97, 62], "join its pieces"),
-        ([b"<a>"], "join its pieces"),
-        ((piece for piece in [b"<a>"]), "join its pieces"),
-        ({"page": b"<a>"}, "join its pieces"),
-        (None, "pass b'' for an empty document"),
-        (3, "pass the bytes of the document"),
-        (True, "pass the bytes of the document"),
-        (array.array("i", [60, 97, 62]), "not array.array of 1 dimensions, of items of 4 bytes"),
-        (np.uint8(3), "of 0 dimensions"),
-        (np.zeros((2, 2), np.uint8), "of 2 dimensions"),
-        (Path, "pass the bytes"),
-    ],
-    ids=lambda value: "" if isinstance(value, str) else type(value).__name__,
-)
+@pytest.mark.parametrize(("source", "advice"), [
+    (Path("page.html"), "pass path.read_bytes(), and name=path.name; walk_links(path)"),
+    (io.BytesIO(PAGE), "pass what read() returns"),
+    (io.StringIO("x"), "pass what read() returns"),
+    (httpx.Response(200), "pass absolve.document_of(response)"),
+    (EmailMessage(), "pass its as_bytes()"),
+    (lxml.html.fromstring("<p>"), "absolve.trees takes trees"),
+    (bs4.BeautifulSoup("<p>", "html.parser"), "absolve.trees takes trees"),
+    ([60, 97, 62], "join its pieces"),
+    ([b"<a>"], "join its pieces"),
+    ((piece for piece in [b"<a>"]), "join its pieces"),
+    ({"page": b"<a>"}, "join its pieces"),
+    (None, "pass b'' for an empty document"),
+    (3, "pass the bytes of the document"),
+    (True, "pass the bytes of the document"),
+    (array.array("i", [60, 97, 62]), "not array.array of 1 dimensions, of items of 4 bytes"),
+    (np.uint8(3), "of 0 dimensions"),
+    (np.zeros((2, 2), np.uint8), "of 2 dimensions"),
+    (Path, "pass the bytes"),
+], ids=lambda value: "" if isinstance(value, str) else type(value).__name__)
 def test_an_unsupported_source_is_rejected_with_an_alternative(call: str, source: object, advice: str) -> None:
     with pytest.raises(TypeError, match=re.escape(advice)) as caught:
         CALLS[call](source)
@@ -151,23 +147,19 @@ def test_a_document_of_a_document_is_rejected() -> None:
 
 
 @pytest.mark.parametrize("call", CALLS)
-@pytest.mark.parametrize(
-    ("option", "value", "advice"),
-    [
-        ("url", URL.encode(), "url must be a str, not bytes: decode it"),
-        ("url", Path("page.html"), "the URL of a file is path.absolute().as_uri()"),
-        ("url", urlsplit(URL), "pass url.geturl()"),
-        ("url", 3, "url must be a str, not int"),
-        ("url", object(), "url must be a str, not object"),
-        ("url", OwnURL, "url must be a str, not type"),
-        ("url", datetime.now(UTC), "url must be a str, not datetime.datetime"),
-        ("media_type", b"text/html", "media_type must be a str, not bytes: decode it"),
-        ("charset", 8, "charset must be a str, not int"),
-        ("name", b"p.html", "os.fsdecode(name)"),
-        ("name", 3, "name must be a str, not int"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
-)
+@pytest.mark.parametrize(("option", "value", "advice"), [
+    ("url", URL.encode(), "url must be a str, not bytes: decode it"),
+    ("url", Path("page.html"), "the URL of a file is path.absolute().as_uri()"),
+    ("url", urlsplit(URL), "pass url.geturl()"),
+    ("url", 3, "url must be a str, not int"),
+    ("url", object(), "url must be a str, not object"),
+    ("url", OwnURL, "url must be a str, not type"),
+    ("url", datetime.now(UTC), "url must be a str, not datetime.datetime"),
+    ("media_type", b"text/html", "media_type must be a str, not bytes: decode it"),
+    ("charset", 8, "charset must be a str, not int"),
+    ("name", b"p.html", "os.fsdecode(name)"),
+    ("name", 3, "name must be a str, not int"),
+], ids=lambda value: value if isinstance(value, str) else type(value).__name__)
 def test_an_option_value_of_a_wrong_type_is_rejected_with_an_alternative(call: str, option: str, value: object, advice: str) -> None:
     with pytest.raises(TypeError, match=re.escape(advice)):
         CALLS[call](PAGE, **{option: value})
@@ -180,24 +172,19 @@ def test_the_cache_of_settings_knows_the_types_of_values() -> None:
 
 
 @pytest.mark.parametrize("source", [PAGE, Document(PAGE)], ids=["bytes", "document"])
-@pytest.mark.parametrize(
-    ("option", "value", "advice"),
-    [
-        ("json_ld", "no", "json_ld must be True or False, not 'no'"),
-        ("json_ld", 1, "json_ld must be True or False, not 1"),
-        ("json_ld", None, "json_ld must be True or False, not None"),
-        ("max_depth", "3", "max_depth must be a whole number, not '3'"),
-        ("max_size", 1e6, "max_size must be a whole number, not 1000000.0"),
-        ("profile", 5, "profile must be a str, not int"),
-        ("profile", ["whatwg"], "profile must be a str, not list"),
-        ("profile", None, "profile must be a str, not None"),
-        ("base", 5, "base must be a str, not int"),
-        ("fragments", b"keep", "fragments must be a str, not bytes: decode it"),
-    ],
-)
-def test_a_setting_of_a_wrong_type_is_rejected(
-    source: bytes | Document, option: str, value: Any, advice: str
-) -> None:
+@pytest.mark.parametrize(("option", "value", "advice"), [
+    ("json_ld", "no", "json_ld must be True or False, not 'no'"),
+    ("json_ld", 1, "json_ld must be True or False, not 1"),
+    ("json_ld", None, "json_ld must be True or False, not None"),
+    ("max_depth", "3", "max_depth must be a whole number, not '3'"),
+    ("max_size", 1e6, "max_size must be a whole number, not 1000000.0"),
+    ("profile", 5, "profile must be a str, not int"),
+    ("profile", ["whatwg"], "profile must be a str, not list"),
+    ("profile", None, "profile must be a str, not None"),
+    ("base", 5, "base must be a str, not int"),
+    ("fragments", b"keep", "fragments must be a str, not bytes: decode it"),
+])
+def test_a_setting_of_a_wrong_type_is_rejected(source: bytes | Document, option: str, value: Any, advice: str) -> None:
     with pytest.raises(TypeError, match=re.escape(advice)):
         absolve.links(source, **{option: value})
     with pytest.raises(TypeError, match=re.escape(advice)):
@@ -213,49 +200,43 @@ def test_on_diagnostic_must_be_a_function(call: str) -> None:
 LIBRARY: Any = absolve  # for calls that no type checker accepts
 
 
-@pytest.mark.parametrize(
-    ("call", "advice"),
-    [
-        (lambda path: LIBRARY.rewrite_file(path, on_diagnostic=5), "on_diagnostic must be a function"),
-        (lambda path: LIBRARY.rewrite_file(path, verify=1), "verify must be True or False, not 1"),
-        (lambda path: LIBRARY.rewrite_file(path, remap=5), "remap takes a mapping"),
-        (lambda path: LIBRARY.rewrite_file(path, remap="//a"), "remap takes a mapping"),
-        (lambda path: LIBRARY.rewrite_file(path, profile=5), "profile must be a str, not int"),
-        (lambda path: LIBRARY.walk_links(path, on_diagnostic=5), "on_diagnostic must be a function"),
-        (lambda _: LIBRARY.walk_links(5), "absolve.walk_links() takes paths, not int"),
-        (lambda _: LIBRARY.walk_links(b"page"), "absolve.walk_links() takes paths, not bytes"),
-        (lambda _: LIBRARY.mirror_plan(5), "absolve.mirror_plan() takes a list of documents"),
-        (lambda _: LIBRARY.mirror_plan(PAGE), "absolve.mirror_plan() takes a list of documents"),
-        (lambda _: LIBRARY.mirror_plan([], at=2020), "at must be a str, not int"),
-        (lambda _: LIBRARY.mirror_plan([], same=5), "same must be a str, not int"),
-        (lambda _: LIBRARY.mirror_plan([], keep_errors=1), "keep_errors must be True or False, not 1"),
-    ],
-)
+@pytest.mark.parametrize(("call", "advice"), [
+    (lambda path: LIBRARY.rewrite_file(path, on_diagnostic=5), "on_diagnostic must be a function"),
+    (lambda path: LIBRARY.rewrite_file(path, verify=1), "verify must be True or False, not 1"),
+    (lambda path: LIBRARY.rewrite_file(path, remap=5), "remap takes a mapping"),
+    (lambda path: LIBRARY.rewrite_file(path, remap="//a"), "remap takes a mapping"),
+    (lambda path: LIBRARY.rewrite_file(path, profile=5), "profile must be a str, not int"),
+    (lambda path: LIBRARY.walk_links(path, on_diagnostic=5), "on_diagnostic must be a function"),
+    (lambda _: LIBRARY.walk_links(5), "absolve.walk_links() takes paths, not int"),
+    (lambda _: LIBRARY.walk_links(b"page"), "absolve.walk_links() takes paths, not bytes"),
+    (lambda _: LIBRARY.mirror_plan(5), "absolve.mirror_plan() takes a list of documents"),
+    (lambda _: LIBRARY.mirror_plan(PAGE), "absolve.mirror_plan() takes a list of documents"),
+    (lambda _: LIBRARY.mirror_plan([], at=2020), "at must be a str, not int"),
+    (lambda _: LIBRARY.mirror_plan([], same=5), "same must be a str, not int"),
+    (lambda _: LIBRARY.mirror_plan([], keep_errors=1), "keep_errors must be True or False, not 1"),
+])
 def test_functions_for_files_and_mirrors_name_an_option_of_a_wrong_type(call: Any, advice: str, tmp_path: Path) -> None:
     (tmp_path / "page.html").write_bytes(PAGE)
     with pytest.raises(TypeError, match=re.escape(advice)):
         call(tmp_path / "page.html")
 
 
-@pytest.mark.parametrize(
-    ("call", "kind", "advice"),
-    [
-        (lambda: LIBRARY.rewrite(PAGE, base_url=URL), TypeError, "no option 'base_url': it is url="),
-        (lambda: LIBRARY.links(PAGE, encoding="utf-8"), TypeError, "it is charset="),
-        (lambda: LIBRARY.rewrite(PAGE, mimetype="text/css"), TypeError, "it is media_type="),
-        (lambda: LIBRARY.rewrite(PAGE, URL), TypeError, f"the URL of the document is url={URL!r}"),
-        (lambda: LIBRARY.base(PAGE, httpx.URL(URL)), TypeError, "the URL of the document is url="),
-        (lambda: LIBRARY.links(PAGE, 3), TypeError, "options have names"),
-        (lambda: LIBRARY.documents(PAGE, URL), TypeError, "absolve.documents() takes one value"),
-        (lambda: LIBRARY.rewrite(PAGE, base=URL), absolve.UsageError, "the URL of the document is url="),
-        (lambda: LIBRARY.rewrite(PAGE, base="kep"), absolve.UsageError, "base must be one of keep, empty, not 'kep'"),
-        (lambda: LIBRARY.links(PAGE, kind="image"), TypeError, "filter the rows, or call absolve.walk_links"),
-        (lambda: LIBRARY.rewrite(PAGE, media_type="css"), absolve.DocumentError, "the media type is text/css"),
-        (lambda: LIBRARY.walk_links("nofile"), FileNotFoundError, "nofile: not-found: no such file"),
-        (lambda: LIBRARY.walk_links(["<a href=x>"]), absolve.MissingFileError, "the text of a document, and no path"),
-        (lambda: LIBRARY.rewrite_file("nofile"), absolve.MissingFileError, "nofile: not-found"),
-    ],
-)
+@pytest.mark.parametrize(("call", "kind", "advice"), [
+    (lambda: LIBRARY.rewrite(PAGE, base_url=URL), TypeError, "no option 'base_url': it is url="),
+    (lambda: LIBRARY.links(PAGE, encoding="utf-8"), TypeError, "it is charset="),
+    (lambda: LIBRARY.rewrite(PAGE, mimetype="text/css"), TypeError, "it is media_type="),
+    (lambda: LIBRARY.rewrite(PAGE, URL), TypeError, f"the URL of the document is url={URL!r}"),
+    (lambda: LIBRARY.base(PAGE, httpx.URL(URL)), TypeError, "the URL of the document is url="),
+    (lambda: LIBRARY.links(PAGE, 3), TypeError, "options have names"),
+    (lambda: LIBRARY.documents(PAGE, URL), TypeError, "absolve.documents() takes one value"),
+    (lambda: LIBRARY.rewrite(PAGE, base=URL), absolve.UsageError, "the URL of the document is url="),
+    (lambda: LIBRARY.rewrite(PAGE, base="kep"), absolve.UsageError, "base must be one of keep, empty, not 'kep'"),
+    (lambda: LIBRARY.links(PAGE, kind="image"), TypeError, "filter the rows, or call absolve.walk_links"),
+    (lambda: LIBRARY.rewrite(PAGE, media_type="css"), absolve.DocumentError, "the media type is text/css"),
+    (lambda: LIBRARY.walk_links("nofile"), FileNotFoundError, "nofile: not-found: no such file"),
+    (lambda: LIBRARY.walk_links(["<a href=x>"]), absolve.MissingFileError, "the text of a document, and no path"),
+    (lambda: LIBRARY.rewrite_file("nofile"), absolve.MissingFileError, "nofile: not-found"),
+])
 def test_what_newcomers_type_is_answered_with_what_is_meant(call: Any, kind: type[Exception], advice: str) -> None:
     with pytest.raises(kind, match=re.escape(advice)):
         call()
@@ -285,18 +266,15 @@ def test_a_url_object_whose_scheme_differs_from_its_text_raises_an_absolve_error
         absolve.rewrite(PAGE, url=Message())
 
 
-@pytest.mark.parametrize(
-    ("call", "option", "advice"),
-    [
-        (absolve.rewrite, "prolife", "absolve.rewrite() has no option 'prolife': did you mean 'profile'?"),
-        (absolve.links, "media-type", "absolve.links() has no option 'media-type': did you mean 'media_type'?"),
-        (absolve.base, "urls", "absolve.base() has no option 'urls': did you mean 'url'?"),
-        (absolve.links, "max_linksies", "did you mean 'max_links'?"),
-        (absolve.rewrite, "colour", "absolve.rewrite() has no option 'colour': it has base, charset, fragments,"),
-        (absolve.links, "claims", "absolve.links() has no option 'claims'"),
-        (lambda _, **options: Document(PAGE, **options), "ulr", "absolve.Document() has no option 'ulr': did you mean 'url'?"),
-    ],
-)
+@pytest.mark.parametrize(("call", "option", "advice"), [
+    (absolve.rewrite, "prolife", "absolve.rewrite() has no option 'prolife': did you mean 'profile'?"),
+    (absolve.links, "media-type", "absolve.links() has no option 'media-type': did you mean 'media_type'?"),
+    (absolve.base, "urls", "absolve.base() has no option 'urls': did you mean 'url'?"),
+    (absolve.links, "max_linksies", "did you mean 'max_links'?"),
+    (absolve.rewrite, "colour", "absolve.rewrite() has no option 'colour': it has base, charset, fragments,"),
+    (absolve.links, "claims", "absolve.links() has no option 'claims'"),
+    (lambda _, **options: Document(PAGE, **options), "ulr", "absolve.Document() has no option 'ulr': did you mean 'url'?"),
+])
 @pytest.mark.parametrize("source", [PAGE, PAGE.decode(), Document(PAGE)], ids=["bytes", "text", "document"])
 def test_a_misspelt_option_names_the_function_and_the_nearest(
     call: Callable[..., Any], option: str, advice: str, source: object
@@ -315,16 +293,12 @@ def test_verify_and_trees_name_a_misspelt_option() -> None:
 # --- policies
 
 
-@pytest.mark.parametrize(
-    ("returned", "advice"),
-    [
-        (3, "not int, as this one did for 'x' (a href)"),
-        (b"new", "not bytes, as this one did for 'x' (a href)"),
-        (False, "not bool, as this one did for 'x' (a href)"),
-        (httpx.URL(URL), "for 'x' (a href): return str(url)"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
-)
+@pytest.mark.parametrize(("returned", "advice"), [
+    (3, "not int, as this one did for 'x' (a href)"),
+    (b"new", "not bytes, as this one did for 'x' (a href)"),
+    (False, "not bool, as this one did for 'x' (a href)"),
+    (httpx.URL(URL), "for 'x' (a href): return str(url)"),
+], ids=lambda value: value if isinstance(value, str) else type(value).__name__)
 def test_a_policy_that_returns_no_text_raises_an_error_that_names_the_link(returned: Any, advice: str) -> None:
     for call in (
         lambda: absolve.rewrite(PAGE, url=URL, policy=lambda _: returned),

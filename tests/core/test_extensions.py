@@ -99,19 +99,16 @@ def function(name: str) -> Any:
     return space[name]
 
 
-@pytest.mark.parametrize(
-    ("command", "kept"),
-    [
-        ("gcc -shared", "gcc -shared"),
-        ("gcc -Wl,-O1 x.o -lz", "gcc -Xlinker -O1 x.o -lz"),
-        ("gcc -L/p/lib -Wl,-rpath,/p/lib -lz", "gcc -L/p/lib -lz"),
-        ("gcc -Wl,-rpath=/p/lib -Wl,--rpath=/p x.o", "gcc x.o"),
-        ("gcc -Wl,-O1,-rpath,/p,--as-needed x.o", "gcc -Xlinker -O1 -Xlinker --as-needed x.o"),
-        ("gcc -Wl,-rpath -Wl,/p x.o", "gcc x.o"),
-        ("gcc -Xlinker -rpath -Xlinker /p -Xlinker -z -Xlinker now", "gcc -Xlinker -z -Xlinker now"),
-        ("clang -bundle -rpath /p -Wl,-R/p -R /p x.o", "clang -bundle x.o"),
-        ("gcc -Wl,-rpath-link,/p x.o", "gcc -Xlinker -rpath-link -Xlinker /p x.o"),
-    ],
-)
+@pytest.mark.parametrize(("command", "kept"), [
+    ("gcc -shared", "gcc -shared"),
+    ("gcc -Wl,-O1 x.o -lz", "gcc -Xlinker -O1 x.o -lz"),
+    ("gcc -L/p/lib -Wl,-rpath,/p/lib -lz", "gcc -L/p/lib -lz"),
+    ("gcc -Wl,-rpath=/p/lib -Wl,--rpath=/p x.o", "gcc x.o"),
+    ("gcc -Wl,-O1,-rpath,/p,--as-needed x.o", "gcc -Xlinker -O1 -Xlinker --as-needed x.o"),
+    ("gcc -Wl,-rpath -Wl,/p x.o", "gcc x.o"),
+    ("gcc -Xlinker -rpath -Xlinker /p -Xlinker -z -Xlinker now", "gcc -Xlinker -z -Xlinker now"),
+    ("clang -bundle -rpath /p -Wl,-R/p -R /p x.o", "clang -bundle x.o"),
+    ("gcc -Wl,-rpath-link,/p x.o", "gcc -Xlinker -rpath-link -Xlinker /p x.o"),
+])
 def test_the_run_path_in_the_link_command_of_python_is_removed(command: str, kept: str) -> None:
     assert function("without_rpath")(command.split()) == kept.split()

@@ -18,19 +18,16 @@ def test_visible_text_is_unchanged(text: str) -> None:
     assert printable.printable(text) == text
 
 
-@pytest.mark.parametrize(
-    ("text", "escaped"),
-    [
-        ("a\nb", "a\\nb"),
-        ("\x1b[31m", "\\x1b[31m"),
-        ("\x9b31m", "\\x9b31m"),
-        ("\x7f", "\\x7f"),
-        ("\u202egnp.exe", "\\u202egnp.exe"),
-        ("\u2028", "\\u2028"),
-        ("\udcff", "\\udcff"),
-        ("\U000e0041", "\\U000e0041"),
-    ],
-)
+@pytest.mark.parametrize(("text", "escaped"), [
+    ("a\nb", "a\\nb"),
+    ("\x1b[31m", "\\x1b[31m"),
+    ("\x9b31m", "\\x9b31m"),
+    ("\x7f", "\\x7f"),
+    ("\u202egnp.exe", "\\u202egnp.exe"),
+    ("\u2028", "\\u2028"),
+    ("\udcff", "\\udcff"),
+    ("\U000e0041", "\\U000e0041"),
+])
 def test_an_invisible_character_is_escaped(text: str, escaped: str) -> None:
     assert printable.printable(text) == escaped
 
@@ -48,35 +45,29 @@ def test_escaping_is_idempotent(text: str) -> None:
     assert not set(HOSTILE) & set(once)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "http://h/", "mailto:user@host", "http://h/@scope/x", "http://h/npm@1.0/", "http://h//u@v",
-        "http://h/?mail=a@b", "http://h/#a@b", "user@host: not-found: no such file", "@",
-        "C:\\a@b.html:1:1: not-found: none", "file:///a@b.html", "d//a@b.html",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "http://h/", "mailto:user@host", "http://h/@scope/x", "http://h/npm@1.0/", "http://h//u@v",
+    "http://h/?mail=a@b", "http://h/#a@b", "user@host: not-found: no such file", "@",
+    "C:\\a@b.html:1:1: not-found: none", "file:///a@b.html", "d//a@b.html",
+])
 def test_an_at_sign_that_ends_no_user_information_masks_nothing(text: str) -> None:
     assert printable.masked(text) == text
 
 
-@pytest.mark.parametrize(
-    ("text", "masked"),
-    [
-        ("http://user:secret@h/", "http://***@h/"),
-        ("HTTPS://secret@h", "HTTPS://***@h"),
-        ("//user:secret@h/x", "//***@h/x"),
-        ("http://a@secret@h/", "http://***@h/"),
-        ("http:\\\\user:secret@h", "http:\\\\***@h"),
-        ("https:user:secret@h", "https:***@h"),
-        ("ftp:/user:secret@h", "ftp:/***@h"),
-        ("x:1: code: 'http://u:sec'ret@h/' is none, '//u:secret@h' too", None),
-        ("//old=http://u:secret@h", "//old=http://***@h"),
-        ("http://h/?u=http://u:secret@g/", "http://h/?u=http://***@g/"),
-        ("http://h/ and http://u:secret@g/ and a@b", "http://h/ and http://***@g/ and a@b"),
-        ("foo+bar://u:secret@h", "foo+bar://***@h"),
-    ],
-)
+@pytest.mark.parametrize(("text", "masked"), [
+    ("http://user:secret@h/", "http://***@h/"),
+    ("HTTPS://secret@h", "HTTPS://***@h"),
+    ("//user:secret@h/x", "//***@h/x"),
+    ("http://a@secret@h/", "http://***@h/"),
+    ("http:\\\\user:secret@h", "http:\\\\***@h"),
+    ("https:user:secret@h", "https:***@h"),
+    ("ftp:/user:secret@h", "ftp:/***@h"),
+    ("x:1: code: 'http://u:sec'ret@h/' is none, '//u:secret@h' too", None),
+    ("//old=http://u:secret@h", "//old=http://***@h"),
+    ("http://h/?u=http://u:secret@g/", "http://h/?u=http://***@g/"),
+    ("http://h/ and http://u:secret@g/ and a@b", "http://h/ and http://***@g/ and a@b"),
+    ("foo+bar://u:secret@h", "foo+bar://***@h"),
+])
 def test_user_information_is_masked(text: str, masked: str | None) -> None:
     found = printable.masked(text)
     assert "sec" not in found

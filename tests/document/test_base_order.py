@@ -120,13 +120,10 @@ def test_a_policy_may_forbid_a_base_element(policy: str, base: str, allowed: boo
     assert {row.target for row in api.links(record, profile="browser", on_diagnostic=lambda _: None) if row.element == "a"} == {url}
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        BASE + POLICY.format("base-uri 'none'"), "<p>" + POLICY.format("base-uri 'none'") + BASE,
-        POLICY.format("base-uri 'none'").replace("Policy", "Policy-Report-Only") + BASE,
-    ],
-)
+@pytest.mark.parametrize("page", [
+    BASE + POLICY.format("base-uri 'none'"), "<p>" + POLICY.format("base-uri 'none'") + BASE,
+    POLICY.format("base-uri 'none'").replace("Policy", "Policy-Report-Only") + BASE,
+])
 def test_a_policy_behind_the_base_in_the_body_or_for_reports_forbids_nothing(page: str) -> None:
     assert targets(page + "<a href=a>x</a>")["a"] == "http://h.example/base/a"
 

@@ -29,35 +29,28 @@ def message() -> Message:
     return found
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {"Content-Base": "http://b/"},
-        {"CONTENT-BASE": '"http://b/"'},
-        {b"content-base": [b"http://b/"]},
-        [("Content-Base", "http://b/"), ("Content-Base", "http://c/")],
-        ((name, value) for name, value in [(b"Content-Base", b"http://b/")]),
-        "Content-Base: http://b/",
-        b"HTTP/1.1 200 OK\r\nServer: x\r\nContent-Base:\r\n http://b/\r\n\r\n",
-        "\r\nHTTP/2 200\nBase: <URL:http://b/>\nContent-Base: http://c/\n\n",
-        message(),
-    ],
-    ids=lambda value: type(value).__name__,
-)
+@pytest.mark.parametrize("headers", [
+    {"Content-Base": "http://b/"},
+    {"CONTENT-BASE": '"http://b/"'},
+    {b"content-base": [b"http://b/"]},
+    [("Content-Base", "http://b/"), ("Content-Base", "http://c/")],
+    ((name, value) for name, value in [(b"Content-Base", b"http://b/")]),
+    "Content-Base: http://b/",
+    b"HTTP/1.1 200 OK\r\nServer: x\r\nContent-Base:\r\n http://b/\r\n\r\n",
+    "\r\nHTTP/2 200\nBase: <URL:http://b/>\nContent-Base: http://c/\n\n",
+    message(),
+], ids=lambda value: type(value).__name__)
 def test_a_header_is_read_in_every_form(headers: Any) -> None:
     found = absolve.base(PAGE, url=URL, headers=headers)
     assert (found.url, found.layer) == ("http://b/", Layer.ENCAPSULATING)
     assert [outcome.verdict for outcome in found.chain if outcome.base.layer is Layer.RETRIEVAL] == ["overruled"]
 
 
-@pytest.mark.parametrize(
-    ("headers", "reference"),
-    [
-        ({"Content-Type": "text/html; charset=koi8-r"}, "п"),
-        ("Content-Type: text/html; charset=koi8-r\nContent-Type: text/html", "п"),
-        ({"Content-Type": "text/html"}, "Ð"),
-    ],
-)
+@pytest.mark.parametrize(("headers", "reference"), [
+    ({"Content-Type": "text/html; charset=koi8-r"}, "п"),
+    ("Content-Type: text/html; charset=koi8-r\nContent-Type: text/html", "п"),
+    ({"Content-Type": "text/html"}, "Ð"),
+])
 def test_the_content_type_gives_media_type_and_charset(headers: Any, reference: str) -> None:
     row = next(absolve.links("<a href=п>".encode("koi8-r"), headers=headers, url=URL))
     assert row.reference == reference
@@ -75,15 +68,12 @@ def test_what_the_caller_states_comes_first() -> None:
 REDIRECTED = "HTTP/1.1 301 Moved\r\nLocation: {}\r\n\r\nHTTP/1.1 307 X\r\nLocation: b/c\r\n\r\nHTTP/1.1 200 OK\r\n\r\n"
 
 
-@pytest.mark.parametrize(
-    ("url", "location", "expected"),
-    [
-        ("http://h/old", "/new/", "http://h/new/b/c"),
-        ("http://h/old", "https://o/n", "https://o/b/c"),
-        (None, "https://o/n", "https://o/b/c"),
-        (None, "/new/", ""),
-    ],
-)
+@pytest.mark.parametrize(("url", "location", "expected"), [
+    ("http://h/old", "/new/", "http://h/new/b/c"),
+    ("http://h/old", "https://o/n", "https://o/b/c"),
+    (None, "https://o/n", "https://o/b/c"),
+    (None, "/new/", ""),
+])
 def test_the_redirects_lead_to_the_retrieval_url(url: str | None, location: str, expected: str) -> None:
     found = absolve.base(PAGE, url=url, headers=REDIRECTED.format(location))
     assert found.url == expected
@@ -148,18 +138,15 @@ def test_a_base_that_is_none_is_reported_and_ignored(reference: str) -> None:
     assert [one.code for one in reported] == ["unsuitable-base"]
 
 
-@pytest.mark.parametrize(
-    ("stated", "name", "data", "found"),
-    [
-        ("text/plain; charset=utf-8", "https://h/llms.txt?x", b"[a](b)", ["b"]),
-        ("text/plain", "https://h/robots.txt", b"Sitemap: /s.xml", ["/s.xml"]),
-        ("application/json", "https://h/feed", b'{"version": "https://jsonfeed.org/version/1", "feed_url": "b"}', ["b"]),
-        ("application/x-gzip", "https://h/sitemap.xml.gz", gzip.compress(b"<urlset><url><loc>b</loc></url></urlset>", mtime=0), ["b"]),
-        ("text/html", "https://h/sitemap", b"<?xml version='1.0'?><urlset><url><loc>b</loc></url></urlset>", ["b"]),
-        ("text/plain", "https://h/a.html", b"<a href=b>", None),
-        ("application/json", "https://h/a", b'"<a href=b>"', None),
-    ],
-)
+@pytest.mark.parametrize(("stated", "name", "data", "found"), [
+    ("text/plain; charset=utf-8", "https://h/llms.txt?x", b"[a](b)", ["b"]),
+    ("text/plain", "https://h/robots.txt", b"Sitemap: /s.xml", ["/s.xml"]),
+    ("application/json", "https://h/feed", b'{"version": "https://jsonfeed.org/version/1", "feed_url": "b"}', ["b"]),
+    ("application/x-gzip", "https://h/sitemap.xml.gz", gzip.compress(b"<urlset><url><loc>b</loc></url></urlset>", mtime=0), ["b"]),
+    ("text/html", "https://h/sitemap", b"<?xml version='1.0'?><urlset><url><loc>b</loc></url></urlset>", ["b"]),
+    ("text/plain", "https://h/a.html", b"<a href=b>", None),
+    ("application/json", "https://h/a", b'"<a href=b>"', None),
+])
 def test_a_type_that_says_little_gives_way_to_the_name(stated: str, name: str, data: bytes, found: list[str] | None) -> None:
     page = absolve.Document(data, name=name, url="https://h/", headers={"Content-Type": stated})
     if found is None:

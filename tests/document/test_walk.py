@@ -31,24 +31,21 @@ def inner(entity: Entity) -> list[Entity]:
 # --- the layers -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("page", "url", "own", "base", "layer"),
-    [
-        ("", URL, URL, URL, "retrieval"),
-        (SAVED, None, "http://saved.example/", "http://saved.example/", "retrieval"),
-        (SAVED, URL, URL, URL, "retrieval"),
-        ("<base href='http://b.example/'>", None, "", "http://b.example/", "embedded"),
-        ("<base href='http://b.example/'>", URL, URL, "http://b.example/", "embedded"),
-        ("<base href=sub/>", URL, URL, "http://doc.example/dir/sub/", "embedded"),
-        ("<base href=sub/>", None, "", "", "default"),
-        (f"<base href=sub/>{SAVED}", None, "http://saved.example/", "http://saved.example/sub/", "embedded"),
-        ("<base href='javascript:1'>", URL, URL, URL, "retrieval"),
-        ("<base href=''>", URL, URL, URL, "embedded"),
-        ("<base href=''>", None, "", "", "default"),
-        ("<base href='mailto:a@b'>", URL, URL, "mailto:a@b", "embedded"),
-        ("", "about:blank", "about:blank", "about:blank", "retrieval"),
-    ],
-)
+@pytest.mark.parametrize(("page", "url", "own", "base", "layer"), [
+    ("", URL, URL, URL, "retrieval"),
+    (SAVED, None, "http://saved.example/", "http://saved.example/", "retrieval"),
+    (SAVED, URL, URL, URL, "retrieval"),
+    ("<base href='http://b.example/'>", None, "", "http://b.example/", "embedded"),
+    ("<base href='http://b.example/'>", URL, URL, "http://b.example/", "embedded"),
+    ("<base href=sub/>", URL, URL, "http://doc.example/dir/sub/", "embedded"),
+    ("<base href=sub/>", None, "", "", "default"),
+    (f"<base href=sub/>{SAVED}", None, "http://saved.example/", "http://saved.example/sub/", "embedded"),
+    ("<base href='javascript:1'>", URL, URL, URL, "retrieval"),
+    ("<base href=''>", URL, URL, URL, "embedded"),
+    ("<base href=''>", None, "", "", "default"),
+    ("<base href='mailto:a@b'>", URL, URL, "mailto:a@b", "embedded"),
+    ("", "about:blank", "about:blank", "about:blank", "retrieval"),
+])
 def test_the_innermost_usable_layer_gives_the_base(page: str, url: str | None, own: str, base: str, layer: str) -> None:
     bases = walked(page, url=url).bases
     assert (bases.own.url, bases.base.url, bases.base.layer.label) == (own, base, layer)

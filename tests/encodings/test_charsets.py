@@ -52,24 +52,21 @@ def test_a_label_with_other_characters_than_ascii_is_unknown(label: str) -> None
     assert absolve.rewrite(data, media_type="message/rfc822", url="http://h/").endswith(b"<a href=http://h/x>")
 
 
-@pytest.mark.parametrize(
-    ("label", "name"),
-    [
-        ("utf-8", "utf-8"),
-        ("UTF8", "utf-8"),
-        ("\n Utf-8\t", "utf-8"),
-        ("latin1", "windows-1252"),
-        ("iso-8859-1", "windows-1252"),
-        ("us-ascii", "windows-1252"),
-        ("ISO-8859-9", "windows-1254"),
-        ("gb2312", "gbk"),
-        ("sjis", "shift_jis"),
-        ("ks_c_5601-1987", "euc-kr"),
-        ("unicode", "utf-16le"),
-        ("utf-16", "utf-16le"),
-        ("logical", "iso-8859-8-i"),
-    ],
-)
+@pytest.mark.parametrize(("label", "name"), [
+    ("utf-8", "utf-8"),
+    ("UTF8", "utf-8"),
+    ("\n Utf-8\t", "utf-8"),
+    ("latin1", "windows-1252"),
+    ("iso-8859-1", "windows-1252"),
+    ("us-ascii", "windows-1252"),
+    ("ISO-8859-9", "windows-1254"),
+    ("gb2312", "gbk"),
+    ("sjis", "shift_jis"),
+    ("ks_c_5601-1987", "euc-kr"),
+    ("unicode", "utf-16le"),
+    ("utf-16", "utf-16le"),
+    ("logical", "iso-8859-8-i"),
+])
 def test_labels_are_matched_as_in_the_encoding_standard(label: str, name: str) -> None:
     assert by_label(label).name == name
 
@@ -95,17 +92,14 @@ def test_decoding_and_encoding_restores_every_byte(charset: Charset, raw: bytes)
         ) == charset.decode(raw)
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "references", "percent"),
-    [
-        ("gb18030", "\udcfea", b"%FEa", b"%FEa"),
-        ("gb18030", "\udcfe/", b"\xfe/", b"\xfe/"),
-        ("gb18030", "a\ufffd", b"a\x841\xa47", b"a\x841\xa47"),
-        ("gb18030", "\udcfe\ufffd", b"\xfe&#65533;", b"\xfe%EF%BF%BD"),
-        ("euc-kr", "\udca1\uac00", b"\xa1&#44032;", b"\xa1%EA%B0%80"),
-        ("euc-jp", "\udc80\u3000", b"\x80\xa1\xa1", b"\x80\xa1\xa1"),
-    ],
-)
+@pytest.mark.parametrize(("name", "text", "references", "percent"), [
+    ("gb18030", "\udcfea", b"%FEa", b"%FEa"),
+    ("gb18030", "\udcfe/", b"\xfe/", b"\xfe/"),
+    ("gb18030", "a\ufffd", b"a\x841\xa47", b"a\x841\xa47"),
+    ("gb18030", "\udcfe\ufffd", b"\xfe&#65533;", b"\xfe%EF%BF%BD"),
+    ("euc-kr", "\udca1\uac00", b"\xa1&#44032;", b"\xa1%EA%B0%80"),
+    ("euc-jp", "\udc80\u3000", b"\x80\xa1\xa1", b"\x80\xa1\xa1"),
+])
 def test_an_incomplete_character_does_not_consume_the_next_one(
     name: str, text: str, references: bytes, percent: bytes
 ) -> None:
@@ -129,35 +123,29 @@ def test_every_utf_16_code_unit_is_restored(name: str, units: list[int]) -> None
     assert charset.encode(charset.decode(raw), "absolve.percent") == raw
 
 
-@pytest.mark.parametrize(
-    ("label", "raw", "text"),
-    [
-        ("windows-1252", b"\x80\x81\x9d\xa0", "\u20ac\x81\x9d\xa0"),
-        ("windows-1251", b"\x98", "\x98"),
-        ("windows-1253", b"\xd2", "\udcd2"),
-        ("utf-8", b"a\xffb\xc3", "a\udcffb\udcc3"),
-        ("shift_jis", b"\x83\x5c\x85", "\u30bd\udc85"),
-        ("gbk", b"\x810a", "\udc810a"),  # the ASCII byte after it is not part of the error
-        ("euc-jp", b"\x8fP", "\udc8fP"),
-        ("iso-2022-jp", b'\x1b$B$"\x1b(B', "\u3042"),
-        ("utf-16le", b"a\0\x00\xd8", "a\ud800"),
-        ("utf-16be", b"\0a\x01", "a\ufffd"),
-    ],
-)
+@pytest.mark.parametrize(("label", "raw", "text"), [
+    ("windows-1252", b"\x80\x81\x9d\xa0", "\u20ac\x81\x9d\xa0"),
+    ("windows-1251", b"\x98", "\x98"),
+    ("windows-1253", b"\xd2", "\udcd2"),
+    ("utf-8", b"a\xffb\xc3", "a\udcffb\udcc3"),
+    ("shift_jis", b"\x83\x5c\x85", "\u30bd\udc85"),
+    ("gbk", b"\x810a", "\udc810a"),  # the ASCII byte after it is not part of the error
+    ("euc-jp", b"\x8fP", "\udc8fP"),
+    ("iso-2022-jp", b'\x1b$B$"\x1b(B', "\u3042"),
+    ("utf-16le", b"a\0\x00\xd8", "a\ud800"),
+    ("utf-16be", b"\0a\x01", "a\ufffd"),
+])
 def test_invalid_bytes_are_decoded_without_an_error(label: str, raw: bytes, text: str) -> None:
     assert by_label(label).decode(raw) == text
 
 
-@pytest.mark.parametrize(
-    ("label", "references", "percent"),
-    [
-        ("windows-1252", b"\xe9&#1087;", b"\xe9%D0%BF"),
-        ("koi8-r", b"&#233;\xd0", b"%C3%A9\xd0"),
-        ("iso-2022-jp", b"&#233;\x1b$B'a\x1b(B", b"%C3%A9\x1b$B'a\x1b(B"),
-        ("utf-8", "éп".encode(), "éп".encode()),
-        ("utf-16le", "éп".encode("utf-16-le"), "éп".encode("utf-16-le")),
-    ],
-)
+@pytest.mark.parametrize(("label", "references", "percent"), [
+    ("windows-1252", b"\xe9&#1087;", b"\xe9%D0%BF"),
+    ("koi8-r", b"&#233;\xd0", b"%C3%A9\xd0"),
+    ("iso-2022-jp", b"&#233;\x1b$B'a\x1b(B", b"%C3%A9\x1b$B'a\x1b(B"),
+    ("utf-8", "éп".encode(), "éп".encode()),
+    ("utf-16le", "éп".encode("utf-16-le"), "éп".encode("utf-16-le")),
+])
 def test_characters_missing_in_the_charset_are_escaped_for_their_place(label: str, references: bytes, percent: bytes) -> None:
     assert by_label(label).encode("éп", "absolve.references") == references
     assert by_label(label).encode("éп", "absolve.percent") == percent
@@ -174,18 +162,15 @@ def test_text_decoded_from_iso_2022_jp_can_be_encoded_again() -> None:
 # --- charset declarations ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("data", "mark"),
-    [
-        (b"", None),
-        (b"\xef\xbb", None),
-        (b"\xff", None),
-        (b"x\xef\xbb\xbf", None),
-        (b"\xef\xbb\xbfx", ("utf-8", 3)),
-        (b"\xff\xfex\0", ("utf-16le", 2)),
-        (b"\xfe\xff\0x", ("utf-16be", 2)),
-    ],
-)
+@pytest.mark.parametrize(("data", "mark"), [
+    (b"", None),
+    (b"\xef\xbb", None),
+    (b"\xff", None),
+    (b"x\xef\xbb\xbf", None),
+    (b"\xef\xbb\xbfx", ("utf-8", 3)),
+    (b"\xff\xfex\0", ("utf-16le", 2)),
+    (b"\xfe\xff\0x", ("utf-16be", 2)),
+])
 def test_a_byte_order_mark_decides_the_charset(data: bytes, mark: tuple[str, int] | None) -> None:
     found = byte_order_mark(data)
     assert (found and (found[0].name, found[1])) == mark
@@ -229,25 +214,22 @@ def test_the_first_declaration_of_a_known_charset_is_used(name: str | None) -> N
         assert (found and found.name) == name, data
 
 
-@pytest.mark.parametrize(
-    ("data", "given_by_user", "header", "name", "mark"),
-    [
-        (b"", None, None, "utf-8", 0),
-        (b"abc", None, None, "utf-8", 0),
-        ("é".encode(), None, None, "utf-8", 0),
-        ("é".encode()[:1], None, None, "utf-8", 0),  # truncated inside a character
-        (b"\xe9", None, None, "utf-8", 0),
-        (b"\xe9t\xe9", None, None, "windows-1252", 0),
-        (META, None, None, "koi8-r", 0),
-        (META, None, "windows-1251", "windows-1251", 0),
-        (META, None, "klingon", "koi8-r", 0),
-        (META, "big5", "windows-1251", "big5", 0),
-        (b"\xef\xbb\xbf" + META, "big5", "windows-1251", "utf-8", 3),
-        (b"\xff\xfe<\0", "big5", None, "utf-16le", 2),
-        (b"<\0", "utf-16", None, "utf-16le", 0),
-        (b"<\0", None, "utf-16be", "utf-16be", 0),
-    ],
-)
+@pytest.mark.parametrize(("data", "given_by_user", "header", "name", "mark"), [
+    (b"", None, None, "utf-8", 0),
+    (b"abc", None, None, "utf-8", 0),
+    ("é".encode(), None, None, "utf-8", 0),
+    ("é".encode()[:1], None, None, "utf-8", 0),  # truncated inside a character
+    (b"\xe9", None, None, "utf-8", 0),
+    (b"\xe9t\xe9", None, None, "windows-1252", 0),
+    (META, None, None, "koi8-r", 0),
+    (META, None, "windows-1251", "windows-1251", 0),
+    (META, None, "klingon", "koi8-r", 0),
+    (META, "big5", "windows-1251", "big5", 0),
+    (b"\xef\xbb\xbf" + META, "big5", "windows-1251", "utf-8", 3),
+    (b"\xff\xfe<\0", "big5", None, "utf-16le", 2),
+    (b"<\0", "utf-16", None, "utf-16le", 0),
+    (b"<\0", None, "utf-16be", "utf-16be", 0),
+])
 def test_the_charset_comes_from_mark_user_header_meta_or_a_guess_in_this_order(
     data: bytes, given_by_user: str | None, header: str | None, name: str, mark: int
 ) -> None:
@@ -255,22 +237,19 @@ def test_the_charset_comes_from_mark_user_header_meta_or_a_guess_in_this_order(
     assert (charset.name, length) == (name, mark)
 
 
-@pytest.mark.parametrize(
-    ("data", "given_by_user", "header", "name"),
-    [
-        (b"", None, None, "utf-8"),
-        (b'@charset "koi8-r";', None, None, "koi8-r"),
-        (b'@charset "utf-16";', None, None, "utf-8"),
-        (b'@charset "klingon";\xe9a', None, None, "windows-1252"),
-        (b"@charset 'koi8-r';", None, None, "utf-8"),
-        (b' @charset "koi8-r";', None, None, "utf-8"),
-        (b'@charset  "koi8-r";', None, None, "utf-8"),
-        (b'@charset "koi8-r"', None, None, "utf-8"),
-        (b'@charset "koi8-r";', None, "windows-1251", "windows-1251"),
-        (b'@charset "koi8-r";', "big5", "windows-1251", "big5"),
-        (b'\xef\xbb\xbf@charset "koi8-r";', "big5", None, "utf-8"),
-    ],
-)
+@pytest.mark.parametrize(("data", "given_by_user", "header", "name"), [
+    (b"", None, None, "utf-8"),
+    (b'@charset "koi8-r";', None, None, "koi8-r"),
+    (b'@charset "utf-16";', None, None, "utf-8"),
+    (b'@charset "klingon";\xe9a', None, None, "windows-1252"),
+    (b"@charset 'koi8-r';", None, None, "utf-8"),
+    (b' @charset "koi8-r";', None, None, "utf-8"),
+    (b'@charset  "koi8-r";', None, None, "utf-8"),
+    (b'@charset "koi8-r"', None, None, "utf-8"),
+    (b'@charset "koi8-r";', None, "windows-1251", "windows-1251"),
+    (b'@charset "koi8-r";', "big5", "windows-1251", "big5"),
+    (b'\xef\xbb\xbf@charset "koi8-r";', "big5", None, "utf-8"),
+])
 def test_a_style_sheet_declares_its_charset_in_its_first_bytes(
     data: bytes, given_by_user: str | None, header: str | None, name: str
 ) -> None:

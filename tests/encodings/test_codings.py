@@ -65,67 +65,58 @@ def test_a_value_without_references_decodes_to_itself(value: bytes) -> None:
     assert DOUBLE.encode(value) == value
 
 
-@pytest.mark.parametrize(
-    ("coding", "value", "raw"),
-    [
-        (DOUBLE, b"'<>`= \n", b"'&lt;&gt;`= \n"),
-        (DOUBLE, b'"', b"&quot;"),
-        (SINGLE, b"\"'", b'"&#39;'),
-        (TEXT, b"\"'<a>", b"\"'&lt;a&gt;"),
-        (DOUBLE, b"\x0e\x0f\x1b$B", b"&#14;&#15;&#27;$B"),
-        (DOUBLE, b"\r", b"&#13;"),
-        (DOUBLE, b"a&b", b"a&b"),
-        (DOUBLE, b"&amp;", b"&amp;amp;"),
-        (DOUBLE, b"?x&copy=3&copy;", b"?x&copy=3&amp;copy;"),
-        (CharacterReferences(by_label("latin1"), b'"'), "éп".encode(), b"\xe9&#1087;"),
-        (Raw(by_label("latin1")), "éп".encode(), b"\xe9%D0%BF"),
-        (Raw(by_label("latin1")), b"\x80", b"\x80"),  # a byte from elsewhere that is no character
-        (Raw(by_label("utf-16le")), b"\x80", b"\x80\xdc"),
-    ],
-)
+@pytest.mark.parametrize(("coding", "value", "raw"), [
+    (DOUBLE, b"'<>`= \n", b"'&lt;&gt;`= \n"),
+    (DOUBLE, b'"', b"&quot;"),
+    (SINGLE, b"\"'", b'"&#39;'),
+    (TEXT, b"\"'<a>", b"\"'&lt;a&gt;"),
+    (DOUBLE, b"\x0e\x0f\x1b$B", b"&#14;&#15;&#27;$B"),
+    (DOUBLE, b"\r", b"&#13;"),
+    (DOUBLE, b"a&b", b"a&b"),
+    (DOUBLE, b"&amp;", b"&amp;amp;"),
+    (DOUBLE, b"?x&copy=3&copy;", b"?x&copy=3&amp;copy;"),
+    (CharacterReferences(by_label("latin1"), b'"'), "éп".encode(), b"\xe9&#1087;"),
+    (Raw(by_label("latin1")), "éп".encode(), b"\xe9%D0%BF"),
+    (Raw(by_label("latin1")), b"\x80", b"\x80"),  # a byte from elsewhere that is no character
+    (Raw(by_label("utf-16le")), b"\x80", b"\x80\xdc"),
+])
 def test_encoding_escapes_only_what_the_place_requires(coding: Coding, value: bytes, raw: bytes) -> None:
     assert coding.encode(value) == raw
 
 
-@pytest.mark.parametrize(
-    ("value", "before", "after", "raw"),
-    [
-        (b"x&", b"", b"copy;", b"x&amp;"),
-        (b"x&", b"", b"copy", b"x&amp;"),
-        (b"x&", b"", b"copy=", b"x&"),
-        (b"x&am", b"", b"p;", b"x&amp;am"),
-        (b"http:", b"x&quot", b"/", b";http:"),  # otherwise it would be &quothttp
-        (b"http:", b"x&quot;", b"/", b"http:"),
-        (b"http:", b"x&#39", b"/", b"http:"),
-        (b"1", b"x&#39", b"/", b";1"),
-        (b"ftp:", b"x&#x27", b"/", b";ftp:"),
-        (b"http:", b"x&foo", b"/", b"http:"),
-        (b"=", b"x&quot", b"", b";="),
-        (b"http:", b"url=", b"/", b"http:"),
-    ],
-)
+@pytest.mark.parametrize(("value", "before", "after", "raw"), [
+    (b"x&", b"", b"copy;", b"x&amp;"),
+    (b"x&", b"", b"copy", b"x&amp;"),
+    (b"x&", b"", b"copy=", b"x&"),
+    (b"x&am", b"", b"p;", b"x&amp;am"),
+    (b"http:", b"x&quot", b"/", b";http:"),  # otherwise it would be &quothttp
+    (b"http:", b"x&quot;", b"/", b"http:"),
+    (b"http:", b"x&#39", b"/", b"http:"),
+    (b"1", b"x&#39", b"/", b";1"),
+    (b"ftp:", b"x&#x27", b"/", b";ftp:"),
+    (b"http:", b"x&foo", b"/", b"http:"),
+    (b"=", b"x&quot", b"", b";="),
+    (b"http:", b"url=", b"/", b"http:"),
+])
 def test_encoding_considers_the_bytes_around_the_edit(value: bytes, before: bytes, after: bytes, raw: bytes) -> None:
     assert DOUBLE.encode(value, after, before) == raw
 
 
-@pytest.mark.parametrize(
-    ("quote", "raw", "settled"),
-    [
-        (1, b"http://h/x", b"http://h/x"),
-        (1, b"http://h/x/", b"http://h/x/"),
-        (1, b"", b'""'),
-        (1, b"a b", b'"a b"'),
-        (1, b"a\tb", b'"a\tb"'),
-        (1, b"?a=b", b'"?a=b"'),
-        (1, b"a'b", b'"a\'b"'),
-        (1, b'a"b', b'"a&quot;b"'),
-        (1, b"a<b", b'"a<b"'),
-        (1, b"a>b", b'"a>b"'),
-        (1, b"a`b", b'"a`b"'),
-        (0, b"x", b'="x"'),
-        (0, b"", b'=""'),
-    ],
-)
+@pytest.mark.parametrize(("quote", "raw", "settled"), [
+    (1, b"http://h/x", b"http://h/x"),
+    (1, b"http://h/x/", b"http://h/x/"),
+    (1, b"", b'""'),
+    (1, b"a b", b'"a b"'),
+    (1, b"a\tb", b'"a\tb"'),
+    (1, b"?a=b", b'"?a=b"'),
+    (1, b"a'b", b'"a\'b"'),
+    (1, b'a"b', b'"a&quot;b"'),
+    (1, b"a<b", b'"a<b"'),
+    (1, b"a>b", b'"a>b"'),
+    (1, b"a`b", b'"a`b"'),
+    (0, b"x", b'="x"'),
+    (0, b"", b'=""'),
+])
 def test_an_unquoted_value_gets_quotes_if_it_needs_them(quote: int, raw: bytes, settled: bytes) -> None:
     common = Unquoted(UTF_8, None, absent=not quote)
     coding = common.of((3, 4))
@@ -234,24 +225,21 @@ def test_edits_through_nested_codings_decode_to_the_edited_value(label: str) -> 
     assert written.startswith(raw[: len(charset.encode("日本 <", "absolve.references"))])
 
 
-@pytest.mark.parametrize(
-    ("label", "raw", "value"),
-    [
-        ("iso-2022-jp", b"a\x1b", "a\ufffd"),
-        ("iso-2022-jp", b"\x1b&quot", "\ufffd&quot"),
-        ("iso-2022-jp", b"\x1b(Ba\x1b(Jb", "ab"),
-        ("iso-2022-jp", b'\x1b$B$"$$\x1b(Bx\x1b(I1\x1b(By', "あいxｱy"),
-        ("iso-2022-jp", b'\x1b$B$"\nx\x1b(B\n', "あ\ufffd\ufffd\n"),  # a line end does not reset the state
-        ("iso-2022-jp", b'\x1b$B$"\x1b$"\x1b$@$"\x1b(J\\', "あ\ufffdああ\xa5"),
-        ("iso-2022-jp", b"\x1b$B$", "\ufffd"),
-        ("iso-2022-jp", b'\x1b\xa4\x1b\x1b$B$"\x1b(B\x1b\x1b(B\xff', "\ufffd\ufffd\ufffdあ\ufffd\ufffd"),
-        ("gbk", b"\x810 \xff", "\udc810 \udcff"),
-        ("gbk", b"a\x843 \x96\xde", "a\udc843 栟"),
-        ("euc-jp", b"\xfd\xa3\xf9\xa3", "\udcfd\udca3鍈"),
-        ("shift_jis", b"\x83'\x85\xb1\xa0\xfd", "\udc83'\udc85\udcb1\udca0\udcfd"),
-        ("gb18030", b"\x842\x810\x80", "\udc842\udc810€"),
-    ],
-)
+@pytest.mark.parametrize(("label", "raw", "value"), [
+    ("iso-2022-jp", b"a\x1b", "a\ufffd"),
+    ("iso-2022-jp", b"\x1b&quot", "\ufffd&quot"),
+    ("iso-2022-jp", b"\x1b(Ba\x1b(Jb", "ab"),
+    ("iso-2022-jp", b'\x1b$B$"$$\x1b(Bx\x1b(I1\x1b(By', "あいxｱy"),
+    ("iso-2022-jp", b'\x1b$B$"\nx\x1b(B\n', "あ\ufffd\ufffd\n"),  # a line end does not reset the state
+    ("iso-2022-jp", b'\x1b$B$"\x1b$"\x1b$@$"\x1b(J\\', "あ\ufffdああ\xa5"),
+    ("iso-2022-jp", b"\x1b$B$", "\ufffd"),
+    ("iso-2022-jp", b'\x1b\xa4\x1b\x1b$B$"\x1b(B\x1b\x1b(B\xff', "\ufffd\ufffd\ufffdあ\ufffd\ufffd"),
+    ("gbk", b"\x810 \xff", "\udc810 \udcff"),
+    ("gbk", b"a\x843 \x96\xde", "a\udc843 栟"),
+    ("euc-jp", b"\xfd\xa3\xf9\xa3", "\udcfd\udca3鍈"),
+    ("shift_jis", b"\x83'\x85\xb1\xa0\xfd", "\udc83'\udc85\udcb1\udca0\udcfd"),
+    ("gb18030", b"\x842\x810\x80", "\udc842\udc810€"),
+])
 def test_each_invalid_byte_is_a_unit(label: str, raw: bytes, value: str) -> None:
     found, offsets = Raw(by_label(label)).decode_mapped(raw)
     assert found == value.encode("utf-8", "surrogatepass")

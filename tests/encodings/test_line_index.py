@@ -19,28 +19,25 @@ def slowly(text: str) -> tuple[int, int]:
     return len(lines), len(lines[-1]) + 1
 
 
-@pytest.mark.parametrize(
-    ("data", "charset", "position", "expected"),
-    [
-        (b"", UTF_8, 0, (1, 1)),
-        (b"abc", UTF_8, 2, (1, 3)),
-        (b"abc", UTF_8, 3, (1, 4)),
-        ("éàb".encode(), UTF_8, 4, (1, 3)),  # columns are characters, not bytes
-        ("\U0001f600b".encode(), UTF_8, 4, (1, 2)),
-        (b"\xe9\xe0b", WINDOWS_1252, 2, (1, 3)),
-        ("表b".encode("shift_jis"), by_label("shift_jis"), 2, (1, 2)),
-        (b"a\nb", UTF_8, 2, (2, 1)),
-        (b"a\rb", UTF_8, 2, (2, 1)),
-        (b"a\r\nb", UTF_8, 3, (2, 1)),
-        (b"a\r\nb", UTF_8, 2, (1, 3)),  # inside a line end
-        (b"a\r\n\xc3\xa9\r\nbc", UTF_8, 8, (3, 2)),  # no CR without LF
-        (b"\r\r\n\n\r", UTF_8, 5, (5, 1)),
-        (b"\xef\xbb\xbfab", UTF_8, 4, (1, 2)),  # a byte order mark is no character of the line
-        (b"\xef\xbb\xbfab", UTF_8, 0, (1, 1)),
-        ("\ufeffa\nਊb".encode("utf-16-le"), UTF_16, 8, (2, 2)),  # U+0A0A is no line end
-        (b"\xff\xffb", UTF_8, 2, (1, 3)),  # each invalid byte is one character
-    ],
-)
+@pytest.mark.parametrize(("data", "charset", "position", "expected"), [
+    (b"", UTF_8, 0, (1, 1)),
+    (b"abc", UTF_8, 2, (1, 3)),
+    (b"abc", UTF_8, 3, (1, 4)),
+    ("éàb".encode(), UTF_8, 4, (1, 3)),  # columns are characters, not bytes
+    ("\U0001f600b".encode(), UTF_8, 4, (1, 2)),
+    (b"\xe9\xe0b", WINDOWS_1252, 2, (1, 3)),
+    ("表b".encode("shift_jis"), by_label("shift_jis"), 2, (1, 2)),
+    (b"a\nb", UTF_8, 2, (2, 1)),
+    (b"a\rb", UTF_8, 2, (2, 1)),
+    (b"a\r\nb", UTF_8, 3, (2, 1)),
+    (b"a\r\nb", UTF_8, 2, (1, 3)),  # inside a line end
+    (b"a\r\n\xc3\xa9\r\nbc", UTF_8, 8, (3, 2)),  # no CR without LF
+    (b"\r\r\n\n\r", UTF_8, 5, (5, 1)),
+    (b"\xef\xbb\xbfab", UTF_8, 4, (1, 2)),  # a byte order mark is no character of the line
+    (b"\xef\xbb\xbfab", UTF_8, 0, (1, 1)),
+    ("\ufeffa\nਊb".encode("utf-16-le"), UTF_16, 8, (2, 2)),  # U+0A0A is no line end
+    (b"\xff\xffb", UTF_8, 2, (1, 3)),  # each invalid byte is one character
+])
 def test_an_offset_has_a_line_and_a_column(data: bytes, charset: Charset, position: int, expected: tuple[int, int]) -> None:
     assert LineIndex(data, charset).at(position) == expected
 

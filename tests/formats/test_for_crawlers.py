@@ -29,14 +29,11 @@ def test_a_line_that_needs_a_url_never_becomes_relative() -> None:
     assert absolve.rewrite("http://h/a\n", name="sitemap.txt", policy=lambda _: "a") == "http://h/a\n"
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ('<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>http://h/a</loc></url></urlset>', "http://new/"),
-        ('<svg xmlns="http://www.w3.org/2000/svg"><a href="http://h/a"/></svg>', "http://new/"),
-        ("http://h/a\nhttp://h/a\n", "http://new/"),
-    ],
-)
+@pytest.mark.parametrize(("old", "new"), [
+    ('<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>http://h/a</loc></url></urlset>', "http://new/"),
+    ('<svg xmlns="http://www.w3.org/2000/svg"><a href="http://h/a"/></svg>', "http://new/"),
+    ("http://h/a\nhttp://h/a\n", "http://new/"),
+])
 def test_a_sitemap_in_gzip_is_compressed_again(old: str, new: str) -> None:
     data = gzip.compress(old.encode())
     options: dict[str, Any] = {"name": "x.gz", "policy": lambda _: new}

@@ -26,24 +26,21 @@ def test_the_number_of_header_fields_is_limited(media_type: str) -> None:
     assert diagnostic.text == "a header of more than 10000 fields"
 
 
-@pytest.mark.parametrize(
-    ("data", "fields", "body"),
-    [
-        (b"", [], b""),
-        (b"\r\nbody", [], b"body"),
-        (b"\n\nbody", [], b"\nbody"),
-        (b"no field\r\nA: b\r\n", [], b"no field\r\nA: b\r\n"),
-        (b" a: b\r\n", [], b" a: b\r\n"),
-        (b"A: b", [("a", b"b")], b""),
-        (b"A:b\r\nC: \t d \r\n\r\n\r\nbody", [("a", b"b"), ("c", b"d")], b"\r\nbody"),
-        (b"A:b\nC:d\r\n\nbody", [("a", b"b"), ("c", b"d")], b"body"),
-        (b"A :b\n\n", [("a", b"b")], b""),
-        (b"A:\r\n\r\nbody", [("a", b"")], b"body"),
-        (b"A: b\r\n c\r\n\td\r\ne\r\n", [("a", b"b\r\n c\r\n\td")], b"e\r\n"),
-        (b"A:\r\n b\r\n\r\n", [("a", b"b")], b""),
-        (b"A: b: c\nX\xe9: d\n", [("a", b"b: c")], b"X\xe9: d\n"),
-    ],
-)
+@pytest.mark.parametrize(("data", "fields", "body"), [
+    (b"", [], b""),
+    (b"\r\nbody", [], b"body"),
+    (b"\n\nbody", [], b"\nbody"),
+    (b"no field\r\nA: b\r\n", [], b"no field\r\nA: b\r\n"),
+    (b" a: b\r\n", [], b" a: b\r\n"),
+    (b"A: b", [("a", b"b")], b""),
+    (b"A:b\r\nC: \t d \r\n\r\n\r\nbody", [("a", b"b"), ("c", b"d")], b"\r\nbody"),
+    (b"A:b\nC:d\r\n\nbody", [("a", b"b"), ("c", b"d")], b"body"),
+    (b"A :b\n\n", [("a", b"b")], b""),
+    (b"A:\r\n\r\nbody", [("a", b"")], b"body"),
+    (b"A: b\r\n c\r\n\td\r\ne\r\n", [("a", b"b\r\n c\r\n\td")], b"e\r\n"),
+    (b"A:\r\n b\r\n\r\n", [("a", b"b")], b""),
+    (b"A: b: c\nX\xe9: d\n", [("a", b"b: c")], b"X\xe9: d\n"),
+])
 def test_a_header_ends_at_an_empty_line_or_at_another_line(
     data: bytes, fields: list[tuple[str, bytes]], body: bytes
 ) -> None:
@@ -89,23 +86,20 @@ def test_other_header_fields_have_no_links(data: bytes) -> None:
     assert events(data) == []
 
 
-@pytest.mark.parametrize(
-    ("value", "reference"),
-    [
-        (b"http://h/", "http://h/"),
-        (b"<URL:http://h/>", "http://h/"),
-        (b"<url: http://h/a\r\n\t  b /c >", "http://h/ab/c"),
-        (b"<http://h/>", "http://h/"),
-        (b"<URL:http://h/", "http://h/"),
-        (b"<URL:http://h/> (a comment)", "http://h/"),
-        (b'"http://h/"', "http://h/"),
-        (b'" http://h/a\r\n b "', "http://h/ab"),
-        (b"http://h/a/ \r\n  b/c", "http://h/a/b/c"),
-        (b"file:///C:/My Documents/x", "file:///C:/My Documents/x"),
-        (b"sub/", "sub/"),
-        (b"", ""),
-    ],
-)
+@pytest.mark.parametrize(("value", "reference"), [
+    (b"http://h/", "http://h/"),
+    (b"<URL:http://h/>", "http://h/"),
+    (b"<url: http://h/a\r\n\t  b /c >", "http://h/ab/c"),
+    (b"<http://h/>", "http://h/"),
+    (b"<URL:http://h/", "http://h/"),
+    (b"<URL:http://h/> (a comment)", "http://h/"),
+    (b'"http://h/"', "http://h/"),
+    (b'" http://h/a\r\n b "', "http://h/ab"),
+    (b"http://h/a/ \r\n  b/c", "http://h/a/b/c"),
+    (b"file:///C:/My Documents/x", "file:///C:/My Documents/x"),
+    (b"sub/", "sub/"),
+    (b"", ""),
+])
 @pytest.mark.parametrize("name", ["Base", "CONTENT-BASE", "content-location"])
 def test_a_header_base_may_be_bracketed_quoted_or_bare(name: str, value: bytes, reference: str) -> None:
     data = name.encode() + b": " + value + b"\r\n"
@@ -123,16 +117,13 @@ def test_header_claims_and_links_have_the_order_of_the_fields() -> None:
     assert [reference for _, reference in links(data)] == ["c", "b", "a", "d", "e", "/f", "g"]
 
 
-@pytest.mark.parametrize(
-    ("raw", "reference"),
-    [
-        (b"=?utf-8?Q?http://h/=C3=A9_x?=", "http://h/é x"),
-        (b"=?UTF-8*en?q?http://h/?=\r\n =?utf-8?B?YQ==?= =?us-ascii?q?b?=", "http://h/ab"),
-        (b"=?koi8-r?B?0A==?=", "п"),
-        (b"=?utf-8?B?Y?=", "=?utf-8?B?Y?="),
-        (b"http://h/?a=?x?=", "http://h/?a=?x?="),
-    ],
-)
+@pytest.mark.parametrize(("raw", "reference"), [
+    (b"=?utf-8?Q?http://h/=C3=A9_x?=", "http://h/é x"),
+    (b"=?UTF-8*en?q?http://h/?=\r\n =?utf-8?B?YQ==?= =?us-ascii?q?b?=", "http://h/ab"),
+    (b"=?koi8-r?B?0A==?=", "п"),
+    (b"=?utf-8?B?Y?=", "=?utf-8?B?Y?="),
+    (b"http://h/?a=?x?=", "http://h/?a=?x?="),
+])
 def test_encoded_words_are_decoded_in_content_location(raw: bytes, reference: str) -> None:
     assert links(b"Content-Location: " + raw + b"\r\n") == [("content-location", reference)]
     assert links(b"Content-Base: " + raw + b"\r\n") != [("content-base", reference)] or raw.endswith(reference.encode())

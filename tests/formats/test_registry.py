@@ -33,16 +33,12 @@ DETECTED: dict[str | None, list[tuple[bytes, str | None]]] = {  # by the name, b
         (b"\xef\xbb\xbfBEGIN:VCARD\nX:<p>", "x"), (b"{\\rtf1 <p>}", None),
         (b"<?php x ?> <p>", "x.xml.php"), (b"http://h/\nb\n", "sitemap.txt"), (b"http://h/", "urls.txt"), (gzip.compress(b"{}"), "x.gz"),
     ],
-    registry.CSS: [
-        (b"a{b:url(<%= x %>)}", "x.css.erb"),
-    ],
+    registry.CSS: [(b"a{b:url(<%= x %>)}", "x.css.erb")],
     registry.MARKDOWN: [
         (b"# x\n<p>", "x.md"), (b"<h1>x</h1>\n\n    <p>", "README.MD"), (b"<p>", "x.md.erb"),
         (b"no tag", "x.md"), (b"# x", "x.md.txt"), (b"# x", "dir/llms.txt"), (b"# x", "llms-full.txt"),
     ],
-    registry.ROBOTS: [
-        (b"", "robots.txt"), (b"<p>", "dir/Robots.txt"),
-    ],
+    registry.ROBOTS: [(b"", "robots.txt"), (b"<p>", "dir/Robots.txt")],
     registry.SITEMAP: [
         (b"http://h/\r\n\nhttps://h/a b\n", "sitemap.txt"), (b"\xef\xbb\xbfhttp://h/", "my-sitemap-2.txt"), (b"http://h/\n" * 999, "urllist.txt"),
     ],
@@ -55,9 +51,7 @@ DETECTED: dict[str | None, list[tuple[bytes, str | None]]] = {  # by the name, b
         (b"<rss version='2.0'>", None), (b"<!DOCTYPE rss [<!ENTITY a '>'>]><rss>", None), (b"<!-- x --><rdf:RDF>", None),
         ("<?xml version='1.0'?><rss/>".encode("utf-16"), None), ("<?xml version='1.0'?><rss/>".encode("utf-16-be"), None),
     ],
-    registry.ZIP: [
-        (b"PK\x03\x04\x00", "a.xml"),
-    ],
+    registry.ZIP: [(b"PK\x03\x04\x00", "a.xml")],
     registry.MESSAGE: [
         (b"x", "x.EML"), (b"\0", "x.mht"), (b"<p>", "x.mhtml"), (b"X-A: b\r\n c\r\nReceived: d\r\n e\r\n\r\n", None),
         (b"X-A: b\rFrom: d\r e\r\r", "mail"),
@@ -69,15 +63,9 @@ DETECTED: dict[str | None, list[tuple[bytes, str | None]]] = {  # by the name, b
         (gzip.compress(b"From a  Mon Jan  6 10:00:00 2020\nFrom: a\nTo: b\n"), "2020-January.txt.gz"),
         (gzip.compress(b"From: a\nTo: b\n\n"), "x.eml.gz"), (gzip.compress(b"From: a\rTo: b\r\r" + bytes(9999)), None),
     ],
-    registry.EMLX: [
-        (b"x", "4711.partial.emlx"), (b"99        \nFrom: a\nTo: b\n", "4711"),
-    ],
-    "application/manifest+json": [
-        (b"{}", "x.webmanifest"), (b'{"name": "x", "icons": []}', "dir/manifest.json"),
-    ],
-    "application/importmap+json": [
-        (b'{"imports": {}}', "importmap.json"), (b"{}", "x.importmap"),
-    ],
+    registry.EMLX: [(b"x", "4711.partial.emlx"), (b"99        \nFrom: a\nTo: b\n", "4711")],
+    "application/manifest+json": [(b"{}", "x.webmanifest"), (b'{"name": "x", "icons": []}', "dir/manifest.json")],
+    "application/importmap+json": [(b'{"imports": {}}', "importmap.json"), (b"{}", "x.importmap")],
 }
 
 
@@ -93,22 +81,19 @@ SITEMAP = b"<urlset><url><loc>x</loc></url></urlset>\n"
 
 @pytest.mark.parametrize("body", [FEED, SITEMAP], ids=["feed", "sitemap"])
 @pytest.mark.parametrize("name", [None, "-", "saved"])
-@pytest.mark.parametrize(
-    ("head", "media_type"),
-    [
-        (b"HTTP/1.1 200 OK\r\nContent-Type: application/rss+xml\r\n\r\n", registry.HTTP),
-        (b"HTTP/2 200 \r\ncontent-type: text/xml\r\n\r\n", registry.HTTP),
-        (b"From: a\nContent-Type: text/xml\n\n", registry.MESSAGE),
-        (b"\xef\xbb\xbfSubject: s\nContent-Type: text/xml\n\n", registry.MESSAGE),
-        (b"From a 10:00\nFrom: a\nContent-Type: text/xml\n\n", registry.MAILBOX),
-        (b"WARC/1.0\r\nWARC-Type: resource\r\nContent-Length: 80\r\n\r\n", registry.WARC),
-        (b"http://h/feed 1.2.3.4 20100101000000 text/xml 80\n", registry.WARC),
-        (b'{"log": {"entries": [{"response": {"content": {"text": "', registry.HAR),
-        (b"PK\x03\x04", registry.ZIP),
-        (b"a word of a server before it\n", registry.XML),
-        (b"\xef\xbb\xbf \n", registry.XML),
-    ],
-)
+@pytest.mark.parametrize(("head", "media_type"), [
+    (b"HTTP/1.1 200 OK\r\nContent-Type: application/rss+xml\r\n\r\n", registry.HTTP),
+    (b"HTTP/2 200 \r\ncontent-type: text/xml\r\n\r\n", registry.HTTP),
+    (b"From: a\nContent-Type: text/xml\n\n", registry.MESSAGE),
+    (b"\xef\xbb\xbfSubject: s\nContent-Type: text/xml\n\n", registry.MESSAGE),
+    (b"From a 10:00\nFrom: a\nContent-Type: text/xml\n\n", registry.MAILBOX),
+    (b"WARC/1.0\r\nWARC-Type: resource\r\nContent-Length: 80\r\n\r\n", registry.WARC),
+    (b"http://h/feed 1.2.3.4 20100101000000 text/xml 80\n", registry.WARC),
+    (b'{"log": {"entries": [{"response": {"content": {"text": "', registry.HAR),
+    (b"PK\x03\x04", registry.ZIP),
+    (b"a word of a server before it\n", registry.XML),
+    (b"\xef\xbb\xbf \n", registry.XML),
+])
 def test_a_message_or_archive_with_xml_is_recognized_by_its_first_line(
     head: bytes, body: bytes, name: str | None, media_type: str
 ) -> None:
@@ -147,24 +132,21 @@ def test_xml_is_recognized_behind_comments(comment: str) -> None:
     assert registry.sniff(f"{comment[:-1]}\n<rss>".encode(), None) == registry.HTML  # a comment without an end
 
 
-@pytest.mark.parametrize(
-    ("data", "name", "other", "words"),
-    [
-        (b"x", "a.py", True, "text/x-python"),
-        (b"\0", "a.png", True, "image/png"),
-        (b"x", "-", True, "plain text"),
-        (b"[{}]", "-", True, "JSON"),
-        (b"BEGIN:VCALENDAR\r\n", "-", True, "text/calendar"),
-        (b"x", "a.rtf", True, "application/rtf"),
-        (b"\x1f\x8b\x08\0", "a.svgz", True, "image/svg+xml compressed by gzip"),
-        (b"\x1f\x8b\x08\0", "a.html.gz", True, "text/html compressed by gzip"),
-        (b"\x1f\x8b\x08\0", "a.gz", True, "binary data compressed by gzip"),
-        (b"\0", "a", True, "binary data"),
-        (b"\xd0\xcf\x11\xe0\0", "a.msg", True, "a message of Outlook or an old office document"),
-        (b"\0", "a.html", False, "binary data"),  # it is broken, but not of another format
-        (b"x", "a.html", False, "plain text"),
-    ],
-)
+@pytest.mark.parametrize(("data", "name", "other", "words"), [
+    (b"x", "a.py", True, "text/x-python"),
+    (b"\0", "a.png", True, "image/png"),
+    (b"x", "-", True, "plain text"),
+    (b"[{}]", "-", True, "JSON"),
+    (b"BEGIN:VCALENDAR\r\n", "-", True, "text/calendar"),
+    (b"x", "a.rtf", True, "application/rtf"),
+    (b"\x1f\x8b\x08\0", "a.svgz", True, "image/svg+xml compressed by gzip"),
+    (b"\x1f\x8b\x08\0", "a.html.gz", True, "text/html compressed by gzip"),
+    (b"\x1f\x8b\x08\0", "a.gz", True, "binary data compressed by gzip"),
+    (b"\0", "a", True, "binary data"),
+    (b"\xd0\xcf\x11\xe0\0", "a.msg", True, "a message of Outlook or an old office document"),
+    (b"\0", "a.html", False, "binary data"),  # it is broken, but not of another format
+    (b"x", "a.html", False, "plain text"),
+])
 def test_an_unsupported_format_is_named_in_the_error(data: bytes, name: str, other: bool, words: str) -> None:
     assert registry.is_other(data, name) == other
     assert registry.in_words(data, name) == words

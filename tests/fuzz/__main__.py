@@ -110,19 +110,16 @@ def guided(name: str, options: argparse.Namespace) -> None:
     words = folder / "words"
     folder.mkdir(parents=True, exist_ok=True)
     words.write_text("".join(f'"{escaped(word)}"\n' for word in target.WORDS), "ascii")
-    atheris.Setup(
-        [
-            sys.argv[0],
-            str(corpus(target, folder / "corpus")),
-            f"-dict={words}",
-            f"-max_total_time={options.seconds}",
-            f"-max_len={LONGEST}",
-            f"-artifact_prefix={folder}/",
-            "-timeout=120",
-            "-seed=1808",
-        ],
-        found.run,
-    )
+    atheris.Setup([
+        sys.argv[0],
+        str(corpus(target, folder / "corpus")),
+        f"-dict={words}",
+        f"-max_total_time={options.seconds}",
+        f"-max_len={LONGEST}",
+        f"-artifact_prefix={folder}/",
+        "-timeout=120",
+        "-seed=1808",
+    ], found.run)
     atheris.Fuzz()
 
 

@@ -115,10 +115,7 @@ def page(choices: Choices, context: str, charset: str) -> tuple[Made, str]:
 def check(data: bytes) -> None:
     made = case(data)
     counts[made.context, NAMES[data[1] % len(NAMES)] if len(data) > 1 else made.charset] += 1
-    judge = Judge(
-        allowed=made.allowed,
-        thorough=not sum(data) % AUDITED,
-    )
+    judge = Judge(allowed=made.allowed, thorough=not sum(data) % AUDITED)
     try:
         outcome = judged(made, judge)
         if made.document.media_type == "text/html" and (made.context == "crossorigin" or not sum(data) % MIRRORED):

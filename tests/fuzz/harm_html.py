@@ -89,12 +89,10 @@ def import_map(choices: Choices) -> str:
     front = choices.of(("./", "/", "../", "http://h.example/"))
     value = json_string(choices, front + reference(choices))
     scope = json_string(choices, choices.of(("./", "/")) + reference(choices))
-    return choices.of(
-        (
-            f'{{"imports":{{"a":{value}}}}}',
-            f'{{"imports": {{{value}: {value}}}, "scopes": {{{scope}: {{"b": {value}}}}}}}',
-        )
-    )
+    return choices.of((
+        f'{{"imports":{{"a":{value}}}}}',
+        f'{{"imports": {{{value}: {value}}}, "scopes": {{{scope}: {{"b": {value}}}}}}}',
+    ))
 
 
 def speculation_rules(choices: Choices) -> str:
@@ -210,12 +208,10 @@ def head(choices: Choices) -> str:
 def svg_link(choices: Choices) -> str:
     value = attribute(choices, reference(choices))
     paint = attribute(choices, f"url({css_string(choices, reference(choices), '')})")
-    return choices.of(
-        (
-            "<image href={0} />", "<a xlink:href={0}>t</a>", "<image fill={1} href={0} />", "<use xlink:href={0} />",
-            "<style>p{{}}</style><a href={0}>t</a>",
-        )
-    ).format(value, paint)
+    return choices.of((
+        "<image href={0} />", "<a xlink:href={0}>t</a>", "<image fill={1} href={0} />", "<use xlink:href={0} />",
+        "<style>p{{}}</style><a href={0}>t</a>",
+    )).format(value, paint)
 
 
 CONTEXTS: Final[dict[str, Context]] = {
@@ -265,13 +261,11 @@ def document(choices: Choices, name: str, *, label: str | None) -> str:
     front += f"<meta charset={label}>" if label else ""
     if choices.one_in(6):
         saved = base(choices).replace("--", "")
-        front += choices.of(
-            (
-                "<!-- saved from url=({0:04d}){1} -->",
-                "<!--\n Page saved with SingleFile \n url: {1} \n saved date: x\n-->",
-                "<!-- Mirrored from {1} by HTTrack Website Copier/3.x [XR&CO'2014], x -->",
-            )
-        ).format(len(saved), saved)
+        front += choices.of((
+            "<!-- saved from url=({0:04d}){1} -->",
+            "<!--\n Page saved with SingleFile \n url: {1} \n saved date: x\n-->",
+            "<!-- Mirrored from {1} by HTTrack Website Copier/3.x [XR&CO'2014], x -->",
+        )).format(len(saved), saved)
     if choices.one_in(3):
         front += f"<base href={attribute(choices, base(choices))}>"
     if choices.one_in(5):

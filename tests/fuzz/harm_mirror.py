@@ -98,16 +98,14 @@ def cors(attribute: Context) -> Context:
     """Return tags with `crossorigin` and `integrity` in each place where a neighbour could swallow it."""
 
     def make(choices: Choices) -> str:
-        pattern = choices.of(
-            (
-                "<script src={}crossorigin/x></script>", "<script src={} crossorigin/></script>",
-                "<img src={} alt crossorigin='a'=x>", "<img crossorigin=a/src={}>",
-                "<script\tintegrity\fcrossorigin crossorigin=b src={}></script>",
-                "<link rel=stylesheet href={}integrity=x crossorigin>",
-                "<img src={}/crossorigin=/x data-crossorigin=y>", "<svg><image href={} crossorigin /></svg>",
-                "<script crossorigin=integrity integrity=crossorigin src={}></script>",
-            )
-        )
+        pattern = choices.of((
+            "<script src={}crossorigin/x></script>", "<script src={} crossorigin/></script>",
+            "<img src={} alt crossorigin='a'=x>", "<img crossorigin=a/src={}>",
+            "<script\tintegrity\fcrossorigin crossorigin=b src={}></script>",
+            "<link rel=stylesheet href={}integrity=x crossorigin>",
+            "<img src={}/crossorigin=/x data-crossorigin=y>", "<svg><image href={} crossorigin /></svg>",
+            "<script crossorigin=integrity integrity=crossorigin src={}></script>",
+        ))
         policy = choices.of(
             ("", "", *(f"<meta http-equiv=content-security-policy content='{one}'>" for one in POLICIES))
         )

@@ -146,12 +146,10 @@ def base(choices: Choices) -> str:
         return "http://good.example/dir/"
     if kind == 1:
         return choices.of(CODE_BASES)
-    front = choices.of(
-        (
-            "http://h.example/", "http://h.example/d/", "https://h/", "//h/", "/", "", "app://x/", "http://",
-            "file:///", "x:/",
-        )
-    )
+    front = choices.of((
+        "http://h.example/", "http://h.example/d/", "https://h/", "//h/", "/", "", "app://x/", "http://",
+        "file:///", "x:/",
+    ))
     behind = choices.of(("/", "/", "", "/d/", "?", "#", "/a/../"))
     return front + hostile(choices) + behind
 

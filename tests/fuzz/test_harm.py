@@ -153,29 +153,26 @@ def record(block: bytes) -> bytes:
     return b"WARC/1.1\r\nWARC-Type: resource\r\nContent-Length: %d\r\n\r\n%b\r\n\r\n" % (len(block), block)
 
 
-@pytest.mark.parametrize(
-    ("judge", "old", "same", "harm"),
-    [
-        (xml, FEED.format("x", "y"), FEED.format("http://h/x", "y"), FEED.format("x", "z")),
-        (xml, FEED.format("x", "&lt;a href=y>"), FEED.format("x", "&lt;a href=http://h/y>"), FEED.format("x", "&lt;a href=y>&lt;b>")),
-        (xml, FEED.format("x", ""), FEED.format("y", ""), FEED.format("<y/>", "")),
-        (xml, FEED.format("x", ""), FEED.format("y", ""), FEED.format("javascript:y", "")),
-        (xml, FEED.format("<![CDATA[x]]>", ""), FEED.format("<![CDATA[y]]>", ""), FEED.format("<![CDATA[]]>x]]>", "")),
-        (xml, "<?xml-stylesheet href='a'?><a/>", "<?xml-stylesheet href='b'?><a/>", "<?xml-stylesheet href='b' type='c'?><a/>"),
-        (xml, "<a xml:base='a'/>", "<a xml:base='b'/>", "<a xml:base='b' c='d'/>"),
-        (css, "a{b:url(c)}", "a{b:url(d)}", "a{b:url(d)}e{}"),
-        (css, "a{b:src('c')}", "a{b:src('d')}", "a{b:src('d' 'e')}"),
-        (json, '{"a": "x"}', '{"a": "y"}', '{"a": ["y"]}'),
-        (of_bytes(harm_messages.mail), MAIL % (b"x", b"<a href=x>"), MAIL % (b"y", b"<a href=y>"), MAIL % (b"y\r\nX: z", b"<a href=x>")),
-        (of_bytes(harm_messages.mail), MAIL % (b"x", b"<a href=x>"), MAIL % (b"y", b"<a href=y>"), MAIL % (b"x", b"<a href=x><b>")),
-        (of_bytes(harm_messages.mail), MAIL % (b"x", b"<a href=x>"), MAIL % (b"y", b"<a href=y>"), MAIL % (b"x", b"<a href=x>\r\n--B\r\n\r\n")),
-        (of_bytes(harm_messages.http), HTTP % (b"x", b""), HTTP % (b"y", b""), HTTP % (b"y\rX: z", b"")),
-        (of_bytes(harm_messages.http), HTTP % (b"x", b""), HTTP % (b"y", b""), HTTP % (b"y\x1b$B", b"")),
-        (of_bytes(harm_messages.http), HTTP % (b"x", b"<a href=x>"), HTTP % (b"y", b"<a href=y>"), HTTP % (b"y", b"<b>")),
-        (of_bytes(harm_messages.warc), record(b"<a href=x>"), record(b"<a href=yy>"), record(b"<a href=x>") * 2),
-        (of_bytes(harm_messages.warc), record(b"<a href=x>"), record(b"<a href=yy>"), record(b"<b>")),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("judge", "old", "same", "harm"), [
+    (xml, FEED.format("x", "y"), FEED.format("http://h/x", "y"), FEED.format("x", "z")),
+    (xml, FEED.format("x", "&lt;a href=y>"), FEED.format("x", "&lt;a href=http://h/y>"), FEED.format("x", "&lt;a href=y>&lt;b>")),
+    (xml, FEED.format("x", ""), FEED.format("y", ""), FEED.format("<y/>", "")),
+    (xml, FEED.format("x", ""), FEED.format("y", ""), FEED.format("javascript:y", "")),
+    (xml, FEED.format("<![CDATA[x]]>", ""), FEED.format("<![CDATA[y]]>", ""), FEED.format("<![CDATA[]]>x]]>", "")),
+    (xml, "<?xml-stylesheet href='a'?><a/>", "<?xml-stylesheet href='b'?><a/>", "<?xml-stylesheet href='b' type='c'?><a/>"),
+    (xml, "<a xml:base='a'/>", "<a xml:base='b'/>", "<a xml:base='b' c='d'/>"),
+    (css, "a{b:url(c)}", "a{b:url(d)}", "a{b:url(d)}e{}"),
+    (css, "a{b:src('c')}", "a{b:src('d')}", "a{b:src('d' 'e')}"),
+    (json, '{"a": "x"}', '{"a": "y"}', '{"a": ["y"]}'),
+    (of_bytes(harm_messages.mail), MAIL % (b"x", b"<a href=x>"), MAIL % (b"y", b"<a href=y>"), MAIL % (b"y\r\nX: z", b"<a href=x>")),
+    (of_bytes(harm_messages.mail), MAIL % (b"x", b"<a href=x>"), MAIL % (b"y", b"<a href=y>"), MAIL % (b"x", b"<a href=x><b>")),
+    (of_bytes(harm_messages.mail), MAIL % (b"x", b"<a href=x>"), MAIL % (b"y", b"<a href=y>"), MAIL % (b"x", b"<a href=x>\r\n--B\r\n\r\n")),
+    (of_bytes(harm_messages.http), HTTP % (b"x", b""), HTTP % (b"y", b""), HTTP % (b"y\rX: z", b"")),
+    (of_bytes(harm_messages.http), HTTP % (b"x", b""), HTTP % (b"y", b""), HTTP % (b"y\x1b$B", b"")),
+    (of_bytes(harm_messages.http), HTTP % (b"x", b"<a href=x>"), HTTP % (b"y", b"<a href=y>"), HTTP % (b"y", b"<b>")),
+    (of_bytes(harm_messages.warc), record(b"<a href=x>"), record(b"<a href=yy>"), record(b"<a href=x>") * 2),
+    (of_bytes(harm_messages.warc), record(b"<a href=x>"), record(b"<a href=yy>"), record(b"<b>")),
+])  # fmt: skip
 def test_any_other_change_in_other_formats_is_harm(
     judge: Callable[[Any, Any], None], old: Any, same: Any, harm: Any
 ) -> None:

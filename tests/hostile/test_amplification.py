@@ -111,18 +111,15 @@ def test_a_base_element_that_is_too_long_is_unchanged(base: Any) -> None:
     assert absolve.rewrite(data, url=URL, base=base, max_url=60) is data
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        b"<iframe srcdoc=\"<a href='x'>\">",
-        b"<style>a{b:url(x)}</style>",
-        b"<p style='a:url(x)'>",
-        b"<img srcset='x, y 2x'>",
-        b"<a ping='x y'>",
-        b"<object codebase='y/' data='x'>",
-        b"<object codebase='http://g/yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy/' data='x'>",
-    ],
-)
+@pytest.mark.parametrize("page", [
+    b"<iframe srcdoc=\"<a href='x'>\">",
+    b"<style>a{b:url(x)}</style>",
+    b"<p style='a:url(x)'>",
+    b"<img srcset='x, y 2x'>",
+    b"<a ping='x y'>",
+    b"<object codebase='y/' data='x'>",
+    b"<object codebase='http://g/yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy/' data='x'>",
+])
 def test_a_base_that_is_too_long_applies_to_inner_documents(page: bytes) -> None:
     data = based(60, page)
     assert absolve.rewrite(data, url=URL, max_url=59) is data
@@ -197,23 +194,20 @@ def test_a_document_may_have_rows_up_to_the_limit_of_bytes(data: bytes) -> None:
     assert error.value.diagnostic == Diagnostic("rows-too-large", text, "<bytes>", 1, 1)
 
 
-@pytest.mark.parametrize(
-    ("media_type", "data"),
-    [
-        ("text/html", based(5000, b"<p style='a:url(z)'>" * 100)),
-        ("text/html", based(5000, b"<iframe srcdoc='<a href=z>'></iframe>" * 100)),
-        ("text/html", based(5000, b"<a ping='" + b"z " * 100 + b"'>")),
-        ("application/xml", b"<r xml:base='http://b/" + b"x" * 5000 + b"/'>" + b"<a xml:base='z'/>" * 100 + b"</r>"),
-        (
-            "application/xml",
-            b"<!DOCTYPE r [<!ENTITY e '" + b"x" * 5000 + b"'>]><r>" + b"<a xml:base='&e;'/>" * 100 + b"</r>",
-        ),
-        (
-            "message/rfc822",
-            b"Content-Base: http://b/" + b"x" * 5000 + b"/\nContent-Type: text/html\n\n" + b"<a href='z'>\n" * 100,
-        ),
-    ],
-)
+@pytest.mark.parametrize(("media_type", "data"), [
+    ("text/html", based(5000, b"<p style='a:url(z)'>" * 100)),
+    ("text/html", based(5000, b"<iframe srcdoc='<a href=z>'></iframe>" * 100)),
+    ("text/html", based(5000, b"<a ping='" + b"z " * 100 + b"'>")),
+    ("application/xml", b"<r xml:base='http://b/" + b"x" * 5000 + b"/'>" + b"<a xml:base='z'/>" * 100 + b"</r>"),
+    (
+        "application/xml",
+        b"<!DOCTYPE r [<!ENTITY e '" + b"x" * 5000 + b"'>]><r>" + b"<a xml:base='&e;'/>" * 100 + b"</r>",
+    ),
+    (
+        "message/rfc822",
+        b"Content-Base: http://b/" + b"x" * 5000 + b"/\nContent-Type: text/html\n\n" + b"<a href='z'>\n" * 100,
+    ),
+])
 def test_rows_that_would_be_too_large_are_refused_before_the_first(media_type: str, data: bytes) -> None:
     whole = size(data, media_type=media_type, url=URL)
     assert whole > 900_000
@@ -353,10 +347,7 @@ QUOTED: dict[str, tuple[str, bytes]] = {
         b"WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: http://h/" + LONG + b"\r\nContent-Type: application/http"
         b"\r\nContent-Length: 73\r\n\r\nHTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip\r\n\r\n1234\r\n\r\n",
     ),
-    "a kind of record": (
-        "a.warc",
-        b"WARC/1.1\r\nWARC-Type: " + LONG + b"\r\nContent-Length: " + LONG + b"\r\n\r\n",
-    ),
+    "a kind of record": ("a.warc", b"WARC/1.1\r\nWARC-Type: " + LONG + b"\r\nContent-Length: " + LONG + b"\r\n\r\n"),
     "HAR": (
         "a.har",
         b'{"log":{"entries":[{"request":{"url":"http://h/' + LONG + b'"},"response":{"content":{"mimeType":"text/html",'
@@ -381,17 +372,14 @@ def test_messages_of_the_command_are_short_for_long_values(
     assert all(len(line) < 2000 for line in err.splitlines()), err[:500]
 
 
-@pytest.mark.parametrize(
-    "function",
-    [
-        lambda long: absolve.rewrite(b"", url=long),
-        lambda long: absolve.rewrite(b"", charset=long),
-        lambda long: absolve.rewrite(b"", media_type=f"text/{long}"),
-        lambda long: absolve.rewrite(b"", profile=long),
-        lambda long: absolve.rewrite(b"", fragments=long),
-        lambda long: absolve.resolve("http://h/", "x", long),
-    ],
-)
+@pytest.mark.parametrize("function", [
+    lambda long: absolve.rewrite(b"", url=long),
+    lambda long: absolve.rewrite(b"", charset=long),
+    lambda long: absolve.rewrite(b"", media_type=f"text/{long}"),
+    lambda long: absolve.rewrite(b"", profile=long),
+    lambda long: absolve.rewrite(b"", fragments=long),
+    lambda long: absolve.resolve("http://h/", "x", long),
+])
 def test_errors_of_the_library_are_short_for_long_values(function: Callable[[str], object]) -> None:
     with pytest.raises(absolve.AbsolveError) as error:
         function(LONG.decode())

@@ -101,31 +101,28 @@ OBJECTS = {  # shapes of many links or parts; interpreted, more of them are obje
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "name",
-    [
-        "directories and parents",
-        "full stops",
-        "nested srcdoc",
-        "nested srcdoc, no quotes",
-        "base of a fragment",
-        "base of a host",
-        "base of parent directories",
-        "base of semicolons",
-        "parents with params",
-        "URL of directories and parents",
-        "user information of other characters",
-        "HAR, fields",
-        "HTTP, chunks",
-        "JSON-LD, numbers",
-        "JSON-LD, too many terms",
-        "parent directories",
-        "XML, elements nested too deep",
-        "XML, namespaces",
-        "XML, nested elements",
-        *sorted(OBJECTS),
-    ],
-)
+@pytest.mark.parametrize("name", [
+    "directories and parents",
+    "full stops",
+    "nested srcdoc",
+    "nested srcdoc, no quotes",
+    "base of a fragment",
+    "base of a host",
+    "base of parent directories",
+    "base of semicolons",
+    "parents with params",
+    "URL of directories and parents",
+    "user information of other characters",
+    "HAR, fields",
+    "HTTP, chunks",
+    "JSON-LD, numbers",
+    "JSON-LD, too many terms",
+    "parent directories",
+    "XML, elements nested too deep",
+    "XML, namespaces",
+    "XML, nested elements",
+    *sorted(OBJECTS),
+])
 def test_the_memory_of_a_hostile_shape_is_bounded_by_its_size(name: str) -> None:
     if name in OBJECTS and not COMPILED:
         pytest.skip("interpreted, links and parts are objects")
@@ -160,16 +157,13 @@ def test_a_hundred_thousand_findings_have_their_columns() -> None:
     assert [finding.column for finding in findings[:2]] == [25, 25 + len(unit)]
 
 
-@pytest.mark.parametrize(
-    ("content", "text"),
-    [
-        (b"text<!-- never ends", "text"),
-        (b"text<b title='never ends", "text"),
-        (b"text" + b"<b" * 4000 + b"></a>", "text"),
-        (b"<b><i>" * 100_000, ""),
-        (b"x" * 1_000_000 + b"</a>", "x" * 200),
-    ],
-)
+@pytest.mark.parametrize(("content", "text"), [
+    (b"text<!-- never ends", "text"),
+    (b"text<b title='never ends", "text"),
+    (b"text" + b"<b" * 4000 + b"></a>", "text"),
+    (b"<b><i>" * 100_000, ""),
+    (b"x" * 1_000_000 + b"</a>", "x" * 200),
+])
 def test_the_text_of_an_anchor_is_bounded(content: bytes, text: str) -> None:
     assert listed(b"<a href=x>" + content)[0].text == text
 

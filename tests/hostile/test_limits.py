@@ -215,18 +215,14 @@ def test_a_size_may_be_given_in_larger_units(page: Path, capfd: pytest.CaptureFi
     assert f"more than {allowed:,} bytes" in capfd.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--max-size", "K"], "must be a number, optionally followed by K, M or G, not 'K'"),
-        (["--max-size", "-1"], "must be a number, optionally followed by K, M or G, not '-1'"),
-        (["--max-size", "1T"], "not '1T'"),
-        (["--max-size", ""], "not ''"),
-        (["--max-size", "9" * 30], "max_size must be from 0 to"),
-        (["--max-links", "1"], "only a configuration file has it: max-links = VALUE in absolve.toml"),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize(("arguments", "message"), [
+    (["--max-size", "K"], "must be a number, optionally followed by K, M or G, not 'K'"),
+    (["--max-size", "-1"], "must be a number, optionally followed by K, M or G, not '-1'"),
+    (["--max-size", "1T"], "not '1T'"),
+    (["--max-size", ""], "not ''"),
+    (["--max-size", "9" * 30], "max_size must be from 0 to"),
+    (["--max-links", "1"], "only a configuration file has it: max-links = VALUE in absolve.toml"),
+], ids=str)
 def test_an_invalid_limit_is_a_usage_error(page: Path, capfd: pytest.CaptureFixture[str], arguments: list[str], message: str) -> None:
     assert main(["links", str(page), *arguments]) == 2
     assert message in capfd.readouterr().err

@@ -124,16 +124,13 @@ def test_the_size_and_digest_are_those_of_the_decoded_body() -> None:
         assert row.date == "2024-05-01T10:00:00Z"
 
 
-@pytest.mark.parametrize(
-    ("response", "problem"),
-    [
-        (http(b"\x1f\x8bx", "image/png", "Content-Encoding: gzip"), "truncated"),
-        (http(b"\x1f\x8bx", "text/html", "Content-Encoding: gzip"), "truncated"),
-        (http(b"\0x", "image/png", "Content-Encoding: x"), "unknown-coding"),
-        (http(PAGE).replace(b"200", b"206"), "partial"),
-        (http(b"<a><b></a>", "application/xml"), "not-well-formed"),
-    ],
-)
+@pytest.mark.parametrize(("response", "problem"), [
+    (http(b"\x1f\x8bx", "image/png", "Content-Encoding: gzip"), "truncated"),
+    (http(b"\x1f\x8bx", "text/html", "Content-Encoding: gzip"), "truncated"),
+    (http(b"\0x", "image/png", "Content-Encoding: x"), "unknown-coding"),
+    (http(PAGE).replace(b"200", b"206"), "partial"),
+    (http(b"<a><b></a>", "application/xml"), "not-well-formed"),
+])
 def test_a_body_that_cannot_be_read_has_a_row_with_its_problem(response: bytes, problem: str) -> None:
     (row,) = documents(record(response))
     assert (row.url, row.title, problem in row.problems) == ("http://h/d/p", None, True)
@@ -212,16 +209,13 @@ def test_a_feed_entry_with_html_is_a_document() -> None:
     assert (outer.media_type, outer.links, inner.entity, inner.anchors) == ("application/xml", 0, "description[1]", ["a"])
 
 
-@pytest.mark.parametrize(
-    ("page", "problems"),
-    [
-        (b"<base href=b/>", ["relative-base"]),
-        (b"<base href=mailto:x>", ["unsuitable-base"]),
-        (b"<base href=javascript:x>", ["unsuitable-base"]),
-        (b"<base href=http://a/><base href=http://b/>", ["ignored-base"]),
-        (b"a\0<p>", ["nul-byte"]),
-    ],
-)
+@pytest.mark.parametrize(("page", "problems"), [
+    (b"<base href=b/>", ["relative-base"]),
+    (b"<base href=mailto:x>", ["unsuitable-base"]),
+    (b"<base href=javascript:x>", ["unsuitable-base"]),
+    (b"<base href=http://a/><base href=http://b/>", ["ignored-base"]),
+    (b"a\0<p>", ["nul-byte"]),
+])
 def test_problems_are_those_of_the_base_and_of_findings(page: bytes, problems: list[str]) -> None:
     (row,) = documents(page, media_type="text/html", url="http://h/")
     assert row.problems == problems
@@ -265,21 +259,18 @@ def test_the_bytes_and_the_entity_of_each_document_are_available() -> None:
     assert (image.data, image.entity) == (PNG, None)
 
 
-@pytest.mark.parametrize(
-    ("date", "expected"),
-    [
-        ("", None),
-        ("yesterday", None),
-        ("2024", None),
-        ("2024-05-01", "2024-05-01"),
-        ("2024-05-01T10:00:00.123456789Z", "2024-05-01T10:00:00.123456789Z"),
-        ("20240501100000", "2024-05-01T10:00:00Z"),
-        ("Wed, 01 May 2024 10:00:00 GMT", "2024-05-01T10:00:00Z"),
-        ("Wednesday, 01-May-24 10:00:00 GMT", "2024-05-01T10:00:00Z"),
-        ("1 May 2024 10:00:00 -0730", "2024-05-01T10:00:00-07:30"),
-        ("1 May 99999 10:00:00 GMT", None),
-        ("1" * 1000, None),
-    ],
-)
+@pytest.mark.parametrize(("date", "expected"), [
+    ("", None),
+    ("yesterday", None),
+    ("2024", None),
+    ("2024-05-01", "2024-05-01"),
+    ("2024-05-01T10:00:00.123456789Z", "2024-05-01T10:00:00.123456789Z"),
+    ("20240501100000", "2024-05-01T10:00:00Z"),
+    ("Wed, 01 May 2024 10:00:00 GMT", "2024-05-01T10:00:00Z"),
+    ("Wednesday, 01-May-24 10:00:00 GMT", "2024-05-01T10:00:00Z"),
+    ("1 May 2024 10:00:00 -0730", "2024-05-01T10:00:00-07:30"),
+    ("1 May 99999 10:00:00 GMT", None),
+    ("1" * 1000, None),
+])
 def test_dates_are_in_iso_8601(date: str, expected: str | None) -> None:
     assert in_iso(date) == expected

@@ -80,14 +80,11 @@ def test_a_row_has_line_column_and_span_of_its_reference(marked: str, codec: str
     assert data[found.start : found.end] == raw.encode(codec)
 
 
-@pytest.mark.parametrize(
-    ("page", "line", "column"),
-    [
-        ("\ufeff<a href=x>", 1, 9),  # a byte order mark is no character of the line
-        ("<!--\n--><iframe srcdoc='\n<a href=x>'>", 2, 9),  # in the inner document
-        ("<iframe srcdoc='&#10;&eacute;<a href=x>'>", 2, 10),
-    ],
-)
+@pytest.mark.parametrize(("page", "line", "column"), [
+    ("\ufeff<a href=x>", 1, 9),  # a byte order mark is no character of the line
+    ("<!--\n--><iframe srcdoc='\n<a href=x>'>", 2, 9),  # in the inner document
+    ("<iframe srcdoc='&#10;&eacute;<a href=x>'>", 2, 10),
+])
 def test_the_line_and_column_in_an_inner_document_are_counted_there(page: str, line: int, column: int) -> None:
     found = row(page.encode())
     assert (found.line, found.column) == (line, column)
@@ -101,25 +98,22 @@ def test_the_span_of_a_link_in_a_srcdoc_is_relative_to_the_srcdoc() -> None:
 # --- element, attribute, kind, text -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("page", "element", "attribute"),
-    [
-        ("<A HREF=x>", "a", "href"),
-        ("<image src=x>", "img", "src"),
-        ("<svg><IMAGE xlink:HREF=x>", "image", "xlink:href"),
-        ("<svg><linearGradient href=x>", "lineargradient", "href"),
-        ("<div itemscope itemid=x>", "div", "itemid"),
-        ("<x-y itemid=x>", "x-y", "itemid"),
-        ("<style>@import 'x';</style>", "css", "import"),
-        ("<style>@import url(x);</style>", "css", "import"),
-        ("<style>a{b:url(x)}</style>", "css", "url"),
-        ("<style>a{b:src('x')}</style>", "css", "url"),
-        ("<style>a{b:image-set('x' 1x)}</style>", "css", "image-set"),
-        ("<style>a{b:image-set(url(x) 1x)}</style>", "css", "image-set"),
-        ("<p style='a:url(x)'>", "css", "url"),
-        ('<script type=importmap>{"imports":{"a":"./x"}}</script>', "script", "importmap"),
-    ],
-)
+@pytest.mark.parametrize(("page", "element", "attribute"), [
+    ("<A HREF=x>", "a", "href"),
+    ("<image src=x>", "img", "src"),
+    ("<svg><IMAGE xlink:HREF=x>", "image", "xlink:href"),
+    ("<svg><linearGradient href=x>", "lineargradient", "href"),
+    ("<div itemscope itemid=x>", "div", "itemid"),
+    ("<x-y itemid=x>", "x-y", "itemid"),
+    ("<style>@import 'x';</style>", "css", "import"),
+    ("<style>@import url(x);</style>", "css", "import"),
+    ("<style>a{b:url(x)}</style>", "css", "url"),
+    ("<style>a{b:src('x')}</style>", "css", "url"),
+    ("<style>a{b:image-set('x' 1x)}</style>", "css", "image-set"),
+    ("<style>a{b:image-set(url(x) 1x)}</style>", "css", "image-set"),
+    ("<p style='a:url(x)'>", "css", "url"),
+    ('<script type=importmap>{"imports":{"a":"./x"}}</script>', "script", "importmap"),
+])
 def test_names_are_those_of_html_in_lower_case_and_for_css_those_of_its_functions(page: str, element: str, attribute: str) -> None:
     found = row(page)
     assert (found.element, found.attribute) == (element, attribute)
@@ -160,51 +154,46 @@ def test_the_kind_of_a_link_follows_its_element_and_attribute(kind: str) -> None
         assert row(page).kind == kind, page
 
 
-@pytest.mark.parametrize(
-    ("page", "rel", "text"),
-    [
-        ("<a href=x></a>", "", ""),
-        ("<a href=x>text</a>", "", "text"),
-        ("<a href=x> some\n  <b>text</b>\t</a>more", "", "some text"),
-        ("<a href=x rel=' next\n nofollow '>t</a>", "next nofollow", "t"),
-        ("<a href=x>a &amp; b&eacute;</a>", "", "a & bé"),
-        ("<a href=x><img alt='an image' src=y></a>", "", "an image"),
-        ("<a href=x>text<img alt='an image' src=y></a>", "", "text"),
-        ("<a href=x>t<!-- no --><script>no</script><style>no</style></a>", "", "t"),
-        ("<a href=x>t<i title='</a>' x= \">\">u</i><b\n>v</b></A>w", "", "t u v"),  # a quoted > ends no tag
-        ("<a href=x><SCRIPT>no</b></script x>t<template>no<i></template>u</a>", "", "t u"),
-        ("<a href=x>t<!-->u<!--->v<!-- > --!>w<?x>y</ >z<!x></a>", "", "t u v w y z"),
-        ("<a href=x>1 < 2 <3</a>", "", "1 < 2 <3"),
-        ("<a href=x>t<b u", "", "t"),
-        ("<a href=x>t<", "", "t"),
-        ("<a href=x>t<a href=y>u", "", "t"),
-        ("<a href=x><IMG alt='a  b' src=y> <img src=z alt=c></a>", "", "a b c"),
-        (f"<a href=x>{'word ' * 100}</a>", "", ("word " * 100)[:200]),
-        ("<area href=x alt='an area'>", "", "an area"),
-        ("<img src=x alt=' an\n image '>", "", "an image"),
-        ("<img src=x ALT='&lt;'>", "", "<"),
-        ("<link rel=stylesheet href=x>", "stylesheet", ""),
-        ("<form rel=noopener action=x>", "noopener", ""),
-        ("<a rel='' href=x REL=y></a>", "", ""),  # the first attribute is used
-        ("<a rel href=x rel=y></a>", "", ""),
-        ("<a =rel=no /reL\n=\n'y>' href=x></a>", "y>", ""),
-        ('<a title="rel=no" arel=no rels=no href=x\frel=y/></a>', "y/", ""),
-        ("<img src=x alt=>", "", ""),
-        ("<style>a{b:url(x)}</style>", "", ""),
-    ],
-)
+@pytest.mark.parametrize(("page", "rel", "text"), [
+    ("<a href=x></a>", "", ""),
+    ("<a href=x>text</a>", "", "text"),
+    ("<a href=x> some\n  <b>text</b>\t</a>more", "", "some text"),
+    ("<a href=x rel=' next\n nofollow '>t</a>", "next nofollow", "t"),
+    ("<a href=x>a &amp; b&eacute;</a>", "", "a & bé"),
+    ("<a href=x><img alt='an image' src=y></a>", "", "an image"),
+    ("<a href=x>text<img alt='an image' src=y></a>", "", "text"),
+    ("<a href=x>t<!-- no --><script>no</script><style>no</style></a>", "", "t"),
+    ("<a href=x>t<i title='</a>' x= \">\">u</i><b\n>v</b></A>w", "", "t u v"),  # a quoted > ends no tag
+    ("<a href=x><SCRIPT>no</b></script x>t<template>no<i></template>u</a>", "", "t u"),
+    ("<a href=x>t<!-->u<!--->v<!-- > --!>w<?x>y</ >z<!x></a>", "", "t u v w y z"),
+    ("<a href=x>1 < 2 <3</a>", "", "1 < 2 <3"),
+    ("<a href=x>t<b u", "", "t"),
+    ("<a href=x>t<", "", "t"),
+    ("<a href=x>t<a href=y>u", "", "t"),
+    ("<a href=x><IMG alt='a  b' src=y> <img src=z alt=c></a>", "", "a b c"),
+    (f"<a href=x>{'word ' * 100}</a>", "", ("word " * 100)[:200]),
+    ("<area href=x alt='an area'>", "", "an area"),
+    ("<img src=x alt=' an\n image '>", "", "an image"),
+    ("<img src=x ALT='&lt;'>", "", "<"),
+    ("<link rel=stylesheet href=x>", "stylesheet", ""),
+    ("<form rel=noopener action=x>", "noopener", ""),
+    ("<a rel='' href=x REL=y></a>", "", ""),  # the first attribute is used
+    ("<a rel href=x rel=y></a>", "", ""),
+    ("<a =rel=no /reL\n=\n'y>' href=x></a>", "y>", ""),
+    ('<a title="rel=no" arel=no rels=no href=x\frel=y/></a>', "y/", ""),
+    ("<img src=x alt=>", "", ""),
+    ("<style>a{b:url(x)}</style>", "", ""),
+])
 def test_rel_and_text_are_those_of_the_element(page: str, rel: str, text: str) -> None:
     found = rows(page)[0]
     assert (found.rel, found.text) == (rel, text)
 
 
 WRITTEN = st.lists(
-    st.sampled_from(
-        [
-            *(b"&", b"&amp;", b"&nbsp;", b"&#160;", b"&#x2003", b"&NotEqualTilde;", b"&copy", b"&amp;nbsp;", b"&#0;"),
-            *(b"&x;", b"\0", "\u3000\u1680\u2029\xa0é𝄞".encode(), b"\xe2\x80", b"\xed\xa0\x80", b"\xf0\x9f", b"\xf5"),
-        ]
-    )
+    st.sampled_from([
+        *(b"&", b"&amp;", b"&nbsp;", b"&#160;", b"&#x2003", b"&NotEqualTilde;", b"&copy", b"&amp;nbsp;", b"&#0;"),
+        *(b"&x;", b"\0", "\u3000\u1680\u2029\xa0é𝄞".encode(), b"\xe2\x80", b"\xed\xa0\x80", b"\xf0\x9f", b"\xf5"),
+    ])
     | st.binary(max_size=4)
     | st.text(max_size=90).map(lambda text: text.encode("utf-8", "surrogatepass")),
     max_size=12,
@@ -225,15 +214,12 @@ def test_the_alternative_text_of_an_image_is_decoded_collapsed_and_shortened(raw
     assert found == " ".join(characters.split())[:200]
 
 
-@pytest.mark.parametrize(
-    ("data", "charset", "reference"),
-    [
-        (b"<a href='\xef'>", "windows-1251", "п"),
-        (b"<a href='\xff'>", "utf-8", "\ufffd"),
-        (b"<a href='\x83\x5c'>", "shift_jis", "ソ"),
-        ("<a href='\ud800'>".encode("utf-16-le", "surrogatepass"), "utf-16le", "\ufffd\ufffd\ufffd"),
-    ],
-)
+@pytest.mark.parametrize(("data", "charset", "reference"), [
+    (b"<a href='\xef'>", "windows-1251", "п"),
+    (b"<a href='\xff'>", "utf-8", "\ufffd"),
+    (b"<a href='\x83\x5c'>", "shift_jis", "ソ"),
+    ("<a href='\ud800'>".encode("utf-16-le", "surrogatepass"), "utf-16le", "\ufffd\ufffd\ufffd"),
+])
 def test_every_text_column_can_be_encoded_in_utf_8(data: bytes, charset: str, reference: str) -> None:
     found = row(data, charset=charset)
     assert found.reference == reference
@@ -241,29 +227,26 @@ def test_every_text_column_can_be_encoded_in_utf_8(data: bytes, charset: str, re
     assert (found.reference + found.target).encode()
 
 
-@pytest.mark.parametrize(
-    ("page", "url", "expected"),
-    [
-        ("<a href=x>", None, ("", "default", "")),
-        ("<a href=x>", URL, (URL, "retrieval", "--url")),
-        ("<!-- saved from url=(0012)http://s.ex/ -->\n<a href=x>", None, ("http://s.ex/", "retrieval", "saved from url comment, line 1")),
-        ("<p>\n<base href=/b/><a href=x>", URL, ("http://doc.example/b/", "embedded", "base element, line 2")),
-        ("<base href=/b/><style>a{b:url(x)}</style>", URL, ("http://doc.example/b/", "embedded", "base element, line 1")),
-        ("<base href=/b/><p style='a:url(x)'>", URL, ("http://doc.example/b/", "embedded", "base element, line 1")),
-        ("<base href=/b/><html manifest=x>", URL, (URL, "retrieval", "--url")),
-        ("<p xml:base=/b/><a href=x>", URL, (URL, "retrieval", "--url")),
-        ("<base href=/b/><template><a href=x></template>", URL, ("http://doc.example/b/", "embedded", "base element, line 1")),
-        ("<base href=/b/>", URL, (URL, "retrieval", "--url")),  # the row of the claim: the next outer layer
-        ("<base href=/b/><base href=/c/>", URL, (URL, "retrieval", "--url")),
-        ("<p>\n<object codebase=/o/ data=x>", URL, ("http://doc.example/o/", "embedded", "codebase attribute, line 2")),
-        ("<base href=/b/><object data=x codebase=o/>", URL, ("http://doc.example/b/", "embedded", "base element, line 1")),
-        ("<iframe srcdoc='<a href=x>'>", URL, (URL, "encapsulating", "srcdoc (--url)")),
-        ("<iframe srcdoc='<style>@import x; a{b:url(x)}</style>'>", URL, (URL, "encapsulating", "srcdoc (--url)")),
-        ("<iframe srcdoc='<base href=/b/>'>", URL, (URL, "encapsulating", "srcdoc (--url)")),
-        ("<iframe srcdoc='<base href=/b/>\n<a href=x>'>", URL, ("http://doc.example/b/", "embedded", "base element, line 1")),
-        ("<iframe srcdoc='<a href=x>'>", None, ("", "default", "")),
-    ],
-)
+@pytest.mark.parametrize(("page", "url", "expected"), [
+    ("<a href=x>", None, ("", "default", "")),
+    ("<a href=x>", URL, (URL, "retrieval", "--url")),
+    ("<!-- saved from url=(0012)http://s.ex/ -->\n<a href=x>", None, ("http://s.ex/", "retrieval", "saved from url comment, line 1")),
+    ("<p>\n<base href=/b/><a href=x>", URL, ("http://doc.example/b/", "embedded", "base element, line 2")),
+    ("<base href=/b/><style>a{b:url(x)}</style>", URL, ("http://doc.example/b/", "embedded", "base element, line 1")),
+    ("<base href=/b/><p style='a:url(x)'>", URL, ("http://doc.example/b/", "embedded", "base element, line 1")),
+    ("<base href=/b/><html manifest=x>", URL, (URL, "retrieval", "--url")),
+    ("<p xml:base=/b/><a href=x>", URL, (URL, "retrieval", "--url")),
+    ("<base href=/b/><template><a href=x></template>", URL, ("http://doc.example/b/", "embedded", "base element, line 1")),
+    ("<base href=/b/>", URL, (URL, "retrieval", "--url")),  # the row of the claim: the next outer layer
+    ("<base href=/b/><base href=/c/>", URL, (URL, "retrieval", "--url")),
+    ("<p>\n<object codebase=/o/ data=x>", URL, ("http://doc.example/o/", "embedded", "codebase attribute, line 2")),
+    ("<base href=/b/><object data=x codebase=o/>", URL, ("http://doc.example/b/", "embedded", "base element, line 1")),
+    ("<iframe srcdoc='<a href=x>'>", URL, (URL, "encapsulating", "srcdoc (--url)")),
+    ("<iframe srcdoc='<style>@import x; a{b:url(x)}</style>'>", URL, (URL, "encapsulating", "srcdoc (--url)")),
+    ("<iframe srcdoc='<base href=/b/>'>", URL, (URL, "encapsulating", "srcdoc (--url)")),
+    ("<iframe srcdoc='<base href=/b/>\n<a href=x>'>", URL, ("http://doc.example/b/", "embedded", "base element, line 1")),
+    ("<iframe srcdoc='<a href=x>'>", None, ("", "default", "")),
+])
 def test_a_row_has_its_base_and_the_source_of_the_base(page: str, url: str | None, expected: tuple[str, str, str]) -> None:
     found = row(page, url)
     assert (found.base, found.base_layer, found.base_source) == expected
@@ -278,31 +261,28 @@ def test_absolve_base_returns_the_base_of_the_rows() -> None:
 # --- the target -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("page", "url", "target"),
-    [
-        ("<a href=x>", None, None),
-        ("<a href=x>", "about:blank", None),
-        ("<a href=//h/x>", None, None),
-        ("<a href='http://[x'>", URL, None),
-        ("<img src=''>", URL, None),
-        ("<img src>", URL, None),
-        ("<a href='mailto:a@b'>", None, "mailto:a@b"),
-        ("<a href='JavaScript:x()'>", URL, "JavaScript:x()"),
-        ("<a href='http://h/x'>", None, "http://h/x"),
-        ("<a href=#t>", URL, f"{URL}#t"),
-        ("<a href=#t>", None, None),
-        ("<a href=''>", URL, URL),
-        ("<base href=/b/><a href=''>", URL, "http://doc.example/b/"),
-        ("<base href=/b/><form action=''>", URL, URL),
-        ("<form action=''>", None, None),
-        ("<base href=''>", URL, URL),
-        ("<base href=''>", None, None),
-        ("<img usemap=#m>", URL, f"{URL}#m"),
-        ("<p itemtype='http://s/T'>", URL, "http://s/T"),
-        ("<style>a{b:url(#g)}</style>", URL, f"{URL}#g"),
-    ],
-)
+@pytest.mark.parametrize(("page", "url", "target"), [
+    ("<a href=x>", None, None),
+    ("<a href=x>", "about:blank", None),
+    ("<a href=//h/x>", None, None),
+    ("<a href='http://[x'>", URL, None),
+    ("<img src=''>", URL, None),
+    ("<img src>", URL, None),
+    ("<a href='mailto:a@b'>", None, "mailto:a@b"),
+    ("<a href='JavaScript:x()'>", URL, "JavaScript:x()"),
+    ("<a href='http://h/x'>", None, "http://h/x"),
+    ("<a href=#t>", URL, f"{URL}#t"),
+    ("<a href=#t>", None, None),
+    ("<a href=''>", URL, URL),
+    ("<base href=/b/><a href=''>", URL, "http://doc.example/b/"),
+    ("<base href=/b/><form action=''>", URL, URL),
+    ("<form action=''>", None, None),
+    ("<base href=''>", URL, URL),
+    ("<base href=''>", None, None),
+    ("<img usemap=#m>", URL, f"{URL}#m"),
+    ("<p itemtype='http://s/T'>", URL, "http://s/T"),
+    ("<style>a{b:url(#g)}</style>", URL, f"{URL}#g"),
+])
 def test_the_target_is_the_absolute_url_or_null(page: str, url: str | None, target: str | None) -> None:
     assert row(page, url).target == target
 
@@ -325,29 +305,23 @@ def test_the_scope_is_relative_to_the_own_url_of_the_document(scope: str) -> Non
     assert row("<base href='http://b.example/'><form action=''>").scope == "same-document"
 
 
-@pytest.mark.parametrize(
-    ("page", "url", "scope"),
-    [
-        ("<base href=http://b.example/><a href=x>", URL, "external"),
-        ("<base href=http://b.example/><a href=#x>", URL, "external"),
-        ("<a href=x>", None, "other"),
-        ("<a href=#x>", None, "same-document"),
-        ("<a href=http://h/>", None, "external"),
-        ("<a href=x>", "file:///d/p.html", "internal"),
-        ("<a href=http://h/>", "file:///d/p.html", "external"),
-    ],
-)
+@pytest.mark.parametrize(("page", "url", "scope"), [
+    ("<base href=http://b.example/><a href=x>", URL, "external"),
+    ("<base href=http://b.example/><a href=#x>", URL, "external"),
+    ("<a href=x>", None, "other"),
+    ("<a href=#x>", None, "same-document"),
+    ("<a href=http://h/>", None, "external"),
+    ("<a href=x>", "file:///d/p.html", "internal"),
+    ("<a href=http://h/>", "file:///d/p.html", "external"),
+])
 def test_the_scope_with_unusual_bases_and_urls(page: str, url: str | None, scope: str) -> None:
     assert row(page, url).scope == scope
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        "<svg><use href=#x>", "<svg><use xlink:href=#x>", "<svg><textPath href=#x>", "<svg><path fill='url(#x)'>",
-        "<p style='clip-path:url(#x)'>", "<img usemap=#x>",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("page", [
+    "<svg><use href=#x>", "<svg><use xlink:href=#x>", "<svg><textPath href=#x>", "<svg><path fill='url(#x)'>",
+    "<p style='clip-path:url(#x)'>", "<img usemap=#x>",
+])  # fmt: skip
 def test_a_fragment_that_names_a_thing_of_the_page_is_of_the_page_whatever_the_base_is(page: str) -> None:
     found = row(f"<base href=http://b.example/>{page}")
     assert (found.target, found.scope, found.problems) == (f"{URL}#x", "same-document", [])

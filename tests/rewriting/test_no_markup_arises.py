@@ -39,16 +39,13 @@ def test_an_xml_attribute_gets_no_raw_angle_brackets() -> None:
     assert f'src="{URL}&lt;b&gt;/c"' in done
 
 
-@pytest.mark.parametrize(
-    ("kind", "text", "done"),
-    [
-        ("importmap", r'{"imports":{"a":"./\u003c/a/../script>x"}}', rf'{{"imports":{{"a":"{URL}\u003c/script>x"}}}}'),
-        ("importmap", r'{"imports":{"a":"./\u003e/a/../x"}}', rf'{{"imports":{{"a":"{URL}\u003e/x"}}}}'),
-        ("importmap", r'{"imports":{"a":"./-\u002d/../--\u003ex"}}', rf'{{"imports":{{"a":"{URL}--\u003ex"}}}}'),
-        ("importmap", r'{"imports":{"a":"./a/../-\u002d>x"}}', rf'{{"imports":{{"a":"{URL}-\u002d>x"}}}}'),
-        ("speculationrules", r'{"prefetch":[{"urls":["\u003c/a/../script>"]}]}', rf'{{"prefetch":[{{"urls":["{URL}\u003c/script>"]}}]}}'),
-    ],
-)
+@pytest.mark.parametrize(("kind", "text", "done"), [
+    ("importmap", r'{"imports":{"a":"./\u003c/a/../script>x"}}', rf'{{"imports":{{"a":"{URL}\u003c/script>x"}}}}'),
+    ("importmap", r'{"imports":{"a":"./\u003e/a/../x"}}', rf'{{"imports":{{"a":"{URL}\u003e/x"}}}}'),
+    ("importmap", r'{"imports":{"a":"./-\u002d/../--\u003ex"}}', rf'{{"imports":{{"a":"{URL}--\u003ex"}}}}'),
+    ("importmap", r'{"imports":{"a":"./a/../-\u002d>x"}}', rf'{{"imports":{{"a":"{URL}-\u002d>x"}}}}'),
+    ("speculationrules", r'{"prefetch":[{"urls":["\u003c/a/../script>"]}]}', rf'{{"prefetch":[{{"urls":["{URL}\u003c/script>"]}}]}}'),
+])
 def test_json_in_a_script_gets_no_end_of_script_or_comment(kind: str, text: str, done: str) -> None:
     assert html(f"<script type={kind}>{text}</script>", json_ld=True) == f"<script type={kind}>{done}</script>"
 
@@ -61,15 +58,12 @@ def test_no_shift_or_escape_character_is_written_into_a_page(charset: str) -> No
     assert f'<a href="{URL}&#27;$B/b"><a href="{URL}&#14;/b"><a href="{URL}&#15;/b"><style>@import "{URL}\\1b$B/b"'.encode() in done
 
 
-@pytest.mark.parametrize(
-    ("sheet", "done"),
-    [
-        (r'@import "]]\3e \3csvg\3e/a/../b"', rf'@import "{URL}]]\3e\3csvg\3e/b"'),
-        (r'@import "a/../]\5d>"', rf'@import "{URL}]\5d>"'),
-        (r'@import "c/../b/\5d/../]\5d>"', rf'@import "{URL}b/]\5d>"'),
-        (r"a{b:url(]]\3e/a/../b)}", rf"a{{b:url({URL}]]\3e/b)}}"),
-    ],
-)
+@pytest.mark.parametrize(("sheet", "done"), [
+    (r'@import "]]\3e \3csvg\3e/a/../b"', rf'@import "{URL}]]\3e\3csvg\3e/b"'),
+    (r'@import "a/../]\5d>"', rf'@import "{URL}]\5d>"'),
+    (r'@import "c/../b/\5d/../]\5d>"', rf'@import "{URL}b/]\5d>"'),
+    (r"a{b:url(]]\3e/a/../b)}", rf"a{{b:url({URL}]]\3e/b)}}"),
+])
 def test_a_style_sheet_gets_no_end_of_a_cdata_section(sheet: str, done: str) -> None:
     assert html(f"<svg><style><![CDATA[{sheet}]]></style>") == f"<svg><style><![CDATA[{done}]]></style>"
 
@@ -162,34 +156,28 @@ def test_a_target_that_begins_with_a_quote_is_no_quoted_url_in_a_refresh() -> No
 # --- noscript elements that scripting ends elsewhere ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        "<noscript><p title='</noscript><script>var a=\"'><a href=x>\"</script>",
-        "<noscript><!-- </noscript><style>a{b:url(--><a href=x>) }</style>",
-        "<noscript><style></noscript><p title='</style><a href=x>'>",
-        "<noscript><svg></noscript><style><!--<a href=x></style>",
-        "<noscript><template></noscript><a href=x>",
-        "<noscript>x</noscript><frameset><frame src=x></frameset>",
-        "<noscript><plaintext></noscript><a href=x>",
-    ],
-)
+@pytest.mark.parametrize("page", [
+    "<noscript><p title='</noscript><script>var a=\"'><a href=x>\"</script>",
+    "<noscript><!-- </noscript><style>a{b:url(--><a href=x>) }</style>",
+    "<noscript><style></noscript><p title='</style><a href=x>'>",
+    "<noscript><svg></noscript><style><!--<a href=x></style>",
+    "<noscript><template></noscript><a href=x>",
+    "<noscript>x</noscript><frameset><frame src=x></frameset>",
+    "<noscript><plaintext></noscript><a href=x>",
+])
 def test_a_noscript_element_that_scripting_ends_elsewhere_is_ambiguous_and_verified(page: str) -> None:
     document = Document(page, media_type="text/html", url=URL)
     assert "ambiguous" in [diagnostic.code for diagnostic in walk(document, Settings()).diagnostics]
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        "<noscript><img src=x><p><div></noscript><a href=y>",
-        "<head><noscript><link rel=stylesheet href=a.css><style>a{}</style></noscript></head><body>",
-        "<noscript><iframe src=x></iframe></NoScript ><table><tr><td><noscript><table><tr></table></noscript></table>",
-        "<noscript><a href=x>",
-        "<template><noscript><a href=x></noscript></template>",
-        "<svg><noscript><a href='</noscript>'></noscript></svg>",
-    ],
-)
+@pytest.mark.parametrize("page", [
+    "<noscript><img src=x><p><div></noscript><a href=y>",
+    "<head><noscript><link rel=stylesheet href=a.css><style>a{}</style></noscript></head><body>",
+    "<noscript><iframe src=x></iframe></NoScript ><table><tr><td><noscript><table><tr></table></noscript></table>",
+    "<noscript><a href=x>",
+    "<template><noscript><a href=x></noscript></template>",
+    "<svg><noscript><a href='</noscript>'></noscript></svg>",
+])
 def test_other_noscript_elements_are_the_same_with_and_without_scripting(page: str) -> None:
     document = Document(page, media_type="text/html", url=URL)
     assert walk(document, Settings()).diagnostics == []

@@ -46,11 +46,7 @@ MHTML: Final = (
     f"--b\r\nContent-Type: text/html\r\nContent-Location: http://{HOST}/m\r\n\r\n{HTML}\r\n--b--\r\n"
 )
 _UTF_7: Final = "+ADw-script+AD4-ran(+ACI-%s+ACI-)+ADw-/script+AD4-"
-_BY_NAME: Final = {
-    "x.svg": SVG,
-    **dict.fromkeys(("x.xhtml", "x.xml", "x.xsl"), XHTML),
-    "x.mht": MHTML,
-}
+_BY_NAME: Final = {"x.svg": SVG, **dict.fromkeys(("x.xhtml", "x.xml", "x.xsl"), XHTML), "x.mht": MHTML}
 _BY_TYPE: Final = {"image/svg+xml": SVG, "application/xhtml+xml": XHTML}
 _POLICY: Final = "Content-Security-Policy"
 FIELDS: Final[dict[str, Fields]] = {

@@ -333,9 +333,7 @@ _CHARSETS: Final = {
     "two-byte charset": Shape(numbered(b"", b"<a href=\x83\x5c%d>\x83\x5c</a>"), charset="shift_jis"),
     "two-byte charset, one value": Shape(_attribute(b"\x83\x5c"), charset="shift_jis"),
     "two-byte charset, srcset": Shape(_srcset(b"\x83\x5c, "), charset="shift_jis"),
-    "two-byte charset, srcdoc": Shape(
-        repeated(b"<a href=x>\x83\x5c", b'<iframe srcdoc="', b'">'), charset="shift_jis"
-    ),
+    "two-byte charset, srcdoc": Shape(repeated(b"<a href=x>\x83\x5c", b'<iframe srcdoc="', b'">'), charset="shift_jis"),
     "two-byte charset, style": Shape(repeated(b"\x83\x5curl(x)", b"<style>", b"</style>"), charset="shift_jis"),
     "four-byte charset": Shape(_attribute(b"\x81\x30\x81\x30"), charset="gb18030"),
     "half characters": Shape(_attribute(b"\x83"), charset="shift_jis"),

@@ -84,9 +84,7 @@ SHAPES: Final[dict[str, Shape]] = {
     ),
     "multipart, empty parts": _parts(b"--B\n\n\n"),
     "multipart, pages": _parts(b"--B\n" + _HTML + b"\n<a href=x>\n"),
-    "multipart, pages in base64": _parts(
-        b"--B\n" + _HTML + b"Content-Transfer-Encoding: base64\n\nPGEgaHJlZj14Pg==\n"
-    ),
+    "multipart, pages in base64": _parts(b"--B\n" + _HTML + b"Content-Transfer-Encoding: base64\n\nPGEgaHJlZj14Pg==\n"),
     "multipart, pages that link to parts": _numbered_parts(
         b"--B\nContent-ID: <x%d>\nContent-Location: y\n" + _HTML + b"\n<a href=cid:x7><a href=y>\n"
     ),

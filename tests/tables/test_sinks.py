@@ -15,11 +15,7 @@ from absolve.tables.inventory import typed_table
 from absolve.tables.plain import literal, original
 
 COLUMNS = ("name", "number", "nothing", "list")
-ROWS: list[tuple[Any, ...]] = [
-    ("", 0, None, []),
-    ('é,"\n', 1, None, ["one", "two"]),
-    ("\u2028 \0", -1, "x", ["one"]),
-]
+ROWS: list[tuple[Any, ...]] = [("", 0, None, []), ('é,"\n', 1, None, ["one", "two"]), ("\u2028 \0", -1, "x", ["one"])]
 
 
 STREAMS = [name for name, form in FORMATS.items() if form.text and not form.of]  # graphs and sitemaps are no tables
@@ -110,17 +106,14 @@ def test_sinks_write_chunks_that_are_views_of_a_message(format_: str) -> None:
     assert files[0].getvalue() == files[1].getvalue() != b""
 
 
-@pytest.mark.parametrize(
-    ("path", "name"),
-    [
-        ("a.jsonl", "jsonl"),
-        ("a.JSONL", "jsonl"),
-        ("folder.csv/a.b.jsonl", "jsonl"),
-        ("a.ndjson", "jsonl"),
-        ("a.db", "sqlite"),
-        ("a.parquet", "parquet"),
-    ],
-)
+@pytest.mark.parametrize(("path", "name"), [
+    ("a.jsonl", "jsonl"),
+    ("a.JSONL", "jsonl"),
+    ("folder.csv/a.b.jsonl", "jsonl"),
+    ("a.ndjson", "jsonl"),
+    ("a.db", "sqlite"),
+    ("a.parquet", "parquet"),
+])
 def test_the_suffix_selects_the_sink(path: str, name: str) -> None:
     assert name_of(path) == name
 

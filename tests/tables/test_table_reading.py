@@ -59,54 +59,48 @@ REDIRECTION = (
 )
 
 
-@pytest.mark.parametrize(
-    ("data", "expected"),
-    [
-        pytest.param("old,new\n/a,/b\n", [(2, "/a", "/b", None, None)], id="words in their order"),
-        pytest.param("New URL,Old URL\n/b,/a\n", [(2, "/a", "/b", None, None)], id="words in another order"),
-        pytest.param("Nr;Neue URL;Alte URL;Notiz\n1;/b;/a;see http://x.example/\n", [(2, "/a", "/b", None, None)], id="German"),
-        pytest.param("URL de origen,URL de destino\n/a,/b\n", [(2, "/a", "/b", None, None)], id="Spanish"),
-        pytest.param("Umzug 2024\n\nid;old_path;new_path\n1;/a;/b\n", [(4, "/a", "/b", None, None)], id="a title above"),
-        pytest.param("URL,Target\n/a,/b\n", [(2, "/a", "/b", None, None)], id="one word is enough"),
-        pytest.param(f"Page,Link\n{B},{A}\n", [(2, A, B, None, None)], id="no word: the hosts decide"),
-        pytest.param(f"{B},{A}\n", [(1, A, B, None, None)], id="no header: the hosts decide"),
-        pytest.param("1,/a,/b\n2,/c,/d\n", [(1, "/a", "/b", None, None), (2, "/c", "/d", None, None)], id="a number before them"),
-        pytest.param("from,to\nwww.old.example/a,new.example/b\n", [(2, "//www.old.example/a", "//new.example/b", None, None)], id="host and path"),
-        pytest.param("old,new\na.html,b/\n", [(2, "/a.html", "/b/", None, None)], id="paths without their slash"),
-        pytest.param("old,new,type\n/a,/b,Moved Permanently\n/c,/d,302 - Found\n", [(2, "/a", "/b", 301, None), (3, "/c", "/d", 302, None)], id="statuses in words"),
-        pytest.param("\ufeffSource URL;Target URL;Regex;HTTP code\n/test;/dest;1;301\n", [(2, "/test", "/dest", 301, "search")], id="a spreadsheet for Redirection"),
-        pytest.param("sep=;\nold;new\n/a,1;/b\n", [(3, "/a,1", "/b", None, None)], id="the separator is named"),
-        pytest.param("# a plan\n#,New URL,HTTP,Old URL,Owner\n1,/b,301,/a,me\n#,/c,301,/d,me\n", [(3, "/a", "/b", 301, None)], id="# is a title of numbers"),
-        pytest.param("old\tnew\n/a,1,2\t/b,3,4\n/c,1,2,3\t/d\n", [(2, "/a,1,2", "/b,3,4", None, None), (3, "/c,1,2,3", "/d", None, None)], id="commas in tabs"),
-        pytest.param("Quelle;Ziel\n/ä;/ü\n".encode("cp1252"), [(2, "/ä", "/ü", None, None)], id="windows-1252"),
-        pytest.param(f"URL\tHTTP status code\tRedirect URL\n{A}\t301\t{B}\n".encode("utf-16"), [(2, A, B, 301, None)], id="UTF-16"),
-        pytest.param(f'"URL"\t"Status"\t"Redirect URL"\n"{A}"\t"301"\t"{B}"\n'.encode("utf-16"), [(2, A, B, 301, None)], id="tabs between quotes"),
-        pytest.param(SCREAMING_FROG, [(2, A, B, 301, None)], id="Screaming Frog"),
-        pytest.param(REDIRECTION, [(2, "/a", "/b", 301, "exact"), (4, "^/o/(.*)", "/n/$1", 302, "search"), (5, "/gone", "", 410, "exact")], id="Redirection"),
-        pytest.param("Origin,Target,Type,Format\nold/,new/,301,plain\n^b/(.*),/n/$1,302,regex\n", [(2, "/old/", "/new/", 301, "exact"), (3, "^b/(.*)", "/n/$1", 302, "search")], id="Yoast"),
-        pytest.param("entity_type,source,target,group\n301,/a,/b,exact\n", [(2, "/a", "/b", None, None)], id="groups are no kinds"),
-        pytest.param("Domain,Old Path,Manual Path/URL,Dynamic Target Type\nold.example,/a,/b,\n", [(2, "/a", "/b", None, None)], id="BigCommerce"),
-        pytest.param("entity_type,request_path,target_path,redirect_type\ncustom,a,b,301\n", [(2, "/a", "/b", 301, None)], id="Magento"),
-        pytest.param("Redirect from,Redirect to\n/a,/b\n", [(2, "/a", "/b", None, None)], id="Shopify"),
-        pytest.param(f"Original URL,Redirect to URL,Redirect style,Priority\n{A},{B},301,1\n", [(2, A, B, 301, None)], id="HubSpot"),
-        pytest.param("old.example/a,https://new.example/b,302,TRUE,FALSE,TRUE,TRUE\n", [(1, "//old.example/a", B, 302, "prefix")], id="Cloudflare"),
-        pytest.param(book(("Notes", [["read me"]]), ("Map", [["New", "Old", "Code"], ["/b", "/a", 301.0]])), [(2, "/a", "/b", 301, None)], id="a workbook"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("data", "expected"), [
+    pytest.param("old,new\n/a,/b\n", [(2, "/a", "/b", None, None)], id="words in their order"),
+    pytest.param("New URL,Old URL\n/b,/a\n", [(2, "/a", "/b", None, None)], id="words in another order"),
+    pytest.param("Nr;Neue URL;Alte URL;Notiz\n1;/b;/a;see http://x.example/\n", [(2, "/a", "/b", None, None)], id="German"),
+    pytest.param("URL de origen,URL de destino\n/a,/b\n", [(2, "/a", "/b", None, None)], id="Spanish"),
+    pytest.param("Umzug 2024\n\nid;old_path;new_path\n1;/a;/b\n", [(4, "/a", "/b", None, None)], id="a title above"),
+    pytest.param("URL,Target\n/a,/b\n", [(2, "/a", "/b", None, None)], id="one word is enough"),
+    pytest.param(f"Page,Link\n{B},{A}\n", [(2, A, B, None, None)], id="no word: the hosts decide"),
+    pytest.param(f"{B},{A}\n", [(1, A, B, None, None)], id="no header: the hosts decide"),
+    pytest.param("1,/a,/b\n2,/c,/d\n", [(1, "/a", "/b", None, None), (2, "/c", "/d", None, None)], id="a number before them"),
+    pytest.param("from,to\nwww.old.example/a,new.example/b\n", [(2, "//www.old.example/a", "//new.example/b", None, None)], id="host and path"),
+    pytest.param("old,new\na.html,b/\n", [(2, "/a.html", "/b/", None, None)], id="paths without their slash"),
+    pytest.param("old,new,type\n/a,/b,Moved Permanently\n/c,/d,302 - Found\n", [(2, "/a", "/b", 301, None), (3, "/c", "/d", 302, None)], id="statuses in words"),
+    pytest.param("\ufeffSource URL;Target URL;Regex;HTTP code\n/test;/dest;1;301\n", [(2, "/test", "/dest", 301, "search")], id="a spreadsheet for Redirection"),
+    pytest.param("sep=;\nold;new\n/a,1;/b\n", [(3, "/a,1", "/b", None, None)], id="the separator is named"),
+    pytest.param("# a plan\n#,New URL,HTTP,Old URL,Owner\n1,/b,301,/a,me\n#,/c,301,/d,me\n", [(3, "/a", "/b", 301, None)], id="# is a title of numbers"),
+    pytest.param("old\tnew\n/a,1,2\t/b,3,4\n/c,1,2,3\t/d\n", [(2, "/a,1,2", "/b,3,4", None, None), (3, "/c,1,2,3", "/d", None, None)], id="commas in tabs"),
+    pytest.param("Quelle;Ziel\n/ä;/ü\n".encode("cp1252"), [(2, "/ä", "/ü", None, None)], id="windows-1252"),
+    pytest.param(f"URL\tHTTP status code\tRedirect URL\n{A}\t301\t{B}\n".encode("utf-16"), [(2, A, B, 301, None)], id="UTF-16"),
+    pytest.param(f'"URL"\t"Status"\t"Redirect URL"\n"{A}"\t"301"\t"{B}"\n'.encode("utf-16"), [(2, A, B, 301, None)], id="tabs between quotes"),
+    pytest.param(SCREAMING_FROG, [(2, A, B, 301, None)], id="Screaming Frog"),
+    pytest.param(REDIRECTION, [(2, "/a", "/b", 301, "exact"), (4, "^/o/(.*)", "/n/$1", 302, "search"), (5, "/gone", "", 410, "exact")], id="Redirection"),
+    pytest.param("Origin,Target,Type,Format\nold/,new/,301,plain\n^b/(.*),/n/$1,302,regex\n", [(2, "/old/", "/new/", 301, "exact"), (3, "^b/(.*)", "/n/$1", 302, "search")], id="Yoast"),
+    pytest.param("entity_type,source,target,group\n301,/a,/b,exact\n", [(2, "/a", "/b", None, None)], id="groups are no kinds"),
+    pytest.param("Domain,Old Path,Manual Path/URL,Dynamic Target Type\nold.example,/a,/b,\n", [(2, "/a", "/b", None, None)], id="BigCommerce"),
+    pytest.param("entity_type,request_path,target_path,redirect_type\ncustom,a,b,301\n", [(2, "/a", "/b", 301, None)], id="Magento"),
+    pytest.param("Redirect from,Redirect to\n/a,/b\n", [(2, "/a", "/b", None, None)], id="Shopify"),
+    pytest.param(f"Original URL,Redirect to URL,Redirect style,Priority\n{A},{B},301,1\n", [(2, A, B, 301, None)], id="HubSpot"),
+    pytest.param("old.example/a,https://new.example/b,302,TRUE,FALSE,TRUE,TRUE\n", [(1, "//old.example/a", B, 302, "prefix")], id="Cloudflare"),
+    pytest.param(book(("Notes", [["read me"]]), ("Map", [["New", "Old", "Code"], ["/b", "/a", 301.0]])), [(2, "/a", "/b", 301, None)], id="a workbook"),
+])  # fmt: skip
 def test_the_header_and_the_cells_choose_the_columns(data: str | bytes, expected: list[tuple[object, ...]]) -> None:
     assert found(data) == expected
 
 
-@pytest.mark.parametrize(
-    "header",
-    [
-        *"Новый адрес;Старый адрес|Куда;Откуда|Нова адреса;Стара адреса|Nová URL;Původní URL|Yeni URL;Eski URL".split("|"),
-        *"新网址;旧网址|目标URL;源URL|새 URL;기존URL|Új cím;Régi cím|Νέος σύνδεσμος;Παλιός σύνδεσμος|URL nou;URL vechi".split("|"),
-        *"Uusi osoite;Vanha osoite|כתובת חדשה;כתובת ישנה|الرابط الجديد;الرابط القديم|Til;Fra|Nuova pagina;Vecchia pagina".split("|"),
-        *"URL de destino;URL de origen|URL de destino;Página|リダイレクト先;リダイレクト元|新しいURL;旧ページURL|Para;De|Na;Z".split("|"),
-        *"No\u0301vy\u0301, nova\u0301;Stara\u0301|URL de destination;URL de la source".split("|"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("header", [
+    *"Новый адрес;Старый адрес|Куда;Откуда|Нова адреса;Стара адреса|Nová URL;Původní URL|Yeni URL;Eski URL".split("|"),
+    *"新网址;旧网址|目标URL;源URL|새 URL;기존URL|Új cím;Régi cím|Νέος σύνδεσμος;Παλιός σύνδεσμος|URL nou;URL vechi".split("|"),
+    *"Uusi osoite;Vanha osoite|כתובת חדשה;כתובת ישנה|الرابط الجديد;الرابط القديم|Til;Fra|Nuova pagina;Vecchia pagina".split("|"),
+    *"URL de destino;URL de origen|URL de destino;Página|リダイレクト先;リダイレクト元|新しいURL;旧ページURL|Para;De|Na;Z".split("|"),
+    *"No\u0301vy\u0301, nova\u0301;Stara\u0301|URL de destination;URL de la source".split("|"),
+])  # fmt: skip
 def test_words_of_many_languages_choose_in_any_order(header: str) -> None:
     assert found(f"{header}\n/b;/a\n".encode()) == [(2, "/a", "/b", None, None)]
 

@@ -84,14 +84,11 @@ def test_sqlite_of_no_rows_is_an_empty_table(tmp_path: Path) -> None:
         assert database.execute("SELECT count(*) FROM links").fetchone() == (0,)
 
 
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        ("/x.json?sql=select+reference+from+links+order+by+rowid&_shape=arrayfirst", [row.reference for row in ROWS]),
-        ("/x/by_host.json?_shape=arrays", HOSTS),
-        ("/x/by_base_layer.json?_shape=arrays", LAYERS),
-    ],
-)
+@pytest.mark.parametrize(("path", "expected"), [
+    ("/x.json?sql=select+reference+from+links+order+by+rowid&_shape=arrayfirst", [row.reference for row in ROWS]),
+    ("/x/by_host.json?_shape=arrays", HOSTS),
+    ("/x/by_base_layer.json?_shape=arrays", LAYERS),
+])
 def test_datasette_serves_the_table_and_its_views(tmp_path: Path, path: str, expected: list[Any]) -> None:
     write("sqlite", tmp_path / "x.sqlite")
     argv = [sys.executable, "-m", "datasette", str(tmp_path / "x.sqlite"), "--get", path]

@@ -92,16 +92,12 @@ def test_a_tree_without_a_base_is_unchanged(parse: Callable[[str], Any]) -> None
 
 
 @every_kind
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        ({"base": "empty"}, ["", "http://h/b/x", "http://h/b/#f"]),
-        ({"resolve_base_href": False}, ["/b/", "http://h/d/x", "#f"]),
-        ({"policy": lambda link: f"seen:{link.reference}"}, ["seen:/b/", "seen:x", "seen:#f"]),
-        ({"policy": lambda link: None}, ["/b/", "x", "#f"]),  # noqa: ARG005 - a policy takes a link
-    ],
-    ids=["base empty", "no base elements", "policy", "policy that changes nothing"],
-)
+@pytest.mark.parametrize(("options", "expected"), [
+    ({"base": "empty"}, ["", "http://h/b/x", "http://h/b/#f"]),
+    ({"resolve_base_href": False}, ["/b/", "http://h/d/x", "#f"]),
+    ({"policy": lambda link: f"seen:{link.reference}"}, ["seen:/b/", "seen:x", "seen:#f"]),
+    ({"policy": lambda link: None}, ["/b/", "x", "#f"]),  # noqa: ARG005 - a policy takes a link
+], ids=["base empty", "no base elements", "policy", "policy that changes nothing"])
 def test_tree_functions_have_the_options_of_the_library(parse: Callable[[str], Any], options: Any, expected: list[str]) -> None:
     tree = parse("<base href=/b/><a href=x></a><a href=#f></a>")
     trees.make_links_absolute(tree, URL, **options)
@@ -116,14 +112,11 @@ def test_fragments_change_with_an_option_and_conditional_comments_stay(parse: Ca
     assert references(tree) == ["http://h/d/page#f", "http://h/d/l.png"]
 
 
-@pytest.mark.parametrize(
-    ("kind", "find"),
-    [
-        ("lxml.html", lambda tree: tree.find(".//div")),
-        ("html5lib dom", lambda tree: tree.getElementsByTagName("div")[0]),
-        ("bs4 html.parser", lambda tree: tree.div),
-    ],
-)
+@pytest.mark.parametrize(("kind", "find"), [
+    ("lxml.html", lambda tree: tree.find(".//div")),
+    ("html5lib dom", lambda tree: tree.getElementsByTagName("div")[0]),
+    ("bs4 html.parser", lambda tree: tree.div),
+])
 def test_only_the_given_element_changes_using_the_base_of_its_document(kind: str, find: Callable[[Any], Any]) -> None:
     if kind not in PARSERS:
         pytest.skip("bs4 is not installed")
@@ -153,20 +146,17 @@ def test_xlink_is_found_in_every_spelling_of_trees(parse: Callable[[str], Any]) 
     assert [(row.attribute, row.reference) for row in trees.links(tree)] == [("xlink:href", "http://h/d/i.png")]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("<script href='s'/>", []),
-        ("<svg><script href='s'/></svg>", [("script", "href")]),
-        ("<svg><frame src='f'/><desc><frame src='f'/></desc></svg>", [("frame", "src")]),
-        ("<svg><table background='b'><frame src='f'/></table></svg>", [("table", "background"), ("frame", "src")]),
-        ("<math><annotation-xml src='a'><frame src='f'/></annotation-xml></math>", [("annotation-xml", "src")]),
-        ("<math><annotation-xml encoding='Text/HTML'><a href='h'/></annotation-xml></math>", [("a", "href")]),
-        ("<math><annotation-xml><svg><a href='h'/></svg></annotation-xml></math>", [("a", "href")]),
-        ("<image src='i'/><svg><image src='i'/></svg>", [("img", "src")]),
-        ("<iframe><a href='x'/></iframe><noembed><a href='x'/></noembed><xmp><a href='x'/></xmp>", []),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), [
+    ("<script href='s'/>", []),
+    ("<svg><script href='s'/></svg>", [("script", "href")]),
+    ("<svg><frame src='f'/><desc><frame src='f'/></desc></svg>", [("frame", "src")]),
+    ("<svg><table background='b'><frame src='f'/></table></svg>", [("table", "background"), ("frame", "src")]),
+    ("<math><annotation-xml src='a'><frame src='f'/></annotation-xml></math>", [("annotation-xml", "src")]),
+    ("<math><annotation-xml encoding='Text/HTML'><a href='h'/></annotation-xml></math>", [("a", "href")]),
+    ("<math><annotation-xml><svg><a href='h'/></svg></annotation-xml></math>", [("a", "href")]),
+    ("<image src='i'/><svg><image src='i'/></svg>", [("img", "src")]),
+    ("<iframe><a href='x'/></iframe><noembed><a href='x'/></noembed><xmp><a href='x'/></xmp>", []),
+])
 def test_a_tree_without_namespaces_infers_them_from_ancestors(text: str, expected: list[tuple[str, str]]) -> None:
     root = ET.fromstring(f"<html><body>{text}</body></html>")  # noqa: S314 - written here
     assert [(row.element, row.attribute) for row in trees.links(root)] == expected

@@ -37,18 +37,15 @@ def test_the_url_and_the_time_of_a_capture_are_in_the_url_of_the_archive(url: st
     assert (found.url, found.time, found.is_exact) == expected
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "http://e.example/",
-        "https://web.archive.org/",
-        "https://web.archive.org/web/*/http://e.example/",
-        "https://web.archive.org/details/x",
-        "http://e.example/?u=/web/2015/http://o.example/",
-        "http://e.example/2015/http://o.example/",
-        f"http://e.example/{TIME}/o.example/",
-    ],
-)
+@pytest.mark.parametrize("url", [
+    "http://e.example/",
+    "https://web.archive.org/",
+    "https://web.archive.org/web/*/http://e.example/",
+    "https://web.archive.org/details/x",
+    "http://e.example/?u=/web/2015/http://o.example/",
+    "http://e.example/2015/http://o.example/",
+    f"http://e.example/{TIME}/o.example/",
+])
 def test_other_urls_are_no_captures(url: str) -> None:
     assert archived(url) is None
 
@@ -80,22 +77,19 @@ def test_a_rewrite_leads_to_the_archive_where_the_archive_changed_the_links() ->
     assert absolve.verify(PAGE, new, url=f"https://web.archive.org/web/{TIME}/http://e.example/d/") == []
 
 
-@pytest.mark.parametrize(
-    ("page", "reference", "target"),
-    [
-        (f"https://web.archive.org/web/{TIME}/http://e.example/", f"/web/{TIME}im_/http://e.example/a.png?x#y", "http://e.example/a.png?x#y"),
-        (f"https://web.archive.org/web/{TIME}/http://e.example/", f"http://WEB.archive.org/web/{TIME}js_/https://o.example", "https://o.example"),
-        (f"https://web.archive.org/web/{TIME}/http://e.example/", "/_static/js/bundle.js", "https://web.archive.org/_static/js/bundle.js"),
-        (f"https://web.archive.org/web/{TIME}/http://e.example/", "https://web.archive.org/about", "https://web.archive.org/about"),
-        (f"http://localhost:8080/c/{TIME}mp_/http://e.example/d/", f"/c/{TIME}mp_/http://e.example/x", "http://e.example/x"),
-        (f"http://localhost:8080/c/{TIME}mp_/http://e.example/d/", f"http://localhost:8080/c/{TIME}cs_/http://e.example/x", "http://e.example/x"),
-        (
-            f"http://localhost:8080/c/{TIME}mp_/http://e.example/d/",
-            f"https://web.archive.org/web/{TIME}/http://e.example/x",
-            f"https://web.archive.org/web/{TIME}/http://e.example/x",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("page", "reference", "target"), [
+    (f"https://web.archive.org/web/{TIME}/http://e.example/", f"/web/{TIME}im_/http://e.example/a.png?x#y", "http://e.example/a.png?x#y"),
+    (f"https://web.archive.org/web/{TIME}/http://e.example/", f"http://WEB.archive.org/web/{TIME}js_/https://o.example", "https://o.example"),
+    (f"https://web.archive.org/web/{TIME}/http://e.example/", "/_static/js/bundle.js", "https://web.archive.org/_static/js/bundle.js"),
+    (f"https://web.archive.org/web/{TIME}/http://e.example/", "https://web.archive.org/about", "https://web.archive.org/about"),
+    (f"http://localhost:8080/c/{TIME}mp_/http://e.example/d/", f"/c/{TIME}mp_/http://e.example/x", "http://e.example/x"),
+    (f"http://localhost:8080/c/{TIME}mp_/http://e.example/d/", f"http://localhost:8080/c/{TIME}cs_/http://e.example/x", "http://e.example/x"),
+    (
+        f"http://localhost:8080/c/{TIME}mp_/http://e.example/d/",
+        f"https://web.archive.org/web/{TIME}/http://e.example/x",
+        f"https://web.archive.org/web/{TIME}/http://e.example/x",
+    ),
+])
 def test_a_link_that_an_archive_changed_leads_to_the_capture_behind_it(page: str, reference: str, target: str) -> None:
     (row,) = absolve.links(f'<a href="{reference}">', url=page)
     assert row.target == target

@@ -39,23 +39,20 @@ def test_a_relative_claim_without_an_outer_base_gives_no_base(reference: str) ->
     assert establish(DEFAULT, [embedded(reference)], "rfc1808")[:2] == ("", Layer.DEFAULT)
 
 
-@pytest.mark.parametrize(
-    ("reference", "url"),
-    [
-        ("", OWN.url),
-        (" \n", OWN.url),
-        ("./", "http://doc.example/dir/"),
-        ("sub/", "http://doc.example/dir/sub/"),
-        ("www.example.com/", "http://doc.example/dir/www.example.com/"),
-        ("/x/", "http://doc.example/x/"),
-        ("//h.example/x/", "http://h.example/x/"),
-        ("\thttp://h.example/x/ ", "http://h.example/x/"),
-        ("http://h.example", "http://h.example"),
-        ("mailto:a@b", "mailto:a@b"),  # a base, but an opaque one
-        ("about:blank", "about:blank"),
-        ("app://h/x/", "app://h/x/"),
-    ],
-)
+@pytest.mark.parametrize(("reference", "url"), [
+    ("", OWN.url),
+    (" \n", OWN.url),
+    ("./", "http://doc.example/dir/"),
+    ("sub/", "http://doc.example/dir/sub/"),
+    ("www.example.com/", "http://doc.example/dir/www.example.com/"),
+    ("/x/", "http://doc.example/x/"),
+    ("//h.example/x/", "http://h.example/x/"),
+    ("\thttp://h.example/x/ ", "http://h.example/x/"),
+    ("http://h.example", "http://h.example"),
+    ("mailto:a@b", "mailto:a@b"),  # a base, but an opaque one
+    ("about:blank", "about:blank"),
+    ("app://h/x/", "app://h/x/"),
+])
 @pytest.mark.parametrize("profile", ["rfc1808", "rfc3986"])
 def test_a_claim_is_resolved_against_the_next_outer_layer(reference: str, url: str, profile: str) -> None:
     assert claimed_url(embedded(reference), OWN, profile) == url
@@ -91,20 +88,17 @@ def test_an_inner_document_inherits_the_base_of_its_encapsulating_entity() -> No
     assert verdicts(base) == ["won", "resolved against"]
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "same"),
-    [
-        ("http://h/p", "http://h/p", True),
-        ("http://h/p#a", "http://h/p#b", True),
-        ("http://h/p#", "http://h/p", True),
-        ("http://h/p", "http://h/p#b", True),
-        ("http://h/p#b", "http://h/pq", False),
-        ("http://h/p#/q", "http://h/q#p", False),
-        ("http://h/p?", "http://h/p", False),
-        ("http://h/p", "http://h/q", False),
-        ("", "", True),
-    ],
-)
+@pytest.mark.parametrize(("one", "other", "same"), [
+    ("http://h/p", "http://h/p", True),
+    ("http://h/p#a", "http://h/p#b", True),
+    ("http://h/p#", "http://h/p", True),
+    ("http://h/p", "http://h/p#b", True),
+    ("http://h/p#b", "http://h/pq", False),
+    ("http://h/p#/q", "http://h/q#p", False),
+    ("http://h/p?", "http://h/p", False),
+    ("http://h/p", "http://h/q", False),
+    ("", "", True),
+])
 def test_urls_that_differ_only_in_fragments_are_the_same_document(one: str, other: str, same: bool) -> None:
     assert same_document(one, other) is same
 

@@ -5,15 +5,12 @@ import pytest
 from absolve.urls.chain import LONGEST, Chain, follow
 
 
-@pytest.mark.parametrize(
-    ("steps", "chain"),
-    [
-        ({}, Chain([], "a", None)),
-        ({"a": "b", "b": "c"}, Chain([("a", "b"), ("b", "c")], "c", None)),
-        ({"a": "a"}, Chain([("a", "a")], "a", 0)),
-        ({"a": "b", "b": "c", "c": "b"}, Chain([("a", "b"), ("b", "c"), ("c", "b")], "b", 1)),
-    ],
-)
+@pytest.mark.parametrize(("steps", "chain"), [
+    ({}, Chain([], "a", None)),
+    ({"a": "b", "b": "c"}, Chain([("a", "b"), ("b", "c")], "c", None)),
+    ({"a": "a"}, Chain([("a", "a")], "a", 0)),
+    ({"a": "b", "b": "c", "c": "b"}, Chain([("a", "b"), ("b", "c"), ("c", "b")], "b", 1)),
+])
 def test_a_chain_has_its_steps_its_end_and_its_circle(steps: dict[str, str], chain: Chain[str]) -> None:
     assert follow("a", steps.get, str) == chain
 

@@ -11,20 +11,17 @@ from absolve.urls.relative_path import relative_path
 SEGMENTS = st.lists(st.text("abc", min_size=1, max_size=2), max_size=4)
 
 
-@pytest.mark.parametrize(
-    ("folder", "path", "found"),
-    [
-        ("", "b", "b"),
-        ("", "a/b", "a/b"),
-        ("a", "b", "../b"),
-        ("a", "a/b", "b"),
-        ("a", "a/", ""),
-        ("a", "a", "../a"),
-        ("a/b", "a/c/d", "../c/d"),
-        ("a/b/c", "", "../../../"),
-        ("ab", "a/b", "../a/b"),
-    ],
-)
+@pytest.mark.parametrize(("folder", "path", "found"), [
+    ("", "b", "b"),
+    ("", "a/b", "a/b"),
+    ("a", "b", "../b"),
+    ("a", "a/b", "b"),
+    ("a", "a/", ""),
+    ("a", "a", "../a"),
+    ("a/b", "a/c/d", "../c/d"),
+    ("a/b/c", "", "../../../"),
+    ("ab", "a/b", "../a/b"),
+])
 def test_a_path_leads_from_a_folder_to_a_file(folder: str, path: str, found: str) -> None:
     assert relative_path(folder, path) == found
 

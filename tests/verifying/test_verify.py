@@ -263,17 +263,14 @@ def test_a_link_in_a_tag_that_html5lib_drops_is_compared() -> None:
     assert ("attribute", 1, 40) in found(page, after.replace(b"<img ", b"<img alt "), url=URL)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "codes"),
-    [
-        ("p {", "q {", ["bytes", "tree"]),
-        ("} q", " q", ["bytes", "tree"]),
-        ("http://h/d/b", "http://h/d/c", ["target", "target"]),
-        ("/* x */", "/* y */", ["bytes", "tree"]),
-        ("'http://h/d/a'", "url(http://h/d/a)", ["bytes", "bytes", "tree"]),
-        ("c\\'d", "c'd", ["target", "bytes", "target", "tree"]),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "codes"), [
+    ("p {", "q {", ["bytes", "tree"]),
+    ("} q", " q", ["bytes", "tree"]),
+    ("http://h/d/b", "http://h/d/c", ["target", "target"]),
+    ("/* x */", "/* y */", ["bytes", "tree"]),
+    ("'http://h/d/a'", "url(http://h/d/a)", ["bytes", "bytes", "tree"]),
+    ("c\\'d", "c'd", ["target", "bytes", "target", "tree"]),
+])
 def test_verify_finds_other_changes_in_a_style_sheet(old: str, new: str, codes: list[str]) -> None:
     sheet = "@import 'a'; p { background: url(b) } q { x: url('c\\'d') } /* x */"
     after = absolve.rewrite(sheet, media_type="text/css", url=URL)

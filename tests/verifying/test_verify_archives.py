@@ -169,15 +169,12 @@ def test_verify_finds_other_changes_in_records() -> None:
 
 
 @pytest.mark.parametrize("form", [plistlib.FMT_XML])
-@pytest.mark.parametrize(
-    ("path", "new"),
-    [
-        (("WebMainResource", "WebResourceURL"), "http://w.example/d/q"),
-        (("WebMainResource", "WebResourceData"), ABSOLUTE.replace(b">x<", b">z<")),
-        (("WebMainResource", "WebResourceData"), ABSOLUTE.replace(b"/d/", b"/e/")),
-        (("WebSubresources",), []),
-    ],
-)
+@pytest.mark.parametrize(("path", "new"), [
+    (("WebMainResource", "WebResourceURL"), "http://w.example/d/q"),
+    (("WebMainResource", "WebResourceData"), ABSOLUTE.replace(b">x<", b">z<")),
+    (("WebMainResource", "WebResourceData"), ABSOLUTE.replace(b"/d/", b"/e/")),
+    (("WebSubresources",), []),
+])
 def test_verify_finds_what_changed_in_a_web_archive(form: Any, path: tuple[str, ...], new: Any) -> None:
     found: Any = web_archive(resource(URL, PAGE), resource("http://w.example/i.png", b"i", "image/png"))
     after: Any = plistlib.loads(proved(plistlib.dumps(found, fmt=form), "application/x-webarchive"))

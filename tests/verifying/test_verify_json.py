@@ -23,18 +23,15 @@ def test_verify_accepts_a_correct_rewrite_of_json() -> None:
     assert codes(MANIFEST, after) == set()
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "code"),
-    [
-        (b'"x.html"', b'"http://h.example/d/x.html"', "target"),
-        (b'"name"', b'"Name"', "tree"),
-        (b'"s": "s"', b'"s": "t"', "target"),
-        (b"[1, ", b"[1.0, ", "tree"),
-        (b"true", b"false", "tree"),
-        (b", null", b"", "tree"),
-        (b"{", b"", "unjudged"),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "code"), [
+    (b'"x.html"', b'"http://h.example/d/x.html"', "target"),
+    (b'"name"', b'"Name"', "tree"),
+    (b'"s": "s"', b'"s": "t"', "target"),
+    (b"[1, ", b"[1.0, ", "tree"),
+    (b"true", b"false", "tree"),
+    (b", null", b"", "tree"),
+    (b"{", b"", "unjudged"),
+])
 def test_verify_finds_any_other_change(old: bytes, new: bytes, code: str) -> None:
     after = absolve.rewrite(MANIFEST, media_type="application/manifest+json", url=URL)
     assert old in after

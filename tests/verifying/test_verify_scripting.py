@@ -69,14 +69,11 @@ def test_verify_finds_a_changed_reference_that_exists_only_with_scripting() -> N
     assert [text for text in texts if text.startswith("target: html5lib, scripting on: ")]
 
 
-@pytest.mark.parametrize(
-    ("page", "modes"),
-    [
-        ("<p class=noscript><a href=x>", [False, False]),
-        ("<noscript><a href=x></noscript>", [False, False, True, True]),
-        ("<iframe srcdoc='&lt;noscript><a href=x>'>", [False, False, False, False, True, True]),
-    ],
-)
+@pytest.mark.parametrize(("page", "modes"), [
+    ("<p class=noscript><a href=x>", [False, False]),
+    ("<noscript><a href=x></noscript>", [False, False, True, True]),
+    ("<iframe srcdoc='&lt;noscript><a href=x>'>", [False, False, False, False, True, True]),
+])
 def test_a_page_is_parsed_with_scripting_only_if_it_has_noscript(
     monkeypatch: pytest.MonkeyPatch, page: str, modes: list[bool]
 ) -> None:

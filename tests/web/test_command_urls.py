@@ -174,21 +174,18 @@ def test_documents_and_base_take_urls(server: Server, capsys: pytest.CaptureFixt
     assert (found["base"], found["source"]) == ("http://h.example/base/", "Content-Base header")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("rewrite", "http://h.example/", "--in-place"), "--in-place cannot replace http://h.example/"),
-        (("mirror", "http://h.example/"), "a mirror needs -o DIR, or -o FILE.zip"),
-        (("mirror", "c.warc", "-o", "m", "--start", "x"), "--start needs the URL of a page, not 'x'"),
-        (("mirror", "site", "-o", "m", "--depth", "1"), "--depth needs a URL as INPUT, or --start URL"),
-        (("audit", "site", "--save", "a.warc"), "--save needs --live, or a URL"),
-        (("audit", "ftp://h.example/"), "only URLs of http and https are asked for"),
-        (("links", "ftp://h.example/"), "only URLs of http and https are asked for"),
-        (("links", "http://h.example/", "--header", " x"), "a field of a request is 'Name: value' in ASCII"),
-        (("links", "http://h.example/", "--header", "a: b\r\nc: d"), "a field of a request is 'Name: value' in ASCII"),
-        (("links", "http://h.example/", "--cookies", "none.txt"), "--cookies: "),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "message"), [
+    (("rewrite", "http://h.example/", "--in-place"), "--in-place cannot replace http://h.example/"),
+    (("mirror", "http://h.example/"), "a mirror needs -o DIR, or -o FILE.zip"),
+    (("mirror", "c.warc", "-o", "m", "--start", "x"), "--start needs the URL of a page, not 'x'"),
+    (("mirror", "site", "-o", "m", "--depth", "1"), "--depth needs a URL as INPUT, or --start URL"),
+    (("audit", "site", "--save", "a.warc"), "--save needs --live, or a URL"),
+    (("audit", "ftp://h.example/"), "only URLs of http and https are asked for"),
+    (("links", "ftp://h.example/"), "only URLs of http and https are asked for"),
+    (("links", "http://h.example/", "--header", " x"), "a field of a request is 'Name: value' in ASCII"),
+    (("links", "http://h.example/", "--header", "a: b\r\nc: d"), "a field of a request is 'Name: value' in ASCII"),
+    (("links", "http://h.example/", "--cookies", "none.txt"), "--cookies: "),
+])
 def test_a_url_that_a_command_cannot_use_is_a_usage_error(
     arguments: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -43,21 +43,18 @@ def one(answers: Mapping[str, Answer | list[Answer]], target: str = "/a", asking
 # --- bodies -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("answer", "body"),
-    [
-        (page(LINK), LINK),
-        (b"HTTP/1.0 200 OK\r\n\r\n" + LINK, LINK),
-        (CHUNKED + b"5\r\n<a hr\r\n5\r\nef=x>\r\n0\r\n\r\n", LINK),
-        (page(gzip.compress(LINK), "Content-Encoding: gzip"), LINK),
-        (page(zlib.compress(LINK), "Content-Encoding: deflate"), LINK),
-        (page(LINK, "Content-Encoding: gzip"), LINK),  # a lie
-        (page(b""), b""),
-        (status(204), b""),
-        (page(b"5\r\n<a hr\r\n0\r\n\r\n"), b"5\r\n<a hr\r\n0\r\n\r\n"),  # like chunks, and none
-        (CHUNKED + b"f\r\n5\r\n<a hr\r\n0\r\n\r\n\r\n0\r\n\r\n", b"5\r\n<a hr\r\n0\r\n\r\n"),
-    ],
-)
+@pytest.mark.parametrize(("answer", "body"), [
+    (page(LINK), LINK),
+    (b"HTTP/1.0 200 OK\r\n\r\n" + LINK, LINK),
+    (CHUNKED + b"5\r\n<a hr\r\n5\r\nef=x>\r\n0\r\n\r\n", LINK),
+    (page(gzip.compress(LINK), "Content-Encoding: gzip"), LINK),
+    (page(zlib.compress(LINK), "Content-Encoding: deflate"), LINK),
+    (page(LINK, "Content-Encoding: gzip"), LINK),  # a lie
+    (page(b""), b""),
+    (status(204), b""),
+    (page(b"5\r\n<a hr\r\n0\r\n\r\n"), b"5\r\n<a hr\r\n0\r\n\r\n"),  # like chunks, and none
+    (CHUNKED + b"f\r\n5\r\n<a hr\r\n0\r\n\r\n\r\n0\r\n\r\n", b"5\r\n<a hr\r\n0\r\n\r\n"),
+])
 def test_a_body_is_read_without_its_codings(answer: bytes, body: bytes) -> None:
     found, server = one({"/a": answer})
     assert (found.problem, found.body) == (None, body)
@@ -65,29 +62,26 @@ def test_a_body_is_read_without_its_codings(answer: bytes, body: bytes) -> None:
     assert server.targets == ["/robots.txt", "/a"]
 
 
-@pytest.mark.parametrize(
-    ("answer", "code"),
-    [
-        (status(404), "http-status"),
-        (page(LINK)[:-3], "broken-response"),  # shorter than its length
-        (CHUNKED + b"a\r\n<a hr", "broken-response"),
-        (CHUNKED + b"zz\r\n", "broken-response"),
-        (b"SSH-2.0-x\r\n", "broken-response"),
-        (b"", "broken-response"),
-        (b"HTTP/1.1 200 OK\r\n" + b"A: b\r\n" * 100_000 + b"\r\n", "broken-response"),
-        (response(LINK, "Content-Length: 3"), "broken-response"),  # two lengths
-        (slowly(page(LINK), 0.3), "timeout"),
-        (lambda client: client.recv(1) and None, "timeout"),  # nothing
-        (endless(b"HTTP/1.1 200 OK\r\n\r\n"), "too-large"),
-        (endless(b"HTTP/1.1 200 OK\r\nA: "), "broken-response"),
-        (endless(b"HTTP/1.1 200 OK\r\n", b"A: b\r\n"), "broken-response"),
-        (endless(b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 100 Continue\r\n\r\n"), "timeout"),
-        (page(gzip.compress(b"x" * 2_000_000), "Content-Encoding: gzip"), "too-large"),
-        (page(gzip.compress(LINK), "Content-Encoding: gzip", *["A: b"] * 10_001), "too-many-fields"),
-        (page(gzip.compress(LINK * 99)[:-20], "Content-Encoding: gzip"), "truncated"),
-        (page(LINK, f"Content-Encoding: {','.join(['gzip'] * 50)}"), "unknown-coding"),
-    ],
-)
+@pytest.mark.parametrize(("answer", "code"), [
+    (status(404), "http-status"),
+    (page(LINK)[:-3], "broken-response"),  # shorter than its length
+    (CHUNKED + b"a\r\n<a hr", "broken-response"),
+    (CHUNKED + b"zz\r\n", "broken-response"),
+    (b"SSH-2.0-x\r\n", "broken-response"),
+    (b"", "broken-response"),
+    (b"HTTP/1.1 200 OK\r\n" + b"A: b\r\n" * 100_000 + b"\r\n", "broken-response"),
+    (response(LINK, "Content-Length: 3"), "broken-response"),  # two lengths
+    (slowly(page(LINK), 0.3), "timeout"),
+    (lambda client: client.recv(1) and None, "timeout"),  # nothing
+    (endless(b"HTTP/1.1 200 OK\r\n\r\n"), "too-large"),
+    (endless(b"HTTP/1.1 200 OK\r\nA: "), "broken-response"),
+    (endless(b"HTTP/1.1 200 OK\r\n", b"A: b\r\n"), "broken-response"),
+    (endless(b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 100 Continue\r\n\r\n"), "timeout"),
+    (page(gzip.compress(b"x" * 2_000_000), "Content-Encoding: gzip"), "too-large"),
+    (page(gzip.compress(LINK), "Content-Encoding: gzip", *["A: b"] * 10_001), "too-many-fields"),
+    (page(gzip.compress(LINK * 99)[:-20], "Content-Encoding: gzip"), "truncated"),
+    (page(LINK, f"Content-Encoding: {','.join(['gzip'] * 50)}"), "unknown-coding"),
+])
 def test_a_response_that_cannot_be_read_is_a_problem(answer: Answer, code: str) -> None:
     settings = Settings(max_size=1_000_000, max_decompressed=1_000_000)
     found, server = one({"/a": answer}, asking=ASKING._replace(settings=settings))
@@ -114,16 +108,13 @@ def test_redirects_are_followed_and_kept() -> None:
     assert found.body == LINK
 
 
-@pytest.mark.parametrize(
-    ("location", "code"),
-    [
-        *((url, "refused-scheme") for url in ("file:///etc/passwd", "ftp://127.0.0.1/x", "javascript:x", "data:,x")),
-        ("http://[", "malformed"),
-        (f"http://{'a' * 70}.example/", "unknown-host"),
-        ("/a", "redirects"),
-        ("//127.0.0.1:1/", "unreachable"),
-    ],
-)
+@pytest.mark.parametrize(("location", "code"), [
+    *((url, "refused-scheme") for url in ("file:///etc/passwd", "ftp://127.0.0.1/x", "javascript:x", "data:,x")),
+    ("http://[", "malformed"),
+    (f"http://{'a' * 70}.example/", "unknown-host"),
+    ("/a", "redirects"),
+    ("//127.0.0.1:1/", "unreachable"),
+])
 def test_a_redirect_that_leads_nowhere_is_a_problem(location: str, code: str) -> None:
     found, _ = one({"/a": moved(location)})
     assert found.problem is not None
@@ -180,17 +171,14 @@ def test_a_name_that_leads_to_a_private_address_later_is_refused(monkeypatch: py
     assert connected == ["8.8.8.8"]
 
 
-@pytest.mark.parametrize(
-    ("address", "expected"),
-    [
-        ("8.8.8.8", True), ("2606:4700::1", True), ("127.0.0.1", False), ("10.0.0.1", False), ("169.254.169.254", False),
-        ("100.64.0.1", False), ("0.0.0.1", False), ("255.255.255.255", False), ("224.0.0.1", False), ("::1", False),
-        ("fe80::1%eth0", False), ("fd00::1", False), ("::ffff:127.0.0.1", False), ("::ffff:8.8.8.8", True),
-        ("64:ff9b::7f00:1", False), ("64:ff9b::808:808", True), ("2002:7f00:1::", False), ("::127.0.0.1", False),
-        ("64:ff9b:1::7f00:1", False), ("::ffff:0:7f00:1", False), ("fec0::1", False), ("3fff::1", False), ("4000::1", False),
-        ("192.88.99.1", False),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("address", "expected"), [
+    ("8.8.8.8", True), ("2606:4700::1", True), ("127.0.0.1", False), ("10.0.0.1", False), ("169.254.169.254", False),
+    ("100.64.0.1", False), ("0.0.0.1", False), ("255.255.255.255", False), ("224.0.0.1", False), ("::1", False),
+    ("fe80::1%eth0", False), ("fd00::1", False), ("::ffff:127.0.0.1", False), ("::ffff:8.8.8.8", True),
+    ("64:ff9b::7f00:1", False), ("64:ff9b::808:808", True), ("2002:7f00:1::", False), ("::127.0.0.1", False),
+    ("64:ff9b:1::7f00:1", False), ("::ffff:0:7f00:1", False), ("fec0::1", False), ("3fff::1", False), ("4000::1", False),
+    ("192.88.99.1", False),
+])  # fmt: skip
 def test_an_address_is_public(address: str, *, expected: bool) -> None:
     from absolve.urls.public import is_public
 
@@ -200,20 +188,17 @@ def test_an_address_is_public(address: str, *, expected: bool) -> None:
 # --- robots.txt, tries, cookies ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("robots", "allowed"),
-    [
-        (response(b"User-agent: *\nDisallow: /a\n"), False),
-        (response(b"User-agent: absolve\nDisallow: /\n"), False),
-        (response(b"User-agent: *\nDisallow: /*.pdf$\n"), True),
-        (status(403), True),
-        (status(500), False),
-        (moved("/other"), False),
-        (moved("/robots.txt"), True),
-        (moved("file:///x"), True),
-        (endless(b"HTTP/1.1 200 OK\r\n\r\n"), True),
-    ],
-)
+@pytest.mark.parametrize(("robots", "allowed"), [
+    (response(b"User-agent: *\nDisallow: /a\n"), False),
+    (response(b"User-agent: absolve\nDisallow: /\n"), False),
+    (response(b"User-agent: *\nDisallow: /*.pdf$\n"), True),
+    (status(403), True),
+    (status(500), False),
+    (moved("/other"), False),
+    (moved("/robots.txt"), True),
+    (moved("file:///x"), True),
+    (endless(b"HTTP/1.1 200 OK\r\n\r\n"), True),
+])
 def test_robots_are_followed(robots: Answer, *, allowed: bool) -> None:
     other = response(b"User-agent: *\nDisallow: /a\n")
     found, server = one({"/a": page(LINK), "/robots.txt": robots, "/other": other})
@@ -232,20 +217,17 @@ def test_robots_that_hang_end_with_the_timeout_and_nothing_is_asked_for(robots: 
     assert time.monotonic() - began < 20
 
 
-@pytest.mark.parametrize(
-    ("answers", "retries", "status_"),
-    [
-        ([status(503), page(LINK)], 1, 200),
-        ([status(429, "Retry-After: 1"), page(LINK)], 1, 200),
-        ([status(503), page(LINK)], 0, 503),
-        ([status(429, "Retry-After: 3600"), page(LINK)], 1, 429),
-        ([status(503, "Retry-After: Mon, 01 Jan 2001 00:00:00 GMT"), page(LINK)], 1, 200),
-        ([status(503, "Retry-After: ²"), page(LINK)], 1, 200),
-        ([status(503, "Retry-After: Fri, 31 Dec 99999999 23:59:59 GMT"), page(LINK)], 1, 503),
-        ([b"", page(LINK)], 1, 200),
-        ([status(500), page(LINK)], 1, 500),
-    ],
-)
+@pytest.mark.parametrize(("answers", "retries", "status_"), [
+    ([status(503), page(LINK)], 1, 200),
+    ([status(429, "Retry-After: 1"), page(LINK)], 1, 200),
+    ([status(503), page(LINK)], 0, 503),
+    ([status(429, "Retry-After: 3600"), page(LINK)], 1, 429),
+    ([status(503, "Retry-After: Mon, 01 Jan 2001 00:00:00 GMT"), page(LINK)], 1, 200),
+    ([status(503, "Retry-After: ²"), page(LINK)], 1, 200),
+    ([status(503, "Retry-After: Fri, 31 Dec 99999999 23:59:59 GMT"), page(LINK)], 1, 503),
+    ([b"", page(LINK)], 1, 200),
+    ([status(500), page(LINK)], 1, 500),
+])
 def test_another_try_is_made_where_it_may_help(answers: list[Answer], retries: int, status_: int) -> None:
     found, _ = one({"/a": answers}, asking=ASKING._replace(retries=retries))
     assert found.responses[-1].status == status_

@@ -29,45 +29,39 @@ FRAMES = {
 }
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"",
-        b"(",
-        b"@",
-        b"\\",
-        b'a::before{content:"url(x.png)"}',
-        b'b{font-family:"a.css";quotes:"@import" "y"} c[href="z.html"]{d:e()}',
-        b"/* url(x.png) @import 'y.css' */ a()",
-        b"/* url(x.png)",
-        b"/** url(x.png) * url(y.png) **/ a()",
-        b'@charset "utf-8"; a()',
-        b'@namespace "http://h/";a()',
-        b"@namespace svg/**/url(http://h/;x) url(y) src('z');",
-        b"@NAMESP\\41 CE url(x)",
-        b"@namespace x url(",
-        b"myurl(x) -url(x) --url(x) _url(x) 10url(x) 1e3url(x) \xc3\xa9url(x) \0url(x)",
-        b"#url(x) @url(x) #\\75rl(x) @\\75rl(x) #a@url(x)",
-        b"\\66url(x) \\66 url(x) \\(url(x) \\)url(x) \\#url(x) \\@url(x) \\\\url(x) \\'url(x) 1\\75rl(x)",
-        b"url (x) url/**/(x)",
-        b"src(x) src() src(var(--x)) src(var(--x, 'y') 'z')",
-        b"format('x') type('x') local(\"x\")",
-        b"image-set(type('x') format('y') ('z') ['z'] {'z'})",
-        b"image-set({'x') ']' '}' [')' '])'",
-        b"-moz-image-set('x') image-set ('x')",
-    ],
-)
+@pytest.mark.parametrize("data", [
+    b"",
+    b"(",
+    b"@",
+    b"\\",
+    b'a::before{content:"url(x.png)"}',
+    b'b{font-family:"a.css";quotes:"@import" "y"} c[href="z.html"]{d:e()}',
+    b"/* url(x.png) @import 'y.css' */ a()",
+    b"/* url(x.png)",
+    b"/** url(x.png) * url(y.png) **/ a()",
+    b'@charset "utf-8"; a()',
+    b'@namespace "http://h/";a()',
+    b"@namespace svg/**/url(http://h/;x) url(y) src('z');",
+    b"@NAMESP\\41 CE url(x)",
+    b"@namespace x url(",
+    b"myurl(x) -url(x) --url(x) _url(x) 10url(x) 1e3url(x) \xc3\xa9url(x) \0url(x)",
+    b"#url(x) @url(x) #\\75rl(x) @\\75rl(x) #a@url(x)",
+    b"\\66url(x) \\66 url(x) \\(url(x) \\)url(x) \\#url(x) \\@url(x) \\\\url(x) \\'url(x) 1\\75rl(x)",
+    b"url (x) url/**/(x)",
+    b"src(x) src() src(var(--x)) src(var(--x, 'y') 'z')",
+    b"format('x') type('x') local(\"x\")",
+    b"image-set(type('x') format('y') ('z') ['z'] {'z'})",
+    b"image-set({'x') ']' '}' [')' '])'",
+    b"-moz-image-set('x') image-set ('x')",
+])
 def test_text_that_only_looks_like_a_link_is_not_found(data: bytes) -> None:
     assert found(data) == []
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"url(a b)", b'url(a"b)', b"url(a'b)", b"url(a(b)", b"url(a\x01b)", b"url(a\x7fb)", b"url(a\\\nb)",
-        b"url(a /**/)", b"url(a b\\)url(c)", b'url("a\nb")', b"url('a\rb')", b"@import 'a\fb'",
-    ],
-)
+@pytest.mark.parametrize("data", [
+    b"url(a b)", b'url(a"b)', b"url(a'b)", b"url(a(b)", b"url(a\x01b)", b"url(a\x7fb)", b"url(a\\\nb)",
+    b"url(a /**/)", b"url(a b\\)url(c)", b'url("a\nb")', b"url('a\rb')", b"@import 'a\fb'",
+])
 def test_after_a_bad_url_or_string_links_are_found_again(data: bytes) -> None:
     assert found(data) == []
     assert found(data + b"\n url(next)") == [(URL, b"next")]
@@ -95,9 +89,7 @@ REFERENCES = {
         b"@import\tu\\rl(x);@import \\66url(y)", b"@import u\\72l(x) screen;@import src('y')", b"@import x 'y'; @import; 'z'",
         b"@import url(x) layer(y) supports(a:url(z))", b"a{}@import 'x';@media b{@import url(y)}", b"@import @import 'x'",
     ],
-    "@namespace": [
-        b"@namespace x @import 'y';@import 'z'",
-    ],
+    "@namespace": [b"@namespace x @import 'y';@import 'z'"],
     "@font-face": [
         b"@font-face{src:url(x) format('n'),url('y')}a{b:url(z)}", b"@media m{@font-face/**/{a:{}b:[}];src:url(x)}b{c:url(y)}}",
         b"@font-face;{a:url(x)} @font-face-x{a:url(y)}", b"@font-face{a:(}url(x)",
@@ -107,9 +99,7 @@ REFERENCES = {
         b"IMAGE-\\53 ET('x') image-set(/*'n'*/'y'", b"image-set(a('n'){'n')}['n')]'x' b(url(y))) url(z)",
         b"image-set(image-set('x') 'y')'n'", b"@font-face{a:image-set('x');b:url(y)}",
     ],
-    "bytes that are not UTF-8, and a byte order mark": [
-        b"\xff{b:url(\xc3\xa9)}", b"\xef\xbb\xbf@import 'x'",
-    ],
+    "bytes that are not UTF-8, and a byte order mark": [b"\xff{b:url(\xc3\xa9)}", b"\xef\xbb\xbf@import 'x'"],
 }
 
 
@@ -138,14 +128,11 @@ def test_a_css_reference_is_found_with_its_span_and_value(data: bytes, links: li
     assert found(data) == [(LETTERS[place], value.encode()) for place, value in links]
 
 
-@pytest.mark.parametrize(
-    ("data", "links"),
-    [
-        (b"@import 'x'", []),
-        (b"@import url(x);a:url(y)", [("url", "y")]),
-        (b"a:url(x);b:image-set('y')", [("url", "x"), ("image-set", "y")]),
-    ],
-)
+@pytest.mark.parametrize(("data", "links"), [
+    (b"@import 'x'", []),
+    (b"@import url(x);a:url(y)", [("url", "y")]),
+    (b"a:url(x);b:image-set('y')", [("url", "x"), ("image-set", "y")]),
+])
 def test_import_in_a_style_attribute_is_ignored(data: bytes, links: list[tuple[str, str]]) -> None:
     assert found(data, style_attribute=True) == [(LETTERS[place], value.encode()) for place, value in links]
 
@@ -156,13 +143,10 @@ def test_invalid_utf_8_in_css_passes_unchanged_in_both_directions(link: bytes) -
     assert all(coding.encode(link) == link for coding in CODINGS.values())
 
 
-@pytest.mark.parametrize(
-    "broken",
-    [
-        b"\xc3\\\xae", b"\xe2\\\x82\xac", b"\xe2\x82\\\xac", b"\xe2\\\x82\\\xac", b"\xc3\\\n\xae",
-        b"\xc3\\\r\n\\\f\xae", b"\xc3\\\n\\\xae",
-    ],
-)
+@pytest.mark.parametrize("broken", [
+    b"\xc3\\\xae", b"\xe2\\\x82\xac", b"\xe2\x82\\\xac", b"\xe2\\\x82\\\xac", b"\xc3\\\n\xae",
+    b"\xc3\\\r\n\\\f\xae", b"\xc3\\\n\\\xae",
+])
 @pytest.mark.parametrize("before", [b"", b"\\\n", b"a\\b"])
 def test_bytes_separated_by_an_escape_form_no_character(before: bytes, broken: bytes) -> None:
     value = DOUBLE_QUOTED.decode(before + broken)
@@ -178,16 +162,13 @@ def test_bytes_separated_by_an_escape_form_no_character(before: bytes, broken: b
     assert "tinycss2: css: " in "".join(diagnostic.text for diagnostic in differences)
 
 
-@pytest.mark.parametrize(
-    ("data", "spans", "coding"),
-    [
-        (b"url( a\\20  )", [b"a\\20 "], UNQUOTED),
-        (b"url(a\\", [b"a\\"], UNQUOTED),
-        (b"url()", [b""], UNQUOTED),
-        (b"src( ' \\\n a\\ ')", [b"\\\n a\\ "], SINGLE_QUOTED),
-        (b'@import " a\\\n "', [b"a\\\n"], DOUBLE_QUOTED),
-    ],
-)
+@pytest.mark.parametrize(("data", "spans", "coding"), [
+    (b"url( a\\20  )", [b"a\\20 "], UNQUOTED),
+    (b"url(a\\", [b"a\\"], UNQUOTED),
+    (b"url()", [b""], UNQUOTED),
+    (b"src( ' \\\n a\\ ')", [b"\\\n a\\ "], SINGLE_QUOTED),
+    (b'@import " a\\\n "', [b"a\\\n"], DOUBLE_QUOTED),
+])
 def test_a_css_span_excludes_white_space_except_that_of_escapes(
     data: bytes, spans: list[bytes], coding: Coding
 ) -> None:
@@ -222,17 +203,14 @@ def test_characters_that_would_end_or_change_a_css_reference_are_escaped(name: s
         assert CODINGS[name].encode(value, after) == raw, value
 
 
-@pytest.mark.parametrize(
-    ("coding", "raw", "value", "units"),
-    [
-        (UNQUOTED, b"abc", b"abc", [(0, 0), (1, 1), (2, 2), (3, 3)]),
-        (UNQUOTED, b"\\69 mg", b"img", [(0, 0), (4, 4), (5, 5), (6, 6)]),
-        (UNQUOTED, b"a\\e9z", "aéz".encode(), [(0, 0), (1, 1), (1, 4), (4, 4), (5, 5)]),
-        (UNQUOTED, b"\\(\\)", b"()", [(0, 0), (2, 2), (4, 4)]),
-        (DOUBLE_QUOTED, b"a\\\r\nb", b"ab", [(0, 0), (4, 1), (5, 5)]),
-        (SINGLE_QUOTED, b"\\'\0", "'\ufffd".encode(), [(0, 0), (2, 2), (2, 3), (2, 3), (3, 3)]),
-    ],
-)
+@pytest.mark.parametrize(("coding", "raw", "value", "units"), [
+    (UNQUOTED, b"abc", b"abc", [(0, 0), (1, 1), (2, 2), (3, 3)]),
+    (UNQUOTED, b"\\69 mg", b"img", [(0, 0), (4, 4), (5, 5), (6, 6)]),
+    (UNQUOTED, b"a\\e9z", "aéz".encode(), [(0, 0), (1, 1), (1, 4), (4, 4), (5, 5)]),
+    (UNQUOTED, b"\\(\\)", b"()", [(0, 0), (2, 2), (4, 4)]),
+    (DOUBLE_QUOTED, b"a\\\r\nb", b"ab", [(0, 0), (4, 1), (5, 5)]),
+    (SINGLE_QUOTED, b"\\'\0", "'\ufffd".encode(), [(0, 0), (2, 2), (2, 3), (2, 3), (3, 3)]),
+])
 def test_offsets_of_css_values_are_those_of_their_units(
     coding: Coding, raw: bytes, value: bytes, units: list[tuple[int, int]]
 ) -> None:

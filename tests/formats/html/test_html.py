@@ -90,17 +90,13 @@ def rows_of(table: tuple[LinkSite, ...], namespace: str = "") -> list[tuple[Link
     return [(place, page_for(place, namespace)) for place in table]
 
 
-@pytest.mark.parametrize(
-    ("place", "page"),
-    [
-        *rows_of(link_tables.HTML),
-        *rows_of(link_tables.AMP),
-        *rows_of(link_tables.SVG, "<svg>"),
-        *rows_of(link_tables.MATHML, "<math>"),
-        *(item for namespace in ("", "<svg>", "<math>") for item in rows_of(link_tables.GLOBAL, namespace)),
-    ],
-    ids=lambda item: item if isinstance(item, str) else "",
-)
+@pytest.mark.parametrize(("place", "page"), [
+    *rows_of(link_tables.HTML),
+    *rows_of(link_tables.AMP),
+    *rows_of(link_tables.SVG, "<svg>"),
+    *rows_of(link_tables.MATHML, "<math>"),
+    *(item for namespace in ("", "<svg>", "<math>") for item in rows_of(link_tables.GLOBAL, namespace)),
+], ids=lambda item: item if isinstance(item, str) else "")
 def test_every_row_of_the_link_tables_is_found(place: LinkSite, page: str) -> None:
     element = "x-y" if place.element == "*" else place.element
     if place.syntax in {"css", "srcdoc"}:
@@ -181,19 +177,16 @@ def test_only_the_first_base_element_makes_a_claim() -> None:
     assert [link.claim for link in links] == [IGNORED_BASE, claims[0], IGNORED_BASE]
 
 
-@pytest.mark.parametrize(
-    ("page", "ruled"),
-    [
-        ("<object codebase=cb data=1 classid=2 archive='3 4' usemap=5>", {"data", "classid", "archive"}),
-        ("<object data=1 codebase=cb>", {"data"}),
-        ("<applet codebase=cb code=1 archive=2 object=3>", {"code", "archive", "object"}),
-        ("<embed codebase=cb src=1 code=2>", {"code"}),
-        ("<object codebase='' data=1>", set()),
-        ("<object codebase=' ' data=1>", set()),
-        ("<object codebase data=1>", set()),
-        ("<iframe codebase=cb src=1>", set()),
-    ],
-)
+@pytest.mark.parametrize(("page", "ruled"), [
+    ("<object codebase=cb data=1 classid=2 archive='3 4' usemap=5>", {"data", "classid", "archive"}),
+    ("<object data=1 codebase=cb>", {"data"}),
+    ("<applet codebase=cb code=1 archive=2 object=3>", {"code", "archive", "object"}),
+    ("<embed codebase=cb src=1 code=2>", {"code"}),
+    ("<object codebase='' data=1>", set()),
+    ("<object codebase=' ' data=1>", set()),
+    ("<object codebase data=1>", set()),
+    ("<iframe codebase=cb src=1>", set()),
+])
 def test_codebase_applies_to_some_attributes_of_its_element(page: str, ruled: set[str]) -> None:
     links = [event for event in events(page) if type(event) is Link]
     assert {link.place.attribute for link in links if link.base is not None} == ruled
@@ -207,31 +200,28 @@ def test_codebase_applies_to_some_attributes_of_its_element(page: str, ruled: se
 CSS, DECLARATIONS, HTML = "text/css", "text/css;declarations", "text/html"
 
 
-@pytest.mark.parametrize(
-    ("page", "expected"),
-    [
-        ("<style>a{b:url(x)}</style>", [(CSS, "", "a{b:url(x)}")]),
-        ("<style>@import 'x'", [(CSS, "", "@import 'x'")]),
-        ("<style type=' Text/CSS '>@x</style>", [(CSS, "", "@x")]),
-        ("<style type=''>@x&amp;</style>", [(CSS, "", "@x&amp;")]),
-        ("<style media=print>@x</style>", [(CSS, "", "@x")]),
-        ("<style><!--\n@x\n--></style>", [(CSS, "", "<!--\n@x\n-->")]),
-        ("<svg><style>@x&amp;</style></svg>", [(CSS, "", "@x&")]),
-        ("<svg><style><![CDATA[@x&amp;]]></style></svg>", [(CSS, "", "@x&amp;")]),
-        ("<p style='a:url(x)'>", [(DECLARATIONS, "", "a:url(x)")]),
-        ("<p style='a:URL(&quot;x&quot;)'>", [(DECLARATIONS, "", 'a:URL("x")')]),
-        ("<p style='a:ur&#108;(x)'>", [(DECLARATIONS, "", "a:url(x)")]),
-        ("<p style='a:url&lpar;x)'>", [(DECLARATIONS, "", "a:url(x)")]),
-        ("<p style='a:&#39;b&#39;,&#34;c&#34;,&quot;(d)&quot;'>", []),  # quoted text is no url()
-        ("<p style='a:u\\72l(x)'>", [(DECLARATIONS, "", "a:u\\72l(x)")]),
-        ("<p style='a:src(\"x\")'>", [(DECLARATIONS, "", 'a:src("x")')]),
-        ("<p style='a:image-set(\"x\" 1x)'>", [(DECLARATIONS, "", 'a:image-set("x" 1x)')]),
-        ("<svg><g style='a:url(x)' fill='url(y)'/>", [(DECLARATIONS, "", "a:url(x)"), (DECLARATIONS, "", "url(y)")]),
-        ("<iframe srcdoc='&lt;p>'></iframe>", [(HTML, "srcdoc", "<p>")]),
-        ("<script type=importmap>{}</script>", [("application/importmap+json", "", "{}")]),
-        ("<script type=' SpeculationRules '>{}</script>", [("application/speculationrules+json", "", "{}")]),
-    ],
-)
+@pytest.mark.parametrize(("page", "expected"), [
+    ("<style>a{b:url(x)}</style>", [(CSS, "", "a{b:url(x)}")]),
+    ("<style>@import 'x'", [(CSS, "", "@import 'x'")]),
+    ("<style type=' Text/CSS '>@x</style>", [(CSS, "", "@x")]),
+    ("<style type=''>@x&amp;</style>", [(CSS, "", "@x&amp;")]),
+    ("<style media=print>@x</style>", [(CSS, "", "@x")]),
+    ("<style><!--\n@x\n--></style>", [(CSS, "", "<!--\n@x\n-->")]),
+    ("<svg><style>@x&amp;</style></svg>", [(CSS, "", "@x&")]),
+    ("<svg><style><![CDATA[@x&amp;]]></style></svg>", [(CSS, "", "@x&amp;")]),
+    ("<p style='a:url(x)'>", [(DECLARATIONS, "", "a:url(x)")]),
+    ("<p style='a:URL(&quot;x&quot;)'>", [(DECLARATIONS, "", 'a:URL("x")')]),
+    ("<p style='a:ur&#108;(x)'>", [(DECLARATIONS, "", "a:url(x)")]),
+    ("<p style='a:url&lpar;x)'>", [(DECLARATIONS, "", "a:url(x)")]),
+    ("<p style='a:&#39;b&#39;,&#34;c&#34;,&quot;(d)&quot;'>", []),  # quoted text is no url()
+    ("<p style='a:u\\72l(x)'>", [(DECLARATIONS, "", "a:u\\72l(x)")]),
+    ("<p style='a:src(\"x\")'>", [(DECLARATIONS, "", 'a:src("x")')]),
+    ("<p style='a:image-set(\"x\" 1x)'>", [(DECLARATIONS, "", 'a:image-set("x" 1x)')]),
+    ("<svg><g style='a:url(x)' fill='url(y)'/>", [(DECLARATIONS, "", "a:url(x)"), (DECLARATIONS, "", "url(y)")]),
+    ("<iframe srcdoc='&lt;p>'></iframe>", [(HTML, "srcdoc", "<p>")]),
+    ("<script type=importmap>{}</script>", [("application/importmap+json", "", "{}")]),
+    ("<script type=' SpeculationRules '>{}</script>", [("application/speculationrules+json", "", "{}")]),
+])
 def test_inner_documents_have_their_type_path_and_content(page: str, expected: list[tuple[str, str, str]]) -> None:
     assert parts(page) == expected
 
@@ -241,16 +231,13 @@ def test_nul_bytes_are_counted() -> None:
     assert [event.text for event in found if isinstance(event, Finding)] == ["a NUL byte, which stays", "2 NUL bytes, which stay"]
 
 
-@pytest.mark.parametrize(
-    ("data", "code", "position"),
-    [
-        (b"<p>a\0b\0", "nul-byte", 4),
-        (b"<p>a<a href='x", "truncated", 4),
-        (b"a<!-- b", "truncated", 1),
-        (b"<p>a</p", "truncated", 4),
-        (b"<div></div>", None, None),
-    ],
-)
+@pytest.mark.parametrize(("data", "code", "position"), [
+    (b"<p>a\0b\0", "nul-byte", 4),
+    (b"<p>a<a href='x", "truncated", 4),
+    (b"a<!-- b", "truncated", 1),
+    (b"<p>a</p", "truncated", 4),
+    (b"<div></div>", None, None),
+])
 def test_oddities_of_the_whole_document_are_reported(data: bytes, code: str | None, position: int | None) -> None:
     found = walk(data, UTF_8, Settings())
     findings = [(event.code, event.position) for event in found if isinstance(event, Finding)]

@@ -48,21 +48,18 @@ def test_each_anchor_is_listed_once_in_the_order_of_the_page() -> None:
     assert facts(b"<a name=a id=b><a name=c><p id=a><p id=d>").anchors == ["b", "a", "c", "d"]
 
 
-@pytest.mark.parametrize(
-    ("page", "lang", "canonical", "robots"),
-    [
-        (b"<p lang=de><link rel=alternate href=x><meta name=description content=x>", None, None, None),
-        (b"<html lang=de-CH><html lang=fr>", "de-CH", None, None),
-        (b"<html><p><html lang=fr>", "fr", None, None),
-        (b"<html lang=''>", None, None, None),
-        (b"<link rel='x CANONICAL' href=' a&amp;b '><link rel=canonical href=c>", None, "http://h/d/a&b", None),
-        (b"<base href=/e/><link rel=canonical href=c>", None, "http://h/e/c", None),
-        (b"<link rel=canonical><link rel=canonical href=''><link rel=canonical href='http://[x'>", None, None, None),
-        (b"<template><link rel=canonical href=c><meta name=robots content=x></template>", None, None, None),
-        (b"<meta name=Robots content=' no\nindex '><meta content=nofollow name=robots>", None, None, "no index, nofollow"),
-        (b"<meta name=googlebot content=noindex><meta name=otherbot content=none>", None, None, "googlebot: noindex"),
-    ],
-)
+@pytest.mark.parametrize(("page", "lang", "canonical", "robots"), [
+    (b"<p lang=de><link rel=alternate href=x><meta name=description content=x>", None, None, None),
+    (b"<html lang=de-CH><html lang=fr>", "de-CH", None, None),
+    (b"<html><p><html lang=fr>", "fr", None, None),
+    (b"<html lang=''>", None, None, None),
+    (b"<link rel='x CANONICAL' href=' a&amp;b '><link rel=canonical href=c>", None, "http://h/d/a&b", None),
+    (b"<base href=/e/><link rel=canonical href=c>", None, "http://h/e/c", None),
+    (b"<link rel=canonical><link rel=canonical href=''><link rel=canonical href='http://[x'>", None, None, None),
+    (b"<template><link rel=canonical href=c><meta name=robots content=x></template>", None, None, None),
+    (b"<meta name=Robots content=' no\nindex '><meta content=nofollow name=robots>", None, None, "no index, nofollow"),
+    (b"<meta name=googlebot content=noindex><meta name=otherbot content=none>", None, None, "googlebot: noindex"),
+])
 def test_language_canonical_url_and_robots(
     page: bytes, lang: str | None, canonical: str | None, robots: str | None
 ) -> None:

@@ -81,38 +81,32 @@ def test_http_lines_may_end_without_a_carriage_return() -> None:
     assert rewritten(data) == message("Content-Length: 36", body=ABSOLUTE).replace(b"\r", b"")
 
 
-@pytest.mark.parametrize(
-    ("field", "new"),
-    [
-        ("Location: x", "Location: http://h.example/d/x"),
-        ("location:/x", "location:http://h.example/x"),
-        ("Content-Location: x", "Content-Location: http://h.example/d/x"),
-        ("Refresh: 5; url=x", "Refresh: 5; url=http://h.example/d/x"),
-        ("Refresh: 5", "Refresh: 5"),
-        ("SourceMap: x.map", "SourceMap: http://h.example/d/x.map"),
-        ("X-SourceMap: x.map", "X-SourceMap: http://h.example/d/x.map"),
-        ("Link: <x>; rel=next", "Link: <http://h.example/d/x>; rel=next"),
-        (
-            'Link: <a,b;c>; title="x, <y>", </p>;rel=x',
-            'Link: <http://h.example/d/a,b;c>; title="x, <y>", <http://h.example/p>;rel=x',
-        ),
-        ("Base: <URL:x/>", "Base: <URL:http://h.example/d/x/>"),
-    ],
-)
+@pytest.mark.parametrize(("field", "new"), [
+    ("Location: x", "Location: http://h.example/d/x"),
+    ("location:/x", "location:http://h.example/x"),
+    ("Content-Location: x", "Content-Location: http://h.example/d/x"),
+    ("Refresh: 5; url=x", "Refresh: 5; url=http://h.example/d/x"),
+    ("Refresh: 5", "Refresh: 5"),
+    ("SourceMap: x.map", "SourceMap: http://h.example/d/x.map"),
+    ("X-SourceMap: x.map", "X-SourceMap: http://h.example/d/x.map"),
+    ("Link: <x>; rel=next", "Link: <http://h.example/d/x>; rel=next"),
+    (
+        'Link: <a,b;c>; title="x, <y>", </p>;rel=x',
+        'Link: <http://h.example/d/a,b;c>; title="x, <y>", <http://h.example/p>;rel=x',
+    ),
+    ("Base: <URL:x/>", "Base: <URL:http://h.example/d/x/>"),
+])
 def test_links_in_http_fields_are_found(field: str, new: str) -> None:
     assert rewritten(message(field, body=b"")) == message(new, body=b"")
 
 
-@pytest.mark.parametrize(
-    ("fields", "base", "layer"),
-    [
-        ((), URL, "retrieval"),
-        (("Content-Location: http://c.example/",), URL, "retrieval"),
-        (("Content-Base: http://c.example/",), "http://c.example/", "encapsulating"),
-        (("Content-Base: http://c.example/", "Base: <URL:http://b.example/>"), "http://b.example/", "encapsulating"),
-        (("Content-Base: sub/",), "http://h.example/d/sub/", "encapsulating"),
-    ],
-)
+@pytest.mark.parametrize(("fields", "base", "layer"), [
+    ((), URL, "retrieval"),
+    (("Content-Location: http://c.example/",), URL, "retrieval"),
+    (("Content-Base: http://c.example/",), "http://c.example/", "encapsulating"),
+    (("Content-Base: http://c.example/", "Base: <URL:http://b.example/>"), "http://b.example/", "encapsulating"),
+    (("Content-Base: sub/",), "http://h.example/d/sub/", "encapsulating"),
+])
 def test_http_bodies_have_the_expected_base(fields: tuple[str, ...], base: str, layer: str) -> None:
     row = list(absolve.links(message(*fields), media_type="message/http", url=URL))[-1]
     assert (row.base, row.base_layer, row.entity) == (base, layer, "body[1]")
@@ -263,9 +257,7 @@ DATA = st.tuples(st.binary(min_size=1, max_size=40), st.sampled_from([b"\r\n", b
 
 
 @given(st.lists(DATA), st.sampled_from([b"0\r\n\r\n", b"00;l\r\nT: 1\r\n\r\n", b"0\n"]), st.binary(max_size=90))
-def test_a_changed_body_keeps_its_chunks(
-    chunks: list[tuple[bytes, bytes]], last: bytes, other: bytes
-) -> None:
+def test_a_changed_body_keeps_its_chunks(chunks: list[tuple[bytes, bytes]], last: bytes, other: bytes) -> None:
     raw = b"".join(b"%03x" % len(data) + end + data + b"\r\n" for data, end in chunks) + last
     coding = Chunked()
     value = coding.decode(raw)

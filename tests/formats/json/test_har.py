@@ -190,21 +190,14 @@ def test_the_charset_declared_in_a_text_body_is_ignored() -> None:
     assert read(changed)["content"]["text"] == feed.replace('"я"', '"http://h.example/d/я"')
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "new"),
-    [
-        ("Location", "../x y", "http://h.example/x%20y"),
-        ("location", " x ", " http://h.example/d/x "),
-        ("Content-Location", "x", "http://h.example/d/x"),
-        (
-            "Link",
-            '<x>; rel="next", </y>; rel=prev',
-            '<http://h.example/d/x>; rel="next", <http://h.example/y>; rel=prev',
-        ),
-        ("Refresh", "0; url=x", "0; url=http://h.example/d/x"),
-        ("Base", "<URL:x/>", "<URL:http://h.example/d/x/>"),
-    ],
-)
+@pytest.mark.parametrize(("name", "value", "new"), [
+    ("Location", "../x y", "http://h.example/x%20y"),
+    ("location", " x ", " http://h.example/d/x "),
+    ("Content-Location", "x", "http://h.example/d/x"),
+    ("Link", '<x>; rel="next", </y>; rel=prev', '<http://h.example/d/x>; rel="next", <http://h.example/y>; rel=prev'),
+    ("Refresh", "0; url=x", "0; url=http://h.example/d/x"),
+    ("Base", "<URL:x/>", "<URL:http://h.example/d/x/>"),
+])
 def test_links_in_response_headers_are_found(name: str, value: str, new: str) -> None:
     changed = rewritten(har(entry(None, headers=[("A", "b"), (name, value), ("Server", "x")])))
     assert [field["value"] for field in read(changed)["headers"]] == ["b", new, "x"]
@@ -275,32 +268,26 @@ def test_an_http_archive_is_detected_by_its_content() -> None:
     assert list(absolve.links(b"\xef\xbb\xbf" + har(entry())))
 
 
-@pytest.mark.parametrize(
-    ("data", "code"),
-    [
-        (b"", "no-har"),
-        (b'{"log": {}}', "no-har"),
-        (b'{"log": {"entries": {}}}', "no-har"),
-        (har(entry())[:-3], "malformed-json"),
-        (har(entry()) + b"x", "malformed-json"),
-        (har(entry(content={"comment": json.loads("[" * 90 + "]" * 90)})), "too-deep"),
-    ],
-)
+@pytest.mark.parametrize(("data", "code"), [
+    (b"", "no-har"),
+    (b'{"log": {}}', "no-har"),
+    (b'{"log": {"entries": {}}}', "no-har"),
+    (har(entry())[:-3], "malformed-json"),
+    (har(entry()) + b"x", "malformed-json"),
+    (har(entry(content={"comment": json.loads("[" * 90 + "]" * 90)})), "too-deep"),
+])
 def test_json_that_is_no_http_archive_is_an_error(data: bytes, code: str) -> None:
     with pytest.raises(absolve.DocumentError) as caught:
         rewritten(data)
     assert caught.value.diagnostic.code == code
 
 
-@pytest.mark.parametrize(
-    ("broken", "code", "failed"),
-    [
-        (entry("PGE*", content={"encoding": "base64"}), "broken-base64", True),
-        (entry("x", content={"encoding": "rot13"}), "unknown-encoding", True),
-        (entry(status=206), "partial", False),
-        (entry("<x", media_type="application/xml"), "not-well-formed", True),
-    ],
-)
+@pytest.mark.parametrize(("broken", "code", "failed"), [
+    (entry("PGE*", content={"encoding": "base64"}), "broken-base64", True),
+    (entry("x", content={"encoding": "rot13"}), "unknown-encoding", True),
+    (entry(status=206), "partial", False),
+    (entry("<x", media_type="application/xml"), "not-well-formed", True),
+])
 def test_unreadable_entries_stay_and_the_others_are_rewritten(broken: Any, code: str, failed: bool) -> None:
     data = har(broken, entry())
     assert reported(data) == [(code, failed)]
@@ -355,16 +342,13 @@ CONTENT = {"mimeType": "text/html", "text": "<a href=x>", "size": 10}
 WHOLE: dict[str, Any] = {"request": {"method": "GET", "url": URL}, "response": {"status": 200, "headers": [], "content": CONTENT}}
 
 
-@pytest.mark.parametrize(
-    "entry",
-    [
-        WHOLE,
-        {**WHOLE, "response": {**WHOLE["response"], "content": {}}},
-        {**WHOLE, "response": {**WHOLE["response"], "content": {"text": None}}},
-        {"request": {"url": URL}, "response": {"headers": None, "content": None}},
-        {"request": {"url": URL}, "response": {}},
-    ],
-)
+@pytest.mark.parametrize("entry", [
+    WHOLE,
+    {**WHOLE, "response": {**WHOLE["response"], "content": {}}},
+    {**WHOLE, "response": {**WHOLE["response"], "content": {"text": None}}},
+    {"request": {"url": URL}, "response": {"headers": None, "content": None}},
+    {"request": {"url": URL}, "response": {}},
+])
 def test_an_entry_that_lacks_only_values_is_not_reported(entry: dict[str, Any]) -> None:
     assert reported(har(entry)) == []
 
@@ -379,23 +363,20 @@ def test_an_entry_has_its_number_in_the_array_of_the_file_whatever_the_others_ar
     assert [text[:9] for text in texts if "an entry is" in text][:3] == ["entry[1]:", "entry[3]:", "entry[6]:"]
 
 
-@pytest.mark.parametrize(
-    ("entry", "text"),
-    [
-        (5, "an entry is a number or word, not an object"),
-        ("x", "an entry is a string, not an object"),
-        (None, "an entry is a number or word, not an object"),
-        ([1], "an entry is an array, not an object"),
-        ({}, "its request is missing"),
-        ({"request": {"url": URL}}, "its response is missing"),
-        ({"request": {"url": URL}, "response": None}, "its response is a number or word, not an object"),
-        ({"request": "x", "response": {}}, "its request is a string, not an object"),
-        ({"request": {"url": 5}, "response": {}}, "the URL of its request is a number or word, not a string"),
-        ({"request": {"url": URL}, "response": {"headers": 5}}, "its headers are a number or word, not an array"),
-        ({"request": {"url": URL}, "response": {"content": []}}, "its content is an array, not an object"),
-        ({"request": {"url": URL}, "response": {"content": {"text": 5}}}, "the text of its content is a number or word, not a string"),
-    ],
-)
+@pytest.mark.parametrize(("entry", "text"), [
+    (5, "an entry is a number or word, not an object"),
+    ("x", "an entry is a string, not an object"),
+    (None, "an entry is a number or word, not an object"),
+    ([1], "an entry is an array, not an object"),
+    ({}, "its request is missing"),
+    ({"request": {"url": URL}}, "its response is missing"),
+    ({"request": {"url": URL}, "response": None}, "its response is a number or word, not an object"),
+    ({"request": "x", "response": {}}, "its request is a string, not an object"),
+    ({"request": {"url": 5}, "response": {}}, "the URL of its request is a number or word, not a string"),
+    ({"request": {"url": URL}, "response": {"headers": 5}}, "its headers are a number or word, not an array"),
+    ({"request": {"url": URL}, "response": {"content": []}}, "its content is an array, not an object"),
+    ({"request": {"url": URL}, "response": {"content": {"text": 5}}}, "the text of its content is a number or word, not a string"),
+])
 def test_a_broken_entry_is_reported_and_the_others_are_read(entry: Any, text: str) -> None:
     data = har(WHOLE, entry, WHOLE)
     found = walk(Document(data, name="x.har"), Settings()).diagnostics

@@ -45,31 +45,25 @@ def test_other_json_strings_are_no_references(kind: str) -> None:
         assert [reference for reference in references(kind, text) if reference != "b"] == [], text
 
 
-@pytest.mark.parametrize(
-    ("kind", "text", "expected"),
-    [
-        ("map", '{"imports": {"a": "./a.js", "b": "../b.js", "c": "/c.js", "d": "http://h/d.js"}}', ["./a.js", "../b.js", "/c.js", "http://h/d.js"]),
-        ("map", '{"imports": {"./k/": "/v/"}}', ["./k/", "/v/"]),
-        ("map", '{"scopes": {"s/": {"a": "./a.js"}}}', ["s/", "./a.js"]),
-        ("map", '{"integrity": {"./a.js": "sha384-x"}}', ["./a.js"]),
-        ("map", '{"imports": {"a": "\\u002e/a\\/b"}}', ["./a/b"]),
-        ("map", '{"imports": {"a": "./a\\/b\\/", "b": "./a\\\\/b"}}', ["./a/b/", "./a\\/b"]),
-        ("map", '{"imports": {"a": "./1", "a": "./2"}}', ["./1", "./2"]),
-        ("rules", '{"prefetch": [{"urls": ["a", "/b"]}, {"source": "list", "urls": ["c"]}]}', ["a", "/b", "c"]),
-        ("rules", '{"prerender": [{"where": {"href_matches": "/x"}}, {"urls": ["d"]}]}', ["d"]),
-    ],
-)
+@pytest.mark.parametrize(("kind", "text", "expected"), [
+    ("map", '{"imports": {"a": "./a.js", "b": "../b.js", "c": "/c.js", "d": "http://h/d.js"}}', ["./a.js", "../b.js", "/c.js", "http://h/d.js"]),
+    ("map", '{"imports": {"./k/": "/v/"}}', ["./k/", "/v/"]),
+    ("map", '{"scopes": {"s/": {"a": "./a.js"}}}', ["s/", "./a.js"]),
+    ("map", '{"integrity": {"./a.js": "sha384-x"}}', ["./a.js"]),
+    ("map", '{"imports": {"a": "\\u002e/a\\/b"}}', ["./a/b"]),
+    ("map", '{"imports": {"a": "./a\\/b\\/", "b": "./a\\\\/b"}}', ["./a/b/", "./a\\/b"]),
+    ("map", '{"imports": {"a": "./1", "a": "./2"}}', ["./1", "./2"]),
+    ("rules", '{"prefetch": [{"urls": ["a", "/b"]}, {"source": "list", "urls": ["c"]}]}', ["a", "/b", "c"]),
+    ("rules", '{"prerender": [{"where": {"href_matches": "/x"}}, {"urls": ["d"]}]}', ["d"]),
+])
 def test_json_references_are_found_in_order(kind: str, text: str, expected: list[str]) -> None:
     assert references(kind, text) == expected
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("{", '{"imports": {"a": "./a"}', '{"imports": {"a": "./a"}]', '{"imports": {"a": "./a"}} x', "{'imports': 1}", "[" * 100),
-        *(r'["\x"]', '["\\', '["a\n"]', '["a', "[-]", "[nul]"),
-    ],
-)
+@pytest.mark.parametrize("text", [
+    *("{", '{"imports": {"a": "./a"}', '{"imports": {"a": "./a"}]', '{"imports": {"a": "./a"}} x', "{'imports': 1}", "[" * 100),
+    *(r'["\x"]', '["\\', '["a\n"]', '["a', "[-]", "[nul]"),
+])
 def test_invalid_json_stays_with_a_diagnostic(text: str) -> None:
     (finding,) = walk_import_map(text.encode(), UTF_8, Settings())
     assert isinstance(finding, Finding)
@@ -136,13 +130,10 @@ def test_the_id_of_a_manifest_stays() -> None:
     assert (done["id"], done["scope"], done["icons"][0]["src"]) == ("/app", "http://h.example/a/", "http://h.example/m/i.png")
 
 
-@pytest.mark.parametrize(
-    ("media_type", "text", "old", "new"),
-    [
-        ("application/importmap+json", '{"imports": {"a": "./a.js"}}', '"./a.js', '"http://h.example/m/a.js'),
-        ("application/speculationrules+json", '{"prefetch": [{"urls": ["x"]}]}', '"x', '"http://h.example/m/x'),
-    ],
-)
+@pytest.mark.parametrize(("media_type", "text", "old", "new"), [
+    ("application/importmap+json", '{"imports": {"a": "./a.js"}}', '"./a.js', '"http://h.example/m/a.js'),
+    ("application/speculationrules+json", '{"prefetch": [{"urls": ["x"]}]}', '"x', '"http://h.example/m/x'),
+])
 def test_import_maps_and_speculation_rules_are_documents_too(media_type: str, text: str, old: str, new: str) -> None:
     done = absolve.rewrite(text, media_type=media_type, url="http://h.example/m/")
     assert done == text.replace(old, new)

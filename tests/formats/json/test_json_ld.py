@@ -31,62 +31,56 @@ def rewritten(text: str, media_type: str = "application/ld+json") -> str:
     return str(done)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "null",
-        '"x"',
-        '["x"]',
-        f'{{{SCHEMA}, "name": "n.html", "description": "/d", "articleSection": "#news", "author": "/author/j.html"}}',
-        f'{{{SCHEMA}, "@type": "Person", "@language": "en", "@value": "v"}}',
-        f'{{{SCHEMA}, "url": {{"@value": "x"}}}}',
-        f'{{{SCHEMA}, "url": 1, "sameAs": [null, 1, true, {{}}]}}',
-        f'{{{SCHEMA}, "@id": "_:b0", "knows": {{"@id": "_:x"}}, "url": "_:y"}}',
-        f'{{{SCHEMA}, "@id": "@type", "url": "@id"}}',
-        f'{{{SCHEMA}, "image": "a picture of it", "license": "MIT", "gameLocation": "London", "isPartOf": "Site"}}',
-        f'{{{SCHEMA}, "url": "see the page", "target": "/s?q={{q}}", "urlTemplate": "/x"}}',
-        f'{{{SCHEMA}, "identifier": "node.js", "genre": "/rock", "menu": "menu.html", "additionalType": "x"}}',
-        f'{{{SCHEMA}, "@id": "schema:Person", "sameAs": "schema:x"}}',
-        '{"@context": {"ex": "http://ex.example/"}, "@id": "ex:a"}',
-        '{"@context": {"ex": {"@id": "http://ex.example/"}}, "ex:p": {"@id": "ex:a"}}',
-        '{"@context": {"url": "http://other.example/url"}, "url": "x"}',
-        '{"@context": "http://other.example/c", "url": "x", "image": "i.png"}',
-        '{"@context": {"url": {"@id": "http://schema.org/url", "@type": "http://www.w3.org/2001/XMLSchema#string"}}, "url": "x"}',
-        '{"@context": {"p": {"@id": "http://schema.org/p", "@type": "@vocab"}}, "p": "x"}',
-        '{"@context": ["https://schema.org", {"url": null}], "url": "x"}',
-        '{"@context": ["https://schema.org", null], "url": "x"}',
-        '{"@context": {"@base": null}, "@id": "x"}',
-        '{"@context": {"@base": null}, "a": {"@context": {"@base": "sub/"}, "@id": "x"}}',
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "",
+    "null",
+    '"x"',
+    '["x"]',
+    f'{{{SCHEMA}, "name": "n.html", "description": "/d", "articleSection": "#news", "author": "/author/j.html"}}',
+    f'{{{SCHEMA}, "@type": "Person", "@language": "en", "@value": "v"}}',
+    f'{{{SCHEMA}, "url": {{"@value": "x"}}}}',
+    f'{{{SCHEMA}, "url": 1, "sameAs": [null, 1, true, {{}}]}}',
+    f'{{{SCHEMA}, "@id": "_:b0", "knows": {{"@id": "_:x"}}, "url": "_:y"}}',
+    f'{{{SCHEMA}, "@id": "@type", "url": "@id"}}',
+    f'{{{SCHEMA}, "image": "a picture of it", "license": "MIT", "gameLocation": "London", "isPartOf": "Site"}}',
+    f'{{{SCHEMA}, "url": "see the page", "target": "/s?q={{q}}", "urlTemplate": "/x"}}',
+    f'{{{SCHEMA}, "identifier": "node.js", "genre": "/rock", "menu": "menu.html", "additionalType": "x"}}',
+    f'{{{SCHEMA}, "@id": "schema:Person", "sameAs": "schema:x"}}',
+    '{"@context": {"ex": "http://ex.example/"}, "@id": "ex:a"}',
+    '{"@context": {"ex": {"@id": "http://ex.example/"}}, "ex:p": {"@id": "ex:a"}}',
+    '{"@context": {"url": "http://other.example/url"}, "url": "x"}',
+    '{"@context": "http://other.example/c", "url": "x", "image": "i.png"}',
+    '{"@context": {"url": {"@id": "http://schema.org/url", "@type": "http://www.w3.org/2001/XMLSchema#string"}}, "url": "x"}',
+    '{"@context": {"p": {"@id": "http://schema.org/p", "@type": "@vocab"}}, "p": "x"}',
+    '{"@context": ["https://schema.org", {"url": null}], "url": "x"}',
+    '{"@context": ["https://schema.org", null], "url": "x"}',
+    '{"@context": {"@base": null}, "@id": "x"}',
+    '{"@context": {"@base": null}, "a": {"@context": {"@base": "sub/"}, "@id": "x"}}',
+])
 def test_other_json_ld_strings_are_neither_listed_nor_changed(text: str) -> None:
     assert listed(text) == []
     assert rewritten(text) == text
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (f'{{{SCHEMA}, "@id": "#me"}}', [("@id", "#me")]),
-        (f'{{{SCHEMA}, "id": "me"}}', [("@id", "me")]),
-        (f'{{{SCHEMA}, "@id": ""}}', [("@id", "")]),
-        (f'[{{{SCHEMA}, "url": "x"}}, {{"@id": "y"}}]', [("url", "x"), ("@id", "y")]),
-        (f'{{{SCHEMA}, "@graph": [{{"url": "x"}}, {{"sameAs": ["y", "z"]}}]}}', [("url", "x"), ("sameAs", "y"), ("sameAs", "z")]),
-        (f'{{{SCHEMA}, "image": {{"@list": ["a.png", "b.png"]}}}}', [("image", "a.png"), ("image", "b.png")]),
-        (f'{{{SCHEMA}, "logo": {{"@type": "ImageObject", "contentUrl": "l"}}}}', [("contentUrl", "l")]),
-        (f'{{{SCHEMA}, "genre": "http://g.example/"}}', [("genre", "http://g.example/")]),
-        (f'{{{SCHEMA}, "item": "/books"}}', [("item", "/books")]),
-        ('{"url": "x"}', [("url", "x")]),
-        ('{"url": "x", "@context": {"@vocab": "http://schema.org/"}}', [("url", "x")]),
-        ('{"@context": {"s": "http://schema.org/", "u": "s:url"}, "s:url": "x", "u": "y"}', [("url", "x"), ("url", "y")]),
-        ('{"http://schema.org/url": "x"}', [("url", "x")]),
-        ('{"@context": {"p": {"@id": "http://e.example/p", "@type": "@id"}}, "p": ["x", "y"]}', [("p", "x"), ("p", "y")]),
-        ('{"@context": {"uri": "@id"}, "uri": "x"}', [("@id", "x")]),
-        ('{"@context": {"ex": "http://ex.example/"}, "@id": "ex://a"}', [("@id", "ex://a")]),
-        (f'{{{SCHEMA}, "url": " x\\u002fy "}}', [("url", "x/y")]),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), [
+    (f'{{{SCHEMA}, "@id": "#me"}}', [("@id", "#me")]),
+    (f'{{{SCHEMA}, "id": "me"}}', [("@id", "me")]),
+    (f'{{{SCHEMA}, "@id": ""}}', [("@id", "")]),
+    (f'[{{{SCHEMA}, "url": "x"}}, {{"@id": "y"}}]', [("url", "x"), ("@id", "y")]),
+    (f'{{{SCHEMA}, "@graph": [{{"url": "x"}}, {{"sameAs": ["y", "z"]}}]}}', [("url", "x"), ("sameAs", "y"), ("sameAs", "z")]),
+    (f'{{{SCHEMA}, "image": {{"@list": ["a.png", "b.png"]}}}}', [("image", "a.png"), ("image", "b.png")]),
+    (f'{{{SCHEMA}, "logo": {{"@type": "ImageObject", "contentUrl": "l"}}}}', [("contentUrl", "l")]),
+    (f'{{{SCHEMA}, "genre": "http://g.example/"}}', [("genre", "http://g.example/")]),
+    (f'{{{SCHEMA}, "item": "/books"}}', [("item", "/books")]),
+    ('{"url": "x"}', [("url", "x")]),
+    ('{"url": "x", "@context": {"@vocab": "http://schema.org/"}}', [("url", "x")]),
+    ('{"@context": {"s": "http://schema.org/", "u": "s:url"}, "s:url": "x", "u": "y"}', [("url", "x"), ("url", "y")]),
+    ('{"http://schema.org/url": "x"}', [("url", "x")]),
+    ('{"@context": {"p": {"@id": "http://e.example/p", "@type": "@id"}}, "p": ["x", "y"]}', [("p", "x"), ("p", "y")]),
+    ('{"@context": {"uri": "@id"}, "uri": "x"}', [("@id", "x")]),
+    ('{"@context": {"ex": "http://ex.example/"}, "@id": "ex://a"}', [("@id", "ex://a")]),
+    (f'{{{SCHEMA}, "url": " x\\u002fy "}}', [("url", "x/y")]),
+])
 def test_json_ld_references_are_listed_with_their_property(text: str, expected: list[tuple[str, str]]) -> None:
     assert listed(text) == expected
 
@@ -179,20 +173,17 @@ def test_each_json_ld_property_is_in_one_table() -> None:
 
 
 @pytest.mark.parametrize("size", [0, 1 << 16])  # larger ones are read twice
-@pytest.mark.parametrize(
-    ("text", "targets"),
-    [
-        ('{"url": "x", "@context": {"@base": "b/"}}', ["/d/b/x", "/d/b/"]),
-        ('{"a": {"@context": {"@base": "c/"}, "url": "y"}, "url": "x", "@context": {"@base": "b/"}}', ["/d/b/c/", "/d/b/c/y", "/d/b/x", "/d/b/"]),
-        ('{"a": {"url": "y", "@context": {"@base": "c/"}}, "@context": [{"@base": "b/"}, {"@base": "e/"}], "url": "x"}',
-         ["/d/b/e/c/y", "/d/b/e/c/", "/d/b/", "/d/b/e/", "/d/b/e/x"]),
-        ('[{"@context": {"@base": "b/"}, "url": "x"}, {"url": "y"}, ["z"]]', ["/d/b/", "/d/b/x", "/d/y"]),
-        ('{"@graph": [{"@context": {"@base": "b/"}, "url": ["x", {"@id": "y"}]}], "url": "z"}', ["/d/b/", "/d/b/x", "/d/b/y", "/d/z"]),
-        ('{"@context": {"@base": "b/", "a": {"@id": "c:x", "@context": {"@base": "n/"}}}, "url": "x"}', ["/d/b/", "/d/b/x"]),
-        ('{"@context": {}, "url": "x", "@context": {"@base": "b/"}}', ["/d/b/x", "/d/b/"]),
-        ('{"@context": {"@base": "b/"}, "a": {}, "url": "x", "@graph": [{}, {"url": "y"}]}', ["/d/b/", "/d/b/x", "/d/b/y"]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "targets"), [
+    ('{"url": "x", "@context": {"@base": "b/"}}', ["/d/b/x", "/d/b/"]),
+    ('{"a": {"@context": {"@base": "c/"}, "url": "y"}, "url": "x", "@context": {"@base": "b/"}}', ["/d/b/c/", "/d/b/c/y", "/d/b/x", "/d/b/"]),
+    ('{"a": {"url": "y", "@context": {"@base": "c/"}}, "@context": [{"@base": "b/"}, {"@base": "e/"}], "url": "x"}',
+     ["/d/b/e/c/y", "/d/b/e/c/", "/d/b/", "/d/b/e/", "/d/b/e/x"]),
+    ('[{"@context": {"@base": "b/"}, "url": "x"}, {"url": "y"}, ["z"]]', ["/d/b/", "/d/b/x", "/d/y"]),
+    ('{"@graph": [{"@context": {"@base": "b/"}, "url": ["x", {"@id": "y"}]}], "url": "z"}', ["/d/b/", "/d/b/x", "/d/b/y", "/d/z"]),
+    ('{"@context": {"@base": "b/", "a": {"@id": "c:x", "@context": {"@base": "n/"}}}, "url": "x"}', ["/d/b/", "/d/b/x"]),
+    ('{"@context": {}, "url": "x", "@context": {"@base": "b/"}}', ["/d/b/x", "/d/b/"]),
+    ('{"@context": {"@base": "b/"}, "a": {}, "url": "x", "@graph": [{}, {"url": "y"}]}', ["/d/b/", "/d/b/x", "/d/b/y"]),
+])  # fmt: skip
 def test_a_context_applies_to_its_whole_object_from_any_position(text: str, targets: list[str], size: int) -> None:
     known = f'{{"@context": "https://schema.org", "@graph": {text}}}' + " " * size
     assert [row.target for row in rows(known)][1:] == [f"http://h.example{target}" for target in targets]

@@ -153,20 +153,17 @@ def test_the_charset_is_read_as_mail_programs_write_it(charset: bytes) -> None:
     assert [row.reference for row in rows(data)] == ["é"]
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        b" / mixed ; boundary = B",
-        b"/mixed boundary=B",
-        b'/mixed; charset="UTF-8" boundary="B',
-        b"/mixed; boundary: B (x)",
-        b"/mixed; boundary=B\n \n",
-        b"/mixed; boundary=B\n and no empty line behind the header",
-        b"/alternative; boundary=nowhere\nContent-Type: multipart/mixed; boundary=B",
-        b"/mixed; boundary=B\nContent-Type: multipart/mixed; boundary=nowhere",
-        b"/mixed; boundary=B\nContent-Transfer-Encoding: base64",
-    ],
-)
+@pytest.mark.parametrize("value", [
+    b" / mixed ; boundary = B",
+    b"/mixed boundary=B",
+    b'/mixed; charset="UTF-8" boundary="B',
+    b"/mixed; boundary: B (x)",
+    b"/mixed; boundary=B\n \n",
+    b"/mixed; boundary=B\n and no empty line behind the header",
+    b"/alternative; boundary=nowhere\nContent-Type: multipart/mixed; boundary=B",
+    b"/mixed; boundary=B\nContent-Type: multipart/mixed; boundary=nowhere",
+    b"/mixed; boundary=B\nContent-Transfer-Encoding: base64",
+])
 def test_a_multipart_is_read_as_mail_programs_write_it(value: bytes) -> None:
     old, new = (multipart(html(link)).replace(b"/mixed; boundary=B", value, 1) for link in (LINK, DONE))
     assert rewritten(old) == new
@@ -307,14 +304,11 @@ def test_a_nested_message_has_its_own_base() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("encoding", "raw", "done"),
-    [
-        (b"7BIT", LINK, DONE),
-        (b" quoted-printable ", b'<a href=3d"x">x</a>=20', b'<a href=3d"http://h.example/d/x">x</a>=20'),
-        (b"base64", b"PGEgaHJl\nZj0ieCI+", b"PGEgaHJl\nZj0iaHR0\ncDovL2gu\nZXhhbXBs\nZS9kL3gi\nPg=="),
-    ],
-)
+@pytest.mark.parametrize(("encoding", "raw", "done"), [
+    (b"7BIT", LINK, DONE),
+    (b" quoted-printable ", b'<a href=3d"x">x</a>=20', b'<a href=3d"http://h.example/d/x">x</a>=20'),
+    (b"base64", b"PGEgaHJl\nZj0ieCI+", b"PGEgaHJl\nZj0iaHR0\ncDovL2gu\nZXhhbXBs\nZS9kL3gi\nPg=="),
+])
 def test_bodies_are_read_through_their_content_transfer_encoding(encoding: bytes, raw: bytes, done: bytes) -> None:
     data = multipart(html(b"%b\n", b"Content-Transfer-Encoding:" + encoding + b"\n"))
     assert rewritten(data % raw) == data % done
@@ -365,15 +359,12 @@ def test_header_bases_are_rows_and_made_absolute() -> None:
     assert rewritten(data, base="empty").startswith(b"Content-Base: http://h.example/b/\n")
 
 
-@pytest.mark.parametrize(
-    ("header", "problems"),
-    [
-        (b"Content-Base: javascript:x", ["unsuitable-base"]),
-        (b"Base: sub/", ["unresolved", "unsuitable-base", "relative-base"]),
-        (b"Content-Base: mailto:a@b", ["unsuitable-base"]),
-        (b"Content-Location: http://[x", ["unsuitable-base", "malformed"]),
-    ],
-)
+@pytest.mark.parametrize(("header", "problems"), [
+    (b"Content-Base: javascript:x", ["unsuitable-base"]),
+    (b"Base: sub/", ["unresolved", "unsuitable-base", "relative-base"]),
+    (b"Content-Base: mailto:a@b", ["unsuitable-base"]),
+    (b"Content-Location: http://[x", ["unsuitable-base", "malformed"]),
+])
 def test_problems_of_a_header_base_are_on_its_row(header: bytes, problems: list[str]) -> None:
     assert rows(header + b"\n\n", url=None)[0].problems == problems
 
@@ -595,21 +586,18 @@ def test_the_length_of_a_message_in_a_mailbox_is_written_again_if_it_was_right(o
     assert absolve.verify(data, mailbox(new, sizes[0]), media_type="application/mbox", url=URL)
 
 
-@pytest.mark.parametrize(
-    ("fields", "right"),
-    [
-        (b"Content-Length: %(is)d\nContent-Length: %(is)d\n", b"Content-Length: %(now)d\nContent-Length: %(now)d\n"),
-        (b"Content-Length: %(is)d\nContent-Length: 5\n", b"Content-Length: %(now)d\nContent-Length: 5\n"),
-        (b"Content-Length: 5\nContent-Length: %(is)d\n", b"Content-Length: 5\nContent-Length: %(now)d\n"),
-        (b"Content-Length:\n %(is)d\n", b"Content-Length:\n %(now)d\n"),
-        (b"Content-Length: %(is)d\n \n", b"Content-Length: %(now)d\n \n"),
-        (b"Content-Length: %(is)018d\n", b"Content-Length: %(now)d\n"),
-        (b"Content-Length: %(is)d\n x\n", None),
-        (b"Content-Length: %(is)d\x0b\n", None),
-        (b"Content-Length: %(is)019d\n", None),
-        (b"X: x\n Content-Length: %(is)d\n", None),
-    ],
-)
+@pytest.mark.parametrize(("fields", "right"), [
+    (b"Content-Length: %(is)d\nContent-Length: %(is)d\n", b"Content-Length: %(now)d\nContent-Length: %(now)d\n"),
+    (b"Content-Length: %(is)d\nContent-Length: 5\n", b"Content-Length: %(now)d\nContent-Length: 5\n"),
+    (b"Content-Length: 5\nContent-Length: %(is)d\n", b"Content-Length: 5\nContent-Length: %(now)d\n"),
+    (b"Content-Length:\n %(is)d\n", b"Content-Length:\n %(now)d\n"),
+    (b"Content-Length: %(is)d\n \n", b"Content-Length: %(now)d\n \n"),
+    (b"Content-Length: %(is)018d\n", b"Content-Length: %(now)d\n"),
+    (b"Content-Length: %(is)d\n x\n", None),
+    (b"Content-Length: %(is)d\x0b\n", None),
+    (b"Content-Length: %(is)019d\n", None),
+    (b"X: x\n Content-Length: %(is)d\n", None),
+])
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
 def test_each_right_length_of_a_message_is_written_again_whether_folded_or_not(fields: bytes, right: bytes | None, end: bytes) -> None:
     def mailbox(fields: bytes, message: bytes) -> bytes:

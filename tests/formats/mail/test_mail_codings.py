@@ -49,21 +49,18 @@ def edited(raw: bytes, *edits: tuple[int, int, bytes]) -> bytes:
     return splice(data, [edit for some in done for edit in some])[100:-100]
 
 
-@pytest.mark.parametrize(
-    ("raw", "edit", "done"),
-    [
-        (b"ab=\r\ncd", (1, 1, b"="), b"a=3Db=\r\ncd"),
-        (b"ab=\r\ncd", (0, 2, b"x"), b"x=\r\ncd"),
-        (b"ab=\r\ncd", (2, 2, b"x"), b"ab=\r\nxcd"),
-        (b"ab=\r\ncd", (1, 3, b"x"), b"axd"),
-        (b"a=3db", (1, 2, b"\xe9"), b"a=E9b"),
-        (b"a\r\n", (1, 1, b" "), b"a=20\r\n"),
-        (b"a", (1, 1, b"\t"), b"a=09"),
-        (b"a\r\nb", (3, 3, b"--x"), b"a\r\n=2D-xb"),
-        (b"a\r\nb", (3, 3, b"From "), b"a\r\n=46rom b"),
-        (b"a", (1, 1, b"x\r\ny"), b"ax=0D=0Ay"),
-    ],
-)
+@pytest.mark.parametrize(("raw", "edit", "done"), [
+    (b"ab=\r\ncd", (1, 1, b"="), b"a=3Db=\r\ncd"),
+    (b"ab=\r\ncd", (0, 2, b"x"), b"x=\r\ncd"),
+    (b"ab=\r\ncd", (2, 2, b"x"), b"ab=\r\nxcd"),
+    (b"ab=\r\ncd", (1, 3, b"x"), b"axd"),
+    (b"a=3db", (1, 2, b"\xe9"), b"a=E9b"),
+    (b"a\r\n", (1, 1, b" "), b"a=20\r\n"),
+    (b"a", (1, 1, b"\t"), b"a=09"),
+    (b"a\r\nb", (3, 3, b"--x"), b"a\r\n=2D-xb"),
+    (b"a\r\nb", (3, 3, b"From "), b"a\r\n=46rom b"),
+    (b"a", (1, 1, b"x\r\ny"), b"ax=0D=0Ay"),
+])
 def test_an_edit_of_quoted_printable_changes_no_other_byte(raw: bytes, edit: tuple[int, int, bytes], done: bytes) -> None:
     assert edited(raw, edit) == done
 
@@ -115,16 +112,13 @@ def test_edits_of_quoted_printable_decode_to_the_edited_value_within_the_line_le
     assert max(map(len, done.split(b"\n"))) <= max(77, *map(len, raw.split(b"\n")))
 
 
-@pytest.mark.parametrize(
-    ("raw", "new"),
-    [
-        (b"YWJj", b"YWJjZGVm"),
-        (b"YWJj\r\n", b"YWJjZGVm\r\n"),
-        (b"\r\nYW\r\nJj\r\n\r\n", b"\r\nYW\r\nJj\r\nZG\r\nVm\r\n\r\n"),
-        (b"YWJj\nYWJj", b"YWJj\nZGVm"),
-        (b"YWJj" * 30, b"YWJjZGVm"),
-    ],
-)
+@pytest.mark.parametrize(("raw", "new"), [
+    (b"YWJj", b"YWJjZGVm"),
+    (b"YWJj\r\n", b"YWJjZGVm\r\n"),
+    (b"\r\nYW\r\nJj\r\n\r\n", b"\r\nYW\r\nJj\r\nZG\r\nVm\r\n\r\n"),
+    (b"YWJj\nYWJj", b"YWJj\nZGVm"),
+    (b"YWJj" * 30, b"YWJjZGVm"),
+])
 def test_base64_keeps_its_width_and_line_ends(raw: bytes, new: bytes) -> None:
     assert Base64(raw).encode(b"abcdef") == new
 

@@ -12,18 +12,15 @@ def facts(data: bytes) -> absolve.DocumentRow:
     return next(absolve.documents(data, media_type="application/xml", url="http://h/d/"))
 
 
-@pytest.mark.parametrize(
-    ("data", "title"),
-    [
-        (SVG % (b"", b""), None),
-        (SVG % (b"", b"<g><title>no</title></g><title> a <!-- x -->&amp;<![CDATA[<b>]]></title><title>c</title>"), "a &<b>"),
-        (SVG % (b"", b"<title/>"), ""),
-        (XHTML % (b"", b"<svg xmlns='http://www.w3.org/2000/svg'><title>no</title></svg><title>a&#x62;</title>"), "ab"),
-        (XHTML % (b"", b"<template><title>no</title></template><title>a</title><title>b</title>"), "a"),
-        (b"<rss><channel><title>no</title></channel></rss>", None),
-        (b"<!DOCTYPE svg [<!ENTITY e 'text'>]>" + SVG % (b"", b"<title>a &e;</title>"), "a &e;"),
-    ],
-)
+@pytest.mark.parametrize(("data", "title"), [
+    (SVG % (b"", b""), None),
+    (SVG % (b"", b"<g><title>no</title></g><title> a <!-- x -->&amp;<![CDATA[<b>]]></title><title>c</title>"), "a &<b>"),
+    (SVG % (b"", b"<title/>"), ""),
+    (XHTML % (b"", b"<svg xmlns='http://www.w3.org/2000/svg'><title>no</title></svg><title>a&#x62;</title>"), "ab"),
+    (XHTML % (b"", b"<template><title>no</title></template><title>a</title><title>b</title>"), "a"),
+    (b"<rss><channel><title>no</title></channel></rss>", None),
+    (b"<!DOCTYPE svg [<!ENTITY e 'text'>]>" + SVG % (b"", b"<title>a &e;</title>"), "a &e;"),
+])
 def test_the_title_is_that_of_a_browser(data: bytes, title: str | None) -> None:
     assert facts(data).title == title
 

@@ -104,25 +104,22 @@ WORD: Final = '<w:document xmlns:w="http://schemas.openxmlformats.org/wordproces
 SHEET: Final = '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><f>%s</f></worksheet>'
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "found"),
-    [
-        ("word/document.xml", WORD % '<w:instrText> HYPERLINK "http://o/?a&amp;b" \\o "t" </w:instrText>', ["http://o/?a&b"]),
-        ("word/footer1.xml", WORD % '<w:fldSimple w:instr="hyperlink &quot;b.docx&quot; \\l &quot;x&quot;"/>', ["b.docx"]),
-        ("word/document.xml", WORD % "<w:instrText>HYPERLINK http://o/</w:instrText>", ["http://o/"]),
-        ("word/document.xml", WORD % '<w:instrText>HYPERLINK \\l "m"</w:instrText><w:instrText>REF "HYPERLINK x"</w:instrText>', []),
-        ("word/document.xml", WORD % '<w:instrText>HYPERLINK "C:\\\\x"</w:instrText><w:delInstrText>HYPERLINK "x"</w:delInstrText>', []),
-        ("xl/worksheets/sheet1.xml", SHEET % 'IF(A1,HYPERLINK("http://o/a"),HYPERLINK("http://o/b", "b"))', ["http://o/a", "http://o/b"]),
-        ("xl/worksheets/sheet1.xml", SHEET % 'HYPERLINK("http://o/"&amp;A1)&amp;HYPERLINK(A2)', []),
-        ("xl/worksheets/sheet1.xml", SHEET % '"=HYPERLINK("&amp;CHAR(34)&amp;A1&amp;CHAR(34)&amp;")"', []),
-        ("xl/worksheets/sheet1.xml", SHEET % '"HYPERLINK("&amp;A1&amp;")"', []),
-        ("xl/worksheets/sheet1.xml", SHEET % 'IF(A1="","","=HYPERLINK("&amp;B1&amp;","&amp;C1&amp;")")', []),
-        ("xl/worksheets/sheet1.xml", SHEET % '"a ""HYPERLINK(""b"")"&amp;HYPERLINK("http://o/a", A1)', ["http://o/a"]),
-        ("xl/worksheets/sheet1.xml", SHEET % "'it''s \"HYPERLINK(\"q\")'!A1&amp;HYPERLINK( \"http://o/a\" )", ["http://o/a"]),
-        ("xl/worksheets/sheet1.xml", SHEET % 'T[say "x]&amp;HYPERLINK("http://o/a")&amp;T["]', ["http://o/a"]),
-        ("xl/worksheets/sheet1.xml", SHEET % 'MY.HYPERLINK("a")&amp;ÄHYPERLINK("a")&amp;HYPERLINK("a""b")', []),
-    ],
-)
+@pytest.mark.parametrize(("name", "text", "found"), [
+    ("word/document.xml", WORD % '<w:instrText> HYPERLINK "http://o/?a&amp;b" \\o "t" </w:instrText>', ["http://o/?a&b"]),
+    ("word/footer1.xml", WORD % '<w:fldSimple w:instr="hyperlink &quot;b.docx&quot; \\l &quot;x&quot;"/>', ["b.docx"]),
+    ("word/document.xml", WORD % "<w:instrText>HYPERLINK http://o/</w:instrText>", ["http://o/"]),
+    ("word/document.xml", WORD % '<w:instrText>HYPERLINK \\l "m"</w:instrText><w:instrText>REF "HYPERLINK x"</w:instrText>', []),
+    ("word/document.xml", WORD % '<w:instrText>HYPERLINK "C:\\\\x"</w:instrText><w:delInstrText>HYPERLINK "x"</w:delInstrText>', []),
+    ("xl/worksheets/sheet1.xml", SHEET % 'IF(A1,HYPERLINK("http://o/a"),HYPERLINK("http://o/b", "b"))', ["http://o/a", "http://o/b"]),
+    ("xl/worksheets/sheet1.xml", SHEET % 'HYPERLINK("http://o/"&amp;A1)&amp;HYPERLINK(A2)', []),
+    ("xl/worksheets/sheet1.xml", SHEET % '"=HYPERLINK("&amp;CHAR(34)&amp;A1&amp;CHAR(34)&amp;")"', []),
+    ("xl/worksheets/sheet1.xml", SHEET % '"HYPERLINK("&amp;A1&amp;")"', []),
+    ("xl/worksheets/sheet1.xml", SHEET % 'IF(A1="","","=HYPERLINK("&amp;B1&amp;","&amp;C1&amp;")")', []),
+    ("xl/worksheets/sheet1.xml", SHEET % '"a ""HYPERLINK(""b"")"&amp;HYPERLINK("http://o/a", A1)', ["http://o/a"]),
+    ("xl/worksheets/sheet1.xml", SHEET % "'it''s \"HYPERLINK(\"q\")'!A1&amp;HYPERLINK( \"http://o/a\" )", ["http://o/a"]),
+    ("xl/worksheets/sheet1.xml", SHEET % 'T[say "x]&amp;HYPERLINK("http://o/a")&amp;T["]', ["http://o/a"]),
+    ("xl/worksheets/sheet1.xml", SHEET % 'MY.HYPERLINK("a")&amp;ÄHYPERLINK("a")&amp;HYPERLINK("a""b")', []),
+])
 def test_hyperlinks_in_fields_and_formulas_are_links(name: str, text: str, found: list[str]) -> None:
     data = word(relationships(), **{name: text})
     assert rows(data, "reference") == [[reference] for reference in found]
@@ -170,14 +167,12 @@ def test_the_check_compares_the_tokens_of_formulas() -> None:
 
 
 NAMELESS: Final = {
-    "workbook": zipped(
-        {
-            "docProps/app.xml": "<Properties/>",
-            "xl/worksheets/sheet1.xml": SHEET % 'HYPERLINK("x.html")',
-            "xl/worksheets/_rels/sheet1.xml.rels": relationships("rel.html"),
-            "[Content_Types].xml": "<Types/>",
-        }
-    ),
+    "workbook": zipped({
+        "docProps/app.xml": "<Properties/>",
+        "xl/worksheets/sheet1.xml": SHEET % 'HYPERLINK("x.html")',
+        "xl/worksheets/_rels/sheet1.xml.rels": relationships("rel.html"),
+        "[Content_Types].xml": "<Types/>",
+    }),
     "text": open_document('<text:a xlink:href="../x.html"/><text:a xlink:href="../rel.html"/>'),
     "zipped again": zipped({"content.xml": members(open_document('<text:a xlink:href="../x.html"/><text:a xlink:href="../rel.html"/>'))["content.xml"], "mimetype": registry.OPEN_DOCUMENT[0]}),
 }

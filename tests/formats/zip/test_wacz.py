@@ -12,13 +12,11 @@ URL = "http://a.example/d/"
 
 
 def wacz(page: bytes = b'<a href="x">x</a>') -> bytes:
-    return zipped(
-        {
-            "archive/data.warc": record(URL, page),
-            "indexes/index.cdx": b'http://a.example/d/ 20250508195248245 {"offset": 0}\n',
-            "datapackage.json": json.dumps({"profile": "data-package", "homepage": "y"}).encode(),
-        }
-    )
+    return zipped({
+        "archive/data.warc": record(URL, page),
+        "indexes/index.cdx": b'http://a.example/d/ 20250508195248245 {"offset": 0}\n',
+        "datapackage.json": json.dumps({"profile": "data-package", "homepage": "y"}).encode(),
+    })
 
 
 def test_each_record_has_its_own_url() -> None:

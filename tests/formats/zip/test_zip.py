@@ -204,15 +204,12 @@ def named(raw: bytes, *, is_utf_8: bool) -> bytes:
     return data[:6] + flags + data[8 : start + 8] + flags + data[start + 10 :]
 
 
-@pytest.mark.parametrize(
-    ("raw", "is_utf_8", "name"),
-    [
-        (b"\x81.html", False, "\xfc.html"),
-        (b"\xc3\xbc.html", False, "\xfc.html"),
-        (b"\xc3\xbc.html", True, "\xfc.html"),
-        (b"\x81.html", True, "\ufffd.html"),
-    ],
-)
+@pytest.mark.parametrize(("raw", "is_utf_8", "name"), [
+    (b"\x81.html", False, "\xfc.html"),
+    (b"\xc3\xbc.html", False, "\xfc.html"),
+    (b"\xc3\xbc.html", True, "\xfc.html"),
+    (b"\x81.html", True, "\ufffd.html"),
+])
 def test_member_names_are_utf_8_if_valid_else_code_page_437(raw: bytes, is_utf_8: bool, name: str) -> None:
     assert [row.entity for row in absolve.links(named(raw, is_utf_8=is_utf_8), name="x.zip")] == [f"{name}[1]"] * 2
 
@@ -221,12 +218,10 @@ def test_member_names_are_utf_8_if_valid_else_code_page_437(raw: bytes, is_utf_8
 
 
 def test_links_between_members_are_internal() -> None:
-    data = package(
-        {
-            "a b.html": "<a href='d/é.html'><a href='d/%C3%A9.html'><a href=no.html><a href=//h/>".encode(),
-            "d/é.html": b"",
-        }
-    )
+    data = package({
+        "a b.html": "<a href='d/é.html'><a href='d/%C3%A9.html'><a href=no.html><a href=//h/>".encode(),
+        "d/é.html": b"",
+    })
     assert links(data) == [
         ("d/é.html", "package:///d/é.html", "internal"),
         ("d/%C3%A9.html", "package:///d/%C3%A9.html", "internal"),
@@ -467,26 +462,23 @@ def old_package(name: bytes, page: bytes) -> bytes:
     return package({"index.html": page, place.decode(): b"<p>"}, method=zipfile.ZIP_STORED).replace(place, name)
 
 
-@pytest.mark.parametrize(
-    ("name", "charset", "declared", "reference"),
-    [
-        ("表.html", "cp932", "shift_jis", "表.html"),  # whose last byte is that of a backslash
-        ("表/ソ能.html", "cp932", "utf-8", "表/ソ能.html"),
-        ("表\\十.html", "cp932", "utf-8", quote("表/十.html")),
-        ("表.html", "cp932", "euc-jp", "表.html"),
-        ("山.html", "gbk", "gbk", "山.html"),
-        ("誠/联通.html", "gbk", "utf-8", "誠/联通.html"),
-        ("許功.html", "cp950", "big5", "許功.html"),
-        ("배.html", "cp949", "euc-kr", "배.html"),
-        ("лодка.html", "cp866", "windows-1251", "лодка.html"),
-        ("лодка.html", "cp1251", "windows-1251", "лодка.html"),
-        ("лодка.html", "cp866", "utf-8", quote("лодка.html")),
-        ("Müller.html", "cp850", "iso-8859-1", "M&#252;ller.html"),
-        ("łódź.html", "cp852", "windows-1250", "łódź.html"),
-        ("Ø.html", "cp850", "utf-8", "Ø.html"),
-        ("表.html", "cp932", "shift_jis", "%95%5C.html"),
-    ],
-)
+@pytest.mark.parametrize(("name", "charset", "declared", "reference"), [
+    ("表.html", "cp932", "shift_jis", "表.html"),  # whose last byte is that of a backslash
+    ("表/ソ能.html", "cp932", "utf-8", "表/ソ能.html"),
+    ("表\\十.html", "cp932", "utf-8", quote("表/十.html")),
+    ("表.html", "cp932", "euc-jp", "表.html"),
+    ("山.html", "gbk", "gbk", "山.html"),
+    ("誠/联通.html", "gbk", "utf-8", "誠/联通.html"),
+    ("許功.html", "cp950", "big5", "許功.html"),
+    ("배.html", "cp949", "euc-kr", "배.html"),
+    ("лодка.html", "cp866", "windows-1251", "лодка.html"),
+    ("лодка.html", "cp1251", "windows-1251", "лодка.html"),
+    ("лодка.html", "cp866", "utf-8", quote("лодка.html")),
+    ("Müller.html", "cp850", "iso-8859-1", "M&#252;ller.html"),
+    ("łódź.html", "cp852", "windows-1250", "łódź.html"),
+    ("Ø.html", "cp850", "utf-8", "Ø.html"),
+    ("表.html", "cp932", "shift_jis", "%95%5C.html"),
+])
 def test_a_name_without_the_flag_of_utf_8_is_in_the_charset_in_which_pages_have_it(
     name: str, charset: str, declared: str, reference: str
 ) -> None:

@@ -42,21 +42,18 @@ def seen(browser: Browser, page: str | bytes, url: str = URL, charset: str | Non
 # --- the list of links ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("page", "links"),
-    [
-        ("<a href=x></a>", [("a", "href", "x", "http://h.example/d/x")]),
-        ("<base href=/b/><a href=' x '></a>", [("base", "href", "/b/", "http://h.example/b/"), ("a", "href", " x ", "http://h.example/b/x")]),
-        ("<base href=b/><base href=c/>", [("base", "href", "b/", "http://h.example/d/b/"), ("base", "href", "c/", "http://h.example/d/c/")]),
-        ("<base href='http://['>", [("base", "href", "http://[", None)]),
-        ("<img src='http://[x'>", [("img", "src", "http://[x", None)]),
-        ("<noscript><img src=n></noscript>", [("img", "src", "n", "http://h.example/d/n")]),
-        ("<svg><linearGradient xlink:href='#i'/></svg>", [("lineargradient", "xlink:href", "#i", f"{URL}#i")]),
-        ("<template><a href=t><template><a href=u></template></template>", [("a", "href", "t", "http://h.example/d/t"), ("a", "href", "u", "http://h.example/d/u")]),
-        ("<p><template shadowrootmode=open><a href=s></a></template></p>", [("a", "href", "s", "http://h.example/d/s")]),
-        ("<a href='?\u00e9'></a>", [("a", "href", "?\u00e9", f"{URL}?%E9")]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("page", "links"), [
+    ("<a href=x></a>", [("a", "href", "x", "http://h.example/d/x")]),
+    ("<base href=/b/><a href=' x '></a>", [("base", "href", "/b/", "http://h.example/b/"), ("a", "href", " x ", "http://h.example/b/x")]),
+    ("<base href=b/><base href=c/>", [("base", "href", "b/", "http://h.example/d/b/"), ("base", "href", "c/", "http://h.example/d/c/")]),
+    ("<base href='http://['>", [("base", "href", "http://[", None)]),
+    ("<img src='http://[x'>", [("img", "src", "http://[x", None)]),
+    ("<noscript><img src=n></noscript>", [("img", "src", "n", "http://h.example/d/n")]),
+    ("<svg><linearGradient xlink:href='#i'/></svg>", [("lineargradient", "xlink:href", "#i", f"{URL}#i")]),
+    ("<template><a href=t><template><a href=u></template></template>", [("a", "href", "t", "http://h.example/d/t"), ("a", "href", "u", "http://h.example/d/u")]),
+    ("<p><template shadowrootmode=open><a href=s></a></template></p>", [("a", "href", "s", "http://h.example/d/s")]),
+    ("<a href='?\u00e9'></a>", [("a", "href", "?\u00e9", f"{URL}?%E9")]),
+])  # fmt: skip
 def test_the_browser_lists_each_link_with_its_url(
     browser: Browser, page: str, links: list[tuple[str, str, str, str | None]]
 ) -> None:
@@ -70,16 +67,13 @@ def test_the_browser_lists_the_same_links_of_the_fixtures(browser: Browser, name
     assert not any(compared(entity, listed(entity), view))
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "formasaurus/destinet.eu-1.html",  # clones
-        "formasaurus/fideamerica.com-1.html",  # a base element
-        "metascraper/metascraper-logo-favicon/test/fixtures/theverge.html",  # inline SVG
-        "metascraper/metascraper/test/integration/github/input.html",  # templates
-        "formasaurus/www.dragees-massardier.fr-3.html",
-    ],
-)
+@pytest.mark.parametrize("name", [
+    "formasaurus/destinet.eu-1.html",  # clones
+    "formasaurus/fideamerica.com-1.html",  # a base element
+    "metascraper/metascraper-logo-favicon/test/fixtures/theverge.html",  # inline SVG
+    "metascraper/metascraper/test/integration/github/input.html",  # templates
+    "formasaurus/www.dragees-massardier.fr-3.html",
+])
 def test_the_browser_lists_the_same_links_of_real_pages(browser: Browser, shared: Path, name: str) -> None:
     view, entity = seen(browser, (shared / "pages" / name).read_bytes())
     assert len(view.links) > 20
@@ -125,14 +119,11 @@ def test_the_browser_runs_no_script(browser: Browser) -> None:
     assert [link[:3] for link in view.links] == [("img", "src", "data:,")]
 
 
-@pytest.mark.parametrize(
-    ("document", "message"),
-    [
-        (Document(b"<a href=x>", media_type="text/html"), "--url says it"),
-        (Document(b"<a href=x>", media_type="text/html", url="file:///p.html"), "this is file:///p.html"),
-        (Document(b"a {}", media_type="text/css", url=URL), "this is text/css"),
-    ],
-)
+@pytest.mark.parametrize(("document", "message"), [
+    (Document(b"<a href=x>", media_type="text/html"), "--url says it"),
+    (Document(b"<a href=x>", media_type="text/html", url="file:///p.html"), "this is file:///p.html"),
+    (Document(b"a {}", media_type="text/css", url=URL), "this is text/css"),
+])
 def test_a_document_that_no_browser_opens_is_an_error(program: str, document: Document, message: str) -> None:
     with Browser(program, 60) as never_started, pytest.raises(DocumentError, match=message):
         never_started.view(document, walk(document, Settings(profile="whatwg")))
