@@ -2,7 +2,6 @@
 
 import array
 import io
-import mmap
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime

@@ -6,8 +6,7 @@ from absolve.document.holdings import fold, keeper_of, named_by, only_alike, sav
 
 FILES = {
     "index.html", "docs/p.html", "docs/index.htm", "a b.html", "c%20d.html", "q.html?x=1", "s.css", "docs/é.png",
-    "x:y.html", "l.php@c=1", "r.html?to=%2Fa%2Fb",
-    "w.html?u=http%3A%2F%2Fh", "d.php%3fp=1",
+    "x:y.html", "l.php@c=1", "r.html?to=%2Fa%2Fb", "w.html?u=http%3A%2F%2Fh", "d.php%3fp=1",
 }  # fmt: skip
 
 

@@ -73,9 +73,7 @@ def test_labels_are_matched_as_in_the_encoding_standard(label: str, name: str) -
 
 def test_all_charsets_but_utf_16_and_iso_2022_jp_are_ascii_compatible() -> None:
     assert {charset.name for charset in CHARSETS} - {charset.name for charset in TRANSPARENT} == {
-        "iso-2022-jp",
-        "utf-16be",
-        "utf-16le",
+        "iso-2022-jp", "utf-16be", "utf-16le",
     }
 
 

@@ -31,10 +31,9 @@ class Choices:
 
 
 MARKUP: Final = (
-    "<", ">", "</noscript>", "</style>", "</script>", "</title>", "</textarea>", "</template>", "</svg>",
-    "</noframes>", "<svg/onload=alert(1)>", "<script>alert(1)</script>", "<img src=x onerror=alert`1`>", "<!--",
-    "<![CDATA[", "<?", "]]>", "]]", "]", "--", "-", "-->", "--!>", "--!", "!>", "?>", "<![endif]-->", "<!", "</",
-    "<a",
+    "<", ">", "</noscript>", "</style>", "</script>", "</title>", "</textarea>", "</template>", "</svg>", "</noframes>",
+    "<svg/onload=alert(1)>", "<script>alert(1)</script>", "<img src=x onerror=alert`1`>", "<!--", "<![CDATA[", "<?",
+    "]]>", "]]", "]", "--", "-", "-->", "--!>", "--!", "!>", "?>", "<![endif]-->", "<!", "</", "<a",
 )
 QUOTES: Final = (
     '"', "'", "`", "=", " onload=alert(1) ", '"onload="alert(1)', "'onload='alert(1)", "\\", "\\\\", "\\'", '\\"',

@@ -112,12 +112,8 @@ def test_a_base_element_that_is_too_long_is_unchanged(base: Any) -> None:
 
 
 @pytest.mark.parametrize("page", [
-    b"<iframe srcdoc=\"<a href='x'>\">",
-    b"<style>a{b:url(x)}</style>",
-    b"<p style='a:url(x)'>",
-    b"<img srcset='x, y 2x'>",
-    b"<a ping='x y'>",
-    b"<object codebase='y/' data='x'>",
+    b"<iframe srcdoc=\"<a href='x'>\">", b"<style>a{b:url(x)}</style>", b"<p style='a:url(x)'>",
+    b"<img srcset='x, y 2x'>", b"<a ping='x y'>", b"<object codebase='y/' data='x'>",
     b"<object codebase='http://g/yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy/' data='x'>",
 ])
 def test_a_base_that_is_too_long_applies_to_inner_documents(page: bytes) -> None:

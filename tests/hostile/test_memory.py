@@ -16,27 +16,11 @@ _SOME = 500_000  # bytes that any document may take here
 _PER_LINK, _PER_PART = 500, 2500  # bytes: the figures of docs/reference/limits.md
 _KEPT = 5_000_000  # bytes of the small documents inside another that are walked only once
 _NAMES = (
-    "ping",
-    "srcset, unquoted",
-    "srcsets, unquoted",
-    "pings, unquoted",
-    "srcset of a and space",
-    "srcset of descriptors",
-    "UTF-16, srcset of a and space",
-    "two-byte charset, srcset",
-    "two-byte charset, style",
-    "style attribute of urls",
-    "meta attributes",
-    "base elements",
-    "base elements and links",
-    "ping, unquoted with references",
-    "unclosed svg",
-    "deep svg, breakouts",
-    "XML, pseudo-attributes",
-    "XML, instructions",
-    "mail, 8 deep",
-    "WARC, one record of links",
-    "WARC, one record that says all of its links",
+    "ping", "srcset, unquoted", "srcsets, unquoted", "pings, unquoted", "srcset of a and space",
+    "srcset of descriptors", "UTF-16, srcset of a and space", "two-byte charset, srcset", "two-byte charset, style",
+    "style attribute of urls", "meta attributes", "base elements", "base elements and links",
+    "ping, unquoted with references", "unclosed svg", "deep svg, breakouts", "XML, pseudo-attributes",
+    "XML, instructions", "mail, 8 deep", "WARC, one record of links", "WARC, one record that says all of its links",
     "WACZ, one record of links",
 )
 

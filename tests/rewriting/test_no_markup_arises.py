@@ -77,13 +77,8 @@ def test_a_processing_instruction_does_not_end_between_new_and_kept_bytes() -> N
 # --- schemes that run code --------------------------------------------------------------------------------------------
 
 RUN_CODE = [
-    "javascript://%0aalert(1)//",
-    "java&#10;script://%0aalert(1)//",
-    "&#1;javascript://%0aalert(1)//",
-    "JaVaScRiPt://x/",
-    "vbscript://x/",
-    "vb&#9;script://x/",
-    "data://x/",
+    "javascript://%0aalert(1)//", "java&#10;script://%0aalert(1)//", "&#1;javascript://%0aalert(1)//",
+    "JaVaScRiPt://x/", "vbscript://x/", "vb&#9;script://x/", "data://x/",
 ]
 
 

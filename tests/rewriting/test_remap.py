@@ -14,19 +14,10 @@ DOCS = Change("http://old.example/docs", "https://docs.example/v2")
 
 
 @pytest.mark.parametrize("url", [
-    "http://notold.example/",
-    "http://old.example.org/",
-    "http://www.old.example/",
-    "https://old.example/",
-    "http://old.example:8080/",
-    "http://old.example@evil.example/",
-    "http://user@old.example/",
-    "http://evil.example/http://old.example/",
-    "http://evil.example/?u=http://old.example",
-    "mailto:x@old.example",
-    "old.example/docs",
-    "/docs",
-    "",
+    "http://notold.example/", "http://old.example.org/", "http://www.old.example/", "https://old.example/",
+    "http://old.example:8080/", "http://old.example@evil.example/", "http://user@old.example/",
+    "http://evil.example/http://old.example/", "http://evil.example/?u=http://old.example", "mailto:x@old.example",
+    "old.example/docs", "/docs", "",
 ])
 def test_urls_that_only_look_like_the_old_url_stay(url: str) -> None:
     assert Remapping([SITE, DOCS])(url) is None

@@ -40,17 +40,10 @@ def test_no_rows_are_no_lines() -> None:
 
 def test_links_are_grouped_by_document_and_aligned() -> None:
     assert drawn(PAGE) == [
-        "p.html",
-        "  1:13  other       http://h.example/dir/",
-        "  base http://h.example/dir/ (embedded)",
-        "  2:10  navigation  x.html   → http://h.example/dir/x.html",
-        "  2:32  navigation  http://[ → (nowhere)",
-        "                    ! malformed",
-        "  2:59  image       http://h.example/a.png",
-        "  2:93  navigation  mailto:a@b",
-        "",
-        "p.html srcdoc[1]",
-        "  base http://h.example/dir/ (encapsulating)",
+        "p.html", "  1:13  other       http://h.example/dir/", "  base http://h.example/dir/ (embedded)",
+        "  2:10  navigation  x.html   → http://h.example/dir/x.html", "  2:32  navigation  http://[ → (nowhere)",
+        "                    ! malformed", "  2:59  image       http://h.example/a.png",
+        "  2:93  navigation  mailto:a@b", "", "p.html srcdoc[1]", "  base http://h.example/dir/ (encapsulating)",
         "  1:9  navigation  y → http://h.example/dir/y",
     ]
 

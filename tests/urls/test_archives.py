@@ -38,13 +38,9 @@ def test_the_url_and_the_time_of_a_capture_are_in_the_url_of_the_archive(url: st
 
 
 @pytest.mark.parametrize("url", [
-    "http://e.example/",
-    "https://web.archive.org/",
-    "https://web.archive.org/web/*/http://e.example/",
-    "https://web.archive.org/details/x",
-    "http://e.example/?u=/web/2015/http://o.example/",
-    "http://e.example/2015/http://o.example/",
-    f"http://e.example/{TIME}/o.example/",
+    "http://e.example/", "https://web.archive.org/", "https://web.archive.org/web/*/http://e.example/",
+    "https://web.archive.org/details/x", "http://e.example/?u=/web/2015/http://o.example/",
+    "http://e.example/2015/http://o.example/", f"http://e.example/{TIME}/o.example/",
 ])
 def test_other_urls_are_no_captures(url: str) -> None:
     assert archived(url) is None
@@ -55,9 +51,7 @@ def test_a_page_retrieved_from_an_archive_has_its_own_url(flag: str) -> None:
     url = f"https://web.archive.org/web/{TIME}{flag}/http://e.example/d/p.html"
     first, second, third = absolve.links(PAGE, url=url)
     assert (first.target, first.base, first.base_source) == (
-        "http://e.example/d/x",
-        "http://e.example/d/p.html",
-        "--url, at web.archive.org",
+        "http://e.example/d/x", "http://e.example/d/p.html", "--url, at web.archive.org",
     )
     kept = (f"http://e.example/web/{TIME}/http://o.example/y", "http://web.archive.org/web/1/http://z.example/")
     assert (second.target, third.target) == (kept if flag == "id_" else ("http://o.example/y", "http://z.example/"))

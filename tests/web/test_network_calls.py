@@ -19,15 +19,9 @@ PAGE = (
 )
 FEED = b'<!DOCTYPE rss SYSTEM "http://192.0.2.5/rss.dtd"><rss xml:base="http://192.0.2.6/"><channel><link>x</link></channel></rss>'
 COMMANDS = (
-    "links site -o links.csv",
-    "documents site -o documents.csv",
-    "base site/index.html",
-    "rewrite site -o out --verify",
-    "verify site out",
-    "mirror crawl.warc -o mirror",
-    "mirror --check mirror",
-    "check site -o check.html",
-    "audit site --old out --old-url http://192.0.2.7/ -o report.html",
+    "links site -o links.csv", "documents site -o documents.csv", "base site/index.html",
+    "rewrite site -o out --verify", "verify site out", "mirror crawl.warc -o mirror", "mirror --check mirror",
+    "check site -o check.html", "audit site --old out --old-url http://192.0.2.7/ -o report.html",
 )
 
 

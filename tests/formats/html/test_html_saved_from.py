@@ -22,13 +22,12 @@ def found_in(comment: str, charset: Charset = UTF_8) -> tuple[str, str] | None:
     " the page was saved from url=(0019)http://h.example/p ", " saved from url=(0014)about:internet ",
     " saved from url=(0013)about:internet ", " saved from url=(0011)about:blank ",
     " saved from url=(0022)http://internet.e-mail ", " saved from url=(0016)http://localhost ",
-    " saved from url=(0017)http://localhost/ ", " saved from url=(0053)# ",
-    " saved from url=(0009)page.html ", "\n Page saved with SingleFile ",
-    "\n Page saved with SingleFiles \n url: http://h.example/p \n", " url: http://h.example/p ",
-    " Saved from local source at 2025-01-06T10:00:00Z using monolith v2.8.3 ",
-    " Saved from http://h.example/p at noon ", " Saved in parser cache with key x ",
-    " Mirrored from h.example/p ", " Mirror and index made by HTTrack Website Copier/3.49-2 [XR&CO'2014] ",
-    " Added by HTTrack ", " Created by HTTrack Website Copier/3.49-2 [XR&CO'2014] ",
+    " saved from url=(0017)http://localhost/ ", " saved from url=(0053)# ", " saved from url=(0009)page.html ",
+    "\n Page saved with SingleFile ", "\n Page saved with SingleFiles \n url: http://h.example/p \n",
+    " url: http://h.example/p ", " Saved from local source at 2025-01-06T10:00:00Z using monolith v2.8.3 ",
+    " Saved from http://h.example/p at noon ", " Saved in parser cache with key x ", " Mirrored from h.example/p ",
+    " Mirror and index made by HTTrack Website Copier/3.49-2 [XR&CO'2014] ", " Added by HTTrack ",
+    " Created by HTTrack Website Copier/3.49-2 [XR&CO'2014] ",
 ])
 def test_comments_without_a_saved_url_are_ignored(comment: str) -> None:
     assert found_in(comment) is None

@@ -154,12 +154,8 @@ def test_the_charset_is_read_as_mail_programs_write_it(charset: bytes) -> None:
 
 
 @pytest.mark.parametrize("value", [
-    b" / mixed ; boundary = B",
-    b"/mixed boundary=B",
-    b'/mixed; charset="UTF-8" boundary="B',
-    b"/mixed; boundary: B (x)",
-    b"/mixed; boundary=B\n \n",
-    b"/mixed; boundary=B\n and no empty line behind the header",
+    b" / mixed ; boundary = B", b"/mixed boundary=B", b'/mixed; charset="UTF-8" boundary="B',
+    b"/mixed; boundary: B (x)", b"/mixed; boundary=B\n \n", b"/mixed; boundary=B\n and no empty line behind the header",
     b"/alternative; boundary=nowhere\nContent-Type: multipart/mixed; boundary=B",
     b"/mixed; boundary=B\nContent-Type: multipart/mixed; boundary=nowhere",
     b"/mixed; boundary=B\nContent-Transfer-Encoding: base64",
