@@ -15,12 +15,9 @@ from absolve.document.walk import walk
 from absolve.encodings.charsets import UTF_8
 from absolve.encodings.codings import Unquoted, quoted
 from absolve.formats.events import EventList, ordered
-from tests.shapes.memory import peak
-from tests.shapes.scale import COMPILED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from absolve.core.model import Event
 
@@ -176,28 +173,3 @@ def test_equal_elements_have_parts_with_their_own_names_and_bases() -> None:
     atom = f"<feed xmlns='http://www.w3.org/2005/Atom'>{f'<entry>{entry}</entry>' * 5}</feed>"
     names = [row.entity for row in absolve.links(atom, url="http://h/")]
     assert names == [f"{name}[{number}]" for number, name in enumerate(["title", "summary", "content"] * 5, 1)]
-
-
-COUNT = 300_000
-_READ = "import sys, absolve\nwith open(sys.argv[1], 'rb') as file:\n    data = file.read()\n"
-_REWRITE = _READ + "absolve.rewrite(data, media_type='text/html', url='http://www.example.com/d/page.html')\n"
-_LIST = _READ + "for row in absolve.links(data, media_type='text/html', url='http://h/'):\n    pass\n"
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not COMPILED, reason="interpreted, objects are larger")
-@pytest.mark.parametrize("program", [_REWRITE, _LIST], ids=["rewrite", "links"])
-@pytest.mark.parametrize(
-    ("unit", "most"),  # bytes of memory a link, beside the documents; a style attribute is a part with a link in it
-    [(b"<a href='p'>", 150), (b"<a href=p>", 400), (b"<p style=background:url(p)>", 500)],
-    ids=["quoted", "bare", "css"],
-)
-def test_each_link_of_a_document_takes_a_bounded_amount_of_memory(
-    tmp_path: Path, unit: bytes, most: int, program: str
-) -> None:
-    empty, page = tmp_path / "empty.html", tmp_path / "page.html"
-    empty.write_bytes(unit * 1000)
-    page.write_bytes(unit * COUNT)
-    documents = (3 if program is _REWRITE else 1) * page.stat().st_size / 1e6
-    more = peak(program, str(page)) - peak(program, str(empty)) - documents
-    assert not more > most * COUNT / 1e6  # memory is measured on Linux only

@@ -343,14 +343,6 @@ def test_a_message_says_why_there_is_no_connection(url: str, reason: str) -> Non
     assert reason in found.problem.text
 
 
-def test_cookies_go_to_the_host_that_set_them() -> None:
-    answers = {"/a": moved("/b"), "/b": page(LINK)}
-    answers["/a"] = status(302, "Location: /b", "Set-Cookie: k=v; Path=/")
-    found, server = one(answers)
-    assert found.problem is None
-    assert [one.fields.get("cookie") for one in server.asked] == [None, None, "k=v"]
-
-
 def test_a_cookie_of_the_user_goes_to_no_host_that_only_a_server_names(tmp_path: Path) -> None:
     jar = "".join(f"{host}.example\tFALSE\t/\tFALSE\t4000000000\tk\t{host}\n" for host in ("own", "other"))
     (tmp_path / "jar").write_text(f"# Netscape HTTP Cookie File\n{jar}")
