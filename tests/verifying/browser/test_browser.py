@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import browser_view
 import pytest
 from browser_view import Browser, View, compared, listed
 
@@ -120,7 +121,7 @@ def test_the_browser_runs_no_script(browser: Browser) -> None:
 
 
 @pytest.mark.parametrize(("document", "message"), [
-    (Document(b"<a href=x>", media_type="text/html"), "--url says it"),
+    (Document(b"<a href=x>", media_type="text/html"), "give --url"),
     (Document(b"<a href=x>", media_type="text/html", url="file:///p.html"), "this is file:///p.html"),
     (Document(b"a {}", media_type="text/css", url=URL), "this is text/css"),
 ])
@@ -188,7 +189,8 @@ def test_the_browser_ends_with_the_program_that_started_it(program: str, brief: 
         "import os, sys, test_browser, absolve.verifying.chromium as c; found = c.Chromium(sys.argv[1]).run(test_browser.process, 60);"
         "print(found); sys.stdout.flush(); os._exit(1)"
     )
-    environment = {**os.environ, "TMPDIR": str(brief), "PYTHONPATH": str(Path(__file__).parent)}
+    folders = os.pathsep.join((str(Path(__file__).parent), str(Path(browser_view.__file__).parent)))
+    environment = {**os.environ, "TMPDIR": str(brief), "PYTHONPATH": folders}
     done = subprocess.run([sys.executable, "-c", code, program], capture_output=True, text=True, check=False, env=environment)
     number = int(done.stdout)
     until = time.monotonic() + 30
