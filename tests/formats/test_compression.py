@@ -71,7 +71,7 @@ def test_other_data_in_place_of_compressed_data_is_an_error(name: str) -> None:
 @pytest.mark.parametrize(("coding", "raw"), WRITTEN.values(), ids=WRITTEN)
 def test_decompression_is_allowed_exactly_to_the_limit(coding: Callable[[int], Compressed], raw: bytes) -> None:
     assert coding(len(TEXT)).decode(raw) == TEXT
-    with pytest.raises(CodingError, match="--max-decompressed") as raised:
+    with pytest.raises(CodingError, match="max-decompressed") as raised:
         coding(len(TEXT) - 1).decode(raw)
     assert raised.value.code == "too-large"
 
@@ -85,7 +85,7 @@ BOMB = bytes(200 << 20)
 )
 def test_a_decompression_bomb_takes_no_more_memory_than_the_limit(name: str, raw: bytes) -> None:
     def refused() -> None:
-        with pytest.raises(CodingError, match="--max-decompressed"):
+        with pytest.raises(CodingError, match="max-decompressed"):
             CODINGS[name](LIMIT).decode(raw)
 
     assert traced(refused)[1] < 8 * LIMIT
