@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.audit.judge import each, insert, one
-from absolve.audit.maps.request import decoded
+from absolve.urls.identity import decoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -70,6 +70,7 @@ READ: dict[str, tuple[str, dict[str, str | int | None], int]] = {
     "next.json": ('[{"source": "/a/:id", "destination": "/b/:id", "permanent": true}]', {"/a/1": "/b/1"}, 0),
     "of_urls.json": ('{"/a": {"url": "/b", "permanent": true}, "/c": {"url": "/d"}}', {"/a": "/b", "/c": "/d"}, 0),
     "to.json": ('[{"from": "/a", "destination": "/b", "permanent": false}]', {"/a": "/b"}, 0),
+    "left-open/maps.config": ('<rewriteMaps>\n<rewriteMap name="R">\n<add key="/a" value="TBD"/></rewriteMap></rewriteMaps>', {"/a": None}, 1),
     "firebase.json": (FIREBASE, {"/foo": "/bar", "/foo/a/b": "/bar", "/foot": None, "/blog/1/2": "https://b.example/1/2", "/p/q/x.html": "/x", "/r/12": "/s/12"}, 1),
     "staticwebapp.config.json": (AZURE, {"/posts/1": "/blog", "/gone": 410, "/img/a.png": "/i", "/img/a.jpg": None, "/h": None}, 1),
     "s3.json": (S3, {"/docs/a/b": "/d/a/b", "/a.html": "https://x.example/b", "/q": None}, 0),

@@ -38,6 +38,8 @@ from moving import OLD, lead, problems, rules
         ("/* /404.html 404", "/d", None),
         ("/caf%C3%A9 /b", "/caf%C3%A9", "/b"),
         ("/x/* /y/:splat", "/x/a%3Fb", "/y/a%3Fb"),
+        ("/a%2Ab /b", "/a*b", "/b"),  # an escaped sign is no placeholder
+        ("/a%2Ab /b", "/axb", None),
     ],
 )
 def test_a_line_of_netlify_moves_a_url(line: str, url: str, expected: str | int | None) -> None:

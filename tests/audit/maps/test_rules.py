@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from moving import NEW, OLD, lead, rules
 
 from absolve.audit import maps
-from absolve.audit.maps.request import decoded, encoded
+from absolve.audit.maps.request import encoded
 from absolve.core.errors import UsageError
+from absolve.urls.identity import decoded
 
 
 def test_a_url_without_a_rule_stays_as_it_is() -> None:

@@ -33,10 +33,11 @@ from absolve.audit.maps.request import (
     NeverError,
     check_path,
     check_pattern,
+    check_target,
     source,
     status_of,
-    target_fault,
     target_parts,
+    tried,
 )
 from absolve.core.errors import UsageError
 
@@ -151,7 +152,7 @@ class _Reader:
     # --- mod_alias ----------------------------------------------------------------------------------------------------
 
     def _alias(self, host: _Host, directive: Directive) -> None:
-        rule = _alias(Rule(self._name, directive.line, directive.text), directive)
+        rule = tried(Rule(self._name, directive.line, directive.text), _alias, directive)
         fault = _unknown_section(directive, also={"location"})
         rule = rule._replace(problem=fault) if fault else rule
         self.rules.append(rule)
@@ -228,24 +229,21 @@ def _alias(rule: Rule, directive: Directive) -> Rule:
     location = next((section for section in directive.sections if section.name == "location"), None)
     if location is not None:
         if len(given) != 1 or len(location.arguments) != 1:
-            return rule._replace(problem="in <Location> it has a URL only")
+            raise UsageError("in <Location> it has a URL only")
         given = [location.arguments[0], *given]
     leads = 300 <= status < 400
     if len(given) != 1 + leads:
-        return rule._replace(
-            problem="it needs a path and a URL" if leads else f"with status {status} it has a path only"
-        )
-    fault = target_fault(given[1]) if leads and not given[1].startswith("$") else None
-    if fault is not None:
-        return rule._replace(problem=fault)
+        raise UsageError("it needs a path and a URL" if leads else f"with status {status} it has a path only")
+    if leads and not given[1].startswith("$"):
+        check_target(given[1])
     if directive.name != "redirectmatch" and _NOT_OF_PATHS.search(given[0]):
-        return rule._replace(problem=_NEVER)
+        raise UsageError(_NEVER)
     rule = rule._replace(status=status)
     if directive.name == "redirectmatch":
         return _match(rule, given[0], given[1] if leads else None)
     found = source(given[0])
-    if isinstance(found, str) or found.host is not None:
-        return rule._replace(problem=found if isinstance(found, str) else "it matches a path, not a URL")
+    if found.host is not None:
+        raise UsageError("it matches a path, not a URL")
     target = (given[1], 1) if leads and location is None else (given[1],) if leads else None
     return rule._replace(how=PREFIX, source=found.path, target=target)
 
@@ -255,10 +253,7 @@ def _match(rule: Rule, pattern: str, target: str | None) -> Rule:
         check_pattern(pattern)
     except UsageError as error:
         return rule._replace(problem=error.message, how=PREFIX, source="/")
-    try:
-        check_path(pattern)
-    except NeverError as error:
-        return rule._replace(problem=error.message)
+    check_path(pattern)
     parts = target_parts(target, _GROUP, lambda one: "$" if one[1] else int(one[2])) if target is not None else None
     return rule._replace(how=REGEX, source=pattern, target=parts)
 

@@ -12,9 +12,10 @@ from collections import ChainMap
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.audit.maps.model import DROP, EXACT, HOST, KEEP, REGEX, SCHEME, WHOLE_PATH, Room, Rule, RuleSet, Server
-from absolve.audit.maps.request import NO_QUERY, check_path, decoded, target_fault, target_parts, with_pattern
+from absolve.audit.maps.request import NO_QUERY, check_path, check_target, target_parts, tried, with_pattern
 from absolve.core.errors import UsageError
 from absolve.tables.text import lines
+from absolve.urls.identity import decoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -138,24 +139,28 @@ def _of_line(rule: Rule, kind: str, words: list[str], scope: _Scope) -> Iterator
     matcher = Matcher()
     if len(words) > 1 and words[0].startswith(("/", "*", "@")):
         matcher = _matcher(words.pop(0), scope)
-    made = _redirected(rule, words) if kind == "redir" else _answered(rule, words)
+    made = tried(rule, _redirected, words) if kind == "redir" else _answered(rule, words)
     if made is None:
         return
     problem = matcher.problem or made.problem
     if len(matcher.paths) > 1 and (lack := scope.room.lack("its matcher", len(matcher.paths))) is not None:
         matcher, problem = Matcher(), lack
-    made = made._replace(problem=problem)
     if any("?" in path for path in matcher.paths):
         yield rule._replace(problem=problem or NO_QUERY)
         return
+    for found in _placed(made._replace(problem=None), matcher):
+        yield found._replace(problem=found.problem or problem)
+
+
+def _placed(made: Rule, matcher: Matcher) -> Iterator[Rule]:
+    """Yield a rule with what its matcher matches: one for each path."""
     if matcher.pattern is not None:
-        yield _of_pattern(made, matcher.pattern, folds=False)
+        yield tried(made, _of_pattern, matcher.pattern)
         return
     for path in matcher.paths or ("*",):
-        is_exact = "*" not in path
-        pattern = re.escape(decoded(path)).replace(r"\*", ".*")
         found = made._replace(how=EXACT, source=decoded(path), ignores_case=True)
-        yield found if is_exact else _of_pattern(made, f"^{pattern}$", folds=True)
+        pattern = re.escape(decoded(path)).replace(r"\*", ".*")
+        yield tried(found, _of_pattern, f"^{pattern}$", ignores_case=True) if "*" in path else found
 
 
 def _matcher(word: str, scope: _Scope) -> Matcher:
@@ -164,38 +169,34 @@ def _matcher(word: str, scope: _Scope) -> Matcher:
     return Matcher((word,)) if word != "*" else Matcher()
 
 
-def _of_pattern(rule: Rule, pattern: str, *, folds: bool) -> Rule:
-    try:
-        check_path(pattern)
-    except UsageError as error:
-        return rule._replace(problem=error.message)
-    return with_pattern(rule, pattern, ignores_case=folds)
+def _of_pattern(rule: Rule, pattern: str, *, ignores_case: bool = False) -> Rule:
+    check_path(pattern)
+    return with_pattern(rule, pattern, ignores_case=ignores_case)
 
 
 def _redirected(rule: Rule, words: Sequence[str]) -> Rule:
     """Return a rule with the target and the status of `redir`."""
     if not 1 <= len(words) <= 2:
-        return rule._replace(problem="it has a target and perhaps a status")
+        raise UsageError("it has a target and perhaps a status")
     code = words[1] if len(words) == 2 else "temporary"
     if code not in _CODES and not re.fullmatch("30[12378]", code):
-        return rule._replace(problem=f"{code[:40]!r} is no status of a redirect")
-    unknown: list[str] = []
-
-    def part(found: re.Match[str]) -> int | None:
-        group = _GROUP.fullmatch(found[1])
-        number = int(group[1]) if group is not None else _KNOWN.get(found[1])
-        unknown.extend([found[0]] if number is None and found[1] not in {"query", "?query"} else [])
-        return number
-
+        raise UsageError(f"{code[:40]!r} is no status of a redirect")
     text = re.sub(r"\??\{\??(?:http\.request\.uri\.)?query\}", "", words[0])
     has_query = text != words[0] or re.search(r"\{(?:http\.request\.)?uri\}", words[0]) is not None
-    target = target_parts(text, _VARIABLE, part) or ("",)
-    if unknown or (isinstance(target[0], int) and target[0] != SCHEME):
-        reason = f"its target needs {unknown[0]}" if unknown else "the old URL would choose its host"
-        return rule._replace(problem=reason)
-    fault = target_fault(str(target[0])) if len(target) == 1 else None
-    status = _CODES.get(code) or int(code)
-    return rule._replace(target=target, status=status, query=KEEP if has_query else DROP, problem=fault)
+    target = target_parts(text, _VARIABLE, _part) or ("",)
+    if isinstance(target[0], int) and target[0] != SCHEME:
+        raise UsageError("the old URL would choose its host")
+    if len(target) == 1:
+        check_target(str(target[0]))
+    return rule._replace(target=target, status=_CODES.get(code) or int(code), query=KEEP if has_query else DROP)
+
+
+def _part(found: re.Match[str]) -> int:
+    """Return what a placeholder of a target is. Raise UsageError for one that is not known."""
+    group = _GROUP.fullmatch(found[1])
+    if group is None and found[1] not in _KNOWN:
+        raise UsageError(f"its target needs {found[0]}")
+    return int(group[1]) if group is not None else _KNOWN[found[1]]
 
 
 def _answered(rule: Rule, words: Sequence[str]) -> Rule | None:

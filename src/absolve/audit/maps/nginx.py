@@ -32,9 +32,10 @@ from absolve.audit.maps.model import (
     Server,
 )
 from absolve.audit.maps.nginx_config import Directive, directives
-from absolve.audit.maps.request import NO_QUERY, NeverError, check_path, check_pattern, decoded, status_of, target_parts
+from absolve.audit.maps.request import NO_QUERY, NeverError, check_path, check_pattern, status_of, target_parts
 from absolve.core import patterns
 from absolve.core.errors import UsageError
+from absolve.urls.identity import decoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

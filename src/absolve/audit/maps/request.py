@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.audit.maps.model import PATH, REGEX, Condition
+from absolve.audit.maps.model import EXACT, PATH, REGEX, Condition
 from absolve.core import patterns
 from absolve.core.errors import UsageError
 from absolve.tables.columns import is_left_open
@@ -22,14 +22,13 @@ if TYPE_CHECKING:
 
     from absolve.audit.maps.model import Rule
 
-__all__ = ["Request", "Source", "decoded", "encoded", "placeholder", "request", "source", "subject", "target_fault"]
-
 STATUS: Final = re.compile(r"([1-5][0-9][0-9])(!?)")  # of a rule, maybe a forced one
 _ESCAPED_PERCENT: Final = re.compile(r"%(?=[0-9A-Fa-f]{2})")
 _WEB: Final = re.compile(r"(https?)://[^/?#]*([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL | re.IGNORECASE)
 _RESERVED: Final = re.compile(r"[%?#]")
 
 
+CHOSEN: Final = "the old URL, not the rule, would choose the host of its target"
 NO_QUERY: Final = "it never applies: it compares the path, which has no query"
 _LONGEST: Final = 1000  # characters of a pattern in which groups are looked for
 _NO_SIGN: Final = re.compile(r"\\[^?]|\[\^?\]?[^\]]*\]", re.DOTALL)  # an escaped character, a class
@@ -69,24 +68,21 @@ def request(url: str) -> Request | None:
 
 def subject(request: Request, name: str) -> str:
     """Return the part of a request that a regular expression is matched against."""
-    query = "" if request.query is None else f"?{request.query}"
-    if name == "path":
+    if name == "path":  # of most rules
         return request.decoded
-    if name == "folder":
-        return request.decoded.removeprefix("/")
-    if name == "url":
-        return f"{request.scheme}://{request.host}{request.path}{query}"
-    if name == "target":  # as the request line has it
-        return request.path + query if request.line is None else request.line
-    if name == "line":
-        return f"GET {subject(request, 'target')} HTTP/1.1"
-    if name == "query":
-        return request.query or ""
-    if name == "scheme":
-        return request.scheme
-    if name == "https":
-        return "on" if request.scheme == "https" else "off"
-    return request.host.partition(":")[0] if name == "name" else request.host
+    query = "" if request.query is None else f"?{request.query}"
+    target = request.path + query if request.line is None else request.line  # as the request line has it
+    return {
+        "folder": request.decoded.removeprefix("/"),
+        "url": f"{request.scheme}://{request.host}{request.path}{query}",
+        "target": target,
+        "line": f"GET {target} HTTP/1.1",
+        "query": request.query or "",
+        "scheme": request.scheme,
+        "https": "on" if request.scheme == "https" else "off",
+        "name": request.host.partition(":")[0],
+        "host": request.host,
+    }[name]
 
 
 def encoded(text: str) -> str:
@@ -120,39 +116,52 @@ def to_https(old: str, new: str) -> tuple[Condition, ...]:
     return (Condition("scheme", "^http$"),) if (first.scheme, second.scheme) == ("http", "https") else ()
 
 
-def source(text: str) -> Source | str:
-    """Return the source that a URL, `//host/path` or a path means; a text with the reason if it is none of them."""
+def source(text: str) -> Source:
+    """Return the source that a URL, `//host/path` or a path means. Raise UsageError for any other text."""
     full = f"http:{text}" if text.startswith("//") else text
     if full.startswith("/"):
-        bare = text.partition("#")[0]
-        path, mark, query = bare.partition("?")
+        path, mark, query = text.partition("#")[0].partition("?")
         return Source(None, f"{decoded(path)}{mark}{query}")
     if not has_scheme(full):
-        return f"{short(text)} is neither a URL nor a path that begins with /"
+        raise UsageError(f"{short(text)} is neither a URL nor a path that begins with /")
     found = request(full)
     if found is None or is_malformed(full) or not found.host:
-        return f"{short(text)} is no http or https URL"
+        raise UsageError(f"{short(text)} is no http or https URL")
     query = "" if found.query is None else f"?{found.query}"
     return Source(found.host, found.decoded + query)
 
 
-def placeholder(text: str) -> str | None:
-    """Return why a text is no target in any form of map: it is empty, an error of a spreadsheet, or such as `TBD`."""
+def check_target(text: str) -> None:
+    """Raise UsageError for what cannot be the target of a rule: neither a path nor an http or https URL."""
     if not text:
-        return "it has no target"
-    return f"{short(text)} is no target" if is_left_open(text) else None
-
-
-def target_fault(text: str) -> str | None:
-    """Return why a text cannot be the target of a rule, None if it can: a path, or an http or https URL."""
-    if (fault := placeholder(text)) is not None:
-        return fault
+        raise UsageError("it has no target")
+    if is_left_open(text):  # an error of a spreadsheet, or such as `TBD`
+        raise UsageError(f"{short(text)} is no target")
     if text.startswith(("/", "?")) and not text.startswith("//"):
-        return None
+        return
     full = f"http:{text}" if text.startswith("//") else text
     if parsed_scheme(full) not in {"http", "https"}:
-        return f"the target {short(text)} is neither an http URL nor a path that begins with /"
-    return f"the target {short(text)} is no URL" if is_malformed(full) else None
+        raise UsageError(f"the target {short(text)} is neither an http URL nor a path that begins with /")
+    if is_malformed(full):
+        raise UsageError(f"the target {short(text)} is no URL")
+
+
+def paired(rule: Rule, key: str, value: str) -> Rule:
+    """Return the exact rule of an entry of a table of a server, where both may lack their first slash."""
+    old, new = (text if text.startswith("/") or "://" in text else f"/{text}" for text in (key, value))
+    found = source(old)
+    check_target(new if value and not is_left_open(value) else value)
+    return rule._replace(how=EXACT, source=found.path, host=found.host, target=(new,))
+
+
+def tried(rule: Rule, make: Callable[..., Rule], *arguments: object, **named: object) -> Rule:
+    """Return what a function makes of a rule; the rule itself with the problem that it has or that is raised."""
+    if rule.problem is not None:
+        return rule
+    try:
+        return make(rule, *arguments, **named)
+    except UsageError as error:
+        return rule._replace(problem=error.message)
 
 
 def status_of(text: str) -> int:
@@ -171,11 +180,8 @@ def check_pattern(pattern: str, *, ignores_case: bool = False) -> None:
 
 
 def with_pattern(rule: Rule, pattern: str, *, ignores_case: bool = False, subject: str = PATH) -> Rule:
-    """Return a rule that matches a regular expression, or the rule with the problem of one that cannot be used."""
-    try:
-        check_pattern(pattern, ignores_case=ignores_case)
-    except UsageError as error:
-        return rule._replace(problem=error.message)
+    """Return a rule that matches a regular expression. Raise UsageError for one that cannot be used."""
+    check_pattern(pattern, ignores_case=ignores_case)
     return rule._replace(how=REGEX, source=pattern, subject=subject, ignores_case=ignores_case)
 
 
@@ -212,10 +218,10 @@ def target_parts(
 def with_target(
     rule: Rule, text: str, variable: re.Pattern[str], part_of: Callable[[re.Match[str]], str | int | None]
 ) -> Rule:
-    """Return a rule with its target, or with the problem of one whose host is a part of the old URL."""
+    """Return a rule with its target. Raise UsageError for one whose host is a part of the old URL."""
     parts = target_parts(text, variable, part_of) or ("",)
     if isinstance(parts[0], int):
-        return rule._replace(problem="the old URL, not the rule, would choose the host of its target")
+        raise UsageError(CHOSEN)
     return rule._replace(target=parts)
 
 

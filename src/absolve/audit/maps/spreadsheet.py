@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Final
 from absolve.audit.maps.model import DROP, EXACT, FOLDER, KEEP, PATH, PREFIX, REGEX, URL, Condition, Rule, RuleSet
 from absolve.audit.maps.request import (
     check_pattern,
+    check_target,
     source,
-    target_fault,
     target_parts,
     to_https,
+    tried,
     with_pattern,
     with_target,
 )
@@ -102,49 +103,43 @@ def csv_row(*cells: str, delimiter: str = ",") -> str:
 
 def rule(name: str, row: Redirect) -> Rule:
     """Return the rule of a row, or its problem."""
-    made = Rule(name, row.line, row.text, row.problem)
-    if row.problem is not None:
+    made = tried(Rule(name, row.line, row.text, row.problem), _led, row)
+    if made.problem is not None:
         return made
-    if row.how in {redirects.QUERY, redirects.PRESET} or has_functions(row.new):
-        return made._replace(problem="it is for rewrites: no server applies it")
-    status, is_pattern = row.status or 301, row.how in {redirects.REGEX, redirects.SEARCH}
-    fault = None if status >= 400 or (is_pattern and row.new) else target_fault(row.new)
-    if fault is not None:
-        return made._replace(problem=fault)
-    how = REGEX if is_pattern or row.how == redirects.WILDCARD else row.how or EXACT
-    query = {None: KEEP, True: KEEP, False: DROP}[row.keeps_query]
-    made = made._replace(how=how, status=status, target=None if status >= 400 else (row.new,), query=query)
-    if row.how == redirects.WILDCARD:
-        made = _of_wildcard(made, row.old)
-    else:
-        made = _of_search(made, row) if row.how == redirects.SEARCH else _of_row(made, row)
+    made = tried(made, _MATCHED.get(row.how or EXACT, _of_path), row)
     return made._replace(forced=True) if row.is_forced else made
 
 
-def _of_row(made: Rule, row: Redirect) -> Rule:
-    if made.how == REGEX:
-        return _of_pattern(made, row.old)
-    made = _of_path(made, row.old)
-    if not row.keeps_rest and made.target:
-        made = made._replace(target=(row.new,))
+def _led(made: Rule, row: Redirect) -> Rule:
+    """Return a rule with its status and target, the text of the row. Raise UsageError for one that is not read."""
+    if row.how in {redirects.QUERY, redirects.PRESET} or has_functions(row.new):
+        raise UsageError("it is for rewrites: no server applies it")
+    status, is_pattern = row.status or 301, row.how in {redirects.REGEX, redirects.SEARCH}
+    if status < 400 and not (is_pattern and row.new):
+        check_target(row.new)
+    how = REGEX if is_pattern or row.how == redirects.WILDCARD else row.how or EXACT
+    query = DROP if row.keeps_query is False else KEEP
+    return made._replace(how=how, status=status, target=None if status >= 400 else (row.new,), query=query)
+
+
+def _of_path(made: Rule, row: Redirect) -> Rule:
+    """Return the rule of a path or URL: exact, or all below it."""
+    made = _placed(made, row)
+    if made.how == PREFIX and made.target:
+        if "?" in made.source:
+            raise UsageError("a prefix has no query")
+        made = made._replace(target=with_rest(row.new, made.source) if row.keeps_rest else (row.new,))
     if row.has_subdomains and made.host is not None:  # no form but Cloudflare's has such rules
         host = Condition("host", rf"^(?:.*\.)?{re.escape(made.host)}$")
         made = made._replace(conditions=(host, *made.conditions))
     return made
 
 
-def _of_path(rule: Rule, old: str) -> Rule:
-    found = source(old)
-    if isinstance(found, str):
-        return rule._replace(problem=found)
-    target = rule.target
-    if rule.how == PREFIX and target is not None:
-        if "?" in found.path:
-            return rule._replace(problem="a prefix has no query")
-        target = with_rest(str(target[0]), found.path)
-    only = to_https(old, str(target[0])) if target else ()
-    is_forced = found.host is not None
-    return rule._replace(source=found.path, host=found.host, target=target, forced=is_forced, conditions=only)
+def _placed(made: Rule, row: Redirect) -> Rule:
+    """Return a rule with the host and the path of its source; one with a host applies where a file is, too."""
+    found = source(row.old)
+    only = to_https(row.old, row.new) if made.target else ()
+    return made._replace(source=found.path, host=found.host, forced=found.host is not None, conditions=only)
 
 
 def with_rest(new: str, prefix: str) -> tuple[str | int, ...]:
@@ -158,41 +153,30 @@ def with_rest(new: str, prefix: str) -> tuple[str | int, ...]:
     return (head, 1, tail) if tail else (head, 1)
 
 
-def _of_pattern(rule: Rule, old: str) -> Rule:
+def _of_pattern(made: Rule, row: Redirect) -> Rule:
     r"""Return the rule of a regular expression for URLs, or for paths if it begins with /; `\1` is its first group."""
-    whole = f"^(?:{old})$"
-    try:
-        check_pattern(whole)
-        target = None if rule.target is None else patterns.template(str(rule.target[0]), whole)
-    except UsageError as error:
-        return rule._replace(problem=error.message)
-    is_path = old.removeprefix("^").startswith(("/", "\\/"))
-    return rule._replace(
-        source=whole,
-        target=target,
-        subject=PATH if is_path else URL,
-        forced=not is_path,
-    )
+    whole = f"^(?:{row.old})$"
+    check_pattern(whole)
+    target = patterns.template(row.new, whole) if made.target else made.target
+    is_path = row.old.removeprefix("^").startswith(("/", "\\/"))
+    return made._replace(source=whole, target=target, subject=PATH if is_path else URL, forced=not is_path)
 
 
-def _of_wildcard(rule: Rule, old: str) -> Rule:
+def _of_wildcard(made: Rule, row: Redirect) -> Rule:
     """Return the rule of all paths that begin with this one; `:splat`, or `*` at the end of a target, is the rest."""
-    found = source(old)
-    if isinstance(found, str):
-        return rule._replace(problem=found)
-    target = target_parts(str(rule.target[0]), redirects.SPLAT, lambda _: 1) if rule.target else None
-    only = to_https(old, str(rule.target[0])) if rule.target else ()
-    pattern, is_forced = f"^{re.escape(found.path)}(.*)$", found.host is not None
-    return rule._replace(source=pattern, host=found.host, target=target, forced=is_forced, conditions=only)
+    made = _placed(made, row)
+    target = target_parts(row.new, redirects.SPLAT, lambda _: 1) if made.target else None
+    return made._replace(source=f"^{re.escape(made.source)}(.*)$", target=target)
 
 
-def _of_search(rule: Rule, row: Redirect) -> Rule:
+def _of_search(made: Rule, row: Redirect) -> Rule:
     """Return the rule of a regular expression that is searched for in paths; `$1` is its first group.
 
     One that begins with a letter has paths without the slash at their beginning.
     """
     subject = FOLDER if row.in_folder or re.match(r"\^[\w-]", row.old) else PATH
-    rule = with_pattern(rule._replace(forced=False), row.old, subject=subject)
-    if rule.problem is not None or not rule.target:
-        return rule
-    return with_target(rule, str(rule.target[0]), _GROUP, lambda one: int(one[1]))
+    made = with_pattern(made._replace(forced=False), row.old, subject=subject)
+    return tried(made, with_target, row.new, _GROUP, lambda one: int(one[1])) if made.target else made
+
+
+_MATCHED: Final = {redirects.REGEX: _of_pattern, redirects.SEARCH: _of_search, redirects.WILDCARD: _of_wildcard}

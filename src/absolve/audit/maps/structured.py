@@ -16,12 +16,12 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from absolve.audit.maps import redirects, spreadsheet
-from absolve.audit.maps.model import EXACT, Rule, RuleSet
-from absolve.audit.maps.request import Source, source, target_fault, with_pattern, with_target
-from absolve.audit.maps.request import decoded as unescaped
+from absolve.audit.maps.entries import AZURE, GLOB, NETLIFY, PATTERN, SQUARE, VERCEL, Entry, rule_of
+from absolve.audit.maps.model import Rule, RuleSet
+from absolve.audit.maps.request import tried
 from absolve.core import toml
 from absolve.core.errors import UsageError
 from absolve.tables import redirects as tables
@@ -34,144 +34,8 @@ _LARGEST: Final = 32 << 20  # bytes: an object takes ten times as much memory
 # Comments, which firebase.json may have, and commas before an end.
 _NOT_JSON: Final = re.compile(r'("(?>(?:[^"\\]|\\.)*)"?)|//[^\n]*|/\*(?:.*?\*/|.*)', re.DOTALL)
 _TRAILING: Final = re.compile(r'("(?>(?:[^"\\]|\\.)*)"?)|,(?=\s*[}\]])', re.DOTALL)
-_LONGEST: Final = 8192
-_ORIGIN: Final = re.compile(r"^(?:https?:)?//[^/]*")
 _PLAIN: Final = re.compile(r"[\w.~:-]+", re.ASCII)
-_VARIABLE: Final = re.compile(r":([A-Za-z_]\w*)\*?|\$(\d)", re.ASCII)
-
-
-class Entry(NamedTuple):
-    """One entry of a file: what it matches, where it leads, and the syntax of both. `problem`: what no rule has."""
-
-    old: str
-    new: str | None
-    status: int
-    syntax: Syntax
-    forced: bool = True
-    problem: str | None = None
-    host: str | None = None
-    parameters: tuple[tuple[str, str], ...] = ()
-    text: str = ""  # the source as the file has it, if `old` is made of it
-
-
-class Syntax(NamedTuple):
-    """How a form writes patterns: its tokens, and the regular expression of each, with the name of its group or None.
-
-    An unnamed group has its number as name. A token without expression is one that no rule has.
-    """
-
-    tokens: re.Pattern[str] | None
-    expression: Callable[[re.Match[str]], tuple[str | None, str | None]]
-    is_regex: bool = False
-
-
-# --- patterns ---------------------------------------------------------------------------------------------------------
-
-_GROUP: Final = r"\((?>[^()\\]|\\.|\((?>[^()\\]|\\.)*\))*\)"
-
-
-def _path_to_regexp(found: re.Match[str]) -> tuple[str | None, str | None]:
-    """Return the expression of a token of path-to-regexp: `/:name`, `/:name*`, `:name(.+)`, `(.*)`."""
-    slash, name, of_name, bare, many, escaped = found.groups()
-    if slash is None:  # an escaped character, or a sign that means nothing alone
-        return re.escape(escaped) if escaped else None, None
-    one = of_name or bare or "([^/]+)"
-    if many in {"*", "+"} and bare is None:
-        inner = one[1:-1]
-        one = f"((?:{inner})(?:/(?:{inner}))*)"
-        many = "?" if many == "*" else ""
-    whole = f"{slash}{one}"
-    return (f"(?:{whole})?" if many == "?" else f"{whole}{many or ''}"), name or ""
-
-
-def _glob(found: re.Match[str]) -> tuple[str | None, str | None]:
-    """Return the expression of a token of a glob: `**`, `*`, `:name`, `:name*`, `{a,b}`, `@(a|b)`."""
-    slash, token, name, rest, choices = found.group("slash", "token", "name", "rest", "choices")
-    if name is not None:
-        return (f"(?:{slash}(.*))?" if slash else "(.*)") if rest else f"{slash}([^/]+)", name
-    if choices is not None:
-        parts = (re.escape(part).replace(r"\*\*", ".*").replace(r"\*", "[^/]*") for part in re.split(r"[,|]", choices))
-        return f"{slash}(?:{'|'.join(parts)})", None
-    if token == "**":  # noqa: S105
-        return (f"(?:{slash}.*)?" if slash else ".*"), None
-    return {"*": f"{slash}[^/]*", "?": f"{slash}[^/]"}.get(token), None
-
-
-def _wildcard(found: re.Match[str]) -> tuple[str | None, str | None]:
-    if found[1] is None:
-        return ".*", None
-    return "(?:" + "|".join(map(re.escape, found[1].split(","))) + ")", None
-
-
-SQUARE: Final = Syntax(re.compile(r"\[(\w+)\]"), lambda found: ("([^/]+)", found[1]))
 _ARROW: Final = re.compile(r"(\S+)\s+->\s+(\S+)\s+(30[12]|404)")
-_PATH_TOKEN: Final = re.compile(
-    rf"(/?)(?::(\w+)({_GROUP})?|({_GROUP}))([*+?]?)|\\(.)|[*+?{{}}]", re.ASCII | re.DOTALL
-)
-VERCEL: Final = Syntax(_PATH_TOKEN, _path_to_regexp)
-GLOB: Final = Syntax(
-    re.compile(
-        r"(?P<slash>/?)(?P<token>:(?P<name>[A-Za-z_]\w*)(?P<rest>\*)?|\*\*|[!+?*]\(|@?[({](?P<choices>[^(){}]*)[)}]|[*?])",
-        re.ASCII,
-    ),
-    _glob,
-)
-AZURE: Final = Syntax(re.compile(r"\*|\{([^{}]*)\}"), _wildcard)
-PATTERN: Final = Syntax(None, lambda _: (None, None), is_regex=True)
-TEXT: Final = Syntax(None, lambda _: (None, None))
-
-
-def rule_of(rule: Rule, entry: Entry) -> Rule:
-    """Return the rule of an entry, or its problem."""
-    rule = rule._replace(status=entry.status, forced=entry.forced, parameters=entry.parameters)
-    found = source(entry.old) if not entry.syntax.is_regex else Source(None, entry.old)
-    if isinstance(found, str) or len(entry.old) > _LONGEST:
-        return rule._replace(problem=found if isinstance(found, str) else "its source is too long")
-    rule, names = _matched(rule._replace(host=entry.host or found.host), found.path, entry)
-    if rule.problem is not None or entry.problem is not None:
-        return rule._replace(problem=rule.problem or entry.problem)
-    return _led(rule, entry, names)
-
-
-def _matched(rule: Rule, source_: str, entry: Entry) -> tuple[Rule, dict[str, int]]:
-    """Return a rule with what it matches, and the numbers of its groups by name. An escaped character is no token."""
-    path, syntax = _ORIGIN.sub("", entry.old), entry.syntax
-    if syntax.is_regex:
-        return with_pattern(rule, path), _names(path)
-    tokens = list(syntax.tokens.finditer(path)) if syntax.tokens is not None else []
-    if not tokens:
-        return rule._replace(how=EXACT, source=source_), {}
-    pattern, place, number = "^", 0, 0
-    names: dict[str, int] = {}
-    for token in tokens:
-        expression, name = syntax.expression(token)
-        if expression is None:
-            return rule._replace(problem=f"no rule has {token[0]} in its source"), {}
-        pattern += re.escape(unescaped(path[place : token.start()])) + expression
-        place = token.end()
-        if name is not None:
-            number += 1
-            names.update({str(number): number, **({name: number} if name else {})})
-    return with_pattern(rule, f"{pattern}{re.escape(unescaped(path[place:]))}$"), names
-
-
-def _names(pattern: str) -> dict[str, int]:
-    from absolve.core.patterns import groups, names
-
-    try:
-        return {**{str(number): number for number in range(groups(pattern) + 1)}, **names(pattern)}
-    except UsageError:
-        return {}
-
-
-def _led(rule: Rule, entry: Entry, names: dict[str, int]) -> Rule:
-    """Return a rule with its target: its status alone has none."""
-    if entry.new is None:
-        is_answer = entry.status >= 400
-        return rule._replace(target=None) if is_answer else rule._replace(problem="it has no target")
-    if (fault := target_fault(entry.new)) is not None and not entry.new.startswith((":", "$")):
-        return rule._replace(problem=fault)
-    return with_target(rule, entry.new, _VARIABLE, lambda one: names.get(one[1] or one[2]))
 
 
 # --- the forms --------------------------------------------------------------------------------------------------------
@@ -268,17 +132,13 @@ def _s3_target(redirect: dict[str, Any], prefix: str) -> str:
     return f"{scheme}://{host}/{path.removeprefix('/')}" if host is not None else f"/{path.removeprefix('/')}"
 
 
-def _of_netlify(data: Any) -> Iterator[dict[str, Any]]:
-    yield from dicts(data, "redirects")
-
-
 def _netlify_rule(rule: Rule, one: dict[str, Any]) -> Rule:
     """Return the rule of a table `redirects`, which has what a line of `_redirects` has."""
     query, conditions = one.get("query"), one.get("conditions")
-    parameters = [(str(name), str(value)) for name, value in query.items()] if isinstance(query, dict) else []
+    parameters = tuple((str(name), str(value)) for name, value in query.items()) if isinstance(query, dict) else ()
     forced, status = one.get("force") is True, _status(one.get("status"), 301)
     old, new = _text(one, "from") or _text(one, "origin"), _text(one, "to") or _text(one, "destination")
-    made = redirects.matched(rule._replace(status=status, forced=forced), old, new, parameters, is_netlify=True)
+    made = tried(rule, redirects.matched, Entry(old, new, status, NETLIFY, forced, parameters=parameters))
     if conditions and made.problem is None:
         names = ", ".join(sorted(map(str, conditions))).lower() if isinstance(conditions, dict) else "request"
         return made._replace(problem=f"it depends on the {names} of the visitor, which cannot be known")
@@ -321,7 +181,7 @@ def read_squarespace(name: str, data: bytes) -> RuleSet:
             rule = rule._replace(problem="a line is /old -> /new 301")
         elif problem is None and found is not None:
             new = re.sub(r"\[(\w+)\]", r":\1", found[2])
-            rule = rule_of(rule, Entry(found[1], new, int(found[3]), SQUARE))
+            rule = tried(rule, rule_of, Entry(found[1], new, int(found[3]), SQUARE))
         rules.append(rule)
     return RuleSet(name, "squarespace", rules)
 
@@ -353,12 +213,13 @@ def _made(name: str, form: str, value: Any) -> Iterator[tuple[str, Rule]]:
         for row in _redirection_rows(value):
             yield row.old, spreadsheet.rule(name, row)
     elif form == "netlify-toml":
-        for one in _of_netlify(value):
+        for one in dicts(value, "redirects"):
             old = _text(one, "from")
             yield old, _netlify_rule(Rule(name, 0, f"{old} {_text(one, 'to')}"), one)
     else:
         for entry in _ENTRIES[form](value):
-            yield entry.text or entry.old, rule_of(Rule(name, 0, f"{entry.old} {entry.new or entry.status}"), entry)
+            rule = Rule(name, 0, f"{entry.old} {entry.new or entry.status}")
+            yield entry.text or entry.old, tried(rule, rule_of, entry)
 
 
 def apart(rules: list[Rule]) -> list[Rule]:

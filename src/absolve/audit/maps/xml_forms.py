@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.audit.maps import structured
+from absolve.audit.maps.entries import rule_of
 from absolve.audit.maps.model import (
     APPEND,
     CONDITION,
@@ -27,13 +28,14 @@ from absolve.audit.maps.model import (
     RuleSet,
 )
 from absolve.audit.maps.request import (
-    NeverError,
-    Source,
+    CHOSEN,
     check_path,
     check_pattern,
+    check_target,
+    paired,
     source,
-    target_fault,
     target_parts,
+    tried,
     with_pattern,
 )
 from absolve.core.errors import UsageError
@@ -78,7 +80,11 @@ def read_iis(name: str, data: bytes) -> RuleSet:
         if title not in maps.used:
             is_alone = root.tag.lower() != "configuration"
             rules += [_unused(name, *pair, is_alone=is_alone) for pair in pairs]
-    rules += [_whole(name, one) for one in root.iter("httpRedirect") if one.get("enabled", "").lower() == "true"]
+    for one in root.iter("httpRedirect"):
+        if one.get("enabled", "").lower() == "true":
+            place = next((above.get("path", "") for above in one.iterancestors("location")), "")
+            text = f"{place} {one.get('destination', '')}".strip()
+            rules.append(tried(Rule(name, one.sourceline or 1, text), _whole, one, place))
     return RuleSet(name, "iis", structured.apart(rules))
 
 
@@ -89,7 +95,7 @@ def read_s3(name: str, data: bytes) -> RuleSet:
         parts = {_tag(part): {_tag(value): value.text or "" for value in part} for part in one}
         for entry in structured.of_s3([parts]):
             rule = Rule(name, one.sourceline or 1, f"{entry.text} {entry.new}")
-            rules.append(structured.rule_of(rule, entry))
+            rules.append(tried(rule, rule_of, entry))
     return RuleSet(name, "s3", structured.apart(rules))
 
 
@@ -124,22 +130,19 @@ def _shown(one: Any) -> str:
 
 def _unused(name: str, key: str, value: str, line: int, *, is_alone: bool) -> Rule:
     """Return the rule of a key whose map no rule uses: it applies where the file is nothing but maps."""
-    made = _exact(Rule(name, line, f"{key} {value}"), key, value)
+    made = tried(Rule(name, line, f"{key} {value}", ignores_case=True), paired, key, value)
     return made if is_alone or made.problem is not None else made._replace(problem="no rule uses its rewriteMap")
 
 
-def _whole(name: str, one: Any) -> Rule:
+def _whole(rule: Rule, one: Any, place: str) -> Rule:
     """Return the rule of an httpRedirect: of a location, or of the whole site."""
-    place = next((above.get("path", "") for above in one.iterancestors("location")), "")
     target, is_exact = one.get("destination", ""), one.get("exactDestination", "").lower() == "true"
+    path = source(f"/{place.strip('/')}").path
+    check_target(target)
+    joint = target if target.endswith("/") or path != "/" else f"{target}/"
     status = _STATUS.get(one.get("httpResponseStatus", "").lower(), 302)
-    rule = Rule(name, one.sourceline or 1, f"{place} {target}".strip(), how=PREFIX, status=status)
-    found = source(f"/{place.strip('/')}")
-    fault = found if isinstance(found, str) else target_fault(target)
-    if isinstance(found, str) or fault is not None:
-        return rule._replace(problem=fault)
-    joint = target if target.endswith("/") or found.path != "/" else f"{target}/"
-    return rule._replace(source=found.path, target=(target,) if is_exact or "$" in target else (joint, 1))
+    led = (target,) if is_exact or "$" in target else (joint, 1)
+    return rule._replace(how=PREFIX, status=status, source=path, target=led)
 
 
 # --- rules ------------------------------------------------------------------------------------------------------------
@@ -151,44 +154,34 @@ def _rules(rule: Rule, one: Any, maps: Maps) -> Iterator[Rule]:
         return
     match, action = one.find("match"), one.find("action")
     kind = action.get("type", "None").lower() if action is not None else "none"
-    rule = _with_action(_with_match(rule, match, one.get("patternSyntax", "")), action, kind)
     looked_up = _looked_up(one, action)
-    needed = _conditions(one, looked_up)
-    problem = rule.problem or needed.problem
-    rule = rule._replace(conditions=needed.conditions, host=needed.host, forced=needed.is_forced, problem=problem)
+    rule = tried(tried(tried(rule, _with_match, match, one.get("patternSyntax", "")), _with_action, action, kind),
+                 _with_conditions, one, looked_up)
     if looked_up is None:
-        yield _with_target(rule, action.get("url", "")) if kind in {"redirect", "rewrite"} else rule
+        yield tried(rule, _with_target, action.get("url", "")) if kind in {"redirect", "rewrite"} else rule
         return
     title, subject = looked_up
     maps.used.add(title.lower())
-    pairs = maps.pairs.get(title.lower())
-    problem = rule.problem or _problem(maps, title, match)
-    if pairs is None or problem is not None:
-        yield rule._replace(problem=problem)
+    rule = tried(rule, _with_map, maps, title, match)
+    if rule.problem is not None:
+        yield rule
         return
-    for key, value, line in pairs:
-        made = _exact(rule._replace(line=line, text=f"{key} {value}"), key if subject != "{R:1}" else f"/{key}", value)
+    for key, value, line in maps.pairs[title.lower()]:
+        made = rule._replace(line=line, text=f"{key} {value}", how=EXACT, source="", ignores_case=True)
+        made = tried(made, paired, key if subject != "{R:1}" else f"/{key}", value)
         yield made._replace(query=KEEP if "?" in made.source else made.query)
 
 
-def _problem(maps: Maps, title: str, match: Any) -> str | None:
-    """Return why the keys of a map are no rules, None if they are."""
+def _with_map(rule: Rule, maps: Maps, title: str, match: Any) -> Rule:
+    """Return a rule whose map has keys that are rules. Raise UsageError for any other."""
     pairs = maps.pairs.get(title.lower())
     if pairs is None:
-        return "its map is not in this file"
+        raise UsageError("its map is not in this file")
     if match.get("url", "") not in _ANY:
-        return "it looks up a part of the path in a map"
-    return maps.room.lack(f"the rewriteMap {title[:60]}", len(pairs))
-
-
-def _exact(rule: Rule, key: str, value: str) -> Rule:
-    """Return the rule of a key of a map, which has any letter case."""
-    found = source(key if key.startswith("/") or "://" in key else f"/{key}")
-    new = value if value.startswith("/") or "://" in value else f"/{value}"
-    fault = found if isinstance(found, str) else target_fault(new)
-    if fault is not None or not isinstance(found, Source):
-        return rule._replace(how=EXACT, problem=fault)
-    return rule._replace(how=EXACT, source=found.path, host=found.host, target=(new,), ignores_case=True)
+        raise UsageError("it looks up a part of the path in a map")
+    if (lack := maps.room.lack(f"the rewriteMap {title[:60]}", len(pairs))) is not None:
+        raise UsageError(lack)
+    return rule
 
 
 def _with_match(rule: Rule, match: Any, syntax: str) -> Rule:
@@ -196,11 +189,8 @@ def _with_match(rule: Rule, match: Any, syntax: str) -> Rule:
     text, folds = match.get("url", ""), match.get("ignoreCase", "true").lower() != "false"
     rule = rule._replace(ignores_case=folds, subject=FOLDER)
     if match.get("negate", "").lower() == "true":
-        return rule._replace(problem="it matches what its pattern does not")
-    try:
-        check_path(text if syntax.lower() in {"", "ecmascript"} else f"^{re.escape(text)}", in_folder=True)
-    except NeverError as error:
-        return rule._replace(problem=error.message)
+        raise UsageError("it matches what its pattern does not")
+    check_path(text if syntax.lower() in {"", "ecmascript"} else f"^{re.escape(text)}", in_folder=True)
     if syntax.lower() == "exactmatch":
         return rule._replace(source=f"/{text}")
     if syntax.lower() == "wildcard":
@@ -218,8 +208,9 @@ def _with_action(rule: Rule, action: Any, kind: str) -> Rule:
         return rule._replace(status=status, query=APPEND if appends else DROP)
     if kind == "customresponse":
         status = action.get("statusCode", "")
-        is_gone = re.fullmatch("4[0-9][0-9]", status) is not None
-        return rule._replace(status=int(status)) if is_gone else rule._replace(problem="it answers by itself")
+        if re.fullmatch("4[0-9][0-9]", status) is None:
+            raise UsageError("it answers by itself")
+        return rule._replace(status=int(status))
     if kind == "none":
         return rule._replace(status=200)  # later rules may apply only without stopProcessing
     return rule._replace(status=200, query=KEEP) if kind == "rewrite" else rule._replace(status=403)
@@ -233,17 +224,8 @@ def _looked_up(one: Any, action: Any) -> tuple[str, str] | None:
     return None if found is None else (found[1], found[2])
 
 
-class _Needed(NamedTuple):
-    """What a rule needs of a request: conditions, the only host; whether it applies where a file is; a problem."""
-
-    conditions: tuple[Condition, ...] = ()
-    host: str | None = None
-    is_forced: bool = True
-    problem: str | None = None
-
-
-def _conditions(one: Any, looked_up: object) -> _Needed:
-    """Return what the conditions of a rule need."""
+def _with_conditions(rule: Rule, one: Any, looked_up: object) -> Rule:
+    """Return a rule with its conditions, with the only host as its own. Raise UsageError for one that is not read."""
     made: list[Condition] = []
     host: str | None = None
     is_forced, every = True, one.find("conditions")
@@ -256,48 +238,38 @@ def _conditions(one: Any, looked_up: object) -> _Needed:
         if add.get("matchType", "").lower() in {"isfile", "isdirectory"}:
             is_forced = is_forced and not is_negated
             if not is_negated:
-                return _Needed(problem="it needs a file")
+                raise UsageError("it needs a file")
         elif text.upper() in _INPUTS and add.get("matchType", "Pattern").lower() == "pattern":
             folds = add.get("ignoreCase", "true").lower() != "false"
-            try:
-                check_pattern(pattern, ignores_case=folds)
-            except UsageError as error:
-                return _Needed(problem=error.message)
+            check_pattern(pattern, ignores_case=folds)
             made.append(Condition(_INPUTS[text.upper()], pattern, folds, is_negated, is_any))
         else:
-            return _Needed(problem=f"it depends on {text[:60]}")
+            raise UsageError(f"it depends on {text[:60]}")
     literal = [one for one in made if one.subject == "host" and not one.is_negated and _HOST.fullmatch(one.pattern)]
     if literal and not is_any:
         made.remove(literal[0])
         host = re.sub(r"\\(.)", r"\1", literal[0].pattern.strip("^$")).lower()
     if made and is_any:
         made[-1] = made[-1]._replace(is_alternative=False)
-    return _Needed(tuple(made), host=host, is_forced=is_forced)
+    return rule._replace(conditions=tuple(made), host=host, forced=is_forced)
 
 
 def _with_target(rule: Rule, text: str) -> Rule:
-    """Return a rule with its target: texts and groups."""
-    unknown: list[str] = []
+    """Return a rule with its target: texts and groups. Raise UsageError for one that the rule does not choose."""
 
-    def part(found: re.Match[str]) -> str | int | None:
+    def part(found: re.Match[str]) -> int:
         if found[1] is not None:
             return int(found[2]) + (CONDITION if found[1] == "C" else 0)
-        known = _PARTS.get(found[3].upper())
-        unknown.extend([found[0]] if known is None else [])
-        return known
+        if found[3].upper() not in _PARTS:
+            raise UsageError(f"its target needs {found[0]}")
+        return _PARTS[found[3].upper()]
 
-    if rule.problem is not None:
-        return rule
-    target = list(target_parts(text, _VARIABLE, part)) or [""]
+    target = target_parts(text, _VARIABLE, part) or ("",)
     first = target[0]
-    if unknown:
-        return rule._replace(problem=f"its target needs {unknown[0]}")
-    if isinstance(first, int):
-        if first == WHOLE_PATH or first >= CONDITION:
-            return rule._replace(problem="the old URL, not the rule, would choose the host of its target")
-        target.insert(0, "/")
-    elif not first.startswith("/") and "://" not in first:
-        target[0] = first = f"/{first}"
-    if isinstance(first, str) and (fault := target_fault(first + "x" * (len(target) > 1))) is not None:
-        return rule._replace(problem=fault)
-    return rule._replace(target=tuple(target))
+    if first == WHOLE_PATH or (isinstance(first, int) and first >= CONDITION):
+        raise UsageError(CHOSEN)
+    if isinstance(first, int) or not (first.startswith("/") or "://" in first):
+        target = ("/", *target) if isinstance(first, int) else (f"/{first}", *target[1:])
+    if isinstance(target[0], str):
+        check_target(target[0] + "x" * (len(target) > 1))
+    return rule._replace(target=target)
