@@ -12,23 +12,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from absolve.audit.maps.apache_config import Directive, Section, directives, words
-from absolve.audit.maps.model import (
-    APPEND,
-    CONDITION,
-    DROP,
-    EXACT,
-    FOLDER,
-    HOST,
-    KEEP,
-    PATH,
-    PREFIX,
-    REGEX,
-    WHOLE_PATH,
-    Condition,
-    Rule,
-    RuleSet,
-    Server,
-)
+from absolve.audit.maps.model import CONDITION, HOST, WHOLE_PATH, Condition, Rule, RuleSet, Server
 from absolve.audit.maps.request import (
     NeverError,
     check_path,
@@ -43,6 +27,8 @@ from absolve.core.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from absolve.audit.maps.model import Query
 
 _WORDS: Final = {"permanent": 301, "temp": 302, "seeother": 303, "gone": 410}
 _ALIASES: Final = frozenset({"redirect", "redirectpermanent", "redirecttemp", "redirectmatch"})
@@ -115,7 +101,7 @@ class _Reader:
             if directive.problem is not None:
                 self.rules.append(Rule(self._name, directive.line, directive.text, directive.problem))
                 if _OURS.match(directive.text):
-                    host.aliases.append(self.rules[-1]._replace(how=PREFIX, source="/"))
+                    host.aliases.append(self.rules[-1]._replace(how="prefix", source="/"))
             elif directive.name in _ALIASES:
                 self._alias(host, directive)
             elif directive.name == "rewriterule":
@@ -172,7 +158,7 @@ class _Reader:
 
     def _rewrite(self, host: _Host, directive: Directive) -> None:
         in_folder = self._in_folder or any(section.name == "directory" for section in directive.sections)
-        rule = Rule(self._name, directive.line, directive.text, how=PREFIX, source="/")
+        rule = Rule(self._name, directive.line, directive.text, how="prefix", source="/")
         given = words(directive.rest, is_raw=True)
         is_front = in_folder and _is_front_controller(given)
         rule = rule._replace(conditions=tuple(host.conditions), forced=len(host.missing) < 2 - is_front)
@@ -245,17 +231,17 @@ def _alias(rule: Rule, directive: Directive) -> Rule:
     if found.host is not None:
         raise UsageError("it matches a path, not a URL")
     target = (given[1], 1) if leads and location is None else (given[1],) if leads else None
-    return rule._replace(how=PREFIX, source=found.path, target=target)
+    return rule._replace(how="prefix", source=found.path, target=target)
 
 
 def _match(rule: Rule, pattern: str, target: str | None) -> Rule:
     try:
         check_pattern(pattern)
     except UsageError as error:
-        return rule._replace(problem=error.message, how=PREFIX, source="/")
+        return rule._replace(problem=error.message, how="prefix", source="/")
     check_path(pattern)
     parts = target_parts(target, _GROUP, lambda one: "$" if one[1] else int(one[2])) if target is not None else None
-    return rule._replace(how=REGEX, source=pattern, target=parts)
+    return rule._replace(how="regex", source=pattern, target=parts)
 
 
 # --- mod_rewrite ------------------------------------------------------------------------------------------------------
@@ -324,15 +310,15 @@ def _matching(rule: Rule, given: Sequence[str], *, in_folder: bool) -> Rule:
     try:
         check_path(pattern, in_folder=in_folder)
     except NeverError as error:
-        return rule._replace(problem=error.message, how=EXACT, source="")
+        return rule._replace(problem=error.message, how="exact", source="")
     rule = rule._replace(ignores_case=len(given) == 3 and _IGNORES_CASE.search(given[2]) is not None)
     start = "^/?" if pattern.startswith("^/?") else "^" if in_folder else "^/"
     if not pattern.startswith(start) or _is_alternative(pattern):
-        return rule._replace(how=REGEX, source=pattern, subject=FOLDER if in_folder else PATH)
+        return rule._replace(how="regex", source=pattern, subject="folder" if in_folder else "path")
     rest = pattern.removeprefix(start)
     if _LITERAL.fullmatch(rest) and not rule.ignores_case:
-        return rule._replace(how=EXACT, source="/" + re.sub(r"\\(\W)", r"\1", rest[:-1]))
-    return rule._replace(how=REGEX, source=f"^/{rest}")
+        return rule._replace(how="exact", source="/" + re.sub(r"\\(\W)", r"\1", rest[:-1]))
+    return rule._replace(how="regex", source=f"^/{rest}")
 
 
 def _is_alternative(pattern: str) -> bool:
@@ -365,10 +351,10 @@ def _leading(rule: Rule, given: Sequence[str], base: str, *, in_folder: bool) ->
     if not is_path and not _ABSOLUTE.match(substitution):
         substitution = base.rstrip("/") + "/" + substitution
     target = _target(substitution, escapes="ne" not in flags)
-    query = DROP if "qsd" in flags else APPEND if "qsa" in flags else KEEP
+    query: Query = "drop" if "qsd" in flags else "append" if "qsa" in flags else "keep"
     if isinstance(target[-1], str) and target[-1].endswith("?"):
         target = tuple(part for part in (*target[:-1], target[-1][:-1]) if part != "")
-        query = DROP if query == KEEP else query
+        query = "drop" if query == "keep" else query
     return rule._replace(status=status, target=target, query=query)
 
 

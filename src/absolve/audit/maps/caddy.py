@@ -11,7 +11,7 @@ import re
 from collections import ChainMap
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.audit.maps.model import DROP, EXACT, HOST, KEEP, REGEX, SCHEME, WHOLE_PATH, Room, Rule, RuleSet, Server
+from absolve.audit.maps.model import HOST, SCHEME, WHOLE_PATH, Room, Rule, RuleSet, Server
 from absolve.audit.maps.request import NO_QUERY, check_path, check_target, target_parts, tried, with_pattern
 from absolve.core.errors import UsageError
 from absolve.tables.text import lines
@@ -109,7 +109,7 @@ def _of_block(around: _Scope, block: Sequence[Directive]) -> Iterator[Rule]:
     scope = around._replace(matchers=around.matchers.new_child(own))
     for one in block:
         kind, *words = one.words or [""]
-        rule = Rule(scope.name, one.line, " ".join(one.words), query=DROP)
+        rule = Rule(scope.name, one.line, " ".join(one.words), query="drop")
         if kind in {"redir", "respond"}:
             yield from _of_line(rule, kind, words, scope)
         elif kind == "handle_path" or (kind in _NESTED and words):
@@ -158,7 +158,7 @@ def _placed(made: Rule, matcher: Matcher) -> Iterator[Rule]:
         yield tried(made, _of_pattern, matcher.pattern)
         return
     for path in matcher.paths or ("*",):
-        found = made._replace(how=EXACT, source=decoded(path), ignores_case=True)
+        found = made._replace(how="exact", source=decoded(path), ignores_case=True)
         pattern = re.escape(decoded(path)).replace(r"\*", ".*")
         yield tried(found, _of_pattern, f"^{pattern}$", ignores_case=True) if "*" in path else found
 
@@ -188,7 +188,7 @@ def _redirected(rule: Rule, words: Sequence[str]) -> Rule:
         raise UsageError("the old URL would choose its host")
     if len(target) == 1:
         check_target(str(target[0]))
-    return rule._replace(target=target, status=_CODES.get(code) or int(code), query=KEEP if has_query else DROP)
+    return rule._replace(target=target, status=_CODES.get(code) or int(code), query="keep" if has_query else "drop")
 
 
 def _part(found: re.Match[str]) -> int:
@@ -212,6 +212,6 @@ def _ordered(rules: Iterator[Rule]) -> list[Rule]:
 
 def _length(rule: Rule) -> int:
     """Return the length of the path of a matcher; 0 for a regular expression, and for all paths."""
-    if rule.how == REGEX and not rule.ignores_case:
+    if rule.how == "regex" and not rule.ignores_case:
         return 0
-    return len(rule.source if rule.how == EXACT else re.sub(r"\\(.)", r"\1", rule.source[1:-1].replace(".*", "")))
+    return len(rule.source if rule.how == "exact" else re.sub(r"\\(.)", r"\1", rule.source[1:-1].replace(".*", "")))

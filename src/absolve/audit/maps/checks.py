@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.audit.maps.model import EXACT, PREFIX, REGEX
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -83,7 +81,7 @@ def _outcomes(rules: Rules, rule: Rule, urls: list[str]) -> list[Outcome]:
 
     The target of a URL below a prefix may be a file, which only a forced rule moves on.
     """
-    if rule.how == REGEX and rule.target and not rule.parameters and not _has_groups(rule):
+    if rule.how == "regex" and rule.target and not rule.parameters and not _has_groups(rule):
         target = rules.absolute("".join(map(str, rule.target)))
         outcome = rules.chain(target, counts=False) if target is not None else None
         return [outcome._replace(hops=outcome.hops + 1)] if outcome is not None and rule.status < 400 else []
@@ -98,7 +96,7 @@ def _outcomes(rules: Rules, rule: Rule, urls: list[str]) -> list[Outcome]:
 
 def _is_hidden(rules: Rules, rule: Rule) -> bool:
     """Return whether an exact rule never applies because a file is there, and leads elsewhere than to its folder."""
-    if rule.how != EXACT or rule.forced or rule.parameters or not rule.target or "?" in rule.source:
+    if rule.how != "exact" or rule.forced or rule.parameters or not rule.target or "?" in rule.source:
         return False
     folder = rule.source[: rule.source.rfind("/") + 1]
     url = rules.url(rule, rule.source)
@@ -107,7 +105,7 @@ def _is_hidden(rules: Rules, rule: Rule) -> bool:
 
 def samples(rules: Rules, rule: Rule) -> Iterator[str]:
     """Yield URLs that a rule must move if no other does: none for a regular expression."""
-    if rule.how not in {EXACT, PREFIX} or rule.parameters or rule.conditions:
+    if rule.how not in {"exact", "prefix"} or rule.parameters or rule.conditions:
         return
     path, mark, query = rule.source.partition("?")
     for url in (
@@ -116,7 +114,7 @@ def samples(rules: Rules, rule: Rule) -> Iterator[str]:
     ):
         if url is not None:
             yield url
-        if rule.how == EXACT:
+        if rule.how == "exact":
             return
 
 
@@ -127,7 +125,7 @@ def _in_its_place(rules: Rules, rule: Rule, urls: list[str]) -> str | None:
     if len(others) != 1 or rule in others:
         return None
     (other,) = others
-    if rule.how == PREFIX and other.how != PREFIX:
+    if rule.how == "prefix" and other.how != "prefix":
         return None
     target = rules.absolute("".join(map(str, rule.target))) if rule.target and not _has_groups(rule) else None
     return _of_two(other, rule, is_same=all(move is not None and move.target == target for move in moves))

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.audit.maps.model import EXACT, PREFIX, Rule
 from absolve.audit.maps.request import Source, check_target, source, to_https, tried, with_pattern, with_target
 from absolve.core import patterns
 from absolve.core.errors import UsageError
@@ -16,6 +15,8 @@ from absolve.urls.identity import decoded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from absolve.audit.maps.model import Rule
 
 _LONGEST: Final = 8192
 _ORIGIN: Final = re.compile(r"^(?:https?:)?//[^/]*")
@@ -137,11 +138,11 @@ def _matched(rule: Rule, path: str, entry: Entry) -> tuple[Rule, dict[str, int]]
         return rule, {**{str(one): one for one in range(patterns.groups(written) + 1)}, **patterns.names(written)}
     tokens = list(syntax.tokens.finditer(written)) if syntax.tokens is not None else []
     if not tokens:
-        return rule._replace(how=EXACT, source=path), {}
+        return rule._replace(how="exact", source=path), {}
     if syntax.has_splat and [token[0].strip("/") for token in tokens] == ["*"] and written.endswith("/*"):
         # Netlify ignores the slash at the end of a path, so that /news/* matches /news, too.
         bare = path[:-2] if syntax.is_slash_ignored and len(path) > 2 else path[:-1]
-        return rule._replace(how=PREFIX, source=bare), {"splat": 2}
+        return rule._replace(how="prefix", source=bare), {"splat": 2}
     pattern, place, number = "^", 0, 0
     names: dict[str, int] = {}
     for token in tokens:

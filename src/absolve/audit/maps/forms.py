@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from absolve.audit.maps.model import APPEND, DROP, EXACT, KEEP, PATH, PREFIX, REGEX, URL
 from absolve.audit.maps.request import encoded
 from absolve.audit.maps.spreadsheet import csv_row, with_rest
 from absolve.urls.chain import REDIRECTS
@@ -48,9 +47,9 @@ def _new(rule: Rule, group: Callable[[int], str], literal: Callable[[str], str] 
 
 def pattern_of(rule: Rule) -> str | None:
     """Return a regular expression for decoded paths, with the groups of the rule; None for one of whole URLs."""
-    if rule.how == REGEX:
-        return rule.source if rule.subject == PATH else None
-    if rule.how == EXACT:
+    if rule.how == "regex":
+        return rule.source if rule.subject == "path" else None
+    if rule.how == "exact":
         return None if "?" in rule.source else f"^{re.escape(rule.source)}$"
     slash = "" if rule.source.endswith("/") else "/"
     rest = f"((?:{slash}(.*))?)" if slash else "((.*))"
@@ -59,7 +58,7 @@ def pattern_of(rule: Rule) -> str | None:
 
 def _has_escape(rule: Rule) -> bool:
     """Return whether a path keeps an escape: Apache and nginx compare paths without any, so no text of theirs is it."""
-    return rule.how != REGEX and _ESCAPE.search(rule.source.partition("?")[0]) is not None
+    return rule.how != "regex" and _ESCAPE.search(rule.source.partition("?")[0]) is not None
 
 
 # --- CSV --------------------------------------------------------------------------------------------------------------
@@ -67,21 +66,21 @@ def _has_escape(rule: Rule) -> bool:
 
 def csv_lines(rule: Rule) -> list[str] | None:
     """Return a row of CSV: old, new, status, and regex for a pattern."""
-    if rule.parameters or rule.query == APPEND or (rule.ignores_case and rule.how == REGEX):
+    if rule.parameters or rule.query == "append" or (rule.ignores_case and rule.how == "regex"):
         return None
     status = f"{rule.status}{'!' if rule.forced and rule.host is None else ''}"
-    if rule.how == EXACT:
+    if rule.how == "exact":
         is_forced = rule.host is None or rule.forced
         return [csv_row(_old(rule, _path(rule.source)), _new(rule, str), status)] if is_forced else None
     first = rule.target[0] if rule.target else None
-    if rule.how == PREFIX and isinstance(first, str) and with_rest(first, rule.source) == rule.target:
+    if rule.how == "prefix" and isinstance(first, str) and with_rest(first, rule.source) == rule.target:
         is_forced = rule.host is None or rule.forced
-        return [csv_row(_old(rule, _path(rule.source)), escaped(first), status, PREFIX)] if is_forced else None
-    pattern = rule.source if rule.subject == URL else pattern_of(rule)
-    if pattern is None or rule.host is not None or not (rule.subject == URL or pattern.startswith("^/")):
+        return [csv_row(_old(rule, _path(rule.source)), escaped(first), status, "prefix")] if is_forced else None
+    pattern = rule.source if rule.subject == "url" else pattern_of(rule)
+    if pattern is None or rule.host is not None or not (rule.subject == "url" or pattern.startswith("^/")):
         return None
     # A row matches the whole path; other forms search in it.
-    whole = pattern if rule.subject == URL or rule.how != REGEX else f"^/(?s:{pattern[2:]}(?s:.*))"
+    whole = pattern if rule.subject == "url" or rule.how != "regex" else f"^/(?s:{pattern[2:]}(?s:.*))"
     new = _new(rule, lambda number: rf"\g<{number}>", lambda text: text.replace("\\", "\\\\"))
     return [csv_row(whole, new, status, "regex")]
 
@@ -106,12 +105,12 @@ def cloudflare_lines(rule: Rule) -> list[str] | None:
 
 def _redirects(rule: Rule, status: str, *, host: str, is_netlify: bool) -> list[str] | None:
     old, mark, query = rule.source.partition("?")
-    if _PLACEHOLDER.search(old) or rule.how == REGEX or rule.query == APPEND:
+    if _PLACEHOLDER.search(old) or rule.how == "regex" or rule.query == "append":
         return None
     if any(isinstance(part, str) and re.search(r":[A-Za-z]", part.replace("://", "")) for part in rule.target or ()):
         return None
     path = host + escaped(encoded(old))
-    if rule.how == EXACT:
+    if rule.how == "exact":
         pairs = query.split("&") if mark else []
         if mark and (not is_netlify or not all(re.fullmatch(r"[\w.~-]+=[\w.~-]*", pair, re.ASCII) for pair in pairs)):
             return None
@@ -134,7 +133,7 @@ def _redirects(rule: Rule, status: str, *, host: str, is_netlify: bool) -> list[
 
 def apache_lines(rule: Rule) -> list[str] | None:
     """Return RewriteCond and RewriteRule lines, for `.htaccess` or the server's files."""
-    path, mark, query = rule.source.partition("?") if rule.how == EXACT else (rule.source, "", "")
+    path, mark, query = rule.source.partition("?") if rule.how == "exact" else (rule.source, "", "")
     pattern = pattern_of(rule._replace(source=path))
     flags = _apache_flags(rule)
     if rule.parameters or pattern is None or flags is None or _has_escape(rule):
@@ -169,8 +168,8 @@ def _apache_flags(rule: Rule) -> list[str] | None:
         flags.append("NE")
     if rule.ignores_case:
         flags.append("NC")
-    if rule.query != KEEP:
-        flags.append("QSA" if rule.query == APPEND else "QSD")
+    if rule.query != "keep":
+        flags.append("QSA" if rule.query == "append" else "QSD")
     return flags
 
 
@@ -188,14 +187,14 @@ def _quoted(pattern: str) -> str:
 
 def nginx_lines(rule: Rule) -> list[str] | None:
     """Return a location block with the rule, for a server block; exact paths are found before patterns."""
-    if rule.parameters or rule.subject != PATH or rule.host is not None:
+    if rule.parameters or rule.subject != "path" or rule.host is not None:
         return None
     if any(isinstance(part, str) and "$" in part for part in rule.target or ()) or _UNQUOTABLE.search(rule.source):
         return None
     if rule.status == 200 and rule.target is not None:
         return None
     body = _nginx_body(rule)
-    if body is not None and rule.how == EXACT and "?" in rule.source:
+    if body is not None and rule.how == "exact" and "?" in rule.source:
         is_constant = rule.forced and "$" not in rule.source  # nginx expands variables here
         return [f'if ($request_uri = "{_path(rule.source)}") {{ {body} }}'] if is_constant else None
     pattern = pattern_of(rule)
@@ -203,7 +202,7 @@ def nginx_lines(rule: Rule) -> list[str] | None:
         return None
     if not rule.forced:
         body = f"if (!-e $request_filename) {{ {body} }}"
-    if rule.how == EXACT:
+    if rule.how == "exact":
         path = rule.source.replace("\\", "\\\\").replace('"', '\\"')
         return [f'location = "{path}" {{ {body} }}']
     return [f'location {"~*" if rule.ignores_case else "~"} "{pattern}" {{ {body} }}']
@@ -216,18 +215,18 @@ def _nginx_body(rule: Rule) -> str | None:
         return None
     new = _new(rule, lambda number: f"${number}")
     has_query = "?" in new
-    if rule.how == EXACT or rule.status not in {301, 302}:
-        if rule.how != EXACT or "#" in new:
+    if rule.how == "exact" or rule.status not in {301, 302}:
+        if rule.how != "exact" or "#" in new:
             return None
         args = (
             ""
-            if rule.query == DROP or "?" in rule.source or (has_query and rule.query == KEEP)
+            if rule.query == "drop" or "?" in rule.source or (has_query and rule.query == "keep")
             else "&$args"
             if has_query
             else "$is_args$args"
         )
         return f'return {rule.status} "{new}{args}";'
-    drops = rule.query == DROP or (has_query and rule.query == KEEP)
+    drops = rule.query == "drop" or (has_query and rule.query == "keep")
     flag = "permanent" if rule.status == 301 else "redirect"
     pattern = f"(?i){pattern_of(rule)}" if rule.ignores_case else pattern_of(rule)
     return f'rewrite "{pattern}" "{new}{"?" if drops else ""}" {flag};'

@@ -12,21 +12,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote_plus, unquote_plus
 
-from absolve.audit.maps.model import (
-    APPEND,
-    CONDITION,
-    DROP,
-    EXACT,
-    HOST,
-    NONE,
-    PREFIX,
-    REGEX,
-    REQUESTED,
-    SCHEME,
-    URL,
-    WHOLE_PATH,
-    Move,
-)
+from absolve.audit.maps.model import CONDITION, HOST, REQUESTED, SCHEME, WHOLE_PATH, Move
 from absolve.audit.maps.request import encoded, subject
 from absolve.core.patterns import PatternSet, matcher
 
@@ -67,7 +53,7 @@ class Ordered:
         """Return what the first rule makes of a request that applies to it."""
         is_there: bool | None = None
         for rule, groups, of_condition in self._index.matches(request):
-            if not rule.forced and not (rule.how == EXACT and "?" in rule.source):  # no file has a query
+            if not rule.forced and not (rule.how == "exact" and "?" in rule.source):  # no file has a query
                 if is_there is None:
                     is_there = exists(request.url) or (self._has_folders and exists(f"{request.url}/"))
                 if is_there:
@@ -75,7 +61,7 @@ class Ordered:
             if rule.problem is not None:
                 doubts.append(rule)
                 continue
-            if rule.status == 404 and rule.how != EXACT and rule.target is not None:
+            if rule.status == 404 and rule.how != "exact" and rule.target is not None:
                 continue  # the page for whatever is not found, such as `/* /404.html 404`
             if rule.status == 200 and rule.target is None:
                 return None
@@ -176,7 +162,7 @@ class _Index:
         self._hosts: set[str] = set()
         patterns: dict[str, list[int]] = {}
         for number, rule in enumerate(rules):
-            if rule.how == REGEX:
+            if rule.how == "regex":
                 patterns.setdefault(rule.subject, []).append(number)
             elif rule.source:  # else it is not known what an unread rule matches
                 self._add(rule, number)
@@ -189,7 +175,7 @@ class _Index:
         if rule.host is not None:
             self._hosts.add(rule.host)
         self._has_parameters = self._has_parameters or bool(rule.parameters)
-        if rule.how == PREFIX:
+        if rule.how == "prefix":
             prefix = rule.source.rstrip("/")
             self._deepest = max(self._deepest, prefix.count("/"))
             self._put(self._prefixes, _key(rule.host, prefix), number)
@@ -206,7 +192,7 @@ class _Index:
             rule = self._rules[number]
             if rule.host != request.host and (rule.host is not None or not request.is_home):
                 continue
-            if request.line is not None and rule.how == EXACT and (rule.query == NONE or "?" in rule.source):
+            if request.line is not None and rule.how == "exact" and (rule.query == "none" or "?" in rule.source):
                 continue  # it compares the request line
             groups = self._groups(rule, request)
             of_condition = _held(rule.conditions, request) if groups is not None else None
@@ -260,14 +246,14 @@ class _Index:
     def _groups(self, rule: Rule, request: Request) -> Groups | None:
         if rule.parameters and not _has_parameters(rule, request):
             return None
-        if rule.how == EXACT:
+        if rule.how == "exact":
             path, mark, query = rule.source.partition("?")
-            if (mark and query != request.query) or (rule.query == NONE and not mark and request.query is not None):
+            if (mark and query != request.query) or (rule.query == "none" and not mark and request.query is not None):
                 return None
             path, asked = self._bare(path), self._bare(request.decoded)
             is_same = path.lower() == asked.lower() if rule.ignores_case else path == asked
             return (request.decoded,) if is_same else None
-        if rule.how == PREFIX:
+        if rule.how == "prefix":
             return _prefix_groups(rule.source, request.decoded)
         return matcher(rule.source, ignores_case=rule.ignores_case)(subject(request, rule.subject))
 
@@ -314,9 +300,9 @@ def _covers(first: Rule, rule: Rule) -> bool:
     """Return whether the first of two rules with the same key applies wherever the second would."""
     if first.problem is not None or first.parameters or first.conditions:
         return False
-    if (rule.forced and not first.forced) or (first.query == NONE != rule.query):
+    if (rule.forced and not first.forced) or (first.query == "none" != rule.query):
         return False
-    if first.how == EXACT:
+    if first.how == "exact":
         return True
     return first.source.rstrip("/") == rule.source.rstrip("/") and len(first.source) <= len(rule.source)
 
@@ -358,7 +344,7 @@ def _filled(rule: Rule, groups: Groups, of_condition: Groups, request: Request) 
         return _group(groups, part, is_encoded=is_encoded)
 
     target = "".join(map(text, rule.target))
-    if rule.subject == URL or (rule.how == EXACT and "?" in rule.source):
+    if rule.subject == "url" or (rule.how == "exact" and "?" in rule.source):
         return target
     return _with_query(target, query, rule.query)
 
@@ -366,11 +352,11 @@ def _filled(rule: Rule, groups: Groups, of_condition: Groups, request: Request) 
 def _with_query(target: str, query: str | None, how: str) -> str:
     """Return a target with the query of the request, before its fragment."""
     bare, crosshatch, fragment = target.partition("#")
-    if query is None or how in {DROP, NONE}:
+    if query is None or how in {"drop", "none"}:
         return target
     if "?" not in bare:
         return f"{bare}?{query}{crosshatch}{fragment}"
-    if how == APPEND:
+    if how == "append":
         joint = "" if bare.endswith(("?", "&")) or not query else "&"
         return f"{bare}{joint}{query}{crosshatch}{fragment}"
     return target

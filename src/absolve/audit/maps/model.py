@@ -6,7 +6,7 @@ A `Rule` is one line of a map in a form that does not depend on the server. A `R
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -14,14 +14,10 @@ if TYPE_CHECKING:
     from absolve.audit.maps.request import Request
     from absolve.tables.columns import Columns
 
-EXACT: Final = "exact"
-PREFIX: Final = "prefix"
-REGEX: Final = "regex"
-
-# What regular expressions are matched against, beside the decoded path: see `request.subject`.
-PATH: Final = "path"
-FOLDER: Final = "folder"  # the path without the slash at its beginning, as in `.htaccess`
-URL: Final = "url"
+How = Literal["exact", "prefix", "regex"]
+# What becomes of the query of the old URL: appended unless the target has one; appended in any case; not appended;
+# there is none.
+Query = Literal["keep", "append", "drop", "none"]
 
 # Numbers in targets that are no groups of the rule. From CONDITION on: the groups of the last condition.
 WHOLE_PATH: Final = -1
@@ -29,12 +25,6 @@ HOST: Final = -2
 SCHEME: Final = -3
 REQUESTED: Final = -4  # the path of the request line
 CONDITION: Final = 100
-
-# Query of the old URL: appended unless the target has one; appended in any case; not appended; there is none.
-KEEP: Final = "keep"
-APPEND: Final = "append"
-DROP: Final = "drop"
-NONE: Final = "none"
 
 RECORDED: Final = "recorded"  # the format of redirects that are in a capture, not in a map
 
@@ -76,8 +66,8 @@ class Rule(NamedTuple):
     """One rule of a map, or one that could not be read (`problem`), with the URLs that it may concern, if known.
 
     `source` is a decoded path, with a query if only that query matches (exact, prefix), or a regular expression for
-    the part that `subject` names. `target` is a sequence of texts and group numbers, where group 1 of a prefix is the
-    rest of the path; None for a status without target; with status 200 it keeps later rules from being applied.
+    the part that `subject` names (`request.subject`). `target` is a sequence of texts and group numbers, where group 1
+    of a prefix is the rest of the path; None for a status without target: status 200 keeps later rules from applying.
     `host`: the only host to which the rule applies, with a non-default port; None for the hosts of both sites.
     `forced`: the rule applies where a file exists, too. `parameters`: those that the query must have, with a text or a
     group number as value. `start`: the offset of its text in the decoded file, where lines do not delimit rules.
@@ -87,14 +77,14 @@ class Rule(NamedTuple):
     line: int
     text: str
     problem: str | None = None
-    how: str = EXACT
+    how: How = "exact"
     source: str = ""
     target: tuple[str | int, ...] | None = None
     status: int = 301
     host: str | None = None
     forced: bool = True
-    query: str = KEEP
-    subject: str = PATH
+    query: Query = "keep"
+    subject: str = "path"
     ignores_case: bool = False
     parameters: tuple[tuple[str, str | int], ...] = ()
     conditions: tuple[Condition, ...] = ()

@@ -12,25 +12,7 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Final
 
-from absolve.audit.maps.model import (
-    APPEND,
-    DROP,
-    EXACT,
-    HOST,
-    KEEP,
-    NONE,
-    PATH,
-    PREFIX,
-    REGEX,
-    REQUESTED,
-    SCHEME,
-    WHOLE_PATH,
-    Condition,
-    Room,
-    Rule,
-    RuleSet,
-    Server,
-)
+from absolve.audit.maps.model import HOST, REQUESTED, SCHEME, WHOLE_PATH, Condition, Room, Rule, RuleSet, Server
 from absolve.audit.maps.nginx_config import Directive, directives
 from absolve.audit.maps.request import NO_QUERY, NeverError, check_path, check_pattern, status_of, target_parts
 from absolve.core import patterns
@@ -39,6 +21,8 @@ from absolve.urls.identity import decoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    from absolve.audit.maps.model import Query
 
 _IGNORED: Final = frozenset({"volatile", "hostnames"})
 _STANDARD: Final = ("mime.types", "_params", "fastcgi.conf", "ssl", "nginx.conf.default")
@@ -55,10 +39,10 @@ _PARTS: Final = {
     **dict.fromkeys(("host", "http_host"), HOST),
     "scheme": SCHEME,
 }
-_SOURCES: Final = {"$uri": PATH, "$document_uri": PATH, "$request_uri": "target"}  # of maps
+_SOURCES: Final = {"$uri": "path", "$document_uri": "path", "$request_uri": "target"}  # of maps
 _WITH_QUERY: Final = re.compile(r"(\$is_args|\?)(?:\$args|\$query_string)$")
 _OF_MAP: Final = re.compile(r"([^\s?#]*?)\$(?:\{(\w+)\}|(\w+))(\$is_args\$args)?", re.ASCII)
-_ANYWHERE: Final = Rule("", 0, "", how=PREFIX, source="/")  # the place of what is in no location
+_ANYWHERE: Final = Rule("", 0, "", how="prefix", source="/")  # the place of what is in no location
 _IF: Final = "of conditions only `$request_uri = TEXT`, `!-e $request_filename` and the variable of a map are read"
 
 
@@ -83,7 +67,7 @@ class _Reader:
         for directive in _inside(given, "map"):
             self._map(directive)
         if lines:
-            self._maps[""] = list(self._lines(lines, PATH))
+            self._maps[""] = list(self._lines(lines, "path"))
         self._of_maps = {rule.line for found in self._maps.values() for rule in found}
         unused = [rule for name, found in self._maps.items() if name not in self._used for rule in found]
         others = {"http", "server", "map", "upstream", "events"}
@@ -128,31 +112,31 @@ class _Reader:
             place = _ANYWHERE
             try:
                 place, order = _of_line(directive, subject)
-                target, query = _target(directive.arguments[0], place, DROP)
+                target, query = _target(directive.arguments[0], place, "drop")
             except UsageError as error:
                 rules.append((0, self._rule(directive, _met(place, error), error.message)))
                 continue
             if target:
-                query = NONE if place.query == NONE else query
+                query = "none" if place.query == "none" else query
                 rules.append((order, self._rule(directive, place)._replace(target=target, query=query)))
         rules.sort(key=lambda one: one[0])
         yield from (rule for _, rule in rules)
 
-    def _mapped(self, text: str, place: Rule, status: int, query: str) -> list[Rule] | None:
+    def _mapped(self, text: str, place: Rule, status: int, query: Query) -> list[Rule] | None:
         """Return the rules of a map whose variable ends the target of a directive; None for another target."""
         found = _OF_MAP.fullmatch(text.removesuffix("?"))
         name = found[2] or found[3] if found is not None else None
         if name is None or found is None or name not in self._maps:
             return None
-        query = KEEP if found[4] else DROP if text.endswith("?") else query
-        before, _ = _target(found[1], place, DROP)
+        query = "keep" if found[4] else "drop" if text.endswith("?") else query
+        before, _ = _target(found[1], place, "drop")
         if (problem := self._room.lack(f"${name}", len(self._maps[name]))) is not None:
             raise UsageError(problem)
         return [
             _inside_of(place, rule)._replace(
                 status=status,
                 target=(*before, *rule.target) if rule.target else rule.target,
-                query=query if rule.query == DROP and rule.problem is None else rule.query,
+                query=query if rule.query == "drop" and rule.problem is None else rule.query,
             )
             for rule in self._maps[name]
         ]
@@ -263,11 +247,11 @@ class _Reader:
             return [rule]
         if given[-1].isdigit():
             raise UsageError(f"return with status {status} needs a URL")
-        mapped = self._mapped(given[-1], place, status, DROP)
+        mapped = self._mapped(given[-1], place, status, "drop")
         if mapped is not None:
             return mapped
-        target, query = _target(given[-1], place, DROP)
-        return [rule._replace(target=target, query=NONE if place.query == NONE else query)]
+        target, query = _target(given[-1], place, "drop")
+        return [rule._replace(target=target, query="none" if place.query == "none" else query)]
 
     def _rewrite(self, directive: Directive, place: Rule) -> Sequence[Rule]:
         given = directive.arguments
@@ -281,11 +265,11 @@ class _Reader:
         if flag not in {"redirect", "permanent"} and not text.startswith(("http://", "https://", "$scheme")):
             raise UsageError("it changes the path inside the server, which is not followed")
         status = 301 if flag == "permanent" else 302
-        around = _inside_of(place, _ANYWHERE._replace(how=REGEX, source=pattern, query=APPEND))
-        mapped = self._mapped(text, around, status, APPEND)
+        around = _inside_of(place, _ANYWHERE._replace(how="regex", source=pattern, query="append"))
+        mapped = self._mapped(text, around, status, "append")
         if mapped is not None:
             return mapped
-        target, query = _target(text, around, APPEND)
+        target, query = _target(text, around, "append")
         return [self._rule(directive, around)._replace(status=status, target=target, query=query)]
 
     def _if(self, directive: Directive, place: Rule) -> Sequence[Rule]:
@@ -339,32 +323,32 @@ def _place(sign: str, text: str, *, is_inside: bool) -> Rule:
             raise UsageError("a location with a regular expression inside of another location is not read")
         check_pattern(text, ignores_case=sign == "~*")
         check_path(text)
-        return _ANYWHERE._replace(how=REGEX, source=text, ignores_case=sign == "~*")
+        return _ANYWHERE._replace(how="regex", source=text, ignores_case=sign == "~*")
     if sign == "=":
         return _exact(text)
     if sign not in {"", "^~"}:
         raise UsageError(f"{sign[:20]!r} is no modifier of a location")
     if text.endswith("/"):
         return _ANYWHERE._replace(source=text)
-    return _ANYWHERE._replace(how=REGEX, source=f"^{re.escape(text)}")
+    return _ANYWHERE._replace(how="regex", source=f"^{re.escape(text)}")
 
 
 def _met(place: Rule, error: UsageError) -> Rule:
     """Return the place of what cannot be read: none if nothing meets it."""
-    return place._replace(how=EXACT, source="") if isinstance(error, NeverError) else place
+    return place._replace(how="exact", source="") if isinstance(error, NeverError) else place
 
 
 def _exact(path: str) -> Rule:
     """Return the place of one decoded path. Raise NeverError for a query, which $request_uri alone has."""
     if "?" in path:
         raise NeverError(NO_QUERY)
-    return _ANYWHERE._replace(how=EXACT, source=path)
+    return _ANYWHERE._replace(how="exact", source=path)
 
 
 def _requested(text: str) -> Rule:
     """Return the place of one path, with the query if the text has one, as the request names it."""
     path, mark, query = text.partition("?")
-    return _ANYWHERE._replace(how=EXACT, source=f"{decoded(path)}{mark}{query}", query=KEEP if mark else NONE)
+    return _ANYWHERE._replace(how="exact", source=f"{decoded(path)}{mark}{query}", query="keep" if mark else "none")
 
 
 def _of_line(directive: Directive, subject: str) -> tuple[Rule, int]:
@@ -379,11 +363,11 @@ def _of_line(directive: Directive, subject: str) -> tuple[Rule, int]:
         ignores_case = directive.name.startswith("~*")
         pattern = directive.name[2 if ignores_case else 1 :]
         check_pattern(pattern, ignores_case=ignores_case)
-        if subject == PATH:
+        if subject == "path":
             check_path(pattern)
-        return _ANYWHERE._replace(how=REGEX, source=pattern, subject=subject, ignores_case=ignores_case), 1
+        return _ANYWHERE._replace(how="regex", source=pattern, subject=subject, ignores_case=ignores_case), 1
     text = directive.name.removeprefix("\\")
-    place = _requested(text) if subject != PATH else _exact(text)
+    place = _requested(text) if subject != "path" else _exact(text)
     return place._replace(ignores_case=True), 0
 
 
@@ -396,7 +380,7 @@ def _scope(directive: Directive, place: Rule) -> Rule:
             check_pattern(directive.arguments[0])
         except UsageError:
             return place
-        return _inside_of(place, _ANYWHERE._replace(how=REGEX, source=directive.arguments[0]))
+        return _inside_of(place, _ANYWHERE._replace(how="regex", source=directive.arguments[0]))
     return place
 
 
@@ -408,37 +392,37 @@ def _inside_of(place: Rule, rule: Rule) -> Rule:
 
 def _with(place: Rule) -> tuple[Condition, ...]:
     """Return the conditions of a place, with what it matches as one of them."""
-    if (place.how, place.source) == (PREFIX, "/"):
+    if (place.how, place.source) == ("prefix", "/"):
         return place.conditions
-    pattern = {PREFIX: "^{}", EXACT: "^{}$", REGEX: "{}"}[place.how]
-    text = place.source if place.how == REGEX else re.escape(place.source)
-    subject = "target" if place.how == EXACT and "?" in place.source else place.subject
+    pattern = {"prefix": "^{}", "exact": "^{}$", "regex": "{}"}[place.how]
+    text = place.source if place.how == "regex" else re.escape(place.source)
+    subject = "target" if place.how == "exact" and "?" in place.source else place.subject
     return (*place.conditions, Condition(subject, pattern.replace("{}", text), place.ignores_case))
 
 
 # --- targets ----------------------------------------------------------------------------------------------------------
 
 
-def _target(text: str, place: Rule, query: str) -> tuple[tuple[str | int, ...], str]:
+def _target(text: str, place: Rule, query: Query) -> tuple[tuple[str | int, ...], Query]:
     """Return the parts of a target, and what becomes of the query. `query`: that without a variable for it.
 
     Raise UsageError for a variable whose value does not follow from the URL.
     """
-    names = patterns.names(place.source) if place.how == REGEX else {}
-    if query == APPEND and text.endswith("?"):
-        query, text = DROP, text[:-1]
-    if (found := _WITH_QUERY.search(text)) is not None and query == DROP:
-        query = APPEND if found[1] == "?" else KEEP
+    names = patterns.names(place.source) if place.how == "regex" else {}
+    if query == "append" and text.endswith("?"):
+        query, text = "drop", text[:-1]
+    if (found := _WITH_QUERY.search(text)) is not None and query == "drop":
+        query = "append" if found[1] == "?" else "keep"
         text = text[: found.start()] + ("?" if found[1] == "?" else "")
     if (found := _REQUEST_URI.search(text)) is not None:
-        if query != DROP or found.end() < len(text):
+        if query != "drop" or found.end() < len(text):
             raise UsageError("$request_uri has a query, which is read at the end of a target without another one")
-        query = KEEP
+        query = "keep"
     return target_parts(text, _VARIABLE, lambda one: _part(one[1] or one[2], names, place)), query
 
 
 def _part(name: str, names: Mapping[str, int], place: Rule) -> int:
-    if name.isdigit() and len(name) <= _DIGITS and place.how == REGEX:
+    if name.isdigit() and len(name) <= _DIGITS and place.how == "regex":
         return int(name)
     if name in names:
         return names[name]

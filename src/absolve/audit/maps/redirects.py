@@ -18,7 +18,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.audit.maps.entries import CLOUDFLARE, NETLIFY, Entry, rule_of
-from absolve.audit.maps.model import EXACT, NONE, RECORDED, Rule, RuleSet
+from absolve.audit.maps.model import RECORDED, Rule, RuleSet
 from absolve.audit.maps.request import STATUS, check_target, paired, short, source, tried
 from absolve.core.errors import UsageError
 from absolve.tables.text import Line, lines
@@ -47,7 +47,7 @@ def read_cloudflare(name: str, data: bytes) -> RuleSet:
     for found in _rule_lines(data):
         rule = tried(Rule(name, *found), _cloudflare, found.text.split())
         if rule.problem is None:
-            is_exact = rule.how == EXACT
+            is_exact = rule.how == "exact"
             left[is_exact] -= 1
             if left[is_exact] < 0:
                 most = _STATIC if is_exact else _DYNAMIC
@@ -164,7 +164,7 @@ def recorded(rows: Iterable[Recorded | tuple[str, str, int, str, int]], name: st
     """Return the rules of recorded redirects; the first of each URL counts."""
     rules = []
     for url, target, status, document, line in rows:
-        rule = Rule(document, line, f"{url} -> {target} ({status})", status=status, query=NONE, forced=False)
+        rule = Rule(document, line, f"{url} -> {target} ({status})", status=status, query="none", forced=False)
         with suppress(UsageError):
             found = source(url)
             rules.append(rule._replace(source=found.path, host=found.host, target=(target,)))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.audit.maps.model import EXACT, PATH, REGEX, Condition
+from absolve.audit.maps.model import Condition
 from absolve.core import patterns
 from absolve.core.errors import UsageError
 from absolve.tables.columns import is_left_open
@@ -151,7 +151,7 @@ def paired(rule: Rule, key: str, value: str) -> Rule:
     old, new = (text if text.startswith("/") or "://" in text else f"/{text}" for text in (key, value))
     found = source(old)
     check_target(new if value and not is_left_open(value) else value)
-    return rule._replace(how=EXACT, source=found.path, host=found.host, target=(new,))
+    return rule._replace(how="exact", source=found.path, host=found.host, target=(new,))
 
 
 def tried(rule: Rule, make: Callable[..., Rule], *arguments: object, **named: object) -> Rule:
@@ -179,10 +179,10 @@ def check_pattern(pattern: str, *, ignores_case: bool = False) -> None:
         raise UsageError(f"the regular expression cannot be used: {error.message}") from error
 
 
-def with_pattern(rule: Rule, pattern: str, *, ignores_case: bool = False, subject: str = PATH) -> Rule:
+def with_pattern(rule: Rule, pattern: str, *, ignores_case: bool = False, subject: str = "path") -> Rule:
     """Return a rule that matches a regular expression. Raise UsageError for one that cannot be used."""
     check_pattern(pattern, ignores_case=ignores_case)
-    return rule._replace(how=REGEX, source=pattern, subject=subject, ignores_case=ignores_case)
+    return rule._replace(how="regex", source=pattern, subject=subject, ignores_case=ignores_case)
 
 
 class NeverError(UsageError):

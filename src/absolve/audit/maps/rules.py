@@ -11,7 +11,7 @@ from copy import copy
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.audit.maps.matching import mover
-from absolve.audit.maps.model import EXACT, GONE, MOST_HOPS, MOST_TIMES, RECORDED, SCHEME, Move, Outcome
+from absolve.audit.maps.model import GONE, MOST_HOPS, MOST_TIMES, RECORDED, SCHEME, Move, Outcome
 from absolve.audit.maps.request import Request, encoded, request
 from absolve.core.bounded_cache import BoundedCache
 from absolve.urls import whatwg
@@ -132,7 +132,7 @@ class Rules:
         if asked.host != self._home or target is None or rule.host is not None:
             return False
         following = request(target)
-        if rule.how == EXACT or following is None or following.host != self._home or not _names_host(rule):
+        if rule.how == "exact" or following is None or following.host != self._home or not _names_host(rule):
             return False
         again = moves(following, exists, [])
         return again is not None and again.rule == rule
@@ -252,7 +252,7 @@ class Rules:
             if move.rewrite or move.target is None or move.status in GONE:
                 known = self._known.put(current, _ended(current, move))
                 return None
-            if move.rule.how != EXACT:
+            if move.rule.how != "exact":
                 times[place] += 1
             return move
 

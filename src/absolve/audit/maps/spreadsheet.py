@@ -12,7 +12,7 @@ import io
 import re
 from typing import TYPE_CHECKING, Final
 
-from absolve.audit.maps.model import DROP, EXACT, FOLDER, KEEP, PATH, PREFIX, REGEX, URL, Condition, Rule, RuleSet
+from absolve.audit.maps.model import Condition, Rule, RuleSet
 from absolve.audit.maps.request import (
     check_pattern,
     check_target,
@@ -33,6 +33,7 @@ from absolve.tables.reading import delimiter_of, rows
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from absolve.audit.maps.model import How, Query
     from absolve.tables.columns import Columns
     from absolve.tables.redirects import Redirect
 
@@ -44,7 +45,7 @@ def read(name: str, data: bytes, hosts: Sequence[str] = (), *, new_first: bool =
     """Return the rules of a table. `hosts` and `new_first` choose columns that no word names."""
     found = redirects.read(reading.table(name, data), hosts, new_first=new_first)
     rules = [rule(name, row) for row in found.rows]
-    rules.sort(key=lambda one: one.how != EXACT or "?" not in one.source)
+    rules.sort(key=lambda one: one.how != "exact" or "?" not in one.source)
     return RuleSet(name, "csv", rules, words=found.words, columns=found.columns, hidden=len(found.hidden))
 
 
@@ -106,7 +107,7 @@ def rule(name: str, row: Redirect) -> Rule:
     made = tried(Rule(name, row.line, row.text, row.problem), _led, row)
     if made.problem is not None:
         return made
-    made = tried(made, _MATCHED.get(row.how or EXACT, _of_path), row)
+    made = tried(made, _MATCHED.get(row.how or "exact", _of_path), row)
     return made._replace(forced=True) if row.is_forced else made
 
 
@@ -117,15 +118,16 @@ def _led(made: Rule, row: Redirect) -> Rule:
     status, is_pattern = row.status or 301, row.how in {redirects.REGEX, redirects.SEARCH}
     if status < 400 and not (is_pattern and row.new):
         check_target(row.new)
-    how = REGEX if is_pattern or row.how == redirects.WILDCARD else row.how or EXACT
-    query = DROP if row.keeps_query is False else KEEP
+    is_regex = is_pattern or row.how == redirects.WILDCARD
+    how: How = "regex" if is_regex else "prefix" if row.how == redirects.PREFIX else "exact"
+    query: Query = "drop" if row.keeps_query is False else "keep"
     return made._replace(how=how, status=status, target=None if status >= 400 else (row.new,), query=query)
 
 
 def _of_path(made: Rule, row: Redirect) -> Rule:
     """Return the rule of a path or URL: exact, or all below it."""
     made = _placed(made, row)
-    if made.how == PREFIX and made.target:
+    if made.how == "prefix" and made.target:
         if "?" in made.source:
             raise UsageError("a prefix has no query")
         made = made._replace(target=with_rest(row.new, made.source) if row.keeps_rest else (row.new,))
@@ -159,7 +161,7 @@ def _of_pattern(made: Rule, row: Redirect) -> Rule:
     check_pattern(whole)
     target = patterns.template(row.new, whole) if made.target else made.target
     is_path = row.old.removeprefix("^").startswith(("/", "\\/"))
-    return made._replace(source=whole, target=target, subject=PATH if is_path else URL, forced=not is_path)
+    return made._replace(source=whole, target=target, subject="path" if is_path else "url", forced=not is_path)
 
 
 def _of_wildcard(made: Rule, row: Redirect) -> Rule:
@@ -174,7 +176,7 @@ def _of_search(made: Rule, row: Redirect) -> Rule:
 
     One that begins with a letter has paths without the slash at their beginning.
     """
-    subject = FOLDER if row.in_folder or re.match(r"\^[\w-]", row.old) else PATH
+    subject = "folder" if row.in_folder or re.match(r"\^[\w-]", row.old) else "path"
     made = with_pattern(made._replace(forced=False), row.old, subject=subject)
     return tried(made, with_target, row.new, _GROUP, lambda one: int(one[1])) if made.target else made
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.audit.maps import forms
 from absolve.audit.maps.checks import samples
-from absolve.audit.maps.model import DROP, EXACT, PREFIX, REGEX, Rule, RuleSet
+from absolve.audit.maps.model import Rule, RuleSet
 from absolve.audit.maps.request import request
 from absolve.audit.maps.rules import never
 from absolve.audit.maps.spreadsheet import Layout, recognisable, with_rest
@@ -105,7 +105,8 @@ def added_rule(rules: Rules, old: str, new: str, *, prefix: bool = False) -> Rul
         if target.startswith("//"):  # alone, that would name another host
             target = new
     rule = Rule("", 0, f"{old} -> {new}", source=source, target=(target,))
-    return rule._replace(how=PREFIX, source=asked.decoded, target=with_rest(target, asked.decoded)) if prefix else rule
+    below = with_rest(target, asked.decoded)
+    return rule._replace(how="prefix", source=asked.decoded, target=below) if prefix else rule
 
 
 def _as_weak_as_possible(form: str, rules: Rules, rule: Rule, old: str) -> Rule:
@@ -182,7 +183,7 @@ def _flattened(rules: Rules, rule: Rule) -> Flat:
         return Flat(rule, rule.problem)
     if rule.status == 200 or not rule.is_plain or rule.parameters or not rule.target:
         return Flat(rule)
-    if rule.how != EXACT:
+    if rule.how != "exact":
         return _constant(rules, rule)
     urls = list(samples(rules, rule))
     urls += [old for url in urls if rule.host is None and (old := rules.old(url)) is not None]
@@ -225,7 +226,7 @@ def _constant(rules: Rules, rule: Rule) -> Flat:
         return Flat(rule, NOWHERE)
     if outcome is None or not outcome.hops or outcome.final is None or outcome.served is not None:
         return Flat(rule)
-    if any(one.query != DROP for one in (rule, *outcome.rules)) and "?" in outcome.final:
+    if any(one.query != "drop" for one in (rule, *outcome.rules)) and "?" in outcome.final:
         return Flat(rule)
     return Flat(rule._replace(target=(_shown(rules, outcome.final, rule),)), was=rule)
 
@@ -305,7 +306,7 @@ def _doubled(flat: Iterable[Flat], of: RuleSet, form: str) -> Iterator[Flat]:
         if not of.is_slash_ignored or form == "netlify":
             continue
         path, mark, query = one.rule.source.partition("?")
-        if one.left_out is None and one.rule.how == EXACT and path != "/":
+        if one.left_out is None and one.rule.how == "exact" and path != "/":
             other = path.rstrip("/") if path.endswith("/") else f"{path}/"
             same = f"{other}{mark}{query}"
             was = one.was._replace(source=same) if one.was is not None else None
@@ -317,7 +318,7 @@ def _converted(form: str, flat: Iterable[Flat], left_out: list[tuple[Rule, str]]
     lines: list[str] = []
     for rule, known, was in flat:
         reason = known or _unfit(rule)
-        if reason is None and form in _WITH_PCRE and rule.how == REGEX and backtracks(rule.source):
+        if reason is None and form in _WITH_PCRE and rule.how == "regex" and backtracks(rule.source):
             reason = f"{form} matches by PCRE, which may need much more than linear time for this pattern"
         made = _LINES[form](rule) if reason is None and rule.is_plain else None
         if made is None and reason is None and was is not None:

@@ -12,21 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.audit.maps import structured
 from absolve.audit.maps.entries import rule_of
-from absolve.audit.maps.model import (
-    APPEND,
-    CONDITION,
-    DROP,
-    EXACT,
-    FOLDER,
-    HOST,
-    KEEP,
-    PREFIX,
-    WHOLE_PATH,
-    Condition,
-    Room,
-    Rule,
-    RuleSet,
-)
+from absolve.audit.maps.model import CONDITION, HOST, WHOLE_PATH, Condition, Room, Rule, RuleSet
 from absolve.audit.maps.request import (
     CHOSEN,
     check_path,
@@ -142,7 +128,7 @@ def _whole(rule: Rule, one: Any, place: str) -> Rule:
     joint = target if target.endswith("/") or path != "/" else f"{target}/"
     status = _STATUS.get(one.get("httpResponseStatus", "").lower(), 302)
     led = (target,) if is_exact or "$" in target else (joint, 1)
-    return rule._replace(how=PREFIX, status=status, source=path, target=led)
+    return rule._replace(how="prefix", status=status, source=path, target=led)
 
 
 # --- rules ------------------------------------------------------------------------------------------------------------
@@ -167,9 +153,9 @@ def _rules(rule: Rule, one: Any, maps: Maps) -> Iterator[Rule]:
         yield rule
         return
     for key, value, line in maps.pairs[title.lower()]:
-        made = rule._replace(line=line, text=f"{key} {value}", how=EXACT, source="", ignores_case=True)
+        made = rule._replace(line=line, text=f"{key} {value}", how="exact", source="", ignores_case=True)
         made = tried(made, paired, key if subject != "{R:1}" else f"/{key}", value)
-        yield made._replace(query=KEEP if "?" in made.source else made.query)
+        yield made._replace(query="keep" if "?" in made.source else made.query)
 
 
 def _with_map(rule: Rule, maps: Maps, title: str, match: Any) -> Rule:
@@ -187,7 +173,7 @@ def _with_map(rule: Rule, maps: Maps, title: str, match: Any) -> Rule:
 def _with_match(rule: Rule, match: Any, syntax: str) -> Rule:
     """Return a rule with its pattern: ECMAScript, wildcards, or an exact text."""
     text, folds = match.get("url", ""), match.get("ignoreCase", "true").lower() != "false"
-    rule = rule._replace(ignores_case=folds, subject=FOLDER)
+    rule = rule._replace(ignores_case=folds, subject="folder")
     if match.get("negate", "").lower() == "true":
         raise UsageError("it matches what its pattern does not")
     check_path(text if syntax.lower() in {"", "ecmascript"} else f"^{re.escape(text)}", in_folder=True)
@@ -197,7 +183,7 @@ def _with_match(rule: Rule, match: Any, syntax: str) -> Rule:
         text = f"^{re.escape(text).replace(chr(92) + '*', '(.*)')}$"
     elif (literal := _LITERAL.fullmatch(text)) is not None:
         return rule._replace(source="/" + re.sub(r"\\(.)", r"\1", literal[1]))
-    return with_pattern(rule, text, ignores_case=folds, subject=FOLDER)
+    return with_pattern(rule, text, ignores_case=folds, subject="folder")
 
 
 def _with_action(rule: Rule, action: Any, kind: str) -> Rule:
@@ -205,7 +191,7 @@ def _with_action(rule: Rule, action: Any, kind: str) -> Rule:
     if kind == "redirect":
         appends = action.get("appendQueryString", "true").lower() != "false"
         status = _STATUS.get(action.get("redirectType", "permanent").lower(), 301)
-        return rule._replace(status=status, query=APPEND if appends else DROP)
+        return rule._replace(status=status, query="append" if appends else "drop")
     if kind == "customresponse":
         status = action.get("statusCode", "")
         if re.fullmatch("4[0-9][0-9]", status) is None:
@@ -213,7 +199,7 @@ def _with_action(rule: Rule, action: Any, kind: str) -> Rule:
         return rule._replace(status=int(status))
     if kind == "none":
         return rule._replace(status=200)  # later rules may apply only without stopProcessing
-    return rule._replace(status=200, query=KEEP) if kind == "rewrite" else rule._replace(status=403)
+    return rule._replace(status=200, query="keep") if kind == "rewrite" else rule._replace(status=403)
 
 
 def _looked_up(one: Any, action: Any) -> tuple[str, str] | None:
