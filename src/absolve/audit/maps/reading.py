@@ -30,7 +30,7 @@ _READERS: Final[dict[str, Callable[[str, bytes], RuleSet]]] = {
     "netlify": redirects.read_netlify,
     "nginx": nginx.read,
     "rewritemap": redirects.read_rewrite_map,
-    "squarespace": structured.read_squarespace,
+    "squarespace": redirects.read_squarespace,
     "s3-xml": xml_forms.read_s3,
     **{form: structured.reader(form) for form in structured.FORMS},
 }

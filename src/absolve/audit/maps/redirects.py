@@ -1,4 +1,4 @@
-"""Read maps with a rule on each line: `_redirects`, as Netlify and Cloudflare Pages do, and the text of a RewriteMap.
+"""Read maps with a rule on each line: `_redirects` of Netlify and Cloudflare, a RewriteMap, Squarespace's mappings.
 
 In: the bytes of the file, or redirects that were recorded in a WARC or HAR. Out: a `RuleSet`. Netlify:
 docs.netlify.com/manage/routing/redirects/overview and .../redirect-options. Cloudflare:
@@ -17,18 +17,19 @@ from contextlib import suppress
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.audit.maps.entries import CLOUDFLARE, NETLIFY, Entry, rule_of
+from absolve.audit.maps.entries import CLOUDFLARE, NETLIFY, SQUARE, Entry, rule_of
 from absolve.audit.maps.model import RECORDED, Rule, RuleSet
 from absolve.audit.maps.request import STATUS, check_target, paired, short, source, tried
 from absolve.core.errors import UsageError
-from absolve.tables.text import Line, lines
+from absolve.tables.text import lines
 from absolve.urls.chain import REDIRECTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 _PARAMETER: Final = re.compile(r"([^=\s:/?#]+)=(\S*)")
 _CONDITIONS: Final = frozenset({"country", "language", "role", "cookie"})
+_ARROW: Final = re.compile(r"(\S+)\s+->\s+(\S+)\s+(30[12]|404)")
 _STATIC: Final = 2000
 _DYNAMIC: Final = 100
 _CHARACTERS: Final = 1000
@@ -36,31 +37,44 @@ _CHARACTERS: Final = 1000
 
 def read_netlify(name: str, data: bytes) -> RuleSet:
     """Return the rules of a `_redirects` file for Netlify."""
-    rules = [tried(Rule(name, *found), _netlify, found.text.split()) for found in _rule_lines(data)]
-    return RuleSet(name, "netlify", rules, is_slash_ignored=True)
+    return RuleSet(name, "netlify", [*_rules(name, data, _netlify, _without_comment)], is_slash_ignored=True)
 
 
 def read_cloudflare(name: str, data: bytes) -> RuleSet:
     """Return the rules of a `_redirects` file for Cloudflare Pages."""
     rules: list[Rule] = []
     left = {True: _STATIC, False: _DYNAMIC}  # by whether a rule is exact
-    for found in _rule_lines(data):
-        rule = tried(Rule(name, *found), _cloudflare, found.text.split())
-        if rule.problem is None:
-            is_exact = rule.how == "exact"
-            left[is_exact] -= 1
-            if left[is_exact] < 0:
-                most = _STATIC if is_exact else _DYNAMIC
-                rule = rule._replace(problem=f"Cloudflare applies only the first {most} rules of its kind")
-        rules.append(rule)
+    for rule in _rules(name, data, _cloudflare, _without_comment):
+        is_exact = rule.how == "exact"
+        left[is_exact] -= rule.problem is None
+        if rule.problem is None and left[is_exact] < 0:
+            most = _STATIC if is_exact else _DYNAMIC
+            rules.append(rule._replace(problem=f"Cloudflare applies only the first {most} rules of its kind"))
+        else:
+            rules.append(rule)
     return RuleSet(name, "cloudflare", rules)
 
 
-def _rule_lines(data: bytes) -> Iterator[Line]:
-    for found in lines(data):
-        text = found.text.strip()
-        if found.problem is not None or (text and not text.startswith("#")):
-            yield found._replace(text=_without_comment(text))
+def read_rewrite_map(name: str, data: bytes) -> RuleSet:
+    """Return the rules of a RewriteMap text file (httpd.apache.org/docs/2.4/rewrite/rewritemap.html#txt).
+
+    Keys without a slash at their beginning are taken as paths.
+    """
+    return RuleSet(name, "rewritemap", [*_rules(name, data, _key_and_value)])
+
+
+def read_squarespace(name: str, data: bytes) -> RuleSet:
+    """Return the rules of Squarespace's URL mappings: `/old/[name] -> /new/[name] 301` on each line."""
+    return RuleSet(name, "squarespace", [*_rules(name, data, _arrow)])
+
+
+def _rules(
+    name: str, data: bytes, make: Callable[[Rule], Rule], bare: Callable[[str], str] = str.strip
+) -> Iterator[Rule]:
+    """Yield the rule of each line that is no comment. `make` gets a rule with the text that `bare` makes of it."""
+    for number, text, problem in lines(data):
+        if problem is not None or text.strip()[:1] not in {"", "#"}:
+            yield tried(Rule(name, number, bare(text.strip()), problem), make)
 
 
 def _without_comment(text: str) -> str:
@@ -69,9 +83,9 @@ def _without_comment(text: str) -> str:
     return text[: found.start()].rstrip() if found else text
 
 
-def _netlify(rule: Rule, words: list[str]) -> Rule:
+def _netlify(rule: Rule) -> Rule:
     """Return the rule of a line: source, parameters, target, status, conditions."""
-    old, *rest = words
+    old, *rest = rule.text.split()
     parameters = [(found[1], found[2]) for found in takewhile(bool, map(_PARAMETER.fullmatch, rest)) if found]
     rest = rest[len(parameters) :]
     if not rest:
@@ -91,7 +105,8 @@ def _netlify(rule: Rule, words: list[str]) -> Rule:
     return matched(rule, entry)
 
 
-def _cloudflare(rule: Rule, words: list[str]) -> Rule:
+def _cloudflare(rule: Rule) -> Rule:
+    words = rule.text.split()
     if len(rule.text) > _CHARACTERS:
         raise UsageError(f"it has more than {_CHARACTERS} characters")
     if not 2 <= len(words) <= 3:
@@ -122,29 +137,20 @@ def matched(rule: Rule, entry: Entry) -> Rule:
     return rule_of(rule, entry)
 
 
-# --- RewriteMap -------------------------------------------------------------------------------------------------------
-
-
-def read_rewrite_map(name: str, data: bytes) -> RuleSet:
-    """Return the rules of a RewriteMap text file (httpd.apache.org/docs/2.4/rewrite/rewritemap.html#txt).
-
-    Keys without a slash at their beginning are taken as paths.
-    """
-    rules: list[Rule] = []
-    for number, text, problem in lines(data):
-        words = text.split("#", 1)[0].split(None, 2) if text.lstrip().startswith("#") else text.split(None, 2)
-        if not words and problem is None:
-            continue
-        rules.append(tried(Rule(name, number, text.strip(), problem), _key_and_value, words))
-    return RuleSet(name, "rewritemap", rules)
-
-
-def _key_and_value(rule: Rule, words: list[str]) -> Rule:
+def _key_and_value(rule: Rule) -> Rule:
+    words = rule.text.split(None, 2)
     if len(words) < 2:
         raise UsageError("it has no value")
     if len(words) > 2 and not words[2].startswith("#"):
         raise UsageError("it has more than a key and a value")
     return paired(rule, *words[:2])
+
+
+def _arrow(rule: Rule) -> Rule:
+    found = _ARROW.fullmatch(rule.text)
+    if found is None:
+        raise UsageError("a line is /old -> /new 301")
+    return rule_of(rule, Entry(found[1], re.sub(r"\[(\w+)\]", r":\1", found[2]), int(found[3]), SQUARE))
 
 
 # --- recorded ---------------------------------------------------------------------------------------------------------

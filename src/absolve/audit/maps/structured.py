@@ -19,13 +19,13 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve.audit.maps import redirects, spreadsheet
-from absolve.audit.maps.entries import AZURE, GLOB, NETLIFY, PATTERN, SQUARE, VERCEL, Entry, rule_of
+from absolve.audit.maps.entries import AZURE, GLOB, NETLIFY, PATTERN, VERCEL, Entry, rule_of
 from absolve.audit.maps.model import Rule, RuleSet
 from absolve.audit.maps.request import tried
 from absolve.core import toml
 from absolve.core.errors import UsageError
 from absolve.tables import redirects as tables
-from absolve.tables.text import decoded, lines
+from absolve.tables.text import decoded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -35,7 +35,6 @@ _LARGEST: Final = 32 << 20  # bytes: an object takes ten times as much memory
 _NOT_JSON: Final = re.compile(r'("(?>(?:[^"\\]|\\.)*)"?)|//[^\n]*|/\*(?:.*?\*/|.*)', re.DOTALL)
 _TRAILING: Final = re.compile(r'("(?>(?:[^"\\]|\\.)*)"?)|,(?=\s*[}\]])', re.DOTALL)
 _PLAIN: Final = re.compile(r"[\w.~:-]+", re.ASCII)
-_ARROW: Final = re.compile(r"(\S+)\s+->\s+(\S+)\s+(30[12]|404)")
 
 
 # --- the forms --------------------------------------------------------------------------------------------------------
@@ -167,23 +166,6 @@ _ENTRIES: Final[dict[str, Callable[[Any], Iterator[Entry]]]] = {
     "s3": of_s3,
     "vercel": _of_vercel,
 }
-
-
-def read_squarespace(name: str, data: bytes) -> RuleSet:
-    """Return the rules of Squarespace's URL mappings: `/old/[name] -> /new/[name] 301` on each line."""
-    rules = []
-    for number, text, problem in lines(data):
-        if not text.strip() or text.lstrip().startswith("#"):
-            continue
-        rule = Rule(name, number, text.strip(), problem)
-        found = _ARROW.fullmatch(text.strip())
-        if problem is None and found is None:
-            rule = rule._replace(problem="a line is /old -> /new 301")
-        elif problem is None and found is not None:
-            new = re.sub(r"\[(\w+)\]", r":\1", found[2])
-            rule = tried(rule, rule_of, Entry(found[1], new, int(found[3]), SQUARE))
-        rules.append(rule)
-    return RuleSet(name, "squarespace", rules)
 
 
 FORMS: Final = (*_ENTRIES, "netlify-toml", "redirection")
