@@ -11,17 +11,15 @@ import re
 from collections import ChainMap
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from absolve.audit.maps.blocks import CADDY, Directive, directives
 from absolve.audit.maps.model import HOST, SCHEME, WHOLE_PATH, Room, Rule, RuleSet, Server
 from absolve.audit.maps.request import NO_QUERY, check_path, check_target, target_parts, tried, with_pattern
 from absolve.core.errors import UsageError
-from absolve.tables.text import lines
 from absolve.urls.identity import decoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_TOKEN: Final = re.compile(r'"((?:[^"\\]|\\.)*)"|`([^`]*)`|(#.*)|(\{(?=\s|$)|\}(?=\s|$))|(\S+)')
-_DEEPEST: Final = 50
 _CODES: Final = {"permanent": 301, "temporary": 302, "html": 302}
 _VARIABLE: Final = re.compile(r"\{([^{}]*)\}")
 _KNOWN: Final = {
@@ -32,14 +30,6 @@ _GROUP: Final = re.compile(r"(?:http\.regexp|re)\.(?:\w+\.)?(\d)")
 _NESTED: Final = frozenset({"handle", "route", "handle_path", "handle_errors"})
 _UNREAD: Final = frozenset({"rewrite", "uri", "import", "map", "try_files", "redirects_file"})
 _NAME: Final = re.compile(r"(?:(https?)://)?([^/:{}]*)(?::(\d+))?(?:/.*)?")
-
-
-class Directive(NamedTuple):
-    """The words of a line, its number, and the lines of its block."""
-
-    words: list[str]
-    line: int
-    block: list[Directive]
 
 
 class Matcher(NamedTuple):
@@ -61,37 +51,14 @@ class _Scope(NamedTuple):
 def read(name: str, data: bytes) -> RuleSet:
     """Return the rules of a Caddyfile."""
     servers, every, scope = [], [], _Scope(name, ChainMap(), Room())
-    for site in _sites(_directives(data)):
-        rules = list(_ordered(_of_block(scope, site.block)))
+    for site in _sites(directives(data, CADDY)):
+        rules = list(_ordered(_of_block(scope, site.block or ())))
         every += rules
         names = [found for word in site.words if (found := _NAME.fullmatch(word.rstrip(","))) is not None]
         hosts = tuple(one[2].lower() for one in names if one[2])
         ports = tuple(port for one in names if (port := one[3] or {"http": "80", "https": "443"}.get(one[1] or "", "")))
         servers.append(Server(hosts, ports if len(ports) == len(names) else (), (rules,)))
     return RuleSet(name, "caddy", every, tuple(servers))
-
-
-def _directives(data: bytes) -> list[Directive]:
-    """Return the lines of a file as a tree. Blocks deeper than any configuration are left out."""
-    top: list[Directive] = []
-    open_: list[list[Directive]] = [top]
-    for number, text, _ in lines(data):
-        words: list[str] = []
-        for found in _TOKEN.finditer(text):
-            if found[3] is not None:
-                break
-            if found[4] == "{" and len(open_) < _DEEPEST:
-                made = Directive(words, number, [])
-                open_[-1].append(made)
-                open_.append(made.block)
-                words = []
-            elif found[4] == "}" and len(open_) > 1:
-                open_.pop()
-            else:
-                words.append(next(part for part in (found[1], found[2], found[5], found[4]) if part is not None))
-        if words:
-            open_[-1].append(Directive(words, number, []))
-    return top
 
 
 def _sites(top: Sequence[Directive]) -> Iterator[Directive]:
@@ -101,29 +68,30 @@ def _sites(top: Sequence[Directive]) -> Iterator[Directive]:
     elif top:
         first = "".join(top[0].words[:1])
         has_address = first not in {"", "redir", "respond", *_NESTED} and not first.startswith("@")
-        yield Directive(top[0].words if has_address else [], top[0].line, list(top[1:] if has_address else top))
+        site = top[0] if has_address else top[0]._replace(name="", arguments=())
+        yield site._replace(block=tuple(top[1:] if has_address else top))
 
 
 def _of_block(around: _Scope, block: Sequence[Directive]) -> Iterator[Rule]:
     own = {one.words[0]: _named(one) for one in block if "".join(one.words[:1]).startswith("@")}
     scope = around._replace(matchers=around.matchers.new_child(own))
     for one in block:
-        kind, *words = one.words or [""]
+        kind, words = one.name, [*one.arguments]
         rule = Rule(scope.name, one.line, " ".join(one.words), query="drop")
         if kind in {"redir", "respond"}:
             yield from _of_line(rule, kind, words, scope)
         elif kind == "handle_path" or (kind in _NESTED and words):
             reason = f"it is in {' '.join(one.words)}"
-            yield from (made._replace(problem=reason) for made in _of_block(scope, one.block))
+            yield from (made._replace(problem=reason) for made in _of_block(scope, one.block or ()))
         elif kind in _NESTED:
-            yield from _of_block(scope, one.block)
+            yield from _of_block(scope, one.block or ())
         elif kind in _UNREAD:
             yield rule._replace(problem="it may change the path inside the server")
 
 
 def _named(one: Directive) -> Matcher:
     """Return a named matcher: `@name path /a /b`, `@name path_regexp NAME PATTERN`, or a block with one of them."""
-    parts = [one.words[1:]] if len(one.words) > 1 else [inner.words for inner in one.block]
+    parts = [one.words[1:]] if len(one.words) > 1 else [inner.words for inner in one.block or ()]
     if len(parts) != 1 or not parts[0]:
         return Matcher(problem="its matcher has more than one condition")
     kind, *words = parts[0]

@@ -12,8 +12,8 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Final
 
+from absolve.audit.maps.blocks import NGINX, Directive, directives
 from absolve.audit.maps.model import HOST, REQUESTED, SCHEME, WHOLE_PATH, Condition, Room, Rule, RuleSet, Server
-from absolve.audit.maps.nginx_config import Directive, directives
 from absolve.audit.maps.request import NO_QUERY, NeverError, check_path, check_pattern, status_of, target_parts
 from absolve.core import patterns
 from absolve.core.errors import UsageError
@@ -297,7 +297,7 @@ class _Reader:
 def read(name: str, data: bytes) -> RuleSet:
     """Return the rules of a configuration file."""
     reader = _Reader(name)
-    servers = reader.read(directives(data))
+    servers = reader.read(directives(data, NGINX))
     phases = {id(phase): phase for server in servers for phase in server.phases}  # servers share one
     rules = [*reader.others, *(rule for phase in phases.values() for rule in phase)]
     known = {(rule.line, rule.start): rule for rule in reversed(rules) if rule.target is not None or rule.status != 200}

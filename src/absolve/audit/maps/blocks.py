@@ -1,6 +1,8 @@
-"""Cut an nginx configuration into directives and blocks.
+"""Cut a configuration of nginx or a Caddyfile into directives and blocks.
 
-In: the bytes of a file. Out: a tree of `Directive` (nginx.org/en/docs/beginners_guide.html#conf_structure).
+In: the bytes of a file. Out: a tree of `Directive`. In nginx `;` ends a directive
+(nginx.org/en/docs/beginners_guide.html#conf_structure), in a Caddyfile the line does
+(caddyserver.com/docs/caddyfile/concepts#structure), where a brace that opens or closes a block is a word of its own.
 """
 
 from __future__ import annotations
@@ -8,16 +10,21 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.tables.text import NOT_UTF8, decoded, is_text, shown
+from absolve.tables.text import NOT_UTF8, decoded, is_text, shown, with_line_feeds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_TOKEN: Final = re.compile(
+NGINX: Final = re.compile(
     r"""(?P<space>\s+) | (?P<comment>\#[^\n]*) | (?P<sign>[{};])
     | "(?P<double>(?>(?:[^"\\]|\\.)*))" | '(?P<single>(?>(?:[^'\\]|\\.)*))'
     | (?P<word>(?>(?:\$\{\w*\}|\\.|[^\s;{}\\])+)) | (?P<other>.)""",
     re.VERBOSE | re.DOTALL,
+)
+CADDY: Final = re.compile(
+    r"""(?P<space>[^\S\n]+) | (?P<comment>\#[^\n]*) | (?P<sign>\n|[{}](?=\s|\Z))
+    | "(?P<text>(?>(?:[^"\\\n]|\\.)*))" | `(?P<raw>[^`\n]*)` | (?P<word>\S+)""",
+    re.VERBOSE,
 )
 _DEEPEST: Final = 50
 _LONGEST: Final = 1 << 16  # characters of a directive that are kept for its text
@@ -34,10 +41,16 @@ class Directive(NamedTuple):
     problem: str | None = None
     start: int = -1  # offset of its text in the decoded file
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Its name and its arguments; empty for a block without a name."""
+        return (self.name, *self.arguments) if self.name else ()
+
 
 class _Reader:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, token: re.Pattern[str]) -> None:
         self._text = text
+        self._token = token
         self._line = 1
         self._place = 0
 
@@ -54,9 +67,9 @@ class _Reader:
             text = self._text[start : min(self._place, start + _LONGEST)].strip()
             if word == "}":
                 if words:
-                    yield Directive(line, words[0], tuple(words[1:]), None, text, "it does not end with ;")
+                    yield self._last(line, words, text)
                 return
-            if word == ";":
+            if word in {";", "\n"}:
                 if words:
                     yield _made(line, words, None, text)._replace(start=start)
             elif depth >= _DEEPEST:
@@ -67,13 +80,17 @@ class _Reader:
                 yield _made(line, words or [""], inner, text.removesuffix("{").rstrip())
             words = []
         if words:
-            text = self._text[start : start + 200].strip()
-            yield Directive(line, words[0], tuple(words[1:]), None, text, "it does not end with ;")
+            yield self._last(line, words, self._text[start : start + 200].strip())
+
+    def _last(self, line: int, words: list[str], text: str) -> Directive:
+        """Return the directive at the end of a block, which in nginx must have an end of its own."""
+        made = _made(line, words, None, text)
+        return made if self._token is CADDY else made._replace(problem="it does not end with ;")
 
     def _tokens(self) -> Iterator[tuple[str, str]]:
         """Yield words without their quotes, and signs."""
         while self._place < len(self._text):
-            found = _TOKEN.match(self._text, self._place)
+            found = self._token.match(self._text, self._place)
             if found is None:  # a match is always there: the last alternative takes any character
                 return
             self._start = self._place
@@ -97,9 +114,9 @@ def _made(line: int, words: list[str], block: tuple[Directive, ...] | None, text
     return Directive(line, words[0], tuple(words[1:]), block, text, problem)
 
 
-def directives(data: bytes) -> list[Directive]:
-    """Return the directives of a configuration file; those in blocks are in their directive."""
-    reader = _Reader(decoded(data))
+def directives(data: bytes, token: re.Pattern[str]) -> list[Directive]:
+    """Return the directives of a file by the tokens of its form; those in blocks are in their directive."""
+    reader = _Reader(with_line_feeds(decoded(data)) if token is CADDY else decoded(data), token)
     found: list[Directive] = []
     while reader._place < len(reader._text):  # noqa: SLF001 - a } too many ends a block early
         found += reader.block(0)
