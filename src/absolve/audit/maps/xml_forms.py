@@ -141,8 +141,9 @@ def _rules(rule: Rule, one: Any, maps: Maps) -> Iterator[Rule]:
     match, action = one.find("match"), one.find("action")
     kind = action.get("type", "None").lower() if action is not None else "none"
     looked_up = _looked_up(one, action)
-    rule = tried(tried(tried(rule, _with_match, match, one.get("patternSyntax", "")), _with_action, action, kind),
-                 _with_conditions, one, looked_up)
+    rule = tried(rule, _with_match, match, one.get("patternSyntax", ""))
+    rule = tried(rule, _with_conditions, one, looked_up)
+    rule = tried(rule, _with_action, action, kind)
     if looked_up is None:
         yield tried(rule, _with_target, action.get("url", "")) if kind in {"redirect", "rewrite"} else rule
         return
