@@ -2,7 +2,7 @@
 
 import pytest
 
-from absolve.document.holdings import fold, keeper_of, named_by, only_alike, saver_of
+from absolve.document.holdings import fold, hosts_among, keeper_of, named_by, only_alike, saver_of
 
 FILES = {
     "index.html", "docs/p.html", "docs/index.htm", "a b.html", "c%20d.html", "q.html?x=1", "s.css", "docs/é.png",
@@ -107,3 +107,49 @@ def test_the_first_bytes_tell_what_a_saver_keeps_for_itself(path: str, head: byt
 ])
 def test_hidden_names_and_what_programs_keep_for_themselves_are_none_of_the_site(path: str, expected: str) -> None:
     assert keeper_of(path) == expected
+
+
+FOUND = [
+    # a file of a site, and its URL
+    ("www.example.com/a/é.html", "http://www.example.com/a/%C3%A9.html"),
+    ("www.example.com/a.php?x=1&y=%20", "http://www.example.com/a.php?x=1&y=%20"),
+    ("www.example.com:8080/a.html", "http://www.example.com:8080/a.html"),
+    ("www.example.com+8080/a.html", "http://www.example.com:8080/a.html"),
+    ("www.example.com_8080/a.html", "http://www.example.com:8080/a.html"),
+    ("localhost:8080/index.html", "http://localhost:8080/index.html"),
+    ("192.168.0.10/a.html", "http://192.168.0.10/a.html"),
+    ("xn--bcher-kva.example/a.html", "http://xn--bcher-kva.example/a.html"),
+    ("de.wikipedia.org/wiki/A.html", "http://de.wikipedia.org/wiki/A.html"),
+    ("https/www.example.com/d/index.html", "https://www.example.com/d/index.html"),
+    ("Saved Pages/wget exim/exim.example.org/d/a.html", "http://exim.example.org/d/a.html"),
+    ("websites/example.com/d/e/f/a.htm", "http://example.com/d/e/f/a.htm"),
+]
+LOOKS_SO = [
+    "index.html", "www.example.com", "example.com_files/a.html", "page.html_files/a.html", "index.files/a.html", "page.html/a.html",
+    "node.js/a.html", "jquery-3.6.0.js/a.html", "README.md/index.html", "v1.2/a.html", "1.2.3.4/a.html", "300.1.1.1/a.html",
+    "com.example.app/a.html", "org.gnome.gedit/a.html", "docs.en/a.html", "site.old/a.html", "System.Net/a.html", "my.project/a.html", "schema.invalid/a.html",
+    "a..com/a.html", ".com/a.html", "example.com./a.html", "com/a.html", "www.example.com/a.png", "a/b/c/www.example.com/a.html",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("place", "url"), FOUND)
+def test_a_folder_that_is_named_as_a_host_gives_the_url_of_its_files(place: str, url: str) -> None:
+    assert hosts_among([place, "notes/a.html"]).url_of(place) == url
+
+
+@pytest.mark.parametrize("place", LOOKS_SO)
+def test_a_folder_that_only_looks_so_gives_none(place: str) -> None:
+    assert hosts_among([place]).url_of(place) is None
+
+
+@pytest.mark.parametrize("index", ["index.html", "docs/index.html"])
+def test_below_the_index_of_a_site_no_folder_is_a_host(index: str) -> None:
+    place = "docs/asp.net/index.html"
+    assert hosts_among([place]).url_of(place) == "http://asp.net/index.html"
+    assert hosts_among([place, index]).url_of(place) is None
+
+
+@pytest.mark.parametrize("mark", ["hts-cache/new.zip", "backblue.gif", "mirror.sqlite"])
+def test_the_index_that_a_saver_wrote_above_the_hosts_is_none_of_a_site(mark: str) -> None:
+    place = "copy/h.example/a.html"
+    assert hosts_among([place, "copy/index.html", f"copy/{mark}"]).url_of(place) == "http://h.example/a.html"

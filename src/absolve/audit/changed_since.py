@@ -17,8 +17,8 @@ from absolve.audit import robots
 from absolve.audit.judge import each, insert, one
 from absolve.audit.verdicts import QUIET
 from absolve.core.errors import UsageError, in_short
+from absolve.document.holdings import escaped
 from absolve.document.resolved import shown
-from absolve.run.host_folders import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from absolve.audit import logs
 from absolve.core.arrow_stream import LISTS, NUMBER, TEXT, Field
 from absolve.core.errors import Diagnostic, DocumentError, MissingPackageError, in_short
+from absolve.document.holdings import escaped
 from absolve.formats import registry
 from absolve.inventory import batches
 from absolve.inventory.columns import COLUMNS
 from absolve.inventory.documents import DOCUMENT_COLUMNS
 from absolve.run import sources
-from absolve.run.host_folders import escaped
 from absolve.run.sources import is_file, local
 from absolve.tables import Table
 from absolve.tables.columns import is_url

@@ -22,10 +22,9 @@ from absolve.audit.verdicts import PLACE
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.document.base_layers import ASSUMED
-from absolve.document.holdings import keeper_of
+from absolve.document.holdings import escaped, keeper_of
 from absolve.formats import registry
 from absolve.run import sources
-from absolve.run.host_folders import escaped
 from absolve.run.links_task import ListOptions, Sided, listed_of
 from absolve.run.load import kind_of, spread
 from absolve.run.sources import STDIN

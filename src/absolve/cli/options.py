@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from absolve.rewriting.captures import Captures
     from absolve.rewriting.policy import Policy
     from absolve.rewriting.remap import Change
+    from absolve.run.beside import FolderFiles
     from absolve.run.filters import Selection
-    from absolve.run.folder_files import FolderFiles
 
 
 _HEAD = 65_536  # characters of a file by which its format is recognised
@@ -256,7 +256,7 @@ def _formed(whole: Policy, options: argparse.Namespace) -> Policy:
 
 def _files(options: argparse.Namespace) -> FolderFiles:
     """Return the files of the folder to which links may lead. Raise UsageError for other inputs."""
-    from absolve.run.folder_files import FolderFiles
+    from absolve.run.beside import FolderFiles
 
     given: list[str] = getattr(options, "inputs", None) or [getattr(options, "before", "")]
     if len(given) != 1 or not inputs.is_folder(given[0]) or getattr(options, "from_", None) is not None:

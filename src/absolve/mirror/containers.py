@@ -17,14 +17,13 @@ from urllib.parse import quote
 from absolve.core.errors import FAULTS, CodingError, Diagnostic, DocumentError, WalkError, fault, in_short
 from absolve.core.model import PACKAGE_ROOT, Document, Finding
 from absolve.document.captures import Entry, entries
-from absolve.document.holdings import keeper_of, saver_of
+from absolve.document.holdings import HostFolders, hosts_among, hosts_named, keeper_of, saver_of
 from absolve.document.walk import inners, walk
 from absolve.formats import headers, registry
 from absolve.mirror import browsers, extensions
 from absolve.mirror.capture import SCHEMES, Captured, Where, place_of
 from absolve.mirror.payloads import Broken, Payload, captured, payload_of
 from absolve.run import buckets, sources
-from absolve.run.host_folders import HostFolders, among, diagnostic
 from absolve.run.inputs import left_out
 from absolve.urls import whatwg
 from absolve.urls.archives import original
@@ -72,9 +71,9 @@ class ContainerReader:
             if self._kind == registry.ZIP and self._root.startswith(PACKAGE_ROOT):
                 every = iter(known := [*every])
                 paths = [_path_of(one) for one in known if isinstance(one, Entry)]
-                self._hosts = among(paths)
+                self._hosts = hosts_among(paths)
                 if urls := [*filter(None, map(self._hosts.url_of, paths))]:
-                    yield Broken(diagnostic(urls, self._input.name))
+                    yield Broken(hosts_named(urls, self._input.name))
             for one in every:
                 if isinstance(one, Finding):
                     yield self._broken(one.code, one.text)

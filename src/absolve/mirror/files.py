@@ -14,7 +14,7 @@ from urllib.parse import urljoin
 
 from absolve.core.errors import Diagnostic, DocumentError, in_short
 from absolve.core.model import PACKAGE_ROOT, Link
-from absolve.document.holdings import PAGES, fold, page_of
+from absolve.document.holdings import escaped, fold, pages_around
 from absolve.document.reporting import differing
 from absolve.document.walk import walk
 from absolve.formats import registry
@@ -22,7 +22,6 @@ from absolve.mirror import browsers, extensions
 from absolve.mirror.capture import Captured, Where, place_of
 from absolve.mirror.payloads import Broken, Payload, is_walked
 from absolve.run import buckets
-from absolve.run.host_folders import escaped
 from absolve.run.load import read
 from absolve.run.sources import local, modified
 from absolve.urls.archives import of_base
@@ -146,15 +145,10 @@ def _has_rooted(entity: Entity) -> bool:
 
 def _beside(place: str, pages: dict[str, str]) -> str | None:
     """Return the URL of a part that was saved beside a page: relative to the page's; `pages` by path and its form."""
-    folder, _, _ = place.rpartition("/")
-    while folder:
-        above, _, name = folder.rpartition("/")
-        if page := page_of(name):
-            names = [f"{above}/{page}{extension}".lstrip("/") for extension in PAGES]
-            for found in filter(pages.__contains__, (*names, *map(fold, names))):
-                below = place[len(above) + 1 :] if above else place
-                return urljoin(pages[found], f"./{escaped(below)}")  # a colon in it ends no scheme
-        folder = above
+    for folder, names in reversed([*pages_around(place)]):
+        if found := next(filter(pages.__contains__, (*names, *map(fold, names))), None):
+            below = place.removeprefix(folder.rpartition("/")[0]).lstrip("/")
+            return urljoin(pages[found], f"./{escaped(below)}")  # a colon in it ends no scheme
     return None
 
 

@@ -17,8 +17,7 @@ from absolve.document.walk import walk
 from absolve.formats import registry
 from absolve.rewriting import rewriter
 from absolve.run import sources as files
-from absolve.run.companions import parts_of
-from absolve.run.inputs import left_out
+from absolve.run.inputs import left_out, parts_of
 from absolve.run.load import is_document, not_read, read
 from absolve.run.load import kind_of as suffix_of
 from absolve.urls.identity import normal

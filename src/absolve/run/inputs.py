@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import errno
 import os
+import posixpath
 import re
 import stat
 import sys
+from collections import deque
 from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path, PurePosixPath
@@ -20,11 +22,21 @@ from urllib.parse import quote_from_bytes
 from absolve.core.errors import OF_SAVER, Diagnostic, DocumentError, UsageError, in_short
 from absolve.core.lazy_regex import pattern
 from absolve.document.base_layers import FILE_PATH, HOST_FOLDER, retrieval_claim
-from absolve.document.holdings import NODE_MODULES, SOURCES, keeper_of
+from absolve.document.holdings import (
+    NODE_MODULES,
+    PAGES,
+    PATH_CHARACTERS,
+    SOURCES,
+    HostFolders,
+    escaped,
+    hosts_among,
+    hosts_named,
+    keeper_of,
+)
 from absolve.document.settings import FILE
 from absolve.formats import registry
-from absolve.run import buckets, host_folders, leftovers
-from absolve.run.host_folders import PATH_CHARACTERS, HostFolders, escaped
+from absolve.run import beside, buckets, leftovers
+from absolve.run.globs import Globs
 from absolve.run.output_folder import LED_OUT
 from absolve.run.sources import STDIN, is_folder_entry, names_among, unreadable
 from absolve.urls.base import is_useless
@@ -35,7 +47,6 @@ if TYPE_CHECKING:
 
     from absolve.core.model import BaseClaim
     from absolve.run.buckets import State
-    from absolve.run.globs import Globs
     from absolve.run.sources import Around
     from absolve.run.web.client import Answer
 
@@ -145,7 +156,7 @@ def named(
         else:
             last = Path(os.path.abspath(name)).name  # noqa: PTH100 - so that `.` has a name; only the root has none
             above = f"{last}/" if last and len(names) > 1 else ""
-            below = _Below(origins, host_folders.on_disk(name))
+            below = _Below(origins, beside.hosts_in(name))
             for path, place, around, held in folder(name, globs, notify, follow=follow, unmet=unmet):
                 yield below.input(path, place, above + place)._replace(root=name, around=around, held=held)
             below.report(name, notify)
@@ -174,7 +185,7 @@ def _stored(url: str, origins: Origins, globs: Globs, notify: Notify, *, alone: 
         above = "" if alone else f"{url.rstrip('/').rpartition('/')[2]}/"
         every = iter(buckets.found(url))
         first = list(islice(every, _MOST_PLACES))
-        below = _Below(origins, host_folders.among(place for _, place, _ in first))
+        below = _Below(origins, hosts_among(place for _, place, _ in first))
         for name, place, state in chain(first, every):
             if not globs.reaches(place):
                 continue
@@ -260,7 +271,7 @@ def is_many(name: str) -> bool:
 
 def listed(paths: Iterable[str], origins: Origins, notify: Notify) -> Iterator[Input]:
     """Yield the inputs of a list: files, each with its path as `place`; paths above the working folder are skipped."""
-    below = _Below(origins, host_folders.on_disk(""))
+    below = _Below(origins, beside.hosts_in(""))
     for path in paths:
         if is_url(path):
             yield of_url(path, origins)
@@ -309,7 +320,7 @@ class _Below:
     def report(self, name: str, notify: Notify) -> None:
         """Report the hosts by whose folders documents have their URLs."""
         if self._met:
-            notify(host_folders.diagnostic(self._met.values(), name))
+            notify(hosts_named(self._met.values(), name))
 
 
 def _known(path: str, url: str | None, origins: Origins, *, shares: bool = False) -> dict[str, Any]:
@@ -381,6 +392,25 @@ def folder(
             notify(wrong)
         else:
             yield entry.path, inside, names, held
+
+
+def parts_of(page: Input, notify: Notify) -> Iterator[Input]:
+    """Yield the files in the folders of parts beside a page that was given by its name."""
+    above, name = os.path.split(page.name)
+    if page.found or not os.path.isfile(page.name) or posixpath.splitext(name)[1].lower() not in PAGES:  # noqa: PTH113
+        return
+    root, at = above or os.curdir, beside.placed(page)
+    for one in at.folders if not at.page else ():
+        below, parts = posixpath.join(posixpath.dirname(page.place), one), os.path.join(above, one.rstrip("/"))  # noqa: PTH118
+        for path, place, around, _ in folder(parts, Globs(), notify, within=root):
+            yield Input(path, below + place, found=True, around=around, root=root)
+
+
+def led_out(page: Input) -> list[Diagnostic]:
+    """Return the notes about links that lead out of the folder of a page given by its name: nothing there is read."""
+    notes: list[Diagnostic] = []
+    deque(parts_of(page, notes.append), maxlen=0)
+    return [note for note in notes if note.code == "outside"]
 
 
 def left_out(keeper: str, name: str) -> Diagnostic:

@@ -21,8 +21,8 @@ from absolve.encodings import charsets
 from absolve.formats import registry
 from absolve.rewriting import rewriter
 from absolve.run import buckets, sources
-from absolve.run.companions import Companions, is_of_site, led_out
-from absolve.run.inputs import END, WHOLE, ArchiveRange
+from absolve.run.beside import Companions, is_of_site
+from absolve.run.inputs import END, WHOLE, ArchiveRange, led_out
 from absolve.run.results import Failure
 from absolve.run.sources import STDIN
 

@@ -1,8 +1,9 @@
-"""Find the files that were saved with a document, its companions, and the URLs that files record of themselves.
+"""Find the files beside a document: which were saved with it, which one a link names, and the URLs that they record.
 
-In: an input of a run, and relative references of its document. Out: the `Surroundings` of a Document
-(core/protocols.py). A browser that saves a page moves its parts into a folder beside it (`Soup_files`) and makes its
-links lead there: no server ever had these URLs. HTTrack and wget make links lead from file to file.
+In: an input of a run, or those of a folder, and references of its documents. Out: the `Surroundings` of a Document
+(core/protocols.py), and the relative paths for copies that are opened from a disk. A browser that saves a page moves
+its parts into a folder beside it (`Soup_files`) and makes its links lead there: no server ever had these URLs. HTTrack
+and wget make links lead from file to file.
 """
 
 from __future__ import annotations
@@ -10,30 +11,40 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections import deque
-from functools import lru_cache
+from collections import defaultdict
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import DocumentError
 from absolve.core.lazy_regex import pattern
 from absolve.core.model import RETRIEVAL, Document
 from absolve.document.base_layers import GIVEN_FOR_ALL, HOST_FOLDER
-from absolve.document.holdings import BEFORE, PAGES, PARTS, fold, named_by, only_alike, page_of
+from absolve.document.holdings import (
+    BEFORE,
+    INDEXES,
+    PARTS,
+    HostFolders,
+    fold,
+    named_by,
+    only_alike,
+    page_of,
+    pages_around,
+)
 from absolve.document.settings import Settings
 from absolve.document.walk import walk
 from absolve.formats import registry
-from absolve.run import host_folders, sources
-from absolve.run.globs import Globs
-from absolve.run.inputs import Input
-from absolve.run.inputs import folder as files_in
+from absolve.run import sources
 from absolve.run.output_folder import place_in
+from absolve.urls.identity import normal, percent_decoded
+from absolve.urls.predicates import has_scheme
+from absolve.urls.relative_path import reference_to
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterable
 
-    from absolve.core.errors import Diagnostic
     from absolve.core.model import BaseURL, ClaimOutcome
     from absolve.core.protocols import FilesBeside
+    from absolve.run.inputs import Input
 
 _HEAD: Final = 1 << 16  # bytes of a file in which its URL is looked for
 _LONGEST: Final = 4096  # characters of a reference that may be a path
@@ -51,10 +62,10 @@ class Companions:
 
     def __init__(self, input_: Input) -> None:
         self._input = input_
-        self._place: _Place | None = None
+        self._place: Place | None = None
         self._is_recorded = self._is_mirror = False
         self._known: dict[tuple[str, str, bool], str | None] = {}
-        self._names: dict[str, dict[str, list[str]]] = {}
+        self._names: dict[str, _Names] = {}
 
     def of(self, own: BaseURL) -> FilesBeside | None:
         """Return the files that were saved with the document; None for a page of a site whose URL is given (--url).
@@ -82,9 +93,9 @@ class Companions:
         place = self._input.place
         return not self._input.root or not place.isascii() or _MAY_BE_PARTS.search(place) is not None
 
-    def _at(self) -> _Place:
+    def _at(self) -> Place:
         if self._place is None:
-            self._place = _placed(self._input)
+            self._place = placed(self._input)
         return self._place
 
     def __call__(self, reference: str, folder: str = ".", *, is_frame: bool = False) -> str | None:
@@ -110,7 +121,7 @@ class Companions:
             return None
         if is_frame and not self._is_mirror:
             return ""
-        url = recorded(at.root, path) or (self._is_mirror and host_folders.on_disk(at.root).url_of(path))
+        url = recorded(at.root, path) or (self._is_mirror and hosts_in(at.root).url_of(path))
         if url:
             return "".join((url.partition("#")[0], *reference.partition("#")[1:]))
         return "" if self._is_recorded else None
@@ -122,25 +133,6 @@ class Companions:
     def _near(self, path: str) -> str | None:
         found = _near(self._at().root, path, self._names)
         return found if found is not None and self._has(found) else None
-
-
-def parts_of(page: Input, notify: Callable[[Diagnostic], None]) -> Iterator[Input]:
-    """Yield the files in the folders of parts beside a page that was given by its name."""
-    folder, name = os.path.split(page.name)
-    if page.found or not os.path.isfile(page.name) or posixpath.splitext(name)[1].lower() not in PAGES:  # noqa: PTH113
-        return
-    at = _placed(page)
-    for one in at.folders if not at.page else ():
-        below, parts = posixpath.join(posixpath.dirname(page.place), one), os.path.join(folder, one.rstrip("/"))  # noqa: PTH118
-        for path, place, around, _ in files_in(parts, Globs(), notify, within=folder or os.curdir):
-            yield Input(path, below + place, found=True, around=around, root=folder or os.curdir)
-
-
-def led_out(page: Input) -> list[Diagnostic]:
-    """Return the notes about links that lead out of the folder of a page given by its name: nothing there is read."""
-    notes: list[Diagnostic] = []
-    deque(parts_of(page, notes.append), maxlen=0)
-    return [note for note in notes if note.code == "outside"]
 
 
 def is_of_site(input_: Input) -> bool:
@@ -155,7 +147,7 @@ def _is_record(fate: ClaimOutcome) -> bool:
     return fate.base.layer is RETRIEVAL and (fate.base.position is not None or is_beside)
 
 
-class _Place(NamedTuple):
+class Place(NamedTuple):
     """Where a document is: the root folder, and its path below it, with the page that it is a part of, if there is one.
 
     `folders` are those of the parts of that page, or of the document, each with a slash at its end.
@@ -167,7 +159,8 @@ class _Place(NamedTuple):
     folders: tuple[str, ...] = ()
 
 
-def _placed(input_: Input) -> _Place:
+def placed(input_: Input) -> Place:
+    """Return where the document of an input is."""
     if input_.root:
         root, path = input_.root, place_in(input_.root, input_.name)
     else:
@@ -176,46 +169,42 @@ def _placed(input_: Input) -> _Place:
     if os.sep != "/":
         path = path.replace(os.sep, "/")
     above = posixpath.dirname(path)
-    page, folder = _page_around(root, above)
+    page, folder = _page_around(root, path)
     if not input_.root:  # below the folder of the page, or its own
         above = posixpath.dirname(page) if page else above
         root = os.path.join(root, above)  # noqa: PTH118
         path, page, folder = (one[len(above) :].lstrip("/") for one in (path, page, folder))
         above = ""
     if page:
-        return _Place(root, path, page, (f"{folder}/",))
+        return Place(root, path, page, (f"{folder}/",))
     parts = (input_.around or sources.around_file(input_.name)).parts
     name = posixpath.basename(path)
     names = {name, posixpath.splitext(name)[0]}
     alike = [folder for form in set(map(fold, names)) for folder in parts.get(form, ())]
     found = [folder for folder in alike if page_of(folder) in names] or alike
-    return _Place(root, path, "", tuple(posixpath.join(above, one, "") for one in found))
+    return Place(root, path, "", tuple(posixpath.join(above, one, "") for one in found))
 
 
-def _page_around(root: str, above: str) -> tuple[str, str]:
-    """Return the page of which the files in a folder are parts, and the outermost folder of its parts; "" for none."""
-    parts = above.split("/")
-    for index, name in enumerate(parts):
-        if stem := page_of(name):
-            outer = "/".join(parts[:index])
-            names = [posixpath.join(outer, stem + extension) for extension in PAGES]
-            for page in filter(None, (*names, *(_near(root, name, {}) for name in names))):
-                if os.path.isfile(os.path.join(root, page)):  # noqa: PTH113, PTH118
-                    return page, posixpath.join(outer, name)
+def _page_around(root: str, place: str) -> tuple[str, str]:
+    """Return the page of which a file is a part, and the outermost folder of its parts; "" for none."""
+    for folder, names in pages_around(place):
+        for page in filter(None, (*names, *(_near(root, name, {}) for name in names))):
+            if os.path.isfile(os.path.join(root, page)):  # noqa: PTH113, PTH118
+                return page, folder
     return "", ""
 
 
-def _near(root: str, path: str, known: dict[str, dict[str, list[str]]]) -> str | None:
+def _near(root: str, path: str, known: dict[str, _Names]) -> str | None:
     """Return the path below a folder that a path is where normalization and case do not count (`named_by`).
 
-    `known` are the names in folders, by their form, for one document: so it lists each folder once.
+    `known` are the names in folders for one document: so it lists each folder once.
     """
     found = ""
     for name in path.split("/"):
         folder = os.path.join(root, found)  # noqa: PTH118
         if folder not in known:
             known[folder] = _names_in(folder)
-        names = known[folder].get(fold(name)) if len(name) <= _LONGEST_NAME else None
+        names = known[folder].alike.get(fold(name)) if len(name) <= _LONGEST_NAME else None
         alike = only_alike(name, names) if names else None
         if alike is None:
             return None
@@ -223,14 +212,21 @@ def _near(root: str, path: str, known: dict[str, dict[str, list[str]]]) -> str |
     return found
 
 
+class _Names(NamedTuple):
+    """The names in a folder, and whether each is a folder; those that are no links, by the form of the name."""
+
+    all: dict[str, bool]
+    alike: dict[str, list[str]]
+
+
 class _Listings:
-    """The names in folders by their form, kept while the time of the folder holds; about `_MOST_NAMES` at most."""
+    """The names in folders, kept while the time of the folder holds; about `_MOST_NAMES` at most."""
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[int, dict[str, list[str]]]] = {}
+        self._known: dict[str, tuple[int, _Names]] = {}
         self._count = 0
 
-    def __call__(self, folder: str) -> dict[str, list[str]]:
+    def __call__(self, folder: str) -> _Names:
         """Return the names in a folder; none if it cannot be read."""
         try:
             time = os.stat(folder).st_mtime_ns // _AGE  # noqa: PTH116
@@ -238,12 +234,12 @@ class _Listings:
             if found is None or found[0] != time:
                 found = time, _listed(folder)
         except (OSError, ValueError):
-            return {}
+            return _Names({}, {})
         if self._known.get(folder) is not found:
-            self._count += len(found[1])
+            self._count += len(found[1].all)
             if self._count > _MOST_NAMES:
                 self._known.clear()
-                self._count = len(found[1])
+                self._count = len(found[1].all)
             self._known[folder] = found
         return found[1]
 
@@ -251,14 +247,28 @@ class _Listings:
 _names_in: Final = _Listings()
 
 
-def _listed(folder: str) -> dict[str, list[str]]:
-    names: dict[str, list[str]] = {}
+def _listed(folder: str) -> _Names:
+    names = _Names({}, {})
     with os.scandir(folder) as entries:
-        for name in sorted(entry.name for entry in entries if not entry.is_symlink()):  # one may lead elsewhere
-            alike = names.setdefault(fold(name), [])
+        for entry in sorted(entries, key=lambda entry: entry.name):
+            names.all[entry.name] = entry.is_dir(follow_symlinks=False)
+            alike = [] if entry.is_symlink() else names.alike.setdefault(fold(entry.name), [])
             if len(alike) < _MOST_ALIKE:
-                alike.append(name)
+                alike.append(entry.name)
     return names
+
+
+def hosts_in(root: str) -> HostFolders:
+    """Return the folders of hosts below a folder."""
+    try:
+        return _hosts_in(root, os.stat(root or os.curdir).st_mtime_ns // _AGE)  # noqa: PTH116
+    except (OSError, ValueError):
+        return HostFolders(lambda _: {})
+
+
+@lru_cache(maxsize=64)
+def _hosts_in(root: str, _time: int) -> HostFolders:
+    return HostFolders(lambda folder: _names_in(os.path.join(root, folder) or os.curdir).all)  # noqa: PTH118
 
 
 _MAY_BE_PARTS: Final = pattern("(?:{})/|{}".format("|".join(map(re.escape, PARTS)), BEFORE))
@@ -285,3 +295,85 @@ def _recorded(root: str, path: str, _time: int, _size: int) -> str:
     except DocumentError:
         return ""
     return own if own.startswith(_WEB) else ""
+
+
+# --- links from file to file ------------------------------------------------------------------------------------------
+
+
+class FolderFiles:
+    """The files of a folder by their paths, and by their URLs.
+
+    `url` is the URL of the folder; without it files have the URLs of a table, those that they record, or those of
+    folders named as hosts. Of several files with one URL the newest has it.
+    """
+
+    def __init__(self, found: Iterable[Input], root: str, url: str | None) -> None:
+        self._root = root
+        self._site = normal(f"{url.rstrip('/')}/") if url else None
+        self._alike: defaultdict[str, list[str]] = defaultdict(list)
+        self._by_url: dict[str, str] = {}
+        inputs = list(found)
+        for input_ in inputs:
+            self._alike[fold(input_.place)].append(input_.place)
+        for input_ in sorted(inputs, key=lambda one: sources.modified(one.name), reverse=True):
+            self._add(input_, input_.url or ("" if url else self._known(input_)))
+
+    def _known(self, input_: Input) -> str:
+        claim = input_.claim.reference if input_.claim is not None else ""
+        return recorded(self._root, input_.place) or claim
+
+    def _add(self, input_: Input, url: str) -> None:
+        key = normal(url)
+        if key is None:
+            return
+        self._by_url.setdefault(key, input_.place)
+        folder, _, name = key.rpartition("/")
+        if name in INDEXES:
+            self._by_url.setdefault(f"{folder}/", input_.place)
+
+    def __call__(self, document: str, reference: str, url: str | None, charset: str) -> str | None:
+        """Return the relative path from a document, the file of this name, to the file that a link leads to, or None.
+
+        A `reference` counts as a path before the `url` does, unless it is "". One that leads to the file from a disk
+        stays as it is written.
+        """
+        place = place_in(self._root, document)
+        found = self._named(reference, place, charset) or (self._of_url(url, charset) if url is not None else None)
+        if found is None:
+            return None
+        path, rest = found
+        return reference if _leads(reference, place, path) else reference_to(posixpath.dirname(place), path) + rest
+
+    def _of_url(self, url: str, charset: str) -> tuple[str, str] | None:
+        """Return the path of the file with a URL, and what follows it in a reference: a query, a fragment."""
+        key, rest = normal(url) or "", "".join(url.partition("#")[1:])
+        if (path := self._by_url.get(key)) is not None:
+            return path, rest
+        is_below = self._site is not None and key.startswith(self._site)
+        return self._named(f"./{key[len(self._site or '') :]}{rest}", "", charset) if is_below else None
+
+    def _named(self, reference: str, place: str, charset: str) -> tuple[str, str] | None:
+        """Return the same for a reference that names a file from the document at a place."""
+        if not reference or len(reference) > _LONGEST:
+            return None
+        find = partial(named_by, document=place, has=self._has, near=self._near, charset=charset)
+        path = find(reference)
+        if path is None:
+            return None
+        bare, question, query = reference.partition("#")[0].partition("?")
+        rest = question + query if find(bare) == path else ""  # otherwise it is a part of the name
+        return path, rest + "".join(reference.partition("#")[1:])
+
+    def _has(self, path: str) -> bool:
+        return path in self._alike.get(fold(path), ())
+
+    def _near(self, path: str) -> str | None:
+        return only_alike(path, self._alike.get(fold(path), ()))
+
+
+def _leads(reference: str, place: str, path: str) -> bool:
+    """Return whether a reference leads from a place to the file at a path where no server is asked."""
+    bare = reference.partition("#")[0].partition("?")[0]
+    if not bare or bare[0] in "/\\" or bare[-1] == "/" or has_scheme(bare):
+        return False
+    return posixpath.normpath(posixpath.join(posixpath.dirname(place), percent_decoded(bare))) == path

@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
+from absolve.core.errors import Diagnostic
 from absolve.document.holdings import PARTS
 from absolve.document.settings import Settings
 from absolve.inventory import link_rows
 from absolve.rewriting import rewriter
 from absolve.run import inputs
+from absolve.run.beside import hosts_in
 from absolve.run.globs import Globs
 from absolve.run.inputs import Input, Origins
 from absolve.run.load import ReadOptions, Walked, walked
@@ -303,3 +305,28 @@ def test_the_data_of_scrapbook_give_the_url_of_its_page(tmp_path: Path) -> None:
     files: dict[str, str | bytes] = {"index.dat": f"id\t20080101\r\ntitle\tx\r\nsource\t{URL}\r\n", "i.png": "x"}
     page = changes(tmp_path, "<img src=i.png><a href=x>", files, "index.html")
     assert page == "<img src=i.png><a href=http://h.example/a/x>"
+
+
+def test_pictures_of_another_host_are_beside_a_site(tmp_path: Path) -> None:
+    for place in ("h.example/a.html", "c.example/i.png", "d/c.example/i.png"):
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place).touch()
+    hosts = hosts_in(str(tmp_path))
+    assert hosts.url_of("c.example/i.png") == "http://c.example/i.png"
+    assert hosts.url_of("d/c.example/i.png") is None
+    assert hosts_in(str(tmp_path / "gone")).url_of("h.example/a.html") is None
+
+
+def test_the_hosts_are_named_once_and_a_given_url_leaves_them_out(tmp_path: Path) -> None:
+    for number in range(12):
+        (tmp_path / f"h{number:02}.example").mkdir()
+        (tmp_path / f"h{number:02}.example" / "a.html").touch()
+    notes: list[Diagnostic] = []
+    found = list(inputs.named([str(tmp_path)], Origins(), Globs(), notes.append))
+    assert [one.claim and one.claim.reference for one in found][:1] == ["http://h00.example/a.html"]
+    (note,) = notes
+    assert note.text.endswith(": h00.example, h01.example, h02.example, h03.example, h04.example, h05.example, h06.example,"
+                              " h07.example, h08.example, h09.example and 2 more")  # fmt: skip
+    given = list(inputs.named([str(tmp_path)], Origins("http://h/"), Globs(), notes.append))
+    assert [one.claim and one.claim.reference for one in given][:1] == ["http://h/h00.example/a.html"]
+    assert notes == [note]
