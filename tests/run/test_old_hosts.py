@@ -11,10 +11,9 @@ import absolve
 from absolve.core.errors import Diagnostic
 from absolve.core.model import Document
 from absolve.document.walk import Settings, walk
-from absolve.rewriting.policy import absolute
 from absolve.rewriting.remap import Remapping
-from absolve.run import old_hosts
 from absolve.run.results import HostsLeft
+from absolve.run.rewrite_task import hosts_left
 
 RULES = [("http://old.example", "https://new.example"), ("http://new.example/x", "https://new.example/y")]
 PAGE = b"""<a href=http://old.example/a>old.example</a><!-- OLD.example --><a href=https://old.example/>x</a>
@@ -27,7 +26,7 @@ def left(data: bytes, media_type: str, rules: Sequence[tuple[str, ...]] = RULES)
     policy = Remapping(rules).policy
     document = Document(data, name="p", media_type=media_type)
     new = absolve.rewrite(data, policy=policy, media_type=media_type)
-    found = old_hosts.left(policy, walk(document, Settings(), for_rewrite=True), new)
+    found = hosts_left(policy, walk(document, Settings(), for_rewrite=True), new)
     return [piece.kinds for piece in found if isinstance(piece, HostsLeft)]
 
 
@@ -53,13 +52,12 @@ def test_documents_whose_coding_hides_them_count_as_they_are_after_the_rewrite()
 )  # fmt: skip
 def test_rules_that_leave_no_host_look_for_nothing(rules: list[tuple[str, ...]]) -> None:
     assert left(PAGE, "text/html", rules) == []
-    assert old_hosts.names(absolute) is None
 
 
 def test_lines_are_those_of_the_first_mention() -> None:
     policy = Remapping(RULES).policy
     entity = walk(Document(b"\n\n<p>old.example", name="p", media_type="text/html"), Settings())
-    found = [piece for piece in old_hosts.left(policy, entity, entity.data) if isinstance(piece, Diagnostic)]
+    found = [piece for piece in hosts_left(policy, entity, entity.data) if isinstance(piece, Diagnostic)]
     assert [str(one) for one in found] == ["p:3: old-host: it still names old.example: 1 time"]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from absolve.run import outputs, special_files
+from absolve.run import outputs
 
 
 def fail_halfway(path: Path, fault: type[BaseException]) -> None:
@@ -118,13 +118,13 @@ def test_an_open_file_is_written_where_it_is_and_not_replaced(tmp_path: Path) ->
     with path.open("wb", buffering=0) as file:
         file.write(b"before\n")
         for name in opened_names(file.fileno(), tmp_path):
-            assert special_files.is_device(Path(name))
+            assert outputs.is_device(Path(name))
             outputs.write(Path(name), b"x\n")
         assert path.read_bytes() == b"before\n" + b"x\n" * 4
         assert path.stat().st_ino == os.fstat(file.fileno()).st_ino
         with pytest.raises(OSError, match="not a regular file"), outputs.replacing(Path(f"/dev/fd/{file.fileno()}")):
             pass
-    assert not special_files.is_device(path)
+    assert not outputs.is_device(path)
 
 
 @pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="there is no device that is full")

@@ -30,7 +30,7 @@ from absolve.cli.terminal import colours, is_terminal, say, screen
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, UsageError, in_short
 from absolve.document.resolved import shown
-from absolve.run import leftovers, special_files
+from absolve.run import leftovers
 from absolve.run import outputs as run_outputs
 from absolve.run.inputs import WHOLE
 from absolve.run.plan import Job, RewriteOptions
@@ -98,14 +98,14 @@ def check_outputs(options: argparse.Namespace) -> None:
         if form not in outputs.FORMATS:
             raise UsageError(f"--format {form}: choose from {', '.join(outputs.FORMATS)}")
         outputs.load(form)  # raises UsageError if a package is missing
-        if name == special_files.STDOUT and not outputs.is_stream(form):
+        if name == run_outputs.STDOUT and not outputs.is_stream(form):
             raise UsageError(f"{form} cannot be written to the standard output: give -o FILE")
     _check_stdout(options)
-    if options.write_map not in {None, special_files.STDOUT}:
+    if options.write_map not in {None, run_outputs.STDOUT}:
         maps.form_of(Path(options.write_map))
     files = [path for name in options.outputs for path in outputs.paths(name, options.format)]
     others = (options.write_map, options.save)
-    files += [Path(name) for name in others if name not in {None, special_files.STDOUT}]
+    files += [Path(name) for name in others if name not in {None, run_outputs.STDOUT}]
     running.check_outputs(options, files)
 
 
@@ -118,8 +118,8 @@ def _check_format_of_sql(options: argparse.Namespace) -> None:
 
 def _check_stdout(options: argparse.Namespace) -> None:
     """Raise UsageError if two results would be mixed on the standard output."""
-    names = ["-o"] * sum(map(special_files.is_stdout, options.outputs))
-    names += ["--write-map"] * (options.write_map is not None and special_files.is_stdout(options.write_map))
+    names = ["-o"] * sum(map(run_outputs.is_stdout, options.outputs))
+    names += ["--write-map"] * (options.write_map is not None and run_outputs.is_stdout(options.write_map))
     for_people = {"--sql": options.sql is not None, "--why": options.why is not None, "--diff": options.diff}
     names += [name for name, given in for_people.items() if given]
     if len(names) > 1 and set(names) - for_people.keys():
@@ -199,7 +199,7 @@ def _write_map(name: str, connection: Any, rules: maps.Rules, report: Report) ->
     for rule, reason in written.left_out:
         place = (rule.file, rule.line) if rule.file else ("--write-map", None)
         report.finding(Diagnostic("left-out", f"{rule.text}: {reason}", *place))
-    if name == special_files.STDOUT:
+    if name == run_outputs.STDOUT:
         with run_outputs.stdout() as file:
             file.write(written.data)
         return []
@@ -216,7 +216,7 @@ def _finish(
     fresh = {(table, verdict): count for table, verdict, count, _ in news}
     takes_stdout = options.sql is not None or options.why is not None or options.diff
     takes_stdout = takes_stdout or any(
-        special_files.is_stdout(name) for name in (*options.outputs, options.write_map) if name is not None
+        run_outputs.is_stdout(name) for name in (*options.outputs, options.write_map) if name is not None
     )
     if not options.quiet and not takes_stdout:
         how, on_terminal = _how(options, failing), is_terminal(sys.stdout)

@@ -18,7 +18,7 @@ from absolve.cli.terminal import is_terminal
 from absolve.cli.totals import of_links
 from absolve.core.errors import UsageError
 from absolve.core.printable import visible_json
-from absolve.run import leftovers, special_files
+from absolve.run import leftovers, outputs
 from absolve.run.filters import Selection
 from absolve.run.links_task import (
     DOCUMENTS,
@@ -62,7 +62,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
 
 def _check_resumable(options: argparse.Namespace, *, is_text: bool) -> None:
     """Raise UsageError for a list that cannot be continued."""
-    if options.output in {None, special_files.STDOUT} or options.sql is not None or not is_text:
+    if options.output in {None, outputs.STDOUT} or options.sql is not None or not is_text:
         raise UsageError("--resume needs -o FILE in jsonl, json, csv, tsv, md or html, and no --sql")
     if STDIN in options.inputs or not (options.inputs or options.from_):
         raise UsageError("--resume cannot read the standard input (-) again: name files or folders")
@@ -80,7 +80,7 @@ def _ask(how: ListOptions, options: argparse.Namespace, report: Report) -> None:
         path = Path(folder, "rows.duckdb")
         _list(whole, options, report, path=path)
         with closing(queries.opened(path)) as database:
-            if options.format is None and options.output in {None, special_files.STDOUT}:
+            if options.format is None and options.output in {None, outputs.STDOUT}:
                 queries.say(database, options.sql)
                 return
             stream = tables.FORMATS[how.format].stream
@@ -150,7 +150,7 @@ def _write(
     if how.format == tables.TABLE:
         from absolve.tables.terminal import write
 
-        to_stdout = options.output in {None, special_files.STDOUT}
+        to_stdout = options.output in {None, outputs.STDOUT}
         write(how.tables, chunks, terminal.drawing(out), terminal.screen(sys.stdout) if to_stdout else None)
         return
     if how.format in {"json", "jsonl"} and _is_on_terminal(options):
@@ -166,7 +166,7 @@ def _summed(options: argparse.Namespace, totals: Totals) -> str:
 
 
 def _is_on_terminal(options: argparse.Namespace) -> bool:
-    return options.output in {None, special_files.STDOUT} and is_terminal(sys.stdout)
+    return options.output in {None, outputs.STDOUT} and is_terminal(sys.stdout)
 
 
 def _usual(format_: str, table: str) -> tuple[str, ...]:
@@ -192,7 +192,7 @@ _FOR_PEOPLE: Final = ("document", "url", "status", "media_type", "links", "title
 
 def _how(options: argparse.Namespace, table: str) -> ListOptions:
     """Return the options of the task. Raise UsageError for options that exclude each other."""
-    to_stdout = options.output in {None, special_files.STDOUT}
+    to_stdout = options.output in {None, outputs.STDOUT}
     on_terminal = _is_on_terminal(options)
     usual = tables.TABLE if on_terminal else "jsonl"
     format_ = options.format or (usual if to_stdout else tables.name_of(options.output))

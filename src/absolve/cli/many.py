@@ -22,7 +22,7 @@ from absolve.cli.option_table import OF_SITES, ON_LINE
 from absolve.cli.reporting import Report
 from absolve.cli.totals import Table
 from absolve.core.errors import Diagnostic, UsageError
-from absolve.run import buckets, course, inputs, interrupts, outputs, plan, special_files
+from absolve.run import buckets, course, inputs, interrupts, outputs, plan
 from absolve.run.course import Course
 from absolve.run.globs import Globs
 from absolve.run.results import BytesRead, ChangeCounts, Counts, End
@@ -169,7 +169,7 @@ def saved(options: argparse.Namespace) -> Iterator[Callable[[Answer], None] | No
         return
     plan.check_not_read([Path(name)], [*names(options), *shared.tables(options)])
     others = [getattr(options, one, None) for one in ("output", "log")]
-    plan.check_different([Path(name), *(Path(one) for one in others if one not in {None, special_files.STDOUT})])
+    plan.check_different([Path(name), *(Path(one) for one in others if one not in {None, outputs.STDOUT})])
     if not _writes(options):
         yield None
         return
@@ -203,7 +203,7 @@ def run(
     run ends after a result for which `stops` returns true.
     """
     report.quiet, report.verbose = options.quiet, options.verbose
-    streams = not getattr(options, "in_place", False) and options.output in {None, special_files.STDOUT}
+    streams = not getattr(options, "in_place", False) and options.output in {None, outputs.STDOUT}
     done = _Done()
     with (
         _interruptible(done, options, report),

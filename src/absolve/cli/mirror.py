@@ -29,7 +29,7 @@ from absolve.mirror.sources import sources_of
 from absolve.mirror.survey import Choice
 from absolve.mirror.task import MirrorOptions
 from absolve.mirror.urls import Equivalences, wanted
-from absolve.run import buckets, leftovers, outputs, plan, special_files, state
+from absolve.run import buckets, leftovers, outputs, plan, state
 from absolve.run.inputs import is_folder
 from absolve.run.sources import STDIN
 from absolve.urls.identity import without_user
@@ -69,7 +69,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
 
 def _is_zip(output: str) -> bool:
     """Return whether an output is a ZIP: a name with its suffix, and no folder that is there; the standard output."""
-    return special_files.is_stdout(output) or (output.lower().endswith(".zip") and not is_folder(output))
+    return outputs.is_stdout(output) or (output.lower().endswith(".zip") and not is_folder(output))
 
 
 def _run(asked: list[str], options: argparse.Namespace, report: Report) -> None:
@@ -123,10 +123,10 @@ def _check_outputs(options: argparse.Namespace) -> None:
     zip_ = options.output if options.output is not None and _is_zip(options.output) else None
     if options.output is not None:
         making.check_output(options.output, names, zipped=zip_ is not None)
-    if zip_ is not None and special_files.is_stdout(zip_):
+    if zip_ is not None and outputs.is_stdout(zip_):
         _check_stdout(options)
     given = (zip_, options.missing, options.save)
-    targets = [Path(path) for path in given if path not in {None, special_files.STDOUT}]
+    targets = [Path(path) for path in given if path not in {None, outputs.STDOUT}]
     plan.check_not_read(targets, [*names, *shared.tables(options)])
     plan.check_outside(targets, names)
     plan.check_different(targets)
@@ -138,7 +138,7 @@ def _check_outputs(options: argparse.Namespace) -> None:
 
 def _check_stdout(options: argparse.Namespace) -> None:
     """Raise UsageError for a ZIP on the standard output that would be mixed with a list, or shown on a terminal."""
-    if options.missing is not None and special_files.is_stdout(options.missing):
+    if options.missing is not None and outputs.is_stdout(options.missing):
         raise UsageError("the ZIP and --missing both write to the standard output: give one of them a file")
     if is_terminal(sys.stdout):
         raise UsageError("a ZIP cannot be written to a terminal: give -o FILE.zip")
@@ -179,7 +179,7 @@ def _summary(working: maps.Working, aside: list[str], options: argparse.Namespac
         return
     report.totals.unread_are = "held unchanged"
     given = options.output
-    name = "standard output" if given == special_files.STDOUT else printable.printable(given)
+    name = "standard output" if given == outputs.STDOUT else printable.printable(given)
     is_folder_ = not _is_zip(given) and not buckets.is_bucket(given) and packing.form_of(given) is None
     entry = Path(given) / INDEX_PAGE
     opened = [f"open {Path(name) / entry.name}"] if is_folder_ and entry.is_file() else []

@@ -18,7 +18,7 @@ from absolve.document.settings import CHOICES, FILE, Settings
 from absolve.encodings import charsets
 from absolve.inventory import PROBLEMS
 from absolve.rewriting.policy import KEEPING, absolute, unchanged
-from absolve.run import buckets, inputs, outputs, plan, sources, special_files
+from absolve.run import buckets, inputs, outputs, plan, sources
 from absolve.run.globs import Globs
 from absolve.run.load import ReadOptions
 
@@ -130,7 +130,7 @@ def opened(
 
     Raise UsageError if the output is also an input.
     """
-    if options.output in {None, special_files.STDOUT}:
+    if options.output in {None, outputs.STDOUT}:
         return outputs.stdout()
     if buckets.is_bucket(options.output):
         if options.output in names:

@@ -19,13 +19,13 @@ from absolve.cli.totals import of_changes, of_possible_changes
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, DocumentError, UsageError, in_short
 from absolve.rewriting import rewriter
-from absolve.run import buckets, inputs, leftovers, old_hosts, outputs, plan, sources, special_files
-from absolve.run.load import is_document, not_read, walked
+from absolve.run import buckets, inputs, leftovers, outputs, plan
+from absolve.run.load import head_of, is_document, walked
 from absolve.run.output_folder import OutputFolder, created
 from absolve.run.plan import Job, RewriteOptions
 from absolve.run.publish import Publisher
 from absolve.run.results import BytesRead, ChangeCounts, LogRows, StdoutBytes, counted, guarded
-from absolve.run.rewrite_task import Written, date, new_bytes, rewritten, segments, tally_of
+from absolve.run.rewrite_task import Written, date, hosts_left, new_bytes, rewritten, segments, tally_of, unread
 from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def _check_log(options: argparse.Namespace) -> None:
             raise UsageError(f"--log {file} is also an input: choose another file")
         if (name := inputs.folder_around(path, named) or inputs.led_out_of(Path(file), named)) is not None:
             raise UsageError(f"--log {file} is inside the input {name}: choose another folder")
-        if options.output not in {None, special_files.STDOUT} and _is_same(path, options.output):
+        if options.output not in {None, outputs.STDOUT} and _is_same(path, options.output):
             raise UsageError(f"--log {file} is also the output: choose another file")
     except ValueError as error:  # NUL in a name
         raise UsageError(f"--log {file!r}: {error}") from error
@@ -271,7 +271,7 @@ def _keeps_state(options: argparse.Namespace) -> bool:
 
 
 def _has_output(options: argparse.Namespace) -> bool:
-    return options.output not in {None, special_files.STDOUT}
+    return options.output not in {None, outputs.STDOUT}
 
 
 def _into_folder(options: argparse.Namespace) -> bool:
@@ -331,10 +331,9 @@ def diff_lines(on_terminal: bool, colour: bool, name: str, data: bytes, changes:
 
 
 def _count(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
-    head = sources.head(job.input.name, root=job.input.root) if job.input.found else None
+    head = head_of(job.input)
     if head is not None and not is_document(job.input, head, how.reading):
-        yield not_read(job.input)
-        yield from old_hosts.left_in_file(how.policy, job.input, head, how.reading)
+        yield from unread(how, job, head)
         return
     for piece in segments(how, job):
         if isinstance(piece, ChangeCounts):
@@ -344,10 +343,9 @@ def _count(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
 
 
 def _difference(show: Show, how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
-    head = sources.head(job.input.name, root=job.input.root) if job.input.found else None
+    head = head_of(job.input)
     if head is not None and not is_document(job.input, head, how.reading):
-        yield not_read(job.input)
-        yield from old_hosts.left_in_file(how.policy, job.input, head, how.reading)
+        yield from unread(how, job, head)
         return
     found = walked(job.input, how.reading)
     yield from found.diagnostics
@@ -356,7 +354,7 @@ def _difference(show: Show, how: RewriteOptions, job: Job) -> Iterator[TaskResul
     data, faults = new_bytes(how, found, tally)
     yield from faults
     if not faults:
-        yield from old_hosts.left(how.policy, found.entity, data)
+        yield from hosts_left(how.policy, found.entity, data)
         yield tally_of(how, tally)
         yield BytesRead(len(found.document.data), 1)
         changes = rewriter.edits(found.entity, how.policy)

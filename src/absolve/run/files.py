@@ -21,11 +21,11 @@ from absolve.encodings import charsets
 from absolve.inventory.link_rows import rows
 from absolve.rewriting.policy import absolute, checked
 from absolve.rewriting.remap import Remapping
-from absolve.run import filters, inputs, leftovers, plan, sources
+from absolve.run import filters, inputs, leftovers, plan
 from absolve.run.given import missing, name_of, url_of, words_of
 from absolve.run.given import paths as given_paths
 from absolve.run.globs import Globs
-from absolve.run.load import ReadOptions, each, is_document, left
+from absolve.run.load import ReadOptions, each, head_of, is_document, left
 from absolve.run.plan import Job, RewriteOptions
 from absolve.run.publish import Publisher, flushed
 from absolve.run.results import Failure, FilesReady
@@ -164,7 +164,7 @@ def _rows(
 ) -> Iterator[Row]:
     for input_ in found:
         try:
-            head = sources.head(input_.name, root=input_.root) if input_.found else None
+            head = head_of(input_)
             if head is not None and not is_document(input_, head, how):
                 continue
             for segment in each(input_, how, head=head):

@@ -15,10 +15,8 @@ from absolve.document.resolved import shown
 from absolve.formats import registry
 from absolve.inventory import columns as inventory
 from absolve.inventory import link_rows
-from absolve.run import sources
 from absolve.run.filters import Selection
-from absolve.run.inputs import WHOLE
-from absolve.run.load import each, first_bytes, is_archive, is_document, left, not_read, walked
+from absolve.run.load import each, first_bytes, head_of, is_archive, is_document, left, not_read, walked
 from absolve.run.results import BytesRead, LinkCounts, RowChunk, guarded
 from absolve.run.safe_cells import Cells
 from absolve.tables import FORMATS, Table, by_name
@@ -101,7 +99,7 @@ def listed(how: ListOptions, input_: Input) -> Iterator[TaskResult]:
 
 
 def _listed(how: ListOptions, input_: Input) -> Iterator[TaskResult]:
-    head = sources.head(input_.name, root=input_.root) if input_.found and input_.within == WHOLE else None
+    head = head_of(input_)
     if head is not None and not is_document(input_, head, how.reading):
         yield not_read(input_)
         if how.has_documents:

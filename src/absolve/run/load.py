@@ -93,6 +93,11 @@ def kind_of(name: str) -> str:
 _SUFFIX: Final = pattern(r"\.[a-z0-9_+-]{1,16}")
 
 
+def head_of(input_: Input) -> bytes | None:
+    """Return the first bytes of a file found in a folder, which need not be a document; None for any other input."""
+    return sources.head(input_.name, root=input_.root) if input_.found and input_.within == WHOLE else None
+
+
 def is_document(input_: Input, head: bytes, how: ReadOptions) -> bool:
     """Return whether a file found in a folder is a document, by its place and its first bytes (`sources.head`)."""
     if input_.held:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from absolve.core.errors import Diagnostic, UsageError
 from absolve.formats.registry import SUFFIXES
 from absolve.rewriting.policy import absolute
-from absolve.run import buckets, inputs, outputs, special_files
+from absolve.run import buckets, inputs, outputs
 from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def check_different(paths: Iterable[Path]) -> None:
     seen: dict[str, Path] = {}
     for path in paths:
         other = seen.setdefault(os.path.realpath(path), path)
-        if other is not path and not (special_files.is_device(path) and special_files.is_device(other)):
+        if other is not path and not (outputs.is_device(path) and outputs.is_device(other)):
             raise UsageError(f"the outputs {other} and {path} are the same file")
 
 

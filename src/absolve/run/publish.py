@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from absolve.core.errors import Diagnostic, DocumentError
-from absolve.run import interrupts, leftovers, outputs, special_files
+from absolve.run import interrupts, leftovers, outputs
 from absolve.run.output_folder import Below, LinkError, OpenFolder
 from absolve.run.results import Failure, FilesReady, StdoutBytes
 from absolve.run.sources import STDIN, opened
@@ -56,7 +56,7 @@ class Output:
     @property
     def path(self) -> Path:
         """The path of the result, for messages and for a large result."""
-        return Path(self._job.input.name if self._how.in_place else self._job.target or special_files.STDOUT)
+        return Path(self._job.input.name if self._how.in_place else self._job.target or outputs.STDOUT)
 
     @property
     def name(self) -> str:
@@ -105,7 +105,7 @@ class Output:
     @property
     def _is_device(self) -> bool:
         """Whether the output is a device or a pipe, which is written only if the user named it as OUT."""
-        return self._how.inside is None and special_files.is_device(self.path)
+        return self._how.inside is None and outputs.is_device(self.path)
 
     def _prepared(self) -> AbstractContextManager[tuple[IO[bytes], outputs.Made]]:
         how, job = self._how, self._job
@@ -114,7 +114,7 @@ class Output:
         below = Below(how.inside, place) if how.inside is not None else None
         if below is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-        return outputs.preparing(job.target or special_files.STDOUT, like=like, token=how.token, below=below)
+        return outputs.preparing(job.target or outputs.STDOUT, like=like, token=how.token, below=below)
 
     def end(self, data: bytes) -> Iterator[StdoutBytes]:
         """Append the last bytes of a document; nothing in place if none changed. Yield what is for the standard output.

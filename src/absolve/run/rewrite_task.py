@@ -7,27 +7,41 @@ parent process renames the files (`publish`).
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from contextlib import suppress
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.core.errors import FAULTS, READ_APART, Diagnostic, DocumentError
+from absolve.core.errors import FAULTS, READ_APART, Diagnostic, DocumentError, in_short
 from absolve.core.printable import number
 from absolve.encodings.charsets import UTF_8
 from absolve.formats import registry
 from absolve.rewriting import rewriter
 from absolve.rewriting.policy import absolute
-from absolve.run import old_hosts, outputs, sources
-from absolve.run.load import Walked, each, is_archive, is_document, left, not_read, walked
+from absolve.run import outputs, sources
+from absolve.run.load import Walked, each, head_of, is_archive, is_document, left, not_read, walked
 from absolve.run.publish import Output, copied
-from absolve.run.results import BytesRead, ChangeCounts, Failure, FilesReady, LogRows, StdoutBytes, guarded, met_by
+from absolve.run.results import (
+    BytesRead,
+    ChangeCounts,
+    Failure,
+    FilesReady,
+    HostsLeft,
+    LogRows,
+    StdoutBytes,
+    guarded,
+    met_by,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from absolve.document.entity import Entity
     from absolve.document.resolved import Resolved
+    from absolve.inventory.mentions import Names
     from absolve.rewriting.policy import Policy
-    from absolve.run.load import Segment
+    from absolve.run.inputs import Input
+    from absolve.run.load import ReadOptions, Segment
     from absolve.run.plan import Job, RewriteOptions
     from absolve.run.results import TaskResult
 
@@ -55,12 +69,9 @@ def in_place(job: Job, results: Iterator[TaskResult]) -> Iterator[TaskResult]:
 
 
 def _rewritten(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
-    head = sources.head(job.input.name, root=job.input.root) if job.input.found else None
+    head = head_of(job.input)
     if head is not None and not is_document(job.input, head, how.reading):
-        yield from old_hosts.left_in_file(how.policy, job.input, head, how.reading)
-        if job.target is not None:
-            yield from copied(how, job)
-        yield not_read(job.input)  # and kept, if it could be copied
+        yield from unread(how, job, head, copies=job.target is not None)
         return
     if is_archive(job.input, how.reading, head):
         yield from _archive(how, job)
@@ -71,7 +82,7 @@ def _rewritten(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
     tally = rewriter.Tally()
     output = Output(how, job, found.document.data)
     with output.written():
-        if how.verify or found.entity.is_ambiguous or old_hosts.names(how.policy) is not None:
+        if how.verify or found.entity.is_ambiguous or _old_names(how.policy) is not None:
             data, faults = new_bytes(how, found, tally)
             yield from faults
             if faults:
@@ -80,13 +91,21 @@ def _rewritten(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
             data = rewriter.rewrite(found.entity, how.policy, output.write, tally)
         yield from output.end(data)
     yield from output.ready()
-    yield from old_hosts.left(how.policy, found.entity, data)
+    yield from hosts_left(how.policy, found.entity, data)
     yield from elsewhere(found, how.policy, tally)
     yield from forbidden(found.entity, how.policy, tally)
     yield from _late(how, found.entity, found.diagnostics)
     yield from logged(how, found.entity, job.input.name)
     yield tally_of(how, tally)
     yield BytesRead(len(found.document.data), 1)
+
+
+def unread(how: RewriteOptions, job: Job, head: bytes, *, copies: bool = False) -> Iterator[TaskResult]:
+    """Yield the results for a file found in a folder that is no document: what is left of old hosts, a copy, a note."""
+    yield from _hosts_left_in_file(how.policy, job.input, head, how.reading)
+    if copies:
+        yield from copied(how, job)
+    yield not_read(job.input)  # and kept, if it could be copied
 
 
 def tally_of(how: RewriteOptions, tally: rewriter.Tally) -> ChangeCounts:
@@ -270,6 +289,84 @@ def _keep(number: int) -> str:
     return "keeps" if number == 1 else "keep"
 
 
+# --- hosts that a remap leads away from -------------------------------------------------------------------------------
+
+_SCRIPTS: Final = (".js", ".mjs", ".cjs", ".ts")
+
+
+def _old_names(policy: Policy) -> Names | None:
+    """Return the pattern of the hosts that the rules of a policy lead away from; None for none."""
+    if policy is absolute:
+        return None
+    from absolve.rewriting.remap import remapping_of  # few runs have rules
+
+    rules = remapping_of(policy)
+    return _mention_pattern(rules.old_hosts) if rules is not None and rules.old_hosts else None
+
+
+@lru_cache(maxsize=4)
+def _mention_pattern(hosts: tuple[str, ...]) -> Names | None:
+    from absolve.inventory import mentions
+
+    return mentions.pattern(hosts)
+
+
+def hosts_left(policy: Policy, entity: Entity, data: bytes) -> Iterator[TaskResult]:
+    """Yield how often a document with these new bytes names old hosts, and where first."""
+    pattern = _old_names(policy)
+    if pattern is not None:
+        yield from _counted(pattern, entity.name, _texts(policy, entity, data))
+
+
+def _hosts_left_in_file(policy: Policy, input_: Input, head: bytes, how: ReadOptions) -> Iterator[TaskResult]:
+    """Yield the same for a file that is no document: a text such as a script, not too large."""
+    pattern = _old_names(policy)
+    if pattern is None or b"\0" in head:
+        return
+    try:
+        data = sources.read(input_.name, max_size=how.settings.max_size, root=input_.root).data
+    except DocumentError:
+        return  # it is not read, which is reported
+    kind = "text/javascript" if input_.name.lower().endswith(_SCRIPTS) else None
+    yield from _counted(pattern, input_.name, iter([(data, kind)]))
+
+
+def _texts(policy: Policy, entity: Entity, data: bytes) -> Iterator[tuple[bytes, str | None]]:
+    """Yield the new bytes of a document, and of those inside it whose coding hides them (base64, deflate)."""
+    charset = entity.charset
+    text = data if charset.transparent else charset.decode(data).encode("utf-8", "surrogatepass")
+    yield text, entity.media_type
+    yield from _hidden(policy, entity)
+
+
+def _hidden(policy: Policy, entity: Entity) -> Iterator[tuple[bytes, str | None]]:
+    from absolve.document.walk import inners
+
+    for inner in inners(entity):
+        if inner.offsets is not None:
+            yield from _hidden(policy, inner.entity)
+        else:
+            new = inner.entity.data if inner.part.signed_by else rewriter.rewrite(inner.entity, policy)
+            yield from _texts(policy, inner.entity, new)
+
+
+def _counted(pattern: Names, name: str, texts: Iterator[tuple[bytes, str | None]]) -> Iterator[TaskResult]:
+    from absolve.inventory import mentions
+
+    kinds: Counter[str] = Counter()
+    hosts: Counter[str] = Counter()
+    line = None
+    for place, (data, media_type) in enumerate(texts):
+        for one in mentions.mentions(data, pattern, media_type):
+            line = one.line if not kinds and not place else line
+            kinds[one.kind] += 1
+            hosts[data[one.start : one.end].decode("latin-1").lower().replace("%3a", ":")] += 1
+    if kinds:
+        yield HostsLeft(dict(kinds), dict(hosts))
+        times = number(kinds.total(), "time")
+        yield Diagnostic("old-host", f"it still names {in_short(', '.join(hosts))}: {times}", name, line)
+
+
 # --- archives ---------------------------------------------------------------------------------------------------------
 
 
@@ -313,7 +410,7 @@ def segments(how: RewriteOptions, job: Job) -> Iterator[TaskResult | Written]:
         if faults and segment.document is not None and segment.document.origin is None:
             return  # this is the whole input
         if segment.entity is not None and record is not None:
-            yield from old_hosts.left(how.policy, segment.entity, record)
+            yield from hosts_left(how.policy, segment.entity, record)
         if segment.entity is not None:
             yield from forbidden(segment.entity, how.policy, tally)
             yield from _late(how, segment.entity, segment.diagnostics)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from absolve.audit.tables import TABLES as TABLES_OF_AUDIT
 from absolve.audit.verdicts import TOLERATED, VERDICTS
 from absolve.core.errors import UsageError
-from absolve.run import outputs, special_files
+from absolve.run import outputs
 from absolve.tables import FORMATS as FORMATS_OF_TABLES
 from absolve.tables import OTHERWISE, TABLE, by_name
 
@@ -93,7 +93,7 @@ def write(connection: duckdb.DuckDBPyConnection, path: Path, options: Options | 
 
     options = options or Options()
     name = options.format or format_of(path.name)
-    to_stdout = str(path) == special_files.STDOUT
+    to_stdout = str(path) == outputs.STDOUT
     if to_stdout and not is_stream(name):
         raise UsageError(f"{name} cannot be written to the standard output: give -o FILE")
     source = Source(connection, options)
@@ -103,7 +103,7 @@ def write(connection: duckdb.DuckDBPyConnection, path: Path, options: Options | 
         if name in REPORTS:
             load(name)(source, file)
         else:
-            source.write(source.tables, name, file, found=special_files.is_stdout(str(path)))
+            source.write(source.tables, name, file, found=outputs.is_stdout(str(path)))
     return [] if to_stdout else [path]
 
 
@@ -113,7 +113,7 @@ def _write_each(source: Source, name: str, path: Path) -> list[Path]:
     targets = {table: path_of_table(path, table) for table in source.tables}
     try:
         for table, target in targets.items():
-            if special_files.is_device(target):
+            if outputs.is_device(target):
                 with outputs.writing(target) as file:
                     source.write([table], name, file)
                 continue
@@ -133,7 +133,7 @@ def _write_each(source: Source, name: str, path: Path) -> list[Path]:
 
 def paths(name: str, form: str | None = None) -> list[Path]:
     """Return the paths of the files of an output, which is named as in `write`."""
-    if name == special_files.STDOUT:
+    if name == outputs.STDOUT:
         return []
     path = Path(name)
     if not is_split(form or format_of(name)):
