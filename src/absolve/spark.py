@@ -21,6 +21,7 @@ from absolve.document.settings import CHOICES, Settings
 from absolve.inventory.columns import COLUMNS
 from absolve.rewriting.policy import absolute
 from absolve.run import buckets, inputs, leftovers, outputs, plan
+from absolve.run.filters import Cells
 from absolve.run.globs import Globs
 from absolve.run.links_task import AT_ONCE, ListOptions, listed
 from absolve.run.load import ReadOptions
@@ -29,7 +30,6 @@ from absolve.run.plan import Job, RewriteOptions
 from absolve.run.publish import Publisher, unwritable
 from absolve.run.results import Failure, FilesReady, RowChunk
 from absolve.run.rewrite_task import rewritten
-from absolve.run.safe_cells import Cells
 from absolve.run.sources import STDIN
 
 try:

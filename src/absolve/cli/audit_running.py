@@ -32,10 +32,10 @@ from absolve.core.errors import Diagnostic, UsageError, in_short
 from absolve.document.resolved import shown
 from absolve.run import leftovers
 from absolve.run import outputs as run_outputs
+from absolve.run.filters import Cells
 from absolve.run.inputs import WHOLE
 from absolve.run.plan import Job, RewriteOptions
 from absolve.run.rewrite_task import rewritten
-from absolve.run.safe_cells import Cells
 
 if TYPE_CHECKING:
     import argparse

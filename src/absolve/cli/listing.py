@@ -19,7 +19,7 @@ from absolve.cli.totals import of_links
 from absolve.core.errors import UsageError
 from absolve.core.printable import visible_json
 from absolve.run import leftovers, outputs
-from absolve.run.filters import Selection
+from absolve.run.filters import Cells, Selection
 from absolve.run.links_task import (
     DOCUMENTS,
     LINKS,
@@ -31,7 +31,6 @@ from absolve.run.links_task import (
 from absolve.run.load import spread
 from absolve.run.plan import Job
 from absolve.run.results import RowChunk
-from absolve.run.safe_cells import Cells
 from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:

@@ -330,14 +330,14 @@ def _words(given: Iterable[str]) -> list[str]:
 
 def _read(name: str, url: str | None) -> dict[int, Change]:
     """Return the rules in a table of redirects by their lines. Raise UsageError for a row that cannot be used."""
-    from absolve.run import rule_table  # few runs have one
+    from absolve.tables import redirects  # few runs have one
 
     try:
         data = inputs.read_table(name)
     except DocumentError as error:
         raise UsageError(error.message) from error
     try:
-        return rule_table.read(name, data, url)
+        return redirects.rules(name, data, url)
     except UsageError as error:
         if (form := _of_server(name, data)) is None:
             raise

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from absolve.core.arrow_stream import Stream
-    from absolve.run.safe_cells import Cells
+    from absolve.run.filters import Cells
 
 ROWS: Final = 1000  # read at once
 _READS: Final = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)

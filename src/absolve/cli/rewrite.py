@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from absolve.cli.reporting import Report
     from absolve.cli.totals import Totals
     from absolve.core.model import Edit
+    from absolve.run.filters import Cells
     from absolve.run.inputs import Input
     from absolve.run.results import Counts, TaskResult
-    from absolve.run.safe_cells import Cells
     from absolve.run.state import State
 
     Show: TypeAlias = Callable[[str, bytes, Sequence[Edit]], Iterable[bytes]]
@@ -158,7 +158,7 @@ def _log_cells(options: argparse.Namespace) -> Cells:
     Raise UsageError if FILE has no suitable suffix, or is a file that the run reads or writes.
     """
     from absolve import tables  # imports the inventory, as the log does
-    from absolve.run.safe_cells import Cells
+    from absolve.run.filters import Cells
 
     form = tables.FORMATS[tables.name_of(options.log)]
     if not form.text or form.of:

@@ -1,17 +1,20 @@
-"""Selection of links by kind, scope and problems, for lists and as a rewriting policy.
+"""Select links by kind, scope and problems, for lists and as a rewriting policy; make the text of listed rows safe.
 
-Input: rows, or resolved links. Output: whether a link is selected; a policy that leaves all other links unchanged.
+Input: rows, or resolved links. Output: whether a link is selected; a policy that leaves all other links unchanged; rows
+with masked user information and escaped invisible characters.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from absolve.core import printable as safe
 from absolve.core.errors import UsageError, similar
 from absolve.core.model import KINDS, SCOPES
 from absolve.document.resolved import value_of
 from absolve.inventory import PROBLEMS
 from absolve.inventory.base_facts import KnownBases
+from absolve.inventory.columns import NUMBERS, Columns
 from absolve.inventory.facts import RowFacts
 from absolve.rewriting.policy import absolute
 from absolve.urls.base import LOCATED, MOVES
@@ -19,10 +22,13 @@ from absolve.urls.base import LOCATED, MOVES
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from absolve.core.column_buffers import TextColumn
     from absolve.document.entity import Entity
     from absolve.document.resolved import Resolved
     from absolve.inventory.columns import Row
     from absolve.rewriting.policy import Policy
+
+    Rows = Columns | Sequence[Sequence[Any]]
 
 _NAMED: Final = frozenset({LOCATED, MOVES})
 _MOST_KEPT: Final = 256  # row facts of one entity
@@ -104,3 +110,51 @@ class _Only:
         if resolved.link.claim is None and resolved.context.how_held(resolved.target) in _NAMED:
             return None
         return (self._policy if resolved.link.claim is None else self._claims)(resolved)
+
+
+class Cells(NamedTuple):
+    """Changes to the text of rows before a sink encodes them; by default none.
+
+    `masked`: mask user information in URLs. `printable`: escape invisible characters.
+    """
+
+    masked: bool = False
+    printable: bool = False
+
+    def of(self, columns: Sequence[str], rows: Rows) -> Rows:
+        """Return rows of these columns with changed text; the same object if there is nothing to change."""
+        if not any(self):
+            return rows
+        if not isinstance(rows, Columns):
+            return [[self._cell(cell) for cell in row] for row in rows]
+        if not self.printable and not _has_user_information(rows):
+            return rows
+        cells = [rows.cells(name, None if name in NUMBERS else self._cell) for name in columns]
+        return list(zip(*cells, strict=True))
+
+    def _cell(self, cell: Any) -> Any:
+        if isinstance(cell, (list, tuple)):
+            return [*map(self._cell, cell)]
+        if not isinstance(cell, str):
+            return cell
+        if self.masked:
+            cell = safe.masked(cell)
+        return safe.printable(cell) if self.printable else cell
+
+
+def _has_user_information(rows: Columns) -> bool:
+    """Return whether any text has user information."""
+    for words in (*rows.ruled.words, rows.rel.words):
+        if any("@" in text and safe.masked(text) != text for text in words):
+            return True
+    if any(isinstance(text, str) and safe.masked(text) != text for texts in rows.more.values() for text in texts):
+        return True
+    columns = rows.reference, rows.target, rows.text
+    return any(safe.masked(text) != text for texts in columns for text in _with_at(texts))
+
+
+def _with_at(texts: TextColumn) -> list[str]:
+    """Return the texts of a column that contain @: most have none."""
+    places = texts.with_any(b"@")
+    cells = texts.cells() if places else []
+    return [cells[place] or "" for place in places]

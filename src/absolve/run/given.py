@@ -26,6 +26,7 @@ from absolve.document.walk import walk
 from absolve.formats import registry
 from absolve.run import buckets, inputs
 from absolve.run.sources import STDIN
+from absolve.run.web.saving import HTTP, record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -236,17 +237,11 @@ class _Records:
         self.first = self.first or url
         kind, type_, head = "resource", _content_type(document), b""
         if document.headers is not None:
-            kind, type_, head = "response", "application/http; msgtype=response", _header(document)
-        size = len(head) + len(document.data)
-        fields = {"Type": kind, "Target-URI": url}
-        lines = [f"WARC-{name}: {value}" for name, value in fields.items()]
-        lines += [f"Content-Type: {type_}"] * bool(type_) + [f"Content-Length: {size}"]
-        if any(set(line) & {"\r", "\n"} for line in lines):
+            kind, type_, head = "response", f"{HTTP}response", _header(document)
+        if {"\r", "\n"} & {*url, *type_}:
             raise UsageError(f"a line end in the URL or media type of a document: {in_short(url)!r}")
-        text = "\r\n".join(["WARC/1.1", *lines, "", ""])
-        self._file.write(text.encode("utf-8", "surrogateescape") + head)
-        self._file.write(document.data)
-        self._file.write(b"\r\n\r\n")
+        fields = {"WARC-Type": kind, "WARC-Target-URI": url, "Content-Type": type_}
+        self._file.write(record(fields, head + document.data))
 
 
 def _content_type(document: Document) -> str:

@@ -15,10 +15,9 @@ from absolve.document.resolved import shown
 from absolve.formats import registry
 from absolve.inventory import columns as inventory
 from absolve.inventory import link_rows
-from absolve.run.filters import Selection
+from absolve.run.filters import Cells, Selection
 from absolve.run.load import each, first_bytes, head_of, is_archive, is_document, left, not_read, walked
 from absolve.run.results import BytesRead, LinkCounts, RowChunk, guarded
-from absolve.run.safe_cells import Cells
 from absolve.tables import FORMATS, Table, by_name
 from absolve.tables.inventory import typed_table
 

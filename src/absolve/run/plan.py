@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from absolve.rewriting.policy import Policy
+    from absolve.run.filters import Cells
     from absolve.run.inputs import Input, Notify
     from absolve.run.load import ReadOptions
     from absolve.run.output_folder import OutputFolder
-    from absolve.run.safe_cells import Cells
 
 
 class Job(NamedTuple):

@@ -1,7 +1,7 @@
 """Tables in files: one sink a format, which all commands share. Imported when a table is written.
 
 In: tables by name (`Table`), their rows in chunks. Out: bytes in an open file, or a database at a path. Sinks write the
-texts of rows as they are; what is masked, escaped or quoted is decided before (`run.safe_cells`).
+texts of rows as they are; what is masked, escaped or quoted is decided before (`run.filters`).
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ class Cache:
 
         `place`: the server that is asked for this URL, if another one than its own.
         """
-        from absolve.run.web.client import OPEN_FIELDS
+        from absolve.run.web.saving import OPEN_FIELDS
 
         request = hishel.Request(method, url, hishel.Headers(dict(fields)))
         kept = hishel.Request(method, url, hishel.Headers({name: fields[name] for name in fields.keys() & OPEN_FIELDS}))

@@ -26,12 +26,12 @@ from urllib.parse import unquote
 
 import ada_url
 
-from absolve import __version__
 from absolve.core.errors import CodingError, Diagnostic, MissingPackageError, UsageError, WalkError, in_short
 from absolve.document.settings import Settings
 from absolve.formats import registry
 from absolve.formats.http import responses
 from absolve.run.web import environment
+from absolve.run.web.saving import AGENT, OPEN_FIELDS
 from absolve.urls import robots
 from absolve.urls.chain import REDIRECTS
 from absolve.urls.identity import without_user
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Mapping
     from typing import Self
 
-AGENT: Final = f"absolve/{__version__}"
 _MOST_REDIRECTS: Final = 20  # as in browsers
 _MOST_OF_ROBOTS: Final = 5, robots.MOST_BYTES  # redirects (RFC 9309 2.3.1.2), bytes
 _LATER: Final = frozenset({429, 502, 503, 504})  # what a server may answer otherwise a moment later
@@ -61,7 +60,6 @@ _OVERHEAD: Final = 2048  # bytes of memory for what is kept, beside its text
 _PER_RULE: Final = 512
 _IDLE: Final = 5.0  # seconds for which a connection is kept
 _LONGEST_WAIT: Final = 60.0  # seconds
-OPEN_FIELDS: Final = frozenset({"accept", "accept-encoding", "accept-language", "user-agent"})  # no secrets
 _ONLY_NAMED: Final = "and only a document names it"
 _OURS: Final = frozenset({"connection", "content-length", "host", "te", "trailer", "transfer-encoding", "upgrade"})
 _SCHEMES: Final = frozenset({"http:", "https:"})
