@@ -27,8 +27,8 @@ from absolve.run.links_task import AT_ONCE, ListOptions, listed
 from absolve.run.load import ReadOptions
 from absolve.run.output_folder import OutputFolder
 from absolve.run.plan import Job, RewriteOptions
-from absolve.run.publish import Publisher, unwritable
-from absolve.run.results import Failure, FilesReady, RowChunk
+from absolve.run.publish import Publisher
+from absolve.run.results import Failure, FilesReady, RowChunk, unwritable
 from absolve.run.rewrite_task import rewritten
 from absolve.run.sources import STDIN
 

@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 
 from absolve.core.errors import DocumentError
-from absolve.run import outputs, publish
+from absolve.run import outputs
+from absolve.run import results as waiting
 from absolve.run.inputs import Input
 from absolve.run.outputs import Made
 from absolve.run.plan import Job
-from absolve.run.publish import Publisher, flushed
-from absolve.run.results import BytesRead, Failure, FilesReady
+from absolve.run.publish import Publisher
+from absolve.run.results import BytesRead, Failure, FilesReady, flushed
 
 
 def ready(folder: Path, number: int) -> FilesReady:
@@ -48,7 +49,7 @@ def test_ready_files_are_passed_on_in_order_after_fsync(
         on_disk.add(made.temporary)
 
     monkeypatch.setattr(outputs, "flush", flush)
-    monkeypatch.setattr(publish, "AHEAD", 15)
+    monkeypatch.setattr(waiting, "AHEAD", 15)
     results = [(number, piece) for number in range(100) for piece in (ready(tmp_path, number), BytesRead(number))]
     found = []
     for number, piece in flushed(results):
@@ -73,17 +74,17 @@ def test_results_wait_for_a_slow_disk_only_in_a_bounded_number(
     def results() -> Iterator[tuple[int, Any]]:
         for number in range(100):
             asked.append(number)
-            if len(asked) > publish.AHEAD + 1:
+            if len(asked) > waiting.AHEAD + 1:
                 done.set()
             yield number, ready(tmp_path, number)
 
     monkeypatch.setattr(outputs, "flush", flush)
-    monkeypatch.setattr(publish, "AHEAD", 20)
+    monkeypatch.setattr(waiting, "AHEAD", 20)
     found = flushed(results())
     assert next(found)[0] == 0
     assert threads == [threading.main_thread().name]  # one file needs no other thread
     next(found)
-    assert publish.AHEAD < len(asked) <= publish.AHEAD + 3
+    assert waiting.AHEAD < len(asked) <= waiting.AHEAD + 3
     assert [number for number, _ in found] == list(range(2, 100))
 
 
@@ -123,7 +124,7 @@ def test_closing_does_not_wait_for_files_not_yet_started(tmp_path: Path, monkeyp
     with closing(flushed(results)) as found:
         next(found)
         assert not stopped.is_set()
-    assert 1 <= len(begun) <= 1 + publish.AT_ONCE
+    assert 1 <= len(begun) <= 1 + waiting.AT_ONCE
 
 
 def test_a_file_that_vanishes_before_its_rename_fails_and_the_others_are_renamed(tmp_path: Path) -> None:

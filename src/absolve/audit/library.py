@@ -18,9 +18,9 @@ from absolve.core import arguments
 from absolve.core.errors import UsageError
 from absolve.core.printable import number
 from absolve.document.settings import Settings
-from absolve.run import course, given, leftovers
-from absolve.run.course import Course
+from absolve.run import given, leftovers, results
 from absolve.run.load import ReadOptions
+from absolve.run.results import Course
 
 if TYPE_CHECKING:
     import os
@@ -171,10 +171,10 @@ def audit(
         for path in files:
             outputs.load(outputs.format_of(path.name))
         running.check_outputs(bag, [one for path in files for one in outputs.paths(str(path))])
-        reports = course.Collected(notify, lambda one: sides[0].named(sides[1].named(one)))
+        reports = results.Collected(notify, lambda one: sides[0].named(sides[1].named(one)))
         jobs = given.jobs_of(dict(options))
         reading = ReadOptions(Settings(profile=bag.profile).checked())
-        run = Course(reports, reading, partial(course.alone, reports, jobs), partial(course.found, reports), jobs)
+        run = Course(reports, reading, partial(results.alone, reports, jobs), partial(results.found, reports), jobs)
         with running.audited(bag, run, str(places[2]), bag.failing) as done:
             if sides[0].made:
                 load.name_by_url(done.connection, sides[0].made)

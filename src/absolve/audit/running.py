@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from absolve.audit.judge import Compare, Question
     from absolve.audit.maps import RuleSet
     from absolve.audit.sites import Sites
-    from absolve.run.course import Course
+    from absolve.run.results import Course
 
 _LARGEST_MAP: Final = 256 << 20  # bytes; a map has at most a million rules
 _LARGE: Final = 64 << 20  # bytes of inventories that are loaded to the disk

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from absolve.audit.load import Kinds
-    from absolve.run.course import Course
     from absolve.run.inputs import Input
+    from absolve.run.results import Course
 
 # Files whose first bytes are not looked at for a container: most files of a site.
 _PLAIN: Final = tuple(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from absolve.audit.answers import Answer
-    from absolve.run.course import Course
+    from absolve.run.results import Course
     from absolve.run.web.client import Answer as Answered
 
 ANSWERS: Final = "answers.warc"

@@ -22,10 +22,9 @@ from absolve.cli.option_table import OF_SITES, ON_LINE
 from absolve.cli.reporting import Report
 from absolve.cli.totals import Table
 from absolve.core.errors import Diagnostic, UsageError
-from absolve.run import buckets, course, inputs, interrupts, outputs, plan
-from absolve.run.course import Course
+from absolve.run import buckets, inputs, interrupts, outputs, plan, results
 from absolve.run.globs import Globs
-from absolve.run.results import BytesRead, ChangeCounts, Counts, End
+from absolve.run.results import BytesRead, ChangeCounts, Counts, Course, End
 from absolve.run.sources import STDIN, is_read_once
 
 if TYPE_CHECKING:
@@ -213,9 +212,9 @@ def run(
         size = 0
         with (
             closing(asked(items, input_of, options)) as items,  # after an error, too: URLs are asked in a thread
-            closing(course.results(work, items, input_of, jobs, report)) as results,
+            closing(results.reported(work, items, input_of, jobs, report)) as pieces,
         ):
-            for item, piece in results:
+            for item, piece in pieces:
                 if isinstance(piece, Counts):
                     size += piece.read if isinstance(piece, BytesRead) else 0
                     if not (isinstance(piece, ChangeCounts) and report.is_unwritten(report.input)):

@@ -29,11 +29,11 @@ from absolve.mirror.sources import FILES, Source, kind_of, reader_of, sources_of
 from absolve.mirror.survey import Choice, Survey
 from absolve.mirror.task import MirrorOptions as How
 from absolve.mirror.urls import Equivalences
-from absolve.run import course, given, leftovers, plan
-from absolve.run.course import Course
+from absolve.run import given, leftovers, plan, results
 from absolve.run.globs import Globs
 from absolve.run.inputs import Input
 from absolve.run.load import ReadOptions
+from absolve.run.results import Course
 from absolve.urls.identity import normal
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def mirror(inputs: One | Iterable[One], output: str | os.PathLike[str], **option
             raise UsageError(f"{CALL}: no input: a glob matches nothing, or the list is empty")
         zipped = name.lower().endswith(".zip")
         making.check_output(name, files.names, zipped=zipped)
-        reports = course.Collected(notify, files.named)
+        reports = results.Collected(notify, files.named)
         made: list[Mirror] = []
         run = _course(reports, dict(options))
         order = making.chosen(_order(files, run, dict(options)))
@@ -151,11 +151,11 @@ def _output(given_: Any) -> str:
     return os.fsdecode(given_)
 
 
-def _course(reports: course.Collected, options: dict[str, Any]) -> Course:
+def _course(reports: results.Collected, options: dict[str, Any]) -> Course:
     settings = Settings(profile=options.get("profile", "whatwg"), base="empty").checked()
     reading = ReadOptions(settings._replace(documents=True))
     jobs = given.jobs_of(options)
-    return Course(reports, reading, partial(course.alone, reports, jobs), partial(course.found, reports), jobs)
+    return Course(reports, reading, partial(results.alone, reports, jobs), partial(results.found, reports), jobs)
 
 
 def choice_of(options: dict[str, Any], call: str) -> Choice:

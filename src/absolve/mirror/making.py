@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from absolve.mirror.payloads import Payload
     from absolve.mirror.survey import Choice
     from absolve.mirror.task import Item
-    from absolve.run.course import Course, Reports
     from absolve.run.output_folder import OutputFolder
+    from absolve.run.results import Course, Reports
 
     Done = Callable[[maps.Working], None]
 

@@ -28,8 +28,7 @@ from absolve.mirror.sources import reader_of
 from absolve.rewriting.edits import splice
 from absolve.run import outputs
 from absolve.run.output_folder import Below
-from absolve.run.publish import unwritable
-from absolve.run.results import BytesRead, Failure, FilesReady, guarded
+from absolve.run.results import BytesRead, Failure, FilesReady, guarded, unwritable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator

@@ -27,8 +27,8 @@ from absolve.run.given import paths as given_paths
 from absolve.run.globs import Globs
 from absolve.run.load import ReadOptions, each, head_of, is_document, left
 from absolve.run.plan import Job, RewriteOptions
-from absolve.run.publish import Publisher, flushed
-from absolve.run.results import Failure, FilesReady
+from absolve.run.publish import Publisher
+from absolve.run.results import Failure, FilesReady, flushed
 from absolve.run.rewrite_task import rewritten
 from absolve.urls.predicates import has_scheme, is_malformed
 

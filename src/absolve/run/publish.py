@@ -7,20 +7,18 @@ a file is renamed, or bytes for the standard output.
 from __future__ import annotations
 
 import os
-from collections import deque
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final, Self, TypeVar
+from typing import IO, TYPE_CHECKING, Final, Self
 
-from absolve.core.errors import Diagnostic, DocumentError
+from absolve.core.errors import DocumentError
 from absolve.run import interrupts, leftovers, outputs
-from absolve.run.output_folder import Below, LinkError, OpenFolder
-from absolve.run.results import Failure, FilesReady, StdoutBytes
+from absolve.run.output_folder import Below, OpenFolder
+from absolve.run.results import FilesReady, StdoutBytes, unwritable
 from absolve.run.sources import STDIN, opened
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator
-    from concurrent.futures import Executor, Future
+    from collections.abc import Iterable, Iterator
     from contextlib import AbstractContextManager
 
     from absolve.run.output_folder import OutputFolder
@@ -28,10 +26,6 @@ if TYPE_CHECKING:
     from absolve.run.results import TaskResult
     from absolve.run.state import State
 
-Item = TypeVar("Item")
-
-AT_ONCE: Final = 8  # threads that call fsync
-AHEAD: Final = 256  # results that wait for the disk, at most
 _PIECE: Final = 1 << 20  # bytes that are copied at once
 
 
@@ -187,12 +181,6 @@ def copied(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
     yield from output.ready()
 
 
-def unwritable(path: Path | str, error: OSError) -> DocumentError:
-    """Return the error for an output that cannot be written."""
-    code = "outside" if isinstance(error, LinkError) else "unwritable"
-    return DocumentError(Diagnostic(code, error.strerror or str(error), str(path)))
-
-
 # --- in the parent process --------------------------------------------------------------------------------------------
 
 
@@ -266,54 +254,3 @@ class Publisher:
         self._put.discard(job.input.name)
         if self._state is not None:
             self._state.ended(job.input, is_done=not put and not failed)
-
-
-def flushed(results: Iterable[tuple[Item, Any]]) -> Generator[tuple[Item, Any]]:
-    """Yield all results in order; `FilesReady` when its files are on the disk, or a `Failure` if that fails.
-
-    Meanwhile more results are requested, and their files are flushed by other threads. The first file of a run needs
-    no thread.
-    """
-    threads: Executor | None = None
-    waiting: deque[tuple[Item, Any, Future[FilesReady | Failure] | None]] = deque()
-    is_first = True
-    try:
-        for item, piece in results:
-            if not (isinstance(piece, FilesReady) and piece.made):
-                waiting.append((item, piece, None))
-            elif is_first:
-                is_first = False
-                waiting.append((item, _flushed(piece), None))
-            else:
-                threads = threads or _threads()
-                waiting.append((item, piece, threads.submit(_flushed, piece)))
-            while waiting and (len(waiting) > AHEAD or waiting[0][2] is None or waiting[0][2].done()):
-                yield _ended(*waiting.popleft())
-        while waiting:
-            yield _ended(*waiting.popleft())
-    finally:
-        if threads is not None:
-            threads.shutdown(cancel_futures=True)
-
-
-def _ended(item: Item, piece: Any, call: Future[FilesReady | Failure] | None) -> tuple[Item, Any]:
-    return item, piece if call is None else call.result()
-
-
-def _threads() -> Executor:
-    with interrupts.deferred():  # a signal in an import may be printed, and lost
-        from concurrent.futures import ThreadPoolExecutor  # imports logging
-
-        return ThreadPoolExecutor(AT_ONCE)
-
-
-def _flushed(ready: FilesReady) -> FilesReady | Failure:
-    """Put files on the disk; if that fails, remove them."""
-    try:
-        for made in ready.made:
-            outputs.flush(made)
-    except OSError as error:
-        for made in ready.made:
-            outputs.discard(made)
-        return Failure(unwritable(ready.made[-1].target, error).diagnostic)
-    return ready

@@ -1,26 +1,42 @@
-"""Results of a task for one input, in order; each can be pickled to go from a worker process to the parent.
+"""Run tasks over the inputs of a run: their results in order, and reports of diagnostics and failures.
 
-Input: a function and items. Output: pairs of an item and a result, and an `End` after the last result of each item.
+Input: a function, items, `Reports`. Output: pairs of an item and a result, and an `End` after the last result of each
+item. Results can be pickled to go from a worker process to the parent. The command line has reports of its own;
+`Collected` are those of the library.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from collections import deque
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar
 
 from absolve.core import printable
-from absolve.core.errors import FAULTS, Diagnostic, DocumentError, internal
+from absolve.core.errors import FAULTS, NOTES, Diagnostic, DocumentError, internal
+from absolve.document.reporting import report
 from absolve.rewriting.policy import absolute
-from absolve.run import interrupts
+from absolve.run import inputs, interrupts, outputs
+from absolve.run.globs import Globs
+from absolve.run.output_folder import LinkError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
+    from concurrent.futures import Executor, Future
+    from contextlib import AbstractContextManager
+    from pathlib import Path
 
+    from absolve.core.options import OnDiagnostic
     from absolve.rewriting.policy import Policy
+    from absolve.run.inputs import Input
+    from absolve.run.load import ReadOptions
     from absolve.run.outputs import Made
     from absolve.run.workers import Pool
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+AT_ONCE: Final = 8  # threads that call fsync
+AHEAD: Final = 256  # results that wait for the disk, at most
 
 
 class Failure(NamedTuple):
@@ -139,6 +155,12 @@ def guarded(name: str, pieces: Iterable[TaskResult], *, strict: bool = False) ->
         yield Failure(internal(error, name))
 
 
+def unwritable(path: Path | str, error: OSError) -> DocumentError:
+    """Return the error for an output that cannot be written."""
+    code = "outside" if isinstance(error, LinkError) else "unwritable"
+    return DocumentError(Diagnostic(code, error.strerror or str(error), str(path)))
+
+
 class End(NamedTuple):
     """The end of an item's results; `lost` is the reason why all of them are missing if its worker process ended."""
 
@@ -171,3 +193,199 @@ def in_order(
         for result in work(item):
             yield item, result
         yield item, End()
+
+
+# --- files that go to the disk ----------------------------------------------------------------------------------------
+
+
+def flushed(results: Iterable[tuple[Item, Any]]) -> Generator[tuple[Item, Any]]:
+    """Yield all results in order; `FilesReady` when its files are on the disk, or a `Failure` if that fails.
+
+    Meanwhile more results are requested, and their files are flushed by other threads. The first file of a run needs
+    no thread.
+    """
+    threads: Executor | None = None
+    waiting: deque[tuple[Item, Any, Future[FilesReady | Failure] | None]] = deque()
+    is_first = True
+    try:
+        for item, piece in results:
+            if not (isinstance(piece, FilesReady) and piece.made):
+                waiting.append((item, piece, None))
+            elif is_first:
+                is_first = False
+                waiting.append((item, _flushed(piece), None))
+            else:
+                threads = threads or _threads()
+                waiting.append((item, piece, threads.submit(_flushed, piece)))
+            while waiting and (len(waiting) > AHEAD or waiting[0][2] is None or waiting[0][2].done()):
+                yield _ended(*waiting.popleft())
+        while waiting:
+            yield _ended(*waiting.popleft())
+    finally:
+        if threads is not None:
+            threads.shutdown(cancel_futures=True)
+
+
+def _ended(item: Item, piece: Any, call: Future[FilesReady | Failure] | None) -> tuple[Item, Any]:
+    return item, piece if call is None else call.result()
+
+
+def _threads() -> Executor:
+    with interrupts.deferred():  # a signal in an import may be printed, and lost
+        from concurrent.futures import ThreadPoolExecutor  # imports logging
+
+        return ThreadPoolExecutor(AT_ONCE)
+
+
+def _flushed(ready: FilesReady) -> FilesReady | Failure:
+    """Put files on the disk; if that fails, remove them."""
+    try:
+        for made in ready.made:
+            outputs.flush(made)
+    except OSError as error:
+        for made in ready.made:
+            outputs.discard(made)
+        return Failure(unwritable(ready.made[-1].target, error).diagnostic)
+    return ready
+
+
+# --- a run ------------------------------------------------------------------------------------------------------------
+
+
+class Reports(Protocol):
+    """What a run reports to.
+
+    `failures` has the first one of each input. `read` are files that are read as something else, such as the map of an
+    audit in its site. `input` is the name of the current input, to which failures are attributed.
+    """
+
+    failures: dict[str, Diagnostic]
+    read: set[Path]
+    input: str | None
+
+    def finding(self, diagnostic: Diagnostic) -> None:
+        """Report a diagnostic that does not end the work on an input; if it has `failed` set, its input failed."""
+
+    def aside(self, diagnostic: Diagnostic) -> None:
+        """Report a diagnostic without attributing it to the current input."""
+
+    def failure(self, error: DocumentError) -> None:
+        """Report that an input or its output failed: the run continues with the next input."""
+
+    def note(self, code: str, text: str) -> None:
+        """Report what is worth a line, and needs no action."""
+
+    def guard(self, name: str) -> AbstractContextManager[None]:
+        """Report errors that the block raises as failures of the input `name`; the run continues."""
+
+
+class Course(NamedTuple):
+    """How a run goes: its reports, how inputs are read, what runs a task on items, what finds inputs, and processes.
+
+    `run(work, items, input_of)` yields as `reported` does; `small=True` if one process does the work sooner than
+    several start. `found(options, follow=True)` yields the inputs that options name.
+    """
+
+    reports: Reports
+    reading: ReadOptions
+    run: Callable[..., Generator[tuple[Any, Any]]]
+    found: Callable[..., Iterator[Input]]
+    jobs: int = 1
+
+
+def reported(
+    work: Callable[[Item], Iterable[TaskResult]],
+    items: Iterable[Item],
+    input_of: Callable[[Item], Input],
+    jobs: int,
+    reports: Reports,
+) -> Generator[tuple[Item, Any]]:
+    """Run a task on all items; report diagnostics and failures, and yield the other results and each `End`, in order.
+
+    The reports leave an input after its last result was taken.
+    """
+    with (
+        closing(in_order(work, items, jobs, lambda item: input_of(item).size)) as done,
+        closing(flushed(done)) as pieces,
+    ):
+        for item, piece in pieces:
+            interrupts.check()
+            reports.input = input_of(item).name
+            if isinstance(piece, Diagnostic):
+                reports.finding(piece)
+            elif isinstance(piece, Failure):
+                reports.failure(piece.error)
+            else:
+                if isinstance(piece, End) and piece.lost:
+                    reports.failure(DocumentError(Diagnostic("lost", piece.lost, reports.input)))
+                yield item, piece
+            reports.input = None
+
+
+class Collected:
+    """The reports of a function of the library: all diagnostics are kept, and passed to `notify`.
+
+    Without `notify` each is a warning, unless it needs no action. `named` returns a diagnostic with the name that the
+    caller knows its input by.
+    """
+
+    def __init__(self, notify: OnDiagnostic | None, named: Callable[[Diagnostic], Diagnostic]) -> None:
+        self.failures: dict[str, Diagnostic] = {}
+        self.read: set[Path] = set()
+        self.input: str | None = None
+        self.diagnostics: list[Diagnostic] = []
+        self._notify = notify
+        self._named = named
+
+    def finding(self, diagnostic: Diagnostic) -> None:
+        """Keep a diagnostic, and pass it on."""
+        self._add(diagnostic, self.input)
+
+    def aside(self, diagnostic: Diagnostic) -> None:
+        """Keep a diagnostic without attributing it to the current input."""
+        self._add(diagnostic, None)
+
+    def failure(self, error: DocumentError) -> None:
+        """Keep why an input failed."""
+        self._add(error.diagnostic._replace(failed=True), self.input)
+
+    def note(self, code: str, text: str) -> None:
+        """Do nothing: the result has what a note is about."""
+
+    @contextmanager
+    def guard(self, name: str) -> Iterator[None]:
+        """Keep a DocumentError of the block as the failure of the input `name`."""
+        try:
+            yield
+        except DocumentError as error:
+            self.failures.setdefault(name, error.diagnostic)
+            self.failure(error)
+
+    def _add(self, diagnostic: Diagnostic, input_: str | None) -> None:
+        if diagnostic.failed:
+            self.failures.setdefault(input_ or diagnostic.name, diagnostic)
+        shown = self._named(diagnostic)
+        self.diagnostics.append(shown)
+        if self._notify is not None or shown.failed or shown.code not in NOTES:
+            report([shown], self._notify)
+
+
+def found(reports: Reports, options: Any, *, follow: bool = True) -> Iterator[Input]:
+    """Yield the inputs that options of the library name, by their names in the command."""
+    globs = Globs(tuple(options.include), tuple(options.exclude)).checked()
+    origins = inputs.Origins(options.url, is_site=True)
+    return inputs.named(options.inputs, origins, globs, reports.aside, follow=follow)
+
+
+def alone(
+    reports: Reports,
+    jobs: int,
+    work: Callable[[Item], Iterable[TaskResult]],
+    items: Iterable[Item],
+    input_of: Callable[[Item], Input],
+    *,
+    small: bool = False,
+) -> Generator[tuple[Item, Any]]:
+    """Run a task for a function of the library: as `reported`, without counts and ends."""
+    with closing(reported(work, items, input_of, 1 if small else jobs, reports)) as pieces:
+        yield from ((item, piece) for item, piece in pieces if not isinstance(piece, (Counts, End)))
