@@ -21,6 +21,7 @@ from absolve.rewriting.policy import KEEPING, absolute, unchanged
 from absolve.run import buckets, inputs, outputs, plan, sources
 from absolve.run.globs import Globs
 from absolve.run.load import ReadOptions
+from absolve.run.results import rules_of
 
 if TYPE_CHECKING:
     import argparse
@@ -177,9 +178,7 @@ def reading(options: argparse.Namespace, policy: Policy = absolute) -> ReadOptio
     """Return the options for reading inputs, with what a policy must know of them. Raise as `settings` does."""
     chosen = settings(options)
     if policy is not absolute:
-        from absolve.rewriting.remap import remapping_of
-
-        rules = remapping_of(policy)
+        rules = rules_of(policy)
         chosen = chosen._replace(documents=rules is not None and rules.needs_date)
     return ReadOptions(chosen, options.media_type, options.charset)
 
@@ -293,11 +292,7 @@ def _remapping(options: argparse.Namespace, totals: Totals | None) -> Policy:
 
 def rule_findings(policy: Policy) -> list[Diagnostic]:
     """Return what is wrong with the rules of a policy."""
-    if policy is absolute:
-        return []
-    from absolve.rewriting.remap import remapping_of
-
-    rules = remapping_of(policy)
+    rules = rules_of(policy)
     return [*rules.findings()] if rules is not None else []
 
 

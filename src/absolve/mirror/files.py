@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin
 
@@ -21,9 +20,8 @@ from absolve.formats import registry
 from absolve.mirror import browsers, extensions
 from absolve.mirror.capture import Captured, Where, place_of
 from absolve.mirror.payloads import Broken, Payload, is_walked
-from absolve.run import buckets
 from absolve.run.load import read
-from absolve.run.sources import local, modified
+from absolve.run.sources import modified
 from absolve.urls.archives import of_base
 from absolve.urls.identity import normal
 
@@ -84,7 +82,7 @@ class FilesReader:
             sent = normal(url or f"{PACKAGE_ROOT}{_FOLDER}{escaped(input_.place)}")
             if sent is not None:
                 where = Where(self._number, index, number)
-                date, size, place = modified(input_.name), _size(input_.name), place_of(input_.place)
+                date, size, place = modified(input_.name), input_.size, place_of(input_.place)
                 yield Captured(sent, 200, date, media_type, where, size=size, place=place, looks=looks)
 
     def _newest(self, urls: dict[int, str | None]) -> dict[str, int]:
@@ -150,13 +148,3 @@ def _beside(place: str, pages: dict[str, str]) -> str | None:
             below = place.removeprefix(folder.rpartition("/")[0]).lstrip("/")
             return urljoin(pages[found], f"./{escaped(below)}")  # a colon in it ends no scheme
     return None
-
-
-def _size(name: str) -> int:
-    try:
-        if buckets.is_bucket(name):
-            state = buckets.state(name)
-            return 0 if state is None else state.size
-        return Path(local(name)).stat().st_size
-    except OSError:
-        return 0

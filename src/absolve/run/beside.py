@@ -51,7 +51,7 @@ _LONGEST: Final = 4096  # characters of a reference that may be a path
 _MOST: Final = 10_000  # references in a cache
 _LONGEST_NAME: Final = 255  # characters of the name of a file
 _MOST_ALIKE: Final = 64  # names in a folder that differ only by case
-_MOST_NAMES: Final = 1_000_000  # in the folders that are kept
+_MOST_FOLDERS: Final = 256  # whose names are kept
 _AGE: Final = 10**10  # nanoseconds for which the names in a folder hold: rewriting in place changes its time each time
 _WEB: Final = ("http://", "https://", "ftp://")
 _READING: Final = Settings()
@@ -219,35 +219,16 @@ class _Names(NamedTuple):
     alike: dict[str, list[str]]
 
 
-class _Listings:
-    """The names in folders, kept while the time of the folder holds; about `_MOST_NAMES` at most."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, tuple[int, _Names]] = {}
-        self._count = 0
-
-    def __call__(self, folder: str) -> _Names:
-        """Return the names in a folder; none if it cannot be read."""
-        try:
-            time = os.stat(folder).st_mtime_ns // _AGE  # noqa: PTH116
-            found = self._known.get(folder)
-            if found is None or found[0] != time:
-                found = time, _listed(folder)
-        except (OSError, ValueError):
-            return _Names({}, {})
-        if self._known.get(folder) is not found:
-            self._count += len(found[1].all)
-            if self._count > _MOST_NAMES:
-                self._known.clear()
-                self._count = len(found[1].all)
-            self._known[folder] = found
-        return found[1]
+def _names_in(folder: str) -> _Names:
+    """Return the names in a folder; none if it cannot be read."""
+    try:
+        return _listed(folder, os.stat(folder).st_mtime_ns // _AGE)  # noqa: PTH116
+    except (OSError, ValueError):
+        return _Names({}, {})
 
 
-_names_in: Final = _Listings()
-
-
-def _listed(folder: str) -> _Names:
+@lru_cache(maxsize=_MOST_FOLDERS)
+def _listed(folder: str, _time: int) -> _Names:
     names = _Names({}, {})
     with os.scandir(folder) as entries:
         for entry in sorted(entries, key=lambda entry: entry.name):

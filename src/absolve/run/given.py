@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePath
-from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from absolve import api
 from absolve.core import arguments
@@ -30,7 +30,7 @@ from absolve.run.web.saving import HTTP, record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Self, Unpack
+    from typing import Unpack
 
     from absolve.core.options import Options
 
@@ -116,16 +116,16 @@ def as_files(given: Any, call: str, folder: Path) -> Given:
     if not isinstance(given, Iterable):
         raise TypeError(_TAKES.format(call, type(given).__name__))
     found = Given([], {})
-    with _Records(folder) as records:
-        for number, one in enumerate(given, 1):
-            if isinstance(one, (str, os.PathLike)):
-                found.names.extend(paths(one, call))
-            else:
-                document = one if isinstance(one, Document) else Document(arguments.data_of(one, call))
-                if (url := _url_of(document)) is not None:
-                    records.add(document, url)
-                else:
-                    _add_file(found, document, number, folder)
+    records = _Records(folder)
+    for number, one in enumerate(given, 1):
+        if isinstance(one, (str, os.PathLike)):
+            found.names.extend(paths(one, call))
+            continue
+        document = one if isinstance(one, Document) else Document(arguments.data_of(one, call))
+        if (url := _url_of(document)) is not None:
+            records.add(document, url)
+        else:
+            _add_file(found, document, number, folder)
     if records.first is None:
         return found
     return Given([str(records.path), *found.names], found.shown, str(records.path), records.first)
@@ -222,18 +222,9 @@ class _Records:
     def __init__(self, folder: Path) -> None:
         self.path = folder / "documents.warc"
         self.first: str | None = None  # the URL of the first one
-        self._file: IO[bytes] | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._file is not None:
-            self._file.close()
 
     def add(self, document: Document, url: str) -> None:
         """Write the record of a document: a response if it came with header fields, otherwise a resource."""
-        self._file = self._file or self.path.open("wb")
         self.first = self.first or url
         kind, type_, head = "resource", _content_type(document), b""
         if document.headers is not None:
@@ -241,7 +232,8 @@ class _Records:
         if {"\r", "\n"} & {*url, *type_}:
             raise UsageError(f"a line end in the URL or media type of a document: {in_short(url)!r}")
         fields = {"WARC-Type": kind, "WARC-Target-URI": url, "Content-Type": type_}
-        self._file.write(record(fields, head + document.data))
+        with self.path.open("ab") as file:
+            file.write(record(fields, head + document.data))
 
 
 def _content_type(document: Document) -> str:

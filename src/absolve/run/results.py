@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from absolve.core.options import OnDiagnostic
     from absolve.rewriting.policy import Policy
+    from absolve.rewriting.remap import Remapping
     from absolve.run.inputs import Input
     from absolve.run.load import ReadOptions
     from absolve.run.outputs import Made
@@ -123,14 +124,18 @@ def counted(name: str, counts: ChangeCounts) -> Iterator[TaskResult]:
     yield counts
 
 
-def met_by(policy: Policy) -> frozenset[int]:
-    """Return the numbers of the rules of a policy that mapped a URL since the last call."""
+def rules_of(policy: Policy) -> Remapping | None:
+    """Return the rules that a policy applies; None without rules."""
     if policy is absolute:
-        return frozenset()
+        return None
     from absolve.rewriting.remap import remapping_of  # here, because few runs have rules
 
-    rules = remapping_of(policy)
-    if rules is None:
+    return remapping_of(policy)
+
+
+def met_by(policy: Policy) -> frozenset[int]:
+    """Return the numbers of the rules of a policy that mapped a URL since the last call."""
+    if (rules := rules_of(policy)) is None:
         return frozenset()
     met = frozenset(rules.met)
     rules.met.clear()

@@ -31,6 +31,7 @@ from absolve.run.results import (
     StdoutBytes,
     guarded,
     met_by,
+    rules_of,
 )
 
 if TYPE_CHECKING:
@@ -125,9 +126,8 @@ def _late(how: RewriteOptions, entity: Entity, known: Sequence[Diagnostic]) -> I
 def _stayed(policy: Policy, name: str) -> Iterator[Diagnostic]:
     """Yield why links of the last document stayed that a form or a rule is for."""
     from absolve.rewriting.forms import form_of  # few runs have either
-    from absolve.rewriting.remap import remapping_of
 
-    form, rules = form_of(policy), remapping_of(policy)
+    form, rules = form_of(policy), rules_of(policy)
     if form is not None and form.is_stuck:
         form.is_stuck = False
         yield Diagnostic("base-outside", "links of the site stay absolute: their base leads out of it", name)
@@ -144,11 +144,7 @@ def _stayed(policy: Policy, name: str) -> Iterator[Diagnostic]:
 
 def date(policy: Policy, entity: Entity, name: str) -> None:
     """Give the rules of a policy the date of a document, if they need it: that of its capture, or of its file."""
-    if policy is absolute:
-        return
-    from absolve.rewriting.remap import remapping_of
-
-    rules = remapping_of(policy)
+    rules = rules_of(policy)
     if rules is None or not rules.needs_date:
         return
     from absolve.inventory.documents import Documents
@@ -296,11 +292,7 @@ _SCRIPTS: Final = (".js", ".mjs", ".cjs", ".ts")
 
 def _old_names(policy: Policy) -> Names | None:
     """Return the pattern of the hosts that the rules of a policy lead away from; None for none."""
-    if policy is absolute:
-        return None
-    from absolve.rewriting.remap import remapping_of  # few runs have rules
-
-    rules = remapping_of(policy)
+    rules = rules_of(policy)
     return _mention_pattern(rules.old_hosts) if rules is not None and rules.old_hosts else None
 
 
