@@ -56,7 +56,7 @@ class FilesReader:
     def captured(self, posted: set[str]) -> Iterator[Captured | Posted | Broken]:  # noqa: ARG002 - of the protocol
         """Yield each file with its URL."""
         pages: dict[str, str] = {}
-        found: list[tuple[int, str | None, str, str]] = []
+        found: list[tuple[int, str | None, str, str, int]] = []
         for index, input_ in enumerate(self._inputs):
             try:
                 document = read(input_, self._how)
@@ -68,10 +68,11 @@ class FilesReader:
                 pages[input_.place] = url
                 pages.setdefault(fold(input_.place), url)
             yield from map(Broken, doubts)
-            found.append((index, url, media_type, browsers.markup(bytes(document.data[:4096]))))
+            looks = browsers.markup(bytes(document.data[:4096]))
+            found.append((index, url, media_type, looks, len(document.data)))
         urls = {index: url or _beside(self._inputs[index].place, pages) for index, url, *_ in found}
         newest = self._newest(urls)
-        for index, _, media_type, looks in found:
+        for index, _, media_type, looks, size in found:
             input_, url = self._inputs[index], urls[index]
             number = 0
             if url is not None and newest[url] != index:
@@ -82,7 +83,7 @@ class FilesReader:
             sent = normal(url or f"{PACKAGE_ROOT}{_FOLDER}{escaped(input_.place)}")
             if sent is not None:
                 where = Where(self._number, index, number)
-                date, size, place = modified(input_.name), input_.size, place_of(input_.place)
+                date, place = modified(input_.name), place_of(input_.place)
                 yield Captured(sent, 200, date, media_type, where, size=size, place=place, looks=looks)
 
     def _newest(self, urls: dict[int, str | None]) -> dict[str, int]:

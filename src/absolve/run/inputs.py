@@ -38,7 +38,7 @@ from absolve.formats import registry
 from absolve.run import beside, buckets, leftovers
 from absolve.run.globs import Globs
 from absolve.run.output_folder import LED_OUT
-from absolve.run.sources import STDIN, is_folder_entry, local, names_among, unreadable
+from absolve.run.sources import STDIN, is_folder_entry, names_among, unreadable
 from absolve.urls.base import is_useless
 from absolve.urls.predicates import has_scheme, is_malformed, runs_code
 
@@ -108,7 +108,7 @@ class Input(NamedTuple):
             return len(self.answer.body)
         try:
             known = self.stored
-            size = os.stat(local(self.name)).st_size if known is None else known.size  # noqa: PTH116 - faster, for very many
+            size = os.stat(self.name).st_size if known is None else known.size  # noqa: PTH116 - faster, for very many
         except (OSError, ValueError):
             return 0
         return min(self.within.end, size) - self.within.start
