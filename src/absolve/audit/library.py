@@ -6,7 +6,6 @@ of the result tables, and files of any format. Nothing is printed.
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -20,7 +19,6 @@ from absolve.core.printable import number
 from absolve.document.settings import Settings
 from absolve.run import given, leftovers, results
 from absolve.run.load import ReadOptions
-from absolve.run.results import Course
 
 if TYPE_CHECKING:
     import os
@@ -174,7 +172,7 @@ def audit(
         reports = results.Collected(notify, lambda one: sides[0].named(sides[1].named(one)))
         jobs = given.jobs_of(dict(options))
         reading = ReadOptions(Settings(profile=bag.profile).checked())
-        run = Course(reports, reading, partial(results.alone, reports, jobs), partial(results.found, reports), jobs)
+        run = results.course_of(reports, reading, jobs)
         with running.audited(bag, run, str(places[2]), bag.failing) as done:
             if sides[0].made:
                 load.name_by_url(done.connection, sides[0].made)

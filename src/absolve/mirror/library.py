@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -33,7 +32,6 @@ from absolve.run import given, leftovers, plan, results
 from absolve.run.globs import Globs
 from absolve.run.inputs import Input
 from absolve.run.load import ReadOptions
-from absolve.run.results import Course
 from absolve.urls.identity import normal
 
 if TYPE_CHECKING:
@@ -43,6 +41,7 @@ if TYPE_CHECKING:
     from absolve.core.options import MirrorOptions, PlanOptions
     from absolve.core.protocols import Buffer
     from absolve.mirror.payloads import Posted, Reader
+    from absolve.run.results import Course
 
     One: TypeAlias = str | os.PathLike[str] | Document | bytes | Buffer
 
@@ -155,7 +154,7 @@ def _course(reports: results.Collected, options: dict[str, Any]) -> Course:
     settings = Settings(profile=options.get("profile", "whatwg"), base="empty").checked()
     reading = ReadOptions(settings._replace(documents=True))
     jobs = given.jobs_of(options)
-    return Course(reports, reading, partial(results.alone, reports, jobs), partial(results.found, reports), jobs)
+    return results.course_of(reports, reading, jobs)
 
 
 def choice_of(options: dict[str, Any], call: str) -> Choice:

@@ -375,22 +375,22 @@ class Collected:
             report([shown], self._notify)
 
 
-def found(reports: Reports, options: Any, *, follow: bool = True) -> Iterator[Input]:
-    """Yield the inputs that options of the library name, by their names in the command."""
-    globs = Globs(tuple(options.include), tuple(options.exclude)).checked()
-    origins = inputs.Origins(options.url, is_site=True)
-    return inputs.named(options.inputs, origins, globs, reports.aside, follow=follow)
+def course_of(reports: Collected, reading: ReadOptions, jobs: int) -> Course:
+    """Return the course of a run of the library: its tasks yield results without counts and ends."""
 
+    def run(
+        work: Callable[[Item], Iterable[TaskResult]],
+        items: Iterable[Item],
+        input_of: Callable[[Item], Input],
+        *,
+        small: bool = False,
+    ) -> Generator[tuple[Item, Any]]:
+        with closing(reported(work, items, input_of, 1 if small else jobs, reports)) as pieces:
+            yield from ((item, piece) for item, piece in pieces if not isinstance(piece, (Counts, End)))
 
-def alone(
-    reports: Reports,
-    jobs: int,
-    work: Callable[[Item], Iterable[TaskResult]],
-    items: Iterable[Item],
-    input_of: Callable[[Item], Input],
-    *,
-    small: bool = False,
-) -> Generator[tuple[Item, Any]]:
-    """Run a task for a function of the library: as `reported`, without counts and ends."""
-    with closing(reported(work, items, input_of, 1 if small else jobs, reports)) as pieces:
-        yield from ((item, piece) for item, piece in pieces if not isinstance(piece, (Counts, End)))
+    def found(options: Any, *, follow: bool = True) -> Iterator[Input]:
+        globs = Globs(tuple(options.include), tuple(options.exclude)).checked()
+        origins = inputs.Origins(options.url, is_site=True)
+        return inputs.named(options.inputs, origins, globs, reports.aside, follow=follow)
+
+    return Course(reports, reading, run, found, jobs)
