@@ -22,12 +22,13 @@ AGENT: Final = f"absolve/{__version__}"
 OPEN_FIELDS: Final = frozenset({"accept", "accept-encoding", "accept-language", "user-agent"})  # no secrets
 HTTP: Final = "application/http; msgtype="  # the media type of a request or a response
 _FIELDS: Final = "application/warc-fields"
+_LINE_ENDS: Final = {ord("\r"): "%0D", ord("\n"): "%0A"}  # so that a URL adds no field
 _GZIP: Final = 31  # zlib: the window, and a header of gzip
 
 
 def record(fields: dict[str, str], block: bytes) -> bytes:
-    """Return a record with these fields, to which the length of the block is added."""
-    lines = [f"{name}: {value}" for name, value in fields.items() if value]
+    """Return a record with these fields, to which the length of the block is added; line ends in values are escaped."""
+    lines = [f"{name}: {value.translate(_LINE_ENDS)}" for name, value in fields.items() if value]
     text = "\r\n".join(["WARC/1.1", *lines, f"Content-Length: {len(block)}", "", ""])
     return text.encode("utf-8", "surrogateescape") + block + b"\r\n\r\n"
 
