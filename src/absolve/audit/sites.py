@@ -217,9 +217,8 @@ def _with_kinds(found: Iterator[Input]) -> Iterator[tuple[Input, str | None]]:
 def _kind(input_: Input) -> str | None:
     try:
         is_plain = input_.name.lower().endswith(_PLAIN)
-        kind = registry.sniff(b"" if is_plain else sources.head(input_.name, root=input_.root), input_.name)
-        whole = sources.FileBytes(input_.name, input_.root) if kind in registry.IN_ZIP else None
-        return registry.in_zip(kind, whole) if kind is not None and whole is not None else kind  # type: ignore[arg-type]
+        head = b"" if is_plain else sources.head(input_.name, root=input_.root)
+        return registry.format_of(head, input_.name, None, partial(sources.FileBytes, input_.name, input_.root))
     except DocumentError:
         return None
 

@@ -11,12 +11,12 @@ import re
 from contextlib import suppress
 from functools import cache, lru_cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.core.lazy_regex import pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from mimetypes import MimeTypes
 
     from absolve.encodings.charsets import Charset
@@ -304,6 +304,12 @@ def in_zip(media_type: str, data: bytes) -> str:
     """Return the media type of a ZIP file (one of IN_ZIP) by what is in it: a workbook may have any name."""
     found: str = import_module(WALKERS[OFFICE[0]].module).media_type_of(data, media_type)
     return found
+
+
+def format_of(head: bytes, name: str | None, media_type: str | None, whole: Callable[[], Any]) -> str | None:
+    """Return the media type of a file, as the user gives it or by its first bytes; of a ZIP file by all its bytes."""
+    kind = kind_of(media_type) if media_type is not None else sniff(head, name)
+    return in_zip(kind, whole()) if kind in IN_ZIP else kind
 
 
 @lru_cache(maxsize=64)

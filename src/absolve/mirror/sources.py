@@ -143,8 +143,7 @@ def _with_parts(inputs: Iterable[Input], notify: Callable[[Diagnostic], None]) -
 
 def kind_of(name: str, head: bytes, media_type: str | None, whole: Callable[[], Any]) -> str:
     """Return the media type of a container, as the user gives it or by its bytes; FILES for any other file."""
-    kind = registry.kind_of(media_type) if media_type is not None else registry.sniff(head, name) or ""
-    kind = registry.in_zip(kind, whole()) if kind in registry.IN_ZIP else kind
+    kind = registry.format_of(head, name, media_type, whole) or ""
     if kind in registry.PACKAGES:
         return registry.ZIP
     return kind if registry.is_container(kind) else FILES

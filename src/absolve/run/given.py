@@ -133,9 +133,7 @@ def as_files(given: Any, call: str, folder: Path) -> Given:
 
 def _url_of(document: Document) -> str | None:
     """Return the URL of a document that is a page, or another single resource; None for a container."""
-    kind = registry.kind_of(document.media_type) if document.media_type else None
-    kind = kind or registry.sniff(document.data[:4096], document.name)
-    kind = registry.in_zip(kind, document.data) if kind in registry.IN_ZIP else kind
+    kind = registry.format_of(document.data[:4096], document.name, document.media_type or None, lambda: document.data)
     if kind in {*registry.MAIL, *registry.PACKAGES} or (kind in registry.WALKERS and registry.is_archive(kind)):
         return None
     if document.headers is not None:
