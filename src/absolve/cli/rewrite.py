@@ -20,12 +20,12 @@ from absolve.core import printable
 from absolve.core.errors import Diagnostic, DocumentError, UsageError, in_short
 from absolve.rewriting import rewriter
 from absolve.run import buckets, inputs, leftovers, outputs, plan
-from absolve.run.load import head_of, is_document, walked
+from absolve.run.load import walked
 from absolve.run.output_folder import OutputFolder, created
 from absolve.run.plan import Job, RewriteOptions
 from absolve.run.publish import Publisher
 from absolve.run.results import BytesRead, ChangeCounts, LogRows, StdoutBytes, counted, guarded
-from absolve.run.rewrite_task import Written, date, hosts_left, new_bytes, rewritten, segments, tally_of, unread
+from absolve.run.rewrite_task import Written, date, hosts_left, new_bytes, of_document, rewritten, segments, tally_of
 from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
@@ -314,12 +314,12 @@ def _files(backup: str | None, job: Job) -> Iterator[str]:
 
 
 def _counted(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
-    return guarded(job.input.name, _count(how, job))
+    return guarded(job.input.name, of_document(how, job, _count))
 
 
 def compared(show: Show, how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
     """Yield the diff of one input: a task."""
-    return guarded(job.input.name, _difference(show, how, job))
+    return guarded(job.input.name, of_document(how, job, partial(_difference, show)))
 
 
 def diff_lines(on_terminal: bool, colour: bool, name: str, data: bytes, changes: Sequence[Edit]) -> Iterable[bytes]:
@@ -330,11 +330,7 @@ def diff_lines(on_terminal: bool, colour: bool, name: str, data: bytes, changes:
     return diff.on_terminal(lines, colour=colour) if on_terminal else lines
 
 
-def _count(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
-    head = head_of(job.input)
-    if head is not None and not is_document(job.input, head, how.reading):
-        yield from unread(how, job, head)
-        return
+def _count(how: RewriteOptions, job: Job, _head: bytes | None) -> Iterator[TaskResult]:
     for piece in segments(how, job):
         if isinstance(piece, ChangeCounts):
             yield from counted(job.input.name, piece)
@@ -342,11 +338,7 @@ def _count(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
             yield piece
 
 
-def _difference(show: Show, how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
-    head = head_of(job.input)
-    if head is not None and not is_document(job.input, head, how.reading):
-        yield from unread(how, job, head)
-        return
+def _difference(show: Show, how: RewriteOptions, job: Job, _head: bytes | None) -> Iterator[TaskResult]:
     found = walked(job.input, how.reading)
     yield from found.diagnostics
     date(how.policy, found.entity, job.input.name)

@@ -35,7 +35,7 @@ from absolve.run.results import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from absolve.document.entity import Entity
     from absolve.document.resolved import Resolved
@@ -52,7 +52,7 @@ def rewritten(how: RewriteOptions, job: Job, *, strict: bool = False) -> Iterato
 
     `strict`: raise errors that are no DocumentError and no OSError, such as those of the policy.
     """
-    results = _rewritten(how, job)
+    results = of_document(how, job, _rewritten, copies=job.target is not None)
     if how.in_place:
         results = in_place(job, results)
     return guarded(job.input.name, results, strict=strict or sys.flags.dev_mode)
@@ -69,11 +69,28 @@ def in_place(job: Job, results: Iterator[TaskResult]) -> Iterator[TaskResult]:
             yield result
 
 
-def _rewritten(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
+def of_document(
+    how: RewriteOptions,
+    job: Job,
+    work: Callable[[RewriteOptions, Job, bytes | None], Iterator[TaskResult]],
+    *,
+    copies: bool = False,
+) -> Iterator[TaskResult]:
+    """Yield the results of the work on one input; of a file found in a folder that is no document what is left in it.
+
+    `work` gets the first bytes, if they are read already. With `copies` a file that is no document is copied.
+    """
     head = head_of(job.input)
-    if head is not None and not is_document(job.input, head, how.reading):
-        yield from unread(how, job, head, copies=job.target is not None)
+    if head is None or is_document(job.input, head, how.reading):
+        yield from work(how, job, head)
         return
+    yield from _hosts_left_in_file(how.policy, job.input, head, how.reading)
+    if copies:
+        yield from copied(how, job)
+    yield not_read(job.input)  # and kept, if it could be copied
+
+
+def _rewritten(how: RewriteOptions, job: Job, head: bytes | None) -> Iterator[TaskResult]:
     if is_archive(job.input, how.reading, head):
         yield from _archive(how, job)
         return
@@ -99,14 +116,6 @@ def _rewritten(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
     yield from logged(how, found.entity, job.input.name)
     yield tally_of(how, tally)
     yield BytesRead(len(found.document.data), 1)
-
-
-def unread(how: RewriteOptions, job: Job, head: bytes, *, copies: bool = False) -> Iterator[TaskResult]:
-    """Yield the results for a file found in a folder that is no document: what is left of old hosts, a copy, a note."""
-    yield from _hosts_left_in_file(how.policy, job.input, head, how.reading)
-    if copies:
-        yield from copied(how, job)
-    yield not_read(job.input)  # and kept, if it could be copied
 
 
 def tally_of(how: RewriteOptions, tally: rewriter.Tally) -> ChangeCounts:
