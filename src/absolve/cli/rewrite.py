@@ -169,18 +169,15 @@ def _log_cells(options: argparse.Namespace) -> Cells:
 
 def _check_log(options: argparse.Namespace) -> None:
     """Raise UsageError if FILE is a file that the run reads or writes, under any name, or is in an input folder."""
-    file = options.log
-    named = [*options.inputs, *_listed(options.from_)]
+    path, named = Path(options.log), [*options.inputs, *_listed(options.from_)]
     try:
-        path = Path(os.path.realpath(file))
-        if any(_is_same(path, name) for name in (*named, *shared.tables(options)) if name not in {"", STDIN}):
-            raise UsageError(f"--log {file} is also an input: choose another file")
-        if (name := inputs.folder_around(path, named) or inputs.led_out_of(Path(file), named)) is not None:
-            raise UsageError(f"--log {file} is inside the input {name}: choose another folder")
-        if options.output not in {None, outputs.STDOUT} and _is_same(path, options.output):
-            raise UsageError(f"--log {file} is also the output: choose another file")
+        plan.check_not_read([path], [*named, *shared.tables(options)])
+        plan.check_not_led_out(path, named)
+        plan.check_different([path, Path(options.output)] if _has_output(options) else [])
+        if (name := inputs.folder_around(path, named)) is not None:
+            raise UsageError(f"--log {path} is inside the input {name}: choose another folder")
     except ValueError as error:  # NUL in a name
-        raise UsageError(f"--log {file!r}: {error}") from error
+        raise UsageError(f"--log {options.log!r}: {error}") from error
 
 
 def _listed(name: str | None) -> Iterator[str]:
@@ -190,13 +187,6 @@ def _listed(name: str | None) -> Iterator[str]:
             yield from inputs.read_list(name)
         except DocumentError:
             return  # reported when the run reads the list
-
-
-def _is_same(path: Path, name: str) -> bool:
-    """Return whether a name resolves to `path`, which has no symbolic links, or is another name of the same file."""
-    return os.path.normcase(os.path.realpath(name)) == os.path.normcase(path) or (
-        outputs.clash([path], [name]) is not None
-    )
 
 
 def _not_the_log(jobs: Iterable[Job], options: argparse.Namespace) -> Iterator[Job]:
