@@ -65,7 +65,7 @@ class Companions:
         self._place: Place | None = None
         self._is_recorded = self._is_mirror = False
         self._known: dict[tuple[str, str, bool], str | None] = {}
-        self._names: dict[str, _Names] = {}
+        self._names: dict[str, dict[str, list[str]]] = {}
 
     def of(self, own: BaseURL) -> FilesBeside | None:
         """Return the files that were saved with the document; None for a page of a site whose URL is given (--url).
@@ -194,7 +194,7 @@ def _page_around(root: str, place: str) -> tuple[str, str]:
     return "", ""
 
 
-def _near(root: str, path: str, known: dict[str, _Names]) -> str | None:
+def _near(root: str, path: str, known: dict[str, dict[str, list[str]]]) -> str | None:
     """Return the path below a folder that a path is where normalization and case do not count (`named_by`).
 
     `known` are the names in folders for one document: so it lists each folder once.
@@ -204,7 +204,7 @@ def _near(root: str, path: str, known: dict[str, _Names]) -> str | None:
         folder = os.path.join(root, found)  # noqa: PTH118
         if folder not in known:
             known[folder] = _names_in(folder)
-        names = known[folder].alike.get(fold(name)) if len(name) <= _LONGEST_NAME else None
+        names = known[folder].get(fold(name)) if len(name) <= _LONGEST_NAME else None
         alike = only_alike(name, names) if names else None
         if alike is None:
             return None
@@ -212,30 +212,22 @@ def _near(root: str, path: str, known: dict[str, _Names]) -> str | None:
     return found
 
 
-class _Names(NamedTuple):
-    """The names in a folder, and whether each is a folder; those that are no links, by the form of the name."""
-
-    all: dict[str, bool]
-    alike: dict[str, list[str]]
-
-
-def _names_in(folder: str) -> _Names:
-    """Return the names in a folder; none if it cannot be read."""
+def _names_in(folder: str) -> dict[str, list[str]]:
+    """Return the names in a folder by their form, without links, which may lead elsewhere; none if it is unreadable."""
     try:
         return _listed(folder, os.stat(folder).st_mtime_ns // _AGE)  # noqa: PTH116
     except (OSError, ValueError):
-        return _Names({}, {})
+        return {}
 
 
 @lru_cache(maxsize=_MOST_FOLDERS)
-def _listed(folder: str, _time: int) -> _Names:
-    names = _Names({}, {})
+def _listed(folder: str, _time: int) -> dict[str, list[str]]:
+    names: dict[str, list[str]] = {}
     with os.scandir(folder) as entries:
-        for entry in sorted(entries, key=lambda entry: entry.name):
-            names.all[entry.name] = entry.is_dir(follow_symlinks=False)
-            alike = [] if entry.is_symlink() else names.alike.setdefault(fold(entry.name), [])
+        for name in sorted(entry.name for entry in entries if not entry.is_symlink()):
+            alike = names.setdefault(fold(name), [])
             if len(alike) < _MOST_ALIKE:
-                alike.append(entry.name)
+                alike.append(name)
     return names
 
 
@@ -249,7 +241,14 @@ def hosts_in(root: str) -> HostFolders:
 
 @lru_cache(maxsize=64)
 def _hosts_in(root: str, _time: int) -> HostFolders:
-    return HostFolders(lambda folder: _names_in(os.path.join(root, folder) or os.curdir).all)  # noqa: PTH118
+    def names(folder: str) -> dict[str, bool]:
+        try:
+            with os.scandir(os.path.join(root, folder) or os.curdir) as entries:  # noqa: PTH118
+                return {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
+        except (OSError, ValueError):
+            return {}
+
+    return HostFolders(names)  # which keeps no names: a folder may have very many
 
 
 _MAY_BE_PARTS: Final = pattern("(?:{})/|{}".format("|".join(map(re.escape, PARTS)), BEFORE))
