@@ -109,20 +109,6 @@ def test_a_policy_is_called_for_every_link_and_may_leave_it_unchanged() -> None:
     ]
 
 
-def test_a_policy_may_keep_the_links_that_it_receives() -> None:
-    kept: list[absolve.Resolved] = []
-
-    def policy(resolved: absolve.Resolved) -> None:
-        kept.append(resolved)
-
-    absolve.rewrite("<a href=x><img src='y'><link rel=icon href=z>", url=URL, policy=policy)
-    assert [(one.element, one.attribute, one.reference, one.target, one.link.start) for one in kept] == [
-        ("a", "href", "x", "http://doc.example/dir/x", 8),
-        ("img", "src", "y", "http://doc.example/dir/y", 20),
-        ("link", "href", "z", "http://doc.example/dir/z", 43),
-    ]
-
-
 def test_inner_documents_that_stay_unchanged_are_walked_only_for_a_policy() -> None:
     page = '<script type=application/ld+json>{"url": "y"}</script><a href=x>'
     asked: list[str] = []

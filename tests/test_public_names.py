@@ -14,7 +14,6 @@ import pytest
 import absolve
 import absolve.arrow
 import absolve.trees
-from absolve import MissingPackageError
 
 MODULES = [absolve, absolve.arrow, absolve.trees]
 ALIASES = {"Headers", "Kind", "Policy", "Problem", "Profile", "Scope"}  # of types, which have no text
@@ -52,13 +51,6 @@ def test_completion_offers_the_functions() -> None:
     ]
     offered = [completer.complete("absolve.core", number) for number in range(2)]
     assert offered == [None, None]
-
-
-def test_help_describes_the_functions_with_their_options() -> None:
-    text = pydoc.plain(pydoc.render_doc(absolve))
-    for expected in ("rewrite(source", "walk_links(paths", "class Options", "`headers` are ", "class Layer", "remap(rules"):
-        assert expected in text, expected
-    assert "import_module" not in text
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
@@ -99,12 +91,6 @@ except ImportError as error:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert f"pip install {extra}" in done.stdout.replace("'", "")
-
-
-def test_the_error_of_a_missing_package_is_one_of_absolve_and_of_python() -> None:
-    error = MissingPackageError("this needs x: pip install 'absolve[x]'")
-    assert isinstance(error, (ImportError, absolve.AbsolveError))
-    assert str(error) == error.message == "this needs x: pip install 'absolve[x]'"
 
 
 @pytest.mark.parametrize("name", ["audit", "mirror"])

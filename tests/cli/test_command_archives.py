@@ -110,43 +110,12 @@ def test_rows_of_many_records_are_written_in_batches(
     assert len(absolve("links", path).lines) == 13
 
 
-def test_the_base_of_each_record_is_shown(absolve: Runner, archive: Path) -> None:
-    _, _, *shown = absolve("base", archive).lines
-    assert shown == [f"  record[{number}]/body[1]  {URL} (retrieval: WARC-Target-URI)" for number in (1, 2, 3)]
-
-
-def test_a_dry_run_counts_the_links_of_all_records(absolve: Runner, archive: Path) -> None:
-    old = archive.read_bytes()
-    assert absolve("rewrite", archive, "--dry-run").lines == [f"{archive}: 3 links, 2 would change"]
-    assert archive.read_bytes() == old
-
-
-def test_archives_in_a_folder_are_processed(absolve: Runner, archive: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    folder = tmp_path / "in"
-    folder.mkdir()
-    archive.rename(folder / "x.warc")
-    assert absolve("rewrite", folder, "-o", out, "--jobs", "2").status == 0
-    assert (out / "x.warc").read_bytes() == NEW
-
-
 @pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="there is no /dev/stdout")
 def test_an_archive_can_be_written_to_a_device(absolve: Runner, archive: Path) -> None:
     assert absolve.process("rewrite", archive, "-o", "/dev/stdout").out == NEW
 
 
 # --- errors -----------------------------------------------------------------------------------------------------------
-
-
-def test_a_run_with_a_broken_record_continues_and_exits_with_1(
-    absolve: Runner, archive: Path, tmp_path: Path
-) -> None:
-    broken = record(PAGE).replace(b"http\r\nContent-Length: ", b"http\r\nContent-Length: 1")
-    archive.write_bytes(record(PAGE) + broken + record(PAGE))
-    done = absolve("rewrite", archive, "-o", tmp_path / "out.warc")
-    assert done.status == 3
-    assert f"at byte {len(record(PAGE))}" in done.err
-    assert (tmp_path / "out.warc").read_bytes() == record(ABSOLUTE) + broken + record(ABSOLUTE)
 
 
 def test_a_record_that_fails_verification_stays_and_the_others_are_rewritten(
@@ -164,14 +133,6 @@ def test_a_record_that_fails_verification_stays_and_the_others_are_rewritten(
     assert done.status == 3
     assert done.err.count("unverified") == 1
     assert (tmp_path / "out.warc").read_bytes() == record(ABSOLUTE) + other + record(ABSOLUTE)
-
-
-def test_an_empty_archive_is_reported(absolve: Runner, tmp_path: Path) -> None:
-    path = tmp_path / "x.warc"
-    path.write_bytes(b"")
-    done = absolve("links", path)
-    assert (done.status, done.out) == (0, b"")
-    assert "empty-file" in done.err
 
 
 def test_a_missing_base_is_reported_once_for_all_records(absolve: Runner, tmp_path: Path) -> None:
@@ -211,27 +172,6 @@ def cut(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(many, "WORTH_A_POOL", 1)
     monkeypatch.setattr(load, "LARGE", 1)
     monkeypatch.setattr(load, "RANGE", 150)
-
-
-@pytest.mark.usefixtures("cut")
-def test_several_processes_list_the_same_rows_of_an_archive_as_one(absolve: Runner, tmp_path: Path, kind: str) -> None:
-    write = KINDS[kind][0]
-    path = tmp_path / f"x.{kind}"
-    path.write_bytes(b"".join(map(write, (PAGE, b"<p>", PAGE * 3, PAGE))))
-    assert absolve("links", path, "-j2").out == absolve("links", path, "-j1").out != b""
-
-
-@pytest.mark.usefixtures("cut")
-def test_diagnostics_of_an_archive_split_among_workers_appear_once(absolve: Runner, tmp_path: Path) -> None:
-    path = tmp_path / "x.warc"
-    path.write_bytes(record(PAGE, "javascript:0") * 3 + b"junk" + record(PAGE)[:-30])
-    by_many, by_one = ([line for line in done.err.splitlines() if "x.warc" in line] for done in _both(absolve, path))
-    assert sum("no-base" in line for line in by_many) == 1
-    assert by_many == by_one
-
-
-def _both(absolve: Runner, path: Path) -> tuple[Any, ...]:
-    return tuple(absolve("links", path, jobs) for jobs in ("-j2", "-j1"))
 
 
 @pytest.mark.usefixtures("cut")

@@ -144,18 +144,6 @@ def test_json_is_an_array_whatever_fails(absolve: Runner) -> None:
     assert json.loads(secret.out)[0]["base"] == "http://***@h/"
 
 
-def test_control_characters_of_a_page_are_escaped_in_boxes(absolve: Runner) -> None:
-    done = absolve("base", "-", stdin=b"<base href='http://h/\x1b[31m\x07'>")
-    assert b"\x1b" not in done.out
-    assert b"\\x1b[31m\\x07" in done.out
-
-
-def test_wide_characters_keep_the_boxes_straight(absolve: Runner) -> None:
-    lines = absolve("base", "-", "--url", "http://h/日本/").lines[1:-1]
-    wide = [line for line in lines if "日本" in line]
-    assert {len(line) + 2 * (line in wide) for line in lines} == {len(lines[0])}
-
-
 def test_boxes_have_colours_only_if_they_are_wanted(
     absolve: Runner, page: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -170,10 +158,3 @@ def test_boxes_have_colours_only_if_they_are_wanted(
     for name in ("--color=never", "--color=auto"):
         monkeypatch.setenv("NO_COLOR", "1")
         assert absolve("base", page, name).out == plain.out
-
-
-def test_a_base_element_rules_without_a_url_of_the_document(absolve: Runner, tmp_path: Path) -> None:
-    path = tmp_path / "x.html"
-    path.write_bytes(b"<base href='http://h/d/'><a href=x>")
-    *_, last = absolve("base", path).out.decode().splitlines()
-    assert last == "document's own URL: none is known"

@@ -15,18 +15,6 @@ from absolve.run.links_task import every_column
 from absolve.urls import PROFILES
 
 
-@pytest.mark.parametrize("shell", SHELLS)
-def test_the_completion_script_names_every_command(absolve: Runner, shell: str) -> None:
-    done = absolve("completion", shell)
-    assert (done.status, done.err) == (0, "")
-    for word in (b"rewrite", b"links", b"resolve", b"fragments", b"whatwg"):
-        assert word in done.out
-
-
-def test_completion_for_an_unknown_shell_is_a_usage_error(absolve: Runner) -> None:
-    assert absolve("completion", "cmd.exe").status == 2
-
-
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
 @pytest.mark.parametrize(
     ("words", "found"),

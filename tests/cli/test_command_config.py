@@ -170,11 +170,6 @@ def test_an_option_that_takes_several_values_takes_a_list(
     assert whole.commands[command].get_default(action.dest) == wanted
 
 
-def test_a_list_of_columns_is_that_of_the_command_line(absolve: Runner) -> None:
-    Path("absolve.toml").write_text("[links]\ncolumns = ['kind', 'reference']\n")
-    assert absolve("links", "page.html").lines[0].startswith('{"kind": "navigation", "reference": ')
-
-
 def test_an_underscore_is_understood_as_a_hyphen(absolve: Runner) -> None:
     Path("absolve.toml").write_text("media_type = 'text/css'\n[links]\nmedia_type = 'text/html'")
     assert len(absolve("links", "page.html").lines) == 3

@@ -335,14 +335,10 @@ def test_an_invalid_configuration_file_is_an_error_with_its_name(absolve: Runner
     assert len(done.err) < 1000
 
 
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+OTHER_TOOLS = ["tool = 1", "[tool]\nabsolve = 1", "[[tool]]\nabsolve = {}", "[[tool.absolve]]"]
+
+
+@pytest.mark.parametrize("text", [*HOSTILE.values(), *OTHER_TOOLS], ids=[*HOSTILE, *OTHER_TOOLS])
 def test_an_invalid_pyproject_without_our_table_is_ignored(absolve: Runner, text: str) -> None:
     Path("pyproject.toml").write_text(text)
     assert absolve("rewrite", "page.html", "--url", "http://h/") == (0, ABSOLUTE, "")
-
-
-@pytest.mark.parametrize("text", ["tool = 1", "[tool]\nabsolve = 1", "[[tool]]\nabsolve = {}", "[[tool.absolve]]"])
-def test_a_pyproject_with_another_kind_of_tool_table_is_ignored(absolve: Runner, text: str) -> None:
-    Path("pyproject.toml").write_text(text)
-    assert absolve("rewrite", "page.html", "--url", "http://h/") == (0, ABSOLUTE, "")
-    assert absolve("rewrite", "page.html", "--url", "http://h/", "--config", "pyproject.toml") == (0, ABSOLUTE, "")

@@ -47,29 +47,6 @@ def test_columns_have_the_order_of_the_option(absolve: Runner) -> None:
     assert done.lines == ["target,kind", "http://h/d/i.png,image"]
 
 
-@pytest.mark.usefixtures("site")
-@pytest.mark.parametrize(
-    "options",
-    [
-        ["links", "--kind", "picture"],
-        ["links", "--scope", "near"],
-        ["links", "--problem", "bad"],
-        ["links", "--columns", "uri"],
-        ["links", "--columns", ","],
-        ["links", "--columns", "kind,kind"],
-        ["rewrite", "--kind", "picture"],
-        ["rewrite", "--kind", "image", "--base", "empty"],
-        ["rewrite", "--remap", "http://h"],
-        ["rewrite", "--remap", "h=http://g"],
-        ["rewrite", "--remap", "@none.csv"],
-    ],
-    ids=" ".join,
-)
-def test_invalid_filters_are_refused_before_any_input_is_read(absolve: Runner, options: list[str]) -> None:
-    done = absolve(options[0], "site/a.html", *options[1:])
-    assert (done.status, done.out) == (2, b"")
-
-
 COUNTED = "SELECT target, count(*) AS n FROM links GROUP BY target ORDER BY n DESC, target LIMIT 2"
 
 

@@ -12,8 +12,6 @@ from absolve.audit import verdicts
 from absolve.cli.commands import COMMANDS
 from absolve.cli.parsing import MOST, parser
 
-FIRST = ["arguments", "inputs", "output"]
-LAST = ["the web", "resolving and limits", "run and help"]
 _OPTION = re.compile(r"^  (?=-)", re.MULTILINE)
 
 
@@ -27,16 +25,6 @@ def test_the_short_help_has_a_dozen_options_at_most_and_an_example(absolve: Runn
     assert len(text.splitlines()) < 50
 
 
-def test_the_short_help_of_absolve_lists_the_commands(absolve: Runner) -> None:
-    assert all(f"    {command}" in absolve("-h").out.decode() for command in COMMANDS)
-
-
-def test_the_short_help_of_rewrite_has_its_most_important_options(absolve: Runner) -> None:
-    text = absolve("rewrite", "-h").out.decode()
-    assert all(option in text for option in ("-u, --url URL", "-o, --output OUT", "--in-place", "-n, --dry-run", "--diff"))
-    assert "--max-rows-bytes" not in text + absolve("rewrite", "--help").out.decode()
-
-
 def test_the_short_help_of_check_has_what_matters_for_one_site(absolve: Runner) -> None:
     text = absolve("check", "-h").out.decode()
     assert all(option in text for option in ("--live", "--depth", "--ignore", "--fail-on", "--fix"))
@@ -47,17 +35,6 @@ def test_the_short_help_of_check_has_what_matters_for_one_site(absolve: Runner) 
 def test_the_help_of_an_audit_names_every_verdict(absolve: Runner) -> None:
     words = absolve("help", "audit").out.decode().partition("verdicts of links:")[2].split()
     assert [word for word in verdicts.VERDICTS if word not in words] == []
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_groups_have_the_same_order_in_every_command(command: str) -> None:
-    titles = [group.title or "" for group in parser().commands[command].groups()]
-    assert len(set(titles)) == len(titles)
-    assert [title for title in titles if title in FIRST] == [title for title in FIRST if title in titles]
-    assert [title for title in titles if title in LAST] == [title for title in LAST if title in titles]
-    between = [number for number, title in enumerate(titles) if title not in FIRST + LAST]
-    assert all(titles[: between[0]][-1] in FIRST for _ in between[:1])
-    assert between == [*range(between[0], between[0] + len(between))] if between else True
 
 
 def test_an_option_is_in_one_group_everywhere() -> None:
@@ -82,10 +59,6 @@ def test_help_fits_on_two_screens(absolve: Runner) -> None:
     for command in COMMANDS:
         lines = absolve("help", command).lines
         assert (len(lines) <= 100, [line for line in lines if len(line) > 80]) == (True, []), command
-
-
-def test_help_without_a_command_prints_that_of_absolve(absolve: Runner) -> None:
-    assert absolve("help") == absolve("--help")
 
 
 def test_the_short_names_of_options(absolve: Runner, page: Path, tmp_path: Path) -> None:

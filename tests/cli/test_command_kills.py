@@ -50,6 +50,7 @@ FOLDERS: Final = {
     "ZIP": {f"{number:03}.epub": package(300 if number == 0 else 30) for number in range(12)},
 }
 SIGNALS: Final = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+REMAP: Final = "--remap=http://h=http://h/old"  # a second pass over the same file would be visible
 PLACES: Final = (["--in-place"], ["--in-place", "--backup", ".orig"], ["-o", "out/"])
 
 
@@ -118,7 +119,7 @@ def new_files(folder: Path, kind: str) -> dict[str, bytes]:
     for name, data in FOLDERS[kind].items():
         (folder / kind).mkdir(exist_ok=True)
         (folder / kind / name).write_bytes(data)
-    run = started(folder, "rewrite", kind, "--quiet", "-j2", "-o", f"new-{kind}")
+    run = started(folder, "rewrite", kind, REMAP, "--quiet", "-j2", "-o", f"new-{kind}")
     assert run.communicate(timeout=120)[1] == b""
     new = {path.name: path.read_bytes() for path in (folder / f"new-{kind}").iterdir()}
     assert new.keys() == FOLDERS[kind].keys()
@@ -185,7 +186,7 @@ def test_a_killed_rewrite_leaves_whole_files_and_can_be_repeated(tmp_path: Path)
     for turn, (way, chance) in enumerate(moments()):
         is_one = chance.random() < 0.25  # a large file, in the main process
         inputs = [f"site/{next(iter(FOLDERS[way.kind]))}"] if is_one else ["site", chance.choice(["-j1", "-j2"])]
-        arguments = ["rewrite", "--quiet", *inputs, *way.place]
+        arguments = ["rewrite", "--quiet", REMAP, *inputs, *way.place]
         while True:
             work = tmp_path / "work"
             shutil.rmtree(work, ignore_errors=True)
@@ -198,12 +199,13 @@ def test_a_killed_rewrite_leaves_whole_files_and_can_be_repeated(tmp_path: Path)
         assert not wrong["torn"], (turn, way)
         assert not wrong["lost"], (turn, way)
         assert way.number == signal.SIGKILL or not wrong["temporary"], (turn, way, temporary(work))
-        is_incomplete = any((work / "state").rglob("*.sqlite"))  # otherwise the signal came behind its end
-        run = started(work, *arguments, *["--resume"] * is_incomplete)
-        assert run.communicate(timeout=120)[1] == b""
         done = work / ("out" if "-o" in way.place else "site")
-        for name in [Path(inputs[0]).name] if is_one else FOLDERS[way.kind]:
-            assert (done / name).read_bytes() == new[way.kind][name]
+        expected = {name: new[way.kind][name] for name in ([Path(inputs[0]).name] if is_one else FOLDERS[way.kind])}
+        is_incomplete = any((work / "state").rglob("*.sqlite"))  # otherwise the signal came behind its end
+        if is_incomplete or not expected.items() <= files_below(done).items():
+            run = started(work, *arguments, *["--resume"] * is_incomplete)
+            assert run.communicate(timeout=120)[1] == b""
+        assert expected.items() <= files_below(done).items()
         assert is_one or not temporary(work)
         if (turn + 1) % 50 == 0:
             print(f"rewrite: {turn + 1} kills")

@@ -1,17 +1,15 @@
 """Behaviour common to all commands: --version, --help, exit status."""
 
-import io
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from command_runner import ABSOLUTE, PAGE, Runner
+from command_runner import Runner
 
 import absolve as library
 from absolve.cli.commands import COMMANDS
-from absolve.cli.terminal import colours
 from absolve.formats.html import tokenizer
 
 
@@ -52,10 +50,6 @@ def test_an_unknown_command_is_a_usage_error(absolve: Runner, arguments: tuple[s
     assert done.err.endswith(" --help\n")
 
 
-def test_the_command_runs_from_pipe_to_pipe(absolve: Runner) -> None:
-    assert absolve.process("rewrite", "-", stdin=PAGE) == (0, ABSOLUTE, "")
-
-
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("command", [("rewrite",), ("links",), ("links", "--format", "csv")], ids=" ".join)
 def test_a_closed_output_pipe_ends_the_command_quietly(tmp_path: Path, command: tuple[str, ...], unbuffered: str) -> None:
@@ -78,19 +72,3 @@ def test_diagnostics_have_colours_on_a_terminal_only(
     assert "\x1b" not in absolve("links", tmp_path / "none").err
     monkeypatch.setattr("absolve.cli.reporting.colours", lambda _: True)
     assert f"{tmp_path / 'none'}: \x1b[31mnot-found\x1b[0m: " in absolve("links", tmp_path / "none").err
-
-
-def test_no_color_is_respected(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
-    terminal = Terminal()
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    assert colours(terminal)
-    monkeypatch.setenv("NO_COLOR", "1")
-    assert not colours(terminal)
-    monkeypatch.delenv("NO_COLOR")
-    monkeypatch.setenv("TERM", "dumb")
-    assert not colours(terminal)

@@ -62,20 +62,6 @@ def test_a_log_that_is_or_may_become_an_input_is_refused(
     assert files_below(Path()) == before
 
 
-def test_a_log_that_is_an_output_is_refused(absolve: Runner) -> None:
-    Path("out").mkdir()
-    before = files_below(Path())
-    for arguments in (
-        ["rewrite", "site", "-o", "out", "--log", "out/a.html"],
-        ["rewrite", "page.html", "--in-place", "--backup", ".csv", "--log", "page.html.csv"],
-        ["rewrite", "page.html", "-o", "out.html", "--remap", "@moved.csv", "--log", "moved.csv"],
-    ):
-        done = absolve(*arguments)
-        assert (done.status, done.out) == (2, b"")
-        assert "--log " in done.err
-        assert files_below(Path()) == before
-
-
 def test_a_log_beside_the_inputs_or_in_the_output_folder_is_written(absolve: Runner) -> None:
     Path("site/a.html").write_bytes(BROKEN)
     for errors in ("site.jsonl", "site/../site.html", "out/log.jsonl"):

@@ -45,11 +45,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_there_are_more_than_thirty_mistakes() -> None:
-    assert len(MISTAKES) > 30
-    assert len({mistake[1:3] for mistake in MISTAKES}) == len(MISTAKES)
-
-
 @pytest.mark.parametrize("mistake", MISTAKES, ids=[f"{m.command} ({m.why})" for m in MISTAKES])
 def test_a_mistake_is_answered_with_what_is_wrong_and_what_helps(
     absolve: Runner, folder: Path, mistake: Mistake
@@ -77,11 +72,6 @@ def test_folders_above_the_output_are_made(absolve: Runner, folder: Path) -> Non
     assert not (folder / "never").exists()
     assert (folder / "new/deep/out.html").is_file()
     assert (folder / "old/deep/a.html").is_file()
-
-
-def test_a_dry_run_makes_no_folder(absolve: Runner, folder: Path) -> None:
-    assert absolve("rewrite", "site", "-o", "old/deep", "-n").status == 0
-    assert not (folder / "old").exists()
 
 
 @pytest.mark.usefixtures("folder")

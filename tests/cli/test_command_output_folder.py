@@ -44,31 +44,6 @@ def everything(root: Path) -> list[str]:
 
 
 @pytest.mark.usefixtures("site")
-@pytest.mark.parametrize("link", ["sub", "sub/deep"])
-@pytest.mark.parametrize("to", ["relative", "absolute", "inside", "above"])
-def test_no_folder_is_created_through_a_link_in_the_output_folder(
-    absolve: Runner, tmp_path: Path, jobs: str, link: str, to: str
-) -> None:
-    path = tmp_path / "out" / link
-    path.parent.mkdir(exist_ok=True)
-    (tmp_path / "out/inside").mkdir()
-    target = {
-        "relative": f"{'../' * (1 + link.count('/'))}outside",
-        "absolute": f"{tmp_path}/outside",
-        "inside": f"{tmp_path}/out/inside",
-        "above": "..",
-    }[to]
-    path.symlink_to(target)
-    before = everything(tmp_path)
-    done = absolve("rewrite", "site", URL, "-o", "out", jobs)
-    assert done.status == 3
-    assert [line.split(": ")[1:3] for line in done.err.splitlines()] == [
-        [f"out/sub/deep/{name}", "outside"] for name in sorted(KINDS)
-    ]
-    assert everything(tmp_path) == before
-
-
-@pytest.mark.usefixtures("site")
 @pytest.mark.parametrize("to", ["outside/made", "outside/there", "out/other"])
 def test_no_file_is_written_through_a_link_in_the_output_folder(absolve: Runner, tmp_path: Path, jobs: str, to: str) -> None:
     (tmp_path / "outside/there").write_bytes(b"as it was")
@@ -97,15 +72,6 @@ def test_a_file_in_place_of_an_output_folder_is_reported(absolve: Runner, tmp_pa
     assert [line.split(": ")[1:3] for line in done.err.splitlines()] == [
         [f"out/sub/deep/{name}", "unwritable"] for name in sorted(KINDS)
     ]
-
-
-def test_deep_and_many_output_folders_are_written(absolve: Runner, tmp_path: Path, jobs: str) -> None:
-    places = [f"{'d/' * depth}f{depth}.html" for depth in range(150)] + [f"w{n}/f.html" for n in range(150)]
-    for place in places:
-        (tmp_path / "site" / place).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "site" / place).write_bytes(LINK)
-    assert absolve("rewrite", tmp_path / "site", "-o", tmp_path / "out", URL, jobs, "--quiet").status == 0
-    assert all((tmp_path / "out" / place).is_file() for place in places)
 
 
 @pytest.mark.skipif(os.sep != "/", reason="the root of the file system has no name of its own")

@@ -47,14 +47,6 @@ def test_a_name_is_escaped_in_the_message_about_it(absolve: Runner, command: str
     assert not any(line.startswith("other.html") for line in done.err.splitlines())
 
 
-def test_a_name_is_escaped_in_the_output_of_verify(absolve: Runner) -> None:
-    Path(FORGED).write_bytes(PAGE)
-    Path("after").write_bytes(b"<a href='y'>x</a>\n")
-    done = absolve("verify", FORGED, "after")
-    assert done.status == 1
-    assert all(line.startswith("error: x\\nother.html:1:1: not-found: forged:1:") for line in done.err.splitlines())
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -76,20 +68,6 @@ def test_a_usage_error_is_escaped(absolve: Runner, arguments: tuple[str, ...]) -
     assert [line.partition(":")[0] for line in done.err.splitlines() if line[:5] != "hint:"] == ["error", "try"]
 
 
-def test_a_name_in_the_counts_of_a_dry_run_is_one_line(absolve: Runner) -> None:
-    odd = os.fsdecode(b"\xff\n1 link.html")
-    Path(odd).write_bytes(PAGE)
-    assert absolve("rewrite", odd, "--dry-run", "--url", "http://h/").lines == [
-        "\\udcff\\n1 link.html: 1 link, 1 would change"
-    ]
-
-
-def test_a_name_and_a_path_inside_are_escaped_above_the_boxes(absolve: Runner) -> None:
-    Path(FORGED).write_bytes(PAGE)
-    done = absolve("base", FORGED)
-    assert done.lines[0] == FORGED.replace("\n", "\\n")
-
-
 @pytest.mark.parametrize(
     "reference", [f"x{BAD}", "a\nb", os.fsdecode(b"\xff\x9b")], ids=["controls", "newline", "bytes"]
 )
@@ -102,11 +80,6 @@ def test_resolve_writes_a_url_on_one_line_with_percent_escapes(absolve: Runner, 
 
 def test_resolve_leaves_visible_characters_unescaped(absolve: Runner) -> None:
     assert absolve("resolve", "http://h/", "é 日%\\").lines == ["http://h/é 日%\\"]
-
-
-def test_the_listing_of_the_configuration_is_escaped(absolve: Runner) -> None:
-    Path("absolve.toml").write_text('include = ["\\u007f\\u001b"]\n')
-    assert is_clean(absolve("config", "links").out.decode())
 
 
 # --- patches ----------------------------------------------------------------------------------------------------------

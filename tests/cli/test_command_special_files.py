@@ -242,13 +242,6 @@ def test_a_pipe_in_the_output_folder_is_not_written(site: Path, name: str) -> No
     assert Path("out/z.html").read_bytes() == DONE
 
 
-def test_a_pipe_named_as_the_output_is_written(absolve: Runner, site: Path) -> None:
-    os.mkfifo("pipe")
-    reader = subprocess.Popen([sys.executable, "-c", "print(open('pipe').read())"], stdout=subprocess.PIPE)
-    assert absolve("rewrite", site / "a.html", URL, "-o", "pipe").status == 0
-    assert reader.communicate(timeout=30)[0].strip() == DONE
-
-
 # --- outputs that are open already ------------------------------------------------------------------------------------
 
 NO_DESCRIPTORS = pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="there is no /proc here")
@@ -294,7 +287,7 @@ def test_a_run_whose_output_is_a_file_needs_no_standard_output(site: Path) -> No
         ("rewrite", "-o", "site/to"),
         ("rewrite", "-o", "site/to/out"),
         ("rewrite", "-o", "out", "--log", "site/to/log.csv"),
-        ("links", "-o", "site/to/links.csv"),
+        *((name, "-o", out) for name in ("links", "documents") for out in ("site/to/links.csv", "site/l.csv", "site/l.sqlite")),
         ("mirror", "-o", "site/to/m"),
         ("mirror", "-o", "site/to/m.zip"),
         ("mirror", "-o", "m", "--missing", "site/to/missing"),
@@ -306,6 +299,8 @@ def test_a_run_whose_output_is_a_file_needs_no_standard_output(site: Path) -> No
 def test_no_output_passes_a_link_that_leads_out_of_an_input_folder(command: tuple[str, ...], site: Path) -> None:
     Path("elsewhere").mkdir()
     (site / "to").symlink_to(Path("elsewhere").resolve())
+    for name in ("l.csv", "l.sqlite"):
+        (site / name).symlink_to(Path("elsewhere/l").resolve())
     status, message = run(command[0], "site", *command[1:], URL)
     assert status == 2
     assert "is behind a symbolic link in the input site" in message or "is inside the input site" in message

@@ -61,12 +61,6 @@ def test_a_run_over_one_page_imports_only_modules_it_needs(
         assert (output if "-o" in arguments else page).read_bytes() == ABSOLUTE
 
 
-def test_several_files_are_synced_by_threads(tmp_path: Path) -> None:
-    for name in "ab":
-        (tmp_path / name).write_bytes(PAGE)
-    assert "concurrent.futures" in imported("rewrite", "--in-place", *map(str, tmp_path.iterdir()), "--url=http://h/")
-
-
 def test_garbage_collection_is_enabled_when_the_work_begins() -> None:
     code = """
 import gc

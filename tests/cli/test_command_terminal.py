@@ -66,12 +66,6 @@ def test_a_table_fits_the_terminal(columns: int) -> None:
         assert "…" in shown
 
 
-def test_piped_output_is_json_lines_whatever_the_colours(absolve: Runner) -> None:
-    for options in ((), ("--color", "always")):
-        rows = [json.loads(line) for line in absolve("links", "p.html", URL, *options).lines]
-        assert [row["reference"] for row in rows] == ["x", "http://[", "#z"]
-
-
 def test_a_table_in_a_pipe_has_colours_only_on_request(absolve: Runner) -> None:
     plain = absolve("links", "p.html", URL, "--format", "table").out.decode()
     assert plain + f"absolve: {absolve.summary}\n" == TABLE
@@ -86,14 +80,6 @@ def test_a_table_in_a_file_has_no_width_and_no_colours(absolve: Runner, monkeypa
     text = Path("links.txt").read_text("utf-8")
     assert "\x1b" not in text
     assert "http://h/d/" + "x" * 300 in text
-
-
-@pytest.mark.parametrize("format_", ["json", "tsv", "md", "html", "csv", "jsonl"])
-def test_text_formats_go_to_the_standard_output_and_to_files_by_suffix(absolve: Runner, format_: str) -> None:
-    done = absolve("links", "p.html", URL, "--format", format_)
-    assert absolve("links", "p.html", URL, "-o", f"links.{format_}").status == 0
-    assert done.out == Path(f"links.{format_}").read_bytes()
-    assert b"http://h/d/x" in done.out
 
 
 # --- the line that ends a run -----------------------------------------------------------------------------------------
@@ -192,8 +178,7 @@ def test_a_listed_link_with_a_problem_fails_the_run_if_asked(
 
 def test_an_unknown_problem_is_a_usage_error(absolve: Runner) -> None:
     done = absolve("links", "p.html", "--fail-on", "malformed,broken")
-    assert done.status == 2
-    assert "unknown problem 'broken'" in done.err
+    assert (done.status, "unknown problem 'broken'" in done.err) == (2, True)
 
 
 # --- rewrite --log ----------------------------------------------------------------------------------------------------
@@ -238,14 +223,6 @@ def test_a_log_changes_nothing_else(absolve: Runner, options: tuple[str, ...], m
         results.append(({path.name: path.read_bytes() for path in place.iterdir()}, without_time(absolve.summary)))
     assert results[0] == results[1]
     assert len(Path("log.csv").read_text().splitlines()) == 1 + int(results[0][1].split()[0])
-
-
-@pytest.mark.parametrize("name", ["p.html", "o.html", "log.parquet", "log.html5"])
-def test_a_log_has_a_text_format_and_a_file_of_its_own(absolve: Runner, name: str) -> None:
-    done = absolve("rewrite", "p.html", URL, "-o", "o.html", "--log", name)
-    assert done.status == 2
-    assert Path("p.html").read_bytes() == PAGE
-    assert not Path("o.html").exists()
 
 
 def test_user_information_is_masked_in_the_log(absolve: Runner) -> None:
@@ -330,23 +307,6 @@ def test_a_changed_file_or_option_is_not_resumed(absolve: Runner, site: Path, ch
     assert change != "file" or "http://h/d/new" in Path("l.csv").read_text()
 
 
-@pytest.mark.parametrize(
-    "options",
-    [(), ("-o", "l.parquet"), ("-o", "l.sqlite"), ("-o", "l.txt", "--format", "table"), ("-o", "l.csv", "--sql", "FROM links")],
-)
-def test_resume_needs_a_file_in_a_text_format(absolve: Runner, options: tuple[str, ...]) -> None:
-    done = absolve("links", "p.html", "--resume", *options)
-    assert done.status == 2
-    assert "--resume needs -o FILE" in done.err
-
-
-def test_resume_needs_each_input_once(absolve: Runner) -> None:
-    done = absolve("links", "p.html", "p.html", URL, "-o", "l.csv", "--resume")
-    assert (done.status, done.out) == (2, b"")
-    assert "--resume needs each input once" in done.err
-    assert not Path("l.csv").exists()
-
-
 def test_rows_that_are_continued_count_as_selected(absolve: Runner) -> None:
     for _ in range(2):
         done = absolve("links", "p.html", "none", URL, "--kind", "navigation", "-o", "l.csv", "--resume")
@@ -363,23 +323,6 @@ def test_formulas_are_quoted_in_a_csv_log(absolve: Runner, tmp_path: Path) -> No
         assert [row["old"] for row in csv.DictReader(file)] == ["'=1", "a;'@b"]
 
 
-def test_a_log_of_changes_cannot_be_continued(absolve: Runner) -> None:
-    Path("a.html").write_bytes(PAGE)
-    done = absolve("rewrite", "p.html", "a.html", URL, "--in-place", "--log", "c.csv", "--resume")
-    assert done.status == 2
-    assert "--log cannot be continued" in done.err
-    assert Path("a.html").read_bytes() == PAGE
-
-
 def test_a_diff_shows_bytes_that_are_not_utf_8_as_such() -> None:
     lines = diff.on_terminal(iter([b"-<p>Caf\xe9\n", "+<p>Café\n".encode()]), colour=False)
     assert [*lines] == [b"-<p>Caf\\xe9\n", "+<p>Café\n".encode()]
-
-
-def test_a_line_that_ends_a_run_is_folded_to_the_terminal(tmp_path: Path) -> None:
-    links = "".join(f"<a href='{url}'>x</a>" for url in ("x", "http://g/", "#a", "http:[", "//h/y", "http:z", "mailto:a", " "))
-    (tmp_path / "p.html").write_text(links)
-    shown = on_terminal("links", str(tmp_path / "p.html"), "--url=http://h/", "--columns", "kind", columns=60, environment=PLAIN)
-    last = shown.replace("\r", "").partition("absolve: ")[2].splitlines()
-    assert len(last) > 1
-    assert all(len(line) < 60 for line in last)

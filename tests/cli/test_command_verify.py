@@ -84,10 +84,6 @@ def test_verify_reports_unreadable_documents(absolve: Runner, page: Path, tmp_pa
     assert (done.status, done.err) == (3, f"error: {tmp_path / 'none.html'}: not-found: No such file or directory\n")
 
 
-def test_verify_needs_two_documents(absolve: Runner, page: Path) -> None:
-    assert absolve("verify", page).status == 2
-
-
 # --- absolve rewrite --verify -----------------------------------------------------------------------------------------
 
 
@@ -122,11 +118,6 @@ def test_a_rewrite_that_fails_verification_is_written_nowhere(
     assert (done.status, done.out) == (3, b"")
     assert ": unverified: " in done.err
     assert [path.name for path in tmp_path.iterdir()] == [page.name]
-
-
-def test_without_verify_nothing_is_verified(absolve: Runner, page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    spoilt(monkeypatch)
-    assert absolve("rewrite", page) == (0, ABSOLUTE.replace(b">x<", b">y<"), "")
 
 
 def test_a_page_with_an_ambiguous_finding_is_verified_without_the_option(

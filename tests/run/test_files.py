@@ -10,7 +10,6 @@ import pytest
 
 import absolve
 from absolve import Diagnostic, DocumentError, UsageError
-from absolve.cli import main
 
 ROOT = Path(__file__).parents[2]
 PAGE = b"<a href=x><img src=y><a href=http://other.example/>"
@@ -107,13 +106,6 @@ def test_a_file_that_changed_while_it_was_rewritten_stays(
     assert not [*site.glob(".absolve*"), *site.glob("*.orig")]
 
 
-def test_a_link_to_a_file_is_kept_and_its_target_rewritten(site: Path) -> None:
-    (site / "link.html").symlink_to(site / "a.html")
-    assert absolve.rewrite_file(site / "link.html", url=URL)
-    assert (site / "link.html").is_symlink()
-    assert (site / "a.html").read_bytes() == absolve.rewrite(PAGE, url=URL)
-
-
 def test_a_file_is_rewritten_to_another_one(site: Path, tmp_path: Path) -> None:
     assert absolve.rewrite_file(site / "a.html", tmp_path / "new.html", url=URL)
     assert (tmp_path / "new.html").read_bytes() == absolve.rewrite(PAGE, url=URL)
@@ -138,13 +130,6 @@ def test_a_file_is_rewritten_to_another_one(site: Path, tmp_path: Path) -> None:
 def test_options_select_and_map_the_links(site: Path, options: dict[str, Any], expected: bytes) -> None:
     assert absolve.rewrite_file(site / "a.html", url=URL, **options)
     assert (site / "a.html").read_bytes() == expected
-
-
-def test_the_result_is_that_of_the_command(site: Path, tmp_path: Path) -> None:
-    archive = site / "journal.warc"
-    assert absolve.rewrite_file(archive, tmp_path / "library.warc")
-    assert main(["rewrite", str(archive), "-o", str(tmp_path / "command.warc"), "-q"]) == 0
-    assert (tmp_path / "library.warc").read_bytes() == (tmp_path / "command.warc").read_bytes() != archive.read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -206,15 +191,6 @@ def test_a_file_named_dash_is_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 
 
 # --- walk_links -------------------------------------------------------------------------------------------------------
-
-
-def test_the_rows_are_those_of_the_command(site: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    import json
-
-    rows = list(absolve.walk_links(site, url=URL))
-    main(["links", str(site), "--url", URL, "-q", "-o", "-"])
-    assert [row._asdict() for row in rows] == [json.loads(line) for line in capfd.readouterr().out.splitlines()]
-    assert {Path(row.document).name for row in rows} == {"a.html", "b.html", "c.html", "journal.warc"}
 
 
 @pytest.mark.parametrize(

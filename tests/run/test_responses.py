@@ -120,8 +120,3 @@ def test_polars_reads_the_table() -> None:
     assert frame.columns == list(absolve.Row._fields)
     assert frame.filter(pl.col("kind") == "image")["target"].to_list() == ["http://h/b/y"]
     assert frame["problems"].to_list() == [["relative-base"], [], []]
-
-
-def test_polars_and_pandas_read_rows_without_arrow() -> None:
-    rows = [row._asdict() for row in absolve.links("<base href=/b/><a href=x>", url="http://h/")]
-    assert pl.DataFrame(rows)["base_layer"].to_list() == ["retrieval", "embedded"]

@@ -3,7 +3,6 @@
 import gzip
 import io
 import random
-import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -73,21 +72,6 @@ def test_record_by_record_gives_the_results_of_the_whole_archive(data: bytes) ->
 @pytest.mark.parametrize("name", ["iana.warc.gz", "example.warc", "example.arc.gz", "example-extra.warc"])
 def test_real_archives_give_the_same_results_record_by_record(shared: Path, name: str) -> None:
     same_as_a_whole((shared / "warc/pywb/sample_archive/warcs" / name).read_bytes())
-
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("compressed", [False, True])
-def test_memory_does_not_grow_with_the_archive(compressed: bool) -> None:
-    unit = record(b"<p>" + b"x" * 20_000)
-    peaks = []
-    for count in (20, 400):
-        file = io.BytesIO((gzip.compress(unit) if compressed else unit) * count)
-        tracemalloc.start()
-        assert sum(one.entity is not None for one in stretches(file, "x", Settings())) == count
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
-    assert peaks[1] < peaks[0] + (1 << 20)
 
 
 class Counted(io.BytesIO):

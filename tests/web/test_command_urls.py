@@ -174,26 +174,6 @@ def test_documents_and_base_take_urls(server: Server, capsys: pytest.CaptureFixt
     assert (found["base"], found["source"]) == ("http://h.example/base/", "Content-Base header")
 
 
-@pytest.mark.parametrize(("arguments", "message"), [
-    (("rewrite", "http://h.example/", "--in-place"), "--in-place cannot replace http://h.example/"),
-    (("mirror", "http://h.example/"), "a mirror needs -o DIR, or -o FILE.zip"),
-    (("mirror", "c.warc", "-o", "m", "--start", "x"), "--start needs the URL of a page, not 'x'"),
-    (("mirror", "site", "-o", "m", "--depth", "1"), "--depth needs a URL as INPUT, or --start URL"),
-    (("audit", "site", "--save", "a.warc"), "--save needs --live, or a URL"),
-    (("audit", "ftp://h.example/"), "only URLs of http and https are asked for"),
-    (("links", "ftp://h.example/"), "only URLs of http and https are asked for"),
-    (("links", "http://h.example/", "--header", " x"), "a field of a request is 'Name: value' in ASCII"),
-    (("links", "http://h.example/", "--header", "a: b\r\nc: d"), "a field of a request is 'Name: value' in ASCII"),
-    (("links", "http://h.example/", "--cookies", "none.txt"), "--cookies: "),
-])
-def test_a_url_that_a_command_cannot_use_is_a_usage_error(
-    arguments: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main([*arguments]) == 2
-    assert message in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     "arguments", [("audit", "--url", "http://h.example/"), ("mirror", "-o", "m"), ("rewrite", "--in-place")]
 )
@@ -299,37 +279,6 @@ def test_a_page_that_needs_very_much_gets_a_part_of_it(
     assert main(["mirror", f"{site.url}/", "-o", "m", "--retries", "0"]) == 3
     assert len(site.targets) == 2 + 3
     assert "more than 3 other URLs: 17 left out" in capsys.readouterr().err
-
-
-class Calendar(dict[str, Any]):
-    """Answers without end: each month leads to the next two."""
-
-    def get(self, target: str, default: Any = None) -> Any:
-        number = int(target.rpartition("=")[2] or 0) if "next=" in target else 0
-        body = "".join(f"<a href='/2026/11?next={one}'>x</a>" for one in (2 * number + 1, 2 * number + 2))
-        return [page(body.encode())] if target.startswith("/2026") else default
-
-
-def test_a_calendar_without_an_end_ends_at_the_bound(site: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(site, "answers", Calendar())
-    monkeypatch.setattr("absolve.run.web.crawl.MOST_PAGES", 20)
-    assert main(["mirror", f"{site.url}/2026/11", "-o", "m", "--depth", "1000000", "--retries", "0"]) == 3
-    assert len([target for target in site.targets if target.startswith("/2026")]) == 20
-    assert "more than 20 pages: " in capsys.readouterr().err
-
-
-def test_several_pages_are_no_single_file_and_no_counts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("two").mkdir()
-    for name in ("a", "b"):
-        Path(f"two/{name}.html").write_text("<p>x", "utf-8")
-    assert main(["mirror", "two", "--url", "http://h/", "-o", "x.html"]) == 2
-    shown = capsys.readouterr().err
-    assert "one page becomes one file" in shown
-    assert "2 documents" not in shown
-    assert not Path("x.html").exists()
 
 
 def network(server: Server, monkeypatch: pytest.MonkeyPatch, **addresses: str) -> set[str]:
