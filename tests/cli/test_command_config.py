@@ -64,9 +64,7 @@ def test_the_command_line_overrides_the_configuration_lists_included(absolve: Ru
 
 def test_configured_paths_are_relative_to_the_file_and_a_string_may_be_a_list(absolve: Runner) -> None:
     Path("../moved.csv").write_text("http://h,http://g\n")
-    Path("../absolve.toml").write_text(
-        "url='http://h/'\nremap = '@moved.csv'\nkind = 'navigation'\nmax-size = '1K'"
-    )
+    Path("../absolve.toml").write_text("url='http://h/'\nremap = '@moved.csv'\nkind = 'navigation'\nmax-size = '1K'")
     assert b"<a href=http://g/z>" in absolve("rewrite", "page.html", "--config", "../absolve.toml").out
 
 

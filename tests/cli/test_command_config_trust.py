@@ -17,7 +17,7 @@ ABSOLUTE = b"<a href='http://h/;x'>x</a>"
 # Options that write, run or connect, change the targets of absolute links, lift a protection or name files.
 UNTRUSTED = {
     *"output in-place backup from url-map browser".split(),
-    *"check serve port start prune at keep-errors same absent missing".split(),
+    *"check serve port start prune at same absent missing".split(),
     *"old old-url map fail-on sql baseline changed-since fix write-map ignore".split(),
     *"remap resume log base-path unwrap".split(),
     *"header cookies retries concurrency ignore-robots hidden save live resolve answers depth cache".split(),
@@ -94,9 +94,7 @@ def test_a_named_configuration_file_sets_all_options(absolve: Runner, monkeypatc
     assert Path("out.html").read_bytes() == ABSOLUTE
 
 
-def test_the_option_config_overrides_the_environment(
-    absolve: Runner, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_option_config_overrides_the_environment(absolve: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("a", "b", "absolve"):
         Path(f"{name}.toml").write_text(f"url = 'http://{name}/'")
     assert absolve("rewrite", "page.html").out == ABSOLUTE.replace(b"//h", b"//absolve")

@@ -145,9 +145,7 @@ def test_remap_rules_come_from_options_and_from_a_file(absolve: Runner, site: Pa
     Path("moved.csv").write_text(
         "from,to,how\nhttp://h/d/i.png,http://exact/,exact\nhttp://(g)/,http://\\1\\1/,regex\n\n//h/d/x,//y\n"
     )
-    done = absolve(
-        "rewrite", "site", URL, "--in-place", "--remap=@moved.csv", "--remap=//h=https://new", "--verify"
-    )
+    done = absolve("rewrite", "site", URL, "--in-place", "--remap=@moved.csv", "--remap=//h=https://new", "--verify")
     assert (done.status, done.err) == (0, "")
     new = b"<a href=http://y/>1</a><img src=http://exact/><a href=http://gg/>2</a><a href=https://new/d/z>3</a>"
     assert [path.read_bytes() for path in sorted(site.iterdir())] == [new, new]

@@ -113,9 +113,7 @@ def site(files: int, links: int) -> None:
 
 
 @pytest.mark.parametrize("number", SIGNALS)
-@pytest.mark.parametrize(
-    "place", [["-o", "out"], ["--in-place"], ["--in-place", "--backup", ".orig"]], ids=" ".join
-)
+@pytest.mark.parametrize("place", [["-o", "out"], ["--in-place"], ["--in-place", "--backup", ".orig"]], ids=" ".join)
 def test_a_signal_ends_the_workers_with_the_run(place: list[str], number: int, to: Callable[[int, int], None]) -> None:
     site(200, 300)
     old, new = PAGE * 300, ABSOLUTE * 300

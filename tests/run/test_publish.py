@@ -38,9 +38,7 @@ def test_results_without_an_earlier_pending_file_are_passed_on_at_once() -> None
         assert asked[-1] == number
 
 
-def test_ready_files_are_passed_on_in_order_after_fsync(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ready_files_are_passed_on_in_order_after_fsync(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     on_disk: set[str] = set()
 
     def flush(made: Made) -> None:

@@ -81,10 +81,7 @@ def test_a_response_is_a_document_with_its_url_charset_and_header(get: Any) -> N
         if get is by_urllib:
             response.close()
     rows = [(row.document, row.entity, row.reference, row.target) for row in absolve.links(document)]
-    assert rows == [
-        (f"{url}/new/", "header", "s.css", f"{url}/new/s.css"),
-        (f"{url}/new/", "", "п", f"{url}/new/п"),
-    ]
+    assert rows == [(f"{url}/new/", "header", "s.css", f"{url}/new/s.css"), (f"{url}/new/", "", "п", f"{url}/new/п")]
     assert absolve.rewrite(document) == f"<title>п</title><a href={url}/new/п>".encode("koi8-r")
 
 
