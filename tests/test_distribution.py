@@ -36,10 +36,6 @@ def steps(path: Path) -> list[tuple[str, dict[str, Any]]]:
 # --- workflows --------------------------------------------------------------------------------------------------------
 
 
-def test_both_workflows_are_there() -> None:
-    assert [path.name for path in WORKFLOWS] == ["ci.yml", "release.yml"]
-
-
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
 def test_a_workflow_has_only_the_rights_that_a_job_needs(path: Path) -> None:
     found = read(path)
@@ -62,13 +58,6 @@ def test_a_script_of_a_workflow_is_bash_without_expressions(path: Path) -> None:
         assert "${{" not in script
         if bash := shutil.which("bash"):
             assert subprocess.run([bash, "-n", "-c", script], check=False).returncode == 0, script
-
-
-@pytest.mark.skipif(shutil.which("zizmor") is None, reason="zizmor is not installed")
-def test_zizmor_finds_nothing_in_the_workflows_and_the_action() -> None:
-    argv = ["zizmor", "--offline", "--no-progress", "--config", ".github/zizmor.yml", ".github/workflows", "action.yml"]
-    done = subprocess.run(argv, cwd=ROOT, capture_output=True, check=False, text=True)
-    assert done.returncode == 0, done.stdout
 
 
 def test_a_release_is_published_only_by_its_tag_and_after_everything_is_built() -> None:

@@ -80,65 +80,6 @@ def test_a_broken_record_stays_and_is_reported_by_offset(
     assert listed == 2 or (listed == 3 and code in {"wrong-chunk", "truncated", "broken"})
 
 
-@pytest.mark.parametrize("error", [-5, 5])
-def test_a_body_of_another_length_than_its_field_is_rewritten_with_a_warning(
-    absolve: Runner, tmp_path: Path, error: int
-) -> None:
-    path = tmp_path / "x.warc"
-    path.write_bytes(record(PAGE, GOOD, body_error=error))
-    done = absolve("rewrite", path, "--verify")
-    assert done.status == 0
-    assert done.out.endswith(b"Content-Length: %d\r\n\r\n%b\r\n\r\n" % (len(PAGE) + error, ABSOLUTE))
-    assert f"warning: {path}: wrong-length: " in done.err
-
-
-MEMBER = gzip.compress(record(PAGE))
-MEMBERS: dict[str, tuple[bytes, str]] = {
-    "a truncated member": (MEMBER[:-30], "broken"),
-    "a member with a wrong checksum": (MEMBER[:-8] + b"\1" * 8, "broken"),
-    "a member that is broken at once": (MEMBER[:10] + b"\xff" * 40, "broken"),
-    "a bomb": (gzip.compress(record(PAGE + bytes(3 << 20))), "too-large"),
-}
-
-
-@pytest.mark.parametrize(("broken", "code"), MEMBERS.values(), ids=MEMBERS)
-def test_a_broken_gzip_member_stays_and_is_reported_by_offset(
-    absolve: Runner, tmp_path: Path, arguments: list[str], broken: bytes, code: str
-) -> None:
-    before = gzip.compress(record(PAGE, GOOD))
-    path = tmp_path / "x.warc.gz"
-    path.write_bytes(before + broken + before)
-    done = absolve("rewrite", path, *arguments)
-    assert done.status == 3
-    (line,) = done.err.splitlines()
-    assert line.startswith(f"error: {path}: {code}: ")
-    assert line.endswith(f"at byte {len(before)}")
-    first, _, last = done.out.partition(broken)
-    assert gzip.decompress(first) == gzip.decompress(last) == record(ABSOLUTE, GOOD)
-
-
-@pytest.mark.parametrize("compressed", [False, True])
-@pytest.mark.parametrize("missing", [1, 5, 40, 150])
-def test_in_a_truncated_archive_only_the_last_record_stays_unchanged(
-    absolve: Runner, tmp_path: Path, missing: int, compressed: bool
-) -> None:
-    pack = gzip.compress if compressed else bytes
-    before = pack(record(PAGE, GOOD))
-    broken = pack(record(PAGE))[:-missing]
-    path = tmp_path / "x.warc"
-    path.write_bytes(before + broken)
-    done = absolve("rewrite", path)
-    whole = not compressed and missing < len(b"\r\n\r\n") + 1  # the blank lines after it do not belong to the record
-    if whole:
-        assert done.status == 0
-        return
-    assert done.status == 3
-    assert f"at byte {len(before)}" in done.err
-    assert done.out.endswith(broken)
-    first = done.out[: -len(broken)]
-    assert (gzip.decompress(first) if compressed else first) == record(ABSOLUTE, GOOD)
-
-
 def test_size_limits_apply_to_each_record_not_to_the_archive(
     absolve: Runner, tmp_path: Path, limited: Callable[..., list[str]]
 ) -> None:

@@ -1,7 +1,6 @@
 """`absolve base`: the nested boxes of RFC 1808 section 3."""
 
 import json
-from pathlib import Path
 
 import pytest
 from command_runner import FIXTURES, Runner
@@ -142,19 +141,3 @@ def test_json_is_an_array_whatever_fails(absolve: Runner) -> None:
     secret = absolve("base", "-", "--url", "http://user:secret@h/", "--format", "json", stdin=b"<a href=x>")
     assert b"secret" not in secret.out
     assert json.loads(secret.out)[0]["base"] == "http://***@h/"
-
-
-def test_boxes_have_colours_only_if_they_are_wanted(
-    absolve: Runner, page: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plain = absolve("base", page)
-    assert b"\x1b" not in plain.out
-    lines = absolve("base", page, "--color", "always").lines
-    painted = next(line for line in lines if "=>" in line)
-    assert "\x1b[32m=> rules the links\x1b[0m" in painted
-    assert len(painted) - len("\x1b[32m\x1b[0m") == len(plain.lines[1])
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    assert absolve("base", page).lines == lines
-    for name in ("--color=never", "--color=auto"):
-        monkeypatch.setenv("NO_COLOR", "1")
-        assert absolve("base", page, name).out == plain.out

@@ -68,15 +68,6 @@ def test_configured_paths_are_relative_to_the_file_and_a_string_may_be_a_list(ab
     assert b"<a href=http://g/z>" in absolve("rewrite", "page.html", "--config", "../absolve.toml").out
 
 
-def test_the_environment_selects_another_configuration_file_or_none(absolve: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
-    Path("absolve.toml").write_text("no TOML at all")
-    Path("other.toml").write_text("url = 'http://h/'")
-    monkeypatch.setenv("ABSOLVE_CONFIG", "other.toml")
-    assert b"http://h/z" in absolve("rewrite", "page.html").out
-    monkeypatch.setenv("ABSOLVE_CONFIG", "")
-    assert absolve("rewrite", "page.html").out == PAGE
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -134,11 +125,6 @@ def test_an_error_that_the_command_finds_names_the_line(absolve: Runner, text: s
     place = f"{Path('absolve.toml').resolve()}:2: "
     assert absolve("links", "page.html").err.startswith(f"error: usage: {place}{message}")
     assert place not in absolve("links", "page.html", f"--{text.partition(' ')[0]}", "wrong").err
-
-
-def test_the_line_of_a_table_of_a_command_is_named(absolve: Runner) -> None:
-    Path("absolve.toml").write_text("kind = 'image'\n[links]\nkind = 'image'\n\n[ rewrite ] # ours\nkind = false\n")
-    assert absolve("rewrite", "page.html").err.startswith(f"error: usage: {Path('absolve.toml').resolve()}:6: --kind")
 
 
 @pytest.mark.parametrize(

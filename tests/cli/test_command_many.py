@@ -9,7 +9,7 @@ import pytest
 from command_runner import ABSOLUTE, PAGE, Runner
 
 from absolve.cli import many
-from tests.shapes.captures import files_below
+from tests.shapes.captures import files_below, written
 
 URL = "http://h/d/"
 LINK = b"<!DOCTYPE html><a href=x.html>"
@@ -29,12 +29,8 @@ FILES = {
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Create a folder with documents and other files; the working folder is its parent."""
-    for place, data in FILES.items():
-        path = tmp_path / "site" / place
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
     monkeypatch.chdir(tmp_path)
-    return tmp_path / "site"
+    return written(tmp_path / "site", FILES)
 
 
 @pytest.fixture(params=[1, 2])
@@ -78,10 +74,7 @@ def test_the_documents_of_a_folder_are_listed_and_other_files_are_skipped(
 
 
 def test_a_url_stated_in_the_page_precedes_the_folder_of_a_host(absolve: Runner, tmp_path: Path) -> None:
-    for name, data in (("a.html", LINK), ("b.html", PAGE)):
-        path = tmp_path / "mirror" / "www.example.com" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+    written(tmp_path / "mirror/www.example.com", {"a.html": LINK, "b.html": PAGE})
     rows = [json.loads(line) for line in absolve("links", tmp_path / "mirror").lines]
     assert [row["base_source"] for row in rows] == ["host folder", *["saved from url comment, line 1"] * 2]
     assert rows[0]["target"] == "http://www.example.com/x.html"
@@ -117,14 +110,6 @@ def test_a_copy_of_a_folder_has_its_layout_its_other_files_modes_and_times(
     for state in (Path("out/copy/a/i.png").stat(), Path("out/copy/a/page.html").stat()):
         assert (stat.S_IMODE(state.st_mode), state.st_mtime_ns) == (0o640, 10**18)
     assert files_below(site) == FILES
-
-
-@pytest.mark.usefixtures("site")
-def test_listed_files_keep_their_paths_in_the_output_folder_and_duplicates_are_written_once(absolve: Runner, tmp_path: Path) -> None:
-    names = f"site/index.html\n{tmp_path}/site/a/note\n./site/index.html\n../x.html\n"
-    done = absolve("rewrite", "--from", "-", "--url", URL, "-o", "out", stdin=names.encode())
-    assert [line.split(": ")[2] for line in done.err.splitlines()] == ["taken", "outside"]
-    assert sorted(files_below(Path("out"))) == sorted([f"{tmp_path}/site/a/note".lstrip("/"), "site/index.html"])
 
 
 # --- in place ---------------------------------------------------------------------------------------------------------
@@ -193,11 +178,8 @@ def test_parts_of_messages_that_are_not_read_are_counted_by_kind(absolve: Runner
 
 
 def test_a_url_for_a_folder_is_for_pages_that_record_none_and_others_are_counted(absolve: Runner, tmp_path: Path) -> None:
-    site = tmp_path / "site"
-    site.mkdir()
-    (site / "a.html").write_bytes(b"<!-- saved from url=(0029)http://other.example/x/a.html --><a href=x>")
-    (site / "b.html").write_bytes(b"<!-- saved from url=(0017)http://h/d/b.html --><a href=x>")
-    (site / "c.html").write_bytes(b"<a href=x>")
+    saved = "<!-- saved from url=(0029)http://other.example/x/a.html --><a href=x>", "<!-- saved from url=(0017)http://h/d/b.html --><a href=x>"
+    site = written(tmp_path / "site", {"a.html": saved[0], "b.html": saved[1], "c.html": "<a href=x>"})
     done = absolve("links", site, "--url", URL, "--columns", "target", "-f", "csv")
     assert (done.err, done.lines) == ("", ["target", "http://other.example/x/x", f"{URL}x", f"{URL}x"])
     assert "1 page records another URL, which rules: 'http://other.example/x/a.html'" in absolve.summary
@@ -208,10 +190,8 @@ def test_a_url_for_a_folder_is_for_pages_that_record_none_and_others_are_counted
 
 def test_rows_of_tables_that_meet_nothing_are_counted(absolve: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "site").mkdir()
-    (tmp_path / "site/a.html").write_bytes(b"<a href=x>")
-    (tmp_path / "urls.csv").write_text(f"path,URL\nsite/a.html,{URL}\nzz.html,{URL}\n")
-    (tmp_path / "rules.csv").write_text("http://h/,https://n/\nhttp://never/,https://n/\nhttp://(.*)/z,https://n/,regex\n")
+    rules = "http://h/,https://n/\nhttp://never/,https://n/\nhttp://(.*)/z,https://n/,regex\n"
+    written(tmp_path, {"site/a.html": "<a href=x>", "urls.csv": f"path,URL\nsite/a.html,{URL}\nzz.html,{URL}\n", "rules.csv": rules})
     tables = ["--url-map", "urls.csv", "--remap", "@rules.csv"]
     absolve("rewrite", "site", "-o", "out", *tables)
     assert "2 of 3 rows of rules.csv met no link (lines 2, 3); 1 of 2 rows of urls.csv met no input (line 3)" in absolve.summary
@@ -273,15 +253,13 @@ def test_a_file_with_the_redirects_of_a_server_is_named_as_one_for_audits(absolv
 
 def test_what_is_none_of_a_site_is_neither_read_nor_copied(absolve: Runner, tmp_path: Path) -> None:
     site = tmp_path / "own"
-    for place in ("index.html", ".git/a.html", "hts-cache/a.html", "node_modules/q/a.html", ".htaccess"):
-        (site / place).parent.mkdir(parents=True, exist_ok=True)
-        (site / place).write_bytes(b"<a href=x>" if place != ".htaccess" else b"")
+    pages = ("index.html", ".git/a.html", "hts-cache/a.html", "node_modules/q/a.html")
+    written(site, dict.fromkeys(pages, b"<a href=x>") | {".htaccess": b""})
     done = absolve("rewrite", site, "-o", tmp_path / "out", "--url", "http://h.example/", "--verbose")
     assert [line.partition(": no part")[0] for line in done.err.splitlines() if "of-saver" in line] == [
         f"note: {site / '.git'}: of-saver: hidden",
         f"note: {site / 'hts-cache'}: of-saver: HTTrack",
     ]
-    written = {path.relative_to(tmp_path / "out").as_posix(): path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
-    assert written == {"index.html": b"<a href=http://h.example/x>", ".htaccess": b"", "node_modules/q/a.html": b"<a href=x>"}
+    assert files_below(tmp_path / "out") == {"index.html": b"<a href=http://h.example/x>", ".htaccess": b"", "node_modules/q/a.html": b"<a href=x>"}
     assert absolve("verify", site, tmp_path / "out", "--url", "http://h.example/").status == 0
     assert len(absolve("links", site, "--hidden", "--columns", "reference").out.splitlines()) == 4

@@ -12,6 +12,7 @@ import pytest
 from command_runner import Runner
 
 from absolve.cli import many
+from tests.shapes.captures import written
 
 URL = "--url=http://h/"
 LINK = b"<a href=x.html>"
@@ -24,10 +25,7 @@ EXCHANGE = 2  # RENAME_EXCHANGE
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Create files of each kind in nested folders; `outside` is a folder into which nothing may be written."""
     monkeypatch.chdir(tmp_path)
-    for name, data in KINDS.items():
-        path = tmp_path / "site/sub/deep" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+    written(tmp_path / "site/sub/deep", KINDS)
     (tmp_path / "outside").mkdir()
     (tmp_path / "out").mkdir()
     return tmp_path / "site"
@@ -113,10 +111,7 @@ def raced(tmp_path: Path, files: int, evil: str, *options: str) -> int:
     """Write into a folder while it is repeatedly exchanged with a link that leads out; return the number of files."""
     if sys.platform != "linux" or not can_exchange(tmp_path):
         pytest.skip("there is no renameat2 here")
-    for number in range(files):
-        path = tmp_path / "site/sub" / f"{number % 3}" / f"{number}.html"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(LINK)
+    written(tmp_path / "site/sub", {f"{number % 3}/{number}.html": LINK for number in range(files)})
     outside = tmp_path / "outside"
     for folder in (outside, tmp_path / "out/sub/0"):
         folder.mkdir(parents=True, exist_ok=True)

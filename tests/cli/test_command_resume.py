@@ -9,7 +9,7 @@ from command_runner import Runner
 
 from absolve.cli import many
 from absolve.run.state import State
-from tests.shapes.captures import files_below
+from tests.shapes.captures import files_below, written
 
 URL = "--url=http://h/"
 BROKEN = b"\x7fELF\x02\x01\x01\0"
@@ -17,18 +17,10 @@ PAGE = b"<a href='%d.html'>x</a>" + b"<p>text</p>" * 200
 REMAP = "--remap=http://h=http://h/old"  # a second pass over the same file would be visible
 
 
-def made(root: Path, number: int) -> Path:
-    for index in range(number):
-        path = root / f"{index % 5}" / f"{index}.html"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(PAGE % index)
-    return root
-
-
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(many, "WORTH_A_POOL", 1)
-    return made(tmp_path / "site", 12)
+    return written(tmp_path / "site", {f"{index % 5}/{index}.html": PAGE % index for index in range(12)})
 
 
 @pytest.fixture(params=["in-place", "to a folder"])

@@ -16,6 +16,7 @@ from absolve import cli
 from absolve.cli import many, progress, reporting, terminal
 from absolve.core.errors import Diagnostic
 from absolve.run import inputs
+from tests.shapes.captures import written
 from tests.terminals import in_terminal
 
 URL = "--url=http://h/"
@@ -27,11 +28,8 @@ BROKEN = b"\x7fELF\x02\x01\x01\0"
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Create a folder of three files, the second of which is no document; it is the working folder."""
-    (tmp_path / "site").mkdir()
-    for name, data in (("a.html", PAGE), ("b.html", BROKEN), ("c.html", PAGE)):
-        (tmp_path / "site" / name).write_bytes(data)
     monkeypatch.chdir(tmp_path)
-    return tmp_path / "site"
+    return written(tmp_path / "site", {"a.html": PAGE, "b.html": BROKEN, "c.html": PAGE})
 
 
 # --- messages ---------------------------------------------------------------------------------------------------------
@@ -220,10 +218,7 @@ def test_memory_does_not_grow_with_the_number_of_files(
 ) -> None:
     number = int(os.environ.get("ABSOLVE_FILES", "2000"))
     page = b"".join(b"<a href=/%s/%d>x</a>\n" % (b"a" * 80, index) for index in range(100))
-    for index in range(number):
-        path = tmp_path / "site" / f"{index % 50}" / f"{index}.html"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(page)
+    written(tmp_path / "site", {f"{index % 50}/{index}.html": page for index in range(number)})
     out = tmp_path / f"links.{suffix}"
     status, memory = absolve.measured("links", tmp_path / "site", URL, "-q", "-o", out, jobs)
     assert status == 0

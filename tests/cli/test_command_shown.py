@@ -5,14 +5,16 @@ import io
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
-import duckdb
 import pytest
 from command_runner import Runner, on_terminal
+from pyarrow import parquet
 
 BAD = "\x1b]0;x\x07\x9b31m\x7f\u202e\u2028"
 FORGED = "x\nother.html:1:1: not-found: forged"
@@ -78,10 +80,6 @@ def test_resolve_writes_a_url_on_one_line_with_percent_escapes(absolve: Runner, 
     assert is_clean(done.out.decode())
 
 
-def test_resolve_leaves_visible_characters_unescaped(absolve: Runner) -> None:
-    assert absolve("resolve", "http://h/", "é 日%\\").lines == ["http://h/é 日%\\"]
-
-
 # --- patches ----------------------------------------------------------------------------------------------------------
 
 NAMES = [
@@ -133,15 +131,14 @@ def page(*references: str) -> bytes:
     return "".join(f'<a href="{reference}">{BAD}\n</a>\n' for reference in references).encode()
 
 
-def test_csv_is_escaped_on_a_terminal_and_exact_elsewhere(absolve: Runner) -> None:
-    Path("p.html").write_bytes(page("x\x9b\x7f"))
-    arguments = ("links", "p.html", "--url", f"http://h/{BAD}/", "--format", "csv")
+@pytest.mark.parametrize("arguments", [("links", "p.html", "-f", "csv"), ("rewrite", "p.html", "--diff")], ids=" ".join)
+def test_an_output_is_escaped_on_a_terminal_and_exact_elsewhere(absolve: Runner, arguments: tuple[str, ...]) -> None:
+    Path("p.html").write_bytes(b"\t" + page("x\x9b\x7f").replace(b"\n", b"\r\n"))
+    arguments = (*arguments, "--url", f"http://h/{BAD}/")
     shows = shown(*arguments)
-    assert is_clean(shows)
+    assert is_clean(shows.replace("\t", ""))
     assert "\\x9b" in shows
-    assert len(shows.splitlines()) == 2
-    (row,) = csv.DictReader(io.StringIO(absolve(*arguments).out.decode()))
-    assert row["reference"] == "x\x9b\x7f"
+    assert "x\x9b\x7f" in absolve(*arguments).out.decode()
 
 
 def test_json_lines_have_escapes_on_a_terminal_and_the_same_values(absolve: Runner) -> None:
@@ -157,13 +154,6 @@ def test_json_lines_have_escapes_on_a_terminal_and_the_same_values(absolve: Runn
 def test_a_binary_table_is_not_written_to_a_terminal() -> None:
     Path("p.html").write_bytes(PAGE)
     assert shown("links", "p.html", "--format", "parquet") == ""
-
-
-def test_a_diff_is_escaped_on_a_terminal_and_exact_elsewhere(absolve: Runner) -> None:
-    Path("p.html").write_bytes(b"\t" + page("x").replace(b"\n", b"\r\n"))
-    arguments = ("rewrite", "p.html", "--url", "http://h/", "--diff")
-    assert is_clean(shown(*arguments).replace("\t", ""))
-    assert BAD.encode() in absolve(*arguments).out
 
 
 # --- CSV for spreadsheets ---------------------------------------------------------------------------------------------
@@ -223,26 +213,16 @@ def test_user_information_is_masked_in_diagnostics(absolve: Runner) -> None:
     assert "secret" not in absolve(*arguments).err
 
 
-@pytest.mark.parametrize("format_", ["parquet", "sqlite", "duckdb"])
+@pytest.mark.parametrize("format_", ["parquet", "sqlite"])
 def test_user_information_is_masked_in_files_of_rows(absolve: Runner, format_: str) -> None:
     Path("p.html").write_bytes(b"<a href='x'>x</a>" * 50)
-    out = f"out.{format_}"
-    assert absolve("links", "p.html", "--url", SECRET, "-o", out).status == 0
-    assert {row[0] for row in targets(out)} == {"http://***@h.example/x"}
-
-
-def targets(path: str) -> list[tuple[str]]:
-    if path.endswith("sqlite"):
-        import sqlite3
-
-        database = sqlite3.connect(path)
-        found: list[tuple[str]] = database.execute("SELECT target FROM links").fetchall()
-        database.close()
-        return found
-    with duckdb.connect() if path.endswith("parquet") else duckdb.connect(path) as connection:
-        source = f"'{path}'" if path.endswith("parquet") else "links"
-        rows: list[tuple[str]] = connection.execute(f"SELECT target FROM {source}").fetchall()  # noqa: S608
-        return rows
+    assert absolve("links", "p.html", "--url", SECRET, "-o", f"out.{format_}").status == 0
+    if format_ == "parquet":
+        found = parquet.read_table("out.parquet")["target"].to_pylist()
+    else:
+        with closing(sqlite3.connect("out.sqlite")) as database:
+            found = [target for (target,) in database.execute("SELECT target FROM links")]
+    assert {*found} == {"http://***@h.example/x"}
 
 
 def test_user_information_is_masked_among_many_other_texts(absolve: Runner) -> None:

@@ -1,7 +1,6 @@
 """Folders with pipes, sockets, devices, dangling links and links to themselves; pipes as inputs."""
 
 import os
-import socket
 import subprocess
 import sys
 import threading
@@ -56,18 +55,6 @@ def test_a_pipe_in_a_folder_is_skipped_with_a_diagnostic(site: Path, command: tu
         assert files(Path("out")) == ["a.html", "z.html"]
 
 
-@pytest.mark.parametrize("kind", ["socket", "device"])
-def test_a_socket_or_a_device_in_a_folder_is_skipped_with_a_diagnostic(absolve: Runner, site: Path, kind: str) -> None:
-    with socket.socket(socket.AF_UNIX) as server:
-        try:
-            server.bind(str(site / "s.html")) if kind == "socket" else os.mknod(site / "s.html", 0o20666, os.makedev(1, 5))
-        except OSError:
-            pytest.skip(f"no {kind} can be made here")  # a device only by root
-        done = absolve("rewrite", "site", URL, "-o", "out")
-    assert done == (0, b"", f"note: site/s.html: special-file: skipped: a {kind}, not a regular file\n")
-    assert files(Path("out")) == ["a.html", "z.html"]
-
-
 def test_a_link_to_a_pipe_is_skipped_with_a_diagnostic(site: Path) -> None:
     (site / "sub").mkdir()
     os.mkfifo(site / "sub" / "pipe")
@@ -117,20 +104,6 @@ def test_a_pipe_in_a_list_is_skipped_with_a_diagnostic(site: Path) -> None:
     status, message = run("rewrite", "--from", "list", URL, "-o", "out")
     assert (status, message) == (3, "error: site/p.html: special-file: skipped: a pipe, not a regular file\n")
     assert files(Path("out/site")) == ["a.html", "z.html"]
-
-
-def test_a_file_removed_before_its_copy_is_the_one_reported(
-    absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (site / "b.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
-
-    def gone(_name: str, _head: bytes, _how: object) -> bool:
-        (site / "b.png").unlink(missing_ok=True)
-        return False
-
-    monkeypatch.setattr("absolve.run.rewrite_task.is_document", gone)
-    done = absolve("rewrite", "site", URL, "-o", "out")
-    assert (done.status, done.err) == (3, "error: site/b.png: not-found: No such file or directory\n")
 
 
 def test_a_pipe_named_on_the_command_line_is_read(absolve: Runner, site: Path) -> None:

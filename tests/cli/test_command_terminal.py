@@ -208,23 +208,6 @@ def test_the_log_names_the_rule_as_it_was_written(absolve: Runner, how: str) -> 
     assert (change["new"], change["rule"]) == ("http://new/x", f"{old}=http://new/x")
 
 
-@pytest.mark.parametrize("options", [(), ("-j2",), ("--in-place",), ("--verify",)], ids=str)
-def test_a_log_changes_nothing_else(absolve: Runner, options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("absolve.cli.many.WORTH_A_POOL", 1)
-    Path("site").mkdir()
-    pages = {path.name: path.read_bytes() for path in FIXTURES.iterdir() if path.suffix in {".html", ".warc"}}
-    results = []
-    for log in ((), ("--log", "log.csv")):
-        for name, data in pages.items():
-            Path("site", name).write_bytes(data)
-        where = () if "--in-place" in options else ("-o", "out")
-        assert absolve("rewrite", "site", *where, *options, *log).status == 0
-        place = Path("out" if where else "site")
-        results.append(({path.name: path.read_bytes() for path in place.iterdir()}, without_time(absolve.summary)))
-    assert results[0] == results[1]
-    assert len(Path("log.csv").read_text().splitlines()) == 1 + int(results[0][1].split()[0])
-
-
 def test_user_information_is_masked_in_the_log(absolve: Runner) -> None:
     arguments = ("rewrite", "p.html", "--url", "http://user:secret@h/", "-o", "o.html", "--log", "log.csv")
     absolve(*arguments)

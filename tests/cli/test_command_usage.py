@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 from command_runner import PAGE, PROFILE_WORDS, Runner
 
-from tests.shapes.captures import files_below
+from tests.shapes.captures import files_below, written
 
 INSIDE: Final = "output and input must be separate folders"
 RESUME: Final = "--resume needs -o FILE"
@@ -107,13 +107,10 @@ WRONG: Final = [  # a command line, and what its message says
 @pytest.fixture(autouse=True)
 def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("a.html", "b.html", "d/a.html", "site/a.html", "site/b.html", "other/site/a.html"):
-        Path(name).parent.mkdir(parents=True, exist_ok=True)
-        Path(name).write_bytes(PAGE)
+    pages = dict.fromkeys(("a.html", "b.html", "d/a.html", "site/a.html", "site/b.html", "other/site/a.html"), PAGE)
+    written(tmp_path, {**pages, "table": "a.html,http://h/\n", "moved.csv": "http://h/,http://g/\n"})
     Path("soft").symlink_to("site")
     Path("link.csv").symlink_to("a.html")
-    Path("table").write_text("a.html,http://h/\n")
-    Path("moved.csv").write_text("http://h/,http://g/\n")
 
 
 @pytest.mark.parametrize(("line", "message"), WRONG, ids=[line for line, _ in WRONG])

@@ -9,6 +9,7 @@ from absolve.run import inputs
 from absolve.run.globs import Globs
 from absolve.run.host_folders import among, on_disk
 from absolve.run.inputs import Origins
+from tests.shapes.captures import written
 
 FOUND = [
     # a file of a site, and its URL
@@ -57,9 +58,7 @@ def test_the_index_that_a_saver_wrote_above_the_hosts_is_none_of_a_site(mark: st
 
 
 def test_pictures_of_another_host_are_beside_a_site(tmp_path: Path) -> None:
-    for place in ("h.example/a.html", "c.example/i.png", "d/c.example/i.png"):
-        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / place).touch()
+    written(tmp_path, dict.fromkeys(("h.example/a.html", "c.example/i.png", "d/c.example/i.png"), b""))
     hosts = on_disk(str(tmp_path))
     assert hosts.url_of("c.example/i.png") == "http://c.example/i.png"
     assert hosts.url_of("d/c.example/i.png") is None
@@ -67,9 +66,7 @@ def test_pictures_of_another_host_are_beside_a_site(tmp_path: Path) -> None:
 
 
 def test_the_hosts_are_named_once_and_a_given_url_leaves_them_out(tmp_path: Path) -> None:
-    for number in range(12):
-        (tmp_path / f"h{number:02}.example").mkdir()
-        (tmp_path / f"h{number:02}.example" / "a.html").touch()
+    written(tmp_path, {f"h{number:02}.example/a.html": b"" for number in range(12)})
     notes: list[Diagnostic] = []
     found = list(inputs.named([str(tmp_path)], Origins(), Globs(), notes.append))
     assert [one.claim and one.claim.reference for one in found][:1] == ["http://h00.example/a.html"]

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from absolve import DocumentError, UsageError
+from absolve import DocumentError
 from absolve.core.errors import Diagnostic
 from absolve.run import inputs
 from absolve.run.globs import Globs
 from absolve.run.inputs import Input, Origins
+from tests.shapes.captures import written
 
 ROOT = "http://h/r/"
 EVERYTHING, NOTHING_KNOWN = Globs(), Origins()
@@ -19,11 +20,7 @@ EVERYTHING, NOTHING_KNOWN = Globs(), Origins()
 @pytest.fixture
 def site(tmp_path: Path) -> Path:
     """Create a folder with files at several depths."""
-    for place in ("b.html", "a/z.css", "a/é ?#%.html", "c/d/e.html", "B.html"):
-        path = tmp_path / "site" / place
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch()
-    return tmp_path / "site"
+    return written(tmp_path / "site", dict.fromkeys(("b.html", "a/z.css", "a/é ?#%.html", "c/d/e.html", "B.html"), b""))
 
 
 def places(root: Path, globs: Globs = EVERYTHING, *, follow: bool = True) -> tuple[list[str], list[str]]:
@@ -77,19 +74,6 @@ def test_a_link_inside_the_root_is_followed_once_and_never_in_a_loop(site: Path)
         [],
     )
     assert places(site, follow=False)[0] == ["B.html", "a/z.css", "a/é ?#%.html", "b.html", "c/d/e.html"]
-
-
-def test_what_is_none_of_the_site_is_left_out_with_a_diagnostic_unless_it_is_asked_for(tmp_path: Path) -> None:
-    files = ("index.html", ".git/a.html", ".well-known/a.html", "_vti_cnf/a.html", "a.html", "node_modules/q/a.html", "_sources/a.md.txt")
-    for place in (*files, "md/_sources/a.md"):
-        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / place).touch()
-    found = [".well-known/a.html", "_sources/a.md.txt", "a.html", "index.html", "md/_sources/a.md", "node_modules/q/a.html"]
-    assert places(tmp_path) == (found, ["of-saver"] * 2)
-    assert places(tmp_path, Globs(exclude=(".git", "_vti_cnf"))) == (found, [])
-    assert len(places(tmp_path, Globs(hidden=True))[0]) == 8
-    held = {one.place: one.held for one in named(tmp_path) if one.held}
-    assert held == {"_sources/a.md.txt": "in _sources", "node_modules/q/a.html": "in node_modules"}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names are bytes on Linux only")
@@ -169,13 +153,6 @@ def test_a_url_map_precedes_all_other_urls(tmp_path: Path, monkeypatch: pytest.M
 def test_a_url_map_is_what_documents_writes_with_rows_without_a_url(tmp_path: Path) -> None:
     (tmp_path / "urls.csv").write_text("document,canonical\na.html,http://h/a\nb.html,\n")
     assert list(inputs.read_url_map(str(tmp_path / "urls.csv")).urls.values()) == ["http://h/a"]
-
-
-@pytest.mark.parametrize("row", ["a.html,b,c", "a.html,b.html", "a.html,http://["])
-def test_an_invalid_url_map_is_reported_with_its_line(tmp_path: Path, row: str) -> None:
-    (tmp_path / "urls.csv").write_text(f"path,url\n{row}\n")
-    with pytest.raises(UsageError, match=r"urls\.csv:2: "):
-        inputs.read_url_map(str(tmp_path / "urls.csv"))
 
 
 # --- lists ------------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from absolve.run import outputs, special_files
+from absolve.run import outputs
 
 
 def fail_halfway(path: Path, fault: type[BaseException]) -> None:
@@ -70,27 +70,6 @@ def test_writing_through_a_symbolic_link_keeps_the_link(tmp_path: Path) -> None:
     outputs.write(tmp_path / "dangling", b"y")
     assert (tmp_path / "link").is_symlink()
     assert ((tmp_path / "real").read_bytes(), (tmp_path / "made").read_bytes()) == (b"x", b"y")
-
-
-def opened_names(number: int, folder: Path) -> list[str]:
-    """Return paths that lead to the file that is open under a number."""
-    (folder / "link").symlink_to(f"/dev/fd/{number}")
-    return [f"/dev/fd/{number}", f"/proc/self/fd/{number}", f"/proc/{os.getpid()}/fd/{number}", str(folder / "link")]
-
-
-@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="there is no /proc here")
-def test_an_open_file_is_written_where_it_is_and_not_replaced(tmp_path: Path) -> None:
-    path = tmp_path / "file"
-    with path.open("wb", buffering=0) as file:
-        file.write(b"before\n")
-        for name in opened_names(file.fileno(), tmp_path):
-            assert special_files.is_device(Path(name))
-            outputs.write(Path(name), b"x\n")
-        assert path.read_bytes() == b"before\n" + b"x\n" * 4
-        assert path.stat().st_ino == os.fstat(file.fileno()).st_ino
-        with pytest.raises(OSError, match="not a regular file"), outputs.replacing(Path(f"/dev/fd/{file.fileno()}")):
-            pass
-    assert not special_files.is_device(path)
 
 
 def test_the_same_file_is_recognized_under_every_name(tmp_path: Path) -> None:

@@ -57,11 +57,6 @@ def test_a_file_without_attributes_has_no_claims(page: Path) -> None:
     assert (document.data, document.name, document.url, document.claims) == (PAGE, str(page), None, ())
 
 
-def test_the_url_and_charset_of_the_user_are_passed_on(page: Path) -> None:
-    document = sources.read(str(page), media_type="text/css", charset="utf-8", url="http://h/")
-    assert (document.media_type, document.charset, document.url) == ("text/css", "utf-8", "http://h/")
-
-
 @pytest.mark.skipif(not hasattr(os, "setxattr"), reason="there are no extended attributes here")
 def test_the_extended_attribute_with_the_url_is_read(page: Path) -> None:
     try:

@@ -129,23 +129,11 @@ def test_a_capture_has_the_bytes_that_came(server: Server, capsys: pytest.Captur
     assert f"WARC-Target-URI: {server.url}/p%C3%A4th".encode() in data
 
 
-def test_an_archive_at_a_url_has_the_urls_of_its_records(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
-    server.answers["/w"] = [response(captures.page("http://in.example/d/", PAGE), "Content-Type: application/warc")]
-    rows = listed(f"{server.url}/w", "--kind", "navigation", capsys=capsys)
-    assert [row["target"] for row in rows] == ["http://in.example/d/x"]
-
-
 def test_the_base_is_the_url_that_was_asked_for_last(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
     server.answers["/l"] = [moved("\\d\\p2")]  # as browsers read it, in every profile
     server.answers["/d/p2"] = [page(PAGE)]
     rows = listed(f"{server.url}/l", "--kind", "image", capsys=capsys)
     assert [(row["base"], row["target"]) for row in rows] == [(f"{server.url}/d/p2", f"{server.url}/i.png")]
-
-
-def test_pages_of_one_name_on_several_hosts_are_written_apart(server: Server) -> None:
-    other = server.url.replace("127.0.0.1", "localhost")
-    assert main(["rewrite", f"{server.url}/s.css", f"{other}/s.css", f"{server.url}/d/p", "-o", "out", "-q"]) == 0
-    assert len([path for path in Path("out").rglob("*") if path.is_file()]) == 3
 
 
 def test_an_interrupted_list_of_urls_goes_on(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -411,13 +399,6 @@ def test_a_dry_run_keeps_no_cache(site: Server) -> None:
     assert Path("c").exists()
 
 
-def test_without_a_depth_the_last_line_names_it(site: Server, capsys: pytest.CaptureFixture[str]) -> None:
-    advice = "; --depth 1 also fetches the pages that this links to"
-    for more in ((), ("--depth", "1")):
-        assert main(["mirror", f"{site.url}/", "-o", "m", "--retries", "0", *more]) == 0
-        assert (advice in capsys.readouterr().err) is not bool(more)
-
-
 def test_a_start_that_is_not_there_is_an_error(site: Server, capsys: pytest.CaptureFixture[str]) -> None:
     for command in (["mirror", "-o", "m"], ["audit"]):
         assert main([*command, f"{site.url}/gone"]) == 3
@@ -514,12 +495,6 @@ def test_an_archive_without_ranges_is_asked_for_as_a_whole(tmp_path: Path, monke
     monkeypatch.chdir(tmp_path)
     with serving({"/a.warc": response(captures.page("http://h.example/", b"<a href=x>"))}) as server:
         assert [row["target"] for row in listed(f"{server.url}/a.warc", "-q", capsys=capsys)] == ["http://h.example/x"]
-
-
-def test_ranges_are_not_asked_of_private_addresses_where_these_are_denied(archive: tuple[str, list[tuple[str, str | None]]]) -> None:
-    url, asked = archive
-    assert main(["links", url, "--deny-private", "-q", "-o", "l.csv"]) == 3
-    assert asked == []
 
 
 def test_a_mirror_of_an_archive_asks_for_it_as_it_is_told(archive: tuple[str, list[tuple[str, str | None]]], capsys: pytest.CaptureFixture[str]) -> None:
