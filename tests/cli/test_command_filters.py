@@ -151,31 +151,6 @@ def test_remap_rules_come_from_options_and_from_a_file(absolve: Runner, site: Pa
     assert [path.read_bytes() for path in sorted(site.iterdir())] == [new, new]
 
 
-@pytest.mark.usefixtures("site")
-@pytest.mark.parametrize("row", ["http://a", "http://a,http://b,exact,more", "a,http://b", "(,http://b,regex"])
-def test_an_invalid_remap_rule_is_reported_with_its_line(absolve: Runner, row: str) -> None:
-    Path("moved.csv").write_text(f"http://x,http://y\n{row}\n")
-    done = absolve("rewrite", "site/a.html", "--remap=@moved.csv")
-    assert (done.status, done.out) == (2, b"")
-    assert "moved.csv:2: " in done.err
-
-
-@pytest.mark.usefixtures("site")
-def test_a_remap_rule_that_cannot_be_linear_is_reported_with_file_and_line(absolve: Runner) -> None:
-    Path("rules.csv").write_text("from,to,how\nhttp://o/(.*),http://n/\\1,regex\n(?=a)b,http://n/,regex\n")
-    done = absolve("rewrite", "site/a.html", "--remap", "@rules.csv")
-    assert (done.status, done.out) == (2, b"")
-    assert "rules.csv:3: the regex rule '(?=a)b' to 'http://n/' cannot be used: look-ahead" in done.err
-
-
-@pytest.mark.usefixtures("site")
-def test_a_remap_rule_with_ambiguous_repetition_takes_linear_time(absolve: Runner) -> None:
-    Path("rules.csv").write_text("http://o/(a|aa)+/(.*)/(.*),http://n/\\2/\\3,regex\n")
-    page = b"<a href='http://o/" + b"a" * 5000 + b"'><a href='http://o/aaa/b/c'>"
-    done = absolve("rewrite", "-", "--remap", "@rules.csv", "--jobs", "2", stdin=page)
-    assert done.out == page.replace(b"http://o/aaa/b/c", b"http://n/b/c")
-
-
 MOVED = b'<base href="/d/"><a href=x>1</a><a href=//old/a>2</a><img src=http://old/i.png><a href="#f">3</a><p id=f>http://old/'
 
 
@@ -228,29 +203,6 @@ def test_a_form_that_keeps_is_refused_with_an_empty_base_and_changes_nothing_wit
 def test_a_link_without_a_scheme_is_mapped_without_a_base(absolve: Runner, rules: list[str], new: bytes) -> None:
     done = absolve("rewrite", "-", *(f"--remap={rule}" for rule in rules), stdin=b"<a href=//old/x><a href=y>")
     assert done.out == b"<a href=%b><a href=y>" % new
-
-
-@pytest.mark.usefixtures("site")
-def test_rules_in_a_circle_and_contradictions_are_reported_with_both_lines(absolve: Runner) -> None:
-    rows = ["from,to", "http://h/a,http://h/b", "http://h/b,http://h/a", "http://h/~c,http://h/d", "http://h/%7Ec,http://h/e"]
-    Path("rules.csv").write_text("\n".join(rows))
-    Path("p.html").write_bytes(b"<a href=http://h/a>")
-    done = absolve("rewrite", "p.html", "--remap=@rules.csv")
-    assert (done.status, done.out) == (0, b"<a href=http://h/a>")
-    assert done.err.splitlines() == [
-        "warning: rules.csv:5: rule-contradicts: this rule never applies: rules.csv:4 leads the same URL elsewhere",
-        "warning: rules.csv:2: rule-loop: this rule and rules.csv:3 lead in a circle: the links in it stay",
-        "warning: p.html: rule-loop: links stay that rules lead in a circle: rules.csv:2, rules.csv:3",
-    ]
-
-
-@pytest.mark.usefixtures("site")
-def test_paths_in_a_table_of_rules_are_those_of_the_host_of_the_url(absolve: Runner) -> None:
-    Path("rules.csv").write_text("old,new,status\n/a.html,/b/,301\n/c,https://g/,301\n")
-    Path("p.html").write_bytes(b"<a href=//old/a.html><a href=../a.html><a href=/c><a href=/b/>")
-    done = absolve("rewrite", "p.html", URL, "--remap=@rules.csv", "--remap=//old=http://h", "--form=keep")
-    assert done.out == b"<a href=http://h/b/><a href=http://h/b/><a href=https://g/><a href=/b/>"
-    assert absolve("rewrite", "p.html", "--remap=@rules.csv").status == 2
 
 
 def test_the_last_line_counts_what_still_names_the_old_host(absolve: Runner, site: Path) -> None:

@@ -1,10 +1,6 @@
 """Responses of httpx, requests, Scrapy and urllib as documents; tables for pandas and polars: each by the real package."""
 
-import http.server
-import threading
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import httpx
@@ -16,40 +12,11 @@ from scrapy.http import HtmlResponse
 
 import absolve
 from absolve import arrow
+from tests.shapes.trap_server import moved, serving
+from tests.shapes.trap_server import response as sent
 
 PAGE = "<title>п</title><a href=п>".encode("koi8-r")
 FIELDS = {"Content-Type": "text/html; charset=koi8-r", "Link": "<s.css>; rel=preload"}
-
-
-class Handler(http.server.BaseHTTPRequestHandler):
-    """Redirects /old to /new/, and has one page there."""
-
-    def do_GET(self) -> None:
-        moved = self.path == "/old"
-        self.send_response(302 if moved else 200)
-        for name, value in ({"Location": "/new/"} if moved else FIELDS).items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", "0" if moved else str(len(PAGE)))
-        self.end_headers()
-        if not moved:
-            self.wfile.write(PAGE)
-
-    def log_message(self, *_: Any) -> None:  # keeps the standard error empty
-        pass
-
-
-@contextmanager
-def served() -> Iterator[str]:
-    """Yield the URL of a server on this machine that redirects once."""
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def by_httpx(url: str) -> Any:
@@ -75,7 +42,9 @@ def by_urllib(url: str) -> Any:
 
 @pytest.mark.parametrize("get", [by_httpx, by_requests, by_scrapy, by_urllib])
 def test_a_response_is_a_document_with_its_url_charset_and_header(get: Any) -> None:
-    with served() as url:
+    answers = {"/old": moved("/new/"), "/new/": sent(PAGE, *(f"{name}: {value}" for name, value in FIELDS.items()))}
+    with serving(answers) as server:
+        url = server.url
         response = get(url)
         document = absolve.document_of(response)
         if get is by_urllib:

@@ -382,16 +382,6 @@ def test_too_few_file_descriptors_are_no_hang_and_no_traceback(site: Server, mos
     assert run.stdout or run.stderr.count(b"\n") < 45
 
 
-def test_redirects_without_an_end_are_one_finding(site: Server, capsys: pytest.CaptureFixture[str]) -> None:
-    site.answers["/"] = [page(b"<a href=/to/0>x</a>")]
-    site.answers |= {f"/to/{number}": [moved(f"/to/{number + 1}")] for number in range(30)}
-    assert main(["check", f"{site.url}/", "--depth", "1", "--retries", "0", "-f", "jsonl"]) == 1
-    shown = capsys.readouterr()
-    rows = [json.loads(line) for line in shown.out.splitlines()]
-    assert [row["verdict"] for row in rows if row["table"] == "links"] == ["loop"]
-    assert f"warning: {site.url}/to/0: redirects: more than 20 redirects" in shown.err
-
-
 def test_a_dry_run_keeps_no_cache(site: Server) -> None:
     assert main(["rewrite", f"{site.url}/a/", "-n", "--cache", "c", "-q"]) == 0
     assert not Path("c").exists()
