@@ -14,7 +14,7 @@ from absolve.inventory import link_rows
 from absolve.rewriting import rewriter
 from absolve.run.inputs import Input
 from absolve.run.load import ReadOptions, Segment, each, stretches
-from tests.shapes.captures import zipped
+from tests.shapes.captures import page, zipped
 
 DEFAULTS = Settings()
 PAGE = b'<a href="x">'
