@@ -3,7 +3,6 @@
 import importlib
 import inspect
 import pydoc
-import rlcompleter
 import subprocess
 import sys
 from types import ModuleType
@@ -43,22 +42,10 @@ def test_a_public_name_can_be_imported_and_has_a_text_for_help(name: str) -> Non
     assert name in dir(absolve)
 
 
-def test_completion_offers_the_functions() -> None:
-    completer = rlcompleter.Completer({"absolve": absolve})
-    offered = [completer.complete("absolve.re", number) for number in range(5)]
-    assert [found and found.rstrip("()") for found in offered] == [
-        *("absolve.remap", "absolve.resolve", "absolve.rewrite", "absolve.rewrite_file", None)
-    ]
-    offered = [completer.complete("absolve.core", number) for number in range(2)]
-    assert offered == [None, None]
-
-
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'rewrites'"):
         absolve.rewrites  # type: ignore[attr-defined]  # noqa: B018 - its error is tested
 
-
-# --- a missing package ------------------------------------------------------------------------------------------------
 
 MISSING = {
     "import absolve.arrow": ("pyarrow", "absolve[parquet]"),

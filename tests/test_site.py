@@ -45,9 +45,6 @@ def test_every_example_of_a_page_runs_and_prints_the_shown_output(
     assert run_page(DOCS / page, tmp_path)
 
 
-# --- codes ------------------------------------------------------------------------------------------------------------
-
-
 def test_every_code_and_format_is_described_and_every_described_code_is_there() -> None:
     assert list(CODES["problem"]) == list(PROBLEMS)
     assert list(CODES["verdict"]) == list(verdicts.VERDICTS)
@@ -119,9 +116,6 @@ def test_every_fault_and_note_of_a_mirror_is_described() -> None:
     paths = (ROOT / "src/absolve/mirror").glob("*.py")
     notes = {code for path in paths for code in re.findall(r'(?:note\(resolved|Note\(entity, \S+), "([a-z-]+)"', path.read_text("utf-8"))}
     assert notes <= CODES["note"].keys()
-
-
-# --- columns, options -------------------------------------------------------------------------------------------------
 
 
 def test_every_column_is_described() -> None:

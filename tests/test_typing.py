@@ -51,9 +51,6 @@ WRONG: Final = {  # a line after the imports -> the name or word that the error 
 }
 
 
-# --- the types have the words of the code -----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("words", "of_code"),
     [
@@ -95,9 +92,6 @@ def test_a_typed_option_takes_the_words_of_the_command_line() -> None:
         for name, hint in get_type_hints(kind).items():
             if name not in {"headers", "on_diagnostic"}:
                 assert words_of(hint) in ({*called(rows[name].choices or rows[name].words)}, set()), name
-
-
-# --- tasks ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.stem)

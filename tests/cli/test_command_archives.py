@@ -36,9 +36,6 @@ def archive(tmp_path: Path) -> Path:
 NEW = record(ABSOLUTE) * 3
 
 
-# --- unchanged documents ----------------------------------------------------------------------------------------------
-
-
 def test_an_archive_in_which_nothing_changes_is_not_touched(absolve: Runner, tmp_path: Path) -> None:
     path = tmp_path / "x.warc.gz"
     path.write_bytes(gzip.compress(record(ABSOLUTE)) * 2)
@@ -47,9 +44,6 @@ def test_an_archive_in_which_nothing_changes_is_not_touched(absolve: Runner, tmp
     assert (path.read_bytes(), path.stat().st_ino) == (before[0], before[1].st_ino)
     assert list(tmp_path.iterdir()) == [path]
     assert absolve("rewrite", path).out == before[0]
-
-
-# --- changes ----------------------------------------------------------------------------------------------------------
 
 
 def test_an_archive_may_come_from_the_standard_input(absolve: Runner) -> None:
@@ -69,9 +63,6 @@ def test_rows_of_many_records_are_written_in_batches(
 @pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="there is no /dev/stdout")
 def test_an_archive_can_be_written_to_a_device(absolve: Runner, archive: Path) -> None:
     assert absolve.process("rewrite", archive, "-o", "/dev/stdout").out == NEW
-
-
-# --- errors -----------------------------------------------------------------------------------------------------------
 
 
 def test_a_record_that_fails_verification_stays_and_the_others_are_rewritten(
@@ -97,8 +88,6 @@ def test_a_missing_base_is_reported_once_for_all_records(absolve: Runner, tmp_pa
     assert absolve("links", path).err.count("no-base") == 1
 
 
-# --- memory -----------------------------------------------------------------------------------------------------------
-
 MB = 1 << 20
 
 
@@ -116,9 +105,6 @@ def test_an_archive_of_100_mb_takes_less_than_100_mb_of_memory(
     status, memory = absolve.measured(command, path, "-q", "-o", tmp_path / "out.jsonl")
     assert status == 0
     assert memory < 100 * MB
-
-
-# --- many processes ---------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture

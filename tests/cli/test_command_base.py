@@ -85,13 +85,6 @@ def test_base_shows_every_claim_with_its_outcome(absolve: Runner) -> None:
     assert "-:2: unsuitable-base: " in done.err
 
 
-def test_a_long_url_is_folded_in_the_box_and_complete_below(absolve: Runner) -> None:
-    url = "http://h/" + "x" * 500
-    lines = absolve("base", "-", "--url", url).lines
-    assert max(map(len, lines[1:-1])) <= 80
-    assert url in lines[-1]
-
-
 @pytest.mark.parametrize("columns", [20, 40, 59, 60, 80, 132])
 def test_the_drawing_fits_the_screen_and_has_boxes_if_there_is_room(columns: int) -> None:
     page = f"<base href='/{'dir/' * 20}'><iframe srcdoc='<a href=x>'>"

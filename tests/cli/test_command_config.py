@@ -42,13 +42,6 @@ def test_the_configuration_file_is_found_in_this_folder_or_one_above(absolve: Ru
     assert b"data-src=http://h/y.png" in absolve("rewrite", "page.html").out
 
 
-@pytest.mark.parametrize("text", ["[tool.other]\nurl = 'http://g/'", "this is no TOML"])
-def test_a_pyproject_without_our_table_is_ignored(absolve: Runner, text: str) -> None:
-    Path("../absolve.toml").write_text("url = 'http://h/'")
-    Path("pyproject.toml").write_text(text)
-    assert b"href=http://h/z" in absolve("rewrite", "page.html").out
-
-
 def test_the_command_line_overrides_the_configuration_lists_included(absolve: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("absolve.toml").write_text("url = 'http://h/'\nkind = ['media', 'script']\n[rewrite]\nin-place = true\n")
     monkeypatch.setenv("ABSOLVE_CONFIG", "absolve.toml")

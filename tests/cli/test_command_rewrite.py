@@ -65,13 +65,6 @@ def test_a_copy_of_a_read_only_page_can_be_written_again(absolve: Runner, page: 
     assert [absolve("rewrite", page, "-o", out).status for _ in "12"] == [0, 0]
 
 
-def test_several_inputs_go_into_a_folder_by_their_names(absolve: Runner, page: Path, tmp_path: Path) -> None:
-    other = page.with_name("other.html")
-    other.write_bytes(PAGE)
-    assert absolve("rewrite", page, other, "-o", tmp_path / "new" / "folder").status == 0
-    assert sorted(path.name for path in (tmp_path / "new" / "folder").iterdir()) == ["other.html", "page.html"]
-
-
 @pytest.mark.parametrize("out", ["folder", "made/"])
 def test_one_input_goes_into_a_folder_that_exists_or_whose_name_ends_with_a_slash(
     absolve: Runner, page: Path, tmp_path: Path, out: str
@@ -187,14 +180,6 @@ def test_the_diff_of_one_long_line_takes_linear_time(absolve: Runner, tmp_path: 
     assert len(absolve("rewrite", path, "--url", "http://h/", "--diff").lines) == 7
 
 
-def test_json_ld_is_rewritten_with_its_option(absolve: Runner, tmp_path: Path) -> None:
-    data = b'{"@context": "https://schema.org", "url": "x"}'
-    path = tmp_path / "a.jsonld"
-    path.write_bytes(data)
-    assert absolve("rewrite", path, "--url", "http://h/").out == data
-    assert absolve("rewrite", path, "--url", "http://h/", "--json-ld").out == data.replace(b'"x"', b'"http://h/x"')
-
-
 def test_a_file_of_an_unsupported_format_is_copied_with_a_diagnostic(absolve: Runner, page: Path, tmp_path: Path) -> None:
     script, image = tmp_path / "x.js", tmp_path / "x.png"
     script.write_bytes(b"document.write('<a href=x>')")
@@ -210,15 +195,6 @@ def test_a_file_of_an_unsupported_format_is_copied_with_a_diagnostic(absolve: Ru
     for path, data in ((script, script.read_bytes()), (image, image.read_bytes()), (page, ABSOLUTE)):
         assert (tmp_path / "out" / path.name).read_bytes() == data
     assert absolve("rewrite", "--media-type", "text/html", script, "--url", "http://h/").out.count(b"http://h/x") == 1
-
-
-def test_plain_text_on_the_standard_input_is_unchanged(absolve: Runner) -> None:
-    done = absolve("rewrite", stdin=b"plain text")
-    assert (done.status, done.out, done.err.partition(" (")[0]) == (
-        0,
-        b"plain text",
-        "warning: -: unknown-media-type: unsupported format, plain text: left unchanged",
-    )
 
 
 def test_companions_are_counted_in_the_last_line(absolve: Runner, tmp_path: Path) -> None:

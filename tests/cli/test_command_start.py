@@ -61,24 +61,6 @@ def test_a_run_over_one_page_imports_only_modules_it_needs(
         assert (output if "-o" in arguments else page).read_bytes() == ABSOLUTE
 
 
-def test_garbage_collection_is_enabled_when_the_work_begins() -> None:
-    code = """
-import gc
-from absolve import cli
-from absolve.cli.commands import COMMANDS, Command
-COMMANDS["state"] = Command("say whether garbage is collected", "state:run")
-import sys, types
-sys.modules["absolve.cli.state"] = state = types.ModuleType("state")
-state.run = lambda options, report: print(gc.isenabled(), gc.get_freeze_count() > 1000)
-gc.disable() if sys.argv[2:] else None
-given = None if len(sys.argv) == 2 else ["state"]
-assert cli.main(given) == 0
-"""
-    for arguments, message in ((["state"], "True True\n"), (["state", "as it was"], "False False\n")):
-        done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, check=True, text=True)
-        assert done.stdout == message
-
-
 @pytest.mark.parametrize("arguments", [["--version"], ["resolve", "http://h.example/", "x"]], ids=" ".join)
 @pytest.mark.parametrize("state", ["enable", "disable"])
 def test_main_restores_the_state_of_garbage_collection(arguments: list[str], state: str) -> None:

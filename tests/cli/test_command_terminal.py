@@ -10,7 +10,6 @@ import pytest
 from command_runner import FIXTURES, Runner, on_terminal
 
 from absolve.cli import diff
-from absolve.run.inputs import Input
 from tests.shapes.captures import page
 
 URL = "--url=http://h/d/"
@@ -255,26 +254,6 @@ def test_an_interrupted_list_goes_on_and_is_the_same(
     assert without_time(absolve.summary) == without_time(summary)
     assert not list(Path(os.environ["XDG_STATE_HOME"]).rglob("*.sqlite*"))
     assert "skipped" not in absolve(*command).err  # a complete list begins again
-
-
-def test_an_interrupt_keeps_what_is_done(absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from absolve.run.state import State
-
-    ended = State.ended
-
-    def interrupted(self: State, input_: Input, *, is_done: bool) -> None:
-        ended(self, input_, is_done=is_done)
-        if str(input_).count("d.html"):
-            raise KeyboardInterrupt
-
-    command = ("links", site, URL, "-o", "l.csv", "--resume", "-j1")
-    monkeypatch.setattr(State, "ended", interrupted)
-    assert absolve(*command).status == 130
-    assert not Path("l.csv").exists()
-    monkeypatch.setattr(State, "ended", ended)
-    assert absolve(*command).err.endswith("absolve: 4 skipped: done by an earlier run\n")
-    absolve("links", site, URL, "-o", "whole.csv")
-    assert Path("l.csv").read_bytes() == Path("whole.csv").read_bytes()
 
 
 @pytest.mark.parametrize("change", ["file", "option", "url"])

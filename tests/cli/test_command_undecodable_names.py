@@ -91,8 +91,3 @@ def test_a_mirror_is_made_of_files_whose_names_are_not_utf8() -> None:
         assert ran("mirror", given, *known, "-o", out)[0] == 0
         assert ran("mirror", "--check", out)[0] in {0, 1}
     assert Path("m", "h", "d", "caf%E9.html").is_file()
-
-
-def test_names_that_are_not_utf8_are_in_the_log(tmp_path: Path) -> None:
-    assert ran("rewrite", NAME, "--url", URL, "--log", "log.csv", "-o", tmp_path / "out.html")[0] == 0
-    assert "caf\ufffd.html," in Path("log.csv").read_text(encoding="utf-8")

@@ -1,7 +1,6 @@
 """Inputs: folders, lists, and the URLs known for their files."""
 
 import os
-import sys
 from pathlib import Path
 
 import pytest
@@ -32,9 +31,6 @@ def places(root: Path, globs: Globs = EVERYTHING, *, follow: bool = True) -> tup
 
 def named(*names: object, origins: Origins = NOTHING_KNOWN) -> list[Input]:
     return list(inputs.named([str(name) for name in names], origins, Globs(), lambda _: None))
-
-
-# --- folders ----------------------------------------------------------------------------------------------------------
 
 
 def test_an_empty_folder_has_no_inputs(tmp_path: Path) -> None:
@@ -76,15 +72,6 @@ def test_a_link_inside_the_root_is_followed_once_and_never_in_a_loop(site: Path)
     assert places(site, follow=False)[0] == ["B.html", "a/z.css", "a/é ?#%.html", "b.html", "c/d/e.html"]
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="names are bytes on Linux only")
-def test_a_name_that_is_not_utf_8_is_an_input_and_its_url_has_its_bytes(tmp_path: Path) -> None:
-    (tmp_path / os.fsdecode(b"\xff.html")).touch()
-    (found,) = named(tmp_path, origins=Origins(ROOT, is_site=True))
-    assert os.fsencode(found.place) == b"\xff.html"
-    assert found.url == f"{ROOT}%FF.html"
-    assert Path(found.name).is_file()
-
-
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
 def test_an_unreadable_folder_is_reported_and_the_rest_continues(site: Path) -> None:
     (site / "a").chmod(0)
@@ -102,9 +89,6 @@ def test_one_folder_maps_to_the_output_itself_and_several_to_their_names(site: P
         "a/z.css", "a/é ?#%.html", "page.html",
     ]  # fmt: skip
     assert [found.found for found in several] == [True] * 7 + [False]
-
-
-# --- URLs of inputs ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.skipif(not hasattr(os, "O_DIRECTORY"), reason="so long paths are of POSIX systems")
@@ -153,9 +137,6 @@ def test_a_url_map_precedes_all_other_urls(tmp_path: Path, monkeypatch: pytest.M
 def test_a_url_map_is_what_documents_writes_with_rows_without_a_url(tmp_path: Path) -> None:
     (tmp_path / "urls.csv").write_text("document,canonical\na.html,http://h/a\nb.html,\n")
     assert list(inputs.read_url_map(str(tmp_path / "urls.csv")).urls.values()) == ["http://h/a"]
-
-
-# --- lists ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

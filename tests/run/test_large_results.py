@@ -41,9 +41,6 @@ def becomes() -> bytes:
     return absolve.rewrite(PAGE)
 
 
-# --- the pieces -------------------------------------------------------------------------------------------------------
-
-
 def pieces(data: bytes, made: Sequence[Edit], at_once: int = 1000) -> tuple[list[bytes], bytes, Splicer]:
     """Return the spilled chunks and the rest, for edits that arrive in batches of this size."""
     spilled: list[bytes] = []
@@ -89,9 +86,6 @@ def test_a_long_base_is_spilled_before_the_second_link(reference: str) -> None:
     rest = rewriter.rewrite(entity, None, spilled.append)
     assert b"".join([*spilled, rest]) == absolve.rewrite(page, charset="utf-8", max_url=4 * MEGABYTE)
     assert max(map(len, spilled)) < 8 * MEGABYTE
-
-
-# --- the command ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("page", [PAGE, SMALL])

@@ -72,20 +72,6 @@ def test_writing_through_a_symbolic_link_keeps_the_link(tmp_path: Path) -> None:
     assert ((tmp_path / "real").read_bytes(), (tmp_path / "made").read_bytes()) == (b"x", b"y")
 
 
-def test_the_same_file_is_recognized_under_every_name(tmp_path: Path) -> None:
-    page, other = tmp_path / "page", tmp_path / "other"
-    page.touch()
-    other.touch()
-    (tmp_path / "soft").symlink_to(page)
-    (tmp_path / "hard").hardlink_to(page)
-    assert outputs.clash([other, tmp_path / "none"], [str(page), "-", "none"]) is None
-    assert outputs.clash([Path(os.devnull)], [os.devnull]) is None
-    for name in ("page", "soft", "hard", f"../{tmp_path.name}/page"):
-        assert outputs.clash([other, tmp_path / name], ["none", str(page)]) == (tmp_path / name, str(page))
-
-
-# --- privileges -------------------------------------------------------------------------------------------------------
-
 PRIVILEGED = 0o6755 | stat.S_ISVTX
 
 

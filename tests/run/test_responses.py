@@ -4,7 +4,6 @@ import urllib.request
 from typing import Any
 
 import httpx
-import polars as pl
 import pytest
 import requests
 from itemadapter import ItemAdapter
@@ -67,9 +66,6 @@ def test_something_else_is_a_type_error(wrong: Any) -> None:
         absolve.document_of(wrong)
 
 
-# --- tables -----------------------------------------------------------------------------------------------------------
-
-
 def table() -> Any:
     return arrow.links("<base href=/b/><a href=x><img src=y>", url="http://h/")
 
@@ -79,10 +75,3 @@ def test_pandas_reads_the_table() -> None:
     assert list(frame.columns) == list(absolve.Row._fields)
     assert frame[frame.kind == "image"].target.tolist() == ["http://h/b/y"]
     assert frame.base_layer.tolist() == ["retrieval", "embedded", "embedded"]
-
-
-def test_polars_reads_the_table() -> None:
-    frame = pl.from_arrow(table())
-    assert frame.columns == list(absolve.Row._fields)
-    assert frame.filter(pl.col("kind") == "image")["target"].to_list() == ["http://h/b/y"]
-    assert frame["problems"].to_list() == [["relative-base"], [], []]
