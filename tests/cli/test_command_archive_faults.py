@@ -66,6 +66,16 @@ def test_a_broken_record_stays_and_is_reported_by_offset(
     assert listed == 2 or (listed == 3 and code in {"wrong-chunk", "truncated", "broken"})
 
 
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_a_record_cut_off_stays_and_is_reported_with_its_first_byte(
+    absolve: Runner, tmp_path: Path, pack: Callable[[bytes], bytes]
+) -> None:
+    before, broken = pack(record(PAGE, GOOD)), pack(record(PAGE))[:-40]
+    (tmp_path / "x.warc").write_bytes(before + broken)
+    done = absolve("rewrite", tmp_path / "x.warc")
+    assert (done.status, done.out.endswith(broken), f"at byte {len(before)}\n" in done.err) == (3, True, True), done.err
+
+
 def test_size_limits_apply_to_each_record_not_to_the_archive(
     absolve: Runner, tmp_path: Path, limited: Callable[..., list[str]]
 ) -> None:
