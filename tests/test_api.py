@@ -1,7 +1,6 @@
 """The library: bytes or text in, the same type out, and errors that name the argument at fault."""
 
 import re
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
@@ -11,7 +10,6 @@ import absolve
 from absolve import AbsolveError, Document, UsageError, api
 from absolve.core.model import Part
 from absolve.document.walk import inners, walk
-from tests.shapes.scale import not_traced
 
 URL = "http://doc.example/dir/page.html"
 PAGE = "<a href=x>é</a>"
@@ -119,18 +117,6 @@ def test_inner_documents_that_stay_unchanged_are_walked_only_for_a_policy() -> N
     assert len(inside) == len(list(inners(walk(document, settings)))) == 1
     assert not list(inners(walk(document, settings, for_rewrite=True)))
     assert list(inners(walk(document, settings._replace(json_ld=True), for_rewrite=True)))
-
-
-@not_traced
-def test_pages_need_no_openssl() -> None:
-    code = """
-import sys, absolve
-page = "<base href=b/><a href='../x y'><img srcset='a 1x, b 2x'><p style='background: url(z)'>"
-absolve.rewrite(page, url="http://h.example/")
-assert len(list(absolve.links(page, url="http://h.example/"))) == 5
-assert "hashlib" not in sys.modules  # 4 MB with it
-"""
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_threads_rewrite_and_list_at_the_same_time() -> None:

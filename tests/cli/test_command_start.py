@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from absolve.core import lazy_regex
 from tests.shapes.scale import not_traced
 
 PAGE = b"<title>&uuml;</title><a href='b?c&amp;d'><a href=\"e?f&g=h\"><img src=//i.example/>"
@@ -81,20 +80,3 @@ def test_a_run_with_duckdb_prints_nothing_when_the_process_ends(
     assert done.returncode == (0 if condition == "valid" else 2)
     assert "leak" not in done.stderr
     assert condition == "invalid" or not done.stderr
-
-
-def test_a_lazy_pattern_is_compiled_on_first_use() -> None:
-    found = lazy_regex.pattern(rb"(a+)")
-    assert found.pattern == rb"(a+)"
-    for _ in range(2):
-        match = found.fullmatch(b"aa")
-        assert match is not None
-        assert match[1] == b"aa"
-    assert found.groups == 1
-    broken = lazy_regex.pattern("(")
-    with pytest.raises(Exception, match="unterminated"):
-        broken.search("")
-    with pytest.raises(AttributeError):
-        _ = found.nothing  # type: ignore[attr-defined]
-    with pytest.raises(AttributeError):
-        _ = found.__nothing__  # type: ignore[attr-defined]
