@@ -60,13 +60,10 @@ def test_a_media_type_may_carry_a_charset() -> None:
     assert next(absolve.links(page, media_type="text/html;charset=utf-8", charset="koi8-r")).reference == "п"
 
 
-@pytest.mark.parametrize(
-    ("option", "value"),
-    [
-        *(("profile", "rfc9999"), ("fragments", "drop"), ("base", "remove"), ("charset", "klingon")),
-        *(("url", value) for value in ("", "page.html", "/x", "//h/", "http://[x", "http://[", "http://a b/", "http://h:x/")),
-    ],
-)
+@pytest.mark.parametrize(("option", "value"), [
+    *(("profile", "rfc9999"), ("fragments", "drop"), ("base", "remove"), ("charset", "klingon")),
+    *(("url", value) for value in ("", "page.html", "/x", "//h/", "http://[x", "http://[", "http://a b/", "http://h:x/")),
+])
 def test_an_unknown_value_is_named_in_the_error(option: str, value: str) -> None:
     with pytest.raises(UsageError, match=re.escape(repr(value))):
         absolve.rewrite(PAGE.encode(), **{option: value})  # type: ignore[call-overload]

@@ -87,16 +87,13 @@ def test_size_limits_apply_to_each_record_not_to_the_archive(
 
 
 @pytest.mark.parametrize("compressed", [False, True])
-@pytest.mark.parametrize(
-    ("command", "place"),
-    [
-        ("rewrite", "absolve.run.load.walk"),
-        ("rewrite", "absolve.run.rewrite_task.new_bytes"),
-        ("rewrite --dry-run", "absolve.run.rewrite_task.new_bytes"),
-        ("links", "absolve.run.load.walk"),
-        ("links", "absolve.inventory.link_rows.fill"),
-    ],
-)
+@pytest.mark.parametrize(("command", "place"), [
+    ("rewrite", "absolve.run.load.walk"),
+    ("rewrite", "absolve.run.rewrite_task.new_bytes"),
+    ("rewrite --dry-run", "absolve.run.rewrite_task.new_bytes"),
+    ("links", "absolve.run.load.walk"),
+    ("links", "absolve.inventory.link_rows.fill"),
+])
 def test_an_internal_error_leaves_only_its_record_unchanged(
     absolve: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, place: str, compressed: bool
 ) -> None:

@@ -51,14 +51,11 @@ def test_base_draws_the_boxes_of_the_rfc(absolve: Runner) -> None:
     assert (done.status, done.err) == (0, "")
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("default", "base URL: none: relative links are left unchanged"),
-        ("embedded", "base URL: http://example.com/embedded/ (embedded: base element, line 4)"),
-        ("retrieval", "base URL: http://example.com/retrieval/saved.html?1 (retrieval: saved from url comment, line 2)"),
-    ],
-)
+@pytest.mark.parametrize(("name", "message"), [
+    ("default", "base URL: none: relative links are left unchanged"),
+    ("embedded", "base URL: http://example.com/embedded/ (embedded: base element, line 4)"),
+    ("retrieval", "base URL: http://example.com/retrieval/saved.html?1 (retrieval: saved from url comment, line 2)"),
+])
 def test_base_names_the_layer_that_gives_the_base(absolve: Runner, name: str, message: str) -> None:
     lines = absolve("base", FIXTURES / f"{name}.html").lines
     assert message in lines

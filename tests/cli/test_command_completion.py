@@ -14,19 +14,15 @@ from absolve.urls import PROFILES
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
-@pytest.mark.parametrize(
-    ("words", "found"),
-    [
-        (["absolve", "re"], ["resolve", "rewrite"]),
-        (["absolve", "rewrite", "--fra"], ["--fragments"]),
-        (["absolve", "links", "--profile", "rfc"], [name for name in PROFILES if name.startswith("rfc")]),
-        (["absolve", "links", "--format", "js"], ["json", "jsonl"]),
-        (["absolve", "rewrite", "--kind", "f"], ["feed", "font", "form", "frame"]),
-        (["absolve", "links", "--scope", "in"], ["internal"]),
-        (["absolve", "links", "--fail-on", "a"], ["above-root", "any"]),
-    ],
-    ids=" ".join,
-)
+@pytest.mark.parametrize(("words", "found"), [
+    (["absolve", "re"], ["resolve", "rewrite"]),
+    (["absolve", "rewrite", "--fra"], ["--fragments"]),
+    (["absolve", "links", "--profile", "rfc"], [name for name in PROFILES if name.startswith("rfc")]),
+    (["absolve", "links", "--format", "js"], ["json", "jsonl"]),
+    (["absolve", "rewrite", "--kind", "f"], ["feed", "font", "form", "frame"]),
+    (["absolve", "links", "--scope", "in"], ["internal"]),
+    (["absolve", "links", "--fail-on", "a"], ["above-root", "any"]),
+], ids=" ".join)
 def test_bash_completes_commands_and_options(absolve: Runner, words: list[str], found: list[str]) -> None:
     script = absolve("completion", "bash").out.decode()
     ask = f"COMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}; _shtab_absolve; echo \"${{COMPREPLY[@]}}\""
@@ -36,14 +32,11 @@ def test_bash_completes_commands_and_options(absolve: Runner, words: list[str], 
 
 
 @pytest.mark.skipif(shutil.which("fish") is None, reason="there is no fish here")
-@pytest.mark.parametrize(
-    ("line", "found"),
-    [
-        ("absolve re", ["resolve", "rewrite"]),
-        ("absolve rewrite --fra", ["--fragments"]),
-        ("absolve links --profile rfc", [name for name in PROFILES if name.startswith("rfc")]),
-    ],
-)
+@pytest.mark.parametrize(("line", "found"), [
+    ("absolve re", ["resolve", "rewrite"]),
+    ("absolve rewrite --fra", ["--fragments"]),
+    ("absolve links --profile rfc", [name for name in PROFILES if name.startswith("rfc")]),
+])
 def test_fish_completes_commands_and_options(absolve: Runner, tmp_path: Path, line: str, found: list[str]) -> None:
     (tmp_path / "absolve.fish").write_bytes(absolve("completion", "fish").out)
     ask = f"source {tmp_path}/absolve.fish; complete -C '{line}'"

@@ -46,22 +46,19 @@ def test_no_option_that_writes_runs_or_connects_is_harmless() -> None:
 
 
 @pytest.mark.parametrize("place", ["absolve.toml", "../absolve.toml", "pyproject.toml", "../pyproject.toml"])
-@pytest.mark.parametrize(
-    ("command", "text"),
-    [
-        ("rewrite", "output = 'victim.html'"),
-        ("rewrite", "log = 'victim.html'"),
-        ("rewrite", "in-place = true\nbackup = '.html'"),
-        ("rewrite", "in-place = true\nresume = true"),
-        ("rewrite", "remap = '@victim.html'"),
-        ("rewrite", "remap = '//h=javascript:alert(1)//'"),
-        ("rewrite", "url-map = 'victim.html'"),
-        ("rewrite", "from = 'victim.html'"),
-        ("rewrite", "output = 12"),  # an ignored option is not even validated
-        ("links", "output = 'victim.html'"),
-        ("links", "sql = 'FROM links'"),
-    ],
-)
+@pytest.mark.parametrize(("command", "text"), [
+    ("rewrite", "output = 'victim.html'"),
+    ("rewrite", "log = 'victim.html'"),
+    ("rewrite", "in-place = true\nbackup = '.html'"),
+    ("rewrite", "in-place = true\nresume = true"),
+    ("rewrite", "remap = '@victim.html'"),
+    ("rewrite", "remap = '//h=javascript:alert(1)//'"),
+    ("rewrite", "url-map = 'victim.html'"),
+    ("rewrite", "from = 'victim.html'"),
+    ("rewrite", "output = 12"),  # an ignored option is not even validated
+    ("links", "output = 'victim.html'"),
+    ("links", "sql = 'FROM links'"),
+])
 def test_a_discovered_file_cannot_make_a_run_write_execute_or_connect(
     absolve: Runner, command: str, text: str, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

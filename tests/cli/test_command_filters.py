@@ -25,16 +25,13 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.usefixtures("site")
-@pytest.mark.parametrize(
-    ("options", "found"),
-    [
-        ([], ["x", "i.png", "http://g/", "x"]),
-        (["--kind", "image"], ["i.png"]),
-        (["--kind", "image,navigation", "--scope", "internal"], ["x", "i.png", "x"]),
-        (["--kind=image", "--kind=script", "--scope=external"], []),
-        (["--problem", "unresolved"], []),
-    ],
-)
+@pytest.mark.parametrize(("options", "found"), [
+    ([], ["x", "i.png", "http://g/", "x"]),
+    (["--kind", "image"], ["i.png"]),
+    (["--kind", "image,navigation", "--scope", "internal"], ["x", "i.png", "x"]),
+    (["--kind=image", "--kind=script", "--scope=external"], []),
+    (["--problem", "unresolved"], []),
+])
 def test_only_rows_that_pass_all_filters_are_listed(absolve: Runner, options: list[str], found: list[str]) -> None:
     done = absolve("links", "site/a.html", URL, *options)
     assert [json.loads(line)["reference"] for line in done.lines] == found
@@ -45,15 +42,12 @@ COUNTED = "SELECT target, count(*) AS n FROM links GROUP BY target ORDER BY n DE
 
 
 @pytest.mark.usefixtures("site")
-@pytest.mark.parametrize(
-    ("more", "output"),
-    [
-        ((), "target\tn\nhttp://h/d/x\t4\nhttp://g/\t2\n"),
-        (("-f", "csv"), "target,n\nhttp://h/d/x,4\nhttp://g/,2\n"),
-        (("-f", "jsonl", "-j2"), '{"target": "http://h/d/x", "n": 4}\n{"target": "http://g/", "n": 2}\n'),
-        (("--kind", "image"), "target\tn\nhttp://h/d/i.png\t2\n"),
-    ],
-)
+@pytest.mark.parametrize(("more", "output"), [
+    ((), "target\tn\nhttp://h/d/x\t4\nhttp://g/\t2\n"),
+    (("-f", "csv"), "target,n\nhttp://h/d/x,4\nhttp://g/,2\n"),
+    (("-f", "jsonl", "-j2"), '{"target": "http://h/d/x", "n": 4}\n{"target": "http://g/", "n": 2}\n'),
+    (("--kind", "image"), "target\tn\nhttp://h/d/i.png\t2\n"),
+])
 def test_a_query_reads_the_rows_of_all_inputs(absolve: Runner, more: tuple[str, ...], output: str) -> None:
     done = absolve("links", "site", URL, "--sql", COUNTED, *more)
     assert (done.status, done.out.decode()) == (0, output)
@@ -90,15 +84,12 @@ def test_the_result_of_a_query_has_the_types_of_its_columns_where_the_first_row_
 
 
 @pytest.mark.usefixtures("site")
-@pytest.mark.parametrize(
-    ("query", "options", "error"),
-    [
-        ("SELECT 1 AS a, 2 AS a", ("-o", "r.csv"), "two columns are named 'a'"),
-        ("SELECT 1 AS a, 2 AS a", ("-f", "json"), "two columns are named 'a'"),
-        ("SELECT 1 AS a, 2 AS A", ("-o", "r.sqlite"), "two columns are named 'a'"),
-        ("SELECT 9223372036854775808::HUGEINT", ("-o", "r.parquet"), "too large for a column"),
-    ],
-)
+@pytest.mark.parametrize(("query", "options", "error"), [
+    ("SELECT 1 AS a, 2 AS a", ("-o", "r.csv"), "two columns are named 'a'"),
+    ("SELECT 1 AS a, 2 AS a", ("-f", "json"), "two columns are named 'a'"),
+    ("SELECT 1 AS a, 2 AS A", ("-o", "r.sqlite"), "two columns are named 'a'"),
+    ("SELECT 9223372036854775808::HUGEINT", ("-o", "r.parquet"), "too large for a column"),
+])
 def test_a_result_that_a_format_cannot_have_is_an_error(absolve: Runner, query: str, options: tuple[str, ...], error: str) -> None:
     done = absolve("links", "site", "--sql", query, *options)
     assert (done.status, error in done.err) == (2, True)
@@ -106,14 +97,11 @@ def test_a_result_that_a_format_cannot_have_is_an_error(absolve: Runner, query: 
 
 
 @pytest.mark.usefixtures("site")
-@pytest.mark.parametrize(
-    "query",
-    [
-        *("FROM nothing", "SELECT colour FROM links", "SELECT", "", "FROM links; FROM links", "DROP TABLE links"),
-        *("COPY links TO 'x.csv'", "ATTACH 'x.db'", "INSTALL httpfs", "SET threads = 9", "FROM read_text('site/a.html')"),
-        pytest.param("SELECT '\udcff'", id="not UTF-8"),
-    ],
-)
+@pytest.mark.parametrize("query", [
+    *("FROM nothing", "SELECT colour FROM links", "SELECT", "", "FROM links; FROM links", "DROP TABLE links"),
+    *("COPY links TO 'x.csv'", "ATTACH 'x.db'", "INSTALL httpfs", "SET threads = 9", "FROM read_text('site/a.html')"),
+    pytest.param("SELECT '\udcff'", id="not UTF-8"),
+])
 def test_a_query_reads_the_tables_and_nothing_else(absolve: Runner, query: str) -> None:
     done = absolve("links", "site/a.html", URL, "--sql", query)
     assert (done.status, done.out) == (2, b"")
@@ -143,23 +131,20 @@ MOVED = b'<base href="/d/"><a href=x>1</a><a href=//old/a>2</a><img src=http://o
 
 
 @pytest.mark.usefixtures("site")
-@pytest.mark.parametrize(
-    ("page", "options", "new"),
-    [
-        (MOVED, [URL], MOVED.replace(b"src=http://old/", b"src=https://new/").replace(b"href=//old/a", b"href=https://new/a")),
-        (MOVED, [], MOVED.replace(b"src=http://old/", b"src=https://new/").replace(b"href=//old/a", b"href=https://new/a")),
-        (b"<base href=/d/><img src=//old/x>", ["--kind=image", URL], b"<base href=/d/><img src=https://new/x>"),
-        (MOVED, ["--kind=image", URL], MOVED.replace(b"src=http://old/", b"src=https://new/")),
-        (b"<a href=x><a href=../y><a href=/z>", ["--url=http://old/d/p"], b"<a href=x><a href=../y><a href=/z>"),
-        (b"<base href=http://old/d/><a href=x>", [], b"<base href=https://new/d/><a href=x>"),
-        (b"<a href=m/x><a href=x>", ["--url=http://old/", "--remap=http://old/m=https://m"], b"<a href=https://m/x><a href=x>"),
-        (
-            b"<base href=http://sub/d/><a href=../x><a href=x>",
-            ["--remap=http://sub/d=https://new"],
-            b"<base href=https://new/><a href=http://sub/x><a href=x>",
-        ),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("page", "options", "new"), [
+    (MOVED, [URL], MOVED.replace(b"src=http://old/", b"src=https://new/").replace(b"href=//old/a", b"href=https://new/a")),
+    (MOVED, [], MOVED.replace(b"src=http://old/", b"src=https://new/").replace(b"href=//old/a", b"href=https://new/a")),
+    (b"<base href=/d/><img src=//old/x>", ["--kind=image", URL], b"<base href=/d/><img src=https://new/x>"),
+    (MOVED, ["--kind=image", URL], MOVED.replace(b"src=http://old/", b"src=https://new/")),
+    (b"<a href=x><a href=../y><a href=/z>", ["--url=http://old/d/p"], b"<a href=x><a href=../y><a href=/z>"),
+    (b"<base href=http://old/d/><a href=x>", [], b"<base href=https://new/d/><a href=x>"),
+    (b"<a href=m/x><a href=x>", ["--url=http://old/", "--remap=http://old/m=https://m"], b"<a href=https://m/x><a href=x>"),
+    (
+        b"<base href=http://sub/d/><a href=../x><a href=x>",
+        ["--remap=http://sub/d=https://new"],
+        b"<base href=https://new/><a href=http://sub/x><a href=x>",
+    ),
+])  # fmt: skip
 def test_a_form_that_keeps_changes_nothing_but_what_a_rule_matches(
     absolve: Runner, page: bytes, options: list[str], new: bytes
 ) -> None:
@@ -178,16 +163,13 @@ def test_a_form_that_keeps_is_refused_with_an_empty_base_and_changes_nothing_wit
 
 
 @pytest.mark.usefixtures("site")
-@pytest.mark.parametrize(
-    ("rules", "new"),
-    [
-        (["//old=https://new"], b"https://new/x"),
-        (["http://old=https://new"], b"https://new/x"),
-        (["//old=//new"], b"//new/x"),
-        (["http://old=https://new", "https://old=https://other"], b"//old/x"),
-        (["//h=https://new"], b"//old/x"),
-    ],
-)
+@pytest.mark.parametrize(("rules", "new"), [
+    (["//old=https://new"], b"https://new/x"),
+    (["http://old=https://new"], b"https://new/x"),
+    (["//old=//new"], b"//new/x"),
+    (["http://old=https://new", "https://old=https://other"], b"//old/x"),
+    (["//h=https://new"], b"//old/x"),
+])
 def test_a_link_without_a_scheme_is_mapped_without_a_base(absolve: Runner, rules: list[str], new: bytes) -> None:
     done = absolve("rewrite", "-", *(f"--remap={rule}" for rule in rules), stdin=b"<a href=//old/x><a href=y>")
     assert done.out == b"<a href=%b><a href=y>" % new

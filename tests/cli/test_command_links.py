@@ -36,16 +36,13 @@ def test_the_suffix_selects_the_format_and_the_option_overrides_it(absolve: Runn
         assert (tmp_path / name).read_text("utf-8").startswith(start)
 
 
-@pytest.mark.parametrize(
-    ("target", "place", "is_refused"),
-    [
-        ("elsewhere", "site/to/out.csv", True),
-        ("elsewhere", "site/sub/../to/deep/out.csv", True),
-        ("site/sub", "site/to/out.csv", False),
-        ("elsewhere/deep", "site/to/../out.csv", True),
-        ("elsewhere", "mine/out.csv", False),  # a link of the user's own
-    ],
-)
+@pytest.mark.parametrize(("target", "place", "is_refused"), [
+    ("elsewhere", "site/to/out.csv", True),
+    ("elsewhere", "site/sub/../to/deep/out.csv", True),
+    ("site/sub", "site/to/out.csv", False),
+    ("elsewhere/deep", "site/to/../out.csv", True),
+    ("elsewhere", "mine/out.csv", False),  # a link of the user's own
+])
 def test_no_list_passes_a_link_that_leads_out_of_an_input_folder(
     absolve: Runner, tmp_path: Path, target: str, place: str, is_refused: bool
 ) -> None:

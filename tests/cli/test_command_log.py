@@ -30,27 +30,24 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("command", [["rewrite", "--dry-run"], ["rewrite", "--in-place"]], ids=" ".join)
-@pytest.mark.parametrize(
-    ("given", "log"),
-    [
-        ("page.html", "page.html"),
-        ("page.html", "./site/../page.html"),
-        ("page.html", "link.html"),
-        ("link.html", "page.html"),
-        ("page.html", "hard.html"),
-        ("none.html", "none.html"),
-        ("site", "site/a.html"),
-        ("site", "site/log.jsonl"),
-        ("site", "site/sub/log.jsonl"),
-        ("site", "folder/log.jsonl"),
-        ("folder", "site/log.jsonl"),
-        (".", "log.jsonl"),
-        ("site/sub/..", "site/none/log.jsonl"),
-        ("--from=list", "page.html"),
-        ("--from=list", "site/a.html"),
-        ("--url-map=urls.csv page.html", "urls.csv"),
-    ],
-)
+@pytest.mark.parametrize(("given", "log"), [
+    ("page.html", "page.html"),
+    ("page.html", "./site/../page.html"),
+    ("page.html", "link.html"),
+    ("link.html", "page.html"),
+    ("page.html", "hard.html"),
+    ("none.html", "none.html"),
+    ("site", "site/a.html"),
+    ("site", "site/log.jsonl"),
+    ("site", "site/sub/log.jsonl"),
+    ("site", "folder/log.jsonl"),
+    ("folder", "site/log.jsonl"),
+    (".", "log.jsonl"),
+    ("site/sub/..", "site/none/log.jsonl"),
+    ("--from=list", "page.html"),
+    ("--from=list", "site/a.html"),
+    ("--url-map=urls.csv page.html", "urls.csv"),
+])
 def test_a_log_that_is_or_may_become_an_input_is_refused(
     absolve: Runner, command: list[str], given: str, log: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

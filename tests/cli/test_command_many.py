@@ -203,25 +203,22 @@ def test_rows_of_tables_that_meet_nothing_are_counted(absolve: Runner, tmp_path:
     ]
 
 
-@pytest.mark.parametrize(
-    ("option", "row"),
-    [
-        ("--url-map=", "a.html,mailto:a@b"),
-        ("--url-map=", "a.html,b.html"),
-        ("--remap=@", r"http://h/(.*),/new/\1,regex"),
-        ("--remap=@", r"http://h/(.*),//n/\1,regex"),
-        ("--remap=@", "http://h/,/new/"),
-        ("--remap=@", "http://a,http://b,exact,more"),
-        ("--remap=@", "a,http://b"),
-        ("--remap=@", "(,http://b,regex"),
-        ("--remap=@", "(?=a)b,http://n/,regex"),
-        ("--remap=@", "http://x,http://y\nhttp://a"),
-        ("--remap=@", "PK\x03\x04 of a workbook of another kind"),
-        ("--remap=@", ""),
-        ("--url-map=", "SQLite format 3\0"),
-        ("--url-map=", "a.html,http://h/2\n./a.html,http://h/1"),
-    ],
-)
+@pytest.mark.parametrize(("option", "row"), [
+    ("--url-map=", "a.html,mailto:a@b"),
+    ("--url-map=", "a.html,b.html"),
+    ("--remap=@", r"http://h/(.*),/new/\1,regex"),
+    ("--remap=@", r"http://h/(.*),//n/\1,regex"),
+    ("--remap=@", "http://h/,/new/"),
+    ("--remap=@", "http://a,http://b,exact,more"),
+    ("--remap=@", "a,http://b"),
+    ("--remap=@", "(,http://b,regex"),
+    ("--remap=@", "(?=a)b,http://n/,regex"),
+    ("--remap=@", "http://x,http://y\nhttp://a"),
+    ("--remap=@", "PK\x03\x04 of a workbook of another kind"),
+    ("--remap=@", ""),
+    ("--url-map=", "SQLite format 3\0"),
+    ("--url-map=", "a.html,http://h/2\n./a.html,http://h/1"),
+])
 def test_rows_that_can_never_work_are_refused(absolve: Runner, tmp_path: Path, option: str, row: str) -> None:
     (tmp_path / "a.html").write_bytes(b"<a href=x>")
     table = tmp_path / "t.csv"
@@ -230,17 +227,14 @@ def test_rows_that_can_never_work_are_refused(absolve: Runner, tmp_path: Path, o
     assert (done.status, done.err.startswith(f"error: usage: {table}:{row.count(chr(10)) + 1}: ")) == (2, True)
 
 
-@pytest.mark.parametrize(
-    ("table", "link", "expected"),
-    [
-        ("source,target,regex,code\n^/a/(.*)\\.html,/b/$1/,1,301\n", "/a/c.html?x=1#f", "https://n/b/c/?x=1#f"),
-        ("source,target,regex,code\n^/a/(.*)\\.html,/b/$1/,1,301\n", "/z/a/c.html", "https://n/z/a/c.html"),
-        ("source,target,regex,code\nc(.)\\.html$,/b/$1/,1,301\n", "/a/c1.html", "https://n/b/1/"),
-        ("Origin,Target,Type,Format\n^(a|c)\\.html$,d/,301,regex\n", "/c.html", "https://n/d/"),
-        ("/a/*,//m.example/b/:splat\n", "/a/c?x", "https://m.example/b/c?x"),
-        ("//n/a*,http://m.example/\n", "/abc", "http://m.example/"),
-    ],
-)
+@pytest.mark.parametrize(("table", "link", "expected"), [
+    ("source,target,regex,code\n^/a/(.*)\\.html,/b/$1/,1,301\n", "/a/c.html?x=1#f", "https://n/b/c/?x=1#f"),
+    ("source,target,regex,code\n^/a/(.*)\\.html,/b/$1/,1,301\n", "/z/a/c.html", "https://n/z/a/c.html"),
+    ("source,target,regex,code\nc(.)\\.html$,/b/$1/,1,301\n", "/a/c1.html", "https://n/b/1/"),
+    ("Origin,Target,Type,Format\n^(a|c)\\.html$,d/,301,regex\n", "/c.html", "https://n/d/"),
+    ("/a/*,//m.example/b/:splat\n", "/a/c?x", "https://m.example/b/c?x"),
+    ("//n/a*,http://m.example/\n", "/abc", "http://m.example/"),
+])
 def test_patterns_for_paths_are_those_of_the_host_of_the_url(absolve: Runner, tmp_path: Path, table: str, link: str, expected: str) -> None:
     (tmp_path / "a.html").write_text(f"<a href='{link}'>")
     (tmp_path / "t.csv").write_text(table)

@@ -134,24 +134,21 @@ def changed(*places: int) -> list[bytes]:
 
 
 @pytest.mark.skipif(PATCH is None, reason="there is no patch here")
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"".join(changed(0)),
-        b"".join(changed(39)),
-        b"".join(changed(5, 6, 7, 20)),
-        b"".join(changed(5, 11, 12, 19, 39)),
-        b"".join(changed(10)).replace(b"\n", b"\r\n"),
-        b"".join(changed(39)).rstrip(b"\n"),
-        b"".join(changed(37)).rstrip(b"\n"),
-        b"<a href=x><a href='y\nz'>",
-        b"<a href='\nx\n'>\n\n<a href=''>\n",
-        b"\n",
-        b"<style>\n@import 'a';</style>\n<p style='background: url(b)'\n srcset=c>\n",
-        (FIXTURES / "saved-page.html").read_bytes(),
-        "<a href=x>é\n<a href=y>\n".encode("utf-16"),
-    ],
-)
+@pytest.mark.parametrize("data", [
+    b"".join(changed(0)),
+    b"".join(changed(39)),
+    b"".join(changed(5, 6, 7, 20)),
+    b"".join(changed(5, 11, 12, 19, 39)),
+    b"".join(changed(10)).replace(b"\n", b"\r\n"),
+    b"".join(changed(39)).rstrip(b"\n"),
+    b"".join(changed(37)).rstrip(b"\n"),
+    b"<a href=x><a href='y\nz'>",
+    b"<a href='\nx\n'>\n\n<a href=''>\n",
+    b"\n",
+    b"<style>\n@import 'a';</style>\n<p style='background: url(b)'\n srcset=c>\n",
+    (FIXTURES / "saved-page.html").read_bytes(),
+    "<a href=x>é\n<a href=y>\n".encode("utf-16"),
+])
 def test_patch_applied_with_the_diff_gives_the_rewrite(absolve: Runner, tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "a page.html"
     path.write_bytes(data)
@@ -208,16 +205,13 @@ def test_companions_are_counted_in_the_last_line(absolve: Runner, tmp_path: Path
     assert absolve("links", page, "--problem", "companion").out.count(b"\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("policy", "body", "forbidden"),
-    [
-        ("default-src 'self'", "<img src=a.png><script src=a.js></script><a href=b>b</a>", "2 links"),
-        ("img-src 'self'", "<script src=a.js></script>", ""),
-        ("img-src 'self' http://h.example", "<img src=a.png>", ""),
-        ("img-src 'none'", "<img src=a.png>", ""),  # it was forbidden before
-        ("default-src 'self'", "<img src=http://h.example/a.png><a href=b>b</a>", ""),  # that link has not changed
-    ],
-)
+@pytest.mark.parametrize(("policy", "body", "forbidden"), [
+    ("default-src 'self'", "<img src=a.png><script src=a.js></script><a href=b>b</a>", "2 links"),
+    ("img-src 'self'", "<script src=a.js></script>", ""),
+    ("img-src 'self' http://h.example", "<img src=a.png>", ""),
+    ("img-src 'none'", "<img src=a.png>", ""),  # it was forbidden before
+    ("default-src 'self'", "<img src=http://h.example/a.png><a href=b>b</a>", ""),  # that link has not changed
+])
 def test_links_that_the_policy_of_the_page_forbids_elsewhere_are_counted(
     absolve: Runner, tmp_path: Path, policy: str, body: str, forbidden: str
 ) -> None:

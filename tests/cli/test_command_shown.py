@@ -49,20 +49,16 @@ def test_a_name_is_escaped_in_the_message_about_it(absolve: Runner, command: str
     assert not any(line.startswith("other.html") for line in done.err.splitlines())
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("rewrite", f"--{BAD}"),
-        ("rewrite", f"--profile={BAD}"),
-        ("rewrite", "-", "--url", BAD),
-        ("rewrite", "a", "a", "-o", f"{BAD}/"),
-        ("links", "-", "--columns", BAD),
-        ("links", "-o", f"x{BAD}"),
-        ("rewrite", "-", "--remap", BAD),
-        (f"x{BAD}",),
-    ],
-    ids=lambda arguments: arguments[0] if len(arguments) == 1 else arguments[1][:9],
-)
+@pytest.mark.parametrize("arguments", [
+    ("rewrite", f"--{BAD}"),
+    ("rewrite", f"--profile={BAD}"),
+    ("rewrite", "-", "--url", BAD),
+    ("rewrite", "a", "a", "-o", f"{BAD}/"),
+    ("links", "-", "--columns", BAD),
+    ("links", "-o", f"x{BAD}"),
+    ("rewrite", "-", "--remap", BAD),
+    (f"x{BAD}",),
+], ids=lambda arguments: arguments[0] if len(arguments) == 1 else arguments[1][:9])
 def test_a_usage_error_is_escaped(absolve: Runner, arguments: tuple[str, ...]) -> None:
     done = absolve(*arguments)
     assert done.status == 2
@@ -100,13 +96,10 @@ NAMES = [
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such names")
-@pytest.mark.parametrize(
-    "tool",
-    [
-        pytest.param((PATCH, "-p0", "-s"), id="patch", marks=pytest.mark.skipif(not PATCH, reason="there is no patch")),
-        pytest.param((GIT, "apply", "-p0"), id="git", marks=pytest.mark.skipif(not GIT, reason="there is no git")),
-    ],
-)
+@pytest.mark.parametrize("tool", [
+    pytest.param((PATCH, "-p0", "-s"), id="patch", marks=pytest.mark.skipif(not PATCH, reason="there is no patch")),
+    pytest.param((GIT, "apply", "-p0"), id="git", marks=pytest.mark.skipif(not GIT, reason="there is no git")),
+])
 @pytest.mark.parametrize("name", NAMES, ids=ascii)
 def test_patch_finds_the_file_by_its_name_in_the_diff(absolve: Runner, tool: tuple[str, ...], name: str) -> None:
     Path(name).write_bytes(PAGE)
@@ -180,23 +173,19 @@ def test_rewriting_keeps_user_information(absolve: Runner) -> None:
     assert absolve("resolve", SECRET, "x").lines == [f"{SECRET}x"]
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("base", "p.html", "--url", SECRET),
-        ("links", "p.html", "--url", SECRET),
-        ("links", "p.html", "--url", SECRET, "--format", "csv"),
-        ("links", "p.html", "--url", SECRET, "--columns", "target"),
-        ("links", "p.html", "--url", SECRET, "--sql", "FROM links SELECT base"),
-        ("links", "p.html", "--url", SECRET, "--kind", "navigation"),
-        ("links", "user.html", "--columns", "reference"),
-        ("links", ".", "--url", f"{SECRET}?q"),
-        ("rewrite", "p.html", "--remap", SECRET),
-        ("resolve", "mailto:x", "//user:secret@h[/x"),
-        ("config", "rewrite"),
-    ],
-    ids=lambda arguments: " ".join(arguments)[:60],
-)
+@pytest.mark.parametrize("arguments", [
+    ("base", "p.html", "--url", SECRET),
+    ("links", "p.html", "--url", SECRET),
+    ("links", "p.html", "--url", SECRET, "--format", "csv"),
+    ("links", "p.html", "--url", SECRET, "--columns", "target"),
+    ("links", "p.html", "--url", SECRET, "--sql", "FROM links SELECT base"),
+    ("links", "p.html", "--url", SECRET, "--kind", "navigation"),
+    ("links", "user.html", "--columns", "reference"),
+    ("links", ".", "--url", f"{SECRET}?q"),
+    ("rewrite", "p.html", "--remap", SECRET),
+    ("resolve", "mailto:x", "//user:secret@h[/x"),
+    ("config", "rewrite"),
+], ids=lambda arguments: " ".join(arguments)[:60])
 def test_user_information_in_messages_and_lists_is_masked(absolve: Runner, arguments: tuple[str, ...]) -> None:
     Path("p.html").write_bytes(b"<base href='javascript:1'><a href='x'>x</a>")
     Path("user.html").write_bytes(f"<a href='{SECRET}'>x</a>".encode())

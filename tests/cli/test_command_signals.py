@@ -88,15 +88,11 @@ def test_a_signal_leaves_the_table_unchanged(suffix: str, number: int) -> None:
     assert sorted(path.name for path in Path().iterdir()) == sorted([out.name, "page.html", "pipe"])
 
 
-@pytest.mark.parametrize(
-    ("arguments", "printed"),
-    [
-        (["-o", "out"], "note: interrupted: {} of 3 done; --resume goes on\n"),
-        (["--dry-run"], "note: interrupted: 2 of 3 done\n"),
-        (["-o", "out", "--quiet"], ""),
-    ],
-    ids=" ".join,
-)
+@pytest.mark.parametrize(("arguments", "printed"), [
+    (["-o", "out"], "note: interrupted: {} of 3 done; --resume goes on\n"),
+    (["--dry-run"], "note: interrupted: 2 of 3 done\n"),
+    (["-o", "out", "--quiet"], ""),
+], ids=" ".join)
 def test_an_interrupted_run_says_how_far_it_came(arguments: list[str], printed: str) -> None:
     Path("b.html").write_bytes(PAGE)
     run = started("rewrite", *arguments, "page.html", "b.html", "pipe", "-j1")
@@ -210,14 +206,10 @@ with interrupts.raising(ends=True), leftovers.temporary_folder(), outputs.writin
 
 
 @pytest.mark.parametrize("number", SIGNALS)
-@pytest.mark.parametrize(
-    "work",
-    [
-        'hashlib.pbkdf2_hmac("sha256", b"", b"", 10**8)',  # a library that does not return, as DuckDB and libzim
-        "threading.Thread(target=lambda: hashlib.pbkdf2_hmac('sha256', b'', b'', 10**8)).start(); import time; time.sleep(60)",
-    ],
-    ids=["library", "thread"],
-)
+@pytest.mark.parametrize("work", [
+    'hashlib.pbkdf2_hmac("sha256", b"", b"", 10**8)',  # a library that does not return, as DuckDB and libzim
+    "threading.Thread(target=lambda: hashlib.pbkdf2_hmac('sha256', b'', b'', 10**8)).start(); import time; time.sleep(60)",
+], ids=["library", "thread"])
 def test_a_signal_ends_what_does_not_end_by_itself(work: str, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("tmp").mkdir()
     Path("old.csv").write_bytes(b"as it was")

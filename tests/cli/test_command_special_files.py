@@ -250,21 +250,17 @@ def test_a_run_whose_output_is_a_file_needs_no_standard_output(site: Path) -> No
     assert Path("links.csv").read_bytes().startswith(b"document,")
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("rewrite", "-o", "site/to"),
-        ("rewrite", "-o", "site/to/out"),
-        ("rewrite", "-o", "out", "--log", "site/to/log.csv"),
-        *((name, "-o", out) for name in ("links", "documents") for out in ("site/to/links.csv", "site/l.csv", "site/l.sqlite")),
-        ("mirror", "-o", "site/to/m"),
-        ("mirror", "-o", "site/to/m.zip"),
-        ("mirror", "-o", "m", "--missing", "site/to/missing"),
-        ("audit", "-o", "site/to/x.csv"),
-        ("audit", "--write-map", "site/to/m.csv"),
-    ],
-    ids=" ".join,
-)
+@pytest.mark.parametrize("command", [
+    ("rewrite", "-o", "site/to"),
+    ("rewrite", "-o", "site/to/out"),
+    ("rewrite", "-o", "out", "--log", "site/to/log.csv"),
+    *((name, "-o", out) for name in ("links", "documents") for out in ("site/to/links.csv", "site/l.csv", "site/l.sqlite")),
+    ("mirror", "-o", "site/to/m"),
+    ("mirror", "-o", "site/to/m.zip"),
+    ("mirror", "-o", "m", "--missing", "site/to/missing"),
+    ("audit", "-o", "site/to/x.csv"),
+    ("audit", "--write-map", "site/to/m.csv"),
+], ids=" ".join)
 def test_no_output_passes_a_link_that_leads_out_of_an_input_folder(command: tuple[str, ...], site: Path) -> None:
     Path("elsewhere").mkdir()
     (site / "to").symlink_to(Path("elsewhere").resolve())
@@ -315,15 +311,11 @@ def test_a_pipe_in_the_place_of_a_table_of_an_audit_is_written_and_not_replaced(
 
 @pytest.mark.usefixtures("site")
 @pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="there is no device that is full")
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("mirror", "site", "-o", "m", "--missing", "/dev/full"),
-        ("links", "site", "-o", "/dev/full", "--format", "jsonl"),
-        ("audit", "site", "-o", "/dev/full", "--format", "jsonl"),
-    ],
-    ids=" ".join,
-)
+@pytest.mark.parametrize("command", [
+    ("mirror", "site", "-o", "m", "--missing", "/dev/full"),
+    ("links", "site", "-o", "/dev/full", "--format", "jsonl"),
+    ("audit", "site", "-o", "/dev/full", "--format", "jsonl"),
+], ids=" ".join)
 def test_the_error_of_a_device_that_is_full_names_it(command: tuple[str, ...]) -> None:
     status, message = run(*command, URL)
     assert status == 3

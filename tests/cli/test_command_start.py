@@ -36,17 +36,13 @@ def imported(*arguments: str) -> set[str]:
 
 
 @not_traced
-@pytest.mark.parametrize(
-    ("arguments", "unneeded"),
-    [
-        (["rewrite"], [PROCESSES, FILES, ARCHIVES, OTHERS, ROWS, CHANGES]),
-        (["rewrite", "-o", "OUT"], [PROCESSES, "hashlib sqlite3 csv json", ARCHIVES, OTHERS, ROWS, CHANGES]),
-        (["rewrite", "--in-place"], [PROCESSES, "hashlib sqlite3 csv json", ARCHIVES, OTHERS, ROWS, CHANGES]),
-        (["links"], [PROCESSES, "hashlib sqlite3", ARCHIVES, OTHERS, CHANGES.replace("absolve.run.filters", "")]),
-        (["base"], [ARCHIVES, OTHERS, CHANGES]),
-    ],
-    ids=lambda given: " ".join(given) if given[0] in {"rewrite", "links", "base"} else "",
-)
+@pytest.mark.parametrize(("arguments", "unneeded"), [
+    (["rewrite"], [PROCESSES, FILES, ARCHIVES, OTHERS, ROWS, CHANGES]),
+    (["rewrite", "-o", "OUT"], [PROCESSES, "hashlib sqlite3 csv json", ARCHIVES, OTHERS, ROWS, CHANGES]),
+    (["rewrite", "--in-place"], [PROCESSES, "hashlib sqlite3 csv json", ARCHIVES, OTHERS, ROWS, CHANGES]),
+    (["links"], [PROCESSES, "hashlib sqlite3", ARCHIVES, OTHERS, CHANGES.replace("absolve.run.filters", "")]),
+    (["base"], [ARCHIVES, OTHERS, CHANGES]),
+], ids=lambda given: " ".join(given) if given[0] in {"rewrite", "links", "base"} else "")
 def test_a_run_over_one_page_imports_only_modules_it_needs(
     arguments: list[str], unneeded: list[str], tmp_path: Path
 ) -> None:

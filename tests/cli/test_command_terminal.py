@@ -89,27 +89,23 @@ def without_time(summary: str) -> str:
     return re.sub(r"; [0-9.,]+ MB in [0-9.]+ s\Z", "", summary)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "summary"),
-    [
-        (("rewrite", "p.html", URL), "1 link in 1 document changed; 2 stay"),
-        (("rewrite", "p.html", URL, "--in-place"), "1 link in 1 document changed; 2 stay"),
-        (("rewrite", "p.html", URL, "-o", "o.html"), "1 link in 1 document changed; 2 stay"),
-        (("rewrite", "p.html", URL, "--verify"), "1 link in 1 document changed; 2 stay"),
-        (("rewrite", "p.html", URL, "--fragments=absolute"), "2 links in 1 document changed; 1 stays"),
-        (("rewrite", "p.html", URL, "--dry-run"), "1 link in 1 document would change; 2 would stay"),
-        (("rewrite", "p.html", URL, "--diff"), "1 link in 1 document would change; 2 would stay"),
-        (("rewrite", "p.html", URL, "--kind", "image"), "no link changed: 3 in 1 document stay"),
-        (("rewrite", "p.html", "none", "-o", "out", URL), "1 link in 1 document changed; 2 stay; 1 input failed (not in out)"),
-        (("links", "p.html", URL, "--kind", "image"), "0 links in 1 document"),
-        (("links", "p.html", URL, "--problem", "malformed"), "1 link in 1 document: 1 without host; problems: 1 malformed"),
-        (("links", "p.html", "none"), "3 links in 1 document: 1 same-document, 2 without host; problems: 2 unresolved, 1 malformed; 1 input failed"),
-        (("rewrite", "none"), ""),
-        (("rewrite", "p.html", URL, "--quiet"), ""),
-        (("links", "p.html", URL, "-q"), ""),
-    ],
-    ids=lambda given: " ".join(given)[:60] if isinstance(given, tuple) else "",
-)
+@pytest.mark.parametrize(("arguments", "summary"), [
+    (("rewrite", "p.html", URL), "1 link in 1 document changed; 2 stay"),
+    (("rewrite", "p.html", URL, "--in-place"), "1 link in 1 document changed; 2 stay"),
+    (("rewrite", "p.html", URL, "-o", "o.html"), "1 link in 1 document changed; 2 stay"),
+    (("rewrite", "p.html", URL, "--verify"), "1 link in 1 document changed; 2 stay"),
+    (("rewrite", "p.html", URL, "--fragments=absolute"), "2 links in 1 document changed; 1 stays"),
+    (("rewrite", "p.html", URL, "--dry-run"), "1 link in 1 document would change; 2 would stay"),
+    (("rewrite", "p.html", URL, "--diff"), "1 link in 1 document would change; 2 would stay"),
+    (("rewrite", "p.html", URL, "--kind", "image"), "no link changed: 3 in 1 document stay"),
+    (("rewrite", "p.html", "none", "-o", "out", URL), "1 link in 1 document changed; 2 stay; 1 input failed (not in out)"),
+    (("links", "p.html", URL, "--kind", "image"), "0 links in 1 document"),
+    (("links", "p.html", URL, "--problem", "malformed"), "1 link in 1 document: 1 without host; problems: 1 malformed"),
+    (("links", "p.html", "none"), "3 links in 1 document: 1 same-document, 2 without host; problems: 2 unresolved, 1 malformed; 1 input failed"),
+    (("rewrite", "none"), ""),
+    (("rewrite", "p.html", URL, "--quiet"), ""),
+    (("links", "p.html", URL, "-q"), ""),
+], ids=lambda given: " ".join(given)[:60] if isinstance(given, tuple) else "")
 def test_a_run_ends_with_its_counts(absolve: Runner, arguments: tuple[str, ...], summary: str) -> None:
     absolve(*arguments)
     assert without_time(absolve.summary) == summary
@@ -152,20 +148,16 @@ def test_the_line_comes_after_all_output_on_a_terminal() -> None:
 # --- options of links -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("options", "status"),
-    [
-        (("malformed",), 1),
-        (("unresolved,malformed",), 1),
-        (("unresolved", "--fail-on", "malformed"), 1),
-        (("any",), 1),
-        (("unresolved",), 0),
-        (("malformed", "--kind", "image"), 0),
-        (("malformed", "--columns", "target"), 1),
-        (("malformed", "-q", "-o", "links.sqlite"), 1),
-    ],
-    ids=lambda given: " ".join(given) if isinstance(given, tuple) else "",
-)
+@pytest.mark.parametrize(("options", "status"), [
+    (("malformed",), 1),
+    (("unresolved,malformed",), 1),
+    (("unresolved", "--fail-on", "malformed"), 1),
+    (("any",), 1),
+    (("unresolved",), 0),
+    (("malformed", "--kind", "image"), 0),
+    (("malformed", "--columns", "target"), 1),
+    (("malformed", "-q", "-o", "links.sqlite"), 1),
+], ids=lambda given: " ".join(given) if isinstance(given, tuple) else "")
 def test_a_listed_link_with_a_problem_fails_the_run_if_asked(
     absolve: Runner, options: tuple[str, ...], status: int
 ) -> None:

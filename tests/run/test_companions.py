@@ -82,17 +82,14 @@ def test_links_into_the_folder_of_a_page_stay(tmp_path: Path, folder: str, links
 UMLAUT, APART = "\u00dcber", "U\u0308ber"  # composed, and as macOS has it in names
 
 
-@pytest.mark.parametrize(
-    ("link", "page", "file"),
-    [
-        ("%C3%9Cber-Dateien/a.gif", f"{UMLAUT}.html", f"{APART}-Dateien/a.gif"),
-        ("U%CC%88ber-Dateien/a.gif", f"{APART}.html", f"{UMLAUT}-Dateien/a.gif"),
-        ("p_fi\u0219iere/a.gif", "p.html", "p_fis\u0326iere/a.gif"),
-        ("p_files/%C3%9Cber.gif", "p.html", f"p_files/{APART}.gif"),
-        ("P_FILES/A.GIF", "p.html", "p_files/a.gif"),
-        ("soup_files/a.gif", "soup.html", "Soup_files/a.gif"),
-    ],
-)
+@pytest.mark.parametrize(("link", "page", "file"), [
+    ("%C3%9Cber-Dateien/a.gif", f"{UMLAUT}.html", f"{APART}-Dateien/a.gif"),
+    ("U%CC%88ber-Dateien/a.gif", f"{APART}.html", f"{UMLAUT}-Dateien/a.gif"),
+    ("p_fi\u0219iere/a.gif", "p.html", "p_fis\u0326iere/a.gif"),
+    ("p_files/%C3%9Cber.gif", "p.html", f"p_files/{APART}.gif"),
+    ("P_FILES/A.GIF", "p.html", "p_files/a.gif"),
+    ("soup_files/a.gif", "soup.html", "Soup_files/a.gif"),
+])
 @pytest.mark.parametrize("record", ["", SAVED])
 def test_a_file_whose_name_differs_only_in_form_is_a_companion(
     tmp_path: Path, link: str, page: str, file: str, record: str
@@ -212,13 +209,10 @@ def test_a_shortcut_beside_a_page_gives_its_url(tmp_path: Path, name: str) -> No
     assert (own.url, own.source) == (URL, f"{name} beside it")
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("q.url", INI), ("p.url", "[InternetShortcut]\r\n"), ("p.url", ""), ("p.url", "[InternetShortcut]\nURL=about:blank"),
-        ("p.webloc", b"bplist00"), ("p.webloc", b"<plist>"), ("p.webloc", plistlib.dumps({"URL": 1})), ("index.dat", f"source\t{URL}"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "content"), [
+    ("q.url", INI), ("p.url", "[InternetShortcut]\r\n"), ("p.url", ""), ("p.url", "[InternetShortcut]\nURL=about:blank"),
+    ("p.webloc", b"bplist00"), ("p.webloc", b"<plist>"), ("p.webloc", plistlib.dumps({"URL": 1})), ("index.dat", f"source\t{URL}"),
+])  # fmt: skip
 def test_a_file_beside_that_records_no_url_of_the_page_is_none(tmp_path: Path, name: str, content: str | bytes) -> None:
     root = written(tmp_path, {"p.html": "<a href=x>", name: content})
     assert read(found(root)["p.html"]).entity.bases.own.url == ""

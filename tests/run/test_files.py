@@ -94,19 +94,15 @@ def test_a_file_is_rewritten_to_another_one(site: Path, tmp_path: Path) -> None:
     assert (tmp_path / "same.html").read_bytes() == (site / "b.html").read_bytes()
 
 
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        ({"kind": "image"}, b"<a href=x><img src=http://h/d/y><a href=http://other.example/>"),
-        ({"scope": ["internal"], "problem": ()}, b"<a href=http://h/d/x><img src=http://h/d/y><a href=http://other.example/>"),
-        ({"remap": {"//other.example": "https://o/"}}, b"<a href=http://h/d/x><img src=http://h/d/y><a href=https://o/>"),
-        ({"remap": [("http://h/d/x", "http://n/", "exact")]}, b"<a href=http://n/><img src=http://h/d/y><a href=http://other.example/>"),
-        ({"remap": {"//h": "//n"}, "kind": {"image"}}, b"<a href=x><img src=http://n/d/y><a href=http://other.example/>"),
-        ({"policy": lambda link: "new" if link.kind == "image" else None}, b"<a href=x><img src=new><a href=http://other.example/>"),
-        ({"headers": {"Content-Base": "http://b/"}}, b"<a href=http://b/x><img src=http://b/y><a href=http://other.example/>"),
-    ],
-    ids=lambda value: "-".join(value) if isinstance(value, dict) else "",
-)
+@pytest.mark.parametrize(("options", "expected"), [
+    ({"kind": "image"}, b"<a href=x><img src=http://h/d/y><a href=http://other.example/>"),
+    ({"scope": ["internal"], "problem": ()}, b"<a href=http://h/d/x><img src=http://h/d/y><a href=http://other.example/>"),
+    ({"remap": {"//other.example": "https://o/"}}, b"<a href=http://h/d/x><img src=http://h/d/y><a href=https://o/>"),
+    ({"remap": [("http://h/d/x", "http://n/", "exact")]}, b"<a href=http://n/><img src=http://h/d/y><a href=http://other.example/>"),
+    ({"remap": {"//h": "//n"}, "kind": {"image"}}, b"<a href=x><img src=http://n/d/y><a href=http://other.example/>"),
+    ({"policy": lambda link: "new" if link.kind == "image" else None}, b"<a href=x><img src=new><a href=http://other.example/>"),
+    ({"headers": {"Content-Base": "http://b/"}}, b"<a href=http://b/x><img src=http://b/y><a href=http://other.example/>"),
+], ids=lambda value: "-".join(value) if isinstance(value, dict) else "")
 def test_options_select_and_map_the_links(site: Path, options: dict[str, Any], expected: bytes) -> None:
     assert absolve.rewrite_file(site / "a.html", url=URL, **options)
     assert (site / "a.html").read_bytes() == expected
@@ -124,33 +120,29 @@ def test_a_file_that_cannot_be_rewritten_is_an_error_and_stays(site: Path, path:
     assert not list(site.rglob("*.tmp"))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "text"),
-    [
-        ({"output": "a.html"}, UsageError, "is also an input"),
-        ({"output": "sub"}, UsageError, "must be a file, not the folder"),
-        ({"output": "n.html", "backup": ".orig"}, UsageError, "backup needs a file in place"),
-        ({"backup": "../x"}, UsageError, "backup must be a suffix"),
-        ({"url": "page.html"}, UsageError, "must be an absolute URL"),
-        ({"kind": "imag"}, UsageError, "unknown kind 'imag'"),
-        ({"kind": 3}, TypeError, "kind takes a word, or several, not 3"),
-        ({"output": "none/x.html"}, UsageError, "of output does not exist"),
-        ({"backup": "a\0"}, UsageError, "backup must be a suffix"),
-        ({"backup": True}, TypeError, "backup must be a str"),
-        ({"headers": 5}, TypeError, "headers takes a mapping"),
-        ({"policy": lambda _: 5}, TypeError, "a policy returns a str or None, not"),
-        ({"policy": lambda _: 1 / 0}, ZeroDivisionError, "division"),
-        ({"remap": "http://h/=x"}, TypeError, "remap takes a mapping"),
-        ({"remap": [("a",)]}, TypeError, "remap takes a mapping"),
-        ({"remap": {1: "2"}}, TypeError, "remap takes a mapping"),
-        ({"base": "empty", "kind": "image"}, UsageError, "excludes kind, scope and problem"),
-        ({"remap": {"x": "y"}}, UsageError, "is not an absolute URL"),
-        ({"remap": {}, "policy": lambda _: None}, UsageError, "remap and policy exclude each other"),
-        ({"charset": "klingon"}, UsageError, "klingon"),
-        ({"profle": "whatwg"}, TypeError, "did you mean 'profile'"),
-    ],
-    ids=lambda value: "-".join(value) if isinstance(value, dict) else "",
-)
+@pytest.mark.parametrize(("arguments", "error", "text"), [
+    ({"output": "a.html"}, UsageError, "is also an input"),
+    ({"output": "sub"}, UsageError, "must be a file, not the folder"),
+    ({"output": "n.html", "backup": ".orig"}, UsageError, "backup needs a file in place"),
+    ({"backup": "../x"}, UsageError, "backup must be a suffix"),
+    ({"url": "page.html"}, UsageError, "must be an absolute URL"),
+    ({"kind": "imag"}, UsageError, "unknown kind 'imag'"),
+    ({"kind": 3}, TypeError, "kind takes a word, or several, not 3"),
+    ({"output": "none/x.html"}, UsageError, "of output does not exist"),
+    ({"backup": "a\0"}, UsageError, "backup must be a suffix"),
+    ({"backup": True}, TypeError, "backup must be a str"),
+    ({"headers": 5}, TypeError, "headers takes a mapping"),
+    ({"policy": lambda _: 5}, TypeError, "a policy returns a str or None, not"),
+    ({"policy": lambda _: 1 / 0}, ZeroDivisionError, "division"),
+    ({"remap": "http://h/=x"}, TypeError, "remap takes a mapping"),
+    ({"remap": [("a",)]}, TypeError, "remap takes a mapping"),
+    ({"remap": {1: "2"}}, TypeError, "remap takes a mapping"),
+    ({"base": "empty", "kind": "image"}, UsageError, "excludes kind, scope and problem"),
+    ({"remap": {"x": "y"}}, UsageError, "is not an absolute URL"),
+    ({"remap": {}, "policy": lambda _: None}, UsageError, "remap and policy exclude each other"),
+    ({"charset": "klingon"}, UsageError, "klingon"),
+    ({"profle": "whatwg"}, TypeError, "did you mean 'profile'"),
+], ids=lambda value: "-".join(value) if isinstance(value, dict) else "")
 def test_a_wrong_argument_is_an_error_before_anything_is_written(
     site: Path, monkeypatch: pytest.MonkeyPatch, arguments: dict[str, Any], error: type[Exception], text: str
 ) -> None:
@@ -173,17 +165,13 @@ def test_a_file_named_dash_is_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 # --- walk_links -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        ({"include": "*.html"}, ["x", "y", "http://other.example/", "http://h/d/", "../a.html"]),
-        ({"include": ["*.html"], "exclude": "sub/"}, ["x", "y", "http://other.example/", "http://h/d/"]),
-        ({"include": "*.html", "kind": "image"}, ["y"]),
-        ({"include": "*.html", "kind": {"image", "navigation"}, "scope": "external"}, ["http://other.example/"]),
-        ({"include": "*.html", "problem": "unresolved"}, []),
-    ],
-    ids=lambda value: "-".join(value) if isinstance(value, dict) else "",
-)
+@pytest.mark.parametrize(("options", "expected"), [
+    ({"include": "*.html"}, ["x", "y", "http://other.example/", "http://h/d/", "../a.html"]),
+    ({"include": ["*.html"], "exclude": "sub/"}, ["x", "y", "http://other.example/", "http://h/d/"]),
+    ({"include": "*.html", "kind": "image"}, ["y"]),
+    ({"include": "*.html", "kind": {"image", "navigation"}, "scope": "external"}, ["http://other.example/"]),
+    ({"include": "*.html", "problem": "unresolved"}, []),
+], ids=lambda value: "-".join(value) if isinstance(value, dict) else "")
 def test_options_select_files_and_links(site: Path, options: dict[str, Any], expected: list[str]) -> None:
     assert [row.reference for row in absolve.walk_links([site], url=URL, **options)] == expected
 
@@ -212,18 +200,14 @@ def test_an_input_that_fails_is_reported_and_the_next_one_follows(site: Path) ->
         list(absolve.walk_links([*paths, site / "missing.html"]))
 
 
-@pytest.mark.parametrize(
-    ("options", "error"),
-    [
-        ({"kinds": "image"}, TypeError),
-        ({"kind": "imag"}, UsageError),
-        ({"max_links": "many"}, TypeError),
-        ({"url": "http://h/?q"}, UsageError),
-        ({"url_map": {"a.html": "page"}}, UsageError),
-        ({"url_map": [("a.html", "http://h/")]}, TypeError),
-    ],
-    ids=lambda value: "-".join(value) if isinstance(value, dict) else "",
-)
+@pytest.mark.parametrize(("options", "error"), [
+    ({"kinds": "image"}, TypeError),
+    ({"kind": "imag"}, UsageError),
+    ({"max_links": "many"}, TypeError),
+    ({"url": "http://h/?q"}, UsageError),
+    ({"url_map": {"a.html": "page"}}, UsageError),
+    ({"url_map": [("a.html", "http://h/")]}, TypeError),
+], ids=lambda value: "-".join(value) if isinstance(value, dict) else "")
 def test_a_wrong_option_is_an_error_at_once(site: Path, options: dict[str, Any], error: type[Exception]) -> None:
     with pytest.raises(error):
         absolve.walk_links(site, **options)

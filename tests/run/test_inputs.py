@@ -139,17 +139,14 @@ def test_a_url_map_is_what_documents_writes_with_rows_without_a_url(tmp_path: Pa
     assert list(inputs.read_url_map(str(tmp_path / "urls.csv")).urls.values()) == ["http://h/a"]
 
 
-@pytest.mark.parametrize(
-    ("data", "paths"),
-    [
-        (b"", []),
-        (b"\n\n", []),
-        (b"a\nb c\r\n\nd", ["a", "b c", "d"]),
-        (b"a\0b\nc\0", ["a", "b\nc"]),
-        (b"\xff", [os.fsdecode(b"\xff")]),
-        (b"x" * 70_000 + b"\ny", ["x" * 70_000, "y"]),
-    ],
-)
+@pytest.mark.parametrize(("data", "paths"), [
+    (b"", []),
+    (b"\n\n", []),
+    (b"a\nb c\r\n\nd", ["a", "b c", "d"]),
+    (b"a\0b\nc\0", ["a", "b\nc"]),
+    (b"\xff", [os.fsdecode(b"\xff")]),
+    (b"x" * 70_000 + b"\ny", ["x" * 70_000, "y"]),
+])
 def test_a_list_of_files_is_separated_by_lines_or_nuls(tmp_path: Path, data: bytes, paths: list[str]) -> None:
     (tmp_path / "list").write_bytes(data)
     assert list(inputs.read_list(str(tmp_path / "list"))) == paths

@@ -79,32 +79,26 @@ def test_an_extended_attribute_without_a_url_is_no_claim(
     assert claims(sources.read(str(page))) == []
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"[ZoneTransfer]\r\nZoneId=3\r\nReferrerUrl=http://r/\r\nHostUrl=http://h/p?a=b\r\n",
-        b"\xef\xbb\xbf[ZoneTransfer]\r\nHostUrl=http://h/p?a=b",
-        b"[ZoneTransfer]\n hosturl = http://h/p?a=b \n",
-        "[ZoneTransfer]\r\nHostUrl=http://h/p?a=b\r\n".encode("utf-16"),
-        "[ZoneTransfer]\r\nHostUrl=http://h/p?a=b\r\n".encode("utf-16-le"),
-        "[ZoneTransfer]\r\nAppName=é\r\nHostUrl=http://h/p?a=b\r\n".encode("cp1252"),
-    ],
-)
+@pytest.mark.parametrize("data", [
+    b"[ZoneTransfer]\r\nZoneId=3\r\nReferrerUrl=http://r/\r\nHostUrl=http://h/p?a=b\r\n",
+    b"\xef\xbb\xbf[ZoneTransfer]\r\nHostUrl=http://h/p?a=b",
+    b"[ZoneTransfer]\n hosturl = http://h/p?a=b \n",
+    "[ZoneTransfer]\r\nHostUrl=http://h/p?a=b\r\n".encode("utf-16"),
+    "[ZoneTransfer]\r\nHostUrl=http://h/p?a=b\r\n".encode("utf-16-le"),
+    "[ZoneTransfer]\r\nAppName=é\r\nHostUrl=http://h/p?a=b\r\n".encode("cp1252"),
+])
 def test_the_host_url_of_a_zone_identifier_is_read(page: Path, data: bytes) -> None:
     zone(page, data)
     assert claims(sources.read(str(page))) == [(ZONE, "http://h/p?a=b")]
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"",
-        b"[ZoneTransfer]\r\nZoneId=3\r\nReferrerUrl=http://r/\r\n",
-        b"[ZoneTransfer]\r\nHostUrl=about:internet\r\n",
-        b"[ZoneTransfer]\r\nHostUrl=\r\nLastWriterPackageFamilyName=x\r\n",
-        b"\xff\xfe\x00",
-    ],
-)
+@pytest.mark.parametrize("data", [
+    b"",
+    b"[ZoneTransfer]\r\nZoneId=3\r\nReferrerUrl=http://r/\r\n",
+    b"[ZoneTransfer]\r\nHostUrl=about:internet\r\n",
+    b"[ZoneTransfer]\r\nHostUrl=\r\nLastWriterPackageFamilyName=x\r\n",
+    b"\xff\xfe\x00",
+])
 def test_a_zone_identifier_without_a_host_url_is_no_claim(page: Path, data: bytes) -> None:
     zone(page, data)
     assert claims(sources.read(str(page))) == []
