@@ -17,7 +17,7 @@ ABSOLUTE = b"<a href='http://h/;x'>x</a>"
 # Options that write, run or connect, change the targets of absolute links, lift a protection or name files.
 UNTRUSTED = {
     *"output in-place backup from url-map browser".split(),
-    *"check serve port start prune at same absent missing".split(),
+    *"check serve port start prune at keep-errors same absent missing".split(),
     *"old old-url map fail-on sql baseline changed-since fix write-map ignore".split(),
     *"remap resume log base-path unwrap".split(),
     *"header cookies retries concurrency ignore-robots hidden save live resolve answers depth cache".split(),
