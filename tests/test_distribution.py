@@ -33,13 +33,6 @@ def steps(path: Path) -> list[tuple[str, dict[str, Any]]]:
     return [(name, step) for name, job in jobs.items() for step in job["steps"]]
 
 
-# --- workflows --------------------------------------------------------------------------------------------------------
-
-
-def test_both_workflows_are_there() -> None:
-    assert [path.name for path in WORKFLOWS] == ["ci.yml", "release.yml"]
-
-
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
 def test_a_workflow_has_only_the_rights_that_a_job_needs(path: Path) -> None:
     found = read(path)
@@ -62,13 +55,6 @@ def test_a_script_of_a_workflow_is_bash_without_expressions(path: Path) -> None:
         assert "${{" not in script
         if bash := shutil.which("bash"):
             assert subprocess.run([bash, "-n", "-c", script], check=False).returncode == 0, script
-
-
-@pytest.mark.skipif(shutil.which("zizmor") is None, reason="zizmor is not installed")
-def test_zizmor_finds_nothing_in_the_workflows_and_the_action() -> None:
-    argv = ["zizmor", "--offline", "--no-progress", "--config", ".github/zizmor.yml", ".github/workflows", "action.yml"]
-    done = subprocess.run(argv, cwd=ROOT, capture_output=True, check=False, text=True)
-    assert done.returncode == 0, done.stdout
 
 
 def test_a_release_is_published_only_by_its_tag_and_after_everything_is_built() -> None:
@@ -94,9 +80,6 @@ def test_a_tag_must_be_the_version_of_the_package(tag: str, *, is_right: bool) -
     assert (done.returncode == 0) is is_right
 
 
-# --- wheels -----------------------------------------------------------------------------------------------------------
-
-
 def test_wheels_are_built_for_every_version_and_system_that_is_named() -> None:
     settings = PROJECT["tool"]["cibuildwheel"]
     assert settings["build"].split() == [f"cp{version.replace('.', '')}-*" for version in VERSIONS]
@@ -105,8 +88,6 @@ def test_wheels_are_built_for_every_version_and_system_that_is_named() -> None:
     assert {"ubuntu-24.04-arm", "macos-15-intel"} <= {*systems}
     assert "{project}/.ci/smoke.py compiled" in settings["test-command"]
 
-
-# --- the page on PyPI -------------------------------------------------------------------------------------------------
 
 REPOSITORY: Final = "absolve/absolve"
 
@@ -144,9 +125,6 @@ def test_each_link_of_the_page_on_pypi_leads_to_a_file_of_the_repository(metadat
     assert len(ours) == len(relative) > 20, "README itself has relative links"
 
 
-# --- the image --------------------------------------------------------------------------------------------------------
-
-
 def instructions() -> list[tuple[str, str]]:
     text = (ROOT / "Dockerfile").read_text("utf-8").replace("\\\n", " ")
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
@@ -172,15 +150,6 @@ def test_the_image_is_built_only_of_files_that_are_named() -> None:
     assert named
     for name in [*named, "setup.py", "src/absolve/__init__.py", *PROJECT["project"]["license-files"]]:
         assert any(f"{name}/".startswith(f"{one}/") for one in kept), name
-
-
-@pytest.mark.skipif(shutil.which("hadolint") is None, reason="hadolint is not installed")
-def test_hadolint_finds_nothing_in_the_image() -> None:
-    done = subprocess.run([shutil.which("hadolint") or "", "Dockerfile"], cwd=ROOT, capture_output=True, check=False, text=True)
-    assert done.returncode == 0, done.stdout
-
-
-# --- the text ---------------------------------------------------------------------------------------------------------
 
 
 OLD = {"audit", "compression", "duckdb", "regex"}  # extras of earlier versions

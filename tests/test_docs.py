@@ -51,9 +51,6 @@ def anchors(path: Path) -> set[str]:
     return made | set(re.findall(r'<a id="(\w+)">', found))
 
 
-# --- names in pages ---------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("page", PAGES)
 def test_every_test_named_by_a_page_exists(page: str) -> None:
     for name, function in re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", text(page)):
@@ -77,9 +74,6 @@ def test_every_file_named_by_a_page_exists(page: str) -> None:
     folders = (ROOT, ROOT / "src/absolve", ROOT / "src/absolve/formats", ROOT / "tests/fuzz", ROOT / "tests/conformance")
     for name in set(re.findall(r"`([\w./-]*\w\.(?:py|md|json|toml|pxd))`", text(page))) - OF_USERS:
         assert any((folder / name).is_file() for folder in folders), name
-
-
-# --- glossary, tasks, versions ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("concepts", "modules"), CONCEPT.findall(text("docs/glossary.md")))
@@ -108,8 +102,6 @@ def test_the_problem_codes_in_the_decisions_are_those_of_the_rows() -> None:
     decisions = dict(DECISION.findall(text("docs/decisions.md")))
     assert re.findall(r"`([a-z-]+)`", decisions["I2"])[: len(PROBLEMS)] == list(PROBLEMS)
 
-
-# --- the place of the project -----------------------------------------------------------------------------------------
 
 REPOSITORY: Final = "absolve/absolve"  # until it is published under another name: change it here, and where these tests fail
 TEXTS: Final = [*PAGES, "action.yml", ".pre-commit-hooks.yaml", "pyproject.toml", "Dockerfile",

@@ -118,21 +118,18 @@ def test_the_page_of_the_architecture_has_the_rooms_in_their_order() -> None:
     assert {name for names in order for name in names} == {name for name in top if not name.startswith("__")}
 
 
-@pytest.mark.parametrize(
-    ("importer", "imported", "for_types", "allowed"),
-    [
-        ("formats.html.walker", "urls.whatwg", False, True),
-        ("formats.html.walker", "document.walk", True, False),
-        ("formats.html.walker", "formats.css.walker", False, True),
-        ("formats.css.walker", "formats.html.walker", False, False),
-        ("formats.json.har", "formats.xml.walker", False, False),
-        ("rewriting.rewriter", "inventory.columns", False, False),
-        ("rewriting.rewriter", "inventory.columns", True, True),
-        ("core.errors", "core.printable", False, True),
-        ("core.model", "formats.registry", True, False),
-        ("document.walk", "formats.html.walker", False, True),
-    ],
-)
+@pytest.mark.parametrize(("importer", "imported", "for_types", "allowed"), [
+    ("formats.html.walker", "urls.whatwg", False, True),
+    ("formats.html.walker", "document.walk", True, False),
+    ("formats.html.walker", "formats.css.walker", False, True),
+    ("formats.css.walker", "formats.html.walker", False, False),
+    ("formats.json.har", "formats.xml.walker", False, False),
+    ("rewriting.rewriter", "inventory.columns", False, False),
+    ("rewriting.rewriter", "inventory.columns", True, True),
+    ("core.errors", "core.printable", False, True),
+    ("core.model", "formats.registry", True, False),
+    ("document.walk", "formats.html.walker", False, True),
+])
 def test_the_layer_check_reports_later_rooms_and_siblings(importer: str, imported: str, for_types: bool, allowed: bool) -> None:
     assert (fault(Import(f"absolve.{importer}", f"absolve.{imported}", for_types, 1)) is None) == allowed
 

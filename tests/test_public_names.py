@@ -3,7 +3,6 @@
 import importlib
 import inspect
 import pydoc
-import rlcompleter
 import subprocess
 import sys
 from types import ModuleType
@@ -14,7 +13,6 @@ import pytest
 import absolve
 import absolve.arrow
 import absolve.trees
-from absolve import MissingPackageError
 
 MODULES = [absolve, absolve.arrow, absolve.trees]
 ALIASES = {"Headers", "Kind", "Policy", "Problem", "Profile", "Scope"}  # of types, which have no text
@@ -44,29 +42,10 @@ def test_a_public_name_can_be_imported_and_has_a_text_for_help(name: str) -> Non
     assert name in dir(absolve)
 
 
-def test_completion_offers_the_functions() -> None:
-    completer = rlcompleter.Completer({"absolve": absolve})
-    offered = [completer.complete("absolve.re", number) for number in range(5)]
-    assert [found and found.rstrip("()") for found in offered] == [
-        *("absolve.remap", "absolve.resolve", "absolve.rewrite", "absolve.rewrite_file", None)
-    ]
-    offered = [completer.complete("absolve.core", number) for number in range(2)]
-    assert offered == [None, None]
-
-
-def test_help_describes_the_functions_with_their_options() -> None:
-    text = pydoc.plain(pydoc.render_doc(absolve))
-    for expected in ("rewrite(source", "walk_links(paths", "class Options", "`headers` are ", "class Layer", "remap(rules"):
-        assert expected in text, expected
-    assert "import_module" not in text
-
-
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'rewrites'"):
         absolve.rewrites  # type: ignore[attr-defined]  # noqa: B018 - its error is tested
 
-
-# --- a missing package ------------------------------------------------------------------------------------------------
 
 MISSING = {
     "import absolve.arrow": ("pyarrow", "absolve[parquet]"),
@@ -99,12 +78,6 @@ except ImportError as error:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert f"pip install {extra}" in done.stdout.replace("'", "")
-
-
-def test_the_error_of_a_missing_package_is_one_of_absolve_and_of_python() -> None:
-    error = MissingPackageError("this needs x: pip install 'absolve[x]'")
-    assert isinstance(error, (ImportError, absolve.AbsolveError))
-    assert str(error) == error.message == "this needs x: pip install 'absolve[x]'"
 
 
 @pytest.mark.parametrize("name", ["audit", "mirror"])

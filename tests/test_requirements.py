@@ -82,9 +82,6 @@ def test_the_dev_lock_file_has_the_versions_of_the_test_lock_file() -> None:
         assert [version for version, _ in dev[name]] == [version for version, _ in pins]
 
 
-# --- licences
-
-
 def listed() -> dict[str, tuple[str, str]]:
     text = (ROOT / "THIRD_PARTY.md").read_text("utf-8")
     rows = re.findall(r"^\| ([a-z0-9-]+) \| ([^|]+) \| ([^|]+) \|$", text, re.MULTILINE)

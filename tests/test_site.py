@@ -22,6 +22,7 @@ from absolve.inventory.columns import Row
 from absolve.inventory.documents import DocumentRow
 from absolve.mirror import check
 from absolve.tables import FORMATS
+from tests.shapes.captures import written
 from tests.shown_examples import blocks, run_page
 
 ROOT: Final = Path(__file__).parents[1]
@@ -44,15 +45,12 @@ def test_every_example_of_a_page_runs_and_prints_the_shown_output(
     assert run_page(DOCS / page, tmp_path)
 
 
-def test_every_kind_of_page_has_examples() -> None:
-    assert {page.split("/")[0] for page in WITH_EXAMPLES} >= {"tutorial", "howto", "concepts", "reference"}
-
-
-# --- codes ------------------------------------------------------------------------------------------------------------
-
-
-def test_every_problem_is_described() -> None:
+def test_every_code_and_format_is_described_and_every_described_code_is_there() -> None:
     assert list(CODES["problem"]) == list(PROBLEMS)
+    assert list(CODES["verdict"]) == list(verdicts.VERDICTS)
+    assert list(COLUMNS["formats"]) == list(FORMATS)
+    texts = [path.read_text("utf-8") for path in (ROOT / "src/absolve").rglob("*.py")]
+    assert [name for name in CODES["diagnostic"] if not any(f'"{name}"' in text for text in texts)] == []
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -60,17 +58,9 @@ def test_the_example_of_a_problem_has_it(name: str) -> None:
     assert name in reference_pages.example_row(name, CODES["problem"][name]).problems
 
 
-def test_every_verdict_is_described() -> None:
-    assert list(CODES["verdict"]) == list(verdicts.VERDICTS)
-
-
 def test_the_example_of_a_verdict_has_it(tmp_path: Path) -> None:
-    for name, text in CODES["site"].items():
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
-    for name in verdicts.LINK_VERDICTS:
-        (tmp_path / "new" / f"example-{name}.html").write_text(CODES["verdict"][name]["link"], "utf-8")
+    examples = {f"new/example-{name}.html": CODES["verdict"][name]["link"] for name in verdicts.LINK_VERDICTS}
+    written(tmp_path, CODES["site"] | examples)
     sides = "new --url https://site.example/ --old old --old-url http://old.example/ --map redirects.csv --answers answers.csv"
     query = "SELECT document, verdict FROM links WHERE document LIKE '%example-%'"
     done = reference_pages.run(f'absolve audit {sides} --sql "{query}"', tmp_path)
@@ -108,11 +98,6 @@ def test_every_diagnostic_code_of_the_modules_is_described() -> None:
     assert found - CODES["diagnostic"].keys() == set()
 
 
-def test_every_described_diagnostic_code_is_in_the_modules() -> None:
-    texts = [path.read_text("utf-8") for path in (ROOT / "src/absolve").rglob("*.py")]
-    assert [name for name in CODES["diagnostic"] if not any(f'"{name}"' in text for text in texts)] == []
-
-
 def test_the_example_of_a_diagnostic_has_a_line_with_its_code() -> None:
     sections = re.split(r"^## (.+)$", (DOCS / "reference/diagnostics.md").read_text("utf-8"), flags=re.MULTILINE)
     examples = dict(zip(sections[1::2], sections[2::2], strict=True))
@@ -131,9 +116,6 @@ def test_every_fault_and_note_of_a_mirror_is_described() -> None:
     paths = (ROOT / "src/absolve/mirror").glob("*.py")
     notes = {code for path in paths for code in re.findall(r'(?:note\(resolved|Note\(entity, \S+), "([a-z-]+)"', path.read_text("utf-8"))}
     assert notes <= CODES["note"].keys()
-
-
-# --- columns, options -------------------------------------------------------------------------------------------------
 
 
 def test_every_column_is_described() -> None:
@@ -167,10 +149,6 @@ def test_the_page_of_a_command_has_examples_above_all_options_and_help_at_the_en
 
 def test_a_page_has_options_and_quoted_words_of_a_help_text_as_code() -> None:
     assert help_text(r"'*.html' by name; see --same; \1 is a <group>") == r"`'*.html'` by name; see `--same`; `\1` is a \<group\>"
-
-
-def test_every_format_of_a_table_is_described() -> None:
-    assert list(COLUMNS["formats"]) == list(FORMATS)
 
 
 def test_every_type_in_a_signature_is_described() -> None:

@@ -51,21 +51,14 @@ WRONG: Final = {  # a line after the imports -> the name or word that the error 
 }
 
 
-# --- the types have the words of the code -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("words", "of_code"),
-    [
-        (options.Profile, PROFILES),
-        (options.Kind, KINDS),
-        (options.Scope, SCOPES),
-        (options.Problem, PROBLEMS),
-        (options.Fragments, FRAGMENTS),
-        (options.BaseHref, BASES),
-    ],
-    ids=["profile", "kind", "scope", "problem", "fragments", "base"],
-)
+@pytest.mark.parametrize(("words", "of_code"), [
+    (options.Profile, PROFILES),
+    (options.Kind, KINDS),
+    (options.Scope, SCOPES),
+    (options.Problem, PROBLEMS),
+    (options.Fragments, FRAGMENTS),
+    (options.BaseHref, BASES),
+], ids=["profile", "kind", "scope", "problem", "fragments", "base"])
 def test_a_literal_has_the_words_that_the_code_checks(words: object, of_code: list[str]) -> None:
     assert sorted(get_args(words)) == sorted(of_code)
 
@@ -95,9 +88,6 @@ def test_a_typed_option_takes_the_words_of_the_command_line() -> None:
         for name, hint in get_type_hints(kind).items():
             if name not in {"headers", "on_diagnostic"}:
                 assert words_of(hint) in ({*called(rows[name].choices or rows[name].words)}, set()), name
-
-
-# --- tasks ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.stem)

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import zlib
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
@@ -15,35 +14,22 @@ GOOD, BAD = "http://good.example/d/p.html", "http://bad.example/d/p.html"
 PAGE, ABSOLUTE = b'<a href="x">x</a>', b'<a href="http://good.example/d/x">x</a>'
 
 
-def record(body: bytes, url: str = BAD, fields: bytes = b"", length: int = 0, body_error: int = 0) -> bytes:
-    """Return a record whose length fields, of the record and of the body, are off by these numbers."""
-    http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n%bContent-Length: %d\r\n\r\n%b" % (
-        fields,
-        len(body) + body_error,
-        body,
-    )
+def record(body: bytes, url: str = BAD, fields: bytes = b"", length: int = 0) -> bytes:
+    """Return a record whose length field is off by this number."""
+    http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n%bContent-Length: %d\r\n\r\n%b" % (fields, len(body), body)
     head = b"WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: %b\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n"
     return head % (url.encode(), len(http) + length) + http + b"\r\n\r\n"
 
 
-CHUNKED, GZIP, DEFLATE = (
-    b"Transfer-Encoding: chunked\r\n",
-    b"Content-Encoding: gzip\r\n",
-    b"Content-Encoding: deflate\r\n",
-)
+CHUNKED, GZIP = b"Transfer-Encoding: chunked\r\n", b"Content-Encoding: gzip\r\n"
 BOMB = gzip.compress(PAGE + bytes(3 << 20))
 
 # Faults, and the problem codes of their diagnostics. Each of these records must stay unchanged; what decodes is listed.
 BROKEN: dict[str, tuple[bytes, str]] = {
     "a record longer than its length field": (record(PAGE, length=-5), "wrong-length"),
-    "a record shorter than its length field": (record(PAGE, length=5), "wrong-length"),
     "a chunk of a wrong size": (record(b"5\r\n" + PAGE + b"\r\n0\r\n\r\n", fields=CHUNKED), "wrong-chunk"),
-    "a chunk of no size": (record(b"11\r\n" + PAGE + b"\r\nx\r\n\r\n", fields=CHUNKED), "wrong-chunk"),
-    "no last chunk": (record(b"11\r\n" + PAGE + b"\r\n", fields=CHUNKED), "wrong-chunk"),
     "a truncated gzip body": (record(gzip.compress(PAGE)[:-9], fields=GZIP), "truncated"),
     "a broken gzip body": (record(gzip.compress(PAGE)[:10] + b"\xff" * 20, fields=GZIP), "broken"),
-    "a gzip body with a wrong checksum": (record(gzip.compress(PAGE)[:-8] + bytes(8), fields=GZIP), "broken"),
-    "a truncated deflate body": (record(zlib.compress(PAGE)[:-6], fields=DEFLATE), "truncated"),
     "a bomb in a body": (record(BOMB, fields=GZIP), "too-large"),
     "a bomb in a bomb": (record(gzip.compress(BOMB), fields=b"Content-Encoding: gzip, gzip\r\n"), "too-large"),
 }
@@ -80,63 +66,14 @@ def test_a_broken_record_stays_and_is_reported_by_offset(
     assert listed == 2 or (listed == 3 and code in {"wrong-chunk", "truncated", "broken"})
 
 
-@pytest.mark.parametrize("error", [-5, 5])
-def test_a_body_of_another_length_than_its_field_is_rewritten_with_a_warning(
-    absolve: Runner, tmp_path: Path, error: int
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_a_record_cut_off_stays_and_is_reported_with_its_first_byte(
+    absolve: Runner, tmp_path: Path, pack: Callable[[bytes], bytes]
 ) -> None:
-    path = tmp_path / "x.warc"
-    path.write_bytes(record(PAGE, GOOD, body_error=error))
-    done = absolve("rewrite", path, "--verify")
-    assert done.status == 0
-    assert done.out.endswith(b"Content-Length: %d\r\n\r\n%b\r\n\r\n" % (len(PAGE) + error, ABSOLUTE))
-    assert f"warning: {path}: wrong-length: " in done.err
-
-
-MEMBER = gzip.compress(record(PAGE))
-MEMBERS: dict[str, tuple[bytes, str]] = {
-    "a truncated member": (MEMBER[:-30], "broken"),
-    "a member with a wrong checksum": (MEMBER[:-8] + b"\1" * 8, "broken"),
-    "a member that is broken at once": (MEMBER[:10] + b"\xff" * 40, "broken"),
-    "a bomb": (gzip.compress(record(PAGE + bytes(3 << 20))), "too-large"),
-}
-
-
-@pytest.mark.parametrize(("broken", "code"), MEMBERS.values(), ids=MEMBERS)
-def test_a_broken_gzip_member_stays_and_is_reported_by_offset(
-    absolve: Runner, tmp_path: Path, arguments: list[str], broken: bytes, code: str
-) -> None:
-    before = gzip.compress(record(PAGE, GOOD))
-    path = tmp_path / "x.warc.gz"
-    path.write_bytes(before + broken + before)
-    done = absolve("rewrite", path, *arguments)
-    assert done.status == 3
-    (line,) = done.err.splitlines()
-    assert line.startswith(f"error: {path}: {code}: ")
-    assert line.endswith(f"at byte {len(before)}")
-    first, _, last = done.out.partition(broken)
-    assert gzip.decompress(first) == gzip.decompress(last) == record(ABSOLUTE, GOOD)
-
-
-@pytest.mark.parametrize("compressed", [False, True])
-@pytest.mark.parametrize("missing", [1, 5, 40, 150])
-def test_in_a_truncated_archive_only_the_last_record_stays_unchanged(
-    absolve: Runner, tmp_path: Path, missing: int, compressed: bool
-) -> None:
-    pack = gzip.compress if compressed else bytes
-    before = pack(record(PAGE, GOOD))
-    broken = pack(record(PAGE))[:-missing]
-    path = tmp_path / "x.warc"
-    path.write_bytes(before + broken)
-    done = absolve("rewrite", path)
-    whole = not compressed and missing < len(b"\r\n\r\n") + 1  # the blank lines after it do not belong to the record
-    if whole:
-        assert done.status == 0
-        return
-    assert done.status == 3
-    assert f"at byte {len(before)}" in done.err
-    assert done.out.endswith(broken)
-    first = done.out[: -len(broken)]
-    assert (gzip.decompress(first) if compressed else first) == record(ABSOLUTE, GOOD)
+    before, broken = pack(record(PAGE, GOOD)), pack(record(PAGE))[:-40]
+    (tmp_path / "x.warc").write_bytes(before + broken)
+    done = absolve("rewrite", tmp_path / "x.warc")
+    assert (done.status, done.out.endswith(broken), f"at byte {len(before)}\n" in done.err) == (3, True, True), done.err
 
 
 def test_size_limits_apply_to_each_record_not_to_the_archive(
@@ -150,16 +87,13 @@ def test_size_limits_apply_to_each_record_not_to_the_archive(
 
 
 @pytest.mark.parametrize("compressed", [False, True])
-@pytest.mark.parametrize(
-    ("command", "place"),
-    [
-        ("rewrite", "absolve.run.load.walk"),
-        ("rewrite", "absolve.run.rewrite_task.new_bytes"),
-        ("rewrite --dry-run", "absolve.run.rewrite_task.new_bytes"),
-        ("links", "absolve.run.load.walk"),
-        ("links", "absolve.inventory.link_rows.fill"),
-    ],
-)
+@pytest.mark.parametrize(("command", "place"), [
+    ("rewrite", "absolve.run.load.walk"),
+    ("rewrite", "absolve.run.rewrite_task.new_bytes"),
+    ("rewrite --dry-run", "absolve.run.rewrite_task.new_bytes"),
+    ("links", "absolve.run.load.walk"),
+    ("links", "absolve.inventory.link_rows.fill"),
+])
 def test_an_internal_error_leaves_only_its_record_unchanged(
     absolve: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, place: str, compressed: bool
 ) -> None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from command_runner import ABSOLUTE, PAGE, Runner
+from command_runner import PAGE, Runner
 
 from absolve.run import outputs
 from tests.shapes.scale import not_traced
@@ -50,12 +50,6 @@ def test_a_backup_does_not_follow_a_link(absolve: Runner, document: Path, tmp_pa
     assert document.with_name(document.name + ".orig.1").read_bytes() == before
 
 
-def test_a_backup_is_not_written_through_a_dangling_link(absolve: Runner, document: Path, tmp_path: Path) -> None:
-    document.with_name(document.name + ".orig").symlink_to(tmp_path / "made")
-    assert absolve(*IN_PLACE, document).status == 0
-    assert not (tmp_path / "made").exists()
-
-
 def test_an_existing_backup_stays_and_the_next_gets_a_number(absolve: Runner, document: Path) -> None:
     before = document.read_bytes()
     for name in (".orig", ".orig.1"):
@@ -73,20 +67,6 @@ def test_no_second_backup_is_made_of_the_same_bytes(absolve: Runner, document: P
     assert absolve(*IN_PLACE, document).status == 0
     assert names(document.parent) == {document.name, kept.name}
     assert (kept.stat().st_ino, kept.stat().st_mtime_ns) == (state.st_ino, state.st_mtime_ns)
-
-
-def test_numbered_backups_are_no_inputs(absolve: Runner, tmp_path: Path) -> None:
-    (tmp_path / "page.html").write_bytes(PAGE)
-    (tmp_path / "page.html.orig").write_bytes(b"<a href=1>")
-    (tmp_path / "page.html.orig.1").write_bytes(b"<a href=2>")
-    for _ in "12":
-        assert absolve(*IN_PLACE, tmp_path).status == 0
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {
-        "page.html": ABSOLUTE,
-        "page.html.orig": b"<a href=1>",
-        "page.html.orig.1": b"<a href=2>",
-        "page.html.orig.2": PAGE,
-    }
 
 
 def test_without_a_backup_nothing_is_written(

@@ -1,7 +1,6 @@
 """`absolve base`: the nested boxes of RFC 1808 section 3."""
 
 import json
-from pathlib import Path
 
 import pytest
 from command_runner import FIXTURES, Runner
@@ -52,14 +51,11 @@ def test_base_draws_the_boxes_of_the_rfc(absolve: Runner) -> None:
     assert (done.status, done.err) == (0, "")
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("default", "base URL: none: relative links are left unchanged"),
-        ("embedded", "base URL: http://example.com/embedded/ (embedded: base element, line 4)"),
-        ("retrieval", "base URL: http://example.com/retrieval/saved.html?1 (retrieval: saved from url comment, line 2)"),
-    ],
-)
+@pytest.mark.parametrize(("name", "message"), [
+    ("default", "base URL: none: relative links are left unchanged"),
+    ("embedded", "base URL: http://example.com/embedded/ (embedded: base element, line 4)"),
+    ("retrieval", "base URL: http://example.com/retrieval/saved.html?1 (retrieval: saved from url comment, line 2)"),
+])
 def test_base_names_the_layer_that_gives_the_base(absolve: Runner, name: str, message: str) -> None:
     lines = absolve("base", FIXTURES / f"{name}.html").lines
     assert message in lines
@@ -84,13 +80,6 @@ def test_base_shows_every_claim_with_its_outcome(absolve: Runner) -> None:
     for verdict in ("unsuitable", "won", "ignored"):
         assert VERDICTS[verdict] in text
     assert "-:2: unsuitable-base: " in done.err
-
-
-def test_a_long_url_is_folded_in_the_box_and_complete_below(absolve: Runner) -> None:
-    url = "http://h/" + "x" * 500
-    lines = absolve("base", "-", "--url", url).lines
-    assert max(map(len, lines[1:-1])) <= 80
-    assert url in lines[-1]
 
 
 @pytest.mark.parametrize("columns", [20, 40, 59, 60, 80, 132])
@@ -142,38 +131,3 @@ def test_json_is_an_array_whatever_fails(absolve: Runner) -> None:
     secret = absolve("base", "-", "--url", "http://user:secret@h/", "--format", "json", stdin=b"<a href=x>")
     assert b"secret" not in secret.out
     assert json.loads(secret.out)[0]["base"] == "http://***@h/"
-
-
-def test_control_characters_of_a_page_are_escaped_in_boxes(absolve: Runner) -> None:
-    done = absolve("base", "-", stdin=b"<base href='http://h/\x1b[31m\x07'>")
-    assert b"\x1b" not in done.out
-    assert b"\\x1b[31m\\x07" in done.out
-
-
-def test_wide_characters_keep_the_boxes_straight(absolve: Runner) -> None:
-    lines = absolve("base", "-", "--url", "http://h/日本/").lines[1:-1]
-    wide = [line for line in lines if "日本" in line]
-    assert {len(line) + 2 * (line in wide) for line in lines} == {len(lines[0])}
-
-
-def test_boxes_have_colours_only_if_they_are_wanted(
-    absolve: Runner, page: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plain = absolve("base", page)
-    assert b"\x1b" not in plain.out
-    lines = absolve("base", page, "--color", "always").lines
-    painted = next(line for line in lines if "=>" in line)
-    assert "\x1b[32m=> rules the links\x1b[0m" in painted
-    assert len(painted) - len("\x1b[32m\x1b[0m") == len(plain.lines[1])
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    assert absolve("base", page).lines == lines
-    for name in ("--color=never", "--color=auto"):
-        monkeypatch.setenv("NO_COLOR", "1")
-        assert absolve("base", page, name).out == plain.out
-
-
-def test_a_base_element_rules_without_a_url_of_the_document(absolve: Runner, tmp_path: Path) -> None:
-    path = tmp_path / "x.html"
-    path.write_bytes(b"<base href='http://h/d/'><a href=x>")
-    *_, last = absolve("base", path).out.decode().splitlines()
-    assert last == "document's own URL: none is known"

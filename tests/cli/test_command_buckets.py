@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from command_runner import FIXTURES, Runner
 
-from tests.shapes.captures import page, zipped
+from tests.shapes.captures import page, written, zipped
 from tests.shapes.s3_server import Bucket, made, serving
 
 if TYPE_CHECKING:
@@ -53,13 +53,6 @@ def rows(text: bytes, root: str) -> list[dict[str, Any]]:
     return [{**row, "document": row["document"].removeprefix(root).lstrip("/")} for row in found]
 
 
-def on_disk(folder: Path, files: dict[str, bytes]) -> Path:
-    for name, data in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(data)
-    return folder
-
-
 @pytest.mark.parametrize(("command", "jobs"), [("links", "1"), ("links", "2"), ("documents", "1")])
 def test_rows_of_a_prefix_are_those_of_a_folder(
     command: str, jobs: str, absolve: Runner, bucket: Bucket, tmp_path: Path
@@ -68,7 +61,7 @@ def test_rows_of_a_prefix_are_those_of_a_folder(
     files |= {"b/crawl.warc.gz": WARC, "a-b/x.html": PAGE, "a/x.html": PAGE, "empty.html": b"", "x.bin": bytes(9)}
     files["large.html"] = b"<!doctype html>" + PAGE * 20_000  # more than the first range
     bucket.put(files)
-    here = absolve(command, str(on_disk(tmp_path, files)), "-f", "jsonl", "-j", jobs)
+    here = absolve(command, str(written(tmp_path, files)), "-f", "jsonl", "-j", jobs)
     there = absolve(command, bucket.url(), "-f", "jsonl", "-j", jobs)
     assert there.status == here.status
     assert rows(there.out, bucket.url()) == rows(here.out, str(tmp_path))
@@ -86,7 +79,7 @@ def test_an_archive_of_several_blocks_is_read_by_ranges_and_cut_for_processes(
         monkeypatch.setattr(module, name, value)
     assert len(data) > 16 * buckets._BLOCK
     bucket.put({"crawl.warc.gz": data, "two.warc.gz": WARC})
-    folder = on_disk(tmp_path, {"crawl.warc.gz": data, "two.warc.gz": WARC})
+    folder = written(tmp_path, {"crawl.warc.gz": data, "two.warc.gz": WARC})
     expected = rows(absolve("links", str(folder), "-f", "jsonl").out, str(folder))
     assert len(expected) == 540
     for jobs in "12":
@@ -149,7 +142,7 @@ def test_a_rewrite_into_a_bucket_has_the_bytes_of_one_into_a_folder(
     files = {"b/crawl.warc.gz": WARC, "x.html": PAGE, "x.bin": bytes(9), "../up.html": PAGE}
     bucket.put({f"in/{name}": data for name, data in files.items()})
     del files["../up.html"]
-    folder = on_disk(tmp_path / "in", files)
+    folder = written(tmp_path / "in", files)
     absolve("rewrite", str(folder), "-o", str(tmp_path / "out"), "--url", "http://h/")
     expected = {name: (tmp_path / "out" / name).read_bytes() for name in files}
     assert expected["x.html"] != PAGE

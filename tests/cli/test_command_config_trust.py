@@ -46,22 +46,19 @@ def test_no_option_that_writes_runs_or_connects_is_harmless() -> None:
 
 
 @pytest.mark.parametrize("place", ["absolve.toml", "../absolve.toml", "pyproject.toml", "../pyproject.toml"])
-@pytest.mark.parametrize(
-    ("command", "text"),
-    [
-        ("rewrite", "output = 'victim.html'"),
-        ("rewrite", "log = 'victim.html'"),
-        ("rewrite", "in-place = true\nbackup = '.html'"),
-        ("rewrite", "in-place = true\nresume = true"),
-        ("rewrite", "remap = '@victim.html'"),
-        ("rewrite", "remap = '//h=javascript:alert(1)//'"),
-        ("rewrite", "url-map = 'victim.html'"),
-        ("rewrite", "from = 'victim.html'"),
-        ("rewrite", "output = 12"),  # an ignored option is not even validated
-        ("links", "output = 'victim.html'"),
-        ("links", "sql = 'FROM links'"),
-    ],
-)
+@pytest.mark.parametrize(("command", "text"), [
+    ("rewrite", "output = 'victim.html'"),
+    ("rewrite", "log = 'victim.html'"),
+    ("rewrite", "in-place = true\nbackup = '.html'"),
+    ("rewrite", "in-place = true\nresume = true"),
+    ("rewrite", "remap = '@victim.html'"),
+    ("rewrite", "remap = '//h=javascript:alert(1)//'"),
+    ("rewrite", "url-map = 'victim.html'"),
+    ("rewrite", "from = 'victim.html'"),
+    ("rewrite", "output = 12"),  # an ignored option is not even validated
+    ("links", "output = 'victim.html'"),
+    ("links", "sql = 'FROM links'"),
+])
 def test_a_discovered_file_cannot_make_a_run_write_execute_or_connect(
     absolve: Runner, command: str, text: str, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -94,9 +91,7 @@ def test_a_named_configuration_file_sets_all_options(absolve: Runner, monkeypatc
     assert Path("out.html").read_bytes() == ABSOLUTE
 
 
-def test_the_option_config_overrides_the_environment(
-    absolve: Runner, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_option_config_overrides_the_environment(absolve: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("a", "b", "absolve"):
         Path(f"{name}.toml").write_text(f"url = 'http://{name}/'")
     assert absolve("rewrite", "page.html").out == ABSOLUTE.replace(b"//h", b"//absolve")
@@ -335,14 +330,10 @@ def test_an_invalid_configuration_file_is_an_error_with_its_name(absolve: Runner
     assert len(done.err) < 1000
 
 
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+OTHER_TOOLS = ["tool = 1", "[tool]\nabsolve = 1", "[[tool]]\nabsolve = {}", "[[tool.absolve]]"]
+
+
+@pytest.mark.parametrize("text", [*HOSTILE.values(), *OTHER_TOOLS], ids=[*HOSTILE, *OTHER_TOOLS])
 def test_an_invalid_pyproject_without_our_table_is_ignored(absolve: Runner, text: str) -> None:
     Path("pyproject.toml").write_text(text)
     assert absolve("rewrite", "page.html", "--url", "http://h/") == (0, ABSOLUTE, "")
-
-
-@pytest.mark.parametrize("text", ["tool = 1", "[tool]\nabsolve = 1", "[[tool]]\nabsolve = {}", "[[tool.absolve]]"])
-def test_a_pyproject_with_another_kind_of_tool_table_is_ignored(absolve: Runner, text: str) -> None:
-    Path("pyproject.toml").write_text(text)
-    assert absolve("rewrite", "page.html", "--url", "http://h/") == (0, ABSOLUTE, "")
-    assert absolve("rewrite", "page.html", "--url", "http://h/", "--config", "pyproject.toml") == (0, ABSOLUTE, "")

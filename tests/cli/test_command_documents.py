@@ -1,7 +1,5 @@
 """`absolve documents`, and the table of documents beside that of links."""
 
-import csv
-import io
 import json
 import sqlite3
 from contextlib import closing
@@ -47,12 +45,6 @@ def test_every_file_of_a_folder_has_a_row(absolve: Runner, site: Path) -> None:
     assert (done.status, "not-well-formed" in done.err, "i.png" in done.err) == (3, True, False)
 
 
-def test_lists_are_joined_and_formulas_are_quoted_in_csv(absolve: Runner, site: Path) -> None:
-    path = site / "p.html"
-    done = absolve("documents", path, "--format", "csv", "--columns", "anchors")
-    assert list(csv.DictReader(io.StringIO(done.out.decode()))) == [{"anchors": "'=1+1 a%20b"}]
-
-
 @pytest.mark.parametrize("format_", [name for name, form in FORMATS.items() if form.of != "links"])
 def test_every_sink_writes_the_table(absolve: Runner, site: Path, tmp_path: Path, format_: str) -> None:
     target = tmp_path / f"d.{format_}"
@@ -90,15 +82,3 @@ def test_a_database_of_links_has_the_same_table_beside_it(
             tables.append(database.execute("SELECT * FROM documents").fetchall())
     assert tables[0] == tables[1]
     assert len(tables[0]) == 3
-
-
-def test_a_duckdb_database_has_both_tables(absolve: Runner, site: Path, tmp_path: Path) -> None:
-    absolve("links", site, "-o", tmp_path / "l.duckdb")
-    with closing(duckdb.connect(str(tmp_path / "l.duckdb"))) as database:
-        assert database.execute("SELECT sum(links) FROM documents").fetchall() == [(1,)]
-        assert database.execute("SELECT count(*) FROM links").fetchall() == [(1,)]
-
-
-def test_columns_of_the_other_table_are_unknown(absolve: Runner, site: Path) -> None:
-    assert absolve("documents", site / "p.html", "--columns", "target").status == 2
-    assert absolve("links", site / "p.html", "--columns", "title").status == 2

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from command_runner import Runner
 
-from tests.shapes.captures import files_below
+from tests.shapes.captures import files_below, written
 
 URL = "--url=http://h/"
 SITE = {
@@ -27,22 +27,13 @@ NEW = SITE | {
 }
 
 
-def written(files: dict[str, bytes]) -> dict[str, bytes]:
-    """Write these files into the folder `site`, and return what is there."""
-    for name, data in files.items():
-        path = Path("site", name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-    return files_below(Path("site"))
-
-
 @pytest.fixture(autouse=True)
 def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
 def test_a_dry_run_and_a_diff_write_nothing(absolve: Runner) -> None:
-    before = written(SITE)
+    before = files_below(written(Path("site"), SITE))
     assert "site/index.html: 4 links, 2 would change" in absolve("rewrite", "site", URL, "--form=file", "-n", "--in-place").lines
     assert b"+<a href=a/b.html#x>b" in absolve("rewrite", "site", URL, "--form=file", "--diff").out
     assert files_below(Path("site")) == before
@@ -51,7 +42,7 @@ def test_a_dry_run_and_a_diff_write_nothing(absolve: Runner) -> None:
 
 @pytest.mark.parametrize("jobs", ["-j1", "-j2"])
 def test_links_name_the_files_of_the_folder_and_others_stay_in_place_and_in_a_copy(absolve: Runner, jobs: str) -> None:
-    before = written(SITE)
+    before = files_below(written(Path("site"), SITE))
     assert absolve("rewrite", "site", URL, "--form=file", "-o", "out", "--verify", jobs).status == 0
     assert (files_below(Path("out")), files_below(Path("site"))) == (NEW, before)
     assert absolve("verify", "site", "out", URL, "--form=file").status == 0
@@ -66,7 +57,7 @@ def test_what_is_read_apart_from_the_site_keeps_its_links_and_is_counted(absolve
     sitemap = b'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>http://h/a/</loc></url></urlset>'
     mail = b"Content-Type: text/html\r\nContent-Location: http://h/p\r\n\r\n<a href=/a/>"
     files = {"feed.xml": feed, "sitemap.xml": sitemap, "404.html": b"<a href=/a/>a</a>", "m.eml": mail}
-    written({**files, "index.html": b"<link rel=canonical href=/a/><a href=/a/>a</a>", "a/index.html": b"<p>"})
+    written(Path("site"), {**files, "index.html": b"<link rel=canonical href=/a/><a href=/a/>a</a>", "a/index.html": b"<p>"})
     assert absolve("rewrite", "site", URL, "--form=file", "-o", "out").status == 0
     assert "documents read apart, with absolute links: error pages, feeds, messages, sitemaps" in absolve.summary.replace("4 ", "")
     found = files_below(Path("out"))
@@ -77,7 +68,7 @@ def test_what_is_read_apart_from_the_site_keeps_its_links_and_is_counted(absolve
 @pytest.mark.parametrize("reference", ["../../map.csv", "//g/index.html", "none.html", "%00", "b.html/x", "/../x", "mailto:p.png", "http://[", ""])
 def test_a_link_that_leads_to_no_file_of_the_folder_stays(absolve: Runner, reference: str) -> None:
     page = f'<a href="{reference}">'.encode()
-    written({**SITE, "a/b.html": page})
+    written(Path("site"), {**SITE, "a/b.html": page})
     Path("map.csv").write_text("")
     assert absolve("rewrite", "site/", URL, "--form=file", "--in-place").status == 0
     assert Path("site/a/b.html").read_bytes() == page
@@ -85,7 +76,7 @@ def test_a_link_that_leads_to_no_file_of_the_folder_stays(absolve: Runner, refer
 
 def test_without_a_url_files_are_found_by_their_names_and_by_the_urls_that_they_record(absolve: Runner) -> None:
     page = "<!-- saved from url=(0014)http://h/a/{} -->\n<a href=/a/p1>x</a><a href=p2#f>y</a><a href=/x>z</a>"
-    written({"one.html": page.format("p1").encode(), "b/two.html": page.format("p2").encode(), "c.html": b"<a href=b/two><a href=/b>"})
+    written(Path("site"), {"one.html": page.format("p1").encode(), "b/two.html": page.format("p2").encode(), "c.html": b"<a href=b/two><a href=/b>"})
     assert absolve("rewrite", "site", "--form=file", "-o", "out").status == 0
     assert files_below(Path("out")) == {
         "one.html": page.format("p1").replace("/a/p1>", "one.html>").replace("p2#f", "b/two.html#f").encode(),
@@ -96,7 +87,7 @@ def test_without_a_url_files_are_found_by_their_names_and_by_the_urls_that_they_
 
 def test_of_two_files_with_one_url_the_newest_has_it_and_a_table_gives_others(absolve: Runner) -> None:
     page = b"<!-- saved from url=(0012)http://h/a/p -->\n<a href=/a/p><a href=/z>"
-    written({"new.html": page, "old.html": page, "z.html": b""})
+    written(Path("site"), {"new.html": page, "old.html": page, "z.html": b""})
     os.utime("site/old.html", (5e8, 5e8))
     Path("map.csv").write_text("site/z.html,http://h/z\n")
     assert absolve("rewrite", "site", "--form=file", "--url-map=map.csv", "--in-place").status == 0
@@ -105,14 +96,14 @@ def test_of_two_files_with_one_url_the_newest_has_it_and_a_table_gives_others(ab
 
 
 def test_a_rule_leads_to_a_file_or_elsewhere(absolve: Runner) -> None:
-    written({"index.html": b"<a href=http://old/a/><a href=http://old/b><a href=a/>", "a/index.html": b""})
+    written(Path("site"), {"index.html": b"<a href=http://old/a/><a href=http://old/b><a href=a/>", "a/index.html": b""})
     assert absolve("rewrite", "site", URL, "--form=file", "--remap=//old=http://h", "--in-place").status == 0
     assert Path("site/index.html").read_bytes() == b"<a href=a/index.html><a href=http://h/b><a href=a/index.html>"
 
 
 @pytest.mark.parametrize("more", [["another"], ["--from=list"], ["--kind=image"], ["--base-path=/p/"], ["--in-place", "-o", "out"]], ids=" ".join)
 def test_it_takes_one_folder_and_no_selection(absolve: Runner, more: list[str]) -> None:
-    before = written(SITE)
+    before = files_below(written(Path("site"), SITE))
     assert absolve("rewrite", "site", URL, "--form=file", *more).status == 2
     assert absolve("rewrite", "site/index.html", URL, "--form=file").status == 2
     assert files_below(Path("site")) == before
@@ -120,7 +111,7 @@ def test_it_takes_one_folder_and_no_selection(absolve: Runner, more: list[str]) 
 
 @pytest.mark.skipif(os.name == "nt", reason="names are text")
 def test_names_that_are_no_text_are_named_by_their_bytes(absolve: Runner) -> None:
-    written({"index.html": b"<a href='%FF.html#x'><a href=/%ff.html>"})
+    written(Path("site"), {"index.html": b"<a href='%FF.html#x'><a href=/%ff.html>"})
     Path(os.fsdecode(b"site/\xff.html")).write_bytes(b"<a href=/>")
     assert absolve("rewrite", "site", URL, "--form=file", "--in-place").status == 0
     assert Path("site/index.html").read_bytes() == b"<a href='%FF.html#x'><a href=%FF.html>"

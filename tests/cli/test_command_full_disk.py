@@ -129,13 +129,10 @@ def test_the_last_line_and_the_map_of_a_mirror_have_only_what_was_written() -> N
     assert os.listdir("victim") == []  # noqa: PTH208
 
 
-@pytest.mark.parametrize(
-    ("megabytes", "arguments"),
-    [
-        *[(size, f"{command} big.html --url http://h/ -o out.csv") for size in (120, 150) for command in ("links", "rewrite")],
-        *[(size, arguments) for size in (300, 400) for arguments in ("check site", "links site -o l.duckdb")],
-    ],
-)
+@pytest.mark.parametrize(("megabytes", "arguments"), [
+    *[(size, f"{command} big.html --url http://h/ -o out.csv") for size in (120, 150) for command in ("links", "rewrite")],
+    *[(size, arguments) for size in (300, 400) for arguments in ("check site", "links site -o l.duckdb")],
+])
 def test_little_memory_is_one_line_and_no_fault_of_absolve(arguments: str, megabytes: int) -> None:
     Path("big.html").write_bytes(b"<a href='x.html'>t</a>" * 900_000)
 

@@ -10,10 +10,8 @@ from command_runner import ABSOLUTE, Runner
 
 from absolve.audit import verdicts
 from absolve.cli.commands import COMMANDS
-from absolve.cli.parsing import MOST, parser
+from absolve.cli.parsing import MOST
 
-FIRST = ["arguments", "inputs", "output"]
-LAST = ["the web", "resolving and limits", "run and help"]
 _OPTION = re.compile(r"^  (?=-)", re.MULTILINE)
 
 
@@ -25,16 +23,6 @@ def test_the_short_help_has_a_dozen_options_at_most_and_an_example(absolve: Runn
     assert 0 < len(_OPTION.findall(text)) <= MOST
     assert f"  absolve {command}" in text
     assert len(text.splitlines()) < 50
-
-
-def test_the_short_help_of_absolve_lists_the_commands(absolve: Runner) -> None:
-    assert all(f"    {command}" in absolve("-h").out.decode() for command in COMMANDS)
-
-
-def test_the_short_help_of_rewrite_has_its_most_important_options(absolve: Runner) -> None:
-    text = absolve("rewrite", "-h").out.decode()
-    assert all(option in text for option in ("-u, --url URL", "-o, --output OUT", "--in-place", "-n, --dry-run", "--diff"))
-    assert "--max-rows-bytes" not in text + absolve("rewrite", "--help").out.decode()
 
 
 def test_the_short_help_of_check_has_what_matters_for_one_site(absolve: Runner) -> None:
@@ -50,30 +38,6 @@ def test_the_help_of_an_audit_names_every_verdict(absolve: Runner) -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_groups_have_the_same_order_in_every_command(command: str) -> None:
-    titles = [group.title or "" for group in parser().commands[command].groups()]
-    assert len(set(titles)) == len(titles)
-    assert [title for title in titles if title in FIRST] == [title for title in FIRST if title in titles]
-    assert [title for title in titles if title in LAST] == [title for title in LAST if title in titles]
-    between = [number for number, title in enumerate(titles) if title not in FIRST + LAST]
-    assert all(titles[: between[0]][-1] in FIRST for _ in between[:1])
-    assert between == [*range(between[0], between[0] + len(between))] if between else True
-
-
-def test_an_option_is_in_one_group_everywhere() -> None:
-    found: dict[str, set[str]] = {}
-    for name, command in parser().commands.items():
-        for group in command.groups():
-            for action in group._group_actions:
-                for option in action.option_strings:
-                    if (name, option) not in {("audit", "--verify"), ("check", "--verify")}:  # of its repairs
-                        found.setdefault(option, set()).add(group.title or "")
-    several = {option for option, titles in found.items() if len(titles) > 1}
-    # Selections are of links, of documents, and of links to change; fragments stay in a rewrite, and are places in an audit.
-    assert several <= {"--columns", "--sql", "--kind", "--scope", "--problem", "--diff", "--fail-on", "--fragments"}
-
-
-@pytest.mark.parametrize("command", COMMANDS)
 def test_help_prints_the_help_of_a_command(absolve: Runner, command: str) -> None:
     assert absolve("help", command) == absolve(command, "--help")
 
@@ -82,10 +46,6 @@ def test_help_fits_on_two_screens(absolve: Runner) -> None:
     for command in COMMANDS:
         lines = absolve("help", command).lines
         assert (len(lines) <= 100, [line for line in lines if len(line) > 80]) == (True, []), command
-
-
-def test_help_without_a_command_prints_that_of_absolve(absolve: Runner) -> None:
-    assert absolve("help") == absolve("--help")
 
 
 def test_the_short_names_of_options(absolve: Runner, page: Path, tmp_path: Path) -> None:

@@ -58,16 +58,3 @@ def test_an_empty_answer_is_an_empty_array(absolve: Runner) -> None:
 def test_no_answer_has_a_password(absolve: Runner) -> None:
     arguments = ("resolve", "http://a/b", "http://u:secret@h/", "-f", "json")
     assert json.loads(absolve(*arguments).out)[0]["target"] == "http://***@h/"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "hint"),
-    [
-        (["links", "page.html", "--json"], "hint: -f json"),
-        (["rewrite", "page.html", "-f", "json"], "--log FILE.json"),
-        (["mirror", "page.html", "-f", "json", "-o", "m"], "--check DIR"),
-    ],
-)
-def test_json_that_nothing_would_be_written_to_is_refused(absolve: Runner, arguments: list[str], hint: str) -> None:
-    done = absolve(*arguments)
-    assert (done.status, hint in done.err) == (2, True), done.err

@@ -1,7 +1,7 @@
 """A run that is killed at any moment leaves each file whole; with a signal that it can handle no temporary file either.
 
-$ABSOLVE_KILLS is the number of kills at random moments of each test, over all combinations in turn: signal, command or output,
-kind of inputs, one process or the whole job. `-s` prints the figures.
+$ABSOLVE_KILLS is the number of kills at random moments of each test, over all commands and signals in turn, of one process or
+the whole job. `-s` prints the figures.
 """
 
 import gzip
@@ -16,14 +16,14 @@ import sys
 import time
 import zipfile
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import pytest
 
-from tests.shapes.captures import files_below, page, zipped
+from tests.shapes import captures
+from tests.shapes.captures import files_below, zipped
 from tests.shapes.trap_server import page as sent
 from tests.shapes.trap_server import serving
 
@@ -44,32 +44,8 @@ def package(pages: int) -> bytes:
 
 
 # The files of a folder by the kind of its inputs; the first file is large.
-FOLDERS: Final = {
-    "pages": {f"{number:03}.html": PAGE * (200 if number == 0 else 4) for number in range(120)},
-    "WARC": {f"{number:03}.warc": page("http://h/d/", PAGE) * (300 if number == 0 else 30) for number in range(12)},
-    "ZIP": {f"{number:03}.epub": package(300 if number == 0 else 30) for number in range(12)},
-}
 SIGNALS: Final = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-PLACES: Final = (["--in-place"], ["--in-place", "--backup", ".orig"], ["-o", "out/"])
-
-
-class Way(NamedTuple):
-    """How a run is killed: the signal, the output, the inputs, and whether workers receive the signal too."""
-
-    number: signal.Signals
-    place: list[str]
-    kind: str
-    group: bool
-
-
-def ways() -> list[Way]:
-    """Return all combinations, signals in turn and the rest shuffled, so that a few kills are of various kinds."""
-    others = list(itertools.product(PLACES, FOLDERS, (False, True)))
-    mixed = [random.Random(number).sample(others, len(others)) for number in SIGNALS]  # noqa: S311
-    return [Way(number, *other) for turn in zip(*mixed, strict=True) for number, other in zip(SIGNALS, turn, strict=True)]
-
-
-WAYS: Final = ways()
+REMAP: Final = "--remap=http://h=http://h/old"  # a second pass over the same file would be visible
 
 
 def started(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
@@ -83,66 +59,12 @@ def temporary(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if ".absolve-" in path.name]
 
 
-def killed(run: subprocess.Popen[bytes], folder: Path, number: int, *, group: bool, patience: float) -> bool:
-    """Kill a run after it has begun to write, wait for all its processes, and return whether it was still running."""
-    begun = time.monotonic()
-    while not temporary(folder) and run.poll() is None and time.monotonic() - begun < 60:
-        time.sleep(0.001)
-    time.sleep(patience)
-    alive = run.poll() is None
-    if alive:
-        (os.killpg if group else os.kill)(run.pid, number)
-    _, message = run.communicate(timeout=60)
-    begun = time.monotonic()
-    while _is_group(run.pid):  # workers whose parent was killed end after the message about their file
-        assert time.monotonic() - begun < 30
-        time.sleep(0.005)
-    if alive:
-        ended = -number if number == signal.SIGKILL else 128 + number
-        assert run.returncode in {ended, 0, -number}, run.returncode
-        assert not message, message
-        return run.returncode == ended  # -SIGTERM: its work was done, and the interpreter had its handlers back
-    return False
-
-
 def _is_group(number: int) -> bool:
     try:
         os.killpg(number, 0)
     except ProcessLookupError:
         return False
     return True
-
-
-def new_files(folder: Path, kind: str) -> dict[str, bytes]:
-    """Create the original of a folder, and return the files that an undisturbed run makes of it."""
-    for name, data in FOLDERS[kind].items():
-        (folder / kind).mkdir(exist_ok=True)
-        (folder / kind / name).write_bytes(data)
-    run = started(folder, "rewrite", kind, "--quiet", "-j2", "-o", f"new-{kind}")
-    assert run.communicate(timeout=120)[1] == b""
-    new = {path.name: path.read_bytes() for path in (folder / f"new-{kind}").iterdir()}
-    assert new.keys() == FOLDERS[kind].keys()
-    assert all(new[name] != data for name, data in FOLDERS[kind].items())
-    return new
-
-
-def counted(work: Path, place: list[str], kind: str, new: dict[str, bytes]) -> Counter[str]:
-    """Count faults: torn, lost and temporary files."""
-    wrong: Counter[str] = Counter(temporary=len(temporary(work)), torn=0, lost=0)
-    for name, old in FOLDERS[kind].items():
-        path, backup, out = work / "site" / name, work / "site" / f"{name}.orig", work / "out" / name
-        now = path.read_bytes() if path.exists() else b""
-        wrong["torn"] += now not in {old, new[name]} or ("-o" in place and now != old)
-        wrong["lost"] += not path.exists()
-        wrong["lost"] += "--backup" in place and now != old and not backup.exists()
-        wrong["torn"] += backup.exists() and backup.read_bytes() != old
-        wrong["torn"] += out.exists() and out.read_bytes() != new[name]
-    return wrong
-
-
-def moments() -> Iterator[tuple[Way, random.Random]]:
-    chance = random.Random(int(os.environ.get("ABSOLVE_SEED", "3")))  # noqa: S311 - moments, no secrets
-    return ((way, chance) for way in itertools.islice(itertools.cycle(WAYS), KILLS))
 
 
 RECORD: Final = (
@@ -178,50 +100,18 @@ def test_the_next_run_removes_what_a_killed_one_left(tmp_path: Path, command: st
     assert not temporary(tmp_path)
 
 
-@pytest.mark.slow
-def test_a_killed_rewrite_leaves_whole_files_and_can_be_repeated(tmp_path: Path) -> None:
-    new = {kind: new_files(tmp_path, kind) for kind in FOLDERS}
-    figures: dict[str, Counter[str]] = {one.name: Counter() for one in SIGNALS}
-    for turn, (way, chance) in enumerate(moments()):
-        is_one = chance.random() < 0.25  # a large file, in the main process
-        inputs = [f"site/{next(iter(FOLDERS[way.kind]))}"] if is_one else ["site", chance.choice(["-j1", "-j2"])]
-        arguments = ["rewrite", "--quiet", *inputs, *way.place]
-        while True:
-            work = tmp_path / "work"
-            shutil.rmtree(work, ignore_errors=True)
-            shutil.copytree(tmp_path / way.kind, work / "site")
-            patience = chance.uniform(0, 0.3)
-            if killed(started(work, *arguments), work, way.number, group=way.group, patience=patience):
-                break
-        wrong = counted(work, way.place, way.kind, new[way.kind])
-        figures[way.number.name].update(kills=1, **wrong)
-        assert not wrong["torn"], (turn, way)
-        assert not wrong["lost"], (turn, way)
-        assert way.number == signal.SIGKILL or not wrong["temporary"], (turn, way, temporary(work))
-        is_incomplete = any((work / "state").rglob("*.sqlite"))  # otherwise the signal came behind its end
-        run = started(work, *arguments, *["--resume"] * is_incomplete)
-        assert run.communicate(timeout=120)[1] == b""
-        done = work / ("out" if "-o" in way.place else "site")
-        for name in [Path(inputs[0]).name] if is_one else FOLDERS[way.kind]:
-            assert (done / name).read_bytes() == new[way.kind][name]
-        assert is_one or not temporary(work)
-        if (turn + 1) % 50 == 0:
-            print(f"rewrite: {turn + 1} kills")
-    for name, found in figures.items():
-        print(f"rewrite {name}: {dict(found)}")
-
-
 def capture(pages: int) -> bytes:
     """Return a WARC file with pages that link to each other."""
     return b"".join(
-        page(f"http://h/{number}", b"<a href=%d>next</a>" % ((number + 1) % pages) + PAGE) for number in range(pages)
+        captures.page(f"http://h/{number}", b"<a href=%d>next</a>" % ((number + 1) % pages) + PAGE) for number in range(pages)
     )
 
 
 WRITING: Final = (
     "mirror c.warc -o m -j1", "mirror c.warc -o m -j2", "mirror c.warc -o m.zip",
     "audit site --url http://h/ --fix -j2", "audit site --url http://h/ -o a.csv", "rewrite site/0.html -o out.html",
-    "rewrite site -o out/ -j2", "rewrite site --in-place -j1", "rewrite site --in-place --backup .orig -j2",
+    f"rewrite mixed -o out/ -j2 {REMAP}", f"rewrite mixed --in-place -j1 {REMAP}", f"rewrite mixed --in-place --backup .orig -j2 {REMAP}",
+    f"rewrite mixed/0.warc --in-place --backup .orig {REMAP}", f"rewrite mixed/0.epub --in-place {REMAP}",
     "links site -o l.csv -j1", "links site -o l.jsonl -j2", "links site -o l.sqlite", "links site -o l.parquet -j2", "links site -o l.jsonl --resume", "documents site -o d.csv --resume -j2", "documents site -o d.tsv",
 )  # fmt: skip
 OWN: Final = ("tmp", "state", "m/mirror.sqlite.part")  # what a run that was ended leaves for the next one
@@ -251,6 +141,12 @@ def test_a_signal_at_any_moment_tears_nothing_and_leaves_nothing(tmp_path: Path)
         (start / "site" / f"{number}.html").write_bytes(page)
     (start / "site/about.html").write_bytes(b"<title>about</title>")
     (start / "c.warc").write_bytes(capture(600))
+    (start / "mixed").mkdir()
+    for number in range(40):
+        (start / "mixed" / f"{number}.html").write_bytes(PAGE * (200 if number == 0 else 4))
+    for number in range(3):  # the first is large
+        (start / "mixed" / f"{number}.warc").write_bytes(captures.page("http://h/d/", PAGE) * (30 if number else 300))
+        (start / "mixed" / f"{number}.epub").write_bytes(package(30 if number else 300))
     old = files(start)
     undisturbed: dict[str, tuple[dict[str, bytes], float]] = {}
     figures: dict[str, Counter[str]] = {one.name: Counter() for one in SIGNALS}
@@ -278,13 +174,16 @@ def test_a_signal_at_any_moment_tears_nothing_and_leaves_nothing(tmp_path: Path)
         found = files(work)
         wrong["torn"] = sum(data not in {old.get(name), new.get(name)} for name, data in found.items() if ".absolve-" not in name)
         wrong["lost"] = len(old.keys() - found.keys())
+        wrong["lost"] += sum(f"{name}.orig" in new.keys() - found.keys() and found.get(name) != data for name, data in old.items())
         figures[number.name].update(wrong)
         way = (turn, command, number.name, wrong, message, temporary(work))
         assert not wrong["torn"], way
         assert not wrong["lost"], way
         assert number == signal.SIGKILL or not wrong["temporary"], way
         assert not message or found == old, way  # while Python starts it prints where it was
-        assert is_done(work, command), way
+        is_incomplete = any((work / "state").rglob("*.sqlite"))  # otherwise the signal came before its work or after it
+        if is_incomplete or found != new:
+            assert is_done(work, f"{command} --resume" if is_incomplete and command.startswith("rewrite") else command), way
         assert files(work) == new, way
         assert not temporary(work), way
         assert not [*(work / "tmp").iterdir()], way

@@ -2,23 +2,16 @@
 
 import json
 import os
-import re
-import shutil
-import signal
 import stat
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 from command_runner import ABSOLUTE, PAGE, Runner
 
 from absolve.cli import many
-from tests.shapes.captures import files_below
+from tests.shapes.captures import files_below, written
 
 URL = "http://h/d/"
-BASH = shutil.which("bash")
 LINK = b"<!DOCTYPE html><a href=x.html>"
 PNG = b"\x89PNG\r\n\x1a\n\0\0<a href=x>"
 FILES = {
@@ -36,12 +29,8 @@ FILES = {
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Create a folder with documents and other files; the working folder is its parent."""
-    for place, data in FILES.items():
-        path = tmp_path / "site" / place
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
     monkeypatch.chdir(tmp_path)
-    return tmp_path / "site"
+    return written(tmp_path / "site", FILES)
 
 
 @pytest.fixture(params=[1, 2])
@@ -84,18 +73,8 @@ def test_the_documents_of_a_folder_are_listed_and_other_files_are_skipped(
     assert site.is_dir()
 
 
-@pytest.mark.usefixtures("site")
-def test_a_url_map_is_named_as_the_source_of_the_base(absolve: Runner) -> None:
-    Path("urls.csv").write_text("path,url\nsite/index.html,http://map/\n")
-    (line,) = absolve("links", "site", "--include", "/index.html", "--url-map", "urls.csv").lines
-    assert [json.loads(line)[name] for name in ("target", "base_source")] == ["http://map/x.html", "--url-map"]
-
-
 def test_a_url_stated_in_the_page_precedes_the_folder_of_a_host(absolve: Runner, tmp_path: Path) -> None:
-    for name, data in (("a.html", LINK), ("b.html", PAGE)):
-        path = tmp_path / "mirror" / "www.example.com" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+    written(tmp_path / "mirror/www.example.com", {"a.html": LINK, "b.html": PAGE})
     rows = [json.loads(line) for line in absolve("links", tmp_path / "mirror").lines]
     assert [row["base_source"] for row in rows] == ["host folder", *["saved from url comment, line 1"] * 2]
     assert rows[0]["target"] == "http://www.example.com/x.html"
@@ -110,46 +89,15 @@ def test_a_list_names_files_in_their_order_from_a_file_or_the_standard_input(abs
     assert absolve("links", "--from", "-", "--url", URL, stdin=b"site/index.html\nsite/a/note\n").lines == rows
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("links", "site/index.html", "--include", "*"), "need a folder as INPUT"),
-        (("links", "site", "--url", "http://h/?x"), "no query"),
-        (("links", "site", "--url-map", "none.csv"), "none.csv: not-found"),
-        (("links", "site", "--jobs", "0"), "must be a number"),
-        (("links", "-", "--from", "-"), "can be read only once"),
-        (("links", "site", "--format", "sqlite"), "cannot be written to the standard output"),
-        (("rewrite", "site"), "need -o FOLDER or --in-place"),
-        (("rewrite", "--from", "list"), "need -o FOLDER or --in-place"),
-        (("rewrite", "site", "-o", "site"), "to replace inputs, give --in-place"),
-        (("rewrite", "site", "-o", "site/out"), "output and input must be separate folders"),
-        (("rewrite", "site", "-o", "."), "output and input must be separate folders"),
-        (("rewrite", "site", "-o", "soft/out"), "output and input must be separate folders"),
-        (("rewrite", "site", "-o", "file"), "is a file"),
-        (("rewrite", "site", "other/site", "-o", "out"), "both be written to"),
-    ],
-    ids=str,
-)
-def test_wrong_usage_writes_nothing(
-    absolve: Runner, site: Path, arguments: tuple[str, ...], message: str
-) -> None:
-    Path("soft").symlink_to("site")
-    Path("file").touch()
-    Path("other/site").mkdir(parents=True)
-    done = absolve(*arguments)
-    assert (done.status, done.out) == (2, b"")
-    assert message in done.err
-    assert files_below(site) == FILES
-
-
 # --- into a folder ----------------------------------------------------------------------------------------------------
 
 
 def test_a_copy_of_a_folder_has_its_layout_its_other_files_modes_and_times(
     absolve: Runner, site: Path, jobs: str
 ) -> None:
-    (site / "a/i.png").chmod(0o640)
-    os.utime(site / "a/i.png", ns=(10**18, 10**18))
+    for name in ("a/i.png", "a/page.html"):
+        (site / name).chmod(0o640)
+        os.utime(site / name, ns=(10**18, 10**18))
     done = absolve("rewrite", "site", "--url", URL, "-o", "out/copy", jobs)
     assert (done.status, done.out) == (3, b"")
     expected = dict(FILES)
@@ -159,28 +107,9 @@ def test_a_copy_of_a_folder_has_its_layout_its_other_files_modes_and_times(
     expected["a/style.css"] = b"a { background: url(http://h/d/a/i.png) }"
     expected["a/note"] = FILES["a/note"].replace(b"x>", b"http://h/d/a/x>")
     assert files_below(Path("out/copy")) == expected
-    state = Path("out/copy/a/i.png").stat()
-    assert (stat.S_IMODE(state.st_mode), state.st_mtime_ns) == (0o640, 10**18)
+    for state in (Path("out/copy/a/i.png").stat(), Path("out/copy/a/page.html").stat()):
+        assert (stat.S_IMODE(state.st_mode), state.st_mtime_ns) == (0o640, 10**18)
     assert files_below(site) == FILES
-
-
-@pytest.mark.usefixtures("site")
-def test_links_in_the_output_folder_are_not_followed_out_of_it(absolve: Runner, tmp_path: Path) -> None:
-    (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out/a").symlink_to("../elsewhere")
-    (tmp_path / "out/index.html").symlink_to("../elsewhere/index.html")
-    done = absolve("rewrite", "site", "--url", URL, "-o", "out")
-    assert done.err.count(": outside: ") == 7
-    assert files_below(tmp_path / "elsewhere") == {}
-
-
-@pytest.mark.usefixtures("site")
-def test_listed_files_keep_their_paths_in_the_output_folder_and_duplicates_are_written_once(absolve: Runner, tmp_path: Path) -> None:
-    names = f"site/index.html\n{tmp_path}/site/a/note\n./site/index.html\n../x.html\n"
-    done = absolve("rewrite", "--from", "-", "--url", URL, "-o", "out", stdin=names.encode())
-    assert [line.split(": ")[2] for line in done.err.splitlines()] == ["taken", "outside"]
-    assert sorted(files_below(Path("out"))) == sorted([f"{tmp_path}/site/a/note".lstrip("/"), "site/index.html"])
 
 
 # --- in place ---------------------------------------------------------------------------------------------------------
@@ -210,55 +139,7 @@ def test_in_place_another_hard_link_keeps_the_old_bytes(absolve: Runner, tmp_pat
     assert (tmp_path / "kept.html").read_bytes() == PAGE
 
 
-def test_an_interrupt_leaves_whole_files_and_no_temporary_ones(tmp_path: Path) -> None:
-    for number in range(400):
-        path = tmp_path / "site" / f"{number % 7}" / f"{number}.html"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(LINK * 1000)
-    new = LINK.replace(b"x.html", b"http://h/d/0/x.html") * 1000
-    argv = [sys.executable, "-m", "absolve", "rewrite", str(tmp_path / "site"), "--url", URL, "-j2"]
-    run = subprocess.Popen([*argv, "-o", str(tmp_path / "out")], stderr=subprocess.PIPE)
-    while not (tmp_path / "out/0").exists() or len(list((tmp_path / "out/0").glob("[0-9]*"))) < 2:
-        time.sleep(0.01)
-        assert run.poll() is None
-    run.send_signal(signal.SIGINT)
-    _, message = run.communicate(timeout=30)
-    assert run.returncode == 130
-    assert re.search(rb"^note: interrupted: \d+ of 400 done; --resume goes on$", message, re.MULTILINE)
-    files = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
-    assert 2 <= len(files) < 400
-    assert not [path for path in files if path.name.startswith(".")]
-    assert {path.read_bytes() for path in files if path.parent.name == "0"} == {new}
-
-
 # --- tables -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("suffix", ["jsonl", "csv", "sqlite", "parquet", "duckdb"])
-def test_a_table_is_written_completely_or_stays_unchanged(
-    absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
-) -> None:
-    out = Path(f"links.{suffix}")
-    assert absolve("links", site / "a", "--url", URL, "-o", out, "-q") == (0, b"", "")
-    whole = out.read_bytes()
-    assert len(whole) > 100
-    monkeypatch.setattr("absolve.run.load.walk", interrupted)
-    assert absolve("links", site / "a", "--url", URL, "-o", out).status == 130
-    assert out.read_bytes() == whole
-    assert not list(Path().glob(".absolve*"))
-
-
-def interrupted(*_: object) -> None:
-    raise KeyboardInterrupt
-
-
-@pytest.mark.skipif(BASH is None, reason="there is no bash here")
-def test_a_reader_of_only_the_first_lines_causes_no_error_message(tmp_path: Path) -> None:
-    (tmp_path / "page.html").write_bytes(LINK * 50_000)
-    command = f"{sys.executable} -m absolve links {tmp_path} --url {URL} | head -n 1"
-    assert BASH
-    done = subprocess.run([BASH, "-c", command], capture_output=True, check=True)
-    assert (done.stdout.count(b"\n"), done.stderr) == (1, b"")
 
 
 # --- what was given and not used --------------------------------------------------------------------------------------
@@ -297,11 +178,8 @@ def test_parts_of_messages_that_are_not_read_are_counted_by_kind(absolve: Runner
 
 
 def test_a_url_for_a_folder_is_for_pages_that_record_none_and_others_are_counted(absolve: Runner, tmp_path: Path) -> None:
-    site = tmp_path / "site"
-    site.mkdir()
-    (site / "a.html").write_bytes(b"<!-- saved from url=(0029)http://other.example/x/a.html --><a href=x>")
-    (site / "b.html").write_bytes(b"<!-- saved from url=(0017)http://h/d/b.html --><a href=x>")
-    (site / "c.html").write_bytes(b"<a href=x>")
+    saved = "<!-- saved from url=(0029)http://other.example/x/a.html --><a href=x>", "<!-- saved from url=(0017)http://h/d/b.html --><a href=x>"
+    site = written(tmp_path / "site", {"a.html": saved[0], "b.html": saved[1], "c.html": "<a href=x>"})
     done = absolve("links", site, "--url", URL, "--columns", "target", "-f", "csv")
     assert (done.err, done.lines) == ("", ["target", "http://other.example/x/x", f"{URL}x", f"{URL}x"])
     assert "1 page records another URL, which rules: 'http://other.example/x/a.html'" in absolve.summary
@@ -312,10 +190,8 @@ def test_a_url_for_a_folder_is_for_pages_that_record_none_and_others_are_counted
 
 def test_rows_of_tables_that_meet_nothing_are_counted(absolve: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "site").mkdir()
-    (tmp_path / "site/a.html").write_bytes(b"<a href=x>")
-    (tmp_path / "urls.csv").write_text(f"path,URL\nsite/a.html,{URL}\nzz.html,{URL}\n")
-    (tmp_path / "rules.csv").write_text("http://h/,https://n/\nhttp://never/,https://n/\nhttp://(.*)/z,https://n/,regex\n")
+    rules = "http://h/,https://n/\nhttp://never/,https://n/\nhttp://(.*)/z,https://n/,regex\n"
+    written(tmp_path, {"site/a.html": "<a href=x>", "urls.csv": f"path,URL\nsite/a.html,{URL}\nzz.html,{URL}\n", "rules.csv": rules})
     tables = ["--url-map", "urls.csv", "--remap", "@rules.csv"]
     absolve("rewrite", "site", "-o", "out", *tables)
     assert "2 of 3 rows of rules.csv met no link (lines 2, 3); 1 of 2 rows of urls.csv met no input (line 3)" in absolve.summary
@@ -327,20 +203,22 @@ def test_rows_of_tables_that_meet_nothing_are_counted(absolve: Runner, tmp_path:
     ]
 
 
-@pytest.mark.parametrize(
-    ("option", "row"),
-    [
-        ("--url-map=", "a.html,mailto:a@b"),
-        ("--url-map=", "a.html,b.html"),
-        ("--remap=@", r"http://h/(.*),/new/\1,regex"),
-        ("--remap=@", r"http://h/(.*),//n/\1,regex"),
-        ("--remap=@", "http://h/,/new/"),
-        ("--remap=@", "PK\x03\x04 of a workbook of another kind"),
-        ("--remap=@", ""),
-        ("--url-map=", "SQLite format 3\0"),
-        ("--url-map=", "a.html,http://h/2\n./a.html,http://h/1"),
-    ],
-)
+@pytest.mark.parametrize(("option", "row"), [
+    ("--url-map=", "a.html,mailto:a@b"),
+    ("--url-map=", "a.html,b.html"),
+    ("--remap=@", r"http://h/(.*),/new/\1,regex"),
+    ("--remap=@", r"http://h/(.*),//n/\1,regex"),
+    ("--remap=@", "http://h/,/new/"),
+    ("--remap=@", "http://a,http://b,exact,more"),
+    ("--remap=@", "a,http://b"),
+    ("--remap=@", "(,http://b,regex"),
+    ("--remap=@", "(?=a)b,http://n/,regex"),
+    ("--remap=@", "http://x,http://y\nhttp://a"),
+    ("--remap=@", "PK\x03\x04 of a workbook of another kind"),
+    ("--remap=@", ""),
+    ("--url-map=", "SQLite format 3\0"),
+    ("--url-map=", "a.html,http://h/2\n./a.html,http://h/1"),
+])
 def test_rows_that_can_never_work_are_refused(absolve: Runner, tmp_path: Path, option: str, row: str) -> None:
     (tmp_path / "a.html").write_bytes(b"<a href=x>")
     table = tmp_path / "t.csv"
@@ -349,17 +227,14 @@ def test_rows_that_can_never_work_are_refused(absolve: Runner, tmp_path: Path, o
     assert (done.status, done.err.startswith(f"error: usage: {table}:{row.count(chr(10)) + 1}: ")) == (2, True)
 
 
-@pytest.mark.parametrize(
-    ("table", "link", "expected"),
-    [
-        ("source,target,regex,code\n^/a/(.*)\\.html,/b/$1/,1,301\n", "/a/c.html?x=1#f", "https://n/b/c/?x=1#f"),
-        ("source,target,regex,code\n^/a/(.*)\\.html,/b/$1/,1,301\n", "/z/a/c.html", "https://n/z/a/c.html"),
-        ("source,target,regex,code\nc(.)\\.html$,/b/$1/,1,301\n", "/a/c1.html", "https://n/b/1/"),
-        ("Origin,Target,Type,Format\n^(a|c)\\.html$,d/,301,regex\n", "/c.html", "https://n/d/"),
-        ("/a/*,//m.example/b/:splat\n", "/a/c?x", "https://m.example/b/c?x"),
-        ("//n/a*,http://m.example/\n", "/abc", "http://m.example/"),
-    ],
-)
+@pytest.mark.parametrize(("table", "link", "expected"), [
+    ("source,target,regex,code\n^/a/(.*)\\.html,/b/$1/,1,301\n", "/a/c.html?x=1#f", "https://n/b/c/?x=1#f"),
+    ("source,target,regex,code\n^/a/(.*)\\.html,/b/$1/,1,301\n", "/z/a/c.html", "https://n/z/a/c.html"),
+    ("source,target,regex,code\nc(.)\\.html$,/b/$1/,1,301\n", "/a/c1.html", "https://n/b/1/"),
+    ("Origin,Target,Type,Format\n^(a|c)\\.html$,d/,301,regex\n", "/c.html", "https://n/d/"),
+    ("/a/*,//m.example/b/:splat\n", "/a/c?x", "https://m.example/b/c?x"),
+    ("//n/a*,http://m.example/\n", "/abc", "http://m.example/"),
+])
 def test_patterns_for_paths_are_those_of_the_host_of_the_url(absolve: Runner, tmp_path: Path, table: str, link: str, expected: str) -> None:
     (tmp_path / "a.html").write_text(f"<a href='{link}'>")
     (tmp_path / "t.csv").write_text(table)
@@ -377,15 +252,13 @@ def test_a_file_with_the_redirects_of_a_server_is_named_as_one_for_audits(absolv
 
 def test_what_is_none_of_a_site_is_neither_read_nor_copied(absolve: Runner, tmp_path: Path) -> None:
     site = tmp_path / "own"
-    for place in ("index.html", ".git/a.html", "hts-cache/a.html", "node_modules/q/a.html", ".htaccess"):
-        (site / place).parent.mkdir(parents=True, exist_ok=True)
-        (site / place).write_bytes(b"<a href=x>" if place != ".htaccess" else b"")
+    pages = ("index.html", ".git/a.html", "hts-cache/a.html", "node_modules/q/a.html")
+    written(site, dict.fromkeys(pages, b"<a href=x>") | {".htaccess": b""})
     done = absolve("rewrite", site, "-o", tmp_path / "out", "--url", "http://h.example/", "--verbose")
     assert [line.partition(": no part")[0] for line in done.err.splitlines() if "of-saver" in line] == [
         f"note: {site / '.git'}: of-saver: hidden",
         f"note: {site / 'hts-cache'}: of-saver: HTTrack",
     ]
-    written = {path.relative_to(tmp_path / "out").as_posix(): path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
-    assert written == {"index.html": b"<a href=http://h.example/x>", ".htaccess": b"", "node_modules/q/a.html": b"<a href=x>"}
+    assert files_below(tmp_path / "out") == {"index.html": b"<a href=http://h.example/x>", ".htaccess": b"", "node_modules/q/a.html": b"<a href=x>"}
     assert absolve("verify", site, tmp_path / "out", "--url", "http://h.example/").status == 0
     assert len(absolve("links", site, "--hidden", "--columns", "reference").out.splitlines()) == 4

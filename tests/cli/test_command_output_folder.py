@@ -12,6 +12,7 @@ import pytest
 from command_runner import Runner
 
 from absolve.cli import many
+from tests.shapes.captures import written
 
 URL = "--url=http://h/"
 LINK = b"<a href=x.html>"
@@ -24,10 +25,7 @@ EXCHANGE = 2  # RENAME_EXCHANGE
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Create files of each kind in nested folders; `outside` is a folder into which nothing may be written."""
     monkeypatch.chdir(tmp_path)
-    for name, data in KINDS.items():
-        path = tmp_path / "site/sub/deep" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+    written(tmp_path / "site/sub/deep", KINDS)
     (tmp_path / "outside").mkdir()
     (tmp_path / "out").mkdir()
     return tmp_path / "site"
@@ -41,31 +39,6 @@ def jobs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
 
 def everything(root: Path) -> list[str]:
     return sorted(path.relative_to(root).as_posix() for path in root.rglob("*"))
-
-
-@pytest.mark.usefixtures("site")
-@pytest.mark.parametrize("link", ["sub", "sub/deep"])
-@pytest.mark.parametrize("to", ["relative", "absolute", "inside", "above"])
-def test_no_folder_is_created_through_a_link_in_the_output_folder(
-    absolve: Runner, tmp_path: Path, jobs: str, link: str, to: str
-) -> None:
-    path = tmp_path / "out" / link
-    path.parent.mkdir(exist_ok=True)
-    (tmp_path / "out/inside").mkdir()
-    target = {
-        "relative": f"{'../' * (1 + link.count('/'))}outside",
-        "absolute": f"{tmp_path}/outside",
-        "inside": f"{tmp_path}/out/inside",
-        "above": "..",
-    }[to]
-    path.symlink_to(target)
-    before = everything(tmp_path)
-    done = absolve("rewrite", "site", URL, "-o", "out", jobs)
-    assert done.status == 3
-    assert [line.split(": ")[1:3] for line in done.err.splitlines()] == [
-        [f"out/sub/deep/{name}", "outside"] for name in sorted(KINDS)
-    ]
-    assert everything(tmp_path) == before
 
 
 @pytest.mark.usefixtures("site")
@@ -99,15 +72,6 @@ def test_a_file_in_place_of_an_output_folder_is_reported(absolve: Runner, tmp_pa
     ]
 
 
-def test_deep_and_many_output_folders_are_written(absolve: Runner, tmp_path: Path, jobs: str) -> None:
-    places = [f"{'d/' * depth}f{depth}.html" for depth in range(150)] + [f"w{n}/f.html" for n in range(150)]
-    for place in places:
-        (tmp_path / "site" / place).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "site" / place).write_bytes(LINK)
-    assert absolve("rewrite", tmp_path / "site", "-o", tmp_path / "out", URL, jobs, "--quiet").status == 0
-    assert all((tmp_path / "out" / place).is_file() for place in places)
-
-
 @pytest.mark.skipif(os.sep != "/", reason="the root of the file system has no name of its own")
 def test_the_root_of_the_file_system_and_another_input_are_refused_together(
     absolve: Runner, site: Path, tmp_path: Path
@@ -118,9 +82,6 @@ def test_the_root_of_the_file_system_and_another_input_are_refused_together(
     done = absolve(*command, *(f"--exclude={name}" for name in ("proc", "sys", "dev")), "--quiet")
     assert done.status == 2  # one input is inside the other
     assert (site / "sub/deep/p.html").read_bytes() == LINK
-
-
-# --- the race ---------------------------------------------------------------------------------------------------------
 
 
 def exchange(one: Path, other: Path) -> None:
@@ -147,10 +108,7 @@ def raced(tmp_path: Path, files: int, evil: str, *options: str) -> int:
     """Write into a folder while it is repeatedly exchanged with a link that leads out; return the number of files."""
     if sys.platform != "linux" or not can_exchange(tmp_path):
         pytest.skip("there is no renameat2 here")
-    for number in range(files):
-        path = tmp_path / "site/sub" / f"{number % 3}" / f"{number}.html"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(LINK)
+    written(tmp_path / "site/sub", {f"{number % 3}/{number}.html": LINK for number in range(files)})
     outside = tmp_path / "outside"
     for folder in (outside, tmp_path / "out/sub/0"):
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,11 +1,6 @@
 """`--resume` continues a killed run: files that are done and unchanged since are skipped."""
 
 import os
-import random
-import signal
-import subprocess
-import sys
-import time
 from contextlib import closing
 from pathlib import Path
 
@@ -14,7 +9,7 @@ from command_runner import Runner
 
 from absolve.cli import many
 from absolve.run.state import State
-from tests.shapes.captures import files_below
+from tests.shapes.captures import files_below, written
 
 URL = "--url=http://h/"
 BROKEN = b"\x7fELF\x02\x01\x01\0"
@@ -22,18 +17,10 @@ PAGE = b"<a href='%d.html'>x</a>" + b"<p>text</p>" * 200
 REMAP = "--remap=http://h=http://h/old"  # a second pass over the same file would be visible
 
 
-def made(root: Path, number: int) -> Path:
-    for index in range(number):
-        path = root / f"{index % 5}" / f"{index}.html"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(PAGE % index)
-    return root
-
-
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(many, "WORTH_A_POOL", 1)
-    return made(tmp_path / "site", 12)
+    return written(tmp_path / "site", {f"{index % 5}/{index}.html": PAGE % index for index in range(12)})
 
 
 @pytest.fixture(params=["in-place", "to a folder"])
@@ -118,17 +105,6 @@ def test_without_resume_all_files_are_processed(absolve: Runner, site: Path) -> 
     assert b"http://h/old/old/0/0.html" in (site / "0/0.html").read_bytes()
 
 
-@pytest.mark.parametrize(
-    "options", [["site/0/0.html", "--in-place"], ["site", "--dry-run"], ["site/0/0.html"], ["site", "--in-place"]]
-)
-def test_resume_needs_a_run_that_can_be_continued(
-    absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch, options: list[str]
-) -> None:
-    monkeypatch.chdir(site.parent)
-    done = absolve("rewrite", *options, "--resume")
-    assert (done.status, done.out) == (2, b"")
-
-
 def test_a_run_without_a_state_folder_cannot_be_resumed(
     absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -149,42 +125,6 @@ def test_a_second_run_of_the_same_inputs_to_the_same_output_is_refused(absolve: 
             done = absolve("rewrite", name, URL, REMAP, *where)
             assert (done.status, "another run with the same inputs and output" in done.err) == (2, True)
     assert files_below(site) == before
-
-
-def killed_and_resumed(folder: Path, files: int, kills: int, seed: int) -> None:
-    """Kill an in-place run at random moments, resume it each time, and compare with an undisturbed run."""
-    before = files_below(made(folder / "site", files))
-    command = [sys.executable, "-m", "absolve", "rewrite", str(folder / "site"), URL, REMAP, "--in-place", "-j2"]
-    environment = {**os.environ, "XDG_STATE_HOME": str(folder / "state")}
-    chance = random.Random(seed)  # noqa: S311 - moments, no secrets
-    new = {name: data.replace(b"='", f"='http://h/old/{name[:2]}".encode()) for name, data in before.items()}
-    names = sorted(before)  # in the order of the run
-    at = 0
-    for turn in range(kills):
-        at = chance.randint(at, at + (files - at) // (kills - turn + 1))
-        resume = ["--resume"] if turn else []  # and each run has its state when its first file is there
-        run = subprocess.Popen([*command, *resume], env=environment, stderr=subprocess.DEVNULL, start_new_session=True)
-        while (folder / "site" / names[at]).read_bytes() == before[names[at]] and run.poll() is None:
-            time.sleep(0.001)
-        time.sleep(chance.uniform(0, 0.02))
-        assert run.poll() is None
-        os.killpg(run.pid, signal.SIGKILL) if chance.random() < 0.5 else run.kill()
-        run.wait()
-        now = files_below(folder / "site")
-        assert all(now[name] in {before[name], new[name]} for name in names)
-        assert all(".absolve-" in name for name in now.keys() - before.keys())
-        at = next(index for index, name in enumerate(names) if now[name] == before[name])
-    time.sleep(0.5)  # a worker whose parent was killed may still be writing a file
-    done = subprocess.run([*command, "--resume"], env=environment, capture_output=True, check=True, text=True)
-    assert files_below(folder / "site") == new
-    assert skipped(done.stderr) > 0
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not hasattr(os, "killpg"), reason="there is no SIGKILL here")
-def test_a_run_killed_repeatedly_and_resumed_gives_the_same_files(tmp_path: Path) -> None:
-    times = int(os.environ.get("ABSOLVE_KILLS", "4"))
-    killed_and_resumed(tmp_path, files=2000 if times > 4 else 600, kills=times, seed=1)
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="modes are of POSIX systems")

@@ -3,7 +3,6 @@
 import io
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ from absolve import cli
 from absolve.cli import many, progress, reporting, terminal
 from absolve.core.errors import Diagnostic
 from absolve.run import inputs
+from tests.shapes.captures import written
 from tests.terminals import in_terminal
 
 URL = "--url=http://h/"
@@ -28,14 +28,12 @@ BROKEN = b"\x7fELF\x02\x01\x01\0"
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Create a folder of three files, the second of which is no document; it is the working folder."""
-    (tmp_path / "site").mkdir()
-    for name, data in (("a.html", PAGE), ("b.html", BROKEN), ("c.html", PAGE)):
-        (tmp_path / "site" / name).write_bytes(data)
     monkeypatch.chdir(tmp_path)
-    return tmp_path / "site"
+    return written(tmp_path / "site", {"a.html": PAGE, "b.html": BROKEN, "c.html": PAGE})
 
 
 # --- messages ---------------------------------------------------------------------------------------------------------
+
 
 def test_the_errors_of_one_input_are_not_repeated_after_a_long_run(capsys: pytest.CaptureFixture[str]) -> None:
     """As of two records of an archive."""
@@ -47,7 +45,6 @@ def test_the_errors_of_one_input_are_not_repeated_after_a_long_run(capsys: pytes
     report.note("asked", "something else")
     report.summary("done")
     assert capsys.readouterr().err.count("too-large") == 1
-
 
 
 @pytest.mark.usefixtures("site")
@@ -140,13 +137,6 @@ def test_on_a_terminal_a_bar_shows_the_progress(site: Path) -> None:
     assert "absolve: 2 links in 2 documents changed; 0 stay; 1 input failed; 0.0 MB in " in text.splitlines()[-1]
 
 
-def test_the_progress_has_done_total_size_and_failures() -> None:
-    counts = progress.Counts(1925, 12_000_000, 2)
-    assert counts.of(4381) == "1,925 of 4,381 inputs, 12.0 MB, 2 failed"
-    assert counts.of(0) == str(counts) == "1,925 inputs, 12.0 MB, 2 failed"
-    assert (counts.in_short(4381), counts.in_short(0)) == ("1,925/4,381", "1,925")
-
-
 @pytest.mark.parametrize(("columns", "shown"), [(100, "20 of 40 inputs, 0.0 MB, "), (40, "20/40 ")])
 def test_the_bar_shows_done_total_rate_and_time_left(
     columns: int, shown: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -220,77 +210,6 @@ def test_an_input_named_twice_is_rewritten_in_place_once(absolve: Runner, site: 
     assert (site / "a.html").read_bytes() == b"<a href=http://h/old/x>"
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names are text")
-def test_a_file_whose_name_is_not_utf_8_is_processed(absolve: Runner, site: Path, jobs: str) -> None:
-    odd = os.fsencode(site) + b"/\xff\xe9.html"
-    Path(os.fsdecode(odd)).write_bytes(PAGE)
-    (site / "b.html").unlink()
-    assert absolve("rewrite", "site", URL, "-o", "out", jobs) == (0, b"", "")
-    assert Path(os.fsdecode(b"out/\xff\xe9.html")).read_bytes() == NEW
-    for suffix in ("jsonl", "sqlite"):
-        assert absolve("links", "site", URL, "-o", f"links.{suffix}", jobs) == (0, b"", "")
-    Path(os.fsdecode(odd)).write_bytes(BROKEN)
-    assert absolve.process("links", "site", URL, "-o", "links.jsonl", jobs).status == 3
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """Mount a file system of 200 KB; skip where that is not possible."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mount, unmount = shutil.which("mount"), shutil.which("umount")
-    if mount is None or unmount is None or os.geteuid() != 0:
-        pytest.skip("only root can mount a small disk")
-    done = subprocess.run([mount, "-t", "tmpfs", "-o", "size=200k", "tmpfs", disk], capture_output=True, check=False)
-    if done.returncode:
-        pytest.skip("a small disk cannot be mounted here")
-    yield disk
-    subprocess.run([unmount, disk], check=True)
-
-
-def test_on_a_full_disk_written_files_are_whole_and_the_rest_is_reported(
-    absolve: Runner, site: Path, small_disk: Path, jobs: str
-) -> None:
-    for number in range(10):
-        (site / f"{number}.html").write_bytes(PAGE * 4000)
-    (site / "b.html").unlink()
-    done = absolve("rewrite", "site", URL, "-o", small_disk / "out", jobs, "-v")
-    written = {path.name: path.read_bytes() for path in (small_disk / "out").iterdir()}
-    assert done.status == 3
-    assert 0 < len(written) < 12
-    assert all(data in {NEW, NEW * 4000} for data in written.values())
-    failed = {line.partition(".html")[0].rpartition("/")[2] for line in done.err.splitlines() if FULL in line}
-    assert failed == {path.stem for path in site.iterdir() if path.name not in written}
-
-
-FULL = "No space left on device"
-
-
-@pytest.mark.parametrize(
-    ("suffix", "reason"),
-    [("jsonl", FULL), ("csv", FULL), ("parquet", FULL), ("sqlite", "database or disk is full"), ("duckdb", FULL)],
-)
-def test_a_table_that_does_not_fit_on_the_disk_leaves_no_file(
-    absolve: Runner, site: Path, small_disk: Path, suffix: str, reason: str
-) -> None:
-    (site / "b.html").write_bytes(b"".join(b"<a href=%s>" % os.urandom(20).hex().encode() for _ in range(8000)))
-    done = absolve("links", "site", URL, "-o", small_disk / f"links.{suffix}")
-    assert (done.status, done.err) == (3, f"error: {small_disk}/links.{suffix}: unwritable: {reason}\n")
-    assert list(small_disk.iterdir()) == []
-
-
-@pytest.mark.slow
-def test_a_folder_of_very_many_files_is_processed(absolve: Runner, tmp_path: Path) -> None:
-    number = int(os.environ.get("ABSOLVE_FILES", "2000"))
-    (tmp_path / "site").mkdir()
-    for index in range(number):
-        (tmp_path / "site" / f"{index}.html").write_bytes(PAGE)
-    (tmp_path / "site" / "x.html").write_bytes(BROKEN)
-    done = absolve.process("links", tmp_path / "site", URL, "-o", tmp_path / "links.csv", "--columns=target")
-    assert done.status == 1
-    assert (tmp_path / "links.csv").read_bytes() == b"target\n" + b"http://h/x\n" * number
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="there is no /proc/self/status")
 @pytest.mark.parametrize(("suffix", "jobs"), [("jsonl", "-j2"), ("sqlite", "-j1")])
@@ -299,10 +218,7 @@ def test_memory_does_not_grow_with_the_number_of_files(
 ) -> None:
     number = int(os.environ.get("ABSOLVE_FILES", "2000"))
     page = b"".join(b"<a href=/%s/%d>x</a>\n" % (b"a" * 80, index) for index in range(100))
-    for index in range(number):
-        path = tmp_path / "site" / f"{index % 50}" / f"{index}.html"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(page)
+    written(tmp_path / "site", {f"{index % 50}/{index}.html": page for index in range(number)})
     out = tmp_path / f"links.{suffix}"
     status, memory = absolve.measured("links", tmp_path / "site", URL, "-q", "-o", out, jobs)
     assert status == 0

@@ -5,14 +5,16 @@ import io
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
-import duckdb
 import pytest
 from command_runner import Runner, on_terminal
+from pyarrow import parquet
 
 BAD = "\x1b]0;x\x07\x9b31m\x7f\u202e\u2028"
 FORGED = "x\nother.html:1:1: not-found: forged"
@@ -47,47 +49,21 @@ def test_a_name_is_escaped_in_the_message_about_it(absolve: Runner, command: str
     assert not any(line.startswith("other.html") for line in done.err.splitlines())
 
 
-def test_a_name_is_escaped_in_the_output_of_verify(absolve: Runner) -> None:
-    Path(FORGED).write_bytes(PAGE)
-    Path("after").write_bytes(b"<a href='y'>x</a>\n")
-    done = absolve("verify", FORGED, "after")
-    assert done.status == 1
-    assert all(line.startswith("error: x\\nother.html:1:1: not-found: forged:1:") for line in done.err.splitlines())
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("rewrite", f"--{BAD}"),
-        ("rewrite", f"--profile={BAD}"),
-        ("rewrite", "-", "--url", BAD),
-        ("rewrite", "a", "a", "-o", f"{BAD}/"),
-        ("links", "-", "--columns", BAD),
-        ("links", "-o", f"x{BAD}"),
-        ("rewrite", "-", "--remap", BAD),
-        (f"x{BAD}",),
-    ],
-    ids=lambda arguments: arguments[0] if len(arguments) == 1 else arguments[1][:9],
-)
+@pytest.mark.parametrize("arguments", [
+    ("rewrite", f"--{BAD}"),
+    ("rewrite", f"--profile={BAD}"),
+    ("rewrite", "-", "--url", BAD),
+    ("rewrite", "a", "a", "-o", f"{BAD}/"),
+    ("links", "-", "--columns", BAD),
+    ("links", "-o", f"x{BAD}"),
+    ("rewrite", "-", "--remap", BAD),
+    (f"x{BAD}",),
+], ids=lambda arguments: arguments[0] if len(arguments) == 1 else arguments[1][:9])
 def test_a_usage_error_is_escaped(absolve: Runner, arguments: tuple[str, ...]) -> None:
     done = absolve(*arguments)
     assert done.status == 2
     assert is_clean(done.err)
     assert [line.partition(":")[0] for line in done.err.splitlines() if line[:5] != "hint:"] == ["error", "try"]
-
-
-def test_a_name_in_the_counts_of_a_dry_run_is_one_line(absolve: Runner) -> None:
-    odd = os.fsdecode(b"\xff\n1 link.html")
-    Path(odd).write_bytes(PAGE)
-    assert absolve("rewrite", odd, "--dry-run", "--url", "http://h/").lines == [
-        "\\udcff\\n1 link.html: 1 link, 1 would change"
-    ]
-
-
-def test_a_name_and_a_path_inside_are_escaped_above_the_boxes(absolve: Runner) -> None:
-    Path(FORGED).write_bytes(PAGE)
-    done = absolve("base", FORGED)
-    assert done.lines[0] == FORGED.replace("\n", "\\n")
 
 
 @pytest.mark.parametrize(
@@ -98,15 +74,6 @@ def test_resolve_writes_a_url_on_one_line_with_percent_escapes(absolve: Runner, 
     assert len(done.lines) == 1
     assert done.out.rstrip(b"\n").isascii()
     assert is_clean(done.out.decode())
-
-
-def test_resolve_leaves_visible_characters_unescaped(absolve: Runner) -> None:
-    assert absolve("resolve", "http://h/", "é 日%\\").lines == ["http://h/é 日%\\"]
-
-
-def test_the_listing_of_the_configuration_is_escaped(absolve: Runner) -> None:
-    Path("absolve.toml").write_text('include = ["\\u007f\\u001b"]\n')
-    assert is_clean(absolve("config", "links").out.decode())
 
 
 # --- patches ----------------------------------------------------------------------------------------------------------
@@ -129,13 +96,10 @@ NAMES = [
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such names")
-@pytest.mark.parametrize(
-    "tool",
-    [
-        pytest.param((PATCH, "-p0", "-s"), id="patch", marks=pytest.mark.skipif(not PATCH, reason="there is no patch")),
-        pytest.param((GIT, "apply", "-p0"), id="git", marks=pytest.mark.skipif(not GIT, reason="there is no git")),
-    ],
-)
+@pytest.mark.parametrize("tool", [
+    pytest.param((PATCH, "-p0", "-s"), id="patch", marks=pytest.mark.skipif(not PATCH, reason="there is no patch")),
+    pytest.param((GIT, "apply", "-p0"), id="git", marks=pytest.mark.skipif(not GIT, reason="there is no git")),
+])
 @pytest.mark.parametrize("name", NAMES, ids=ascii)
 def test_patch_finds_the_file_by_its_name_in_the_diff(absolve: Runner, tool: tuple[str, ...], name: str) -> None:
     Path(name).write_bytes(PAGE)
@@ -160,15 +124,14 @@ def page(*references: str) -> bytes:
     return "".join(f'<a href="{reference}">{BAD}\n</a>\n' for reference in references).encode()
 
 
-def test_csv_is_escaped_on_a_terminal_and_exact_elsewhere(absolve: Runner) -> None:
-    Path("p.html").write_bytes(page("x\x9b\x7f"))
-    arguments = ("links", "p.html", "--url", f"http://h/{BAD}/", "--format", "csv")
+@pytest.mark.parametrize("arguments", [("links", "p.html", "-f", "csv"), ("rewrite", "p.html", "--diff")], ids=" ".join)
+def test_an_output_is_escaped_on_a_terminal_and_exact_elsewhere(absolve: Runner, arguments: tuple[str, ...]) -> None:
+    Path("p.html").write_bytes(b"\t" + page("x\x9b\x7f").replace(b"\n", b"\r\n"))
+    arguments = (*arguments, "--url", f"http://h/{BAD}/")
     shows = shown(*arguments)
-    assert is_clean(shows)
+    assert is_clean(shows.replace("\t", ""))
     assert "\\x9b" in shows
-    assert len(shows.splitlines()) == 2
-    (row,) = csv.DictReader(io.StringIO(absolve(*arguments).out.decode()))
-    assert row["reference"] == "x\x9b\x7f"
+    assert "x\x9b\x7f" in absolve(*arguments).out.decode()
 
 
 def test_json_lines_have_escapes_on_a_terminal_and_the_same_values(absolve: Runner) -> None:
@@ -184,13 +147,6 @@ def test_json_lines_have_escapes_on_a_terminal_and_the_same_values(absolve: Runn
 def test_a_binary_table_is_not_written_to_a_terminal() -> None:
     Path("p.html").write_bytes(PAGE)
     assert shown("links", "p.html", "--format", "parquet") == ""
-
-
-def test_a_diff_is_escaped_on_a_terminal_and_exact_elsewhere(absolve: Runner) -> None:
-    Path("p.html").write_bytes(b"\t" + page("x").replace(b"\n", b"\r\n"))
-    arguments = ("rewrite", "p.html", "--url", "http://h/", "--diff")
-    assert is_clean(shown(*arguments).replace("\t", ""))
-    assert BAD.encode() in absolve(*arguments).out
 
 
 # --- CSV for spreadsheets ---------------------------------------------------------------------------------------------
@@ -217,23 +173,19 @@ def test_rewriting_keeps_user_information(absolve: Runner) -> None:
     assert absolve("resolve", SECRET, "x").lines == [f"{SECRET}x"]
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("base", "p.html", "--url", SECRET),
-        ("links", "p.html", "--url", SECRET),
-        ("links", "p.html", "--url", SECRET, "--format", "csv"),
-        ("links", "p.html", "--url", SECRET, "--columns", "target"),
-        ("links", "p.html", "--url", SECRET, "--sql", "FROM links SELECT base"),
-        ("links", "p.html", "--url", SECRET, "--kind", "navigation"),
-        ("links", "user.html", "--columns", "reference"),
-        ("links", ".", "--url", f"{SECRET}?q"),
-        ("rewrite", "p.html", "--remap", SECRET),
-        ("resolve", "mailto:x", "//user:secret@h[/x"),
-        ("config", "rewrite"),
-    ],
-    ids=lambda arguments: " ".join(arguments)[:60],
-)
+@pytest.mark.parametrize("arguments", [
+    ("base", "p.html", "--url", SECRET),
+    ("links", "p.html", "--url", SECRET),
+    ("links", "p.html", "--url", SECRET, "--format", "csv"),
+    ("links", "p.html", "--url", SECRET, "--columns", "target"),
+    ("links", "p.html", "--url", SECRET, "--sql", "FROM links SELECT base"),
+    ("links", "p.html", "--url", SECRET, "--kind", "navigation"),
+    ("links", "user.html", "--columns", "reference"),
+    ("links", ".", "--url", f"{SECRET}?q"),
+    ("rewrite", "p.html", "--remap", SECRET),
+    ("resolve", "mailto:x", "//user:secret@h[/x"),
+    ("config", "rewrite"),
+], ids=lambda arguments: " ".join(arguments)[:60])
 def test_user_information_in_messages_and_lists_is_masked(absolve: Runner, arguments: tuple[str, ...]) -> None:
     Path("p.html").write_bytes(b"<base href='javascript:1'><a href='x'>x</a>")
     Path("user.html").write_bytes(f"<a href='{SECRET}'>x</a>".encode())
@@ -250,26 +202,16 @@ def test_user_information_is_masked_in_diagnostics(absolve: Runner) -> None:
     assert "secret" not in absolve(*arguments).err
 
 
-@pytest.mark.parametrize("format_", ["parquet", "sqlite", "duckdb"])
+@pytest.mark.parametrize("format_", ["parquet", "sqlite"])
 def test_user_information_is_masked_in_files_of_rows(absolve: Runner, format_: str) -> None:
     Path("p.html").write_bytes(b"<a href='x'>x</a>" * 50)
-    out = f"out.{format_}"
-    assert absolve("links", "p.html", "--url", SECRET, "-o", out).status == 0
-    assert {row[0] for row in targets(out)} == {"http://***@h.example/x"}
-
-
-def targets(path: str) -> list[tuple[str]]:
-    if path.endswith("sqlite"):
-        import sqlite3
-
-        database = sqlite3.connect(path)
-        found: list[tuple[str]] = database.execute("SELECT target FROM links").fetchall()
-        database.close()
-        return found
-    with duckdb.connect() if path.endswith("parquet") else duckdb.connect(path) as connection:
-        source = f"'{path}'" if path.endswith("parquet") else "links"
-        rows: list[tuple[str]] = connection.execute(f"SELECT target FROM {source}").fetchall()  # noqa: S608
-        return rows
+    assert absolve("links", "p.html", "--url", SECRET, "-o", f"out.{format_}").status == 0
+    if format_ == "parquet":
+        found = parquet.read_table("out.parquet")["target"].to_pylist()
+    else:
+        with closing(sqlite3.connect("out.sqlite")) as database:
+            found = [target for (target,) in database.execute("SELECT target FROM links")]
+    assert {*found} == {"http://***@h.example/x"}
 
 
 def test_user_information_is_masked_among_many_other_texts(absolve: Runner) -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from absolve.core import lazy_regex
 from tests.shapes.scale import not_traced
 
 PAGE = b"<title>&uuml;</title><a href='b?c&amp;d'><a href=\"e?f&g=h\"><img src=//i.example/>"
@@ -37,17 +36,13 @@ def imported(*arguments: str) -> set[str]:
 
 
 @not_traced
-@pytest.mark.parametrize(
-    ("arguments", "unneeded"),
-    [
-        (["rewrite"], [PROCESSES, FILES, ARCHIVES, OTHERS, ROWS, CHANGES]),
-        (["rewrite", "-o", "OUT"], [PROCESSES, "hashlib sqlite3 csv json", ARCHIVES, OTHERS, ROWS, CHANGES]),
-        (["rewrite", "--in-place"], [PROCESSES, "hashlib sqlite3 csv json", ARCHIVES, OTHERS, ROWS, CHANGES]),
-        (["links"], [PROCESSES, "hashlib sqlite3", ARCHIVES, OTHERS, CHANGES.replace("absolve.run.filters", "")]),
-        (["base"], [ARCHIVES, OTHERS, CHANGES]),
-    ],
-    ids=lambda given: " ".join(given) if given[0] in {"rewrite", "links", "base"} else "",
-)
+@pytest.mark.parametrize(("arguments", "unneeded"), [
+    (["rewrite"], [PROCESSES, FILES, ARCHIVES, OTHERS, ROWS, CHANGES]),
+    (["rewrite", "-o", "OUT"], [PROCESSES, "hashlib sqlite3 csv json", ARCHIVES, OTHERS, ROWS, CHANGES]),
+    (["rewrite", "--in-place"], [PROCESSES, "hashlib sqlite3 csv json", ARCHIVES, OTHERS, ROWS, CHANGES]),
+    (["links"], [PROCESSES, "hashlib sqlite3", ARCHIVES, OTHERS, CHANGES.replace("absolve.run.filters", "")]),
+    (["base"], [ARCHIVES, OTHERS, CHANGES]),
+], ids=lambda given: " ".join(given) if given[0] in {"rewrite", "links", "base"} else "")
 def test_a_run_over_one_page_imports_only_modules_it_needs(
     arguments: list[str], unneeded: list[str], tmp_path: Path
 ) -> None:
@@ -59,30 +54,6 @@ def test_a_run_over_one_page_imports_only_modules_it_needs(
     assert {name for names in unneeded for name in names.split()} & found == set()
     if arguments[0] == "rewrite" and len(arguments) > 1:
         assert (output if "-o" in arguments else page).read_bytes() == ABSOLUTE
-
-
-def test_several_files_are_synced_by_threads(tmp_path: Path) -> None:
-    for name in "ab":
-        (tmp_path / name).write_bytes(PAGE)
-    assert "concurrent.futures" in imported("rewrite", "--in-place", *map(str, tmp_path.iterdir()), "--url=http://h/")
-
-
-def test_garbage_collection_is_enabled_when_the_work_begins() -> None:
-    code = """
-import gc
-from absolve import cli
-from absolve.cli.commands import COMMANDS, Command
-COMMANDS["state"] = Command("say whether garbage is collected", "state:run")
-import sys, types
-sys.modules["absolve.cli.state"] = state = types.ModuleType("state")
-state.run = lambda options, report: print(gc.isenabled(), gc.get_freeze_count() > 1000)
-gc.disable() if sys.argv[2:] else None
-given = None if len(sys.argv) == 2 else ["state"]
-assert cli.main(given) == 0
-"""
-    for arguments, message in ((["state"], "True True\n"), (["state", "as it was"], "False False\n")):
-        done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, check=True, text=True)
-        assert done.stdout == message
 
 
 @pytest.mark.parametrize("arguments", [["--version"], ["resolve", "http://h.example/", "x"]], ids=" ".join)
@@ -105,20 +76,3 @@ def test_a_run_with_duckdb_prints_nothing_when_the_process_ends(
     assert done.returncode == (0 if condition == "valid" else 2)
     assert "leak" not in done.stderr
     assert condition == "invalid" or not done.stderr
-
-
-def test_a_lazy_pattern_is_compiled_on_first_use() -> None:
-    found = lazy_regex.pattern(rb"(a+)")
-    assert found.pattern == rb"(a+)"
-    for _ in range(2):
-        match = found.fullmatch(b"aa")
-        assert match is not None
-        assert match[1] == b"aa"
-    assert found.groups == 1
-    broken = lazy_regex.pattern("(")
-    with pytest.raises(Exception, match="unterminated"):
-        broken.search("")
-    with pytest.raises(AttributeError):
-        _ = found.nothing  # type: ignore[attr-defined]
-    with pytest.raises(AttributeError):
-        _ = found.__nothing__  # type: ignore[attr-defined]

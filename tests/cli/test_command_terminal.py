@@ -10,7 +10,6 @@ import pytest
 from command_runner import FIXTURES, Runner, on_terminal
 
 from absolve.cli import diff
-from absolve.run.inputs import Input
 from tests.shapes.captures import page
 
 URL = "--url=http://h/d/"
@@ -66,12 +65,6 @@ def test_a_table_fits_the_terminal(columns: int) -> None:
         assert "…" in shown
 
 
-def test_piped_output_is_json_lines_whatever_the_colours(absolve: Runner) -> None:
-    for options in ((), ("--color", "always")):
-        rows = [json.loads(line) for line in absolve("links", "p.html", URL, *options).lines]
-        assert [row["reference"] for row in rows] == ["x", "http://[", "#z"]
-
-
 def test_a_table_in_a_pipe_has_colours_only_on_request(absolve: Runner) -> None:
     plain = absolve("links", "p.html", URL, "--format", "table").out.decode()
     assert plain + f"absolve: {absolve.summary}\n" == TABLE
@@ -88,14 +81,6 @@ def test_a_table_in_a_file_has_no_width_and_no_colours(absolve: Runner, monkeypa
     assert "http://h/d/" + "x" * 300 in text
 
 
-@pytest.mark.parametrize("format_", ["json", "tsv", "md", "html", "csv", "jsonl"])
-def test_text_formats_go_to_the_standard_output_and_to_files_by_suffix(absolve: Runner, format_: str) -> None:
-    done = absolve("links", "p.html", URL, "--format", format_)
-    assert absolve("links", "p.html", URL, "-o", f"links.{format_}").status == 0
-    assert done.out == Path(f"links.{format_}").read_bytes()
-    assert b"http://h/d/x" in done.out
-
-
 # --- the line that ends a run -----------------------------------------------------------------------------------------
 
 
@@ -104,27 +89,23 @@ def without_time(summary: str) -> str:
     return re.sub(r"; [0-9.,]+ MB in [0-9.]+ s\Z", "", summary)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "summary"),
-    [
-        (("rewrite", "p.html", URL), "1 link in 1 document changed; 2 stay"),
-        (("rewrite", "p.html", URL, "--in-place"), "1 link in 1 document changed; 2 stay"),
-        (("rewrite", "p.html", URL, "-o", "o.html"), "1 link in 1 document changed; 2 stay"),
-        (("rewrite", "p.html", URL, "--verify"), "1 link in 1 document changed; 2 stay"),
-        (("rewrite", "p.html", URL, "--fragments=absolute"), "2 links in 1 document changed; 1 stays"),
-        (("rewrite", "p.html", URL, "--dry-run"), "1 link in 1 document would change; 2 would stay"),
-        (("rewrite", "p.html", URL, "--diff"), "1 link in 1 document would change; 2 would stay"),
-        (("rewrite", "p.html", URL, "--kind", "image"), "no link changed: 3 in 1 document stay"),
-        (("rewrite", "p.html", "none", "-o", "out", URL), "1 link in 1 document changed; 2 stay; 1 input failed (not in out)"),
-        (("links", "p.html", URL, "--kind", "image"), "0 links in 1 document"),
-        (("links", "p.html", URL, "--problem", "malformed"), "1 link in 1 document: 1 without host; problems: 1 malformed"),
-        (("links", "p.html", "none"), "3 links in 1 document: 1 same-document, 2 without host; problems: 2 unresolved, 1 malformed; 1 input failed"),
-        (("rewrite", "none"), ""),
-        (("rewrite", "p.html", URL, "--quiet"), ""),
-        (("links", "p.html", URL, "-q"), ""),
-    ],
-    ids=lambda given: " ".join(given)[:60] if isinstance(given, tuple) else "",
-)
+@pytest.mark.parametrize(("arguments", "summary"), [
+    (("rewrite", "p.html", URL), "1 link in 1 document changed; 2 stay"),
+    (("rewrite", "p.html", URL, "--in-place"), "1 link in 1 document changed; 2 stay"),
+    (("rewrite", "p.html", URL, "-o", "o.html"), "1 link in 1 document changed; 2 stay"),
+    (("rewrite", "p.html", URL, "--verify"), "1 link in 1 document changed; 2 stay"),
+    (("rewrite", "p.html", URL, "--fragments=absolute"), "2 links in 1 document changed; 1 stays"),
+    (("rewrite", "p.html", URL, "--dry-run"), "1 link in 1 document would change; 2 would stay"),
+    (("rewrite", "p.html", URL, "--diff"), "1 link in 1 document would change; 2 would stay"),
+    (("rewrite", "p.html", URL, "--kind", "image"), "no link changed: 3 in 1 document stay"),
+    (("rewrite", "p.html", "none", "-o", "out", URL), "1 link in 1 document changed; 2 stay; 1 input failed (not in out)"),
+    (("links", "p.html", URL, "--kind", "image"), "0 links in 1 document"),
+    (("links", "p.html", URL, "--problem", "malformed"), "1 link in 1 document: 1 without host; problems: 1 malformed"),
+    (("links", "p.html", "none"), "3 links in 1 document: 1 same-document, 2 without host; problems: 2 unresolved, 1 malformed; 1 input failed"),
+    (("rewrite", "none"), ""),
+    (("rewrite", "p.html", URL, "--quiet"), ""),
+    (("links", "p.html", URL, "-q"), ""),
+], ids=lambda given: " ".join(given)[:60] if isinstance(given, tuple) else "")
 def test_a_run_ends_with_its_counts(absolve: Runner, arguments: tuple[str, ...], summary: str) -> None:
     absolve(*arguments)
     assert without_time(absolve.summary) == summary
@@ -167,20 +148,16 @@ def test_the_line_comes_after_all_output_on_a_terminal() -> None:
 # --- options of links -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("options", "status"),
-    [
-        (("malformed",), 1),
-        (("unresolved,malformed",), 1),
-        (("unresolved", "--fail-on", "malformed"), 1),
-        (("any",), 1),
-        (("unresolved",), 0),
-        (("malformed", "--kind", "image"), 0),
-        (("malformed", "--columns", "target"), 1),
-        (("malformed", "-q", "-o", "links.sqlite"), 1),
-    ],
-    ids=lambda given: " ".join(given) if isinstance(given, tuple) else "",
-)
+@pytest.mark.parametrize(("options", "status"), [
+    (("malformed",), 1),
+    (("unresolved,malformed",), 1),
+    (("unresolved", "--fail-on", "malformed"), 1),
+    (("any",), 1),
+    (("unresolved",), 0),
+    (("malformed", "--kind", "image"), 0),
+    (("malformed", "--columns", "target"), 1),
+    (("malformed", "-q", "-o", "links.sqlite"), 1),
+], ids=lambda given: " ".join(given) if isinstance(given, tuple) else "")
 def test_a_listed_link_with_a_problem_fails_the_run_if_asked(
     absolve: Runner, options: tuple[str, ...], status: int
 ) -> None:
@@ -192,8 +169,7 @@ def test_a_listed_link_with_a_problem_fails_the_run_if_asked(
 
 def test_an_unknown_problem_is_a_usage_error(absolve: Runner) -> None:
     done = absolve("links", "p.html", "--fail-on", "malformed,broken")
-    assert done.status == 2
-    assert "unknown problem 'broken'" in done.err
+    assert (done.status, "unknown problem 'broken'" in done.err) == (2, True)
 
 
 # --- rewrite --log ----------------------------------------------------------------------------------------------------
@@ -221,31 +197,6 @@ def test_the_log_names_the_rule_as_it_was_written(absolve: Runner, how: str) -> 
     absolve("rewrite", "p.html", *options, "-o", "o.html", "--log", "log.jsonl")
     (change,) = [json.loads(line) for line in Path("log.jsonl").read_text().splitlines()]
     assert (change["new"], change["rule"]) == ("http://new/x", f"{old}=http://new/x")
-
-
-@pytest.mark.parametrize("options", [(), ("-j2",), ("--in-place",), ("--verify",)], ids=str)
-def test_a_log_changes_nothing_else(absolve: Runner, options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("absolve.cli.many.WORTH_A_POOL", 1)
-    Path("site").mkdir()
-    pages = {path.name: path.read_bytes() for path in FIXTURES.iterdir() if path.suffix in {".html", ".warc"}}
-    results = []
-    for log in ((), ("--log", "log.csv")):
-        for name, data in pages.items():
-            Path("site", name).write_bytes(data)
-        where = () if "--in-place" in options else ("-o", "out")
-        assert absolve("rewrite", "site", *where, *options, *log).status == 0
-        place = Path("out" if where else "site")
-        results.append(({path.name: path.read_bytes() for path in place.iterdir()}, without_time(absolve.summary)))
-    assert results[0] == results[1]
-    assert len(Path("log.csv").read_text().splitlines()) == 1 + int(results[0][1].split()[0])
-
-
-@pytest.mark.parametrize("name", ["p.html", "o.html", "log.parquet", "log.html5"])
-def test_a_log_has_a_text_format_and_a_file_of_its_own(absolve: Runner, name: str) -> None:
-    done = absolve("rewrite", "p.html", URL, "-o", "o.html", "--log", name)
-    assert done.status == 2
-    assert Path("p.html").read_bytes() == PAGE
-    assert not Path("o.html").exists()
 
 
 def test_user_information_is_masked_in_the_log(absolve: Runner) -> None:
@@ -297,26 +248,6 @@ def test_an_interrupted_list_goes_on_and_is_the_same(
     assert "skipped" not in absolve(*command).err  # a complete list begins again
 
 
-def test_an_interrupt_keeps_what_is_done(absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from absolve.run.state import State
-
-    ended = State.ended
-
-    def interrupted(self: State, input_: Input, *, is_done: bool) -> None:
-        ended(self, input_, is_done=is_done)
-        if str(input_).count("d.html"):
-            raise KeyboardInterrupt
-
-    command = ("links", site, URL, "-o", "l.csv", "--resume", "-j1")
-    monkeypatch.setattr(State, "ended", interrupted)
-    assert absolve(*command).status == 130
-    assert not Path("l.csv").exists()
-    monkeypatch.setattr(State, "ended", ended)
-    assert absolve(*command).err.endswith("absolve: 4 skipped: done by an earlier run\n")
-    absolve("links", site, URL, "-o", "whole.csv")
-    assert Path("l.csv").read_bytes() == Path("whole.csv").read_bytes()
-
-
 @pytest.mark.parametrize("change", ["file", "option", "url"])
 def test_a_changed_file_or_option_is_not_resumed(absolve: Runner, site: Path, change: str) -> None:
     (site / "f.html").write_bytes(BROKEN)
@@ -328,23 +259,6 @@ def test_a_changed_file_or_option_is_not_resumed(absolve: Runner, site: Path, ch
     skipped = "absolve: 4 skipped: done by an earlier run\n" if change == "file" else ""
     assert done.err.partition("\n")[2] == skipped
     assert change != "file" or "http://h/d/new" in Path("l.csv").read_text()
-
-
-@pytest.mark.parametrize(
-    "options",
-    [(), ("-o", "l.parquet"), ("-o", "l.sqlite"), ("-o", "l.txt", "--format", "table"), ("-o", "l.csv", "--sql", "FROM links")],
-)
-def test_resume_needs_a_file_in_a_text_format(absolve: Runner, options: tuple[str, ...]) -> None:
-    done = absolve("links", "p.html", "--resume", *options)
-    assert done.status == 2
-    assert "--resume needs -o FILE" in done.err
-
-
-def test_resume_needs_each_input_once(absolve: Runner) -> None:
-    done = absolve("links", "p.html", "p.html", URL, "-o", "l.csv", "--resume")
-    assert (done.status, done.out) == (2, b"")
-    assert "--resume needs each input once" in done.err
-    assert not Path("l.csv").exists()
 
 
 def test_rows_that_are_continued_count_as_selected(absolve: Runner) -> None:
@@ -363,23 +277,6 @@ def test_formulas_are_quoted_in_a_csv_log(absolve: Runner, tmp_path: Path) -> No
         assert [row["old"] for row in csv.DictReader(file)] == ["'=1", "a;'@b"]
 
 
-def test_a_log_of_changes_cannot_be_continued(absolve: Runner) -> None:
-    Path("a.html").write_bytes(PAGE)
-    done = absolve("rewrite", "p.html", "a.html", URL, "--in-place", "--log", "c.csv", "--resume")
-    assert done.status == 2
-    assert "--log cannot be continued" in done.err
-    assert Path("a.html").read_bytes() == PAGE
-
-
 def test_a_diff_shows_bytes_that_are_not_utf_8_as_such() -> None:
     lines = diff.on_terminal(iter([b"-<p>Caf\xe9\n", "+<p>Café\n".encode()]), colour=False)
     assert [*lines] == [b"-<p>Caf\\xe9\n", "+<p>Café\n".encode()]
-
-
-def test_a_line_that_ends_a_run_is_folded_to_the_terminal(tmp_path: Path) -> None:
-    links = "".join(f"<a href='{url}'>x</a>" for url in ("x", "http://g/", "#a", "http:[", "//h/y", "http:z", "mailto:a", " "))
-    (tmp_path / "p.html").write_text(links)
-    shown = on_terminal("links", str(tmp_path / "p.html"), "--url=http://h/", "--columns", "kind", columns=60, environment=PLAIN)
-    last = shown.replace("\r", "").partition("absolve: ")[2].splitlines()
-    assert len(last) > 1
-    assert all(len(line) < 60 for line in last)

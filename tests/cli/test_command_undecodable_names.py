@@ -46,12 +46,6 @@ def test_dry_run_escapes_a_name_that_is_not_utf8(given: str, jobs: list[str]) ->
     assert ran("rewrite", "--dry-run", *jobs, given) == (0, name + b": 2 links, 1 would change\n", b"")
 
 
-def test_dry_run_accepts_a_name_that_is_not_utf8_from_a_list() -> None:
-    Path("list").write_bytes(os.fsencode(NAME) + b"\n")
-    done = ran("rewrite", "--dry-run", "--from", "list")
-    assert done[:2] == (0, b"caf\\udce9.html: 2 links, 1 would change\n")
-
-
 def test_diff_quotes_a_name_that_is_not_utf8_as_patch_reads_it() -> None:
     status, out, err = ran("rewrite", "--diff", NAME)
     assert (status, out.splitlines()[0], err) == (0, rb'--- "caf\351.html"', b"")
@@ -97,8 +91,3 @@ def test_a_mirror_is_made_of_files_whose_names_are_not_utf8() -> None:
         assert ran("mirror", given, *known, "-o", out)[0] == 0
         assert ran("mirror", "--check", out)[0] in {0, 1}
     assert Path("m", "h", "d", "caf%E9.html").is_file()
-
-
-def test_names_that_are_not_utf8_are_in_the_log(tmp_path: Path) -> None:
-    assert ran("rewrite", NAME, "--url", URL, "--log", "log.csv", "-o", tmp_path / "out.html")[0] == 0
-    assert "caf\ufffd.html," in Path("log.csv").read_text(encoding="utf-8")

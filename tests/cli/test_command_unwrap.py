@@ -61,8 +61,3 @@ def test_copies_of_an_index_are_linked(absolve: Runner) -> None:
     )
     Path("i.cdx").write_text("gone)/x 20050101000000 http://gone/x text/html 404 A 1\n")
     assert absolve("rewrite", "-", "--remap", "@i.cdx", stdin=GONE).status == 2
-
-
-def test_an_unknown_preset_is_an_error_with_a_guess(absolve: Runner) -> None:
-    done = absolve("rewrite", "-", "--unwrap", "waybak", stdin=b"")
-    assert (done.status, "wayback" in done.err) == (2, True)

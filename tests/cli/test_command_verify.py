@@ -18,9 +18,6 @@ def spoilt(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rewriter, "rewrite", lambda *given: honest(*given).replace(b">x<", b">y<"))
 
 
-# --- absolve verify ---------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", ["default", "embedded", "encapsulating", "retrieval", "saved-page"])
 def test_verify_is_silent_for_equal_documents(absolve: Runner, name: str) -> None:
     assert absolve("verify", FIXTURES / f"{name}.html", FIXTURES / f"{name}.absolute.html") == (0, b"", "")
@@ -43,15 +40,6 @@ def test_verify_reads_either_document_from_the_standard_input(absolve: Runner, p
     assert absolve("verify", page, "-", stdin=ABSOLUTE) == (0, b"", "")
     assert absolve("verify", "-", after, stdin=PAGE) == (0, b"", "")
     assert absolve("verify", "-", "-").status == 2
-
-
-def test_verify_accepts_the_options_of_the_rewrite(absolve: Runner, tmp_path: Path) -> None:
-    before, after = tmp_path / "before.html", tmp_path / "after.html"
-    before.write_bytes(b"<base href=/b/><a href=#f><img data-src=x>")
-    options = ("--url", "http://h/", "--base", "empty", "--profile", "whatwg")
-    assert absolve("rewrite", before, "-o", after, *options).status == 0
-    assert absolve("verify", before, after, *options) == (0, b"", "")
-    assert absolve("verify", before, after, "--url", "http://h/").status == 1
 
 
 def test_verify_compares_each_file_of_two_folders(absolve: Runner, tmp_path: Path) -> None:
@@ -82,13 +70,6 @@ def test_verify_compares_each_file_of_two_folders(absolve: Runner, tmp_path: Pat
 def test_verify_reports_unreadable_documents(absolve: Runner, page: Path, tmp_path: Path) -> None:
     done = absolve("verify", page, tmp_path / "none.html")
     assert (done.status, done.err) == (3, f"error: {tmp_path / 'none.html'}: not-found: No such file or directory\n")
-
-
-def test_verify_needs_two_documents(absolve: Runner, page: Path) -> None:
-    assert absolve("verify", page).status == 2
-
-
-# --- absolve rewrite --verify -----------------------------------------------------------------------------------------
 
 
 def test_a_verified_rewrite_is_written(absolve: Runner, page: Path) -> None:
@@ -122,11 +103,6 @@ def test_a_rewrite_that_fails_verification_is_written_nowhere(
     assert (done.status, done.out) == (3, b"")
     assert ": unverified: " in done.err
     assert [path.name for path in tmp_path.iterdir()] == [page.name]
-
-
-def test_without_verify_nothing_is_verified(absolve: Runner, page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    spoilt(monkeypatch)
-    assert absolve("rewrite", page) == (0, ABSOLUTE.replace(b">x<", b">y<"), "")
 
 
 def test_a_page_with_an_ambiguous_finding_is_verified_without_the_option(

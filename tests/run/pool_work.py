@@ -23,10 +23,6 @@ def many(number: int) -> Iterator[int]:
     yield from range(number)
 
 
-def large(number: int) -> Iterator[bytes]:
-    yield b"%d" % number * 300_000
-
-
 def deadly(number: int) -> Iterator[int]:
     yield number
     if number == 5:

@@ -18,6 +18,7 @@ from absolve.run.beside import hosts_in
 from absolve.run.globs import Globs
 from absolve.run.inputs import Input, Origins
 from absolve.run.load import ReadOptions, Walked, walked
+from tests.shapes.captures import written
 
 SAVED = "<!-- saved from url=(0021)http://h.example/a/b -->"
 OTHER = "<!-- saved from url=(0020)http://o.example/p/q -->"
@@ -25,13 +26,6 @@ OTHER = "<!-- saved from url=(0020)http://o.example/p/q -->"
 
 def mirrored(url: str) -> str:
     return f"<!-- Mirrored from {url} by HTTrack Website Copier/3.x [XR&CO'2014] -->"
-
-
-def written(root: Path, files: Mapping[str, str | bytes]) -> Path:
-    for name, content in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_bytes(content.encode() if isinstance(content, str) else content)
-    return root
 
 
 def read(input_: Input, **settings: str) -> Walked:
@@ -57,13 +51,6 @@ def changes(root: Path, page: str, files: Mapping[str, str | bytes], place: str 
 SITE = {"p_files/a.png": "x", "b.html": "y"}
 
 
-def test_a_site_whose_url_is_given_becomes_absolute(tmp_path: Path) -> None:
-    page = "<img src=p_files/a.png><a href=b.html>"
-    assert changes(tmp_path, page, SITE, url="http://h.example/a/") == (
-        "<img src=http://h.example/a/p_files/a.png><a href=http://h.example/a/b.html>"
-    )
-
-
 @pytest.mark.parametrize(
     "link", ["gone.png", "../p_files/a.png", "/p_files/a.png", "//x/p_files/a.png", "p_files", "p_files/", "#p_files/a.png", ""]
 )
@@ -71,11 +58,6 @@ def test_a_link_to_no_file_that_is_here_is_no_companion(tmp_path: Path, link: st
     root = written(tmp_path, {"d/p.html": f'{SAVED}<a href="{link}">', "d/p_files/a.png": "x", "p_files/a.png": "x"})
     entity = read(found(root / "d")["p.html"]).entity
     assert not any("companion" in row.problems for row in link_rows.rows(entity))
-
-
-def test_an_absolute_base_element_leads_to_the_web_from_everywhere(tmp_path: Path) -> None:
-    page = f"{SAVED}<base href=http://h.example/c/><img src=p_files/a.png>"
-    assert changes(tmp_path, page, SITE).endswith("<img src=http://h.example/c/p_files/a.png>")
 
 
 # --- pages and their parts --------------------------------------------------------------------------------------------
@@ -102,17 +84,14 @@ def test_links_into_the_folder_of_a_page_stay(tmp_path: Path, folder: str, links
 UMLAUT, APART = "\u00dcber", "U\u0308ber"  # composed, and as macOS has it in names
 
 
-@pytest.mark.parametrize(
-    ("link", "page", "file"),
-    [
-        ("%C3%9Cber-Dateien/a.gif", f"{UMLAUT}.html", f"{APART}-Dateien/a.gif"),
-        ("U%CC%88ber-Dateien/a.gif", f"{APART}.html", f"{UMLAUT}-Dateien/a.gif"),
-        ("p_fi\u0219iere/a.gif", "p.html", "p_fis\u0326iere/a.gif"),
-        ("p_files/%C3%9Cber.gif", "p.html", f"p_files/{APART}.gif"),
-        ("P_FILES/A.GIF", "p.html", "p_files/a.gif"),
-        ("soup_files/a.gif", "soup.html", "Soup_files/a.gif"),
-    ],
-)
+@pytest.mark.parametrize(("link", "page", "file"), [
+    ("%C3%9Cber-Dateien/a.gif", f"{UMLAUT}.html", f"{APART}-Dateien/a.gif"),
+    ("U%CC%88ber-Dateien/a.gif", f"{APART}.html", f"{UMLAUT}-Dateien/a.gif"),
+    ("p_fi\u0219iere/a.gif", "p.html", "p_fis\u0326iere/a.gif"),
+    ("p_files/%C3%9Cber.gif", "p.html", f"p_files/{APART}.gif"),
+    ("P_FILES/A.GIF", "p.html", "p_files/a.gif"),
+    ("soup_files/a.gif", "soup.html", "Soup_files/a.gif"),
+])
 @pytest.mark.parametrize("record", ["", SAVED])
 def test_a_file_whose_name_differs_only_in_form_is_a_companion(
     tmp_path: Path, link: str, page: str, file: str, record: str
@@ -124,12 +103,6 @@ def test_a_file_whose_name_differs_only_in_form_is_a_companion(
     urls = {"url": "http://h.example/"} if record else {}
     part = next(one for place, one in found(tmp_path, **urls).items() if place.endswith("s.css"))
     assert rewriter.rewrite(read(part).entity).decode() == sheet
-
-
-def test_of_several_files_that_differ_by_case_an_exact_name_counts_alone(tmp_path: Path) -> None:
-    files = {"p_files/a.gif": "x", "p_files/A.gif": "x"}
-    page = f"{SAVED}<img src=p_files/A.gif><img src=p_files/A.GIF>"
-    assert changes(tmp_path, page, files).endswith("<img src=p_files/A.gif><img src=http://h.example/a/p_files/A.GIF>")
 
 
 def test_the_url_of_a_map_counts_for_a_part_of_a_saved_page(tmp_path: Path) -> None:
@@ -167,12 +140,6 @@ def test_a_frame_saved_beside_its_page_stays_whatever_url_it_records(tmp_path: P
     ).replace("href=p_1.html", "href=http://o.example/p/q")
 
 
-def test_in_the_folder_of_a_host_a_frame_has_the_url_of_its_place(tmp_path: Path) -> None:
-    page = "<iframe src=f.html></iframe>"
-    new = changes(tmp_path, page, {"h.example/f.html": ""}, "h.example/index.html")
-    assert new == page.replace("f.html", "http://h.example/f.html")
-
-
 def test_a_frame_among_the_parts_keeps_its_own_links_and_url(tmp_path: Path) -> None:
     frame = f"{OTHER}<img src=a.png><a href=../p.html>up</a><a href=r>"
     files = {"p_files/f.html": frame, **SITE}
@@ -192,28 +159,6 @@ def test_a_companion_has_no_target_and_its_problem_alone(tmp_path: Path) -> None
 
 
 # --- files that record their URL --------------------------------------------------------------------------------------
-
-
-def test_a_link_to_a_file_becomes_the_url_that_the_file_records(tmp_path: Path) -> None:
-    page = f"{mirrored('h.example/')}<a href=d/x3f.html#s><img src=i.png><a href=../o.example/z.html><a href=gone.html>"
-    files: dict[str, str | bytes] = {
-        "h.example/d/x3f.html": mirrored("h.example/d/x.php?id=3"),
-        "h.example/i.png": "x",
-        "o.example/z.html": mirrored("https://o.example/z/"),
-    }
-    assert changes(tmp_path, page, files, "h.example/index.html").endswith(
-        '<a href="http://h.example/d/x.php?id=3#s"><img src=i.png><a href=https://o.example/z/>'
-        "<a href=http://h.example/gone.html>"
-    )
-
-
-def test_in_the_folder_of_a_host_a_file_has_the_url_of_its_place(tmp_path: Path) -> None:
-    page = '<a href="q%3Fx=1"><a href="q?x=1"><img src="../c.example/i.png"><a href="q?x=2">'
-    files: dict[str, str | bytes] = {"h.example/q?x=1": "<a>", "c.example/i.png": "x"}
-    assert changes(tmp_path, page, files, "h.example/index.html") == (
-        '<a href="http://h.example/q?x=1"><a href="http://h.example/q?x=1"><img src="http://c.example/i.png">'
-        '<a href="http://h.example/q?x=2">'
-    )
 
 
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "mailto:a@b", "about:blank", "file:///etc/passwd"])
@@ -266,13 +211,10 @@ def test_a_shortcut_beside_a_page_gives_its_url(tmp_path: Path, name: str) -> No
     assert (own.url, own.source) == (URL, f"{name} beside it")
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("q.url", INI), ("p.url", "[InternetShortcut]\r\n"), ("p.url", ""), ("p.url", "[InternetShortcut]\nURL=about:blank"),
-        ("p.webloc", b"bplist00"), ("p.webloc", b"<plist>"), ("p.webloc", plistlib.dumps({"URL": 1})), ("index.dat", f"source\t{URL}"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "content"), [
+    ("q.url", INI), ("p.url", "[InternetShortcut]\r\n"), ("p.url", ""), ("p.url", "[InternetShortcut]\nURL=about:blank"),
+    ("p.webloc", b"bplist00"), ("p.webloc", b"<plist>"), ("p.webloc", plistlib.dumps({"URL": 1})), ("index.dat", f"source\t{URL}"),
+])  # fmt: skip
 def test_a_file_beside_that_records_no_url_of_the_page_is_none(tmp_path: Path, name: str, content: str | bytes) -> None:
     root = written(tmp_path, {"p.html": "<a href=x>", name: content})
     assert read(found(root)["p.html"]).entity.bases.own.url == ""
@@ -292,19 +234,54 @@ def test_what_records_a_url_is_a_file_of_the_folder(tmp_path: Path, name: str, k
     assert read(found(root)[page]).entity.bases.own.url == ""
 
 
-def test_a_shortcut_beside_a_page_is_a_record_of_who_saved_it(tmp_path: Path) -> None:
-    files = {"p.url": "[InternetShortcut]\nURL=http://h.example/a/\n", "img/a.png": "x"}
-    assert changes(tmp_path, "<img src=img/a.png><a href=b>", files) == "<img src=img/a.png><a href=http://h.example/a/b>"
+# --- which of them rules ----------------------------------------------------------------------------------------------
+
+HOST: dict[str, str | bytes] = {
+    "h.example/d/x3f.html": mirrored("h.example/d/x.php?id=3"),
+    "h.example/i.png": "x",
+    "h.example/f.html": "",
+    "h.example/q?x=1": "<a>",
+    "c.example/i.png": "x",
+    "o.example/z.html": mirrored("https://o.example/z/"),
+}
+RULED: dict[str, tuple[str, str, dict[str, str | bytes], str]] = {  # the page, its place, other files, and its rewrite
+    "an absolute base element leads to the web from everywhere": (
+        "<base href=http://h.example/c/><img src=p_files/a.png>", "p.html", {**SITE},
+        "<base href=http://h.example/c/><img src=http://h.example/c/p_files/a.png>",
+    ),
+    "of files that differ by case an exact name counts alone": (
+        f"{SAVED}<img src=p_files/A.gif><img src=p_files/A.GIF>", "p.html", {"p_files/a.gif": "x", "p_files/A.gif": "x"},
+        f"{SAVED}<img src=p_files/A.gif><img src=http://h.example/a/p_files/A.GIF>",
+    ),
+    "a file has the URL that it records": (
+        f"{mirrored('h.example/')}<a href=d/x3f.html#s><img src=i.png><a href=../o.example/z.html><a href=gone.html>", "h.example/index.html", HOST,
+        f'{mirrored("h.example/")}<a href="http://h.example/d/x.php?id=3#s"><img src=i.png><a href=https://o.example/z/><a href=http://h.example/gone.html>',
+    ),
+    "in the folder of a host a file has the URL of its place": (
+        '<iframe src=f.html></iframe><a href="q%3Fx=1"><a href="q?x=1"><img src="../c.example/i.png"><a href="q?x=2">', "h.example/index.html", HOST,
+        '<iframe src=http://h.example/f.html></iframe><a href="http://h.example/q?x=1"><a href="http://h.example/q?x=1"><img src="http://c.example/i.png"><a href="http://h.example/q?x=2">',
+    ),
+    "a shortcut is a record of who saved the page": (
+        "<img src=img/a.png><a href=b>", "p.html", {"p.url": "[InternetShortcut]\nURL=http://h.example/a/\n", "img/a.png": "x"},
+        "<img src=img/a.png><a href=http://h.example/a/b>",
+    ),
+    "what the page records precedes a shortcut": (f"{SAVED}<a href=x>", "p.html", {"p.url": INI}, f"{SAVED}<a href=http://h.example/a/x>"),
+    "the data of ScrapBook give the URL of its page": (
+        "<img src=i.png><a href=x>", "index.html", {"index.dat": f"id\t20080101\r\ntitle\tx\r\nsource\t{URL}\r\n", "i.png": "x"},
+        "<img src=i.png><a href=http://h.example/a/x>",
+    ),
+}  # fmt: skip
 
 
-def test_what_the_page_records_precedes_a_shortcut(tmp_path: Path) -> None:
-    assert changes(tmp_path, f"{SAVED}<a href=x>", {"p.url": INI}).endswith("<a href=http://h.example/a/x>")
+@pytest.mark.parametrize("why", RULED)
+def test_a_page_is_rewritten_by_the_files_around_it(tmp_path: Path, why: str) -> None:
+    page, place, files, expected = RULED[why]
+    assert changes(tmp_path, page, files, place) == expected
 
 
-def test_the_data_of_scrapbook_give_the_url_of_its_page(tmp_path: Path) -> None:
-    files: dict[str, str | bytes] = {"index.dat": f"id\t20080101\r\ntitle\tx\r\nsource\t{URL}\r\n", "i.png": "x"}
-    page = changes(tmp_path, "<img src=i.png><a href=x>", files, "index.html")
-    assert page == "<img src=i.png><a href=http://h.example/a/x>"
+def test_a_site_whose_url_is_given_becomes_absolute(tmp_path: Path) -> None:
+    page = "<img src=p_files/a.png><a href=b.html>"
+    assert changes(tmp_path, page, SITE, url="http://h.example/a/") == page.replace("src=", "src=http://h.example/a/").replace("href=", "href=http://h.example/a/")
 
 
 def test_pictures_of_another_host_are_beside_a_site(tmp_path: Path) -> None:

@@ -7,16 +7,13 @@ import pytest
 from absolve.run import buckets, plan
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "expected"),
-    [
-        ("s3://b/a", "s3://b/a", True),
-        ("s3://b/a/", "s3://b/a/c/", True),
-        ("s3://b/a", "s3://b/ab", False),
-        ("s3://b/a/", "gs://b/a/", False),
-        ("/b/a", "/b/a", False),
-    ],
-)
+@pytest.mark.parametrize(("one", "other", "expected"), [
+    ("s3://b/a", "s3://b/a", True),
+    ("s3://b/a/", "s3://b/a/c/", True),
+    ("s3://b/a", "s3://b/ab", False),
+    ("s3://b/a/", "gs://b/a/", False),
+    ("/b/a", "/b/a", False),
+])
 def test_two_urls_overlap_if_one_is_a_prefix_of_whole_steps(one: str, other: str, expected: bool) -> None:
     assert plan.overlap(one, other) is plan.overlap(other, one) is expected
 

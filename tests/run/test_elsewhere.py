@@ -36,38 +36,32 @@ def texts(path: Path, page: bytes, profile: str, policy: Policy = absolute) -> l
 
 
 @pytest.mark.parametrize("profile", ["rfc1808", "rfc3986", "whatwg"])
-@pytest.mark.parametrize(
-    "page",
-    [
-        b"",
-        b"<a href=x><a href=../y><a href='http://g/../z'>",
-        b"<p>C:\\x\\y</p><script>a = '\\n'</script><a href=x>",
-        b"<p>http:x is no link</p>",
-        b"<a href=mailto:a><a href=javascript:'\\x'>",
-    ],
-)
+@pytest.mark.parametrize("page", [
+    b"",
+    b"<a href=x><a href=../y><a href='http://g/../z'>",
+    b"<p>C:\\x\\y</p><script>a = '\\n'</script><a href=x>",
+    b"<p>http:x is no link</p>",
+    b"<a href=mailto:a><a href=javascript:'\\x'>",
+])
 def test_a_page_without_such_links_has_no_diagnostic(tmp_path: Path, page: bytes, profile: str) -> None:
     assert texts(tmp_path / "p.html", page, profile) == []
 
 
-@pytest.mark.parametrize(
-    ("page", "expected"),
-    [
-        (b"<a href=http:x>", ["divergent: 1 link leads elsewhere in a browser"]),
-        (b"<a href='\\x'><a href=http:y>", ["divergent: 2 links lead elsewhere in a browser"]),
-        (b"<iframe srcdoc='&lt;a href=http:x>'>", ["divergent: 1 link leads elsewhere in a browser"]),
-        (b"<a href=HTTP:x&amp;y>", ["divergent: 1 link leads elsewhere in a browser"]),
-        (b"<a href=../../x>", ["above-root: 1 link climbs above the root, and keeps /../"]),
-        (b"<a href=../../x><a href=../../y>", ["above-root: 2 links climb above the root, and keep /../"]),
-        (
-            b"<a href=../../x><a href=http:y><a href=z>",
-            [
-                "divergent: 1 link leads elsewhere in a browser",
-                "above-root: 1 link climbs above the root, and keeps /../",
-            ],
-        ),
-    ],
-)
+@pytest.mark.parametrize(("page", "expected"), [
+    (b"<a href=http:x>", ["divergent: 1 link leads elsewhere in a browser"]),
+    (b"<a href='\\x'><a href=http:y>", ["divergent: 2 links lead elsewhere in a browser"]),
+    (b"<iframe srcdoc='&lt;a href=http:x>'>", ["divergent: 1 link leads elsewhere in a browser"]),
+    (b"<a href=HTTP:x&amp;y>", ["divergent: 1 link leads elsewhere in a browser"]),
+    (b"<a href=../../x>", ["above-root: 1 link climbs above the root, and keeps /../"]),
+    (b"<a href=../../x><a href=../../y>", ["above-root: 2 links climb above the root, and keep /../"]),
+    (
+        b"<a href=../../x><a href=http:y><a href=z>",
+        [
+            "divergent: 1 link leads elsewhere in a browser",
+            "above-root: 1 link climbs above the root, and keeps /../",
+        ],
+    ),
+])
 @pytest.mark.parametrize("policy", [absolute, asked])
 def test_links_that_lead_elsewhere_are_counted(
     tmp_path: Path, page: bytes, expected: list[str], policy: Policy

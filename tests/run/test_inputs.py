@@ -1,16 +1,16 @@
 """Inputs: folders, lists, and the URLs known for their files."""
 
 import os
-import sys
 from pathlib import Path
 
 import pytest
 
-from absolve import DocumentError, UsageError
+from absolve import DocumentError
 from absolve.core.errors import Diagnostic
 from absolve.run import inputs
 from absolve.run.globs import Globs
 from absolve.run.inputs import Input, Origins
+from tests.shapes.captures import written
 
 ROOT = "http://h/r/"
 EVERYTHING, NOTHING_KNOWN = Globs(), Origins()
@@ -19,11 +19,7 @@ EVERYTHING, NOTHING_KNOWN = Globs(), Origins()
 @pytest.fixture
 def site(tmp_path: Path) -> Path:
     """Create a folder with files at several depths."""
-    for place in ("b.html", "a/z.css", "a/é ?#%.html", "c/d/e.html", "B.html"):
-        path = tmp_path / "site" / place
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch()
-    return tmp_path / "site"
+    return written(tmp_path / "site", dict.fromkeys(("b.html", "a/z.css", "a/é ?#%.html", "c/d/e.html", "B.html"), b""))
 
 
 def places(root: Path, globs: Globs = EVERYTHING, *, follow: bool = True) -> tuple[list[str], list[str]]:
@@ -35,9 +31,6 @@ def places(root: Path, globs: Globs = EVERYTHING, *, follow: bool = True) -> tup
 
 def named(*names: object, origins: Origins = NOTHING_KNOWN) -> list[Input]:
     return list(inputs.named([str(name) for name in names], origins, Globs(), lambda _: None))
-
-
-# --- folders ----------------------------------------------------------------------------------------------------------
 
 
 def test_an_empty_folder_has_no_inputs(tmp_path: Path) -> None:
@@ -79,28 +72,6 @@ def test_a_link_inside_the_root_is_followed_once_and_never_in_a_loop(site: Path)
     assert places(site, follow=False)[0] == ["B.html", "a/z.css", "a/é ?#%.html", "b.html", "c/d/e.html"]
 
 
-def test_what_is_none_of_the_site_is_left_out_with_a_diagnostic_unless_it_is_asked_for(tmp_path: Path) -> None:
-    files = ("index.html", ".git/a.html", ".well-known/a.html", "_vti_cnf/a.html", "a.html", "node_modules/q/a.html", "_sources/a.md.txt")
-    for place in (*files, "md/_sources/a.md"):
-        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / place).touch()
-    found = [".well-known/a.html", "_sources/a.md.txt", "a.html", "index.html", "md/_sources/a.md", "node_modules/q/a.html"]
-    assert places(tmp_path) == (found, ["of-saver"] * 2)
-    assert places(tmp_path, Globs(exclude=(".git", "_vti_cnf"))) == (found, [])
-    assert len(places(tmp_path, Globs(hidden=True))[0]) == 8
-    held = {one.place: one.held for one in named(tmp_path) if one.held}
-    assert held == {"_sources/a.md.txt": "in _sources", "node_modules/q/a.html": "in node_modules"}
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="names are bytes on Linux only")
-def test_a_name_that_is_not_utf_8_is_an_input_and_its_url_has_its_bytes(tmp_path: Path) -> None:
-    (tmp_path / os.fsdecode(b"\xff.html")).touch()
-    (found,) = named(tmp_path, origins=Origins(ROOT, is_site=True))
-    assert os.fsencode(found.place) == b"\xff.html"
-    assert found.url == f"{ROOT}%FF.html"
-    assert Path(found.name).is_file()
-
-
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
 def test_an_unreadable_folder_is_reported_and_the_rest_continues(site: Path) -> None:
     (site / "a").chmod(0)
@@ -118,9 +89,6 @@ def test_one_folder_maps_to_the_output_itself_and_several_to_their_names(site: P
         "a/z.css", "a/é ?#%.html", "page.html",
     ]  # fmt: skip
     assert [found.found for found in several] == [True] * 7 + [False]
-
-
-# --- URLs of inputs ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.skipif(not hasattr(os, "O_DIRECTORY"), reason="so long paths are of POSIX systems")
@@ -171,27 +139,14 @@ def test_a_url_map_is_what_documents_writes_with_rows_without_a_url(tmp_path: Pa
     assert list(inputs.read_url_map(str(tmp_path / "urls.csv")).urls.values()) == ["http://h/a"]
 
 
-@pytest.mark.parametrize("row", ["a.html,b,c", "a.html,b.html", "a.html,http://["])
-def test_an_invalid_url_map_is_reported_with_its_line(tmp_path: Path, row: str) -> None:
-    (tmp_path / "urls.csv").write_text(f"path,url\n{row}\n")
-    with pytest.raises(UsageError, match=r"urls\.csv:2: "):
-        inputs.read_url_map(str(tmp_path / "urls.csv"))
-
-
-# --- lists ------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("data", "paths"),
-    [
-        (b"", []),
-        (b"\n\n", []),
-        (b"a\nb c\r\n\nd", ["a", "b c", "d"]),
-        (b"a\0b\nc\0", ["a", "b\nc"]),
-        (b"\xff", [os.fsdecode(b"\xff")]),
-        (b"x" * 70_000 + b"\ny", ["x" * 70_000, "y"]),
-    ],
-)
+@pytest.mark.parametrize(("data", "paths"), [
+    (b"", []),
+    (b"\n\n", []),
+    (b"a\nb c\r\n\nd", ["a", "b c", "d"]),
+    (b"a\0b\nc\0", ["a", "b\nc"]),
+    (b"\xff", [os.fsdecode(b"\xff")]),
+    (b"x" * 70_000 + b"\ny", ["x" * 70_000, "y"]),
+])
 def test_a_list_of_files_is_separated_by_lines_or_nuls(tmp_path: Path, data: bytes, paths: list[str]) -> None:
     (tmp_path / "list").write_bytes(data)
     assert list(inputs.read_list(str(tmp_path / "list"))) == paths

@@ -12,8 +12,6 @@ import pytest
 
 from absolve.run import interrupts
 
-NAMES = [name for name in interrupts.SIGNALS if hasattr(signal, name)]
-
 
 @pytest.fixture(autouse=True)
 def _default_handlers() -> None:
@@ -29,27 +27,6 @@ def interrupted(body: Callable[[], object]) -> int | None:
     except interrupts.Interrupted as error:
         return error.number
     return interrupts.received()
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_signal_raises_an_interrupt_with_its_number(name: str) -> None:
-    number = signal.Signals[name]
-    before = signal.getsignal(number)
-    assert interrupted(lambda: signal.raise_signal(number)) == number
-    assert signal.getsignal(number) == before
-
-
-def test_a_signal_that_is_ignored_stays_ignored() -> None:
-    def body() -> None:
-        signal.raise_signal(signal.SIGTERM)
-        interrupts.check()
-
-    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    try:
-        assert interrupted(body) is None
-    finally:
-        signal.signal(signal.SIGTERM, before)
-    assert interrupts.received() is None
 
 
 def test_signals_soon_after_the_first_do_not_interrupt_clean_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,20 +101,3 @@ print("alive")
     os.kill(process.pid, signal.SIGINT)
     os.kill(process.pid, signal.SIGHUP)
     assert process.communicate(b"\n") == (b"alive\n", b"")
-
-
-@pytest.mark.skipif(os.name != "posix", reason="signals that end a process")
-def test_an_ending_process_ignores_later_signals() -> None:
-    code = """
-import signal
-from absolve.run import interrupts
-try:
-    with interrupts.raising(ends=True):
-        signal.raise_signal(signal.SIGTERM)
-except interrupts.Interrupted:
-    signal.raise_signal(signal.SIGTERM)
-    signal.raise_signal(signal.SIGHUP)
-    print("cleaned up")
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
-    assert (done.returncode, done.stdout) == (0, b"cleaned up\n")

@@ -41,9 +41,6 @@ def becomes() -> bytes:
     return absolve.rewrite(PAGE)
 
 
-# --- the pieces -------------------------------------------------------------------------------------------------------
-
-
 def pieces(data: bytes, made: Sequence[Edit], at_once: int = 1000) -> tuple[list[bytes], bytes, Splicer]:
     """Return the spilled chunks and the rest, for edits that arrive in batches of this size."""
     spilled: list[bytes] = []
@@ -57,12 +54,6 @@ def test_an_unchanged_large_document_is_the_same_object() -> None:
     data = b"x" * 9 * MEGABYTE
     spilled, rest, _ = pieces(data, [])
     assert (spilled, rest is data) == ([], True)
-
-
-def test_a_small_result_is_not_spilled() -> None:
-    data = b"x" * 3 * MEGABYTE
-    spilled, rest, _ = pieces(data, [Edit(5, 6, b"yz")])
-    assert (spilled, rest) == ([], splice(data, [Edit(5, 6, b"yz")]))
 
 
 @pytest.mark.parametrize("at_once", [1, 7, 1000])
@@ -97,33 +88,12 @@ def test_a_long_base_is_spilled_before_the_second_link(reference: str) -> None:
     assert max(map(len, spilled)) < 8 * MEGABYTE
 
 
-# --- the command ------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("page", [PAGE, SMALL])
 def test_a_large_file_equals_the_result_of_the_library(tmp_path: Path, page: bytes) -> None:
     (tmp_path / "a.html").write_bytes(page)
     assert command("rewrite", str(tmp_path / "a.html"), "-o", str(tmp_path / "out" / "b.html")) == 0
     assert (tmp_path / "out" / "b.html").read_bytes() == absolve.rewrite(page)
     assert names(tmp_path / "out") == ["b.html"]
-
-
-def test_in_place_a_large_original_is_backed_up(tmp_path: Path, becomes: bytes) -> None:
-    (tmp_path / "a.html").write_bytes(PAGE)
-    (tmp_path / "a.html").chmod(0o640)
-    assert command("rewrite", str(tmp_path / "a.html"), "--in-place", "--backup", ".orig") == 0
-    assert (tmp_path / "a.html").read_bytes() == becomes
-    assert (tmp_path / "a.html").stat().st_mode & 0o777 == 0o640
-    assert (tmp_path / "a.html.orig").read_bytes() == PAGE
-    assert names(tmp_path) == ["a.html", "a.html.orig"]
-
-
-def test_a_second_run_in_place_writes_nothing(tmp_path: Path, becomes: bytes) -> None:
-    (tmp_path / "a.html").write_bytes(becomes)
-    before = (tmp_path / "a.html").stat()
-    assert command("rewrite", str(tmp_path / "a.html"), "--in-place") == 0
-    after = (tmp_path / "a.html").stat()
-    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
 def test_several_large_files_are_rewritten_by_workers(tmp_path: Path, becomes: bytes) -> None:
@@ -192,24 +162,6 @@ def test_a_result_beyond_the_limit_leaves_no_file(
     assert (tmp_path / "a.html").read_bytes() == PAGE
     assert (tmp_path / "b.html").read_bytes() == b"as it was"
     assert names(tmp_path) == ["a.html", "b.html"]
-
-
-def test_a_large_file_that_cannot_be_written_stays_with_a_diagnostic(
-    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
-) -> None:
-    (tmp_path / "a.html").write_bytes(PAGE)
-    (tmp_path / "a.html").chmod(0o444)
-    assert command("rewrite", str(tmp_path / "a.html"), "--in-place") == 3
-    assert b"a.html: unwritable: the file is read-only" in capfdbinary.readouterr().err
-    assert (tmp_path / "a.html").read_bytes() == PAGE
-    assert names(tmp_path) == ["a.html"]
-
-
-def test_a_verified_large_result_is_the_same(tmp_path: Path) -> None:
-    page = LONG + b"<a href=../x>" * 150
-    (tmp_path / "a.html").write_bytes(page)
-    assert command("rewrite", str(tmp_path / "a.html"), "--verify", "-o", str(tmp_path / "b.html")) == 0
-    assert (tmp_path / "b.html").read_bytes() == absolve.rewrite(page)
 
 
 @pytest.mark.skipif(not COMPILED or sys.platform != "linux", reason="interpreted, links and edits are objects")

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.shapes.captures import written
+
 FOLDER = Path(__file__).parent / "platforms"
 PAGE = '<!DOCTYPE html><title>t</title><a href="b?x=1">b</a> <img src="/i.png">\n'
 SITE = {"index.html": PAGE, "a/b.html": PAGE, "a/s.css": "a { background: url(i.png) }", "i.png": "no picture"}
@@ -22,13 +24,6 @@ def run(like: str, folder: Path, *arguments: str) -> tuple[int, bytes, str]:
     argv = [sys.executable, "-m", "absolve", *arguments]
     done = subprocess.run(argv, cwd=folder, env=environment, capture_output=True, check=False)
     return done.returncode, done.stdout, done.stderr.decode()
-
-
-def site(folder: Path) -> Path:
-    for name, text in SITE.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
-    return folder
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -79,7 +74,7 @@ def test_a_command_does_the_same_as_here(commands: list[str], like: str, tmp_pat
     results = []
     for system in ("", like):
         root = tmp_path / (system or "here")
-        folder = site(root / "site")
+        folder = written(root / "site", SITE)
         capture(root / "capture.har")
         done = [run(system, folder, *command.split()) for command in commands]
         assert not any("Traceback" in err or "internal-error" in err for _, _, err in done), done
@@ -90,16 +85,9 @@ def test_a_command_does_the_same_as_here(commands: list[str], like: str, tmp_pat
     assert results[1] == results[0]
 
 
-def test_workers_are_started_without_a_fork(tmp_path: Path) -> None:
-    folder = site(tmp_path / "site")
-    status, out, err = run("windows", folder, "links", ".", "--url", "http://h/", "--jobs", "2", "-q")
-    assert (status, err) == (0, "")
-    assert len(out.splitlines()) == 5
-
-
 @pytest.mark.parametrize("name", ["a:b.html", "a?b.html", "ab.html."])
 def test_a_name_that_the_system_refuses_is_reported_and_the_others_are_written(name: str, tmp_path: Path) -> None:
-    folder = site(tmp_path / "site")
+    folder = written(tmp_path / "site", SITE)
     (folder / name).write_text(PAGE)
     status, _, err = run("windows", folder, "rewrite", ".", "--url", "http://h/", "-o", "../out", "-q")
     assert status == 3

@@ -27,14 +27,6 @@ def test_a_failing_write_leaves_the_existing_file(tmp_path: Path, fault: type[Ba
     assert [path.name for path in tmp_path.iterdir()] == ["old"]
 
 
-def test_an_output_appears_only_when_complete(tmp_path: Path) -> None:
-    with outputs.writing(tmp_path / "new") as file:
-        file.write(b"all")
-        file.flush()
-        assert not (tmp_path / "new").exists()
-    assert (tmp_path / "new").read_bytes() == b"all"
-
-
 def test_a_new_file_has_the_mode_of_new_files(tmp_path: Path) -> None:
     (tmp_path / "usual").touch()
     outputs.write(tmp_path / "new", b"x")
@@ -79,74 +71,6 @@ def test_writing_through_a_symbolic_link_keeps_the_link(tmp_path: Path) -> None:
     assert (tmp_path / "link").is_symlink()
     assert ((tmp_path / "real").read_bytes(), (tmp_path / "made").read_bytes()) == (b"x", b"y")
 
-
-def test_a_read_only_file_is_not_written(tmp_path: Path) -> None:
-    path = tmp_path / "closed"
-    path.write_bytes(b"as it was")
-    path.chmod(0o444)
-    with pytest.raises(PermissionError, match="read-only"):
-        outputs.write(path, b"x")
-    assert path.read_bytes() == b"as it was"
-
-
-def test_a_folder_as_an_output_file_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(OSError, match=str(tmp_path)):
-        outputs.write(tmp_path, b"x")
-
-
-def test_the_error_names_the_file_and_not_a_temporary_one(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError) as caught:
-        outputs.write(tmp_path / "none" / "file", b"x")
-    assert caught.value.filename == str(tmp_path / "none" / "file")
-
-
-@pytest.mark.skipif(not Path(os.devnull).is_char_device(), reason="there are no devices here")
-def test_writing_to_a_device_keeps_the_device() -> None:
-    outputs.write(Path(os.devnull), b"x")
-    assert Path(os.devnull).is_char_device()
-
-
-def opened_names(number: int, folder: Path) -> list[str]:
-    """Return paths that lead to the file that is open under a number."""
-    (folder / "link").symlink_to(f"/dev/fd/{number}")
-    return [f"/dev/fd/{number}", f"/proc/self/fd/{number}", f"/proc/{os.getpid()}/fd/{number}", str(folder / "link")]
-
-
-@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="there is no /proc here")
-def test_an_open_file_is_written_where_it_is_and_not_replaced(tmp_path: Path) -> None:
-    path = tmp_path / "file"
-    with path.open("wb", buffering=0) as file:
-        file.write(b"before\n")
-        for name in opened_names(file.fileno(), tmp_path):
-            assert outputs.is_device(Path(name))
-            outputs.write(Path(name), b"x\n")
-        assert path.read_bytes() == b"before\n" + b"x\n" * 4
-        assert path.stat().st_ino == os.fstat(file.fileno()).st_ino
-        with pytest.raises(OSError, match="not a regular file"), outputs.replacing(Path(f"/dev/fd/{file.fileno()}")):
-            pass
-    assert not outputs.is_device(path)
-
-
-@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="there is no device that is full")
-def test_the_error_of_a_device_names_it() -> None:
-    with pytest.raises(OSError, match="No space left") as caught:
-        outputs.write(Path("/dev/full"), b"x")
-    assert caught.value.filename == "/dev/full"
-
-
-def test_the_same_file_is_recognized_under_every_name(tmp_path: Path) -> None:
-    page, other = tmp_path / "page", tmp_path / "other"
-    page.touch()
-    other.touch()
-    (tmp_path / "soft").symlink_to(page)
-    (tmp_path / "hard").hardlink_to(page)
-    assert outputs.clash([other, tmp_path / "none"], [str(page), "-", "none"]) is None
-    assert outputs.clash([Path(os.devnull)], [os.devnull]) is None
-    for name in ("page", "soft", "hard", f"../{tmp_path.name}/page"):
-        assert outputs.clash([other, tmp_path / name], ["none", str(page)]) == (tmp_path / name, str(page))
-
-
-# --- privileges -------------------------------------------------------------------------------------------------------
 
 PRIVILEGED = 0o6755 | stat.S_ISVTX
 

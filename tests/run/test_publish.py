@@ -3,8 +3,6 @@
 import threading
 import time
 from collections.abc import Iterator
-from concurrent import futures
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +37,7 @@ def test_results_without_an_earlier_pending_file_are_passed_on_at_once() -> None
         assert asked[-1] == number
 
 
-def test_ready_files_are_passed_on_in_order_after_fsync(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ready_files_are_passed_on_in_order_after_fsync(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     on_disk: set[str] = set()
 
     def flush(made: Made) -> None:
@@ -100,31 +96,6 @@ def test_a_file_that_cannot_be_synced_is_a_failure_and_is_removed(tmp_path: Path
     message = str(found[1].error)
     assert message == f"{tmp_path / '1.html'}: unwritable: No space left on device"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["0.tmp", "2.tmp"]
-
-
-def test_closing_does_not_wait_for_files_not_yet_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stopped = threading.Event()
-
-    class Stopping(futures.ThreadPoolExecutor):
-        def shutdown(self, *arguments: bool, cancel_futures: bool = False) -> None:
-            super().shutdown(wait=False, cancel_futures=cancel_futures)
-            stopped.set()
-            super().shutdown(*arguments)
-
-    begun = []
-
-    def flush(made: Made) -> None:
-        begun.append(made)
-        if int(Path(made.temporary).stem) > 0:
-            assert stopped.wait(60)
-
-    monkeypatch.setattr(futures, "ThreadPoolExecutor", Stopping)
-    monkeypatch.setattr(outputs, "flush", flush)
-    results = ((number, ready(tmp_path, number)) for number in range(1000))
-    with closing(flushed(results)) as found:
-        next(found)
-        assert not stopped.is_set()
-    assert 1 <= len(begun) <= 1 + waiting.AT_ONCE
 
 
 def test_a_file_that_vanishes_before_its_rename_fails_and_the_others_are_renamed(tmp_path: Path) -> None:

@@ -1,14 +1,9 @@
 """Responses of httpx, requests, Scrapy and urllib as documents; tables for pandas and polars: each by the real package."""
 
-import http.server
-import threading
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import httpx
-import polars as pl
 import pytest
 import requests
 from itemadapter import ItemAdapter
@@ -16,40 +11,11 @@ from scrapy.http import HtmlResponse
 
 import absolve
 from absolve import arrow
+from tests.shapes.trap_server import moved, serving
+from tests.shapes.trap_server import response as sent
 
 PAGE = "<title>п</title><a href=п>".encode("koi8-r")
 FIELDS = {"Content-Type": "text/html; charset=koi8-r", "Link": "<s.css>; rel=preload"}
-
-
-class Handler(http.server.BaseHTTPRequestHandler):
-    """Redirects /old to /new/, and has one page there."""
-
-    def do_GET(self) -> None:
-        moved = self.path == "/old"
-        self.send_response(302 if moved else 200)
-        for name, value in ({"Location": "/new/"} if moved else FIELDS).items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", "0" if moved else str(len(PAGE)))
-        self.end_headers()
-        if not moved:
-            self.wfile.write(PAGE)
-
-    def log_message(self, *_: Any) -> None:  # keeps the standard error empty
-        pass
-
-
-@contextmanager
-def served() -> Iterator[str]:
-    """Yield the URL of a server on this machine that redirects once."""
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def by_httpx(url: str) -> Any:
@@ -75,16 +41,15 @@ def by_urllib(url: str) -> Any:
 
 @pytest.mark.parametrize("get", [by_httpx, by_requests, by_scrapy, by_urllib])
 def test_a_response_is_a_document_with_its_url_charset_and_header(get: Any) -> None:
-    with served() as url:
+    answers = {"/old": moved("/new/"), "/new/": sent(PAGE, *(f"{name}: {value}" for name, value in FIELDS.items()))}
+    with serving(answers) as server:
+        url = server.url
         response = get(url)
         document = absolve.document_of(response)
         if get is by_urllib:
             response.close()
     rows = [(row.document, row.entity, row.reference, row.target) for row in absolve.links(document)]
-    assert rows == [
-        (f"{url}/new/", "header", "s.css", f"{url}/new/s.css"),
-        (f"{url}/new/", "", "п", f"{url}/new/п"),
-    ]
+    assert rows == [(f"{url}/new/", "header", "s.css", f"{url}/new/s.css"), (f"{url}/new/", "", "п", f"{url}/new/п")]
     assert absolve.rewrite(document) == f"<title>п</title><a href={url}/new/п>".encode("koi8-r")
 
 
@@ -101,9 +66,6 @@ def test_something_else_is_a_type_error(wrong: Any) -> None:
         absolve.document_of(wrong)
 
 
-# --- tables -----------------------------------------------------------------------------------------------------------
-
-
 def table() -> Any:
     return arrow.links("<base href=/b/><a href=x><img src=y>", url="http://h/")
 
@@ -113,15 +75,3 @@ def test_pandas_reads_the_table() -> None:
     assert list(frame.columns) == list(absolve.Row._fields)
     assert frame[frame.kind == "image"].target.tolist() == ["http://h/b/y"]
     assert frame.base_layer.tolist() == ["retrieval", "embedded", "embedded"]
-
-
-def test_polars_reads_the_table() -> None:
-    frame = pl.from_arrow(table())
-    assert frame.columns == list(absolve.Row._fields)
-    assert frame.filter(pl.col("kind") == "image")["target"].to_list() == ["http://h/b/y"]
-    assert frame["problems"].to_list() == [["relative-base"], [], []]
-
-
-def test_polars_and_pandas_read_rows_without_arrow() -> None:
-    rows = [row._asdict() for row in absolve.links("<base href=/b/><a href=x>", url="http://h/")]
-    assert pl.DataFrame(rows)["base_layer"].to_list() == ["retrieval", "embedded"]

@@ -3,10 +3,10 @@
 import gzip
 import io
 import random
-import tracemalloc
 from pathlib import Path
 
 import pytest
+from test_archive_ranges import BITS, GET, NONE, ONE, TWO, record
 
 from absolve.core.model import Document
 from absolve.document.walk import Settings, walk
@@ -14,34 +14,11 @@ from absolve.inventory import link_rows
 from absolve.rewriting import rewriter
 from absolve.run.inputs import Input
 from absolve.run.load import ReadOptions, Segment, each, stretches
-from tests.shapes.captures import zipped
+from tests.shapes.captures import page, zipped
 
 DEFAULTS = Settings()
 PAGE = b'<a href="x">'
-
-
-def record(page: bytes, url: str = "http://w.example/d/p.html") -> bytes:
-    http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%b" % (len(page), page)
-    head = b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: %b\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n"
-    return head % (url.encode(), len(http)) + http + b"\r\n\r\n"
-
-
-def request(size: int = 0) -> bytes:
-    http = b"GET /%b HTTP/1.1\r\n\r\n" % (b"x" * size)
-    return b"WARC/1.0\r\nWARC-Type: request\r\nContent-Length: %d\r\n\r\n%b\r\n\r\n" % (len(http), http)
-
-
-LINKS, NONE, CUT = record(b'<a href="x"><a href="y">'), record(b"<p>"), record(b'<a href="x">')[:-20]
-FILES = {
-    "plain": LINKS + NONE + LINKS,
-    "compressed": gzip.compress(LINKS) + gzip.compress(NONE) + gzip.compress(LINKS),
-    "several in a member": gzip.compress(LINKS + LINKS) + gzip.compress(NONE + LINKS),
-    "broken": LINKS + b"junk" + LINKS + CUT,
-    "a broken member": gzip.compress(LINKS) + gzip.compress(LINKS)[:-9] + gzip.compress(LINKS),
-    "requests": LINKS + request() + NONE + request(),
-    "requests in a member": gzip.compress(request()) + gzip.compress(request() + LINKS),
-    "empty": b"",
-}
+LINKS = record(b'<a href="x"><a href="y">')
 
 
 def streamed(data: bytes) -> list[Segment]:
@@ -60,12 +37,14 @@ def same_as_a_whole(data: bytes) -> None:
 
 
 def test_a_record_that_is_too_large_is_reported_for_any_media_type() -> None:
-    found = list(stretches(io.BytesIO(request() + request(400)), "x.warc", Settings(max_size=300)))
+    large = record(b" " * 400, b"request")
+    found = list(stretches(io.BytesIO(GET + large), "x.warc", Settings(max_size=300)))
     assert [[diagnostic.code for diagnostic in one.diagnostics] for one in found] == [[], ["too-large"]]
 
 
-@pytest.mark.parametrize("data", FILES.values(), ids=FILES)
-def test_record_by_record_gives_the_results_of_the_whole_archive(data: bytes) -> None:
+@pytest.mark.parametrize("bit", BITS)
+def test_record_by_record_gives_the_results_of_the_whole_archive(bit: str) -> None:
+    data = ONE + BITS[bit] + NONE + GET + BITS[bit] + TWO
     same_as_a_whole(data)
     assert all(one.rewritten(lambda _: None) is one.raw for one in streamed(data))
 
@@ -73,21 +52,6 @@ def test_record_by_record_gives_the_results_of_the_whole_archive(data: bytes) ->
 @pytest.mark.parametrize("name", ["iana.warc.gz", "example.warc", "example.arc.gz", "example-extra.warc"])
 def test_real_archives_give_the_same_results_record_by_record(shared: Path, name: str) -> None:
     same_as_a_whole((shared / "warc/pywb/sample_archive/warcs" / name).read_bytes())
-
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("compressed", [False, True])
-def test_memory_does_not_grow_with_the_archive(compressed: bool) -> None:
-    unit = record(b"<p>" + b"x" * 20_000)
-    peaks = []
-    for count in (20, 400):
-        file = io.BytesIO((gzip.compress(unit) if compressed else unit) * count)
-        tracemalloc.start()
-        assert sum(one.entity is not None for one in stretches(file, "x", Settings())) == count
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
-    assert peaks[1] < peaks[0] + (1 << 20)
 
 
 class Counted(io.BytesIO):
@@ -121,7 +85,7 @@ def test_compressed_data_in_a_broken_record_is_no_member() -> None:
 @pytest.mark.parametrize("stored", [True, False])
 def test_a_wacz_is_listed_record_by_record(tmp_path: Path, *, stored: bool) -> None:
     """The rows are those of the whole package, also of one that is larger than --max-size, and with a broken file."""
-    crawl = gzip.compress(LINKS) + gzip.compress(record(b'{"a', "http://w.example/b.json")) + gzip.compress(LINKS)
+    crawl = gzip.compress(LINKS) + gzip.compress(page("http://w.example/b.json", b'{"a')) + gzip.compress(LINKS)
     files = {"archive/a.warc.gz": crawl, "read.html": PAGE, "archive/b.warc": LINKS + LINKS, "archive/c.warc.gz": crawl[:-9]}
     data = zipped({"datapackage.json": b"{}", **files, "last.html": PAGE}, stored=stored)
     path = tmp_path / "a.wacz"

@@ -57,11 +57,6 @@ def test_a_file_without_attributes_has_no_claims(page: Path) -> None:
     assert (document.data, document.name, document.url, document.claims) == (PAGE, str(page), None, ())
 
 
-def test_the_url_and_charset_of_the_user_are_passed_on(page: Path) -> None:
-    document = sources.read(str(page), media_type="text/css", charset="utf-8", url="http://h/")
-    assert (document.media_type, document.charset, document.url) == ("text/css", "utf-8", "http://h/")
-
-
 @pytest.mark.skipif(not hasattr(os, "setxattr"), reason="there are no extended attributes here")
 def test_the_extended_attribute_with_the_url_is_read(page: Path) -> None:
     try:
@@ -84,32 +79,26 @@ def test_an_extended_attribute_without_a_url_is_no_claim(
     assert claims(sources.read(str(page))) == []
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"[ZoneTransfer]\r\nZoneId=3\r\nReferrerUrl=http://r/\r\nHostUrl=http://h/p?a=b\r\n",
-        b"\xef\xbb\xbf[ZoneTransfer]\r\nHostUrl=http://h/p?a=b",
-        b"[ZoneTransfer]\n hosturl = http://h/p?a=b \n",
-        "[ZoneTransfer]\r\nHostUrl=http://h/p?a=b\r\n".encode("utf-16"),
-        "[ZoneTransfer]\r\nHostUrl=http://h/p?a=b\r\n".encode("utf-16-le"),
-        "[ZoneTransfer]\r\nAppName=é\r\nHostUrl=http://h/p?a=b\r\n".encode("cp1252"),
-    ],
-)
+@pytest.mark.parametrize("data", [
+    b"[ZoneTransfer]\r\nZoneId=3\r\nReferrerUrl=http://r/\r\nHostUrl=http://h/p?a=b\r\n",
+    b"\xef\xbb\xbf[ZoneTransfer]\r\nHostUrl=http://h/p?a=b",
+    b"[ZoneTransfer]\n hosturl = http://h/p?a=b \n",
+    "[ZoneTransfer]\r\nHostUrl=http://h/p?a=b\r\n".encode("utf-16"),
+    "[ZoneTransfer]\r\nHostUrl=http://h/p?a=b\r\n".encode("utf-16-le"),
+    "[ZoneTransfer]\r\nAppName=é\r\nHostUrl=http://h/p?a=b\r\n".encode("cp1252"),
+])
 def test_the_host_url_of_a_zone_identifier_is_read(page: Path, data: bytes) -> None:
     zone(page, data)
     assert claims(sources.read(str(page))) == [(ZONE, "http://h/p?a=b")]
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"",
-        b"[ZoneTransfer]\r\nZoneId=3\r\nReferrerUrl=http://r/\r\n",
-        b"[ZoneTransfer]\r\nHostUrl=about:internet\r\n",
-        b"[ZoneTransfer]\r\nHostUrl=\r\nLastWriterPackageFamilyName=x\r\n",
-        b"\xff\xfe\x00",
-    ],
-)
+@pytest.mark.parametrize("data", [
+    b"",
+    b"[ZoneTransfer]\r\nZoneId=3\r\nReferrerUrl=http://r/\r\n",
+    b"[ZoneTransfer]\r\nHostUrl=about:internet\r\n",
+    b"[ZoneTransfer]\r\nHostUrl=\r\nLastWriterPackageFamilyName=x\r\n",
+    b"\xff\xfe\x00",
+])
 def test_a_zone_identifier_without_a_host_url_is_no_claim(page: Path, data: bytes) -> None:
     zone(page, data)
     assert claims(sources.read(str(page))) == []

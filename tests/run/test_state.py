@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from absolve.core.errors import DocumentError, UsageError
+from absolve.core.errors import DocumentError
 from absolve.run.inputs import Input
 from absolve.run.outputs import Made
 from absolve.run.plan import Job
@@ -63,27 +63,6 @@ def test_entries_are_committed_in_batches(job: Job, monkeypatch: pytest.MonkeyPa
             found.done(job.input) if number != 1 else found.keep()
             kept.append(not found.connection.in_transaction)
         assert kept == [False, True, False, True]
-
-
-def test_an_entry_is_valid_only_for_the_same_input_and_options(job: Job) -> None:
-    with state(job) as first:
-        assert remaining(first, job) == [job]
-        first.done(job.input)
-    with state(job) as second:
-        assert remaining(second, job) == []
-        for other in (Job(job.input._replace(url="http://h/")), Job(job.input, job.input.name + ".new")):
-            assert remaining(second, other) == [other]
-    with state(job, "other options") as third:
-        assert remaining(third, job) == [job]
-    with state(job, resume=False):
-        pass
-    with state(job) as fourth:
-        assert remaining(fourth, job) == [job]
-
-
-def test_two_runs_do_not_share_a_state(job: Job) -> None:
-    with state(job), pytest.raises(UsageError, match="another run"), state(job):
-        pass
 
 
 def test_a_file_that_is_no_state_is_not_used(job: Job) -> None:

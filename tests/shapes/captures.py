@@ -115,3 +115,11 @@ def epub(items: dict[str, tuple[str, bytes]]) -> bytes:
 def files_below(root: Path) -> dict[str, bytes]:
     """Return the bytes of each file below a folder, by its path, in the order of the paths."""
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
+
+
+def written(root: Path, files: Mapping[str, str | bytes]) -> Path:
+    """Write files into a folder by their paths, with the folders between, and return it."""
+    for name, content in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_bytes(content.encode() if isinstance(content, str) else content)
+    return root

@@ -178,17 +178,14 @@ def test_names_are_relative_to_the_working_folder_of_the_driver(
     assert tree(tmp_path / "out") == {"page.html": b'<a href="http://new/">'}
 
 
-@pytest.mark.parametrize(
-    ("options", "error"),
-    [
-        ({"columns": ["colour"]}, UsageError),
-        ({"profile": "rfc1"}, UsageError),
-        ({"colour": "red"}, TypeError),
-        ({"paths": "-"}, UsageError),
-        ({"paths": "http://h/x.warc.gz"}, UsageError),
-        ({"paths": "nowhere://h/x.warc.gz"}, UsageError),
-    ],
-)
+@pytest.mark.parametrize(("options", "error"), [
+    ({"columns": ["colour"]}, UsageError),
+    ({"profile": "rfc1"}, UsageError),
+    ({"colour": "red"}, TypeError),
+    ({"paths": "-"}, UsageError),
+    ({"paths": "http://h/x.warc.gz"}, UsageError),
+    ({"paths": "nowhere://h/x.warc.gz"}, UsageError),
+])
 def test_a_mistake_is_an_error_before_any_work(options: dict[str, Any], error: type[Exception], session: SparkSession) -> None:
     with pytest.raises(error):
         spark.links(session, **{"paths": "page.html", **options})

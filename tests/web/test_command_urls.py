@@ -129,23 +129,11 @@ def test_a_capture_has_the_bytes_that_came(server: Server, capsys: pytest.Captur
     assert f"WARC-Target-URI: {server.url}/p%C3%A4th".encode() in data
 
 
-def test_an_archive_at_a_url_has_the_urls_of_its_records(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
-    server.answers["/w"] = [response(captures.page("http://in.example/d/", PAGE), "Content-Type: application/warc")]
-    rows = listed(f"{server.url}/w", "--kind", "navigation", capsys=capsys)
-    assert [row["target"] for row in rows] == ["http://in.example/d/x"]
-
-
 def test_the_base_is_the_url_that_was_asked_for_last(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
     server.answers["/l"] = [moved("\\d\\p2")]  # as browsers read it, in every profile
     server.answers["/d/p2"] = [page(PAGE)]
     rows = listed(f"{server.url}/l", "--kind", "image", capsys=capsys)
     assert [(row["base"], row["target"]) for row in rows] == [(f"{server.url}/d/p2", f"{server.url}/i.png")]
-
-
-def test_pages_of_one_name_on_several_hosts_are_written_apart(server: Server) -> None:
-    other = server.url.replace("127.0.0.1", "localhost")
-    assert main(["rewrite", f"{server.url}/s.css", f"{other}/s.css", f"{server.url}/d/p", "-o", "out", "-q"]) == 0
-    assert len([path for path in Path("out").rglob("*") if path.is_file()]) == 3
 
 
 def test_an_interrupted_list_of_urls_goes_on(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,26 +160,6 @@ def test_documents_and_base_take_urls(server: Server, capsys: pytest.CaptureFixt
     assert main(["base", f"{server.url}/r", "--save", "b.warc"]) == 0
     assert Path("b.warc").stat().st_size
     assert (found["base"], found["source"]) == ("http://h.example/base/", "Content-Base header")
-
-
-@pytest.mark.parametrize(("arguments", "message"), [
-    (("rewrite", "http://h.example/", "--in-place"), "--in-place cannot replace http://h.example/"),
-    (("mirror", "http://h.example/"), "a mirror needs -o DIR, or -o FILE.zip"),
-    (("mirror", "c.warc", "-o", "m", "--start", "x"), "--start needs the URL of a page, not 'x'"),
-    (("mirror", "site", "-o", "m", "--depth", "1"), "--depth needs a URL as INPUT, or --start URL"),
-    (("audit", "site", "--save", "a.warc"), "--save needs --live, or a URL"),
-    (("audit", "ftp://h.example/"), "only URLs of http and https are asked for"),
-    (("links", "ftp://h.example/"), "only URLs of http and https are asked for"),
-    (("links", "http://h.example/", "--header", " x"), "a field of a request is 'Name: value' in ASCII"),
-    (("links", "http://h.example/", "--header", "a: b\r\nc: d"), "a field of a request is 'Name: value' in ASCII"),
-    (("links", "http://h.example/", "--cookies", "none.txt"), "--cookies: "),
-])
-def test_a_url_that_a_command_cannot_use_is_a_usage_error(
-    arguments: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main([*arguments]) == 2
-    assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -299,37 +267,6 @@ def test_a_page_that_needs_very_much_gets_a_part_of_it(
     assert main(["mirror", f"{site.url}/", "-o", "m", "--retries", "0"]) == 3
     assert len(site.targets) == 2 + 3
     assert "more than 3 other URLs: 17 left out" in capsys.readouterr().err
-
-
-class Calendar(dict[str, Any]):
-    """Answers without end: each month leads to the next two."""
-
-    def get(self, target: str, default: Any = None) -> Any:
-        number = int(target.rpartition("=")[2] or 0) if "next=" in target else 0
-        body = "".join(f"<a href='/2026/11?next={one}'>x</a>" for one in (2 * number + 1, 2 * number + 2))
-        return [page(body.encode())] if target.startswith("/2026") else default
-
-
-def test_a_calendar_without_an_end_ends_at_the_bound(site: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(site, "answers", Calendar())
-    monkeypatch.setattr("absolve.run.web.crawl.MOST_PAGES", 20)
-    assert main(["mirror", f"{site.url}/2026/11", "-o", "m", "--depth", "1000000", "--retries", "0"]) == 3
-    assert len([target for target in site.targets if target.startswith("/2026")]) == 20
-    assert "more than 20 pages: " in capsys.readouterr().err
-
-
-def test_several_pages_are_no_single_file_and_no_counts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("two").mkdir()
-    for name in ("a", "b"):
-        Path(f"two/{name}.html").write_text("<p>x", "utf-8")
-    assert main(["mirror", "two", "--url", "http://h/", "-o", "x.html"]) == 2
-    shown = capsys.readouterr().err
-    assert "one page becomes one file" in shown
-    assert "2 documents" not in shown
-    assert not Path("x.html").exists()
 
 
 def network(server: Server, monkeypatch: pytest.MonkeyPatch, **addresses: str) -> set[str]:
@@ -445,28 +382,11 @@ def test_too_few_file_descriptors_are_no_hang_and_no_traceback(site: Server, mos
     assert run.stdout or run.stderr.count(b"\n") < 45
 
 
-def test_redirects_without_an_end_are_one_finding(site: Server, capsys: pytest.CaptureFixture[str]) -> None:
-    site.answers["/"] = [page(b"<a href=/to/0>x</a>")]
-    site.answers |= {f"/to/{number}": [moved(f"/to/{number + 1}")] for number in range(30)}
-    assert main(["check", f"{site.url}/", "--depth", "1", "--retries", "0", "-f", "jsonl"]) == 1
-    shown = capsys.readouterr()
-    rows = [json.loads(line) for line in shown.out.splitlines()]
-    assert [row["verdict"] for row in rows if row["table"] == "links"] == ["loop"]
-    assert f"warning: {site.url}/to/0: redirects: more than 20 redirects" in shown.err
-
-
 def test_a_dry_run_keeps_no_cache(site: Server) -> None:
     assert main(["rewrite", f"{site.url}/a/", "-n", "--cache", "c", "-q"]) == 0
     assert not Path("c").exists()
     assert main(["rewrite", f"{site.url}/a/", "-o", "a.html", "--cache", "c", "-q"]) == 0
     assert Path("c").exists()
-
-
-def test_without_a_depth_the_last_line_names_it(site: Server, capsys: pytest.CaptureFixture[str]) -> None:
-    advice = "; --depth 1 also fetches the pages that this links to"
-    for more in ((), ("--depth", "1")):
-        assert main(["mirror", f"{site.url}/", "-o", "m", "--retries", "0", *more]) == 0
-        assert (advice in capsys.readouterr().err) is not bool(more)
 
 
 def test_a_start_that_is_not_there_is_an_error(site: Server, capsys: pytest.CaptureFixture[str]) -> None:
@@ -565,12 +485,6 @@ def test_an_archive_without_ranges_is_asked_for_as_a_whole(tmp_path: Path, monke
     monkeypatch.chdir(tmp_path)
     with serving({"/a.warc": response(captures.page("http://h.example/", b"<a href=x>"))}) as server:
         assert [row["target"] for row in listed(f"{server.url}/a.warc", "-q", capsys=capsys)] == ["http://h.example/x"]
-
-
-def test_ranges_are_not_asked_of_private_addresses_where_these_are_denied(archive: tuple[str, list[tuple[str, str | None]]]) -> None:
-    url, asked = archive
-    assert main(["links", url, "--deny-private", "-q", "-o", "l.csv"]) == 3
-    assert asked == []
 
 
 def test_a_mirror_of_an_archive_asks_for_it_as_it_is_told(archive: tuple[str, list[tuple[str, str | None]]], capsys: pytest.CaptureFixture[str]) -> None:
