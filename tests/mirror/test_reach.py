@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from packed import tree
+from packed import tree, written
 
 from absolve.cli import main
 from tests.shapes import captures
@@ -62,9 +62,7 @@ def test_the_part_that_is_chosen_is_held(tmp_path: Path, more: list[str], expect
 
 
 def test_files_of_a_folder_are_chosen_by_path_or_by_url(tmp_path: Path) -> None:
-    for name in ("d/a.html", "d/b.css", "e/a.html"):
-        (tmp_path / "in" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "in" / name).write_bytes(b"")
+    written(tmp_path / "in", {"d/a.html": "", "d/b.css": "", "e/a.html": ""})
     for more, expected in ((["--include", "d/*.html"], {"h/x/d/a.html"}), (["--include", "h/x/e"], {"h/x/e/a.html"}), (["--exclude", "d"], {"h/x/e/a.html"})):
         out = tmp_path / f"out{len(list(tmp_path.iterdir()))}"
         assert main(["mirror", str(tmp_path / "in"), "-o", str(out), "-q", "--url", "http://h/x/", *more]) == 0
