@@ -74,13 +74,10 @@ def test_the_findings_of_a_site_are_its_faults(tmp_path: Path, what: str) -> Non
     assert all(done.link(one)["fix"] == fixes[one] for one in findings if one in fixes)
 
 
-@pytest.mark.parametrize(
-    ("reference", "files", "verdict", "suggestion"),
-    [
-        ("ABOUT.html", {"About.html": page(), "about.html": page()}, "case", "About.html"),
-        ("#team", {"index.html": page('<p id=Team><a href="#team">t</a>')}, "fragment", "index.html#Team"),
-    ],
-)
+@pytest.mark.parametrize(("reference", "files", "verdict", "suggestion"), [
+    ("ABOUT.html", {"About.html": page(), "about.html": page()}, "case", "About.html"),
+    ("#team", {"index.html": page('<p id=Team><a href="#team">t</a>')}, "fragment", "index.html#Team"),
+])
 def test_what_is_likely_is_suggested_and_not_written(
     tmp_path: Path, reference: str, files: dict[str, str], verdict: str, suggestion: str
 ) -> None:
@@ -115,16 +112,13 @@ def test_a_link_has_the_verdict_of_a_browser(tmp_path: Path) -> None:
 TO_SHORTER = {"about.html": "redirected", "about.html?v=1": "redirected"}
 
 
-@pytest.mark.parametrize(
-    ("server", "wanted"),
-    [
-        ("plain", {"docs": "slash", "about": "broken", "about/": "broken", "ABOUT.html": "case"}),
-        ("nginx", {"docs": "slash", "about": "broken", "about/": "broken", "ABOUT.html": "case", "old/": "broken"}),
-        ("github-pages", {"docs": "slash", "about/": "slash", "ABOUT.html": "case", "old/": "broken"}),
-        ("netlify", {"docs": "slash", "about/": "slash", "old/": "broken", "ABOUT.html": "redirected", **TO_SHORTER}),
-        ("cloudflare", {"docs": "slash", "about/": "slash", "ABOUT.html": "case", "old/": "broken", **TO_SHORTER}),
-    ],
-)
+@pytest.mark.parametrize(("server", "wanted"), [
+    ("plain", {"docs": "slash", "about": "broken", "about/": "broken", "ABOUT.html": "case"}),
+    ("nginx", {"docs": "slash", "about": "broken", "about/": "broken", "ABOUT.html": "case", "old/": "broken"}),
+    ("github-pages", {"docs": "slash", "about/": "slash", "ABOUT.html": "case", "old/": "broken"}),
+    ("netlify", {"docs": "slash", "about/": "slash", "old/": "broken", "ABOUT.html": "redirected", **TO_SHORTER}),
+    ("cloudflare", {"docs": "slash", "about/": "slash", "ABOUT.html": "case", "old/": "broken", **TO_SHORTER}),
+])
 def test_each_server_finds_files_by_its_rules(tmp_path: Path, server: str, wanted: dict[str, str]) -> None:
     files = {
         "index.html": links("docs", "docs/", "about", "about/", "about.html", "ABOUT.html", "old/", "about.html?v=1"),
@@ -392,17 +386,14 @@ def test_one_fault_of_many_links_is_one_cause(tmp_path: Path, what: str) -> None
     assert {row["cause"]: row["links"] for row in done.causes} == causes
 
 
-@pytest.mark.parametrize(
-    ("of_page", "causes"),
-    [
-        ('<img src="Images/{0}.png">', {f"case:{NEW}Images/"}),
-        ('<img src="images/{0}.PNG">', {f"case:{NEW}images/{number}.PNG" for number in range(3)}),
-        ('<a href="p{0}.htm">t</a>', {f"broken:{NEW}*.htm"}),
-        ('<a href="http://localhost:4000/p{0}/">t</a>', {"local:http://localhost:4000/"}),
-        ('<a href="http://old.example/edit/p{0}.md">t</a>', {f"leftover:{OLD}edit/"}),
-        ('<a href="http://old.example/a/{0}">t</a><a href="http://old.example/a/x{0}">t</a>', {f"leftover:{OLD}a/{mark}{number}" for mark in ("", "x") for number in range(3)}),
-    ],
-)
+@pytest.mark.parametrize(("of_page", "causes"), [
+    ('<img src="Images/{0}.png">', {f"case:{NEW}Images/"}),
+    ('<img src="images/{0}.PNG">', {f"case:{NEW}images/{number}.PNG" for number in range(3)}),
+    ('<a href="p{0}.htm">t</a>', {f"broken:{NEW}*.htm"}),
+    ('<a href="http://localhost:4000/p{0}/">t</a>', {"local:http://localhost:4000/"}),
+    ('<a href="http://old.example/edit/p{0}.md">t</a>', {f"leftover:{OLD}edit/"}),
+    ('<a href="http://old.example/a/{0}">t</a><a href="http://old.example/a/x{0}">t</a>', {f"leftover:{OLD}a/{mark}{number}" for mark in ("", "x") for number in range(3)}),
+])
 def test_one_difference_is_one_cause_whatever_the_names(tmp_path: Path, of_page: str, causes: set[str]) -> None:
     files: dict[str, str | bytes] = {f"images/{number}.png": b"x" for number in range(3)}
     files |= {f"p{number}.html": page(of_page.format(number)) for number in range(3)}
@@ -417,13 +408,10 @@ def test_two_files_that_no_name_tells_apart_are_judged_once(tmp_path: Path) -> N
     assert set(done.found) == {"no1", "no2"}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        pytest.param("From: a@h.example\nSubject: how\nContent-Type: text/asciidoc\n\nBody\n", id="message"),
-        pytest.param("From a@h.example Mon Nov 19 2007\nFrom: a@h.example\n\nBody\n\nFrom b@h.example Mon Nov 19 2007\nFrom: b@h.example\n\nBody\n", id="mailbox"),
-    ],
-)
+@pytest.mark.parametrize("text", [
+    pytest.param("From: a@h.example\nSubject: how\nContent-Type: text/asciidoc\n\nBody\n", id="message"),
+    pytest.param("From a@h.example Mon Nov 19 2007\nFrom: a@h.example\n\nBody\n\nFrom b@h.example Mon Nov 19 2007\nFrom: b@h.example\n\nBody\n", id="mailbox"),
+])
 def test_a_text_file_with_the_header_of_a_message_is_a_file_of_the_site(tmp_path: Path, text: str) -> None:
     done = audited(tmp_path, {"index.html": links("how.txt"), "how.txt": text})
     assert done.link("how.txt")["verdict"] == "ok"

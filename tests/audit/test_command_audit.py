@@ -84,33 +84,29 @@ def test_the_map_is_written_without_chains_and_with_sure_rules(tmp_path: Path) -
 BOTH = ("-o - -f jsonl --write-map -", "-o - -o - -f jsonl", "--write-map - --sql FROM", "-o - -f jsonl --fix --diff")
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--diff",), "--diff needs --fix"),
-        (("--verify",), "--verify needs --fix"),
-        (("--sql", "FROM links", "-f", "xlsx"), "--sql prints jsonl, json,"),
-        (("--entry", "x"), "--ignore REGEX"),
-        (("--map-format", "csv"), "leave it out"),
-        (("--ignore-file", "x"), "--ignore @FILE"),
-        (("--similar", "1"), "only a configuration file has it: similar = VALUE"),
-        (("--fail-on", "bad"), "'bad' is no verdict"),
-        (("-f", "cvs"), "--format cvs: choose from jsonl, json, csv, "),
-        (("-o", "x.odd"), "no format of an audit has this suffix"),
-        (("-o", "-", "--format", "xlsx"), "cannot be written to the standard output"),
-        (("--write-map", "x.odd"), "no map is written as .odd: give the name of a .csv"),
-        (("--old-url", "mailto:x"), "not an http or https URL"),
-        (("--server", "plain,case=upper"), "'case=upper' is not case=exact|ignore"),
-        (("--server", "iis"), "unknown server 'iis'"),
-        (("--case", "ignore"), "--server case=ignore"),
-        (("--baseline", "{site}/b.sqlite"), "no such file"),
-        (("--map", "{site}/none.csv"), "none.csv: not-found: "),
-        (("--map", "{site}/folder"), "folder: unreadable: "),
-        (("-o", "{site}/m.md", "--map", "{site}/m.md"), "is also an input"),
-        (("-f", "cvs"), "--format cvs: choose from jsonl, json, csv, "),
-        *((tuple(words.split()), "both write to the standard output") for words in BOTH),
-    ],
-)
+@pytest.mark.parametrize(("options", "message"), [
+    (("--diff",), "--diff needs --fix"),
+    (("--verify",), "--verify needs --fix"),
+    (("--sql", "FROM links", "-f", "xlsx"), "--sql prints jsonl, json,"),
+    (("--entry", "x"), "--ignore REGEX"),
+    (("--map-format", "csv"), "leave it out"),
+    (("--ignore-file", "x"), "--ignore @FILE"),
+    (("--similar", "1"), "only a configuration file has it: similar = VALUE"),
+    (("--fail-on", "bad"), "'bad' is no verdict"),
+    (("-f", "cvs"), "--format cvs: choose from jsonl, json, csv, "),
+    (("-o", "x.odd"), "no format of an audit has this suffix"),
+    (("-o", "-", "--format", "xlsx"), "cannot be written to the standard output"),
+    (("--write-map", "x.odd"), "no map is written as .odd: give the name of a .csv"),
+    (("--old-url", "mailto:x"), "not an http or https URL"),
+    (("--server", "plain,case=upper"), "'case=upper' is not case=exact|ignore"),
+    (("--server", "iis"), "unknown server 'iis'"),
+    (("--case", "ignore"), "--server case=ignore"),
+    (("--baseline", "{site}/b.sqlite"), "no such file"),
+    (("--map", "{site}/none.csv"), "none.csv: not-found: "),
+    (("--map", "{site}/folder"), "folder: unreadable: "),
+    (("-o", "{site}/m.md", "--map", "{site}/m.md"), "is also an input"),
+    *((tuple(words.split()), "both write to the standard output") for words in BOTH),
+])
 def test_options_that_do_not_fit_are_usage_errors(tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], message: str) -> None:
     site = written(tmp_path / "site", {"index.html": page(), "m.md": "/a,/b\n", "folder/x": ""})
     given = [option.replace("{site}", str(site)) for option in options]

@@ -101,36 +101,30 @@ def test_what_could_not_be_read_is_said(tmp_path: Path, capsys: pytest.CaptureFi
     assert status == 0 or (summary["can_switch"], summary["inputs_unread"]) == (None, "1")
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("list.txt", "/a\n/b\n"),
-        ("table.csv", "URL,Last crawled\nhttp://old.example/a,2024-01-02\nhttp://old.example/b,2024-01-03\n"),
-        ("pages.csv", "# ---\n# Pages\n\nViews;Page path\n120;/a\n7;/b\n"),
-        ("hosts.txt", "old.example/a\nold.example/b\n"),
-        ("quoted.txt", '"http://old.example/a",\n"http://old.example/b",\n'),
-        ("texts.json", '["http://old.example/a", "/b"]'),
-        ("texts.txt", '[\n"/a",\n"/b"\n]\n'),
-        ("pages.tsv", 'Title\tPath\n"one, two"\t/a\nthree\t"/b"\n'),
-    ],
-)
+@pytest.mark.parametrize(("name", "text"), [
+    ("list.txt", "/a\n/b\n"),
+    ("table.csv", "URL,Last crawled\nhttp://old.example/a,2024-01-02\nhttp://old.example/b,2024-01-03\n"),
+    ("pages.csv", "# ---\n# Pages\n\nViews;Page path\n120;/a\n7;/b\n"),
+    ("hosts.txt", "old.example/a\nold.example/b\n"),
+    ("quoted.txt", '"http://old.example/a",\n"http://old.example/b",\n'),
+    ("texts.json", '["http://old.example/a", "/b"]'),
+    ("texts.txt", '[\n"/a",\n"/b"\n]\n'),
+    ("pages.tsv", 'Title\tPath\n"one, two"\t/a\nthree\t"/b"\n'),
+])
 def test_paths_and_tables_are_lists_of_old_urls(tmp_path: Path, name: str, text: str) -> None:
     written(tmp_path, {name: text})
     done = audited(tmp_path, SITE, "--old", tmp_path / name, "--old-url", OLD, maps={"m.csv": "/a,/about/\n"})
     assert {row["url"]: row["verdict"] for row in done.tables["urls"]} == {f"{OLD}a": "mapped", f"{OLD}b": "lost"}
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "hosts"),
-    [
-        ("m.csv", "http://www.old.example/a,/about/\nhttp://www.old.example/b,/about/\n", "2 rules are for hosts that no URL has: www.old.example;"),
-        ("m.csv", "http://old.example/a,/about/\nhttp://shop.old.example/b,/about/\n", "1 rule is for hosts that no URL has: shop.old.example;"),
-        ("m.csv", "http://old.example/a,/about/\n/b,/about/\n", None),
-        ("n.conf", "server { server_name old.example; rewrite ^/b$ /about/ permanent; }\nserver { server_name www.old.example shop.old.example; rewrite ^/a$ /about/ permanent; }", "1 rule is for hosts that no URL has: shop.old.example, www.old.example;"),
-        ("n.conf", "server { server_name www.old.example old.example; rewrite ^/x$ /about/ permanent; }", None),
-        ("n.conf", "server { server_name _; rewrite ^/x$ /about/ permanent; }", None),
-    ],
-)
+@pytest.mark.parametrize(("name", "text", "hosts"), [
+    ("m.csv", "http://www.old.example/a,/about/\nhttp://www.old.example/b,/about/\n", "2 rules are for hosts that no URL has: www.old.example;"),
+    ("m.csv", "http://old.example/a,/about/\nhttp://shop.old.example/b,/about/\n", "1 rule is for hosts that no URL has: shop.old.example;"),
+    ("m.csv", "http://old.example/a,/about/\n/b,/about/\n", None),
+    ("n.conf", "server { server_name old.example; rewrite ^/b$ /about/ permanent; }\nserver { server_name www.old.example shop.old.example; rewrite ^/a$ /about/ permanent; }", "1 rule is for hosts that no URL has: shop.old.example, www.old.example;"),
+    ("n.conf", "server { server_name www.old.example old.example; rewrite ^/x$ /about/ permanent; }", None),
+    ("n.conf", "server { server_name _; rewrite ^/x$ /about/ permanent; }", None),
+])
 def test_hosts_of_rules_that_no_url_has_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, text: str, hosts: str | None) -> None:
     written(tmp_path, {"old.txt": f"{OLD}a\n{OLD}b\n", name: text, **{f"new/{path}": content for path, content in SITE.items()}})
     main(["audit", str(tmp_path / "new"), "--url", NEW, "--old", str(tmp_path / "old.txt"), "--old-url", OLD, "--map", str(tmp_path / name)])

@@ -54,15 +54,12 @@ def audit(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytes
 # --- queries of the user ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "SELECT * FROM read_csv('{secret}')", "FROM read_text('{secret}')", "FROM '{secret}.csv'", "FROM glob('/*')",
-        "ATTACH '{secret}.db'", "COPY links TO '{secret}.out'", "INSTALL httpfs", "LOAD httpfs", "DROP TABLE urls",
-        "SELECT 1; SELECT 2", "", ";", "SELECT error('x')", "SELECT ?", "SET memory_limit = '1GB'", "SELECT '",
-        "FROM options", "FROM read_parquet('https://x.invalid/a.parquet')",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("query", [
+    "SELECT * FROM read_csv('{secret}')", "FROM read_text('{secret}')", "FROM '{secret}.csv'", "FROM glob('/*')",
+    "ATTACH '{secret}.db'", "COPY links TO '{secret}.out'", "INSTALL httpfs", "LOAD httpfs", "DROP TABLE urls",
+    "SELECT 1; SELECT 2", "", ";", "SELECT error('x')", "SELECT ?", "SET memory_limit = '1GB'", "SELECT '",
+    "FROM options", "FROM read_parquet('https://x.invalid/a.parquet')",
+])
 def test_a_query_reads_the_tables_and_nothing_else(audit: Audit, query: str) -> None:
     secret = audit.folder / "secret"
     secret.write_text("a,b\n1,2\n")
@@ -274,20 +271,17 @@ def test_a_map_is_read_up_to_a_limit(audit: Audit) -> None:
 # --- outputs ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("-o none/r.html", "there is no folder none"),
-        ("-o none/r.csv", "there is no folder none"),
-        ("-o r.html -o ./r.html", "are the same file"),
-        ("-o r.csv -o r.links.csv --format jsonl", None),
-        ("-o r.csv --map r.rules.csv", "is also an input"),
-        ("-o r.csv --write-map r.rules.csv", "are the same file"),
-        ("-o r.html --old r.rules.csv --map r.html", "is also an input"),
-        ("-o r.html --ignore @r.html", "is also an input"),
-        ("-o r.html --live external --cookies r.html", "is also an input"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "message"), [
+    ("-o none/r.html", "there is no folder none"),
+    ("-o none/r.csv", "there is no folder none"),
+    ("-o r.html -o ./r.html", "are the same file"),
+    ("-o r.csv -o r.links.csv --format jsonl", None),
+    ("-o r.csv --map r.rules.csv", "is also an input"),
+    ("-o r.csv --write-map r.rules.csv", "are the same file"),
+    ("-o r.html --old r.rules.csv --map r.html", "is also an input"),
+    ("-o r.html --ignore @r.html", "is also an input"),
+    ("-o r.html --live external --cookies r.html", "is also an input"),
+])
 def test_outputs_that_would_destroy_something_are_refused_before_the_run(
     audit: Audit, arguments: str, message: str | None
 ) -> None:

@@ -285,14 +285,11 @@ def test_a_file_without_answers_is_an_error(name: str, text: str, tmp_path: Path
         list(answers.heard(str(tmp_path / name), Settings()))
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "failure"),
-    [
-        # as `curl -IL` prints it: the first answer is of a URL that nothing names
-        ("a.txt", "HTTP/2 301\nlocation: http://ext.example/b\n\nHTTP/2 200\n\n", "a.txt:1: answers: an answer 301 without its URL"),
-        ("a.jsonl", json.dumps(CURL[0]) + '\n{"url": "', "a.jsonl:2: answers: this is no JSON"),
-    ],
-)
+@pytest.mark.parametrize(("name", "text", "failure"), [
+    # as `curl -IL` prints it: the first answer is of a URL that nothing names
+    ("a.txt", "HTTP/2 301\nlocation: http://ext.example/b\n\nHTTP/2 200\n\n", "a.txt:1: answers: an answer 301 without its URL"),
+    ("a.jsonl", json.dumps(CURL[0]) + '\n{"url": "', "a.jsonl:2: answers: this is no JSON"),
+])
 def test_an_answer_that_cannot_be_read_is_a_failure(
     name: str, text: str, failure: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

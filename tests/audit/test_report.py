@@ -190,13 +190,10 @@ def test_a_source_line_is_what_is_around_the_reference(tmp_path: Path) -> None:
     assert line == "…" + "y" * 51 + '<a href="b.html">' + r"\x1b[31m</a>" + "z" * 49
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '<a href="//u:secret@h/"></a><a href="b.html">', '<a href="b.html"></a><a href="http://u:secret@h/">',
-        f'<a href="http://u:{"secret" * 20}@h/"></a><a href="b.html">', f'<a href="b.html"></a><a href="http://u:{"secret" * 20}@h/">',
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("text", [
+    '<a href="//u:secret@h/"></a><a href="b.html">', '<a href="b.html"></a><a href="http://u:secret@h/">',
+    f'<a href="http://u:{"secret" * 20}@h/"></a><a href="b.html">', f'<a href="b.html"></a><a href="http://u:{"secret" * 20}@h/">',
+])
 def test_a_source_line_shows_no_user_information(tmp_path: Path, text: str) -> None:
     (tmp_path / "a.html").write_text(text)
     start = text.index("b.html")

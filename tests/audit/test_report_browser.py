@@ -85,14 +85,11 @@ def test_texts_of_pages_do_no_harm_and_nothing_is_requested(chromium: Chromium, 
     assert page.reports == []
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        "$('search').value = 'config' + Math.random()", "$('search').value = 'config network'", "$('search').value = ''",
-        "$('verdict').value = 'broken'", "$('section').value = '/docs/'", "$('kind').value = 'map'", "$('sort').value = 'pages'",
-        "$('url-search').value = 'config'", "$('url-verdict').value = 'lost'",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("change", [
+    "$('search').value = 'config' + Math.random()", "$('search').value = 'config network'", "$('search').value = ''",
+    "$('verdict').value = 'broken'", "$('section').value = '/docs/'", "$('kind').value = 'map'", "$('sort').value = 'pages'",
+    "$('url-search').value = 'config'", "$('url-verdict').value = 'lost'",
+])
 def test_a_filter_a_search_and_a_sort_are_answered_in_200_ms(chromium: Chromium, reports: Reports, change: str) -> None:
     page = Page(chromium, reports.large)
     page.value("new Promise(done => setTimeout(done, 500))")

@@ -26,22 +26,19 @@ def captured(*every: Captured, date: str | None = None, keep_errors: bool = Fals
     return capture
 
 
-@pytest.mark.parametrize(
-    ("date", "every", "counts"),
-    [
-        (None, [at("20240101000000"), at("20230101000000")], "20240101000000"),
-        (None, [at("20230101000000"), at("20240101000000")], "20240101000000"),
-        (None, [at("20230101000000"), at("20240101000000", 404)], "20230101000000"),
-        (None, [at("20230101000000"), at("20240101000000", 503)], "20230101000000"),
-        (None, [at("20230101000000", 404), at("20220101000000")], "20220101000000"),
-        (None, [at("20230101000000"), at("20240101000000", 302, location="http://h/b")], "20230101000000"),
-        (None, [at("20230101000000", 404), at("20220101000000", 302, location="http://h/b")], "20220101000000"),
-        (None, [at("", 200), at("20220101000000")], "20220101000000"),
-        ("20235", [at("20230101000000"), at("20220101000000"), at("20240101000000")], "20230101000000"),
-        ("2021", [at("20240101000000"), at("20220101000000"), at("20230101000000")], "20220101000000"),
-        ("2021", [at("20220101000000"), at("20230101000000")], "20220101000000"),
-    ],
-)
+@pytest.mark.parametrize(("date", "every", "counts"), [
+    (None, [at("20240101000000"), at("20230101000000")], "20240101000000"),
+    (None, [at("20230101000000"), at("20240101000000")], "20240101000000"),
+    (None, [at("20230101000000"), at("20240101000000", 404)], "20230101000000"),
+    (None, [at("20230101000000"), at("20240101000000", 503)], "20230101000000"),
+    (None, [at("20230101000000", 404), at("20220101000000")], "20220101000000"),
+    (None, [at("20230101000000"), at("20240101000000", 302, location="http://h/b")], "20230101000000"),
+    (None, [at("20230101000000", 404), at("20220101000000", 302, location="http://h/b")], "20220101000000"),
+    (None, [at("", 200), at("20220101000000")], "20220101000000"),
+    ("20235", [at("20230101000000"), at("20220101000000"), at("20240101000000")], "20230101000000"),
+    ("2021", [at("20240101000000"), at("20220101000000"), at("20230101000000")], "20220101000000"),
+    ("2021", [at("20220101000000"), at("20230101000000")], "20220101000000"),
+])
 def test_of_several_captures_the_newest_success_in_time_counts(
     date: str | None, every: list[Captured], counts: str
 ) -> None:
@@ -56,15 +53,12 @@ def test_the_capture_that_counts_does_not_depend_on_the_order(years: list[tuple[
     assert captured(*every).store.get(URL) == captured(*reversed(every)).store.get(URL)
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "differs"),
-    [
-        ({"digest": "x", "size": 1}, {"digest": "y", "size": 1}, True),
-        ({"digest": "x", "size": 1}, {"digest": "x", "size": 2}, False),
-        ({"size": 1}, {"size": 2}, True),
-        ({"size": 1}, {"digest": "x", "size": 1}, False),
-    ],
-)
+@pytest.mark.parametrize(("one", "other", "differs"), [
+    ({"digest": "x", "size": 1}, {"digest": "y", "size": 1}, True),
+    ({"digest": "x", "size": 1}, {"digest": "x", "size": 2}, False),
+    ({"size": 1}, {"size": 2}, True),
+    ({"size": 1}, {"digest": "x", "size": 1}, False),
+])
 def test_two_captures_of_one_second_contradict_each_other_where_their_contents_differ(
     one: dict[str, Any], other: dict[str, Any], *, differs: bool
 ) -> None:
@@ -79,19 +73,16 @@ def test_at_most_a_thousand_contradictions_are_listed_and_none_without_a_date() 
     assert len(captured(*every).contradictions) == 1000
 
 
-@pytest.mark.parametrize(
-    ("one", "is_held"),
-    [
-        (at("", 304, is_revisit=True), True),
-        (at("", 304), False),
-        (at("", 404), False),
-        (at("", 206), True),
-        (at("", 206, lack=PIECE), False),
-        (at("", 200, lack=CUT), True),
-        (at("", 302), False),
-        (at("", 199), False),
-    ],
-)
+@pytest.mark.parametrize(("one", "is_held"), [
+    (at("", 304, is_revisit=True), True),
+    (at("", 304), False),
+    (at("", 404), False),
+    (at("", 206), True),
+    (at("", 206, lack=PIECE), False),
+    (at("", 200, lack=CUT), True),
+    (at("", 302), False),
+    (at("", 199), False),
+])
 def test_a_success_is_held_and_so_is_an_unmodified_revisit(one: Captured, *, is_held: bool) -> None:
     assert (captured(one).end(URL).url == URL) is is_held
     assert captured(at("", 404), keep_errors=True).end(URL).url == URL
@@ -101,22 +92,19 @@ def to(url: str, location: str) -> Captured:
     return at("", 301, url, location)
 
 
-@pytest.mark.parametrize(
-    ("every", "end"),
-    [
-        ([to(URL, "http://h/b"), at("", url="http://h/b")], End("http://h/b", None)),
-        ([to(URL, "http://h/b#x"), at("", url="http://h/b")], End("http://h/b", "x")),
-        ([to(URL, "http://h/b#x"), to("http://h/b", "http://h/c#y"), at("", url="http://h/c")], End("http://h/c", "y")),
-        ([to(URL, "http://h/b#x"), to("http://h/b", "http://h/c"), at("", url="http://h/c")], End("http://h/c", "x")),
-        ([to(URL, "http://h/b#"), at("", url="http://h/b")], End("http://h/b", "")),
-        ([to(URL, "https://h/b"), at("", url="http://h/b")], End("http://h/b", None)),
-        ([to(URL, "http://h/b")], End(None, None)),
-        ([to(URL, "http://h/b"), to("http://h/b", URL)], End(None, None)),
-        ([to(URL, URL)], End(None, None)),
-        ([to(URL, "http://[")], End(None, None)),
-        ([], End(None, None)),
-    ],
-)
+@pytest.mark.parametrize(("every", "end"), [
+    ([to(URL, "http://h/b"), at("", url="http://h/b")], End("http://h/b", None)),
+    ([to(URL, "http://h/b#x"), at("", url="http://h/b")], End("http://h/b", "x")),
+    ([to(URL, "http://h/b#x"), to("http://h/b", "http://h/c#y"), at("", url="http://h/c")], End("http://h/c", "y")),
+    ([to(URL, "http://h/b#x"), to("http://h/b", "http://h/c"), at("", url="http://h/c")], End("http://h/c", "x")),
+    ([to(URL, "http://h/b#"), at("", url="http://h/b")], End("http://h/b", "")),
+    ([to(URL, "https://h/b"), at("", url="http://h/b")], End("http://h/b", None)),
+    ([to(URL, "http://h/b")], End(None, None)),
+    ([to(URL, "http://h/b"), to("http://h/b", URL)], End(None, None)),
+    ([to(URL, URL)], End(None, None)),
+    ([to(URL, "http://[")], End(None, None)),
+    ([], End(None, None)),
+])
 def test_redirects_are_followed_to_what_is_held(every: list[Captured], end: End) -> None:
     capture = captured(*every)
     assert capture.end(URL) == end
@@ -130,17 +118,14 @@ def test_a_chain_of_ten_thousand_redirects_ends_in_linear_time() -> None:
     assert {capture.end(one.url) for one in every} == {End("http://h/10000", None)}
 
 
-@pytest.mark.parametrize(
-    ("asked", "same", "end"),
-    [
-        ("http://h/%7Ea", None, "http://h/~a"),
-        ("https://h/~a", None, "http://h/~a"),
-        ("http://h/~a", "none", "http://h/~a"),
-        ("https://h/~a", "none", None),
-        ("http://www.h/~a/", "www,slash", "http://h/~a"),
-        ("http://www.h/~a/", None, None),
-    ],
-)
+@pytest.mark.parametrize(("asked", "same", "end"), [
+    ("http://h/%7Ea", None, "http://h/~a"),
+    ("https://h/~a", None, "http://h/~a"),
+    ("http://h/~a", "none", "http://h/~a"),
+    ("https://h/~a", "none", None),
+    ("http://www.h/~a/", "www,slash", "http://h/~a"),
+    ("http://www.h/~a/", None, None),
+])
 def test_a_url_that_is_not_held_has_those_that_stand_for_it(asked: str, same: str | None, end: str | None) -> None:
     assert captured(at("", url="http://h/~a"), same=same).end(asked).url == end
     assert captured(at("", url="http://h/%7ea")).end("http://h/~a").url == "http://h/%7ea"

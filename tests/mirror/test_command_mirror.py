@@ -166,17 +166,14 @@ def test_two_outputs_may_be_one_device(tmp_path: Path) -> None:
     assert main(["mirror", str(tmp_path / "a.html"), "--url", "http://h/", *out]) == 0
 
 
-@pytest.mark.parametrize(
-    ("held", "absent"),
-    [
-        ("<img data-src='{}'>", "<img data-src='/none.png'>"),
-        ("<img data-srcset='{0} 1x, {0} 2x'>", "<img data-srcset='/none.png 1x'>"),
-        ("<div data-background='{}'></div>", "<div data-background='none.png'></div>"),
-        ("<amp-img src='{}'></amp-img>", "<img data-original='/none.png'>"),
-        ("<noscript><img data-src='{0}' src='{0}'></noscript>", "<a data-url=/none.png>"),
-        ("<iframe data-src='{}'></iframe>", "<iframe data-src=//away/x></iframe>"),
-    ],
-)
+@pytest.mark.parametrize(("held", "absent"), [
+    ("<img data-src='{}'>", "<img data-src='/none.png'>"),
+    ("<img data-srcset='{0} 1x, {0} 2x'>", "<img data-srcset='/none.png 1x'>"),
+    ("<div data-background='{}'></div>", "<div data-background='none.png'></div>"),
+    ("<amp-img src='{}'></amp-img>", "<img data-original='/none.png'>"),
+    ("<noscript><img data-src='{0}' src='{0}'></noscript>", "<a data-url=/none.png>"),
+    ("<iframe data-src='{}'></iframe>", "<iframe data-src=//away/x></iframe>"),
+])
 def test_a_lazy_link_leads_to_what_is_held_and_to_the_web_otherwise(tmp_path: Path, held: str, absent: str) -> None:
     image = captures.page("http://h/d/i.png", b"\x89PNG\r\n\x1a\n", "image/png")
     page = f"<meta charset=utf-8>{held}{absent}"

@@ -37,9 +37,7 @@ def killed(tmp_path: Path, step: str = "write.finish") -> None:
 
 
 @pytest.mark.parametrize("more", [["--resume"], []])
-def test_a_run_after_a_killed_one_gives_the_undisturbed_tree(
-    tmp_path: Path, more: list[str]
-) -> None:
+def test_a_run_after_a_killed_one_gives_the_undisturbed_tree(tmp_path: Path, more: list[str]) -> None:
     killed(tmp_path)
     code, found = mirrored(tmp_path, "c.har", CAPTURE, *more)
     assert (code, set(found)) == (0, PATHS)
@@ -58,9 +56,7 @@ def test_a_run_killed_before_it_read_the_map_of_another_killed_one_loses_none_of
     assert sorted(path.name for path in (tmp_path / "m").iterdir() if path.is_file()) == ["index.html", "mirror.sqlite"]
 
 
-def test_a_resumed_run_of_another_capture_begins_again_and_may_replace_files(
-    tmp_path: Path,
-) -> None:
+def test_a_resumed_run_of_another_capture_begins_again_and_may_replace_files(tmp_path: Path) -> None:
     killed(tmp_path)
     data = har(entry("http://h/", f"{HEAD}new"))
     code, found = mirrored(tmp_path, "c.har", data, "--resume", "--prune")

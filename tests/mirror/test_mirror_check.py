@@ -49,14 +49,11 @@ def test_a_link_that_differs_by_case_names_the_file(tmp_path: Path, capsys: pyte
     assert "2 files, 1 link: 1 link to a missing file, " in out.err
 
 
-@pytest.mark.parametrize(
-    ("url", "is_held"),
-    [
-        ("http://h.example/", True), ("https://h.example/d/#x", True), ("http://h.example/d", True), ("http://h.example/a%20b", True),
-        ("http://h.example/l.php?c=1", True), ("http://h.example/l.php?c=2", False), ("http://p.example:81/", True),
-        ("http://recorded.example/x?y", True), ("http://recorded.example/x", False), ("http://h.example.org/", False),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("url", "is_held"), [
+    ("http://h.example/", True), ("https://h.example/d/#x", True), ("http://h.example/d", True), ("http://h.example/a%20b", True),
+    ("http://h.example/l.php?c=1", True), ("http://h.example/l.php?c=2", False), ("http://p.example:81/", True),
+    ("http://recorded.example/x?y", True), ("http://recorded.example/x", False), ("http://h.example.org/", False),
+])
 def test_a_link_to_the_web_that_a_copy_without_a_map_holds_is_found(tmp_path: Path, url: str, is_held: bool) -> None:
     files = {
         "h.example/index.html": b"", "h.example/d/index.html": b"", "h.example/a b.html": b"", "h.example/l.php?c=1.html": b"",
@@ -119,15 +116,12 @@ def test_the_check_takes_one_folder_and_no_input(tmp_path: Path) -> None:
     assert main(["mirror", "--check", str(root / "none")]) == 2
 
 
-@pytest.mark.parametrize(
-    ("name", "page", "found"),
-    [
-        ("b.html", b"<meta charset=windows-1252><p id=\xe9><a name='n'><i name=d>", {"\u00e9", "n"}),
-        ("b.html", "<meta charset=utf-16><p id='é'>".encode("utf-16"), {"\u00e9"}),
-        ("b.html", b"<p id=a&amp;b><!-- <p id=x> --><script>'<p id=y>'</script>", {"a&b"}),
-        ("b.svg", b"<svg xmlns='http://www.w3.org/2000/svg' id='x'><a name='z'/><b id = \"y\"/></svg>", {"x", "y"}),
-    ],
-)
+@pytest.mark.parametrize(("name", "page", "found"), [
+    ("b.html", b"<meta charset=windows-1252><p id=\xe9><a name='n'><i name=d>", {"\u00e9", "n"}),
+    ("b.html", "<meta charset=utf-16><p id='é'>".encode("utf-16"), {"\u00e9"}),
+    ("b.html", b"<p id=a&amp;b><!-- <p id=x> --><script>'<p id=y>'</script>", {"a&b"}),
+    ("b.svg", b"<svg xmlns='http://www.w3.org/2000/svg' id='x'><a name='z'/><b id = \"y\"/></svg>", {"x", "y"}),
+])
 def test_a_fragment_leads_to_the_anchors_that_the_table_of_documents_has(
     tmp_path: Path, name: str, page: bytes, found: set[str]
 ) -> None:

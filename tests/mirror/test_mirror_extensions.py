@@ -35,19 +35,16 @@ def test_a_name_gets_the_extension_of_its_media_type_where_none_fits(extension: 
         assert lacking(media_type, name) == extension, (media_type, name)
 
 
-@pytest.mark.parametrize(
-    ("media_type", "name", "looks", "extension"),
-    [
-        ("text/plain", "a.c", "markup", ".txt"),
-        ("application/octet-stream", "a", "markup", ".txt"),
-        ("application/octet-stream", "a.foo", "xml", ".txt"),
-        ("font/woff2", "a.woff2", "markup", ".txt"),
-        ("image/png", "a.png", "markup", ""),
-        ("application/rss+xml", "a.rss", "markup", ""),
-        ("application/x-own+xml", "a.own", "xml", ""),
-        ("application/x-own+xml", "a.own", "markup", ".xml"),
-    ],
-)
+@pytest.mark.parametrize(("media_type", "name", "looks", "extension"), [
+    ("text/plain", "a.c", "markup", ".txt"),
+    ("application/octet-stream", "a", "markup", ".txt"),
+    ("application/octet-stream", "a.foo", "xml", ".txt"),
+    ("font/woff2", "a.woff2", "markup", ".txt"),
+    ("image/png", "a.png", "markup", ""),
+    ("application/rss+xml", "a.rss", "markup", ""),
+    ("application/x-own+xml", "a.own", "xml", ""),
+    ("application/x-own+xml", "a.own", "markup", ".xml"),
+])
 def test_a_name_of_no_known_type_stays_only_where_the_content_is_no_markup(
     media_type: str, name: str, looks: str, extension: str
 ) -> None:

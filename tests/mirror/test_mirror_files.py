@@ -127,20 +127,17 @@ COPIES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("place", "reference", "file"),
-    [
-        ("h_80/a.html", "d/index.html#t", "h_80/d/index.html"),
-        ("h_80/a.html", "d/", "h_80/d/index.html"),
-        ("h_80/a.html", "q4c5.html?x=1", "h_80/q4c5.html"),
-        ("h_80/a.html", "../w/d.html", "w/d.html"),
-        ("w/d.html", "l.php%3Fc=3.html", "w/l.php?c=3.html"),
-        ("w/d.html", "r.html?x=1", "w/r.html@x=1"),
-        ("w/d.html", "a&#32;b.css", "w/a b.css"),
-        ("w/d.html", "t.css?1", "w/t.css?1"),
-        ("w/d/index.html", "../d.html", "w/d.html"),
-    ],
-)
+@pytest.mark.parametrize(("place", "reference", "file"), [
+    ("h_80/a.html", "d/index.html#t", "h_80/d/index.html"),
+    ("h_80/a.html", "d/", "h_80/d/index.html"),
+    ("h_80/a.html", "q4c5.html?x=1", "h_80/q4c5.html"),
+    ("h_80/a.html", "../w/d.html", "w/d.html"),
+    ("w/d.html", "l.php%3Fc=3.html", "w/l.php?c=3.html"),
+    ("w/d.html", "r.html?x=1", "w/r.html@x=1"),
+    ("w/d.html", "a&#32;b.css", "w/a b.css"),
+    ("w/d.html", "t.css?1", "w/t.css?1"),
+    ("w/d/index.html", "../d.html", "w/d.html"),
+])
 @pytest.mark.parametrize("package", [False, True], ids=["folder", "zip"])
 def test_a_link_that_worked_in_a_saved_copy_leads_to_the_same_file(
     tmp_path: Path, place: str, reference: str, file: str, package: bool

@@ -54,19 +54,16 @@ def test_a_recorded_redirect_is_followed(tmp_path: Path, key: str) -> None:
     assert found["h/index.html"] == b"<meta charset=utf-8><a href=p.html#x>o</a>"
 
 
-@pytest.mark.parametrize(
-    ("media_type", "text", "data"),
-    [
-        ("application/octet-stream", bytes(range(256)), bytes(range(256))),
-        ("text/html", "<p>\u044f", '<meta charset="utf-8"><p>\u044f'.encode()),
-        ("text/html", "<meta charset=windows-1251>\u044f", b"<meta charset=windows-1251>\xff"),
-        ("text/html; charset=windows-1251", "<meta charset=windows-1251>\u044f", b"<meta charset=windows-1251>\xff"),
-        ("text/plain; charset=koi8-r", "\u044f", b"\xd1"),
-        ("text/plain; charset=windows-1251", "\u4e2d", "\ufeff\u4e2d".encode()),
-        ("text/plain; charset=none-such", "\u044f", "\ufeff\u044f".encode()),
-        ("text/plain", "\u044f", "\ufeff\u044f".encode()),
-    ],
-)
+@pytest.mark.parametrize(("media_type", "text", "data"), [
+    ("application/octet-stream", bytes(range(256)), bytes(range(256))),
+    ("text/html", "<p>\u044f", '<meta charset="utf-8"><p>\u044f'.encode()),
+    ("text/html", "<meta charset=windows-1251>\u044f", b"<meta charset=windows-1251>\xff"),
+    ("text/html; charset=windows-1251", "<meta charset=windows-1251>\u044f", b"<meta charset=windows-1251>\xff"),
+    ("text/plain; charset=koi8-r", "\u044f", b"\xd1"),
+    ("text/plain; charset=windows-1251", "\u4e2d", "\ufeff\u4e2d".encode()),
+    ("text/plain; charset=none-such", "\u044f", "\ufeff\u044f".encode()),
+    ("text/plain", "\u044f", "\ufeff\u044f".encode()),
+])
 def test_decoded_text_is_encoded_as_declared_where_nothing_is_lost(
     tmp_path: Path, media_type: str, text: str | bytes, data: bytes
 ) -> None:
@@ -76,20 +73,17 @@ def test_decoded_text_is_encoded_as_declared_where_nothing_is_lost(
     assert mirrored(tmp_path, "c.har", har(newest, older))[1] == {f"h/{name}": data}
 
 
-@pytest.mark.parametrize(
-    "broken",
-    [
-        1,
-        {},
-        {"request": {"url": URL}},
-        {"request": [], "response": {}},
-        entry("http://h/n", PAGE, status="many"),
-        {**entry("http://h/n", PAGE), "response": {"status": 200, "content": {"text": "A", "encoding": "base64"}}},
-        {**entry("http://h/n", PAGE), "response": {"status": 200, "headers": [{}]}},
-        {**entry("http://h/n", PAGE), "response": {"status": 200, "headers": [{"name": "Link", "comment": "x"}]}},
-        {**entry("http://h/n", PAGE), "response": {"status": 200, "content": {"text": "x", "mimeType": "a"}, "headers": 5}},
-    ],
-)
+@pytest.mark.parametrize("broken", [
+    1,
+    {},
+    {"request": {"url": URL}},
+    {"request": [], "response": {}},
+    entry("http://h/n", PAGE, status="many"),
+    {**entry("http://h/n", PAGE), "response": {"status": 200, "content": {"text": "A", "encoding": "base64"}}},
+    {**entry("http://h/n", PAGE), "response": {"status": 200, "headers": [{}]}},
+    {**entry("http://h/n", PAGE), "response": {"status": 200, "headers": [{"name": "Link", "comment": "x"}]}},
+    {**entry("http://h/n", PAGE), "response": {"status": 200, "content": {"text": "x", "mimeType": "a"}, "headers": 5}},
+])
 def test_a_broken_entry_is_reported_by_its_number_and_the_others_are_held(
     tmp_path: Path, broken: object, capsys: pytest.CaptureFixture[str]
 ) -> None:

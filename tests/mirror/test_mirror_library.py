@@ -126,21 +126,18 @@ def test_the_options_are_those_of_the_command() -> None:
 WARC = page("http://h/", b"<a href=/b>") + page("http://h/b") + page("http://h/e", status=404) + page("http://h/r", status=302, Location="/b")
 
 
-@pytest.mark.parametrize(
-    ("given", "found"),
-    [
-        (WARC, {"http://h/": "h/index.html", "http://h/b": "h/b.html"}),
-        (har(entry("http://h/a", "<p>"), entry("http://h/p", "<p>", method="POST")), {"http://h/a": "h/a.html"}),
-        (
-            mhtml(("Content-Location: http://h/a", "text/html", b"<p>"), ("Content-Location: http://h/i", "image/png", b"x")),
-            {"http://h/a": "h/a.html", "http://h/i": "h/i.png"},
-        ),
-        (Document(b"<p>", url="http://h/a"), {"http://h/a": "h/a.html"}),
-        (Document(b"p{}", url="http://h/a", media_type="text/css"), {"http://h/a": "h/a.css"}),
-        (Document(b"<p>", url="http://h/a", name="x.htm"), {"http://h/a": "h/a.html"}),
-        (b"<base href=http://h/d/><p>", {}),
-    ],
-)
+@pytest.mark.parametrize(("given", "found"), [
+    (WARC, {"http://h/": "h/index.html", "http://h/b": "h/b.html"}),
+    (har(entry("http://h/a", "<p>"), entry("http://h/p", "<p>", method="POST")), {"http://h/a": "h/a.html"}),
+    (
+        mhtml(("Content-Location: http://h/a", "text/html", b"<p>"), ("Content-Location: http://h/i", "image/png", b"x")),
+        {"http://h/a": "h/a.html", "http://h/i": "h/i.png"},
+    ),
+    (Document(b"<p>", url="http://h/a"), {"http://h/a": "h/a.html"}),
+    (Document(b"p{}", url="http://h/a", media_type="text/css"), {"http://h/a": "h/a.css"}),
+    (Document(b"<p>", url="http://h/a", name="x.htm"), {"http://h/a": "h/a.html"}),
+    (b"<base href=http://h/d/><p>", {}),
+])
 def test_each_url_that_is_held_has_a_path(given: Document | bytes, found: dict[str, str]) -> None:
     plan = absolve.mirror_plan([given])
     assert dict(plan) == found
@@ -164,14 +161,11 @@ def test_a_key_may_be_written_in_any_way_and_is_held_or_not() -> None:
             plan.policy(url)
 
 
-@pytest.mark.parametrize(
-    ("options", "made"),
-    [
-        ({}, b"<img src=http://h/gone><a href=b.html><a href=b.html>"),
-        ({"absent": "sever"}, b"<img src=data:,><a href=b.html><a href=b.html>"),
-        ({"same": "none"}, b"<img src=http://h/gone><a href=b.html><a href=http://h/%62>"),
-    ],
-)
+@pytest.mark.parametrize(("options", "made"), [
+    ({}, b"<img src=http://h/gone><a href=b.html><a href=b.html>"),
+    ({"absent": "sever"}, b"<img src=data:,><a href=b.html><a href=b.html>"),
+    ({"same": "none"}, b"<img src=http://h/gone><a href=b.html><a href=http://h/%62>"),
+])
 def test_the_policy_has_the_options_of_the_plan(options: dict[str, Any], made: bytes) -> None:
     policy = absolve.mirror_plan([WARC], **options).policy("http://h/")
     html = b"<img src=/gone><a href=/r><a href=/%62>"

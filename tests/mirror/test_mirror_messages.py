@@ -45,13 +45,10 @@ def test_the_parts_of_mhtml_are_files_that_lead_to_each_other(tmp_path: Path) ->
 AROUND = "Content-Location: http://other/x/"
 
 
-@pytest.mark.parametrize(
-    ("around", "beside", "url"),
-    [
-        (AROUND, "X: y", "http://other/x/rel"),
-        *(("Content-Base: http://other/", field, "http://other/y/rel") for field in ("Content-Base: <URL:http://other/y/>", "Base: http://other/y/", "Content-Base: y/")),
-    ],
-)
+@pytest.mark.parametrize(("around", "beside", "url"), [
+    (AROUND, "X: y", "http://other/x/rel"),
+    *(("Content-Base: http://other/", field, "http://other/y/rel") for field in ("Content-Base: <URL:http://other/y/>", "Base: http://other/y/", "Content-Base: y/")),
+])
 def test_a_location_is_relative_to_the_base_beside_it_or_around_it(around: str, beside: str, url: str) -> None:
     data = SAVED.replace(b"MIME-Version", around.encode() + b"\r\nMIME-Version")
     data = data.replace(b"Content-Location: http://h/a/b", b"Content-Location: rel\r\n" + beside.encode())

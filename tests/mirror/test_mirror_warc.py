@@ -83,16 +83,13 @@ def test_a_document_is_held(tmp_path: Path, what: str) -> None:
     assert body_of(tmp_path, data, f"h/{name}") == expected
 
 
-@pytest.mark.parametrize(
-    ("bad", "code"),
-    [
-        (record(url="http://h/n", body=compress(BODY, mtime=0)[:12] + b"broken", Content_Encoding="gzip"), "at byte"),
-        (record(url="http://h/n", _WARC_Segment_Number="1"), "segments"),
-        (record(url="http://h/n", http="", body=b"HTTP/9 nonsense"), "HTTP"),
-        (b"WARC/1.0\r\nWARC-Type: response\r\nContent-Length: many\r\n\r\n", "at byte"),
-        (record("revisit", "http://h/again", b"", _WARC_Refers_To_Target_URI="http://h/none"), "no-payload"),
-    ],
-)
+@pytest.mark.parametrize(("bad", "code"), [
+    (record(url="http://h/n", body=compress(BODY, mtime=0)[:12] + b"broken", Content_Encoding="gzip"), "at byte"),
+    (record(url="http://h/n", _WARC_Segment_Number="1"), "segments"),
+    (record(url="http://h/n", http="", body=b"HTTP/9 nonsense"), "HTTP"),
+    (b"WARC/1.0\r\nWARC-Type: response\r\nContent-Length: many\r\n\r\n", "at byte"),
+    (record("revisit", "http://h/again", b"", _WARC_Refers_To_Target_URI="http://h/none"), "no-payload"),
+])
 def test_a_broken_record_is_reported_with_its_byte_and_the_others_are_held(
     tmp_path: Path, bad: bytes, code: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -102,14 +99,11 @@ def test_a_broken_record_is_reported_with_its_byte_and_the_others_are_held(
     assert "c.warc" in error or code == "no-payload"
 
 
-@pytest.mark.parametrize(
-    "revisit",
-    [
-        {"_WARC_Refers_To_Target_URI": URL, "_WARC_Refers_To_Date": "2024-05-01T00:00:00Z"},
-        {"_WARC_Refers_To_Target_URI": URL},
-        {"_WARC_Payload_Digest": "sha1:AAAA"},
-    ],
-)
+@pytest.mark.parametrize("revisit", [
+    {"_WARC_Refers_To_Target_URI": URL, "_WARC_Refers_To_Date": "2024-05-01T00:00:00Z"},
+    {"_WARC_Refers_To_Target_URI": URL},
+    {"_WARC_Payload_Digest": "sha1:AAAA"},
+])
 @pytest.mark.parametrize("status", ["200 OK", "304 Not Modified"])
 @pytest.mark.parametrize("few", [0, 8 << 20])
 def test_a_revisit_has_the_payload_that_it_refers_to(

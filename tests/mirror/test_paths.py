@@ -70,17 +70,14 @@ def test_the_paths_do_not_depend_on_the_order_of_the_urls(urls: list[str], media
     assert placed(urls, media_type) == placed(shuffled, media_type)
 
 
-@pytest.mark.parametrize(
-    ("url", "media_type", "path"),
-    [
-        ("http://h/", "text/html", "h/index.html"),
-        ("http://h/page.php", "text/html", "h/page.php.html"),
-        ("http://h/doc.htm", "text/html", "h/doc.htm"),
-        ("http://h/a/b.jpeg", "image/jpeg", "h/a/b.jpeg"),
-        ("http://h:8080/x.css", "text/css", "h+8080/x.css"),
-        ("http://h/100%25.html", "text/html", "h/100%.html"),
-    ],
-)
+@pytest.mark.parametrize(("url", "media_type", "path"), [
+    ("http://h/", "text/html", "h/index.html"),
+    ("http://h/page.php", "text/html", "h/page.php.html"),
+    ("http://h/doc.htm", "text/html", "h/doc.htm"),
+    ("http://h/a/b.jpeg", "image/jpeg", "h/a/b.jpeg"),
+    ("http://h:8080/x.css", "text/css", "h+8080/x.css"),
+    ("http://h/100%25.html", "text/html", "h/100%.html"),
+])
 def test_a_safe_name_keeps_its_name_and_place(url: str, media_type: str, path: str) -> None:
     assert paths([Placed(url, media_type)]) == {url: path}
 
@@ -133,13 +130,10 @@ def test_of_two_names_that_are_one_somewhere_one_stays_and_one_has_letters(one: 
     assert "~" in found[urls[1]]
 
 
-@pytest.mark.parametrize(
-    ("urls", "folders"),
-    [
-        ([f"http://h/{'folder/' * 29}{name}/index.html" for name in ("one", "two", "ONE")], 3),
-        ([f"http://h/{'d/' * 5000}{number}" for number in range(500)], 1),
-    ],
-)
+@pytest.mark.parametrize(("urls", "folders"), [
+    ([f"http://h/{'folder/' * 29}{name}/index.html" for name in ("one", "two", "ONE")], 3),
+    ([f"http://h/{'d/' * 5000}{number}" for number in range(500)], 1),
+])
 def test_files_in_folders_that_are_too_deep_have_a_path_each(urls: list[str], folders: int) -> None:
     found = set(placed(urls, "text/html").values())
     assert (len(found), len({path.rpartition("/")[0] for path in found})) == (len(urls), folders)
@@ -151,21 +145,18 @@ def test_the_query_of_a_url_is_readable_in_its_name() -> None:
     assert found.endswith(".html")
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "http://h/" + "x" * 10_000,
-        "http://h/" + "x" * 10_000 + "/a",
-        "http://h/" + "%C3%A9" * 200,
-        "http://h/" + "a/" * 5000,
-        "http://h/" + "folder/" * 29 + "x" * 100,
-        "http://h/" + "folder-of-some-length/" * 11 + "a.html",
-        "http://" + "h" * 200 + "/a",
-        "http://" + "h." * 100 + "x/" + "folder/" * 60,
-        "http://h/?" + "q" * 10_000,
-        "package:///" + "a/" * 300,
-    ],
-)
+@pytest.mark.parametrize("url", [
+    "http://h/" + "x" * 10_000,
+    "http://h/" + "x" * 10_000 + "/a",
+    "http://h/" + "%C3%A9" * 200,
+    "http://h/" + "a/" * 5000,
+    "http://h/" + "folder/" * 29 + "x" * 100,
+    "http://h/" + "folder-of-some-length/" * 11 + "a.html",
+    "http://" + "h" * 200 + "/a",
+    "http://" + "h." * 100 + "x/" + "folder/" * 60,
+    "http://h/?" + "q" * 10_000,
+    "package:///" + "a/" * 300,
+])
 def test_a_long_or_deep_url_has_a_path_that_every_system_takes(url: str) -> None:
     sent = normal(url) or url
     urls = [sent, sent + "b", sent + "/c", "http://h/z"]

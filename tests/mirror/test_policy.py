@@ -48,20 +48,17 @@ def test_a_link_leads_to_the_file_or_to_the_web() -> None:
     assert made == {reference: f'<a href="{new}">'.encode() for reference, new in LED.items()}
 
 
-@pytest.mark.parametrize(
-    ("html", "new"),
-    [
-        (b"<a href=/to#mine>", b"<a href=b.html#there>"),
-        (b"<area href=/to>", b"<area href=b.html#there>"),
-        (b"<iframe src=/to#mine>", b"<iframe src=b.html#there>"),
-        (b"<a href=/top#mine>", b"<a href=b.html#>"),
-        (b"<a href=b.html#mine>", b"<a href=b.html#there>"),
-        (b"<a href=b.html#there>", b"<a href=b.html#there>"),
-        (b"<svg><use href=/to#mine />", b"<svg><use href=b.html#mine />"),
-        (b"<img src=/to#mine>", b"<img src=b.html#mine>"),
-        (b"<img src=/to>", b"<img src=b.html#there>"),
-    ],
-)
+@pytest.mark.parametrize(("html", "new"), [
+    (b"<a href=/to#mine>", b"<a href=b.html#there>"),
+    (b"<area href=/to>", b"<area href=b.html#there>"),
+    (b"<iframe src=/to#mine>", b"<iframe src=b.html#there>"),
+    (b"<a href=/top#mine>", b"<a href=b.html#>"),
+    (b"<a href=b.html#mine>", b"<a href=b.html#there>"),
+    (b"<a href=b.html#there>", b"<a href=b.html#there>"),
+    (b"<svg><use href=/to#mine />", b"<svg><use href=b.html#mine />"),
+    (b"<img src=/to#mine>", b"<img src=b.html#mine>"),
+    (b"<img src=/to>", b"<img src=b.html#there>"),
+])
 def test_the_fragment_of_a_redirect_counts_before_that_of_a_link_that_opens_it(html: bytes, new: bytes) -> None:
     held = HELD | {"http://h/top": Target("h/b.html", ""), "http://h/b.html": HELD["http://h/to"]}
     assert rewritten(html, MirrorPolicy("h/a.html", held.get)) == new
@@ -105,33 +102,27 @@ def test_what_a_browser_fetches_by_itself_becomes_inert_and_what_a_person_clicks
         assert rewritten((html % "/gone").encode()) == (html % "http://h/gone").encode()  # unless it is severed
 
 
-@pytest.mark.parametrize(
-    ("html", "missing"),
-    [
-        ("<img src=/gone><img src=/gone>", [("http://h/gone", "image")]),
-        ("<a href=/gone#f>", [("http://h/gone", "navigation")]),
-        ("<a href=/b>", []),
-        ("<a href=mailto:x>", []),
-        ("<a ping=/gone>", []),
-        ("<form action=/gone>", []),
-        ("<link rel=preconnect href=//away><link rel=dns-prefetch href=//away>", []),
-    ],
-)
+@pytest.mark.parametrize(("html", "missing"), [
+    ("<img src=/gone><img src=/gone>", [("http://h/gone", "image")]),
+    ("<a href=/gone#f>", [("http://h/gone", "navigation")]),
+    ("<a href=/b>", []),
+    ("<a href=mailto:x>", []),
+    ("<a ping=/gone>", []),
+    ("<form action=/gone>", []),
+    ("<link rel=preconnect href=//away><link rel=dns-prefetch href=//away>", []),
+])
 def test_what_is_linked_and_not_held_is_missing_with_its_kind(html: str, missing: list[tuple[str, str]]) -> None:
     own = policy()
     rewritten(html.encode(), own)
     assert list(own.seen.missing) == missing
 
 
-@pytest.mark.parametrize(
-    ("html", "new", "notes"),
-    [
-        ("<base href=/d/ target=_top><a href=../b>", '<base href="" target=_top><a href=b.html>', 1),
-        ("<base href=/d/><base href=/f/><a href=../b>", '<base href=""><base href=/f/><a href=b.html>', 1),
-        ("<base href><a href=b>", "<base href><a href=b.html>", 0),
-        ("<base target=_top><a href=b>", "<base target=_top><a href=b.html>", 0),
-    ],
-)
+@pytest.mark.parametrize(("html", "new", "notes"), [
+    ("<base href=/d/ target=_top><a href=../b>", '<base href="" target=_top><a href=b.html>', 1),
+    ("<base href=/d/><base href=/f/><a href=../b>", '<base href=""><base href=/f/><a href=b.html>', 1),
+    ("<base href><a href=b>", "<base href><a href=b.html>", 0),
+    ("<base target=_top><a href=b>", "<base target=_top><a href=b.html>", 0),
+])
 def test_the_base_that_rules_is_emptied_and_noted(html: str, new: str, notes: int) -> None:
     own = policy()
     assert rewritten(html.encode(), own) == new.encode()
@@ -148,20 +139,17 @@ def test_a_scoped_base_leads_no_relative_link_astray() -> None:
 XSLT = '<?xml-stylesheet type="{}" href="/d.xsl"?><a/>'
 
 
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("<script type=module src=/s.js></script>", "a module script"),
-        ("<script type=Module src=/s.js></script>", "a module script"),
-        ("<script src=/s.js></script>", None),
-        ("<script type=text/javascript src=/s.js></script>", None),
-        ('<script type=importmap>{"imports": {"a": "/s.js"}}</script>', None),
-        ("<svg><use href='/i.svg#x'/></svg>", "an SVG use"),
-        ("<video><track src=/s.js></video>", "text tracks"),
-        *((XSLT.format(kind), "") for kind in ("text/xsl", "text/xml", "application/xslt+xml")),
-        (XSLT.format("text/css"), None),
-    ],
-)
+@pytest.mark.parametrize(("text", "why"), [
+    ("<script type=module src=/s.js></script>", "a module script"),
+    ("<script type=Module src=/s.js></script>", "a module script"),
+    ("<script src=/s.js></script>", None),
+    ("<script type=text/javascript src=/s.js></script>", None),
+    ('<script type=importmap>{"imports": {"a": "/s.js"}}</script>', None),
+    ("<svg><use href='/i.svg#x'/></svg>", "an SVG use"),
+    ("<video><track src=/s.js></video>", "text tracks"),
+    *((XSLT.format(kind), "") for kind in ("text/xsl", "text/xml", "application/xslt+xml")),
+    (XSLT.format("text/css"), None),
+])
 def test_what_cannot_work_from_a_file_is_said_and_linked_all_the_same(text: str, why: str | None) -> None:
     own = policy()
     made = rewritten(text.encode(), own, "application/xml" if text.startswith("<?xml") else "text/html")

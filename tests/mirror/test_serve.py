@@ -245,18 +245,15 @@ def test_a_file_whose_name_was_made_harmless_is_text(tmp_path: Path) -> None:
         assert ask(port, "/b.html").kind[1] == "text/html; charset=koi8-r"
 
 
-@pytest.mark.parametrize(
-    ("recorded", "policy", "expected"),
-    [
-        ("X-Frame-Options: DENY", "Content-Security-Policy", ", frame-ancestors 'none'"),
-        ("X-Frame-Options: SAMEORIGIN", "Content-Security-Policy", ", frame-ancestors 'self'"),
-        ("Content-Security-Policy: img-src *; frame-ancestors 'self' https://b.example", "Content-Security-Policy",
-         ", frame-ancestors 'self' http://b.example.localhost:{port}"),
-        ("Cross-Origin-Resource-Policy: same-site", "Cross-Origin-Resource-Policy", "same-site"),
-        ("Access-Control-Allow-Origin: https://b.example\r\nAccess-Control-Allow-Credentials: true",
-         "Access-Control-Allow-Credentials", "true"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("recorded", "policy", "expected"), [
+    ("X-Frame-Options: DENY", "Content-Security-Policy", ", frame-ancestors 'none'"),
+    ("X-Frame-Options: SAMEORIGIN", "Content-Security-Policy", ", frame-ancestors 'self'"),
+    ("Content-Security-Policy: img-src *; frame-ancestors 'self' https://b.example", "Content-Security-Policy",
+     ", frame-ancestors 'self' http://b.example.localhost:{port}"),
+    ("Cross-Origin-Resource-Policy: same-site", "Cross-Origin-Resource-Policy", "same-site"),
+    ("Access-Control-Allow-Origin: https://b.example\r\nAccess-Control-Allow-Credentials: true",
+     "Access-Control-Allow-Credentials", "true"),
+])
 def test_what_a_recorded_header_forbids_stays_forbidden(
     tmp_path: Path, recorded: str, policy: str, expected: str
 ) -> None:

@@ -63,38 +63,32 @@ def test_of_very_many_pages_each_is_compared_with_a_few(what: str, monkeypatch: 
     assert len(asked) < 300 * most
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ([], []),
-        ([page("a", text(1))], []),
-        ([], [page("b", text(1))]),
-        ([page("a", text(1))], [page("b", text(2))]),
-        ([page("a", text(1), title="same")], [page("b", text(2), title="same")]),
-        ([page("a")], [page("b", text(1))]),
-        ([page("a", text(1))], [page("b", edited(text(1), 2))]),
-        ([page("a", text(1), text(2))], [page("b", text(1), text(3), text(4))]),
-        ([page("a", "see also")], [page("b", "see also", text(1))]),
-    ],
-)
+@pytest.mark.parametrize(("old", "new"), [
+    ([], []),
+    ([page("a", text(1))], []),
+    ([], [page("b", text(1))]),
+    ([page("a", text(1))], [page("b", text(2))]),
+    ([page("a", text(1), title="same")], [page("b", text(2), title="same")]),
+    ([page("a")], [page("b", text(1))]),
+    ([page("a", text(1))], [page("b", edited(text(1), 2))]),
+    ([page("a", text(1), text(2))], [page("b", text(1), text(3), text(4))]),
+    ([page("a", "see also")], [page("b", "see also", text(1))]),
+])
 def test_other_content_is_no_match(old: list[PageText], new: list[PageText]) -> None:
     assert found(old, new) == {}
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "score"),
-    [
-        (page("a", text(1)), page("b", text(1)), 1.0),
-        (page("a", "intro t t"), page("b", "intro t t"), 1.0),
-        (page("a", "x", digest="d"), page("b", "y", digest="d"), 1.0),
-        (page("a", title="Only a title"), page("b", title="Only a title"), 1.0),
-        (page("a", text(1), text(2)), page("b", text(1), edited(text(2), 10)), 0.95),
-        (page("a", text(1)), page("b", edited(text(1), 12)), 0.92),
-        (page("a", text(1), title="T"), page("b", edited(text(1), 5), title="T"), 0.83),
-        (page("a", text(1), text(2)), page("b", text(2), text(1)), 1.0),
-        (page("a", "日本語の文章です。とても長い文章を書きます。" * 5), page("b", "日本語の文章です。とても短い文章を書きます。" * 5), 0.93),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "score"), [
+    (page("a", text(1)), page("b", text(1)), 1.0),
+    (page("a", "intro t t"), page("b", "intro t t"), 1.0),
+    (page("a", "x", digest="d"), page("b", "y", digest="d"), 1.0),
+    (page("a", title="Only a title"), page("b", title="Only a title"), 1.0),
+    (page("a", text(1), text(2)), page("b", text(1), edited(text(2), 10)), 0.95),
+    (page("a", text(1)), page("b", edited(text(1), 12)), 0.92),
+    (page("a", text(1), title="T"), page("b", edited(text(1), 5), title="T"), 0.83),
+    (page("a", text(1), text(2)), page("b", text(2), text(1)), 1.0),
+    (page("a", "日本語の文章です。とても長い文章を書きます。" * 5), page("b", "日本語の文章です。とても短い文章を書きます。" * 5), 0.93),
+])
 def test_the_same_content_is_found_with_a_score(old: PageText, new: PageText, score: float) -> None:
     ((one,), _) = match([old], [new])
     assert (one.old, one.new) == ("a", "b")

@@ -94,41 +94,38 @@ def test_a_condition_that_follows_from_the_url_decides(condition: str, urls: dic
 INTERNAL = "it changes what the server sends without a redirect, which is not followed"
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("RewriteCond %{HTTP_COOKIE} x\nRewriteRule ^a /b [R]", "its condition in line 2: the value of %{HTTP_COOKIE} cannot be known"),
-        ("RewriteCond %{REQUEST_URI} >x\nRewriteRule ^a /b [R]", "its condition in line 2: the comparison '>x' is not supported"),
-        ("RewriteCond %{REQUEST_URI} -eq\nRewriteRule ^a /b [R]", "its condition in line 2: the comparison '-eq' is not supported"),
-        ("RewriteCond %{REQUEST_FILENAME} x\nRewriteRule ^a /b [R]", "its condition in line 2: the value of %{REQUEST_FILENAME} cannot be known"),
-        ("RewriteCond %{REQUEST_FILENAME} !-f\nRewriteRule ^a /b [R]", "of the tests of files only !-f together with !-d is read"),
-        ("RewriteCond %{REQUEST_METHOD} POST\nRewriteRule ^a /b [R]", "its condition in line 2: the value of %{REQUEST_METHOD} cannot be known"),
-        ("RewriteCond $1 x\nRewriteRule ^(a) /b [R]", "its condition in line 2: the value of $1 cannot be known"),
-        ("RewriteRule ^a /b", INTERNAL),
-        ("RewriteRule ^a http://app.example/ [P]", INTERNAL),
-        ("RewriteRule !^a /b [R]", "a pattern that must not match is not read"),
-        ("RewriteCond x\nRewriteRule ^a /b [R]", "its condition in line 2: RewriteCond has a test string, a pattern, and perhaps flags"),
-        ("RewriteCond %{QUERY_STRING} (\nRewriteRule ^a /b [R]", "its condition in line 2: the regular expression cannot be used: missing ): ("),
-        ("RewriteRule ^a", "RewriteRule has a pattern, a substitution, and perhaps flags"),
-        ("RewriteRule ^(a /b", "the regular expression cannot be used: missing ): ^(a"),
-        ("RewriteRule ^a /b R", "flags are in brackets, not 'R'"),
-        ("RewriteRule ^a /b [X]", "the flag 'X' is not known"),
-        ("RewriteRule ^a /b [N]", "the flag N repeats all rules, which is not supported"),
-        ("RewriteRule ^a - [C]", "the flag C ties rules together, which is not supported"),
-        ("RewriteRule ^a - [S=1]", "the flag S skips rules, which is not supported"),
-        ("RewriteRule ^a /b [R=soon]", "'soon' is no status"),
-        ("RewriteRule ^a /%{TIME} [R]", "the value of %{TIME} cannot be known"),
-        ("RewriteRule ^a /${m:x} [R]", "it looks up a RewriteMap: give the text of that map as a map of its own"),
-        ("Redirect /a", "it needs a path and a URL"),
-        ("Redirect gone /a /b", "with status 410 it has a path only"),
-        ("Redirect /a ftp://x/", "the target 'ftp://x/' is neither an http URL nor a path that begins with /"),
-        ("Redirect http://old.example/ /b", "it matches a path, not a URL"),
-        ("Redirect a /b", "'a' is neither a URL nor a path that begins with /"),
-        ("RedirectMatch ( /b", "the regular expression cannot be used: missing ): ("),
-        ("<If true>\nRedirect /a /b\n</If>", "it is in the section <if> of line 2, which is not supported"),
-        ("<Location /a>\nRedirect /b /c\n</Location>", "in <Location> it has a URL only"),
-    ],
-)
+@pytest.mark.parametrize(("text", "reason"), [
+    ("RewriteCond %{HTTP_COOKIE} x\nRewriteRule ^a /b [R]", "its condition in line 2: the value of %{HTTP_COOKIE} cannot be known"),
+    ("RewriteCond %{REQUEST_URI} >x\nRewriteRule ^a /b [R]", "its condition in line 2: the comparison '>x' is not supported"),
+    ("RewriteCond %{REQUEST_URI} -eq\nRewriteRule ^a /b [R]", "its condition in line 2: the comparison '-eq' is not supported"),
+    ("RewriteCond %{REQUEST_FILENAME} x\nRewriteRule ^a /b [R]", "its condition in line 2: the value of %{REQUEST_FILENAME} cannot be known"),
+    ("RewriteCond %{REQUEST_FILENAME} !-f\nRewriteRule ^a /b [R]", "of the tests of files only !-f together with !-d is read"),
+    ("RewriteCond %{REQUEST_METHOD} POST\nRewriteRule ^a /b [R]", "its condition in line 2: the value of %{REQUEST_METHOD} cannot be known"),
+    ("RewriteCond $1 x\nRewriteRule ^(a) /b [R]", "its condition in line 2: the value of $1 cannot be known"),
+    ("RewriteRule ^a /b", INTERNAL),
+    ("RewriteRule ^a http://app.example/ [P]", INTERNAL),
+    ("RewriteRule !^a /b [R]", "a pattern that must not match is not read"),
+    ("RewriteCond x\nRewriteRule ^a /b [R]", "its condition in line 2: RewriteCond has a test string, a pattern, and perhaps flags"),
+    ("RewriteCond %{QUERY_STRING} (\nRewriteRule ^a /b [R]", "its condition in line 2: the regular expression cannot be used: missing ): ("),
+    ("RewriteRule ^a", "RewriteRule has a pattern, a substitution, and perhaps flags"),
+    ("RewriteRule ^(a /b", "the regular expression cannot be used: missing ): ^(a"),
+    ("RewriteRule ^a /b R", "flags are in brackets, not 'R'"),
+    ("RewriteRule ^a /b [X]", "the flag 'X' is not known"),
+    ("RewriteRule ^a /b [N]", "the flag N repeats all rules, which is not supported"),
+    ("RewriteRule ^a - [C]", "the flag C ties rules together, which is not supported"),
+    ("RewriteRule ^a - [S=1]", "the flag S skips rules, which is not supported"),
+    ("RewriteRule ^a /b [R=soon]", "'soon' is no status"),
+    ("RewriteRule ^a /%{TIME} [R]", "the value of %{TIME} cannot be known"),
+    ("RewriteRule ^a /${m:x} [R]", "it looks up a RewriteMap: give the text of that map as a map of its own"),
+    ("Redirect /a", "it needs a path and a URL"),
+    ("Redirect gone /a /b", "with status 410 it has a path only"),
+    ("Redirect /a ftp://x/", "the target 'ftp://x/' is neither an http URL nor a path that begins with /"),
+    ("Redirect http://old.example/ /b", "it matches a path, not a URL"),
+    ("Redirect a /b", "'a' is neither a URL nor a path that begins with /"),
+    ("RedirectMatch ( /b", "the regular expression cannot be used: missing ): ("),
+    ("<If true>\nRedirect /a /b\n</If>", "it is in the section <if> of line 2, which is not supported"),
+    ("<Location /a>\nRedirect /b /c\n</Location>", "in <Location> it has a URL only"),
+])
 def test_a_directive_that_cannot_be_read_is_named_and_the_others_hold(text: str, reason: str) -> None:
     given = rules(f"Redirect /x /y\n{text}\nRedirect /z /w\n", ".htaccess")
     assert [problem for _, problem in problems(given)] == [reason]
@@ -142,23 +139,20 @@ def test_a_rule_that_is_chained_to_an_unread_one_is_not_read_either() -> None:
     assert lead(given, "/a") == "/c"
 
 
-@pytest.mark.parametrize(
-    ("text", "sure"),
-    [
-        ("RewriteRule ^q /r [R]", True),
-        ("RewriteCond %{HTTP_COOKIE} x\nRewriteRule ^z /b [R]", False),
-        ("RewriteCond %{HTTP_COOKIE} x\nRewriteRule ^q /b [R]", True),
-        ("RewriteCond %{HTTP_HOST} ^other\nRewriteRule ^z /b [X]", True),
-        ("RewriteRule . /index.php", True),  # Redirect is asked for the old path: see test_real_servers
-        ("RewriteCond %{REQUEST_FILENAME} !-f\nRewriteCond %{REQUEST_FILENAME} !-d\nRewriteRule ^w /index.php", True),
-        ("RewriteRule ^w /index.php", False),
-        ("RewriteRule ^a(?=b) /b [R]", False),
-        ("RedirectMatch ^/a(?=b) /b", False),
-        ("<If true>\nRedirect /z /b\n</If>", False),
-        ("Redirect /z?a /b", True),
-        ("RewriteEngine off\nRewriteRule ^z /index.php", True),
-    ],
-)
+@pytest.mark.parametrize(("text", "sure"), [
+    ("RewriteRule ^q /r [R]", True),
+    ("RewriteCond %{HTTP_COOKIE} x\nRewriteRule ^z /b [R]", False),
+    ("RewriteCond %{HTTP_COOKIE} x\nRewriteRule ^q /b [R]", True),
+    ("RewriteCond %{HTTP_HOST} ^other\nRewriteRule ^z /b [X]", True),
+    ("RewriteRule . /index.php", True),  # Redirect is asked for the old path: see test_real_servers
+    ("RewriteCond %{REQUEST_FILENAME} !-f\nRewriteCond %{REQUEST_FILENAME} !-d\nRewriteRule ^w /index.php", True),
+    ("RewriteRule ^w /index.php", False),
+    ("RewriteRule ^a(?=b) /b [R]", False),
+    ("RedirectMatch ^/a(?=b) /b", False),
+    ("<If true>\nRedirect /z /b\n</If>", False),
+    ("Redirect /z?a /b", True),
+    ("RewriteEngine off\nRewriteRule ^z /index.php", True),
+])
 def test_an_answer_that_an_unread_directive_may_change_is_not_sure(text: str, sure: bool) -> None:
     given = rules(f"{text}\nRedirect /z /w\n", ".htaccess")
     given.exists = {NEW + "w"}.__contains__
@@ -203,16 +197,13 @@ def test_a_virtual_host_answers_for_its_port_and_names() -> None:
     assert {url: lead(given, url) for url in OF_HOSTS} == OF_HOSTS
 
 
-@pytest.mark.parametrize(
-    ("line", "url", "expected"),
-    [
-        ("/a /b", "/a", "/b"),
-        ("a b", "/a", "/b"),
-        ("http://old.example/a http://new.example/b", OLD + "a", "http://new.example/b"),
-        ("/a /b # note", "/a?x", "/b?x"),
-        ("# /a /b", "/a", None),
-    ],
-)
+@pytest.mark.parametrize(("line", "url", "expected"), [
+    ("/a /b", "/a", "/b"),
+    ("a b", "/a", "/b"),
+    ("http://old.example/a http://new.example/b", OLD + "a", "http://new.example/b"),
+    ("/a /b # note", "/a?x", "/b?x"),
+    ("# /a /b", "/a", None),
+])
 def test_the_keys_of_a_rewrite_map_are_paths(line: str, url: str, expected: str | None) -> None:
     given = rules(line + "\n/q /r\n", "moved.txt")
     assert given.sets[0].format == "rewritemap"

@@ -65,54 +65,48 @@ def test_a_row_moves_a_url(rows: str, urls: dict[str, str | int | None]) -> None
     assert {url: lead(given, url) for url in urls} == urls
 
 
-@pytest.mark.parametrize(
-    ("row", "reason"),
-    [
-        ("a.html,/b", "'a.html' is neither a URL nor a path that begins with /"),
-        ("mailto:x@y,/b", "'mailto:x@y' is no http or https URL"),
-        ("http://[,/b", "'http://[' is no http or https URL"),
-        ("/a", "it has no target"),
-        ("/a,javascript:x", "the target 'javascript:x' is neither an http URL nor a path that begins with /"),
-        ("/a,http://[", "the target 'http://[' is no URL"),
-        ("/a,/b,soon", "'soon' is neither a status nor one of exact, prefix, regex"),
-        ("/a?b,/c,prefix", "a prefix has no query"),
-        ("/(a,/c,regex", "the regular expression cannot be used: missing ): ^(?:/(a)$"),
-        (r"/(?!a).*,/c,regex", "the regular expression cannot be used: look-ahead cannot be matched in linear time"),
-        (r"/(a)\1,/c,regex", "the regular expression cannot be used: a back-reference cannot be matched in linear time"),
-        (r"/(a),/\2,regex", r"the target names a group that is not there: \2"),
-        (r"/(a),/\g<no>,regex", r"the target names a group that is not there: \g<no>"),
-        ("/a,", "it has no target"),
-        ("/a/*/b,/c", "* is read only at the end of a path"),
-        ("/a?x=*,/c", "* is read only at the end of a path"),
-        ("/a/*,/c,prefix", "its * is no wildcard, and no URL has it"),
-        ('"/a, /b",/c', "it has more than one old URL: give each a row of its own"),
-        ('"http://old.example/a;http://old.example/b",/c', "it has more than one old URL: give each a row of its own"),
-        ("/a,/c /d", "it has more than one new URL: give each a row of its own"),
-    ],
-)
+@pytest.mark.parametrize(("row", "reason"), [
+    ("a.html,/b", "'a.html' is neither a URL nor a path that begins with /"),
+    ("mailto:x@y,/b", "'mailto:x@y' is no http or https URL"),
+    ("http://[,/b", "'http://[' is no http or https URL"),
+    ("/a", "it has no target"),
+    ("/a,javascript:x", "the target 'javascript:x' is neither an http URL nor a path that begins with /"),
+    ("/a,http://[", "the target 'http://[' is no URL"),
+    ("/a,/b,soon", "'soon' is neither a status nor one of exact, prefix, regex"),
+    ("/a?b,/c,prefix", "a prefix has no query"),
+    ("/(a,/c,regex", "the regular expression cannot be used: missing ): ^(?:/(a)$"),
+    (r"/(?!a).*,/c,regex", "the regular expression cannot be used: look-ahead cannot be matched in linear time"),
+    (r"/(a)\1,/c,regex", "the regular expression cannot be used: a back-reference cannot be matched in linear time"),
+    (r"/(a),/\2,regex", r"the target names a group that is not there: \2"),
+    (r"/(a),/\g<no>,regex", r"the target names a group that is not there: \g<no>"),
+    ("/a,", "it has no target"),
+    ("/a/*/b,/c", "* is read only at the end of a path"),
+    ("/a?x=*,/c", "* is read only at the end of a path"),
+    ("/a/*,/c,prefix", "its * is no wildcard, and no URL has it"),
+    ('"/a, /b",/c', "it has more than one old URL: give each a row of its own"),
+    ('"http://old.example/a;http://old.example/b",/c', "it has more than one old URL: give each a row of its own"),
+    ("/a,/c /d", "it has more than one new URL: give each a row of its own"),
+])
 def test_a_row_that_cannot_be_read_is_named_and_the_others_hold(row: str, reason: str) -> None:
     given = rules(f"/x,/y\n{row}\n/z,/w\n", "map.csv")
     assert problems(given) == [(2, reason)]
     assert (lead(given, "/x"), lead(given, "/z")) == ("/y", "/w")
 
 
-@pytest.mark.parametrize(
-    ("data", "line"),
-    [
-        (b"old,new\n/a,/b\n", 2),
-        (b"From URL;To URL\r\n/a;/b\r\n", 2),
-        (b"/a\t/b\n", 1),
-        ("\ufeff/a,/b\n".encode(), 1),
-        ("/a,/b\n".encode("utf-16"), 1),
-        ("/a;/b\r\n".encode("utf-16-le"), 1),
-        ("/a,/b\n".encode("utf-16-be"), 1),
-        (b"# note\n\n/a,/b,,\n", 3),
-        (b'"/a","/b"\r/c,/d\r', 1),
-        (b'/a,/b\n"/x;y;z","/c;d;e"\n', 1),
-        (b"# a;b;c;d\n/a,/b\n", 2),
-        (b"\t # a;b;c;d\r/a,/b\r", 2),
-    ],
-)
+@pytest.mark.parametrize(("data", "line"), [
+    (b"old,new\n/a,/b\n", 2),
+    (b"From URL;To URL\r\n/a;/b\r\n", 2),
+    (b"/a\t/b\n", 1),
+    ("\ufeff/a,/b\n".encode(), 1),
+    ("/a,/b\n".encode("utf-16"), 1),
+    ("/a;/b\r\n".encode("utf-16-le"), 1),
+    ("/a,/b\n".encode("utf-16-be"), 1),
+    (b"# note\n\n/a,/b,,\n", 3),
+    (b'"/a","/b"\r/c,/d\r', 1),
+    (b'/a,/b\n"/x;y;z","/c;d;e"\n', 1),
+    (b"# a;b;c;d\n/a,/b\n", 2),
+    (b"\t # a;b;c;d\r/a,/b\r", 2),
+])
 def test_the_separator_the_header_and_the_charset_are_recognised(data: bytes, line: int) -> None:
     given = rules(data, "map.csv")
     assert lead(given, "/a") == "/b"

@@ -86,30 +86,24 @@ def test_a_map_moves_a_url_and_its_line_is_the_rule(use: str) -> None:
     assert len(given.used) == 5
 
 
-@pytest.mark.parametrize(
-    ("use", "expected"),
-    [
-        ("if ($moved) { return 301 https://x.example$moved; }", "https://x.example/b"),
-        ("if ($moved) { return 301 $scheme://x.example/d${moved}$is_args$args; }", "https://x.example/d/b?q"),
-        ('if ($moved != "") { return 301 $moved; }', "/b"),
-        ("rewrite ^ /d$moved? permanent;", "/d/b"),
-    ],
-)
+@pytest.mark.parametrize(("use", "expected"), [
+    ("if ($moved) { return 301 https://x.example$moved; }", "https://x.example/b"),
+    ("if ($moved) { return 301 $scheme://x.example/d${moved}$is_args$args; }", "https://x.example/d/b?q"),
+    ('if ($moved != "") { return 301 $moved; }', "/b"),
+    ("rewrite ^ /d$moved? permanent;", "/d/b"),
+])
 def test_a_text_before_the_variable_of_a_map_is_a_part_of_each_target(use: str, expected: str) -> None:
     given = rules(f"{MAP} server {{ {use} }}", "site.conf")
     assert (problems(given), lead(given, "/a?q"), lead(given, "/none")) == ([], expected, None)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "server { location = /p?x { return 301 /b; } }",
-        r"server { location ~ ^/p\?x { return 301 /b; } }",
-        r"server { rewrite ^/p\?x=(\d+)$ /b permanent; }",
-        "map $uri $m { /p?x /b; }\nserver { return 301 $m; }",
-        r"map $uri $m { ~^/p\?x /b; }",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "server { location = /p?x { return 301 /b; } }",
+    r"server { location ~ ^/p\?x { return 301 /b; } }",
+    r"server { rewrite ^/p\?x=(\d+)$ /b permanent; }",
+    "map $uri $m { /p?x /b; }\nserver { return 301 $m; }",
+    r"map $uri $m { ~^/p\?x /b; }",
+])
 def test_what_needs_a_query_in_a_path_never_applies(text: str) -> None:
     given = rules(text, "site.conf")
     assert [problem for _, problem in problems(given)] == ["it never applies: it compares the path, which has no query"]
@@ -154,36 +148,33 @@ IF = "of conditions only `$request_uri = TEXT`, `!-e $request_filename` and the 
 INTERNAL = "it changes the path inside the server, which is not followed"
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "reason"),
-    [
-        ("include more.conf;", 2, "the file that it includes is not read: give it as a map of its own"),
-        ("return 301;", 2, "return with status 301 needs a URL"),
-        ("return;", 2, "return has a status, a URL, or both"),
-        ("return 200 ok;", 2, "return with status 200 sends a text, not a file"),
-        ("return 301 /$cookie_x;", 2, "the value of $cookie_x cannot be known"),
-        (f"location ~ ^/a(b)$ {{ return 301 /${{{'1' * 5000}}}; }}", 2, f"the value of ${'1' * 60} cannot be known"),
-        ("rewrite ^/a;", 2, "rewrite has a regular expression, a replacement, and perhaps a flag"),
-        ("rewrite ^/(a /b permanent;", 2, "the regular expression cannot be used: missing ): ^/(a"),
-        ("rewrite ^/a /b soon;", 2, "'soon' is no flag of rewrite"),
-        ("rewrite ^/a(?!b) /b permanent;", 2, "the regular expression cannot be used: look-ahead cannot be matched in linear time"),
-        ("if $x { return 301 /b; }", 2, "the condition of an if is in parentheses"),
-        ("if ($http_cookie ~ x) {\n return 301 /b; }", 2, IF),
-        ("if ($host = new.example) { return 301 /b; }", 2, IF),
-        ("if (-f $document_root/x) { rewrite ^ /b permanent; }", 2, IF),
-        ("rewrite ^/a /b;", 2, INTERNAL),
-        ("rewrite ^/a /b last;", 2, INTERNAL),
-        ("location /a { rewrite ^ /b break; }", 2, INTERNAL),
-        ("break; rewrite ^/z$ /q permanent;", 2, "it never applies: break comes first"),
-        ("rewrite ^/a https://x.example$request_uri permanent;", 2, "$request_uri has a query, which is read at the end of a target without another one"),
-        ("location x /a { }", 2, "'x' is no modifier of a location"),
-        ("location ~ ( {\n return 301 /b; }", 2, "the regular expression cannot be used: missing ): ("),
-        ("location /a/ { location ~ b { return 301 /c; } }", 2, "a location with a regular expression inside of another location is not read"),
-        ("location ^~ /a { return 301 /b; } location /ab { } location ~ c { }", 2, "a longer prefix without ^~ is inside of it"),
-        ("location / { try_files $uri $uri/ /app.html; }", 2, "what it sends depends on files, which is not followed"),
-        ("error_page 404 =301 /b;", 2, "what it sends depends on what is missing, which is not followed"),
-    ],
-)
+@pytest.mark.parametrize(("text", "line", "reason"), [
+    ("include more.conf;", 2, "the file that it includes is not read: give it as a map of its own"),
+    ("return 301;", 2, "return with status 301 needs a URL"),
+    ("return;", 2, "return has a status, a URL, or both"),
+    ("return 200 ok;", 2, "return with status 200 sends a text, not a file"),
+    ("return 301 /$cookie_x;", 2, "the value of $cookie_x cannot be known"),
+    (f"location ~ ^/a(b)$ {{ return 301 /${{{'1' * 5000}}}; }}", 2, f"the value of ${'1' * 60} cannot be known"),
+    ("rewrite ^/a;", 2, "rewrite has a regular expression, a replacement, and perhaps a flag"),
+    ("rewrite ^/(a /b permanent;", 2, "the regular expression cannot be used: missing ): ^/(a"),
+    ("rewrite ^/a /b soon;", 2, "'soon' is no flag of rewrite"),
+    ("rewrite ^/a(?!b) /b permanent;", 2, "the regular expression cannot be used: look-ahead cannot be matched in linear time"),
+    ("if $x { return 301 /b; }", 2, "the condition of an if is in parentheses"),
+    ("if ($http_cookie ~ x) {\n return 301 /b; }", 2, IF),
+    ("if ($host = new.example) { return 301 /b; }", 2, IF),
+    ("if (-f $document_root/x) { rewrite ^ /b permanent; }", 2, IF),
+    ("rewrite ^/a /b;", 2, INTERNAL),
+    ("rewrite ^/a /b last;", 2, INTERNAL),
+    ("location /a { rewrite ^ /b break; }", 2, INTERNAL),
+    ("break; rewrite ^/z$ /q permanent;", 2, "it never applies: break comes first"),
+    ("rewrite ^/a https://x.example$request_uri permanent;", 2, "$request_uri has a query, which is read at the end of a target without another one"),
+    ("location x /a { }", 2, "'x' is no modifier of a location"),
+    ("location ~ ( {\n return 301 /b; }", 2, "the regular expression cannot be used: missing ): ("),
+    ("location /a/ { location ~ b { return 301 /c; } }", 2, "a location with a regular expression inside of another location is not read"),
+    ("location ^~ /a { return 301 /b; } location /ab { } location ~ c { }", 2, "a longer prefix without ^~ is inside of it"),
+    ("location / { try_files $uri $uri/ /app.html; }", 2, "what it sends depends on files, which is not followed"),
+    ("error_page 404 =301 /b;", 2, "what it sends depends on what is missing, which is not followed"),
+])
 def test_a_directive_that_cannot_be_read_is_named_and_the_others_hold(text: str, line: int, reason: str) -> None:
     given = rules(f"server {{ location = /x {{ return 301 /y; }}\n{text}\nlocation = /z {{ return 301 /w; }} }}", "site.conf")
     assert problems(given) == [(line, reason)]
@@ -196,20 +187,17 @@ def test_a_variable_that_is_set_is_named_with_what_uses_it() -> None:
     assert lead(given, "/a") is None
 
 
-@pytest.mark.parametrize(
-    ("text", "sure"),
-    [
-        ("location /q { return 301 /r; }", True),
-        ("if ($http_cookie ~ x) { return 301 /b; }", False),
-        ("rewrite ^/z /b last;", False),
-        ("rewrite ^/q /b last;", True),
-        ("rewrite ^/z(?=x) /b permanent;", False),
-        ("location /q { if ($http_cookie ~ x) { return 301 /b; } }", True),
-        ("location / { try_files $uri /app.html; }", True),
-        ("location /q { try_files $uri /app.html; }", True),
-        ("include more.conf;", False),
-    ],
-)
+@pytest.mark.parametrize(("text", "sure"), [
+    ("location /q { return 301 /r; }", True),
+    ("if ($http_cookie ~ x) { return 301 /b; }", False),
+    ("rewrite ^/z /b last;", False),
+    ("rewrite ^/q /b last;", True),
+    ("rewrite ^/z(?=x) /b permanent;", False),
+    ("location /q { if ($http_cookie ~ x) { return 301 /b; } }", True),
+    ("location / { try_files $uri /app.html; }", True),
+    ("location /q { try_files $uri /app.html; }", True),
+    ("include more.conf;", False),
+])
 def test_an_answer_that_an_unread_directive_may_change_is_not_sure(text: str, sure: bool) -> None:
     given = rules(f"server {{ {text}\nlocation = /z {{ return 301 /w; }} }}", "site.conf")
     given.exists = {NEW + "w"}.__contains__
@@ -217,18 +205,15 @@ def test_an_answer_that_an_unread_directive_may_change_is_not_sure(text: str, su
     assert (found.final, found.is_sure) == (NEW + "w", sure)
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "reason"),
-    [
-        ("map $uri $n {\n/a;\n/b /c; }", 2, "a line of a map has a text and a value"),
-        ("map $uri $n {\ninclude x;\n/b /c; }", 2, "the file that it includes is not read: give it as a map of its own"),
-        ("map $uri $n {\n~( /x;\n/b /c; }", 2, "the regular expression cannot be used: missing ): ("),
-        ("map $uri { /a /c; }\nmap $uri $n { /b /c; }", 1, "a map has a source, a variable and a block"),
-        ("map $cookie_x $m { x /c; }\nmap $uri $n { /b /c; }", 1, "it looks up $cookie_x, which is not the path"),
-        ("map $uri $n { /b /c; }\nlocation /a { return 301 /b }", 2, "it does not end with ;"),
-        ("map $uri $n { /b /c; }\nreturn 301 /b", 2, "it does not end with ;"),
-    ],
-)
+@pytest.mark.parametrize(("text", "line", "reason"), [
+    ("map $uri $n {\n/a;\n/b /c; }", 2, "a line of a map has a text and a value"),
+    ("map $uri $n {\ninclude x;\n/b /c; }", 2, "the file that it includes is not read: give it as a map of its own"),
+    ("map $uri $n {\n~( /x;\n/b /c; }", 2, "the regular expression cannot be used: missing ): ("),
+    ("map $uri { /a /c; }\nmap $uri $n { /b /c; }", 1, "a map has a source, a variable and a block"),
+    ("map $cookie_x $m { x /c; }\nmap $uri $n { /b /c; }", 1, "it looks up $cookie_x, which is not the path"),
+    ("map $uri $n { /b /c; }\nlocation /a { return 301 /b }", 2, "it does not end with ;"),
+    ("map $uri $n { /b /c; }\nreturn 301 /b", 2, "it does not end with ;"),
+])
 def test_a_line_of_a_map_that_cannot_be_read_is_named(text: str, line: int, reason: str) -> None:
     given = rules(text, "site.conf", form="nginx")
     assert problems(given) == [(line, reason)]

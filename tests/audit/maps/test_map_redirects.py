@@ -33,20 +33,17 @@ def test_a_line_of_netlify_moves_a_url(line: str, urls: dict[str, str | int | No
     assert {url: lead(given, url) for url in urls} == urls
 
 
-@pytest.mark.parametrize(
-    ("line", "reason"),
-    [
-        ("/a", "it has no target"),
-        ("/a /b Country=de", "it depends on the country of the visitor, which cannot be known"),
-        ("/a /b 302 Language=de", "it depends on the language of the visitor, which cannot be known"),
-        ("/a /b soon", "'soon' is neither a status nor a condition"),
-        ("/a/*/b /c", "Netlify knows * only at the end of a path"),
-        ("/a?x=1 /c", "it matches no query: write parameters behind the path"),
-        ("a /c", "'a' is neither a URL nor a path that begins with /"),
-        ("/a c", "the target 'c' is neither an http URL nor a path that begins with /"),
-        ("/go/* :splat", "the old URL, not the rule, would choose the host of its target"),
-    ],
-)
+@pytest.mark.parametrize(("line", "reason"), [
+    ("/a", "it has no target"),
+    ("/a /b Country=de", "it depends on the country of the visitor, which cannot be known"),
+    ("/a /b 302 Language=de", "it depends on the language of the visitor, which cannot be known"),
+    ("/a /b soon", "'soon' is neither a status nor a condition"),
+    ("/a/*/b /c", "Netlify knows * only at the end of a path"),
+    ("/a?x=1 /c", "it matches no query: write parameters behind the path"),
+    ("a /c", "'a' is neither a URL nor a path that begins with /"),
+    ("/a c", "the target 'c' is neither an http URL nor a path that begins with /"),
+    ("/go/* :splat", "the old URL, not the rule, would choose the host of its target"),
+])
 def test_a_line_of_netlify_that_cannot_be_read_is_named(line: str, reason: str) -> None:
     given = rules(f"# rules\n{line}\n/z /w\n", "_redirects")
     assert problems(given) == [(2, reason)]
@@ -80,20 +77,17 @@ def test_a_line_of_cloudflare_moves_a_url_even_where_a_file_is(line: str, urls: 
     assert {url: lead(given, url, ["/a", "/a/x"]) for url in urls} == urls
 
 
-@pytest.mark.parametrize(
-    ("line", "reason"),
-    [
-        ("/a", "a rule has a source, a target, and perhaps a status"),
-        ("/a /b 301 x", "a rule has a source, a target, and perhaps a status"),
-        ("/a /b 410", "'410' is no status that Cloudflare knows"),
-        ("/a /b 301!", "'301!' is no status that Cloudflare knows"),
-        ("http://old.example/a /b", "Cloudflare has no rules for other hosts"),
-        ("/a https://x.example/ 200", "Cloudflare sends other content only from the site itself"),
-        ("/*/* /b", "it has more than one *"),
-        ("/a?b=1 /b", "it matches no query"),
-        (f"/{'a' * 1000} /b", "it has more than 1000 characters"),
-    ],
-)
+@pytest.mark.parametrize(("line", "reason"), [
+    ("/a", "a rule has a source, a target, and perhaps a status"),
+    ("/a /b 301 x", "a rule has a source, a target, and perhaps a status"),
+    ("/a /b 410", "'410' is no status that Cloudflare knows"),
+    ("/a /b 301!", "'301!' is no status that Cloudflare knows"),
+    ("http://old.example/a /b", "Cloudflare has no rules for other hosts"),
+    ("/a https://x.example/ 200", "Cloudflare sends other content only from the site itself"),
+    ("/*/* /b", "it has more than one *"),
+    ("/a?b=1 /b", "it matches no query"),
+    (f"/{'a' * 1000} /b", "it has more than 1000 characters"),
+])
 def test_a_line_that_cloudflare_ignores_is_named(line: str, reason: str) -> None:
     assert problems(rules(line, "_redirects", form="cloudflare")) == [(1, reason)]
 

@@ -37,15 +37,12 @@ def test_a_fragment_of_a_later_rule_counts_and_one_of_an_earlier_goes_along() ->
     assert rules("/a,/b#one\n/b,/c\n", "map.csv").chain(NEW + "a#mine").final == NEW + "c#one"
 
 
-@pytest.mark.parametrize(
-    ("text", "url", "hops", "lines"),
-    [
-        ("/self,/self", "self", 1, [1]),
-        ("/l1,/l2\n/l2,/l1", "l1", 2, [1, 2]),
-        ("/l1,/l2\n/l2,/l1", "l2", 2, [2, 1]),
-        ("/in,/l1\n/l1,/l2\n/l2,/l1", "in", 3, [1, 2, 3]),
-    ],
-)
+@pytest.mark.parametrize(("text", "url", "hops", "lines"), [
+    ("/self,/self", "self", 1, [1]),
+    ("/l1,/l2\n/l2,/l1", "l1", 2, [1, 2]),
+    ("/l1,/l2\n/l2,/l1", "l2", 2, [2, 1]),
+    ("/in,/l1\n/l1,/l2\n/l2,/l1", "in", 3, [1, 2, 3]),
+])
 def test_a_circle_is_a_loop_with_its_steps(text: str, url: str, hops: int, lines: list[int]) -> None:
     assert lead(rules(r"/(.*),/x/\1,regex", "map.csv"), "/a") == "loop", "a target that grows without end"
     assert lead(rules("Redirect 301 / /docs/\n", ".htaccess"), "/y") == "loop", "a rule for all URLs"
@@ -78,19 +75,16 @@ def test_a_target_that_is_no_url_leads_nowhere() -> None:
     assert (found.final, found.hops, found.status) == (None, 0, 302)
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "end"),
-    [
-        (".htaccess", "Redirect 301 / https://new.example/\n", "/x"),
-        (".htaccess", "Redirect 301 / https://new.example/docs/\n", "/docs/x"),
-        (".htaccess", "RewriteRule ^(.*)$ https://new.example/$1 [R=301,L]\n", "/x"),
-        (".htaccess", "RewriteRule ^ https://new.example%{REQUEST_URI} [R=301,L]\n", "/x"),
-        ("x.conf", "return 301 https://new.example$request_uri;\n", "/x"),
-        ("x.conf", "rewrite ^(.*)$ https://new.example/a$1 permanent;\n", "/a/x"),
-        ("_redirects", "/* https://new.example/:splat 301!\n", "/x"),
-        ("map.csv", "/,https://new.example/,301!,prefix\n", "/x"),
-    ],
-)
+@pytest.mark.parametrize(("name", "text", "end"), [
+    (".htaccess", "Redirect 301 / https://new.example/\n", "/x"),
+    (".htaccess", "Redirect 301 / https://new.example/docs/\n", "/docs/x"),
+    (".htaccess", "RewriteRule ^(.*)$ https://new.example/$1 [R=301,L]\n", "/x"),
+    (".htaccess", "RewriteRule ^ https://new.example%{REQUEST_URI} [R=301,L]\n", "/x"),
+    ("x.conf", "return 301 https://new.example$request_uri;\n", "/x"),
+    ("x.conf", "rewrite ^(.*)$ https://new.example/a$1 permanent;\n", "/a/x"),
+    ("_redirects", "/* https://new.example/:splat 301!\n", "/x"),
+    ("map.csv", "/,https://new.example/,301!,prefix\n", "/x"),
+])
 def test_a_rule_for_all_urls_to_the_new_host_is_one_of_the_old_host(name: str, text: str, end: str) -> None:
     given = rules(text, name)
     found = given.chain(OLD + "x")
@@ -100,18 +94,15 @@ def test_a_rule_for_all_urls_to_the_new_host_is_one_of_the_old_host(name: str, t
     assert same.chain(NEW + "y").loop
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "url", "counterpart"),
-    [
-        (OLD, NEW, OLD + "a?b", NEW + "a?b"),
-        (OLD, NEW, NEW + "a", NEW + "a"),
-        (OLD, NEW, "https://other.example/a", "https://other.example/a"),
-        (OLD, NEW, "mailto:x", "mailto:x"),
-        (OLD + "docs/", NEW + "manual/", OLD + "docs/a", NEW + "manual/a"),
-        (OLD + "docs/", NEW + "manual/", OLD + "a", NEW + "a"),
-        (None, NEW, OLD + "a", OLD + "a"),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "url", "counterpart"), [
+    (OLD, NEW, OLD + "a?b", NEW + "a?b"),
+    (OLD, NEW, NEW + "a", NEW + "a"),
+    (OLD, NEW, "https://other.example/a", "https://other.example/a"),
+    (OLD, NEW, "mailto:x", "mailto:x"),
+    (OLD + "docs/", NEW + "manual/", OLD + "docs/a", NEW + "manual/a"),
+    (OLD + "docs/", NEW + "manual/", OLD + "a", NEW + "a"),
+    (None, NEW, OLD + "a", OLD + "a"),
+])
 def test_the_counterpart_of_an_old_url_has_the_same_path_below_the_new_one(old: str | None, new: str, url: str, counterpart: str) -> None:
     assert maps.Rules([], old, new).counterpart(url) == counterpart
 

@@ -60,28 +60,25 @@ def test_a_map_in_its_own_form_keeps_all_that_is_no_chain(form: str, before: str
     assert written(back, form)[0] == text, "what was written is written again without a change"
 
 
-@pytest.mark.parametrize(
-    ("form", "text", "added"),
-    [
-        ("csv", "old,new\n/a,/b\n", "old,new\n/w,/n\n/a,/b\n"),
-        ("csv", "old,new,status\n/a,/b,302\n", "old,new,status\n/w,/n,301\n/a,/b,302\n"),
-        ("csv", "old\tnew\n/a\t/b\n", "old\tnew\n/w\t/n\n/a\t/b\n"),
-        ("csv", "/a,/b", "/w,/n\n/a,/b\n"),
-        ("csv", "old,new\r\n/a,/b\r\n", "old,new\r\n/w,/n\r\n/a,/b\r\n"),
-        ("csv", '# c\n"old","new"\n/a,/b\n', '# c\n"old","new"\n/w,/n\n/a,/b\n'),
-        ("csv", "\ufeffold;new\n/a;/b\n", "\ufeffold;new\n/w;/n\n/a;/b\n"),
-        ("csv", "old;new;\n/a;/b;\n", "old;new;\n/w;/n\n/a;/b;\n"),
-        ("csv", "# c\n;;\nold;new;;\n# d\n/a;/b\n", "# c\n;;\nold;new;;\n/w;/n\n# d\n/a;/b\n"),
-        ("csv", '"old\nURL","new\nURL"\n/a,/b\n', '"old\nURL","new\nURL"\n/w,/n\n/a,/b\n'),
-        ("csv", "old,new\r/a,/b\r", "old,new\r/w,/n\r/a,/b\r"),
-        ("csv", "old,new", "old,new\n/w,/n\n"),
-        ("csv", "# c\r\n# d", "# c\r\n# d\r\n/w,/n,301\r\n"),
-        ("netlify", "# c\r/a /b\r", "# c\r/w /n 301\r/a /b\r"),
-        ("netlify", "/a /b\r\n/c /d", "/w /n 301\r\n/a /b\r\n/c /d\r\n"),
-        ("netlify", "x, y\n/a /b\n", "/w /n 301\nx, y\n/a /b\n"),
-        ("netlify", "# \x0c\x85\u2028\n/a /b\n", "# \x0c\x85\u2028\n/w /n 301\n/a /b\n"),
-    ],
-)
+@pytest.mark.parametrize(("form", "text", "added"), [
+    ("csv", "old,new\n/a,/b\n", "old,new\n/w,/n\n/a,/b\n"),
+    ("csv", "old,new,status\n/a,/b,302\n", "old,new,status\n/w,/n,301\n/a,/b,302\n"),
+    ("csv", "old\tnew\n/a\t/b\n", "old\tnew\n/w\t/n\n/a\t/b\n"),
+    ("csv", "/a,/b", "/w,/n\n/a,/b\n"),
+    ("csv", "old,new\r\n/a,/b\r\n", "old,new\r\n/w,/n\r\n/a,/b\r\n"),
+    ("csv", '# c\n"old","new"\n/a,/b\n', '# c\n"old","new"\n/w,/n\n/a,/b\n'),
+    ("csv", "\ufeffold;new\n/a;/b\n", "\ufeffold;new\n/w;/n\n/a;/b\n"),
+    ("csv", "old;new;\n/a;/b;\n", "old;new;\n/w;/n\n/a;/b;\n"),
+    ("csv", "# c\n;;\nold;new;;\n# d\n/a;/b\n", "# c\n;;\nold;new;;\n/w;/n\n# d\n/a;/b\n"),
+    ("csv", '"old\nURL","new\nURL"\n/a,/b\n', '"old\nURL","new\nURL"\n/w,/n\n/a,/b\n'),
+    ("csv", "old,new\r/a,/b\r", "old,new\r/w,/n\r/a,/b\r"),
+    ("csv", "old,new", "old,new\n/w,/n\n"),
+    ("csv", "# c\r\n# d", "# c\r\n# d\r\n/w,/n,301\r\n"),
+    ("netlify", "# c\r/a /b\r", "# c\r/w /n 301\r/a /b\r"),
+    ("netlify", "/a /b\r\n/c /d", "/w /n 301\r\n/a /b\r\n/c /d\r\n"),
+    ("netlify", "x, y\n/a /b\n", "/w /n 301\nx, y\n/a /b\n"),
+    ("netlify", "# \x0c\x85\u2028\n/a /b\n", "# \x0c\x85\u2028\n/w /n 301\n/a /b\n"),
+])
 def test_rules_are_added_where_they_apply(form: str, text: str, added: str) -> None:
     made = rules(text, NAMES[form], form=form)
     new, back = written(made, form, (OLD + "w", NEW + "n"))
@@ -89,16 +86,13 @@ def test_rules_are_added_where_they_apply(form: str, text: str, added: str) -> N
     assert new == added
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "new"),
-    [
-        ("old;new\n/a;/b\n", "/c,/d\n", "old;new\n/a;/b\n/c;/d\n"),
-        ("/c,/d", "old;new\n/a;/b;302\n", "/c,/d\n/a,/b,302\n"),
-        ("# x\nold,new\n/a,/b\n", "# y\n/c,/d\n", "# x\nold,new\n/a,/b\n/c,/d\n"),
-        ('/a,/b\n"/z,/c\n', "/c,/d\n/e,/f\n", "/a,/b,301\n/c,/d,301\n/e,/f,301\n"),
-        ("old,new\r\n/a,/b\r\n", "\ufeffold,new\n/c,/d\n", "old,new\r\n/a,/b\r\n/c,/d\r\n"),
-    ],
-)
+@pytest.mark.parametrize(("first", "second", "new"), [
+    ("old;new\n/a;/b\n", "/c,/d\n", "old;new\n/a;/b\n/c;/d\n"),
+    ("/c,/d", "old;new\n/a;/b;302\n", "/c,/d\n/a,/b,302\n"),
+    ("# x\nold,new\n/a,/b\n", "# y\n/c,/d\n", "# x\nold,new\n/a,/b\n/c,/d\n"),
+    ('/a,/b\n"/z,/c\n', "/c,/d\n/e,/f\n", "/a,/b,301\n/c,/d,301\n/e,/f,301\n"),
+    ("old,new\r\n/a,/b\r\n", "\ufeffold,new\n/c,/d\n", "old,new\r\n/a,/b\r\n/c,/d\r\n"),
+])
 def test_several_tables_become_one_that_reads_as_they_do(first: str, second: str, new: str) -> None:
     text, back = written(rules(first, "map.csv", (second, "more.csv")), "csv")
     assert text == new
@@ -266,24 +260,21 @@ def test_the_suffix_of_a_file_says_its_form_otherwise_the_first_map() -> None:
         maps.written("s3", maps.Rules([], None, NEW))
 
 
-@pytest.mark.parametrize(
-    ("form", "expected", "folder"),
-    [
-        ("csv", "/a?b=1,/c,301", "/guide/,/docs/,301,prefix"),
-        ("netlify", "/a b=1 /c 301", "/guide/* /docs/:splat 301"),
-        ("cloudflare", None, "/guide/* /docs/:splat 301"),
-        (
-            "apache",
-            'RewriteCond %{QUERY_STRING} "^b=1$"\nRewriteRule "^/?a$" "/c" [R=301,L,QSD]',
-            'RewriteRule "^/?guide/((.*))$" "/docs/$1" [R=301,L]',
-        ),
-        (
-            "nginx",
-            'if ($request_uri = "/a?b=1") { return 301 "/c"; }',
-            'location ~ "^/guide/((.*))$" { rewrite "^/guide/((.*))$" "/docs/$1" permanent; }',
-        ),
-    ],
-)
+@pytest.mark.parametrize(("form", "expected", "folder"), [
+    ("csv", "/a?b=1,/c,301", "/guide/,/docs/,301,prefix"),
+    ("netlify", "/a b=1 /c 301", "/guide/* /docs/:splat 301"),
+    ("cloudflare", None, "/guide/* /docs/:splat 301"),
+    (
+        "apache",
+        'RewriteCond %{QUERY_STRING} "^b=1$"\nRewriteRule "^/?a$" "/c" [R=301,L,QSD]',
+        'RewriteRule "^/?guide/((.*))$" "/docs/$1" [R=301,L]',
+    ),
+    (
+        "nginx",
+        'if ($request_uri = "/a?b=1") { return 301 "/c"; }',
+        'location ~ "^/guide/((.*))$" { rewrite "^/guide/((.*))$" "/docs/$1" permanent; }',
+    ),
+])
 def test_the_rule_to_add_for_a_page_or_a_folder_is_a_text_in_the_form_of_the_map(
     form: str, expected: str | None, folder: str
 ) -> None:
