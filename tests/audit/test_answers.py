@@ -15,7 +15,8 @@ from tests.shapes import captures
 
 
 def record(url: str, status: int, location: str | None = None, body: bytes = b"") -> bytes:
-    return captures.page(url, body, status=status, date=None, **({"Location": location} if location else {}))
+    fields = {"Location": location} if location else {}
+    return captures.page(url, body, "text/html" if body else None, status=status, date=None, **fields)
 
 
 RECORDS = [record(f"{OLD}a", 302, f"{NEW}x"), record(f"{OLD}a", 301, f"{NEW}b"), record(f"{OLD}c", 200, "/no")]
