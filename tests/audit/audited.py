@@ -6,6 +6,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pytest
+
 from absolve.audit.verdicts import PAGE_VERDICTS
 from absolve.cli import main
 
@@ -91,3 +93,12 @@ def run(folder: Path, *arguments: object) -> Audit:
         tables = {name: [dict(row) for row in database.execute(f"SELECT * FROM {name}")] for name in names}  # noqa: S608 - its own names
     report.unlink()
     return Audit(status, tables)
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: object, status: int | None = None) -> tuple[str, str]:
+    """Return what an audit prints: standard output and standard error."""
+    capsys.readouterr()
+    done = main(["audit", *map(str, arguments)])
+    assert status is None or done == status
+    captured = capsys.readouterr()
+    return captured.out, captured.err

@@ -11,17 +11,14 @@ from absolve.cli import main
 from absolve.inventory import mentions
 
 
-@pytest.mark.parametrize(
-    ("options", "wanted"),
-    [
-        ((), {"gone/x.html", "gone.html"}),
-        (("--ignore", "/gone/"), {"gone.html"}),
-        (("--ignore", "^gone/ # not yet written"), {"gone.html"}),
-        (("--ignore", "^gone/x.html$ \t # padded"), {"gone.html"}),
-        (("--ignore", "example/gone"), set()),
-        (("--fragments", "all"), {"gone/x.html", "gone.html", "a.html#/route", "a.html#!x"}),
-    ],
-)
+@pytest.mark.parametrize(("options", "wanted"), [
+    ((), {"gone/x.html", "gone.html"}),
+    (("--ignore", "/gone/"), {"gone.html"}),
+    (("--ignore", "^gone/ # not yet written"), {"gone.html"}),
+    (("--ignore", "^gone/x.html$ \t # padded"), {"gone.html"}),
+    (("--ignore", "example/gone"), set()),
+    (("--fragments", "all"), {"gone/x.html", "gone.html", "a.html#/route", "a.html#!x"}),
+])
 def test_a_pattern_leaves_out_what_it_matches(tmp_path: Path, options: tuple[str, ...], wanted: set[str]) -> None:
     files = {"index.html": links("a.html#/route", "a.html#!x", "gone/x.html", "gone.html"), "a.html": page()}
     assert audited(tmp_path, files, *options).found.keys() == wanted
@@ -43,24 +40,21 @@ def test_a_wrong_pattern_is_a_usage_error(tmp_path: Path, pattern: str) -> None:
     assert main(["audit", f"{tmp_path}/new", "--ignore", pattern]) == 2
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("<p><a data-absolve-ignore href=x>t</a></p>", ["<a data-absolve-ignore href=x>t</a>"]),
-        ('<div DATA-absolve-ignore="a > b"><div></div>x</div>y', ['<div DATA-absolve-ignore="a > b"><div></div>x</div>']),
-        ("<img data-absolve-ignore src=x><img src=y>", ["<img data-absolve-ignore src=x>"]),
-        ("<nav data-absolve-ignore><!-- </nav> --><a>", ["<nav data-absolve-ignore><!-- </nav> --><a>"]),
-        ("<!-- <p data-absolve-ignore> --><p>", []),
-        ('<script>"<p data-absolve-ignore>"</script><a href=gone>', []),
-        ("<textarea><p data-absolve-ignore></textarea><a href=gone>", []),
-        ('<p title="data-absolve-ignore"><a href=gone>', []),
-        ('<p data-absolve-ignore><script>"</p>"</script></p>y', ['<p data-absolve-ignore><script>"</p>"</script></p>']),
-        ("<svg><image data-absolve-ignore href=x /><image href=y /></svg>", ["<image data-absolve-ignore href=x />"]),
-        ("<script data-absolve-ignore>x</script>y", ["<script data-absolve-ignore>x</script>"]),
-        ("<p data-absolve-ignore>x</p y", ["<p data-absolve-ignore>x</p y"]),
-        ("<p data-absolve-ignore><!-- > --><img data-absolve-ignore></P >y", ["<p data-absolve-ignore><!-- > --><img data-absolve-ignore></P >"]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "expected"), [
+    ("<p><a data-absolve-ignore href=x>t</a></p>", ["<a data-absolve-ignore href=x>t</a>"]),
+    ('<div DATA-absolve-ignore="a > b"><div></div>x</div>y', ['<div DATA-absolve-ignore="a > b"><div></div>x</div>']),
+    ("<img data-absolve-ignore src=x><img src=y>", ["<img data-absolve-ignore src=x>"]),
+    ("<nav data-absolve-ignore><!-- </nav> --><a>", ["<nav data-absolve-ignore><!-- </nav> --><a>"]),
+    ("<!-- <p data-absolve-ignore> --><p>", []),
+    ('<script>"<p data-absolve-ignore>"</script><a href=gone>', []),
+    ("<textarea><p data-absolve-ignore></textarea><a href=gone>", []),
+    ('<p title="data-absolve-ignore"><a href=gone>', []),
+    ('<p data-absolve-ignore><script>"</p>"</script></p>y', ['<p data-absolve-ignore><script>"</p>"</script></p>']),
+    ("<svg><image data-absolve-ignore href=x /><image href=y /></svg>", ["<image data-absolve-ignore href=x />"]),
+    ("<script data-absolve-ignore>x</script>y", ["<script data-absolve-ignore>x</script>"]),
+    ("<p data-absolve-ignore>x</p y", ["<p data-absolve-ignore>x</p y"]),
+    ("<p data-absolve-ignore><!-- > --><img data-absolve-ignore></P >y", ["<p data-absolve-ignore><!-- > --><img data-absolve-ignore></P >"]),
+])
 def test_an_element_with_the_attribute_is_accepted_as_a_whole(text: str, expected: list[str]) -> None:
     assert [text[start:end] for start, end in regions(text.encode())] == expected
 
@@ -88,18 +82,15 @@ def test_mentions_of_the_old_host_are_counted_apart_from_links(tmp_path: Path) -
     assert found == [("CNAME", "text"), ("a.css", "style"), ("index.html", "text"), ("index.html", "script"), *[("index.html", "attribute")] * 2]
 
 
-@pytest.mark.parametrize(
-    ("text", "charset", "expected"),
-    [
-        (b"old.example\n old.example old.example", "utf-8", [1, 2, 14]),
-        ("é old.example é old.example".encode(), None, [3, 17]),
-        ("é old.example é old.example".encode(), "windows-874", [4, 19]),
-        (b"\xe3\x81old.example \xe3\x81\x82old.example", "utf-8", [2, 15]),
-        ("あ old.example あ old.example".encode("cp932"), "shift_jis", [3, 17]),
-        (b"\x81\nold.example", "shift_jis", [1]),
-        ("é old.example".encode(), "no-charset", [3]),
-    ],
-)
+@pytest.mark.parametrize(("text", "charset", "expected"), [
+    (b"old.example\n old.example old.example", "utf-8", [1, 2, 14]),
+    ("é old.example é old.example".encode(), None, [3, 17]),
+    ("é old.example é old.example".encode(), "windows-874", [4, 19]),
+    (b"\xe3\x81old.example \xe3\x81\x82old.example", "utf-8", [2, 15]),
+    ("あ old.example あ old.example".encode("cp932"), "shift_jis", [3, 17]),
+    (b"\x81\nold.example", "shift_jis", [1]),
+    ("é old.example".encode(), "no-charset", [3]),
+])
 def test_the_columns_of_mentions_are_in_characters(text: bytes, charset: str | None, expected: list[int]) -> None:
     assert columns(text, charset) == expected
 

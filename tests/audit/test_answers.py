@@ -5,21 +5,21 @@ import json
 from pathlib import Path
 
 import pytest
-from audited import NEW, OLD, audited, links, page, run, written
+from audited import NEW, OLD, audited, links, page, printed, run, written
 
 from absolve.audit import answers
 from absolve.cli import main
 from absolve.core.errors import UsageError
 from absolve.document.settings import Settings
+from tests.shapes import captures
 
 
-def record(url: str, head: str) -> bytes:
-    block = f"{head}\r\n\r\n".encode()
-    fields = f"WARC-Type: response\r\nWARC-Target-URI: {url}\r\nContent-Type: application/http; msgtype=response\r\nContent-Length: {len(block)}"
-    return f"WARC/1.0\r\n{fields}\r\n\r\n".encode() + block + b"\r\n\r\n"
+def record(url: str, status: int, location: str | None = None, body: bytes = b"") -> bytes:
+    fields = {"Location": location} if location else {}
+    return captures.page(url, body, "text/html" if body else None, status=status, date=None, **fields)
 
 
-RECORDS = [record(f"{OLD}a", f"HTTP/1.1 302 Found\r\nLocation: {NEW}x"), record(f"{OLD}a", f"HTTP/1.1 301 Moved\r\nLocation: {NEW}b"), record(f"{OLD}c", "HTTP/1.1 200 OK\r\nLocation: /no")]
+RECORDS = [record(f"{OLD}a", 302, f"{NEW}x"), record(f"{OLD}a", 301, f"{NEW}b"), record(f"{OLD}c", 200, "/no")]
 ENTRY = {"request": {"method": "GET", "url": f"{OLD}a"}, "response": {"status": 301, "headers": [], "redirectURL": f"{NEW}b", "content": {"size": 0, "mimeType": ""}}}
 FILES: dict[str, tuple[bytes, list[tuple[str, str]]]] = {
     "a.warc": (b"".join(RECORDS), [("/a", f"{NEW}b")]),
@@ -49,8 +49,8 @@ def test_relative_redirects_in_a_row_take_linear_memory(head: bytes, line: bytes
 
 def test_the_place_of_a_recorded_redirect_is_its_url(tmp_path: Path) -> None:
     """The file may be a temporary one, as of a crawl or of --live; two captures of a page are one page."""
-    page_ = record(f"{NEW}", "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<a href=/old>o</a>")
-    data = page_ + page_ + record(f"{NEW}old", "HTTP/1.1 301 Moved\r\nLocation: /") + RECORDS[0]
+    page_ = record(NEW, 200, body=b"<a href=/old>o</a>")
+    data = page_ + page_ + record(f"{NEW}old", 301, "/") + RECORDS[0]
     (tmp_path / "a.warc").write_bytes(data)
     causes = [row for row in run(tmp_path, tmp_path / "a.warc", "--url", NEW).causes if row["verdict"] == "redirected"]
     assert [(row["rule"], row["pages"]) for row in causes] == [(f"{NEW}old:2", 1)]
@@ -59,12 +59,6 @@ def test_the_place_of_a_recorded_redirect_is_its_url(tmp_path: Path) -> None:
 def test_answers_without_a_redirect_are_no_map() -> None:
     with pytest.raises(UsageError, match="no redirect of a known URL"):
         answers.read("a.txt", b"HTTP/1.1 200 OK\r\n\r\n", Settings())
-
-
-def test_an_old_site_of_redirects_alone_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    root = written(tmp_path, {"new/index.html": links("/"), "a.warc": RECORDS[0]})
-    assert main(["audit", str(root / "new"), "--url", NEW, "--old", str(root / "a.warc"), "--old-url", OLD]) == 2
-    assert "no URL of the old site" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("name", "text"), [("_redirects", "/a /b/ 301\n"), (".htaccess", "Redirect 301 /a /b/\n"), ("netlify.toml", '[[redirects]]\nfrom = "/a"\nto = "/b/"\n'), ("vercel.json", '{"redirects": [{"source": "/a", "destination": "/b/"}]}')])
@@ -77,37 +71,36 @@ def test_the_redirects_of_the_folder_are_read_with_a_line_that_names_them(tmp_pa
     assert "rules" not in {table for table, rows in run(tmp_path, root, "--url", NEW, "--exclude", name).tables.items() if rows}
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "line"), [("vercel.json", '{"redirects": [\n', 2), ("netlify.toml", "[[redirects]\n", 1), ("_redirects", "<!DOCTYPE html>", 1), ("web.config", "<configuration>\n<a>", 2)]
-)
-def test_a_file_of_the_folder_that_cannot_be_read_is_a_failure(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, text: str, line: int
+OWN: dict[int, dict[str, list[str]]] = {  # exit status -> files of the folder
+    0: {  # no redirects
+        "vercel.json": ['{"cleanUrls": true}', "{}"], "netlify.toml": ["[build]\ncommand = 'x'\n"], "_redirects": ["# none\n"],
+        "web.config": ["<configuration><system.webServer/></configuration>"], "staticwebapp.config.json": ["{}"], ".htaccess": [""],
+    },
+    1: {  # rules that cannot be read
+        "netlify.toml": ['[[redirects]]\nfrom = "/a"\nto = "/b"\nconditions = {Country = ["de"]}\n'],
+        ".htaccess": ["RewriteRule ^(+ /x [R]\n"],
+        "vercel.json": ['{"redirects": [{"source": "/a", "destination": "/b", "has": [{"type": "header", "key": "x"}]}]}'],
+    },
+    3: {  # that are no such files, with the line of the fault
+        "vercel.json": ['{"redirects": [\n', "2"], "netlify.toml": ["[[redirects]\n", "1"], "_redirects": ["<!DOCTYPE html>", "1"],
+        "web.config": ["<configuration>\n<a>", "2"],
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("status", OWN)
+def test_a_file_of_the_folder_is_read_or_a_finding_or_a_failure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], status: int
 ) -> None:
-    root = written(tmp_path, {"index.html": links("/"), name: text})
-    assert main(["audit", str(root), "--url", NEW]) == 3
-    assert f"{root / name}:{line}: map: " in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("netlify.toml", '[[redirects]]\nfrom = "/a"\nto = "/b"\nconditions = {Country = ["de"]}\n'),
-        (".htaccess", "RewriteRule ^(+ /x [R]\n"),
-        ("vercel.json", '{"redirects": [{"source": "/a", "destination": "/b", "has": [{"type": "header", "key": "x"}]}]}'),
-    ],
-)
-def test_a_file_of_the_folder_without_a_rule_that_can_be_read_has_unread_rules(tmp_path: Path, name: str, text: str) -> None:
-    found = audited(tmp_path, {"index.html": links("/"), name: text})
-    assert (found.status, [row["problem"] is not None for row in found.tables["rules"]]) == (1, [True])
-
-
-@pytest.mark.parametrize(
-    ("name", "text"), [("vercel.json", '{"cleanUrls": true}'), ("netlify.toml", "[build]\ncommand = 'x'\n"), ("_redirects", "# none\n"), ("web.config", "<configuration><system.webServer/></configuration>"), ("staticwebapp.config.json", "{}"), (".htaccess", ""), ("vercel.json", "{}")]
-)
-def test_a_file_of_the_folder_without_redirects_is_no_fault(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, text: str) -> None:
-    root = written(tmp_path, {"index.html": links("/"), name: text})
-    assert main(["audit", str(root), "--url", NEW]) == 0
-    assert name not in capsys.readouterr().err
+    for name, (text, *more) in OWN[status].items():
+        lines = more if status == 3 else ["", *[""] * len(more)]
+        for content, line in zip([text] if status == 3 else [text, *more], lines, strict=True):
+            root = written(tmp_path / name, {"index.html": links("/"), name: content})
+            _, err = printed(capsys, root, "--url", NEW, status=status)
+            assert status != 0 or str(root / name) not in err
+            assert status != 3 or f"{root / name}:{line}: map: " in err
+            if status == 1:
+                assert [row["problem"] is not None for row in run(tmp_path, root, "--url", NEW).tables["rules"]] == [True]
 
 
 @pytest.mark.parametrize(("name", "text", "server"), [("_redirects", "/a /b/ 301\n", "nginx"), (".htaccess", "Redirect 301 /a /b/\n", "netlify"), ("_redirects", "no rule\n", "netlify"), (".htaccess", "Options -Indexes\n", "apache")])

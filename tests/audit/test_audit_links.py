@@ -25,6 +25,66 @@ def test_a_site_in_which_all_is_well_has_no_finding(tmp_path: Path) -> None:
     assert (done.status, done.found, done.pages) == (0, {}, set())
 
 
+def moving_on(seconds: int, target: str = "") -> str:
+    return page(head=f'<meta http-equiv=refresh content="{seconds}{target and f"; url={target}"}">')
+
+
+OF_SERVER = "index=home.php,extension=php,case=ignore,query=exact"
+FOUND: dict[str, tuple[dict[str, str], list[str], dict[str, str]]] = {  # files, options, findings
+    "a link that only browsers lead elsewhere": (
+        {"d/index.html": links(r"\no", r"\a.html"), "a.html": page()}, [], {r"\no": "divergent"},
+    ),
+    "single rules of a server that are changed": (
+        {"index.html": links("d/", "a", "B.php", "c.html?x"), "d/home.php": page(), "a.php": page(), "b.php": page(), "c.html": page()},
+        ["--server", OF_SERVER], {"c.html?x": "broken"},
+    ),
+    "a page that a meta element moves on": (
+        {"index.html": links("a.html", "c.html", "b.html"), "a.html": moving_on(0, "/b.html"), "c.html": moving_on(300), "b.html": page()},
+        [], {"a.html": "redirected"},
+    ),
+    "a folder whose index moves on": (
+        {"index.html": links("d/", "d/index.html", "b.html"), "d/index.html": moving_on(30, "/b.html"), "b.html": page()},
+        [], {"d/": "redirected", "d/index.html": "redirected"},
+    ),
+    "a path outside of the site": (
+        {"index.html": links("../other/", "no.html")}, ["--url", f"{NEW}docs/"], {"no.html": "broken"},
+    ),
+    "a folder without a URL": (
+        {"index.html": links("/a.html", "no.html", "http://["), "a.html": page()}, [""], {"no.html": "broken", "http://[": "malformed"},
+    ),
+    "a place of a document in a page": (
+        {"index.html": page("<a href='#x'>x</a><iframe srcdoc='<p id=x>'></iframe>"), "a.md": "[x](#nope) [y](#y)\n\n# Y"},
+        [], {"#x": "fragment", "#nope": "fragment"},
+    ),
+    "places in what has none": ({"index.html": links("a.txt#no", "a.pdf#no"), "a.txt": "x", "a.pdf": "%PDF-1.4"}, [], {}),
+    "links below the old path of the same host": (
+        {"index.html": links("/v1/a.html", "/v1/kept.html", "/v2/no.html"), "v1/kept.html": page(), "a.html": page()},
+        ["--old-url", f"{NEW}v1/"], {"/v1/a.html": "leftover", "/v2/no.html": "broken"},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", FOUND)
+def test_the_findings_of_a_site_are_its_faults(tmp_path: Path, what: str) -> None:
+    files, options, findings = FOUND[what]
+    site = written(tmp_path / "new", files)
+    done = run(tmp_path, site, *([] if options == [""] else ["--url", NEW, *options]))
+    assert done.found == findings
+    fixes = {"a.html": "b.html", "/v1/a.html": "/a.html"}
+    assert all(done.link(one)["fix"] == fixes[one] for one in findings if one in fixes)
+
+
+@pytest.mark.parametrize(("reference", "files", "verdict", "suggestion"), [
+    ("ABOUT.html", {"About.html": page(), "about.html": page()}, "case", "About.html"),
+    ("#team", {"index.html": page('<p id=Team><a href="#team">t</a>')}, "fragment", "index.html#Team"),
+])
+def test_what_is_likely_is_suggested_and_not_written(
+    tmp_path: Path, reference: str, files: dict[str, str], verdict: str, suggestion: str
+) -> None:
+    row = audited(tmp_path, {"index.html": links(reference), **files}).link(reference)
+    assert (row["verdict"], row["fix"], row["suggestion"]) == (verdict, None, f"{NEW}{suggestion}")
+
+
 # The head and the body of a page, and its findings.
 PAGES: list[tuple[str, str, dict[str, str]]] = [
     ("", '<a href="http://[x">t</a>', {"http://[x": "malformed"}),
@@ -52,16 +112,13 @@ def test_a_link_has_the_verdict_of_a_browser(tmp_path: Path) -> None:
 TO_SHORTER = {"about.html": "redirected", "about.html?v=1": "redirected"}
 
 
-@pytest.mark.parametrize(
-    ("server", "wanted"),
-    [
-        ("plain", {"docs": "slash", "about": "broken", "about/": "broken", "ABOUT.html": "case"}),
-        ("nginx", {"docs": "slash", "about": "broken", "about/": "broken", "ABOUT.html": "case", "old/": "broken"}),
-        ("github-pages", {"docs": "slash", "about/": "slash", "ABOUT.html": "case", "old/": "broken"}),
-        ("netlify", {"docs": "slash", "about/": "slash", "old/": "broken", "ABOUT.html": "redirected", **TO_SHORTER}),
-        ("cloudflare", {"docs": "slash", "about/": "slash", "ABOUT.html": "case", "old/": "broken", **TO_SHORTER}),
-    ],
-)
+@pytest.mark.parametrize(("server", "wanted"), [
+    ("plain", {"docs": "slash", "about": "broken", "about/": "broken", "ABOUT.html": "case"}),
+    ("nginx", {"docs": "slash", "about": "broken", "about/": "broken", "ABOUT.html": "case", "old/": "broken"}),
+    ("github-pages", {"docs": "slash", "about/": "slash", "ABOUT.html": "case", "old/": "broken"}),
+    ("netlify", {"docs": "slash", "about/": "slash", "old/": "broken", "ABOUT.html": "redirected", **TO_SHORTER}),
+    ("cloudflare", {"docs": "slash", "about/": "slash", "ABOUT.html": "case", "old/": "broken", **TO_SHORTER}),
+])
 def test_each_server_finds_files_by_its_rules(tmp_path: Path, server: str, wanted: dict[str, str]) -> None:
     files = {
         "index.html": links("docs", "docs/", "about", "about/", "about.html", "ABOUT.html", "old/", "about.html?v=1"),
@@ -70,17 +127,6 @@ def test_each_server_finds_files_by_its_rules(tmp_path: Path, server: str, wante
         "old/index.htm": page(),
     }
     assert audited(tmp_path, files, "--server", server).found == wanted
-
-
-def test_a_link_that_only_browsers_lead_elsewhere_is_divergent(tmp_path: Path) -> None:
-    done = audited(tmp_path, {"d/index.html": links(r"\no", r"\a.html"), "a.html": page()})
-    assert done.found == {r"\no": "divergent"}
-
-
-def test_single_rules_of_a_server_can_be_changed(tmp_path: Path) -> None:
-    files = {"index.html": links("d/", "a", "B.php", "c.html?x"), "d/home.php": page(), "a.php": page(), "b.php": page(), "c.html": page()}
-    options = ("--server", "index=home.php,extension=php,case=ignore,query=exact")
-    assert audited(tmp_path, files, *options).found == {"c.html?x": "broken"}
 
 
 ESCAPES = {
@@ -113,11 +159,6 @@ def test_a_link_in_the_charset_of_its_page_is_repaired_to_the_name_of_the_file(t
     assert [done.link(one)["fix"] for one in done.found] == [f"{quote('новости.html')}#x", odd]
 
 
-def test_of_two_names_that_differ_in_case_neither_is_a_sure_fix(tmp_path: Path) -> None:
-    row = audited(tmp_path, {"index.html": links("ABOUT.html"), "About.html": page(), "about.html": page()}).link("ABOUT.html")
-    assert (row["verdict"], row["fix"], row["suggestion"]) == ("case", None, f"{NEW}About.html")
-
-
 def test_a_fragment_is_decoded_as_html_says(tmp_path: Path) -> None:
     there = ("here", "named", "%C3%BC", "a%2541", "", "TOP", ":~:text=river", "here:~:text=x")
     missing = ("no", "Here", "no:~:text=x", "%")
@@ -148,16 +189,6 @@ def test_places_are_those_that_readers_of_the_format_have(tmp_path: Path) -> Non
     missing = {f"{at}/{name}#{one}" for at, (name, *_, ones) in enumerate(PLACES.values()) for one in ones}
     done = audited(tmp_path, {"index.html": links(*there, *missing), **files})
     assert done.found == dict.fromkeys(missing, "fragment")
-
-
-def test_a_place_of_a_feed_or_notebook_is_not_that_of_a_document_in_a_page(tmp_path: Path) -> None:
-    files = {"index.html": page("<a href='#x'>x</a><iframe srcdoc='<p id=x>'></iframe>"), "a.md": "[x](#nope) [y](#y)\n\n# Y"}
-    assert audited(tmp_path, files).found == {"#x": "fragment", "#nope": "fragment"}
-
-
-def test_an_id_in_another_case_is_suggested(tmp_path: Path) -> None:
-    row = audited(tmp_path, {"index.html": page('<p id=Team><a href="#team">t</a>')}).link("#team")
-    assert (row["verdict"], row["fix"], row["suggestion"]) == ("fragment", None, f"{NEW}index.html#Team")
 
 
 HTTP = {
@@ -217,13 +248,6 @@ def test_a_link_to_the_old_host(tmp_path: Path) -> None:
     assert {row["reference"]: (row["verdict"], row["final"], row["fix"]) for row in done.tables["links"]} == TO_OLD
 
 
-def test_links_below_the_old_path_of_the_same_host_are_left_over(tmp_path: Path) -> None:
-    files = {"index.html": links("/v1/a.html", "/v1/kept.html", "/v2/no.html"), "v1/kept.html": page(), "a.html": page()}
-    done = audited(tmp_path, files, "--old-url", f"{NEW}v1/")
-    assert done.found == {"/v1/a.html": "leftover", "/v2/no.html": "broken"}
-    assert done.link("/v1/a.html")["fix"] == "/a.html"
-
-
 def test_rules_move_links_and_the_fix_is_the_last_target(tmp_path: Path) -> None:
     rules = {"_redirects": "/r1 /r2\n/r2 /z.html\n/one /z.html\n/docs /d\n/l /l\n/no /gone.html\n/app/* /z.html 200\n/away https://elsewhere.example/\n/there /z.html 301!\n/removed / 410\n"}
     files = {"index.html": links("r1#f", "one", "docs", "l", "no", "app/x", "away", "there", "removed"), "z.html": page("<p id=f>"), "d/index.html": page(), "there": "x"}
@@ -238,14 +262,6 @@ def test_a_link_that_an_unread_rule_may_move_elsewhere_is_not_repaired(tmp_path:
     done = audited(tmp_path, {"index.html": links("a", "c", f"{OLD}a"), "z.html": page()}, "--old-url", OLD, maps=rules)
     assert done.found == {"a": "redirected", "c": "redirected", f"{OLD}a": "leftover"}
     assert [done.link(reference)["fix"] for reference in ("a", "c", f"{OLD}a")] == [None, "z.html", None]
-
-
-def test_a_page_that_a_meta_element_moves_on_is_a_redirect(tmp_path: Path) -> None:
-    refresh = page(head='<meta http-equiv=refresh content="0; url=/b.html">')
-    again = page(head='<meta http-equiv=refresh content="300">')
-    done = audited(tmp_path, {"index.html": links("a.html", "c.html", "b.html"), "a.html": refresh, "c.html": again, "b.html": page()})
-    assert done.found == {"a.html": "redirected"}
-    assert done.link("a.html")["fix"] == "b.html"
 
 
 METAS = [
@@ -268,12 +284,6 @@ def test_no_other_meta_element_moves_a_page_on(tmp_path: Path) -> None:
     pages = {f"{number}/": page(head=head) for number, head in enumerate(METAS)}
     done = audited(tmp_path, {"index.html": links(*pages, "b.html"), "b.html": page(), **{f"{name}index.html": text for name, text in pages.items()}})
     assert (done.found, done.pages) == ({}, set())
-
-
-def test_a_folder_whose_index_moves_on_is_a_redirect(tmp_path: Path) -> None:
-    refresh = page(head='<meta http-equiv=refresh content="30; url=/b.html">')
-    done = audited(tmp_path, {"index.html": links("d/", "d/index.html", "b.html"), "d/index.html": refresh, "b.html": page()})
-    assert done.found == {"d/": "redirected", "d/index.html": "redirected"}
 
 
 def test_the_fragment_of_a_redirect_wins_and_a_dead_one_is_never_written(tmp_path: Path) -> None:
@@ -299,11 +309,6 @@ def test_the_fragment_of_a_redirect_wins_and_a_dead_one_is_never_written(tmp_pat
     assert done.link("dead")["final"] == f"{NEW}b.html"
 
 
-def test_a_path_outside_of_the_site_is_not_judged(tmp_path: Path) -> None:
-    done = audited(tmp_path, {"index.html": links("../other/", "no.html")}, url="https://new.example/docs/")
-    assert done.found == {"no.html": "broken"}
-
-
 def test_links_that_forgot_the_folder_of_the_site_are_one_cause_with_repairs(tmp_path: Path) -> None:
     site = {"index.html": links("/a.html", "b.html#x", "/b.html#x", "/other.html", "../a.html"), "a.html": page(), "b.html": page("<p id=x>")}
     done = audited(tmp_path, site, url="https://new.example/docs/")
@@ -321,11 +326,6 @@ def test_a_base_element_that_leads_out_of_the_folder_of_the_site_is_one_cause(tm
     done = audited(tmp_path, site, url="https://new.example/docs/")
     assert [(row["links"], row["example_document"]) for row in done.causes] == [(2, str(tmp_path / "new/b.html"))]
     assert {row["fix"] for row in done.tables["links"] if row["verdict"] == "broken"} == {"docs/a.html", "./docs/"}
-
-
-def test_a_folder_without_a_url_has_an_assumed_one(tmp_path: Path) -> None:
-    done = audited(tmp_path, {"index.html": links("/a.html", "no.html"), "a.html": page()}, url=None)
-    assert done.found == {"no.html": "broken"}
 
 
 @pytest.mark.parametrize("given", [("site",), ("site.zip",), ("site.zip", "--url", NEW)], ids=" ".join)
@@ -357,51 +357,43 @@ def test_each_verdict_of_the_queries_has_a_row_with_its_words() -> None:
         assert set(re.findall("(?:THEN|ELSE) '([a-z]+)'", judge.text_of(name))) <= {*known}, name
 
 
-def test_one_wrong_link_in_a_template_is_one_cause(tmp_path: Path) -> None:
-    pages = {f"p{number}.html": links("/imprint.html", "index.html") for number in range(5)}
+HEAD = '<meta property="og:url" content="{0}/p.html"><meta property="og:image" content="img/logo.png">'
+SHEETS = '<link rel=stylesheet href="a.css"><link rel=stylesheet href="b.css">'
+ONE_CAUSE: dict[str, tuple[dict[str, str], dict[str, int]]] = {  # pages -> causes and their links
+    "one link of a template": (
+        {f"p{number}.html": links("/imprint.html", "index.html") for number in range(5)}, {f"broken:{NEW}imprint.html": 5},
+    ),
+    "one relative reference in many folders": (
+        {f"d{number}/index.html": page('<img src="img/logo.png">') for number in range(4)}, {"broken:img[src]:img/logo.png": 4},
+    ),
+    "one meta element of a template": (
+        {f"{folder}/{name}.html": page(head=HEAD.format(folder)) for folder in "abc" for name in "pqr"},
+        {"broken:meta[content]:metadata:new.example": 9, "broken:meta[content]:img/logo.png": 9},
+    ),
+    "different parts that pages lack": (
+        {f"p{number}.html": page(head=SHEETS) for number in range(2)}, {f"broken:{NEW}a.css": 2, f"broken:{NEW}b.css": 2},
+    ),
+    "a folder that is missing": (
+        {"p.html": links("_src/a/1.txt", "_src/b/2.txt?v=1/2", "gone.html")}, {f"broken:{NEW}_src/": 2, f"broken:{NEW}gone.html": 1},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", ONE_CAUSE)
+def test_one_fault_of_many_links_is_one_cause(tmp_path: Path, what: str) -> None:
+    pages, causes = ONE_CAUSE[what]
     done = audited(tmp_path, {"index.html": links(*pages), **pages})
-    ((cause, count, number),) = [(row["cause"], row["links"], row["pages"]) for row in done.causes]
-    assert (cause, count, number) == (f"broken:{NEW}imprint.html", 5, 5)
+    assert {row["cause"]: row["links"] for row in done.causes} == causes
 
 
-def test_one_relative_reference_in_many_folders_is_one_cause(tmp_path: Path) -> None:
-    pages = {f"d{number}/index.html": page('<img src="img/logo.png">') for number in range(4)}
-    done = audited(tmp_path, {"index.html": links(*pages), **pages})
-    assert {row["cause"] for row in done.tables["links"] if row["verdict"] == "broken"} == {"broken:img[src]:img/logo.png"}
-
-
-def test_one_meta_element_of_a_template_is_one_cause_whatever_its_pages(tmp_path: Path) -> None:
-    head = '<meta property="og:url" content="{0}/p.html"><meta property="og:image" content="img/logo.png">'
-    pages = {f"{folder}/{name}.html": page(head=head.format(folder)) for folder in "abc" for name in "pqr"}
-    done = audited(tmp_path, {"index.html": links(*pages), **pages})
-    assert {row["cause"]: row["links"] for row in done.causes} == {
-        "broken:meta[content]:metadata:new.example": 9,
-        "broken:meta[content]:img/logo.png": 9,
-    }
-
-
-def test_different_parts_that_a_page_lacks_are_different_causes(tmp_path: Path) -> None:
-    head = '<link rel=stylesheet href="a.css"><link rel=stylesheet href="b.css">'
-    done = audited(tmp_path, {"index.html": page('<a href="p.html">p</a>', head), "p.html": page(head=head)})
-    assert {row["cause"] for row in done.causes} == {f"broken:{NEW}a.css", f"broken:{NEW}b.css"}
-
-
-def test_a_folder_that_is_missing_is_one_cause(tmp_path: Path) -> None:
-    done = audited(tmp_path, {"index.html": links("_src/a/1.txt", "_src/b/2.txt?v=1/2", "gone.html")})
-    assert {row["cause"] for row in done.causes} == {f"broken:{NEW}_src/", f"broken:{NEW}gone.html"}
-
-
-@pytest.mark.parametrize(
-    ("of_page", "causes"),
-    [
-        ('<img src="Images/{0}.png">', {f"case:{NEW}Images/"}),
-        ('<img src="images/{0}.PNG">', {f"case:{NEW}images/{number}.PNG" for number in range(3)}),
-        ('<a href="p{0}.htm">t</a>', {f"broken:{NEW}*.htm"}),
-        ('<a href="http://localhost:4000/p{0}/">t</a>', {"local:http://localhost:4000/"}),
-        ('<a href="http://old.example/edit/p{0}.md">t</a>', {f"leftover:{OLD}edit/"}),
-        ('<a href="http://old.example/a/{0}">t</a><a href="http://old.example/a/x{0}">t</a>', {f"leftover:{OLD}a/{mark}{number}" for mark in ("", "x") for number in range(3)}),
-    ],
-)
+@pytest.mark.parametrize(("of_page", "causes"), [
+    ('<img src="Images/{0}.png">', {f"case:{NEW}Images/"}),
+    ('<img src="images/{0}.PNG">', {f"case:{NEW}images/{number}.PNG" for number in range(3)}),
+    ('<a href="p{0}.htm">t</a>', {f"broken:{NEW}*.htm"}),
+    ('<a href="http://localhost:4000/p{0}/">t</a>', {"local:http://localhost:4000/"}),
+    ('<a href="http://old.example/edit/p{0}.md">t</a>', {f"leftover:{OLD}edit/"}),
+    ('<a href="http://old.example/a/{0}">t</a><a href="http://old.example/a/x{0}">t</a>', {f"leftover:{OLD}a/{mark}{number}" for mark in ("", "x") for number in range(3)}),
+])
 def test_one_difference_is_one_cause_whatever_the_names(tmp_path: Path, of_page: str, causes: set[str]) -> None:
     files: dict[str, str | bytes] = {f"images/{number}.png": b"x" for number in range(3)}
     files |= {f"p{number}.html": page(of_page.format(number)) for number in range(3)}
@@ -416,13 +408,10 @@ def test_two_files_that_no_name_tells_apart_are_judged_once(tmp_path: Path) -> N
     assert set(done.found) == {"no1", "no2"}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        pytest.param("From: a@h.example\nSubject: how\nContent-Type: text/asciidoc\n\nBody\n", id="message"),
-        pytest.param("From a@h.example Mon Nov 19 2007\nFrom: a@h.example\n\nBody\n\nFrom b@h.example Mon Nov 19 2007\nFrom: b@h.example\n\nBody\n", id="mailbox"),
-    ],
-)
+@pytest.mark.parametrize("text", [
+    pytest.param("From: a@h.example\nSubject: how\nContent-Type: text/asciidoc\n\nBody\n", id="message"),
+    pytest.param("From a@h.example Mon Nov 19 2007\nFrom: a@h.example\n\nBody\n\nFrom b@h.example Mon Nov 19 2007\nFrom: b@h.example\n\nBody\n", id="mailbox"),
+])
 def test_a_text_file_with_the_header_of_a_message_is_a_file_of_the_site(tmp_path: Path, text: str) -> None:
     done = audited(tmp_path, {"index.html": links("how.txt"), "how.txt": text})
     assert done.link("how.txt")["verdict"] == "ok"

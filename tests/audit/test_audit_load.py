@@ -12,6 +12,7 @@ from audited import NEW, OLD, audited, links, page, run, written
 
 from absolve.audit import load
 from absolve.cli import main
+from tests.shapes import captures
 from tests.shapes.captures import entry, har, mhtml, resource, web_archive, zipped
 
 FILES = {"index.html": links("a.html", "no.html", "a.html#no"), "a.html": page("a")}
@@ -30,12 +31,6 @@ def test_an_inventory_is_audited_like_its_documents(tmp_path: Path, suffix: str)
     assert run(tmp_path, *made, "--url", NEW).found == WANTED
 
 
-def test_the_url_of_an_inventory_is_guessed(tmp_path: Path) -> None:
-    site = written(tmp_path / "site", FILES)
-    main(["links", str(site), "--url", NEW, "-q", "-o", str(tmp_path / "l.sqlite")])
-    assert run(tmp_path, tmp_path / "l.sqlite").found == WANTED
-
-
 def refused(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
     """Return the messages of a run that fails."""
     assert main(["audit", *map(str, arguments)]) != 0
@@ -46,14 +41,11 @@ def test_an_inventory_of_another_version_is_named(tmp_path: Path, capsys: pytest
     with closing(sqlite3.connect(tmp_path / "l.sqlite")) as database:
         database.execute("CREATE TABLE links (document, reference)")
     assert "of another version" in refused(capsys, tmp_path / "l.sqlite", "--url", NEW)
-    duckdb.connect(str(tmp_path / "l.duckdb")).execute("CREATE TABLE documents (url VARCHAR)").close()
-    assert "of another version" in refused(capsys, tmp_path / "l.duckdb", "--url", NEW)
-
-
-def test_a_database_without_the_tables_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with closing(sqlite3.connect(tmp_path / "x.sqlite")) as database:
         database.execute("CREATE VIEW links AS SELECT 1")
     assert "no table of links or documents" in refused(capsys, tmp_path / "x.sqlite", "--url", NEW)
+    duckdb.connect(str(tmp_path / "l.duckdb")).execute("CREATE TABLE documents (url VARCHAR)").close()
+    assert "of another version" in refused(capsys, tmp_path / "l.duckdb", "--url", NEW)
 
 
 def test_a_damaged_inventory_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -69,6 +61,7 @@ def test_an_inventory_without_the_newest_column_is_read(tmp_path: Path) -> None:
         database.execute("ALTER TABLE documents DROP COLUMN alternates")
         database.commit()
     assert run(tmp_path, tmp_path / "l.sqlite", "--url", NEW).found == WANTED
+    assert run(tmp_path, tmp_path / "l.sqlite").found == WANTED, "its URL is guessed"
 
 
 def test_lists_and_documents_are_told_apart_by_their_first_bytes(tmp_path: Path) -> None:
@@ -92,26 +85,20 @@ def test_a_sitemap_in_gzip_is_a_list(tmp_path: Path) -> None:
     assert [row["verdict"] for row in done.tables["urls"]] == ["kept"]
 
 
-def record(url: str, body: str, status: str = "200 OK", header: str = "Content-Type: text/html") -> bytes:
-    block = f"HTTP/1.1 {status}\r\n{header}\r\n\r\n{body}".encode()
-    head = f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:{abs(hash(url)):032x}>\r\nWARC-Date: 2024-01-01T00:00:00Z\r\nWARC-Target-URI: {url}\r\n"
-    return f"{head}Content-Type: application/http; msgtype=response\r\nContent-Length: {len(block)}\r\n\r\n".encode() + block + b"\r\n\r\n"
-
-
-def capture(*records: bytes) -> bytes:
-    return b"".join(records)
+def record(url: str, body: str = "", status: int = 200, media_type: str | None = "text/html", **fields: str) -> bytes:
+    return captures.page(url, body.encode(), media_type, status=status, **fields)
 
 
 def test_a_capture_has_its_own_urls_and_redirects(tmp_path: Path) -> None:
     site = "http://site.example/"
-    written(tmp_path, {"c.warc": capture(
+    written(tmp_path, {"c.warc": b"".join((
         record(f"{site}", links("a?q=1", "a?q=2", "r", "b", "f", "gone", "http://cdn.example/x")),
         record(f"{site}a?q=1", page("a")),
-        record(f"{site}r", "", "301 Moved", f"Location: {site}a?q=1"),
-        record(f"{site}b", page("moved"), "301 Moved", f"Content-Type: text/html\r\nLocation: {site}a?q=1"),
-        record(f"{site}f", page(), header=f"Content-Type: text/html\r\nRefresh: 5; url={site}a?q=1"),
-        record("http://cdn.example/x", "x", header="Content-Type: text/plain"),
-    )})  # fmt: skip
+        record(f"{site}r", "", 301, None, Location=f"{site}a?q=1"),
+        record(f"{site}b", page("moved"), 301, Location=f"{site}a?q=1"),
+        record(f"{site}f", page(), Refresh=f"5; url={site}a?q=1"),
+        record("http://cdn.example/x", "x", media_type="text/plain"),
+    ))})  # fmt: skip
     done = run(tmp_path, tmp_path / "c.warc")
     assert done.found == {"a?q=2": "broken", "r": "redirected", "b": "redirected", "f": "redirected", "gone": "broken"}
     assert done.tables["summary"][-4]["value"] == site or {"name": "new_url", "value": site} in done.tables["summary"]
@@ -119,7 +106,7 @@ def test_a_capture_has_its_own_urls_and_redirects(tmp_path: Path) -> None:
 
 def test_contents_of_captures_are_compared(tmp_path: Path) -> None:
     text = "<p>" + " ".join(f"word{number} river stone" for number in range(40))
-    written(tmp_path, {"o.warc": capture(record(f"{OLD}", page("home")), record(f"{OLD}a", page(text, title="A"))), "n.warc": capture(record(NEW, page("home")), record(f"{NEW}b", page(text + "<p>one more", title="A")))})
+    written(tmp_path, {"o.warc": record(OLD, page("home")) + record(f"{OLD}a", page(text, title="A")), "n.warc": record(NEW, page("home")) + record(f"{NEW}b", page(text + "<p>one more", title="A"))})
     done = run(tmp_path, tmp_path / "n.warc", "--old", tmp_path / "o.warc", "--url", NEW, "--old-url", OLD)
     assert {(row["url"], row["verdict"], row["final"]) for row in done.tables["urls"]} == {(OLD, "kept", NEW), (f"{OLD}a", "moved", f"{NEW}b")}
 
@@ -141,7 +128,7 @@ def test_an_archive_in_a_site_is_a_file_and_in_a_folder_without_pages_a_capture(
         "a.eml": b"From: a@h.example\nContent-Type: text/html\n\n" + inside.encode(),
         "a.mht": mhtml((f"{NEW}p", "text/html", inside.encode())),
         "a.har": har(entry(f"{NEW}q", inside)),
-        "a.warc.gz": gzip.compress(capture(record(f"{NEW}r", inside))),
+        "a.warc.gz": gzip.compress(record(f"{NEW}r", inside)),
         "a.webarchive": plistlib.dumps(web_archive(resource(f"{NEW}s", inside.encode()))),
     }
     below = {f"dl/{name}": data for name, data in saved.items()}
@@ -154,14 +141,7 @@ def test_an_archive_in_a_site_is_a_file_and_in_a_folder_without_pages_a_capture(
 
 
 def test_a_package_is_a_folder(tmp_path: Path) -> None:
-    import io
-    import zipfile
-
-    held = io.BytesIO()
-    with zipfile.ZipFile(held, "w") as package:
-        for name, content in FILES.items():
-            package.writestr(name, content)
-    written(tmp_path, {"site.zip": held.getvalue()})
+    written(tmp_path, {"site.zip": zipped(FILES)})
     assert run(tmp_path, tmp_path / "site.zip").found == WANTED
     assert run(tmp_path, tmp_path / "site.zip", "--url", NEW).found == WANTED
 

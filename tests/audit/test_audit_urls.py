@@ -110,33 +110,30 @@ def titled(title: str, heading: str, *texts: str) -> str:
 A, B, OTHER = text(1), text(2), text(3)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "verdict", "suggestion"),
-    [
-        pytest.param({"a": titled("Prices", "Prices", A)}, {"a": titled("Prices", "Our prices", B)}, "kept", None, id="same title"),
-        pytest.param({"a": titled("Prices", "Prices", A)}, {"a": titled("What it costs", "Prices", B)}, "kept", None, id="same heading"),
-        pytest.param({"a": titled("Prices | Shop", "Shop", A), "b": titled("b | Shop", "Shop", OTHER)}, {"a": titled("Prices - New shop", "New shop", B), "b": titled("b - New shop", "New shop", OTHER)}, "kept", None, id="another template"),
-        pytest.param({"a": titled("Shop", "Shop", A), "b": titled("Shop", "Shop", OTHER)}, {"a": titled("Shop", "Shop", B), "b": titled("Shop", "Shop", OTHER)}, "replaced", None, id="a title of all pages"),
-        pytest.param({"a": titled("Untitled", "", A), "b": titled("Untitled", "", B)}, {"a": titled("Untitled", "", B), "b": titled("Untitled", "", A)}, "replaced", "b", id="swapped with one title"),
-        pytest.param({"a": titled("News", "News", A)}, {"a": titled("News", "News", B), "a2": titled("News, page 2", "News", A)}, "kept", None, id="an index with new items"),
-        pytest.param({"a": titled("Prices", "Prices", A)}, {"a": titled("Jobs", "Jobs", B), "c": titled("Prices", "Prices", A)}, "replaced", "c", id="content elsewhere"),
-        pytest.param({"a": titled("Prices", "Prices", A)}, {"a": titled("Prices", "Prices", "See the new page"), "c": titled("Prices", "Prices", A)}, "replaced", "c", id="a stub of its name"),
-        pytest.param({"a": titled("Prices", "Prices", A)}, {"a": titled("We moved", "We moved", "See the new page")}, "replaced", None, id="a stub"),
-        pytest.param({"a": titled("Prices", "Prices", A)}, {"a": titled("Jobs", "Jobs", B)}, "replaced", None, id="gone"),
-        pytest.param(
-            {"a": titled("Porting Python 2 code to Python 3 | Shop", "x", A), "b": titled("Sums | Shop", "x", OTHER)},
-            {"a": titled("How to port Python 2 code to Python 3 | Shop", "y", B), "b": titled("Sums | Shop", "y", OTHER)},
-            "kept", None, id="another title with the same words",
-        ),
-        pytest.param(
-            {"a": titled("Prices of all boats | Shop of the bay", "x", A), "b": titled("Sums | Shop of the bay", "x", OTHER)},
-            {"a": titled("Jobs of all kinds | Shop of our bay", "y", B), "b": titled("Sums | Shop of our bay", "y", OTHER)},
-            "replaced", None, id="another title with the same words of the site",
-        ),
-        pytest.param({"a": titled("Prices", "Prices", A, B)}, {"a": titled("Costs", "Costs", A, B[:-90], OTHER)}, "kept", None, id="most of its text"),
-        pytest.param({"index": titled("Shop", "Spring", A)}, {"index": titled("The shop", "Summer", B)}, "kept", None, id="home"),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "verdict", "suggestion"), [
+    pytest.param({"a": titled("Prices", "Prices", A)}, {"a": titled("Prices", "Our prices", B)}, "kept", None, id="same title"),
+    pytest.param({"a": titled("Prices", "Prices", A)}, {"a": titled("What it costs", "Prices", B)}, "kept", None, id="same heading"),
+    pytest.param({"a": titled("Prices | Shop", "Shop", A), "b": titled("b | Shop", "Shop", OTHER)}, {"a": titled("Prices - New shop", "New shop", B), "b": titled("b - New shop", "New shop", OTHER)}, "kept", None, id="another template"),
+    pytest.param({"a": titled("Shop", "Shop", A), "b": titled("Shop", "Shop", OTHER)}, {"a": titled("Shop", "Shop", B), "b": titled("Shop", "Shop", OTHER)}, "replaced", None, id="a title of all pages"),
+    pytest.param({"a": titled("Untitled", "", A), "b": titled("Untitled", "", B)}, {"a": titled("Untitled", "", B), "b": titled("Untitled", "", A)}, "replaced", "b", id="swapped with one title"),
+    pytest.param({"a": titled("News", "News", A)}, {"a": titled("News", "News", B), "a2": titled("News, page 2", "News", A)}, "kept", None, id="an index with new items"),
+    pytest.param({"a": titled("Prices", "Prices", A)}, {"a": titled("Jobs", "Jobs", B), "c": titled("Prices", "Prices", A)}, "replaced", "c", id="content elsewhere"),
+    pytest.param({"a": titled("Prices", "Prices", A)}, {"a": titled("Prices", "Prices", "See the new page"), "c": titled("Prices", "Prices", A)}, "replaced", "c", id="a stub of its name"),
+    pytest.param({"a": titled("Prices", "Prices", A)}, {"a": titled("We moved", "We moved", "See the new page")}, "replaced", None, id="a stub"),
+    pytest.param({"a": titled("Prices", "Prices", A)}, {"a": titled("Jobs", "Jobs", B)}, "replaced", None, id="gone"),
+    pytest.param(
+        {"a": titled("Porting Python 2 code to Python 3 | Shop", "x", A), "b": titled("Sums | Shop", "x", OTHER)},
+        {"a": titled("How to port Python 2 code to Python 3 | Shop", "y", B), "b": titled("Sums | Shop", "y", OTHER)},
+        "kept", None, id="another title with the same words",
+    ),
+    pytest.param(
+        {"a": titled("Prices of all boats | Shop of the bay", "x", A), "b": titled("Sums | Shop of the bay", "x", OTHER)},
+        {"a": titled("Jobs of all kinds | Shop of our bay", "y", B), "b": titled("Sums | Shop of our bay", "y", OTHER)},
+        "replaced", None, id="another title with the same words of the site",
+    ),
+    pytest.param({"a": titled("Prices", "Prices", A, B)}, {"a": titled("Costs", "Costs", A, B[:-90], OTHER)}, "kept", None, id="most of its text"),
+    pytest.param({"index": titled("Shop", "Spring", A)}, {"index": titled("The shop", "Summer", B)}, "kept", None, id="home"),
+])
 def test_an_updated_page_is_kept_and_another_one_is_replaced(tmp_path: Path, old: dict[str, str], new: dict[str, str], verdict: str, suggestion: str | None) -> None:
     done = audited(tmp_path, {f"{name}.html": data for name, data in new.items()}, old={f"{name}.html": data for name, data in old.items()})
     (name, *_) = old
@@ -144,15 +141,12 @@ def test_an_updated_page_is_kept_and_another_one_is_replaced(tmp_path: Path, old
     assert (row["verdict"], row["suggestion"]) == (verdict, suggestion and f"{NEW}{suggestion}.html")
 
 
-@pytest.mark.parametrize(
-    ("new", "verdict", "final"),
-    [
-        pytest.param({"b": titled("Jobs", "Jobs", B), "c": titled("Prices", "Prices", A)}, "replaced", "c", id="content elsewhere"),
-        pytest.param({"b": titled("Jobs", "Jobs", B)}, "mapped", "b", id="content nowhere"),
-        pytest.param({"b": titled("Jobs", "Jobs", B, A), "c": titled("Prices", "Prices", A)}, "mapped", "b", id="content in both"),
-        pytest.param({"b": titled("Prices", "Prices", "New ones"), "c": titled("Old", "Old", A)}, "mapped", "b", id="a page of its name"),
-    ],
-)
+@pytest.mark.parametrize(("new", "verdict", "final"), [
+    pytest.param({"b": titled("Jobs", "Jobs", B), "c": titled("Prices", "Prices", A)}, "replaced", "c", id="content elsewhere"),
+    pytest.param({"b": titled("Jobs", "Jobs", B)}, "mapped", "b", id="content nowhere"),
+    pytest.param({"b": titled("Jobs", "Jobs", B, A), "c": titled("Prices", "Prices", A)}, "mapped", "b", id="content in both"),
+    pytest.param({"b": titled("Prices", "Prices", "New ones"), "c": titled("Old", "Old", A)}, "mapped", "b", id="a page of its name"),
+])
 def test_a_rule_to_another_page_than_the_content_is_found(tmp_path: Path, new: dict[str, str], verdict: str, final: str) -> None:
     old = {"a.html": titled("Prices", "Prices", A), "b.html": titled("Jobs", "Jobs", B)}
     done = audited(tmp_path, {f"{name}.html": data for name, data in new.items()}, old=old, maps={"map.csv": "/a.html,/b.html\n"})
@@ -286,18 +280,15 @@ SEVERITY = {name: 0 if name in (*QUIET, *FINE) else 2 - words(name).severity for
 MOVED = {f"en/{number}.html": page(text(number), title=f"{number}") for number in range(6)}
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "rules", "whole"),
-    [
-        ({}, {}, "", True),
-        ({"en/gone.html": page(text(9))}, {}, "", False),
-        ({"en/gone.html": page(text(9))}, {}, "/en/gone.html,,410\n", False),
-        ({"en/6.html": page(text(9))}, {"other/6.html": page(text(9))}, "", False),
-        ({"en/6.html": page(text(9))}, {"other/6.html": page(text(9))}, "/en/6.html,/other/6.html,301\n", False),
-        ({"en/6.html": page(text(9))}, {"6.html": page(text(9))}, "/en/6.html,/6.html,301\n", True),
-        ({}, {"en/news.html": page("new")}, "/x,/y,301!\n", True),  # a file is in no way of a rule of a table
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "rules", "whole"), [
+    ({}, {}, "", True),
+    ({"en/gone.html": page(text(9))}, {}, "", False),
+    ({"en/gone.html": page(text(9))}, {}, "/en/gone.html,,410\n", False),
+    ({"en/6.html": page(text(9))}, {"other/6.html": page(text(9))}, "", False),
+    ({"en/6.html": page(text(9))}, {"other/6.html": page(text(9))}, "/en/6.html,/other/6.html,301\n", False),
+    ({"en/6.html": page(text(9))}, {"6.html": page(text(9))}, "/en/6.html,/6.html,301\n", True),
+    ({}, {"en/news.html": page("new")}, "/x,/y,301!\n", True),  # a file is in no way of a rule of a table
+])
 def test_a_rule_for_a_folder_is_advised_where_it_is_right_for_all_in_it(
     old: dict[str, str], new: dict[str, str], rules: str, *, whole: bool, tmp_path: Path
 ) -> None:

@@ -51,13 +51,10 @@ def test_a_rule_for_the_old_host_takes_no_repair_away(tmp_path: Path) -> None:
         assert audited(tmp_path, new, old=old, maps=maps).link("b.html")["fix"] == "c.html"
 
 
-@pytest.mark.parametrize(
-    ("code", "is_right"),
-    [
-        *((code, True) for code in ("en", "en-GB", "es-419", "zh-Hant", "zh-Hans-CN", "x-default", "fil")),
-        *((code, False) for code in ("en_US", "en-UK", "us", "english", "x", "de-")),
-    ],
-)
+@pytest.mark.parametrize(("code", "is_right"), [
+    *((code, True) for code in ("en", "en-GB", "es-419", "zh-Hant", "zh-Hans-CN", "x-default", "fil")),
+    *((code, False) for code in ("en_US", "en-UK", "us", "english", "x", "de-")),
+])
 def test_codes_of_languages(tmp_path: Path, code: str, *, is_right: bool) -> None:
     head = f'<link rel=alternate hreflang={code} href="./">'
     assert (("hreflang", "") in audited(tmp_path, {"index.html": page("", head)}).pages) is not is_right
@@ -87,15 +84,12 @@ def test_a_canonical_link_that_leads_away_is_a_finding_if_the_old_one_did_not(tm
     assert ("canonical", "") not in audited(tmp_path, new, old={"index.html": head("https://elsewhere.example/")}).pages
 
 
-@pytest.mark.parametrize(
-    ("urls", "is_right"),
-    [
-        (("/a.html", "/a.html"), True),
-        (("/d/", "/d/index.html"), True),
-        (("/a.html", "/"), False),
-        (("/", "https://elsewhere.example/"), False),
-    ],
-)
+@pytest.mark.parametrize(("urls", "is_right"), [
+    (("/a.html", "/a.html"), True),
+    (("/d/", "/d/index.html"), True),
+    (("/a.html", "/"), False),
+    (("/", "https://elsewhere.example/"), False),
+])
 def test_an_og_url_is_the_canonical_url(tmp_path: Path, urls: tuple[str, str], *, is_right: bool) -> None:
     head = '<meta name=twitter:url content="/d/"><link rel=canonical href="{}"><meta property="OG:url" content="{}">'
     files = {"index.html": page("", head.format(*urls)), "a.html": page("a"), "d/index.html": page("d")}

@@ -8,17 +8,10 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from audited import NEW, OLD, audited, links, page, run, written
+from audited import NEW, OLD, audited, links, page, printed, run, written
 
 from absolve.audit import judge
 from absolve.cli import main
-
-
-def printed(capsys: pytest.CaptureFixture[str], *arguments: object, status: int | None = None) -> tuple[str, str]:
-    done = main(["audit", *map(str, arguments)])
-    assert status is None or done == status
-    captured = capsys.readouterr()
-    return captured.out, captured.err
 
 
 def test_the_summary_counts_verdicts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -26,6 +19,11 @@ def test_the_summary_counts_verdicts(tmp_path: Path, capsys: pytest.CaptureFixtu
     out, _ = printed(capsys, site, "--url", NEW, status=1)
     assert out.splitlines()[0].endswith("index.html:1:122: broken: Not there: https://new.example/no.html (1 link on 1 page)")
     assert [line.split() for line in out.splitlines()[2:]] == [["links", "broken", "1"], ["links", "ok", "1"]]
+    out, _ = printed(capsys, site, "--url", NEW, "--ignore", "no.html", status=0)
+    assert [line.split() for line in out.splitlines()[-2:]] == [["links", "ignored", "1"], ["links", "ok", "1"]]
+    for options in (("-o", "-", "--format", "github"), ("--format", "github")):
+        assert printed(capsys, site, "--url", NEW, *options, status=1)[0].startswith("::error")
+    assert printed(capsys, site, "--url", NEW, "-q", "-o", tmp_path / "r.html", "--fix", status=1) == ("", "")
 
 
 @pytest.mark.parametrize(("fail_on", "status"), [(None, 1), ("none", 0), ("leftover", 0), ("orphan, broken", 1)])
@@ -46,49 +44,30 @@ BROKEN = FIXED.replace("about.html#Team", "About.html#Team").replace("src=https"
 SITE = {"index.html": BROKEN, "about.html": page("<p id=Team>"), "i.png": "x", "d/x.css": "p{background:url(../I.PNG)}"}
 
 
-def test_repairs_change_link_bytes_only(tmp_path: Path) -> None:
+def test_repairs_change_link_bytes_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     site = written(tmp_path / "site", SITE)
     options = (site, "--url", NEW, "--old-url", OLD)
+    out, _ = printed(capsys, *options, "--fix", "--diff")
+    assert all(text in out for text in ("-<!DOCTYPE html>", "about.html#Team"))
+    for missing, words in (("--map", "none.csv: not-found"), ("--old", "no URL of the old site can be read")):
+        assert words in printed(capsys, *options, missing, tmp_path / "none.csv", "--fix", status=2)[1]
+    assert (site / "index.html").read_bytes() == BROKEN.encode()
     assert run(tmp_path, *options, "--fix", "--verify").status == 1  # gone.html stays
     assert (site / "index.html").read_bytes() == FIXED.encode()
     assert (site / "d/x.css").read_text() == "p{background:url(../i.png)}"
-    assert run(tmp_path, *options).found == {"gone.html": "broken"}
-
-
-def test_when_all_is_repaired_the_exit_status_is_0(tmp_path: Path) -> None:
-    assert audited(tmp_path, {"index.html": links("A.html"), "a.html": page()}, "--fix").status == 0
-
-
-def test_a_diff_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    site = written(tmp_path / "site", SITE)
-    out, _ = printed(capsys, site, "--url", NEW, "--old-url", OLD, "--fix", "--diff")
-    assert "-<!DOCTYPE html>" in out
-    assert "about.html#Team" in out
-    assert (site / "index.html").read_bytes() == BROKEN.encode()
-
-
-def test_a_site_without_repairs_stays(tmp_path: Path) -> None:
-    done = audited(tmp_path, {"index.html": links("no.html")}, "--fix")
-    assert (done.status, done.found) == (1, {"no.html": "broken"})
-
-
-def test_a_run_against_itself_has_nothing_new(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    site = written(tmp_path / "site", {"index.html": links("no.html", "other.html")})
-    printed(capsys, site, "--url", NEW, "-o", tmp_path / "one.sqlite")
-    assert "0 new, 0 healed" in printed(capsys, site, "--url", NEW, "--baseline", tmp_path / "one.sqlite")[1]
-    written(site, {"other.html": page()})
-    assert "0 new, 1 healed" in printed(capsys, site, "--url", NEW, "--baseline", tmp_path / "one.sqlite")[1]
+    assert run(tmp_path, *options, "--fix").found == {"gone.html": "broken"}
 
 
 def test_with_a_baseline_only_what_is_new_decides(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     site = written(tmp_path / "site", {"index.html": links("no.html", "other.html")})
-    before = ("--baseline", tmp_path / "one.sqlite")
-    assert run(tmp_path, site, "--url", NEW, "-o", tmp_path / "one.sqlite").status == 1
-    assert run(tmp_path, site, "--url", NEW, *before).status == 0
+    given = (site, "--url", NEW, "--baseline", tmp_path / "one.sqlite")
+    printed(capsys, site, "--url", NEW, "-o", tmp_path / "one.sqlite", status=1)
+    assert "0 new, 0 healed" in printed(capsys, *given, status=0)[1]
+    written(site, {"other.html": page()})
+    assert "0 new, 1 healed" in printed(capsys, *given, status=0)[1]
     written(site, {"index.html": links("no.html", "more.html")})
-    capsys.readouterr()
-    assert run(tmp_path, site, "--url", NEW, *before).status == 1
-    assert run(tmp_path, site, "--url", NEW, *before, "--fail-on", "loop").status == 0
+    printed(capsys, *given, status=1)
+    printed(capsys, *given, "--fail-on", "loop", status=0)
 
 
 def test_the_map_is_written_without_chains_and_with_sure_rules(tmp_path: Path) -> None:
@@ -102,44 +81,32 @@ def test_the_map_is_written_without_chains_and_with_sure_rules(tmp_path: Path) -
     assert any(line.startswith("/a.html /a2.html") for line in lines)
 
 
-def test_several_outputs_in_one_run(tmp_path: Path) -> None:
-    audited(tmp_path, {"index.html": links("no.html")}, "-o", tmp_path / "x.sarif", "-o", tmp_path / "x.jsonl", "-o", tmp_path / "x.html")
-    assert json.loads((tmp_path / "x.sarif").read_text("utf-8"))["version"] == "2.1.0"
-    assert (tmp_path / "x.html").stat().st_size > 1000
+BOTH = ("-o - -f jsonl --write-map -", "-o - -o - -f jsonl", "--write-map - --sql FROM", "-o - -f jsonl --fix --diff")
 
 
-@pytest.mark.parametrize("options", [("-o", "-", "--format", "github"), ("--format", "github")])
-def test_an_output_on_the_standard_output(tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...]) -> None:
-    site = written(tmp_path / "site", {"index.html": links("no.html")})
-    out, _ = printed(capsys, site, "--url", NEW, *options, status=1)
-    assert out.startswith("::error")
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--diff",), "--diff needs --fix"),
-        (("--verify",), "--verify needs --fix"),
-        (("--sql", "FROM links", "-f", "xlsx"), "--sql prints jsonl, json,"),
-        (("--entry", "x"), "--ignore REGEX"),
-        (("--map-format", "csv"), "leave it out"),
-        (("--ignore-file", "x"), "--ignore @FILE"),
-        (("--similar", "1"), "only a configuration file has it: similar = VALUE"),
-        (("--fail-on", "bad"), "'bad' is no verdict"),
-        (("-f", "cvs"), "--format cvs: choose from jsonl, json, csv, "),
-        (("-o", "x.odd"), "no format of an audit has this suffix"),
-        (("-o", "-", "--format", "xlsx"), "cannot be written to the standard output"),
-        (("--write-map", "x.odd"), "no map is written as .odd: give the name of a .csv"),
-        (("--old-url", "mailto:x"), "not an http or https URL"),
-        (("--server", "plain,case=upper"), "'case=upper' is not case=exact|ignore"),
-        (("--server", "iis"), "unknown server 'iis'"),
-        (("--case", "ignore"), "--server case=ignore"),
-        (("--baseline", "{site}/b.sqlite"), "no such file"),
-        (("--map", "{site}/none.csv"), "none.csv: not-found: "),
-        (("--map", "{site}/folder"), "folder: unreadable: "),
-        (("-o", "{site}/m.md", "--map", "{site}/m.md"), "is also an input"),
-    ],
-)
+@pytest.mark.parametrize(("options", "message"), [
+    (("--diff",), "--diff needs --fix"),
+    (("--verify",), "--verify needs --fix"),
+    (("--sql", "FROM links", "-f", "xlsx"), "--sql prints jsonl, json,"),
+    (("--entry", "x"), "--ignore REGEX"),
+    (("--map-format", "csv"), "leave it out"),
+    (("--ignore-file", "x"), "--ignore @FILE"),
+    (("--similar", "1"), "only a configuration file has it: similar = VALUE"),
+    (("--fail-on", "bad"), "'bad' is no verdict"),
+    (("-f", "cvs"), "--format cvs: choose from jsonl, json, csv, "),
+    (("-o", "x.odd"), "no format of an audit has this suffix"),
+    (("-o", "-", "--format", "xlsx"), "cannot be written to the standard output"),
+    (("--write-map", "x.odd"), "no map is written as .odd: give the name of a .csv"),
+    (("--old-url", "mailto:x"), "not an http or https URL"),
+    (("--server", "plain,case=upper"), "'case=upper' is not case=exact|ignore"),
+    (("--server", "iis"), "unknown server 'iis'"),
+    (("--case", "ignore"), "--server case=ignore"),
+    (("--baseline", "{site}/b.sqlite"), "no such file"),
+    (("--map", "{site}/none.csv"), "none.csv: not-found: "),
+    (("--map", "{site}/folder"), "folder: unreadable: "),
+    (("-o", "{site}/m.md", "--map", "{site}/m.md"), "is also an input"),
+    *((tuple(words.split()), "both write to the standard output") for words in BOTH),
+])
 def test_options_that_do_not_fit_are_usage_errors(tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], message: str) -> None:
     site = written(tmp_path / "site", {"index.html": page(), "m.md": "/a,/b\n", "folder/x": ""})
     given = [option.replace("{site}", str(site)) for option in options]
@@ -155,50 +122,62 @@ def test_cloudflare_follows_rules_though_a_file_is_there(tmp_path: Path) -> None
     assert audited(tmp_path / "c", files, "--server", "cloudflare", maps=rules).found == {"here": "redirected"}
 
 
-def test_two_sites_that_are_equal_are_said_to_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    site = written(tmp_path / "site", {"index.html": page(), "a.png": "x"})
-    _, err = printed(capsys, site, "--url", NEW, "--old", site, "--old-url", OLD)
-    assert "OLD and NEW are equal" in err
+ADVICE: dict[str, tuple[dict[str, str], list[str], str]] = {  # more files, options -> what is printed
+    "equal sites": ({}, ["--old", "{0}/new"], "OLD and NEW are equal"),
+    "a list of another host": (
+        {"urls.txt": "http://elsewhere.example/a\n"}, ["--old", "{0}/urls.txt"], "they are at http://elsewhere.example/",
+    ),
+    "two files for one URL": (
+        {"new/x.html": "a", "map.csv": "{0}/new/index.html,http://n/x\n{0}/new/x.html,http://n/x\n"},
+        ["--url-map", "{0}/map.csv"], "same-url",
+    ),
+    "a line that is no rule": (
+        {"m.csv": "/a.html,/index.html\n" + "/b.html\n" * 7}, ["--map", "{0}/m.csv"],
+        "warning: {0}/m.csv:2: map: this line cannot be read: it has no target: /b.html",
+    ),
+    "more lines that are no rules": (
+        {"m.csv": "/a.html,/index.html\n" + "/b.html\n" * 7}, ["--map", "{0}/m.csv"],
+        "warning: {0}/m.csv: map: 2 more: the table rules of an output has all",
+    ),
+    "a glob that excludes nothing": (
+        {"new/drafts/a.html": ""}, ["--exclude", "drafts/", "--exclude", "index"],
+        "unused-exclude: no name matches 'index': a glob is for a whole name, as '*index*'",
+    ),
+    "a dead link to another site": (
+        {"new/index.html": links("http://ext.example/gone"), "a.jsonl": '{{"url": "http://ext.example/gone", "status": 404}}\n'},
+        ["--answers", "{0}/a.jsonl"], "broken: Not there: http://ext.example/gone (status 404) (1 link on 1 page)",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", ADVICE)
+def test_what_is_odd_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str], what: str) -> None:
+    files, options, text = ADVICE[what]
+    written(tmp_path, {"new/index.html": page(), "new/a.png": "x", **{name: one.format(tmp_path) for name, one in files.items()}})
+    given = [option.format(tmp_path) for option in options]
+    out, err = printed(capsys, tmp_path / "new", "--url", NEW, "--old-url", OLD, *given)
+    assert text.format(tmp_path) in out + err
+    assert err.count("unused-exclude: ") == (what == "a glob that excludes nothing")
 
 
 def test_sites_without_a_common_url_get_advice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = {f"p{number}.html": page(" ".join(f"w{number}{other} river" for other in range(60)), title=str(number)) for number in range(3)}
     new = written(tmp_path / "new", files)
-    old = written(tmp_path / "old/site", files)
-    _, err = printed(capsys, new, "--url", NEW, "--old", old.parent, "--old-url", OLD)
-    assert f"likely --old-url {OLD}site/" in err
-    other = written(tmp_path / "other/site", {name: page("x" + name) for name in files})
-    _, err = printed(capsys, new, "--url", NEW, "--old", other.parent, "--old-url", OLD)
-    assert "no URL of OLD is in NEW" in err
-
-
-def test_a_url_below_which_no_document_is_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "urls.txt").write_text("http://elsewhere.example/a\n", "utf-8")
-    site = written(tmp_path / "site", {"index.html": page()})
-    _, err = printed(capsys, site, "--url", NEW, "--old", tmp_path / "urls.txt", "--old-url", OLD, status=3)
-    assert "they are at http://elsewhere.example/" in err
-
-
-def test_two_files_for_one_url_are_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    one, two = (written(tmp_path / name, {"x.html": page(name)}) for name in "ab")
-    (tmp_path / "map.csv").write_text(f"{one}/x.html,{NEW}x\n{two}/x.html,{NEW}x\n", "utf-8")
-    _, err = printed(capsys, one, two, "--url", NEW, "--url-map", tmp_path / "map.csv")
-    assert "same-url" in err
-
-
-def test_user_information_is_masked(tmp_path: Path) -> None:
-    done = audited(tmp_path, {"index.html": links("http://user:secret@old.example/a.html")}, "--old-url", OLD)
-    assert "secret" not in str(done.tables)
+    written(tmp_path / "old/site", files)
+    written(tmp_path / "other/site", {name: page("x" + name) for name in files})
+    for old, text in (("old", f"likely --old-url {OLD}site/"), ("other", "no URL of OLD is in NEW")):
+        assert text in printed(capsys, new, "--url", NEW, "--old", tmp_path / old, "--old-url", OLD)[1]
 
 
 @pytest.mark.parametrize("options", [("-o", "{site}/index.html"), ("--write-map", "{site}/m.csv")])
 def test_no_output_replaces_a_file_of_a_folder_that_is_read(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...]
 ) -> None:
-    site = written(tmp_path / "site", {"index.html": page(), "m.csv": "/a,/b\n"})
+    files = {"index.html": page(), "m.csv": "/a,/b\n"}
+    site = written(tmp_path / "site", files)
     given = [option.replace("{site}", str(site)) for option in options]
     assert "is a file of the input" in printed(capsys, site, "--url", NEW, *given, status=2)[1]
-    assert (site / "index.html").read_text() == page()
+    assert {name: (site / name).read_text() for name in files} == files
 
 
 @pytest.mark.parametrize("name", ["report.html", "b.csv"])
@@ -239,16 +218,6 @@ def test_repairs_need_the_url_of_the_new_site(
     assert f"{wanted[0]} needs --url" in err
     assert (site / "index.html").read_bytes() == BROKEN.encode()
     assert not (tmp_path / "new.csv").exists()
-
-
-@pytest.mark.parametrize("missing", ["--map", "--old"])
-def test_nothing_is_repaired_without_one_of_the_inputs(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], missing: str
-) -> None:
-    site = written(tmp_path / "site", SITE)
-    _, err = printed(capsys, site, "--url", NEW, "--old-url", OLD, missing, tmp_path / "none.csv", "--fix", status=2)
-    assert "no URL of the old site can be read" in err if missing == "--old" else "none.csv: not-found" in err
-    assert (site / "index.html").read_bytes() == BROKEN.encode()
 
 
 @pytest.mark.parametrize("form", ["news.html", "https://new.example/news.html"])
@@ -298,11 +267,6 @@ def test_a_run_that_repairs_ends_with_the_number_of_repairs(tmp_path: Path, caps
     assert ended(capsys, *options) == "absolve: no findings in 2 links; no repair is sure"
 
 
-def test_a_quiet_run_prints_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    site = written(tmp_path / "site", {"index.html": links("no.html")})
-    assert printed(capsys, site, "--url", NEW, "-q", "-o", tmp_path / "r.html", "--fix", status=1) == ("", "")
-
-
 def test_a_rule_that_leads_to_nothing_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     site = written(tmp_path / "site", {"index.html": page()})
     old = written(tmp_path / "old", {"a.html": page("x")})
@@ -312,16 +276,6 @@ def test_a_rule_that_leads_to_nothing_is_named(tmp_path: Path, capsys: pytest.Ca
     assert f"warning: {rules}:1: rule-to-nothing: this rule moves a URL to where nothing is: /a.html,/none.html" in err
     assert "rule-to-nothing: 4 more: the table rules of an output has all" in err
     assert err.count("rule-to-nothing") == 6
-
-
-def test_a_line_that_is_no_rule_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    site = written(tmp_path / "site", {"index.html": page()})
-    old = written(tmp_path / "old", {"a.html": page("x")})
-    rules = tmp_path / "m.csv"
-    rules.write_text("/a.html,/index.html\n" + "/b.html\n" * 7, "utf-8")
-    _, err = printed(capsys, site, "--url", NEW, "--old", old, "--old-url", OLD, "--map", rules, status=1)
-    assert f"warning: {rules}:2: map: this line cannot be read: it has no target: /b.html" in err
-    assert f"warning: {rules}: map: 2 more: the table rules of an output has all" in err
 
 
 def test_a_rule_that_a_form_cannot_express_names_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -343,15 +297,6 @@ def test_a_map_on_the_standard_output_has_the_format_of_the_first_map(tmp_path: 
     (tmp_path / "vercel.json").write_text('{"redirects": [{"source": "/a.html", "destination": "/a2.html"}]}', "utf-8")
     out, err = printed(capsys, *given, "--map", tmp_path / "vercel.json", "--write-map", "-")
     assert (out, "note: --write-map: no map is written as vercel: this one is CSV\n" in err) == ("/a.html,/a2.html,308!\n", True)
-
-
-@pytest.mark.parametrize(
-    "options",
-    [("-o", "-", "-f", "jsonl", "--write-map", "-"), ("-o", "-", "-o", "-", "-f", "jsonl"), ("--write-map", "-", "--sql", "SELECT 1"), ("-o", "-", "-f", "jsonl", "--fix", "--diff")],
-)
-def test_two_results_are_not_mixed_on_the_standard_output(tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...]) -> None:
-    site = written(tmp_path / "site", {"index.html": links("no.html")})
-    assert "both write to the standard output" in printed(capsys, site, "--url", NEW, *options, status=2)[1]
 
 
 def test_a_repair_leads_to_no_page_of_the_old_site(tmp_path: Path) -> None:
@@ -402,12 +347,6 @@ def test_the_standard_output_has_what_was_found_and_a_file_has_all(tmp_path: Pat
     assert capsys.readouterr().out.startswith("| document |")
 
 
-def test_ignored_links_have_a_row_of_their_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    site = written(tmp_path / "site", {"index.html": links("a.html", "no.html", "x.html"), "a.html": page()})
-    out, _ = printed(capsys, site, "--url", NEW, "--ignore", "no.html")
-    assert [line.split() for line in out.splitlines()[2:]] == [["links", word, "1"] for word in ("broken", "ignored", "ok")]
-
-
 def test_an_assumed_url_is_called_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     saved = "<!-- saved from url=(0029)http://other.example/x/a.html --><a href=b.html>b</a>"
     site = written(tmp_path / "site", {"a.html": saved, "b.html": page()})
@@ -430,17 +369,3 @@ def test_links_of_single_files_lead_to_the_files_beside_them(tmp_path: Path, mon
         broken = [row["reference"] for row in rows if row["table"] == "links" and row["verdict"] == "broken"]
         assert broken == missing
         assert not any(row["table"] == "pages" for row in rows)  # that no page links to it is not known
-
-
-def test_a_glob_that_excludes_nothing_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    site = written(tmp_path / "site", {"index.html": page(), "drafts/a.html": page(), "x.tmp": ""})
-    _, err = printed(capsys, site, "--url", NEW, "--exclude", "drafts/", "--exclude", "*.tmp", "--exclude", "index")
-    assert err.count("unused-exclude: ") == 1
-    assert "no name matches 'index': a glob is for a whole name, as '*index*'" in err
-
-
-def test_a_dead_link_to_another_site_has_its_status(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    site = written(tmp_path / "site", {"index.html": links("http://ext.example/gone")})
-    (tmp_path / "answers.jsonl").write_text('{"url": "http://ext.example/gone", "status": 404}\n', "utf-8")
-    out, _ = printed(capsys, site, "--url", NEW, "--answers", tmp_path / "answers.jsonl")
-    assert "broken: Not there: http://ext.example/gone (status 404) (1 link on 1 page)" in out

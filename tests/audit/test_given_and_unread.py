@@ -1,25 +1,17 @@
 """What was given to an audit and could not be read never ends in "no findings"."""
 
 import gzip
-import io
 import json
 import os
-import zipfile
 from pathlib import Path
 
 import pytest
-from audited import NEW, OLD, audited, links, page, run, written
+from audited import NEW, OLD, audited, links, page, printed, run, written
 
 from absolve.cli import main
+from tests.shapes.captures import zipped
 
 SITE = {"index.html": links("about/"), "about/index.html": links("../")}
-
-
-def zipped(name: str, text: str) -> bytes:
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr(name, text)
-    return file.getvalue()
 
 
 NOTHING: dict[str, bytes] = {
@@ -29,7 +21,7 @@ NOTHING: dict[str, bytes] = {
     "numbers.csv": b"Name,Count\nfoo,1\n",
     "prose.txt": b"This file has words.\n",
     "binary.dat": b"\0\1\2nothing",
-    "book.xlsx": zipped("xl/workbook.xml", "<workbook/>"),
+    "book.xlsx": zipped({"xl/workbook.xml": "<workbook/>"}),
     "locked.xls": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600),
     "map.csv.gz": gzip.compress(b"/a,/about/\n"),
     "map.pdf": b"%PDF-1.4\n/a /about/\n",
@@ -56,82 +48,83 @@ def test_a_map_without_a_rule_is_an_error_that_names_the_forms(tmp_path: Path, c
     assert "a map " in err or "save it as .xlsx" in err
 
 
-@pytest.mark.parametrize("name", [*(name for name in NOTHING if name not in {"table.html", "map.csv.gz"}), "folder", "missing"])
-def test_an_old_site_without_a_url_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
-    written(tmp_path, {**{f"new/{path}": text for path, text in SITE.items()}, **({name: NOTHING[name]} if name in NOTHING else {})})
+OLD_SITES = [*(name for name in NOTHING if name not in {"table.html", "map.csv.gz"}), "folder", "missing"]
+NEW_SITES = ["binary.dat", "book.xlsx", "prose.txt", "empty.txt", "capture.warc", "missing", "folder", "pdfs"]
+
+
+@pytest.mark.parametrize(("side", "name"), [*(("--old", name) for name in OLD_SITES), *(("new", name) for name in NEW_SITES)])
+def test_a_site_without_a_url_or_a_document_is_an_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], side: str, name: str
+) -> None:
+    given = {name: NOTHING[name]} if name in NOTHING else {"pdfs/a.pdf": b"%PDF-1.4"}
+    written(tmp_path, {**{f"new/{path}": text for path, text in SITE.items()}, **given})
     (tmp_path / "folder").mkdir()
-    assert main(["audit", str(tmp_path / "new"), "--url", NEW, "--old", str(tmp_path / name), "--old-url", OLD]) == 2
-    err = capsys.readouterr().err
+    if side == "new":
+        _, err = printed(capsys, tmp_path / name, "--url", NEW, status=2)
+        assert "no URL of the new site can be read from it" in err
+    else:
+        _, err = printed(capsys, tmp_path / "new", "--url", NEW, "--old", tmp_path / name, "--old-url", OLD, status=2)
     assert name in err
     assert "no findings" not in err
 
 
-@pytest.mark.parametrize("name", ["binary.dat", "book.xlsx", "prose.txt", "empty.txt", "capture.warc", "missing", "folder", "pdfs"])
-def test_a_new_site_without_a_document_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
-    written(tmp_path, {name: NOTHING[name]} if name in NOTHING else {"pdfs/a.pdf": b"%PDF-1.4"})
-    (tmp_path / "folder").mkdir()
-    assert main(["audit", str(tmp_path / name), "--url", NEW]) == 2
-    assert "no URL of the new site can be read from it" in capsys.readouterr().err
+UNREAD: dict[str, tuple[dict[str, str], int, str]] = {  # more files: exit status and what is printed
+    "a notebook that is cut off": (
+        {"new/n.ipynb": '{"nbformat": 4, "cells": [{"cell_type": "markdown", "source": "[a](b"'}, 3, "malformed-json",
+    ),
+    "a feed that is cut off": (
+        {"new/feed.json": '{"version": "https://jsonfeed.org/version/1.1", "items": [{"url": "/gone"}, {"url": "/go'}, 3, "malformed-json",
+    ),
+    "a page that is damaged": ({"new/damaged.xml": "<a"}, 3, "; 1 input failed"),
+    "an input that holds nothing": ({}, 3, "absolve: findings: 0 of 2 links; 1 input failed"),
+    "old URLs of another host": (
+        {"old.txt": f"{OLD}about/\nhttp://www.old.example/b\n"}, 3, "old.txt: elsewhere: 1 of its URLs is of another host",
+    ),
+    "a map in the folder of its site": (
+        {"new/_redirects": "/a /about/ 301\n", "new/x.pages": "x"}, 0, "1 file not read: 1 .pages",
+    ),
+}  # fmt: skip
 
 
-CUT = {
-    "n.ipynb": '{"nbformat": 4, "cells": [{"cell_type": "markdown", "source": "[a](b"',
-    "feed.json": '{"version": "https://jsonfeed.org/version/1.1", "items": [{"url": "/gone"}, {"url": "/go',
-}
+@pytest.mark.parametrize("what", UNREAD)
+def test_what_could_not_be_read_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str], what: str) -> None:
+    files, status, text = UNREAD[what]
+    root = written(tmp_path, {**{f"new/{path}": content for path, content in SITE.items()}, **files})
+    (root / "empty").mkdir()
+    given: list[object] = [] if files else [root / "empty"]
+    given += ["--old", root / "old.txt", "--old-url", OLD] if "old.txt" in files else []
+    given += ["--map", root / "new/_redirects"] if "new/_redirects" in files else []
+    _, err = printed(capsys, root / "new", *given, "--url", NEW, "-o", root / "a.json", status=status)
+    assert text in err
+    assert status == 0 or "no findings" not in err
+    summary = {row["name"]: row["value"] for row in json.loads((root / "a.json").read_bytes()) if row["table"] == "summary"}
+    assert status == 0 or (summary["can_switch"], summary["inputs_unread"]) == (None, "1")
 
 
-@pytest.mark.parametrize("name", CUT)
-def test_json_that_is_cut_off_is_a_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
-    root = written(tmp_path, {f"new/{name}": CUT[name], "new/index.html": "<p>x"})
-    assert main(["audit", str(root / "new"), "--url", NEW]) == 3
-    assert "no findings" not in (said := capsys.readouterr().err)
-    assert "malformed-json" in said
-
-
-def test_an_input_that_holds_nothing_fails_beside_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    new = written(tmp_path / "new", SITE)
-    (tmp_path / "empty").mkdir()
-    assert main(["audit", str(new), str(tmp_path / "empty"), "--url", NEW]) == 3
-    assert "absolve: findings: 0 of 2 links; 1 input failed" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("list.txt", "/a\n/b\n"),
-        ("table.csv", "URL,Last crawled\nhttp://old.example/a,2024-01-02\nhttp://old.example/b,2024-01-03\n"),
-        ("pages.csv", "# ---\n# Pages\n\nViews;Page path\n120;/a\n7;/b\n"),
-        ("hosts.txt", "old.example/a\nold.example/b\n"),
-        ("quoted.txt", '"http://old.example/a",\n"http://old.example/b",\n'),
-        ("texts.json", '["http://old.example/a", "/b"]'),
-        ("texts.txt", '[\n"/a",\n"/b"\n]\n'),
-        ("pages.tsv", 'Title\tPath\n"one, two"\t/a\nthree\t"/b"\n'),
-    ],
-)
+@pytest.mark.parametrize(("name", "text"), [
+    ("list.txt", "/a\n/b\n"),
+    ("table.csv", "URL,Last crawled\nhttp://old.example/a,2024-01-02\nhttp://old.example/b,2024-01-03\n"),
+    ("pages.csv", "# ---\n# Pages\n\nViews;Page path\n120;/a\n7;/b\n"),
+    ("hosts.txt", "old.example/a\nold.example/b\n"),
+    ("quoted.txt", '"http://old.example/a",\n"http://old.example/b",\n'),
+    ("texts.json", '["http://old.example/a", "/b"]'),
+    ("texts.txt", '[\n"/a",\n"/b"\n]\n'),
+    ("pages.tsv", 'Title\tPath\n"one, two"\t/a\nthree\t"/b"\n'),
+])
 def test_paths_and_tables_are_lists_of_old_urls(tmp_path: Path, name: str, text: str) -> None:
     written(tmp_path, {name: text})
     done = audited(tmp_path, SITE, "--old", tmp_path / name, "--old-url", OLD, maps={"m.csv": "/a,/about/\n"})
     assert {row["url"]: row["verdict"] for row in done.tables["urls"]} == {f"{OLD}a": "mapped", f"{OLD}b": "lost"}
 
 
-def test_old_urls_of_another_host_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    written(tmp_path, {"old.txt": f"{OLD}about/\nhttp://www.old.example/b\n"})
-    new = written(tmp_path / "new", SITE)
-    assert main(["audit", str(new), "--url", NEW, "--old", str(tmp_path / "old.txt"), "--old-url", OLD]) == 3
-    assert "old.txt: elsewhere: 1 of its URLs is of another host" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "hosts"),
-    [
-        ("m.csv", "http://www.old.example/a,/about/\nhttp://www.old.example/b,/about/\n", "2 rules are for hosts that no URL has: www.old.example;"),
-        ("m.csv", "http://old.example/a,/about/\nhttp://shop.old.example/b,/about/\n", "1 rule is for hosts that no URL has: shop.old.example;"),
-        ("m.csv", "http://old.example/a,/about/\n/b,/about/\n", None),
-        ("n.conf", "server { server_name old.example; rewrite ^/b$ /about/ permanent; }\nserver { server_name www.old.example shop.old.example; rewrite ^/a$ /about/ permanent; }", "1 rule is for hosts that no URL has: shop.old.example, www.old.example;"),
-        ("n.conf", "server { server_name www.old.example old.example; rewrite ^/x$ /about/ permanent; }", None),
-        ("n.conf", "server { server_name _; rewrite ^/x$ /about/ permanent; }", None),
-    ],
-)
+@pytest.mark.parametrize(("name", "text", "hosts"), [
+    ("m.csv", "http://www.old.example/a,/about/\nhttp://www.old.example/b,/about/\n", "2 rules are for hosts that no URL has: www.old.example;"),
+    ("m.csv", "http://old.example/a,/about/\nhttp://shop.old.example/b,/about/\n", "1 rule is for hosts that no URL has: shop.old.example;"),
+    ("m.csv", "http://old.example/a,/about/\n/b,/about/\n", None),
+    ("n.conf", "server { server_name old.example; rewrite ^/b$ /about/ permanent; }\nserver { server_name www.old.example shop.old.example; rewrite ^/a$ /about/ permanent; }", "1 rule is for hosts that no URL has: shop.old.example, www.old.example;"),
+    ("n.conf", "server { server_name www.old.example old.example; rewrite ^/x$ /about/ permanent; }", None),
+    ("n.conf", "server { server_name _; rewrite ^/x$ /about/ permanent; }", None),
+])
 def test_hosts_of_rules_that_no_url_has_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, text: str, hosts: str | None) -> None:
     written(tmp_path, {"old.txt": f"{OLD}a\n{OLD}b\n", name: text, **{f"new/{path}": content for path, content in SITE.items()}})
     main(["audit", str(tmp_path / "new"), "--url", NEW, "--old", str(tmp_path / "old.txt"), "--old-url", OLD, "--map", str(tmp_path / name)])
@@ -190,12 +183,6 @@ def test_a_pattern_that_takes_pcre_long_is_a_comment_in_a_server(tmp_path: Path,
         assert any("/about/" in line for line in rules) == is_written
 
 
-def test_a_map_in_the_folder_of_its_site_counts_as_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    new = written(tmp_path / "new", {**SITE, "_redirects": "/a /about/ 301\n", "x.pages": "x"})
-    assert main(["audit", str(new), "--url", NEW, "--map", str(new / "_redirects")]) == 0
-    assert "1 file not read: 1 .pages" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(("options", "unread"), [([], "2 files not read: 1 .js, 1 .png"), (["--old-url", OLD], "1 file not read: 1 .png")])
 def test_files_whose_text_was_searched_count_as_read(tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], unread: str) -> None:
     site = {**SITE, "robots.txt": "User-agent: *\n", "_headers": "/*\n  X-A: b\n", "app.js": "x", "x.png": "x"}
@@ -238,11 +225,3 @@ def test_rules_of_a_subfolder_are_named(tmp_path: Path, capsys: pytest.CaptureFi
     assert "a/.htaccess" in found[0]
     main(["audit", str(site), "--url", NEW, "--server", "nginx"])
     assert "unread-map" not in capsys.readouterr().err
-
-
-def test_a_site_with_an_unread_input_is_not_known_to_be_fit(tmp_path: Path) -> None:
-    root = written(tmp_path / "new", {"index.html": page(), "damaged.xml": "<a"})
-    out = tmp_path / "a.json"
-    assert main(["audit", str(root), "--url", NEW, "-o", str(out)]) == 3
-    summary = {row["name"]: row["value"] for row in json.loads(out.read_bytes()) if row["table"] == "summary"}
-    assert (summary["can_switch"], summary["inputs_unread"]) == (None, "1")

@@ -54,15 +54,12 @@ def audit(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytes
 # --- queries of the user ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "SELECT * FROM read_csv('{secret}')", "FROM read_text('{secret}')", "FROM '{secret}.csv'", "FROM glob('/*')",
-        "ATTACH '{secret}.db'", "COPY links TO '{secret}.out'", "INSTALL httpfs", "LOAD httpfs", "DROP TABLE urls",
-        "SELECT 1; SELECT 2", "", ";", "SELECT error('x')", "SELECT ?", "SET memory_limit = '1GB'", "SELECT '",
-        "FROM options", "FROM read_parquet('https://x.invalid/a.parquet')",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("query", [
+    "SELECT * FROM read_csv('{secret}')", "FROM read_text('{secret}')", "FROM '{secret}.csv'", "FROM glob('/*')",
+    "ATTACH '{secret}.db'", "COPY links TO '{secret}.out'", "INSTALL httpfs", "LOAD httpfs", "DROP TABLE urls",
+    "SELECT 1; SELECT 2", "", ";", "SELECT error('x')", "SELECT ?", "SET memory_limit = '1GB'", "SELECT '",
+    "FROM options", "FROM read_parquet('https://x.invalid/a.parquet')",
+])
 def test_a_query_reads_the_tables_and_nothing_else(audit: Audit, query: str) -> None:
     secret = audit.folder / "secret"
     secret.write_text("a,b\n1,2\n")
@@ -125,15 +122,13 @@ def test_wrong_types_in_parquet_are_reported_and_the_rest_is_judged(audit: Audit
 
 def test_a_damaged_parquet_file_is_named(audit: Audit) -> None:
     path = audit.inventory("links.parquet", "links")
-    table = parquet.read_table(path)
-    parquet.write_table(table, path, compression="none", use_dictionary=False)
+    parquet.write_table(parquet.read_table(path), path, compression="none", use_dictionary=False)
     data = bytearray(path.read_bytes())
     at = data.index(b"missing.html")
     data[at - 300 : at + 300] = b"\xff" * 600
     path.write_bytes(data)
     status, _, err = audit(path, audit.new, "--url", URL)
-    assert status in {1, 2}
-    assert "links.parquet" in err
+    assert (status in {1, 2}, "links.parquet" in err) == (True, True)
 
 
 def test_files_that_an_inventory_names_are_opened_only_below_the_working_folder(audit: Audit) -> None:
@@ -155,28 +150,6 @@ def test_files_that_an_inventory_names_are_opened_only_below_the_working_folder(
 # --- baselines --------------------------------------------------------------------------------------------------------
 
 
-def test_a_view_in_a_baseline_is_not_run(audit: Audit) -> None:
-    hostile = audit.folder / "hostile.duckdb"
-    secret = audit.folder / "secret"
-    secret.write_text("secret words")
-    with closing(duckdb.connect(str(hostile))) as database:
-        for table in ("links", "urls", "pages", "rules", "summary"):
-            database.execute(f"CREATE VIEW {table} AS FROM read_text('{secret}')")
-    status, _, err = audit(audit.new, "--url", URL, "--baseline", hostile)
-    assert status == 2
-    assert "this is not the result of an audit" in err
-
-
-def test_a_cell_of_a_baseline_that_is_no_text_is_a_usage_error(audit: Audit) -> None:
-    audit(audit.new, "--url", URL, "-o", "a.sqlite")
-    with closing(sqlite3.connect(audit.folder / "a.sqlite")) as database:
-        database.execute("UPDATE links SET verdict = 'broken', reference = x'00ff'")
-        database.commit()
-    status, _, err = audit(audit.new, "--url", URL, "--baseline", "a.sqlite")
-    assert status == 2
-    assert "a.sqlite: cannot be read as the result of an earlier audit: table links, finding 1: a cell of a text column" in err
-
-
 FORGED = [
     ("UPDATE summary SET value = '\x1b]0;x\x07' WHERE name = 'schema_version'", "the result of version \\x1b]0;x\\x07 of an audit"),
     ("UPDATE summary SET value = printf('%.*c', 1000000, 'x') WHERE name = 'schema_version'", "the result of version xxx"),
@@ -184,6 +157,7 @@ FORGED = [
     ("DROP TABLE summary", "it has no table summary"),
     ("DROP TABLE links; CREATE TABLE links (a)", "no such column: verdict"),
     ("UPDATE links SET verdict = 'broken', reference = CAST(x'ff' AS TEXT)", "Could not decode to UTF-8"),
+    ("UPDATE links SET verdict = 'broken', reference = x'00ff'", "table links, finding 1: a cell of a text column"),
     ("ALTER TABLE links ADD COLUMN more AS (zeroblob(900000000)); UPDATE rules SET text = ''", None),
     (
         """DROP TABLE rules; CREATE TABLE rules (file, text AS (hex(zeroblob(400000000))), problem, line, finding);
@@ -206,29 +180,23 @@ def test_a_forged_baseline_is_a_short_usage_error(audit: Audit, statements: str,
     assert (message or "") in err
 
 
-@pytest.mark.parametrize("suffix", ["sarif", "jsonl"])
-def test_a_baseline_that_is_nested_too_deep_is_a_usage_error(audit: Audit, suffix: str) -> None:
-    (audit.folder / f"a.{suffix}").write_text("[" * 200_000)
-    status, _, err = audit(audit.new, "--url", URL, "--baseline", f"a.{suffix}")
-    assert status == 2
-    assert f"a.{suffix}: " in err
-
-
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
-@pytest.mark.parametrize("name", ["p.sqlite", "p.duckdb", "p.summary.parquet"])
-def test_a_baseline_that_is_a_pipe_is_not_waited_for(audit: Audit, name: str) -> None:
-    os.mkfifo(audit.folder / name)
-    status, _, err = audit(audit.new, "--url", URL, "--baseline", name.replace(".summary", ""))
-    assert status == 2
-    assert f"no such file: {name}" in err
-
-
-@pytest.mark.parametrize("suffix", ["sqlite", "duckdb", "parquet"])
-def test_a_run_has_no_difference_to_itself_under_any_name(audit: Audit, suffix: str) -> None:
-    name = f"l'i[n]k?*.{suffix}"
-    audit(audit.new, "--url", URL, "-o", name)
-    _, _, err = audit(audit.new, "--url", URL, "--baseline", name)
-    assert "0 new, 0 healed" in err
+def test_a_baseline_that_is_no_result_of_an_audit_is_a_usage_error(audit: Audit) -> None:
+    """A pipe is not waited for, a view is not run, deep JSON takes no stack."""
+    for name in ("p.sqlite", "p.duckdb", "p.summary.parquet"):
+        os.mkfifo(audit.folder / name)
+        status, _, err = audit(audit.new, "--url", URL, "--baseline", name.replace(".summary", ""))
+        assert (status, f"no such file: {name}" in err) == (2, True)
+    for name in ("a.sarif", "a.jsonl"):
+        (audit.folder / name).write_text("[" * 200_000)
+        status, _, err = audit(audit.new, "--url", URL, "--baseline", name)
+        assert (status, f"{name}: " in err) == (2, True)
+    (audit.folder / "secret").write_text("secret words")
+    with closing(duckdb.connect(str(audit.folder / "hostile.duckdb"))) as database:
+        for table in ("links", "urls", "pages", "rules", "summary"):
+            database.execute(f"CREATE VIEW {table} AS FROM read_text('{audit.folder}/secret')")
+    status, _, err = audit(audit.new, "--url", URL, "--baseline", "hostile.duckdb")
+    assert (status, "this is not the result of an audit" in err) == (2, True)
 
 
 # --- lists of URLs ----------------------------------------------------------------------------------------------------
@@ -303,20 +271,17 @@ def test_a_map_is_read_up_to_a_limit(audit: Audit) -> None:
 # --- outputs ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("-o none/r.html", "there is no folder none"),
-        ("-o none/r.csv", "there is no folder none"),
-        ("-o r.html -o ./r.html", "are the same file"),
-        ("-o r.csv -o r.links.csv --format jsonl", None),
-        ("-o r.csv --map r.rules.csv", "is also an input"),
-        ("-o r.csv --write-map r.rules.csv", "are the same file"),
-        ("-o r.html --old r.rules.csv --map r.html", "is also an input"),
-        ("-o r.html --ignore @r.html", "is also an input"),
-        ("-o r.html --live external --cookies r.html", "is also an input"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "message"), [
+    ("-o none/r.html", "there is no folder none"),
+    ("-o none/r.csv", "there is no folder none"),
+    ("-o r.html -o ./r.html", "are the same file"),
+    ("-o r.csv -o r.links.csv --format jsonl", None),
+    ("-o r.csv --map r.rules.csv", "is also an input"),
+    ("-o r.csv --write-map r.rules.csv", "are the same file"),
+    ("-o r.html --old r.rules.csv --map r.html", "is also an input"),
+    ("-o r.html --ignore @r.html", "is also an input"),
+    ("-o r.html --live external --cookies r.html", "is also an input"),
+])
 def test_outputs_that_would_destroy_something_are_refused_before_the_run(
     audit: Audit, arguments: str, message: str | None
 ) -> None:

@@ -72,15 +72,11 @@ def test_the_policy_allows_the_scripts_and_styles_of_the_package_and_nothing_els
     assert len(scripts) == 3
 
 
-def test_the_page_refers_to_nothing_outside_itself(tree: Element) -> None:
+def test_the_page_refers_to_nothing_outside_itself_and_has_no_handler(tree: Element) -> None:
     names = {"src", "srcset", "href", "action", "formaction", "data", "poster", "background", "ping"}
     references = [value for one in tree.iter() for name, value in one.items() if name in names]
-    targets = {f"#{one.get('id')}" for one in tree.iter()}
-    assert set(references) <= targets
+    assert set(references) <= {f"#{one.get('id')}" for one in tree.iter()}
     assert not [one.tag for one in tree.iter() if one.tag in {"link", "iframe", "object", "embed", "base", "img"}]
-
-
-def test_no_attribute_is_a_handler_or_a_style(tree: Element) -> None:
     assert not [name for one in tree.iter() for name, _ in one.items() if name.startswith("on") or name == "style"]
 
 
@@ -104,6 +100,11 @@ def test_the_data_have_each_finding_once_below_its_cause(page: bytes) -> None:
     links = found["kinds"].index("links")
     assert sum(count for count, kind in zip(causes["count"], causes["kind"], strict=True) if kind == links) == 400
     assert {found["kinds"][kind] for kind in causes["kind"]} == {"links", "old URLs", "pages", "map"}
+    assert sum(causes["requests"]) > 0
+    assert b'<option value="requests">' in page
+    fine = [found["verdicts"][number]["id"] in FINE for number in found["urls"]["verdict"]]
+    assert fine == sorted(fine), "old URLs with findings first"
+    assert {len(column) for column in found["urls"].values()} == {40}
 
 
 def test_of_very_many_findings_each_cause_lists_some_and_counts_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,6 +119,10 @@ def test_of_very_many_findings_each_cause_lists_some_and_counts_all(tmp_path: Pa
         kinds, counts, listed = (found["causes"][name] for name in ("kind", "count", "listed"))
         assert sum(count for count, kind in zip(counts, kinds, strict=True) if not kind) == 2000
         assert 50 < sum(number for number, kind in zip(listed, kinds, strict=True) if not kind) <= 100
+        monkeypatch.setattr(data, "MOST_URLS", 7)
+        page = rendered(connection, tmp_path)
+        assert re.search(rb"The first 7 of \d+ are here", page)
+        assert len(data_of(page)["urls"]["url"]) == 7
 
 
 @pytest.mark.parametrize(
@@ -125,18 +130,6 @@ def test_of_very_many_findings_each_cause_lists_some_and_counts_all(tmp_path: Pa
 )
 def test_findings_are_shared_out_among_causes(sizes: list[int], most: int, each: int) -> None:
     assert data.most_of_each(sizes, most) == each
-
-
-def test_the_same_results_make_the_same_report(tmp_path: Path) -> None:
-    with closing(made(60)) as one, closing(made(60)) as other:
-        assert rendered(one, tmp_path) == rendered(other, tmp_path)
-
-
-def test_a_site_without_an_old_one_has_another_question(tmp_path: Path) -> None:
-    with closing(made(20)) as connection:
-        connection.execute("DELETE FROM urls; DELETE FROM flows")
-        connection.execute("UPDATE summary SET value = '0' WHERE name = 'urls'")
-        assert b"Are the links right?" in rendered(connection, tmp_path)
 
 
 @pytest.mark.parametrize("name", ["report.html", "report.md"])
@@ -165,20 +158,18 @@ def test_what_is_no_finding_has_sections_where_there_is_some(tree: Element, tmp_
     assert b"1 finding is ignored. 1,200 findings are left out, of unchanged documents." in found
 
 
-def test_causes_of_old_urls_have_the_number_of_their_requests(page: bytes) -> None:
-    causes = data_of(page)["causes"]
-    assert sum(causes["requests"]) > 0
-    assert b'<option value="requests">' in page
-
-
-def test_no_finding_is_an_answer_too(tmp_path: Path) -> None:
+def test_no_finding_is_an_answer_too_and_a_site_without_an_old_one_has_another_question(tmp_path: Path) -> None:
     with closing(made(0, ok=10)) as connection:
         connection.execute("DELETE FROM pages; DELETE FROM rules; DELETE FROM urls WHERE verdict NOT IN ('kept', 'mapped')")
         connection.execute("DELETE FROM sections WHERE verdict NOT IN ('ok', 'same', 'external', 'kept', 'mapped')")
         connection.execute("UPDATE summary SET value = CASE name WHEN 'can_switch' THEN 'true' ELSE '[]' END WHERE name IN ('can_switch', 'reasons')")
         page = rendered(connection, tmp_path)
+        assert rendered(connection, tmp_path) == page, "the same results make the same report"
         assert b"Yes, we can switch." in page
         assert data_of(page)["length"] == 0
+        connection.execute("DELETE FROM urls; DELETE FROM flows")
+        connection.execute("UPDATE summary SET value = '0' WHERE name = 'urls'")
+        assert b"Are the links right?" in rendered(connection, tmp_path)
 
 
 @pytest.mark.slow
@@ -190,25 +181,19 @@ def test_100_000_findings_make_at_most_4_mb(tmp_path: Path, *, distinct: bool) -
         assert len(rendered(connection, tmp_path)) <= 4_000_000
 
 
-def test_long_texts_are_cut() -> None:
-    assert len(shown("x" * 10_000)) == MOST_TEXT
-
-
 def test_a_source_line_is_what_is_around_the_reference(tmp_path: Path) -> None:
     file = tmp_path / "a.html"
     file.write_bytes(b"<p>\nx" + b"y" * 90 + b'<a href="b.html">\x1b[31m</a>' + b"z" * 90 + b"\n<p>")
     start = file.read_bytes().index(b"b.html")
     line = SourceLines([tmp_path]).line(str(file), start, start + 6, "b.html")
+    assert len(shown("x" * 10_000)) == MOST_TEXT
     assert line == "…" + "y" * 51 + '<a href="b.html">' + r"\x1b[31m</a>" + "z" * 49
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '<a href="//u:secret@h/"></a><a href="b.html">', '<a href="b.html"></a><a href="http://u:secret@h/">',
-        f'<a href="http://u:{"secret" * 20}@h/"></a><a href="b.html">', f'<a href="b.html"></a><a href="http://u:{"secret" * 20}@h/">',
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("text", [
+    '<a href="//u:secret@h/"></a><a href="b.html">', '<a href="b.html"></a><a href="http://u:secret@h/">',
+    f'<a href="http://u:{"secret" * 20}@h/"></a><a href="b.html">', f'<a href="b.html"></a><a href="http://u:{"secret" * 20}@h/">',
+])
 def test_a_source_line_shows_no_user_information(tmp_path: Path, text: str) -> None:
     (tmp_path / "a.html").write_text(text)
     start = text.index("b.html")
@@ -221,21 +206,14 @@ def test_a_source_line_shows_no_user_information(tmp_path: Path, text: str) -> N
 def test_a_document_below_no_input_is_not_opened(tmp_path: Path, roots: list[str]) -> None:
     (tmp_path / "site").mkdir()
     (tmp_path / "site/a.html").write_text("b.html")
-    assert SourceLines([tmp_path / "site"]).line(str(tmp_path / "site/a.html"), 0, 6, "b.html") == "b.html"
-    assert not SourceLines([tmp_path / root for root in roots]).line(str(tmp_path / "site/a.html"), 0, 6, "b.html")
-
-
-@pytest.mark.parametrize(("start", "end", "reference"), [(0, 6, "c.html"), (0, 99, "b.html"), (-1, 2, "b"), (9, 3, "b")])
-def test_a_changed_document_shows_no_line(tmp_path: Path, start: int, end: int, reference: str) -> None:
-    (tmp_path / "a.html").write_text("b.html")
-    assert not SourceLines([tmp_path]).line(str(tmp_path / "a.html"), start, end, reference)
-
-
-def test_a_link_out_of_the_input_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "site/link.html").symlink_to(tmp_path / "secret")
     (tmp_path / "secret").write_text("b.html")
-    (tmp_path / "site").mkdir()
-    (tmp_path / "site/a.html").symlink_to(tmp_path / "secret")
-    assert not SourceLines([tmp_path / "site"]).line(str(tmp_path / "site/a.html"), 0, 6, "b.html")
+    inside = SourceLines([tmp_path / "site"])
+    assert inside.line(str(tmp_path / "site/a.html"), 0, 6, "b.html") == "b.html"
+    assert not inside.line(str(tmp_path / "site/link.html"), 0, 6, "b.html"), "a link out of the input"
+    assert not SourceLines([tmp_path / root for root in roots]).line(str(tmp_path / "site/a.html"), 0, 6, "b.html")
+    for start, end, reference in ((0, 6, "c.html"), (0, 99, "b.html"), (-1, 2, "b"), (9, 3, "b")):  # it was changed
+        assert not inside.line(str(tmp_path / "site/a.html"), start, end, reference)
 
 
 def test_the_baseline_is_a_sentence(tmp_path: Path) -> None:
@@ -248,12 +226,6 @@ def test_the_baseline_is_a_sentence(tmp_path: Path) -> None:
         baseline.compare(connection, tmp_path / "a.sqlite")
         page = rendered(connection, tmp_path)
         assert b"Against the baseline: 0 new and 1 healed finding." in page
-
-
-def test_every_verdict_of_a_finding_has_a_repair() -> None:
-    fine = {*QUIET, *FINE, "changed"}
-    assert {verdict for verdict in VERDICTS if not words(verdict).repair} == fine
-    assert words("odd").name == "Odd"  # of a baseline that another program wrote
 
 
 def test_a_picture_that_has_nothing_to_show_is_left_out(tmp_path: Path) -> None:
@@ -275,22 +247,6 @@ def test_what_breaks_comes_first_and_then_what_is_asked_for_most(tree: Element) 
     for severity in set(severities):
         of_one = [number for number, own in zip(requests, severities, strict=True) if own == severity]
         assert of_one == sorted(of_one, reverse=True)
-
-
-def test_the_old_urls_are_all_there_and_those_with_findings_first(page: bytes) -> None:
-    found = data_of(page)
-    verdicts = [found["verdicts"][number]["id"] for number in found["urls"]["verdict"]]
-    fine = [verdict in FINE for verdict in verdicts]
-    assert fine == sorted(fine)
-    assert {len(column) for column in found["urls"].values()} == {40}
-
-
-def test_of_very_many_old_urls_the_first_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(data, "MOST_URLS", 7)
-    with closing(made(60)) as connection:
-        page = rendered(connection, tmp_path)
-    assert b"The first 7 of 40 are here" in page
-    assert len(data_of(page)["urls"]["url"]) == 7
 
 
 @pytest.mark.parametrize("map_", ["", "/lost.html,/nowhere.html,301\n/unused.html,/a.html,301\n"], ids=["without a map", "with a map"])
@@ -319,6 +275,8 @@ def test_the_numbers_are_the_same_everywhere(tmp_path: Path, map_: str) -> None:
     total = sum(int(number) for number in re.findall(r"(\d+)(?: of \d+)? [a-z]", said[1]))
     printed = [(table, verdict, int(count)) for table, verdict, count in map(str.split, done.stdout.rpartition("\n\n")[2].splitlines())]
     fine = {*QUIET, *FINE, "changed"}
+    assert {verdict for verdict in VERDICTS if not words(verdict).repair} == fine
+    assert words("odd").name == "Odd"  # of a baseline that another program wrote
     assert sum(count for _, verdict, count in printed if verdict not in fine) == total
     causes = found["causes"]
     assert sum(causes["count"]) == total

@@ -1,8 +1,6 @@
 """Lists of the old site as programs export them: which URLs they have, and how often each was asked for."""
 
 import gzip
-import io
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -11,15 +9,7 @@ from audited import NEW, OLD, links, run, written
 from absolve.audit import logs
 from absolve.cli import main
 from absolve.core.errors import DocumentError
-
-
-def zipped(files: dict[str, str]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name, text in files.items():
-            archive.writestr(name, text)
-    return buffer.getvalue()
-
+from tests.shapes.captures import zipped
 
 UA = '# ---\n# Pages\n# ---\n\nPage,Pageviews,Unique Pageviews\n/a,"1,234",3\n/b?x=1,7,1\n(other),9,1\n,"1,250",4\n\nDay Index,Pageviews\n1/1/19,23\n'
 LOG = (

@@ -41,12 +41,8 @@ LINES: dict[str, list[tuple[str, list[str]]]] = {
     "github-pages": [
         (NEW + "about", ["with new/about.html (text/html), by extension=html", "new/index.html:1:99: a[href]: about, base https://new.example/index.html (retrieval --url): ok"]),
     ],
-    "apache": [
-        (NEW + "docs//c.html", ["with new/docs/c.html (text/html), by slashes=merge"]),
-    ],
-    "netlify": [
-        (NEW + "A.HTML", ["with new/a.html (text/html), by case=ignore"]),
-    ],
+    "apache": [(NEW + "docs//c.html", ["with new/docs/c.html (text/html), by slashes=merge"])],
+    "netlify": [(NEW + "A.HTML", ["with new/a.html (text/html), by case=ignore"])],
     "plain": [
         (NEW + "A.HTML", ["has no file for {}", "There is: https://new.example/a.html, new/a.html", "Verdict case", "write a.html"]),
         (NEW + "a.html?x=1", ["with new/a.html (text/html), by query=ignore"]),
@@ -70,12 +66,8 @@ LINES: dict[str, list[tuple[str, list[str]]]] = {
         ("moved-text.html", ["https://new.example/moved-text.html\n"]),
         ("/a.html", ["https://new.example/a.html\n", "http://old.example/a.html\n"]),
     ],
-    "s3": [
-        (NEW + "docs", ["There is: https://new.example/docs/", "(bare-folder=redirect)"]),
-    ],
-    "cloudflare": [
-        (NEW + "b.html", ["(html=redirect): https://new.example/b"]),
-    ],
+    "s3": [(NEW + "docs", ["There is: https://new.example/docs/", "(bare-folder=redirect)"])],
+    "cloudflare": [(NEW + "b.html", ["(html=redirect): https://new.example/b"])],
     "plain,html=redirect": [
         (NEW + "b.html", ["Server plain with changes answers {} with new/b.html (text/html)", "No rule moves it."]),
     ],

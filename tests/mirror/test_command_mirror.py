@@ -1,16 +1,15 @@
 """`absolve mirror` on small captures: files, links, edits, a second run, what stays."""
 
 import os
-import re
-import sqlite3
 import sys
-from contextlib import closing
 from pathlib import Path
 
 import pytest
+from packed import asked, written
 
 from absolve.cli import main, many
 from absolve.mirror.map import WORKING, Working
+from absolve.run.state import BESIDE
 from tests.shapes import captures
 from tests.terminals import in_terminal
 
@@ -29,21 +28,24 @@ def mirrored(capture: Path, *more: str) -> int:
     return main(["mirror", str(capture), "-o", str(capture.parent / "m"), "-q", *more])
 
 
-def tree(root: Path) -> dict[str, tuple[bytes, int]]:
-    return {
-        path.relative_to(root).as_posix(): (path.read_bytes(), path.stat().st_mtime_ns)
-        for path in root.rglob("*")
-        if path.is_file()
-    }
+def state(root: Path) -> dict[str, tuple[bytes, int]]:
+    return {name: (data, (root / name).stat().st_mtime_ns) for name, data in captures.files_below(root).items()}
 
 
-def test_links_lead_to_files_or_to_the_web(capture: Path) -> None:
+def test_links_lead_to_files_or_to_the_web_and_a_second_run_writes_nothing(capture: Path) -> None:
     assert mirrored(capture) == 0
-    page = (capture.parent / "m/h/index.html").read_bytes()
-    assert page == (
+    root = capture.parent / "m"
+    assert (root / "h/index.html").read_bytes() == (
         b'<link rel=stylesheet href="s.css"><a href="b.html">b</a><img src=http://h/gone.png><a href=http://away/x>x</a>'
     )
-    assert main(["mirror", "--check", str(capture.parent / "m"), "-q"]) == 0
+    files = {"http://h/": "h/index.html", "http://h/b": "h/b.html", "http://h/s.css": "h/s.css"}
+    assert dict(asked(root, "SELECT url, path FROM resources")) == files
+    missing = {("http://h/gone.png", "image"), ("http://away/x", "navigation")}
+    assert set(asked(root, "SELECT url, kind FROM missing")) == missing
+    assert main(["mirror", "--check", str(root), "-q"]) == 0
+    before = state(root)
+    assert mirrored(capture) == 0
+    assert state(root) == before
 
 
 def test_a_terminal_gets_no_line_that_is_too_long(capture: Path) -> None:
@@ -53,19 +55,14 @@ def test_a_terminal_gets_no_line_that_is_too_long(capture: Path) -> None:
     assert max(map(len, text.splitlines())) < 80
 
 
-def test_a_second_run_writes_nothing(capture: Path) -> None:
-    mirrored(capture)
-    before = tree(capture.parent / "m")
-    assert mirrored(capture) == 0
-    assert tree(capture.parent / "m") == before
-
-
 def test_the_working_copy_of_a_killed_run_leaves_nothing_beside_the_map(capture: Path) -> None:
     root = capture.parent / "m"
     root.mkdir()
     working = Working(root / WORKING)  # killed while it planned
     working.begin({"a": "b"})
     working.close()
+    for suffix in BESIDE:
+        (root / f"{WORKING}{suffix}").touch()
     assert mirrored(capture, "--resume") == 0
     assert {path.name for path in root.iterdir()} == {"h", "index.html", "mirror.sqlite"}
 
@@ -73,11 +70,11 @@ def test_the_working_copy_of_a_killed_run_leaves_nothing_beside_the_map(capture:
 def test_only_files_whose_bytes_change_are_written_and_stale_ones_are_pruned(capture: Path) -> None:
     mirrored(capture)
     root = capture.parent / "m"
-    before = tree(root)
+    before = state(root)
     (root / "own.txt").write_text("mine")
     capture.write_bytes(HOME + captures.page("http://h/b", b"<p>new</p>"))
     assert mirrored(capture, "--prune") == 0
-    after = tree(root)
+    after = state(root)
     assert set(before) - set(after) == {"h/s.css"}
     assert after["h/b.html"] != before["h/b.html"]
     assert after["own.txt"][0] == b"mine"
@@ -93,7 +90,7 @@ def test_processes_that_start_before_the_plan_make_the_same_mirror(
         monkeypatch.setattr(many, "WORTH_A_POOL", 0)
         assert mirrored(capture, "--jobs", jobs) == 3
         root.rename(capture.parent / jobs)
-    one, two = ({name: data for name, (data, _) in tree(capture.parent / jobs).items()} for jobs in "12")
+    one, two = ({name: data for name, (data, _) in state(capture.parent / jobs).items()} for jobs in "12")
     assert one == two
     assert one["h/b.html"] == b"mine"
 
@@ -110,79 +107,57 @@ def test_files_that_stay_are_named_up_to_twenty_and_then_counted(
     assert "note: stays: 3 more inputs (--verbose lists all)" in err
 
 
-def test_the_number_of_other_inputs_with_a_warning_is_printed_once(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "site").mkdir()
-    for number in range(3):
-        (tmp_path / f"site/{number}.html").write_text("<a href=/b.html>b</a>")
-    assert main(["mirror", str(tmp_path / "site"), "-o", str(tmp_path / "m")]) == 0
-    assert capsys.readouterr().err.count("warning: no-base: 2 more inputs") == 1
-
-
 def test_a_page_without_a_url_is_named_if_it_has_links_that_need_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "site").mkdir()
-    (tmp_path / "site/a.html").write_text("<a href=b.html>b</a> <a href=/b.html>b</a>")
-    (tmp_path / "site/b.html").write_text("<a href=a.html>a</a> <a href=http://h/x>x</a> <a href=#/>f</a>")
-    (tmp_path / "site/c.html").write_text("<a href=//h/x>x</a>")
-    for more, expected in (([], ["a.html", "c.html"]), (["--url", "http://h/"], [])):
-        assert main(["mirror", str(tmp_path / "site"), "-o", str(tmp_path / "m"), "-v", *more]) == 0
+    files = {
+        "a.html": "<a href=b.html>b</a> <a href=/b.html>b</a>",
+        "b.html": "<a href=a.html>a</a> <a href=http://h/x>x</a> <a href=#/>f</a>",
+        "c.html": "<a href=//h/x>x</a>",
+        "d.html": "<a href=/x>x</a>",
+    }
+    command = ["mirror", str(written(tmp_path / "site", files)), "-o", str(tmp_path / "m")]
+    for more, expected in (([], ["a.html", "c.html", "d.html"]), (["--url", "http://h/"], [])):
+        assert main([*command, "-v", *more]) == 0
         lines = [line for line in capsys.readouterr().err.splitlines() if ": no-base: no URL is known: " in line]
         assert [line.partition(": no-base")[0].rpartition("/")[2] for line in lines] == expected
+    assert main(command) == 0
+    assert capsys.readouterr().err.count("warning: no-base: 2 more inputs") == 1
 
 
 def test_no_symbolic_link_leads_a_write_out_of_the_folder(capture: Path) -> None:
-    (capture.parent / "out").mkdir()
-    (capture.parent / "m").mkdir()
+    for name in ("out", "m"):
+        (capture.parent / name).mkdir()
     (capture.parent / "m/h").symlink_to(capture.parent / "out")
     assert mirrored(capture) == 3
     assert not list((capture.parent / "out").iterdir())
 
 
-def test_the_map_knows_every_url_and_what_is_missing(capture: Path) -> None:
-    mirrored(capture)
-    with sqlite3.connect(capture.parent / "m/mirror.sqlite") as db:
-        assert dict(db.execute("SELECT url, path FROM resources")) == {
-            "http://h/": "h/index.html",
-            "http://h/b": "h/b.html",
-            "http://h/s.css": "h/s.css",
-        }
-        assert set(db.execute("SELECT url, kind FROM missing")) == {
-            ("http://h/gone.png", "image"),
-            ("http://away/x", "navigation"),
-        }
+TAKEN = {
+    "site --url-map urls.csv -o m --missing urls.csv": "is also an input",
+    "--from list --url http://h/ -o m --missing list": "is also an input",
+    "site -o q.zip --missing q.zip": "are the same file",
+    "site -o m --missing m/mirror.sqlite": "is inside the mirror m",
+    "site -o new --missing new/a.html": "is inside the mirror new",
+    "site -o site/m": "separate folders",
+    "site -o .": "separate folders",
+    "site -o site": "is also an input",
+    "site/a.html --url http://h/a.html -o site/a.html": "is also an input",
+}
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ("site --url-map urls.csv -o m --missing urls.csv", "is also an input"),
-        ("--from list --url http://h/ -o m --missing list", "is also an input"),
-        ("site -o q.zip --missing q.zip", "are the same file"),
-        ("site -o m --missing m/mirror.sqlite", "is inside the mirror m"),
-        ("site -o new --missing new/a.html", "is inside the mirror new"),
-        ("site -o site/m", "separate folders"),
-        ("site -o .", "separate folders"),
-        ("site -o site", "is also an input"),
-        ("site/a.html --url http://h/a.html -o site/a.html", "is also an input"),
-    ],
-)
+@pytest.mark.parametrize("options", TAKEN)
 def test_no_output_takes_the_place_of_another_file_of_the_run(
-    options: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    options: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("site").mkdir()
     Path("m").mkdir()
-    Path("site/a.html").write_text("<a href=gone.html>x</a>")
-    Path("urls.csv").write_text("site/a.html,http://h/a.html\n")
-    Path("list").write_text("site/a.html\n")
+    files = {"site/a.html": "<a href=gone.html>x</a>", "urls.csv": "site/a.html,http://h/a.html\n", "list": "site/a.html\n"}
+    written(tmp_path, files)
     assert main(["mirror", *options.split()]) == 2
-    assert re.search(words, capsys.readouterr().err)
-    assert Path("list").read_text() == "site/a.html\n"
-    assert Path("urls.csv").read_text() == "site/a.html,http://h/a.html\n"
-    assert sorted(path.name for path in tmp_path.rglob("*")) == ["a.html", "list", "m", "site", "urls.csv"]
+    assert TAKEN[options] in capsys.readouterr().err
+    assert captures.files_below(tmp_path) == {name: text.encode() for name, text in files.items()}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["list", "m", "site", "urls.csv"]
 
 
 def test_two_outputs_may_be_one_device(tmp_path: Path) -> None:
@@ -191,17 +166,14 @@ def test_two_outputs_may_be_one_device(tmp_path: Path) -> None:
     assert main(["mirror", str(tmp_path / "a.html"), "--url", "http://h/", *out]) == 0
 
 
-@pytest.mark.parametrize(
-    ("held", "absent"),
-    [
-        ("<img data-src='{}'>", "<img data-src='/none.png'>"),
-        ("<img data-srcset='{0} 1x, {0} 2x'>", "<img data-srcset='/none.png 1x'>"),
-        ("<div data-background='{}'></div>", "<div data-background='none.png'></div>"),
-        ("<amp-img src='{}'></amp-img>", "<img data-original='/none.png'>"),
-        ("<noscript><img data-src='{0}' src='{0}'></noscript>", "<a data-url=/none.png>"),
-        ("<iframe data-src='{}'></iframe>", "<iframe data-src=//away/x></iframe>"),
-    ],
-)
+@pytest.mark.parametrize(("held", "absent"), [
+    ("<img data-src='{}'>", "<img data-src='/none.png'>"),
+    ("<img data-srcset='{0} 1x, {0} 2x'>", "<img data-srcset='/none.png 1x'>"),
+    ("<div data-background='{}'></div>", "<div data-background='none.png'></div>"),
+    ("<amp-img src='{}'></amp-img>", "<img data-original='/none.png'>"),
+    ("<noscript><img data-src='{0}' src='{0}'></noscript>", "<a data-url=/none.png>"),
+    ("<iframe data-src='{}'></iframe>", "<iframe data-src=//away/x></iframe>"),
+])
 def test_a_lazy_link_leads_to_what_is_held_and_to_the_web_otherwise(tmp_path: Path, held: str, absent: str) -> None:
     image = captures.page("http://h/d/i.png", b"\x89PNG\r\n\x1a\n", "image/png")
     page = f"<meta charset=utf-8>{held}{absent}"
@@ -230,9 +202,4 @@ def test_the_charset_of_a_header_reaches_who_reads_the_files_from_a_disk(tmp_pat
     assert found["s.css"].startswith(b'@charset "windows-1251";p')
     assert (found["s.js"], found["t.txt"], found["u.txt"]) == (b"alert('\xf4')", b"\xef\xbb\xbf\xd1\x84", b"\xf4")
     query = "SELECT path FROM notes WHERE code = 'charset' ORDER BY path"
-    assert rows(tmp_path, query) == [("h/index.html",), ("h/s.css",), ("h/t.txt",), ("h/u.txt",)]
-
-
-def rows(root: Path, query: str) -> list[tuple[object, ...]]:
-    with closing(sqlite3.connect(root / "m/mirror.sqlite")) as db:
-        return db.execute(query).fetchall()
+    assert asked(tmp_path / "m", query) == [("h/index.html",), ("h/s.css",), ("h/t.txt",), ("h/u.txt",)]

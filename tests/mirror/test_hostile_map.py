@@ -22,7 +22,7 @@ from absolve.mirror.extensions import content_type
 from absolve.mirror.serve import Origins
 from absolve.mirror.survey import _Candidates
 from absolve.run.state import BESIDE
-from tests.shapes.captures import entry, har
+from tests.shapes.captures import entry, har, mhtml
 
 ENDLESS = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT n AS url, n AS path, n AS media_type FROM r"
 needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
@@ -57,28 +57,25 @@ def test_a_link_in_place_of_the_map_is_refused_and_its_target_stays(root: Path, 
     assert not list(root.parent.glob("victim-*"))
 
 
-def test_a_folder_or_another_name_in_place_of_the_map_is_refused(root: Path) -> None:
+def test_what_is_no_map_or_no_working_copy_is_refused_and_named(root: Path) -> None:
+    def refused(words: bytes) -> None:
+        done = run(str(root.parent / "c.har"), "-o", str(root))
+        assert (done.returncode, words in done.stderr) == (2, True)
+
     os.link(root / "mirror.sqlite", root / maps.WORKING)
-    assert run(str(root.parent / "c.har"), "-o", str(root)).returncode == 2
+    refused(b"")
     (root / maps.WORKING).unlink()
-    (root / "mirror.sqlite").unlink()
-    (root / "mirror.sqlite").mkdir()
-    done = run(str(root.parent / "c.har"), "-o", str(root))
-    assert (done.returncode, b"mirror.sqlite: this is no regular file" in done.stderr) == (2, True)
-
-
-def test_a_working_copy_that_is_none_is_named(root: Path) -> None:
     (root / maps.WORKING).write_bytes(b"x" * 5000)
-    done = run(str(root.parent / "c.har"), "-o", str(root))
-    assert (done.returncode, b"no working copy" in done.stderr) == (2, True)
-
-
-def test_a_working_copy_with_a_trigger_is_not_written(root: Path) -> None:
+    refused(b"no working copy")
+    (root / maps.WORKING).unlink()
     working = maps.Working(root / maps.WORKING)
     working.connection.executescript("CREATE TRIGGER t AFTER INSERT ON ours BEGIN DELETE FROM earlier; END")
     working.close()
-    done = run(str(root.parent / "c.har"), "-o", str(root))
-    assert (done.returncode, b"no working copy" in done.stderr) == (2, True)
+    refused(b"no working copy")
+    (root / maps.WORKING).unlink()
+    (root / "mirror.sqlite").unlink()
+    (root / "mirror.sqlite").mkdir()
+    refused(b"mirror.sqlite: this is no regular file")
 
 
 def test_a_view_in_place_of_a_table_is_never_computed(root: Path) -> None:
@@ -161,16 +158,14 @@ def counted(monkeypatch: pytest.MonkeyPatch, name: str, function: Callable[..., 
     return calls
 
 
-def test_a_har_is_parsed_once_for_the_survey_and_once_for_all_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_har_is_parsed_twice_and_a_message_is_walked_once_for_all_batches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     data = har(*(entry(f"http://h/{number}", "x") for number in range(450)))  # three batches
     calls = counted(monkeypatch, "absolve.mirror.containers.entries", entries)
     code, found = mirrored(tmp_path, "c.har", data, "-j", "1")
     assert (code, len(found), len(calls)) == (0, 450, 2)
-
-
-def test_a_message_is_walked_once_for_all_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    parts = "".join(f"--b\r\nContent-Type: text/html\r\nContent-Location: http://h/{n}\r\n\r\n<a href=/1>\r\n" for n in range(450))
-    data = f"From: a@b\r\nContent-Type: multipart/related; boundary=b\r\n\r\n{parts}--b--\r\n".encode()
+    data = mhtml(*((f"Content-Location: http://h/{number}", "text/html", b"<a href=/1>") for number in range(450)))
     calls = counted(monkeypatch, "absolve.mirror.containers.walk", walk)
     code, found = mirrored(tmp_path, "c.mht", data, "-j", "1")
     assert (code, len(found), len(calls)) == (0, 450, 1)

@@ -71,16 +71,13 @@ def test_a_path_of_a_thousand_folders_is_no_deep_tree(working: Working) -> None:
     assert len(links(html)) == 400
 
 
-@pytest.mark.parametrize(
-    ("urls", "start", "expected"),
-    [
-        (["http://h/a", "http://h/b", "http://h/"], None, "h/index.html"),
-        (["http://h/docs/", "http://h/a", "http://i/"], None, "h/docs/index.html"),  # a crawl begins with its first page
-        (["http://h/a", "http://h/b", "http://h/"], "HTTP://h/b#x", "h/b.html"),
-        (["http://h/a", "http://h/b", "http://h/"], "http://h/moved", "h/b.html"),
-        (["http://h/a", "http://h/"], "http://elsewhere/", "h/index.html"),
-    ],
-)
+@pytest.mark.parametrize(("urls", "start", "expected"), [
+    (["http://h/a", "http://h/b", "http://h/"], None, "h/index.html"),
+    (["http://h/docs/", "http://h/a", "http://i/"], None, "h/docs/index.html"),  # a crawl begins with its first page
+    (["http://h/a", "http://h/b", "http://h/"], "HTTP://h/b#x", "h/b.html"),
+    (["http://h/a", "http://h/b", "http://h/"], "http://h/moved", "h/b.html"),
+    (["http://h/a", "http://h/"], "http://elsewhere/", "h/index.html"),
+])
 def test_the_page_to_begin_with(working: Working, urls: list[str], start: str | None, expected: str) -> None:
     html = shown(working, *(finished(url, "") for url in urls), start=start)
     assert started(html) == [expected]
@@ -181,17 +178,14 @@ def test_a_mirror_without_pages_has_an_entry_page_too(working: Working) -> None:
     assert "<script" not in html
 
 
-@pytest.mark.parametrize(
-    ("page_", "charset", "expected"),
-    [
-        (b"<title>T</title><script>no</script><body><p>A &amp;  <b>b</b><!-- no > no --><style>no</style>", "utf-8", "A & b"),
-        ("<body><p>灯台".encode("utf-16-le"), "utf-16le", "灯台"),
-        ("<p>灯台".encode("iso-2022-jp"), "iso-2022-jp", "灯台"),
-        (b"<p>a<script>never ends", "utf-8", "a"),
-        (b"<p>" + b"x" * 50, "utf-8", "x" * 12 + texts.CUT),
-        (b"", "utf-8", ""),
-    ],
-)
+@pytest.mark.parametrize(("page_", "charset", "expected"), [
+    (b"<title>T</title><script>no</script><body><p>A &amp;  <b>b</b><!-- no > no --><style>no</style>", "utf-8", "A & b"),
+    ("<body><p>灯台".encode("utf-16-le"), "utf-16le", "灯台"),
+    ("<p>灯台".encode("iso-2022-jp"), "iso-2022-jp", "灯台"),
+    (b"<p>a<script>never ends", "utf-8", "a"),
+    (b"<p>" + b"x" * 50, "utf-8", "x" * 12 + texts.CUT),
+    (b"", "utf-8", ""),
+])
 def test_the_text_of_a_page(page_: bytes, charset: str, expected: str) -> None:
     found = lookup(charset)
     assert found is not None

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from absolve.mirror.capture import Captured, Where
-from absolve.mirror.map import WORKING, Finished, Row, Working, foreign, iso, opened
-from absolve.run.state import BESIDE, removed
+from absolve.mirror.map import WORKING, Finished, Row, Working, foreign, opened
 
 DATE = "20240501123059"
 
@@ -130,19 +129,19 @@ def test_only_a_complete_plan_of_the_same_run_is_gone_on_with(working: Working, 
     other.close()
 
 
-def test_the_files_of_a_finished_map_are_ours(working: Working, tmp_path: Path) -> None:
+def test_the_files_of_a_finished_map_are_ours_and_none_of_a_broken_one(working: Working, tmp_path: Path) -> None:
     planned(working)
     working.write(tmp_path / "mirror.sqlite")
+    (tmp_path / "empty").touch()
+    (tmp_path / "broken").write_bytes(b"no database" * 100)
     later = Working(tmp_path / "later")
-    assert not later.has_before()
-    later.add_ours(tmp_path / "none")
-    assert not later.has_before()
+    for name in ("none", "empty", "broken"):
+        later.add_ours(tmp_path / name)
+        assert not later.has_before()
     later.add_ours(tmp_path / "mirror.sqlite")
     assert later.has_before()
-    assert later.is_ours("h/a.html")
-    assert not later.is_ours("h/c.html")
-    assert not later.is_planned("h/a.html")
-    assert working.is_planned("h/a.html")
+    assert (later.is_ours("h/a.html"), later.is_ours("h/c.html")) == (True, False)
+    assert (working.is_planned("h/a.html"), later.is_planned("h/a.html")) == (True, False)
     later.close()
 
 
@@ -160,13 +159,6 @@ def test_the_files_of_a_killed_run_are_ours_but_not_the_foreign_ones(working: Wo
     later.close()
 
 
-@pytest.mark.parametrize("data", [b"", b"no database" * 100])
-def test_a_broken_map_makes_no_file_ours(working: Working, tmp_path: Path, data: bytes) -> None:
-    (tmp_path / "mirror.sqlite").write_bytes(data)
-    working.add_ours(tmp_path / "mirror.sqlite")
-    assert not working.has_before()
-
-
 def test_a_map_is_opened_to_be_read_only(working: Working, tmp_path: Path) -> None:
     planned(working).write(tmp_path / "m")
     with closing(opened(tmp_path / "m")) as db, pytest.raises(sqlite3.OperationalError, match="readonly"):
@@ -174,16 +166,3 @@ def test_a_map_is_opened_to_be_read_only(working: Working, tmp_path: Path) -> No
     with pytest.raises(sqlite3.DatabaseError):
         opened(tmp_path / "none").execute("SELECT 1")
     assert not (tmp_path / "none").exists()
-
-
-def test_the_working_copy_is_removed_with_all_beside_it(tmp_path: Path) -> None:
-    for suffix in (*BESIDE, ".other"):
-        (tmp_path / f"{WORKING}{suffix}").touch()
-    removed(tmp_path / WORKING)
-    removed(tmp_path / WORKING)
-    assert [path.name for path in tmp_path.iterdir()] == [f"{WORKING}.other"]
-
-
-@pytest.mark.parametrize(("date", "found"), [(DATE, "2024-05-01T12:30:59Z"), ("", None)])
-def test_a_date_is_written_as_iso_8601(date: str, found: str | None) -> None:
-    assert iso(date) == found

@@ -1,5 +1,6 @@
 """Mirrors again and again: into folders with files, after a kill, with other options; and errors of use."""
 
+import json
 import sqlite3
 import subprocess
 import sys
@@ -8,7 +9,7 @@ from gzip import compress
 from pathlib import Path
 
 import pytest
-from packed import mirrored, tree
+from packed import asked, mirrored, tree
 
 from absolve.cli import main
 from absolve.mirror import map as maps
@@ -36,9 +37,7 @@ def killed(tmp_path: Path, step: str = "write.finish") -> None:
 
 
 @pytest.mark.parametrize("more", [["--resume"], []])
-def test_a_run_after_a_killed_one_gives_the_undisturbed_tree(
-    tmp_path: Path, more: list[str]
-) -> None:
+def test_a_run_after_a_killed_one_gives_the_undisturbed_tree(tmp_path: Path, more: list[str]) -> None:
     killed(tmp_path)
     code, found = mirrored(tmp_path, "c.har", CAPTURE, *more)
     assert (code, set(found)) == (0, PATHS)
@@ -57,9 +56,7 @@ def test_a_run_killed_before_it_read_the_map_of_another_killed_one_loses_none_of
     assert sorted(path.name for path in (tmp_path / "m").iterdir() if path.is_file()) == ["index.html", "mirror.sqlite"]
 
 
-def test_a_resumed_run_of_another_capture_begins_again_and_may_replace_files(
-    tmp_path: Path,
-) -> None:
+def test_a_resumed_run_of_another_capture_begins_again_and_may_replace_files(tmp_path: Path) -> None:
     killed(tmp_path)
     data = har(entry("http://h/", f"{HEAD}new"))
     code, found = mirrored(tmp_path, "c.har", data, "--resume", "--prune")
@@ -139,19 +136,16 @@ def test_what_a_killed_run_made_is_known_after_a_run_without_a_document(tmp_path
     )
 
 
-def test_a_file_that_a_smaller_run_left_is_not_in_the_way_of_the_next(tmp_path: Path) -> None:
-    mirrored(tmp_path, "c.har", CAPTURE)
-    mirrored(tmp_path, "c.har", har(entry("http://h/", HEAD)))
-    code, found = mirrored(tmp_path, "c.har", har(entry("http://h/a/b", f"{HEAD}new")))
-    assert (code, found["h/a/b.html"]) == (0, f"{HEAD}new".encode())
-
-
-def test_what_no_longer_belongs_stays_without_prune_and_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_no_longer_belongs_stays_without_prune_and_is_not_in_the_way_of_the_next_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     mirrored(tmp_path, "c.har", CAPTURE)
     (tmp_path / "c.har").write_bytes(har(entry("http://h/", HEAD)))
     assert main(["mirror", str(tmp_path / "c.har"), "-o", str(tmp_path / "m")]) == 0
     assert set(tree(tmp_path / "m")) == PATHS
     assert "m.js: stays" in capsys.readouterr().err
+    code, found = mirrored(tmp_path, "c.har", har(entry("http://h/a/b", f"{HEAD}new")))
+    assert (code, found["h/a/b.html"]) == (0, f"{HEAD}new".encode())
 
 
 def test_a_foreign_entry_page_stays_and_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -162,18 +156,12 @@ def test_a_foreign_entry_page_stays_and_is_reported(tmp_path: Path, capsys: pyte
     assert "foreign" in capsys.readouterr().err
 
 
-def test_an_output_that_is_a_file_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "m").write_text("mine")
-    assert main(["mirror", str(tmp_path), "-o", str(tmp_path / "m")]) == 2
-    assert (tmp_path / "m").read_text() == "mine"
-
-
-@pytest.mark.parametrize("more", [[], ["-o", "m", "--at", "yesterday"], ["-o", "m", "--same", "everything"], ["--serve", "m", "--port", "99999"]])
-def test_invalid_options_are_errors_of_use(tmp_path: Path, more: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("more", ["", "-o m --at yesterday", "-o m --same everything", "--serve m --port 99999", "-o c.har"])
+def test_invalid_options_are_errors_of_use(tmp_path: Path, more: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "c.har").write_bytes(CAPTURE)
-    assert main(["mirror", "c.har", *more]) == 2
-    assert not (tmp_path / "m").exists()
+    assert main(["mirror", "c.har", *more.split()]) == 2
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"c.har": CAPTURE}
 
 
 def test_a_dry_run_prints_the_paths_and_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -185,14 +173,19 @@ def test_a_dry_run_prints_the_paths_and_writes_nothing(tmp_path: Path, capsys: p
     assert [path.name for path in tmp_path.iterdir()] == ["c.har"]
 
 
-def test_error_pages_are_held_where_asked(tmp_path: Path) -> None:
+def test_titles_modules_error_pages_and_what_is_missing_are_known(tmp_path: Path) -> None:
     (tmp_path / "own.toml").write_text("[mirror]\nkeep-errors = true\n")
-    assert set(mirrored(tmp_path, "c.har", CAPTURE, "--config", str(tmp_path / "own.toml"))[1]) == {*PATHS, "h/e.html"}
-
-
-def test_missing_urls_are_listed_most_needed_first(tmp_path: Path) -> None:
-    data = CAPTURE.replace(b"http://h/", b"http://h.example/")
-    mirrored(tmp_path, "c.har", data, "--missing", str(tmp_path / "wanted"))
+    title = entry("http://h/16", "<title>z\u00fc</title>".encode("utf-16"), "text/html; charset=utf-16")
+    data = CAPTURE.replace(b"http://h/", b"http://h.example/").replace(b"]}}", b"," + json.dumps(title).encode() + b"]}}")
+    wanted = ("--missing", str(tmp_path / "wanted"), "--config", str(tmp_path / "own.toml"))
+    found = mirrored(tmp_path, "c.har", data, *wanted)[1]
+    assert set(found) == {f"h.example{path[1:]}" for path in (*PATHS, "h/e.html")} | {"h/16.html"}
+    index = (tmp_path / "m/index.html").read_text("utf-8")
+    assert "A &amp; b" in index
+    assert "z\u00fc" in index
+    assert asked(tmp_path / "m", "SELECT path, line, column, code FROM notes WHERE code = 'needs-server'") == [
+        ("h.example/m.js", 1, 1, "needs-server")
+    ]
     assert (tmp_path / "wanted").read_text().splitlines() == ["http://h.example/gone.png", "http://h.example/gone"]
 
 
@@ -206,26 +199,6 @@ def test_no_missing_url_leads_a_crawler_astray(tmp_path: Path, capsys: pytest.Ca
     lines = (tmp_path / "wanted").read_bytes().decode("ascii").splitlines()
     assert sorted(lines) == ["http://away.example/%E2%80%AE%1Bz", "http://h.example/a%20b", "http://h.example/xhttp://evil/"]
     assert "; 3 not in " in capsys.readouterr().err
-
-
-def test_titles_and_modules_are_known(tmp_path: Path) -> None:
-    mirrored(tmp_path, "c.har", CAPTURE)
-    assert b"A &amp; b" in (tmp_path / "m/index.html").read_bytes()
-    with sqlite3.connect(tmp_path / "m/mirror.sqlite") as db:
-        assert db.execute("SELECT path, line, column, code FROM notes").fetchall() == [("h/m.js", 1, 1, "needs-server")]
-
-
-def test_a_page_in_utf_16_has_its_title(tmp_path: Path) -> None:
-    data = har(entry("http://h/", "<title>z\u00fc</title>".encode("utf-16"), "text/html; charset=utf-16"), entry("http://h/n", HEAD))
-    mirrored(tmp_path, "c.har", data)
-    assert "z\u00fc" in (tmp_path / "m/index.html").read_text()
-
-
-def test_xml_that_its_charset_breaks_is_reported(tmp_path: Path) -> None:
-    data = har(entry("http://h/x", b"<a xmlns='http://www.w3.org/1999/xhtml'><b></a>", "application/xhtml+xml"))
-    code, found = mirrored(tmp_path, "c.har", data)
-    assert code == 3
-    assert found["h/x.xhtml"].startswith(b"<a xmlns")
 
 
 def test_a_folder_that_cannot_be_written_is_reported(

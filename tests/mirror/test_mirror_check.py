@@ -5,20 +5,12 @@ import os
 from pathlib import Path
 
 import pytest
-from packed import mirrored
+from packed import mirrored, written
 
 from absolve.cli import main
 from absolve.document.settings import Settings
 from absolve.mirror.check import Checker
 from tests.shapes.captures import entry, har
-
-
-def write(root: Path, files: dict[str, bytes]) -> Path:
-    for name, data in files.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-    return root
 
 
 def codes(root: Path, *of: str) -> list[tuple[str, str]]:
@@ -44,12 +36,12 @@ FOLLOWED = {
 @pytest.mark.parametrize("code", FOLLOWED)
 def test_a_link_is_judged_as_a_browser_follows_it_from_a_file(tmp_path: Path, code: str | None) -> None:
     for number, link in enumerate(FOLLOWED[code]):
-        root = write(tmp_path / f"{number}", {"a.html": link, "b.html": b"<p id=t><a name=n>", "p.png": b"\x89PNG"})
+        root = written(tmp_path / f"{number}", {"a.html": link, "b.html": b"<p id=t><a name=n>", "p.png": b"\x89PNG"})
         assert codes(root, "dead", "fragment") == ([("a.html", code)] if code else []), link
 
 
 def test_a_link_that_differs_by_case_names_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    root = write(tmp_path / "m", {"a.html": b"<p>\n<a href=B.html>", "b.html": b""})
+    root = written(tmp_path / "m", {"a.html": b"<p>\n<a href=B.html>", "b.html": b""})
     assert main(["mirror", "--check", str(root)]) == 1
     out = capsys.readouterr()
     assert "a.html:2:" in out.out
@@ -57,120 +49,85 @@ def test_a_link_that_differs_by_case_names_the_file(tmp_path: Path, capsys: pyte
     assert "2 files, 1 link: 1 link to a missing file, " in out.err
 
 
-def test_fragments_in_a_page_of_another_charset_are_found(tmp_path: Path) -> None:
-    page = "<p id=\u00e9>".encode("utf-16")
-    root = write(tmp_path / "m", {"a.html": b"<meta charset=utf-8><a href='b.html#\xc3\xa9'><a href='b.html#e'>", "b.html": page})
-    assert codes(root, "fragment") == [("a.html", "fragment")]
-
-
-@pytest.mark.parametrize(
-    ("url", "is_held"),
-    [
-        ("http://h.example/", True), ("https://h.example/d/#x", True), ("http://h.example/d", True), ("http://h.example/a%20b", True),
-        ("http://h.example/l.php?c=1", True), ("http://h.example/l.php?c=2", False), ("http://p.example:81/", True),
-        ("http://recorded.example/x?y", True), ("http://recorded.example/x", False), ("http://h.example.org/", False),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("url", "is_held"), [
+    ("http://h.example/", True), ("https://h.example/d/#x", True), ("http://h.example/d", True), ("http://h.example/a%20b", True),
+    ("http://h.example/l.php?c=1", True), ("http://h.example/l.php?c=2", False), ("http://p.example:81/", True),
+    ("http://recorded.example/x?y", True), ("http://recorded.example/x", False), ("http://h.example.org/", False),
+])
 def test_a_link_to_the_web_that_a_copy_without_a_map_holds_is_found(tmp_path: Path, url: str, is_held: bool) -> None:
     files = {
         "h.example/index.html": b"", "h.example/d/index.html": b"", "h.example/a b.html": b"", "h.example/l.php?c=1.html": b"",
         "p.example_81/index.html": b"", "s.html": b"<!-- saved from url=(0027)http://recorded.example/x?y -->",
         "page.html": f"<a href='{url}'>".encode(),
     }  # fmt: skip
-    assert codes(write(tmp_path, files), "web") == [("page.html", "web")] * is_held
+    assert codes(written(tmp_path, files), "web") == [("page.html", "web")] * is_held
 
 
-def test_a_link_to_the_web_that_the_map_holds_is_found(tmp_path: Path) -> None:
+def test_files_are_compared_with_the_map(tmp_path: Path) -> None:
     page = "<meta charset=utf-8><link rel=canonical href=/b><a href=/b>b</a><a href=http://away/>x</a>"
-    mirrored(tmp_path, "c.har", har(entry("http://h/", page), entry("http://h/b", "<meta charset=utf-8>")))
+    png, asp = entry("http://h/p", b"\0", "image/png"), entry("http://h/x.asp", "<meta charset=utf-8><a href=#no>", "text/html")
+    mirrored(tmp_path, "c.har", har(entry("http://h/", page), entry("http://h/b", "<meta charset=utf-8>"), png, asp))
     assert codes(tmp_path / "m", "web", "changed", "dead") == []
+    assert codes(tmp_path / "m", "fragment") == [("h/x.asp.html", "fragment")], "the media type counts before the name"
     file = tmp_path / "m/h/index.html"
     file.write_bytes(file.read_bytes().replace(b"href=b.html", b"href=http://h/b"))
-    assert codes(tmp_path / "m", "web", "changed") == [("h/index.html", "changed"), ("h/index.html", "web")]
+    (tmp_path / "m/h/p.png").unlink()
+    found = codes(tmp_path / "m", "web", "changed")
+    assert found == [("h/index.html", "changed"), ("h/index.html", "web"), ("h/p.png", "changed")]
     assert main(["mirror", "--check", str(tmp_path / "m"), "-q"]) == 1
 
 
-def test_a_file_of_the_map_that_is_gone_is_changed(tmp_path: Path) -> None:
-    mirrored(tmp_path, "c.har", har(entry("http://h/", "<p>"), entry("http://h/p", b"\0", "image/png")))
-    (tmp_path / "m/h/p.png").unlink()
-    assert codes(tmp_path / "m", "changed") == [("h/p.png", "changed")]
-
-
-def test_the_media_type_of_the_map_counts_before_the_name(tmp_path: Path) -> None:
-    mirrored(tmp_path, "c.har", har(entry("http://h/x.asp", "<meta charset=utf-8><a href=#no>", "text/html")))
-    assert codes(tmp_path / "m", "fragment") == [("h/x.asp.html", "fragment")]
-
-
 def test_files_that_nothing_reaches_are_named_and_are_no_failure(tmp_path: Path) -> None:
-    root = write(tmp_path / "m", {"index.html": b"<a href=a.html>", "a.html": b"<a href=a.html>", "lost.txt": b""})
+    root = written(tmp_path / "m", {"index.html": b"<a href=a.html>", "a.html": b"<a href=a.html>", "lost.txt": b""})
     assert codes(root) == [("lost.txt", "unreached")]
     assert main(["mirror", "--check", str(root)]) == 0
 
 
-@pytest.mark.parametrize("name", ["con", "a?b", "x.", "aux.html", "x "])
-def test_names_that_another_system_refuses_are_found(tmp_path: Path, name: str) -> None:
-    root = write(tmp_path / "m", {f"d/{name}": b"x"})
-    assert codes(root, "name") == [(f"d/{name}", "name")]
-
-
-def test_two_files_of_one_name_in_another_case_are_found(tmp_path: Path) -> None:
-    root = write(tmp_path / "m", {"d/a.txt": b"", "D/b.txt": b"", "d/A.txt": b""})
-    assert len(codes(root, "case")) == 2
-
-
-def test_a_symbolic_link_is_not_followed(tmp_path: Path) -> None:
-    root = write(tmp_path / "m", {"a.html": b"<a href=l.html>"})
-    (tmp_path / "out.html").write_text("<a href=none>")
-    (root / "l.html").symlink_to(tmp_path / "out.html")
-    assert codes(root, "unreadable", "dead") == [("l.html", "unreadable")]
+def test_names_that_another_system_refuses_or_folds_are_found(tmp_path: Path) -> None:
+    names = ("a?b", "aux.html", "con", "x ", "x.")
+    root = written(tmp_path / "m", {f"d/{name}": b"x" for name in names})
+    assert codes(root, "name") == [(f"d/{name}", "name") for name in names]
+    assert len(codes(written(tmp_path / "n", {"d/a.txt": b"", "D/b.txt": b"", "d/A.txt": b""}), "case")) == 2
 
 
 def test_xml_that_is_not_well_formed_is_unreadable_at_its_line(tmp_path: Path) -> None:
-    root = write(tmp_path / "m", {"a.xhtml": b"<html xmlns='http://www.w3.org/1999/xhtml'>\n<p></html>"})
+    root = written(tmp_path / "m", {"a.xhtml": b"<html xmlns='http://www.w3.org/1999/xhtml'>\n<p></html>"})
     fault = next(fault for fault in Checker(root, Settings(profile="whatwg")).faults() if fault.code == "unreadable")
     assert fault.line == 2
 
 
-def test_a_file_that_is_gone_during_the_check_is_unreadable(tmp_path: Path) -> None:
-    root = write(tmp_path / "m", {"a.html": b"<a href='b.html#x'>", "b.html": b""})
-    checker = Checker(root, Settings(profile="whatwg"))
-    (root / "b.html").unlink()
-    assert [fault.code for fault in checker.faults() if fault.path == "b.html"] == ["unreadable"]
-
-
-def test_a_map_that_cannot_be_read_leaves_what_needs_none(tmp_path: Path) -> None:
-    root = write(tmp_path / "m", {"a.html": b"<a href=none>", "mirror.sqlite": b"nothing" * 200})
-    assert codes(root, "dead", "changed") == [("mirror.sqlite", "changed"), ("a.html", "dead")]
-
-
-def test_a_name_that_is_no_text_is_checked(tmp_path: Path) -> None:
-    root = write(tmp_path / "m", {"a.html": b"<a href=%FF.html>"})
+def test_what_cannot_be_read_leaves_the_check_of_the_others(tmp_path: Path) -> None:
+    files = {"a.html": b"<a href='b.html#x'>", "b.html": b"", "c.html": b"<a href=none>", "mirror.sqlite": b"nothing" * 200}
+    root = written(tmp_path / "m", files)
+    (tmp_path / "out.html").write_text("<a href=none>")
+    (root / "l.html").symlink_to(tmp_path / "out.html")
     Path(os.fsdecode(os.fsencode(root) + b"/\xff.html")).write_bytes(b"<a href=none>")
-    assert [code for _, code in codes(root, "dead")] == ["dead"]
+    checker = Checker(root, Settings(profile="whatwg"))
+    (root / "b.html").unlink()  # during the check
+    found = sorted((fault.path, fault.code) for fault in checker.faults() if fault.code in {"unreadable", "dead", "changed"})
+    unread = [("b.html", "unreadable"), ("l.html", "unreadable"), ("mirror.sqlite", "changed")]
+    assert found == sorted([*unread, ("c.html", "dead"), (os.fsdecode(b"\xff.html"), "dead")])
 
 
 def test_the_check_takes_one_folder_and_no_input(tmp_path: Path) -> None:
-    root = write(tmp_path / "m", {"a.html": b""})
+    root = written(tmp_path / "m", {"a.html": b""})
     assert main(["mirror", "x", "--check", str(root)]) == 2
     assert main(["mirror", "--check", str(root / "a.html")]) == 2
     assert main(["mirror", "--check", str(root / "none")]) == 2
 
 
-@pytest.mark.parametrize(
-    ("name", "page", "found"),
-    [
-        ("b.html", b"<meta charset=windows-1252><p id=\xe9><a name='n'><i name=d>", {"\u00e9", "n"}),
-        ("b.html", "<meta charset=utf-16><p id='é'>".encode("utf-16"), {"\u00e9"}),
-        ("b.html", b"<p id=a&amp;b><!-- <p id=x> --><script>'<p id=y>'</script>", {"a&b"}),
-        ("b.svg", b"<svg xmlns='http://www.w3.org/2000/svg' id='x'><a name='z'/><b id = \"y\"/></svg>", {"x", "y"}),
-    ],
-)
+@pytest.mark.parametrize(("name", "page", "found"), [
+    ("b.html", b"<meta charset=windows-1252><p id=\xe9><a name='n'><i name=d>", {"\u00e9", "n"}),
+    ("b.html", "<meta charset=utf-16><p id='é'>".encode("utf-16"), {"\u00e9"}),
+    ("b.html", b"<p id=a&amp;b><!-- <p id=x> --><script>'<p id=y>'</script>", {"a&b"}),
+    ("b.svg", b"<svg xmlns='http://www.w3.org/2000/svg' id='x'><a name='z'/><b id = \"y\"/></svg>", {"x", "y"}),
+])
 def test_a_fragment_leads_to_the_anchors_that_the_table_of_documents_has(
     tmp_path: Path, name: str, page: bytes, found: set[str]
 ) -> None:
     asked = sorted(found | {"d", "z"})
     links = "".join(f"<a href='{name}#{html.escape(one)}'>" for one in asked)
-    root = write(tmp_path / "m", {"a.html": f"<meta charset=utf-8>{links}".encode(), name: page})
+    root = written(tmp_path / "m", {"a.html": f"<meta charset=utf-8>{links}".encode(), name: page})
     faults = [fault.text for fault in Checker(root, Settings(profile="whatwg")).faults() if fault.code == "fragment"]
     assert faults == [f"{f'{name}#{one}'!r}: {name} has no {one!r}" for one in ("d", "z")]
 

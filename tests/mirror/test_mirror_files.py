@@ -8,25 +8,18 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 import pytest
-from packed import tree
+from packed import tree, written
 
 from absolve.cli import main
 from tests.shapes.captures import zipped
 
+PNG = b"\x89PNG\r\n\x1a\n"
 SAVED = b"<!-- saved from url=(0014)http://h/a/pg -->\n<meta charset=utf-8>"
 
 
-def write(root: Path, files: dict[str, bytes]) -> Path:
-    for name, data in files.items():
-        path = root / "in" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-    return root / "in"
-
-
 def held(root: Path, files: dict[str, bytes], *more: str) -> tuple[int, dict[str, bytes]]:
-    folder = write(root, files)
-    code = main(["mirror", str(folder), "-o", str(root / "m"), "-q", *more])
+    """Return the exit status and the documents of the mirror of a folder."""
+    code = main(["mirror", str(written(root / "in", files)), "-o", str(root / "m"), *more])
     return code, tree(root / "m")
 
 
@@ -34,15 +27,12 @@ def held(root: Path, files: dict[str, bytes], *more: str) -> tuple[int, dict[str
 @pytest.mark.parametrize("extension", [".html", ".htm"])
 def test_the_parts_beside_a_saved_page_have_urls_relative_to_its_own(tmp_path: Path, folder: str, extension: str) -> None:
     page = SAVED + f'<img src="./{folder}/sub/p.png">'.encode()
-    code, found = held(tmp_path, {f"x/Page{extension}": page, f"x/{folder}/sub/p.png": b"\x89PNG\r\n\x1a\n"})
+    colon = SAVED.replace(b"/pg", b"/qg") + b'<img src="./a:b_files/p.png">'  # is no scheme
+    files = {f"x/Page{extension}": page, f"x/{folder}/sub/p.png": PNG, "y/a:b.html": colon, "y/a:b_files/p.png": PNG}
+    code, found = held(tmp_path, files)
     assert code == 0
-    assert found[f"h/a/{folder}/sub/p.png"] == b"\x89PNG\r\n\x1a\n"
-    assert found["h/a/pg.html"] == SAVED + f'<img src="./{folder}/sub/p.png">'.encode()
-
-
-def test_a_colon_in_the_name_of_a_saved_page_is_no_scheme_of_its_parts(tmp_path: Path) -> None:
-    page = SAVED + b'<img src="./a:b_files/p.png">'
-    _, found = held(tmp_path, {"a:b.html": page, "a:b_files/p.png": b"\x89PNG\r\n\x1a\n"})
+    assert found[f"h/a/{folder}/sub/p.png"] == PNG
+    assert page in found.values()
     assert any(path.startswith("h/a/a_b_files") for path in found)
 
 
@@ -63,7 +53,7 @@ def test_files_without_a_known_url_lead_to_each_other(tmp_path: Path) -> None:
 
 def test_a_file_that_a_folder_without_a_url_lacks_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = b"<meta charset=utf-8><a href=gone.html>g</a><a href=gone.html#x>g</a><img src=gone.png><a href=#y id=y>"
-    folder = write(tmp_path, {"index.html": page})
+    folder = written(tmp_path / "in", {"index.html": page})
     (tmp_path / "in.zip").write_bytes(zipped({"index.html": page}))
     for source in (folder, tmp_path / "in.zip"):
         out = tmp_path / f"out of {source.stem} {source.is_file()}"
@@ -77,46 +67,46 @@ def test_a_file_that_a_folder_without_a_url_lacks_is_missing(tmp_path: Path, cap
         assert found.err.endswith(f": 3 links to missing files; {lacks}\n")
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "path"),
-    [
-        ("p", b"<!doctype html><title>x", "h/p.html"),
-        ("p.png", b"\x89PNG\r\n\x1a\n", "h/p.png"),
-        ("p.svg", b"<svg xmlns='http://www.w3.org/2000/svg'/>", "h/p.svg"),
-        ("f", b"%PDF-1.4", "h/f.pdf"),
-        ("n.xyz", b"\x00\x01", "h/n.xyz"),
-        ("feed.xml", b"<rss/>", "h/feed.xml"),
-        ("broken.svg", b"<svg xmlns='http://www.w3.org/2000/svg'><a></svg>", "h/broken.svg"),
-    ],
-)
-def test_the_media_type_is_known_by_content_and_name(tmp_path: Path, name: str, data: bytes, path: str) -> None:
-    folder = write(tmp_path, {name: data})
-    (tmp_path / "map.csv").write_text(f"{folder / name},http://h/{name}\n")
-    main(["mirror", str(folder), "-o", str(tmp_path / "m"), "-q", "--url-map", str(tmp_path / "map.csv")])
-    assert list(tree(tmp_path / "m")) == [path]
+TYPES = {
+    "p": (b"<!doctype html><title>x", "h/p.html"),
+    "p.png": (PNG, "h/p.png"),
+    "p.svg": (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "h/p.svg"),
+    "f": (b"%PDF-1.4", "h/f.pdf"),
+    "n.xyz": (b"\x00\x01", "h/n.xyz"),
+    "feed.xml": (b"<rss/>", "h/feed.xml"),
+    "broken.svg": (b"<svg xmlns='http://www.w3.org/2000/svg'><a></svg>", "h/broken.svg"),
+}
 
 
-def test_a_document_that_cannot_be_walked_is_held_as_it_is_and_reported(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_the_media_type_is_known_by_content_and_name(tmp_path: Path) -> None:
+    (tmp_path / "map.csv").write_text("".join(f"{tmp_path}/in/{name},http://h/{name}\n" for name in TYPES))
+    _, found = held(tmp_path, {name: data for name, (data, _) in TYPES.items()}, "--url-map", str(tmp_path / "map.csv"))
+    assert found.keys() == {path for _, path in TYPES.values()}
+
+
+UNREAD: dict[str, tuple[bytes, list[str], int, str]] = {  # the data of a file -> options, exit status and what is reported
+    "a.xhtml": (b"<html xmlns='http://www.w3.org/1999/xhtml'><p></html>", [], 3, "a.xhtml"),
+    "a.html": (SAVED + b"<a href=b.html>", ["--url", "http://new.example/"], 0, "a.html:1: overruled: --url overrules what the page records"),
+    "a b/c.html": (b"<p><a href='x", [], 0, "warning: a b/c.html:1:4: truncated: "),
+    "large.html": (b" " * 1000, ["--max-size", "100"], 3, "large.html"),
+}
+
+
+@pytest.mark.parametrize("name", UNREAD)
+def test_what_is_odd_in_a_file_is_reported_and_the_others_are_held(
+    tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    files = {"a.xhtml": b"<html xmlns='http://www.w3.org/1999/xhtml'><p></html>", "b.html": b"<meta charset=utf-8>"}
-    code, found = held(tmp_path, files)
-    assert code == 3
-    assert sorted(found.values()) == sorted(files.values())
-    assert "a.xhtml" in capsys.readouterr().err
-
-
-def test_a_file_that_is_too_large_is_reported_and_the_others_are_held(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, found = held(tmp_path, {"a.html": b" " * 1000, "b.html": b"<meta charset=utf-8>"}, "--max-size", "100")
-    assert (code, list(found.values())) == (3, [b"<meta charset=utf-8>"])
-    assert "a.html" in capsys.readouterr().err
+    data, more, status, text = UNREAD[name]
+    code, found = held(tmp_path, {name: data, "z.html": b"<meta charset=utf-8>"}, *more)
+    assert (code, len(found)) == (status, 1 if name == "large.html" else 2)
+    assert b"<meta charset=utf-8>" in found.values()
+    assert name != "a.xhtml" or data in found.values()
+    assert text in capsys.readouterr().err
 
 
 def test_of_two_files_with_one_url_links_lead_to_the_newer_and_both_are_held(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     old, new = (b"<meta charset=utf-8><img src='%b.gif'><a href=y>" % name for name in (b"a", b"b"))
-    folder = write(tmp_path, {"a.html": old, "a.gif": b"GIF89a", "b.html": new, "b.gif": b"GIF89a", "c.html": b"<a href=x>"})
+    folder = written(tmp_path / "in", {"a.html": old, "a.gif": b"GIF89a", "b.html": new, "b.gif": b"GIF89a", "c.html": b"<a href=x>"})
     os.utime(folder / "a.html", (1e9, 1e9))
     rows = "".join(f"{folder / name},http://h/{'y' if name[0] == 'c' else 'x'}\n" for name in ("b.html", "a.html", "c.html"))
     (tmp_path / "map.csv").write_text(rows)
@@ -129,36 +119,25 @@ def test_of_two_files_with_one_url_links_lead_to_the_newer_and_both_are_held(tmp
     assert "a.html: same-url: b.html has the same URL" in capsys.readouterr().err
 
 
-def test_a_url_of_a_folder_that_overrules_what_a_page_records_is_reported(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = write(tmp_path, {"a.html": SAVED + b"<a href=b.html>", "b.html": b"<p>"})
-    assert main(["mirror", str(folder), "-o", str(tmp_path / "m"), "--url", "http://new.example/"]) == 0
-    assert "a.html:1: overruled: --url overrules what the page records" in capsys.readouterr().err
-
-
 # The pages of a copy as HTTrack, wget -k -E and wget write them: where each page is, its reference, and the file that this leads to.
 COPIES = {
     "h_80/a.html": b"<!-- Mirrored from h.example:80/x.php by HTTrack Website Copier/3.x [XR&CO], d -->",
     "h_80/d/index.html": b"", "h_80/q4c5.html": b"", "w/l.php?c=3.html": b"", "w/r.html@x=1": b"", "w/d.html": b"",
-    "w/d/index.html": b"", "w/a b.css": b"", "w/t.css?1": b"p{background:url(../h_80/d/p.png)}", "h_80/d/p.png": b"\x89PNG\r\n\x1a\n",
+    "w/d/index.html": b"", "w/a b.css": b"", "w/t.css?1": b"p{background:url(../h_80/d/p.png)}", "h_80/d/p.png": PNG,
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("place", "reference", "file"),
-    [
-        ("h_80/a.html", "d/index.html#t", "h_80/d/index.html"),
-        ("h_80/a.html", "d/", "h_80/d/index.html"),
-        ("h_80/a.html", "q4c5.html?x=1", "h_80/q4c5.html"),
-        ("h_80/a.html", "../w/d.html", "w/d.html"),
-        ("w/d.html", "l.php%3Fc=3.html", "w/l.php?c=3.html"),
-        ("w/d.html", "r.html?x=1", "w/r.html@x=1"),
-        ("w/d.html", "a&#32;b.css", "w/a b.css"),
-        ("w/d.html", "t.css?1", "w/t.css?1"),
-        ("w/d/index.html", "../d.html", "w/d.html"),
-    ],
-)
+@pytest.mark.parametrize(("place", "reference", "file"), [
+    ("h_80/a.html", "d/index.html#t", "h_80/d/index.html"),
+    ("h_80/a.html", "d/", "h_80/d/index.html"),
+    ("h_80/a.html", "q4c5.html?x=1", "h_80/q4c5.html"),
+    ("h_80/a.html", "../w/d.html", "w/d.html"),
+    ("w/d.html", "l.php%3Fc=3.html", "w/l.php?c=3.html"),
+    ("w/d.html", "r.html?x=1", "w/r.html@x=1"),
+    ("w/d.html", "a&#32;b.css", "w/a b.css"),
+    ("w/d.html", "t.css?1", "w/t.css?1"),
+    ("w/d/index.html", "../d.html", "w/d.html"),
+])
 @pytest.mark.parametrize("package", [False, True], ids=["folder", "zip"])
 def test_a_link_that_worked_in_a_saved_copy_leads_to_the_same_file(
     tmp_path: Path, place: str, reference: str, file: str, package: bool
@@ -166,7 +145,7 @@ def test_a_link_that_worked_in_a_saved_copy_leads_to_the_same_file(
     link = f'<a href="{reference}">'.encode()
     files = {name: data + f"<p id=t>{name}".encode() * (b"PNG" not in data) for name, data in COPIES.items()}
     files[place] += link
-    given = write(tmp_path, files)
+    given = written(tmp_path / "in", files)
     if package:
         given = tmp_path / "c.zip"
         given.write_bytes(zipped(files))
@@ -181,7 +160,7 @@ def test_a_link_that_worked_in_a_saved_copy_leads_to_the_same_file(
 
 def test_a_page_found_without_its_query_keeps_it_for_its_script(tmp_path: Path) -> None:
     links = b'<frame src="./f.html?p/Boat.html#x"><a href="f.html?a&amp;b"><a href="q.html?x=1"><img src="i.png?2">'
-    files = {"p.html": b"<meta charset=utf-8>" + links, "f.html": b"<p id=x>", "q.html?x=1": b"<p>", "i.png": b"\x89PNG\r\n\x1a\n"}
+    files = {"p.html": b"<meta charset=utf-8>" + links, "f.html": b"<p id=x>", "q.html?x=1": b"<p>", "i.png": PNG}
     _, found = held(tmp_path, files, "--url", "http://h/")
     made = found["h/p.html"]
     assert b'<frame src="./f.html?p/Boat.html#x"><a href="f.html?a&amp;b"><a href="q' in made
@@ -193,8 +172,8 @@ def test_a_page_found_without_its_query_keeps_it_for_its_script(tmp_path: Path) 
 def test_links_in_the_charset_of_a_page_lead_to_files_in_another(tmp_path: Path, charset: str, name: str) -> None:
     escaped = quote(name.encode(charset))
     page = f'<meta charset={charset}><a href="{escaped}.html"><a href="/{escaped}.html#x"><img src="{name}.png">'
-    files = {"p.html": page.encode(charset), f"{name}.html": b"<p id=x>", f"{escaped}.png": b"\x89PNG\r\n\x1a\n"}
-    folder = write(tmp_path, files)
+    files = {"p.html": page.encode(charset), f"{name}.html": b"<p id=x>", f"{escaped}.png": PNG}
+    folder = written(tmp_path / "in", files)
     (folder / f"{escaped}.png").rename(os.fsdecode(os.fsencode(folder) + b"/" + f"{name}.png".encode(charset)))
     assert main(["mirror", str(folder), "-o", str(tmp_path / "m"), "-q", "--url", "http://h/"]) == 0
     made = tree(tmp_path / "m")["h/p.html"]
@@ -226,7 +205,7 @@ def test_the_index_of_a_folder_is_held_under_the_url_of_the_folder(tmp_path: Pat
     files = {f"h.example/d/{index}": b"<!doctype html>", "h.example/a.html": b"<a href=/d/><a href=https://h.example/d/#x>"}
     given = tmp_path / "c.zip"
     given.write_bytes(zipped(files))
-    write(tmp_path, files)
+    written(tmp_path / "in", files)
     for number, name in enumerate((tmp_path / "in", given)):
         out = tmp_path / f"m{number}"
         assert main(["mirror", str(name), "-o", str(out), "-q"]) == 0
@@ -235,10 +214,9 @@ def test_the_index_of_a_folder_is_held_under_the_url_of_the_folder(tmp_path: Pat
 
 
 def test_a_folder_url_that_was_captured_itself_is_not_its_index(tmp_path: Path) -> None:
-    folder = write(tmp_path, {"a.html": b"<a href=/d/>", "slash.html": b"1", "d/index.html": b"2"})
-    (tmp_path / "map.csv").write_text(f"{folder / 'slash.html'},http://h/d/\n")
-    main(["mirror", str(folder), "-o", str(tmp_path / "m"), "-q", "--url", "http://h/", "--url-map", str(tmp_path / "map.csv")])
-    found = tree(tmp_path / "m")
+    (tmp_path / "map.csv").write_text(f"{tmp_path}/in/slash.html,http://h/d/\n")
+    files = {"a.html": b"<a href=/d/>", "slash.html": b"1", "d/index.html": b"2"}
+    _, found = held(tmp_path, files, "--url", "http://h/", "--url-map", str(tmp_path / "map.csv"))
     assert (found["h/d/index.html"], len(found)) == (b"1", 3)
 
 
@@ -250,16 +228,10 @@ def test_what_a_saver_keeps_for_itself_is_left_out_and_counted(
         "index.html": b"<meta charset=utf-8><body background=fade.gif>", "fade.gif": b"GIF89a", "hts-log.txt": b"password",
         "hts-cache/new.zip": zipped({"a.html": b"x"}), "cookies.txt": b"# HTTrack Website Copier Cookie File", "wget-log": b"x",
     }  # fmt: skip
-    given = write(tmp_path, files)
+    given = written(tmp_path / "in", files)
     if package:
         given = tmp_path / "c.zip"
         given.write_bytes(zipped(files))
     assert main(["mirror", str(given), "-o", str(tmp_path / "m")]) == 0
     assert len(tree(tmp_path / "m")) == 2
     assert "4 items left out: 2 HTTrack, 1 cookies, 1 wget" in capsys.readouterr().err
-
-
-def test_a_message_names_a_file_without_a_url_by_its_path(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = write(tmp_path, {"a b/broken.html": b"<p><a href='x"})
-    assert main(["mirror", str(folder), "-o", str(tmp_path / "m")]) == 0
-    assert capsys.readouterr().err.startswith("warning: a b/broken.html:1:4: truncated: ")

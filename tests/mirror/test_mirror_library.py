@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 import absolve
+from absolve import Document
 from absolve.cli import main
 from absolve.cli.option_table import of
 from absolve.mirror.library import OPTIONS
 from absolve.run.output_folder import alone
 from tests.shapes import captures
-from tests.shapes.captures import page
+from tests.shapes.captures import entry, har, mhtml, page
 
 CAPTURE = page("http://h/", b"<title>T</title><a href=/b><img src=/no.png>") + page("http://h/b", b"<p>")
 
@@ -38,9 +39,9 @@ def test_a_mirror_is_that_of_the_command_and_its_rows_are_those_of_the_map(tmp_p
 
 def test_documents_bytes_and_paths_are_one_capture(tmp_path: Path) -> None:
     (tmp_path / "c.warc").write_bytes(page("http://h/path", b"<a href=/text><a href=/bytes><a href=/header>"))
-    text = absolve.Document("<a href=path>\u20ac</a>", url="http://h/text")
+    text = Document("<a href=path>\u20ac</a>", url="http://h/text")
     header = {"Content-Type": "text/html; charset=latin-1", "Content-Encoding": "gzip", "Content-Base": "http://h/d/"}
-    other = absolve.Document(b"<a href=../text>\xe9</a>", url="http://h/header", headers=header)
+    other = Document(b"<a href=../text>\xe9</a>", url="http://h/header", headers=header)
     made = absolve.mirror([tmp_path / "c.warc", text, page("http://h/bytes"), other], str(tmp_path / "m"))
     assert [one.url for one in made.pages] == [f"http://h/{name}" for name in ("bytes", "header", "path", "text")]
     assert [*made.missing, *made.failures] == []
@@ -120,5 +121,67 @@ def test_the_options_are_those_of_the_command() -> None:
     assert OPTIONS - command == {"on_diagnostic"}
 
 
-def test_a_plan_has_a_name_of_its_own_that_can_be_printed() -> None:
-    assert repr(absolve.mirror_plan([CAPTURE])) == "<MirrorPlan: 2 URLs, 0 diagnostics>"
+# --- plans: a path for each URL that is held, and a policy for each document -------------------------------------------
+
+WARC = page("http://h/", b"<a href=/b>") + page("http://h/b") + page("http://h/e", status=404) + page("http://h/r", status=302, Location="/b")
+
+
+@pytest.mark.parametrize(("given", "found"), [
+    (WARC, {"http://h/": "h/index.html", "http://h/b": "h/b.html"}),
+    (har(entry("http://h/a", "<p>"), entry("http://h/p", "<p>", method="POST")), {"http://h/a": "h/a.html"}),
+    (
+        mhtml(("Content-Location: http://h/a", "text/html", b"<p>"), ("Content-Location: http://h/i", "image/png", b"x")),
+        {"http://h/a": "h/a.html", "http://h/i": "h/i.png"},
+    ),
+    (Document(b"<p>", url="http://h/a"), {"http://h/a": "h/a.html"}),
+    (Document(b"p{}", url="http://h/a", media_type="text/css"), {"http://h/a": "h/a.css"}),
+    (Document(b"<p>", url="http://h/a", name="x.htm"), {"http://h/a": "h/a.html"}),
+    (b"<base href=http://h/d/><p>", {}),
+])
+def test_each_url_that_is_held_has_a_path(given: Document | bytes, found: dict[str, str]) -> None:
+    plan = absolve.mirror_plan([given])
+    assert dict(plan) == found
+    assert len(plan) == len(found)
+    assert repr(plan).startswith(f"<MirrorPlan: {len(found)} URL")
+
+
+def test_a_plan_has_the_options_of_a_mirror() -> None:
+    assert absolve.mirror_plan([WARC], keep_errors=True)["http://h/e"] == "h/e.html"
+    both = page("http://h/a", b"{}", "application/json", date="2023-01-01T00:00:00Z") + page("http://h/a", b"<p>")
+    assert absolve.mirror_plan([both])["http://h/a"] == "h/a.html"
+    assert absolve.mirror_plan([both], at="2023")["http://h/a"] == "h/a.json"
+
+
+def test_a_key_may_be_written_in_any_way_and_is_held_or_not() -> None:
+    plan = absolve.mirror_plan([WARC])
+    assert plan["HTTP://h:80/x/../b"] == "h/b.html"
+    for url in ("http://h/r", "http://h/none", "http://[", "b"):
+        assert url not in plan
+        with pytest.raises(KeyError):
+            plan.policy(url)
+
+
+@pytest.mark.parametrize(("options", "made"), [
+    ({}, b"<img src=http://h/gone><a href=b.html><a href=b.html>"),
+    ({"absent": "sever"}, b"<img src=data:,><a href=b.html><a href=b.html>"),
+    ({"same": "none"}, b"<img src=http://h/gone><a href=b.html><a href=http://h/%62>"),
+])
+def test_the_policy_has_the_options_of_the_plan(options: dict[str, Any], made: bytes) -> None:
+    policy = absolve.mirror_plan([WARC], **options).policy("http://h/")
+    html = b"<img src=/gone><a href=/r><a href=/%62>"
+    assert absolve.rewrite(html, url="http://h/", profile="whatwg", base="empty", policy=policy) == made
+
+
+@pytest.mark.parametrize("given", [har()[:-3], b"WARC/1.0\r\nbroken"])
+def test_what_cannot_be_read_is_a_diagnostic(given: bytes) -> None:
+    plan = absolve.mirror_plan([Document(given, name="x.har") if given[:1] == b"{" else given])
+    assert dict(plan) == {}
+    assert plan.diagnostics
+
+
+def test_a_broken_page_whose_url_is_known_is_held_and_another_is_a_diagnostic() -> None:
+    plan = absolve.mirror_plan([Document(b"<a><b></a>", url="http://h/a", media_type="application/xml")])
+    assert dict(plan) == {"http://h/a": "h/a.xml"}
+    plan = absolve.mirror_plan([Document(b"<a><b></a>", media_type="application/xml")])
+    assert dict(plan) == {}
+    assert [one.code for one in plan.diagnostics] == ["not-well-formed"]

@@ -42,25 +42,17 @@ def test_the_parts_of_mhtml_are_files_that_lead_to_each_other(tmp_path: Path) ->
     assert len(found) == 4
 
 
-def test_a_content_id_leads_to_the_part_that_has_it() -> None:
-    plan = planned(SAVED)
-    made = absolve.rewrite(
-        b"<a href=cid:f@x>", url="http://h/a/b", profile="whatwg", base="empty", policy=plan.policy("http://h/a/b")
-    )
-    assert made == b"<a href=index.html>"
+AROUND = "Content-Location: http://other/x/"
 
 
-def test_a_location_is_relative_to_the_base_of_the_entity_around_it() -> None:
-    data = SAVED.replace(b"MIME-Version", b"Content-Location: http://other/x/\r\nMIME-Version")
-    data = data.replace(b"Content-Location: http://h/a/b", b"Content-Location: rel")
-    assert "http://other/x/rel" in planned(data)
-
-
-@pytest.mark.parametrize("field", ["Content-Base: <URL:http://other/y/>", "Base: http://other/y/", "Content-Base: y/"])
-def test_a_location_is_relative_to_the_base_beside_it(field: str) -> None:
-    data = SAVED.replace(b"MIME-Version", b"Content-Base: http://other/\r\nMIME-Version")
-    data = data.replace(b"Content-Location: http://h/a/b", b"Content-Location: rel\r\n" + field.encode())
-    assert "http://other/y/rel" in planned(data)
+@pytest.mark.parametrize(("around", "beside", "url"), [
+    (AROUND, "X: y", "http://other/x/rel"),
+    *(("Content-Base: http://other/", field, "http://other/y/rel") for field in ("Content-Base: <URL:http://other/y/>", "Base: http://other/y/", "Content-Base: y/")),
+])
+def test_a_location_is_relative_to_the_base_beside_it_or_around_it(around: str, beside: str, url: str) -> None:
+    data = SAVED.replace(b"MIME-Version", around.encode() + b"\r\nMIME-Version")
+    data = data.replace(b"Content-Location: http://h/a/b", b"Content-Location: rel\r\n" + beside.encode())
+    assert url in planned(data)
 
 
 def test_a_part_without_a_url_has_a_file_by_its_number_and_name(tmp_path: Path) -> None:
@@ -84,21 +76,6 @@ def test_each_message_of_a_mailbox_is_read(tmp_path: Path, end: str) -> None:
     assert b"<p>2" in found["h/2.html"]
 
 
-def test_the_charset_of_the_header_is_declared_in_the_page(tmp_path: Path) -> None:
-    data = mhtml(("Content-Location: http://h/", "text/html; charset=windows-1251", b"<p>\xff"))
-    assert mirrored(tmp_path, "c.mhtml", data)[1] == {"h/index.html": b'<meta charset="windows-1251"><p>\xff'}
-
-
-def test_quoted_printable_and_base64_are_decoded(tmp_path: Path) -> None:
-    data = mhtml(
-        ("Content-Location: http://h/\nContent-Transfer-Encoding: quoted-printable", "text/html; charset=utf-8", b"<a href=3D'/x'>=C3=A9</a>"),
-        ("Content-Location: http://h/x\nContent-Transfer-Encoding: base64", "text/plain", b"AAEC"),
-    )
-    found = mirrored(tmp_path, "c.mhtml", data)[1]
-    assert found["h/x.txt"] == b"\x00\x01\x02"
-    assert found["h/index.html"].endswith("<a href='x.txt'>\u00e9</a>".encode())
-
-
 def test_multiparts_of_a_thousand_levels_end() -> None:
     data = b"MIME-Version: 1.0\n"
     for number in range(1000):
@@ -107,15 +84,41 @@ def test_multiparts_of_a_thousand_levels_end() -> None:
     assert list(found) == []
 
 
-def test_a_location_of_ten_thousand_characters_is_no_url() -> None:
-    data = mhtml(("Content-Location: http://h/" + "a" * 10_000, "text/html", b"<p>x"))
-    assert all(len(url) < 200 for url in planned(data))
+AT_X = "Content-Location: http://h/x\nContent-Transfer-Encoding: "
+STATUS = b"Reporting-MTA: dns; h\r\n\r\nAction: failed\r\n"
+OCTETS = "application/octet-stream"
+HELD: dict[str, tuple[list[tuple[str, str, bytes]], dict[str, bytes]]] = {
+    "the charset of the header is declared": (
+        [("Content-Location: http://h/", "text/html; charset=windows-1251", b"<p>\xff")],
+        {"h/index.html": b'<meta charset="windows-1251"><p>\xff'},
+    ),
+    "quoted-printable is decoded": (
+        [(f"{AT_X}quoted-printable", "text/html; charset=utf-8", b"<meta charset=3D'utf-8'>=C3=A9")],
+        {"h/x.html": "<meta charset='utf-8'>\u00e9".encode()},
+    ),
+    "base64 is decoded": ([(f"{AT_X}base64", "text/plain", b"AAEC")], {"h/x.txt": b"\0\1\2"}),
+    "base64 with more behind it": ([(f"{AT_X}base64", OCTETS, b"AAEC;")], {"h/x": b"\0\1\2"}),
+    "base64 that is cut": ([(f"{AT_X}base64", OCTETS, b"AAE")], {"h/x": b"\0\1"}),
+    "an unknown coding": ([(f"{AT_X}8-bit", OCTETS, b"AAEC")], {"h/x": b"AAEC"}),
+    "a delivery status is one document": (
+        [("", "text/plain", b"it failed"), ("", "message/delivery-status", STATUS)],
+        {"c.eml/1/part-1.txt": b"it failed", "c.eml/2/part-2": STATUS},
+    ),
+    "two parts with one relative location": (
+        [("Content-Location: i.png", "image/png", b"PNG1"), ("Content-Location: i.png", "image/png", b"PNG2")],
+        {"c.eml/i.png": b"PNG1", "c.eml/2/part-2.png": b"PNG2"},
+    ),
+    "a location of ten thousand characters": (
+        [("Content-Location: http://h/" + "a" * 10_000, "text/plain", b"x")],
+        {"c.eml/1/part-1.txt": b"x"},
+    ),
+}
 
 
-@pytest.mark.parametrize(("coding", "text", "data"), [("base64", b"AAEC;", b"\0\1\2"), ("base64", b"AAE", b"\0\1"), ("8-bit", b"AAEC", b"AAEC")])
-def test_what_mail_programs_read_of_a_broken_part_is_held(tmp_path: Path, coding: str, text: bytes, data: bytes) -> None:
-    part = (f"Content-Location: http://h/x.bin\nContent-Transfer-Encoding: {coding}", "application/octet-stream", text)
-    assert mirrored(tmp_path, "c.mhtml", mhtml(part))[1] == {"h/x.bin": data}
+@pytest.mark.parametrize("what", HELD)
+def test_the_parts_of_a_message_are_held_as_mail_programs_read_them(tmp_path: Path, what: str) -> None:
+    parts, files = HELD[what]
+    assert mirrored(tmp_path, "c.eml", mhtml(*parts))[1] == files
 
 
 def test_a_multipart_that_cannot_be_read_is_reported_and_the_other_parts_are_held(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -123,17 +126,6 @@ def test_a_multipart_that_cannot_be_read_is_reported_and_the_other_parts_are_hel
     code, found = mirrored(tmp_path, "c.mhtml", data)
     assert (code, found) == (3, {"h/x.txt": b"y"})
     assert "no-boundary" in capsys.readouterr().err
-
-
-def test_a_delivery_status_is_one_document(tmp_path: Path) -> None:
-    text = b"Reporting-MTA: dns; h\r\n\r\nAction: failed\r\n"
-    data = mhtml(("", "text/plain", b"it failed"), ("", "message/delivery-status", text))
-    assert sorted(mirrored(tmp_path, "c.eml", data)[1].values()) == [text, b"it failed"]
-
-
-def test_a_message_larger_than_the_limit_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert mirrored(tmp_path, "c.mhtml", SAVED, "--max-size", "100")[0] == 3
-    assert "max-size" in capsys.readouterr().err
 
 
 ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="names of files are characters")
@@ -203,12 +195,6 @@ def test_a_content_id_of_another_message_or_of_no_part_is_missing(tmp_path: Path
     assert "2 missing files" in capsys.readouterr().err
     pages = {data for path, data in tree(tmp_path / "m").items() if path.endswith(".html") and "/" in path}
     assert pages == {IMAGE.format("cid:i@x").encode(), IMAGE.format("cid:none@x").encode()}
-
-
-def test_two_parts_with_one_relative_location_are_two_files(tmp_path: Path) -> None:
-    mail = related("b", with_image("Content-Location: i.png", b"PNG1"), with_image("Content-Location: i.png", b"PNG2"))
-    _, found = mirrored(tmp_path, "c.eml", f"From: a@x\n{mail}".encode())
-    assert sorted(found.values()) == [b"PNG1", b"PNG2"]
 
 
 def test_the_base_element_of_a_message_is_emptied_and_the_index_lists_its_pages(tmp_path: Path) -> None:

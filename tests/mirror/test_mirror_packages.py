@@ -1,11 +1,10 @@
 """Packages as a capture: the files of an EPUB or a ZIP, the records of a WACZ, and what of them cannot be read."""
 
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from packed import mirrored, tree
+from packed import mirrored, tree, written
 
 import absolve
 from absolve.cli import main
@@ -53,9 +52,7 @@ def test_an_archive_in_a_zip_is_held_whole_and_reported(tmp_path: Path, capsys: 
 def test_an_archive_in_a_site_is_a_file_of_it(tmp_path: Path, options: list[str], link: str) -> None:
     """It is held whole where the user gives the URL of the site, or a page leads to it."""
     site = tmp_path / "site" / "h.example"
-    (site / "dl").mkdir(parents=True)
-    for name, data in INSIDE.items():
-        (site / "dl" / name).write_bytes(data)
+    written(site / "dl", INSIDE)
     leads = link == "dl/" or (not options and link.startswith("http:"))
     (site / "index.html").write_text("<meta charset=utf-8>" + "".join(f"<a href={link}{name}>" for name in INSIDE))
     assert main(["mirror", str(tmp_path / "site"), "-o", str(tmp_path / "m"), "-q", *options]) == 0
@@ -68,9 +65,7 @@ def test_an_archive_in_a_site_is_a_file_of_it(tmp_path: Path, options: list[str]
 
 
 def test_a_folder_of_archives_is_a_capture(tmp_path: Path) -> None:
-    (tmp_path / "saved").mkdir()
-    for name, data in INSIDE.items():
-        (tmp_path / "saved" / name).write_bytes(data)
+    written(tmp_path / "saved", INSIDE)
     assert main(["mirror", str(tmp_path / "saved"), "-o", str(tmp_path / "m"), "-q"]) == 0
     found = tree(tmp_path / "m")
     assert {"h/p.html", "a.zip/p.html"} <= found.keys()
@@ -90,27 +85,33 @@ def test_no_name_in_a_zip_leads_out_of_the_folder(tmp_path: Path, name: str) -> 
     assert "c.zip/ok.html" in tree(tmp_path / "in/m")
 
 
-def test_a_broken_zip_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert mirrored(tmp_path, "c.zip", zipped({"a.html": PAGE})[:-30])[0] == 3
-    assert "broken-zip" in capsys.readouterr().err
+def damaged(data: bytes, mark: bytes, new: bytes, offset: int = 0) -> bytes:
+    """Return data with other bytes at an offset from a mark."""
+    at = data.index(mark) + offset
+    return data[:at] + new + data[at + len(new) :]
 
 
-@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
-def test_a_broken_file_is_reported_and_the_others_are_held(
-    tmp_path: Path, method: int, capsys: pytest.CaptureFixture[str]
+RECORDS = {"archive/a.warc": record("http://h/", b"x" * 500), "datapackage.json": b"{}"}
+INFLATED = {"archive/a.warc": record("http://h/", bytes(range(256)) * 9), "datapackage.json": b"{}"}
+TWO = {"a.html": b"broken " * 20, "b.html": b"<meta charset=utf-8>"}
+BROKEN: dict[str, tuple[str, bytes, str]] = {  # the file -> what is reported; b.html is held where it is there
+    "cut": ("c.zip", zipped({"a.html": PAGE})[:-30], "broken-zip"),
+    "stored": ("c.zip", damaged(zipped(TWO, stored=True), b"PK", b"\xff\xff\xff", 40), "its data is broken (a.html)"),
+    "deflated": ("c.zip", damaged(zipped(TWO), b"PK", b"\xff\xff\xff", 40), "its data is broken (a.html)"),
+    "encrypted": ("c.zip", damaged(zipped(TWO), b"PK\x01\x02", b"\x01", 8), "this is encrypted (a.html)"),
+    "records in it": ("c.wacz", damaged(zipped(RECORDS, stored=True), b"xxxx", b"y"), "c.wacz"),
+    "records that cannot be inflated": ("c.wacz", damaged(zipped(INFLATED), b"PK", b"\xff" * 20, 48), "c.wacz"),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_what_is_broken_is_reported_and_the_others_are_held(
+    tmp_path: Path, what: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    data = zipped({"a.html": b"broken " * 20, "b.html": b"<meta charset=utf-8>"}, stored=method == zipfile.ZIP_STORED)
-    code, found = mirrored(tmp_path, "c.zip", data[:40] + b"\xff\xff\xff" + data[43:])
-    assert (code, set(found)) == (3, {"c.zip/b.html"})
-    assert "its data is broken (a.html)" in capsys.readouterr().err
-
-
-def test_an_encrypted_file_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    data = bytearray(zipped({"a.html": PAGE, "b.html": PAGE}))
-    data[data.index(b"PK\x01\x02") + 8] |= 1
-    code, found = mirrored(tmp_path, "c.zip", bytes(data))
-    assert (code, set(found)) == (3, {"c.zip/b.html"})
-    assert "this is encrypted (a.html)" in capsys.readouterr().err
+    name, data, text = BROKEN[what]
+    code, found = mirrored(tmp_path, name, data)
+    assert (code, set(found)) == (3, {"c.zip/b.html"} if "a.html" in text else set())
+    assert text in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -125,12 +126,6 @@ def test_a_file_beyond_the_limits_is_reported(
     assert text in capsys.readouterr().err
 
 
-def test_a_wacz_whose_records_cannot_be_inflated_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    data = zipped({"archive/a.warc": record("http://h/", bytes(range(256)) * 9), "datapackage.json": b"{}"})
-    assert mirrored(tmp_path, "c.wacz", data[:48] + b"\xff" * 20 + data[68:])[0] == 3
-    assert "c.wacz" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("stored", [True, False])
 def test_a_wacz_is_the_capture_of_its_records(tmp_path: Path, stored: bool) -> None:
     records = record("http://h/", b"<a href=/b>") + record("http://h/b", b"<a href=/>")
@@ -142,14 +137,6 @@ def test_a_wacz_is_the_capture_of_its_records(tmp_path: Path, stored: bool) -> N
         "h/b.html": b"<meta charset=utf-8><a href=index.html>",
         "h/c.html": b"<meta charset=utf-8>c",
     }
-
-
-def test_a_wacz_with_broken_records_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    records = record("http://h/", b"x" * 500)
-    data = zipped({"archive/a.warc": records, "datapackage.json": b"{}"}, stored=True)
-    at = data.index(b"xxxx")
-    assert mirrored(tmp_path, "c.wacz", data[:at] + b"y" + data[at + 1 :])[0] == 3
-    assert "c.wacz" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("member", ["none", "archive/a.warc"])

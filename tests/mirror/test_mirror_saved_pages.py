@@ -1,13 +1,11 @@
 """Saved pages as captures: in ZIP files, and with a folder of parts; links to their files, to other tabs, to the web."""
 
-import io
-import zipfile
 from pathlib import Path
 
-from packed import mirrored
+from packed import mirrored, written
 
 from absolve.cli import main
-from tests.shapes.captures import rdf
+from tests.shapes.captures import rdf, zipped
 
 META = b"<meta charset=utf-8>"
 
@@ -17,11 +15,7 @@ def test_links_of_a_tab_lead_to_its_files_to_other_tabs_and_to_the_web(tmp_path:
     two = META + b'<img src="index_files/a.png"><a href="d/one.html">1</a>'
     files = {"1/index.html": one, "1/index_files/a.png": b"one", "1/index.rdf": rdf("http://e.example/d/one.html")}
     files |= {"2/index.html": two, "2/index_files/a.png": b"two", "2/index.rdf": rdf("http://e.example/b?x=1")}
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w") as made:
-        for name, content in files.items():
-            made.writestr(name, content)
-    found = mirrored(tmp_path, "t.maff", data.getvalue())[1]
+    found = mirrored(tmp_path, "t.maff", zipped(files))[1]
     assert found == {
         "t.maff/1/index.html": META
         + b'<img src="index_files/a.png"><a href="http://e.example/next.html">n</a><a href="../2/index.html#f">2</a><a href="#g">g</a>',
@@ -40,9 +34,7 @@ def test_a_page_given_by_name_has_the_files_that_were_saved_with_it(tmp_path: Pa
         "p_files/f.html": b"<title>frame</title>",
         "q.html": META,
     }
-    for name, data in files.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_bytes(data)
+    written(tmp_path, files)
     page, out, one = tmp_path / "p.html", tmp_path / "out", tmp_path / "one.html"
     assert main(["mirror", str(page), "-o", str(out), "-q"]) == 0
     held = {path.relative_to(out / "ex.example/blog/p").as_posix() for path in out.glob("ex.example/**/*.*")}

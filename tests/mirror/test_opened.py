@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from packed import written
 
 from absolve.cli import main
 from absolve.mirror.check import opened
@@ -19,10 +20,8 @@ def folder(tmp_path: Path) -> Path:
         pytest.importorskip("playwright")
     except chromium.NoBrowserError as error:
         pytest.skip(str(error))
-    for name, data in {"index.html": PAGE, "here.png": b"\x89PNG\r\n\x1a\n", "a.json": b"{}", "b/plain.html": b"<p>"}.items():
-        (tmp_path / "m" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "m" / name).write_bytes(data)
-    return tmp_path / "m"
+    files = {"index.html": PAGE, "here.png": b"\x89PNG\r\n\x1a\n", "a.json": b"{}", "b/plain.html": b"<p>"}
+    return written(tmp_path / "m", files)
 
 
 @pytest.mark.slow

@@ -116,16 +116,13 @@ def seen(start: int, last: int, **content: Any) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize(
-    ("entries", "held"),
-    [
-        ([seen(5, 9), seen(0, 4)], ALL),
-        ([seen(0, 9)], ALL),
-        ([seen(0, 4), seen(6, 9)], None),
-        ([seen(0, 9, size=0, mimeType="video/mp4")], None),
-        ([entry(URL, ALL, "video/mp4"), seen(8, 9)], ALL),
-    ],
-)
+@pytest.mark.parametrize(("entries", "held"), [
+    ([seen(5, 9), seen(0, 4)], ALL),
+    ([seen(0, 9)], ALL),
+    ([seen(0, 4), seen(6, 9)], None),
+    ([seen(0, 9, size=0, mimeType="video/mp4")], None),
+    ([entry(URL, ALL, "video/mp4"), seen(8, 9)], ALL),
+])
 def test_a_browser_saves_pieces_too(tmp_path: Path, entries: list[dict[str, Any]], held: bytes | None) -> None:
     home = entry("http://h/", "<meta charset=utf-8>")
     code, found = mirrored(tmp_path, "c.har", har(home, *entries))

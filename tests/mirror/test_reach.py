@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from packed import tree
+from packed import tree, written
 
 from absolve.cli import main
 from tests.shapes import captures
@@ -36,25 +36,22 @@ def part(root: Path, *more: str) -> tuple[int, set[str]]:
     return code, {path.partition("~")[0] + (".html" if "~" in path else "") for path in tree(root / "m")}
 
 
-@pytest.mark.parametrize(
-    ("more", "expected"),
-    [
-        (["--start", "http://h/", "--depth", "0"], SHOWN),
-        (["--start", "http://h/", "--depth", "1"], ALL - {"h/a/deep.html"}),
-        (["--start", "https://h/#x"], ALL),
-        (["--start", "http://h/old"], {"h/b_x.html"}),
-        (["--start", "http://h/alone", "--depth", "1"], {*SHOWN, "h/alone.html"}),
-        (["--start", "http://h/", "--exclude", "o.example"], {path for path in ALL if path.startswith("h/")}),
-        (["--include", "*.example"], {"o.example/index.html", "o.example/j.js"}),
-        (["--include", "http://h/a/**"], {"h/a/deep.html"}),
-        (["--include", "h/a/"], {"h/a/deep.html"}),
-        (["--include", "a"], {"h/a.html", "h/a/deep.html"}),
-        (["--include", "b"], {"h/b_x.html"}),
-        (["--include", "h/b[?]x"], {"h/b_x.html"}),
-        (["--include", "*.png", "--exclude", "/p*"], {"h/q.png"}),
-        (["--exclude", "**"], set()),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("more", "expected"), [
+    (["--start", "http://h/", "--depth", "0"], SHOWN),
+    (["--start", "http://h/", "--depth", "1"], ALL - {"h/a/deep.html"}),
+    (["--start", "https://h/#x"], ALL),
+    (["--start", "http://h/old"], {"h/b_x.html"}),
+    (["--start", "http://h/alone", "--depth", "1"], {*SHOWN, "h/alone.html"}),
+    (["--start", "http://h/", "--exclude", "o.example"], {path for path in ALL if path.startswith("h/")}),
+    (["--include", "*.example"], {"o.example/index.html", "o.example/j.js"}),
+    (["--include", "http://h/a/**"], {"h/a/deep.html"}),
+    (["--include", "h/a/"], {"h/a/deep.html"}),
+    (["--include", "a"], {"h/a.html", "h/a/deep.html"}),
+    (["--include", "b"], {"h/b_x.html"}),
+    (["--include", "h/b[?]x"], {"h/b_x.html"}),
+    (["--include", "*.png", "--exclude", "/p*"], {"h/q.png"}),
+    (["--exclude", "**"], set()),
+])
 def test_the_part_that_is_chosen_is_held(tmp_path: Path, more: list[str], expected: set[str]) -> None:
     code, found = part(tmp_path, *more)
     assert (code, found) == (0 if expected else 3, expected)
@@ -62,9 +59,7 @@ def test_the_part_that_is_chosen_is_held(tmp_path: Path, more: list[str], expect
 
 
 def test_files_of_a_folder_are_chosen_by_path_or_by_url(tmp_path: Path) -> None:
-    for name in ("d/a.html", "d/b.css", "e/a.html"):
-        (tmp_path / "in" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "in" / name).write_bytes(b"")
+    written(tmp_path / "in", {"d/a.html": "", "d/b.css": "", "e/a.html": ""})
     for more, expected in ((["--include", "d/*.html"], {"h/x/d/a.html"}), (["--include", "h/x/e"], {"h/x/e/a.html"}), (["--exclude", "d"], {"h/x/e/a.html"})):
         out = tmp_path / f"out{len(list(tmp_path.iterdir()))}"
         assert main(["mirror", str(tmp_path / "in"), "-o", str(out), "-q", "--url", "http://h/x/", *more]) == 0

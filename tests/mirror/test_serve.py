@@ -89,93 +89,69 @@ def trickle(one: socket.socket) -> None:
         time.sleep(0.05)
 
 
-@pytest.mark.parametrize(
-    ("target", "media_type", "body"),
-    [
-        ("/h/app.js", "application/javascript; charset=utf-8", MODULE),
-        ("/app.js", "application/javascript; charset=utf-8", MODULE),
-        ("/h/app.js?v=1", "application/javascript; charset=utf-8", MODULE),
-        ("/h/a/index.html", "text/html", PAGE),
-        ("/h/a/", "text/html", PAGE),
-        ("/a/", "text/html", PAGE),
-        ("/caf%C3%A9.txt", "text/plain", b"x"),
-        ("/h/caf%c3%a9.txt", "text/plain", b"x"),
-        ("/odd.xyz", "application/octet-stream", b"\x00\x01\x02"),
-        ("/a/api.json?x=1", "application/json", b"{}"),
-        ("/h/a/api.json?x=1", "application/json", b"{}"),
-    ],
-)
-def test_a_host_has_its_files_by_path_and_by_url_with_the_media_type_of_the_map(
-    mirror: Path, target: str, media_type: str, body: bytes
-) -> None:
+FILES = {
+    ("application/javascript; charset=utf-8", MODULE): ("/h/app.js", "/app.js", "/h/app.js?v=1"),
+    ("text/html", PAGE): ("/h/a/index.html", "/h/a/", "/a/"),
+    ("text/plain", b"x"): ("/caf%C3%A9.txt", "/h/caf%c3%a9.txt"),
+    ("application/octet-stream", b"\x00\x01\x02"): ("/odd.xyz",),
+    ("application/json", b"{}"): ("/a/api.json?x=1", "/h/a/api.json?x=1"),
+}
+
+
+def test_a_host_has_its_files_by_path_and_by_url_with_the_media_type_of_the_map(mirror: Path) -> None:
     with served(mirror) as port:
-        assert ask(port, target).kind == (200, media_type, body)
-
-
-@pytest.mark.parametrize(
-    ("host", "target", "location"),
-    [
-        ("127.0.0.1", "/h/a/", "http://h/h/a/index.html"),
-        (OF_H, "/other.example+8443/x.png", "http://other.example.port-8443/other.example+8443/x.png"),
-        (OF_H, "/i0.example/h/app.js", "http://i0.example/i0.example/h/app.js"),
-        ("other.example.port-8443.localhost", "/h/app.js", "http://h/h/app.js"),
-    ],
-)
-def test_a_path_into_the_folder_of_another_host_leads_to_its_origin(
-    mirror: Path, host: str, target: str, location: str
-) -> None:
-    with served(mirror) as port:
-        answer = ask(port, target, host=host)
-        assert (answer.status, answer.location(port), answer.body) == (307, location, b"")
-
-
-@pytest.mark.parametrize(
-    ("host", "target", "location"),
-    [
-        ("localhost", "/h/a/index.html", "http://h/a/"),
-        (OF_H, "/h/index.html", "http://h/"),
-        (OF_H, "/a/index.html", "http://h/a/"),
-        (OF_H, "/old", "http://h/a/#f"),
-        ("i0.example.localhost", "/i0.example/h/app.js", ""),  # its links to h could be to a folder of its own
-        (OF_H, "/a/", ""),
-    ],
-)
-def test_a_page_is_shown_at_its_url(mirror: Path, host: str, target: str, location: str) -> None:
-    with served(mirror) as port:
-        assert ask(port, target, host=host, Sec_Fetch_Mode="navigate").location(port) == location
-
-
-def test_the_root_of_the_machine_is_the_entry_page(mirror: Path) -> None:
-    with served(mirror) as port:
+        for (media_type, body), targets in FILES.items():
+            assert [ask(port, target).kind for target in targets] == [(200, media_type, body)] * len(targets)
         assert ask(port, "/", host="127.0.0.1").kind == (200, "text/html", (mirror / "index.html").read_bytes())
-
-
-def test_a_head_request_is_answered_without_a_body(mirror: Path) -> None:
-    with served(mirror) as port:
         answer = ask(port, "/app.js", method="HEAD")
-    assert (answer.status, answer.fields["Content-Length"], answer.body) == (200, str(len(MODULE)), b"")
+        assert (answer.status, answer.fields["Content-Length"], answer.body) == (200, str(len(MODULE)), b"")
 
 
-@pytest.mark.parametrize("method", ["POST", "PUT", "OPTIONS", "CONNECT"])
-def test_no_other_method_is_answered(mirror: Path, method: str) -> None:
+LED = {
+    ("127.0.0.1", "/h/a/"): "http://h/h/a/index.html",
+    (OF_H, "/other.example+8443/x.png"): "http://other.example.port-8443/other.example+8443/x.png",
+    (OF_H, "/i0.example/h/app.js"): "http://i0.example/i0.example/h/app.js",
+    ("other.example.port-8443.localhost", "/h/app.js"): "http://h/h/app.js",
+}
+OPENED = {
+    ("localhost", "/h/a/index.html"): "http://h/a/",
+    (OF_H, "/h/index.html"): "http://h/",
+    (OF_H, "/a/index.html"): "http://h/a/",
+    (OF_H, "/old"): "http://h/a/#f",
+    ("i0.example.localhost", "/i0.example/h/app.js"): "",  # its links to h could be to a folder of its own
+    (OF_H, "/a/"): "",
+}
+
+
+def test_a_path_into_the_folder_of_another_host_leads_to_its_origin_and_a_page_is_shown_at_its_url(mirror: Path) -> None:
     with served(mirror) as port:
-        answer = ask(port, "/a/", method=method)
-        assert (answer.status, answer.body) == (501, b"")
-        assert answer.fields["Content-Security-Policy"]
+        for (host, target), location in LED.items():
+            answer = ask(port, target, host=host)
+            assert (answer.status, answer.location(port), answer.body) == (307, location, b"")
+        for (host, target), location in OPENED.items():
+            assert ask(port, target, host=host, Sec_Fetch_Mode="navigate").location(port) == location, target
 
 
-@pytest.mark.parametrize("host", [OF_H, "localhost"])
-@pytest.mark.parametrize(
-    "target",
-    [
-        *("/mirror.sqlite", "/foreign.txt", "/../c.har", "/%2e%2e/c.har", "/h/..%2f..%2fc.har", "//etc/passwd", "/h"),
-        *("/%00", "/h/%ff", "//h/app.js", "/h//app.js", "http://h/app.js", "*"),
-    ],
+def test_no_other_method_is_answered_and_no_service_worker_is_given_its_script(mirror: Path) -> None:
+    with served(mirror) as port:
+        for method in ("POST", "PUT", "OPTIONS", "CONNECT"):
+            answer = ask(port, "/a/", method=method)
+            assert (answer.status, answer.body) == (501, b"")
+            assert answer.fields["Content-Security-Policy"]
+        assert ask(port, "/app.js", Service_Worker="script").status == 403
+
+
+NOT_THERE = (
+    *("/mirror.sqlite", "/foreign.txt", "/../c.har", "/%2e%2e/c.har", "/h/..%2f..%2fc.har", "//etc/passwd", "/h"),
+    *("/%00", "/h/%ff", "//h/app.js", "/h//app.js", "http://h/app.js", "*"),
 )
-def test_what_the_map_does_not_have_is_not_served(mirror: Path, target: str, host: str) -> None:
+
+
+def test_what_the_map_does_not_have_is_not_served(mirror: Path) -> None:
     (mirror / "foreign.txt").write_text("mine")
     with served(mirror) as port:
-        assert ask(port, target, host=host).status == 404
+        for host in (OF_H, "localhost"):
+            assert [ask(port, target, host=host).status for target in NOT_THERE] == [404] * len(NOT_THERE)
 
 
 def test_a_file_that_became_a_link_or_a_folder_or_is_gone_is_not_served(mirror: Path) -> None:
@@ -188,21 +164,24 @@ def test_a_file_that_became_a_link_or_a_folder_or_is_gone_is_not_served(mirror: 
         assert [ask(port, target).status for target in ("/h/app.js", "/h/odd.xyz", "/h/a/")] == [404, 404, 404]
 
 
-@pytest.mark.parametrize(
-    ("host", "status"),
-    [
-        *(("localhost:1", 200), ("127.0.0.1:1", 200), ("[::1]:1", 200), ("localhost", 200), ("127.0.0.1", 200)),
-        *((OF_H, 200), ("H.LocalHost:1", 200)),
-        *(("evil.example:1", 403), ("evil.example", 403), ("127.0.0.1.evil.example:1", 403), ("[::2]:1", 403)),
-        *(("evil.localhost:1", 403), ("h.localhost.evil.example", 403), ("h", 403), ("", 403), (".localhost", 403)),
-    ],
-)
-def test_a_page_of_another_host_that_names_this_one_gets_nothing(mirror: Path, host: str, status: int) -> None:
-    with served(mirror) as port, closing(http.client.HTTPConnection(serve.HOST, port, timeout=5)) as connection:
-        connection.putrequest("GET", "/", skip_host=True)
-        connection.putheader("Host", host)
-        connection.endheaders()
-        assert connection.getresponse().status == status
+HOSTS = {
+    200: ("localhost:1", "127.0.0.1:1", "[::1]:1", "localhost", "127.0.0.1", OF_H, "H.LocalHost:1"),
+    403: (
+        *("evil.example:1", "evil.example", "127.0.0.1.evil.example:1", "[::2]:1", "evil.localhost:1"),
+        *("h.localhost.evil.example", "h", "", ".localhost"),
+    ),
+}
+
+
+@pytest.mark.parametrize("status", HOSTS)
+def test_a_page_of_another_host_that_names_this_one_gets_nothing(mirror: Path, status: int) -> None:
+    with served(mirror) as port:
+        for host in HOSTS[status]:
+            with closing(http.client.HTTPConnection(serve.HOST, port, timeout=5)) as connection:
+                connection.putrequest("GET", "/", skip_host=True)
+                connection.putheader("Host", host)
+                connection.endheaders()
+                assert connection.getresponse().status == status, host
 
 
 def test_two_hosts_never_share_a_name_and_a_name_is_safe() -> None:
@@ -217,6 +196,7 @@ def test_two_hosts_never_share_a_name_and_a_name_is_safe() -> None:
 
 def test_every_answer_keeps_a_page_in_the_mirror(mirror: Path) -> None:
     with served(mirror) as port:
+        assert serve.HOST == "127.0.0.1", "the loopback interface only"
         asked = [("/a/", OF_H), ("/", "localhost"), ("/none", OF_H), ("/h/app.js", "localhost"), ("/", "evil.example")]
         for target, host in asked:
             fields = ask(port, target, host=host).fields
@@ -230,34 +210,27 @@ def test_every_answer_keeps_a_page_in_the_mirror(mirror: Path) -> None:
         assert ask(port, "/app.js").fields["Cross-Origin-Resource-Policy"] == "cross-origin"
 
 
-def test_no_service_worker_is_given_its_script(mirror: Path) -> None:
-    with served(mirror) as port:
-        assert ask(port, "/app.js", Service_Worker="script").status == 403
+A, B = "http://a.example.localhost", "http://b.example.localhost"
+ALLOWED: dict[str | None, dict[str | None, str | None]] = {  # the recorded header -> the origin and what is allowed
+    "*": {A: "*", "null": "*", "http://evil.example": None, f"{A}:1": None},
+    "https://a.example": {A: A, B: None, "http://unknown.localhost": None, "null": None, None: None},
+    "null": {"null": "null"},
+    None: {A: None},
+}
 
 
-@pytest.mark.parametrize(
-    ("recorded", "origin", "allowed"),
-    [
-        *(("*", "http://a.example.localhost", "*"), ("*", "null", "*"), ("*", "http://evil.example", None)),
-        ("*", "http://a.example.localhost:1", None),
-        ("https://a.example", "http://a.example.localhost", "http://a.example.localhost"),
-        ("https://a.example", "http://b.example.localhost", None),
-        *(("https://a.example", "http://unknown.localhost", None), ("https://a.example", "null", None)),
-        *(("https://a.example", None, None), ("null", "null", "null"), (None, "http://a.example.localhost", None)),
-    ],
-)
-def test_other_hosts_read_what_the_recorded_header_let_them_read(
-    tmp_path: Path, recorded: str | None, origin: str | None, allowed: str | None
-) -> None:
+@pytest.mark.parametrize("recorded", ALLOWED)
+def test_other_hosts_read_what_the_recorded_header_let_them_read(tmp_path: Path, recorded: str | None) -> None:
     field = f"font/woff2\r\nAccess-Control-Allow-Origin: {recorded}" if recorded is not None else "font/woff2"
     pages = [page("https://cdn.example/f.woff2", b"f", field), page("https://a.example/", b"a")]
     data = b"".join([*pages, page("https://b.example/", b"b")])
     assert mirrored(tmp_path, "c.warc", data)[0] == 0
     with served(tmp_path / "m") as port:
-        ours = origin is not None and origin.endswith(".localhost")
-        fields = {"Origin": f"{origin}:{port}" if ours else origin} if origin is not None else {}
-        found = ask(port, "/f.woff2", host="cdn.example.localhost", **fields).fields["Access-Control-Allow-Origin"]
-        assert found == (f"{allowed}:{port}" if allowed and allowed.startswith("http") else allowed)
+        for origin, allowed in ALLOWED[recorded].items():
+            ours = origin is not None and origin.endswith(".localhost")
+            fields = {"Origin": f"{origin}:{port}" if ours else origin} if origin is not None else {}
+            found = ask(port, "/f.woff2", host="cdn.example.localhost", **fields).fields["Access-Control-Allow-Origin"]
+            assert found == (f"{allowed}:{port}" if allowed and allowed.startswith("http") else allowed)
 
 
 def test_a_file_whose_name_was_made_harmless_is_text(tmp_path: Path) -> None:
@@ -272,18 +245,15 @@ def test_a_file_whose_name_was_made_harmless_is_text(tmp_path: Path) -> None:
         assert ask(port, "/b.html").kind[1] == "text/html; charset=koi8-r"
 
 
-@pytest.mark.parametrize(
-    ("recorded", "policy", "expected"),
-    [
-        ("X-Frame-Options: DENY", "Content-Security-Policy", ", frame-ancestors 'none'"),
-        ("X-Frame-Options: SAMEORIGIN", "Content-Security-Policy", ", frame-ancestors 'self'"),
-        ("Content-Security-Policy: img-src *; frame-ancestors 'self' https://b.example", "Content-Security-Policy",
-         ", frame-ancestors 'self' http://b.example.localhost:{port}"),
-        ("Cross-Origin-Resource-Policy: same-site", "Cross-Origin-Resource-Policy", "same-site"),
-        ("Access-Control-Allow-Origin: https://b.example\r\nAccess-Control-Allow-Credentials: true",
-         "Access-Control-Allow-Credentials", "true"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("recorded", "policy", "expected"), [
+    ("X-Frame-Options: DENY", "Content-Security-Policy", ", frame-ancestors 'none'"),
+    ("X-Frame-Options: SAMEORIGIN", "Content-Security-Policy", ", frame-ancestors 'self'"),
+    ("Content-Security-Policy: img-src *; frame-ancestors 'self' https://b.example", "Content-Security-Policy",
+     ", frame-ancestors 'self' http://b.example.localhost:{port}"),
+    ("Cross-Origin-Resource-Policy: same-site", "Cross-Origin-Resource-Policy", "same-site"),
+    ("Access-Control-Allow-Origin: https://b.example\r\nAccess-Control-Allow-Credentials: true",
+     "Access-Control-Allow-Credentials", "true"),
+])
 def test_what_a_recorded_header_forbids_stays_forbidden(
     tmp_path: Path, recorded: str, policy: str, expected: str
 ) -> None:
@@ -299,11 +269,6 @@ def test_a_map_too_large_for_memory_is_asked_by_all_threads(mirror: Path, monkey
     monkeypatch.setattr(lookup, "_SMALL", 0)
     with served(mirror) as port:
         assert [ask(port, target).status for target in ("/app.js", "/a/api.json?x=1", "/none")] == [200, 200, 404]
-
-
-def test_it_listens_on_the_loopback_interface_only(mirror: Path) -> None:
-    with serve.Server(mirror) as found:
-        assert found.server_address[0] == "127.0.0.1"
 
 
 def test_a_folder_without_a_readable_map_is_refused(tmp_path: Path) -> None:

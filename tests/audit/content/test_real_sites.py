@@ -81,21 +81,15 @@ def texts(files: dict[str, bytes]) -> list[PageText]:
 
 # Deleted pages whose text really is in another page, too: found by hand. `session.html` has all pages of its chapter in
 # one, `changes.html` the release log of every version.
-ELSEWHERE = {
-    "doc/sqlite3/session.html",
-    "doc/sqlite3/changes.html",
-}
+ELSEWHERE = {"doc/sqlite3/session.html", "doc/sqlite3/changes.html"}
 
 
-@pytest.mark.parametrize(
-    "site",
-    [
-        "git-doc",
-        pytest.param("sqlite3-doc", marks=pytest.mark.slow),
-        pytest.param("cmake-doc", marks=pytest.mark.slow),
-        pytest.param("postgresql-doc-15", marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.parametrize("site", [
+    "git-doc",
+    pytest.param("sqlite3-doc", marks=pytest.mark.slow),
+    pytest.param("cmake-doc", marks=pytest.mark.slow),
+    pytest.param("postgresql-doc-15", marks=pytest.mark.slow),
+])
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.slow)])
 def test_moved_pages_of_a_real_site_are_found_and_none_is_found_wrongly(shared: Path, site: str, seed: int) -> None:
     plan = planned(shared / "sites" / site, seed)

@@ -69,22 +69,19 @@ def test_a_catastrophic_regular_expression_is_matched_in_linear_time(name: str) 
     assert lead(made, "/aab") == "/c"
 
 
-@pytest.mark.parametrize(
-    ("name", "line"),
-    [
-        ("map.csv", "/r{}/x,/s{},prefix\n"),
-        ("map.csv", "/r{}/x,/s{}\n"),
-        ("_redirects", "/r{}/* /s{}/:splat\n"),
-        ("_redirects", "/r{}/:a/x /s{}/:a\n"),
-        (".htaccess", "Redirect /r{}/x /s{}\n"),
-        (".htaccess", "RewriteRule ^r{}/(.*)$ /s{}/$1 [R]\n"),
-        ("site.conf", "location /r{}/ {{ return 301 /s{}; }}\n"),
-        ("site.conf", "location = /r{}/x {{ return 301 /s{}; }}\n"),
-        ("site.conf", "rewrite ^/r{}/(.*)$ /s{}/$1 permanent;\n"),
-        ("site.conf", "if ($request_uri = /r{}/x) {{ return 301 /s{}; }}\n"),
-        ("moved.map", "/r{}/x /s{};\n"),
-    ],
-)
+@pytest.mark.parametrize(("name", "line"), [
+    ("map.csv", "/r{}/x,/s{},prefix\n"),
+    ("map.csv", "/r{}/x,/s{}\n"),
+    ("_redirects", "/r{}/* /s{}/:splat\n"),
+    ("_redirects", "/r{}/:a/x /s{}/:a\n"),
+    (".htaccess", "Redirect /r{}/x /s{}\n"),
+    (".htaccess", "RewriteRule ^r{}/(.*)$ /s{}/$1 [R]\n"),
+    ("site.conf", "location /r{}/ {{ return 301 /s{}; }}\n"),
+    ("site.conf", "location = /r{}/x {{ return 301 /s{}; }}\n"),
+    ("site.conf", "rewrite ^/r{}/(.*)$ /s{}/$1 permanent;\n"),
+    ("site.conf", "if ($request_uri = /r{}/x) {{ return 301 /s{}; }}\n"),
+    ("moved.map", "/r{}/x /s{};\n"),
+])
 def test_the_time_of_a_url_does_not_grow_with_the_number_of_rules(name: str, line: str) -> None:
     def steps(count: int) -> int:
         made = rules("".join(line.format(number, number) for number in range(count)), name)
@@ -134,19 +131,16 @@ _VALUES = st.recursive(
 )
 
 
-@pytest.mark.parametrize(
-    ("form", "name", "keys"),
-    [
-        ("azure", "routes", "route redirect rewrite statusCode allowedRoles methods"),
-        ("firebase", "redirects", "source destination type regex glob location"),
-        ("firebase", "hosting", "redirects rewrites"),
-        ("s3", "RoutingRules", "Condition Redirect"),
-        ("vercel", "redirects", "source destination permanent statusCode has missing"),
-        ("vercel", "routes", "src dest status headers handle continue"),
-        ("redirection", "redirects", "url action_data action_type action_code match_type enabled regex status"),
-        ("csv", "", "old new status"),
-    ],
-)
+@pytest.mark.parametrize(("form", "name", "keys"), [
+    ("azure", "routes", "route redirect rewrite statusCode allowedRoles methods"),
+    ("firebase", "redirects", "source destination type regex glob location"),
+    ("firebase", "hosting", "redirects rewrites"),
+    ("s3", "RoutingRules", "Condition Redirect"),
+    ("vercel", "redirects", "source destination permanent statusCode has missing"),
+    ("vercel", "routes", "src dest status headers handle continue"),
+    ("redirection", "redirects", "url action_data action_type action_code match_type enabled regex status"),
+    ("csv", "", "old new status"),
+])
 @given(data=st.data())
 def test_json_of_wrong_types_is_a_map_with_unread_rules_at_worst(form: str, name: str, keys: str, data: st.DataObject) -> None:
     entry = st.dictionaries(st.sampled_from(keys.split()), _VALUES, min_size=2)
@@ -182,23 +176,20 @@ def test_a_rule_that_multiplies_the_url_ends_as_a_loop() -> None:
     assert made.chain(NEW + "a").loop
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("_redirects", f"/{':a/' * 20_000} /x 301"),
-        ("site.conf", "location = /b { return ² http://x.example/; }"),
-        ("site.conf", f"location = /b {{ return {'3' * 5000} http://x.example/; }}"),
-        (".htaccess", "RewriteEngine On\nRewriteRule ^b$ /c [R=²,L]"),
-        (".htaccess", f"RewriteEngine On\nRewriteRule ^b$ /c [R={'3' * 5000},L]"),
-        ("site.conf", f"location ~ ^/(b)$ {{ return 301 /${{{'1' * 5000}}}; }}"),
-        ("site.conf", "location = /b { try_files; return 301 /b; }"),
-        ("map.csv", r"/(b),/\g<²>,regex"),
-        ("map.csv", rf"/(b),/\g<{'1' * 5000}>,regex"),
-        ("map.json", '["/b\\ud800", "/c\\udc80"]'),
-        ("redirection.json", '{"url": "/b", "action_data": {"url": "/b"}, "action_type": []}'),
-        ("azure.json", '{"route": "/b", "redirect": "/b", "allowedRoles": 5}'),
-    ],
-)
+@pytest.mark.parametrize(("name", "text"), [
+    ("_redirects", f"/{':a/' * 20_000} /x 301"),
+    ("site.conf", "location = /b { return ² http://x.example/; }"),
+    ("site.conf", f"location = /b {{ return {'3' * 5000} http://x.example/; }}"),
+    (".htaccess", "RewriteEngine On\nRewriteRule ^b$ /c [R=²,L]"),
+    (".htaccess", f"RewriteEngine On\nRewriteRule ^b$ /c [R={'3' * 5000},L]"),
+    ("site.conf", f"location ~ ^/(b)$ {{ return 301 /${{{'1' * 5000}}}; }}"),
+    ("site.conf", "location = /b { try_files; return 301 /b; }"),
+    ("map.csv", r"/(b),/\g<²>,regex"),
+    ("map.csv", rf"/(b),/\g<{'1' * 5000}>,regex"),
+    ("map.json", '["/b\\ud800", "/c\\udc80"]'),
+    ("redirection.json", '{"url": "/b", "action_data": {"url": "/b"}, "action_type": []}'),
+    ("azure.json", '{"route": "/b", "redirect": "/b", "allowedRoles": 5}'),
+])
 def test_a_rule_that_cannot_be_used_is_reported_and_the_others_count(name: str, text: str) -> None:
     other = {
         "_redirects": "/a /z 301", "site.conf": "location = /a { return 301 /z; }", ".htaccess": "Redirect 301 /a /z",
@@ -224,13 +215,10 @@ _RULE = '<rule name="r"><match url=".*"/><conditions><add input="{m:{REQUEST_URI
 _KEYS = "".join(f'<add key="/p{number}" value="/q{number}"/>' for number in range(40))
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "table"),
-    [
-        ("web.config", f'<rewrite><rules>{_RULE * 5}</rules><rewriteMaps><rewriteMap name="m">{_KEYS}</rewriteMap></rewriteMaps></rewrite>', "the rewriteMap m"),
-        ("Caddyfile", "h.example {\n@m path" + "".join(f" /p{number}" for number in range(40)) + "\n" + "redir @m /q7\n" * 5 + "}\n", "its matcher"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "text", "table"), [
+    ("web.config", f'<rewrite><rules>{_RULE * 5}</rules><rewriteMaps><rewriteMap name="m">{_KEYS}</rewriteMap></rewriteMaps></rewrite>', "the rewriteMap m"),
+    ("Caddyfile", "h.example {\n@m path" + "".join(f" /p{number}" for number in range(40)) + "\n" + "redir @m /q7\n" * 5 + "}\n", "its matcher"),
+])
 def test_a_table_that_is_used_too_often_is_reported(name: str, text: str, table: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model, "MOST_RULES", 100)
     made = rules(text, name)
@@ -246,16 +234,13 @@ def test_matchers_of_blocks_in_blocks_are_found_in_linear_time() -> None:
     measure(read, bytes(6000))
 
 
-@pytest.mark.parametrize(
-    ("name", "line", "last"),
-    [
-        (".htaccess", b"<IfModule x>\nRedirect /a /b\n", b""),
-        ("x.conf", b"\n", b"zz"),
-        ("x.conf", b"server {}\n", b"map $uri $v { %s }" % b"/a /b; " * 3000),
-        ("x.conf", b"/a /b;\n", b""),
-        (".htaccess", b"<VirtualHost *>\n</VirtualHost>\n", b"Redirect /a /b\n" * 3000),
-    ],
-)
+@pytest.mark.parametrize(("name", "line", "last"), [
+    (".htaccess", b"<IfModule x>\nRedirect /a /b\n", b""),
+    ("x.conf", b"\n", b"zz"),
+    ("x.conf", b"server {}\n", b"map $uri $v { %s }" % b"/a /b; " * 3000),
+    ("x.conf", b"/a /b;\n", b""),
+    (".htaccess", b"<VirtualHost *>\n</VirtualHost>\n", b"Redirect /a /b\n" * 3000),
+])
 def test_a_map_is_read_in_linear_time(name: str, line: bytes, last: bytes) -> None:
     measure(lambda data: rules(data + last, name), line * (40_000 // len(line)))
 

@@ -106,19 +106,16 @@ def test_no_entity_of_a_configuration_is_read() -> None:
     assert lead(rules(text, "web.config"), "/a") in {None, "/b"}
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("Caddyfile", "old.example {\n redir /p?x=1 /b 301\n}\n"),
-        ("Caddyfile", "old.example {\n @p path_regexp ^/p\\?x\n redir @p /b 301\n}\n"),
-        ("web.config", '<rewrite><rules><rule name="a"><match url="^/p"/><action type="Redirect" url="/b"/></rule></rules></rewrite>'),
-        ("web.config", '<rewrite><rules><rule name="a"><match url="^p\\?x"/><action type="Redirect" url="/b"/></rule></rules></rewrite>'),
-        ("web.config", '<rewrite><rules><rule name="a" patternSyntax="ExactMatch"><match url="/p"/><action type="Redirect" url="/b"/></rule></rules></rewrite>'),
-        (".htaccess", "RewriteRule ^/p /b [R]\n"),
-        (".htaccess", "RewriteRule ^p\\?x=1$ /b [R]\n"),
-        ("site.conf", "RedirectMatch ^/p\\?x /b\n"),
-    ],
-)
+@pytest.mark.parametrize(("name", "text"), [
+    ("Caddyfile", "old.example {\n redir /p?x=1 /b 301\n}\n"),
+    ("Caddyfile", "old.example {\n @p path_regexp ^/p\\?x\n redir @p /b 301\n}\n"),
+    ("web.config", '<rewrite><rules><rule name="a"><match url="^/p"/><action type="Redirect" url="/b"/></rule></rules></rewrite>'),
+    ("web.config", '<rewrite><rules><rule name="a"><match url="^p\\?x"/><action type="Redirect" url="/b"/></rule></rules></rewrite>'),
+    ("web.config", '<rewrite><rules><rule name="a" patternSyntax="ExactMatch"><match url="/p"/><action type="Redirect" url="/b"/></rule></rules></rewrite>'),
+    (".htaccess", "RewriteRule ^/p /b [R]\n"),
+    (".htaccess", "RewriteRule ^p\\?x=1$ /b [R]\n"),
+    ("site.conf", "RedirectMatch ^/p\\?x /b\n"),
+])
 def test_a_rule_that_no_request_meets_is_named_and_nothing_depends_on_it(name: str, text: str) -> None:
     given = rules(text, name)
     assert [problem.partition(":")[0] for _, problem in problems(given) if problem] == ["it never applies"]

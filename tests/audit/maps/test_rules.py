@@ -37,24 +37,17 @@ def test_a_fragment_of_a_later_rule_counts_and_one_of_an_earlier_goes_along() ->
     assert rules("/a,/b#one\n/b,/c\n", "map.csv").chain(NEW + "a#mine").final == NEW + "c#one"
 
 
-@pytest.mark.parametrize(
-    ("text", "url", "hops", "lines"),
-    [
-        ("/self,/self", "self", 1, [1]),
-        ("/l1,/l2\n/l2,/l1", "l1", 2, [1, 2]),
-        ("/l1,/l2\n/l2,/l1", "l2", 2, [2, 1]),
-        ("/in,/l1\n/l1,/l2\n/l2,/l1", "in", 3, [1, 2, 3]),
-    ],
-)
+@pytest.mark.parametrize(("text", "url", "hops", "lines"), [
+    ("/self,/self", "self", 1, [1]),
+    ("/l1,/l2\n/l2,/l1", "l1", 2, [1, 2]),
+    ("/l1,/l2\n/l2,/l1", "l2", 2, [2, 1]),
+    ("/in,/l1\n/l1,/l2\n/l2,/l1", "in", 3, [1, 2, 3]),
+])
 def test_a_circle_is_a_loop_with_its_steps(text: str, url: str, hops: int, lines: list[int]) -> None:
+    assert lead(rules(r"/(.*),/x/\1,regex", "map.csv"), "/a") == "loop", "a target that grows without end"
+    assert lead(rules("Redirect 301 / /docs/\n", ".htaccess"), "/y") == "loop", "a rule for all URLs"
     found = rules(text, "map.csv").chain(NEW + url)
     assert (found.loop, found.final, found.hops, [rule.line for rule in found.rules]) == (True, None, hops, lines)
-
-
-def test_a_target_that_grows_without_end_is_a_loop() -> None:
-    given = rules(r"/(.*),/x/\1,regex", "map.csv")
-    assert given.chain(NEW + "a").loop
-    assert len(given.used) == 1
 
 
 def test_a_chain_that_ends_in_a_circle_or_a_status_or_other_content_says_so() -> None:
@@ -82,19 +75,16 @@ def test_a_target_that_is_no_url_leads_nowhere() -> None:
     assert (found.final, found.hops, found.status) == (None, 0, 302)
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "end"),
-    [
-        (".htaccess", "Redirect 301 / https://new.example/\n", "/x"),
-        (".htaccess", "Redirect 301 / https://new.example/docs/\n", "/docs/x"),
-        (".htaccess", "RewriteRule ^(.*)$ https://new.example/$1 [R=301,L]\n", "/x"),
-        (".htaccess", "RewriteRule ^ https://new.example%{REQUEST_URI} [R=301,L]\n", "/x"),
-        ("x.conf", "return 301 https://new.example$request_uri;\n", "/x"),
-        ("x.conf", "rewrite ^(.*)$ https://new.example/a$1 permanent;\n", "/a/x"),
-        ("_redirects", "/* https://new.example/:splat 301!\n", "/x"),
-        ("map.csv", "/,https://new.example/,301!,prefix\n", "/x"),
-    ],
-)
+@pytest.mark.parametrize(("name", "text", "end"), [
+    (".htaccess", "Redirect 301 / https://new.example/\n", "/x"),
+    (".htaccess", "Redirect 301 / https://new.example/docs/\n", "/docs/x"),
+    (".htaccess", "RewriteRule ^(.*)$ https://new.example/$1 [R=301,L]\n", "/x"),
+    (".htaccess", "RewriteRule ^ https://new.example%{REQUEST_URI} [R=301,L]\n", "/x"),
+    ("x.conf", "return 301 https://new.example$request_uri;\n", "/x"),
+    ("x.conf", "rewrite ^(.*)$ https://new.example/a$1 permanent;\n", "/a/x"),
+    ("_redirects", "/* https://new.example/:splat 301!\n", "/x"),
+    ("map.csv", "/,https://new.example/,301!,prefix\n", "/x"),
+])
 def test_a_rule_for_all_urls_to_the_new_host_is_one_of_the_old_host(name: str, text: str, end: str) -> None:
     given = rules(text, name)
     found = given.chain(OLD + "x")
@@ -104,23 +94,15 @@ def test_a_rule_for_all_urls_to_the_new_host_is_one_of_the_old_host(name: str, t
     assert same.chain(NEW + "y").loop
 
 
-def test_a_rule_for_all_urls_that_names_no_host_is_a_loop() -> None:
-    assert lead(rules("Redirect 301 / /docs/\n", ".htaccess"), "/y") == "loop"
-    assert lead(rules("RedirectMatch ^/a https://new.example/b\n", ".htaccess"), "/a") == "/b"
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "url", "counterpart"),
-    [
-        (OLD, NEW, OLD + "a?b", NEW + "a?b"),
-        (OLD, NEW, NEW + "a", NEW + "a"),
-        (OLD, NEW, "https://other.example/a", "https://other.example/a"),
-        (OLD, NEW, "mailto:x", "mailto:x"),
-        (OLD + "docs/", NEW + "manual/", OLD + "docs/a", NEW + "manual/a"),
-        (OLD + "docs/", NEW + "manual/", OLD + "a", NEW + "a"),
-        (None, NEW, OLD + "a", OLD + "a"),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "url", "counterpart"), [
+    (OLD, NEW, OLD + "a?b", NEW + "a?b"),
+    (OLD, NEW, NEW + "a", NEW + "a"),
+    (OLD, NEW, "https://other.example/a", "https://other.example/a"),
+    (OLD, NEW, "mailto:x", "mailto:x"),
+    (OLD + "docs/", NEW + "manual/", OLD + "docs/a", NEW + "manual/a"),
+    (OLD + "docs/", NEW + "manual/", OLD + "a", NEW + "a"),
+    (None, NEW, OLD + "a", OLD + "a"),
+])
 def test_the_counterpart_of_an_old_url_has_the_same_path_below_the_new_one(old: str | None, new: str, url: str, counterpart: str) -> None:
     assert maps.Rules([], old, new).counterpart(url) == counterpart
 
@@ -139,22 +121,14 @@ def test_recorded_redirects_apply_to_their_own_url_only() -> None:
     assert lead(maps.Rules([maps.recorded(rows)], OLD, NEW), OLD + "a", ["/a"]) is None
 
 
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        ("/a%20b", "/a b"),
-        ("/%C3%a9", "/\u00e9"),
-        ("/a%2fb", "/a%2Fb"),
-        ("/%ff%C3", "/%FF%C3"),
-        ("/100%25", "/100%"),
-        ("/%2541", "/%2541"),
-        ("/%25%41", "/%A"),
-        ("/%25zz", "/%zz"),
-        ("/%", "/%"),
-    ],
-)
-def test_a_path_is_decoded_where_that_keeps_its_meaning(path: str, expected: str) -> None:
-    assert decoded(path) == expected
+DECODED = {
+    "/a%20b": "/a b", "/%C3%a9": "/\u00e9", "/a%2fb": "/a%2Fb", "/%ff%C3": "/%FF%C3", "/100%25": "/100%",
+    "/%2541": "/%2541", "/%25%41": "/%A", "/%25zz": "/%zz", "/%": "/%",
+}
+
+
+def test_a_path_is_decoded_where_that_keeps_its_meaning() -> None:
+    assert {path: decoded(path) for path in DECODED} == DECODED
 
 
 @given(st.text())
@@ -163,35 +137,29 @@ def test_decoded_text_survives_its_encoding(text: str) -> None:
     assert decoded(encoded(path)) == path
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "form"),
-    [
-        ("map.csv", "/a /b", "csv"),
-        ("map.tsv", "/a\t/b", "csv"),
-        ("_redirects", "/a,/b", "netlify"),
-        ("site_redirects", "/a /b", "netlify"),
-        (".htaccess", "", "apache"),
-        ("old.htaccess.txt", "", "apache"),
-        ("x.conf", "Redirect /a /b", "apache"),
-        ("x.conf", "<VirtualHost *>\nRedirect /a /b\n</VirtualHost>", "apache"),
-        ("x.conf", "location = /a { return 301 /b; }", "nginx"),
-        ("x.conf", "server {\n listen 80;\n}", "nginx"),
-        ("x.conf", "rewrite ^/a$ /b permanent;", "nginx"),
-        ("x.map", "/a /b;", "nginx"),
-        ("x.map", "/a /b", "rewritemap"),
-        ("x.txt", "/a /b", "rewritemap"),
-        ("x.txt", "/a /b 301", "netlify"),
-        ("x.txt", "/a/* /b/:splat", "netlify"),
-        ("x.txt", "/a,/b", "csv"),
-        ("x.txt", "/a, /b", "csv"),
-        ("x.txt", "", "csv"),
-        ("x.txt", "# nothing", "csv"),
+FORMATS = {
+    "csv": [
+        ("map.csv", "/a /b"), ("map.tsv", "/a\t/b"), ("x.txt", "/a,/b"), ("x.txt", "/a, /b"), ("x.txt", ""),
+        ("x.txt", "# nothing"),
     ],
-)
-def test_the_format_of_a_map_is_recognised(name: str, text: str, form: str) -> None:
-    assert maps.read(Path(name), text.encode()).format == form
+    "netlify": [
+        ("_redirects", "/a,/b"), ("site_redirects", "/a /b"), ("x.txt", "/a /b 301"), ("x.txt", "/a/* /b/:splat"),
+    ],
+    "apache": [
+        (".htaccess", ""), ("old.htaccess.txt", ""), ("x.conf", "Redirect /a /b"),
+        ("x.conf", "<VirtualHost *>\nRedirect /a /b\n</VirtualHost>"),
+    ],
+    "nginx": [
+        ("x.conf", "location = /a { return 301 /b; }"), ("x.conf", "server {\n listen 80;\n}"),
+        ("x.conf", "rewrite ^/a$ /b permanent;"), ("x.map", "/a /b;"),
+    ],
+    "rewritemap": [("x.map", "/a /b"), ("x.txt", "/a /b")],
+}
 
 
-def test_an_unknown_format_is_a_usage_error() -> None:
+@pytest.mark.parametrize("form", FORMATS)
+def test_the_format_of_a_map_is_recognised(form: str) -> None:
+    for name, text in FORMATS[form]:
+        assert maps.read(Path(name), text.encode()).format == form, (name, text)
     with pytest.raises(UsageError, match="the format of a map is one of apache, azure, caddy"):
         maps.read(Path("x"), b"", format="yaml")

@@ -15,13 +15,10 @@ EVIL = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("form", "name"),
-    [
-        ("csv", "m.csv"), ("netlify", "_redirects"), ("cloudflare", "_redirects"), ("apache", ".htaccess"),
-        ("nginx", "m.conf"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("form", "name"), [
+    ("csv", "m.csv"), ("netlify", "_redirects"), ("cloudflare", "_redirects"), ("apache", ".htaccess"),
+    ("nginx", "m.conf"),
+])
 @pytest.mark.parametrize("text", EVIL, ids=range(len(EVIL)))
 def test_a_rule_for_a_hostile_url_is_one_line_without_controls(form: str, name: str, text: str) -> None:
     rules = maps.Rules([], "http://old.example/", "https://new.example/")
