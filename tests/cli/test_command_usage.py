@@ -26,6 +26,7 @@ WRONG: Final = [  # a command line, and what its message says
     ("links a.html --url ''", "absolute URL, not ''"),
     ("links ftp://h.example/", "only URLs of http and https are asked for"),
     ("audit ftp://h.example/", "only URLs of http and https are asked for"),
+    ("links a.html --fail-on malformed,broken", "unknown problem 'broken'"),
     # outputs
     ("rewrite site", "need -o FOLDER or --in-place"),
     ("rewrite --from list", "need -o FOLDER or --in-place"),
@@ -60,13 +61,13 @@ WRONG: Final = [  # a command line, and what its message says
     ("mirror c.warc -o m --start x", "--start needs the URL of a page, not 'x'"),
     ("mirror site -o m --depth 1", "--depth needs a URL as INPUT, or --start URL"),
     # logs
-    ("rewrite a.html -o o.html --log a.html", "--log a.html is "),
-    ("rewrite a.html -o o.html --log o.html", "--log o.html is "),
+    ("rewrite a.html -o o.html --log a.html", "the output a.html is also an input"),
+    ("rewrite a.html -o o.html --log o.html", "are the same file"),
     ("rewrite a.html -o o.html --log log.parquet", "--log "),
     ("rewrite a.html -o o.html --log log.html5", "log.html5: no format has this suffix"),
     ("rewrite site -o out --log out/a.html", "--log out/a.html is "),
     ("rewrite a.html --in-place --backup .csv --log a.html.csv", "--log a.html.csv is "),
-    ("rewrite a.html -o o.html --remap @moved.csv --log moved.csv", "--log moved.csv is "),
+    ("rewrite a.html -o o.html --remap @moved.csv --log moved.csv", "the output moved.csv is also an input"),
     ("rewrite a.html b.html --in-place --log c.csv --resume", "--log cannot be continued"),
     # runs that are continued
     *((f"links a.html --resume {options}", RESUME) for options in ("", "-o l.parquet", "-o l.sqlite", "-o l.txt -f table")),

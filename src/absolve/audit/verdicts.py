@@ -156,7 +156,7 @@ _TABLE: Final = {
             repair="List the same languages on each of the pages.", severity=1,
         ),
         "sitemap": Verdict(
-            "Sitemap", "The sitemap lists a URL that it should not list.", "the sitemap should not list {url}",
+            "Sitemap", "The sitemap and the pages of the site differ.", "the sitemap and the site differ about {url}",
             repair="Write the sitemap again, with the final URLs.", severity=1,
         ),
         "duplicate": Verdict(

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 def run(options: argparse.Namespace, report: Report) -> None:
     """List the table that the command is named after; a database of links gets the other one, too."""
     how = _how(options, options.command)
+    fatal = shared.fail_on(options) if how.table == LINKS else frozenset()
     form = tables.FORMATS[how.format]
     if options.resume:
         _check_resumable(options, is_text=form.text and how.format != tables.TABLE)
@@ -55,8 +56,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
     else:
         with resuming.state(options, report, lists=True, kept=options.resume) as state:
             _list(how, options, report, state)
-    if how.table == LINKS and any(report.totals.problems[code] for code in shared.fail_on(options)):
-        report.has_findings = True
+    report.has_findings = report.has_findings or any(report.totals.problems[code] for code in fatal)
 
 
 def _check_resumable(options: argparse.Namespace, *, is_text: bool) -> None:

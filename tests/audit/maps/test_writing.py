@@ -23,6 +23,10 @@ def written(made: maps.Rules, form: str, *added: tuple[str, str]) -> tuple[str, 
     return text, rules(text, NAMES[form], form=form)
 
 
+def test_a_rule_for_a_name_that_is_no_text_is_written_as_its_bytes() -> None:
+    assert b"\xff.html" in maps.written("csv", rules("", "map.csv", form="csv"), [(OLD + "\udcff.html", NEW)]).data
+
+
 @pytest.mark.parametrize("form", sorted(NAMES))
 def test_chains_are_flattened_and_circles_left_out(form: str) -> None:
     made = rules("/r1,/r2,301!\n/r2,/r3,301!\n/r3,/z,301!\n/l1,/l2,301!\n/l2,/l1,301!\n/s,/s,301!\n", "map.csv", form="csv")

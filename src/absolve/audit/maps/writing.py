@@ -21,7 +21,7 @@ from absolve.audit.maps.spreadsheet import Layout, recognisable, with_rest
 from absolve.core.errors import UsageError
 from absolve.core.patterns import backtracks
 from absolve.core.printable import printable
-from absolve.tables.text import charset_of, decoded
+from absolve.tables.text import UTF8, charset_of, decoded
 from absolve.urls.chain import PERMANENT
 from absolve.urls.identity import origin
 from absolve.urls.predicates import parsed_scheme
@@ -154,7 +154,7 @@ def written(form: str, rules: Rules, added: Iterable[tuple[str, str]] = ()) -> W
     lines = _servers(more, first, left_out) if form == "nginx" else _converted(form, more, left_out)
     if not kept:
         head = ["RewriteEngine On", *first] if form == "apache" else first if form != "nginx" else []
-        return Written("".join(f"{line}\n" for line in [*head, *lines] or [""]).encode(), left_out)
+        return Written(UTF8.encoded("".join(f"{line}\n" for line in [*head, *lines] or [""])), left_out)
     own = rules.sets[0]
     charset = charset_of(own.data, legacy=form == "csv")
     return Written(charset.encoded(_edited(own, flat, _LINES[form], first, lines)), left_out)

@@ -158,12 +158,13 @@ SELECT min(p.url), arg_min(p.document, p.url), 'sitemap',
     'no sitemap lists it' || CASE count(*) WHEN 1 THEN '' WHEN 2 THEN ', nor another page'
         ELSE ', nor ' || (count(*) - 1) || ' other pages' END
 FROM site_pages p
-WHERE p.resource NOT IN (SELECT t.resource FROM links_in l JOIN led_targets t ON t.target = l.target
-    WHERE l.element = 'loc' AND l.attribute = '' AND t.resource IS NOT NULL)
-AND p.resource NOT IN (SELECT resource FROM closed WHERE side = 'new')
-AND p.resource NOT IN (SELECT resource FROM canonicals WHERE led IS DISTINCT FROM resource)
-AND NOT is_error_page(p.url)
-HAVING count(*) > 0 AND EXISTS (SELECT 1 FROM links_in WHERE element = 'loc' AND attribute = '')
+ANTI JOIN (SELECT t.resource FROM links_in l JOIN led_targets t ON t.target = l.target
+    WHERE l.element = 'loc' AND l.attribute = '') s ON s.resource = p.resource
+ANTI JOIN closed x ON x.side = 'new' AND x.resource = p.resource -- of other files it has no resource
+ANTI JOIN (SELECT resource FROM canonicals WHERE led IS DISTINCT FROM resource) c ON c.resource = p.resource
+-- not in HAVING: DuckDB 2.0.1 loses the row of a site with many pages there
+WHERE NOT is_error_page(p.url) AND (SELECT count(*) FROM links_in WHERE element = 'loc' AND attribute = '') > 0
+HAVING count(*) > 0
 UNION ALL
 SELECT d.url, d.document, 'duplicate', 'the same content as ' || d.first_url || ', and no canonical link'
 FROM (
