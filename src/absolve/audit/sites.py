@@ -24,7 +24,9 @@ from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.document.base_layers import ASSUMED
 from absolve.document.holdings import escaped, keeper_of
 from absolve.formats import registry
-from absolve.run import sources
+from absolve.run import buckets, sources
+from absolve.run.beside import hosts_in
+from absolve.run.inputs import left_out
 from absolve.run.links_task import ListOptions, Sided, listed_of
 from absolve.run.load import kind_of, spread
 from absolve.run.sources import STDIN
@@ -192,7 +194,10 @@ def inputs_of(
             if follow:  # the first time
                 _check_compressed(input_, course)
                 _check_settings(input_, options, course, side)
-            yield _placed(input_, kind)
+            if _is_of_saver(input_):
+                course.reports.aside(left_out("page about the copy", input_.name))
+            else:
+                yield _placed(input_, kind)
 
     yield from spread(placed(), course.reading, course.jobs)
 
@@ -265,6 +270,13 @@ def _placed(input_: Input, kind: str | None) -> Input:
     if input_.url is None and input_.claim is None:
         return input_._replace(url=PLACE + escaped(_place(input_)), url_source=ASSUMED)
     return input_
+
+
+def _is_of_saver(input_: Input) -> bool:
+    """Return whether a file stands beside the folders of hosts, as the index that HTTrack writes."""
+    if not input_.found or input_.url is not None or input_.claim is not None or buckets.is_bucket(input_.name):
+        return False
+    return hosts_in(input_.root).is_beside(os.path.relpath(input_.name, input_.root).replace(os.sep, "/"))
 
 
 def _place(input_: Input) -> str:

@@ -228,6 +228,11 @@ class HostFolders:
             folder, scheme = f"{folder}{name}/", name if name in _SCHEMES else "http"
         return None
 
+    def is_beside(self, place: str) -> bool:
+        """Return whether a file is beside folders of hosts: a program wrote it about the sites that it saved there."""
+        above, slash, _ = place.rpartition("/")
+        return self._has_sites(above + slash)
+
     def _has_sites(self, folder: str) -> bool:
         """Return whether a folder named as a host in this one has a page, and this and those around it are no sites.
 
