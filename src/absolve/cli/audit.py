@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from absolve.audit import live, servers, verdicts
-from absolve.cli import crawling
+from absolve.cli import crawling, many
 from absolve.cli.hints import is_url
 from absolve.core.errors import UsageError, in_short
-from absolve.run import leftovers, state
+from absolve.run import leftovers
 from absolve.urls.identity import origin, without_user
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
     audit_running.check_outputs(options)
     with (
         leftovers.temporary_folder() as folder,
-        state.unwritable(folder),
+        many.unwritable(folder),
         crawling.captured(options, report, needs=False) as urls,
     ):
         if urls is None:

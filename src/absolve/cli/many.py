@@ -6,6 +6,7 @@ a summary on the standard error.
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from contextlib import closing, contextmanager
@@ -13,7 +14,7 @@ from functools import partial
 from itertools import chain
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from absolve.cli import options as shared
 from absolve.cli import progress
@@ -244,6 +245,25 @@ def run(
             report.summary(f"{counts} in {clock.seconds:.1f} s")
     else:
         report.end_with(partial(_ending, report, summed, counts, clock), repeats=bool(repeats))
+
+
+@contextmanager
+def unwritable(name: str) -> Iterator[None]:
+    """Raise OSError, with this name, where a database of SQLite cannot be written: a full disk."""
+    import sqlite3  # 1 MB of memory that a run over one file does not need
+
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF not in _OF_THE_DISK:
+            raise
+        is_full = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_FULL
+        code, text = (errno.ENOSPC, os.strerror(errno.ENOSPC)) if is_full else (errno.EIO, str(error))
+        raise OSError(code, text, name) from error
+
+
+# SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN: primary result codes of SQLite
+_OF_THE_DISK: Final = frozenset({8, 10, 13, 14})
 
 
 def course_of(options: argparse.Namespace, report: Report, summed: Callable[[Totals], str] | None = None) -> Course:

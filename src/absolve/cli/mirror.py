@@ -29,7 +29,7 @@ from absolve.mirror.sources import sources_of
 from absolve.mirror.survey import Choice
 from absolve.mirror.task import MirrorOptions
 from absolve.mirror.urls import Equivalences, wanted
-from absolve.run import buckets, leftovers, outputs, plan, state
+from absolve.run import buckets, leftovers, outputs, plan
 from absolve.run.inputs import is_folder
 from absolve.run.sources import STDIN
 from absolve.urls.identity import without_user
@@ -84,7 +84,7 @@ def _run(asked: list[str], options: argparse.Namespace, report: Report) -> None:
     settings = reading.settings._replace(base="empty", documents=True)
     reading = reading._replace(settings=settings)
     report.quiet, report.verbose = options.quiet, options.verbose
-    with state.unwritable(options.output or "mirror"):
+    with many.unwritable(options.output or "mirror"):
         _make(reading, choice, asked, options, report)
 
 

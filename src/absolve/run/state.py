@@ -47,25 +47,6 @@ _ADD_ROWS: Final = "INSERT INTO listed VALUES (?, ?, ?, ?)"
 _ROWS: Final = "SELECT name, rows, chunk FROM listed WHERE input = ? ORDER BY rowid"
 
 
-@contextmanager
-def unwritable(name: str) -> Iterator[None]:
-    """Raise OSError, with this name, where a database cannot be written: a full disk."""
-    try:
-        yield
-    except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode & 0xFF not in _OF_THE_DISK:
-            raise
-        is_full = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_FULL
-        code, text = (errno.ENOSPC, os.strerror(errno.ENOSPC)) if is_full else (errno.EIO, str(error))
-        raise OSError(code, text, name) from error
-
-
-# Primary result codes of SQLite
-_OF_THE_DISK: Final = frozenset(
-    {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN}
-)
-
-
 def removed(path: Path) -> None:
     """Remove a database, and what SQLite has written beside it."""
     for suffix in BESIDE:
