@@ -140,8 +140,8 @@ def test_little_memory_is_one_line_and_no_fault_of_absolve(arguments: str, megab
         resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
 
     status, lines = run(*arguments.split(), "-q", before=limited_memory, environment={"MALLOC_ARENA_MAX": "1"})
-    if status == 127 or status < 0:
-        pytest.skip("a library of C gave up before")
+    if status == 127 or status < 0 or "lost sys.stderr" in lines:
+        pytest.skip("a library of C, or the interpreter, gave up before")
     errors = [line for line in lines if line.startswith(("error", "Traceback"))]
     assert all("out-of-memory" in line or "unwritable" in line for line in errors)
     assert (status == 3, len(errors) <= 1) == (bool(errors), True), lines
