@@ -37,6 +37,7 @@ def test_an_answer_to_a_query_is_printed(tmp_path: Path, capsys: pytest.CaptureF
     out, _ = printed(capsys, site, "--url", NEW, "--sql", "SELECT reference, verdict, fix FROM links ORDER BY 1")
     assert out.splitlines() == ["reference\tverdict\tfix", "no.html\tbroken\t", "x\\u202ey\tbroken\t"]
     assert "--sql" in printed(capsys, site, "--url", NEW, "--sql", "SELEC", status=2)[1]
+    assert "no result table" in printed(capsys, site, "--url", NEW, "--sql", "FROM shut", status=2)[1]
 
 
 FIXED = "<!DOCTYPE html><title>x</title><A HREF = 'about.html#Team'  class=x>t</A><img src=https://new.example/i.png>\r\n<a href=https://new.example/about.html>q</a><a href=gone.html>"

@@ -23,6 +23,7 @@ from absolve.audit import (
     why,
 )
 from absolve.audit.conclude import MOVED
+from absolve.audit.tables import TABLES
 from absolve.cli import audit_live, audit_shown, many, queries
 from absolve.cli import options as shared
 from absolve.cli.rewrite import compared, diff_lines, published
@@ -90,8 +91,11 @@ def run(
 
 def check_outputs(options: argparse.Namespace) -> None:
     """Raise UsageError for an output that cannot be written, before the sites are read."""
-    if options.sql is not None and not options.outputs:
-        _check_format_of_sql(options)
+    _check_stdout(options)
+    if options.sql is not None:
+        queries.check(options.sql, {*TABLES, "documents", "findings"})
+        if not options.outputs:
+            _check_format_of_sql(options)
     options.format = outputs.ALIASES.get(options.format, options.format)
     for name in options.outputs:
         form = options.format or outputs.format_of(name)
@@ -100,7 +104,6 @@ def check_outputs(options: argparse.Namespace) -> None:
         outputs.load(form)  # raises UsageError if a package is missing
         if name == run_outputs.STDOUT and not outputs.is_stream(form):
             raise UsageError(f"{form} cannot be written to the standard output: give -o FILE")
-    _check_stdout(options)
     if options.write_map not in {None, run_outputs.STDOUT}:
         maps.form_of(Path(options.write_map))
     files = [path for name in options.outputs for path in outputs.paths(name, options.format)]

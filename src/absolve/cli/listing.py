@@ -71,7 +71,7 @@ def _ask(how: ListOptions, options: argparse.Namespace, report: Report) -> None:
     """Print the result of --sql over all rows and all columns, which are put into a database first."""
     from absolve.cli import queries  # imports DuckDB
 
-    queries.check(options.sql)
+    queries.check(options.sql, {how.table, DOCUMENTS})
     columns = tuple(name for name in every_column(how.table) if name not in {"file_start", "file_end"})
     cells = Cells(masked=how.cells.masked)
     whole = how._replace(columns=columns, format="duckdb", cells=cells, beside=how.table == LINKS)

@@ -7,7 +7,7 @@ In: a DuckDB connection with the tables, and the options. Out: lines with tab-se
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 from itertools import islice
 from math import isfinite
@@ -24,7 +24,7 @@ from absolve.tables import Table
 from absolve.tables.duckdb import CLOSED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from pathlib import Path
 
     from absolve.core.arrow_stream import Stream
@@ -34,10 +34,15 @@ ROWS: Final = 1000  # read at once
 _READS: Final = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
 
 
-def check(query: str) -> None:
-    """Raise UsageError unless a text is one query that reads: before the inputs are read."""
+def check(query: str, known: Collection[str]) -> None:
+    """Raise UsageError unless a text is one query that reads, of these tables alone: before the inputs are read."""
     with closing(duckdb.connect(config=CLOSED)) as database:
         _statement(database, query)
+        named: set[str] = set()
+        with suppress(duckdb.Error):  # it knows no columns: USING is told when the query is run
+            named = {name.lower() for name in database.get_table_names(query)}
+    for name in sorted(named.difference(known)):
+        raise UsageError(f"--sql: {in_short(name)!r} is no result table: choose from {', '.join(sorted(known))}")
 
 
 def opened(path: Path) -> Any:
