@@ -31,7 +31,7 @@ def computed(entity: Entity, link: Link) -> tuple[str, str | None, str, list[str
     around = entity.data[link.start - 1 : link.start] + entity.data[link.end : link.end + 1]
     if around != b'""' and WHITE_SPACE not in codes and not is_never(resolved.reference):
         codes.append(WHITE_SPACE)
-    return resolved.reference, target, scope(resolved, target), codes
+    return resolved.reference, target, scope(resolved, target), sorted(codes)
 
 
 @pytest.mark.parametrize("profile", ["rfc1808", "rfc3986", "whatwg"])
@@ -58,4 +58,4 @@ def are_computed(data: bytes, media_type: str, own: str | None, profile: Profile
     found = links(data, media_type=media_type, charset=charset, url=own, profile=profile)
     events = [event for event in entity.events if isinstance(event, Link)]
     for row, link in zip(found, events, strict=True):
-        assert (row.reference, row.target, row.scope, row.problems) == computed(entity, link)
+        assert (row.reference, row.target, row.scope, sorted(row.problems)) == computed(entity, link)
