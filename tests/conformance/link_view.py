@@ -22,7 +22,11 @@ from absolve.formats.html.rules import CSS, CSS_DECLARATIONS, JSON_SCRIPTS, MEDI
 SETTINGS = Settings()
 _PLACES = {
     (namespace, place.element, place.attribute): place
-    for namespace, places in (("html", link_tables.HTML), ("svg", link_tables.SVG), ("math", link_tables.MATHML))
+    for namespace, places in (
+        ("html", (*link_tables.LAZY, *link_tables.HTML)),
+        ("svg", link_tables.SVG),
+        ("math", link_tables.MATHML),
+    )
     for place in (*link_tables.GLOBAL, *places)
 }
 _SPACE = "\t\n\f\r "
