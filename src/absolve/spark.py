@@ -59,7 +59,7 @@ _FAILURE: Final = pa.schema(
     [(name, pa.int64() if name in _NUMBERS else pa.string()) for name in ("input", "name", *_NUMBERS, "code", "text")]
 )
 _OF_LINKS: Final = pa.field("failure", pa.struct(list(_FAILURE)))
-_MOST_BYTES: Final = 64 << 20  # of inputs, from which on a task gets no more; that of a file whose size is not known
+_MOST_BYTES: Final = 64 << 20  # of inputs, from which on a task gets no more; a file of unknown size counts as much
 _MOST: Final = 1000  # inputs in a task
 _TURNS: Final = 4  # tasks for each core: the last ones end at about the same time
 
@@ -107,8 +107,8 @@ def rewrite(
     """Rewrite files, folders and archives into a folder, and return a row for each failure.
 
     `output` is a folder on a disk that all machines share, or the URL of one in a store. Each file is complete, or the
-    old one. `policy` must be picklable; the options are those of `links`. Raise UsageError or TypeError for an unknown
-    one, and where an output would be an input.
+    old one. `policy` must be picklable; the options are the same as for `links`. Raise UsageError or TypeError for an
+    unknown one, and where an output would be an input.
     """
     names = _checked(paths)
     (output,) = _checked(output.rstrip("/") + "/")  # a folder, also for a single input

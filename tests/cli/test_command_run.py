@@ -68,7 +68,7 @@ def test_what_many_inputs_share_is_one_message_with_a_count_and_a_hint(absolve: 
     assert len(done.err.splitlines()) == done.err.count(": no-base: no base URL is known: ") == 22
 
 
-HINT = "hint: --url file: takes paths as URLs; --url URL or --url-map FILE gives those of the web"
+HINT = "hint: --url file: takes the paths of files; --url URL or --url-map FILE gives URLs of the web"
 
 
 def test_a_diagnostic_with_a_place_is_printed_for_20_inputs_then_counted(capsys: pytest.CaptureFixture[str]) -> None:

@@ -291,8 +291,10 @@ def test_pictures_of_another_host_are_beside_a_site(tmp_path: Path) -> None:
     hosts = hosts_in(str(tmp_path))
     assert hosts.url_of("c.example/i.png") == "http://c.example/i.png"
     assert hosts.url_of("d/c.example/i.png") is None
-    assert hosts.is_beside("index.html")
-    assert not hosts.is_beside("h.example/a.html")
+    assert not hosts.is_index_of_saver("index.html")
+    (tmp_path / "hts-log.txt").touch()
+    assert hosts.is_index_of_saver("index.html")
+    assert not any(map(hosts.is_index_of_saver, ("notes.html", "h.example/index.html")))
     assert hosts_in(str(tmp_path / "gone")).url_of("h.example/a.html") is None
 
 

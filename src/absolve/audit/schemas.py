@@ -45,7 +45,7 @@ def schema(name: str) -> dict[str, Any]:
     """Return the JSON Schema of what a command writes as JSON.
 
     `name`: "links" or "documents", a row of these commands; "audit", a row of any of its tables; "base", the output of
-    `absolve base -f json`; "changes", a row of `--log`. `version` is that of all tables. Raise UsageError for another
+    `absolve base -f json`; "changes", a row of `--log`. All tables have one `version`. Raise UsageError for another
     name, TypeError for what is no text.
     """
     if arguments.text_of(name, "name") not in _SCHEMAS:

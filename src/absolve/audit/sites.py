@@ -194,8 +194,8 @@ def inputs_of(
             if follow:  # the first time
                 _check_compressed(input_, course)
                 _check_settings(input_, options, course, side)
-            if _is_of_saver(input_):
-                course.reports.aside(left_out("page about the copy", input_.name))
+            if _is_index_of_saver(input_):
+                course.reports.aside(left_out("index of the copy", input_.name))
             else:
                 yield _placed(input_, kind)
 
@@ -272,11 +272,11 @@ def _placed(input_: Input, kind: str | None) -> Input:
     return input_
 
 
-def _is_of_saver(input_: Input) -> bool:
-    """Return whether a file stands beside the folders of hosts, as the index that HTTrack writes."""
+def _is_index_of_saver(input_: Input) -> bool:
+    """Return whether a file is the index that HTTrack writes above the folders of hosts."""
     if not input_.found or input_.url is not None or input_.claim is not None or buckets.is_bucket(input_.name):
         return False
-    return hosts_in(input_.root).is_beside(os.path.relpath(input_.name, input_.root).replace(os.sep, "/"))
+    return hosts_in(input_.root).is_index_of_saver(os.path.relpath(input_.name, input_.root).replace(os.sep, "/"))
 
 
 def _place(input_: Input) -> str:

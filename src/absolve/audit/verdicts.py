@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class Verdict(NamedTuple):
     """`name`: a short title. `meaning`: a sentence for the rule. `message`: a template for one finding.
 
-    `repair`: what to do where no fix and no rule is known. `severity`: SEVERITIES has the words. `title`: that of a
-    cause, with the reference behind it. `is_tolerated`: a finding, but no exit status 1, unless --fail-on names it.
+    `repair`: what to do where no fix and no rule is known. `severity`: SEVERITIES has the words. `title`: how a
+    cause begins, before the reference. `is_tolerated`: a finding, but no exit status 1, unless --fail-on names it.
     """
 
     name: str
@@ -199,7 +199,7 @@ EXPECTED: Final = "; expected: "  # between what it answered and a URL
 UNREAD: Final = "unread-rule"
 WRONG: Final = "wrong-rule"
 
-# The rules with a verdict, of the table that `{}` names; the dialect is that of DuckDB and SQLite.
+# The rules with a verdict, in the table `{}`; DuckDB and SQLite understand it.
 RULES_FOUND: Final = f"""
 SELECT CASE WHEN problem IS NULL THEN '{WRONG}' ELSE '{UNREAD}' END AS verdict, file, line, text, problem, finding
 FROM {{}} WHERE problem IS NOT NULL OR (finding <> 'unused' AND finding NOT LIKE 'repeats %')
@@ -263,7 +263,7 @@ def counted(
     *,
     is_whole: bool = True,
 ) -> str:
-    """Return the counts of findings in words: those of links and old URLs, of all of them, and those of others.
+    """Return the counts of findings in words: of links and old URLs, with their totals, and of all others.
 
     `is_whole`: all was read that was given; without that, nothing found is not "no findings".
     """

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # By the code of a warning that inputs share: the options that help all of them. It is printed for one of them only.
 SHARED: Final[dict[str, str]] = {
-    "no-base": "--url file: takes paths as URLs; --url URL or --url-map FILE gives those of the web",
+    "no-base": "--url file: takes the paths of files; --url URL or --url-map FILE gives URLs of the web",
     "unknown-charset": "--charset LABEL names the encoding of the inputs",
     "divergent": "--profile whatwg resolves as browsers do; absolve links --problem divergent lists them",
     "above-root": "--profile whatwg (or rfc3986) leaves such .. out; absolve links --problem above-root lists them",
@@ -334,7 +334,7 @@ _OPTIONS: Final = (
     ("warc warc-file save-warc", "--save FILE.warc.gz keeps requests and responses"),
     ("github junit sarif gitlab codequality", "-o FILE.sarif, .junit or .github: the suffix is the format"),
     ("user-agent useragent", "--header 'User-Agent: NAME'"),
-    ("proxy", "proxies are those of the environment: HTTPS_PROXY"),
+    ("proxy", "the environment gives the proxy: HTTPS_PROXY"),
     ("live online check-external http", "absolve check SITE --live external asks for links to other sites"),
     ("r recursive recurse all-files", _FOLDERS),
     ("force f overwrite yes y no-confirm assume-yes interactive", _NO_QUESTION),

@@ -132,7 +132,7 @@ def _list(
 def _rows(
     pieces: Iterable[tuple[Input, RowChunk]], state: State | None, report: Report
 ) -> Iterator[RowChunk]:
-    """Yield the rows of all inputs; those of inputs that are done come from the state, with their counts."""
+    """Yield the rows of all inputs; for an input that is done, the state has them, with their counts."""
     if state is None:
         yield from (piece for _, piece in pieces)
         return

@@ -87,7 +87,7 @@ _READING: Final = f"rewrite links documents base mirror {_AUDITS} verify"
 _RUNS: Final = f"rewrite links documents mirror {_AUDITS}"  # over many inputs
 _LISTS: Final = "links documents"
 ASKING: Final = f"rewrite {_LISTS} base verify"  # their inputs may be URLs
-ON_LINE: Final = f"{ASKING} mirror {_AUDITS}"  # those of these two are asked for with what they link to or need
+ON_LINE: Final = f"{ASKING} mirror {_AUDITS}"  # the last ones also ask for what their inputs link to or need
 OF_SITES: Final = f"mirror {_AUDITS}"  # to which a folder with a URL is the site there
 _CHANGING: Final = f"rewrite {_LISTS} verify"
 _TELLING: Final = f"{_READING} resolve config"  # they print messages about inputs
@@ -226,7 +226,7 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         Option(
             "--unwrap NAME,...",
             "rewrite verify",
-            f"take URLs out of those of {', '.join(UNWRAPPED)}",
+            f"replace the URLs of {', '.join(UNWRAPPED)} by the URLs in them",
             words=UNWRAPPED,
             repeats=True,
         ),

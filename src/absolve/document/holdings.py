@@ -196,7 +196,7 @@ _OF_SAVERS: Final = frozenset({"hts-cache", "hts-log.txt", "backblue.gif", "mirr
 _PAGE: Final = pattern(r"index\b|.+\.(?:[xs]?html?|php|aspx?|jsp|cgi)\b")
 # Lower-case labels; a port follows `:`, where a name may not have that `+` (wget on Windows, absolve) or `_` (HTTrack).
 _HOST: Final = pattern(r"((?:[a-z0-9][a-z0-9_-]*\.)+[a-z0-9-]+|localhost)(?:[:+_]([0-9]{1,5}))?")
-# Domains that names of folders end with; those of countries have two letters, as suffixes of files and languages have.
+# Top-level domains at the end of folder names. A country has two letters, but so have suffixes of files and languages.
 _TOP: Final = frozenset(
     "com org net edu gov mil int info biz name pro aero coop museum jobs mobi travel asia cat arpa app dev blog site"
     " online shop store tech xyz club live news media agency world today space website wiki art design cloud digital"
@@ -204,7 +204,7 @@ _TOP: Final = frozenset(
 )
 _NO_TOP: Final = frozenset("cs db en gz hs ja js ko kt md pm py rb ts ui vb xz zh".split())
 _REVERSED: Final = frozenset("com org net edu gov io".split())  # first in names of programs, as com.example.app
-_LEAST: Final = 10  # first number of an address: a smaller one is that of a version
+_LEAST: Final = 10  # first number of an address: a smaller one begins a version
 
 
 class HostFolders:
@@ -228,10 +228,11 @@ class HostFolders:
             folder, scheme = f"{folder}{name}/", name if name in _SCHEMES else "http"
         return None
 
-    def is_beside(self, place: str) -> bool:
-        """Return whether a file is beside folders of hosts: a program wrote it about the sites that it saved there."""
-        above, slash, _ = place.rpartition("/")
-        return self._has_sites(above + slash)
+    def is_index_of_saver(self, place: str) -> bool:
+        """Return whether a file is the index that a program, such as HTTrack, wrote above the hosts that it saved."""
+        above, slash, name = place.rpartition("/")
+        is_index = name in INDEXES and not _OF_SAVERS.isdisjoint(self._names(above + slash))
+        return is_index and self._has_sites(above + slash)
 
     def _has_sites(self, folder: str) -> bool:
         """Return whether a folder named as a host in this one has a page, and this and those around it are no sites.

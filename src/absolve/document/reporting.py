@@ -97,7 +97,7 @@ def differing(entity: Entity) -> list[Diagnostic]:
         return [Diagnostic(RECORDED, f"the page records another URL, which rules {recorded}", entity.name, line)]
     name = "--url" if given.base.source != ASSUMED else f"the assumed URL {in_short(given.base.reference)}"
     text = f"{name} overrules what the page records {recorded}"
-    text += f", and those of {more:,} more in the same file" if more else ""
+    text += f", and so do {more:,} more in the same file" if more else ""
     return [Diagnostic("overruled", text, entity.name, line)]
 
 
@@ -113,7 +113,7 @@ def _pages(entity: Entity) -> Iterator[Entity]:
 
 
 def _differing(own: BaseURL) -> tuple[ClaimOutcome, ClaimOutcome] | None:
-    """Return the claim of --url and that of another URL which the document records; None if they are for one page."""
+    """Return the claim of --url, and the claim of another URL in the document; None if both are for one page."""
     given = next((one for one in own.chain if one.base.source in GIVEN_FOR_ALL), None)
     if given is None:
         return None

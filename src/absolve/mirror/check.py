@@ -1,4 +1,4 @@
-"""Check a mirror, that of any tool: links that lead to no file, files that are not those of the map; in a browser, too.
+"""Check a mirror that any tool made: links that lead to no file, files that differ from the map; in a browser, too.
 
 In: a folder. Out: a `Fault` for each thing that is wrong. References are resolved as a browser does from file://. A
 folder without a map (of wget, HTTrack, a browser) is checked for all that needs none.

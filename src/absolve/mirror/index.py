@@ -345,7 +345,7 @@ def parts(page: Page) -> tuple[str, ...]:
 
 
 def lines(pages: Iterable[Page], order: list[Page]) -> Iterator[str]:
-    """Yield the lines of the  `order` gets the pages in the order of their links."""
+    """Yield the lines of the tree; `order` gets the pages in the order of their links."""
     root = _Folder()
     for page in pages:
         _add(root, page)

@@ -107,10 +107,10 @@ def mirror(inputs: One | Iterable[One], output: str | os.PathLike[str], **option
     `inputs` are paths (of archives, pages, folders; globs), documents with a URL, and the bytes of archives, one or
     several. Archives are read record by record. `output` is a folder, or a file: .zip, .html, .mhtml, .zim.
 
-    `options` are those of `absolve mirror`, by the same names: url (of a folder that of its root),
-    include, exclude, start (the URL of a page: hold only what it leads to, in at most `depth` links; a
-    single file begins with it), at (a date), keep_errors, same, absent ("keep",
-    "sever"), profile, prune, jobs (processes; 1 by default), and on_diagnostic.
+    `options` are the options of `absolve mirror`, by the same names: url (for a folder, the URL of its root), include,
+    exclude, start (the URL of a page: hold only what it leads to, in at most `depth` links; a single file begins with
+    it), at (a date), keep_errors, same, absent ("keep", "sever"), profile, prune, jobs (processes; 1 by default), and
+    on_diagnostic.
 
     Raise MissingFileError for a path that is not there, UsageError for an invalid value, TypeError for an unknown
     option, DocumentError if the inputs hold no document with a URL. An input that cannot be read is in `failures`, and
@@ -217,6 +217,7 @@ def _read(working: Working, output: str) -> list[Mirror]:
 
 # --- the plan without files -------------------------------------------------------------------------------------------
 
+
 class MirrorPlan(Mapping[str, str]):
     """A mapping from each URL that is held to its path.
 
@@ -262,8 +263,8 @@ class MirrorPlan(Mapping[str, str]):
 def mirror_plan(inputs: Iterable[Document | bytes | Buffer], **options: Unpack[PlanOptions]) -> MirrorPlan:
     """Return the plan of a mirror of these documents, archives or pages whose URL is known: no file is written.
 
-    `options`: at (a date), keep_errors, same (words of `--same`), absent ("keep",
-    "sever"), profile. Raise UsageError for an invalid value, TypeError for an unknown option or no document.
+    `options`: at (a date), keep_errors, same (words of `--same`), absent ("keep", "sever"), profile. Raise
+    UsageError for an invalid value, TypeError for an unknown option or no document.
     """
     call = "absolve.mirror_plan()"
     arguments.check_options(options, OF_PLAN, call)

@@ -197,7 +197,7 @@ def _finish(
 
 
 def _working(folder: OutputFolder, state: dict[str, str], *, resume: bool) -> tuple[maps.Working, bool]:
-    """Return the working copy of the map, and whether its run begins anew."""
+    """Return the working copy of the map, and whether its run begins from the start."""
     maps.check_own(Path(folder.path))
     working = maps.Working(Path(folder.path) / maps.WORKING)
     is_new = not (resume and working.is_of(state))

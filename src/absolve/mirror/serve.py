@@ -283,7 +283,7 @@ _INDEX: Final = "index.html"
 
 
 class File(NamedTuple):
-    """A file of the map: `host` is that of its URL, `fields` are lines of what was recorded beside the media type."""
+    """A file of the map: `host` is the host of its URL, `fields` are recorded header lines but the media type."""
 
     url: str
     host: str
@@ -299,7 +299,7 @@ class File(NamedTuple):
 def host_of(url: str) -> str:
     """Return what shares an origin in a mirror: a host with its port, else a package or one part of a message.
 
-    http and https are one: a mirror lets one stand for the other.
+    http and https are one: a mirror treats them as equal.
     """
     scheme, _, rest = url.partition(":")
     if not rest.startswith("//"):
@@ -349,7 +349,7 @@ WHERE typeof(path) = 'text' AND typeof(url) = 'text'"""  # noqa: S608 - our own 
         }
 
     def _add_root(self, path: str, file: File) -> None:
-        """Note the folder of a host, where the folders below it are those of the URL."""
+        """Note the folder of a host, if the folders below it have the names of the URL."""
         folder, above = path.rpartition("/")[0], _folder(_target(file.url))
         if not above or f"/{folder}".endswith(f"/{above}"):
             root = folder[: len(folder) - len(above)].strip("/")

@@ -66,12 +66,11 @@ class LinkEdits:
     """The edits of the links of an entity, in a buffer; those of the entity `around` it share its cache.
 
     They share it under the same contexts only. `whole`: of a value that is encoded as a whole (`Coding.slot`) only the
-    result is needed, not the edits inside it. `is_full`: the
-    buffer has as many edits as are yielded at a time. `open` is the coding of a value that is encoded as a whole when
-    its last link is known.
+    result is needed, not the edits inside it. `is_full`: the buffer has as many edits as are yielded at a time. `open`
+    is the coding of a value that is encoded as a whole when its last link is known.
 
-    `links` and `changes` count links, and those that change, of the entity and of all inside it;
-    `companions` those that are kept because they lead to files that were saved with the document. `odd`: see `Tally` in
+    `links` and `changes` count the links of the entity and of all inside it, and the links that change; `companions`
+    counts links that stay because they lead to files that were saved with the document. `odd`: see `Tally` in
     rewriter.py. `outer` are the edits of the entity around it, in which it begins at the byte offset `at`.
     """
 

@@ -1,9 +1,9 @@
 """Find the files beside a document: which were saved with it, which one a link names, and the URLs that they record.
 
-In: an input of a run, or those of a folder, and references of its documents. Out: the `Surroundings` of a Document
-(core/protocols.py), and the relative paths for copies that are opened from a disk. A browser that saves a page moves
-its parts into a folder beside it (`Soup_files`) and makes its links lead there: no server ever had these URLs. HTTrack
-and wget make links lead from file to file.
+In: an input of a run, or the files of a folder, and references in their documents. Out: the `Surroundings` of a
+Document (core/protocols.py), and the relative paths for copies that are opened from a disk. A browser that saves a page
+moves its parts into a folder beside it (`Soup_files`) and makes its links lead there: no server ever had these URLs.
+HTTrack and wget make links lead from file to file.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def _is_record(fate: ClaimOutcome) -> bool:
 class Place(NamedTuple):
     """Where a document is: the root folder, and its path below it, with the page that it is a part of, if there is one.
 
-    `folders` are those of the parts of that page, or of the document, each with a slash at its end.
+    `folders` have the parts of that page, or of the document; each ends with a slash.
     """
 
     root: str
@@ -283,8 +283,8 @@ def _recorded(root: str, path: str, _time: int, _size: int) -> str:
 class FolderFiles:
     """The files of a folder by their paths, and by their URLs.
 
-    `url` is the URL of the folder; without it files have the URLs of a table, those that they record, or those of
-    folders named as hosts. Of several files with one URL the newest has it.
+    `url` is the URL of the folder; without it a file has its URL by a table, by its own record, or by a
+    folder that is named as a host. Of several files with one URL the newest has it.
     """
 
     def __init__(self, found: Iterable[Input], root: str, url: str | None) -> None:

@@ -280,6 +280,6 @@ def document_of(response: Response) -> Document:
 def items(response: Response, **options: Unpack[Options]) -> Iterator[dict[str, Any]]:
     """Yield a dict for each link of a response, with the columns of the inventory: items of a Scrapy spider.
 
-    `document` is the URL of the response. Options and errors are those of `absolve.links`.
+    `document` is the URL of the response. Options and errors: see `absolve.links`.
     """
     return (row._asdict() | {"base_layer": row.base_layer.label} for row in api.links(document_of(response), **options))

@@ -2,7 +2,7 @@
 
 Input: a function, items, `Reports`. Output: pairs of an item and a result, and an `End` after the last result of each
 item. Results can be pickled to go from a worker process to the parent. The command line has reports of its own;
-`Collected` are those of the library.
+The library has `Collected`.
 """
 
 from __future__ import annotations

@@ -163,7 +163,7 @@ class State(Database):
         self._counts.setdefault(self._key(input_), []).append(counts)
 
     def listed(self, results: Iterable[tuple[Input, RowChunk]]) -> Iterator[RowChunk | Counts]:
-        """Keep the rows of all results; then yield those of all inputs in order, and counts that are not new."""
+        """Keep the rows of all results; then yield the rows of all inputs in order, and counts of earlier runs."""
         for input_, piece in results:
             self._write(_ADD_ROWS, self._key(input_), piece.table, piece.number, piece.chunk)
             self._size += len(piece.chunk)

@@ -2,7 +2,7 @@
 
 In: the bytes of a file: old URL, new URL, and perhaps a status, or exact, prefix or regex. The header names the columns
 in any order; without one the order counts, or the hosts of both sites. Out: a `Redirect` for each row, or a rule of a
-rewrite. Known exports are those of the plugins and hosts in the tables below; a crawl is one, too: its rows that were
+rewrite. Exports of the plugins and hosts in the tables below are known; a crawl is one, too: its rows that were
 not redirected are none.
 """
 
@@ -349,7 +349,7 @@ def rules(name: str, data: bytes, url: str | None) -> dict[int, Change]:
     """Return the rules in a table of redirects by their lines, without those that lead nowhere.
 
     A row that has no word for how it matches is a prefix; in a table with statuses, which has redirects of servers, it
-    is exact. Paths are those of the host of `url`. Raise UsageError for a row that cannot be used.
+    is exact. Paths belong to the host of `url`. Raise UsageError for a row that cannot be used.
     """
     found = {}
     row = None

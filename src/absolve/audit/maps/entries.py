@@ -41,8 +41,8 @@ class Entry(NamedTuple):
 class Syntax(NamedTuple):
     """How a form writes patterns: its tokens, and the regular expression of each, with the name of its group or None.
 
-    An unnamed group has its number as name. A token without expression is one that no rule has. `variable`: what
-    stands for a group in targets. `has_splat`: `/*` alone at the end of a path is a prefix, whose rest is `:splat`.
+    An unnamed group has its number as name. A token without expression is one that no rule has. `variable`: a
+    reference to a group in targets. `has_splat`: `/*` alone at the end of a path is a prefix, whose rest is `:splat`.
     `is_slash_ignored`: a slash at the end of a path makes no difference.
     """
 

@@ -225,7 +225,7 @@ class _Index:
             yield from (numbers[place] for place in patterns.candidates(subject(request, name)))
 
     def _above(self, path: str) -> Iterator[str]:
-        """Yield what a path begins with up to the end of each segment, as far as there are prefixes."""
+        """Yield the prefixes of a path that end with a segment, at most as deep as the rules go: `/a`, `/a/b`."""
         end = 0
         for _ in range(self._deepest + 1):
             yield path[:end]

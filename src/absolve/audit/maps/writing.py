@@ -1,8 +1,8 @@
 """Write all maps as one, as CSV, `_redirects`, or the redirects of Apache or nginx: chains flattened, rules added.
 
 In: `Rules`, and pairs of old and new URLs to add. Out: the bytes of a map. A first map in CSV or `_redirects` keeps its
-text: only rows in a chain are changed, and rows are added. All other rules are written anew; those that the form cannot
-express are named, and become comments. A configuration is the redirects alone, to be put into the one that is there.
+text: only rows in a chain are changed, and rows are added. All other rules are written in the form; where it has no
+such rule, the rule becomes a comment, and a note names it. A configuration is the redirects alone, to be put into the one that is there.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ def written(form: str, rules: Rules, added: Iterable[tuple[str, str]] = ()) -> W
 
 
 def _flat(rules: Rules, found: RuleSet) -> Iterator[Flat]:
-    """Yield the rules of a map, those of one of several virtual hosts with each of its names."""
+    """Yield the rules of a map; where it has several virtual hosts, each rule comes with each name of its host."""
     names = found.names if len(found.servers) > 1 else {}
     for rule in found.rules:
         one = _flattened(rules, rule)

@@ -214,7 +214,7 @@ def _cause_rows(source: Source) -> dict[tuple[Any, ...], tuple[Any, ...]]:
 
 
 def _listed(source: Source, select: str, order: str, weight: str = "count(*)") -> Iterator[tuple[Any, ...]]:
-    """Return rows sorted by their cause and verdict, those of most weight first, with that and their number last.
+    """Return rows sorted by their cause and verdict, the most weight first; weight and number are the last columns.
 
     Of each cause as many are listed as all causes can have, if there are more than MOST_FINDINGS.
     """

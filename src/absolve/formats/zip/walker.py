@@ -303,7 +303,7 @@ _SOME: Final = 1000  # edits in a batch
 
 
 def _settled(data: bytes, archive: Archive, edits: Iterable[list[Edit]]) -> Edits:
-    """Yield the edits in order, with those of the offset fields of everything that moves.
+    """Yield the edits in order, and edits of the offset fields of everything that moves.
 
     `edits` come in batches; those before the central directory are in order across batches. Edits of the directory
     are applied to a copy of it at once, because there may be many for each entry, and are yielded last.
@@ -354,7 +354,7 @@ class _Directory:
             self._shift += len(edit.new) - (edit.end - edit.start)
 
     def edits(self) -> Edits:
-        """Yield the edits of each entry, then those of the end records, in order."""
+        """Yield the edits of each entry, then of the end records, in order."""
         for fields, place in self._archive.fields:
             yield sorted([*self._renewed(fields), *self._moved(place)], key=_START)
         for place in self._archive.places:
