@@ -149,7 +149,8 @@ def audit(
 
     `options` are named as in `absolve audit`: url and old_url (of the roots of the sites), server, similar, ignore
     (patterns, and files as "@known.txt"), answers, baseline, changed_since, fail_on (verdicts that are errors in
-    reports), include, exclude, profile, jobs (processes; 1 by default), and on_diagnostic. Servers are asked by the command alone (`--live`), which leaves files for `answers`.
+    reports), include, exclude, profile, jobs (processes; 1 by default), and on_diagnostic. Servers are asked by the
+    command alone (`--live`), which leaves files for `answers`.
 
     Raise MissingFileError for a path that is not there, UsageError for an invalid value, or if nothing of a site can be
     read, TypeError for an unknown option. An input that cannot be read is in `failures`, and is reported as a

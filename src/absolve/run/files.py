@@ -68,7 +68,7 @@ def rewrite_file(
     `options`: the options of `absolve.rewrite` (`url="file:"`: the path is the URL if no other is known); `kind`,
     `scope` and `problem` (a word, or several: change only such links); `remap` (see `absolve.remap`). Raise
     MissingFileError if the file is not there, DocumentError if it cannot be read, rewritten or written, otherwise as
-    `absolve.rewrite`. WARC files of any size are rewritten record by record; a record that fails is reported, and stays.
+    `absolve.rewrite`. WARC files of any size are rewritten record by record; a record that fails is reported and stays.
     """
     call = "absolve.rewrite_file()"
     given: dict[str, Any] = dict(options)
@@ -132,9 +132,9 @@ def walk_links(paths: Path_ | Iterable[Path_], **options: Unpack[WalkOptions]) -
     `options` are those of `absolve links`, by the same names: `kind`, `scope` and `problem` (a word, or several),
     `include` and `exclude` (globs for folders), `url` (for a folder, the URL of its root, for documents that record
     none; "file:" for their paths), `url_map` (a mapping from paths to URLs), and all of `absolve.links`; `headers` are
-    for a single file. Raise MissingFileError at once for a path that is not there; a glob may match nothing. An input that
-    cannot be read is reported as a `Diagnostic` that has `failed` set, and the next one follows. Raise UsageError or
-    TypeError at once for an invalid option.
+    for a single file. Raise MissingFileError at once for a path that is not there; a glob may match nothing. An input
+    that cannot be read is reported as a `Diagnostic` that has `failed` set, and the next one follows. Raise UsageError
+    or TypeError at once for an invalid option.
     """
     call = "absolve.walk_links()"
     given: dict[str, Any] = dict(options)

@@ -2,7 +2,8 @@
 
 In: `Rules`, and pairs of old and new URLs to add. Out: the bytes of a map. A first map in CSV or `_redirects` keeps its
 text: only rows in a chain are changed, and rows are added. All other rules are written in the form; where it has no
-such rule, the rule becomes a comment, and a note names it. A configuration is the redirects alone, to be put into the one that is there.
+such rule, the rule becomes a comment, and a note names it. A configuration is the redirects alone, to be put into the
+one that is there.
 """
 
 from __future__ import annotations
