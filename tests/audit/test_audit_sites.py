@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from absolve.cli import main
-from tests.shapes.captures import epub, page, zipped
+from tests.shapes.captures import epub, page, written, zipped
 
 FOUND = """\
 SELECT DISTINCT document, substr(target, 1, instr(target || '#', '#') - 1), CASE
@@ -106,3 +106,16 @@ def test_members_of_a_package_that_nobody_can_read_are_there(tmp_path: Path, cap
     (tmp_path / "t.odt").write_bytes(zipped(names))
     broken = {reference for reference, verdict in checked(tmp_path / "t.odt", capsys).items() if verdict == "broken"}
     assert broken == {"gone.png"}
+
+
+def test_files_beside_the_folders_of_hosts_are_not_taken_for_the_site(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = written(tmp_path / "copy", {
+        "www.knots.example/index.html": b"<a href=/gone.html>g</a><a href=there.html>t</a>",
+        "www.knots.example/there.html": b"t",
+        **dict.fromkeys(("notes.html", "todo.html", "log.html"), b"n"),
+    })
+    assert main(["check", str(copy), "-f", "jsonl"]) == 1
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [row["target"] for row in rows if row["table"] == "links" and row["verdict"] == "broken"] == ["http://www.knots.example/gone.html"]

@@ -138,7 +138,7 @@ def test_old_urls_are_saved_as_csv_as_they_are_filtered(chromium: Chromium, repo
     assert page.reports == []
 
 
-@pytest.mark.parametrize("text", [*HOSTILE, "=1+1", "+1", "-1", "@a", "\t=1", "a;=1", "a\n@b", "\uff1d1", "a=1", "", 'a"b,c', "\r-1"])
+@pytest.mark.parametrize("text", [*HOSTILE, "=1+1", "+1", "-1", "@a", "\t=1", "a;=1", 'a;"=1', "a\n@b", "\uff1d1", "a=1", "", 'a"b,c', "\r-1"])
 def test_cells_that_are_saved_are_those_of_the_tables(chromium: Chromium, reports: Reports, text: str) -> None:
     page = Page(chromium, reports.hostile)
     assert page.value(f"report.literal({json.dumps(text)})") == literal(text)

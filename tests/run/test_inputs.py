@@ -58,6 +58,7 @@ def test_a_link_out_of_the_root_is_not_followed_with_a_diagnostic(site: Path, tm
     (site / "dangling").symlink_to("../nothing")
     found, codes = places(site)
     assert (len(found), codes) == (5, ["outside"] * 3)
+    assert places(site, follow=False) == (found, codes)  # in place: a link inside is no second file, one outside is named
 
 
 def test_a_link_inside_the_root_is_followed_once_and_never_in_a_loop(site: Path) -> None:

@@ -165,6 +165,7 @@ def test_a_list_of_ours_is_read_again_as_it_was(suffix: str) -> None:
 
 
 def test_a_formula_behind_a_separator_or_a_line_break_gets_an_apostrophe() -> None:
+    assert literal("a;''=1;\"\"=1") == "a;'''=1;'\"\"=1"  # LibreOffice takes quotes off the cell
     assert literal("a;=1\n-b\r\n+c\t@4\n\n\uff1d5\n+6") == "a;'=1\n'-b\r\n'+c\t'@4\n\n'\uff1d5\n+6"
     assert literal("\t=1") == "'\t'=1"
     assert literal("a=b;c a,-b ; =c") == "a=b;c a,-b ; =c"

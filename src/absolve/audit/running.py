@@ -35,6 +35,7 @@ from absolve.audit.outputs import baseline
 from absolve.audit.verdicts import PLACE
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.core.printable import number
+from absolve.document.base_layers import ASSUMED, HOST_FOLDER
 from absolve.run import plan, sources
 from absolve.run.globs import Globs
 from absolve.run.load import kind_of
@@ -51,10 +52,12 @@ if TYPE_CHECKING:
 
 _LARGEST_MAP: Final = 256 << 20  # bytes; a map has at most a million rules
 _LARGE: Final = 64 << 20  # bytes of inventories that are loaded to the disk
+# Files beside the folders of hosts have a URL only because an audit gives each file one.
 _GUESSED: Final = """
 SELECT regexp_extract(url, '^https?://[^/?#]+') || '/' AS root,
     count(*) FILTER (media_type IN ('text/html', 'application/xhtml+xml') OR media_type IS NULL) AS pages
 FROM {side}_documents WHERE regexp_matches(url, '^https?://') AND (status IS NULL OR status < 300)
+    AND NOT (url_source = $assumed AND EXISTS (FROM {side}_documents WHERE url_source = $folder))
 GROUP BY root ORDER BY pages DESC, count(*) DESC, root LIMIT 1
 """
 
@@ -334,7 +337,7 @@ def _root(url: str, names: Sequence[str]) -> str:
 
 
 def _guessed(connection: Any, side: str) -> str | None:
-    rows = connection.execute(_GUESSED.format(side=side)).fetchall()
+    rows = connection.execute(_GUESSED.format(side=side), {"assumed": ASSUMED, "folder": HOST_FOLDER}).fetchall()
     return rows[0][0] if rows else None
 
 

@@ -140,8 +140,8 @@ def named(
     """Yield the inputs for names on a command line; for a folder its files, sorted.
 
     The files of a single folder have their relative paths as `place`; if there are other inputs, with the folder's name
-    before. `notify` is called with a diagnostic for each file that is skipped. Symbolic links in folders are skipped
-    unless `follow`.
+    before. `notify` is called with a diagnostic for each file that is skipped. Unless `follow`, symbolic links in
+    folders are skipped; those that lead out of the folder are reported.
     """
     unmet = set(globs.exclude)
     for name in names:
@@ -372,7 +372,7 @@ def folder(
             continue
         inside = f"{place}{entry.name}"
         is_below = is_folder_entry(entry)
-        if (entry.is_symlink() and not follow) or (not is_below and leftovers.is_temporary(entry.name)):
+        if not is_below and leftovers.is_temporary(entry.name):
             continue
         if globs.excluded(inside) if is_below else not globs.wanted(inside):
             if unmet:
@@ -381,6 +381,8 @@ def folder(
             notify(left_out(keeper, entry.path))
         elif entry.is_symlink() and not leads_inside(entry.path, real):
             notify(Diagnostic("outside", LED_OUT, entry.path))
+        elif entry.is_symlink() and not follow:
+            continue  # its target is an input by its own name
         elif is_below:
             if entry.is_symlink():
                 led = entry.stat()

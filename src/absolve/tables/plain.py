@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 # OWASP, "CSV Injection": spreadsheets evaluate cells that begin with these characters, quoted or not, also with the
 # fullwidth forms of East Asian input. A program that splits lines at every line break, or fields at `;` or a tab (the
-# default in many countries), begins a cell in the middle of ours.
+# default in many countries), begins a cell in the middle of ours, and takes quotes off its beginning.
 # Numbers alone call and name nothing: `-1`, `+49 (0) 30`, a lone hyphen.
 _FORMULA: Final = r"(?:[=@\uff1d\uff0b\uff0d\uff20]|[+-](?![0-9 .,:/()%+*-]*+(?:[;\t\r\n]|\Z)))"
 # An apostrophe that is there already gets another one, so that `original` gives each text back.
-_EVALUATED: Final = pattern(rf"\A(?='*+(?:[\t\r\n]|{_FORMULA}))|(?<=[;\t\r\n])(?='*+{_FORMULA})")
-_HARMLESS: Final = pattern(rf"\A'(?='*+(?:[\t\r\n]|{_FORMULA}))|(?<=[;\t\r\n])'(?='*+{_FORMULA})")
+_EVALUATED: Final = pattern(rf"\A(?='*+(?:[\t\r\n]|{_FORMULA}))|(?<=[;\t\r\n])(?=['\"]*+{_FORMULA})")
+_HARMLESS: Final = pattern(rf"\A'(?='*+(?:[\t\r\n]|{_FORMULA}))|(?<=[;\t\r\n])'(?=['\"]*+{_FORMULA})")
 _BEGUN: Final = "'=+-@\t\r\n\uff1d".encode()  # how such texts begin; the fullwidth forms have the same first byte
 
 # csv.writer quotes a carriage return only since Python 3.13, and takes longer: it compares each character.

@@ -122,7 +122,7 @@ report.Index = class {
 
 /* A text that no spreadsheet evaluates: the same rule as in the tables that absolve writes. */
 const FORMULA = String.raw`(?:[=@\uff1d\uff0b\uff0d\uff20]|[+-](?![0-9 .,:/()%+*-]*(?:[;\t\r\n]|$)))`; // numbers alone stay
-const EVALUATED = new RegExp(String.raw`^(?='*(?:[\t\r\n]|${FORMULA}))|(?<=[;\t\r\n])(?='*${FORMULA})`, "g");
+const EVALUATED = new RegExp(String.raw`^(?='*(?:[\t\r\n]|${FORMULA}))|(?<=[;\t\r\n])(?=['"]*${FORMULA})`, "g");
 report.literal = text => text.replace(EVALUATED, "'");
 
 report.csv = rows => rows.map(row => row.map(cell => {
