@@ -2,6 +2,7 @@
 #
 # A stage is a function. Its name is printed before it runs and its time after; the first failure ends the run. A stage
 # whose requirements are missing is skipped and prints why. `together` runs stages without common state in parallel.
+# After `remember`, a stage that passed on this commit is not run again, and its environments stay in build/ci.
 # shellcheck shell=bash
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -19,17 +20,32 @@ finish() {
     local status=$? jobs
     jobs=$(jobs -p)
     [ -z "$jobs" ] || kill $jobs 2>/dev/null || true # parallel stages, after an interrupt
-    rm -rf "$scratch"
+    [ -d "$scratch/passed" ] || rm -rf "$scratch"
     [ "$status" = 0 ] || echo "== $current: FAILED" >&2
 }
 trap finish EXIT
 
-stage() { # NAME COMMAND...: run the command; print its name before it and its time after it
-    local began=$SECONDS
+remember() { # keep the environments and the names of the stages that pass, for this commit
+    if [ -n "$(git status --porcelain)" ]; then
+        echo "commit first: stages are remembered for a commit" >&2
+        return 1
+    fi
+    rm -rf "$scratch"
+    scratch=$root/build/ci/$(git rev-parse HEAD)
+    mkdir -p "$scratch/passed"
+}
+
+stage() { # NAME COMMAND...: run the command, unless it passed before; print its name before it and its time after it
+    local began=$SECONDS record="$scratch/passed/${1//[^A-Za-z0-9]/-}"
     current=$1
+    if [ -e "$record" ]; then
+        echo "== $current: passed before, in $(cat "$record") s"
+        return
+    fi
     echo "== $current"
     "${@:2}"
     echo "== $current: passed in $((SECONDS - began)) s"
+    [ ! -d "$scratch/passed" ] || echo "$((SECONDS - began))" >"$record"
 }
 
 together() { # NAME FUNCTION [NAME FUNCTION]...: run stages in parallel; print their output when all have ended
@@ -72,7 +88,7 @@ find_python() { # print the first suitable interpreter: python3 on PATH, then th
     done
 }
 
-machine() { # ensure a C compiler and a suitable `python3`
+machine() { # ensure a C compiler and a suitable `python3`: no stage, it sets PATH
     local python
     python=$(find_python)
     if [ -z "$python" ] || ! command -v cc >/dev/null; then
@@ -91,7 +107,7 @@ machine() { # ensure a C compiler and a suitable `python3`
         return 1
     fi
     # README's commands call python3: make that the interpreter that was found.
-    mkdir "$scratch/bin"
+    mkdir -p "$scratch/bin"
     printf '#!/bin/sh\nexec "%s" "$@"\n' "$python" >"$scratch/bin/python3"
     chmod +x "$scratch/bin/python3"
     export PATH=$scratch/bin:$PATH
@@ -153,6 +169,7 @@ developer_tools() { # in a separate environment: README's commands run without t
 # --- what users get ---
 
 distributions() { # build the wheel from the source distribution alone; keep build/ for README's commands
+    rm -rf "$scratch/dist" "$scratch/source"
     {
         "$scratch/tools/bin/python" -m build --sdist --outdir "$scratch/dist" . &&
         mkdir "$scratch/source" &&
@@ -243,6 +260,7 @@ with_nothing_beside() { # README's test command without ../shared: all tests are
     local clone=$scratch/alone/absolve line
     line=$(readme_command '-m pytest')
     line="${line##*&& } -m 'slow or not slow'"
+    rm -rf "$clone"
     mkdir -p "$clone"
     # Parallel stages create files in the folder: tar's status 1 only means that it changed meanwhile.
     { tar -cf - --exclude ./.git --exclude ./.venv --exclude ./build --exclude './.*_cache' --exclude '*.so' . || [ $? = 1 ]; } |
@@ -286,8 +304,16 @@ workflows() { # rights, expressions and scripts of the workflows and of the acti
 
 # --- only in .ci/full ---
 
-whole_suite() { # all tests with the slow ones, on all files of ../shared, with more kills
-    ABSOLVE_EVERY=1 ABSOLVE_SHARE=1 ABSOLVE_KILLS=${ABSOLVE_KILLS:-20} .venv/bin/python -m pytest -q -n auto -m 'slow or not slow'
+slow_tests() { # the slow tests but those of real files, with more pages and kills
+    export ABSOLVE_EVERY=1 ABSOLVE_SHARE=1 ABSOLVE_KILLS=${ABSOLVE_KILLS:-20}
+    .venv/bin/python -m pytest -q -n auto -m slow --ignore tests/conformance
+    .venv/bin/python -m pytest -q -n auto tests/cli/test_command_kills.py tests/formats/css/test_css.py
+}
+
+every_real_file() { # the tests of real pages, files and captures, on all of ../shared
+    if has_shared; then
+        ABSOLVE_EVERY=1 .venv/bin/python -m pytest -q -n auto -m slow tests/conformance
+    fi
 }
 
 interpreted() { # the default suite on the uncompiled sources, with coverage
@@ -374,7 +400,8 @@ other_pythons() { # one interpreter of each supported version that is installed
 # --- the two runs ---
 
 run() { # the checks for each change
-    stage "machine" machine
+    echo "== machine"
+    machine
     pinned dev
     together "requirements" requirements "developer tools" developer_tools
     stage "source distribution and wheel" distributions
@@ -387,15 +414,23 @@ run() { # the checks for each change
     together "ruff" ruff "workflows" workflows "mypy, pyright" mypy "no compiler" no_compiler "README's tests, without the shared folder" with_nothing_beside
 }
 
-full() { # the slower checks
-    stage "the hook and the action" hook_and_action
-    stage "a browser" browser
-    stage "web servers" servers
-    stage "the whole suite" whole_suite
-    stage "cases by the command, twice" cases_by_the_command
-    stage "the suite, interpreted, and its coverage" interpreted
-    stage "sanitizers" sanitizers
-    stage "the documentation site" site
-    stage "Spark" on_spark
-    other_pythons
+full() { # [FUNCTION...]: the slower checks, or only these
+    browser
+    servers
+    chosen=("$@")
+    when_chosen "the hook and the action" hook_and_action
+    when_chosen "slow tests" slow_tests
+    when_chosen "every real file" every_real_file
+    when_chosen "cases by the command, twice" cases_by_the_command
+    when_chosen "the suite, interpreted, and its coverage" interpreted
+    when_chosen "sanitizers" sanitizers
+    when_chosen "the documentation site" site
+    when_chosen "Spark" on_spark
+    [ -n "${chosen[*]}" ] || other_pythons
+}
+
+when_chosen() { # NAME FUNCTION: run the stage if it was chosen, or if none was
+    if [ -z "${chosen[*]}" ] || [[ " ${chosen[*]} " = *" $2 "* ]]; then
+        stage "$1" "$2"
+    fi
 }
