@@ -411,6 +411,7 @@ run() { # the checks for each change
     stage "README's tests" readme_tests
     stage "the tests ran on the files of the wheel" tested_is_built
     stage "real pages and files, and the view of a browser" real_files
+    stage "lines and modules of each room" .venv/bin/python tests/test_layers.py
     together "ruff" ruff "workflows" workflows "mypy, pyright" mypy "no compiler" no_compiler "README's tests, without the shared folder" with_nothing_beside
 }
 

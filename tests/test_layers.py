@@ -1,20 +1,21 @@
-"""The order of the rooms: a room imports only rooms before it, and siblings do not import each other.
+"""The order of the rooms and their sizes: a room imports only rooms before it, and siblings do not import each other.
 
 An import inside a function counts like any other. Under `if TYPE_CHECKING` siblings may name each other's types, but
-still no types of later rooms.
+still no types of later rooms. `python tests/test_layers.py` prints the sizes, as .ci/run does.
 """
 
 import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 import absolve
+from absolve.cli import option_table
 
 SOURCE = Path(absolve.__file__).parent
 
@@ -31,6 +32,32 @@ RANK = {
     for rank, names in enumerate(order.split(" < "))
     for name in names.split(" | ")
 }
+
+# The most lines of Python and the most modules that a room may have. A commit that raises a number says in its message
+# what it bought; one that made a room smaller lowers it.
+MOST = {
+    "absolve": (204, 2),
+    "api": (282, 1),
+    "arrow": (56, 1),
+    "audit": (12_569, 60),
+    "cli": (6_181, 29),
+    "core": (2_699, 20),
+    "document": (2_611, 11),
+    "encodings": (1_937, 10),
+    "formats": (15_641, 83),
+    "inventory": (2_357, 14),
+    "mirror": (7_305, 27),
+    "rewriting": (2_177, 12),
+    "run": (7_666, 31),
+    "spark": (251, 1),
+    "tables": (2_290, 15),
+    "trees": (858, 5),
+    "urls": (2_605, 18),
+    "verifying": (2_001, 11),
+}
+MOST_TESTS = 51_355  # lines
+MOST_C = 1_870  # lines of .pxd
+MOST_OPTIONS = 75  # on the command line
 
 
 class Import(NamedTuple):
@@ -118,6 +145,33 @@ def test_the_page_of_the_architecture_has_the_rooms_in_their_order() -> None:
     assert {name for names in order for name in names} == {name for name in top if not name.startswith("__")}
 
 
+def lines_of(paths: Iterable[Path]) -> int:
+    return sum(path.read_bytes().count(b"\n") for path in paths)
+
+
+def sizes() -> dict[str, tuple[int, int]]:
+    """Return the lines and the modules of each room; those of no room are under `absolve`."""
+    found: dict[str, list[Path]] = {}
+    for path in MODULES.values():
+        room, *inner = path.relative_to(SOURCE).parts
+        found.setdefault(room if inner else path.stem if path.stem in MOST else "absolve", []).append(path)
+    return {room: (lines_of(paths), len(paths)) for room, paths in sorted(found.items())}
+
+
+def test_no_room_grows_without_a_word() -> None:
+    grown = {room: size for room, size in sizes().items() if size[0] > MOST[room][0] or size[1] > MOST[room][1]}
+    assert not grown
+    assert lines_of(Path(__file__).parent.rglob("*.py")) <= MOST_TESTS
+    assert lines_of(SOURCE.rglob("*.pxd")) <= MOST_C
+    assert options() <= MOST_OPTIONS
+
+
+def options() -> int:
+    """Return the number of long options on the command line."""
+    rows = (row for rows in option_table.OPTIONS.values() for row in rows)
+    return len({row.name for row in rows if row.names and not row.is_setting})
+
+
 @pytest.mark.parametrize(("importer", "imported", "for_types", "allowed"), [
     ("formats.html.walker", "urls.whatwg", False, True),
     ("formats.html.walker", "document.walk", True, False),
@@ -156,3 +210,11 @@ def test_the_start_imports_no_slow_module(arguments: tuple[str, ...]) -> None:
     names = loaded(*arguments)
     assert "absolve" in names
     assert not names & HEAVY
+
+
+if __name__ == "__main__":
+    for room, (lines, modules) in sizes().items():
+        print(f"{lines:6,} lines, {modules:3} modules: {room}")
+    python, units = lines_of(MODULES.values()), lines_of(SOURCE.rglob("*.pxd"))
+    print(f"{python:6,} lines, {len(MODULES)} modules in src, {units:,} lines of .pxd; {options()} options on the command line")
+    print(f"{lines_of(Path(__file__).parent.rglob('*.py')):6,} lines of tests")
