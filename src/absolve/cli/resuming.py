@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from absolve import __version__
 from absolve.cli import options as shared
-from absolve.core.digest import fingerprint
+from absolve.core.caching import fingerprint
 from absolve.core.errors import UsageError
 from absolve.run import buckets
 

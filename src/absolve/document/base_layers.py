@@ -7,9 +7,9 @@ layer, 3.2 ENCAPSULATING, 3.3 RETRIEVAL, 3.4 DEFAULT.
 from __future__ import annotations
 
 import sys
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from absolve.core.caching import remembered
 from absolve.core.errors import UsageError, in_short
 from absolve.core.model import (
     BEFORE_BASE,
@@ -58,14 +58,9 @@ def retrieval_claim(url: str, option: str = "--url") -> BaseClaim:
     return new(BaseClaim, (RETRIEVAL, for_any(url), option, None, None))
 
 
+@remembered(64)  # many documents share one
 def retrieved(url: str, option: str, profile: str, longest: int = sys.maxsize) -> BaseURL:
-    """Return the base URL for a retrieval URL given by `option`; cached, as many documents share one."""
-    remembered = _retrieved_by if len(url) <= _LONGEST else _retrieved_by.__wrapped__
-    return remembered(url, option, profile, longest)
-
-
-@lru_cache(maxsize=64)
-def _retrieved_by(url: str, option: str, profile: str, longest: int) -> BaseURL:
+    """Return the base URL for a retrieval URL given by `option`."""
     return establish(DEFAULT, [retrieval_claim(url, option)], profile, None, longest)
 
 
@@ -85,7 +80,6 @@ def doubts(claims: Iterable[BaseClaim], position: int = 0) -> Iterator[Finding]:
 
 
 _WHITE_SPACE: Final = "\t\n\f\r "  # stripped around a reference in HTML
-_LONGEST: Final = 4096  # most characters of a URL in a cache that outlives the document
 
 
 def around_part(entity: Entity, part: Part, media_type: str) -> Bases:

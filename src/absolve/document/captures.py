@@ -12,9 +12,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import urljoin
 
-from absolve.core.captures import LONGEST_REFERENCE, Capture
 from absolve.core.errors import CodingError, WalkError
-from absolve.core.model import BaseClaim, Finding, Part
+from absolve.core.model import LONGEST_REFERENCE, BaseClaim, Capture, Finding, Part
 from absolve.encodings.charsets import UTF_8
 from absolve.encodings.codings import IDENTITY
 from absolve.formats import headers, registry

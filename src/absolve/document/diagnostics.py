@@ -9,12 +9,12 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from absolve.core.caching import LONGEST
 from absolve.core.errors import Diagnostic, DocumentError, WalkError, in_short
 from absolve.core.model import DATA, ONLY_READ, RETRIEVAL, Finding, Link, Part
 from absolve.document.entity import ENTERED, MOST_DEEP
 from absolve.encodings.offset_map import CUT_OFF, is_cut
 from absolve.urls.base import TOO_LONG
-from absolve.urls.cache import LONGEST
 from absolve.urls.predicates import has_scheme
 
 if TYPE_CHECKING:

@@ -41,8 +41,7 @@ if TYPE_CHECKING:
 
     import cython
 
-    from absolve.core.captures import Capture, PageFacts
-    from absolve.core.model import BaseClaim, Finding, Link, MessageIds, Part
+    from absolve.core.model import BaseClaim, Capture, Finding, Link, MessageIds, PageFacts, Part
     from absolve.core.protocols import FilesBeside, Offsets, Surroundings
     from absolve.document.settings import Settings
     from absolve.encodings.charsets import Charset

@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from absolve.core.caching import LONGEST
 from absolve.core.errors import CodingError, Diagnostic, DocumentError, WalkError, in_short
 from absolve.core.model import (
     BEFORE_BASE,
@@ -22,10 +23,12 @@ from absolve.core.model import (
     ENCAPSULATING,
     ONLY_READ,
     BaseClaim,
+    Capture,
     Document,
     Finding,
     Link,
     MessageIds,
+    PageFacts,
     Part,
     new,
 )
@@ -71,7 +74,6 @@ from absolve.formats.registry import (
 )
 from absolve.urls import PROFILES
 from absolve.urls.base import Bases, establish, is_useless
-from absolve.urls.cache import LONGEST
 from absolve.urls.predicates import has_scheme, runs_code
 
 if TYPE_CHECKING:
@@ -229,8 +231,10 @@ def _take(entity: Entity, events: Iterable[Event], around: Bases, depth: cython.
             entity.findings.append(event)
         elif type(event) is MessageIds:
             names.append(event)
-        elif entity.settings.documents:
-            _describe(entity, event)
+        elif type(event) is PageFacts:
+            entity.facts = event
+        elif type(event) is Capture:
+            entity.capture = event
     entity.bases = established(entity, around, claims) if claims or around.beside else around
     if entity.beside is not None:
         entity.files = entity.beside.of(entity.bases.own)
@@ -271,16 +275,6 @@ def _with_data_urls(entity: Entity, events: EventList) -> EventList:
     if entity.count > entity.settings.max_links:
         raise too_many(entity, next(iter(parts.values())).start)
     return events.with_parts(parts) if parts else events
-
-
-def _describe(entity: Entity, event: Event) -> None:
-    """Keep a fact about the document, or about the one in it, for the table of documents."""
-    from absolve.core.captures import Capture, PageFacts  # here, because few runs need them
-
-    if type(event) is PageFacts:
-        entity.facts = event
-    elif type(event) is Capture:
-        entity.capture = event
 
 
 def _measure(entity: Entity, events: EventList) -> None:

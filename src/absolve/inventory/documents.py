@@ -11,9 +11,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.core.captures import Capture
 from absolve.core.errors import CodingError
-from absolve.core.model import DATA, RETRIEVAL, Part
+from absolve.core.model import DATA, RETRIEVAL, Capture, Part
 from absolve.document.base_layers import around_part
 from absolve.document.resolved import shown
 from absolve.document.walk import inner_at
@@ -37,8 +36,7 @@ from absolve.urls.archives import of_base
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from absolve.core.captures import PageFacts
-    from absolve.core.model import BaseURL, Layer
+    from absolve.core.model import BaseURL, Layer, PageFacts
     from absolve.document.entity import Entity, Inner
 
 

@@ -12,6 +12,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from absolve.core import byte_scan
+from absolve.core.caching import remembered
 from absolve.document.resolved import LinkContext, Resolved, link_context, shown, text
 from absolve.encodings.codings import CharacterReferences
 from absolve.inventory import COMPANION, PROBLEMS
@@ -19,7 +20,6 @@ from absolve.inventory.base_facts import BaseFacts
 from absolve.inventory.problems import OF_DOCUMENTS, WHITE_SPACE, beginning, is_never, problems, scope
 from absolve.urls import prefixing
 from absolve.urls.base import found_as
-from absolve.urls.cache import remembered
 from absolve.urls.parse import NEVER_RELATIVE
 from absolve.urls.predicates import is_plain
 from absolve.urls.prefixing import canonical_host_end, http_host, is_canonical_opaque, is_name, shape

@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.core.captures import Capture
-from absolve.core.model import DEFAULT, EMBEDDED, RETRIEVAL, Link, Part
+from absolve.core.model import DEFAULT, EMBEDDED, RETRIEVAL, Capture, Link, Part
 from absolve.document.resolved import Resolved, shown
 from absolve.document.walk import inner_at
 from absolve.formats import registry

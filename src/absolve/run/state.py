@@ -13,7 +13,7 @@ import sqlite3
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from absolve.core.digest import fingerprint
+from absolve.core.caching import fingerprint
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.run import buckets, inputs
 from absolve.run.outputs import made_state

@@ -11,9 +11,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from absolve.core import arguments
+from absolve.core.caching import LONGEST
 from absolve.core.errors import UsageError, in_short
 from absolve.urls import rfc1808, rfc3986, whatwg
-from absolve.urls.cache import LONGEST
 from absolve.urls.predicates import is_absolute, is_absolute_in_browsers
 
 if TYPE_CHECKING:

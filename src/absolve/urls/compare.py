@@ -10,11 +10,10 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from absolve.core.digest import fingerprint
+from absolve.core.caching import LONGEST, fingerprint, remembered
 from absolve.core.lazy_regex import pattern
 from absolve.core.model import PACKAGE_ROOT
 from absolve.urls import parse, resolver, rfc3986, whatwg
-from absolve.urls.cache import LONGEST, remembered
 from absolve.urls.predicates import is_alone
 
 if TYPE_CHECKING:

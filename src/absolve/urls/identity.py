@@ -27,9 +27,9 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import unquote, unquote_to_bytes
 
+from absolve.core.caching import remembered
 from absolve.encodings.charsets import lookup
 from absolve.urls import whatwg
-from absolve.urls.cache import remembered
 from absolve.urls.parse import STRICT_SCHEME
 
 if TYPE_CHECKING:

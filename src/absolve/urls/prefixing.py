@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING
 
 from absolve.core import byte_scan
-from absolve.urls.cache import LONGEST
+from absolve.core.caching import LONGEST
 
 if TYPE_CHECKING:
     import cython

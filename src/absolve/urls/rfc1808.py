@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from absolve.urls.cache import LONGEST
+from absolve.core.caching import LONGEST
 from absolve.urls.parse import SCHEME, components, hierarchical, split, unsplit
 from absolve.urls.prefixing import PrefixResolver
 

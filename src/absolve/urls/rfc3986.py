@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from absolve.core.caching import LONGEST
 from absolve.core.model import Reference
-from absolve.urls.cache import LONGEST
 from absolve.urls.parse import NEVER_RELATIVE, STRICT_SCHEME, hierarchical, unsplit
 from absolve.urls.prefixing import PrefixResolver
 

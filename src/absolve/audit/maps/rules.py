@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from absolve.audit.maps.matching import mover
 from absolve.audit.maps.model import GONE, MOST_HOPS, MOST_TIMES, RECORDED, SCHEME, Move, Outcome
 from absolve.audit.maps.request import Request, encoded, request
-from absolve.core.bounded_cache import BoundedCache
+from absolve.core.caching import BoundedCache
 from absolve.urls import whatwg
 from absolve.urls.chain import follow
 from absolve.urls.identity import origin

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cache, partial
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from absolve.core.bounded_cache import BoundedCache
+from absolve.core.caching import BoundedCache
 from absolve.encodings.codings import quoted
 from absolve.formats.grammars import WHITE_SPACE
 from absolve.formats.html import rules

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from absolve.core import byte_scan
-from absolve.core.captures import PageFacts
+from absolve.core.model import PageFacts
 from absolve.formats.html import names
 from absolve.formats.html.names import ATTRIBUTE_ID, ELEMENT_ID
 from absolve.formats.html.row_text import Folded

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from absolve.core.bounded_cache import BoundedCache
+from absolve.core.caching import BoundedCache
 from absolve.core.lazy_regex import pattern
 from absolve.core.model import Link, LinkSite, Part
 from absolve.formats.html import link_tables, names

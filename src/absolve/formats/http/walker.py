@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.errors import WalkError
-from absolve.core.model import REDIRECTED, BaseClaim, Derived, Finding, Layer, Part, new
+from absolve.core.model import REDIRECTED, BaseClaim, Capture, Derived, Finding, Layer, Part, new
 from absolve.encodings.charsets import for_any
 from absolve.encodings.codings import IDENTITY
 from absolve.formats import headers, registry
@@ -21,7 +21,6 @@ from absolve.formats.http.responses import NO_BODY, codings_of, redirects, respo
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from absolve.core.captures import Capture
     from absolve.core.model import Event
     from absolve.core.protocols import Coding
     from absolve.encodings.charsets import Charset
@@ -75,8 +74,6 @@ def _each(data: bytes, moves: list[Redirect]) -> Iterator[Part]:
 
 def _capture(data: bytes, response: Response) -> Capture:
     """Return the facts that the header states about the body."""
-    from absolve.core.captures import Capture  # here, because few runs need it
-
     is_empty = response.body == len(data) and response.status != _NOT_MODIFIED
     return Capture(
         int(response.status),

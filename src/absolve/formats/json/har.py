@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.errors import WalkError
-from absolve.core.model import BaseClaim, Derived, Finding, Layer, Link, LinkSite, Part
+from absolve.core.model import BaseClaim, Capture, Derived, Finding, Layer, Link, LinkSite, Part
 from absolve.encodings.codings import IDENTITY
 from absolve.formats import headers, registry
 from absolve.formats.compression import Unread, listed
@@ -25,7 +25,6 @@ from absolve.formats.json.tokens import Value, values
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from absolve.core.captures import Capture
     from absolve.core.model import Event
     from absolve.core.protocols import Coding, Offsets
     from absolve.encodings.charsets import Charset
@@ -201,8 +200,6 @@ def _is_null(data: bytes, found: Value) -> bool:
 
 def _capture(data: bytes, known: dict[Path, Value]) -> Capture:
     """Return the facts that the entry states about its response."""
-    from absolve.core.captures import Capture  # here, because few runs need it
-
     status = _text(data, known.get(_STATUS))
     return Capture(
         int(status) if status.isdecimal() and status.isascii() and len(status) <= _LONGEST_STATUS else None,

@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.errors import UNREAD_PART
-from absolve.core.model import BaseClaim, Finding, Layer, Link, MessageIds, Part
+from absolve.core.model import LONGEST_REFERENCE, BaseClaim, Capture, Finding, Layer, Link, MessageIds, Part
 from absolve.encodings.charsets import for_any
 from absolve.encodings.codings import IDENTITY
 from absolve.formats import headers, registry
@@ -33,7 +33,6 @@ from absolve.formats.mail.fields import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from absolve.core.captures import Capture
     from absolve.core.model import Event, LinkSite
     from absolve.core.protocols import Coding
     from absolve.encodings.charsets import Charset
@@ -192,8 +191,6 @@ class _Walk:
 
     def _capture(self, media_type: str) -> Capture:
         """Return the facts that the header states about the body."""
-        from absolve.core.captures import LONGEST_REFERENCE, Capture  # here, because few runs need it
-
         date = headers.first(self._data, self._fields, "date") or ""
         name = (headers.first(self._data, self._fields, "content-id") or "").strip("<> ")
         is_empty = self._body == len(self._data)

@@ -11,8 +11,8 @@ import html
 import unicodedata
 from typing import TYPE_CHECKING, Final
 
-from absolve.core.captures import PageFacts
 from absolve.core.lazy_regex import pattern
+from absolve.core.model import PageFacts
 from absolve.formats.html import walker
 from absolve.formats.html.page_facts import Anchors
 from absolve.formats.markdown.blocks import Blocks

@@ -12,9 +12,8 @@ import re
 from array import array
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.core.captures import Capture
 from absolve.core.errors import WalkError
-from absolve.core.model import ONLY_READ, BaseClaim, Finding, Layer, MessageIds, Part
+from absolve.core.model import ONLY_READ, BaseClaim, Capture, Finding, Layer, MessageIds, Part
 from absolve.encodings.codings import IDENTITY
 from absolve.formats import registry
 from absolve.formats.events import EventList

@@ -15,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.errors import CodingError, in_short
-from absolve.core.model import RETRIEVAL, BaseClaim, Derived, Finding, Part, new
+from absolve.core.model import RETRIEVAL, BaseClaim, Capture, Derived, Finding, Part, new
 from absolve.encodings.charsets import for_any
 from absolve.encodings.codings import IDENTITY
 from absolve.formats import headers, registry
@@ -27,7 +27,6 @@ from absolve.formats.warc.reader import GAP, pieces
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from absolve.core.captures import Capture
     from absolve.core.model import Event
     from absolve.core.protocols import Coding, Offsets
     from absolve.encodings.charsets import Charset
@@ -145,8 +144,6 @@ def _part(data: bytes, found: Record, options: WalkOptions) -> Part:
 
 def stated(data: bytes, found: Record) -> Capture:
     """Return the facts that the header of a record states about its block."""
-    from absolve.core.captures import Capture  # here, because few runs need it
-
     date, refers_to, refers_to_date, digest = (
         headers.first(data, found.fields, name) or ""
         for name in ("warc-date", "warc-refers-to-target-uri", "warc-refers-to-date", "warc-payload-digest")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from absolve.core.captures import PageFacts
+from absolve.core.model import PageFacts
 from absolve.formats.html.page_facts import MOST_ALTERNATES, Anchors, text
 from absolve.formats.html.row_text import LONGEST
 from absolve.formats.xml.codings import PREDEFINED, CharacterData

@@ -13,7 +13,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.core.captures import LONGEST_REFERENCE
+from absolve.core.model import LONGEST_REFERENCE
 from absolve.encodings.charsets import UTF_8
 from absolve.formats import registry
 from absolve.formats.html.saved_from import retrieval_url

@@ -18,9 +18,19 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
-from absolve.core.captures import Capture
 from absolve.core.errors import CodingError, in_short
-from absolve.core.model import ONLY_READ, PACKAGE_ROOT, BaseClaim, Edit, EditOrder, Finding, Layer, MessageIds, Part
+from absolve.core.model import (
+    ONLY_READ,
+    PACKAGE_ROOT,
+    BaseClaim,
+    Capture,
+    Edit,
+    EditOrder,
+    Finding,
+    Layer,
+    MessageIds,
+    Part,
+)
 from absolve.encodings.charsets import declared_in_html
 from absolve.formats import registry
 from absolve.formats.events import EventList

@@ -1,6 +1,6 @@
 """BoundedCache: entries are found until the cache is full; then it is emptied."""
 
-from absolve.core.bounded_cache import BoundedCache
+from absolve.core.caching import BoundedCache
 
 
 def test_a_bounded_cache_keeps_entries_until_it_is_full() -> None:
