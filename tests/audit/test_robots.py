@@ -8,7 +8,7 @@ from audited import NEW, audited, written
 
 from absolve.audit import robots
 from absolve.cli import main
-from absolve.urls.robots import Rules, of_robots
+from absolve.urls.access import Rules, of_robots
 
 
 @pytest.mark.parametrize(("text", "path", "line"), [

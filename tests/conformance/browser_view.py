@@ -20,9 +20,9 @@ from absolve.formats.html import link_tables
 from absolve.formats.registry import HTML
 from absolve.inventory.link_rows import rows
 from absolve.urls.identity import normal
-from absolve.urls.parse import NEVER_RELATIVE
 from absolve.urls.placeholders import first
 from absolve.urls.predicates import scheme
+from absolve.urls.rfc1808 import NEVER_RELATIVE
 from absolve.verifying import chromium
 from absolve.verifying.chromium import BrowserError, Chromium
 from absolve.verifying.html import Html

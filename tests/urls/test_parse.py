@@ -6,7 +6,7 @@ from resolver_strategies import references
 
 from absolve.core.model import Reference
 from absolve.urls import rfc3986
-from absolve.urls.parse import NEVER_RELATIVE, SCHEMES, Category, split, unsplit
+from absolve.urls.rfc1808 import split, unsplit
 
 PARSED = [
     ("", Reference(None, None, "", None, None, None)),
@@ -36,9 +36,3 @@ def test_components_are_parsed_in_the_order_of_section_2_4(text: str, reference:
 @given(references)
 def test_parsing_loses_nothing(text: str) -> None:
     assert unsplit(split(text)) == unsplit(rfc3986.split(text)) == text
-
-
-def test_the_scheme_categories_are_those_of_section_2_3() -> None:
-    assert {"mailto", "news", "telnet"} <= NEVER_RELATIVE
-    assert {scheme for scheme in SCHEMES if SCHEMES[scheme] is Category.SOMETIMES} == {"gopher", "prospero", "wais"}
-    assert {scheme for scheme in SCHEMES if SCHEMES[scheme] is Category.ALWAYS} == {"file", "ftp", "http", "nntp"}

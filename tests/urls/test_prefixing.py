@@ -7,7 +7,7 @@ from resolver_strategies import bases, references, references_of_parts
 
 from absolve import Profile, rewrite
 from absolve.urls import PROFILES, predicates, rfc1808, rfc3986, whatwg
-from absolve.urls import parse as parsing
+from absolve.urls import rfc1808 as parsing
 
 BASE = "http://h/a/b?q#f"
 PACKAGES = ["package:///", "package:///p.html", "package:///OEBPS/text/p.html", "package:///a%20b//c.d/e:f"]

@@ -180,7 +180,7 @@ def test_a_name_that_leads_to_a_private_address_later_is_refused(monkeypatch: py
     ("192.88.99.1", False),
 ])  # fmt: skip
 def test_an_address_is_public(address: str, *, expected: bool) -> None:
-    from absolve.urls.public import is_public
+    from absolve.urls.access import is_public
 
     assert is_public(address) == expected
 

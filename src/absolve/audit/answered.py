@@ -14,8 +14,8 @@ from urllib.parse import unquote, urlsplit
 from absolve.audit.judge import each, insert, locate
 from absolve.audit.verdicts import DIFFERS, EXPECTED
 from absolve.urls import identity
+from absolve.urls.access import is_public_host
 from absolve.urls.chain import MOST, PERMANENT
-from absolve.urls.public import is_public_host
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

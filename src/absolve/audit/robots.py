@@ -16,8 +16,8 @@ from absolve.audit.maps.apache_config import directives
 from absolve.audit.maps.structured import dicts, loaded
 from absolve.core.errors import Diagnostic, UsageError
 from absolve.tables import text as table_text
+from absolve.urls.access import Rule, Rules, of_robots
 from absolve.urls.identity import decoded
-from absolve.urls.robots import Rule, Rules, of_robots
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence

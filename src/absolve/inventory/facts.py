@@ -20,9 +20,9 @@ from absolve.inventory.base_facts import BaseFacts
 from absolve.inventory.problems import OF_DOCUMENTS, WHITE_SPACE, beginning, is_never, problems, scope
 from absolve.urls import prefixing
 from absolve.urls.base import found_as
-from absolve.urls.parse import NEVER_RELATIVE
 from absolve.urls.predicates import is_plain
 from absolve.urls.prefixing import canonical_host_end, http_host, is_canonical_opaque, is_name, shape
+from absolve.urls.rfc1808 import NEVER_RELATIVE
 
 if TYPE_CHECKING:
     import cython

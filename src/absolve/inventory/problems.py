@@ -14,8 +14,8 @@ from absolve.inventory import BEFORE_BASE, COMPANION
 from absolve.urls import PROFILES
 from absolve.urls.base import FORBIDDEN, PLACEHOLDER, TOO_LONG, claimed_url, found_as, is_useless, same_document
 from absolve.urls.identity import site
-from absolve.urls.parse import NEVER_RELATIVE
 from absolve.urls.predicates import has_scheme, scheme
+from absolve.urls.rfc1808 import NEVER_RELATIVE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,8 +10,8 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import UsageError
+from absolve.urls.access import is_public_host
 from absolve.urls.identity import decoded, normal, plain, respelled
-from absolve.urls.public import is_public_host
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -25,7 +25,6 @@ from absolve.core.model import (
 )
 from absolve.urls import resolver
 from absolve.urls.archives import archived, resolver_for
-from absolve.urls.parse import hierarchical, split
 from absolve.urls.predicates import (
     has_scheme,
     is_malformed,
@@ -34,6 +33,7 @@ from absolve.urls.predicates import (
     split_fragment,
     without_controls,
 )
+from absolve.urls.rfc1808 import hierarchical, split
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

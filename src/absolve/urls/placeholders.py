@@ -14,8 +14,8 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.lazy_regex import pattern
-from absolve.urls.parse import NEVER_RELATIVE
 from absolve.urls.predicates import has_scheme, is_malformed, scheme
+from absolve.urls.rfc1808 import NEVER_RELATIVE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

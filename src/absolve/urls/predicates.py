@@ -10,25 +10,10 @@ import re
 from typing import TYPE_CHECKING
 
 from absolve.urls import whatwg
-from absolve.urls.parse import NEVER_RELATIVE, STRICT_SCHEME
+from absolve.urls.rfc1808 import STRICT_SCHEME
 
 if TYPE_CHECKING:
     import cython
-
-__all__ = [
-    "CONTROL",
-    "NEVER_RELATIVE",
-    "has_scheme",
-    "is_alone",
-    "is_malformed",
-    "is_plain",
-    "may_have_placeholder",
-    "parsed_scheme",
-    "runs_code",
-    "scheme",
-    "split_fragment",
-    "without_controls",
-]
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 # Schemes whose URLs a browser runs as code, or opens as a document, with the origin of the linking page.

@@ -15,8 +15,8 @@ from absolve.core.lazy_regex import pattern
 from absolve.core.model import PACKAGE_ROOT
 from absolve.encodings.charsets import lookup
 from absolve.encodings.standard import folded, sent
-from absolve.urls.parse import STRICT_SCHEME
 from absolve.urls.prefixing import PrefixResolver
+from absolve.urls.rfc1808 import STRICT_SCHEME
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import httpcore
 
-from absolve.urls.public import is_public
+from absolve.urls.access import is_public
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -32,10 +32,10 @@ from absolve.formats import registry
 from absolve.formats.http import responses
 from absolve.run.web import environment
 from absolve.run.web.saving import AGENT, OPEN_FIELDS
-from absolve.urls import robots
+from absolve.urls import access
+from absolve.urls.access import is_public, is_public_host
 from absolve.urls.chain import REDIRECTS
 from absolve.urls.identity import without_user
-from absolve.urls.public import is_public, is_public_host
 
 try:
     import anyio
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from typing import Self
 
 _MOST_REDIRECTS: Final = 20  # as in browsers
-_MOST_OF_ROBOTS: Final = 5, robots.MOST_BYTES  # redirects (RFC 9309 2.3.1.2), bytes
+_MOST_OF_ROBOTS: Final = 5, access.MOST_BYTES  # redirects (RFC 9309 2.3.1.2), bytes
 _LATER: Final = frozenset({429, 502, 503, 504})  # what a server may answer otherwise a moment later
 _MOST_COOKIES: Final = 1000  # of all servers
 _MOST_KEPT: Final = 16 << 20  # bytes of responses to which more than one URL may lead; as many of robots.txt
@@ -341,7 +341,7 @@ class Client:
             raise _NoAnswer(rules.code, f"{rules.text}{course.moved()}")
         return rules(url.pathname + url.search) is None
 
-    async def _rules(self, url: ada_url.URL, course: _Course) -> robots.Rules | _NoAnswer:
+    async def _rules(self, url: ada_url.URL, course: _Course) -> access.Rules | _NoAnswer:
         """Return the rules of an origin: none if there is no file, and why not if it cannot be had (2.3.1)."""
         own = course._replace(found=[], method="GET")
         file = ada_url.URL("/robots.txt", url.origin)
@@ -357,8 +357,8 @@ class Client:
             return _NoAnswer("robots", f"{text} (ignore-robots in absolve.toml)")
         if last is not None and last.status < 300:
             with suppress(CodingError, WalkError):
-                return robots.Rules(robots.of_robots(self._body(last), "absolve"))
-        return robots.Rules(())
+                return access.Rules(access.of_robots(self._body(last), "absolve"))
+        return access.Rules(())
 
     # --- one request --------------------------------------------------------------------------------------------------
 
