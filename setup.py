@@ -25,7 +25,6 @@ from setuptools.errors import CompileError, LinkError, PlatformError
 # many. Modules below 0.5 are here because compiled ones need their C functions or classes.
 COMPILED = {
     "absolve.api": 1,  # 1.87, tiny ones
-    "absolve.core.byte_builder": 1,  # 0.90, tiny ones
     "absolve.core.byte_scan": 2,  # 15.62, CSS
     "absolve.core.column_buffers": 2,  # 4.43, Arrow
     "absolve.core.model": 2,  # 1.87, tiny ones
@@ -33,11 +32,8 @@ COMPILED = {
     "absolve.document.entity": 1,  # 1.83, tiny ones
     "absolve.document.resolved": 2,  # 2.46, tiny ones
     "absolve.document.walk": 2,  # 4.37, tiny ones
-    "absolve.encodings.character_references": 1,  # 0.16, Arrow
-    "absolve.encodings.charsets": 1,  # 1.18, tiny ones
     "absolve.encodings.codings": 3,  # 1.58, Arrow
     "absolve.encodings.line_index": 3,  # 3.39, WARC listed
-    "absolve.encodings.meta_prescan": 1,  # 1.06, tiny ones
     "absolve.encodings.multibyte": 1,  # 2.86, XML files listed
     "absolve.encodings.offset_map": 2,  # 6.02, HAR
     "absolve.formats.css.walker": 2,  # 25.22, CSS

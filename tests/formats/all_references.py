@@ -1,6 +1,6 @@
 """Find all character references of a value, by testing each `&`."""
 
-from absolve.encodings.character_references import reference_at
+from absolve.encodings.codings import reference_at
 
 
 def references(value: bytes, attribute: bool) -> list[tuple[int, int, bytes]]:

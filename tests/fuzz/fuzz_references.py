@@ -18,9 +18,8 @@ from html5lib._tokenizer import HTMLTokenizer
 from html5lib.constants import tokenTypes
 from linear import grows_linearly
 
-from absolve.encodings.character_references import needs_escape
 from absolve.encodings.charsets import UTF_8
-from absolve.encodings.codings import quoted
+from absolve.encodings.codings import needs_escape, quoted
 
 WORDS: Final = (
     *(b"&%b" % name.encode() for name in html5 if len(name) < 7),

@@ -1,6 +1,16 @@
 """C signatures of byte_scan.py, and the functions that are no Python in compiled code."""
 
+cimport cython
+
+from absolve.core.model cimport Edit
+from cpython.object cimport PyObject
 from libc.string cimport memchr, memcmp
+
+cdef extern from "Python.h":
+    int _PyBytes_Resize(PyObject** bytes, Py_ssize_t size) except -1
+    PyObject* PyBytes_FromStringAndSize(const char* bytes, Py_ssize_t size) except NULL
+    char* PyBytes_AS_STRING(PyObject* bytes)
+    void Py_CLEAR(PyObject* object)
 
 
 cdef inline Py_ssize_t find(const unsigned char* data, int byte, Py_ssize_t start, Py_ssize_t end) noexcept:
@@ -28,3 +38,33 @@ cpdef Py_ssize_t raw_text_end(
 ) noexcept
 cpdef Py_ssize_t word_start(const unsigned char* p, Py_ssize_t i, Py_ssize_t end) noexcept
 cpdef Py_ssize_t character(const unsigned char* p, Py_ssize_t i, Py_ssize_t end) noexcept
+
+cdef Py_ssize_t _SHORTEST, _LONGEST
+cdef bytes _LENGTHS
+
+cdef bint _begins_name(int byte) noexcept
+cdef bint _is_meta(const unsigned char* p, Py_ssize_t i) noexcept
+cdef bint _may_matter(const unsigned char* p, Py_ssize_t i, Py_ssize_t end) noexcept
+cdef bint _may_declare(const unsigned char* p, Py_ssize_t i, Py_ssize_t end) noexcept
+
+
+@cython.final
+cdef class Metas:
+    cdef bytes _data
+    cdef bint _in_head
+    cdef readonly Py_ssize_t start
+    cdef readonly Py_ssize_t end
+
+    cpdef bint next(self)
+
+
+@cython.final
+cdef class ByteBuilder:
+    cdef readonly Py_ssize_t size
+    cdef Py_ssize_t _room
+    cdef PyObject* _made
+
+    cdef int add(self, bytes data, Py_ssize_t start, Py_ssize_t end) except? -1
+    cdef int splice(self, bytes data, Py_ssize_t start, object edits, Py_ssize_t size) except? -1
+    cdef unsigned char* more(self, Py_ssize_t size) except *
+    cdef bytes finish(self)

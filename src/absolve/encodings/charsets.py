@@ -13,10 +13,10 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from absolve.core.byte_scan import Metas
 from absolve.core.errors import UsageError, WalkError, in_short
 from absolve.core.lazy_regex import pattern
 from absolve.encodings import standard
-from absolve.encodings.meta_prescan import Metas
 
 if TYPE_CHECKING:
     from collections.abc import Callable

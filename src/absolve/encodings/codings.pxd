@@ -3,10 +3,15 @@
 cimport cython
 
 from absolve.core cimport byte_scan
-from absolve.encodings.character_references cimport reference_at
 from absolve.encodings.offset_map cimport Decoded
 
 cdef bytes _QUOTING
+cdef int _BEYOND
+cdef Py_ssize_t _LONGEST
+
+cdef bytes _named(bytes name)
+cdef object _numeric(bytes value, Py_ssize_t at, Py_ssize_t size)
+cpdef object reference_at(bytes value, Py_ssize_t at, Py_ssize_t size, bint attribute)
 
 cdef bint _only_ampersands(bytes value, Py_ssize_t end, bint attribute) noexcept
 cdef bint _stands_for_itself(bytes raw, Py_ssize_t start, Py_ssize_t end) noexcept

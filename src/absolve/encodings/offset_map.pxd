@@ -2,7 +2,7 @@
 
 cimport cython
 
-from absolve.core.byte_builder cimport ByteBuilder
+from absolve.core.byte_scan cimport ByteBuilder
 from absolve.core.column_buffers cimport IntColumn
 
 cdef int _STEP

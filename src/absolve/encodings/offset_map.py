@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from absolve.core.byte_builder import ByteBuilder
+from absolve.core.byte_scan import ByteBuilder
 from absolve.core.column_buffers import IntColumn
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 cimport cython
 
-from absolve.core.byte_builder cimport ByteBuilder
+from absolve.core.byte_scan cimport ByteBuilder
 from absolve.core.byte_scan cimport cut
 from absolve.core.model cimport Edit, Part, edit_at
 from absolve.encodings.offset_map cimport Offsets as ByUnits

@@ -9,8 +9,7 @@ import re
 import sys
 from typing import TYPE_CHECKING
 
-from absolve.core.byte_builder import ByteBuilder
-from absolve.core.byte_scan import cut
+from absolve.core.byte_scan import ByteBuilder, cut
 from absolve.core.model import Edit, Part, edit_at
 from absolve.encodings.codings import LOOK_AHEAD
 from absolve.encodings.offset_map import Offsets as ByUnits

@@ -4,7 +4,7 @@ cimport cython
 
 from absolve.core cimport byte_scan
 from absolve.core.byte_scan cimport character, comment_end, tag_end
-from absolve.encodings.character_references cimport reference_at
+from absolve.encodings.codings cimport reference_at
 
 cdef Py_ssize_t _LONGEST, _LOOKED_AT
 cdef int _SPACE, _NAME_END, _ATTRIBUTE_NAME_END

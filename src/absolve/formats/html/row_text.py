@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from absolve.core import byte_scan
 from absolve.core.byte_scan import character, comment_end, tag_end
-from absolve.encodings.character_references import reference_at
-from absolve.encodings.codings import to_utf8
+from absolve.encodings.codings import reference_at, to_utf8
 from absolve.formats.html import names
 
 if TYPE_CHECKING:

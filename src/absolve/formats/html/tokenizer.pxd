@@ -4,7 +4,7 @@ cimport cython
 
 from absolve.core cimport byte_scan
 from absolve.core.byte_scan cimport comment_end, raw_text_end
-from absolve.encodings.character_references cimport reference_at
+from absolve.encodings.codings cimport reference_at
 from absolve.formats.html.raw_text cimport script_end
 from absolve.formats.html.tag cimport Tag
 from absolve.formats.html.tree_rules cimport Tree

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from absolve.core import byte_scan
 from absolve.core.byte_scan import comment_end, raw_text_end
-from absolve.encodings.character_references import reference_at
+from absolve.encodings.codings import reference_at
 from absolve.formats.html import names
 from absolve.formats.html.names import ATTRIBUTE_ID, ELEMENT_ID, Trait
 from absolve.formats.html.raw_text import script_end

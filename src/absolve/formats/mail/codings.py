@@ -15,7 +15,7 @@ from io import BytesIO
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final
 
-from absolve.core.byte_builder import in_lines
+from absolve.core.byte_scan import in_lines
 from absolve.core.errors import CodingError
 from absolve.core.model import Edit
 from absolve.encodings.offset_map import IDENTITY_OFFSETS

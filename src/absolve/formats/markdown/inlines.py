@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.lazy_regex import pattern
 from absolve.core.model import Link, LinkSite
-from absolve.encodings.character_references import reference_at
-from absolve.encodings.codings import IDENTITY
+from absolve.encodings.codings import IDENTITY, reference_at
 from absolve.encodings.offset_map import Decoded, replaced
 from absolve.formats.grammars import bare_end
 from absolve.formats.markdown.blocks import TAG
