@@ -8,7 +8,6 @@ for its own trees.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from absolve.core import arguments
@@ -17,9 +16,8 @@ from absolve.core.model import BaseClaim, Layer
 from absolve.document.base_layers import retrieval_claim
 from absolve.document.settings import CHOICES, Settings
 from absolve.rewriting.policy import checked
-from absolve.trees.listing import rows
 from absolve.trees.reading import TreeOptions as _TreeOptions
-from absolve.trees.reading import read, write
+from absolve.trees.reading import read, rows, write
 from absolve.urls.predicates import has_scheme, is_malformed
 
 if TYPE_CHECKING:
@@ -31,7 +29,7 @@ if TYPE_CHECKING:
     from absolve.core.protocols import URLObject
     from absolve.inventory.columns import Row
     from absolve.rewriting.policy import Policy
-    from absolve.trees.nodes import Adapter
+    from absolve.trees.adapters import Adapter
     from absolve.trees.reading import TreeEntity
 
 __all__ = ["base", "links", "make_links_absolute"]
@@ -44,14 +42,14 @@ def __dir__() -> list[str]:
 
 Tree = TypeVar("Tree")
 
-# Module and name of a tree's class, or of a base class -> the adapter.
+# Module and name of a tree's class, or of a base class -> the class in `adapters`.
 KINDS: Final = {
-    ("lxml.etree", "_Element"): "absolve.trees.adapters:Lxml",
-    ("lxml.etree", "_ElementTree"): "absolve.trees.adapters:Lxml",
-    ("xml.etree.ElementTree", "Element"): "absolve.trees.adapters:ElementTree",
-    ("xml.etree.ElementTree", "ElementTree"): "absolve.trees.adapters:ElementTree",
-    ("xml.dom.minidom", "Node"): "absolve.trees.adapters:Dom",
-    ("bs4.element", "Tag"): "absolve.trees.adapters:Soup",
+    ("lxml.etree", "_Element"): "Lxml",
+    ("lxml.etree", "_ElementTree"): "Lxml",
+    ("xml.etree.ElementTree", "Element"): "ElementTree",
+    ("xml.etree.ElementTree", "ElementTree"): "ElementTree",
+    ("xml.dom.minidom", "Node"): "Dom",
+    ("bs4.element", "Tag"): "Soup",
 }
 _OPTIONS: Final = frozenset((*CHOICES, "name", "charset"))
 
@@ -131,8 +129,9 @@ def _adapter(tree: Any) -> Adapter:
     for kind in type(tree).__mro__:
         found = KINDS.get((kind.__module__, kind.__name__))
         if found is not None:
-            module, _, name = found.partition(":")
-            adapter: Adapter = getattr(import_module(module), name)()
+            from absolve.trees import adapters  # it imports xml.dom
+
+            adapter: Adapter = getattr(adapters, found)()
             return adapter
     known = "lxml, html5lib (etree, lxml, dom) and BeautifulSoup trees are"
     raise TypeError(

@@ -1,16 +1,47 @@
 """Adapters for trees of lxml and html5lib (lxml, ElementTree, minidom) and of BeautifulSoup, made with any parser.
 
-In: a node. Out: its name, attributes, texts and line, as `nodes.Adapter` has them; and the same node with other values.
+In: a node. Out: its name, attributes, texts and line, as `Adapter` has them; and the same node with other values.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 from xml.dom import Node
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+
+class Adapter(Protocol):
+    """The interface to one kind of tree. Nodes are the library's own objects; only elements and comments count."""
+
+    def tops(self, tree: Any) -> tuple[list[Any], bool]:
+        """Return the top-level nodes of the document that contains a tree, and whether the tree is all of it."""
+
+    def url(self, tree: Any) -> str | None:
+        """Return the URL that the tree records for its document, or None."""
+
+    def name(self, node: Any) -> tuple[str | None, str] | None:
+        """Return the namespace (None in trees without) and the name of an element; None for a comment."""
+
+    def content(self, node: Any) -> Iterable[Any]:
+        """Yield the child elements, comments and texts of an element, in order; of a comment its text.
+
+        Texts are of the exact type `str`.
+        """
+
+    def attributes(self, node: Any) -> Iterable[tuple[Any, str, str]]:
+        """Return the attributes of an element in order: the key for `set_attribute`, the name, the value."""
+
+    def set_attribute(self, node: Any, key: Any, value: str) -> None:
+        """Set the value of an existing attribute."""
+
+    def set_text(self, node: Any, value: str) -> None:
+        """Replace the text before an element's first child node, or the text of a comment."""
+
+    def line(self, node: Any) -> int:
+        """Return the 1-based line on which the node begins; 0 if the tree does not record it."""
 
 
 class ElementTree:
