@@ -24,11 +24,9 @@ from setuptools.errors import CompileError, LinkError, PlatformError
 # module's own share (%) of the instructions of a race, where that is largest; interpreted, these are 3 to 60 times as
 # many. Modules below 0.5 are here because compiled ones need their C functions or classes.
 COMPILED = {
-    "absolve.api": 1,  # 1.87, tiny ones
     "absolve.core.byte_scan": 2,  # 15.62, CSS
     "absolve.core.column_buffers": 2,  # 4.43, Arrow
     "absolve.core.model": 2,  # 1.87, tiny ones
-    "absolve.document.base_layers": 1,  # 0.39, tiny ones
     "absolve.document.entity": 1,  # 1.83, tiny ones
     "absolve.document.resolved": 2,  # 2.46, tiny ones
     "absolve.document.walk": 2,  # 4.37, tiny ones
@@ -60,16 +58,11 @@ COMPILED = {
     "absolve.formats.xml.tags": 2,  # 3.51, XHTML
     "absolve.formats.xml.values": 1,  # 2.04, a sitemap
     "absolve.formats.xml.walker": 2,  # 5.83, XHTML
-    "absolve.inventory.base_facts": 1,  # 0.24, Arrow
     "absolve.inventory.columns": 2,  # 4.10, a site listed
     "absolve.inventory.facts": 3,  # 2.90, Arrow
     "absolve.inventory.link_rows": 2,  # 1.78, a site listed
-    "absolve.inventory.problems": 1,  # 1.58, whatwg listed
-    "absolve.inventory.tag_text": 1,  # 0.96, WARC listed
     "absolve.rewriting.edits": 2,  # 3.17, one document
-    "absolve.rewriting.encode": 1,  # 0.34, one document
-    "absolve.rewriting.link_edits": 2,  # 10.49, one document
-    "absolve.rewriting.rewriter": 1,  # 1.62, tiny ones
+    "absolve.rewriting.rewriter": 2,  # 10.49, one document
     "absolve.urls.base": 1,  # 1.96, a feed
     "absolve.urls.predicates": 1,  # 1.77, whatwg listed
     "absolve.urls.prefixing": 2,  # 8.05, one document

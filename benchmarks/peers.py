@@ -75,7 +75,7 @@ def arrow(document: Document) -> object:
 def parquet(documents: Sequence[Document], profile: absolve.Profile = "rfc1808") -> object:
     """Write the rows of all documents into one file."""
     from absolve import arrow
-    from absolve.tables.inventory import typed_table
+    from absolve.tables import typed_table
     from absolve.tables.parquet import PARQUET
 
     file = io.BytesIO()

@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from absolve import api
-from absolve.inventory.arrow_batches import batch, schema
 from absolve.inventory.batches import MOST_BYTES
 from absolve.inventory.columns import COLUMNS, Columns
 from absolve.tables import SCHEMA_VERSION
+from absolve.tables.parquet import batch, schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

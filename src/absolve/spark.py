@@ -36,7 +36,7 @@ try:
     import pyarrow as pa
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    from absolve.inventory import arrow_batches
+    from absolve.tables import parquet
 except ImportError as error:
     raise MissingPackageError("this needs pyspark and Java: pip install 'absolve[spark]'") from error
 
@@ -90,7 +90,7 @@ def links(
     how = ListOptions(reading, tuple(columns), "parquet", cells=Cells(masked=True))  # in chunks that are Arrow batches
     reported: list[Diagnostic] = []
     found = list(_found(_checked(paths), options.get("url"), reported))
-    plain = [pa.field(field.name, _plain(field.type)) for field in arrow_batches.schema(columns)]
+    plain = [pa.field(field.name, _plain(field.type)) for field in parquet.schema(columns)]
     schema = pa.schema([*plain, _OF_LINKS] if failures else plain)
     return _spread(spark, [*reported, *found]).mapInArrow(partial(_listed, how, schema), from_arrow_schema(schema))
 
@@ -178,7 +178,7 @@ def _size(item: Item) -> int:
 
 def _plain(kind: pa.DataType) -> pa.DataType:
     """Return a type of the inventory for Spark, which supports no dictionaries."""
-    return pa.string() if kind == arrow_batches.DICTIONARY else kind
+    return pa.string() if kind == parquet.DICTIONARY else kind
 
 
 # --- on the executors -------------------------------------------------------------------------------------------------
@@ -188,7 +188,7 @@ def _listed(how: ListOptions, schema: pa.Schema, batches: Iterable[pa.RecordBatc
     """Yield the links of each task, and its failures as rows with no other values, if the schema has them."""
     failed: list[dict[str, Any]] = []
     chunks = _chunks(how, batches, failed)
-    for table in arrow_batches.gathered(chunks, arrow_batches.schema(how.columns), AT_ONCE):
+    for table in parquet.gathered(chunks, parquet.schema(how.columns), AT_ONCE):
         cells = [column.cast(_plain(column.type)) for column in table.columns]
         yield from _batches(cells, schema, table.num_rows)
     if failed and _OF_LINKS.name in schema.names:

@@ -25,7 +25,7 @@ from absolve.urls.predicates import scheme
 from absolve.urls.rfc1808 import NEVER_RELATIVE
 from absolve.verifying import chromium
 from absolve.verifying.chromium import BrowserError, Chromium
-from absolve.verifying.html import Html
+from absolve.verifying.readers import Html
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

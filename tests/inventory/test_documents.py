@@ -14,8 +14,7 @@ from absolve.core.model import Document
 from absolve.document.walk import Settings, walk
 from absolve.inventory import link_rows
 from absolve.inventory.columns import Columns
-from absolve.inventory.dates import in_iso
-from absolve.inventory.documents import DOCUMENT_COLUMNS, Documents
+from absolve.inventory.documents import DOCUMENT_COLUMNS, Documents, in_iso
 from tests.shapes.captures import zipped
 
 PAGE = b"<title>t</title><a href=x id=a>x</a>"

@@ -5,7 +5,7 @@ import pytest
 import absolve
 from absolve.core.errors import UsageError
 from absolve.rewriting import policy, presets
-from absolve.rewriting.captures import Captures, is_index
+from absolve.rewriting.cdx import Captures, is_index
 from absolve.rewriting.functions import Facts
 from absolve.rewriting.remap import Change, Remapping, parse
 

@@ -32,7 +32,8 @@ from pyspark.sql import SparkSession
 from absolve import spark
 from absolve.cli import main
 from absolve.core.errors import UsageError
-from absolve.inventory import arrow_batches
+from absolve.tables.parquet import DICTIONARY
+from absolve.tables.parquet import schema as schema_of
 from tests.shapes.captures import page
 from tests.shapes.s3_server import Bucket, made, serving
 
@@ -94,7 +95,7 @@ def ordered(path: Path) -> pa.Table:
 
 
 def plain(kind: pa.DataType) -> pa.DataType:
-    return pa.string() if kind == arrow_batches.DICTIONARY else kind
+    return pa.string() if kind == DICTIONARY else kind
 
 
 def test_rows_and_failures_are_those_of_the_command(
@@ -117,9 +118,9 @@ def test_rows_and_failures_are_those_of_the_command(
 
 def test_columns_have_the_types_of_arrow_without_dictionaries(session: SparkSession, folder: Path) -> None:
     schema = spark.links(session, str(folder / "page.html")).toArrow().schema
-    assert schema.names == arrow_batches.schema().names
+    assert schema.names == schema_of().names
     assert [str(kind) for kind in schema.types] == [
-        str(plain(kind)).replace("<item", "<element") for kind in arrow_batches.schema().types
+        str(plain(kind)).replace("<item", "<element") for kind in schema_of().types
     ]
     few = spark.links(session, str(folder / "page.html"), columns=["kind", "target"], url="http://h/")
     assert [*map(tuple, few.collect())] == [("navigation", "http://h/x")]

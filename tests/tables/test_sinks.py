@@ -10,8 +10,7 @@ import pytest
 
 from absolve import UsageError, api
 from absolve.inventory import columns as inventory
-from absolve.tables import FORMATS, by_name, name_of, reading
-from absolve.tables.inventory import typed_table
+from absolve.tables import FORMATS, by_name, name_of, reading, typed_table
 from absolve.tables.plain import literal, original
 
 COLUMNS = ("name", "number", "nothing", "list")

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from lxml import etree
 
-from absolve.tables import FORMATS, by_name
-from absolve.tables.inventory import typed_table
+from absolve.tables import FORMATS, by_name, typed_table
 
 A, B = "http://h.example/a", "http://h.example/b?x=1&y=<2>"
 

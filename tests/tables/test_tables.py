@@ -22,12 +22,12 @@ from pyarrow import parquet
 import absolve
 from absolve import api, arrow
 from absolve.core.arrow_stream import BOOL, DOUBLE, NUMBER, TEXT, Field
-from absolve.inventory import arrow_batches, batches
-from absolve.inventory.arrow_batches import batch, gathered, schema
+from absolve.inventory import batches
 from absolve.inventory.columns import COLUMNS, Row
 from absolve.inventory.documents import DOCUMENT_COLUMNS
-from absolve.tables import FORMATS, by_name
-from absolve.tables.inventory import typed_table
+from absolve.tables import FORMATS, by_name, typed_table
+from absolve.tables import parquet as batches_of_pyarrow
+from absolve.tables.parquet import batch, gathered, schema
 
 PAGE = """<base href="http://User@Example.com:8080/d/"><a href='x?//y'> a  b </a><a href="http://[">é</a>
 <img src=" HTTP://Other.example#f "><a href=mailto:a@b.example?x=http://c/><a href=../../z>"""
@@ -189,7 +189,7 @@ def test_nothing_imports_pandas(tmp_path: Path) -> None:
 
 
 def test_tables_of_large_rows_are_limited_by_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (arrow, arrow_batches):
+    for module in (arrow, batches_of_pyarrow):
         monkeypatch.setattr(module, "MOST_BYTES", 10_000)
     document = absolve.Document(b"".join(b"<a href='%d%s'>" % (number, b"x" * 1000) for number in range(40)), name="a")
     rows = [list(row) for row in absolve.links(document)]
@@ -297,7 +297,7 @@ def test_a_missing_package_is_an_error_that_names_the_extra_to_install(
     monkeypatch: pytest.MonkeyPatch, format_: str, package: str
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
-    for name in ("inventory.arrow_batches", "tables.parquet", "tables.xlsx"):
+    for name in ("tables.parquet", "tables.xlsx"):
         monkeypatch.delitem(sys.modules, f"absolve.{name}", raising=False)
     with pytest.raises(absolve.UsageError, match=rf"pip install 'absolve\[{format_}\]'"):
         by_name(format_)

@@ -12,8 +12,7 @@ from absolve import api
 from absolve.core.drawing import Screen, folded
 from absolve.core.printable import width
 from absolve.inventory.columns import COLUMNS
-from absolve.tables import by_name, terminal
-from absolve.tables.inventory import typed_table
+from absolve.tables import by_name, terminal, typed_table
 
 PAGE = """<base href="http://h.example/dir/">
 <a href="x.html">x</a> <a href=http://[>bad</a> <img src="http://h.example/a.png"> <a href="mailto:a@b">m</a>

@@ -17,7 +17,7 @@ from absolve.document.walk import Settings, walk
 from absolve.encodings.codings import quoted
 from absolve.formats import registry
 from absolve.verifying import JUDGES
-from absolve.verifying.html import Html
+from absolve.verifying.readers import Html
 from tests.shapes.scale import not_traced
 
 if TYPE_CHECKING:

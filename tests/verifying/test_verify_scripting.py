@@ -8,7 +8,7 @@ import pytest
 
 import absolve
 from absolve.verifying import markup
-from absolve.verifying.html import Html
+from absolve.verifying.readers import Html
 
 URL = "http://h/d/"
 

@@ -9,7 +9,7 @@ from absolve import verifying
 from absolve.core.model import Document
 from absolve.document.walk import Settings, walk
 from absolve.rewriting.policy import absolute
-from absolve.verifying.meant import Meant
+from absolve.verifying.expected import Expected
 
 URL = "http://h/d/p.xml"
 TYPE = "application/xml"
@@ -30,7 +30,7 @@ def found(before: Any, after: Any, **options: Any) -> list[tuple[str, int | None
 def judged(before: str, after: str) -> list[tuple[str, int | None]]:
     """Return the differences that lxml alone finds."""
     entities = [walk(Document(text, media_type=TYPE, url=URL), Settings()) for text in (before, after)]
-    faults = verifying.faults(entities[0], entities[1], Meant(entities[0], absolute))
+    faults = verifying.faults(entities[0], entities[1], Expected(entities[0], absolute))
     return [(fault.code, fault.before.line if fault.before else None) for fault in faults]
 
 

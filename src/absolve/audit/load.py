@@ -26,10 +26,9 @@ from absolve.inventory.columns import COLUMNS
 from absolve.inventory.documents import DOCUMENT_COLUMNS
 from absolve.run import sources
 from absolve.run.sources import is_file, local
-from absolve.tables import Table
+from absolve.tables import Table, typed_table
 from absolve.tables.columns import is_url
 from absolve.tables.duckdb import CLOSED, add_tables
-from absolve.tables.inventory import typed_table
 
 try:
     import duckdb

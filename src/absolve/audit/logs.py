@@ -12,7 +12,7 @@ import json
 import re
 from typing import Any, Final
 
-from absolve.rewriting import captures
+from absolve.rewriting import cdx
 
 LONGEST: Final = 1 << 16  # bytes of a line
 MOST: Final = 1 << 22  # distinct URLs of a log
@@ -125,7 +125,7 @@ def _field(fields: dict[str, Any], names: tuple[str, ...]) -> Any:
 
 def _of_cdx(line: bytes) -> str | None:
     """Return the URL of a line of an index, None for a capture with another status than 2xx and 3xx."""
-    found = captures.entry(line.decode("utf-8", "replace"))
+    found = cdx.entry(line.decode("utf-8", "replace"))
     if found is None or found.status[:1] not in {"", "2", "3", "-"}:
         return None
     return found.url if found.url.startswith(("http:", "https:")) else None

@@ -16,8 +16,7 @@ from absolve.inventory import PROBLEMS
 from absolve.inventory.columns import COLUMNS, LAYERS, MORE
 from absolve.inventory.documents import DOCUMENT_COLUMNS
 from absolve.run import change_log
-from absolve.tables import SCHEMA_VERSION
-from absolve.tables.inventory import TYPES
+from absolve.tables import SCHEMA_VERSION, TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -9,7 +9,7 @@ from typing import Final
 
 from absolve.inventory.columns import COLUMNS
 from absolve.tables import SCHEMA_VERSION as SCHEMA_VERSION  # noqa: PLC0414 - of the result tables, too
-from absolve.tables.inventory import TYPES
+from absolve.tables import TYPES
 
 _COLUMNS: Final = {
     "links": (

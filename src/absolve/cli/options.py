@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from absolve.cli.totals import Totals
     from absolve.core.errors import Diagnostic
-    from absolve.rewriting.captures import Captures
+    from absolve.rewriting.cdx import Captures
     from absolve.rewriting.policy import Policy
     from absolve.rewriting.remap import Change
     from absolve.run.beside import FolderFiles
@@ -298,7 +298,7 @@ def rule_findings(policy: Policy) -> list[Diagnostic]:
 
 def _captures(name: str) -> Captures | None:
     """Return the copies of a file that is an index of a web archive or a TimeMap; None for a table of rules."""
-    from absolve.rewriting.captures import Captures, is_index
+    from absolve.rewriting.cdx import Captures, is_index
 
     try:
         with Path(name).open(encoding="utf-8-sig", errors="surrogateescape") as file:

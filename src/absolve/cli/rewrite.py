@@ -209,7 +209,7 @@ def _write_log(name: str, changes: Iterable[Sequence[Sequence[Any]]]) -> None:
     """Write the changes as they come, completely or not at all. Raise OSError if the file cannot be written."""
     from absolve import tables
     from absolve.run.change_log import COLUMNS
-    from absolve.tables.inventory import typed_table
+    from absolve.tables import typed_table
 
     sink = tables.by_name(tables.name_of(name))
     table = typed_table("changes", COLUMNS)

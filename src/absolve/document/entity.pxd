@@ -5,7 +5,7 @@ cimport cython
 from absolve.core cimport byte_scan
 from absolve.core.byte_scan cimport cut
 from absolve.core.column_buffers cimport IntColumn
-from absolve.core.model cimport Link
+from absolve.core.model cimport Link, Part
 from absolve.encodings.line_index cimport LineIndex
 from absolve.formats.events cimport EventList
 from absolve.urls.base cimport BaseContext, Bases, establish
@@ -76,9 +76,10 @@ cdef class Entity:
 
     cpdef bytes cut(self, Py_ssize_t start, Py_ssize_t end)
     cdef dict contexts_inside(self, Bases around, object charset)
-    cdef int forget_contexts(self, Entity outer)
+    cpdef object forget_contexts(self, Entity outer)
     cdef int share_bytes(self, Entity outer, Py_ssize_t at) except? -1
-    cdef int truncate(self, Py_ssize_t kept) except? -1
+    cdef int truncate(self, EventList events) except? -1
+    cdef Entity for_part(self, Part part, bytes value, str media_type, Py_ssize_t named)
     cdef int is_text_in(self, Entity outer) except? -1
     cpdef bint may_be_reported(self) except? -1
     cdef bint may_be_so_deep(self) except? -1

@@ -17,7 +17,9 @@ from absolve.core import byte_scan
 from absolve.core.byte_scan import cut
 from absolve.core.column_buffers import IntColumn
 from absolve.core.errors import Diagnostic
-from absolve.core.model import BEFORE_BASE, RETRIEVAL
+from absolve.core.model import BEFORE_BASE, DATA, RETRIEVAL, Link, Part
+from absolve.encodings.charsets import UTF_8
+from absolve.encodings.codings import IDENTITY, LOOK_AHEAD
 from absolve.encodings.line_index import LineIndex
 from absolve.formats import registry
 from absolve.formats.events import EventList
@@ -41,12 +43,14 @@ if TYPE_CHECKING:
 
     import cython
 
-    from absolve.core.model import BaseClaim, Capture, Finding, Link, MessageIds, PageFacts, Part
+    from absolve.core.model import BaseClaim, Capture, Finding, MessageIds, PageFacts
     from absolve.core.protocols import FilesBeside, Offsets, Surroundings
     from absolve.document.settings import Settings
     from absolve.encodings.charsets import Charset
 
 
+_OPEN_XML: Final = frozenset(registry.OPEN_XML)
+_TEXTS: Final = frozenset({registry.HTML, registry.XML})
 _NO_BASES: Final = Bases()
 _NOTHING: Final = ("", True, _NO_BASES)
 _NO_EVENTS: Final = EventList()  # of an entity that is not walked yet
@@ -223,13 +227,15 @@ class Entity:
             self._inside = (around, charset, {})
         return self._inside[2]
 
-    def forget_contexts(self, outer: Entity) -> cython.int:
-        """Empty the caches of `resolved.link_context`, but the one that it shares with others inside `outer`."""
+    def forget_contexts(self, outer: Entity) -> None:
+        """Empty the caches of `resolved.link_context`, but the one that it shares with others inside `outer`.
+
+        They are many; to be called when the links of this entity are done.
+        """
         if self._inside is not None:
             self._inside[2].clear()
         if self.contexts is not outer.contexts and (outer._inside is None or self.contexts is not outer._inside[2]):
             self.contexts.clear()
-        return 0
 
     def share_bytes(self, outer: Entity, at: cython.Py_ssize_t) -> cython.int:
         """Record that its bytes are those of `outer` from byte offset `at`; only for large ones."""
@@ -243,11 +249,49 @@ class Entity:
             self._at = outer._at + at
         return 0
 
-    def truncate(self, kept: cython.Py_ssize_t) -> cython.int:
-        """Free all but the first `kept` bytes, if that is half or less: each level of messages has a copy."""
-        if 2 * kept <= self._size:
+    def truncate(self, events: EventList) -> cython.int:
+        """Free the bytes behind the last link, if these are half or more: each level of messages has a copy.
+
+        That is so if all parts are documents in identity coding without derived fields.
+        """
+        kept: cython.Py_ssize_t = 0
+        parts = 0
+        for event in events:
+            if type(event) is Link:
+                kept = max(kept, event.end + LOOK_AHEAD)
+            elif type(event) is Part:
+                if event.coding is not IDENTITY or event.derived or not event.name:
+                    return 0
+                parts += 1
+        if parts and 2 * kept <= self._size:
             self.own_data = cut(self.own_data, 0, kept)
         return 0
+
+    def for_part(self, part: Part, value: bytes, media_type: str, named: cython.Py_ssize_t) -> Entity:
+        """Return a new entity for the decoded value of a part, not walked yet, its charset not detected yet.
+
+        `named` is the number of documents before it that have a step in the entity path.
+        """
+        path = self.path
+        if part.name:
+            step = part.name if self.media_type == registry.HAR else f"{part.name}[{named + 1}]"
+            path = f"{path}/{step}" if path else step
+        media_type = registry.in_zip(media_type, value) if media_type in registry.IN_ZIP else media_type
+        settings = self.settings._replace(open_xml=True) if self.media_type in _OPEN_XML else self.settings
+        inner = Entity(value, UTF_8, media_type, self.name, path, settings)
+        if part.coding is IDENTITY:
+            inner.share_bytes(self, part.start)
+        inner.for_rewrite = self.for_rewrite
+        inner.is_proof = self.is_proof
+        if not part.name:
+            inner.named = named  # steps are numbered through all parts of one document
+        if part.encloses or part.base is not None:
+            inner.held = self.held
+            inner.beside = self.beside
+        inner.documents_left = self.documents_left
+        if part.name == DATA or (media_type == registry.HTML and not part.own_charset and self.media_type in _TEXTS):
+            inner.is_text_in(self)
+        return inner
 
     def is_text_in(self, outer: Entity) -> cython.int:
         """Set level and budget of a document that is text in the text of `outer`: a srcdoc, a `data:` URL."""

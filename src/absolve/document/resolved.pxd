@@ -19,7 +19,6 @@ cpdef str fixed(str reference)
 cpdef bint is_placeholder(str reference) except? -1
 cpdef LinkContext link_context(Entity entity, Link link)
 cpdef object context_key(Entity entity, Link link)
-cpdef object forget_contexts(Entity entity, Entity outer)
 
 
 @cython.final

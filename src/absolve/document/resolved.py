@@ -270,11 +270,6 @@ def context_key(entity: Entity, link: Link) -> Any:
     return key
 
 
-def forget_contexts(entity: Entity, outer: Entity) -> None:
-    """Empty the caches of an inner entity whose links are done, unless others share them: they are many."""
-    entity.forget_contexts(outer)
-
-
 class Resolved:
     """A link, its reference as text, and its context; `target` is computed on access.
 

@@ -1,7 +1,6 @@
 """C layout of walk.py."""
 
 from absolve.core.model cimport Document, Link, Part
-from absolve.document.base_layers cimport around_part, established
 from absolve.document.entity cimport Entity, InnerDocuments, NestingBudget
 from absolve.document.resolved cimport LinkContext, text
 from absolve.formats.events cimport EventList
@@ -14,12 +13,10 @@ cdef Py_ssize_t _MOST_KEPT, _WORDS
 cdef object _begin(Entity entity, Bases around, Py_ssize_t mark, Py_ssize_t depth)
 cdef tuple _media_type(Document document, str name)
 cdef tuple _charset(bytes data, str media_type, str given, str header)
-cdef object _fold(Entity entity, Bases around, Py_ssize_t depth)
-cdef object _take(Entity entity, object events, Bases around, Py_ssize_t depth)
+cpdef object fold(Entity entity, object events, Bases around, Py_ssize_t depth=*)
 cdef EventList _with_data_urls(Entity entity, EventList events)
 cdef object _measure(Entity entity, EventList events)
 cdef object _find_too_long(Entity entity, EventList events, Py_ssize_t room, Py_ssize_t growth, bint every)
-cdef object _truncate(Entity entity, EventList events)
 cdef EventList _counted(Entity entity, object events)
 cdef object _enter(Entity entity, Part part, Py_ssize_t index, object charset=*)
 cpdef object inner_at(Entity entity, Py_ssize_t index)
@@ -28,5 +25,4 @@ cdef Py_ssize_t _depth(Entity entity, Part part)
 cdef object _walk_inside(Entity inner, Entity entity, Part part, object events, object charset)
 cdef tuple _decoded(Part part, bytes raw)
 cdef object _events_of(bytes value, str media_type, object settings)
-cdef Entity _opened(Entity entity, Part part, bytes value, str media_type, Py_ssize_t named)
 cdef tuple _charset_inside(Part part, bytes value, str media_type, object charset)

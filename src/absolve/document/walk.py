@@ -17,7 +17,6 @@ from absolve.core.errors import CodingError, Diagnostic, DocumentError, WalkErro
 from absolve.core.model import (
     BEFORE_BASE,
     BY_DEFAULT,
-    DATA,
     DEFAULT,
     EMBEDDED,
     ENCAPSULATING,
@@ -32,46 +31,16 @@ from absolve.core.model import (
     Part,
     new,
 )
+from absolve.document import diagnostics
 from absolve.document.base_layers import around_part, doubts, established, retrieval_claim, retrieved
-from absolve.document.diagnostics import (
-    MOST_LONG_BASES,
-    TOO_LARGE,
-    TOO_MANY,
-    bases_too_long,
-    cut_off,
-    deeper,
-    failure,
-    leave,
-    outside,
-    seal,
-    too_large,
-    too_many,
-    url_too_long,
-    with_url,
-)
 from absolve.document.entity import Entity, Inner, InnerDocuments, NestingBudget
 from absolve.document.resolved import ROOM, LinkContext, Resolved, text
 from absolve.document.settings import Settings
 from absolve.encodings.charsets import DETECT, UTF_8, inside
-from absolve.encodings.codings import IDENTITY, LOOK_AHEAD, Raw, ShiftedText
+from absolve.encodings.codings import Raw, ShiftedText
 from absolve.formats import registry
 from absolve.formats.events import EventList
-from absolve.formats.registry import (
-    CSS,
-    HTML,
-    IN_ZIP,
-    JSON_LD,
-    OPEN_DOCUMENT,
-    OPEN_XML,
-    PACKAGES,
-    WALKERS,
-    XML,
-    canonical,
-    essence_of,
-    in_zip,
-    kind_of,
-    walker,
-)
+from absolve.formats.registry import CSS, HTML, IN_ZIP, JSON_LD, WALKERS, XML, canonical, essence_of, kind_of, walker
 from absolve.urls import PROFILES
 from absolve.urls.base import Bases, establish, is_useless
 from absolve.urls.predicates import has_scheme, runs_code
@@ -86,24 +55,15 @@ if TYPE_CHECKING:
     from absolve.encodings.charsets import Charset
 
 
-__all__ = [
-    "Settings",
-    "fold",
-    "hold",
-    "inner_at",
-    "inners",
-    "walk",
-    "with_relative",
-]
+__all__ = ["Settings", "fold", "hold", "inner_at", "inners", "walk", "with_relative"]
 
 _FEW_AROUND = 32  # events, at most, if only some bytes are kept: the others are copied
 _MOST_KEPT = 2048  # small documents inside an outermost one, of some 1 KB each
 _WORDS = 100  # characters of the short values in a row
 _PROLOG = 4096  # bytes of an XML document that are searched for entity declarations
 LONGEST_IN_PLACE = 1 << 20  # bytes of expanded entities in one place of a smaller document (formats/xml/limits.py)
-_PACKAGES = frozenset(PACKAGES)
-_OPEN_XML = frozenset(OPEN_XML)
-_FOLDERS = frozenset(OPEN_DOCUMENT)  # documents whose own references see them as a folder
+_PACKAGES = frozenset(registry.PACKAGES)
+_FOLDERS = frozenset(registry.OPEN_DOCUMENT)  # documents whose own references see them as a folder
 _TEXTS = frozenset({HTML, XML})
 _COMPANIONABLE = frozenset({HTML, XML, CSS})  # documents that savers put files beside
 _NONE_LEFT = NestingBudget(0)  # for the documents inside one that is not kept itself
@@ -118,9 +78,9 @@ def walk(document: Document, settings: Settings, *, for_rewrite: bool = False, i
     """
     name = document.name or "<bytes>"
     if len(document.data) > settings.max_size:
-        raise too_large(settings.max_size, name)
+        raise diagnostics.too_large(settings.max_size, name)
     media_type, parameter = _media_type(document, name)
-    media_type = in_zip(media_type, document.data) if media_type in IN_ZIP else media_type
+    media_type = registry.in_zip(media_type, document.data) if media_type in IN_ZIP else media_type
     url = document.url
     own = retrieved(url, document.url_source, settings.profile, settings.max_url) if url is not None else DEFAULT
     if media_type in _PACKAGES and url is not None and not url.endswith("/"):
@@ -145,7 +105,7 @@ def walk(document: Document, settings: Settings, *, for_rewrite: bool = False, i
         entity.charset, mark = _charset(document.data, media_type, document.charset, parameter)
         _begin(entity, Bases(own, own, claims), mark, 0)
     except WalkError as error:
-        raise failure(entity, error) from error
+        raise diagnostics.failure(entity, error) from error
     return entity
 
 
@@ -154,7 +114,9 @@ def _begin(entity: Entity, around: Bases, mark: cython.Py_ssize_t, depth: cython
     charset = entity.charset
     in_utf_8 = charset is UTF_8 or charset.codec == UTF_8.codec
     if in_utf_8 or (charset.transparent and WALKERS[entity.media_type].as_bytes):
-        _fold(entity, around, depth)
+        walk_it = walker(entity.media_type)
+        if walk_it is not None:
+            fold(entity, walk_it(entity.data, charset, entity.settings), around, depth)
         return
     entity.bases = around
     coding = ShiftedText(charset) if charset.name == "iso-2022-jp" else Raw(charset)
@@ -195,24 +157,11 @@ def _charset(data: bytes, media_type: str, given: str | None, header: str | None
     return DETECT[WALKERS[media_type].charset](data, given, header)
 
 
-def _fold(entity: Entity, around: Bases, depth: cython.Py_ssize_t) -> None:
-    """Walk one entity."""
-    walk_it = walker(entity.media_type)
-    if walk_it is None:
-        return
-    _take(entity, walk_it(entity.data, entity.charset, entity.settings), around, depth)
-
-
-def fold(entity: Entity, events: Iterable[Event], around: Bases) -> None:
-    """Set the events of an entity: establish its bases, and walk its parts.
+def fold(entity: Entity, events: Iterable[Event], around: Bases, depth: cython.Py_ssize_t = 0) -> None:
+    """Set the events of an entity that is inside `depth` others: establish its bases, and walk its parts.
 
     Raise WalkError if it has more links than its settings allow, counted with those inside it.
     """
-    _take(entity, events, around, 0)
-
-
-def _take(entity: Entity, events: Iterable[Event], around: Bases, depth: cython.Py_ssize_t) -> None:
-    """Set the events of an entity that is inside `depth` others, as `fold` does."""
     claims: list[BaseClaim] = []
     names: list[MessageIds] = []
     index: cython.Py_ssize_t
@@ -223,7 +172,7 @@ def _take(entity: Entity, events: Iterable[Event], around: Bases, depth: cython.
     entity.links += found.count - len(found.parts)
     entity.inside = None
     if entity.around is not None and len(found) <= _FEW_AROUND:
-        _truncate(entity, found)
+        entity.truncate(found)
     for event in found.others:
         if type(event) is BaseClaim:
             claims.append(event)
@@ -273,7 +222,7 @@ def _with_data_urls(entity: Entity, events: EventList) -> EventList:
     parts = {index: part for index, part in found.items() if part is not None}
     entity.count += len(parts)
     if entity.count > entity.settings.max_links:
-        raise too_many(entity, next(iter(parts.values())).start)
+        raise diagnostics.too_many(entity, next(iter(parts.values())).start)
     return events.with_parts(parts) if parts else events
 
 
@@ -306,23 +255,8 @@ def _find_too_long(
         events.at(index)  # gives the link its own coding
         value = event.coding.decode(entity.cut(event.start, event.end))
         if growth * len(value) > room and LinkContext(entity, event).is_too_long(text(value)):
-            entity.findings.append(url_too_long(entity, event.start))
+            entity.findings.append(diagnostics.url_too_long(entity, event.start))
             return
-
-
-def _truncate(entity: Entity, events: EventList) -> None:
-    """Keep only the bytes up to the last link, if all parts are documents in identity coding without derived fields."""
-    kept: cython.Py_ssize_t = 0
-    parts = 0
-    for event in events:
-        if type(event) is Link:
-            kept = max(kept, event.end + LOOK_AHEAD)
-        elif type(event) is Part:
-            if event.coding is not IDENTITY or event.derived or not event.name:
-                return
-            parts += 1
-    if parts:
-        entity.truncate(kept)
 
 
 def _counted(entity: Entity, events: Iterable[Event]) -> EventList:
@@ -336,7 +270,7 @@ def _counted(entity: Entity, events: Iterable[Event]) -> EventList:
         for event in events:
             found.append(event)
             if found.count > most:
-                raise too_many(entity, event.start)  # type: ignore[union-attr]  # a link or a part
+                raise diagnostics.too_many(entity, event.start)  # type: ignore[union-attr]  # a link or a part
     entity.count += found.count
     return found
 
@@ -360,14 +294,14 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
     try:
         value, offsets = part.coding.decode_mapped(entity.cut(part.start, part.end))
     except CodingError as error:
-        entity.findings.append(Finding(error.code, with_url(part, str(error)), part.start, failed=True))
+        entity.findings.append(Finding(error.code, diagnostics.with_url(part, str(error)), part.start, failed=True))
         if error.value is None or entity.for_rewrite or not part.name:
             return
         value, offsets = error.value, None  # its links are listed
         part.signed_by = error.code
         is_whole = False
     if part.name and len(value) > entity.settings.max_size:
-        text = with_url(part, TOO_LARGE.format(entity.settings.max_size))
+        text = diagnostics.with_url(part, diagnostics.TOO_LARGE.format(entity.settings.max_size))
         entity.findings.append(Finding("too-large", text, part.start, failed=True))
         return
     if media_type == registry.COMPRESSED and registry.document_in_gzip(value) is None:
@@ -378,13 +312,13 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
     if entity.documents_left is None:
         entity.documents_left = NestingBudget(_MOST_KEPT)
     named: cython.Py_ssize_t = entity.named
-    inner = _opened(entity, part, value, media_type, named)
+    inner = entity.for_part(part, value, media_type, named)
     size: cython.Py_ssize_t = len(value)
     value = b""  # the entity may free it
     if part.claims:
         entity.findings += doubts(part.claims, part.start)
     if inner.level > entity.level and not inner.may_be_so_deep():
-        entity.findings.append(deeper(part.start))
+        entity.findings.append(diagnostics.deeper(part.start))
         return
     keeps: cython.bint = charset is not None or entity.may_keep(size)
     if not keeps:
@@ -393,21 +327,21 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
     try:
         _walk_inside(inner, entity, part, events, charset)
         if entity.count + inner.count > entity.settings.max_links:
-            raise too_many(entity, 0)
+            raise diagnostics.too_many(entity, 0)
     except (WalkError, DocumentError) as error:
         if not is_whole:
             return  # the fault is reported
         own = not part.name and not WALKERS[media_type].archive  # the links of a style sheet belong to the document
-        whole = charset is not None or (own and isinstance(error, WalkError) and error.code == TOO_MANY)
-        leave(inner, entity, part, offsets, error, whole=whole)
+        whole = charset is not None or (own and isinstance(error, WalkError) and error.code == diagnostics.TOO_MANY)
+        diagnostics.leave(inner, entity, part, offsets, error, whole=whole)
         return
     url: str = inner.bases.base.url
     if len(url) > LONGEST and url is not entity.bases.base.url:
         inner.long_bases += len(url)
-    if entity.long_bases + inner.long_bases > MOST_LONG_BASES and charset is None:
-        entity.findings.append(bases_too_long(part.start))
+    if entity.long_bases + inner.long_bases > diagnostics.MOST_LONG_BASES and charset is None:
+        entity.findings.append(diagnostics.bases_too_long(part.start))
         return
-    finding = cut_off(inner, entity, part, offsets)
+    finding = diagnostics.cut_off(inner, entity, part, offsets)
     if finding is not None:
         entity.findings.append(finding)
         return
@@ -423,15 +357,16 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
         entity.inside.skip(index, named)
     is_only_read: cython.bint = part.signed_by == ONLY_READ and inner.count > 0  # a rule may change any link
     if is_only_read or (is_whole and part.signed_by and next(with_relative(inner, is_known), None) is not None):
-        seal(entity, part)
+        diagnostics.seal(entity, part)
     if not part.name:
         entity.named = inner.named
         entity.links += inner.links
         if charset is not None:
             entity.facts = inner.facts
     for finding in inner.findings if is_whole else ():
-        position = outside(part, offsets, finding.position)
-        entity.findings.append(new(Finding, (finding.code, with_url(part, finding.text), position, finding.failed)))
+        position = diagnostics.outside(part, offsets, finding.position)
+        words = diagnostics.with_url(part, finding.text)
+        entity.findings.append(new(Finding, (finding.code, words, position, finding.failed)))
 
 
 def inner_at(entity: Entity, index: cython.Py_ssize_t) -> Inner | None:
@@ -451,7 +386,7 @@ def inner_at(entity: Entity, index: cython.Py_ssize_t) -> Inner | None:
     value, offsets = _decoded(part, entity.cut(part.start, part.end))
     media_type = _kind(part)
     events = None if part.name or part.own_charset else _events_of(value, media_type, entity.settings)
-    inner = _opened(entity, part, value, media_type, named)
+    inner = entity.for_part(part, value, media_type, named)
     value = b""
     inner.documents_left = NestingBudget(sys.maxsize)
     _walk_inside(inner, entity, part, events, None)
@@ -505,7 +440,7 @@ def _walk_inside(
     """Walk the document of a part, unless its `events` are given."""
     around = around_part(entity, part, inner.media_type)
     if events is not None:
-        _take(inner, events, around, _depth(entity, part))
+        fold(inner, events, around, _depth(entity, part))
     else:
         inner.charset, mark = _charset_inside(part, inner.data, inner.media_type, charset)
         _begin(inner, around, mark, _depth(entity, part))
@@ -555,33 +490,6 @@ def _needs_base(entity: Entity, link: Link, fine: str) -> bool:
 def is_known(base: BaseURL) -> bool:
     """Return whether a base is established, not the default (section 3.4)."""
     return base.layer is not BY_DEFAULT
-
-
-def _opened(entity: Entity, part: Part, value: bytes, media_type: str, named: cython.Py_ssize_t) -> Entity:
-    """Return a new entity for the decoded value of a part, not walked yet, its charset not detected yet.
-
-    `named` is the number of documents before it that have a step in the entity path.
-    """
-    path = entity.path
-    if part.name:
-        step = part.name if entity.media_type == registry.HAR else f"{part.name}[{named + 1}]"
-        path = f"{path}/{step}" if path else step
-    media_type = in_zip(media_type, value) if media_type in IN_ZIP else media_type
-    settings = entity.settings._replace(open_xml=True) if entity.media_type in _OPEN_XML else entity.settings
-    inner = Entity(value, UTF_8, media_type, entity.name, path, settings)
-    if part.coding is IDENTITY:
-        inner.share_bytes(entity, part.start)
-    inner.for_rewrite = entity.for_rewrite
-    inner.is_proof = entity.is_proof
-    if not part.name:
-        inner.named = named  # steps are numbered through all parts of one document
-    if part.encloses or part.base is not None:
-        inner.held = entity.held
-        inner.beside = entity.beside
-    inner.documents_left = entity.documents_left
-    if part.name == DATA or (media_type == HTML and not part.own_charset and entity.media_type in _TEXTS):
-        inner.is_text_in(entity)
-    return inner
 
 
 def _charset_inside(part: Part, value: bytes, media_type: str, charset: Charset | None) -> tuple[Charset, int]:

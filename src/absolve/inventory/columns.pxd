@@ -5,8 +5,7 @@ cimport cython
 from absolve.core.column_buffers cimport DictColumn, IntColumn, TextColumn
 from absolve.core cimport model
 from absolve.encodings.line_index cimport LineIndex
-from absolve.inventory.facts cimport ReferenceFacts, RowFacts
-from absolve.inventory.tag_text cimport Tag
+from absolve.inventory.facts cimport ReferenceFacts, RowFacts, Tag
 
 
 @cython.final

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
     from absolve.core.options import Kind, Problem, Scope
     from absolve.encodings.line_index import LineIndex
-    from absolve.inventory.facts import ReferenceFacts, RowFacts
-    from absolve.inventory.tag_text import Tag
+    from absolve.inventory.facts import ReferenceFacts, RowFacts, Tag
 
 
 RULED: Final = ("document", "entity", "element", "attribute", "kind", "base", "base_layer", "base_source")
@@ -51,7 +50,7 @@ class Row(NamedTuple):
 
 
 COLUMNS: Final = Row._fields
-# On demand: on_demand.py computes them.
+# On demand: `link_rows.Place` computes them.
 MORE: Final = ("host", "url", "hreflang", "file_start", "file_end")
 LAYERS: Final = {layer.label: layer for layer in Layer}
 NUMBERS: Final = frozenset({"line", "column", "start", "end"})

@@ -8,35 +8,25 @@ status, date, URL and header links are in the row of that document.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import CodingError
-from absolve.core.model import DATA, RETRIEVAL, Capture, Part
+from absolve.core.model import DATA, DEFAULT, EMBEDDED, RETRIEVAL, Capture, Link, PageFacts, Part
 from absolve.document.base_layers import around_part
-from absolve.document.resolved import shown
+from absolve.document.resolved import Resolved, shown
 from absolve.document.walk import inner_at
 from absolve.formats import registry
-from absolve.inventory.surroundings import (
-    CONTAINERS,
-    HTTP_TYPES,
-    NOTHING,
-    WRAPPERS,
-    Around,
-    alternates,
-    base_problems,
-    canonical,
-    codes_in,
-    located,
-    path_of,
-    wrapped_by,
-)
+from absolve.inventory.problems import fate_problems
 from absolve.urls.archives import of_base
+from absolve.urls.base import PLACEHOLDER, TOO_LONG
+from absolve.urls.predicates import has_scheme, is_malformed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from absolve.core.model import BaseURL, Layer, PageFacts
+    from absolve.core.model import BaseURL, Document, Layer
     from absolve.document.entity import Entity, Inner
 
 
@@ -141,7 +131,7 @@ class Documents:
         if inner is not None:
             return self._open(inner.entity, part, around)
         self._around.append(NOTHING)
-        return self._add(*unwalked(entity, part, around, self._document))
+        return self._add(_unwalked(entity, part, around, self._document))
 
     def leave(self) -> None:
         self._around.pop()
@@ -162,26 +152,24 @@ class Documents:
 
     def _open(self, entity: Entity, part: Part | None, around: Around) -> CapturedDocument | None:
         """Add the row of a walked entity, if it has one, and keep what it states about the documents inside."""
-        is_chain = entity.media_type in HTTP_TYPES and len(entity.events.parts) > 1  # of redirects
-        if registry.WALKERS[entity.media_type].archive or entity.media_type in CONTAINERS or is_chain:
+        is_chain = entity.media_type in _HTTP_TYPES and len(entity.events.parts) > 1  # of redirects
+        if registry.WALKERS[entity.media_type].archive or entity.media_type in _CONTAINERS or is_chain:
             self._around.append(NOTHING)
             return None
-        if entity.media_type not in WRAPPERS:
+        if entity.media_type not in _WRAPPERS:
             self._around.append(NOTHING)
-            return self._add(*walked(entity, part, around, self._document))
-        around = wrapped_by(entity, around)
+            return self._add(_walked(entity, part, around, self._document))
+        around = _wrapped_by(entity, around)
         if len(entity.events.parts) == 1:
             self._around.append(around)
             return None
         self._around.append(Around(capture=Capture(date=around.capture.date)))
-        return self._add(*wrapper(entity, around, self._document))
+        return self._add(_wrapper(entity, around, self._document))
 
-    def _add(
-        self, row: DocumentRow, data: bytes | None, entity: Entity | None, capture: Capture
-    ) -> CapturedDocument:
-        self.rows.append(row)
-        self.weight += _ROW + _ANCHOR * len(row.anchors) + sum(map(len, row.alternates))
-        return CapturedDocument(row, data, entity, capture)
+    def _add(self, found: CapturedDocument) -> CapturedDocument:
+        self.rows.append(found.row)
+        self.weight += _ROW + _ANCHOR * len(found.row.anchors) + sum(map(len, found.row.alternates))
+        return found
 
 
 def each(entity: Entity, document: str | None = None) -> Iterator[CapturedDocument]:
@@ -198,56 +186,48 @@ def each(entity: Entity, document: str | None = None) -> Iterator[CapturedDocume
 # --- rows -------------------------------------------------------------------------------------------------------------
 
 
-def walked(
-    entity: Entity, part: Part | None, around: Around, document: str
-) -> tuple[DocumentRow, bytes, Entity, Capture]:
+def _walked(entity: Entity, part: Part | None, around: Around, document: str) -> CapturedDocument:
     """Return the row of a document that was walked."""
     data = entity.data
     declared = part.media_type if part is not None and part.own_charset else entity.media_type
     is_text = registry.WALKERS[entity.media_type].charset != "none"
-    row = _row(
+    return _captured(
+        entity,
         document,
         entity.path,
-        located(entity, around),
-        around.capture,
+        _located(entity, around),
         declared if declared != registry.OTHER else registry.other_type(entity.name),
         charset=entity.charset.name if is_text else None,
         data=data,
         base=entity.bases.base,
         links=entity.links + around.links,
-        problems=(*base_problems(entity), *around.codes, *(finding.code for finding in entity.findings)),
+        problems=(*_base_problems(entity), *around.codes, *(finding.code for finding in entity.findings)),
         facts=entity.facts,
-        canonical=canonical(entity) or around.canonical,
-        alternates=tuple(alternates(entity)),
+        canonical=(_absolute(entity, entity.facts.canonical) if entity.facts is not None else None) or around.canonical,
+        alternates=tuple(_alternates(entity)),
     )
-    return row, data, entity, around.capture
 
 
-def wrapper(
-    entity: Entity, around: Around, document: str
-) -> tuple[DocumentRow, bytes | None, Entity, Capture]:
+def _wrapper(entity: Entity, around: Around, document: str) -> CapturedDocument:
     """Return the row of a message or entry without one body: a redirect, a message of several parts."""
     empty = b"" if around.capture.size == 0 and around.capture.kind != "revisit" else None
     data = entity.data if entity.events.parts else empty
-    row = _row(
+    return _captured(
+        entity,
         document,
         entity.path,
         around,
-        around.capture,
         "" if around.capture.media_type else entity.media_type,
         data=data,
         base=entity.bases.base,
         links=around.links,
-        problems=(*base_problems(entity), *around.codes),
+        problems=(*_base_problems(entity), *around.codes),
     )
-    return row, data, entity, around.capture
 
 
-def unwalked(
-    outer: Entity, part: Part, around: Around, document: str
-) -> tuple[DocumentRow, bytes | None, None, Capture]:
+def _unwalked(outer: Entity, part: Part, around: Around, document: str) -> CapturedDocument:
     """Return the row of a document without a walker, or one that could not be walked."""
-    codes = [*around.codes, *codes_in(outer, part)]
+    codes = [*around.codes, *_codes_in(outer, part)]
     data = None
     try:
         if around.capture.kind != "revisit":  # its payload is in another record
@@ -261,11 +241,11 @@ def unwalked(
     if around.url is None and bases.own.layer is RETRIEVAL:
         around = around._replace(url=bases.own.url, url_source=bases.own.source)
     parameters = registry.essence_of(part.media_type)[1]
-    row = _row(
+    return _captured(
+        None,
         document,
-        path_of(outer, part, around.member),
+        _path_of(outer, part, around.member),
         around,
-        around.capture,
         part.media_type,
         charset=parameters.get("charset", "").lower() or None,
         data=data,
@@ -273,51 +253,52 @@ def unwalked(
         links=around.links,
         problems=codes,
     )
-    return row, data, None, around.capture
 
 
-def _row(
+def _captured(
+    entity: Entity | None,
     document: str,
     path: str,
     around: Around,
-    capture: Capture,
     media_type: str,
     *,
+    data: bytes | None,
     base: BaseURL,
     links: int,
     problems: Sequence[str],
-    data: bytes | None = None,
     charset: str | None = None,
     facts: PageFacts | None = None,
     canonical: str | None = None,
     alternates: Sequence[str] = (),
-) -> DocumentRow:
-    """Return a row; the media type that a container declares precedes `media_type`."""
+) -> CapturedDocument:
+    """Return a document with its row; the media type that a container declares precedes `media_type`."""
+    capture = around.capture
     essence = registry.essence_of(capture.media_type)[0] or registry.essence_of(media_type)[0]
     archive = of_base(base)
-    codes = dict.fromkeys((*problems, *(facts.problems if facts is not None else ())))
-    return DocumentRow(
+    facts = facts or PageFacts(None, "", "", "", [])
+    row = DocumentRow(
         document,
         shown(path),
         _text(around.url),
         around.url_source,
         capture.status,
-        _date((archive.time if archive is not None else "") or capture.date),
+        in_iso((archive.time if archive is not None else "") or capture.date),
         _text(essence),
         _text(charset),
         len(data) if data is not None else None,
         digest(data) if data is not None else None,
-        facts.title if facts is not None else None,
-        facts.lang or None if facts is not None else None,
+        facts.title,
+        facts.lang or None,
         _text(canonical),
-        _text(", ".join(filter(None, (facts.robots if facts is not None else "", capture.robots)))),
+        _text(", ".join(filter(None, (facts.robots, capture.robots)))),
         shown(base.url),
         base.layer,
         links,
-        list(codes),
-        facts.anchors if facts is not None else [],
+        list(dict.fromkeys((*problems, *facts.problems))),
+        facts.anchors,
         list(alternates),
     )
+    return CapturedDocument(row, data, entity, capture)
 
 
 def digest(data: bytes) -> str:
@@ -327,15 +308,193 @@ def digest(data: bytes) -> str:
     return f"sha256:{sha256(data).hexdigest()}"
 
 
-@lru_cache(maxsize=64)
-def _date(date: str) -> str | None:
-    if not date:
-        return None
-    from absolve.inventory.dates import in_iso  # loads the package email
-
-    return in_iso(date)
-
-
 def _text(text: str | None) -> str | None:
     """Return a text that any sink can write, None for an empty one."""
     return shown(text) if text else None
+
+
+_ISO: Final = re.compile(r"[0-9]{4}-[0-9]{2}(?:-[0-9]{2}(?:T[0-9:.]{1,30}(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?)?")
+_DIGITS: Final = re.compile(r"([0-9]{4})([0-9]{2})([0-9]{2})([0-9]{2})([0-9]{2})([0-9]{2})")  # ARC
+_LONGEST: Final = 100  # characters
+
+
+@lru_cache(maxsize=64)
+def in_iso(date: str) -> str | None:
+    """Return a date in ISO 8601; None for one in no known form."""
+    if not date or len(date) > _LONGEST:
+        return None
+    date = date.strip()
+    if _ISO.fullmatch(date):
+        return date
+    digits = _DIGITS.fullmatch(date)
+    if digits is not None:
+        return "{}-{}-{}T{}:{}:{}Z".format(*digits.groups())
+    from email.utils import parsedate_to_datetime  # few runs need this package
+
+    try:
+        found = parsedate_to_datetime(date)  # RFC 5322 3.3, RFC 9110 5.6.7
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+    text = found.isoformat()
+    return f"{text}Z" if found.tzinfo is None else text.replace("+00:00", "Z")
+
+
+# --- what the entities around a document, and the document itself, state about it -------------------------------------
+
+_NO_CAPTURE: Final = Capture()
+_HTTP_TYPES: Final = frozenset({registry.HTTP, "application/http"})
+_CONTAINERS: Final = frozenset({registry.MAILBOX, registry.COMPRESSED})
+_WRAPPERS: Final = (_HTTP_TYPES | frozenset(registry.MAIL) | registry.STEPS) - _CONTAINERS
+_MOST_ALTERNATES: Final = 1 << 20  # characters of the URLs of one document
+_REL: Final = re.compile(rb'>[^,<>]*?;[\t ]*rel[\t ]*=[\t ]*(?:"([^"]*)"|([^\t ;,"]+))', re.IGNORECASE)
+_LONGEST_PARAMETERS: Final = 1024  # bytes behind a URL of the field Link that are read
+_WHITE_SPACE: Final = "\t\n\f\r "
+
+
+class Around(NamedTuple):
+    """What the entities around a document state about it; `member` is the byte offset of the compressed member."""
+
+    url: str | None = None
+    url_source: str | None = None
+    links: int = 0
+    codes: tuple[str, ...] = ()
+    capture: Capture = _NO_CAPTURE
+    member: int | None = None
+    canonical: str | None = None
+
+
+NOTHING: Final = Around()
+
+
+def _wrapped_by(entity: Entity, around: Around) -> Around:
+    """Return what a message or entry, and the entities around it, state about its body."""
+    own: Capture = entity.capture if entity.capture is not None else _NO_CAPTURE
+    outer = around.capture
+    date = outer.date or own.date if entity.media_type in _HTTP_TYPES else own.date or outer.date
+    capture = outer._replace(
+        status=own.status if own.status is not None else outer.status,
+        date=date,
+        media_type=own.media_type or outer.media_type,
+        size=own.size,
+        method=own.method or outer.method,
+        name=own.name or outer.name,
+        robots=own.robots or outer.robots,
+    )
+    codes = (*around.codes, *_own_codes(entity))
+    found = _located(entity, around) if around.url is None else around
+    if found.url is None and entity.media_type not in _HTTP_TYPES:
+        found = _content_location(entity, own)
+    named = around.canonical or _linked(entity)
+    return Around(found.url, found.url_source, around.links + entity.links, codes, capture, canonical=named)
+
+
+def of_response(header: Entity, document: Document) -> Around:
+    """Return what the header of a response, an entity (of several the last one counts), states about its body."""
+    for index in header.events.parts[-1:] if header.events.parts else ():
+        inner = inner_at(header, index)
+        header = inner.entity if inner is not None else header
+    around = Around(document.url, document.url_source) if document.url is not None else NOTHING
+    return _wrapped_by(header, around)
+
+
+def _linked(entity: Entity) -> str | None:
+    """Return the URL of the header field Link with rel=canonical (RFC 8288 3, RFC 6596)."""
+    for event in entity.events if entity.media_type in _HTTP_TYPES else ():
+        if type(event) is Part:
+            break
+        if type(event) is Link and event.place.attribute == "link" and _is_canonical(entity, event):
+            return Resolved(entity, event).target
+    return None
+
+
+def _is_canonical(entity: Entity, link: Link) -> bool:
+    """Return whether the parameters behind a URL of the field Link name the relation (RFC 8288 3)."""
+    found = _REL.match(entity.data[link.end : link.end + _LONGEST_PARAMETERS])
+    return found is not None and b"canonical" in (found[1] or found[2]).lower().split()
+
+
+def _located(entity: Entity, around: Around) -> Around:
+    """Return the URL that the entities around a document give it, else its own retrieval URL."""
+    own = entity.bases.own
+    if around.url is not None or own.layer is not RETRIEVAL:
+        return around
+    return around._replace(url=own.url, url_source=own.source)
+
+
+def _content_location(entity: Entity, own: Capture) -> Around:
+    """Return the URL that the header of a message gives its body: Content-Location, else Content-ID (RFC 2557)."""
+    for event in entity.events:
+        if type(event) is Part:
+            break
+        if type(event) is Link and event.place.attribute == "content-location":
+            target = Resolved(entity, event).target
+            if target is not None:
+                return Around(target, "Content-Location header")
+    return Around(own.name, "Content-ID header") if own.name else NOTHING
+
+
+def _own_codes(entity: Entity) -> tuple[str, ...]:
+    """Return the codes of the findings of a message, without those inside one of several parts."""
+    parts = [event for event in entity.events if type(event) is Part] if len(entity.events.parts) > 1 else []
+    found = entity.findings
+    return tuple(one.code for one in found if not any(part.start <= one.position < part.end for part in parts))
+
+
+def _codes_in(outer: Entity, part: Part) -> Iterator[str]:
+    """Yield the codes of the findings about a part, if the outer entity is not in its row."""
+    if outer.media_type not in _WRAPPERS or len(outer.events.parts) > 1:
+        for finding in outer.findings:
+            if part.start <= finding.position < max(part.end, part.start + 1):
+                yield finding.code
+
+
+def _base_problems(entity: Entity) -> Iterator[str]:
+    """Yield the problem codes of the base of a document, those of its claims' rows (docs/decisions.md, I2)."""
+    base = entity.bases.base
+    for fate in base.chain:
+        if fate.verdict in {TOO_LONG, PLACEHOLDER}:
+            yield fate.verdict
+        if fate.base.layer is EMBEDDED:
+            yield from fate_problems(fate, fate.base.reference)
+
+
+def _alternates(entity: Entity) -> Iterator[str]:
+    """Yield language and URL of each alternate that has a URL, while all of them are not too long."""
+    left = _MOST_ALTERNATES
+    for language, reference in entity.facts.alternates if entity.facts is not None else ():
+        url = _absolute(entity, reference)
+        if url is not None:
+            left -= len(url)
+            if left < 0:
+                return
+            yield shown(f"{language.replace(' ', '')}={url}")
+
+
+def _absolute(entity: Entity, reference: str) -> str | None:
+    """Return the URL of a reference of a page about itself; None if it has none."""
+    reference = reference.strip(_WHITE_SPACE)
+    if not reference or (entity.bases.base is DEFAULT and not has_scheme(reference)):
+        return None
+    found = entity.base_context(None).resolver(reference)
+    return found if found and not is_malformed(found) and len(found) <= entity.settings.max_url else None
+
+
+def _path_of(outer: Entity, part: Part, member: int | None) -> str:
+    """Return the entity path of a document that was not walked: its step has no number in the count of those that were.
+
+    The one body of a message or entry is always the first, and an entry has its number in its archive; any other
+    document has its byte offset.
+    """
+    number = "1"
+    if outer.media_type not in _WRAPPERS or len(outer.events.parts) > 1:
+        number = f"@{part.start}"
+        if outer.origin is not None:
+            start = outer.origin(part.start)
+            if start != outer.origin(0):
+                number = f"@{start}"
+            else:  # all offsets in a compressed member map to its first byte
+                member = start
+        if member is not None:
+            number = f"@{member}+{part.start}"
+    step = part.name if outer.media_type == registry.HAR else f"{part.name}[{number}]"
+    return f"{outer.path}/{step}" if outer.path else step

@@ -7,11 +7,14 @@ from absolve.core.model cimport Link
 from absolve.document.entity cimport Entity
 from absolve.document.resolved cimport LinkContext, link_context, shown, text
 from absolve.encodings.codings cimport CharacterReferences
-from absolve.inventory.base_facts cimport BaseFacts
+from absolve.formats.html.row_text cimport Folded, anchor_text, rel_and_alt, written_end
+from absolve.urls.base cimport BaseContext
 from absolve.urls cimport prefixing
-from absolve.urls.prefixing cimport canonical_host_end, http_host, is_canonical_opaque, is_name, shape
+from absolve.urls.prefixing cimport PrefixResolver, canonical_host_end, http_host, is_canonical_opaque, is_name, shape
 
-cdef tuple _NONE, _SPACED
+cdef tuple _NONE, _SPACED, _SCHEME_RELATIVE
+cdef bytes _CLASSES
+cdef int _NAME_END, _OPENED, _CLOSED
 
 cdef bint _is_characters(str text)
 cdef bint _is(const unsigned char* p, Py_ssize_t start, Py_ssize_t end, bytes word) noexcept
@@ -20,6 +23,40 @@ cdef bint _is_place(bytes reference)
 cdef Py_ssize_t _host_end(const unsigned char* p, Py_ssize_t host, Py_ssize_t end) noexcept
 cdef bint _spaced(bytes data, Link link)
 cdef bint _is_quote(int byte) noexcept
+cdef bint _has_no_more(bytes data, Link link) noexcept
+cdef bint _is_anchor(bytes data, Py_ssize_t start) noexcept
+
+
+@cython.final
+cdef class BaseFacts:
+    cdef object base
+    cdef str url
+    cdef tuple words
+    cdef Py_ssize_t size
+    cdef object site
+    cdef bytes site_name
+    cdef bytes own_page
+    cdef str own
+    cdef bint normalizes
+    cdef bint in_utf_8
+    cdef Py_ssize_t room
+    cdef dict held
+    cdef bint files
+    cdef str where
+    cdef tuple codes
+    cdef PrefixResolver appending
+    cdef bytes scheme
+    cdef tuple http_codes
+    cdef tuple https_codes
+    cdef tuple relative_codes
+    cdef int _shape
+    cdef bytes _prefix
+    cdef dict _prefixes
+    cdef int _levels
+
+    cdef object seen(self, str url)
+    cdef bytes prefix(self, int of)
+    cdef bint climbs(self, int of) except? -1
 
 
 @cython.final
@@ -61,3 +98,17 @@ cdef class RowFacts:
     cdef ReferenceFacts _found(self, Link link, bytes value)
     cdef bint _is_seen(self, bytes data, Py_ssize_t start, Py_ssize_t host, Py_ssize_t end)
     cdef bint _complete(self, Link link, bytes data, Py_ssize_t start, Py_ssize_t end)
+
+
+@cython.final
+cdef class Tag:
+    cdef bytes _data
+    cdef Folded _folded
+    cdef Py_ssize_t _start
+    cdef str rel
+    cdef bytes source
+    cdef Py_ssize_t text
+    cdef Py_ssize_t text_end
+
+    cdef int see(self, Link link) except? -1
+    cdef int _read(self, Link link) except? -1

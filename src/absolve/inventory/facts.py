@@ -1,8 +1,9 @@
-"""Cached row values: constant columns per base and site, computed columns once per reference.
+"""Cached row values: constant columns per base and site, columns computed once per tag, and once per reference.
 
-In: the links of an entity, with their base contexts (RFC 1808 section 3). Out: `RowFacts`, shared by all links of one
-site under one base; per reference its target (section 4), scope and problem codes. On the fast path these follow from
-the reference's shape (`urls/prefixing.py`) and host, without parsing a URL; otherwise they are a cached
+In: the links of an entity, with their base contexts (RFC 1808 section 3). Out: `BaseFacts`, for the rows of all
+references that are resolved against one base; `RowFacts`, shared by all links of one site under it; `Tag`, the rel and
+the text of the links of one tag; per reference its target (section 4), scope and problem codes. On the fast path these
+follow from the reference's shape (`urls/prefixing.py`) and host, without parsing a URL; otherwise they are a cached
 `ReferenceFacts`.
 """
 
@@ -13,15 +14,17 @@ from typing import TYPE_CHECKING, Final
 
 from absolve.core import byte_scan
 from absolve.core.caching import remembered
-from absolve.document.resolved import LinkContext, Resolved, link_context, shown, text
+from absolve.document.resolved import ROOM, LinkContext, Resolved, link_context, shown, text
 from absolve.encodings.codings import CharacterReferences
+from absolve.formats.html import names
+from absolve.formats.html.row_text import Folded, anchor_text, rel_and_alt, written_end
 from absolve.inventory import COMPANION, PROBLEMS
-from absolve.inventory.base_facts import BaseFacts
-from absolve.inventory.problems import OF_DOCUMENTS, WHITE_SPACE, beginning, is_never, problems, scope
-from absolve.urls import prefixing
+from absolve.inventory.problems import OF_DOCUMENTS, WHITE_SPACE, beginning, is_never, problems, scope, target_problems
+from absolve.urls import PROFILES, prefixing
 from absolve.urls.base import found_as
-from absolve.urls.predicates import is_plain
-from absolve.urls.prefixing import canonical_host_end, http_host, is_canonical_opaque, is_name, shape
+from absolve.urls.identity import site
+from absolve.urls.predicates import is_plain, split_fragment
+from absolve.urls.prefixing import PrefixResolver, canonical_host_end, http_host, is_canonical_opaque, is_name, shape
 from absolve.urls.rfc1808 import NEVER_RELATIVE
 
 if TYPE_CHECKING:
@@ -29,13 +32,17 @@ if TYPE_CHECKING:
 
     from absolve.core.model import Link
     from absolve.document.entity import Entity
-    from absolve.inventory.base_facts import Codes, KnownBases
+    from absolve.urls.base import BaseContext
+
+    Codes = tuple[str, ...]  # problem codes
+    Seen = tuple[str, Codes]  # the scope of targets on a host, and the problems of their scheme
 
 
 _is_plain = remembered(1024)(is_plain)
 
 # Problem codes of references on the fast path.
 _NONE = ()
+_SCHEME_RELATIVE = ("scheme-relative",)
 _SPACED = (WHITE_SPACE,)
 
 _BEYOND_ASCII: Final = re.compile(rb"[\x80-\xff]++")
@@ -45,6 +52,79 @@ _NO_CHARACTER: Final = re.compile("[\ud800-\udfff]")
 _MOST_KNOWN: Final = 10_000  # references, or hosts, in a cache
 _SHORT: Final = 1 << 10  # characters of a target that is not freed early
 _LONGEST_KNOWN: Final = 1 << 16  # bytes of a cached reference with its target
+
+
+class KnownBases:
+    """Cached facts about the bases of one entity, by id, and about the hosts that it links to; for all its RowFacts."""
+
+    __slots__ = ("bases", "hosts")
+
+    def __init__(self) -> None:
+        self.bases: dict[int, BaseFacts] = {}
+        self.hosts: dict[bytes, Seen | None] = {}
+
+
+class BaseFacts:
+    """Facts common to all references that are resolved against one base in an entity.
+
+    `words` are the columns base, base_layer and base_source. `appending` is the resolver if every profile resolves
+    most references by the same prefix of the base; otherwise it is None. `in_utf_8`: the charset of
+    the document, in which the URL Standard encodes queries, is UTF-8.
+    """
+
+    def __init__(self, entity: Entity, base_context: BaseContext) -> None:
+        base = base_context.base
+        resolver = base_context.resolver
+        url = base.url
+        own = entity.bases.own.url
+        self.base = base  # a reference to it: its id is the key in the cache
+        self.url = url
+        self.words = (shown(url), base.layer.label, base.source)
+        self.size = sum(map(len, self.words))
+        self.site = site(own)
+        self.site_name = (self.site or "").encode("utf-8", "surrogatepass")
+        self.own_page = split_fragment(own)[0].encode("utf-8", "surrogatepass")
+        self.own = own
+        self.normalizes = PROFILES[entity.settings.profile].normalizes
+        self.in_utf_8 = base_context.charset == "utf-8"
+        self.room = entity.settings.max_url - len(url) - ROOM  # like `LinkContext.room`
+        self.held = entity.held
+        self.files = entity.files is not None
+        self.where, self.codes = self.seen(url)  # of targets on the same host
+        self.appending: PrefixResolver | None = None
+        if isinstance(resolver, PrefixResolver) and resolver.usable and url.isascii() and base_context.other is None:
+            self.appending = resolver if base_context.compared().agrees_on_shapes() else None
+        self.scheme = url[: url.find(":") + 1].encode("utf-8", "surrogatepass")
+        # Problem codes of references with a plain host: with the schemes http and https, and without any.
+        self.http_codes = target_problems("http://h", own)
+        self.https_codes = target_problems("https://h", own)
+        self.relative_codes = (*target_problems(f"{url[: url.find(':') + 1]}//h", own), *_SCHEME_RELATIVE)
+        self._shape = 0
+        self._prefix = b""
+        self._prefixes: dict[int, bytes] = {}
+        self._levels = -1
+
+    def seen(self, url: str) -> Seen:
+        """Return the scope and the problem codes of targets with the scheme and the authority of a URL."""
+        codes = target_problems(beginning(url), self.own)
+        return "internal" if site(url) == self.site else "external", codes
+
+    def prefix(self, of: cython.int) -> bytes:
+        """Return the prefix of a reference shape."""
+        if of != self._shape:  # most references have the shape of the one before
+            found = self._prefixes.get(of)
+            if found is None:
+                appending: PrefixResolver = self.appending  # type: ignore[assignment]  # callers have checked it
+                found = self._prefixes[of] = appending.prefix(of).encode("ascii")
+            self._shape = of
+            self._prefix = found
+        return self._prefix
+
+    def climbs(self, of: cython.int) -> cython.bint:
+        """Return whether references of this shape climb above the root: each `../` removes a segment of the path."""
+        if self._levels < 0:
+            self._levels = self.prefix(prefixing.PATH).count(b"/") - 3  # two before the host, one after it
+        return (of >> prefixing.DOTS) // 3 > self._levels
 
 
 class ReferenceFacts:
@@ -335,3 +415,71 @@ def _spaced(data: bytes, link: Link) -> cython.bint:
 
 def _is_quote(byte: cython.int) -> cython.bint:
     return byte == 34 or byte == 39  # noqa: PLR1714 - a set would be looked up
+
+
+# --- columns of a tag -------------------------------------------------------------------------------------------------
+
+_CLASSES = names.CLASSES
+_NAME_END = names.NAME_END
+_OPENED = len('<a href="')
+_CLOSED = len('">')
+
+
+class Tag:
+    """The `rel` and the `text` of links in HTML: the content of an anchor, or the alternative text of an image.
+
+    The text, in UTF-8, is the span of `source` from `text` to `text_end` (byte offsets). Links of one tag are
+    consecutive, and share both.
+    """
+
+    def __init__(self, entity: Entity) -> None:
+        self._data = entity.own_data
+        self._folded = Folded(entity.charset)
+        self._start = -1
+        self.rel = ""
+        self.source = b""
+        self.text = self.text_end = 0
+
+    def see(self, link: Link) -> cython.int:
+        """Set `rel` and `text` to those of the tag of a link."""
+        if link.tag_start < 0:
+            self._start = -1
+            self.rel = ""
+            self.text = self.text_end = 0
+        elif link.tag_start != self._start:
+            self._start = link.tag_start
+            self._read(link)
+        return 0
+
+    def _read(self, link: Link) -> cython.int:
+        is_anchor: cython.bint = _is_anchor(self._data, link.tag_start)
+        if is_anchor and _has_no_more(self._data, link):
+            self.rel = ""
+        else:
+            self.rel, self.source = rel_and_alt(self._data, link.tag_start, link.tag_end, self._folded)
+        if is_anchor:
+            self.text = link.tag_end
+            self.text_end = written_end(self._data, link.tag_end, self._folded)
+            if self.text_end >= 0:
+                self.source = self._data
+                return 0
+            self.source = anchor_text(self._data, link.tag_end, self._folded)
+        self.text = 0
+        self.text_end = len(self.source)
+        return 0
+
+
+def _has_no_more(data: bytes, link: Link) -> cython.bint:
+    """Return whether the tag of an anchor is exactly `<a href="...">` with this link: it has no other attribute."""
+    p: cython.p_const_uchar = data
+    if link.start - link.tag_start != _OPENED or link.tag_end - link.end != _CLOSED:
+        return False
+    quote: cython.int = p[link.end]
+    return quote in (34, 39) and p[link.start - 1] == quote
+
+
+def _is_anchor(data: bytes, start: cython.Py_ssize_t) -> cython.bint:
+    """Return whether the tag at this offset is an `a` element; at least one byte follows the name."""
+    p: cython.p_const_uchar = data
+    classes: cython.p_const_uchar = _CLASSES
+    return p[start + 1] | 32 == 97 and classes[p[start + 2]] & _NAME_END != 0

@@ -3,13 +3,12 @@
 cimport cython
 
 from absolve.core.model cimport Link
-from absolve.document.resolved cimport context_key, forget_contexts, shown, value_of
+from absolve.document.resolved cimport context_key, shown, value_of
 from absolve.encodings.codings cimport CharacterReferences
 from absolve.encodings.line_index cimport LineIndex
 from absolve.formats.events cimport EventList
 from absolve.inventory.columns cimport Columns
-from absolve.inventory.facts cimport ReferenceFacts, RowFacts
-from absolve.inventory.tag_text cimport Tag
+from absolve.inventory.facts cimport ReferenceFacts, RowFacts, Tag
 
 cdef Py_ssize_t _MOST_RULES
 

@@ -1,26 +1,30 @@
 """The rows of an entity and of all documents inside it: one pass over the events, which appends to `Columns`.
 
 In: the entity of a document. Out: `Columns`, filled in batches, or an iterator of `Row`; DocumentError if the texts of
-the rows exceed `max_rows_bytes`. Rows have the link, its base by RFC 1808 section 3 and its target by section 4.
+the rows exceed `max_rows_bytes`. Rows have the link, its base by RFC 1808 section 3 and its target by section 4; where
+they are asked for, also the host of the target, the document's own URL, the language of the target, and the place of
+the link in the outermost file.
 """
 
 from __future__ import annotations
 
+import re
 import sys
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from absolve.core.model import Link, Part
+from absolve.core.model import PACKAGE_ROOT, RETRIEVAL, Link, Part
 from absolve.document.diagnostics import rows_too_large
-from absolve.document.resolved import context_key, forget_contexts, shown, value_of
+from absolve.document.resolved import context_key, shown, value_of
 from absolve.document.walk import inner_at
 from absolve.encodings.codings import CharacterReferences
-from absolve.inventory.base_facts import KnownBases
 from absolve.inventory.columns import LAYERS, RULED, Columns, Row
-from absolve.inventory.facts import ReferenceFacts, RowFacts
-from absolve.inventory.tag_text import Tag
+from absolve.inventory.facts import KnownBases, ReferenceFacts, RowFacts, Tag
+from absolve.urls.identity import site
+from absolve.urls.predicates import split_fragment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     import cython
 
@@ -28,11 +32,12 @@ if TYPE_CHECKING:
     from absolve.document.resolved import Resolved
     from absolve.encodings.line_index import LineIndex
     from absolve.formats.events import EventList
+    from absolve.formats.html.start_tags import Attribute
     from absolve.inventory.columns import Where
     from absolve.inventory.documents import Documents
-    from absolve.inventory.on_demand import Place
 
     Pair = tuple[int, int]
+    Cell = str | int | None
 
 
 _MOST_RULES = 256
@@ -105,7 +110,8 @@ def _bounded(
     if documents is not None:
         documents.begin(entity)
     try:
-        for _ in _fill(columns, entity, document, Span(entity), documents, _place(columns, entity)):
+        place = Place(entity) if columns.wanted else None
+        for _ in _fill(columns, entity, document, Span(entity), documents, place):
             size += columns.texts()
             if size > most:
                 raise rows_too_large(entity)
@@ -114,15 +120,6 @@ def _bounded(
         raise rows_too_large(entity) from error
     if size + columns.texts() > most:
         raise rows_too_large(entity)
-
-
-def _place(columns: Columns, entity: Entity) -> Place | None:
-    """Return the place of an outermost entity, for the columns on demand; None where none is wanted."""
-    if not columns.wanted:
-        return None
-    from absolve.inventory.on_demand import Place  # few runs ask for these columns
-
-    return Place(entity)
 
 
 def row(resolved: Resolved, document: str, where: Where) -> Row:
@@ -199,7 +196,7 @@ def _fill(
                 within = Span(inner.entity) if inner.part.name else Span(inner.entity, span, inner)
                 inside = place.inside(inner) if place is not None else None
                 yield from _fill(columns, inner.entity, document, within, documents, inside)
-                forget_contexts(inner.entity, entity)
+                inner.entity.forget_contexts(entity)
             if documents is not None:
                 documents.leave()
             at += 1
@@ -280,3 +277,89 @@ class _Events:
             ruled = RowFacts(self._entity, link, self._document, self._known)
             self._rules[key] = ruled
         return ruled
+
+
+# --- columns that are computed only where they are asked for (`columns.MORE`) -----------------------------------------
+
+_PARAMETERS: Final = 4096  # bytes behind a URL of the field Link that are read
+# RFC 8288 3: the parameters behind a target, up to the comma of the next one
+_PARAMETER: Final = re.compile(
+    rb";[\t ]*+hreflang[\t ]*+=[\t ]*+(?:\"([^\"\r\n]*+)\"|([^\";, \t\r\n]++))|\"[^\"]*+\"", re.IGNORECASE
+)
+_OF_ONE: Final = re.compile(rb">((?>(?:[^\",\r\n]++|\"[^\"\r\n]*+\")*))")
+
+
+class Place:
+    """An entity with those around it: the cells of its links."""
+
+    def __init__(self, entity: Entity, outer: Place | None = None, part: Inner | None = None) -> None:
+        self._entity = entity
+        self._outer = outer
+        self._part = part
+        self._tag = (-1, -1)
+        self._attributes: dict[bytes, Attribute] = {}
+
+    def inside(self, inner: Inner) -> Place:
+        """Return the place of a document in this one."""
+        return Place(inner.entity, self, inner)
+
+    def cells(self, wanted: Sequence[str], link: Link, target: str | None) -> list[Cell]:
+        """Return the values of these columns for a link; `target` is needed for its host."""
+        return [self._cell(name, link, target) for name in wanted]
+
+    def _cell(self, name: str, link: Link, target: str | None) -> Cell:
+        if name == "host":
+            return site(target) if target is not None else None
+        if name == "url":
+            return self._url
+        if name == "hreflang":
+            return self._hreflang(link)
+        start, end = self._span(link.start, link.end)
+        return start if name == "file_start" else end
+
+    @cached_property
+    def _url(self) -> str | None:
+        """The document's own URL without a fragment; None if it is unknown."""
+        own = self._entity.bases.own
+        known = own.layer is RETRIEVAL and own.url and not own.url.startswith(PACKAGE_ROOT)
+        return shown(split_fragment(own.url)[0]) if known else None
+
+    def _span(self, start: int, end: int) -> tuple[int, int] | tuple[None, None]:
+        """Return a span of this entity as one of the outermost file; None where an edit has no place of its own."""
+        if self._outer is None or self._part is None:
+            return self._in_file(start, end)
+        if self._part.offsets is None:
+            return None, None
+        offsets, around = self._part.offsets, self._part.part.start
+        first = around + offsets.start(start)
+        return self._outer._span(first, around + offsets.end(end) if end > start else first)  # noqa: SLF001 - its class
+
+    def _in_file(self, start: int, end: int) -> tuple[int, int] | tuple[None, None]:
+        """Return a span of the outermost entity, which may be records of a file; a header that was no file has none."""
+        origin = self._entity.origin
+        if self._entity.path:
+            return None, None
+        if origin is None:
+            return start, end
+        return (origin(start), origin(end)) if origin(0) != origin(1) else (None, None)  # compressed: all are the same
+
+    def _hreflang(self, link: Link) -> str | None:
+        if link.tag_start < 0:
+            return self._parameter(link)
+        if self._tag != (link.tag_start, link.tag_end):
+            self._tag = (link.tag_start, link.tag_end)
+            from absolve.formats.html.start_tags import attributes  # few runs ask for this column
+
+            self._attributes = attributes(self._entity.own_data, *self._tag)
+        found = self._attributes.get(b"hreflang")
+        return shown(found.text(self._entity.charset)) if found is not None else None
+
+    def _parameter(self, link: Link) -> str | None:
+        """Return the language of a URL in the header field Link (RFC 8288 3.4.1)."""
+        if link.place.element != "header" or link.place.attribute != "link":
+            return None
+        rest = _OF_ONE.match(self._entity.own_data, link.end, link.end + _PARAMETERS)
+        for found in _PARAMETER.finditer(rest[1]) if rest is not None else ():
+            if value := found[1] or found[2]:
+                return shown(value.decode("utf-8", "replace"))
+        return None

@@ -182,7 +182,7 @@ def captured(one: Entry, url: str, where: Where, settings: Settings) -> Captured
 def _digits(date: str) -> str:
     if not date or date[:4].isdecimal():
         return digits_of(date)
-    from absolve.inventory.dates import in_iso  # imports email, which no record of a WARC file needs
+    from absolve.inventory.documents import in_iso  # which loads the table of documents
 
     return digits_of(in_iso(date) or "")
 

@@ -2,9 +2,10 @@
 
 cimport cython
 
-from absolve.core.byte_scan cimport ByteBuilder
-from absolve.core.byte_scan cimport cut
-from absolve.core.model cimport Edit, Part, edit_at
+from absolve.core.byte_scan cimport ByteBuilder, cut
+from absolve.core.model cimport Edit, Link, Part, edit_at
+from absolve.document.entity cimport Entity
+from absolve.document.resolved cimport LinkContext, text, value_of
 from absolve.encodings.offset_map cimport Offsets as ByUnits
 
 cdef Py_ssize_t _AROUND, _AT_ONCE, _AHEAD, _LARGE
@@ -44,3 +45,15 @@ cdef class ValueEncoder:
 
     cdef int take(self, Edit edit) except? -1
     cdef list[Edit] settled(self)
+
+
+cdef bytes _before(bytes data, Py_ssize_t start)
+
+
+@cython.final
+cdef class Written:
+    cdef dict known
+    cdef dict prefixes
+
+
+cpdef Edit edit_of(Entity entity, Link link, LinkContext context, str reference, str new, bytes raw, Written written)

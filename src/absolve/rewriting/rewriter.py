@@ -8,25 +8,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from absolve.core.model import Edit, EditOrder, Part
-from absolve.document.diagnostics import too_large
-from absolve.document.resolved import forget_contexts
+from absolve.core import byte_scan
+from absolve.core.model import Edit, EditOrder, Link, Part, edit_at
+from absolve.document.diagnostics import too_large, url_too_long
+from absolve.document.resolved import LinkContext, Resolved, link_context, text
 from absolve.document.walk import inner_at
-from absolve.encodings.codings import IDENTITY
+from absolve.encodings.codings import IDENTITY, CharacterReferences, Unquoted
 from absolve.formats.events import EventList, ordered
-from absolve.rewriting.edits import Splicer, lower, moved, shortened
-from absolve.rewriting.link_edits import LinkEdits
-from absolve.rewriting.policy import absolute
+from absolve.formats.grammars import WHITE_SPACE
+from absolve.rewriting.edits import Splicer, ValueEncoder, Written, edit_of, lower, moved, settled, shortened
+from absolve.rewriting.policy import absolute, absolute_of
+from absolve.urls import PROFILES, prefixing
+from absolve.urls.base import TOO_LONG
+from absolve.urls.prefixing import PrefixResolver, shape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     import cython
 
-    from absolve.core.protocols import Offsets
+    from absolve.core.protocols import Coding, Offsets
     from absolve.document.entity import Entity, Inner
     from absolve.rewriting.policy import Policy
-
 
 
 class Tally:
@@ -128,7 +131,7 @@ def _made(edits: LinkEdits, order: Sequence[int] | None) -> Iterator[list[Edit]]
                 if edits.is_full and edits.open is None:
                     yield edits.taken()
             if inner is not None:
-                forget_contexts(inner.entity, edits.entity)
+                inner.entity.forget_contexts(edits.entity)
             if edits.is_full:  # a part is a whole value
                 yield edits.taken()
     yield edits.taken()
@@ -183,3 +186,307 @@ def _mapped(outer: LinkEdits, part: Part, edits: LinkEdits, offsets: Offsets) ->
         elif changed:
             small = [shortened(edit, edits.data, offsets) for edit in changed]
             yield lower(small, outer.data, part, offsets)
+
+
+# --- the edits of the links of one entity, by its own byte offsets ----------------------------------------------------
+
+_BLANKS = WHITE_SPACE.decode()
+_SOME = 1000  # edits that are yielded together,
+_MUCH = 1 << 20  # or bytes of their new values
+_MOST_WRITTEN = 1024  # pairs of a context and a coding, each with
+_MOST_KNOWN = 10_000  # references in a cache of edits,
+_LONGEST_KNOWN = 1 << 16  # and bytes of a reference and its edit that are cached
+_QUOTE = b'"'
+_CLIMBS = b"/../"
+_H = 0x68
+_undecided = Edit(-1, -1, b"")
+_UNDECIDED = _undecided
+
+
+def _is_odd(reference: str, new: str | None) -> cython.bint:
+    """Return whether a reference may lead elsewhere in a browser, or its new text climb above the root."""
+    if "\\" in reference or (new is not None and "/../" in new):
+        return True
+    found, colon, rest = reference.partition(":")
+    if not colon or rest.startswith("//"):
+        return False
+    if found and found[0] in _NO_STRICT_SCHEME:  # a scheme in RFC 1808 alone
+        return "/" not in found
+    return len(found) <= _LONGEST_WEB and found.lower() in _WEB
+
+
+_WEB = frozenset({"http", "https"})
+_NO_STRICT_SCHEME = frozenset("0123456789+-.")
+_LONGEST_WEB = 5
+
+
+class LinkEdits:
+    """The edits of the links of an entity, in a buffer; those of the entity `around` it share its cache.
+
+    They share it under the same contexts only. `whole`: of a value that is encoded as a whole (`Coding.slot`) only the
+    result is needed, not the edits inside it. `is_full`: the buffer has as many edits as are yielded at a time. `open`
+    is the coding of a value that is encoded as a whole when its last link is known.
+
+    `links` and `changes` count the links of the entity and of all inside it, and the links that change; `companions`
+    counts links that stay because they lead to files that were saved with the document. `odd`: see `Tally` in
+    rewriter.py. `outer` are the edits of the entity around it, in which it begins at the byte offset `at`.
+    """
+
+    def __init__(
+        self,
+        entity: Entity,
+        policy: Policy,
+        around: LinkEdits | None = None,
+        whole: cython.bint = False,  # noqa: FBT002 - of a C class
+    ) -> None:
+        self.entity = entity
+        self.data = entity.own_data
+        self.policy = policy
+        self._is_absolute = policy is absolute
+        self._empties_base = entity.settings.base == "empty"
+        self._any_scheme = PROFILES[entity.settings.profile].any_scheme
+        self._found: list[Edit] = []
+        self.whole = whole
+        self.open: Coding | None = None
+        self._changed: list[Edit] = []  # the edits inside the open value, or their result in `_encoder`
+        self._encoder: ValueEncoder | None = None
+        self.events = entity.events
+        self._context: LinkContext | None = None
+        self._held = 0
+        self.is_full = False
+        self._resolver: PrefixResolver | None = None  # the last one that was asked for a prefix,
+        self._shape = prefixing.OTHER  # for which shape of references,
+        self._prefix: bytes | None = None  # its answer,
+        self._climbs = False  # and whether that climbs above the root
+        self.outer: LinkEdits | None = None
+        self.at = 0
+        self.links = 0
+        self.changes = 0
+        self.companions = 0
+        self.odd = False
+        self._written: dict[tuple[LinkContext, Coding], Written] = {}
+        if around is not None and entity.contexts is around.entity.contexts:
+            self._written = around._written  # noqa: SLF001 - of the same class
+
+    def count(self, inner: LinkEdits) -> cython.int:
+        """Add the counts of an inner entity."""
+        self.links += inner.links
+        self.changes += inner.changes
+        self.companions += inner.companions
+        self.odd = self.odd or inner.odd
+        return 0
+
+    def add_links(self, number: cython.Py_ssize_t, order: Sequence[int] | None) -> cython.Py_ssize_t:
+        """Add the edits of consecutive links from an event on; return the number of the first one that remains.
+
+        That is an event that is no link, or a link in another value than those before it while the buffer is full.
+        Events are numbered in this `order` of their indexes, if there is one.
+        """
+        events: EventList = self.events
+        count: cython.Py_ssize_t = len(events) if order is None else len(order)
+        index: cython.Py_ssize_t
+        while number < count:
+            index = number if order is None else order[number]
+            link: Link | None = events.unread(index)
+            if link is None or (self.is_full and self._is_closed(index)):
+                break
+            self._link(index, link)
+            number += 1
+        return number
+
+    def taken(self) -> list[Edit]:
+        """Return the edits so far, in order, and begin with none."""
+        self._settle()
+        found = self._found
+        self._found = []
+        self._held = 0
+        self.is_full = False
+        return found
+
+    def _settle(self) -> cython.int:
+        """Add the edits of the open value: its last link was seen."""
+        if self._encoder is not None:
+            self._found += self._encoder.settled()
+            self._encoder = None
+        elif self.open is not None:
+            self._found += settled(self.data, self.open, self._changed)
+            self._changed = []
+        self.open = None
+        return 0
+
+    def _stays_absolute(self, shaped: cython.int, first: cython.int) -> cython.bint:
+        """Return whether a reference of this shape is absolute, and so stays; `first` is its first byte."""
+        if shaped == prefixing.OPAQUE:
+            return self._any_scheme or not _may_be_special(first)
+        return shaped == prefixing.ABSOLUTE
+
+    def _is_closed(self, index: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the link at an index is in another value than the links before it."""
+        link: Link = self.events.link(index)  # type: ignore[assignment]  # it is one
+        return self.open is None or _slot(link.coding) != self.open.slot
+
+    def _link(self, index: cython.Py_ssize_t, link: Link) -> cython.int:
+        """Add the edit of the link at an index, if it changes; `link` is the same, from `EventList.unread`."""
+        context: LinkContext | None
+        edit: Edit | None
+        start: cython.Py_ssize_t = link.start
+        end: cython.Py_ssize_t = link.end
+        shaped: cython.int = prefixing.OTHER
+        self.links += 1
+        by_itself: cython.bint = self._is_absolute and not (self._empties_base and link.claim is not None)
+        if by_itself:
+            shaped = shape(self.data, start, end)
+            is_absolute = prefixing.OTHER < shaped < prefixing.FRAGMENT
+            if is_absolute and self._stays_absolute(shaped, self.data[start]):  # most links
+                if shaped == prefixing.OPAQUE and self.data[start] | 32 == _H:  # perhaps http: without //
+                    self.odd = True
+                return 0
+        context = self._context
+        if (
+            context is None
+            or link.place is not context.place
+            or link.base is not context.scope
+            or link.claim is not None
+        ):
+            context = self._context = link_context(self.entity, link)
+        if by_itself:
+            edit = self._short_way(context, start, end, shaped)
+            if edit is _UNDECIDED:
+                return self._long_way(self.events.link(index), context)  # type: ignore[arg-type]  # it is one
+            if edit is None:
+                return 0
+            self.changes += 1
+            if self.whole and type(link.coding) is Unquoted and link.coding.slot is None:
+                return self._put_prefix(edit, start, end)
+            return self.put(edit, self.events.link(index).coding)  # type: ignore[union-attr]  # likewise
+        link = self.events.link(index)  # type: ignore[assignment]  # likewise; the policy reads its site and coding
+        resolved = Resolved(self.entity, link, context)
+        new = self.policy(resolved)
+        if new is None and resolved.is_companion:
+            self.companions += 1
+        self.odd = self.odd or _is_odd(resolved.reference, new)
+        if new is not None and not context.may_write(new):
+            self._refuse(link)
+        elif new is not None and context.place.stays != "always":  # in a package without a URL the policy decides
+            raw = self.data[link.start : link.end]
+            new = new.strip(_BLANKS)
+            self._write(link, edit_of(self.entity, link, context, resolved.reference, new, raw, Written()))
+        return 0
+
+    def _refuse(self, link: Link) -> cython.int:
+        """Leave a link for which the policy returned too long a URL; add a finding for the first one of a document."""
+        position: cython.Py_ssize_t = link.start
+        found: LinkEdits = self
+        while found.outer is not None and found.outer.entity.charset.transparent:
+            position = found.at
+            found = found.outer
+        if TOO_LONG not in [finding.code for finding in found.entity.findings]:
+            found.entity.findings.append(url_too_long(found.entity, position))
+        return 0
+
+    def _short_way(
+        self, context: LinkContext, start: cython.Py_ssize_t, end: cython.Py_ssize_t, shaped: cython.int
+    ) -> Edit | None:
+        """Return the edit of `absolute` by the shape of a reference; None if it stays, `_UNDECIDED` if in doubt."""
+        kind: cython.int = shaped & prefixing.KIND
+        if shaped < prefixing.FRAGMENT:
+            # An empty reference is the document itself, which a base element elsewhere changes.
+            return None if start == end and not context.elsewhere else _UNDECIDED
+        keeps_fragment = context.stays_as_fragment or context.keeps_fragments
+        if context.stays_always or (kind == prefixing.FRAGMENT and keeps_fragment):
+            return None
+        if context.short is None or end - start > context.room or _after_word(self.data, start):
+            return _UNDECIDED
+        if context.short is not self._resolver or shaped != self._shape:
+            self._resolver = context.short
+            self._shape = shaped
+            self._prefix = context.short.written(shaped)
+            self._climbs = shaped >> prefixing.DOTS > 0 and self._prefix is not None and self._prefix.find(_CLIMBS) >= 0
+        if self._prefix is None:
+            return _UNDECIDED
+        if self._climbs:
+            self.odd = True
+        return edit_at(start, start + (shaped >> prefixing.DOTS), self._prefix)
+
+    def _long_way(self, link: Link, context: LinkContext) -> cython.int:
+        """Add the edit of `absolute` by the decoded reference; cached by the raw bytes if they alone decide."""
+        raw: bytes = self.data[link.start : link.end]
+        written: Written = Written()
+        edit: Edit | None = _UNDECIDED
+        alone: cython.bint = (
+            context.place.syntax != "refresh"  # a quote before the URL ends it
+            and link.coding.slot is None
+            and not _after_word(self.data, link.start)
+        )
+        if alone:
+            if len(self._written) >= _MOST_WRITTEN:
+                self._written.clear()
+            written = self._written.setdefault((context, link.coding), written)
+            edit = written.known.get(raw, _UNDECIDED)
+        if edit is _UNDECIDED:
+            reference = text(link.coding.decode(raw))
+            new = absolute_of(reference, context)
+            self.odd = self.odd or _is_odd(reference, new)
+            edit = None if new is None else edit_of(self.entity, link, context, reference, new, raw, written)
+            if alone and len(raw) + (0 if edit is None else len(edit.new)) <= _LONGEST_KNOWN:
+                if len(written.known) >= _MOST_KNOWN:
+                    written.known.clear()
+                written.known[raw] = edit
+        if edit is None and context.files is not None and link.claim is None:
+            self.companions += context.file_url(text(link.coding.decode(raw))) == ""
+        return self._write(link, edit)
+
+    def _write(self, link: Link, edit: Edit | None) -> cython.int:
+        """Add an edit whose offsets are relative to the start of a link."""
+        if edit is not None:
+            self.changes += 1
+            self._held += len(edit.new)
+            self.put(edit_at(edit.start + link.start, edit.end + link.start, edit.new), link.coding)
+        return 0
+
+    def _put_prefix(self, edit: Edit, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
+        """Add an edit that puts a prefix before a whole value without quotes, with quotes if it needs them now."""
+        self._settle()
+        # An = ends no value, but is a parse error (HTML Standard 13.2.5.37); nothing else in a prefix wants quotes.
+        if byte_scan.find(edit.new, 61, 0, len(edit.new)) >= 0 or byte_scan.find(self.data, 61, edit.end, end) >= 0:
+            self._found.append(edit_at(start, start, _QUOTE))
+            self._found.append(edit)
+            self._found.append(edit_at(end, end, _QUOTE))
+        else:
+            self._found.append(edit)
+        self.is_full = len(self._found) >= _SOME or self._held >= _MUCH
+        return 0
+
+    def put(self, edit: Edit, coding: Coding) -> cython.int:
+        slot = _slot(coding)
+        if self.open is not None and slot != self.open.slot:
+            self._settle()
+        if slot is None:
+            self._found.append(edit)
+        elif self.whole:
+            if self._encoder is None:
+                self.open = coding
+                self._encoder = ValueEncoder(self.data, coding)
+            self._encoder.take(edit)
+        else:
+            self.open = coding
+            self._changed.append(edit)
+        self.is_full = len(self._found) >= _SOME or self._held >= _MUCH
+        return 0
+
+
+def _may_be_special(first: cython.int) -> cython.bint:
+    """Return whether a scheme that begins with this letter may be special (URL Standard 4.2): file, ftp, http, ws."""
+    letter: cython.int = first | 32
+    return letter == 102 or letter == 104 or letter == 119  # noqa: PLR1714 - a set would be looked up
+
+
+def _after_word(data: bytes, start: cython.Py_ssize_t) -> cython.bint:
+    """Return whether a letter or digit precedes a link: it may end a character reference without semicolon."""
+    before: cython.int = data[start - 1] if start else 0
+    return 48 <= before <= 57 or 97 <= before | 32 <= 122
+
+
+def _slot(coding: Coding) -> tuple[int, int] | None:
+    """Return `coding.slot`, by its class for the most frequent one, which never has any."""
+    return None if type(coding) is CharacterReferences else coding.slot

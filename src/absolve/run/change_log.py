@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.model import Link, Part
-from absolve.document.resolved import Resolved, forget_contexts, shown
+from absolve.document.resolved import Resolved, shown
 from absolve.document.walk import inner_at
 from absolve.formats.grammars import WHITE_SPACE
 from absolve.inventory.link_rows import Span
@@ -89,7 +89,7 @@ def _changes(
             if inner is not None:
                 within = Span(inner.entity) if inner.part.name else Span(inner.entity, span, inner)
                 yield from _changes(inner.entity, policy, document, within, remapping)
-                forget_contexts(inner.entity, entity)
+                inner.entity.forget_contexts(entity)
 
 
 def _asked(policy: Policy, resolved: Resolved, remapping: Remapping | None) -> tuple[str | None, str]:

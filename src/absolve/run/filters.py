@@ -13,9 +13,8 @@ from absolve.core.errors import UsageError, similar
 from absolve.core.model import KINDS, SCOPES
 from absolve.document.resolved import value_of
 from absolve.inventory import PROBLEMS
-from absolve.inventory.base_facts import KnownBases
 from absolve.inventory.columns import NUMBERS, Columns
-from absolve.inventory.facts import RowFacts
+from absolve.inventory.facts import KnownBases, RowFacts
 from absolve.rewriting.policy import absolute
 from absolve.urls.base import LOCATED, MOVES
 

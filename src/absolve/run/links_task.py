@@ -18,8 +18,7 @@ from absolve.inventory import link_rows
 from absolve.run.filters import Cells, Selection
 from absolve.run.load import each, first_bytes, head_of, is_archive, is_document, left, not_read, walked
 from absolve.run.results import BytesRead, LinkCounts, RowChunk, guarded
-from absolve.tables import FORMATS, Table, by_name
-from absolve.tables.inventory import typed_table
+from absolve.tables import FORMATS, Table, by_name, typed_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -176,11 +175,10 @@ def _header(document: Document | None, how: ListOptions, documents: Documents | 
     if document is None or document.headers is None:
         return None
     from absolve.document import response_header  # few inputs are URLs
-    from absolve.inventory import surroundings
 
     header = response_header.entity_of(document, how.read().settings)
     if documents is not None:
-        documents.above = surroundings.of_response(header, document)
+        documents.above = _documents_module().of_response(header, document)
     return header
 
 

@@ -90,7 +90,7 @@ FORMATS: Final[dict[str, Format]] = {
     "sqlite": Format("sqlite.SQLITE", stream=False, several=True),
     "duckdb": Format("duckdb.DUCKDB", stream=False, several=True, columns=True),
     "xlsx": Format("xlsx.XLSX", stream=False, several=True),
-    "sitemap": Format("sitemap.SITEMAP", text=True, of="documents", needs=_OF_SITEMAPS, has_suffix=False),
+    "sitemap": Format("plain.SITEMAP", text=True, of="documents", needs=_OF_SITEMAPS, has_suffix=False),
 }
 # Aliases of suffixes, and of formats.
 OTHERWISE: Final = {"ndjson": "jsonl", "db": "sqlite", "sqlite3": "sqlite", "markdown": "md"}
@@ -124,3 +124,35 @@ def _meant(path: str, suffix: str) -> str:
     """Return the question for the same name with the suffix that is most like a wrong one; empty if none is."""
     found = closest(f".{suffix}", [*SUFFIXES, *(f".{name}" for name in OTHERWISE)])
     return f"did you mean {PurePath(path).with_suffix(found)}?" if found is not None else ""
+
+
+# --- the tables `links` and `documents` ------------------------------------------------------------------------------
+
+TYPES: Final = {
+    **dict.fromkeys(("line", "column", "start", "end", "status", "size", "links", "count"), "BIGINT"),
+    **dict.fromkeys(("file_start", "file_end"), "BIGINT"),
+    **dict.fromkeys(("problems", "anchors", "alternates"), "VARCHAR[]"),
+}
+INDEXED: Final = {"links": ("document", "target", "reference"), "documents": ("document", "url")}
+# Name -> the required columns, and the SELECT statement.
+VIEWS: Final = {
+    "broken": ({"problems"}, "SELECT * FROM links WHERE {unresolved} OR {malformed}"),
+    "by_host": (
+        {"document", "target"},
+        """SELECT host, count(*) AS links, count(DISTINCT document) AS documents
+        FROM (SELECT document, {host} AS host FROM links) AS hosts WHERE host <> ''
+        GROUP BY host ORDER BY links DESC, host""",
+    ),
+    "by_base_layer": (
+        {"base_layer", "document"},
+        """SELECT base_layer, count(*) AS links, count(DISTINCT document) AS documents
+        FROM links GROUP BY base_layer ORDER BY links DESC, base_layer""",
+    ),
+}
+
+
+def typed_table(name: str, columns: Sequence[str]) -> Table:
+    """Return the table `links` or `documents` with these columns, or another one with columns of these names."""
+    indexed = tuple(column for column in INDEXED.get(name, ()) if column in columns)
+    views = {view: select for view, (needed, select) in VIEWS.items() if name == "links" and needed <= set(columns)}
+    return Table(name, {column: TYPES.get(column, "VARCHAR") for column in columns}, indexed, views)

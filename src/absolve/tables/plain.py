@@ -1,4 +1,4 @@
-"""The formats of tables that are lines of text: CSV, TSV, JSON lines, JSON, Markdown, HTML.
+"""The formats of tables that are lines of text: CSV, TSV, JSON lines, JSON, Markdown, HTML, and sitemaps.
 
 In: rows with a value for each column. Out: UTF-8 with LF as line end. None is an empty field, in JSON null; a list is
 an array in JSON, and joined by spaces elsewhere. Where JSON has several tables, rows begin with a column `table`.
@@ -7,6 +7,7 @@ Markdown and HTML are for people: invisible characters are escaped, and nothing 
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 from html import escape
@@ -17,6 +18,7 @@ from absolve.core.lazy_regex import pattern
 from absolve.core.printable import printable
 from absolve.tables import Sink
 from absolve.tables.rows import LINKED, Layout, lines, text_of
+from absolve.urls import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -196,3 +198,50 @@ def _header(columns: Sequence[str]) -> bytes:
 
 _ROWS: Final = Layout(lambda name: _linked if name in LINKED else _data, "<tr>", label=lambda _: "<td>")
 HTML: Final = lines(_ROWS.encode, _header, _END)
+
+
+# --- a sitemap (sitemaps.org, protocol 0.9) of the pages among documents ----------------------------------------------
+# Each page that a search engine may index, once: HTML and PDF of http and https, with the status 200 or without one,
+# that no `robots` excludes and whose canonical URL is no other.
+
+_MOST: Final = 50_000  # URLs in a sitemap, and
+_LARGEST: Final = 50 << 20  # bytes (sitemaps.org, Sitemap file requirements)
+_LONGEST: Final = 2048  # characters of a URL (the same: `loc`)
+_PAGES: Final = frozenset({"text/html", "application/xhtml+xml", "application/pdf"})
+_EXCLUDED: Final = re.compile(r"(?:\A|[,:\s])(?:noindex|none)(?:\Z|[,\s])", re.IGNORECASE)
+_BEGINS: Final = b'<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
+_ENDS: Final = b"</urlset>\n"
+
+
+def _write_sitemap(_: Sequence[Table], chunks: Iterable[tuple[str, bytes]], file: IO[bytes]) -> None:
+    """Write all URLs, or raise OSError if there are more than one sitemap can have."""
+    found: dict[str, None] = {}
+    for _table, chunk in chunks:
+        for line in bytes(chunk).splitlines():
+            if (url := _page(json.loads(line))) is not None:
+                found.setdefault(url)
+    lines = [f"<url><loc>{escape(url)}</loc></url>\n".encode("ascii", "xmlcharrefreplace") for url in found]
+    if len(lines) > _MOST or sum(map(len, lines)) > _LARGEST - len(_BEGINS) - len(_ENDS):
+        text = f"a sitemap has at most {_MOST:,} URLs and 50 MB: write several (--include, --exclude)"
+        raise OSError(errno.EFBIG, f"{text}; these are {len(lines):,}")
+    file.writelines([_BEGINS, *lines, _ENDS])
+
+
+def _page(row: dict[str, Any]) -> str | None:
+    """Return the URL of a page that belongs into a sitemap, as a browser writes it; else None."""
+    if row["media_type"] not in _PAGES or row["status"] not in {None, 200} or _EXCLUDED.search(row["robots"] or ""):
+        return None
+    url = _written(row["url"])
+    if url is None or len(url) > _LONGEST or (row["canonical"] and _written(row["canonical"]) not in {None, url}):
+        return None
+    return url
+
+
+def _written(url: str | None) -> str | None:
+    """Return a URL of http and https without fragment and user information, in ASCII; None for any other."""
+    found = resolve("", url.partition("#")[0], "whatwg") if url else None
+    is_public = found is not None and found.startswith(("http://", "https://")) and "@" not in found.split("/")[2]
+    return found if is_public else None
+
+
+SITEMAP: Final = Sink(json_lines, _write_sitemap)

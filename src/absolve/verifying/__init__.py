@@ -4,8 +4,8 @@ In: the walked document, the bytes of the rewrite, and the policy. Out: diagnost
 The first check (`spans`) compares bytes: outside the links they are equal, and each length, digest or checksum that a
 container derives from a part is computed again. The second (`JUDGES`) compares what a parser that shares no code with
 absolve reads: it is equal, except for the links that the policy changes. A container has no judge of its own: the
-documents in it are judged by theirs. Both check with `meant` that each link has its intended value and still resolves
-to the same URL.
+documents in it are judged by theirs. Both check by `expected` that each link has its intended value and resolves to the
+same URL.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from absolve.document.resolved import Resolved
 from absolve.document.walk import hold, inners, walk
 from absolve.formats import registry
 from absolve.rewriting.policy import absolute
-from absolve.verifying.differences import Differences, Fault, shown
-from absolve.verifying.meant import Meant
+from absolve.verifying.expected import Differences, Expected, Fault, shown
 from absolve.verifying.spans import Spans
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from absolve.document.entity import Entity
     from absolve.rewriting.policy import Policy
 
-# Media type -> module of the second check; its function `faults(before, after, meant)` yields the differences.
+# Media type -> module of the second check; its function `faults(before, after, expected)` yields the differences.
 JUDGES: Final[dict[str, str]] = {
     **dict.fromkeys((registry.HTML, registry.MARKDOWN, registry.XML), "markup"),
     registry.CSS: "css",
@@ -63,11 +62,11 @@ def differences(before: Entity, document: Document, after: bytes, policy: Policy
             f"the rewritten document cannot be read: {diagnostic.text} (after: {diagnostic.line}:{diagnostic.column})"
         )
         return [Diagnostic("unreadable", text, before.name)]
-    hold(rewritten)  # inner entities are used repeatedly; `Meant` holds those of `before`
+    hold(rewritten)  # inner entities are used repeatedly; `Expected` holds those of `before`
     found = Differences(before, rewritten)
-    meant = Meant(before, policy or absolute)
-    Spans(meant, found).compare(before, rewritten)
-    for fault in faults(before, rewritten, meant):
+    expected = Expected(before, policy or absolute)
+    Spans(expected, found).compare(before, rewritten)
+    for fault in faults(before, rewritten, expected):
         found.add(fault)
     if before.media_type in registry.MAIL:
         for fault in _links_without_their_part(*(_recorded(entity) for entity in (before, rewritten))):
@@ -75,20 +74,20 @@ def differences(before: Entity, document: Document, after: bytes, policy: Policy
     return found.diagnostics
 
 
-def faults(before: Entity, after: Entity, meant: Meant) -> Iterator[Fault]:
+def faults(before: Entity, after: Entity, expected: Expected) -> Iterator[Fault]:
     """Yield the differences that the second check finds in two documents, or in the documents inside a container."""
     if after.data == before.data:  # equal bytes have equal content
         return
     if judge := JUDGES.get(before.media_type):
-        yield from import_module(f"{__name__}.{judge}").faults(before, after, meant)
+        yield from import_module(f"{__name__}.{judge}").faults(before, after, expected)
         return
     for one, other in zip(inners(before), inners(after), strict=False):
-        yield from faults_inside(one.entity, other.entity, meant, one.part.name or "document")
+        yield from faults_inside(one.entity, other.entity, expected, one.part.name or "document")
 
 
-def faults_inside(before: Entity, after: Entity, meant: Meant, what: str = "body") -> Iterator[Fault]:
+def faults_inside(before: Entity, after: Entity, expected: Expected, what: str = "body") -> Iterator[Fault]:
     """Yield the same for two documents inside others, such as a `body`; their positions are part of the text."""
-    for fault in faults(before, after, meant):
+    for fault in faults(before, after, expected):
         place = f"at {fault.before} of this {what}: " if fault.before is not None else ""
         yield Fault(fault.code, place + fault.words)
 

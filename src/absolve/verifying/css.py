@@ -12,21 +12,20 @@ from absolve.core.model import Link
 from absolve.document.resolved import link_context, text, value_of
 from absolve.formats.css.walker import IMAGE_SET, IMPORT, URL
 from absolve.formats.grammars import WHITE_SPACE
-from absolve.verifying.differences import Fault, Position, shown
-from absolve.verifying.meant import CODING, decoded, lost
+from absolve.verifying.expected import CODING, Fault, Position, decoded, lost, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from absolve.document.entity import Entity
     from absolve.document.resolved import LinkContext
-    from absolve.verifying.meant import Meant
+    from absolve.verifying.expected import Expected
 
 _BLANKS = WHITE_SPACE.decode()
 _PLACES = (URL, IMPORT, IMAGE_SET)
 
 
-def faults(before: Entity, after: Entity, meant: Meant) -> Iterator[Fault]:
+def faults(before: Entity, after: Entity, expected: Expected) -> Iterator[Fault]:
     """Yield the differences between the tokens of two style sheets; none if tinycss2 is not installed."""
     try:
         from tinycss2 import parse_component_value_list
@@ -37,7 +36,7 @@ def faults(before: Entity, after: Entity, meant: Meant) -> Iterator[Fault]:
     here = there = Position(1, 1)
     for old, new in zip_longest(*sides):
         here, there = _position(old, here), _position(new, there)
-        fault = _fault(old, new, meant, rules)
+        fault = _fault(old, new, expected, rules)
         if fault is not None:
             yield Fault(*fault, here, there)
             if fault[0] == "tree":
@@ -64,7 +63,7 @@ def _tokens(nodes: list[Any]) -> Iterator[Any]:
             stack.append(iter(inner))
 
 
-def _fault(old: Any, new: Any, meant: Meant, rules: list[LinkContext]) -> tuple[str, str] | None:
+def _fault(old: Any, new: Any, expected: Expected, rules: list[LinkContext]) -> tuple[str, str] | None:
     if old is None or new is None:
         return None if old is new else ("tree", "tinycss2: a block or function ends in one of the documents only")
     if _kind(old) != _kind(new):
@@ -74,7 +73,7 @@ def _fault(old: Any, new: Any, meant: Meant, rules: list[LinkContext]) -> tuple[
     here, there = old.value.strip(_BLANKS), new.value.strip(_BLANKS)
     if text(value_of(here)) != here:  # invalid bytes, which form a character without the escape between them
         here, there = lost(here), lost(there)
-    faults = [meant.fault_of_value(place, here, there, *rules) for place in _PLACES]
+    faults = [expected.fault_of_value(place, here, there, *rules) for place in _PLACES]
     return None if None in faults else ("target", f"tinycss2: css: {faults[0]}")
 
 

@@ -17,21 +17,20 @@ from absolve.document.walk import inners
 from absolve.formats import registry
 from absolve.formats.headers import OF_HTTP
 from absolve.verifying import faults_inside
-from absolve.verifying.differences import Fault, shown
-from absolve.verifying.meant import decoded
+from absolve.verifying.expected import Fault, decoded, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from absolve.document.entity import Entity
-    from absolve.verifying.meant import Meant
+    from absolve.verifying.expected import Expected
 
 
 class _Object(list[tuple[str, Any]]):
     """The members of an object, all those of a repeated name, too."""
 
 
-def faults(before: Entity, after: Entity, meant: Meant) -> Iterator[Fault]:
+def faults(before: Entity, after: Entity, expected: Expected) -> Iterator[Fault]:
     """Yield the differences between the values."""
     texts = [decoded(entity).removeprefix("\ufeff") for entity in (before, after)]
     try:
@@ -44,7 +43,8 @@ def faults(before: Entity, after: Entity, meant: Meant) -> Iterator[Fault]:
         old, new = _joined(old), _joined(new)
     pairs = zip(inners(before), inners(after), strict=False)
     inside = {one.entity.data: (one.entity, other.entity) for one, other in pairs}
-    for fault in _of_archive(old, new, before, after, meant) if is_archive else _of_values(old, new, meant, inside):
+    found = _of_archive(old, new, before, after, expected) if is_archive else _of_values(old, new, expected, inside)
+    for fault in found:
         yield Fault(fault.code, f"json: {fault.text}")
 
 
@@ -83,21 +83,21 @@ def _joined(value: Any) -> Any:
     return [_joined(inner) for inner in value] if isinstance(value, list) else value
 
 
-def _of_values(old: Any, new: Any, meant: Meant, inside: dict[bytes, tuple[Entity, Entity]]) -> Iterator[Fault]:
-    wanted = meant.by_reference()
+def _of_values(old: Any, new: Any, expected: Expected, inside: dict[bytes, tuple[Entity, Entity]]) -> Iterator[Fault]:
+    wanted = expected.by_reference()
     for path, _, one, other in _differing(old, new):
         where = f"at /{'/'.join(map(str, path))}"
         if not (isinstance(one, str) and isinstance(other, str)):
             yield Fault("tree", f"the value {where} differs")
-        elif other in _meant(one, wanted):
+        elif other in _expected(one, wanted):
             continue
         elif (pair := inside.get(value_of(one))) is not None and pair[1].data == value_of(other):
-            yield from faults_inside(*pair, meant)
+            yield from faults_inside(*pair, expected)
         else:
             yield Fault("target", f"{shown(one)} became {shown(other)} {where}")
 
 
-def _meant(old: str, wanted: dict[str, set[str]]) -> set[str]:
+def _expected(old: str, wanted: dict[str, set[str]]) -> set[str]:
     """Return the values that a string may become: those of its reference, with the same white space around it."""
     reference = old.strip()
     before, _, after = old.partition(reference) if reference else (old, "", "")
@@ -107,7 +107,7 @@ def _meant(old: str, wanted: dict[str, set[str]]) -> set[str]:
 # --- HTTP Archives ----------------------------------------------------------------------------------------------------
 
 
-def _of_archive(old: Any, new: Any, before: Entity, after: Entity, meant: Meant) -> Iterator[Fault]:
+def _of_archive(old: Any, new: Any, before: Entity, after: Entity, expected: Expected) -> Iterator[Fault]:
     (around, entries), (its_around, its_entries) = _entries(old), _entries(new)
     if repr(around) != repr(its_around) or len(entries) != len(its_entries):
         yield Fault("tree", "values outside the entries, or the number of entries, differ")
@@ -115,7 +115,7 @@ def _of_archive(old: Any, new: Any, before: Entity, after: Entity, meant: Meant)
     objects = [(one, its) for one, its in zip(entries, its_entries, strict=True) if isinstance(one, _Object)]
     walked = zip(inners(before), inners(after), strict=False)
     for number, (pair, (inner, other)) in enumerate(zip(objects, walked, strict=False), 1):
-        for fault in _of_entry(*pair, inner.entity, other.entity, meant):
+        for fault in _of_entry(*pair, inner.entity, other.entity, expected):
             yield Fault(fault.code, f"{fault.text} (entry {number})")
 
 
@@ -132,7 +132,7 @@ def _entries(archive: Any) -> tuple[Any, list[Any]]:
     return around, entries
 
 
-def _of_entry(old: Any, new: Any, before: Entity, after: Entity, meant: Meant) -> Iterator[Fault]:
+def _of_entry(old: Any, new: Any, before: Entity, after: Entity, expected: Expected) -> Iterator[Fault]:
     one, other = (next((inner.entity for inner in inners(entry)), entry) for entry in (before, after))
     for path, around, value, changed in _differing(old, new):
         name, place = ".".join(map(str, path)) or "it", path[1:]
@@ -140,7 +140,7 @@ def _of_entry(old: Any, new: Any, before: Entity, after: Entity, meant: Meant) -
             yield Fault("tree", f"{name} changed to {shown(str(changed))}")
         elif place == ("content", "text"):
             if _is(value, one.data) and _is(changed, other.data):
-                yield from faults_inside(one, other, meant)
+                yield from faults_inside(one, other, expected)
             else:
                 yield Fault("unjudged", "it decodes this body differently from absolve")
         elif place == ("content", "size"):

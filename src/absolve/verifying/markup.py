@@ -26,19 +26,15 @@ from absolve.formats.markdown import walker as markdown
 from absolve.formats.xml.prolog import NOT_WELL_FORMED
 from absolve.formats.xml.values import OF_OFFICE
 from absolve.urls.base import FORBIDDEN, Bases, establish, inherited
-from absolve.verifying.differences import Fault, shown
-from absolve.verifying.html import Html
-from absolve.verifying.meant import CODING, decoded, errors, in_document, in_value
-from absolve.verifying.tokens import COMMENT, DOCTYPE
-from absolve.verifying.xml import Xml
+from absolve.verifying.expected import CODING, Fault, decoded, errors, in_document, in_value, shown
+from absolve.verifying.readers import COMMENT, DOCTYPE, Html, Xml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from absolve.core.model import BaseURL, LinkSite
-    from absolve.verifying.differences import Position
-    from absolve.verifying.meant import Meant, References
-    from absolve.verifying.tokens import Markup, Token
+    from absolve.verifying.expected import Expected, Position, References
+    from absolve.verifying.readers import Markup, Token
 
 _DOCUMENTS: Final = {"css": places.CSS, **places.JSON_SCRIPTS}  # syntax of a text -> its media type
 _BLANKS: Final = re.compile("  +")  # in place of code and destinations, which have other lengths when they change
@@ -47,7 +43,7 @@ _TEXTS: Final = re.compile(r"""\"(?:[^"]|"")*"|('(?:[^']|'')*'|\[(?:[^'\[\]]|'.)
 _NOSCRIPT: Final = re.compile("<noscript", re.IGNORECASE | re.ASCII)
 
 
-def faults(before: Entity, after: Entity, meant: Meant) -> Iterator[Fault]:
+def faults(before: Entity, after: Entity, expected: Expected) -> Iterator[Fault]:
     """Yield the differences between the tokens, and between the base URLs of the parser and absolve."""
     is_xml = before.media_type == registry.XML
     parser = "lxml" if is_xml else "html5lib"
@@ -65,7 +61,7 @@ def faults(before: Entity, after: Entity, meant: Meant) -> Iterator[Fault]:
             if seen != known and not scripting:  # with scripting on, a base element in noscript is text
                 words = f"the base {when} is {shown(seen)} for {parser}, {shown(known)} for absolve"
                 yield Fault("base", words)
-        yield from _Judge(meant, *sides).faults()
+        yield from _Judge(expected, *sides).faults()
 
 
 def _read(entity: Entity, xml_before: Entity | None, *, scripting: bool) -> Markup:
@@ -149,14 +145,14 @@ class _Judge:
     has no effect.
     """
 
-    def __init__(self, meant: Meant, before: Side, after: Side) -> None:
-        self._meant = meant
+    def __init__(self, expected: Expected, before: Side, after: Side) -> None:
+        self._expected = expected
         self._found: list[Fault] = []
         self._before = before
         self._after = after
         self._scripting = before.markup.scripting
         same = [(side.bases.own.url, side.bases.base.url) for side in (before, after)]
-        self._differ_in_base = meant.by_policy or same[0] != same[1]
+        self._differ_in_base = expected.by_policy or same[0] != same[1]
         self._index = 0
         self._looks = False
 
@@ -240,17 +236,17 @@ class _Judge:
             except Exception as error:  # noqa: BLE001 - as in `faults`
                 self._say("unjudged", f"this HTML cannot be parsed: {str(error) or type(error).__name__}")
                 return
-            self._found += _Judge(self._meant, one, other).faults()
+            self._found += _Judge(self._expected, one, other).faults()
 
     def _references(self, one: References, other: References, old: Token, new: Token) -> None:
         """Check pairs of references: each has its intended value and still resolves to the same URL."""
         for (place, value), (_, changed) in zip(one.links, other.links, strict=True):
             if self._scripting:
-                fault = self._meant.fault_of_text(place, value, changed) if value != changed else None
+                fault = self._expected.fault_of_text(place, value, changed) if value != changed else None
             else:
                 contexts = self._before.context(place, old), self._after.context(place, new)
                 claims = place.attribute in {"codebase", "xml:base"} or _is_base(place)
-                fault = self._meant.fault_of_value(place, value, changed, *contexts, claims=claims and bool(value))
+                fault = self._expected.fault_of_value(place, value, changed, *contexts, claims=claims and bool(value))
             if fault is not None:
                 self._say("target", f"{place.element} {place.attribute}: {fault}")
 

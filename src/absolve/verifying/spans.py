@@ -15,15 +15,14 @@ from absolve.document.resolved import link_context, text
 from absolve.document.walk import inner_at
 from absolve.formats.grammars import WHITE_SPACE
 from absolve.rewriting.edits import splice
-from absolve.verifying.differences import shown
+from absolve.verifying.expected import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from absolve.core.protocols import Coding, Offsets
     from absolve.document.entity import Entity
-    from absolve.verifying.differences import Differences
-    from absolve.verifying.meant import Meant
+    from absolve.verifying.expected import Differences, Expected
 
     Pair = tuple[Link, Link] | tuple[Part, Part]
 
@@ -62,8 +61,8 @@ def _side(entity: Entity, outer: Callable[[int], int]) -> Side:
 class Spans:
     """Compare two entities, and the entities inside them."""
 
-    def __init__(self, meant: Meant, differences: Differences) -> None:
-        self._meant = meant
+    def __init__(self, expected: Expected, differences: Differences) -> None:
+        self._expected = expected
         self._differences = differences
 
     def compare(self, before: Entity, after: Entity) -> None:
@@ -109,7 +108,7 @@ class Spans:
         one, other = (
             text(link.coding.decode(side.data[link.start : link.end])) for link, side in ((old, before), (new, after))
         )
-        fault = self._meant.fault(old, one, other, link_context(before.entity, old), link_context(after.entity, new))
+        fault = self._expected.fault(old, one, other, link_context(before.entity, old), link_context(after.entity, new))
         if fault is None and old.place.syntax == "bare" and _excess(one) != _excess(other):
             fault = f"{shown(one)} and {shown(other)} differ in the brackets of the text around them"
         if fault is not None:

@@ -1,6 +1,7 @@
-"""Intended values: the values that each link may have after the rewrite, and whether it resolves to the same URL.
+"""The values that each link may have after the rewrite, whether it resolves to the same URL, and what differs.
 
-In: the walked original and the policy. Out: for an old and a new value of a link, None or the text of a difference.
+In: the walked original and the policy. Out: for an old and a new value of a link, None or the text of a difference;
+differences as `Diagnostic`s, with the position in the original, and in the text the position in the rewrite.
 
 The second check finds links in values that an independent parser has decoded: `in_value` and `in_document` split these
 into references and the bytes between them.
@@ -13,6 +14,7 @@ import sys
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from absolve.core.errors import Diagnostic
 from absolve.core.model import Link
 from absolve.document.resolved import LinkContext, Resolved, placeholder_at, text, value_of
 from absolve.document.walk import Settings, hold, inners
@@ -23,7 +25,6 @@ from absolve.formats.grammars import ESCAPES, GRAMMARS, WHITE_SPACE, is_read
 from absolve.rewriting.forms import form_of
 from absolve.rewriting.policy import absolute
 from absolve.rewriting.remap import remapping_of
-from absolve.verifying.differences import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,6 +33,65 @@ if TYPE_CHECKING:
     from absolve.document.entity import Entity
     from absolve.encodings.charsets import Charset
     from absolve.rewriting.policy import Policy
+
+
+_LONGEST = 80  # characters of a quoted value
+
+
+class Position(NamedTuple):
+    """Line and column, counted from 1; columns in characters."""
+
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.line}:{self.column}"
+
+
+class Fault(NamedTuple):
+    """A difference that the second check finds, with its positions in both documents, None for unknown ones."""
+
+    code: str
+    text: str
+    before: Position | None = None
+    after: Position | None = None
+
+    @property
+    def words(self) -> str:
+        """The text, with the position in the rewrite."""
+        return self.text if self.after is None else f"{self.text} (after: {self.after})"
+
+
+class Differences:
+    """The differences between two documents."""
+
+    def __init__(self, before: Entity, after: Entity) -> None:
+        self.diagnostics: list[Diagnostic] = []
+        self._before = before
+        self._after = after
+        self._said: set[tuple[str, int, int]] = set()
+
+    def add(self, fault: Fault) -> None:
+        """Add a difference."""
+        line, column = fault.before or (None, None)
+        self.diagnostics.append(Diagnostic(fault.code, fault.words, self._before.name, line, column))
+
+    def add_at(self, code: str, text: str, before: int, after: int) -> None:
+        """Add a difference at byte offsets into the two documents, unless the code is already reported there."""
+        if (code, before, after) not in self._said:
+            self._said.add((code, before, after))
+            places = (Position(*self._before.line_column(before)), Position(*self._after.line_column(after)))
+            self.add(Fault(code, text, *places))
+
+
+def shown(text: str | None) -> str:
+    """Return a value for a message: quoted, and shortened where it is long; "nothing" for None."""
+    if text is None:
+        return "nothing"
+    return repr(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…")
+
+
+# --- expected values --------------------------------------------------------------------------------------------------
 
 CODING: Final = Raw(UTF_8)  # a placeholder: links that an independent parser finds have no bytes
 _SETTINGS: Final = Settings(max_links=sys.maxsize)  # the links of the whole document are counted already
@@ -45,7 +105,7 @@ def lost(reference: str) -> str:
     return _NO_CHARACTER.sub(_LOST, reference)
 
 
-class Meant:
+class Expected:
     """The intended values of every link of a document: by link, and by element, attribute and reference.
 
     An independent parser provides only the latter.
