@@ -22,7 +22,7 @@ PROCESSES = "threading multiprocessing socket pickle tempfile concurrent.futures
 FILES = "gettext locale shutil bz2 lzma zlib gzip zipfile csv json sqlite3 tomllib hashlib ssl html.entities mimetypes email"
 ARCHIVES = "absolve.formats.warc absolve.formats.http absolve.formats.headers absolve.formats.compression"
 OTHERS = "absolve.formats.xml absolve.formats.mail.walker absolve.formats.json absolve.formats.zip lxml html5lib ada_url"
-ROWS = "absolve.inventory.columns absolve.inventory.link_rows absolve.inventory.problems absolve.inventory.facts absolve.urls.compare absolve.arrow"
+ROWS = "absolve.inventory.columns absolve.inventory.link_rows absolve.inventory.problems absolve.inventory.facts absolve.arrow"
 CHANGES = "absolve.verifying absolve.rewriting.remap absolve.run.filters absolve.cli.diff absolve.run.state"
 
 

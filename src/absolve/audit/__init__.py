@@ -4,6 +4,6 @@ In: inventories of the new and the old site, and maps. Out: tables of results. I
 but not the command line. `absolve.audit(...)` is `library.audit`: the package can be called, as `absolve.mirror` can.
 """
 
-from absolve.core import callable_package
+from absolve.core.arguments import make_callable
 
-callable_package.make(__name__)
+make_callable(__name__)

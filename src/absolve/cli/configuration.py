@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.cli import option_table
 from absolve.cli.commands import COMMANDS
-from absolve.core import toml
 from absolve.core.errors import UsageError, similar
 from absolve.core.lazy_regex import pattern
 
@@ -237,7 +236,9 @@ def _parsed(contents: bytes) -> dict[str, Any]:
     """Return TOML as a dictionary. Raise ValueError if it is malformed, too large or nested too deep."""
     if len(contents) > _LARGEST:
         raise ValueError(f"the file is larger than {_LARGEST >> 20} MiB")
-    return toml.parsed(contents.decode())
+    from absolve.tables.text import toml  # most runs have no such file
+
+    return toml(contents.decode())
 
 
 def _ours(table: dict[str, Any]) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""Check and convert the arguments of the public API.
+"""Check and convert the arguments of the public API, and let packages be called.
 
 In: values of any type, as callers pass them. Out: `bytes`, `str`, `bool` or `int`. A value with exactly one meaning is
 accepted; any other raises TypeError with a hint at the right call.
@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import operator
 import os
+import sys
+from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    import inspect
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
 _SHOWN: Final = 200  # most characters of a value quoted in an error
 
@@ -190,3 +194,38 @@ def _kind(given: object) -> str:
     if given is None or kind.__module__ == "builtins":
         return "None" if given is None else kind.__qualname__
     return f"{kind.__module__}.{kind.__qualname__}"
+
+
+# --- packages that can be called --------------------------------------------------------------------------------------
+
+
+def make_callable(name: str) -> None:
+    """Let a package be called as the function of its name in its module `library`: `absolve.mirror(...)`.
+
+    `help` and editors show the docstring and the signature of the function.
+    """
+    sys.modules[name].__class__ = _Package
+
+
+class _Package(ModuleType):
+    @property
+    def _function(self) -> Callable[..., Any]:
+        name = self.__name__
+        function: Callable[..., Any] = getattr(import_module(f"{name}.library"), name.rpartition(".")[2])
+        return function
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        import inspect
+
+        return inspect.signature(self._function)
+
+    @property
+    def __doc__(self) -> str:  # type: ignore[override]
+        import inspect
+
+        first, _, rest = (inspect.getdoc(self._function) or "").partition("\n\n")
+        return f"{first}\n\n{self.__name__}{self.__signature__}\n\n{rest}"
+
+    def __call__(self, *given: Any, **options: Any) -> Any:
+        return self._function(*given, **options)

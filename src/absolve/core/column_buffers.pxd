@@ -56,8 +56,6 @@ cdef class TextColumn:
     cdef Py_ssize_t _size
     cdef Py_ssize_t _room
     cdef unsigned char* _text
-    cdef bytes _only
-    cdef bint _is_own
 
     cpdef int add(self, bytes text) except? -1
     cpdef int add_behind(self, bytes prefix, bytes data, Py_ssize_t start, Py_ssize_t end) except? -1

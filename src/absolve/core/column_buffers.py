@@ -27,7 +27,7 @@ if cython.compiled:
 NARROW: Final = (1 << 31) - 1  # the largest number of 32 bits
 _OUT_OF_BAND: Final = 5  # the first pickle protocol with out-of-band buffers
 _MOST_BYTES = NARROW  # in a text column: end offsets have 32 bits
-_LONG = 1 << 16  # bytes; a longer first text is copied only when another follows
+_LONG = 1 << 16  # bytes of texts that are freed early
 
 
 class IntColumn:
@@ -111,18 +111,10 @@ class IntColumn:
 
     def mapped(self, numbers: IntColumn) -> IntColumn:
         """Return `numbers` at the indexes that this column holds; both columns and the result are narrow."""
-        found = IntColumn(narrow=True)
-        if cython.compiled:
-            index: cython.Py_ssize_t
-            found._grow(self._size + 1)
-            cells: cython.p_int = cython.cast(cython.p_int, found._cells)
-            places: cython.p_int = cython.cast(cython.p_int, self._cells)
-            others: cython.p_int = cython.cast(cython.p_int, numbers._cells)
-            for index in range(self._size):
-                cells[index] = others[places[index]]
-        else:
-            found._numbers = array("i", [numbers._numbers[place] for place in self._numbers])
-        found._size = self._size
+        index: cython.Py_ssize_t
+        found = IntColumn(narrow=True, room=self._size)
+        for index in range(self._size):
+            found.add(numbers.at(self.at(index)))
         return found
 
     def raw(self) -> bytes:
@@ -161,16 +153,14 @@ class TextColumn:
         self._size = 0
         if cython.compiled:
             self._room = 0
-            self._text: Any = cython.NULL  # memory of its own, or that of `_only`
-            self._only: bytes | None = None
-            self._is_own = True
+            self._text: Any = cython.NULL
             if before is not None:
                 self._grow(before._size)  # noqa: SLF001 - of its class
         else:
             self._bytes = bytearray()
 
     def __dealloc__(self) -> None:
-        if cython.compiled and self._is_own:
+        if cython.compiled:
             free(self._text)
 
     def __len__(self) -> int:
@@ -180,13 +170,6 @@ class TextColumn:
         """Append a text in UTF-8, or a missing one; raise OverflowError for 2 GB and more in all."""
         if text is None:
             self._missing.add(len(self))
-            return self.ends.add(self._size)
-        if cython.compiled and not self._size and len(text) > max(self._room, _LONG):
-            free(self._text)
-            self._only = text
-            self._text = cython.cast(cython.p_uchar, text)
-            self._is_own = False
-            self._size = self._room = len(text)
             return self.ends.add(self._size)
         return self.add_behind(b"", text, 0, len(text))
 
@@ -228,17 +211,10 @@ class TextColumn:
         return 0
 
     def _grow(self, size: cython.Py_ssize_t) -> cython.int:
-        """Make room for at least `size` bytes more; copy a borrowed text into memory of the column."""
+        """Make room for at least `size` bytes more."""
         if cython.compiled:
             room: cython.Py_ssize_t = 2 * self._room + size + 512
-            if self._is_own:
-                self._text = grown(self._text, room)
-            else:
-                text: cython.p_uchar = grown(cython.NULL, room)
-                memcpy(text, self._text, self._size)
-                self._text = text
-                self._is_own = True
-                self._only = None
+            self._text = grown(self._text, room)
             self._room = room
         return 0
 
@@ -266,11 +242,8 @@ class TextColumn:
     def release(self) -> cython.int:
         """Free the bytes of a long column, which must not be read again."""
         if cython.compiled and self._size > _LONG:
-            if self._is_own:
-                free(self._text)
+            free(self._text)
             self._text = cython.NULL
-            self._is_own = True
-            self._only = None
             self._size = self._room = 0
         return 0
 

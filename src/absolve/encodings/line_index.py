@@ -40,7 +40,8 @@ class LineIndex:
         self._one_byte = charset.one_byte
         self._utf8 = charset.codec == "utf-8"
         self._returns = 13 in data
-        self._lone_returns = self._returns and _has_lone_return(data, len(data))  # otherwise each line ends with LF
+        # Without any, each line ends with LF.
+        self._lone_returns = self._returns and data.count(b"\r") > data.count(b"\r\n")
         self._first = len(_UTF_8_MARK) if data.startswith(_UTF_8_MARK) else 0
         self._at = self._first
         self.line = self.column = 1
@@ -70,9 +71,11 @@ class LineIndex:
             known = self._known[max(0, bisect_right(self._known, (position + 1, 0, 0)) - 1)]
             self._at, self.line, self.column = known
         if self._lone_returns:
-            begin = _line_begin(self._data, self._at, position)
+            begin = self._data.rfind(b"\n", self._at, position) + 1
+            begin = max(self._at, begin, self._data.rfind(b"\r", self._at, position) + 1)
             if begin > self._at:
-                self.line += _ends(self._data, self._at, begin)
+                span = self._data[self._at : begin]
+                self.line += span.count(b"\n") + span.count(b"\r") - span.count(b"\r\n")
                 self.column = 1
                 self._at = begin
         else:
@@ -92,18 +95,6 @@ class LineIndex:
             self._remembered = position
             self._known.append((position, self.line, self.column))
         return None
-
-
-def _has_lone_return(data: bytes, end: cython.Py_ssize_t) -> cython.bint:
-    """Return whether there is a CR without a LF behind it."""
-    p: cython.p_const_uchar = data
-    at: cython.Py_ssize_t = 0
-    if cython.compiled:
-        at = byte_scan.find(p, 13, 0, end)
-        while at >= 0 and p[at + 1] == 10:  # in bounds: a NUL follows the bytes of every `bytes` object
-            at = byte_scan.find(p, 13, at + 2, end)
-        return at >= 0
-    return data.count(b"\r") > data.count(b"\r\n")
 
 
 def _line_feeds(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
@@ -142,16 +133,6 @@ def _behind_line_feed(data: bytes, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
     return data.rfind(b"\n", 0, end) + 1
 
 
-def _line_begin(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Return the offset of the last line that begins in a span, or `start`."""
-    p: cython.p_const_uchar = data
-    if cython.compiled:
-        while end > start and p[end - 1] != 10 and p[end - 1] != 13:
-            end -= 1
-        return end
-    return max(start, data.rfind(b"\n", start, end) + 1, data.rfind(b"\r", start, end) + 1)
-
-
 def _is_ascii(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
     p: cython.p_const_uchar = data
     i: cython.Py_ssize_t
@@ -183,19 +164,6 @@ def _characters(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ss
             i += 1 if p[i] < 128 else character(p, i, end) or 1
             found += 1
     return found
-
-
-def _ends(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Return the number of line ends in a span, which must not end inside of CR LF."""
-    p: cython.p_const_uchar = data
-    ends: cython.Py_ssize_t = 0
-    i: cython.Py_ssize_t
-    if cython.compiled:
-        for i in range(start, end):  # `i + 1` is in bounds: a NUL follows the bytes of every `bytes` object
-            ends += p[i] == 10 or (p[i] == 13 and p[i + 1] != 10)
-        return ends
-    ends = data.count(b"\n", start, end)
-    return ends + data.count(b"\r", start, end) - data.count(b"\r\n", start, end)
 
 
 def _in_text(before: str) -> tuple[int, int]:

@@ -5,6 +5,6 @@ to file, and a map (mirror.sqlite). It does not know the command line. `absolve.
 package can be called, because it has the name that the function has in the library.
 """
 
-from absolve.core import callable_package
+from absolve.core.arguments import make_callable
 
-callable_package.make(__name__)
+make_callable(__name__)

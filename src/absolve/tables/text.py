@@ -1,15 +1,17 @@
-"""Decode the bytes of a table or another file of the user, and cut it into lines.
+"""Decode the bytes of a table or another file of the user, and cut it into lines; read TOML in bounded time.
 
-In: bytes. Out: text, and the lines that are no UTF-8. A byte order mark decides; UTF-16 without one is recognised by
-its zero bytes, because spreadsheets write it. They also write windows-1252, which is tried for tables that have no
-character in UTF-8 at all.
+In: bytes. Out: text, and the lines that are no UTF-8; of TOML a dictionary. A byte order mark decides; UTF-16 without
+one is recognised by its zero bytes, because spreadsheets write it. They also write windows-1252, which is tried for
+tables that have no character in UTF-8 at all.
 """
 
 from __future__ import annotations
 
 import codecs
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from absolve.core.lazy_regex import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -125,3 +127,26 @@ def is_text(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+# --- TOML -------------------------------------------------------------------------------------------------------------
+
+_MOST_PARTS: Final = 32  # parts of a dotted key; tomllib needs quadratic time and memory for them
+_KEY: Final = r"""(?:[\w-]+|"[^"\n]*"|'[^'\n]*')"""
+_DEEP: Final = pattern(rf"(?<![\w-]){_KEY}(?:[ \t]*\.[ \t]*{_KEY}){{{_MOST_PARTS}}}", re.ASCII)
+_MOST_DIGITS: Final = 1000  # digits of a number; Python writes no number with many
+_LONG: Final = pattern(rf"[=,\[\s][+-]?0[xob][0-9A-Fa-f_]{{{_MOST_DIGITS}}}")
+
+
+def toml(text: str) -> dict[str, Any]:
+    """Return the table of a TOML text. Raise ValueError if it is malformed, too long or nested too deep."""
+    import tomllib  # most runs have no such file
+
+    if _DEEP.search(text):
+        raise ValueError(f"a key has more than {_MOST_PARTS} parts")
+    if _LONG.search(text):
+        raise ValueError(f"a number has more than {_MOST_DIGITS} digits")
+    try:
+        return tomllib.loads(text)
+    except RecursionError as error:
+        raise ValueError("the values are nested too deep") from error

@@ -20,7 +20,6 @@ cdef class BaseContext:
     cdef readonly object resolver
     cdef object _compared
     cdef object _inside
-    cdef BaseContext _like
     cdef readonly bint elsewhere
     cdef readonly bint unknown
     cdef readonly BaseContext other

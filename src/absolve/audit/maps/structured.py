@@ -22,10 +22,9 @@ from absolve.audit.maps import redirects, spreadsheet
 from absolve.audit.maps.entries import AZURE, GLOB, NETLIFY, PATTERN, VERCEL, Entry, rule_of
 from absolve.audit.maps.model import Rule, RuleSet
 from absolve.audit.maps.request import tried
-from absolve.core import toml
 from absolve.core.errors import UsageError
 from absolve.tables import redirects as tables
-from absolve.tables.text import decoded
+from absolve.tables.text import decoded, toml
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -239,7 +238,7 @@ def loaded(name: str, text: str, *, is_toml: bool = False) -> Any:
     if len(text) > _LARGEST:
         raise UsageError(f"{name}: it has more than {_LARGEST >> 20} MiB")
     try:
-        return toml.parsed(text) if is_toml else _json(text)
+        return toml(text) if is_toml else _json(text)
     except (ValueError, RecursionError) as error:
         line = re.search(r"\bline (\d+)", str(error))  # of both modules
         place = f":{line[1]}" if line is not None else ""
