@@ -203,7 +203,7 @@ def test_the_limit_of_links_counts_all_inner_documents() -> None:
 def test_a_page_may_have_a_base_longer_than_those_of_inner_documents_together(
     charset: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("absolve.document.walk.MOST_LONG_BASES", 100)
+    monkeypatch.setattr("absolve.document.diagnostics.MOST_LONG_BASES", 100)
     base = f"http://example.org/{'a' * 2000}/"
     page = f'<!doctype html><base href="{base}"><a href="x">x</a>'
     rewritten = absolve.rewrite(page.encode(charset), charset=charset)

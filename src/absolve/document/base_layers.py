@@ -6,7 +6,6 @@ layer, 3.2 ENCAPSULATING, 3.3 RETRIEVAL, 3.4 DEFAULT.
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.caching import remembered
@@ -59,7 +58,7 @@ def retrieval_claim(url: str, option: str = "--url") -> BaseClaim:
 
 
 @remembered(64)  # many documents share one
-def retrieved(url: str, option: str, profile: str, longest: int = sys.maxsize) -> BaseURL:
+def retrieved(url: str, option: str, profile: str, longest: int) -> BaseURL:
     """Return the base URL for a retrieval URL given by `option`."""
     return establish(DEFAULT, [retrieval_claim(url, option)], profile, None, longest)
 

@@ -46,8 +46,6 @@ cdef class LinkContext:
     cdef public Py_ssize_t longest
     cdef public Py_ssize_t room
 
-    cdef int _set_base(self, Entity entity, BaseContext base_context)
-    cdef int _copy_base(self, LinkContext like)
     cdef str _in_message(self, str reference)
     cdef str _in_own_document(self, str fragment)
     cpdef object how_held(self, str url)

@@ -59,8 +59,6 @@ ROOM = 16  # most characters by which the prefix for a reference is longer than 
 class LinkContext:
     """All that decides about a link except its reference and coding: shared by all links of one site under one base.
 
-    `like` is the context of another site of the entity under the same base, to copy what they share.
-
     `elsewhere`: the base is not the document's own URL. `keeps_fragments`: it is, and fragments stay unchanged.
     `is_local`: a fragment names a thing in the document itself, although the base is elsewhere (SVG 2 16.1, CSS Values
     4, the image maps of HTML).
@@ -72,31 +70,11 @@ class LinkContext:
     URL in characters; references of up to `room` bytes cannot exceed it if they are resolved by a prefix.
     """
 
-    def __init__(self, entity: Entity, link: Link, like: LinkContext | None = None) -> None:
+    def __init__(self, entity: Entity, link: Link) -> None:
         place: LinkSite = link.place
         self.place = place
         self.scope = link.base
-        if like is None:
-            self._set_base(entity, entity.ruled(link))
-        else:
-            self._copy_base(like)
-        stays = place.stays
-        self.stays_always = stays == "always" or self.is_unknown
-        self.stays_as_fragment = stays == "fragment"
-        self.is_local = self.elsewhere and (stays == "fragment" or place.attribute in _LOCAL)
-        self.empty = place.empty
-        is_held = not self.is_emptied and (link.claim is None or place.attribute == "content-location")
-        self.held = entity.held if is_held else _NOTHING
-        self.files = None if entity.files is None else self._files(entity.files, link)
-        is_plain = place.syntax in _AS_IT_STANDS and not self.held and self.files is None
-        self.short = self.prefixes if is_plain else None
-        self.is_ruby = (entity.name or "").endswith(RUBY)
-        # Bytes of a header field may be an encoded word (RFC 2047 2), whatever they look like.
-        if self.short is not None and place.element == "header":
-            self.short = None
-
-    def _set_base(self, entity: Entity, base_context: BaseContext) -> cython.int:
-        """Set the fields that all contexts of an entity under one base share."""
+        base_context: BaseContext = entity.ruled(link)
         settings = entity.settings
         self.base_context = base_context
         self.base = base_context.base
@@ -113,23 +91,20 @@ class LinkContext:
         self.prefixes: PrefixResolver | None = None
         if isinstance(self.resolver, PrefixResolver) and self.resolver.usable:
             self.prefixes = self.resolver
-        return 0
-
-    def _copy_base(self, like: LinkContext) -> cython.int:
-        """Copy the same fields."""
-        self.base_context = like.base_context
-        self.base = like.base
-        self.resolver = like.resolver
-        self.elsewhere = like.elsewhere
-        self.is_unknown = like.is_unknown
-        self.own = like.own
-        self.settings = like.settings
-        self.keeps_fragments = like.keeps_fragments
-        self.is_emptied = like.is_emptied
-        self.longest = like.longest
-        self.room = like.room
-        self.prefixes = like.prefixes
-        return 0
+        stays = place.stays
+        self.stays_always = stays == "always" or self.is_unknown
+        self.stays_as_fragment = stays == "fragment"
+        self.is_local = self.elsewhere and (stays == "fragment" or place.attribute in _LOCAL)
+        self.empty = place.empty
+        is_held = not self.is_emptied and (link.claim is None or place.attribute == "content-location")
+        self.held = entity.held if is_held else _NOTHING
+        self.files = None if entity.files is None else self._files(entity.files, link)
+        is_plain = place.syntax in _AS_IT_STANDS and not self.held and self.files is None
+        self.short = self.prefixes if is_plain else None
+        self.is_ruby = (entity.name or "").endswith(RUBY)
+        # Bytes of a header field may be an encoded word (RFC 2047 2), whatever they look like.
+        if self.short is not None and place.element == "header":
+            self.short = None
 
     def _files(self, files: FilesBeside, link: Link) -> FilesBeside | None:
         """Return `files` for the base of a link: a browser looks for them from the document, or its relative base.
@@ -253,12 +228,7 @@ def link_context(entity: Entity, link: Link) -> LinkContext:
     if found is None:
         if len(entity.contexts) >= _MOST_CONTEXTS:
             entity.contexts.clear()
-        own = link.place.against != "base" and entity.rules_by_own_url(link)
-        base_key = own if link.base is None else (own, id(link.base))
-        like = entity.contexts.get(base_key)
-        found = entity.contexts[key] = LinkContext(entity, link, like)
-        if like is None:
-            entity.contexts[base_key] = found
+        found = entity.contexts[key] = LinkContext(entity, link)
     return found
 
 

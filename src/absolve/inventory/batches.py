@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from absolve.core.arrow_stream import BOOL, DOUBLE, LISTS, NUMBER, TEXT, WORD, Field, Stream
 from absolve.core.column_buffers import DictColumn, IntColumn, TextColumn
 from absolve.document.resolved import shown
-from absolve.inventory.columns import COLUMNS, RULED, Columns
+from absolve.inventory.columns import RULED, Columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -53,23 +53,19 @@ def _weight(array: Array) -> int:
     return 8 * size + texts + sum(map(_weight, children)) + (_weight(words) if words is not None else 0)
 
 
-def fields(columns: Sequence[str] = COLUMNS) -> tuple[Field, ...]:
-    """Return the fields of these columns of the table of links, where only `target` may be null, or of documents."""
-    return _fields(tuple(columns))
-
-
 @lru_cache(maxsize=64)
-def _fields(columns: tuple[str, ...]) -> tuple[Field, ...]:
+def fields(columns: tuple[str, ...]) -> tuple[Field, ...]:
+    """Return the fields of these columns of the table of links, where only `target` may be null, or of documents."""
     return tuple(Field(name, KINDS.get(name, WORD), name in NULLABLE) for name in columns)
 
 
 def batch(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> Batch:
     """Return rows with a value for each of these columns, or `Columns` of the inventory, as one batch."""
     if not isinstance(rows, Columns):
-        return typed(fields(columns), rows)
+        return typed(fields(tuple(columns)), rows)
     ruled = rows.ruled
     arrays = [_ruled(ruled, name) if name in _PLACES else _column(rows, name) for name in columns]
-    return Batch(fields(columns), arrays)
+    return Batch(fields(tuple(columns)), arrays)
 
 
 def typed(fields: Sequence[Field], rows: Iterable[Sequence[Any]]) -> Batch:

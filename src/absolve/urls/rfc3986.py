@@ -101,14 +101,12 @@ def merge(base: Reference, path: str) -> str:
     return base.path[: base.path.rfind("/") + 1] + path
 
 
-def segments(path: str, start: int = 0, end: int | None = None) -> Iterator[str]:
-    """Yield the segments of a path (3.3) in a span; split in chunks, as there may be millions."""
-    if end is None:
-        end = len(path)
-    while (at := path.find("/", start + _AT_ONCE, end)) >= 0:
+def segments(path: str, start: int) -> Iterator[str]:
+    """Yield the segments of a path (3.3) from an offset on; split in chunks, as there may be millions."""
+    while (at := path.find("/", start + _AT_ONCE)) >= 0:
         yield from path[start:at].split("/")
         start = at + 1
-    yield from path[start:end].split("/")
+    yield from path[start:].split("/")
 
 
 def remove_dot_segments(path: str) -> str:
