@@ -14,7 +14,7 @@ from absolve.core.model import Edit, Part
 from absolve.core.protocols import Coding
 from absolve.encodings.charsets import UTF_8, Charset, by_label, inside, lookup
 from absolve.encodings.codings import CharacterReferences, Raw, Unquoted, quoted
-from absolve.encodings.offset_map import Offsets
+from absolve.encodings.offset_map import UnitOffsets
 from absolve.encodings.standard import SURROGATE, unit_at
 from absolve.formats.css.codings import DOUBLE_QUOTED, SINGLE_QUOTED, UNQUOTED
 from absolve.formats.json.tokens import JSONString
@@ -26,7 +26,7 @@ DOUBLE, SINGLE, TEXT = (CharacterReferences(UTF_8, quote) for quote in (b'"', b"
 
 
 def test_a_value_may_be_longer_than_its_raw_bytes_can_be_by_32_bits() -> None:
-    offsets = Offsets()
+    offsets = UnitOffsets()
     for end, raw_start, raw_end in ((1, 0, 3), (1 << 32, 4, 5), (1 << 33, 6, 9)):
         offsets.add(end, raw_start, raw_end)
     assert [offsets.start(at) for at in (0, 1, 2, 1 << 32, (1 << 32) + 1, 1 << 33)] == [0, 3, 4, 5, 6, 9]
@@ -35,7 +35,7 @@ def test_a_value_may_be_longer_than_its_raw_bytes_can_be_by_32_bits() -> None:
 
 @given(st.lists(st.tuples(*[st.sampled_from([0, 1, 2, 127, 128, 40_000])] * 3), max_size=100), st.integers(0, 5))
 def test_an_offset_map_returns_the_units_that_were_added(units: list[tuple[int, int, int]], beyond: int) -> None:
-    offsets = Offsets()
+    offsets = UnitOffsets()
     end = raw_end = 0
     added: list[tuple[int, int, int, int]] = []
     for between, raw, new in units:

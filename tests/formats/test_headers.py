@@ -4,7 +4,7 @@ import pytest
 
 import absolve
 from absolve.core.model import BaseClaim, Finding, Link
-from absolve.encodings.offset_map import Offsets
+from absolve.encodings.offset_map import UnitOffsets
 from absolve.formats import headers
 
 
@@ -149,7 +149,7 @@ def test_offsets_of_header_values_skip_the_folding() -> None:
     assert isinstance(link, Link)
     value, offsets = link.coding.decode_mapped(raw)
     assert value == b"abcd"
-    assert isinstance(offsets, Offsets)
+    assert isinstance(offsets, UnitOffsets)
     assert [offsets.start(at) for at in range(5)] == [0, 1, 7, 8, 9]
     assert [offsets.end(at) for at in range(5)] == [0, 1, 2, 8, 9]
 

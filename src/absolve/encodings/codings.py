@@ -14,8 +14,19 @@ from typing import TYPE_CHECKING, Final
 
 from absolve.core import byte_scan
 from absolve.encodings.charsets import UTF_8, Charset
-from absolve.encodings.multibyte import ASCII, SEQUENCES, CharacterOffsets, States, decode_shifted, reads_the_same
-from absolve.encodings.offset_map import IDENTITY_OFFSETS, Composed, Decoded, Utf16Offsets, replaced
+from absolve.encodings.offset_map import (
+    ASCII,
+    IDENTITY_OFFSETS,
+    SEQUENCES,
+    CharacterOffsets,
+    Composed,
+    Decoded,
+    States,
+    Utf16Offsets,
+    decode_shifted,
+    reads_the_same,
+    replaced,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable

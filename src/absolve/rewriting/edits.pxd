@@ -6,7 +6,7 @@ from absolve.core.byte_scan cimport ByteBuilder, cut
 from absolve.core.model cimport Edit, Link, Part, edit_at
 from absolve.document.entity cimport Entity
 from absolve.document.resolved cimport LinkContext, text, value_of
-from absolve.encodings.offset_map cimport Offsets as ByUnits
+from absolve.encodings.offset_map cimport UnitOffsets
 
 cdef Py_ssize_t _AROUND, _AT_ONCE, _AHEAD, _LARGE
 

@@ -14,8 +14,7 @@ from absolve.core.byte_scan import ByteBuilder, cut
 from absolve.core.model import Edit, Part, edit_at
 from absolve.document.resolved import placeholder_at, text, value_of
 from absolve.encodings.codings import LOOK_AHEAD
-from absolve.encodings.offset_map import Offsets as ByUnits
-from absolve.encodings.offset_map import is_cut
+from absolve.encodings.offset_map import UnitOffsets, is_cut
 from absolve.formats.grammars import ESCAPES, is_read
 
 if TYPE_CHECKING:
@@ -136,16 +135,16 @@ class Splicer:
 
 def _raw_start(offsets: Offsets, position: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Return `offsets.start(position)`, by a C call for the most frequent class of offsets."""
-    if type(offsets) is ByUnits:
-        known: ByUnits = offsets
+    if type(offsets) is UnitOffsets:
+        known: UnitOffsets = offsets
         return known.start(position)
     return offsets.start(position)
 
 
 def _raw_end(offsets: Offsets, position: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Return `offsets.end(position)` likewise."""
-    if type(offsets) is ByUnits:
-        known: ByUnits = offsets
+    if type(offsets) is UnitOffsets:
+        known: UnitOffsets = offsets
         return known.end(position)
     return offsets.end(position)
 
