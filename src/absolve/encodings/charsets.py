@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-
-
 class Charset(NamedTuple):
     """A charset: its name in the Encoding Standard and its Python codec.
 
@@ -161,12 +159,17 @@ def of_html(data: bytes, given: str | None = None, header: str | None = None) ->
     own `meta` element or XML declaration. Without any of them it is UTF-8 if the data is valid UTF-8, else
     windows-1252. Raise UsageError if `given` is unknown.
     """
+    return _declared(data, given, header, declared_in_html)
+
+
+def _declared(
+    data: bytes, given: str | None, header: str | None, declared_in: Callable[[bytes], Charset | None]
+) -> tuple[Charset, int]:
     if marked := byte_order_mark(data):
         return marked
     if given is not None:
         return by_label(given), 0
-    declared = (header and _stated(header, data)) or declared_in_html(data)
-    return declared or _guessed(data), 0
+    return (header and _stated(header, data)) or declared_in(data) or _guessed(data), 0
 
 
 def _stated(label: str, data: bytes) -> Charset | None:
@@ -181,14 +184,12 @@ def of_text(data: bytes, given: str | None = None, header: str | None = None) ->
 
     As `of_html`, with `@charset` in the place of the `meta` element.
     """
-    if marked := byte_order_mark(data):
-        return marked
-    if given is not None:
-        return by_label(given), 0
-    declared = header and _stated(header, data)
-    if not declared and (rule := re.match(rb'@charset "([^"\x00]{1,1000})";', data)):
-        declared = _in_document(rule[1])
-    return declared or _guessed(data), 0
+    return _declared(data, given, header, _declared_in_css)
+
+
+def _declared_in_css(data: bytes) -> Charset | None:
+    rule = re.match(rb'@charset "([^"\x00]{1,1000})";', data)
+    return _in_document(rule[1]) if rule is not None else None
 
 
 # XML 1.0 2.8, XMLDecl: the encoding pseudo-attribute
@@ -351,21 +352,19 @@ def _byte(error: UnicodeEncodeError) -> bytes:
     return bytes((code & 0xFF,)) if 0xDC80 <= code <= 0xDCFF else b""
 
 
-def _references(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Error handler "absolve.references": write characters that the charset lacks as numeric character references."""
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    return _byte(error) or _as_reference(error.object[error.start]), error.start + 1
+def _escaping(escape: Callable[[str], str]) -> Callable[[UnicodeError], tuple[str | bytes, int]]:
+    """Return an error handler that writes characters which the charset lacks as `escape` returns them."""
 
+    def written(error: UnicodeError) -> tuple[str | bytes, int]:
+        if not isinstance(error, UnicodeEncodeError):
+            raise error
+        return _byte(error) or escape(error.object[error.start]), error.start + 1
 
-def _percent(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Error handler "absolve.percent": write characters that the charset lacks percent-encoded as UTF-8."""
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    return _byte(error) or _as_percent(error.object[error.start]), error.start + 1
+    return written
 
 
 def _as_reference(character: str) -> str:
+    """Return a character as a numeric character reference."""
     return f"&#{ord(character)};"
 
 
@@ -397,5 +396,5 @@ DETECT: Final[dict[str, Callable[[bytes, str | None, str | None], tuple[Charset,
 
 codecs.register_error("absolve", _keep_byte)
 codecs.register_error("absolve.surrogates", _any_surrogate)
-codecs.register_error("absolve.references", _references)
-codecs.register_error("absolve.percent", _percent)
+for _name, _escape in _ESCAPED_BY.items():
+    codecs.register_error(_name, _escaping(_escape))

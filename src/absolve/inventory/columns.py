@@ -53,6 +53,7 @@ COLUMNS: Final = Row._fields
 # On demand: `link_rows.Place` computes them.
 MORE: Final = ("host", "url", "hreflang", "file_start", "file_end")
 LAYERS: Final = {layer.label: layer for layer in Layer}
+_STORED: Final = "ruled line column start end rel text reference target scope problems".split()
 NUMBERS: Final = frozenset({"line", "column", "start", "end"})
 
 
@@ -168,17 +169,8 @@ class Columns:
         """Append the rows of another object."""
         self.size += rows.size
         self.words += rows.words
-        self.ruled.extend(rows.ruled)
-        self.line.extend(rows.line)
-        self.column.extend(rows.column)
-        self.start.extend(rows.start)
-        self.end.extend(rows.end)
-        self.rel.extend(rows.rel)
-        self.text.extend(rows.text)
-        self.reference.extend(rows.reference)
-        self.target.extend(rows.target)
-        self.scope.extend(rows.scope)
-        self.problems.extend(rows.problems)
+        for name in _STORED:
+            getattr(self, name).extend(getattr(rows, name))
         for name in self.wanted:
             self.more[name] += rows.more[name]
         return self.fill()
