@@ -32,7 +32,6 @@ COMPILED = {
     "absolve.document.walk": 2,  # 4.37, tiny ones
     "absolve.encodings.codings": 3,  # 1.58, Arrow
     "absolve.encodings.line_index": 3,  # 3.39, WARC listed
-    "absolve.encodings.offset_map": 1,  # 2.86, XML files listed
     "absolve.encodings.offset_map": 2,  # 6.02, HAR
     "absolve.formats.css.walker": 2,  # 25.22, CSS
     "absolve.formats.events": 2,  # 2.34, one document
