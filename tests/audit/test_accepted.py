@@ -1,13 +1,17 @@
 """What is known and accepted, and where the old host is named outside links."""
 
 from pathlib import Path
+from typing import Any
 
+import duckdb
 import pytest
 from audited import NEW, OLD, audited, links, page, written
 from linear import measure
 
-from absolve.audit.ignoring import regions
+from absolve.audit import ignoring
+from absolve.audit.ignoring import Ignore, regions
 from absolve.cli import main
+from absolve.core.errors import UsageError
 from absolve.inventory import mentions
 
 
@@ -32,6 +36,50 @@ def test_a_pattern_that_meets_nothing_is_named_and_ignored_findings_are_counted(
     found = capsys.readouterr().err
     assert (status, "known:3: unused-ignore: no finding matches '/nothing/'" in found) == (0, True)
     assert "1 finding ignored" in found
+
+
+def test_all_patterns_are_asked_together_and_the_first_that_matches_counts() -> None:
+    connection = Counting()
+    connection.execute("CREATE TABLE findings (id BIGINT, reference VARCHAR, target VARCHAR, scope VARCHAR, verdict VARCHAR)")
+    connection.execute("CREATE MACRO quiet_verdict(scope) AS 'ok'")
+    rows = [("a.html", "http://h/a.html"), ("a.html", "http://h/a.html"), ("b.html", None), ("#", "http://h/b.html")]
+    for number, row in enumerate(rows):
+        connection.execute("INSERT INTO findings VALUES (?, ?, ?, 'same-site', 'broken')", [number, *row])
+    ignores = [Ignore(f"^x{number}$", "", "") for number in range(1000)]
+    ignores += [Ignore(text, "", "") for text in (r"^http://h/a\.html$", "a.html", "^#$", "^$", "b")]
+    connection.asked = 0
+    ignoring.links(connection, ignores, lambda *_: [], routes=True)
+    asked = connection.asked
+    assert connection.execute("SELECT pattern, links FROM ignored WHERE links > 0 ORDER BY ALL").fetchall() == [(1000, 2), (1002, 1), (1003, 1)]
+    assert connection.execute("SELECT * FROM findings").fetchall() == []
+    assert asked < 30
+
+
+class Counting:
+    """A connection to DuckDB that counts queries."""
+
+    def __init__(self) -> None:
+        self.connection = duckdb.connect()
+        self.asked = 0
+
+    def execute(self, *arguments: Any) -> Any:
+        self.asked += 1
+        return self.connection.execute(*arguments)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.connection, name)
+
+
+def test_more_patterns_than_are_sane_and_a_file_without_end_are_usage_errors(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written(tmp_path, {"new/index.html": page(), "known": "/a/\n/b/\n" + 2000 * "\n"})
+    for most, option, words in ((1, (), "known:2: more than 1 patterns"), (9, ("--max-size", "1000"), "more than 1,000 bytes (--max-size)")):
+        monkeypatch.setattr(ignoring, "_MOST", most)
+        assert main(["check", f"{tmp_path}/new", "--ignore", f"@{tmp_path}/known", *option]) == 2
+        assert words in capsys.readouterr().err
+    with pytest.raises(UsageError, match="more than 1,000 bytes"):
+        ignoring.of_texts(["@/dev/zero"], 1000)
 
 
 @pytest.mark.parametrize("pattern", ["(", "a(?=b)"])

@@ -83,6 +83,15 @@ def test_patterns_that_need_more_memory_than_a_set_has_are_all_candidates(monkey
     assert 1 in PatternSet(large).candidates("/b" + "x" * 1000)
 
 
+def test_patterns_that_are_a_text_or_begin_with_one_are_found_without_an_automaton() -> None:
+    given = [r"^/a\.html$", r"^/a\.", "^/a/", "^", "^$", "^/é$", "^/a.html$", "/a", "^/a*", "^/\\d$"]
+    chosen = PatternSet((pattern, False) for pattern in given)
+    for text in ("/a.html", "/a/", "/axhtml", "", "/é", "/1", "/d", "x/a"):
+        wanted = [number for number, pattern in enumerate(given) if matcher(pattern)(text)]
+        assert chosen.candidates(text) == wanted
+    assert [len(numbers) for _, numbers in chosen._sets] == [4]
+
+
 def test_a_lone_surrogate_is_no_character_that_a_set_can_name() -> None:
     assert PatternSet([(".", False)] * 9).candidates("/\ud800") == []
 

@@ -1,7 +1,8 @@
 """Leave out findings that are known and accepted: by patterns over URLs, and by an attribute in the page.
 
 In: patterns with their reasons, the tables of findings, a reader of pages. Out: fewer findings, the table `ignored`,
-and the patterns that met nothing. A pattern is a regular expression of RE2, which matches in linear time.
+and the patterns that met nothing. A pattern is a regular expression of RE2, which matches in linear time; many are
+matched together.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from absolve.audit.texts import Found
 
 ATTRIBUTE: Final = b"data-absolve-ignore"
+LARGEST: Final = 256 << 20  # bytes of a file of patterns
+_MOST: Final = 100_000  # patterns
 _REASON: Final = re.compile(r"(?<!\s)\s+#\s")
 # An end tag; one that is not closed is none, and no other is in the rest of the text.
 _END_TAG: Final = re.compile(
@@ -36,6 +39,16 @@ DELETE FROM findings WHERE verdict = 'fragment' AND regexp_matches(fragment_of(t
 """
 # Findings by the verdict that their links have without them: what is left of it after the patterns is not ignored.
 _QUIET: Final = "SELECT quiet_verdict(scope) AS verdict, count(*) AS number FROM findings GROUP BY ALL"
+_TEXTS: Final = "(SELECT rowid AS row, unnest([{texts}]) AS text FROM {table} WHERE {condition})"
+_DISTINCT: Final = "SELECT DISTINCT text FROM {rows} WHERE text IS NOT NULL"
+_IGNORED: Final = """
+CREATE OR REPLACE TABLE ignored_rows AS
+SELECT row, min(first) AS first FROM {rows} JOIN ignored_texts USING (text) GROUP BY row
+"""
+_COUNTED: Final = """
+UPDATE ignored SET {column} = {column} + number
+FROM (SELECT first, count(*) AS number FROM ignored_rows GROUP BY first) WHERE pattern = first
+"""
 
 
 class Ignore(NamedTuple):
@@ -46,17 +59,18 @@ class Ignore(NamedTuple):
     source: str
 
 
-def of_texts(texts: Iterable[str], file: str | None = None) -> list[Ignore]:
+def of_texts(texts: Iterable[str], most: int = LARGEST, file: str | None = None) -> list[Ignore]:
     """Return the patterns of texts such as `/old/ # under construction`; `@FILE` is a file with one a line.
 
-    Raise UsageError for a pattern that is wrong, and for a file that cannot be read.
+    Raise UsageError for a pattern that is wrong, for too many, and for a file that cannot be read or has more than
+    `most` bytes.
     """
     found: list[Ignore] = []
     for number, text in enumerate(texts, 1):
         if not text.strip() or text.startswith("# "):
             continue
         if text.startswith("@") and file is None:
-            found += of_texts(_lines(text[1:]), text[1:])
+            found += of_texts(_lines(text[1:], most), most, text[1:])
             continue
         pattern, _, reason = _REASON.sub("\n", text.strip(), count=1).partition("\n")
         place = f"{file}:{number}" if file is not None else "--ignore"
@@ -65,12 +79,19 @@ def of_texts(texts: Iterable[str], file: str | None = None) -> list[Ignore]:
         except UsageError as error:
             raise UsageError(f"{place}: {pattern!r}: {error}") from error
         found.append(Ignore(pattern, reason.strip(), place))
+        if len(found) > _MOST:
+            raise UsageError(f"{place}: more than {_MOST:,} patterns: one for a folder or a host serves for many URLs")
     return found
 
 
-def _lines(name: str) -> list[str]:
+def _lines(name: str, most: int) -> list[str]:
     try:
-        return Path(name).read_text("utf-8-sig").splitlines()
+        with Path(name).open("rb") as file:
+            data = file.read(most + 1)
+        if len(data) > most:
+            limit = f"{most:,} bytes{' (--max-size)' if most < LARGEST else ''}"
+            raise UsageError(f"--ignore @{name}: the file has more than {limit}")
+        return data.decode("utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"--ignore @{name}: the file cannot be read as UTF-8") from error
 
@@ -83,20 +104,16 @@ def links(
     if not routes:
         connection.execute(_ROUTES)
     connection.execute(f"CREATE OR REPLACE TABLE ignored_links AS {_QUIET}")
-    for number, ignore in enumerate(ignores):
-        met = "regexp_matches(reference, ?) OR regexp_matches(coalesce(target, ''), ?)"
-        count = _deleted(connection, "findings", met, [ignore.pattern] * 2)
-        insert(connection, "ignored", [(number, count, 0)])
+    insert(connection, "ignored", ((number, 0, 0) for number in range(len(ignores))))
+    _delete(connection, ignores, "findings", "reference, coalesce(target, '')", "true", "links")
     insert(connection, "ignored", [(-1, _by_attribute(connection, read), 0)])
     connection.execute(f"INSERT INTO ignored_links SELECT verdict, -number FROM ({_QUIET})")  # noqa: S608 - of ours
 
 
 def others(connection: Any, ignores: Sequence[Ignore], table: str, fine: Sequence[str]) -> None:
     """Take ignored rows out of a table of URLs; rows with a verdict of `fine` stay."""
-    for number, ignore in enumerate(ignores):
-        words = ", ".join(f"'{word}'" for word in fine) or "''"
-        count = _deleted(connection, table, f"verdict NOT IN ({words}) AND regexp_matches(url, ?)", [ignore.pattern])
-        connection.execute("UPDATE ignored SET others = others + ? WHERE pattern = ?", [count, number])
+    words = ", ".join(f"'{word}'" for word in fine) or "''"
+    _delete(connection, ignores, table, "url", f"verdict NOT IN ({words})", "others")
 
 
 def unused(connection: Any, ignores: Sequence[Ignore]) -> Iterator[Diagnostic]:
@@ -106,9 +123,25 @@ def unused(connection: Any, ignores: Sequence[Ignore]) -> Iterator[Diagnostic]:
         yield Diagnostic("unused-ignore", f"no finding matches {ignore.pattern!r}", ignore.source)
 
 
-def _deleted(connection: Any, table: str, condition: str, values: Sequence[Any]) -> int:
-    (count,) = connection.execute(f"DELETE FROM {table} WHERE {condition}", list(values)).fetchone()  # noqa: S608 - of ours
-    return int(count)
+def _delete(connection: Any, ignores: Sequence[Ignore], table: str, texts: str, condition: str, counted: str) -> None:
+    """Delete the rows in which a pattern matches one of `texts`; the first pattern counts it, in a column of `ignored`.
+
+    Each distinct text is matched once, against all patterns together.
+    """
+    if not ignores:
+        return
+    likely = patterns.PatternSet((ignore.pattern, False) for ignore in ignores)
+
+    def first(text: str) -> int | None:
+        return next((one for one in likely.candidates(text) if patterns.matcher(ignores[one].pattern)(text)), None)
+
+    connection.execute("CREATE OR REPLACE TABLE ignored_texts (text VARCHAR, first BIGINT)")
+    rows = _TEXTS.format(texts=texts, table=table, condition=condition)
+    every = each(connection, _DISTINCT.format(rows=rows))
+    insert(connection, "ignored_texts", ((text, number) for (text,) in every if (number := first(text)) is not None))
+    connection.execute(_IGNORED.format(rows=rows))
+    connection.execute(f"DELETE FROM {table} WHERE rowid IN (SELECT row FROM ignored_rows)")  # noqa: S608 - of ours
+    connection.execute(_COUNTED.format(column=counted))
 
 
 def _by_attribute(connection: Any, read: Callable[[str, str], Iterable[Found]]) -> int:
@@ -126,7 +159,8 @@ def _by_attribute(connection: Any, read: Callable[[str, str], Iterable[Found]]) 
                 found.append((number,))
     connection.execute("CREATE OR REPLACE TABLE ignored_ids (id BIGINT)")
     insert(connection, "ignored_ids", found)
-    return _deleted(connection, "findings", "id IN (SELECT id FROM ignored_ids)", [])
+    (count,) = connection.execute("DELETE FROM findings WHERE id IN (SELECT id FROM ignored_ids)").fetchone()
+    return int(count)
 
 
 def regions(page: bytes) -> Iterator[tuple[int, int]]:

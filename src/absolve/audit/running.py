@@ -326,7 +326,7 @@ def _question(connection: Any, options: Any) -> Question:
         _root(old_url, options.old) if old_url is not None else None,
         servers.named(options.server),
         options.similar,
-        tuple(ignoring.of_texts(options.ignore)),
+        tuple(ignoring.of_texts(options.ignore, min(options.max_size, ignoring.LARGEST))),
         tuple(map(judge.root, others)),
     )
 

@@ -34,6 +34,7 @@ _DIGITS: Final = 2  # of the number of a group, of which there are 99 at most
 # For `backtracks`, in a pattern whose escapes and classes are one letter.
 _ONE_CHARACTER: Final = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 _OPENING: Final = re.compile(r"\(\?(?:P?<\w+>|[a-zA-Z-]*:)")
+_PREFIX: Final = re.compile(r"\^((?:[^\\.\[\](){}*+?|^$]|\\[^\w\s])*)(\$?)")  # a pattern that begins or is a text
 _REPEAT: Final = r"(?:[*+]|\{\d*,(?!1\})\d*\})[?+]?"
 _OPEN: Final = re.compile(rf"{_REPEAT}\)*(?:\(*[^()|]\?\)*)*\(*[^()|]{_REPEAT}|\){_REPEAT}")
 
@@ -157,6 +158,8 @@ class PatternSet:
         """Take patterns that `matcher` accepts, each with whether it ignores case."""
         self._sets: list[tuple[Any, list[int]]] = []
         self._others: list[int] = []
+        self._texts: dict[tuple[str, str], list[int]] = {}  # by what a text begins with, or by all of it with "$"
+        self._lengths: set[int] = set()
         given = list(patterns)
         if len(given) < 4:
             self._others = list(range(len(given)))
@@ -165,8 +168,21 @@ class PatternSet:
         self._memory = min(memory, _MOST_MEMORY)
         for ignores_case in (False, True):
             numbers = [number for number, (_, ignoring) in enumerate(given) if ignoring == ignores_case]
+            if not ignores_case:
+                numbers = [number for number in numbers if not self._is_text(number, given[number][0])]
             for start in range(0, len(numbers), _AT_ONCE):
                 self._add([(number, given[number][0]) for number in numbers[start : start + _AT_ONCE]], ignores_case)
+
+    def _is_text(self, number: int, pattern: str) -> bool:
+        r"""Add a pattern such as `^/a\.html$` or `^/a/`, and return True; return False for any other."""
+        found = _PREFIX.fullmatch(pattern)
+        if found is None:
+            return False
+        text = re.sub(r"\\(.)", r"\1", found[1])
+        self._texts.setdefault((text, found[2]), []).append(number)
+        if not found[2]:
+            self._lengths.add(len(text))
+        return True
 
     def _add(self, chunk: Sequence[tuple[int, str]], ignores_case: bool) -> None:
         made = _library().Set.SearchSet(_options(ignores_case=ignores_case, memory=self._memory))
@@ -189,6 +205,10 @@ class PatternSet:
     def candidates(self, text: str) -> list[int]:
         """Return the numbers of the patterns that may match, in ascending order: all that do are among them."""
         found = list(self._others)
+        if self._texts:
+            found += self._texts.get((text, "$"), ())
+            for length in self._lengths:
+                found += self._texts.get((text[:length], ""), ()) if length <= len(text) else ()
         for made, numbers in self._sets:
             try:
                 matched = made.Match(text)
