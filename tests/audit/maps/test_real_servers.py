@@ -157,6 +157,19 @@ def test_a_server_answers_each_host_path_and_query_as_the_reader_computes(server
     assert computed(name, text.replace("PORT", "80" if server == "nginx" else "*:80"), HOSTS) == answers
 
 
+@pytest.mark.parametrize("names", [
+    ("*.x.example", r"~^(?<n>a|b)\.x\.example$", r"~^WWW\..*$", "www.x.example x.example"),
+    ("www.*", "*.example", "www.x.*", "*.a.x.example"),
+    (r"~^[ab]\.x\.example$", r"~^a\.", "_", ".x.example"),
+])
+def test_nginx_asks_exact_names_then_the_longest_wildcard_then_patterns(names: tuple[str, ...], tmp_path: Path) -> None:
+    text = "".join(f"server {{ listen PORT; server_name {name}; return 301 http://new.example/{number}; }}\n" for number, name in enumerate(names))
+    hosts = ("www.x.example", "x.example", "a.x.example", "b.a.x.example", "www.x.other", "www.q.example", "zzz.test")
+    with running("nginx", tmp_path / "server", text) as url:
+        answers = {(host, "/a"): moved(url, host, "/a") for host in hosts}
+    assert computed("nginx.conf", text.replace("PORT", "80"), hosts, ("/a",)) == answers
+
+
 @pytest.mark.parametrize("front", FRONTS)
 def test_a_rewrite_rule_behind_a_front_controller_never_applies_to_a_url_without_a_file(front: str, tmp_path: Path) -> None:
     htaccess = f"RewriteEngine On\n{FRONTS[front]}{BEHIND}"
@@ -216,7 +229,9 @@ def moved(url: str, host: str, path: str) -> tuple[int | None, str | None]:
     return status, urljoin(f"http://{host}{path}", location) if location is not None else None
 
 
-def computed(name: str, text: str, hosts: tuple[str, ...]) -> dict[tuple[str, str], tuple[int | None, str | None]]:
+def computed(
+    name: str, text: str, hosts: tuple[str, ...], paths: tuple[str, ...] = PATHS
+) -> dict[tuple[str, str], tuple[int | None, str | None]]:
     found: dict[tuple[str, str], tuple[int | None, str | None]] = {}
     for host in hosts:  # each is the new one: all of them have these files
         given = maps.Rules([maps.read(Path(name), text.encode())], None, f"http://{host}/")
@@ -226,7 +241,7 @@ def computed(name: str, text: str, hosts: tuple[str, ...]) -> dict[tuple[str, st
         def exists(url: str, held: set[str] = held) -> bool:
             return url.partition("?")[0] in held
 
-        for path in PATHS:
+        for path in paths:
             move = given.move(f"http://{host}{path}", exists)
             found[host, path] = (None, None) if move is None else (move.status, move.target)
     return found

@@ -78,7 +78,7 @@ def mover(found: RuleSet, olds: Collection[str] = ()) -> Mover:
     made = {key: Ordered(rules, has_folders=True) for key, rules in distinct.items()}
     phases = [[made[id(rules)] for rules in server.phases if rules] for server in found.servers]
     inner = [[made[id(rules)] for rules in server.inner if rules] for server in found.servers]
-    chosen = _Servers(found.servers, olds)
+    chosen = _Servers(found.servers, olds, is_nginx=found.format == "nginx")
 
     def move(request: Request, exists: Callable[[str], bool], doubts: list[Rule]) -> Move | None:
         number = chosen(request)
@@ -101,14 +101,15 @@ def _indexes(asked: Request) -> Iterator[Request]:
 
 
 class _Servers:
-    """Virtual hosts by port and name. Apache and nginx choose alike.
+    """Virtual hosts by port and name: Apache takes the first with a fitting name, nginx the one whose name fits best.
 
     httpd.apache.org/docs/2.4/vhosts/details.html, nginx.org/en/docs/http/request_processing.html
     """
 
-    def __init__(self, servers: Sequence[Server], olds: Collection[str]) -> None:
+    def __init__(self, servers: Sequence[Server], olds: Collection[str], *, is_nginx: bool) -> None:
+        self._rank = _rank if is_nginx else lambda *_: (0, 0, 0)
         names = (*olds, *(host.partition(":")[0] for host in olds))
-        self._of_old = [any(fnmatchcase(old, name) for old in names for name in one.names) for one in servers]
+        self._of_old = [any(_fits(old, name) for old in names for name in one.names) for one in servers]
         self._first: dict[tuple[str, str], int] = {}  # server by port and name; without one of them, of all
         wildcards: dict[str, None] = {}
         for number, server in enumerate(servers):
@@ -132,16 +133,39 @@ class _Servers:
         if not ports and port in _PORTS.values():
             ports = [_EVERY]
         wild = (self._wildcards[number] for number in self._patterns.candidates(host))
-        names = [host, *(name for name in wild if fnmatchcase(host, name))]
-        named = [self._first[port, name] for port in ports for name in names if (port, name) in self._first]
+        names = [host, *(name for name in wild if _fits(host, name))]
+        named = [
+            (self._rank(place, name), self._first[port, name])
+            for place, port in enumerate(ports)
+            for name in names
+            if (port, name) in self._first
+        ]
         if named or not request.is_home:
-            return min(named, default=None)
+            return min(named)[-1] if named else None
         number = min((self._first[port, ""] for port in ports), default=None)
         return None if number is not None and self._of_old[number] else number
 
 
+def _rank(port: int, name: str) -> tuple[int, int, int]:
+    """Return the rank of a name in nginx: exact, then the longest that begins or else ends with `*`, then a pattern.
+
+    A server that listens to the port, which is 0, comes before one that listens to any.
+
+    nginx.org/en/docs/http/server_names.html
+    """
+    kind = 3 if name.startswith("~*") else 1 if name.startswith("*") else 2 if name.endswith("*") else 0
+    return port, kind, 0 if kind == 3 else -len(name)
+
+
+def _fits(host: str, name: str) -> bool:
+    """Return whether a host has a name, perhaps one with `*`; behind `~*` a name is a regular expression."""
+    return matcher(name[2:])(host) is not None if name.startswith("~*") else fnmatchcase(host, name)
+
+
 def _of_wildcards(name: str) -> str:
     """Return a regular expression that matches whatever a name with `*` and `?` does."""
+    if name.startswith("~*"):
+        return name[2:]
     pattern = re.escape(name).replace(r"\*", ".*").replace(r"\?", ".")
     return f"^{pattern}$"
 

@@ -152,6 +152,8 @@ class _Reader:
             if directive.name == "server_name":
                 names += [name.lower().removeprefix(".") for name in directive.arguments if not name.startswith("~")]
                 names += [f"*{name.lower()}" for name in directive.arguments if name.startswith(".")]
+                given = [name[1:] for name in directive.arguments if name.startswith("~")]
+                names += [f"~*{pattern}" for one in given if (pattern := _named(one))]
             elif directive.name == "listen" and directive.arguments:
                 port = directive.arguments[0].rpartition(":")[2]
                 ports += [port] if port.isdecimal() and port.isascii() else ["80"]
@@ -331,6 +333,15 @@ def _place(sign: str, text: str, *, is_inside: bool) -> Rule:
     if text.endswith("/"):
         return _ANYWHERE._replace(source=text)
     return _ANYWHERE._replace(how="regex", source=f"^{re.escape(text)}")
+
+
+def _named(pattern: str) -> str:
+    """Return the regular expression of a server's name: a capital letter in it makes it ignore case. "": not read."""
+    try:
+        check_pattern(pattern)
+    except UsageError:
+        return ""
+    return pattern if pattern == pattern.lower() else f"(?i){pattern}"
 
 
 def _met(place: Rule, error: UsageError) -> Rule:
