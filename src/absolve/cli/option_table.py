@@ -93,6 +93,8 @@ _CHANGING: Final = f"rewrite {_LISTS} verify"
 _TELLING: Final = f"{_READING} resolve config"  # they print messages about inputs
 _ALL: Final = f"{_TELLING} completion help"
 
+_SIMILAR: Final = 0.8  # of --similar; a check of one site has the option's default, not the option
+
 _harmless = partial(Option, is_harmless=True)
 _setting = partial(_harmless, is_setting=True)
 
@@ -264,7 +266,7 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             "audit",
             "how similar two texts must be to be the same page, 0 to 1 (default: %(default)s)",
             type=share,
-            default=0.8,
+            default=_SIMILAR,
         ),
         Option(
             "--answers FILE",
@@ -387,7 +389,7 @@ DEFAULTS: Final[dict[str, dict[str, object]]] = {
     "mirror": {"profile": "whatwg"},
     "audit": _OF_AUDITS,
     # one site: there is no old one
-    "check": _OF_AUDITS | {"old": (), "old_urls": (), "maps": (), "write_map": None, "similar": 0.8},
+    "check": _OF_AUDITS | {"old": (), "old_urls": (), "maps": (), "write_map": None, "similar": _SIMILAR},
 }
 
 # Options of earlier versions -> what to do instead.
