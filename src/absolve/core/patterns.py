@@ -35,6 +35,7 @@ _DIGITS: Final = 2  # of the number of a group, of which there are 99 at most
 _ONE_CHARACTER: Final = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 _OPENING: Final = re.compile(r"\(\?(?:P?<\w+>|[a-zA-Z-]*:)")
 _PREFIX: Final = re.compile(r"\^((?:[^\\.\[\](){}*+?|^$]|\\[^\w\s])*)(\$?)")  # a pattern that begins or is a text
+_BYTES: Final = re.compile(r"((?:\\x[89A-Fa-f][0-9A-Fa-f])+)|\\.", re.DOTALL)
 _REPEAT: Final = r"(?:[*+]|\{\d*,(?!1\})\d*\})[?+]?"
 _OPEN: Final = re.compile(rf"{_REPEAT}\)*(?:\(*[^()|]\?\)*)*\(*[^()|]{_REPEAT}|\){_REPEAT}")
 
@@ -129,6 +130,21 @@ def whole_matcher(pattern: str) -> Matcher:
     """Return a matcher of whole texts. Raise UsageError with the reason for a pattern that cannot be used."""
     matcher(pattern)  # raises for `a)(b`, which is right in parentheses
     return matcher(f"^(?:{pattern})$")
+
+
+def of_bytes(pattern: str) -> str:
+    r"""Return a pattern of a server, which matches bytes, with the characters that its escapes write in UTF-8.
+
+    `caf\xc3\xa9` is `café`: here a pattern matches characters.
+    """
+
+    def character(found: re.Match[str]) -> str:
+        try:
+            return bytes.fromhex(found[1].replace("\\x", "")).decode() if found[1] else found[0]
+        except UnicodeDecodeError:
+            return found[0]
+
+    return _BYTES.sub(character, pattern)
 
 
 def backtracks(pattern: str) -> bool:

@@ -3,7 +3,7 @@
 import http.client
 from contextlib import AbstractContextManager, closing
 from pathlib import Path
-from urllib.parse import urljoin
+from urllib.parse import quote, urljoin
 
 import pytest
 
@@ -168,6 +168,20 @@ def test_nginx_asks_exact_names_then_the_longest_wildcard_then_patterns(names: t
     with running("nginx", tmp_path / "server", text) as url:
         answers = {(host, "/a"): moved(url, host, "/a") for host in hosts}
     assert computed("nginx.conf", text.replace("PORT", "80"), hosts, ("/a",)) == answers
+
+
+@pytest.mark.parametrize("server", ["nginx", "apache2"])
+def test_a_written_rule_for_characters_that_are_not_seen_applies(server: str, tmp_path: Path) -> None:
+    form, name = {"nginx": ("nginx", "nginx.conf"), "apache2": ("apache", "apache.conf")}[server]
+    olds = [f"http://old.example/{quote(one)}" for one in ("a\u202egnp.exe", "b\u2028/", "c\\d", "e\\f/", "é\u200b")]
+    pairs = [(old, f"http://new.example/{number}/") for number, old in enumerate(olds)]
+    text = "\n".join(maps.rule_text(form, maps.Rules([], "http://old.example/", "http://new.example/"), *one, prefix=one[0].endswith("/")) or "" for one in pairs)
+    around = "<VirtualHost PORT>\nRewriteEngine On\n%s\n</VirtualHost>\n" if form == "apache" else "server { listen PORT; %s }"
+    with running(server, tmp_path / "server", around % text) as url:
+        answers = {(host, path): moved(url, host, path) for host in HOSTS[:1] for path in (old[18:] for old in olds)}
+    assert answers == {("old.example", old[18:]): (301, new) for old, new in pairs}
+    given = maps.Rules([maps.read(Path(name), text.encode())], "http://old.example/", "http://new.example/")
+    assert [given.chain(old).final for old, _ in pairs] == [new for _, new in pairs]
 
 
 @pytest.mark.parametrize("front", FRONTS)

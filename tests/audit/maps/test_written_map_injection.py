@@ -33,6 +33,24 @@ def test_a_rule_for_a_hostile_url_is_one_line_without_controls(form: str, name: 
         assert found.final == "https://new.example/ok"
 
 
+@pytest.mark.parametrize("text", ["a\u202egnp.exe", "a\u2028b", "a\u200bb", "a\ufeffb", "a\x85b", "a\U000e0041b", "é\u2066\u034f"])
+@pytest.mark.parametrize(("form", "name"), [
+    ("csv", "m.csv"), ("netlify", "_redirects"), ("cloudflare", "_redirects"), ("apache", ".htaccess"), ("nginx", "m.conf"),
+])
+def test_characters_that_are_not_seen_or_turn_a_line_round_are_escaped(form: str, name: str, text: str) -> None:
+    rules = maps.Rules([], "http://old.example/", "https://new.example/")
+    for prefix, path in ((False, text), (True, f"{text}/")):
+        old = f"http://old.example/{quote(path)}"
+        new = f"https://new.example/x/{path}"
+        line = maps.rule_text(form, rules, old, new, prefix=prefix) or ""
+        assert line
+        assert all(map(str.isprintable, line.split("\n")))
+        assert not {*"\u034f\U000e0041"} & {*line}
+        again = maps.Rules([maps.read(Path(name), line.encode(), format=form)], "http://old.example/", "https://new.example/")
+        found = again.chain(f"{old}b.html" if prefix else old)
+        assert found.final == f"https://new.example/x/{quote(path)}{'b.html' if prefix else ''}"
+
+
 def test_a_pattern_with_thousands_of_groups_is_not_used() -> None:
     pattern = "(" * 5000 + "a" + ")" * 5000
     rules = maps.read(Path(".htaccess"), f"RedirectMatch {pattern} /x\n".encode()).rules

@@ -24,6 +24,7 @@ from absolve.audit.maps.request import (
     tried,
 )
 from absolve.core.errors import UsageError
+from absolve.core.patterns import of_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -226,7 +227,7 @@ def _alias(rule: Rule, directive: Directive) -> Rule:
         raise UsageError(_NEVER)
     rule = rule._replace(status=status)
     if directive.name == "redirectmatch":
-        return _match(rule, given[0], given[1] if leads else None)
+        return _match(rule, of_bytes(given[0]), given[1] if leads else None)
     found = source(given[0])
     if found.host is not None:
         raise UsageError("it matches a path, not a URL")
@@ -257,7 +258,7 @@ def _condition(given: Sequence[str]) -> Condition:
     if subject is None:
         raise UsageError(f"the value of {given[0][:60]} cannot be known")
     is_negated = given[1].startswith("!")
-    pattern = given[1].removeprefix("!")
+    pattern = of_bytes(given[1].removeprefix("!"))
     if pattern.startswith("="):
         text = pattern[1:].strip('"')
         pattern = f"^{re.escape(text)}$"
@@ -303,7 +304,7 @@ def _matching(rule: Rule, given: Sequence[str], *, in_folder: bool) -> Rule:
     """
     if not 2 <= len(given) <= 3:
         raise UsageError("RewriteRule has a pattern, a substitution, and perhaps flags")
-    pattern = given[0]
+    pattern = of_bytes(given[0])
     if pattern.startswith("!"):
         raise UsageError("a pattern that must not match is not read")
     check_pattern(pattern)

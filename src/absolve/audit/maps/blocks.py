@@ -104,7 +104,7 @@ class _Reader:
                 yield kind, found[0]
             else:
                 quoted = found[kind]
-                yield "word", re.sub(r"\\([\"'])", r"\1", quoted) if kind in {"double", "single"} else quoted
+                yield "word", quoted if self._token is CADDY else re.sub(r"\\([\"'\\])", r"\1", quoted)
 
 
 def _made(line: int, words: list[str], block: tuple[Directive, ...] | None, text: str) -> Directive:

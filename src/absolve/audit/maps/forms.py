@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from absolve.audit.maps.request import encoded
 from absolve.audit.maps.spreadsheet import csv_row, with_rest
+from absolve.core.printable import percent_escaped, printable
 from absolve.urls.chain import REDIRECTS
 
 if TYPE_CHECKING:
@@ -20,14 +21,21 @@ if TYPE_CHECKING:
 
 _UNSAFE: Final = re.compile(r"[\s\"<>\\`{}\x00-\x20\x7f]")  # what the URL Standard escapes in a path, too
 _ENDING: Final = re.compile(r"(\\\\)|\\?([\x00-\x20\"\x7f])")
+_SURROGATES: Final = "".join(map(chr, range(0xD800, 0xE000)))  # no characters; bytes that are no text (PEP 383) stay
 _UNQUOTABLE: Final = re.compile(r"[\x00-\x1f\x7f\"]")  # in a string of nginx
 _PLACEHOLDER: Final = re.compile(r"[*:]")
 _ESCAPE: Final = re.compile(r"%[0-9A-Fa-f]{2}")
 
 
 def escaped(text: str) -> str:
-    """Return a path or URL without characters that end a word."""
-    return _UNSAFE.sub(lambda one: "".join(f"%{byte:02X}" for byte in one[0].encode()), text)
+    """Return a path or URL without characters that end a word, or that a reader of the map does not see."""
+    text = _UNSAFE.sub(lambda one: "".join(f"%{byte:02X}" for byte in one[0].encode()), text)
+    return printable(text, _SURROGATES, percent_escaped)
+
+
+def _visible(pattern: str) -> str:
+    """Return a pattern for PCRE, which matches bytes, with escapes for the bytes of characters that are not seen."""
+    return printable(pattern, _SURROGATES, lambda one: "".join(rf"\x{byte:02x}" for byte in one.encode()))
 
 
 def _path(source: str) -> str:
@@ -81,6 +89,7 @@ def csv_lines(rule: Rule) -> list[str] | None:
         return None
     # A row matches the whole path; other forms search in it.
     whole = pattern if rule.subject == "url" or rule.how != "regex" else f"^/(?s:{pattern[2:]}(?s:.*))"
+    whole = printable(whole, _SURROGATES, lambda one: rf"\x{{{ord(one):x}}}")
     new = _new(rule, lambda number: rf"\g<{number}>", lambda text: text.replace("\\", "\\\\"))
     return [csv_row(whole, new, status, "regex")]
 
@@ -179,7 +188,7 @@ def _apache_literal(text: str) -> str:
 
 def _quoted(pattern: str) -> str:
     """Return a pattern without characters that end a line or an argument, escaped or not."""
-    return _ENDING.sub(lambda one: one[1] or rf"\x{ord(one[2]):02x}", pattern)
+    return _visible(_ENDING.sub(lambda one: one[1] or rf"\x{ord(one[2]):02x}", pattern))
 
 
 # --- nginx ------------------------------------------------------------------------------------------------------------
@@ -202,10 +211,15 @@ def nginx_lines(rule: Rule) -> list[str] | None:
         return None
     if not rule.forced:
         body = f"if (!-e $request_filename) {{ {body} }}"
-    if rule.how == "exact":
+    if rule.how == "exact" and _visible(rule.source) == rule.source:
         path = rule.source.replace("\\", "\\\\").replace('"', '\\"')
         return [f'location = "{path}" {{ {body} }}']
-    return [f'location {"~*" if rule.ignores_case else "~"} "{pattern}" {{ {body} }}']
+    return [f'location {"~*" if rule.ignores_case else "~"} "{_nginx_pattern(pattern)}" {{ {body} }}']
+
+
+def _nginx_pattern(pattern: str) -> str:
+    """Return a pattern for a string of nginx, in which a backslash protects a second one."""
+    return _visible(pattern).replace("\\\\", "\\\\\\\\")
 
 
 def _nginx_body(rule: Rule) -> str | None:
@@ -228,5 +242,5 @@ def _nginx_body(rule: Rule) -> str | None:
         return f'return {rule.status} "{new}{args}";'
     drops = rule.query == "drop" or (has_query and rule.query == "keep")
     flag = "permanent" if rule.status == 301 else "redirect"
-    pattern = f"(?i){pattern_of(rule)}" if rule.ignores_case else pattern_of(rule)
+    pattern = _nginx_pattern(f"{'(?i)' if rule.ignores_case else ''}{pattern_of(rule)}")
     return f'rewrite "{pattern}" "{new}{"?" if drops else ""}" {flag};'

@@ -259,7 +259,7 @@ class _Reader:
         given = directive.arguments
         if not 2 <= len(given) <= 3:
             raise UsageError("rewrite has a regular expression, a replacement, and perhaps a flag")
-        pattern, text, flag = (*given, "")[:3]
+        pattern, text, flag = (patterns.of_bytes(given[0]), *given[1:], "")[:3]
         if flag not in _FLAGS:
             raise UsageError(f"{flag[:40]!r} is no flag of rewrite")
         check_pattern(pattern)
@@ -323,6 +323,7 @@ def _place(sign: str, text: str, *, is_inside: bool) -> Rule:
     if sign in {"~", "~*"}:
         if is_inside:
             raise UsageError("a location with a regular expression inside of another location is not read")
+        text = patterns.of_bytes(text)
         check_pattern(text, ignores_case=sign == "~*")
         check_path(text)
         return _ANYWHERE._replace(how="regex", source=text, ignores_case=sign == "~*")
@@ -372,7 +373,7 @@ def _of_line(directive: Directive, subject: str) -> tuple[Rule, int]:
         return _ANYWHERE, 2
     if directive.name.startswith("~"):
         ignores_case = directive.name.startswith("~*")
-        pattern = directive.name[2 if ignores_case else 1 :]
+        pattern = patterns.of_bytes(directive.name[2 if ignores_case else 1 :])
         check_pattern(pattern, ignores_case=ignores_case)
         if subject == "path":
             check_path(pattern)
