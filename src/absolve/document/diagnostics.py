@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 TOO_LARGE: Final = "documents of more than {:,} bytes are left as they are (--max-size)"
 MOST_LONG_BASES: Final = 64 << 20  # characters in all: each inner document may have a long base of its own
 TOO_MANY: Final = "too-many-links"
+LISTED: Final = "links in a WACZ or a binary property list are listed, not rewritten"
 
 
 def failure(entity: Entity, error: WalkError) -> DocumentError:
@@ -107,8 +108,7 @@ def seal(entity: Entity, part: Part) -> None:
         text = f"what is signed ({part.signed_by}) is left as it is"
         entity.findings.append(Finding("signed", text, part.start))
     elif entity.for_rewrite and not any(finding.code == "only-read" for finding in entity.findings):
-        text = "links in a WACZ or a binary property list are listed, not rewritten"
-        entity.findings.append(Finding("only-read", text, part.start))
+        entity.findings.append(Finding("only-read", LISTED, part.start))
 
 
 def cut_off(inner: Entity, entity: Entity, part: Part, offsets: Offsets | None) -> Finding | None:

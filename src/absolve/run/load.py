@@ -14,9 +14,10 @@ from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.core.errors import FAULTS, NOT_READ, CodingError, Diagnostic, DocumentError, WalkError, internal
 from absolve.core.lazy_regex import pattern
-from absolve.core.model import PACKAGE_ROOT, BaseClaim, Document, Finding, Layer, Part, new
+from absolve.core.model import ONLY_READ, PACKAGE_ROOT, BaseClaim, Document, Finding, Layer, Part, new
+from absolve.document.diagnostics import LISTED
 from absolve.document.reporting import about_bases, differing
-from absolve.document.walk import Settings, walk
+from absolve.document.walk import Settings, inner_at, walk
 from absolve.encodings import charsets
 from absolve.formats import registry
 from absolve.rewriting import rewriter
@@ -55,8 +56,11 @@ class Walked(NamedTuple):
     diagnostics: list[Diagnostic]
 
 
-def walked(input_: Input, how: ReadOptions) -> Walked:
-    """Read and walk one input. Raise DocumentError if it cannot be read or exceeds a limit."""
+def walked(input_: Input, how: ReadOptions, *, for_rewrite: bool = False) -> Walked:
+    """Read and walk one input. Raise DocumentError if it cannot be read or exceeds a limit.
+
+    `for_rewrite`: links that a rewrite leaves, because their format is only read, are reported.
+    """
     document = read(input_, how)
     diagnostics = [] if document.data else [empty(input_)]
     if document.media_type is None and registry.is_other(document.data, document.name):
@@ -68,9 +72,20 @@ def walked(input_: Input, how: ReadOptions) -> Walked:
     advice = "give --url"
     if input_.shares and document.beside is not None and document.beside.is_of_saved():
         advice = "its page was saved from a known URL, this file from another"
-    diagnostics += (*entity.diagnostics, *about_bases(entity, advice))
+    diagnostics += (*entity.diagnostics, *about_bases(entity, advice), *(_only_read(entity) if for_rewrite else ()))
     diagnostics += led_out(input_) if document.beside is not None else ()
     return Walked(document, entity, diagnostics + (differing(entity) if input_.shares else []))
+
+
+def _only_read(entity: Entity) -> Iterator[Diagnostic]:
+    """Yield a diagnostic for the links in a WACZ or a binary property list."""
+    if not registry.WALKERS[entity.media_type].archive:
+        return
+    events = enumerate(entity.events)
+    parts = (number for number, event in events if isinstance(event, Part) and event.signed_by == ONLY_READ)
+    inner = next((one for number in parts if (one := inner_at(entity, number)) is not None and one.entity.count), None)
+    if inner is not None:
+        yield Diagnostic("only-read", *entity.placed(LISTED, inner.part.start))
 
 
 def empty(input_: Input) -> Diagnostic:
@@ -269,7 +284,7 @@ def each(
     elif kind == registry.ZIP and not whole and input_.name.lower().endswith(".wacz"):
         yield from _members(input_, how)
     else:
-        document, entity, diagnostics = walked(input_, how)
+        document, entity, diagnostics = walked(input_, how, for_rewrite=whole)
         yield Segment(document.data, document, entity, diagnostics=tuple(diagnostics))
 
 

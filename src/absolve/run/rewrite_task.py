@@ -94,7 +94,7 @@ def _rewritten(how: RewriteOptions, job: Job, head: bytes | None) -> Iterator[Ta
     if is_archive(job.input, how.reading, head):
         yield from _archive(how, job)
         return
-    found = walked(job.input, how.reading)
+    found = walked(job.input, how.reading, for_rewrite=True)
     yield from found.diagnostics
     date(how.policy, found.entity, job.input.name)
     tally = rewriter.Tally()

@@ -3,11 +3,13 @@
 import plistlib
 import struct
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 import absolve
+from absolve.cli import main
 from absolve.core.errors import DocumentError
 from absolve.core.model import Document
 from absolve.document.walk import Settings, walk
@@ -70,6 +72,17 @@ def test_the_binary_form_is_only_read() -> None:
     assert absolve.rewrite(data, name=NAME) is data
     found = walk(Document(data, name=NAME), Settings(), for_rewrite=True).diagnostics
     assert [one.code for one in found] == ["only-read"]
+
+
+@pytest.mark.parametrize("more", [(), ("--dry-run",), ("--form", "relative")])
+def test_the_command_reports_an_archive_that_it_leaves_as_it_is(
+    more: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / NAME).write_bytes(written(PAGE))
+    assert main(["rewrite", str(tmp_path / NAME), "-o", str(tmp_path / "new.webarchive"), *more]) == 0
+    assert capsys.readouterr().err.count("only-read: links in a WACZ or a binary property list are listed, not rewritten") == 1
+    main(["links", str(tmp_path / NAME)])
+    assert "only-read" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("form", FORMS)
