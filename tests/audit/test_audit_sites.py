@@ -14,6 +14,7 @@ from collections import Counter
 from contextlib import closing
 from pathlib import Path
 
+import audited
 import pytest
 
 from absolve.cli import main
@@ -119,3 +120,34 @@ def test_files_beside_the_folders_of_hosts_are_not_taken_for_the_site(
     assert main(["check", str(copy), "-f", "jsonl"]) == 1
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [row["target"] for row in rows if row["table"] == "links" and row["verdict"] == "broken"] == ["http://www.knots.example/gone.html"]
+
+
+def test_a_file_beside_the_folders_of_hosts_is_judged_by_the_files_around_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    notes = audited.page("<a href=knots.example/index.html>i</a> <a href=knots.example/>i</a> <a href=todo.html>t</a> <a href=gone.html>g</a>"
+                 "<img src=/gone.png> <a href=http://localhost/todo.html>o</a> <a href=knots.example/gone.html>g</a>")
+    copy = written(tmp_path / "copy", {"knots.example/index.html": b"i", "notes.html": notes.encode(), "todo.html": b"t"})
+    assert main(["check", str(copy), "-f", "jsonl"]) == 1
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert {row["reference"]: row["verdict"] for row in rows if row["table"] == "links"} == {
+        "gone.html": "broken", "/gone.png": "broken", "http://localhost/todo.html": "local", "knots.example/gone.html": "broken",
+    }  # fmt: skip
+
+
+def test_a_page_that_names_the_machine_is_local_though_its_folder_is_taken_to_be_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    site = audited.written(tmp_path / "site", {
+        "index.html": audited.page("<a href=http://localhost/a.html>a</a> <a href=//LOCALHOST/>i</a> <a href=a.html>a</a> <a href=#x>x</a>"),
+        "a.html": audited.page("<a id=x href=index.html>i</a>"),
+        "sitemap.xml": b"<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><url><loc>http://localhost/a.html</loc></url></urlset>",
+        "based/index.html": audited.page('<a href="../a.html">a</a><a href=".">i</a>', '<base href="http://localhost/based/">'),
+        "moved/index.html": audited.page('<a href="a.html">a</a><a href="#x">i</a>', '<base href="/">'),
+    })  # fmt: skip
+    for options, found in (((), True), (("--url", "http://localhost/"), False)):
+        assert main(["check", str(site), "-f", "jsonl", *options]) == 1
+        rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        local = {(Path(row["document"]).parent.name, row["reference"]) for row in rows if row["table"] == "links" and row["verdict"] == "local"}
+        wanted = {("site", "http://localhost/a.html"), ("site", "//LOCALHOST/"), ("based", "../a.html"), ("based", ".")}
+        assert local == (wanted if found else set())

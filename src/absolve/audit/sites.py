@@ -21,7 +21,7 @@ from absolve.audit.judge import each
 from absolve.audit.verdicts import PLACE
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
-from absolve.document.base_layers import ASSUMED
+from absolve.document.base_layers import ASSUMED, HOST_FOLDER
 from absolve.document.holdings import escaped, keeper_of
 from absolve.formats import registry
 from absolve.run import buckets, sources
@@ -52,16 +52,18 @@ _BY_NAME: Final = """
 INSERT INTO by_name SELECT DISTINCT url, document FROM new_documents
 WHERE entity = '' AND url IS NOT NULL AND list_contains(?, document)
 """
-# Links of files of the new site that lead to no document; whether they climb above its root, if that is assumed.
+# Links of files of the new site that lead to no document; whether they climb above its root, if that is assumed. Files
+# beside the folders of hosts lead to files that have other URLs.
 _UNREAD: Final = f"""
 SELECT i.id, i.document, d.url, i.reference, l.url,
     i.base_source = '{ASSUMED}' AND list_contains(i.problems, 'above-root') AND b.document IS NULL,
-    d.media_type = '{registry.MARKDOWN}', b.document IS NOT NULL
+    d.media_type = '{registry.MARKDOWN}', b.document IS NOT NULL OR i.base_source = '{ASSUMED}'
+    AND EXISTS (FROM new_documents WHERE url_source = '{HOST_FOLDER}')
 FROM links_in i JOIN located l ON l.side = 'new' AND l.url = bare(i.target) AND l.resource IS NULL
 JOIN new_documents d ON d.document = i.document AND d.entity = '' AND i.entity = '' AND d.url IS NOT NULL
-SEMI JOIN scopes n ON n.side = 'new' AND n.site = l.site AND starts_with(l.path, n.prefix)
+LEFT JOIN scopes n ON n.side = 'new' AND n.site = l.site AND starts_with(l.path, n.prefix)
 LEFT JOIN by_name b ON b.document = i.document
-WHERE i.document NOT IN (SELECT document FROM new_foreign)
+WHERE (n.site IS NOT NULL OR is_assumed(l.url)) AND i.document NOT IN (SELECT document FROM new_foreign)
 """  # noqa: S608 - names of ours
 _OF_SITES: Final = frozenset({registry.HTML, registry.MARKDOWN})  # kinds of pages
 

@@ -47,6 +47,13 @@ CREATE OR REPLACE MACRO is_local(url) AS regexp_matches(lower(url), '^(file:|[a-
     || '(([^/?#:]*\.)?localhost|(127|169\.254|0)\.[0-9.]+|\[(::|::1|::ffff:(7f[0-9a-f]{2}|a9fe|0):[0-9a-f]+|fe[89ab][^\]]*)\])'
     || '\.?(:[0-9]*)?([/?#]|$))') OR is_private(url) AND NOT (SELECT bool_or(is_private(base)) FROM scopes WHERE side = 'new');
 
+-- A URL at the place that an audit gives to files without one: it is judged by the files around them.
+CREATE OR REPLACE MACRO is_assumed(url) AS starts_with(url, 'http://localhost/')
+    AND EXISTS (FROM new_documents WHERE url_source = 'assumed');
+
+-- A reference that names its host, however it is spelled.
+CREATE OR REPLACE MACRO names_host(reference) AS regexp_matches(reference, '^[\x00-\x20]*([Hh][Tt][Tt][Pp][Ss]?:)?[/\\]{2}');
+
 -- Codes of hreflang: of the languages with two letters those of ISO 639-1, a script, a region (BCP 47 2.2); UK is no region.
 CREATE OR REPLACE MACRO is_language(code) AS code = 'x-default'
     OR regexp_full_match(code, '[a-z]{2,3}(-[a-z]{4})?(-([a-z]{2}|[0-9]{3}))?') AND NOT ends_with(code, '-uk')

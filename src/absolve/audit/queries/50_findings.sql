@@ -4,6 +4,10 @@ CREATE OR REPLACE TABLE exceptions AS -- targets
     SELECT * FROM targets WHERE verdict <> 'ok' OR secure IS NOT NULL OR hops > 0
     OR is_html AND target IN (SELECT target FROM links_in WHERE kind = 'image');
 
+-- Pages whose base element names the host of the place that their files are assumed to be at.
+CREATE OR REPLACE TABLE on_own_machine AS
+    SELECT document, entity FROM new_all_links WHERE element = 'base' AND attribute = 'href' AND names_host(reference) AND is_assumed(target);
+
 CREATE OR REPLACE TABLE findings AS
 WITH joined AS (
     SELECT l.id, l.document, l.entity, l.line, l."column", l.start, l."end", l.element, l.attribute, l.kind, l.rel,
@@ -12,6 +16,8 @@ WITH joined AS (
         t.is_inside, t.is_stray AND is_placed(l.reference, l.base_layer) AS is_stray, t.stray_there, t.stray_old, t.is_own_misplaced,
         -- it asks no server, and no rule moves it (RFC 3986 4.4)
         l.scope = 'same-document' AND (l.reference = '' OR starts_with(l.reference, '#')) AS is_own,
+        is_assumed(l.target) AND (names_host(l.reference) OR l.base_layer = 'embedded' AND (l.document, l.entity) IN (FROM on_own_machine))
+            AND l.document IN (SELECT document FROM new_documents WHERE url_source = 'assumed') AS is_local,
         l.kind = 'image' AND l.scope <> 'same-document' AND coalesce(t.is_html, false) AND t.verdict IN ('ok', 'external', 'redirected', 'chain', 'fragment')
             AS is_page,
         l.kind IN ('image', 'media', 'script', 'stylesheet', 'frame', 'font') AS is_subresource,
@@ -30,7 +36,7 @@ WITH joined AS (
         WHEN target IS NULL AND scope <> 'same-document' THEN CASE
             WHEN list_has_any(problems, ['malformed', 'too-long']) THEN 'malformed'
             WHEN list_contains(problems, 'unresolved') THEN 'unresolved' ELSE 'ok' END
-        WHEN of_target = 'local' THEN 'local'
+        WHEN of_target = 'local' OR is_local THEN 'local'
         WHEN scope = 'other' THEN 'external'
         WHEN target IS NULL THEN 'same'
         WHEN of_target = 'broken' AND id IN (SELECT id FROM on_disk) THEN 'ok'
