@@ -258,3 +258,10 @@ def test_the_index_lists_each_message_by_its_title_or_its_subject(tmp_path: Path
         ("11/a.html", "a.html"),
         ("12/part-12.txt", "bytes \ufffd"),
     ]
+
+
+def test_the_pages_that_a_feed_without_any_page_names_are_of_its_site(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site/feed.xml").write_text('<feed xmlns="http://www.w3.org/2005/Atom"><link href="https://h.example/p/"/></feed>')
+    assert main(["mirror", str(tmp_path / "site"), "--url", "https://h.example/", "-o", str(tmp_path / "mirror")]) == 0
+    assert "1 document, 1 linked page not captured; open" in capsys.readouterr().err

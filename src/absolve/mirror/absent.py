@@ -54,7 +54,7 @@ class Lacking(NamedTuple):
 
 def of(rows: Rows, most: int = 0) -> Lacking:
     """Return what a mirror lacks, with at most so many URLs of each sort; `rows` runs a query on its map."""
-    hosts = {host_of(url) for (url,) in rows(_PAGES)}
+    hosts = {host_of(url) for (url,) in rows(_PAGES)} or {host_of(url) for (url,) in rows(_OTHERS)}
     kept: tuple[list[_Ranked], list[_Ranked]] = [], []
     numbers = [0, 0, 0]
     for url, group in groupby(rows(_MISSING), itemgetter(0)):
@@ -78,6 +78,7 @@ def _absent(found: list[_Ranked]) -> list[Absent]:
 
 _PAGES: Final = """
 SELECT url FROM resources JOIN pages USING (path) WHERE title IS NOT NULL AND typeof(url) = 'text'"""
+_OTHERS: Final = "SELECT url FROM resources WHERE typeof(url) = 'text'"  # a mirror of feeds has no page
 _MISSING: Final = """
 SELECT url, kind, count, first FROM missing
 WHERE typeof(url) = 'text' AND typeof(kind) = 'text' AND typeof(count) = 'integer' ORDER BY url, kind"""
