@@ -68,7 +68,9 @@ def _read(entity: Entity, xml_before: Entity | None, *, scripting: bool) -> Mark
     """Return the tokens of a document. XML after a rewrite is recovered only if that before it was."""
     text = decoded(entity)
     if xml_before is not None:
-        return Xml(text, recover=any(one.code == NOT_WELL_FORMED for one in xml_before.findings))
+        if any(one.code == NOT_WELL_FORMED for one in xml_before.findings):
+            return Xml(text, errors(entity.charset), recover=True)
+        return Xml(text)
     if entity.media_type == registry.MARKDOWN:  # html5lib knows no code; where it is, absolve decides
         text = _BLANKS.sub(" ", text_of(markdown.masked(value_of(text))))
     return Html(text, errors(entity.charset), entity.settings, scripting=scripting)

@@ -326,6 +326,9 @@ _BASE, _TEMPLATE = (f"{{{link_tables.XHTML}}}{name}" for name in ("base", "templ
 _PAGES: Final = (f"{{{link_tables.XHTML}}}", f"{{{link_tables.SVG}}}")
 _PREDEFINED: Final = {"lt": "<", "gt": ">", "amp": "&", "apos": "'", "quot": '"'}
 _REFERENCE: Final = re.compile(r"&(?:(lt|gt|amp|apos|quot)|#x([0-9A-Fa-f]++)|#([0-9]++));")
+# Bytes that the charset does not decode are lone surrogates, which lxml does not take: characters that nobody uses.
+_STAND_INS: Final = {code: code + 0x10_2000 for code in range(0xD800, 0xE000)}
+_STOOD_IN: Final = {stand_in: code for code, stand_in in _STAND_INS.items()}
 _NO_CHARACTER: Final = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # Sections and comments; what begins neither markup nor a reference to a character
 _ALONE: Final = re.compile(
@@ -350,9 +353,10 @@ class Xml(Markup):
     `recover`: what makes it not well-formed is skipped, or text. No external entity, DTD or network resource is loaded.
     """
 
-    def __init__(self, text: str, *, recover: bool = False) -> None:
-        super().__init__("lxml", "surrogatepass")
+    def __init__(self, text: str, errors: str = "surrogatepass", *, recover: bool = False) -> None:
+        super().__init__("lxml", errors)
         parser = etree.XMLParser(encoding="utf-8", no_network=True, huge_tree=True, recover=recover, **_OFF)
+        self._has_stand_ins = recover and not text.isascii()
         root = etree.fromstring((_mended(text) if recover else text).lstrip("\t\n\r ").encode(), parser)
         document: Any = root.getroottree().docinfo
         declared = document.internalDTD
@@ -365,6 +369,12 @@ class Xml(Markup):
         for node in root.itersiblings():
             self._other(node, "")
         self.base = _base(root)
+
+    def add(self, token: Token, offset: int) -> None:
+        if self._has_stand_ins:
+            attributes = {name: value.translate(_STOOD_IN) for name, value in token.attributes.items()}
+            token = token._replace(attributes=attributes, text=token.text.translate(_STOOD_IN))
+        super().add(token, offset)
 
     def position_of(self, offset: int) -> Position:
         return Position(offset or 1, 1)
@@ -438,7 +448,8 @@ def _mended(text: str) -> str:
 
     lxml would leave out the name behind such a `&`: `a&b=c` becomes `a&amp;b=c`.
     """
-    return _ALONE.sub(lambda found: found[1] or ("&lt;" if found[0] == "<" else "&amp;"), _NO_CHARACTER.sub("", text))
+    characters = _NO_CHARACTER.sub("", text.translate(_STAND_INS))
+    return _ALONE.sub(lambda found: found[1] or ("&lt;" if found[0] == "<" else "&amp;"), characters)
 
 
 def _text_from(text: str | None, node: Any) -> str:
