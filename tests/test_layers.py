@@ -40,10 +40,10 @@ MOST = {
     "api": (282, 1),
     "arrow": (56, 1),
     "audit": (12_569, 60),
-    "cli": (6_182, 29),
-    "core": (2_741, 15),
+    "cli": (6_184, 29),
+    "core": (2_777, 15),
     "document": (2_513, 11),
-    "encodings": (1_751, 6),
+    "encodings": (1_759, 6),
     "formats": (15_641, 83),
     "inventory": (2_129, 8),
     "mirror": (7_305, 27),
@@ -56,7 +56,7 @@ MOST = {
     "verifying": (1_962, 8),
 }
 MOST_TESTS = 51_355  # lines
-MOST_C = 1_787  # lines of .pxd
+MOST_C = 1_788  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 
 

@@ -7,6 +7,7 @@ from absolve.core.byte_scan cimport character
 
 cdef Py_ssize_t _APART
 
+cdef bint _has_lone_return(bytes data, Py_ssize_t end) noexcept
 cdef Py_ssize_t _line_feeds(bytes data, Py_ssize_t start, Py_ssize_t end) noexcept
 cdef Py_ssize_t _behind_line_feed(bytes data, Py_ssize_t end) noexcept
 cdef bint _is_ascii(bytes data, Py_ssize_t start, Py_ssize_t end) noexcept

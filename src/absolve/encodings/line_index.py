@@ -40,8 +40,7 @@ class LineIndex:
         self._one_byte = charset.one_byte
         self._utf8 = charset.codec == "utf-8"
         self._returns = 13 in data
-        # Without any, each line ends with LF.
-        self._lone_returns = self._returns and data.count(b"\r") > data.count(b"\r\n")
+        self._lone_returns = self._returns and _has_lone_return(data, len(data))  # otherwise each line ends with LF
         self._first = len(_UTF_8_MARK) if data.startswith(_UTF_8_MARK) else 0
         self._at = self._first
         self.line = self.column = 1
@@ -95,6 +94,15 @@ class LineIndex:
             self._remembered = position
             self._known.append((position, self.line, self.column))
         return None
+
+
+def _has_lone_return(data: bytes, end: cython.Py_ssize_t) -> cython.bint:
+    """Return whether there is a CR without a LF behind it."""
+    p: cython.p_const_uchar = data
+    at: cython.Py_ssize_t = byte_scan.find(data, 13, 0, end)
+    while at >= 0 and at + 1 < end and p[at + 1] == 10:
+        at = byte_scan.find(data, 13, at + 2, end)
+    return at >= 0
 
 
 def _line_feeds(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
