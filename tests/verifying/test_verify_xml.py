@@ -133,11 +133,11 @@ def test_xml_that_lxml_cannot_read_is_reported_as_unproved() -> None:
 
 @pytest.mark.parametrize("charset", [None, "shift_jis"])
 def test_a_reference_with_a_byte_that_is_no_character_is_the_same_for_both_readers(charset: str | None) -> None:
-    page = b"<html xmlns='http://www.w3.org/1999/xhtml'><a href='x\xa0\xe0'/><p>\xff&#xD800; & b</p><a href='&#xD800;'/></html>"
+    page = b"<html xmlns='http://www.w3.org/1999/xhtml'><a href='x\xa0\xe0'/><p>\xff & b</p></html>"
     options: Any = {"media_type": "application/xml", "charset": charset, "url": "http://h/"}
     with pytest.warns(absolve.DiagnosticWarning, match="not well-formed"):
         after = absolve.rewrite(page, **options)
-    assert after.count(b"'http://h/") == 2
+    assert after == page.replace(b"'x\xa0", b"'http://h/x\xa0")
     assert absolve.verify(page, after, **options) == []
     assert absolve.verify(page, after.replace(b"/h/", b"/i/"), **options) != []
 
