@@ -21,7 +21,7 @@ from absolve.cli import progress
 from absolve.cli.hints import asking
 from absolve.cli.option_table import OF_SITES, ON_LINE
 from absolve.cli.reporting import Report
-from absolve.cli.totals import Table
+from absolve.cli.totals import FoundGlobs, Table
 from absolve.core.errors import Diagnostic, UsageError
 from absolve.run import buckets, inputs, interrupts, outputs, plan, results
 from absolve.run.globs import Globs
@@ -53,9 +53,12 @@ def names(options: argparse.Namespace) -> list[str]:
     return shared.names(options) if options.inputs else []
 
 
-def globs_of(options: argparse.Namespace) -> Globs:
+def globs_of(options: argparse.Namespace, totals: Totals) -> Globs:
     """Return the globs of --include and --exclude. Raise UsageError for a malformed one."""
-    return Globs(tuple(options.include), tuple(options.exclude), options.hidden).checked()
+    globs = Globs(tuple(options.include), tuple(options.exclude), options.hidden).checked()
+    if totals.of_globs:
+        totals.globs = globs = FoundGlobs(*globs)
+    return globs
 
 
 def found(
@@ -66,7 +69,7 @@ def found(
     Raise UsageError for options that do not fit the inputs.
     """
     given = names(options)
-    globs = globs_of(options) if selects else Globs(hidden=options.hidden)
+    globs = globs_of(options, report.totals) if selects else Globs(hidden=options.hidden)
     if (globs.include or globs.exclude) and not any(map(inputs.is_many, given)):
         raise UsageError("--include and --exclude need a folder as INPUT")
     if options.url is not None and any(map(inputs.is_many, given)) and set("?#") & set(options.url):

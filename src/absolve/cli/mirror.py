@@ -78,7 +78,7 @@ def _run(asked: list[str], options: argparse.Namespace, report: Report) -> None:
         latest_of(options.at) if options.at is not None else None,
         options.keep_errors,
         Equivalences.of(options.same),
-        many.globs_of(options),
+        many.globs_of(options, report.totals),
     )
     reading = shared.reading(options)
     settings = reading.settings._replace(base="empty", documents=True)

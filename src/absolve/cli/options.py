@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from absolve.run.filters import Selection
 
 
-_HEAD = 65_536  # characters of a file by which its format is recognised
+_HEAD = 65_536  # bytes of a file by which its format is recognised
 
 
 _PATHS: Final = (  # options that name files
@@ -275,10 +275,12 @@ def _remapping(options: argparse.Namespace, totals: Totals | None) -> Policy:
     for text in options.remap:
         if not text.startswith("@"):
             changes.append(parse(text))
-        elif (index := _captures(text[1:])) is not None:
+            continue
+        data = _read(text[1:])
+        if (index := _captures(text[1:], data)) is not None:
             captures = index
         else:
-            lines = _read(text[1:], options.url)
+            lines = _rules(text[1:], data, options.url)
             numbered = dict(enumerate(lines, len(changes)))
             if totals is not None and not options.resume:  # an earlier run may have used the others
                 totals.tables.append(Table(text[1:], "link", numbered, totals.rules))
@@ -296,16 +298,14 @@ def rule_findings(policy: Policy) -> list[Diagnostic]:
     return [*rules.findings()] if rules is not None else []
 
 
-def _captures(name: str) -> Captures | None:
+def _captures(name: str, data: bytes) -> Captures | None:
     """Return the copies of a file that is an index of a web archive or a TimeMap; None for a table of rules."""
     from absolve.rewriting.cdx import Captures, is_index
 
+    if not is_index(data[:_HEAD].decode("utf-8-sig", "surrogateescape")):
+        return None
     try:
-        with Path(name).open(encoding="utf-8-sig", errors="surrogateescape") as file:
-            first = file.read(_HEAD)
-            return Captures(first + file.read()) if is_index(first) else None
-    except OSError as error:
-        raise UsageError(f"{name}: {error.strerror or error}") from error
+        return Captures(data.decode("utf-8-sig", "surrogateescape"))
     except UsageError as error:
         raise UsageError(f"{name}: {error.message}") from error
 
@@ -323,14 +323,17 @@ def _words(given: Iterable[str]) -> list[str]:
     return [word.strip() for text in given for word in text.split(",") if word.strip()]
 
 
-def _read(name: str, url: str | None) -> dict[int, Change]:
+def _read(name: str) -> bytes:
+    try:
+        return inputs.read_table(name)
+    except DocumentError as error:
+        raise UsageError(error.message) from error
+
+
+def _rules(name: str, data: bytes, url: str | None) -> dict[int, Change]:
     """Return the rules in a table of redirects by their lines. Raise UsageError for a row that cannot be used."""
     from absolve.tables import redirects  # few runs have one
 
-    try:
-        data = inputs.read_table(name)
-    except DocumentError as error:
-        raise UsageError(error.message) from error
     try:
         return redirects.rules(name, data, url)
     except UsageError as error:

@@ -38,6 +38,8 @@ def _report_ignored(command: Parser, found: Configuration, report: Report) -> No
     if command.raised:
         text = f"a file that was found, not named, may not raise {', '.join(command.raised)}{_NAMED}"
         report.finding(Diagnostic("ignored-option", text, str(found.path)))
+    if not found.named and (choosing := [name for name in ("include", "exclude") if name in command.set_by]):
+        report.totals.of_globs = f"{' and '.join(choosing)} of {printable.printable(str(found.path))}"
 
 
 _NO_COMMAND = ("-h", "--help", "-V", "--version")

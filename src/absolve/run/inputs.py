@@ -582,8 +582,21 @@ def _check_url(url: str, place: str) -> None:
 
 
 def read_table(name: str) -> bytes:
-    """Return the bytes of a table. Raise DocumentError if the file cannot be read."""
+    """Return the bytes of a table. Raise DocumentError if the file cannot be read, or is a pipe that nobody writes."""
     try:
-        return Path(name).read_bytes()
+        if not hasattr(os, "mkfifo") or not stat.S_ISFIFO(Path(name).stat().st_mode):
+            return Path(name).read_bytes()
+        from select import select
+
+        with open(os.open(name, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as pipe:  # noqa: PTH123 - a descriptor
+            is_ready, *_ = select([pipe], [], [], PATIENCE)
+            first = pipe.read(1)  # b"" without a writer, None from one that has written nothing so far
+            if not is_ready and first == b"":
+                raise DocumentError(Diagnostic("unreadable", f"no program writes to this pipe ({PATIENCE:g} s)", name))
+            os.set_blocking(pipe.fileno(), True)
+            return (first or b"") + pipe.readall()
     except OSError as error:
         raise unreadable(name, error) from error
+
+
+PATIENCE: Final = 5.0  # seconds until a program has opened a pipe
