@@ -18,17 +18,16 @@ from absolve.core import printable
 from absolve.core.errors import UsageError
 
 if TYPE_CHECKING:
-
-    import argparse
     from collections.abc import Iterable
     from typing import Any
 
     from absolve.cli.configuration import Configuration
+    from absolve.cli.option_table import Options
     from absolve.cli.parsing import Whole
     from absolve.cli.reporting import Report
 
 
-def help_(options: argparse.Namespace, report: Report) -> None:
+def help_(options: Options, report: Report) -> None:
     del report  # no input, so no diagnostics
     if options.about is None:
         print(parser(()).format_help(), end="")
@@ -36,7 +35,7 @@ def help_(options: argparse.Namespace, report: Report) -> None:
         print(parser((options.about,)).commands[options.about].format_help(), end="")
 
 
-def completion(options: argparse.Namespace, report: Report) -> None:
+def completion(options: Options, report: Report) -> None:
     import shtab
 
     del report  # no input, so no diagnostics
@@ -49,7 +48,7 @@ def completion(options: argparse.Namespace, report: Report) -> None:
     print(shtab.complete(whole, options.shell))
 
 
-def config(options: argparse.Namespace, report: Report) -> None:
+def config(options: Options, report: Report) -> None:
     del report  # no input, so no diagnostics
     found = found_for(["--config", options.config] if options.config is not None else [])
     names = options.commands or list(COMMANDS)

@@ -26,11 +26,11 @@ from absolve.run import load, outputs, sources
 from absolve.urls.base import PLACEHOLDER, TOO_LONG
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Iterator, Sequence
 
     from rich.console import RenderableType
 
+    from absolve.cli.option_table import Options
     from absolve.cli.reporting import Report
     from absolve.core.drawing import Screen
     from absolve.core.model import BaseURL, ClaimOutcome
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 _LISTED: Final = 20  # documents in another
 
 
-def run(options: argparse.Namespace, report: Report) -> None:
+def run(options: Options, report: Report) -> None:
     how = shared.reading(options)
     with json_array.array(options) as add:
         say = partial(_draw, terminal.screen(sys.stdout)) if add is None else partial(_add, add)
@@ -129,10 +129,11 @@ def _inside(entity: Entity) -> Iterator[Entity]:
         yield from _inside(inner.entity)
 
 
-def resolve(options: argparse.Namespace, report: Report) -> None:
+def resolve(options: Options, report: Report) -> None:
+    profile: Any = options.profile  # argparse knows the words
     with outputs.stdout() as file, json_array.array(options) as add:
         for reference in options.references:
-            target = urls.resolve(options.base, reference, options.profile)
+            target = urls.resolve(options.base, reference, profile)
             if add is not None:
                 add({"reference": reference, "base": options.base, "target": target})
             else:

@@ -9,8 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    import argparse
-
+    from absolve.cli.option_table import Options
     from absolve.cli.reporting import Report
 
 
@@ -40,7 +39,7 @@ class Command(NamedTuple):
         filled = (textwrap.fill(line, 78, break_on_hyphens=False) for line in lines)
         return self.notes.replace(_VERDICTS, "\n".join(filled))
 
-    def run(self, options: argparse.Namespace, report: Report) -> None:
+    def run(self, options: Options, report: Report) -> None:
         """Run the command. Raise UsageError, DocumentError or OSError."""
         module, _, function = self.function.partition(":")
         getattr(import_module(f"absolve.cli.{module}"), function)(options, report)

@@ -270,8 +270,9 @@ def configure(command: Parser, name: str, arguments: Sequence[str], found: Confi
         return
     known = option_table.names()
     for option in command.default_to(found.of(name), arguments, named=found.named):
-        hint = option_table.REMOVED.get(f"--{option.name}")
-        hint = hint or similar(option.name, command.options() if option.table else known)
+        from absolve.cli import hints
+
+        hint = hints.removed(f"--{option.name}") or similar(option.name, command.options() if option.table else known)
         if option.table:
             raise UsageError(f"{option.place}: {name} has no option {option.key!r}", hint)
         if option.name not in known:

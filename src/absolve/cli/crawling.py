@@ -19,9 +19,9 @@ from absolve.run import buckets, leftovers, sources
 from absolve.urls.identity import without_user
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Iterator
 
+    from absolve.cli.option_table import Options
     from absolve.cli.reporting import Report
     from absolve.run.web.client import Answer
 
@@ -31,7 +31,7 @@ _OTHERS: Final = "wget --recursive --page-requisites --warc-file=crawl URL, or a
 
 
 @contextmanager
-def captured(options: argparse.Namespace, report: Report, *, needs: bool) -> Iterator[list[str] | None]:
+def captured(options: Options, report: Report, *, needs: bool) -> Iterator[list[str] | None]:
     """Ask for the URLs among the inputs and put a WARC with the answers there; yield the URLs, None if none came.
 
     `needs`: what pages load is asked for, too. Then archives of which ranges may not be asked for are files, too.
@@ -40,7 +40,7 @@ def captured(options: argparse.Namespace, report: Report, *, needs: bool) -> Ite
     options.inputs = many.names(options)
     with ExitStack() as stack:
         try:
-            stack.enter_context(sources.spooled([*options.inputs, *vars(options).get("old", ())], options.max_size))
+            stack.enter_context(sources.spooled([*options.inputs, *options.old], options.max_size))
         except DocumentError as error:
             report.failure(error)
             yield None
@@ -48,7 +48,7 @@ def captured(options: argparse.Namespace, report: Report, *, needs: bool) -> Ite
         yield from _asked(options, report, needs=needs)
 
 
-def _asked(options: argparse.Namespace, report: Report, *, needs: bool) -> Iterator[list[str] | None]:
+def _asked(options: Options, report: Report, *, needs: bool) -> Iterator[list[str] | None]:
     given = [name for name in options.inputs if is_url(name) and not Path(name).exists()]
     archives = list(filter(buckets.is_web, given))
     urls = [name for name in given if name not in archives]
@@ -72,7 +72,7 @@ def _asked(options: argparse.Namespace, report: Report, *, needs: bool) -> Itera
         yield urls
 
 
-def _whole(url: str, folder: str, options: argparse.Namespace, report: Report, save: Save) -> Path | None:
+def _whole(url: str, folder: str, options: Options, report: Report, save: Save) -> Path | None:
     """Return the file with a whole archive of the web; None if it does not come."""
     from absolve.run.web import fetching
 
@@ -90,7 +90,7 @@ def _whole(url: str, folder: str, options: argparse.Namespace, report: Report, s
 
 
 def _ask(
-    urls: list[str], path: Path, options: argparse.Namespace, report: Report, save: Save, *, needs: bool
+    urls: list[str], path: Path, options: Options, report: Report, save: Save, *, needs: bool
 ) -> bool:
     """Write the answers to a path, and return whether there is one."""
     asking = many.asking_of(options)

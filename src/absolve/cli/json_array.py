@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 from absolve.core import printable
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Iterator
 
+    from absolve.cli.option_table import Options
     from absolve.core.errors import Diagnostic
 
 
 @contextmanager
-def array(options: argparse.Namespace) -> Iterator[Callable[[dict[str, Any]], None] | None]:
+def array(options: Options) -> Iterator[Callable[[dict[str, Any]], None] | None]:
     """Yield the function that writes an item of the array; None for text."""
     if options.format != "json":
         yield None

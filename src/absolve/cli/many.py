@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from absolve.cli import options as shared
 from absolve.cli import progress
-from absolve.cli.hints import asking
-from absolve.cli.option_table import OF_SITES, ON_LINE
+from absolve.cli.option_table import ASKING, OF_SITES, ON_LINE
 from absolve.cli.reporting import Report
 from absolve.cli.totals import FoundGlobs, Table
 from absolve.core.errors import Diagnostic, UsageError
@@ -29,9 +28,9 @@ from absolve.run.results import BytesRead, ChangeCounts, Counts, Course, End
 from absolve.run.sources import STDIN, is_read_once
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Generator, Iterable, Iterator
 
+    from absolve.cli.option_table import Options
     from absolve.cli.totals import Totals
     from absolve.run.inputs import Input
     from absolve.run.results import TaskResult
@@ -44,16 +43,16 @@ _MOMENT = 0.5  # seconds in which the inputs are counted after an interrupt
 SCREEN = 20  # lines: after more messages than this the summary repeats the failures
 
 
-def names(options: argparse.Namespace) -> list[str]:
+def names(options: Options) -> list[str]:
     """Return the inputs on the command line; with --from the list may be empty."""
-    if getattr(options, "from_", None) is None:  # base has no list
+    if options.from_ is None:
         return shared.names(options)
     if options.from_ == STDIN and STDIN in options.inputs:
         raise UsageError("the standard input (-) can be read only once")
     return shared.names(options) if options.inputs else []
 
 
-def globs_of(options: argparse.Namespace, totals: Totals) -> Globs:
+def globs_of(options: Options, totals: Totals) -> Globs:
     """Return the globs of --include and --exclude. Raise UsageError for a malformed one."""
     globs = Globs(tuple(options.include), tuple(options.exclude), options.hidden).checked()
     if totals.of_globs:
@@ -62,7 +61,7 @@ def globs_of(options: argparse.Namespace, totals: Totals) -> Globs:
 
 
 def found(
-    options: argparse.Namespace, report: Report, *, follow: bool = True, selects: bool = True
+    options: Options, report: Report, *, follow: bool = True, selects: bool = True
 ) -> Iterator[Input]:
     """Return an iterator over all inputs, in order; `selects`: the globs are about files of folders.
 
@@ -76,7 +75,7 @@ def found(
         raise UsageError(f"--url of a folder can have no query and no fragment: {options.url!r}")
     met: set[str] = set()
     by_path, lines = shared.url_map(options)
-    if lines:
+    if lines and options.url_map is not None:
         report.totals.tables.append(Table(options.url_map, "input", lines, met))
     asks_plainly = options.command in ON_LINE.split() and not asks_otherwise(options)
     if asks_plainly:
@@ -89,18 +88,19 @@ def found(
     return _noted(on_line, options, report)
 
 
-def asks_otherwise(options: argparse.Namespace) -> bool:
+def asks_otherwise(options: Options) -> bool:
     """Return whether an option is about requests: archives of the web are then asked for as pages are, as a whole."""
     return any((options.header, options.cookies, options.deny_private, options.save, options.cache))
 
 
-def _noted(found_: Iterator[Input], options: argparse.Namespace, report: Report) -> Iterator[Input]:
+def _noted(found_: Iterator[Input], options: Options, report: Report) -> Iterator[Input]:
     """Yield the inputs, and report it if there are none."""
     first = next(found_, None)
     if first is None:
         from shlex import quote
 
-        globs = " ".join(f"--{name} {quote(glob)}" for name in ("include", "exclude") for glob in vars(options)[name])
+        given = ("include", options.include), ("exclude", options.exclude)
+        globs = " ".join(f"--{name} {quote(glob)}" for name, several in given for glob in several)
         text = f"no file in it is selected by {globs}" if globs else "it holds no input"
         name = next((name for name in options.inputs if inputs.is_many(name)), options.from_ or STDIN)
         report.aside(Diagnostic("no-input", text, name))
@@ -109,17 +109,17 @@ def _noted(found_: Iterator[Input], options: argparse.Namespace, report: Report)
     yield from found_
 
 
-def asked(items: Iterable[Item], input_of: Callable[[Item], Input], options: argparse.Namespace) -> Generator[Item]:
+def asked(items: Iterable[Item], input_of: Callable[[Item], Input], options: Options) -> Generator[Item]:
     """Yield the items; inputs that are URLs with what came for them. Nothing else in a run uses the network."""
     rest = iter(items)
     for item in rest:
-        if input_of(item).asked and options.command in asking():  # of others a URL is a file that is not there
+        if input_of(item).asked and options.command in ASKING.split():  # of others a URL is a file that is not there
             yield from _asked(chain([item], rest), input_of, options)
             return
         yield item
 
 
-def _asked(items: Iterator[Item], input_of: Callable[[Item], Input], options: argparse.Namespace) -> Iterator[Item]:
+def _asked(items: Iterator[Item], input_of: Callable[[Item], Input], options: Options) -> Iterator[Item]:
     from absolve.run.web import fetching
 
     asking = asking_of(options)
@@ -133,7 +133,7 @@ def _asked(items: Iterator[Item], input_of: Callable[[Item], Input], options: ar
             yield item if answer is None else _with_answer(item, answer)
 
 
-def asking_of(options: argparse.Namespace) -> Asking:
+def asking_of(options: Options) -> Asking:
     """Return how URLs are asked for. Raise UsageError without the packages for it."""
     from absolve.run.web import client
 
@@ -146,13 +146,13 @@ def asking_of(options: argparse.Namespace) -> Asking:
         private=not options.deny_private,
         robots=not options.ignore_robots,
         settings=shared.settings(options),
-        resolved=tuple(getattr(options, "resolve", ())),
+        resolved=tuple(options.resolve),
         cache=options.cache if _writes(options) else None,
     )
 
 
-def _writes(options: argparse.Namespace) -> bool:
-    return not (getattr(options, "dry_run", False) or getattr(options, "diff", False))
+def _writes(options: Options) -> bool:
+    return not (options.dry_run or options.diff)
 
 
 def _with_answer(item: Item, answer: Answer) -> Item:
@@ -164,14 +164,14 @@ def _with_answer(item: Item, answer: Answer) -> Item:
 
 
 @contextmanager
-def saved(options: argparse.Namespace) -> Iterator[Callable[[Answer], None] | None]:
+def saved(options: Options) -> Iterator[Callable[[Answer], None] | None]:
     """Yield the function that keeps an answer in the file of --save, which is complete or unchanged; None without."""
     name = options.save
     if name is None:
         yield None
         return
     plan.check_not_read([Path(name)], [*names(options), *shared.tables(options)])
-    others = [getattr(options, one, None) for one in ("output", "log")]
+    others = options.output, options.log
     plan.check_different([Path(name), *(Path(one) for one in others if one not in {None, outputs.STDOUT})])
     if not _writes(options):
         yield None
@@ -191,7 +191,7 @@ def run(
     work: Callable[..., Iterable[TaskResult]],
     items: Iterable[Item],
     input_of: Callable[[Item], Input],
-    options: argparse.Namespace,
+    options: Options,
     report: Report,
     ended: Callable[[Item], None] | None = None,
     *,
@@ -206,7 +206,7 @@ def run(
     run ends after a result for which `stops` returns true.
     """
     report.quiet, report.verbose = options.quiet, options.verbose
-    streams = not getattr(options, "in_place", False) and options.output in {None, outputs.STDOUT}
+    streams = not options.in_place and options.output in {None, outputs.STDOUT}
     done = _Done()
     with (
         _interruptible(done, options, report),
@@ -269,7 +269,7 @@ def unwritable(name: str) -> Iterator[None]:
 _OF_THE_DISK: Final = frozenset({8, 10, 13, 14})
 
 
-def course_of(options: argparse.Namespace, report: Report, summed: Callable[[Totals], str] | None = None) -> Course:
+def course_of(options: Options, report: Report, summed: Callable[[Totals], str] | None = None) -> Course:
     """Return the course of a command that shares its work with the library."""
 
     def run_(work: Any, items: Any, input_of: Any, *, small: bool = False) -> Generator[tuple[Any, Any]]:
@@ -277,7 +277,7 @@ def course_of(options: argparse.Namespace, report: Report, summed: Callable[[Tot
             options.jobs = 1
         yield from run(work, items, input_of, options, report, summed=summed)
 
-    def found_(own: argparse.Namespace, *, follow: bool = True) -> Iterator[Input]:
+    def found_(own: Options, *, follow: bool = True) -> Iterator[Input]:
         return found(own, report, follow=follow)
 
     return Course(report, shared.reading(options), run_, found_, processes(options))
@@ -300,7 +300,7 @@ class _Done:
 
 
 @contextmanager
-def _interruptible(done: _Done, options: argparse.Namespace, report: Report) -> Iterator[None]:
+def _interruptible(done: _Done, options: Options, report: Report) -> Iterator[None]:
     """Print how far a run over several inputs came when a signal ended it, and whether it can go on."""
     try:
         yield
@@ -310,19 +310,18 @@ def _interruptible(done: _Done, options: argparse.Namespace, report: Report) -> 
         raise
 
 
-def _report_interrupted(done: int, total: int | None, options: argparse.Namespace, report: Report) -> None:
+def _report_interrupted(done: int, total: int | None, options: Options, report: Report) -> None:
     """Print how far a run over several inputs came, and that --resume goes on where its state is kept."""
     if total is not None and total < 2:
         return
-    given = vars(options)
-    writes = given.get("in_place") or given.get("output") not in {None, "-"}
-    is_kept = given.get("resume") or options.command in {"rewrite", "mirror"}
-    resumes = is_kept and writes and not (given.get("dry_run") or given.get("diff"))
+    writes = options.in_place or options.output not in {None, outputs.STDOUT}
+    is_kept = options.resume or options.command in {"rewrite", "mirror"}
+    resumes = is_kept and writes and _writes(options)
     text = f"{done:,} done" if total is None else f"{done:,} of {total:,} done"
     report.note("interrupted", f"{text}; --resume goes on" if resumes else text)
 
 
-def _total(options: argparse.Namespace, seconds: float = inf) -> int | None:
+def _total(options: Options, seconds: float = inf) -> int | None:
     """Return the number of inputs; None if they are not counted in these seconds, or from a list: it may be a pipe."""
     if options.from_ is not None:
         return None
@@ -330,14 +329,14 @@ def _total(options: argparse.Namespace, seconds: float = inf) -> int | None:
     silent.quiet = True
     end = time.monotonic() + seconds
     number = 0
-    for number, _ in enumerate(found(options, silent, follow=not getattr(options, "in_place", False)), 1):  # noqa: B007
+    for number, _ in enumerate(found(options, silent, follow=not options.in_place), 1):  # noqa: B007
         if time.monotonic() > end:
             return None
     return number
 
 
 def _processes(
-    items: Iterable[Item], input_of: Callable[[Item], Input], options: argparse.Namespace
+    items: Iterable[Item], input_of: Callable[[Item], Input], options: Options
 ) -> tuple[int, Iterable[Item]]:
     """Return the number of processes, and the items: one process if the work is shorter than the start of a pool."""
     jobs = processes(options)
@@ -354,7 +353,7 @@ def _processes(
     return 1, first
 
 
-def processes(options: argparse.Namespace) -> int:
+def processes(options: Options) -> int:
     """Return --jobs, or by default the number of cores that this process may use."""
     return options.jobs or _cores()
 

@@ -77,6 +77,13 @@ class Option(NamedTuple):
         return bool(self.names) and self.metavar is None and not self.choices
 
     @property
+    def absent(self) -> Any:
+        """The value without this option."""
+        if self.is_switch:
+            return False
+        return [] if self.repeats or self.nargs == "*" else CHOICES.get(self.dest, self.default)
+
+    @property
     def is_path(self) -> bool:
         """Whether the value in a file is a path relative to its folder."""
         return self.metavar in _PATHS or (self.metavar or "").endswith(AT_FILE)
@@ -102,10 +109,10 @@ class Option(NamedTuple):
             found["dest"] = self.dest
         if self.is_switch:
             return found | {"action": "store_true"}
-        default = CHOICES.get(self.dest, self.default) if self.names else None
+        default = self.absent if self.names else None
         found |= {"default": default, "metavar": self.metavar, "nargs": self.nargs, "type": self.type}
         found["choices"] = called(self.choices) or None
-        found |= {"action": "append", "default": []} if self.repeats else {}
+        found |= {"action": "append"} if self.repeats else {}
         return {name: value for name, value in found.items() if value is not None}
 
 

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from absolve.cli import option_table
 from absolve.cli.option_table import OF_SITES
 from absolve.cli.totals import Table
 from absolve.core.errors import DocumentError, UsageError, in_short, similar
@@ -24,10 +25,10 @@ from absolve.run.load import ReadOptions
 from absolve.run.results import rules_of
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterable
     from contextlib import AbstractContextManager
 
+    from absolve.cli.option_table import Options
     from absolve.cli.totals import Totals
     from absolve.core.errors import Diagnostic
     from absolve.rewriting.cdx import Captures
@@ -40,9 +41,6 @@ if TYPE_CHECKING:
 _HEAD = 65_536  # bytes of a file by which its format is recognised
 
 
-_PATHS: Final = (  # options that name files
-    "inputs old before after from_ url_map map output missing log save write_map check serve"
-).split()
 _STORING: Final = ("links", "documents", "rewrite", "mirror")
 _IN_STORES: Final = {  # of these options by command
     **dict.fromkeys(_STORING[:3], ("inputs", "output", "log", "save")),
@@ -52,19 +50,21 @@ _IN_STORES: Final = {  # of these options by command
 }
 
 
-def check_stores(options: argparse.Namespace) -> None:
+def check_stores(options: Options) -> None:
     """Raise UsageError for the URL of a store as a file that a command reads from, or writes to, disks only."""
-    given = {name: getattr(options, name, None) for name in _PATHS} | {"remap": rule_tables(options)}
-    for name, value in given.items():
-        for one in value if isinstance(value, list) else [value]:
-            if isinstance(one, str) and buckets.is_web(one) and name not in {"inputs", "before", "after"}:
+    for _, row in option_table.of(options.command):
+        if not row.completes_files:
+            continue
+        value = rule_tables(options) if row.dest == "remap" else getattr(options, row.dest)
+        for one in value if isinstance(value, list) else filter(None, [value]):
+            if buckets.is_web(one) and row.dest not in {"inputs", "before", "after"}:
                 raise UsageError(f"{in_short(one)}: archives of the web are read only")
-            if isinstance(one, str) and buckets.is_bucket(one) and name not in _IN_STORES.get(options.command, ()):
+            if buckets.is_bucket(one) and row.dest not in _IN_STORES.get(options.command, ()):
                 text = f"{in_short(one)} is the URL of a store, and absolve {options.command} takes a path there"
                 raise UsageError(text, f"URLs of stores are inputs and outputs of {', '.join(_STORING)}")
 
 
-def settings(options: argparse.Namespace) -> Settings:
+def settings(options: Options) -> Settings:
     """Return the settings. Raise UsageError for an unknown charset or an unsuitable --url, before any input is read."""
     if options.url is not None:
         _check_url(options.url, options.command)
@@ -72,9 +72,8 @@ def settings(options: argparse.Namespace) -> Settings:
         _check_media_type(options.media_type)
     if options.charset is not None:
         _check_charset(options.charset)
-    given = vars(options)
-    chosen = Settings(**{name: given[name] for name in CHOICES if name in given}).checked()
-    return chosen._replace(base="empty") if given.get("form") == "file" else chosen
+    chosen = Settings(**{name: getattr(options, name) for name in CHOICES}).checked()
+    return chosen._replace(base="empty") if options.form == "file" else chosen
 
 
 def _check_url(given: str, command: str) -> None:
@@ -109,7 +108,7 @@ def _check_media_type(given: str) -> None:
     raise UsageError(f"--media-type takes a media type such as text/html, not {given!r}", hint)
 
 
-def names(options: argparse.Namespace) -> list[str]:
+def names(options: Options) -> list[str]:
     """Return the inputs as the user named them; by default the standard input, unless it is a terminal."""
     found: list[str] = options.inputs or [sources.STDIN]
     for name in found:
@@ -125,7 +124,7 @@ def names(options: argparse.Namespace) -> list[str]:
 
 
 def opened(
-    options: argparse.Namespace, names: list[str], *, stream: bool = True
+    options: Options, names: list[str], *, stream: bool = True
 ) -> AbstractContextManager[Any]:
     """Return a context manager for the output: a binary file, or the path of a temporary one if not `stream`.
 
@@ -140,27 +139,27 @@ def opened(
     path = Path(options.output)
     plan.check_not_read([path], [*names, *tables(options)])
     plan.check_not_led_out(path, names)
-    globs = Globs(tuple(getattr(options, "include", ())), tuple(getattr(options, "exclude", ())))
+    globs = Globs(tuple(options.include), tuple(options.exclude))
     if (folder := inputs.read_from(path, names, globs)) is not None:
         hint = "a document of the folder that is no input (--exclude) may be replaced"
         raise UsageError(f"the output {options.output} is a document in the input {folder}: choose another file", hint)
     return outputs.writing(path) if stream else outputs.replacing(path)
 
 
-def tables(options: argparse.Namespace) -> list[str]:
+def tables(options: Options) -> list[str]:
     """Return the names of the files, other than inputs, that a run reads: lists of inputs, tables of URLs, cookies."""
-    given = [getattr(options, name, None) for name in ("from_", "url_map", "cookies")]
+    given = options.from_, options.url_map, options.cookies
     return [name for name in (*given, *rule_tables(options)) if name not in {None, "", sources.STDIN}]
 
 
-def rule_tables(options: argparse.Namespace) -> list[str]:
+def rule_tables(options: Options) -> list[str]:
     """Return the names of the tables of rules: the values of --remap that begin with @."""
-    return [text[1:] for text in getattr(options, "remap", ()) if text.startswith("@")]
+    return [text[1:] for text in options.remap if text.startswith("@")]
 
 
-def url_map(options: argparse.Namespace) -> inputs.UrlMap:
+def url_map(options: Options) -> inputs.UrlMap:
     """Return the URLs of --url-map. Raise UsageError if the file cannot be read, or has a row that can never work."""
-    if not getattr(options, "url_map", None):
+    if not options.url_map:
         return inputs.UrlMap({}, {})
     try:
         return inputs.read_url_map(options.url_map)
@@ -168,13 +167,13 @@ def url_map(options: argparse.Namespace) -> inputs.UrlMap:
         raise UsageError(error.message) from error
 
 
-def one_input(name: str, options: argparse.Namespace) -> inputs.Input:
+def one_input(name: str, options: Options) -> inputs.Input:
     """Return an input of a command that reads files only, without a place in an output folder."""
     origins = inputs.Origins(options.url, url_map(options).urls)
     return inputs.of_url(name, origins, alone=True) if inputs.is_url(name) else inputs.alone(name, origins)
 
 
-def reading(options: argparse.Namespace, policy: Policy = absolute) -> ReadOptions:
+def reading(options: Options, policy: Policy = absolute) -> ReadOptions:
     """Return the options for reading inputs, with what a policy must know of them. Raise as `settings` does."""
     chosen = settings(options)
     if policy is not absolute:
@@ -186,7 +185,7 @@ def reading(options: argparse.Namespace, policy: Policy = absolute) -> ReadOptio
 # --- selection and rewriting ------------------------------------------------------------------------------------------
 
 
-def selection(options: argparse.Namespace) -> Selection:
+def selection(options: Options) -> Selection:
     """Return the selection of links. Raise UsageError for an unknown word."""
     from absolve.run.filters import Selection  # its imports are slow, and most rewrites need none of them
 
@@ -194,7 +193,7 @@ def selection(options: argparse.Namespace) -> Selection:
     return Selection(kinds, scopes, problems).checked()
 
 
-def fail_on(options: argparse.Namespace) -> frozenset[str]:
+def fail_on(options: Options) -> frozenset[str]:
     """Return the problems of --fail-on. Raise UsageError for an unknown word."""
     words = frozenset(_words(options.fail_on))
     for word in sorted(words - {"any", *PROBLEMS}):
@@ -202,7 +201,7 @@ def fail_on(options: argparse.Namespace) -> frozenset[str]:
     return frozenset(PROBLEMS) if "any" in words else words
 
 
-def columns(options: argparse.Namespace, usual: tuple[str, ...], known: tuple[str, ...]) -> tuple[str, ...]:
+def columns(options: Options, usual: tuple[str, ...], known: tuple[str, ...]) -> tuple[str, ...]:
     """Return the names of the columns. Raise UsageError for unknown ones."""
     if options.columns is None:
         return usual
@@ -215,7 +214,7 @@ def columns(options: argparse.Namespace, usual: tuple[str, ...], known: tuple[st
     return names
 
 
-def policy(options: argparse.Namespace, totals: Totals | None = None) -> Policy:
+def policy(options: Options, totals: Totals | None = None) -> Policy:
     """Return the rewriting policy. Raise UsageError for a rule that is malformed or cannot be read.
 
     The rules of tables are added to the `totals`, which count those that meet no link.
@@ -238,7 +237,7 @@ def policy(options: argparse.Namespace, totals: Totals | None = None) -> Policy:
     return only(wanted, whole, unchanged if options.form == "keep" else absolute)
 
 
-def _formed(whole: Policy, options: argparse.Namespace) -> Policy:
+def _formed(whole: Policy, options: Options) -> Policy:
     """Return a policy with --form. Raise UsageError for a --base-path that is no path, or without a form for it."""
     if options.form in {"absolute", "file"} and options.base_path is not None:
         raise UsageError("--base-path needs --form root, relative or keep: absolute URLs take --remap")
@@ -248,25 +247,25 @@ def _formed(whole: Policy, options: argparse.Namespace) -> Policy:
 
     if options.form == "file":
         return Form(whole, "file", files=_files(options))
-    is_folder = any(map(inputs.is_many, getattr(options, "inputs", ())))
+    is_folder = any(map(inputs.is_many, options.inputs))
     root = options.url if is_folder and options.url != FILE else ""
     return Form(whole, options.form, root or "", options.base_path)
 
 
-def _files(options: argparse.Namespace) -> FolderFiles:
+def _files(options: Options) -> FolderFiles:
     """Return the files of the folder to which links may lead. Raise UsageError for other inputs."""
     from absolve.run.beside import FolderFiles
 
-    given: list[str] = getattr(options, "inputs", None) or [getattr(options, "before", "")]
-    if len(given) != 1 or not inputs.is_folder(given[0]) or getattr(options, "from_", None) is not None:
+    given = options.inputs or [options.before]
+    if len(given) != 1 or not inputs.is_folder(given[0]) or options.from_ is not None:
         raise UsageError("--form file takes one folder as INPUT: links become the paths of its files")
-    globs = Globs(tuple(getattr(options, "include", ())), tuple(getattr(options, "exclude", ())), options.hidden)
+    globs = Globs(tuple(options.include), tuple(options.exclude), options.hidden)
     by_path = url_map(options).urls
     origins = inputs.Origins(None, by_path)
     return FolderFiles(inputs.named(given, origins, globs, lambda _: None), given[0], options.url)
 
 
-def _remapping(options: argparse.Namespace, totals: Totals | None) -> Policy:
+def _remapping(options: Options, totals: Totals | None) -> Policy:
     from absolve.rewriting.remap import Change, Remapping, parse
 
     changes = [Change("", name, "preset") for name in _given("unwrap", options)]
@@ -310,9 +309,9 @@ def _captures(name: str, data: bytes) -> Captures | None:
         raise UsageError(f"{name}: {error.message}") from error
 
 
-def _given(name: str, options: argparse.Namespace) -> list[str]:
+def _given(name: str, options: Options) -> list[str]:
     """Return the words of an option. Raise UsageError if it is given without a word."""
-    given = vars(options)[name]
+    given: list[str] = getattr(options, name)
     words = _words(given)
     if given and not words:
         raise UsageError(f"--{name} needs a word, not {given[0]!r}")
@@ -351,10 +350,9 @@ def _of_server(name: str, data: bytes) -> str | None:
     return form if form not in {"csv", "rewritemap"} else None
 
 
-def selecting(options: argparse.Namespace) -> str:
+def selecting(options: Options) -> str:
     """Return the options that select rows, as given; empty if there are none."""
     from shlex import quote
 
-    given = vars(options)
-    words = [f"--{name} {quote(','.join(given[name]))}" for name in ("kind", "scope", "problem") if given.get(name)]
-    return " ".join(words)
+    given = {name: ",".join(getattr(options, name)) for name in ("kind", "scope", "problem")}
+    return " ".join(f"--{name} {quote(words)}" for name, words in given.items() if words)

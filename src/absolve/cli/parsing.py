@@ -379,5 +379,4 @@ def parser(wanted: Collection[str] = tuple(COMMANDS)) -> Whole:
         if is_wanted:
             command.add_options(name)
             command.used = row.used or _USED
-            command.set_defaults(parser=command)
     return whole

@@ -18,21 +18,21 @@ from absolve.core.errors import UsageError
 from absolve.run import buckets
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterator
 
+    from absolve.cli.option_table import Options
     from absolve.cli.reporting import Report
     from absolve.run.state import State
 
 # Options that do not affect the result for one input; the state has an input's own URL (--url, --url-map) beside it.
 _ASIDE: Final = frozenset(
-    "color command config errors exclude from_ include inputs jobs log output parser quiet resume url url_map verbose"
+    "color command config exclude from_ include inputs jobs log output quiet resume url url_map verbose"
     .split()
 )
 
 
 @contextmanager
-def state(options: argparse.Namespace, report: Report, *, kept: bool, lists: bool = False) -> Iterator[State | None]:
+def state(options: Options, report: Report, *, kept: bool, lists: bool = False) -> Iterator[State | None]:
     """Yield the state of a run; None for one that is not `kept`, or where none can be. Remove it when all is done.
 
     Raise UsageError if the same run is at work, and with --resume if the state cannot be opened, or files would be
@@ -52,13 +52,13 @@ def state(options: argparse.Namespace, report: Report, *, kept: bool, lists: boo
         removed(found.path)
 
 
-def _opened(options: argparse.Namespace, *, lists: bool) -> State | None:
+def _opened(options: Options, *, lists: bool) -> State | None:
     import sqlite3  # 1 MB of memory that a run over one file does not need
 
     from absolve.run.state import State
 
     path = _folder() / f"{fingerprint(repr(_run(options))).hex()}.sqlite"
-    if options.resume and getattr(options, "in_place", False) and not path.exists():
+    if options.resume and options.in_place and not path.exists():
         raise UsageError("--resume: no run over these inputs was interrupted, or has failures: leave --resume out")
     try:
         return State(path, _how(options), resume=options.resume, lists=lists)
@@ -74,14 +74,13 @@ def _folder() -> Path:
     return (Path(given) if given else Path.home() / ".local" / "state") / "absolve"
 
 
-def _run(options: argparse.Namespace) -> tuple[object, ...]:
+def _run(options: Options) -> tuple[object, ...]:
     """Return the identity of a run: its command, its inputs and its output."""
     paths = [*options.inputs, options.from_ or "", options.output or ""]
-    in_place = getattr(options, "in_place", False)
     real = [path if not path or buckets.is_bucket(path) else os.path.realpath(path) for path in paths]
-    return options.command, options.from_ is None, in_place, real
+    return options.command, options.from_ is None, options.in_place, real
 
 
-def _how(options: argparse.Namespace) -> str:
+def _how(options: Options) -> str:
     given = sorted((name, value) for name, value in vars(options).items() if name not in _ASIDE)
     return repr((__version__, given, [Path(name).read_bytes() for name in shared.rule_tables(options)]))

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import closing
+from contextlib import closing, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from absolve.cli import json_array, many, resuming
 from absolve.cli import options as shared
@@ -29,9 +29,9 @@ from absolve.run.rewrite_task import Written, date, hosts_left, new_bytes, of_do
 from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
+    from absolve.cli.option_table import Options
     from absolve.cli.reporting import Report
     from absolve.cli.totals import Totals
     from absolve.core.model import Edit
@@ -43,15 +43,23 @@ if TYPE_CHECKING:
     Show: TypeAlias = Callable[[str, bytes, Sequence[Edit]], Iterable[bytes]]
 
 
-def run(options: argparse.Namespace, report: Report) -> None:
-    log = None
-    if options.log is not None:
-        log = _log_cells(options)
-    _check(options)
-    if options.dry_run or options.diff:
-        options.log = log = None  # checked as if the run were to write them
-    # Worker processes cannot see the terminal.
-    show = partial(diff_lines, is_terminal(sys.stdout), colours(sys.stdout))
+class _Outputs(NamedTuple):
+    """Where results go: to `path`, a file or a folder; None for the standard output, and for --in-place.
+
+    In a folder results have the relative paths of their inputs. `several`: there may be more than one input. `log`: the
+    file of --log, None also for a run that writes nothing.
+    """
+
+    path: str | None
+    is_folder: bool
+    several: bool
+    log: str | None
+
+
+def run(options: Options, report: Report) -> None:
+    writes = not (options.dry_run or options.diff)
+    log = _log_cells(options) if options.log is not None else None
+    to = _outputs(options)
     policy = shared.policy(options, report.totals)
     for diagnostic in shared.rule_findings(policy):
         report.aside(diagnostic)
@@ -62,57 +70,65 @@ def run(options: argparse.Namespace, report: Report) -> None:
         in_place=options.in_place,
         backup=options.backup,
         token=leftovers.token(),
-        log=log,
+        log=log if writes else None,
     )
-    jobs = _not_the_log(_jobs(options, report), options)
+    jobs = _not_the_log(_jobs(to, options, report), to.log, options.backup)
     if options.dry_run:
-        _run(how, partial(_counted, how), jobs, options, report)
+        _run(how, partial(_counted, how), jobs, to, options, report)
     elif options.diff:
-        _run(how, partial(compared, show, how), jobs, options, report)
-    elif _has_output(options) and buckets.is_bucket(options.output):
-        with leftovers.temporary_folder() as folder:
-            how = how._replace(inside=OutputFolder.of(folder), sends=True)
-            _run(how, partial(rewritten, how), jobs, options, report)
-    elif not _into_folder(options):
-        if _has_output(options):
-            plan.make_above(options.output)
-        _run(how, partial(rewritten, how), jobs, options, report)
+        # Worker processes cannot see the terminal.
+        show = partial(diff_lines, is_terminal(sys.stdout), colours(sys.stdout))
+        _run(how, partial(compared, show, how), jobs, to, options, report)
     else:
-        plan.make_above(options.output)
-        with created(options.output) as inside:
-            how = how._replace(inside=inside)
-            _run(how, partial(rewritten, how), jobs, options, report)
+        with _opened(to) as inside:
+            how = how._replace(inside=inside, sends=to.path is not None and buckets.is_bucket(to.path))
+            _run(how, partial(rewritten, how), jobs, to, options, report)
+
+
+@contextmanager
+def _opened(to: _Outputs) -> Iterator[OutputFolder | None]:
+    """Yield the folder that results are written into, a temporary one for a store; None for other outputs."""
+    if to.path is None:
+        yield None
+    elif buckets.is_bucket(to.path):
+        with leftovers.temporary_folder() as folder:
+            yield OutputFolder.of(folder)
+    else:
+        plan.make_above(to.path)
+        with created(to.path) if to.is_folder else nullcontext() as inside:
+            yield inside
 
 
 def _run(
     how: RewriteOptions,
     work: Callable[[Job], Iterable[TaskResult]],
     jobs: Iterable[Job],
-    options: argparse.Namespace,
+    to: _Outputs,
+    options: Options,
     report: Report,
 ) -> None:
     """Run the task `work` on all jobs, with the state of the run and a log."""
-    summed = of_possible_changes if options.dry_run or options.diff else of_changes
+    writes = not (options.dry_run or options.diff)
     report.totals.unread_are = "kept unchanged"
-    if options.output is not None and _are_several(options):
-        report.totals.failed_are = f" (not in {printable.printable(options.output)})"
+    if to.path is not None and to.several:
+        report.totals.failed_are = f" (not in {printable.printable(to.path)})"
+    summed = of_changes if writes else of_possible_changes
     with (
-        resuming.state(options, report, kept=_keeps_state(options)) as state,
+        resuming.state(options, report, kept=to.several and writes) as state,
         json_array.array(options) as add,
         closing(published(how, work, jobs, options, report, summed, state, add)) as changes,
     ):
-        if options.log is None:
-            for _ in changes:
-                pass
-        else:
-            _write_log(options.log, changes)
+        if to.log is not None:
+            _write_log(to.log, changes)
+        for _ in changes:
+            pass
 
 
 def published(
     how: RewriteOptions,
     work: Callable[[Job], Iterable[TaskResult]],
     jobs: Iterable[Job],
-    options: argparse.Namespace,
+    options: Options,
     report: Report,
     summed: Callable[[Totals], str],
     state: State | None = None,
@@ -152,32 +168,29 @@ def published(
 # --- the log of the changes ------------------------------------------------------------------------------------------
 
 
-def _log_cells(options: argparse.Namespace) -> Cells:
+def _log_cells(options: Options) -> Cells:
     """Return the changes to the text of rows.
 
-    Raise UsageError if FILE has no suitable suffix, or is a file that the run reads or writes.
+    Raise UsageError if the file of --log has no suitable suffix, is a file that the run reads or writes, under any
+    name, or is in an input folder.
     """
     from absolve import tables  # imports the inventory, as the log does
     from absolve.run.filters import Cells
 
-    form = tables.FORMATS[tables.name_of(options.log)]
+    name = options.log or ""
+    form = tables.FORMATS[tables.name_of(name)]
     if not form.text or form.of:
-        raise UsageError(f"--log {options.log}: give a file with the suffix .csv, .tsv, .json or .jsonl")
-    _check_log(options)
-    return Cells(masked=True)
-
-
-def _check_log(options: argparse.Namespace) -> None:
-    """Raise UsageError if FILE is a file that the run reads or writes, under any name, or is in an input folder."""
-    path, named = Path(options.log), [*options.inputs, *_listed(options.from_)]
+        raise UsageError(f"--log {name}: give a file with the suffix .csv, .tsv, .json or .jsonl")
+    path, named = Path(name), [*options.inputs, *_listed(options.from_)]
     try:
         plan.check_not_read([path], [*named, *shared.tables(options)])
         plan.check_not_led_out(path, named)
-        plan.check_different([path, Path(options.output)] if _has_output(options) else [])
-        if (name := inputs.folder_around(path, named)) is not None:
-            raise UsageError(f"--log {path} is inside the input {name}: choose another folder")
+        plan.check_different([path, *([Path(out)] if (out := _path(options)) is not None else [])])
+        if (folder := inputs.folder_around(path, named)) is not None:
+            raise UsageError(f"--log {path} is inside the input {folder}: choose another folder")
     except ValueError as error:  # NUL in a name
-        raise UsageError(f"--log {options.log!r}: {error}") from error
+        raise UsageError(f"--log {name!r}: {error}") from error
+    return Cells(masked=True)
 
 
 def _listed(name: str | None) -> Iterator[str]:
@@ -189,19 +202,16 @@ def _listed(name: str | None) -> Iterator[str]:
             return  # reported when the run reads the list
 
 
-def _not_the_log(jobs: Iterable[Job], options: argparse.Namespace) -> Iterator[Job]:
+def _not_the_log(jobs: Iterable[Job], log: str | None, backup: str | None) -> Iterator[Job]:
     """Yield the jobs; raise UsageError before one that reads or writes the file of --log.
 
-    `_check_log` cannot see names that come from a pipe or from the plan of the outputs.
+    `_log_cells` cannot see names that come from a pipe or from the plan of the outputs.
     """
-    if options.log is None:
-        yield from jobs
-        return
-    key = inputs.key(os.path.realpath(options.log))
+    key = inputs.key(os.path.realpath(log)) if log is not None else None
     for job in jobs:
-        for name in _files(options.backup, job):
+        for name in _files(backup, job) if key is not None else ():
             if key in {inputs.key(name), inputs.key(os.path.realpath(name))}:
-                raise UsageError(f"--log {options.log} is also a file of the run ({name}): choose another file")
+                raise UsageError(f"--log {log} is also a file of the run ({name}): choose another file")
         yield job
 
 
@@ -220,13 +230,19 @@ def _write_log(name: str, changes: Iterable[Sequence[Sequence[Any]]]) -> None:
 # --- outputs ----------------------------------------------------------------------------------------------------------
 
 
-def _check(options: argparse.Namespace) -> None:
-    """Raise UsageError if options contradict each other, or an output is also an input."""
-    names = many.names(options)
+def _path(options: Options) -> str | None:
+    """Return OUT; None for the standard output."""
+    return None if options.output == outputs.STDOUT else options.output
+
+
+def _outputs(options: Options) -> _Outputs:
+    """Return where results go. Raise UsageError if options contradict each other, or an output is also an input."""
+    names, path, writes = many.names(options), _path(options), not (options.dry_run or options.diff)
     listed = options.from_ is not None
+    several = len(names) > 1 or listed or any(map(inputs.is_many, names))
     if options.resume and options.log is not None:
         raise UsageError("--log cannot be continued: what an earlier run changed would be missing; leave out --resume")
-    if options.resume and not _keeps_state(options):
+    if options.resume and not (several and writes):
         raise UsageError("--resume needs several inputs, and -o FOLDER or --in-place")
     if options.backup is not None and not options.in_place:
         raise UsageError("--backup needs --in-place")
@@ -240,46 +256,24 @@ def _check(options: argparse.Namespace) -> None:
         raise UsageError(f"--in-place replaces files of a disk, and {in_short(url)} is none: give -o OUT")
     if options.in_place and STDIN in names:
         raise UsageError("--in-place cannot replace the standard input (-): name files, or leave --in-place out")
-    if not _has_output(options):
-        if _are_several(options) and not (options.in_place or options.dry_run or options.diff):
-            from absolve.cli import hints
+    if path is not None:
+        plan.check(names, path, listed=listed)
+        plan.check_not_read([Path(path)], shared.tables(options))
+    elif several and writes and not options.in_place:
+        from absolve.cli import hints
 
-            raise UsageError("several inputs need -o FOLDER or --in-place", hints.output_meant(options.inputs))
-    else:
-        plan.check(names, options.output, listed=listed)
-        plan.check_not_read([Path(options.output)], shared.tables(options))
-
-
-def _are_several(options: argparse.Namespace) -> bool:
-    """Return whether there may be more than one input."""
-    names = many.names(options)
-    return len(names) > 1 or options.from_ is not None or any(map(inputs.is_many, names))
+        raise UsageError("several inputs need -o FOLDER or --in-place", hints.output_meant(options.inputs))
+    is_folder = path is not None and not plan.is_file(names, path, listed=listed)
+    return _Outputs(path, is_folder, several, options.log if writes else None)
 
 
-def _keeps_state(options: argparse.Namespace) -> bool:
-    return _are_several(options) and not (options.dry_run or options.diff)
-
-
-def _has_output(options: argparse.Namespace) -> bool:
-    return options.output not in {None, outputs.STDOUT}
-
-
-def _into_folder(options: argparse.Namespace) -> bool:
-    """Return whether OUT is a folder, in which results have the relative paths of the inputs."""
-    if not _has_output(options):
-        return False
-    return not plan.is_file(many.names(options), options.output, listed=options.from_ is not None)
-
-
-def _jobs(options: argparse.Namespace, report: Report) -> Iterator[Job]:
+def _jobs(to: _Outputs, options: Options, report: Report) -> Iterator[Job]:
     found = many.found(options, report, follow=not options.in_place)
-    if not _has_output(options):
-        if options.in_place:
-            found = plan.without_backups(plan.once(_files_of(found, report)), options.backup)
-        return map(Job, found)
-    if not _into_folder(options):
-        return (Job(input_, options.output) for input_ in found)
-    return plan.jobs(found, options.output, report.aside)
+    if options.in_place:
+        return map(Job, plan.without_backups(plan.once(_files_of(found, report)), options.backup))
+    if to.path is None or not to.is_folder:
+        return (Job(input_, to.path) for input_ in found)
+    return plan.jobs(found, to.path, report.aside)
 
 
 def _files_of(found: Iterable[Input], report: Report) -> Iterator[Input]:

@@ -19,14 +19,14 @@ from absolve.run.rewrite_task import date
 from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable
 
+    from absolve.cli.option_table import Options
     from absolve.cli.reporting import Report
     from absolve.run.inputs import Input
 
 
-def run(options: argparse.Namespace, report: Report) -> None:
+def run(options: Options, report: Report) -> None:
     check = _Check(options, report)
     names = options.before, options.after
     if names == (STDIN, STDIN):
@@ -47,7 +47,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
 class _Check:
     """Compare documents with what a rewrite made of them, one at a time."""
 
-    def __init__(self, options: argparse.Namespace, report: Report) -> None:
+    def __init__(self, options: Options, report: Report) -> None:
         self.add: Callable[[dict[str, Any]], None] | None = None
         self._options = options
         self._report = report
