@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from absolve.audit import live, servers, verdicts
-from absolve.cli import crawling, many
+from absolve.cli import asking, many
 from absolve.cli.hints import is_url
 from absolve.core.errors import UsageError, in_short
 from absolve.run import leftovers
@@ -33,7 +33,7 @@ def run(options: Any, report: Report) -> None:
     with (
         leftovers.temporary_folder() as folder,
         many.unwritable(folder),
-        crawling.captured(options, report, needs=False) as urls,
+        asking.captured(options, report, needs=False) as urls,
     ):
         if urls is None:
             return

@@ -24,8 +24,7 @@ from absolve.audit import (
 )
 from absolve.audit.conclude import MOVED
 from absolve.audit.tables import TABLES
-from absolve.cli import audit_live, audit_shown, many, queries
-from absolve.cli import options as shared
+from absolve.cli import audit_live, audit_shown, intake, many, queries
 from absolve.cli.rewrite import compared, diff_lines, published
 from absolve.cli.terminal import colours, is_terminal, say, screen
 from absolve.core import printable
@@ -56,7 +55,7 @@ def run(
 ) -> None:
     """Run an audit; `asked` is the temporary archive of what was asked for, because URLs are inputs."""
     if options.inputs:
-        many.names(options)  # raises UsageError for those that cannot be inputs
+        intake.names(options)  # raises UsageError for those that cannot be inputs
     report.quiet, report.verbose = options.quiet, options.verbose
     course = many.course_of(options, report, str)  # the run over the files ends later
 
@@ -157,7 +156,7 @@ def _fix_files(path: str, options: Any, found: Sites, report: Report) -> None:
     own = copy.copy(options)
     policy = repair.RepairPolicy(path)
     token = leftovers.token()
-    how = RewriteOptions(shared.reading(options), policy, verify=options.verify, in_place=True, token=token)
+    how = RewriteOptions(intake.reading(options), policy, verify=options.verify, in_place=True, token=token)
     work: Callable[[Job], Iterable[TaskResult]] = partial(rewritten, how)
     if options.diff:
         work = partial(compared, partial(diff_lines, is_terminal(sys.stdout), colours(sys.stdout)), how)

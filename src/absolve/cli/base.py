@@ -13,8 +13,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from absolve import urls
-from absolve.cli import json_array, many, terminal
-from absolve.cli import options as shared
+from absolve.cli import asking, intake, terminal
 from absolve.core import printable
 from absolve.core.drawing import folded, padded
 from absolve.core.errors import Diagnostic, in_short
@@ -44,12 +43,12 @@ _LISTED: Final = 20  # documents in another
 
 
 def run(options: Options, report: Report) -> None:
-    how = shared.reading(options)
-    with json_array.array(options) as add:
+    how = intake.reading(options)
+    with terminal.json_array(options) as add:
         say = partial(_draw, terminal.screen(sys.stdout)) if add is None else partial(_add, add)
-        for number, name in enumerate(shared.names(options)):
+        for number, name in enumerate(intake.names(options)):
             with report.guard(name), sources.spooled([name], options.max_size):
-                (input_,) = many.asked([shared.one_input(name, options)], lambda input_: input_, options)
+                (input_,) = asking.asked([intake.one_input(name, options)], lambda input_: input_, options)
                 found = _entities(input_, how, report)
                 for entity in islice(found, 1):
                     say(entity, found, number)
@@ -131,7 +130,7 @@ def _inside(entity: Entity) -> Iterator[Entity]:
 
 def resolve(options: Options, report: Report) -> None:
     profile: Any = options.profile  # argparse knows the words
-    with outputs.stdout() as file, json_array.array(options) as add:
+    with outputs.stdout() as file, terminal.json_array(options) as add:
         for reference in options.references:
             target = urls.resolve(options.base, reference, profile)
             if add is not None:

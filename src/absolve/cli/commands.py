@@ -210,7 +210,7 @@ examples:
     ),
     "config": Command(
         "show the options in effect, and where each is set",
-        "about:config",
+        "configuration:config",
         """\
 examples:
   absolve config                   # all commands
@@ -235,7 +235,7 @@ files and options are marked.""",
     ),
     "completion": Command(
         "print a completion script for a shell",
-        "about:completion",
+        "parsing:completion",
         """\
 examples:
   absolve completion bash > ~/.local/share/bash-completion/completions/absolve
@@ -246,7 +246,7 @@ examples:
     ),
     "help": Command(
         "show the help of a command",
-        "about:help_",
+        "parsing:help_",
         """\
 examples:
   absolve help                     # the commands

@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve import tables
-from absolve.cli import many, resuming, terminal
-from absolve.cli import options as shared
+from absolve.cli import changes, intake, many, terminal
 from absolve.cli.terminal import is_terminal
 from absolve.cli.totals import of_links
 from absolve.core.errors import UsageError
 from absolve.core.printable import visible_json
-from absolve.run import leftovers, outputs
+from absolve.run import leftovers
 from absolve.run.filters import Cells, Selection
 from absolve.run.links_task import (
     DOCUMENTS,
@@ -47,24 +46,19 @@ if TYPE_CHECKING:
 def run(options: Options, report: Report) -> None:
     """List the table that the command is named after; a database of links gets the other one, too."""
     how = _how(options, options.command)
-    fatal = shared.fail_on(options) if how.table == LINKS else frozenset()
+    fatal = changes.fail_on(options) if how.table == LINKS else frozenset()
     form = tables.FORMATS[how.format]
     if options.resume:
-        _check_resumable(options, is_text=form.text and how.format != tables.TABLE)
+        if options.path is None or options.sql is not None or not form.text or how.format == tables.TABLE:
+            raise UsageError("--resume needs -o FILE in jsonl, json, csv, tsv, md or html, and no --sql")
+        if STDIN in options.inputs or not (options.inputs or options.from_):
+            raise UsageError("--resume cannot read the standard input (-) again: name files or folders")
     if options.sql is not None:
         _ask(options.sql, how, options, report)
     else:
-        with resuming.state(options, report, lists=True, kept=options.resume) as state:
+        with many.state(options, report, lists=True, kept=options.resume) as state:
             _list(how, options, report, state)
     report.has_findings = report.has_findings or any(report.totals.problems[code] for code in fatal)
-
-
-def _check_resumable(options: Options, *, is_text: bool) -> None:
-    """Raise UsageError for a list that cannot be continued."""
-    if _path(options) is None or options.sql is not None or not is_text:
-        raise UsageError("--resume needs -o FILE in jsonl, json, csv, tsv, md or html, and no --sql")
-    if STDIN in options.inputs or not (options.inputs or options.from_):
-        raise UsageError("--resume cannot read the standard input (-) again: name files or folders")
 
 
 def _ask(query: str, how: ListOptions, options: Options, report: Report) -> None:
@@ -79,11 +73,11 @@ def _ask(query: str, how: ListOptions, options: Options, report: Report) -> None
         path = Path(folder, "rows.duckdb")
         _list(whole, options, report, path=path)
         with closing(queries.opened(path)) as database:
-            if options.format is None and _path(options) is None:
+            if options.format is None and options.path is None:
                 queries.say(database, query)
                 return
             stream = tables.FORMATS[how.format].stream
-            with shared.opened(options, many.names(options), stream=stream) as out:
+            with intake.opened(options, stream=stream) as out:
                 queries.write(database, query, how.format, how.cells, out)
 
 
@@ -100,7 +94,7 @@ def _list(
         if state is not None:
             state.ended(input_, is_done=input_.name not in report.failures)
 
-    apart = spread(many.found(options, report), how.reading, many.processes(options))
+    apart = spread(intake.found(options, report), how.reading, many.processes(options))
     run_ = many.run(
         partial(listed, how),
         apart if state is None else state.remaining(apart, Job),
@@ -112,7 +106,7 @@ def _list(
         counted=state.count if state is not None else None,
     )
     sink, stream = tables.by_name(how.format), tables.FORMATS[how.format].stream
-    to = shared.opened(options, many.names(options), stream=stream) if path is None else nullcontext(path)
+    to = intake.opened(options, stream=stream) if path is None else nullcontext(path)
     number = 0
 
     def chunks(pieces: Iterable[RowChunk]) -> Iterator[tuple[str, Any]]:
@@ -123,7 +117,7 @@ def _list(
 
     with to as out, closing(run_) as pieces:
         _write(how, sink, chunks(_rows(pieces, state, report)), out, options)
-    if not number and (selecting := shared.selecting(options)):
+    if not number and (selecting := changes.selecting(options)):
         report.note("empty-selection", f"no row is selected by {selecting}")
     if how.table != LINKS and not options.quiet:
         report.summary("; ".join(report.totals.left_out()), repeats=False)
@@ -149,7 +143,7 @@ def _write(
     if how.format == tables.TABLE:
         from absolve.tables.terminal import write
 
-        screen = terminal.screen(sys.stdout) if _path(options) is None else None
+        screen = terminal.screen(sys.stdout) if options.path is None else None
         write(how.tables, chunks, terminal.drawing(out), screen)
         return
     if how.format in {"json", "jsonl"} and _is_on_terminal(options):
@@ -159,23 +153,13 @@ def _write(
 
 def _summed(options: Options, totals: Totals) -> str:
     """Return the line that ends a list of links, with the problems of --fail-on that it has."""
-    fatal = {code: totals.problems[code] for code in sorted(shared.fail_on(options)) if totals.problems[code]}
+    fatal = {code: totals.problems[code] for code in sorted(changes.fail_on(options)) if totals.problems[code]}
     failing = ", ".join(f"{count:,} {code}" for code, count in fatal.items())
     return of_links(totals) + (f" (--fail-on: {failing})" if failing else "")
 
 
-def _path(options: Options) -> str | None:
-    """Return OUT; None for the standard output."""
-    return None if options.output == outputs.STDOUT else options.output
-
-
 def _is_on_terminal(options: Options) -> bool:
-    return _path(options) is None and is_terminal(sys.stdout)
-
-
-def _usual(format_: str, table: str) -> tuple[str, ...]:
-    """Return the columns of a table by default: of documents, for people, those that a line has room for."""
-    return _FOR_PEOPLE if format_ == tables.TABLE and table == DOCUMENTS else columns_of(table)
+    return options.path is None and is_terminal(sys.stdout)
 
 
 def _made_of(options: Options, format_: str, table: str) -> str:
@@ -191,14 +175,15 @@ def _made_of(options: Options, format_: str, table: str) -> str:
     return of
 
 
+# The columns of documents for people: those that a line has room for.
 _FOR_PEOPLE: Final = ("document", "url", "status", "media_type", "links", "title")
 
 
 def _how(options: Options, table: str) -> ListOptions:
     """Return the options of the task. Raise UsageError for options that exclude each other."""
-    path, on_terminal = _path(options), _is_on_terminal(options)
-    usual = tables.TABLE if on_terminal else "jsonl"
-    format_ = options.format or (usual if path is None else tables.name_of(path))
+    path, on_terminal = options.path, _is_on_terminal(options)
+    usual_format = tables.TABLE if on_terminal else "jsonl"
+    format_ = options.format or (usual_format if path is None else tables.name_of(path))
     form = tables.FORMATS[format_]
     if form.of:
         table = _made_of(options, format_, table)
@@ -207,12 +192,13 @@ def _how(options: Options, table: str) -> ListOptions:
     if on_terminal and not form.text:
         raise UsageError(f"{format_} cannot be written to a terminal: give -o FILE")
     is_links = table == LINKS
-    columns = shared.columns(options, form.needs or _usual(format_, table), every_column(table))
+    usual = _FOR_PEOPLE if format_ == tables.TABLE and table == DOCUMENTS else columns_of(table)
+    columns = changes.columns(options, form.needs or usual, every_column(table))
     return ListOptions(
-        shared.reading(options),
+        intake.reading(options),
         columns,
         format_,
-        shared.selection(options) if is_links else Selection(),
+        changes.selection(options) if is_links else Selection(),
         Cells(masked=True, printable=on_terminal and (form.raw or bool(form.of))),
         table,
         beside=is_links and not form.stream,

@@ -15,8 +15,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from absolve.cli import crawling, hints, json_array, many, totals
-from absolve.cli import options as shared
+from absolve.cli import asking, hints, intake, many, terminal, totals
 from absolve.cli.terminal import is_terminal
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, UsageError, in_short
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
     from absolve.cli.option_table import Options
     from absolve.cli.reporting import Report
     from absolve.mirror.check import Checker, Fault
-    from absolve.run.load import ReadOptions
 
 _URL = re.compile(r"(?i:https?|ftp|file|package|cid):")
 
@@ -63,7 +61,7 @@ def run(options: Options, report: Report) -> None:
         raise UsageError("a mirror needs -o DIR, or -o FILE.zip", hints.output_meant(options.inputs))
     packing.form_of(options.output or "")  # before anything is asked for
     _check_outputs(options)
-    with crawling.captured(options, report, needs=True) as urls:
+    with asking.captured(options, report, needs=True) as urls:
         if urls is None:
             return
         if options.depth is not None and options.start is None and not urls:
@@ -84,56 +82,52 @@ def _run(asked: list[str], options: Options, report: Report) -> None:
         latest_of(options.at) if options.at is not None else None,
         options.keep_errors,
         Equivalences.of(options.same),
-        many.globs_of(options, report.totals),
+        intake.globs_of(options, report.totals),
     )
-    reading = shared.reading(options)
-    settings = reading.settings._replace(base="empty", documents=True)
-    reading = reading._replace(settings=settings)
+    reading = intake.reading(options)
+    reading = reading._replace(settings=reading.settings._replace(base="empty", documents=True))
     report.quiet, report.verbose = options.quiet, options.verbose
-    with many.unwritable(options.output or "mirror"):
-        _make(reading, choice, asked, options, report)
-
-
-def _make(
-    reading: ReadOptions, choice: Choice, asked: list[str], options: Options, report: Report
-) -> None:
     first = options.start or next(iter(asked), None)
-    how = MirrorOptions(
-        reading,
-        tuple(sources_of(many.found(options, report, selects=False), reading, report.aside)),
-        "",
-        None,
-        choice.same or Equivalences(),
-        options.absent == "sever",
-        token=leftovers.token(),
-        start=first,
-        named=tuple(report.names.items()),
-    )
-    order = making.Order(how, choice, options.start, options.depth, first, options.resume, options.prune)
-    if options.output is None or options.dry_run:
-        _dry(making.chosen(order), options, report)
-        return
 
     def done(working: maps.Working) -> None:
         report.rest()
         _finish_run(working, options, report, is_one=bool(asked) and options.depth is None)
 
-    course = many.course_of(options, report)
-    make = making.into_zip if _is_zip(options.output) else making.into
-    make(options.output, making.chosen(order), course, done)
+    with many.unwritable(options.output or "mirror"):
+        how = MirrorOptions(
+            reading,
+            tuple(sources_of(intake.found(options, report, selects=False), reading, report.aside)),
+            "",
+            None,
+            choice.same or Equivalences(),
+            options.absent == "sever",
+            token=leftovers.token(),
+            start=first,
+            named=tuple(report.names.items()),
+        )
+        order = making.Order(how, choice, options.start, options.depth, first, options.resume, options.prune)
+        order = making.chosen(order)
+        if options.output is None or options.dry_run:
+            _dry(order, options, report)
+        else:
+            make = making.into_zip if _is_zip(options.output) else making.into
+            make(options.output, order, many.course_of(options, report), done)
 
 
 def _check_outputs(options: Options) -> None:
     """Raise UsageError if an output is also an input, another output, or a file of the mirror."""
-    names = many.names(options)
+    names = intake.names(options)
     zip_ = options.output if _is_zip(options.output) else None
     if options.output is not None:
         making.check_output(options.output, names, zipped=zip_ is not None)
     if zip_ is not None and outputs.is_stdout(zip_):
-        _check_stdout(options)
+        if options.missing is not None and outputs.is_stdout(options.missing):
+            raise UsageError("the ZIP and --missing both write to the standard output: give one of them a file")
+        if is_terminal(sys.stdout):
+            raise UsageError("a ZIP cannot be written to a terminal: give -o FILE.zip")
     given = (zip_, options.missing, options.save)
     targets = [Path(path) for path in given if path is not None and path != outputs.STDOUT]
-    plan.check_not_read(targets, [*names, *shared.tables(options)])
+    plan.check_not_read(targets, [*names, *intake.tables(options)])
     plan.check_outside(targets, names)
     plan.check_different(targets)
     if options.output is not None and zip_ is None:
@@ -142,17 +136,7 @@ def _check_outputs(options: Options) -> None:
                 raise UsageError(f"the output {path} is inside the mirror {options.output}: choose another folder")
 
 
-def _check_stdout(options: Options) -> None:
-    """Raise UsageError for a ZIP on the standard output that would be mixed with a list, or shown on a terminal."""
-    if options.missing is not None and outputs.is_stdout(options.missing):
-        raise UsageError("the ZIP and --missing both write to the standard output: give one of them a file")
-    if is_terminal(sys.stdout):
-        raise UsageError("a ZIP cannot be written to a terminal: give -o FILE.zip")
-
-
-def _finish_run(
-    working: maps.Working, options: Options, report: Report, *, is_one: bool = False
-) -> None:
+def _finish_run(working: maps.Working, options: Options, report: Report, *, is_one: bool = False) -> None:
     """Write the list of what is missing, and print the counts; without a document report that.
 
     `is_one`: URLs were asked for without what they link to.
@@ -199,7 +183,7 @@ def _dry(order: making.Order, options: Options, report: Report) -> None:
     """Print the path of each URL that would be held."""
     with closing(maps.Working(Path(":memory:"))) as working:
         write.planned(working, order.how, order.choice, report.finding)
-        with json_array.array(options) as add:
+        with terminal.json_array(options) as add:
             for url, path in working.rows("SELECT url, path FROM plan WHERE path IS NOT NULL ORDER BY url"):
                 if add is not None:
                     add({"url": url, "path": path})
@@ -233,14 +217,14 @@ def _check(given: str, options: Options, report: Report) -> None:
         raise UsageError(f"--check {given}: this is {'a ZIP, and ' if hint else ''}no folder", hint)
     from absolve.mirror.check import WRONG, Checker
 
-    checker = Checker(folder, shared.settings(options)._replace(profile="whatwg"))
+    checker = Checker(folder, intake.settings(options)._replace(profile="whatwg"))
     counts: Counter[str] = Counter()
-    with json_array.array(options) as add:
+    with terminal.json_array(options) as add:
         for fault in _faults(folder, checker, browser=options.open):
             counts[fault.code] += 1
             found = Diagnostic(fault.code, fault.text, fault.path, fault.line, fault.column)
             if add is not None:
-                add(json_array.of_diagnostic(found))
+                add(terminal.json_of(found))
             elif not options.quiet or fault.code in WRONG:
                 print(found)
     report.has_findings = not WRONG.isdisjoint(counts)

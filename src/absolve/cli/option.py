@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from argparse import ArgumentTypeError
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from absolve.core.errors import in_short
@@ -15,7 +16,7 @@ from absolve.document.settings import CHOICES
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    Words: TypeAlias = Sequence[str] | Callable[[], Sequence[str]]
+    Words: TypeAlias = str | Sequence[str] | Callable[[], Sequence[str]]
 
 # Words for values that are paths: of those in a file that begin in its folder, and of the others.
 _PATHS: Final = frozenset({"FILE", "OUT", "DIR", "OLD", "MAP"})
@@ -117,7 +118,10 @@ class Option(NamedTuple):
 
 
 def called(words: Words) -> tuple[str, ...]:
-    """Return words that may need an import."""
+    """Return words that may need an import: `MODULE:NAME` has them, or a function returns them."""
+    if isinstance(words, str):
+        module, _, name = words.partition(":")
+        words = getattr(import_module(module), name)
     return tuple(words() if callable(words) else words)
 
 

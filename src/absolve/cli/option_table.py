@@ -1,8 +1,8 @@
 """The options of all commands, each declared once: names, value, help, commands, and whether a found file may set it.
 
 In: nothing. Out: `OPTIONS`, of which `parsing` makes the parsers, and the type of parsed options, `Options`;
-configuration files, completion and the site follow them. Words and texts that need an import are functions, called for
-the command that runs.
+configuration files, completion and the site follow them. Texts that need an import are functions, called for the
+command that runs.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from absolve.cli.option import Option, field, number, pair, resolved, seconds, share, size, whole
+from absolve.cli.option import Option, called, field, number, pair, resolved, seconds, share, size, whole
 from absolve.core.model import KINDS, SCOPES
 from absolve.document.settings import BASES, DEEPEST, FRAGMENTS
 from absolve.inventory import PROBLEMS
@@ -26,13 +26,15 @@ HELP: Final = "run and help"
 COLORS: Final = ("auto", "always", "never")
 SHELLS: Final = ("bash", "zsh", "fish", "powershell", "tcsh")
 
-# --- words that need an import ----------------------------------------------------------------------------------------
+# Words that need an import: `MODULE:NAME`.
+_FORMATS: Final = "absolve.tables:FORMATS"
+_SERVERS: Final = "absolve.audit.servers:SERVERS"
+_EQUAL: Final = "absolve.mirror.urls:MORE"
+_TOLERATED: Final = "absolve.audit.verdicts:TOLERATED"
 
 
-def _formats() -> Sequence[str]:
-    from absolve.tables import FORMATS
-
-    return tuple(FORMATS)
+def _listed(words: str) -> str:
+    return ", ".join(called(words))
 
 
 def _format(text: str) -> str:
@@ -45,40 +47,6 @@ def _columns(table: str) -> Sequence[str]:
     from absolve.run.links_task import every_column
 
     return every_column(table)
-
-
-def _servers() -> Sequence[str]:
-    from absolve.audit import servers
-
-    return tuple(servers.SERVERS)
-
-
-def _server() -> str:
-    return f"like {', '.join(_servers())}, or index=NAME and the like, which the documentation lists"
-
-
-def _live() -> Sequence[str]:
-    from absolve.audit.live import KINDS
-
-    return KINDS
-
-
-def _commands() -> Sequence[str]:
-    from absolve.cli.commands import COMMANDS
-
-    return tuple(COMMANDS)
-
-
-def _same() -> str:
-    from absolve.mirror.urls import MORE, NONE
-
-    return f"more URLs that are equal: {','.join(MORE)}; {NONE} for no others"
-
-
-def _failing() -> str:
-    from absolve.audit.verdicts import TOLERATED
-
-    return f"verdicts with exit status 1, or none (default: all but {', '.join(TOLERATED)})"
 
 
 # --- the table --------------------------------------------------------------------------------------------------------
@@ -143,6 +111,16 @@ class Options:
     def __init__(self, **given: Any) -> None:
         vars(self).update(given)
 
+    @property
+    def path(self) -> str | None:
+        """OUT; None for the standard output."""
+        return None if self.output == "-" else self.output
+
+    @property
+    def writes(self) -> bool:
+        """Whether outputs are written, not only counted or shown."""
+        return not (self.dry_run or self.diff)
+
     _group(ARGUMENTS)
     inputs: list[str] = _row("inputs INPUT", _RUNS, "file, folder, URL, or - for standard input (default)", nargs="*")
     _row("inputs INPUT", "base", "file, URL, or - for standard input (default)", nargs="*")
@@ -150,7 +128,9 @@ class Options:
     after: str = _row("after AFTER", "verify", "after it: file, folder, or - for the standard input")
     base: str = _row("base BASE", "resolve", "base URL; '' for none")
     references: list[str] = _row("references REFERENCE", "resolve", "reference to resolve against BASE", nargs="+")
-    about: str | None = _row("about COMMAND", "help", "one of the commands", choices=_commands, nargs="?")
+    about: str | None = _row(
+        "about COMMAND", "help", "one of the commands", choices="absolve.cli.commands:COMMANDS", nargs="?"
+    )
     commands: list[str] = _row("commands COMMAND", "config", "only these commands (default: all)", nargs="*")
     shell: str = _row("shell", "completion", "shell for which to print the script", choices=SHELLS)
 
@@ -217,8 +197,8 @@ class Options:
     _harmless(
         "-f --format FORMAT",
         _LISTS,
-        lambda: f"{', '.join(_formats())} (default: by the suffix of OUT)",
-        choices=_formats,
+        lambda: f"{_listed(_FORMATS)} (default: by the suffix of OUT)",
+        choices=_FORMATS,
         type=_format,
     )
     _harmless("-f --format FORMAT", _AUDITS, "format of all outputs; without -o of what is printed")
@@ -280,7 +260,9 @@ class Options:
     _group("the mirror")
     at: str | None = _row("--at DATE", "mirror", "the newest captures that are not later than DATE")
     keep_errors: bool = _row("--keep-errors", "mirror", "also hold error pages", is_setting=True)
-    same: str | None = _row("--same WORD,...", "mirror", _same)
+    same: str | None = _row(
+        "--same WORD,...", "mirror", lambda: f"more URLs that are equal: {','.join(called(_EQUAL))}; none for no others"
+    )
     absent: str = _row(
         "--absent",
         "mirror",
@@ -314,11 +296,17 @@ class Options:
         "ask servers: external links, new (of the site), all",
         choices=("external", "new", "all"),
     )
-    _row("--live WHAT", "audit", "ask servers for links: external, old, new or all", choices=_live)
+    _row("--live WHAT", "audit", "ask servers for links: external, old, new or all", choices="absolve.audit.live:KINDS")
     resolve: list[tuple[str, str]] = _row(
         "--resolve HOST=URL", _AUDITS, "with --live: connect to this server for HOST", type=resolved, repeats=True
     )
-    server: str = _harmless("--server WORD,...", _AUDITS, _server, words=_servers, default="plain")
+    server: str = _harmless(
+        "--server WORD,...",
+        _AUDITS,
+        lambda: f"like {_listed(_SERVERS)}, or index=NAME and the like, which the documentation lists",
+        words=_SERVERS,
+        default="plain",
+    )
 
     _group("findings")
     ignore: list[str] = _row(
@@ -340,7 +328,12 @@ class Options:
     changed_since: str | None = _row(
         "--changed-since REV", _AUDITS, "only findings in files changed since a git revision"
     )
-    failing: str | None = _row("--fail-on VERDICT,...", _AUDITS, _failing, attribute="failing")
+    failing: str | None = _row(
+        "--fail-on VERDICT,...",
+        _AUDITS,
+        lambda: f"verdicts with exit status 1, or none (default: all but {_listed(_TOLERATED)})",
+        attribute="failing",
+    )
     fix: bool = _row("--fix", _AUDITS, "make the certain repairs in the files of the site")
     _harmless("--diff", _AUDITS, "with --fix: change no file, print a diff")
     _harmless("--verify", _AUDITS, "with --fix: check that only links change")

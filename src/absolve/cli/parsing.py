@@ -6,14 +6,13 @@ Input: arguments, and settings from `configuration`. Output: a namespace, and fo
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from reprlib import repr  # noqa: A004 - for values that may be nested deep
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from absolve.cli import option_table, version
+from absolve.cli import option_table, terminal, version
 from absolve.cli.commands import COMMANDS
-from absolve.cli.option import AT_FILE
+from absolve.cli.option import AT_FILE, called
 from absolve.core import printable
 from absolve.core.errors import UsageError
 from absolve.document.settings import FILE
@@ -24,8 +23,9 @@ if TYPE_CHECKING:
 
     from absolve.cli.configuration import Setting
     from absolve.cli.option import Option
+    from absolve.cli.option_table import Options
+    from absolve.cli.reporting import Report
 
-_WIDTH = 80  # columns if the terminal's width is unknown
 _COLUMN = 27  # of the texts about options
 
 
@@ -33,7 +33,7 @@ class _Help(argparse.RawDescriptionHelpFormatter):
     """Argparse's formatter: lines as short as may be, and no call of shutil for the width at every added option."""
 
     def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=_COLUMN, width=_width() - 2)
+        super().__init__(prog, max_help_position=_COLUMN, width=terminal.columns(sys.__stdout__) - 2)
 
     def _format_action_invocation(self, action: argparse.Action) -> str:
         """Return `-f, --format FORMAT`: the word for the value once, as Python 3.13 prints it."""
@@ -41,17 +41,6 @@ class _Help(argparse.RawDescriptionHelpFormatter):
             return super()._format_action_invocation(action)
         value = "" if action.nargs == 0 else f" {action.metavar or 'WORD'}"
         return f"{', '.join(action.option_strings)}{value}"
-
-
-def _width() -> int:
-    """Return the columns of the terminal as `shutil.get_terminal_size` does; shutil imports all compression modules."""
-    given = os.environ.get("COLUMNS", "")
-    if given.isdecimal() and int(given):
-        return int(given)
-    try:
-        return os.get_terminal_size(sys.__stdout__.fileno()).columns or _WIDTH  # type: ignore[union-attr]
-    except (AttributeError, ValueError, OSError):  # no standard output, or not a terminal
-        return _WIDTH
 
 
 class _HelpAction(argparse.Action):
@@ -120,7 +109,6 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str, hint: str = "") -> NoReturn:
         from absolve.cli import hints
         from absolve.cli.reporting import TRY, USAGE, hint_line, usage_line
-        from absolve.cli.terminal import say
 
         hint = hint or hints.of_usage(message)
         text, hint = (
@@ -128,7 +116,7 @@ class Parser(argparse.ArgumentParser):
         )
         advice = TRY.format(self.prog.removesuffix(" help"))
         for line in (usage_line(text), *([hint_line(hint)] if hint else ()), advice):
-            say(line)
+            terminal.say(line)
         self.exit(USAGE)
 
     def _print_message(self, message: str, file: Any = None) -> None:
@@ -380,3 +368,24 @@ def parser(wanted: Collection[str] = tuple(COMMANDS)) -> Whole:
             command.add_options(name)
             command.used = row.used or _USED
     return whole
+
+
+def help_(options: Options, report: Report) -> None:
+    """Print the help of the whole command line, or of one command."""
+    del report  # no input, so no diagnostics
+    whole = parser(() if options.about is None else (options.about,))
+    print((whole if options.about is None else whole.commands[options.about]).format_help(), end="")
+
+
+def completion(options: Options, report: Report) -> None:
+    """Print the script that completes words for a shell."""
+    import shtab
+
+    del report  # no input, so no diagnostics
+    whole = parser()
+    for command in whole.commands.values():
+        for action, row in command.rows.items():
+            if row.completes_files:
+                action.complete = shtab.FILE  # type: ignore[attr-defined]
+            action.choices = action.choices or called(row.words) or None
+    print(shtab.complete(whole, options.shell))

@@ -6,19 +6,23 @@ Input: the options. Output: a file for each input (or the standard output), the 
 from __future__ import annotations
 
 import os
+import re
 import sys
+from bisect import bisect_right
 from contextlib import closing, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from absolve.cli import json_array, many, resuming
-from absolve.cli import options as shared
+from absolve.cli import changes, intake, many, terminal
+from absolve.cli.reporting import paint
 from absolve.cli.terminal import colours, drawing, is_terminal
 from absolve.cli.totals import of_changes, of_possible_changes
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, DocumentError, UsageError, in_short
+from absolve.core.model import Edit
 from absolve.rewriting import rewriter
+from absolve.rewriting.edits import splice
 from absolve.run import buckets, inputs, leftovers, outputs, plan
 from absolve.run.load import walked
 from absolve.run.output_folder import OutputFolder, created
@@ -34,7 +38,6 @@ if TYPE_CHECKING:
     from absolve.cli.option_table import Options
     from absolve.cli.reporting import Report
     from absolve.cli.totals import Totals
-    from absolve.core.model import Edit
     from absolve.run.filters import Cells
     from absolve.run.inputs import Input
     from absolve.run.results import Counts, TaskResult
@@ -57,20 +60,19 @@ class _Outputs(NamedTuple):
 
 
 def run(options: Options, report: Report) -> None:
-    writes = not (options.dry_run or options.diff)
     log = _log_cells(options) if options.log is not None else None
     to = _outputs(options)
-    policy = shared.policy(options, report.totals)
-    for diagnostic in shared.rule_findings(policy):
+    policy = changes.policy(options, report.totals)
+    for diagnostic in changes.rule_findings(policy):
         report.aside(diagnostic)
     how = RewriteOptions(
-        shared.reading(options, policy),
+        intake.reading(options, policy),
         policy,
         verify=options.verify,
         in_place=options.in_place,
         backup=options.backup,
         token=leftovers.token(),
-        log=log if writes else None,
+        log=log if options.writes else None,
     )
     jobs = _not_the_log(_jobs(to, options, report), to.log, options.backup)
     if options.dry_run:
@@ -108,14 +110,13 @@ def _run(
     report: Report,
 ) -> None:
     """Run the task `work` on all jobs, with the state of the run and a log."""
-    writes = not (options.dry_run or options.diff)
     report.totals.unread_are = "kept unchanged"
     if to.path is not None and to.several:
         report.totals.failed_are = f" (not in {printable.printable(to.path)})"
-    summed = of_changes if writes else of_possible_changes
+    summed = of_changes if options.writes else of_possible_changes
     with (
-        resuming.state(options, report, kept=to.several and writes) as state,
-        json_array.array(options) as add,
+        many.state(options, report, kept=to.several and options.writes) as state,
+        terminal.json_array(options) as add,
         closing(published(how, work, jobs, options, report, summed, state, add)) as changes,
     ):
         if to.log is not None:
@@ -183,9 +184,9 @@ def _log_cells(options: Options) -> Cells:
         raise UsageError(f"--log {name}: give a file with the suffix .csv, .tsv, .json or .jsonl")
     path, named = Path(name), [*options.inputs, *_listed(options.from_)]
     try:
-        plan.check_not_read([path], [*named, *shared.tables(options)])
+        plan.check_not_read([path], [*named, *intake.tables(options)])
         plan.check_not_led_out(path, named)
-        plan.check_different([path, *([Path(out)] if (out := _path(options)) is not None else [])])
+        plan.check_different([path, *([Path(out)] if (out := options.path) is not None else [])])
         if (folder := inputs.folder_around(path, named)) is not None:
             raise UsageError(f"--log {path} is inside the input {folder}: choose another folder")
     except ValueError as error:  # NUL in a name
@@ -230,19 +231,14 @@ def _write_log(name: str, changes: Iterable[Sequence[Sequence[Any]]]) -> None:
 # --- outputs ----------------------------------------------------------------------------------------------------------
 
 
-def _path(options: Options) -> str | None:
-    """Return OUT; None for the standard output."""
-    return None if options.output == outputs.STDOUT else options.output
-
-
 def _outputs(options: Options) -> _Outputs:
     """Return where results go. Raise UsageError if options contradict each other, or an output is also an input."""
-    names, path, writes = many.names(options), _path(options), not (options.dry_run or options.diff)
+    names, path = intake.names(options), options.path
     listed = options.from_ is not None
     several = len(names) > 1 or listed or any(map(inputs.is_many, names))
     if options.resume and options.log is not None:
         raise UsageError("--log cannot be continued: what an earlier run changed would be missing; leave out --resume")
-    if options.resume and not (several and writes):
+    if options.resume and not (several and options.writes):
         raise UsageError("--resume needs several inputs, and -o FOLDER or --in-place")
     if options.backup is not None and not options.in_place:
         raise UsageError("--backup needs --in-place")
@@ -258,17 +254,17 @@ def _outputs(options: Options) -> _Outputs:
         raise UsageError("--in-place cannot replace the standard input (-): name files, or leave --in-place out")
     if path is not None:
         plan.check(names, path, listed=listed)
-        plan.check_not_read([Path(path)], shared.tables(options))
-    elif several and writes and not options.in_place:
+        plan.check_not_read([Path(path)], intake.tables(options))
+    elif several and options.writes and not options.in_place:
         from absolve.cli import hints
 
         raise UsageError("several inputs need -o FOLDER or --in-place", hints.output_meant(options.inputs))
     is_folder = path is not None and not plan.is_file(names, path, listed=listed)
-    return _Outputs(path, is_folder, several, options.log if writes else None)
+    return _Outputs(path, is_folder, several, options.log if options.writes else None)
 
 
 def _jobs(to: _Outputs, options: Options, report: Report) -> Iterator[Job]:
-    found = many.found(options, report, follow=not options.in_place)
+    found = intake.found(options, report, follow=not options.in_place)
     if options.in_place:
         return map(Job, plan.without_backups(plan.once(_files_of(found, report)), options.backup))
     if to.path is None or not to.is_folder:
@@ -306,12 +302,10 @@ def compared(show: Show, how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
     return guarded(job.input.name, of_document(how, job, partial(_difference, show)))
 
 
-def diff_lines(on_terminal: bool, colour: bool, name: str, data: bytes, changes: Sequence[Edit]) -> Iterable[bytes]:
-    """Return the lines of the diff of one input."""
-    from absolve.cli import diff
-
-    lines = diff.unified(name, data, changes)
-    return diff.on_terminal(lines, colour=colour) if on_terminal else lines
+def diff_lines(for_people: bool, colour: bool, name: str, data: bytes, changes: Sequence[Edit]) -> Iterable[bytes]:
+    """Return the lines of the diff of one input: for `patch`, or for a terminal."""
+    lines = unified(name, data, changes)
+    return on_terminal(lines, colour=colour) if for_people else lines
 
 
 def _count(how: RewriteOptions, job: Job, _head: bytes | None) -> Iterator[TaskResult]:
@@ -335,3 +329,124 @@ def _difference(show: Show, how: RewriteOptions, job: Job, _head: bytes | None) 
         yield BytesRead(len(found.document.data), 1)
         changes = rewriter.edits(found.entity, how.policy)
         yield StdoutBytes(b"".join(show(job.input.name, found.entity.data, changes)))
+
+
+# --- Unified diff (POSIX `diff -u`) made from the edits: one pass over the file, without comparing lines as difflib ---
+
+
+# --- unified diff (POSIX `diff -u`) made from the edits: one pass over the file, no comparison of lines ---------------
+
+CONTEXT = 3
+
+
+class Block(NamedTuple):
+    """Adjacent lines that change: line numbers `first` to `end` (exclusive, from 0), and the new lines."""
+
+    first: int
+    end: int
+    new: list[bytes]
+
+
+def unified(name: str, data: bytes, edits: Sequence[Edit]) -> Iterator[bytes]:
+    """Yield the lines of a unified diff (POSIX `diff -u`) for `edits`, which are in order, of `data`.
+
+    Only LF ends a line, as for `patch`.
+    """
+    if not edits:
+        return
+    starts = [0, *(found.end() for found in re.finditer(b"\n", data))]
+    if starts[-1] == len(data):
+        starts.pop()
+    label = quoted(name)
+    yield b"--- " + label + b"\n"
+    yield b"+++ " + label + b"\n"
+    starts.append(len(data))
+    shift = 0
+    for hunk in _hunks(_blocks(data, starts, edits)):
+        first = max(0, hunk[0].first - CONTEXT)
+        end = min(len(starts) - 1, hunk[-1].end + CONTEXT)
+        grown = sum(len(block.new) - (block.end - block.first) for block in hunk)
+        old = end - first
+        yield b"@@ -%d,%d +%d,%d @@\n" % (first + 1, old, first + 1 + shift, old + grown)
+        shift += grown
+        for block in hunk:
+            yield from _marked(b" ", _lines(data, starts, first, block.first))
+            yield from _marked(b"-", _lines(data, starts, block.first, block.end))
+            yield from _marked(b"+", block.new)
+            first = block.end
+        yield from _marked(b" ", _lines(data, starts, first, end))
+
+
+def quoted(name: str) -> bytes:
+    """Return a file name as git and GNU patch read it: quoted, with C escapes, where necessary.
+
+    Characters that are not visible are escaped, so that a name cannot end its line or pass for another name.
+    """
+    if printable.printable(name) == name and not re.search(r'\A |["\\]', name):
+        return os.fsencode(name) + (b"\t" if " " in name else b"")  # a tab ends a name that contains spaces
+    return b'"' + b"".join(map(_quoted_character, name)) + b'"'
+
+
+def _quoted_character(character: str) -> bytes:
+    if character in _ESCAPES:
+        return _ESCAPES[character]
+    raw = os.fsencode(character)
+    return raw if printable.printable(character) == character else b"".join(b"\\%03o" % byte for byte in raw)
+
+
+_ESCAPES = {'"': b'\\"', "\\": b"\\\\", "\n": b"\\n", "\t": b"\\t", "\r": b"\\r"}
+
+
+def _blocks(data: bytes, starts: list[int], edits: Iterable[Edit]) -> Iterator[Block]:
+    """Group the edits by the lines that they touch; adjacent lines form one block."""
+    inside: list[Edit] = []
+    first = end = 0
+    for edit in edits:
+        line = bisect_right(starts, edit.start, hi=len(starts) - 1) - 1
+        if inside and line > end:
+            yield _block(data, starts, first, end, inside)
+            inside = []
+        if not inside:
+            first = line
+        end = max(line, bisect_right(starts, max(edit.start, edit.end - 1), hi=len(starts) - 1) - 1) + 1
+        inside.append(edit)
+    yield _block(data, starts, first, end, inside)
+
+
+def _block(data: bytes, starts: list[int], first: int, end: int, edits: list[Edit]) -> Block:
+    start = starts[first]
+    shifted = [Edit(edit.start - start, edit.end - start, edit.new) for edit in edits]
+    return Block(first, end, re.findall(rb"[^\n]*\n|[^\n]+\Z", splice(data[start : starts[end]], shifted)))
+
+
+def _hunks(blocks: Iterable[Block]) -> Iterator[list[Block]]:
+    hunk: list[Block] = []
+    for block in blocks:
+        if hunk and block.first - hunk[-1].end > 2 * CONTEXT:
+            yield hunk
+            hunk = []
+        hunk.append(block)
+    yield hunk
+
+
+def _lines(data: bytes, starts: list[int], first: int, end: int) -> Iterator[bytes]:
+    return (data[starts[line] : starts[line + 1]] for line in range(first, end))
+
+
+def _marked(mark: bytes, lines: Iterable[bytes]) -> Iterator[bytes]:
+    for line in lines:
+        yield mark + line if line.endswith(b"\n") else mark + line + b"\n\\ No newline at end of file\n"
+
+
+_STYLES = {b"-": "red", b"+": "green", b"@": "cyan"}
+
+
+def on_terminal(lines: Iterator[bytes], *, colour: bool) -> Iterator[bytes]:
+    """Yield the lines of a diff for a terminal: invisible characters except tabs escaped, coloured if `colour`.
+
+    For people only: `patch` needs the unescaped lines, which go to a file or a pipe.
+    """
+    for line in lines:
+        text = printable.printable(line.rstrip(b"\n").decode("utf-8", "backslashreplace"), keep="\t")
+        style = _STYLES.get(line[:1])
+        yield f"{paint(text, style, on=colour) if style else text}\n".encode()

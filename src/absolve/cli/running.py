@@ -129,7 +129,7 @@ def _ended(arguments: Sequence[str], report: Report, *, alone: bool) -> int:
             options = Options(**vars(parsed))
             terminal.choose(options.color)
             if any("://" in argument for argument in arguments):
-                from absolve.cli.options import check_stores
+                from absolve.cli.intake import check_stores
 
                 check_stores(options)
             COMMANDS[options.command].run(options, report)

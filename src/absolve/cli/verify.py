@@ -8,8 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from absolve.cli import json_array, many
-from absolve.cli import options as shared
+from absolve.cli import asking, changes, intake, terminal
 from absolve.core.errors import Diagnostic, DocumentError, UsageError, in_short
 from absolve.core.printable import number
 from absolve.document.walk import walk
@@ -34,13 +33,13 @@ def run(options: Options, report: Report) -> None:
     folders = list(map(inputs.is_folder, names))
     if any(folders) and not all(folders):
         raise UsageError(f"BEFORE and AFTER are two files or two folders; {names[folders.index(True)]} is a folder")
-    with json_array.array(options) as add:
+    with terminal.json_array(options) as add:
         check.add = add
         if all(folders):
             check.folders()
             return
         with report.guard(options.before):
-            (input_,) = many.asked([shared.one_input(options.before, options)], lambda one: one, options)
+            (input_,) = asking.asked([intake.one_input(options.before, options)], lambda one: one, options)
             check.document(input_, options.after)
 
 
@@ -51,8 +50,8 @@ class _Check:
         self.add: Callable[[dict[str, Any]], None] | None = None
         self._options = options
         self._report = report
-        self._policy = shared.policy(options)
-        self._how = shared.reading(options, self._policy)
+        self._policy = changes.policy(options)
+        self._how = intake.reading(options, self._policy)
         self._differences = self._documents = self._others = 0
 
     def document(self, input_: Input, after: str, root: str = "") -> None:
@@ -72,7 +71,7 @@ class _Check:
     def _found(self, difference: Diagnostic) -> None:
         self._differences += 1
         if self.add is not None:
-            self.add(json_array.of_diagnostic(difference))
+            self.add(terminal.json_of(difference))
         if difference.code == "unjudged":
             self._report.failure(DocumentError(difference))
         elif self.add is None:
@@ -85,7 +84,7 @@ class _Check:
     def folders(self) -> None:
         """Compare each file of a folder with that of the same path in the other one."""
         before, after = self._options.before, self._options.after
-        origins = inputs.Origins(self._options.url, shared.url_map(self._options).urls)
+        origins = inputs.Origins(self._options.url, intake.url_map(self._options).urls)
         globs = Globs(hidden=self._options.hidden)
         for input_ in inputs.named([before], origins, globs, self._report.aside):
             with self._report.guard(input_.name):

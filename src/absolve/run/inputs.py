@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from absolve.core.model import BaseClaim
     from absolve.run.buckets import State
     from absolve.run.sources import Around
-    from absolve.run.web.client import Answer
+    from absolve.run.web.exchange import Answer
 
     Notify = Callable[[Diagnostic], None]
 
