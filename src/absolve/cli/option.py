@@ -154,16 +154,21 @@ def size(text: str) -> int:
     return int(digits) * _UNITS.get(unit, 1)
 
 
-def share(text: str) -> float:
-    if not 0 <= _real(text) <= 1:
-        raise ArgumentTypeError(f"must be a number from 0 to 1, not {text!r}")
-    return float(text)
+def real(most: float, what: str, *, zero: bool) -> Callable[[str], float]:
+    def value(text: str) -> float:
+        try:
+            found = float(text)
+        except ValueError:
+            found = -1.0
+        if not 0 <= found <= most or (not zero and not found):
+            raise ArgumentTypeError(f"must be {what}, not {text!r}")
+        return found
+
+    return value
 
 
-def seconds(text: str) -> float:
-    if not 0 < _real(text) <= 86_400:
-        raise ArgumentTypeError(f"must be a number of seconds from 0 to 86400, not {text!r}")
-    return float(text)
+share: Final = real(1, "a number from 0 to 1", zero=True)
+seconds: Final = real(86_400, "a number of seconds from 0 to 86400", zero=False)
 
 
 def field(text: str) -> tuple[str, str]:
@@ -189,10 +194,3 @@ def resolved(text: str) -> tuple[str, str]:
     if not re.fullmatch(r"[\w.-]+", host) or not _ORIGIN.fullmatch(origin):
         raise ArgumentTypeError(f"must be HOST=URL, as in old.example=http://127.0.0.1:8080, not {in_short(text)!r}")
     return host.lower(), origin
-
-
-def _real(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return -1.0

@@ -35,6 +35,12 @@ class _Help(argparse.RawDescriptionHelpFormatter):
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=_COLUMN, width=terminal.columns(sys.__stdout__) - 2)
 
+    def add_usage(self, _usage: Any, actions: Iterable[argparse.Action], *_: Any) -> None:
+        """Add a usage of one line: the options are listed below it."""
+        given = (action for action in actions if not action.option_strings)
+        words = [self._format_args(action, str(action.metavar or action.dest)) for action in given]
+        super().add_usage(" ".join((self._prog, "[OPTION ...]", *words)), [], [])
+
     def _format_action_invocation(self, action: argparse.Action) -> str:
         """Return `-f, --format FORMAT`: the word for the value once, as Python 3.13 prints it."""
         if not action.option_strings:
@@ -81,11 +87,13 @@ class Parser(argparse.ArgumentParser):
     def add_options(self, command: str) -> None:
         """Add the options of a command, and its defaults."""
         rivals: dict[str, argparse._ActionsContainer] = {}
+        groups = {group.title: group for group in self._action_groups}
         for title, option in option_table.of(command):
             if option.is_setting:
                 self.rows[self._setting(option)] = option
                 continue
-            place: argparse._ActionsContainer = self.add_argument_group(title)
+            place: argparse._ActionsContainer = groups.get(title) or self.add_argument_group(title)
+            groups.setdefault(title, place)  # type: ignore[arg-type]  # it is a group
             if option.rivals:
                 place = rivals.get(option.rivals) or place.add_mutually_exclusive_group()
                 rivals[option.rivals] = place
@@ -101,19 +109,12 @@ class Parser(argparse.ArgumentParser):
         self.set_defaults(**{option.dest: action.default})
         return action
 
-    def add_argument_group(self, title: str | None = None, *rest: Any, **settings: Any) -> argparse._ArgumentGroup:
-        """Return the group of a title; it is added if there is none."""
-        known = (group for group in self._action_groups if group.title == title)
-        return next(known, None) or super().add_argument_group(title, *rest, **settings)
-
     def error(self, message: str, hint: str = "") -> NoReturn:
         from absolve.cli import hints
         from absolve.cli.reporting import TRY, USAGE, hint_line, usage_line
 
         hint = hint or hints.of_usage(message)
-        text, hint = (
-            printable.message(one) for one in (hints.reworded(message), hint)
-        )
+        text, hint = map(printable.message, (hints.reworded(message), hint))
         advice = TRY.format(self.prog.removesuffix(" help"))
         for line in (usage_line(text), *([hint_line(hint)] if hint else ()), advice):
             terminal.say(line)
@@ -143,35 +144,18 @@ class Parser(argparse.ArgumentParser):
         names = "/".join(action.option_strings) or str(action.metavar or action.dest)
         raise UsageError(hints.no_choice(names, value, action.choices), hints.choice(names, value, action.choices))
 
-    def format_usage(self) -> str:
-        formatter = self._get_formatter()
-        self.add_usage_to(formatter)
-        return formatter.format_help()
-
-    def format_help(self) -> str:
-        formatter = self._get_formatter()
-        self.add_usage_to(formatter)
-        formatter.add_text(self.description)
-        for group in self.groups():
-            formatter.start_section(group.title)
-            formatter.add_text(group.description)
-            formatter.add_arguments(group._group_actions)  # noqa: SLF001 - argparse has no other way
-            formatter.end_section()
-        formatter.add_text(self.epilog)
-        return formatter.format_help()
-
     def groups(self) -> list[argparse._ArgumentGroup]:
         """Return the groups of options in the order of the help."""
-        return [*(group for group in self._action_groups if group is not self._optionals), self._optionals]
+        self._action_groups.sort(key=lambda group: group is self._optionals)
+        return self._action_groups
+
+    def format_help(self) -> str:
+        self.groups()  # it puts them into order
+        return super().format_help()
 
     def positionals(self) -> list[argparse.Action]:
         """Return the arguments without a name."""
         return self._get_positional_actions()
-
-    def add_usage_to(self, formatter: argparse.HelpFormatter) -> None:
-        """Add a usage of one line: the options are listed below it."""
-        words = [formatter._format_args(action, action.metavar or action.dest) for action in self.positionals()]  # type: ignore[arg-type] # noqa: SLF001
-        formatter.add_usage(" ".join((self.prog, "[OPTION ...]", *words)), [], [])
 
     def options(self) -> dict[str, tuple[Option, argparse.Action]]:
         """Return the options that a file may name, by their names there."""
@@ -291,7 +275,7 @@ def short(parser: Parser) -> str:
     """Return the short help: description, usage, some examples, and at most twelve options."""
     formatter = parser._get_formatter()  # noqa: SLF001 - argparse has no other way
     formatter.add_text(parser.description)
-    parser.add_usage_to(formatter)
+    formatter.add_usage(None, parser.positionals(), [])
     examples = _examples(parser.epilog or "")
     formatter.add_text(examples)
     subcommands = [action for action in parser.positionals() if action.nargs == "A..."]
@@ -352,7 +336,7 @@ def parser(wanted: Collection[str] = tuple(COMMANDS)) -> Whole:
     whole = Whole(prog="absolve", description=_DESCRIPTION, epilog=_EPILOG)
     whole.add_argument("-V", "--version", action="version", version=version(), help="print the version, and exit")
     commands = whole.add_subparsers(
-        title="commands", dest="command", metavar="COMMAND", required=True, parser_class=Parser
+        title="commands", dest="command", metavar="COMMAND", required=True, parser_class=Parser, prog=whole.prog
     )
     whole.commands = commands.choices
     for name, row in COMMANDS.items():

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from absolve.cli import changes, intake, many, terminal
 from absolve.cli.reporting import paint
 from absolve.cli.terminal import colours, drawing, is_terminal
-from absolve.cli.totals import of_changes, of_possible_changes
+from absolve.cli.totals import of_changes
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, DocumentError, UsageError, in_short
 from absolve.core.model import Edit
@@ -113,7 +113,7 @@ def _run(
     report.totals.unread_are = "kept unchanged"
     if to.path is not None and to.several:
         report.totals.failed_are = f" (not in {printable.printable(to.path)})"
-    summed = of_changes if options.writes else of_possible_changes
+    summed = partial(of_changes, written=options.writes)
     with (
         many.state(options, report, kept=to.several and options.writes) as state,
         terminal.json_array(options) as add,

@@ -177,28 +177,12 @@ def of_links(totals: Totals) -> str:
     return f"{text}; problems: {_kinds(totals.problems)}" if totals.problems else text
 
 
-def _companions(totals: Totals) -> str:
-    """Return how many of some links are kept because they lead to files that were saved with their document."""
-    if not totals.companions:
-        return ""
-    return f", {totals.companions:,} of them {'a companion' if totals.companions == 1 else 'companions'}"
-
-
-def of_changes(totals: Totals) -> str:
-    """Return the counts of a rewrite: `34 links in 1 document changed; 5 stay`."""
-    return _changes(totals, "changed", "stay")
-
-
-def of_possible_changes(totals: Totals) -> str:
-    """Return the counts of a rewrite that writes nothing: `34 links in 1 document would change; 5 would stay`."""
-    return _changes(totals, "would change", "would stay")
-
-
-def _changes(totals: Totals, change: str, stay: str) -> str:
+def of_changes(totals: Totals, *, written: bool = True) -> str:
+    """Return the counts of a rewrite: `34 links in 1 document changed; 5 stay`; or `would change; 5 would stay`."""
     stays = totals.links - totals.changed
-    if stays == 1 and stay == "stay":
-        stay = "stays"
-    stay += _companions(totals)
+    change, stay = ("changed", "stays" if stays == 1 else "stay") if written else ("would change", "would stay")
+    if totals.companions:  # kept because they lead to files that were saved with their document
+        stay += f", {totals.companions:,} of them {'a companion' if totals.companions == 1 else 'companions'}"
     if not totals.changed:
         return f"no link {change}: {stays:,} in {number(totals.documents, 'document')} {stay}"
     place = number(totals.changed_documents, "document")
