@@ -37,9 +37,8 @@ if TYPE_CHECKING:
     from absolve.run.inputs import Input
     from absolve.run.load import ReadOptions
 
-    Show = Callable[[str], str]
-
 _LISTED: Final = 20  # documents in another
+show: Final = printable.message
 
 
 def run(options: Options, report: Report) -> None:
@@ -56,13 +55,12 @@ def run(options: Options, report: Report) -> None:
 
 def _draw(screen: Screen, entity: Entity, inside: Iterator[Entity], number: int) -> None:
     """Print a document with its layers, and a line for each document in it."""
-    show = printable.message
     found = list(islice(inside, _LISTED + 1))
     is_drawn = entity.bases.base.chain or not _is_container(entity)
     print(end="\n" if number else "")
-    for line in picture(entity, screen, show) if is_drawn else [heading(entity, screen, show)]:
+    for line in picture(entity, screen) if is_drawn else [heading(entity, screen)]:
         terminal.say(line, sys.stdout)
-    for line in contents(found, screen, show) if found or _is_container(entity) else ():
+    for line in contents(found, screen) if found or _is_container(entity) else ():
         terminal.say(line, sys.stdout)
 
 
@@ -160,25 +158,25 @@ _LEAST: Final = 12  # columns of a text, however narrow the screen is
 _BOX: Final = ".--.\n| ||\n|-||\n| ||\n|-||\n|-||\n| ||\n`--'\n"  # as the RFC draws it, for rich
 
 
-def picture(entity: Entity, screen: Screen, show: Show) -> Iterator[str]:
+def picture(entity: Entity, screen: Screen) -> Iterator[str]:
     """Yield the lines of one document: its layers, and below them its base URL and its own URL in full."""
     base, own = entity.bases.base, entity.bases.own
-    yield heading(entity, screen, show)
-    yield from layers(base, screen, show)
-    yield from _summary("base URL", base, screen, show)
+    yield heading(entity, screen)
+    yield from layers(base, screen)
+    yield from _summary("base URL", base, screen)
     if own.url != base.url:
         if own.layer is Layer.DEFAULT:  # a base element rules without it
             yield "document's own URL: none is known"
         else:
-            yield from _summary("document's own URL", own, screen, show)
+            yield from _summary("document's own URL", own, screen)
 
 
-def heading(entity: Entity, screen: Screen, show: Show) -> str:
+def heading(entity: Entity, screen: Screen) -> str:
     """Return the line that names a document."""
     return screen.paint(show(f"{entity.name} {entity.path}".rstrip()), "bold")
 
 
-def layers(base: BaseURL, screen: Screen, show: Show) -> list[str]:
+def layers(base: BaseURL, screen: Screen) -> list[str]:
     """Return the lines of the four layers, innermost first, each with its claims: nested boxes if there is room."""
     from rich.box import Box
     from rich.console import Console, Group
@@ -192,7 +190,7 @@ def layers(base: BaseURL, screen: Screen, show: Show) -> list[str]:
     columns = screen.width or WIDTH
     drawn = Group()
     for layer in Layer:
-        drawn = Group(*drawn.renderables, *_content(layer, claims[layer], base, show))
+        drawn = Group(*drawn.renderables, *_content(layer, claims[layer], base))
         if columns >= _NARROW:
             drawn = Group(Panel(drawn, Box(_BOX, ascii=True)))
     system: Literal["standard"] | None = "standard" if screen.styled else None
@@ -202,7 +200,7 @@ def layers(base: BaseURL, screen: Screen, show: Show) -> list[str]:
     return [line.rstrip() for line in captured.get().splitlines()]
 
 
-def _content(layer: Layer, claims: list[ClaimOutcome], base: BaseURL, show: Show) -> Iterator[RenderableType]:
+def _content(layer: Layer, claims: list[ClaimOutcome], base: BaseURL) -> Iterator[RenderableType]:
     """Yield the title of a layer and the lines of its claims, for rich; they are no markup."""
     yield _text(TITLES[layer], 0)
     for claim in claims:
@@ -226,9 +224,9 @@ def _text(text: str, indent: int = _INDENT, *, wins: bool = False) -> Renderable
     return Padding(Text(text, "green" if wins else "", overflow="fold"), (0, 0, 0, indent), expand=False)
 
 
-def _summary(name: str, base: BaseURL, screen: Screen, show: Show) -> Iterator[str]:
+def _summary(name: str, base: BaseURL, screen: Screen) -> Iterator[str]:
     """Yield the line about a URL, in two parts if it is wider than the screen; the URL is never cut or folded."""
-    url, source = described(base, show)
+    url, source = described(base)
     shown = screen.linked(url, url) if base.url else url
     if screen.width is None or len(name) + printable.width(url) + len(source) + 3 <= screen.width:
         yield f"{name}: {shown} {source}".rstrip()
@@ -237,7 +235,7 @@ def _summary(name: str, base: BaseURL, screen: Screen, show: Show) -> Iterator[s
     yield from (f"  {part}" for part in folded(source, max(_LEAST, screen.width - 2)) if source)
 
 
-def described(base: BaseURL, show: Show) -> tuple[str, str]:
+def described(base: BaseURL) -> tuple[str, str]:
     """Return the URL of a base as text, and its layer and source in parentheses, "" if no claim gave it."""
     source = f"({base.layer.label}: {show(base.source)})"
     if base.layer is Layer.DEFAULT:
@@ -247,7 +245,7 @@ def described(base: BaseURL, show: Show) -> tuple[str, str]:
     return show(base.url), source
 
 
-def contents(documents: Sequence[Entity], screen: Screen, show: Show) -> Iterator[str]:
+def contents(documents: Sequence[Entity], screen: Screen) -> Iterator[str]:
     """Yield a line for each document in another, with its base URL and the layer that gave it; at most 20."""
     yield "documents in it, with their base URLs:"
     if not documents:
@@ -256,7 +254,7 @@ def contents(documents: Sequence[Entity], screen: Screen, show: Show) -> Iterato
     found = documents[:_LISTED]
     width = min(max(printable.width(show(entity.path)) for entity in found), 40)
     for entity in found:
-        url, source = described(entity.bases.base, show)
+        url, source = described(entity.bases.base)
         path = padded(screen.visible(entity.path), width)
         if screen.width is None:
             yield f"  {path}  {url} {source}".rstrip()
