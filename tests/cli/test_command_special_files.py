@@ -395,3 +395,7 @@ def test_rules_come_from_a_pipe_and_one_that_nobody_writes_is_refused(
         writer.start()
         assert absolve(*arguments).out == b"<a href=http://new/x.html>"
         writer.join()
+    writer = threading.Thread(target=Path("pipe").write_text, args=["http://h/,http://new/\n"])
+    writer.start()
+    assert absolve("rewrite", site, "--url=http://h/", "--remap", "@pipe", "-o", "out").status == 0
+    assert Path("out/a.html").read_bytes() == b"<a href=http://new/x.html>"

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 from absolve.cli import intake
-from absolve.cli.hints import check_no_url, is_url
 from absolve.cli.option_table import ASKING
 from absolve.cli.totals import number
 from absolve.core.errors import Diagnostic, DocumentError
@@ -123,12 +122,14 @@ def captured(options: Options, report: Report, *, needs: bool) -> Iterator[list[
 
 
 def _asked(options: Options, report: Report, *, needs: bool) -> Iterator[list[str] | None]:
-    given = [name for name in options.inputs if is_url(name) and not Path(name).exists()]
+    from absolve.cli import hints  # few runs need them
+
+    given = [name for name in options.inputs if hints.is_url(name) and not Path(name).exists()]
     archives = list(filter(buckets.is_web, given))
     urls = [name for name in given if name not in archives]
     archives = archives if needs and intake.asks_otherwise(options) else []
     for url in urls:
-        check_no_url(url, options.command)  # of FTP
+        hints.check_no_url(url, options.command)  # of FTP
     if not urls and not archives:
         yield urls
         return

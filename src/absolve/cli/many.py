@@ -114,24 +114,18 @@ def _ending(report: Report, summed: Callable[[Totals], str], counts: Progress, c
 
 @contextmanager
 def _interruptible(done: Progress, options: Options, report: Report) -> Iterator[None]:
-    """Print how far a run over several inputs came when a signal ended it, and whether it can go on."""
+    """Print how far a run over several inputs came when a signal ended it, and that --resume goes on if it does."""
     try:
         yield
     except (KeyboardInterrupt, GeneratorExit) as error:
-        if not options.quiet and (isinstance(error, KeyboardInterrupt) or interrupts.received() is not None):
-            _report_interrupted(done.inputs, _total(options, _MOMENT), options, report)
+        is_signal = isinstance(error, KeyboardInterrupt) or interrupts.received() is not None
+        total = _total(options, _MOMENT) if is_signal and not options.quiet else 0
+        if total is None or total > 1:
+            is_kept = options.resume or options.command in {"rewrite", "mirror"}
+            resumes = is_kept and options.writes and (options.in_place or options.path is not None)
+            text = f"{done.inputs:,} done" if total is None else f"{done.inputs:,} of {total:,} done"
+            report.note("interrupted", f"{text}; --resume goes on" if resumes else text)
         raise
-
-
-def _report_interrupted(done: int, total: int | None, options: Options, report: Report) -> None:
-    """Print how far a run over several inputs came, and that --resume goes on where its state is kept."""
-    if total is not None and total < 2:
-        return
-    writes = options.in_place or options.path is not None
-    is_kept = options.resume or options.command in {"rewrite", "mirror"}
-    resumes = is_kept and writes and options.writes
-    text = f"{done:,} done" if total is None else f"{done:,} of {total:,} done"
-    report.note("interrupted", f"{text}; --resume goes on" if resumes else text)
 
 
 def _total(options: Options, seconds: float = inf) -> int | None:
@@ -168,11 +162,8 @@ def _processes(
 
 def processes(options: Options) -> int:
     """Return --jobs, or by default the number of cores that this process may use."""
-    return options.jobs or _cores()
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return options.jobs or cores or 1
 
 
 def course_of(options: Options, report: Report, summed: Callable[[Totals], str] | None = None) -> Course:
@@ -375,11 +366,22 @@ def _state(options: Options, *, lists: bool) -> State | None:
 
     from absolve.run.state import State
 
-    path = _folder() / f"{fingerprint(repr(_identity(options))).hex()}.sqlite"
+    # The identity of a run: its command, its inputs and its output.
+    paths = [*options.inputs, options.from_ or "", options.output or ""]
+    real = [path if not path or buckets.is_bucket(path) else os.path.realpath(path) for path in paths]
+    identity = options.command, options.from_ is None, options.in_place, real
+    path = _folder() / f"{fingerprint(repr(identity)).hex()}.sqlite"
+    given = sorted((name, value) for name, value in vars(options).items() if name not in _ASIDE)
+    tables = intake.rule_tables(options)
+    if not all(map(os.path.isfile, tables)):  # a pipe has been read
+        if options.resume:
+            raise UsageError("--resume: rules from a pipe cannot be compared with those of a run before: name a file")
+        return None
     if options.resume and options.in_place and not path.exists():
         raise UsageError("--resume: no run over these inputs was interrupted, or has failures: leave --resume out")
     try:
-        return State(path, _how(options), resume=options.resume, lists=lists)
+        how = repr((__version__, given, [Path(name).read_bytes() for name in tables]))
+        return State(path, how, resume=options.resume, lists=lists)
     except (OSError, sqlite3.Error) as error:
         if options.resume:
             raise UsageError(f"--resume: the state {path} of the run cannot be opened: {error}") from error
@@ -390,15 +392,3 @@ def _folder() -> Path:
     """Return the folder of states (XDG Base Directory; %LOCALAPPDATA% on Windows)."""
     given = os.environ.get("XDG_STATE_HOME") or os.environ.get("LOCALAPPDATA")
     return (Path(given) if given else Path.home() / ".local" / "state") / "absolve"
-
-
-def _identity(options: Options) -> tuple[object, ...]:
-    """Return the identity of a run: its command, its inputs and its output."""
-    paths = [*options.inputs, options.from_ or "", options.output or ""]
-    real = [path if not path or buckets.is_bucket(path) else os.path.realpath(path) for path in paths]
-    return options.command, options.from_ is None, options.in_place, real
-
-
-def _how(options: Options) -> str:
-    given = sorted((name, value) for name, value in vars(options).items() if name not in _ASIDE)
-    return repr((__version__, given, [Path(name).read_bytes() for name in intake.rule_tables(options)]))
