@@ -49,19 +49,11 @@ class _Help(argparse.RawDescriptionHelpFormatter):
         return f"{', '.join(action.option_strings)}{value}"
 
 
-class _HelpAction(argparse.Action):
-    """Print the help, whole or short, and exit."""
-
-    def __init__(self, option_strings: Sequence[str], dest: str, *, short: bool = False, help: str = "") -> None:  # noqa: A002
-        del dest  # it has no value
-        super().__init__(option_strings, argparse.SUPPRESS, nargs=0, default=argparse.SUPPRESS, help=help)
-        self.short = short
+class _ShortHelp(argparse.Action):
+    """Print the short help, and exit."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        if self.short:
-            print(short(parser), end="")  # type: ignore[arg-type]
-        else:
-            parser.print_help()
+        print(short(parser), end="")  # type: ignore[arg-type]
         parser.exit()
 
 
@@ -75,8 +67,9 @@ class Parser(argparse.ArgumentParser):
         super().__init__(formatter_class=_Help, allow_abbrev=False, add_help=False, **settings)  # type: ignore[arg-type]
         self._positionals.title, self._optionals.title = option_table.ARGUMENTS, option_table.HELP
         if has_help:
-            self.add_argument("-h", action=_HelpAction, short=True, help="print the most used options, and exit")
-            self.add_argument("--help", action=_HelpAction, help="print this help, and exit")
+            silent: Any = {"nargs": 0, "dest": argparse.SUPPRESS, "default": argparse.SUPPRESS}
+            self.add_argument("-h", action=_ShortHelp, help="print the most used options, and exit", **silent)
+            self.add_argument("--help", action="help", help="print this help, and exit")
         self.rows: dict[argparse.Action, Option] = {}
         self.set_by: dict[str, Path] = {}  # dest of an option -> file that sets it
         self.settings: dict[str, Setting] = {}  # likewise -> its setting in the file
