@@ -499,6 +499,7 @@ def read_list(name: str) -> Iterator[str]:
 
 
 _PIECE: Final = 65_536
+PATIENCE: Final = 5.0  # seconds until a program has opened a pipe
 
 
 def _split(file: IO[bytes]) -> Iterator[str]:
@@ -586,8 +587,7 @@ def read_table(name: str) -> bytes:
     try:
         if not hasattr(os, "mkfifo") or not stat.S_ISFIFO(Path(name).stat().st_mode):
             return Path(name).read_bytes()
-        from select import select
-
+        from select import select  # few tables are pipes
         with open(os.open(name, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as pipe:  # noqa: PTH123 - a descriptor
             is_ready, *_ = select([pipe], [], [], PATIENCE)
             first = pipe.read(1)  # b"" without a writer, None from one that has written nothing so far
@@ -597,6 +597,3 @@ def read_table(name: str) -> bytes:
             return (first or b"") + pipe.readall()
     except OSError as error:
         raise unreadable(name, error) from error
-
-
-PATIENCE: Final = 5.0  # seconds until a program has opened a pipe
