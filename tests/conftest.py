@@ -38,9 +38,9 @@ def pytest_configure() -> None:
         written = max(file.stat().st_mtime for file in (source, source.with_suffix(".pxd")) if file.exists())
         if any(file.exists() and file.stat().st_mtime < written for file in built):
             raise pytest.UsageError(f"{source.relative_to(ROOT)} is newer than what was compiled of it: install again")
-    from absolve.cli import progress, reporting  # after that check
+    from absolve.cli import many, reporting  # after that check
 
-    progress.EVERY = reporting.LONG = 3600.0  # on a busy machine any run may take long, and tests compare its messages
+    many.EVERY = reporting.LONG = 3600.0  # on a busy machine any run may take long, and tests compare its messages
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

@@ -11,13 +11,13 @@ import subprocess
 import sys
 from pathlib import Path
 from shutil import copytree
-from typing import Final, get_args, get_type_hints
+from typing import Final, get_args, get_origin, get_type_hints
 
 import pytest
 
 from absolve.audit.library import OPTIONS as AUDIT_OPTIONS
 from absolve.cli.option import called
-from absolve.cli.option_table import OPTIONS
+from absolve.cli.option_table import OPTIONS, Options
 from absolve.core import options
 from absolve.core.model import KINDS, SCOPES
 from absolve.document.settings import BASES, CHOICES, FRAGMENTS
@@ -88,6 +88,16 @@ def test_a_typed_option_takes_the_words_of_the_command_line() -> None:
         for name, hint in get_type_hints(kind).items():
             if name not in {"headers", "on_diagnostic"}:
                 assert words_of(hint) in ({*called(rows[name].choices or rows[name].words)}, set()), name
+
+
+def test_the_type_of_parsed_options_has_each_row_of_the_table() -> None:
+    hints = get_type_hints(Options)
+    rows = [row for rows in OPTIONS.values() for row in rows]
+    assert {row.dest for row in rows} | {"command"} == set(hints)
+    for row in rows:
+        assert row.is_switch == (hints[row.dest] is bool), row
+        assert (row.repeats or row.nargs in {"*", "+"}) == (get_origin(hints[row.dest]) is list), row
+        assert (row.absent is None) <= (type(None) in get_args(hints[row.dest]) or not row.names or row.dest == "profile"), row
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.stem)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from command_runner import Runner
 
-from absolve.cli import many, progress
+from absolve.cli import many
 from absolve.document.entity import Entity
 from absolve.rewriting import rewriter
 from absolve.run import load
@@ -110,7 +110,7 @@ def test_an_archive_of_100_mb_takes_less_than_100_mb_of_memory(
 @pytest.fixture
 def cut(monkeypatch: pytest.MonkeyPatch) -> None:
     """Treat every record as large enough for a worker; long runs repeat failures at the end."""
-    monkeypatch.setattr(progress, "EVERY", 3600.0)
+    monkeypatch.setattr(many, "EVERY", 3600.0)
     monkeypatch.setattr(many, "WORTH_A_POOL", 1)
     monkeypatch.setattr(load, "LARGE", 1)
     monkeypatch.setattr(load, "RANGE", 150)

@@ -87,7 +87,7 @@ def test_the_drawing_fits_the_screen_and_has_boxes_if_there_is_room(columns: int
     page = f"<base href='/{'dir/' * 20}'><iframe srcdoc='<a href=x>'>"
     entity = walk(Document(page.encode(), media_type="text/html", url="http://h.example/日本/" + "x" * 100), Settings())
     for one in (entity, *[inner.entity for inner in inners(entity)]):
-        lines = layers(one.bases.base, Screen(columns), str)
+        lines = layers(one.bases.base, Screen(columns))
         assert max(map(width, lines)) <= columns
         assert any(line.startswith("| ") for line in lines) == (columns >= 60)
         text = "".join(line.replace("|", "").strip() for line in lines)

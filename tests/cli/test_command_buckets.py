@@ -256,6 +256,7 @@ MISTAKES = {
     ("links", "s3://b/a.html", "-o", "s3://b/a.html", "-f", "csv"): (2, "is also an input"),
     ("links", str(FIXTURES / "default.html"), "-o", "s3://none/x.csv"): (3, "s3://none/x.csv"),
     ("audit", "s3://b/a/", str(FIXTURES)): (2, "s3://b/a/ is the URL of a store, and absolve audit"),
+    ("audit", str(FIXTURES), "--map", "s3://b/map.csv"): (2, "s3://b/map.csv is the URL of a store, and absolve audit"),
     ("base", "s3://none/x.html"): (3, "not-found"),
 }
 

@@ -337,3 +337,22 @@ OTHER_TOOLS = ["tool = 1", "[tool]\nabsolve = 1", "[[tool]]\nabsolve = {}", "[[t
 def test_an_invalid_pyproject_without_our_table_is_ignored(absolve: Runner, text: str) -> None:
     Path("pyproject.toml").write_text(text)
     assert absolve("rewrite", "page.html", "--url", "http://h/") == (0, ABSOLUTE, "")
+
+
+@pytest.mark.parametrize(("command", "text"), [
+    ("links site -o rows.csv", "exclude = 'a.html'"),
+    ("documents site -o rows.csv", "include = 'page.html'"),
+    ("rewrite site -o out", "exclude = 'a.html'"),
+    ("check site", "exclude = 'a.html'"),
+    ("mirror site -o m", "exclude = 'a.html'"),
+])
+def test_the_last_line_counts_what_globs_of_a_found_file_leave_out(absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch, command: str, text: str) -> None:
+    monkeypatch.chdir(site.parent)
+    (site / "a.html").write_bytes(b"<a href=gone>x</a>")
+    arguments = [*command.split(), "--url=http://h/"]
+    file = site.parent / "absolve.toml"
+    file.write_text(text)
+    last = absolve(*arguments).err.splitlines()[-1:] or [absolve.summary]
+    assert f"1 item of folders left out by {text.partition(' ')[0]} of {file}" in f"{last[0]}{absolve.summary}"
+    for named in ("--config=absolve.toml", "--config="):
+        assert "left out by" not in absolve(*arguments, named).err + absolve.summary

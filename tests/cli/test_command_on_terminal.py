@@ -32,8 +32,8 @@ PAGE: Final = f"""<!-- saved from url=(0014)http://h/{EVIL} --><html lang="{EVIL
 """
 CHILD: Final = """
 import json, os, shutil, sys
-from absolve.cli import progress, running
-progress.PATIENCE = 3600  # no bar, which moves the cursor
+from absolve.cli import many, running
+many.PATIENCE = 3600  # no bar, which moves the cursor
 home, *modules = sys.argv[1:]
 for name in modules:
     __import__(name)

@@ -13,7 +13,7 @@ import pytest
 from command_runner import Runner
 
 from absolve import cli
-from absolve.cli import many, progress, reporting, terminal
+from absolve.cli import many, reporting, terminal
 from absolve.core.errors import Diagnostic
 from absolve.run import inputs
 from tests.shapes.captures import written
@@ -95,7 +95,7 @@ def test_failures_are_repeated_at_the_end_of_a_long_output(absolve: Runner, site
 def test_a_long_run_reports_its_progress_every_few_seconds(
     absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(progress, "EVERY", 0.0)
+    monkeypatch.setattr(many, "EVERY", 0.0)
     (site / "b.html").unlink()
     lines = absolve("rewrite", "site", URL, "--in-place").err.splitlines()
     assert lines[0].startswith("absolve: 0 inputs, 0.0 MB in 0 s so far")
@@ -125,7 +125,7 @@ def test_a_long_interpreted_run_prints_once_that_a_compiler_makes_it_faster(
 
 
 def test_on_a_terminal_a_bar_shows_the_progress(site: Path) -> None:
-    code = "import sys; from absolve.cli import main, progress; progress.PATIENCE = progress._BETWEEN = 0; sys.exit(main())"
+    code = "import sys; from absolve.cli import main, many; many.PATIENCE = many._BETWEEN = 0; sys.exit(main())"
     argv = [sys.executable, "-c", code, "rewrite", "site", URL, "--in-place", "-j1"]
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100", "XDG_STATE_HOME": str(site.parent / "state")}
     status, shown = in_terminal(argv, environment, stdout=subprocess.DEVNULL)
@@ -142,12 +142,12 @@ def test_the_bar_shows_done_total_rate_and_time_left(
     columns: int, shown: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
-    monkeypatch.setattr(progress, "PATIENCE", -1.0)
-    monkeypatch.setattr(progress, "_BETWEEN", 1e-9)
+    monkeypatch.setattr(many, "PATIENCE", -1.0)
+    monkeypatch.setattr(many, "_BETWEEN", 1e-9)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    bar = progress.Bar(lambda: 40)
+    bar = many.Bar(lambda: 40)
     for number in range(21):
-        bar.tick(progress.Counts(number))
+        bar.tick(many.Progress(number))
         while not bar._inputs:  # a thread counts them
             pass
     bar.close()

@@ -379,3 +379,23 @@ def test_a_file_that_becomes_a_link_out_of_the_folder_after_it_was_found_is_not_
     done = absolve(*command)
     assert (done.status, done.err.count(": outside: ")) == (3, 2)
     assert "SECRET" not in repr(done) + repr([path.read_bytes() for path in Path().glob("[om]*/**/*.html")])
+
+
+def test_rules_come_from_a_pipe_and_one_that_nobody_writes_is_refused(
+    absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inputs, "PATIENCE", 0.1)
+    os.mkfifo("pipe")
+    arguments = ("rewrite", site / "a.html", "--url=http://h/", "--remap", "@pipe")
+    done = absolve(*arguments)
+    assert (done.status, "pipe: unreadable: no program writes to this pipe (0.1 s)" in done.err) == (2, True)
+    for text in ("http://h/,http://new/\n", "http://h/,http://new/\r\n"):
+        writer = threading.Thread(target=Path("pipe").write_text, args=[text])
+        monkeypatch.setattr(inputs, "PATIENCE", 30)
+        writer.start()
+        assert absolve(*arguments).out == b"<a href=http://new/x.html>"
+        writer.join()
+    writer = threading.Thread(target=Path("pipe").write_text, args=["http://h/,http://new/\n"])
+    writer.start()
+    assert absolve("rewrite", site, "--url=http://h/", "--remap", "@pipe", "-o", "out").status == 0
+    assert Path("out/a.html").read_bytes() == b"<a href=http://new/x.html>"

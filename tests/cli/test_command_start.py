@@ -23,7 +23,7 @@ FILES = "gettext locale shutil bz2 lzma zlib gzip zipfile csv json sqlite3 tomll
 ARCHIVES = "absolve.formats.warc absolve.formats.http absolve.formats.headers absolve.formats.compression"
 OTHERS = "absolve.formats.xml absolve.formats.mail.walker absolve.formats.json absolve.formats.zip lxml html5lib ada_url"
 ROWS = "absolve.inventory.columns absolve.inventory.link_rows absolve.inventory.problems absolve.inventory.facts absolve.arrow"
-CHANGES = "absolve.verifying absolve.rewriting.remap absolve.run.filters absolve.cli.diff absolve.run.state"
+CHANGES = "absolve.verifying absolve.rewriting.remap absolve.run.filters absolve.run.state"
 
 
 def imported(*arguments: str) -> set[str]:

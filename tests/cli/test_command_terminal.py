@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from command_runner import FIXTURES, Runner, on_terminal
 
-from absolve.cli import diff
+from absolve.cli import rewrite
 from tests.shapes.captures import page
 
 URL = "--url=http://h/d/"
@@ -273,5 +273,5 @@ def test_formulas_are_quoted_in_a_csv_log(absolve: Runner, tmp_path: Path) -> No
 
 
 def test_a_diff_shows_bytes_that_are_not_utf_8_as_such() -> None:
-    lines = diff.on_terminal(iter([b"-<p>Caf\xe9\n", "+<p>Café\n".encode()]), colour=False)
+    lines = rewrite.on_terminal(iter([b"-<p>Caf\xe9\n", "+<p>Café\n".encode()]), colour=False)
     assert [*lines] == [b"-<p>Caf\\xe9\n", "+<p>Café\n".encode()]

@@ -253,7 +253,7 @@ def test_other_hosts_and_more_pages_than_a_small_site_has_are_left_out(
     site: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     site.answers["/"] = [page(f"<a href=http://localhost:{site.port}/elsewhere><a href=/a/><a href=/b><a href=/c>".encode())]
-    monkeypatch.setattr("absolve.run.web.crawl.MOST_PAGES", 3)
+    monkeypatch.setattr("absolve.run.web.fetching.MOST_PAGES", 3)
     assert main(["mirror", f"{site.url}/", "-o", "m", "--depth", "5", "--retries", "0"]) == 3
     assert sorted(site.targets) == ["/", "/a/", "/b", "/robots.txt"]
     assert "more than 3 pages: " in capsys.readouterr().err
@@ -263,7 +263,7 @@ def test_a_page_that_needs_very_much_gets_a_part_of_it(
     site: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     site.answers["/"] = [page(b"".join(b"<img src=%d.png>" % number for number in range(20)))]
-    monkeypatch.setattr("absolve.run.web.crawl.MOST_OTHERS", 3)
+    monkeypatch.setattr("absolve.run.web.fetching.MOST_OTHERS", 3)
     assert main(["mirror", f"{site.url}/", "-o", "m", "--retries", "0"]) == 3
     assert len(site.targets) == 2 + 3
     assert "more than 3 other URLs: 17 left out" in capsys.readouterr().err

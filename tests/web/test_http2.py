@@ -18,7 +18,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from absolve.run.web.client import Answer, Asking, Client
+from absolve.run.web.client import Client
+from absolve.run.web.exchange import Answer, Asking
 
 PAGE = b"<a href=x>" + b"x" * 100_000  # more than a window
 

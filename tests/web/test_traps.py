@@ -14,8 +14,9 @@ import pytest
 
 from absolve.core.errors import UsageError
 from absolve.document.settings import Settings
-from absolve.run.web import client, fetching
-from absolve.run.web.client import Asking, Client
+from absolve.run.web import exchange, fetching
+from absolve.run.web.client import Client
+from absolve.run.web.exchange import Asking
 from tests.shapes import captures
 from tests.shapes.trap_server import Answer, Server, endless, moved, page, response, serving, slowly, status
 
@@ -25,16 +26,16 @@ ASKING = Asking(timeout=1, retries=0)
 CHUNKED = b"HTTP/1.1 200 X\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
-async def _asked(asking: Asking, *urls: str) -> list[client.Answer]:
+async def _asked(asking: Asking, *urls: str) -> list[exchange.Answer]:
     async with Client(asking) as made:
         return [await made.answer(url) for url in urls]
 
 
-def asked(server: Server, *targets: str, asking: Asking = ASKING) -> list[client.Answer]:
+def asked(server: Server, *targets: str, asking: Asking = ASKING) -> list[exchange.Answer]:
     return anyio.run(_asked, asking, *(f"{server.url}{target}" for target in targets))
 
 
-def one(answers: Mapping[str, Answer | list[Answer]], target: str = "/a", asking: Asking = ASKING) -> tuple[client.Answer, Server]:
+def one(answers: Mapping[str, Answer | list[Answer]], target: str = "/a", asking: Asking = ASKING) -> tuple[exchange.Answer, Server]:
     with serving(answers) as server:
         (found,) = asked(server, target, asking=asking)
         return found, server

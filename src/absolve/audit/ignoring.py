@@ -93,7 +93,8 @@ def _lines(name: str, most: int) -> list[str]:
             raise UsageError(f"--ignore @{name}: the file has more than {limit}")
         return data.decode("utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"--ignore @{name}: the file cannot be read as UTF-8") from error
+        reason = getattr(error, "strerror", None) or "the file cannot be read as UTF-8"
+        raise UsageError(f"--ignore @{name}: {reason}") from error
 
 
 def links(

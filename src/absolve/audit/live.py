@@ -16,7 +16,8 @@ from absolve.urls import identity
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from absolve.run.web.client import Answer, Asking, Client
+    from absolve.run.web.client import Client
+    from absolve.run.web.exchange import Answer, Asking
 
 KINDS: Final = ("external", "old", "new", "all")
 INSIDE: Final = "inside"  # links to what was not asked for of a site that is named by URLs

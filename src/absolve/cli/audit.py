@@ -6,27 +6,26 @@ Input: the options. Output: verdicts for all links of the new site and all URLs 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from absolve.audit import live, servers, verdicts
-from absolve.cli import crawling, many
+from absolve.cli import asking, many
 from absolve.cli.hints import is_url
 from absolve.core.errors import UsageError, in_short
 from absolve.run import leftovers
 from absolve.urls.identity import origin, without_user
 
 if TYPE_CHECKING:
-    import argparse
 
     from absolve.cli.reporting import Report
 
 
-def run(options: argparse.Namespace, report: Report) -> None:
+def run(options: Any, report: Report) -> None:
     options.maps = [*options.maps]  # the default is shared, and the maps in the folders are added
     if options.format is not None and not options.outputs and options.sql is None:
         options.outputs = ["-"]
     options.answers = [*options.answers]
-    failing = verdicts.failing(options.fail_on)
+    failing = verdicts.failing(options.failing)
     _check(options)
     from absolve.cli import audit_running  # imports DuckDB
 
@@ -34,7 +33,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
     with (
         leftovers.temporary_folder() as folder,
         many.unwritable(folder),
-        crawling.captured(options, report, needs=False) as urls,
+        asking.captured(options, report, needs=False) as urls,
     ):
         if urls is None:
             return
@@ -46,7 +45,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
         audit_running.run(options, report, folder, failing, options.inputs[0] if urls else None)
 
 
-def _check(options: argparse.Namespace) -> None:
+def _check(options: Any) -> None:
     """Raise UsageError if options contradict each other."""
     if (options.diff or options.verify) and not options.fix:
         raise UsageError(f"{'--diff' if options.diff else '--verify'} needs --fix")

@@ -14,17 +14,16 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from absolve.audit import answered, live, running
-from absolve.cli import many
+from absolve.cli import asking
 from absolve.cli.totals import number
 from absolve.run import outputs
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Iterator
 
     from absolve.audit.answers import Answer
     from absolve.run.results import Course
-    from absolve.run.web.client import Answer as Answered
+    from absolve.run.web.exchange import Answer as Answered
 
 ANSWERS: Final = "answers.warc"
 _EVERY: Final = 5.0  # seconds between lines about progress
@@ -32,10 +31,10 @@ _FRESH: Final = timedelta(days=1)  # a link that worked is asked for again a day
 
 
 def asked(
-    connection: Any, known: answered.Answers, options: argparse.Namespace, course: Course, folder: str
+    connection: Any, known: answered.Answers, options: Any, course: Course, folder: str
 ) -> Iterator[Answer]:
     """Yield what servers answer now, and what the file of --save has of links that worked a moment ago."""
-    asking = many.asking_of(options).with_origins([*options.named, options.url, *options.old_urls])
+    how = asking.asking_of(options).with_origins([*options.named, options.url, *options.old_urls])
     saved = Path(options.save) if options.save is not None else None
     earlier = list(_fresh(saved, options, course)) if saved is not None and saved.is_file() else []
     known.add(earlier)
@@ -47,7 +46,7 @@ def asked(
         return
     path = saved or Path(folder) / ANSWERS
     with _writing(path, saved) as file:
-        from absolve.run.web.saving import Writer
+        from absolve.run.web.exchange import Writer
 
         writer = Writer(file, compressed=path.suffix == ".gz")
         size = file.tell()
@@ -59,7 +58,7 @@ def asked(
 
         interruption: KeyboardInterrupt | None = None
         try:
-            live.ask(requests, asking, keep, _progress(len(requests), quiet=options.quiet))
+            live.ask(requests, how, keep, _progress(len(requests), quiet=options.quiet))
             if not options.quiet:
                 course.reports.note("asked", f"{number(len(requests), 'URL')} that links and maps name")
         except KeyboardInterrupt as error:
@@ -88,7 +87,7 @@ def _writing(path: Path, saved: Path | None) -> Iterator[IO[bytes]]:
         yield file
 
 
-def _fresh(path: Path, options: argparse.Namespace, course: Course) -> Iterator[Answer]:
+def _fresh(path: Path, options: Any, course: Course) -> Iterator[Answer]:
     """Yield the answers of a file that need not be asked for again: those that work, and are not old."""
     found = answered.Answers(running.heard(str(path), options, course))
     now = datetime.now(UTC)

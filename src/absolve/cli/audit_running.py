@@ -24,8 +24,7 @@ from absolve.audit import (
 )
 from absolve.audit.conclude import MOVED
 from absolve.audit.tables import TABLES
-from absolve.cli import audit_live, audit_shown, many, queries
-from absolve.cli import options as shared
+from absolve.cli import audit_live, audit_shown, intake, many, queries
 from absolve.cli.rewrite import compared, diff_lines, published
 from absolve.cli.terminal import colours, is_terminal, say, screen
 from absolve.core import printable
@@ -39,7 +38,6 @@ from absolve.run.plan import Job, RewriteOptions
 from absolve.run.rewrite_task import rewritten
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Collection, Iterable, Iterator
 
     from absolve.audit.answered import Answers
@@ -53,11 +51,11 @@ _ROWS: Final = 1000
 
 
 def run(
-    options: argparse.Namespace, report: Report, folder: str, failing: Collection[str], asked: str | None = None
+    options: Any, report: Report, folder: str, failing: Collection[str], asked: str | None = None
 ) -> None:
     """Run an audit; `asked` is the temporary archive of what was asked for, because URLs are inputs."""
     if options.inputs:
-        many.names(options)  # raises UsageError for those that cannot be inputs
+        intake.names(options)  # raises UsageError for those that cannot be inputs
     report.quiet, report.verbose = options.quiet, options.verbose
     course = many.course_of(options, report, str)  # the run over the files ends later
 
@@ -89,7 +87,7 @@ def run(
             report.end_with(lambda: line, repeats=report.lines > many.SCREEN)
 
 
-def check_outputs(options: argparse.Namespace) -> None:
+def check_outputs(options: Any) -> None:
     """Raise UsageError for an output that cannot be written, before the sites are read."""
     _check_stdout(options)
     if options.sql is not None:
@@ -112,14 +110,14 @@ def check_outputs(options: argparse.Namespace) -> None:
     running.check_outputs(options, files)
 
 
-def _check_format_of_sql(options: argparse.Namespace) -> None:
+def _check_format_of_sql(options: Any) -> None:
     options.format = tables.OTHERWISE.get(options.format, options.format)
     known = [name for name, form in tables.FORMATS.items() if form.text and not form.of]
     if options.format not in {None, *known}:
         raise UsageError(f"--sql prints {', '.join(known)}, not {in_short(options.format)!r}")
 
 
-def _check_stdout(options: argparse.Namespace) -> None:
+def _check_stdout(options: Any) -> None:
     """Raise UsageError if two results would be mixed on the standard output."""
     names = ["-o"] * sum(map(run_outputs.is_stdout, options.outputs))
     names += ["--write-map"] * (options.write_map is not None and run_outputs.is_stdout(options.write_map))
@@ -129,7 +127,7 @@ def _check_stdout(options: argparse.Namespace) -> None:
         raise UsageError(f"{names[0]} and {names[1]} both write to the standard output: give one of them a file")
 
 
-def _ask(connection: Any, options: argparse.Namespace) -> None:
+def _ask(connection: Any, options: Any) -> None:
     """Print the result of --sql: in the format of -f where no output has it."""
     if options.format is None or options.outputs:
         queries.say(connection, options.sql)
@@ -139,12 +137,12 @@ def _ask(connection: Any, options: argparse.Namespace) -> None:
         queries.write(connection, options.sql, options.format, cells, out)
 
 
-def _explain(audited: why.Audit, options: argparse.Namespace) -> None:
+def _explain(audited: why.Audit, options: Any) -> None:
     for line in why.explained(audited, options.why):
         print(printable.message(line))
 
 
-def _fix(connection: Any, options: argparse.Namespace, found: Sites, folder: str, report: Report) -> bool:
+def _fix(connection: Any, options: Any, found: Sites, folder: str, report: Report) -> bool:
     """Write the repairs, or print them; return whether they were written."""
     path = str(Path(folder) / "fixes.sqlite")
     if not repair.write(connection, path):
@@ -153,12 +151,12 @@ def _fix(connection: Any, options: argparse.Namespace, found: Sites, folder: str
     return not options.diff
 
 
-def _fix_files(path: str, options: argparse.Namespace, found: Sites, report: Report) -> None:
+def _fix_files(path: str, options: Any, found: Sites, report: Report) -> None:
     """Write the repairs of a database into the files of the new site, or print a diff; only link bytes change."""
     own = copy.copy(options)
     policy = repair.RepairPolicy(path)
     token = leftovers.token()
-    how = RewriteOptions(shared.reading(options), policy, verify=options.verify, in_place=True, token=token)
+    how = RewriteOptions(intake.reading(options), policy, verify=options.verify, in_place=True, token=token)
     work: Callable[[Job], Iterable[TaskResult]] = partial(rewritten, how)
     if options.diff:
         work = partial(compared, partial(diff_lines, is_terminal(sys.stdout), colours(sys.stdout)), how)
@@ -168,7 +166,7 @@ def _fix_files(path: str, options: argparse.Namespace, found: Sites, report: Rep
             pass
 
 
-def _jobs(path: str, options: argparse.Namespace, found: Sites, report: Report) -> Iterator[Job]:
+def _jobs(path: str, options: Any, found: Sites, report: Report) -> Iterator[Job]:
     wanted = repair.documents(path)
     seen: set[str] = set()
     for input_ in sites.inputs_of(options, found, load.NEW, many.course_of(options, report), follow=False):
@@ -177,12 +175,12 @@ def _jobs(path: str, options: argparse.Namespace, found: Sites, report: Report) 
             yield Job(input_._replace(within=WHOLE))
 
 
-def _how(options: argparse.Namespace, failing: Collection[str], roots: tuple[Path, ...] = ()) -> outputs.Options:
+def _how(options: Any, failing: Collection[str], roots: tuple[Path, ...] = ()) -> outputs.Options:
     return outputs.Options(frozenset(failing), options.format, roots)
 
 
 def _write(
-    connection: Any, options: argparse.Namespace, failing: Collection[str], found: Sites
+    connection: Any, options: Any, failing: Collection[str], found: Sites
 ) -> list[Path]:
     """Write the outputs; return the paths of their files."""
     how = _how(options, failing, tuple(map(Path, found.kinds[load.NEW].documents)))  # not what an inventory names
@@ -211,7 +209,7 @@ def _write_map(name: str, connection: Any, rules: maps.Rules, report: Report) ->
 
 
 def _finish(
-    connection: Any, options: argparse.Namespace, report: Report, failing: Collection[str], *, fixed: bool
+    connection: Any, options: Any, report: Report, failing: Collection[str], *, fixed: bool
 ) -> None:
     """Print the causes and the counts, and set the exit status. `fixed`: the repairs are written."""
     counts = connection.execute(_COUNTS).fetchall()

@@ -18,7 +18,6 @@ from absolve.core import printable
 from absolve.core.drawing import folded
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
@@ -88,7 +87,7 @@ SELECT (SELECT count(*) FROM mentions), (SELECT count(*) FROM rules WHERE {WITHO
 
 
 def ending(
-    connection: Any, how: Options, report: Report, options: argparse.Namespace, wrote: Sequence[Path]
+    connection: Any, how: Options, report: Report, options: Any, wrote: Sequence[Path]
 ) -> str:
     """Return `findings: 8 of 30 links, 3 of 6 old URLs; 5 fixes in 4 files written; wrote report.html`."""
     source = Source(connection, how)

@@ -13,8 +13,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from absolve import urls
-from absolve.cli import json_array, many, terminal
-from absolve.cli import options as shared
+from absolve.cli import asking, intake, terminal
 from absolve.core import printable
 from absolve.core.drawing import folded, padded
 from absolve.core.errors import Diagnostic, in_short
@@ -26,11 +25,11 @@ from absolve.run import load, outputs, sources
 from absolve.urls.base import PLACEHOLDER, TOO_LONG
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Iterator, Sequence
 
     from rich.console import RenderableType
 
+    from absolve.cli.option_table import Options
     from absolve.cli.reporting import Report
     from absolve.core.drawing import Screen
     from absolve.core.model import BaseURL, ClaimOutcome
@@ -38,18 +37,17 @@ if TYPE_CHECKING:
     from absolve.run.inputs import Input
     from absolve.run.load import ReadOptions
 
-    Show = Callable[[str], str]
-
 _LISTED: Final = 20  # documents in another
+show: Final = printable.message
 
 
-def run(options: argparse.Namespace, report: Report) -> None:
-    how = shared.reading(options)
-    with json_array.array(options) as add:
+def run(options: Options, report: Report) -> None:
+    how = intake.reading(options)
+    with terminal.json_array(options) as add:
         say = partial(_draw, terminal.screen(sys.stdout)) if add is None else partial(_add, add)
-        for number, name in enumerate(shared.names(options)):
+        for number, name in enumerate(intake.names(options)):
             with report.guard(name), sources.spooled([name], options.max_size):
-                (input_,) = many.asked([shared.one_input(name, options)], lambda input_: input_, options)
+                (input_,) = asking.asked([intake.one_input(name, options)], lambda input_: input_, options)
                 found = _entities(input_, how, report)
                 for entity in islice(found, 1):
                     say(entity, found, number)
@@ -57,13 +55,12 @@ def run(options: argparse.Namespace, report: Report) -> None:
 
 def _draw(screen: Screen, entity: Entity, inside: Iterator[Entity], number: int) -> None:
     """Print a document with its layers, and a line for each document in it."""
-    show = printable.message
     found = list(islice(inside, _LISTED + 1))
     is_drawn = entity.bases.base.chain or not _is_container(entity)
     print(end="\n" if number else "")
-    for line in picture(entity, screen, show) if is_drawn else [heading(entity, screen, show)]:
+    for line in picture(entity, screen) if is_drawn else [heading(entity, screen)]:
         terminal.say(line, sys.stdout)
-    for line in contents(found, screen, show) if found or _is_container(entity) else ():
+    for line in contents(found, screen) if found or _is_container(entity) else ():
         terminal.say(line, sys.stdout)
 
 
@@ -129,10 +126,11 @@ def _inside(entity: Entity) -> Iterator[Entity]:
         yield from _inside(inner.entity)
 
 
-def resolve(options: argparse.Namespace, report: Report) -> None:
-    with outputs.stdout() as file, json_array.array(options) as add:
+def resolve(options: Options, report: Report) -> None:
+    profile: Any = options.profile  # argparse knows the words
+    with outputs.stdout() as file, terminal.json_array(options) as add:
         for reference in options.references:
-            target = urls.resolve(options.base, reference, options.profile)
+            target = urls.resolve(options.base, reference, profile)
             if add is not None:
                 add({"reference": reference, "base": options.base, "target": target})
             else:
@@ -160,25 +158,25 @@ _LEAST: Final = 12  # columns of a text, however narrow the screen is
 _BOX: Final = ".--.\n| ||\n|-||\n| ||\n|-||\n|-||\n| ||\n`--'\n"  # as the RFC draws it, for rich
 
 
-def picture(entity: Entity, screen: Screen, show: Show) -> Iterator[str]:
+def picture(entity: Entity, screen: Screen) -> Iterator[str]:
     """Yield the lines of one document: its layers, and below them its base URL and its own URL in full."""
     base, own = entity.bases.base, entity.bases.own
-    yield heading(entity, screen, show)
-    yield from layers(base, screen, show)
-    yield from _summary("base URL", base, screen, show)
+    yield heading(entity, screen)
+    yield from layers(base, screen)
+    yield from _summary("base URL", base, screen)
     if own.url != base.url:
         if own.layer is Layer.DEFAULT:  # a base element rules without it
             yield "document's own URL: none is known"
         else:
-            yield from _summary("document's own URL", own, screen, show)
+            yield from _summary("document's own URL", own, screen)
 
 
-def heading(entity: Entity, screen: Screen, show: Show) -> str:
+def heading(entity: Entity, screen: Screen) -> str:
     """Return the line that names a document."""
     return screen.paint(show(f"{entity.name} {entity.path}".rstrip()), "bold")
 
 
-def layers(base: BaseURL, screen: Screen, show: Show) -> list[str]:
+def layers(base: BaseURL, screen: Screen) -> list[str]:
     """Return the lines of the four layers, innermost first, each with its claims: nested boxes if there is room."""
     from rich.box import Box
     from rich.console import Console, Group
@@ -192,7 +190,7 @@ def layers(base: BaseURL, screen: Screen, show: Show) -> list[str]:
     columns = screen.width or WIDTH
     drawn = Group()
     for layer in Layer:
-        drawn = Group(*drawn.renderables, *_content(layer, claims[layer], base, show))
+        drawn = Group(*drawn.renderables, *_content(layer, claims[layer], base))
         if columns >= _NARROW:
             drawn = Group(Panel(drawn, Box(_BOX, ascii=True)))
     system: Literal["standard"] | None = "standard" if screen.styled else None
@@ -202,7 +200,7 @@ def layers(base: BaseURL, screen: Screen, show: Show) -> list[str]:
     return [line.rstrip() for line in captured.get().splitlines()]
 
 
-def _content(layer: Layer, claims: list[ClaimOutcome], base: BaseURL, show: Show) -> Iterator[RenderableType]:
+def _content(layer: Layer, claims: list[ClaimOutcome], base: BaseURL) -> Iterator[RenderableType]:
     """Yield the title of a layer and the lines of its claims, for rich; they are no markup."""
     yield _text(TITLES[layer], 0)
     for claim in claims:
@@ -226,9 +224,9 @@ def _text(text: str, indent: int = _INDENT, *, wins: bool = False) -> Renderable
     return Padding(Text(text, "green" if wins else "", overflow="fold"), (0, 0, 0, indent), expand=False)
 
 
-def _summary(name: str, base: BaseURL, screen: Screen, show: Show) -> Iterator[str]:
+def _summary(name: str, base: BaseURL, screen: Screen) -> Iterator[str]:
     """Yield the line about a URL, in two parts if it is wider than the screen; the URL is never cut or folded."""
-    url, source = described(base, show)
+    url, source = described(base)
     shown = screen.linked(url, url) if base.url else url
     if screen.width is None or len(name) + printable.width(url) + len(source) + 3 <= screen.width:
         yield f"{name}: {shown} {source}".rstrip()
@@ -237,7 +235,7 @@ def _summary(name: str, base: BaseURL, screen: Screen, show: Show) -> Iterator[s
     yield from (f"  {part}" for part in folded(source, max(_LEAST, screen.width - 2)) if source)
 
 
-def described(base: BaseURL, show: Show) -> tuple[str, str]:
+def described(base: BaseURL) -> tuple[str, str]:
     """Return the URL of a base as text, and its layer and source in parentheses, "" if no claim gave it."""
     source = f"({base.layer.label}: {show(base.source)})"
     if base.layer is Layer.DEFAULT:
@@ -247,7 +245,7 @@ def described(base: BaseURL, show: Show) -> tuple[str, str]:
     return show(base.url), source
 
 
-def contents(documents: Sequence[Entity], screen: Screen, show: Show) -> Iterator[str]:
+def contents(documents: Sequence[Entity], screen: Screen) -> Iterator[str]:
     """Yield a line for each document in another, with its base URL and the layer that gave it; at most 20."""
     yield "documents in it, with their base URLs:"
     if not documents:
@@ -256,7 +254,7 @@ def contents(documents: Sequence[Entity], screen: Screen, show: Show) -> Iterato
     found = documents[:_LISTED]
     width = min(max(printable.width(show(entity.path)) for entity in found), 40)
     for entity in found:
-        url, source = described(entity.bases.base, show)
+        url, source = described(entity.bases.base)
         path = padded(screen.visible(entity.path), width)
         if screen.width is None:
             yield f"  {path}  {url} {source}".rstrip()

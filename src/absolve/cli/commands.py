@@ -9,8 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    import argparse
-
+    from absolve.cli.option_table import Options
     from absolve.cli.reporting import Report
 
 
@@ -40,7 +39,7 @@ class Command(NamedTuple):
         filled = (textwrap.fill(line, 78, break_on_hyphens=False) for line in lines)
         return self.notes.replace(_VERDICTS, "\n".join(filled))
 
-    def run(self, options: argparse.Namespace, report: Report) -> None:
+    def run(self, options: Options, report: Report) -> None:
         """Run the command. Raise UsageError, DocumentError or OSError."""
         module, _, function = self.function.partition(":")
         getattr(import_module(f"absolve.cli.{module}"), function)(options, report)
@@ -211,7 +210,7 @@ examples:
     ),
     "config": Command(
         "show the options in effect, and where each is set",
-        "about:config",
+        "configuration:config",
         """\
 examples:
   absolve config                   # all commands
@@ -236,7 +235,7 @@ files and options are marked.""",
     ),
     "completion": Command(
         "print a completion script for a shell",
-        "about:completion",
+        "parsing:completion",
         """\
 examples:
   absolve completion bash > ~/.local/share/bash-completion/completions/absolve
@@ -247,7 +246,7 @@ examples:
     ),
     "help": Command(
         "show the help of a command",
-        "about:help_",
+        "parsing:help_",
         """\
 examples:
   absolve help                     # the commands

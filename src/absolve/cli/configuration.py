@@ -11,15 +11,18 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from absolve.cli import option_table
+from absolve.cli import option_table, terminal
 from absolve.cli.commands import COMMANDS
+from absolve.core import printable
 from absolve.core.errors import UsageError, similar
 from absolve.core.lazy_regex import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from absolve.cli.option_table import Options
     from absolve.cli.parsing import Parser
+    from absolve.cli.reporting import Report
 
 NAME: Final = "absolve.toml"
 PYPROJECT: Final = "pyproject.toml"
@@ -270,8 +273,9 @@ def configure(command: Parser, name: str, arguments: Sequence[str], found: Confi
         return
     known = option_table.names()
     for option in command.default_to(found.of(name), arguments, named=found.named):
-        hint = option_table.REMOVED.get(f"--{option.name}")
-        hint = hint or similar(option.name, command.options() if option.table else known)
+        from absolve.cli import hints
+
+        hint = hints.removed(f"--{option.name}") or similar(option.name, command.options() if option.table else known)
         if option.table:
             raise UsageError(f"{option.place}: {name} has no option {option.key!r}", hint)
         if option.name not in known:
@@ -288,3 +292,41 @@ def found_for(arguments: Sequence[str]) -> Configuration:
         if option == "--config":
             named = value if equals else next(iter(arguments[place + 1 :]), None)  # if missing, argparse reports it
     return find(tuple(COMMANDS), named)
+
+
+def config(options: Options, report: Report) -> None:
+    """Print the options in effect, each with the file that sets it: as TOML, or as JSON."""
+    import json
+
+    from absolve.cli.parsing import parser  # no other command needs the parsers of all commands
+
+    del report  # no input, so no diagnostics
+    found = found_for(["--config", options.config] if options.config is not None else [])
+    names = options.commands or list(COMMANDS)
+    for name in names:
+        if name not in COMMANDS:
+            raise UsageError(f"unknown command {name!r}: choose from {', '.join(COMMANDS)}")
+    whole = parser(names)
+    settings: dict[str, dict[str, Any]] = {}
+    blocks = ["".join(f"# {path} is ignored: {reason}\n" for path, reason in found.ignored)] if found.ignored else []
+    for name in names:
+        command = whole.commands[name]
+        configure(command, name, (), found)
+        settings[name] = {
+            option: {"value": value, "set_by": str(command.set_by.get(action.dest, "default"))}
+            for option, (_, action) in sorted(command.options().items())
+            if (value := command.get_default(action.dest)) not in (None, [])
+        }
+        lines = []
+        for option, one in settings[name].items():
+            setting = f"{option} = {json.dumps(one['value'])}"
+            lines.append(f"{setting:40}  # {one['set_by']}")
+        for option, value in sorted({**command.ignored, **command.raised}.items()):
+            setting = f"# {option} = {json.dumps(value, default=str)}"
+            lines.append(f"{setting:40}  # ignored: {found.path} was found, not named by --config")
+        if lines:
+            blocks.append("".join(f"{line}\n" for line in (f"[{name}]", *map(printable.message, lines))))
+    if options.format == "json":
+        print(terminal.json_text(settings))
+    else:
+        print("\n".join(blocks), end="")

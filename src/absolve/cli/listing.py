@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve import tables
-from absolve.cli import many, resuming, terminal
-from absolve.cli import options as shared
+from absolve.cli import changes, intake, many, terminal
 from absolve.cli.terminal import is_terminal
 from absolve.cli.totals import of_links
 from absolve.core.errors import UsageError
 from absolve.core.printable import visible_json
-from absolve.run import leftovers, outputs
+from absolve.run import leftovers
 from absolve.run.filters import Cells, Selection
 from absolve.run.links_task import (
     DOCUMENTS,
@@ -34,9 +33,9 @@ from absolve.run.results import RowChunk
 from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterable, Iterator
 
+    from absolve.cli.option_table import Options
     from absolve.cli.reporting import Report
     from absolve.cli.totals import Totals
     from absolve.run.inputs import Input
@@ -44,34 +43,29 @@ if TYPE_CHECKING:
     from absolve.tables import Sink
 
 
-def run(options: argparse.Namespace, report: Report) -> None:
+def run(options: Options, report: Report) -> None:
     """List the table that the command is named after; a database of links gets the other one, too."""
     how = _how(options, options.command)
-    fatal = shared.fail_on(options) if how.table == LINKS else frozenset()
+    fatal = changes.fail_on(options) if how.table == LINKS else frozenset()
     form = tables.FORMATS[how.format]
     if options.resume:
-        _check_resumable(options, is_text=form.text and how.format != tables.TABLE)
+        if options.path is None or options.sql is not None or not form.text or how.format == tables.TABLE:
+            raise UsageError("--resume needs -o FILE in jsonl, json, csv, tsv, md or html, and no --sql")
+        if STDIN in options.inputs or not (options.inputs or options.from_):
+            raise UsageError("--resume cannot read the standard input (-) again: name files or folders")
     if options.sql is not None:
-        _ask(how, options, report)
+        _ask(options.sql, how, options, report)
     else:
-        with resuming.state(options, report, lists=True, kept=options.resume) as state:
+        with many.state(options, report, lists=True, kept=options.resume) as state:
             _list(how, options, report, state)
     report.has_findings = report.has_findings or any(report.totals.problems[code] for code in fatal)
 
 
-def _check_resumable(options: argparse.Namespace, *, is_text: bool) -> None:
-    """Raise UsageError for a list that cannot be continued."""
-    if options.output in {None, outputs.STDOUT} or options.sql is not None or not is_text:
-        raise UsageError("--resume needs -o FILE in jsonl, json, csv, tsv, md or html, and no --sql")
-    if STDIN in options.inputs or not (options.inputs or options.from_):
-        raise UsageError("--resume cannot read the standard input (-) again: name files or folders")
-
-
-def _ask(how: ListOptions, options: argparse.Namespace, report: Report) -> None:
-    """Print the result of --sql over all rows and all columns, which are put into a database first."""
+def _ask(query: str, how: ListOptions, options: Options, report: Report) -> None:
+    """Print the result of a query over all rows and all columns, which are put into a database first."""
     from absolve.cli import queries  # imports DuckDB
 
-    queries.check(options.sql, {how.table, DOCUMENTS})
+    queries.check(query, {how.table, DOCUMENTS})
     columns = tuple(name for name in every_column(how.table) if name not in {"file_start", "file_end"})
     cells = Cells(masked=how.cells.masked)
     whole = how._replace(columns=columns, format="duckdb", cells=cells, beside=how.table == LINKS)
@@ -79,17 +73,17 @@ def _ask(how: ListOptions, options: argparse.Namespace, report: Report) -> None:
         path = Path(folder, "rows.duckdb")
         _list(whole, options, report, path=path)
         with closing(queries.opened(path)) as database:
-            if options.format is None and options.output in {None, outputs.STDOUT}:
-                queries.say(database, options.sql)
+            if options.format is None and options.path is None:
+                queries.say(database, query)
                 return
             stream = tables.FORMATS[how.format].stream
-            with shared.opened(options, many.names(options), stream=stream) as out:
-                queries.write(database, options.sql, how.format, how.cells, out)
+            with intake.opened(options, stream=stream) as out:
+                queries.write(database, query, how.format, how.cells, out)
 
 
 def _list(
     how: ListOptions,
-    options: argparse.Namespace,
+    options: Options,
     report: Report,
     state: State | None = None,
     path: Path | None = None,
@@ -100,7 +94,7 @@ def _list(
         if state is not None:
             state.ended(input_, is_done=input_.name not in report.failures)
 
-    apart = spread(many.found(options, report), how.reading, many.processes(options))
+    apart = spread(intake.found(options, report), how.reading, many.processes(options))
     run_ = many.run(
         partial(listed, how),
         apart if state is None else state.remaining(apart, Job),
@@ -112,7 +106,7 @@ def _list(
         counted=state.count if state is not None else None,
     )
     sink, stream = tables.by_name(how.format), tables.FORMATS[how.format].stream
-    to = shared.opened(options, many.names(options), stream=stream) if path is None else nullcontext(path)
+    to = intake.opened(options, stream=stream) if path is None else nullcontext(path)
     number = 0
 
     def chunks(pieces: Iterable[RowChunk]) -> Iterator[tuple[str, Any]]:
@@ -123,7 +117,7 @@ def _list(
 
     with to as out, closing(run_) as pieces:
         _write(how, sink, chunks(_rows(pieces, state, report)), out, options)
-    if not number and (selecting := shared.selecting(options)):
+    if not number and (selecting := changes.selecting(options)):
         report.note("empty-selection", f"no row is selected by {selecting}")
     if how.table != LINKS and not options.quiet:
         report.summary("; ".join(report.totals.left_out()), repeats=False)
@@ -144,36 +138,31 @@ def _rows(
 
 
 def _write(
-    how: ListOptions, sink: Sink, chunks: Iterator[tuple[str, Any]], out: Any, options: argparse.Namespace
+    how: ListOptions, sink: Sink, chunks: Iterator[tuple[str, Any]], out: Any, options: Options
 ) -> None:
     if how.format == tables.TABLE:
         from absolve.tables.terminal import write
 
-        to_stdout = options.output in {None, outputs.STDOUT}
-        write(how.tables, chunks, terminal.drawing(out), terminal.screen(sys.stdout) if to_stdout else None)
+        screen = terminal.screen(sys.stdout) if options.path is None else None
+        write(how.tables, chunks, terminal.drawing(out), screen)
         return
     if how.format in {"json", "jsonl"} and _is_on_terminal(options):
         chunks = ((name, visible_json(chunk)) for name, chunk in chunks)
     sink.write(how.tables, chunks, out)
 
 
-def _summed(options: argparse.Namespace, totals: Totals) -> str:
+def _summed(options: Options, totals: Totals) -> str:
     """Return the line that ends a list of links, with the problems of --fail-on that it has."""
-    fatal = {code: totals.problems[code] for code in sorted(shared.fail_on(options)) if totals.problems[code]}
+    fatal = {code: totals.problems[code] for code in sorted(changes.fail_on(options)) if totals.problems[code]}
     failing = ", ".join(f"{count:,} {code}" for code, count in fatal.items())
     return of_links(totals) + (f" (--fail-on: {failing})" if failing else "")
 
 
-def _is_on_terminal(options: argparse.Namespace) -> bool:
-    return options.output in {None, outputs.STDOUT} and is_terminal(sys.stdout)
+def _is_on_terminal(options: Options) -> bool:
+    return options.path is None and is_terminal(sys.stdout)
 
 
-def _usual(format_: str, table: str) -> tuple[str, ...]:
-    """Return the columns of a table by default: of documents, for people, those that a line has room for."""
-    return _FOR_PEOPLE if format_ == tables.TABLE and table == DOCUMENTS else columns_of(table)
-
-
-def _made_of(options: argparse.Namespace, format_: str, table: str) -> str:
+def _made_of(options: Options, format_: str, table: str) -> str:
     """Return the table that a graph or a sitemap is made of. Raise UsageError for options that it has no place for."""
     of = tables.FORMATS[format_].of
     if of == LINKS and table != LINKS:
@@ -181,34 +170,35 @@ def _made_of(options: argparse.Namespace, format_: str, table: str) -> str:
     if options.columns is not None:
         raise UsageError(f"{format_} has columns of its own: leave out --columns")
     for name in ("kind", "scope", "problem", "fail_on", "resume"):
-        if of != LINKS and getattr(options, name, None):
+        if of != LINKS and getattr(options, name):
             raise UsageError(f"{format_} lists documents: leave out --{name.replace('_', '-')}")
     return of
 
 
+# The columns of documents for people: those that a line has room for.
 _FOR_PEOPLE: Final = ("document", "url", "status", "media_type", "links", "title")
 
 
-def _how(options: argparse.Namespace, table: str) -> ListOptions:
+def _how(options: Options, table: str) -> ListOptions:
     """Return the options of the task. Raise UsageError for options that exclude each other."""
-    to_stdout = options.output in {None, outputs.STDOUT}
-    on_terminal = _is_on_terminal(options)
-    usual = tables.TABLE if on_terminal else "jsonl"
-    format_ = options.format or (usual if to_stdout else tables.name_of(options.output))
+    path, on_terminal = options.path, _is_on_terminal(options)
+    usual_format = tables.TABLE if on_terminal else "jsonl"
+    format_ = options.format or (usual_format if path is None else tables.name_of(path))
     form = tables.FORMATS[format_]
     if form.of:
         table = _made_of(options, format_, table)
-    if to_stdout and not form.stream:
+    if path is None and not form.stream:
         raise UsageError(f"{format_} cannot be written to the standard output: give -o FILE")
     if on_terminal and not form.text:
         raise UsageError(f"{format_} cannot be written to a terminal: give -o FILE")
     is_links = table == LINKS
-    columns = shared.columns(options, form.needs or _usual(format_, table), every_column(table))
+    usual = _FOR_PEOPLE if format_ == tables.TABLE and table == DOCUMENTS else columns_of(table)
+    columns = changes.columns(options, form.needs or usual, every_column(table))
     return ListOptions(
-        shared.reading(options),
+        intake.reading(options),
         columns,
         format_,
-        shared.selection(options) if is_links else Selection(),
+        changes.selection(options) if is_links else Selection(),
         Cells(masked=True, printable=on_terminal and (form.raw or bool(form.of))),
         table,
         beside=is_links and not form.stream,

@@ -1,13 +1,13 @@
-"""Options of `absolve rewrite` and `absolve links`, which accept many inputs, and the run over them.
+"""The run over many inputs: results in their order, diagnostics, progress and a summary; and how it goes on (--resume).
 
-Input: parsed options and a task. Output: the results of the task in the order of the inputs; diagnostics, progress and
-a summary on the standard error.
+Input: parsed options and a task. Output: the results of the task; messages on the standard error; the state of a run.
 """
 
 from __future__ import annotations
 
 import errno
 import os
+import sys
 import time
 from contextlib import closing, contextmanager
 from functools import partial
@@ -16,26 +16,25 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from absolve.cli import options as shared
-from absolve.cli import progress
-from absolve.cli.hints import asking
-from absolve.cli.option_table import OF_SITES, ON_LINE
+from absolve import __version__
+from absolve.cli import asking, intake, terminal
 from absolve.cli.reporting import Report
-from absolve.cli.totals import Table
-from absolve.core.errors import Diagnostic, UsageError
-from absolve.run import buckets, inputs, interrupts, outputs, plan, results
-from absolve.run.globs import Globs
+from absolve.cli.terminal import is_terminal
+from absolve.core.caching import fingerprint
+from absolve.core.errors import UsageError
+from absolve.core.printable import number
+from absolve.run import buckets, inputs, interrupts, results
 from absolve.run.results import BytesRead, ChangeCounts, Counts, Course, End
-from absolve.run.sources import STDIN, is_read_once
+from absolve.run.sources import is_read_once
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Generator, Iterable, Iterator
 
+    from absolve.cli.option_table import Options
     from absolve.cli.totals import Totals
     from absolve.run.inputs import Input
     from absolve.run.results import TaskResult
-    from absolve.run.web.client import Answer, Asking
+    from absolve.run.state import State
 
     Item = TypeVar("Item")
 
@@ -44,207 +43,141 @@ _MOMENT = 0.5  # seconds in which the inputs are counted after an interrupt
 SCREEN = 20  # lines: after more messages than this the summary repeats the failures
 
 
-def names(options: argparse.Namespace) -> list[str]:
-    """Return the inputs on the command line; with --from the list may be empty."""
-    if getattr(options, "from_", None) is None:  # base has no list
-        return shared.names(options)
-    if options.from_ == STDIN and STDIN in options.inputs:
-        raise UsageError("the standard input (-) can be read only once")
-    return shared.names(options) if options.inputs else []
-
-
-def globs_of(options: argparse.Namespace) -> Globs:
-    """Return the globs of --include and --exclude. Raise UsageError for a malformed one."""
-    return Globs(tuple(options.include), tuple(options.exclude), options.hidden).checked()
-
-
-def found(
-    options: argparse.Namespace, report: Report, *, follow: bool = True, selects: bool = True
-) -> Iterator[Input]:
-    """Return an iterator over all inputs, in order; `selects`: the globs are about files of folders.
-
-    Raise UsageError for options that do not fit the inputs.
-    """
-    given = names(options)
-    globs = globs_of(options) if selects else Globs(hidden=options.hidden)
-    if (globs.include or globs.exclude) and not any(map(inputs.is_many, given)):
-        raise UsageError("--include and --exclude need a folder as INPUT")
-    if options.url is not None and any(map(inputs.is_many, given)) and set("?#") & set(options.url):
-        raise UsageError(f"--url of a folder can have no query and no fragment: {options.url!r}")
-    met: set[str] = set()
-    by_path, lines = shared.url_map(options)
-    if lines:
-        report.totals.tables.append(Table(options.url_map, "input", lines, met))
-    asks_plainly = options.command in ON_LINE.split() and not asks_otherwise(options)
-    if asks_plainly:
-        buckets.settings.update(timeout=options.timeout, retries=options.retries)
-    is_site = options.command in OF_SITES.split()
-    origins = inputs.Origins(options.url, by_path, is_site, met, asks_plainly)
-    on_line = inputs.named(given, origins, globs, report.aside, follow=follow)
-    if options.from_ is not None:
-        on_line = chain(on_line, _listed(options.from_, origins, report))
-    return _noted(on_line, options, report)
-
-
-def asks_otherwise(options: argparse.Namespace) -> bool:
-    """Return whether an option is about requests: archives of the web are then asked for as pages are, as a whole."""
-    return any((options.header, options.cookies, options.deny_private, options.save, options.cache))
-
-
-def _noted(found_: Iterator[Input], options: argparse.Namespace, report: Report) -> Iterator[Input]:
-    """Yield the inputs, and report it if there are none."""
-    first = next(found_, None)
-    if first is None:
-        from shlex import quote
-
-        globs = " ".join(f"--{name} {quote(glob)}" for name in ("include", "exclude") for glob in vars(options)[name])
-        text = f"no file in it is selected by {globs}" if globs else "it holds no input"
-        name = next((name for name in options.inputs if inputs.is_many(name)), options.from_ or STDIN)
-        report.aside(Diagnostic("no-input", text, name))
-        return
-    yield first
-    yield from found_
-
-
-def asked(items: Iterable[Item], input_of: Callable[[Item], Input], options: argparse.Namespace) -> Generator[Item]:
-    """Yield the items; inputs that are URLs with what came for them. Nothing else in a run uses the network."""
-    rest = iter(items)
-    for item in rest:
-        if input_of(item).asked and options.command in asking():  # of others a URL is a file that is not there
-            yield from _asked(chain([item], rest), input_of, options)
-            return
-        yield item
-
-
-def _asked(items: Iterator[Item], input_of: Callable[[Item], Input], options: argparse.Namespace) -> Iterator[Item]:
-    from absolve.run.web import fetching
-
-    asking = asking_of(options)
-    with (
-        saved(options) as save,
-        closing(fetching.answered(items, lambda item: input_of(item).asked or None, asking)) as answers,
-    ):
-        for item, answer in answers:
-            if save is not None and answer is not None:
-                save(answer)
-            yield item if answer is None else _with_answer(item, answer)
-
-
-def asking_of(options: argparse.Namespace) -> Asking:
-    """Return how URLs are asked for. Raise UsageError without the packages for it."""
-    from absolve.run.web import client
-
-    return client.Asking(
-        tuple(options.header),
-        options.cookies,
-        options.timeout,
-        options.retries,
-        options.concurrency,
-        private=not options.deny_private,
-        robots=not options.ignore_robots,
-        settings=shared.settings(options),
-        resolved=tuple(getattr(options, "resolve", ())),
-        cache=options.cache if _writes(options) else None,
-    )
-
-
-def _writes(options: argparse.Namespace) -> bool:
-    return not (getattr(options, "dry_run", False) or getattr(options, "diff", False))
-
-
-def _with_answer(item: Item, answer: Answer) -> Item:
-    """Return an input, or an item that has one, with what came for its URL."""
-    given: Any = item
-    if isinstance(given, inputs.Input):
-        return given._replace(answer=answer)  # type: ignore[return-value]  # it is an Item
-    return given._replace(input=given.input._replace(answer=answer))  # type: ignore[no-any-return]
-
-
-@contextmanager
-def saved(options: argparse.Namespace) -> Iterator[Callable[[Answer], None] | None]:
-    """Yield the function that keeps an answer in the file of --save, which is complete or unchanged; None without."""
-    name = options.save
-    if name is None:
-        yield None
-        return
-    plan.check_not_read([Path(name)], [*names(options), *shared.tables(options)])
-    others = [getattr(options, one, None) for one in ("output", "log")]
-    plan.check_different([Path(name), *(Path(one) for one in others if one not in {None, outputs.STDOUT})])
-    if not _writes(options):
-        yield None
-        return
-    from absolve.run.web import saving
-
-    with outputs.named(name) as file:
-        yield saving.Writer(file, compressed=name.endswith(".gz")).add
-
-
-def _listed(name: str, origins: inputs.Origins, report: Report) -> Iterator[Input]:
-    with report.guard(name):
-        yield from inputs.listed(inputs.read_list(name), origins, report.aside)
-
-
 def run(
     work: Callable[..., Iterable[TaskResult]],
     items: Iterable[Item],
     input_of: Callable[[Item], Input],
-    options: argparse.Namespace,
+    options: Options,
     report: Report,
     ended: Callable[[Item], None] | None = None,
     *,
     summed: Callable[[Totals], str] | None = None,
     counted: Callable[[Item, Counts], None] | None = None,
-    stops: Callable[[], bool] | None = None,
 ) -> Generator[tuple[Item, Any]]:
     """Run the task `work` on all items, report diagnostics and failures, and yield the other results, in order.
 
     `ended` is called after the last result of each item, before the report leaves that item. `summed` returns the line
-    with which the run ends; without it only a long run has one. `counted` is called with the counts of each item. The
-    run ends after a result for which `stops` returns true.
+    with which the run ends; without it only a long run has one. `counted` is called with the counts of each item.
     """
     report.quiet, report.verbose = options.quiet, options.verbose
-    streams = not getattr(options, "in_place", False) and options.output in {None, outputs.STDOUT}
-    done = _Done()
+    streams = not options.in_place and options.path is None
+    done = Progress()
     with (
         _interruptible(done, options, report),
-        progress.shown(quiet=options.quiet, streams=streams, count=partial(_total, options)) as clock,
+        shown(quiet=options.quiet, streams=streams, count=partial(_total, options)) as clock,
     ):
         jobs, items = _processes(items, input_of, options)
-        size = 0
         with (
-            closing(asked(items, input_of, options)) as items,  # after an error, too: URLs are asked in a thread
+            closing(asking.asked(items, input_of, options)) as items,  # after an error, too: URLs are asked in a thread
             closing(results.reported(work, items, input_of, jobs, report)) as pieces,
         ):
             for item, piece in pieces:
                 if isinstance(piece, Counts):
-                    size += piece.read if isinstance(piece, BytesRead) else 0
+                    done.size += piece.read if isinstance(piece, BytesRead) else 0
                     if not (isinstance(piece, ChangeCounts) and report.is_unwritten(report.input)):
                         report.totals.add(piece)
                     if counted is not None:
                         counted(item, piece)
                 elif not isinstance(piece, End):
                     yield item, piece
-                    if stops is not None and stops():
-                        break
                 else:
                     if ended is not None:
                         ended(item)
-                    done.number += input_of(item).within.end == inputs.END
-                clock.tick(progress.Counts(done.number, size, len(report.failures)))
+                    done.inputs += input_of(item).within.end == inputs.END
+                done.failed = len(report.failures)
+                clock.tick(done)
                 report.took(clock.seconds)
     if options.verbose:
         for diagnostic in report.totals.unmet():
             report.aside(diagnostic)
     report.rest()
-    counts = progress.Counts(done.number, size, len(report.failures))
+    done.failed = len(report.failures)
     repeats = clock.was_seen or (report.failures and report.lines > SCREEN)
     if options.quiet:
         return
     if summed is None:
         if repeats:
-            report.summary(f"{counts} in {clock.seconds:.1f} s")
+            report.summary(f"{done} in {clock.seconds:.1f} s")
     else:
-        report.end_with(partial(_ending, report, summed, counts, clock), repeats=bool(repeats))
+        report.end_with(partial(_ending, report, summed, done, clock), repeats=bool(repeats))
+
+
+def _ending(report: Report, summed: Callable[[Totals], str], counts: Progress, clock: Clock) -> str:
+    """Return the line that ends a run; "" if all that there is to say is that its inputs failed."""
+    failed = f"; {number(counts.failed, 'input')} failed{report.totals.failed_are}" if counts.failed else ""
+    left_out = report.totals.left_out()
+    if not report.totals.documents and failed and not left_out:
+        return failed.removeprefix("; ") if counts.failed > 1 else ""
+    took = f"; {counts.size / 1e6:,.1f} MB in {clock.seconds:.1f} s" if clock.was_seen else ""
+    return "; ".join([f"{summed(report.totals)}{failed}{took}", *left_out])
+
+
+@contextmanager
+def _interruptible(done: Progress, options: Options, report: Report) -> Iterator[None]:
+    """Print how far a run over several inputs came when a signal ended it, and that --resume goes on if it does."""
+    try:
+        yield
+    except (KeyboardInterrupt, GeneratorExit) as error:
+        is_signal = isinstance(error, KeyboardInterrupt) or interrupts.received() is not None
+        total = _total(options, _MOMENT) if is_signal and not options.quiet else 0
+        if total is None or total > 1:
+            is_kept = options.resume or options.command in {"rewrite", "mirror"}
+            resumes = is_kept and options.writes and (options.in_place or options.path is not None)
+            text = f"{done.inputs:,} done" if total is None else f"{done.inputs:,} of {total:,} done"
+            report.note("interrupted", f"{text}; --resume goes on" if resumes else text)
+        raise
+
+
+def _total(options: Options, seconds: float = inf) -> int | None:
+    """Return the number of inputs; None if they are not counted in these seconds, or from a list: it may be a pipe."""
+    if options.from_ is not None:
+        return None
+    silent = Report()
+    silent.quiet = True
+    end = time.monotonic() + seconds
+    number = 0
+    for number, _ in enumerate(intake.found(options, silent, follow=not options.in_place), 1):  # noqa: B007
+        if time.monotonic() > end:
+            return None
+    return number
+
+
+def _processes(
+    items: Iterable[Item], input_of: Callable[[Item], Input], options: Options
+) -> tuple[int, Iterable[Item]]:
+    """Return the number of processes, and the items: one process if the work is shorter than the start of a pool."""
+    jobs = processes(options)
+    if jobs == 1 or any(map(is_read_once, options.inputs)) or not (options.inputs or options.from_):
+        return 1, items  # only the parent process has the standard input, and other open files
+    items = iter(items)
+    first: list[Item] = []
+    size = 0
+    for item in items:
+        first.append(item)
+        size += input_of(item).size
+        if size >= WORTH_A_POOL and len(first) > 1:
+            return jobs, chain(first, items)
+    return 1, first
+
+
+def processes(options: Options) -> int:
+    """Return --jobs, or by default the number of cores that this process may use."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return options.jobs or cores or 1
+
+
+def course_of(options: Options, report: Report, summed: Callable[[Totals], str] | None = None) -> Course:
+    """Return the course of a command that shares its work with the library."""
+
+    def run_(work: Any, items: Any, input_of: Any, *, small: bool = False) -> Generator[tuple[Any, Any]]:
+        if small and options.jobs is None:
+            options.jobs = 1
+        yield from run(work, items, input_of, options, report, summed=summed)
+
+    def found_(own: Options, *, follow: bool = True) -> Iterator[Input]:
+        return intake.found(own, report, follow=follow)
+
+    return Course(report, intake.reading(options), run_, found_, processes(options))
 
 
 @contextmanager
@@ -266,95 +199,196 @@ def unwritable(name: str) -> Iterator[None]:
 _OF_THE_DISK: Final = frozenset({8, 10, 13, 14})
 
 
-def course_of(options: argparse.Namespace, report: Report, summed: Callable[[Totals], str] | None = None) -> Course:
-    """Return the course of a command that shares its work with the library."""
+# --- progress: a bar on a terminal, else a line every five seconds; nothing for short runs ----------------------------
 
-    def run_(work: Any, items: Any, input_of: Any, *, small: bool = False) -> Generator[tuple[Any, Any]]:
-        if small and options.jobs is None:
-            options.jobs = 1
-        yield from run(work, items, input_of, options, report, summed=summed)
-
-    def found_(own: argparse.Namespace, *, follow: bool = True) -> Iterator[Input]:
-        return found(own, report, follow=follow)
-
-    return Course(report, shared.reading(options), run_, found_, processes(options))
+PATIENCE = 1.0  # seconds before the bar appears
+EVERY = 5.0  # seconds between two lines
 
 
-def _ending(report: Report, summed: Callable[[Totals], str], counts: progress.Counts, clock: progress.Clock) -> str:
-    """Return the line that ends a run; "" if all that there is to say is that its inputs failed."""
-    failed = f"; {progress.inputs(counts.failed)} failed{report.totals.failed_are}" if counts.failed else ""
-    left_out = report.totals.left_out()
-    if not report.totals.documents and failed and not left_out:
-        return failed.removeprefix("; ") if counts.failed > 1 else ""
-    took = f"; {counts.size / 1e6:,.1f} MB in {clock.seconds:.1f} s" if clock.was_seen else ""
-    return "; ".join([f"{summed(report.totals)}{failed}{took}", *left_out])
+class Progress:
+    """Counts so far: inputs done, bytes read from them, inputs that failed."""
+
+    def __init__(self, inputs: int = 0) -> None:
+        self.inputs = inputs
+        self.size = self.failed = 0
+
+    def __str__(self) -> str:
+        return self.of(0)
+
+    def of(self, total: int) -> str:
+        """Return the counts beside the number of all inputs, 0 if it is unknown: `1,925 of 4,381 inputs, 12.0 MB`."""
+        failed = f", {self.failed:,} failed" if self.failed else ""
+        done = f"{self.inputs:,} of {number(total, 'input')}" if total else number(self.inputs, "input")
+        return f"{done}, {self.size / 1e6:,.1f} MB{failed}"
+
+    def in_short(self, total: int) -> str:
+        """Return the number of inputs, and of all inputs: `1,925/4,381`."""
+        return f"{self.inputs:,}/{total:,}" if total else f"{self.inputs:,}"
 
 
-class _Done:
-    """How many inputs of a run are done."""
+class Clock:
+    """Measure the time of a run and show nothing; `was_seen`: progress was shown."""
 
-    number = 0
+    def __init__(self) -> None:
+        self.begun = time.monotonic()
+        self.was_seen = False
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self.begun
+
+    def tick(self, counts: Progress) -> None:
+        """Update the progress with the counts so far."""
+
+    def close(self) -> None:
+        """End the progress display."""
+
+
+class Lines(Clock):
+    """Print a line after an input is done, every five seconds at most."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._last = self.begun
+
+    def tick(self, counts: Progress) -> None:
+        now = time.monotonic()
+        if now - self._last >= EVERY:
+            self._last = now
+            self.was_seen = True
+            print(f"absolve: {counts} in {self.seconds:.0f} s so far", file=sys.stderr)
+
+
+class Bar(Clock):
+    """Show a bar below all output after one second; a thread counts the inputs for the total."""
+
+    def __init__(self, count: Callable[[], int | None]) -> None:
+        super().__init__()
+        self._count = count
+        self._last = 0.0
+        self._inputs = 0  # as soon as they are counted
+
+    def tick(self, counts: Progress) -> None:
+        now = time.monotonic()
+        if now - self.begun < PATIENCE or now - self._last < _BETWEEN:
+            return
+        self._last = now
+        if not self.was_seen:
+            self.was_seen = True
+            from threading import Thread
+
+            Thread(target=self._total, daemon=True).start()
+        terminal.below(self.line(counts, terminal.width(sys.stderr) or terminal.WIDTH))
+
+    def line(self, counts: Progress, columns: int) -> str:
+        """Return the line: a bar where there is room for it, done of total, rate and time left."""
+        rate = counts.inputs / max(self.seconds, _BETWEEN)
+        left = f" {_clock((self._inputs - counts.inputs) / rate)} left" if self._inputs and rate else ""
+        if columns < _WIDE:
+            return f"{counts.in_short(self._inputs)} {rate:,.0f}/s{left}"[: columns - 1]
+        room = min(columns - _WIDE, _BAR) + _BAR
+        done = room * counts.inputs // self._inputs if self._inputs else 0
+        bar = f"[{'=' * min(done, room):{room}}] "
+        return f"{bar}{counts.of(self._inputs)}, {rate:,.0f}/s{left}"[: columns - 1]
+
+    def _total(self) -> None:
+        number = self._count() or 0
+        if number > 1:  # of a single input only the end is known
+            self._inputs = number
+
+    def close(self) -> None:
+        if self.was_seen:
+            terminal.below("")
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(max(0, round(seconds)), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}" if minutes >= 60 else f"{minutes}:{rest:02}"
+
+
+_WIDE = 70  # columns of the counts and a small bar
+_BAR = 10
+_BETWEEN = 0.1  # seconds from one line to the next
 
 
 @contextmanager
-def _interruptible(done: _Done, options: argparse.Namespace, report: Report) -> Iterator[None]:
-    """Print how far a run over several inputs came when a signal ended it, and whether it can go on."""
+def shown(*, quiet: bool, streams: bool, count: Callable[[], int | None]) -> Iterator[Clock]:
+    """Yield the progress display of a run, and close it.
+
+    `streams`: results go to the standard output, where a display would mix with them; `count` returns the number of
+    inputs, None if it is not known.
+    """
+    clock: Clock
+    if quiet or (streams and is_terminal(sys.stdout)):
+        clock = Clock()
+    elif terminal.has_below():
+        clock = Bar(count)
+    else:
+        clock = Lines()
     try:
-        yield
-    except (KeyboardInterrupt, GeneratorExit) as error:
-        if not options.quiet and (isinstance(error, KeyboardInterrupt) or interrupts.received() is not None):
-            _report_interrupted(done.number, _total(options, _MOMENT), options, report)
-        raise
+        yield clock
+    finally:
+        clock.close()
 
 
-def _report_interrupted(done: int, total: int | None, options: argparse.Namespace, report: Report) -> None:
-    """Print how far a run over several inputs came, and that --resume goes on where its state is kept."""
-    if total is not None and total < 2:
+# --- --resume: the state of a run is kept until the run is complete ---------------------------------------------------
+
+# Options that do not affect the result for one input; the state has an input's own URL (--url, --url-map) beside it.
+_ASIDE: Final = frozenset(
+    "color command config exclude from_ include inputs jobs log output quiet resume url url_map verbose"
+    .split()
+)
+
+
+@contextmanager
+def state(options: Options, report: Report, *, kept: bool, lists: bool = False) -> Iterator[State | None]:
+    """Yield the state of a run; None for one that is not `kept`, or where none can be. Remove it when all is done.
+
+    Raise UsageError if the same run is at work, and with --resume if the state cannot be opened, or files would be
+    rewritten in place again.
+    """
+    found = _state(options, lists=lists) if kept else None
+    if found is None:
+        yield None
         return
-    given = vars(options)
-    writes = given.get("in_place") or given.get("output") not in {None, "-"}
-    is_kept = given.get("resume") or options.command in {"rewrite", "mirror"}
-    resumes = is_kept and writes and not (given.get("dry_run") or given.get("diff"))
-    text = f"{done:,} done" if total is None else f"{done:,} of {total:,} done"
-    report.note("interrupted", f"{text}; --resume goes on" if resumes else text)
+    with closing(found):
+        yield found
+    if found.skipped and not options.quiet:
+        print(f"absolve: {found.skipped:,} skipped: done by an earlier run", file=sys.stderr)
+    if not report.failures:
+        from absolve.run.state import removed
+
+        removed(found.path)
 
 
-def _total(options: argparse.Namespace, seconds: float = inf) -> int | None:
-    """Return the number of inputs; None if they are not counted in these seconds, or from a list: it may be a pipe."""
-    if options.from_ is not None:
+def _state(options: Options, *, lists: bool) -> State | None:
+    import sqlite3  # 1 MB of memory that a run over one file does not need
+
+    from absolve.run.state import State
+
+    # The identity of a run: its command, its inputs and its output.
+    paths = [*options.inputs, options.from_ or "", options.output or ""]
+    real = [path if not path or buckets.is_bucket(path) else os.path.realpath(path) for path in paths]
+    identity = options.command, options.from_ is None, options.in_place, real
+    path = _folder() / f"{fingerprint(repr(identity)).hex()}.sqlite"
+    given = sorted((name, value) for name, value in vars(options).items() if name not in _ASIDE)
+    tables = intake.rule_tables(options)
+    if not all(map(os.path.isfile, tables)):  # a pipe has been read
+        if options.resume:
+            raise UsageError("--resume: rules from a pipe cannot be compared with those of a run before: name a file")
         return None
-    silent = Report()
-    silent.quiet = True
-    end = time.monotonic() + seconds
-    number = 0
-    for number, _ in enumerate(found(options, silent, follow=not getattr(options, "in_place", False)), 1):  # noqa: B007
-        if time.monotonic() > end:
-            return None
-    return number
+    if options.resume and options.in_place and not path.exists():
+        raise UsageError("--resume: no run over these inputs was interrupted, or has failures: leave --resume out")
+    try:
+        how = repr((__version__, given, [Path(name).read_bytes() for name in tables]))
+        return State(path, how, resume=options.resume, lists=lists)
+    except (OSError, sqlite3.Error) as error:
+        if options.resume:
+            raise UsageError(f"--resume: the state {path} of the run cannot be opened: {error}") from error
+        return None
 
 
-def _processes(
-    items: Iterable[Item], input_of: Callable[[Item], Input], options: argparse.Namespace
-) -> tuple[int, Iterable[Item]]:
-    """Return the number of processes, and the items: one process if the work is shorter than the start of a pool."""
-    jobs = processes(options)
-    if jobs == 1 or any(map(is_read_once, options.inputs)) or not (options.inputs or options.from_):
-        return 1, items  # only the parent process has the standard input, and other open files
-    items = iter(items)
-    first: list[Item] = []
-    size = 0
-    for item in items:
-        first.append(item)
-        size += input_of(item).size
-        if size >= WORTH_A_POOL and len(first) > 1:
-            return jobs, chain(first, items)
-    return 1, first
-
-
-def processes(options: argparse.Namespace) -> int:
-    """Return --jobs, or by default the number of cores that this process may use."""
-    return options.jobs or _cores()
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def _folder() -> Path:
+    """Return the folder of states (XDG Base Directory; %LOCALAPPDATA% on Windows)."""
+    given = os.environ.get("XDG_STATE_HOME") or os.environ.get("LOCALAPPDATA")
+    return (Path(given) if given else Path.home() / ".local" / "state") / "absolve"

@@ -11,13 +11,11 @@ import sys
 import zipfile
 from collections import Counter
 from contextlib import closing
-from itertools import chain
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from absolve.cli import crawling, hints, json_array, many, totals
-from absolve.cli import options as shared
+from absolve.cli import asking, hints, intake, many, terminal, totals
 from absolve.cli.terminal import is_terminal
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, UsageError, in_short
@@ -35,19 +33,23 @@ from absolve.run.sources import STDIN
 from absolve.urls.identity import without_user
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterator
 
+    from absolve.cli.option_table import Options
     from absolve.cli.reporting import Report
     from absolve.mirror.check import Checker, Fault
-    from absolve.run.load import ReadOptions
 
 _URL = re.compile(r"(?i:https?|ftp|file|package|cid):")
 
 
-def run(options: argparse.Namespace, report: Report) -> None:
-    if options.check is not None or options.serve is not None:
-        _look(options, report)
+def run(options: Options, report: Report) -> None:
+    if options.check is not None:
+        _check(options.check, options, report)
+        return
+    if options.serve is not None:
+        from absolve.mirror import serve
+
+        serve.run(options.serve, options.port, lambda url: print(url, flush=True))
         return
     if options.open:
         raise UsageError("--browser needs --check DIR")
@@ -59,7 +61,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
         raise UsageError("a mirror needs -o DIR, or -o FILE.zip", hints.output_meant(options.inputs))
     packing.form_of(options.output or "")  # before anything is asked for
     _check_outputs(options)
-    with crawling.captured(options, report, needs=True) as urls:
+    with asking.captured(options, report, needs=True) as urls:
         if urls is None:
             return
         if options.depth is not None and options.start is None and not urls:
@@ -67,67 +69,65 @@ def run(options: argparse.Namespace, report: Report) -> None:
         _run(list(map(without_user, urls)), options, report)
 
 
-def _is_zip(output: str) -> bool:
+def _is_zip(output: str | None) -> bool:
     """Return whether an output is a ZIP: a name with its suffix, and no folder that is there; the standard output."""
-    return outputs.is_stdout(output) or (output.lower().endswith(".zip") and not is_folder(output))
+    if output is None or outputs.is_stdout(output):
+        return output is not None
+    return output.lower().endswith(".zip") and not is_folder(output)
 
 
-def _run(asked: list[str], options: argparse.Namespace, report: Report) -> None:
+def _run(asked: list[str], options: Options, report: Report) -> None:
     """Make a mirror; `asked` are the URLs whose answers are the first input."""
     choice = Choice(
         latest_of(options.at) if options.at is not None else None,
         options.keep_errors,
         Equivalences.of(options.same),
-        many.globs_of(options),
+        intake.globs_of(options, report.totals),
     )
-    reading = shared.reading(options)
-    settings = reading.settings._replace(base="empty", documents=True)
-    reading = reading._replace(settings=settings)
+    reading = intake.reading(options)
+    reading = reading._replace(settings=reading.settings._replace(base="empty", documents=True))
     report.quiet, report.verbose = options.quiet, options.verbose
-    with many.unwritable(options.output or "mirror"):
-        _make(reading, choice, asked, options, report)
-
-
-def _make(
-    reading: ReadOptions, choice: Choice, asked: list[str], options: argparse.Namespace, report: Report
-) -> None:
     first = options.start or next(iter(asked), None)
-    how = MirrorOptions(
-        reading,
-        tuple(sources_of(many.found(options, report, selects=False), reading, report.aside)),
-        "",
-        None,
-        choice.same or Equivalences(),
-        options.absent == "sever",
-        token=leftovers.token(),
-        start=first,
-        named=tuple(report.names.items()),
-    )
-    order = making.Order(how, choice, options.start, options.depth, first, options.resume, options.prune)
-    if options.dry_run:
-        _dry(making.chosen(order), options, report)
-        return
 
     def done(working: maps.Working) -> None:
         report.rest()
         _finish_run(working, options, report, is_one=bool(asked) and options.depth is None)
 
-    course = many.course_of(options, report)
-    make = making.into_zip if _is_zip(options.output) else making.into
-    make(options.output, making.chosen(order), course, done)
+    with many.unwritable(options.output or "mirror"):
+        how = MirrorOptions(
+            reading,
+            tuple(sources_of(intake.found(options, report, selects=False), reading, report.aside)),
+            "",
+            None,
+            choice.same or Equivalences(),
+            options.absent == "sever",
+            token=leftovers.token(),
+            start=first,
+            named=tuple(report.names.items()),
+        )
+        order = making.Order(how, choice, options.start, options.depth, first, options.resume, options.prune)
+        order = making.chosen(order)
+        if options.output is None or options.dry_run:
+            _dry(order, options, report)
+        else:
+            make = making.into_zip if _is_zip(options.output) else making.into
+            make(options.output, order, many.course_of(options, report), done)
 
 
-def _check_outputs(options: argparse.Namespace) -> None:
+def _check_outputs(options: Options) -> None:
     """Raise UsageError if an output is also an input, another output, or a file of the mirror."""
-    names = many.names(options)
-    zip_ = options.output if options.output is not None and _is_zip(options.output) else None
+    names = intake.names(options)
+    zip_ = options.output if _is_zip(options.output) else None
     if options.output is not None:
         making.check_output(options.output, names, zipped=zip_ is not None)
     if zip_ is not None and outputs.is_stdout(zip_):
-        _check_stdout(options)
+        if options.missing is not None and outputs.is_stdout(options.missing):
+            raise UsageError("the ZIP and --missing both write to the standard output: give one of them a file")
+        if is_terminal(sys.stdout):
+            raise UsageError("a ZIP cannot be written to a terminal: give -o FILE.zip")
     given = (zip_, options.missing, options.save)
-    targets = [Path(path) for path in given if path not in {None, outputs.STDOUT}]
-    plan.check_not_read(targets, [*names, *shared.tables(options)])
+    targets = [Path(path) for path in given if path is not None and path != outputs.STDOUT]
+    plan.check_not_read(targets, [*names, *intake.tables(options)])
     plan.check_outside(targets, names)
     plan.check_different(targets)
     if options.output is not None and zip_ is None:
@@ -136,66 +136,54 @@ def _check_outputs(options: argparse.Namespace) -> None:
                 raise UsageError(f"the output {path} is inside the mirror {options.output}: choose another folder")
 
 
-def _check_stdout(options: argparse.Namespace) -> None:
-    """Raise UsageError for a ZIP on the standard output that would be mixed with a list, or shown on a terminal."""
-    if options.missing is not None and outputs.is_stdout(options.missing):
-        raise UsageError("the ZIP and --missing both write to the standard output: give one of them a file")
-    if is_terminal(sys.stdout):
-        raise UsageError("a ZIP cannot be written to a terminal: give -o FILE.zip")
-
-
-def _finish_run(
-    working: maps.Working, options: argparse.Namespace, report: Report, *, is_one: bool = False
-) -> None:
+def _finish_run(working: maps.Working, options: Options, report: Report, *, is_one: bool = False) -> None:
     """Write the list of what is missing, and print the counts; without a document report that.
 
     `is_one`: URLs were asked for without what they link to.
     """
     name = options.output or next(iter(options.inputs), STDIN)
     if not making.report_empty(working, name, report):
-        left_out = _missing(working, options)
-        aside = [f"{left_out:,} not in {printable.printable(options.missing)}: no public address"] if left_out else []
+        aside = []
+        if options.missing is not None and (left_out := _missing(working, options.missing)):
+            aside.append(f"{left_out:,} not in {printable.printable(options.missing)}: no public address")
         if is_one and not packing.is_page(options.output or "") and working.lacking.linked:
             aside.append("--depth 1 also fetches the pages that this links to")
         _summary(working, aside, options, report)
 
 
-def _missing(working: maps.Working, options: argparse.Namespace) -> int:
+def _missing(working: maps.Working, name: str) -> int:
     """Write the list that a crawler takes: what most pages need comes first. Return the number of URLs left out.
 
     As on the entry page, links to sites that were not captured are not missing.
     """
-    if options.missing is None:
-        return 0
     lacking = absent.of(working.rows, next(working.rows("SELECT count(*) FROM missing"))[0])
     listed = [wanted(one.url) for one in lacking.files]
-    with outputs.opened(options.missing) as file:
+    with outputs.opened(name) as file:
         file.write("".join(f"{url}\n" for url in dict.fromkeys(listed) if url is not None).encode("ascii"))
     return listed.count(None)
 
 
-def _summary(working: maps.Working, aside: list[str], options: argparse.Namespace, report: Report) -> None:
-    if options.quiet:
+def _summary(working: maps.Working, aside: list[str], options: Options, report: Report) -> None:
+    if options.quiet or (given := options.output) is None:
         return
     report.totals.unread_are = "held unchanged"
-    given = options.output
     name = "standard output" if given == outputs.STDOUT else printable.printable(given)
     is_folder_ = not _is_zip(given) and not buckets.is_bucket(given) and packing.form_of(given) is None
     entry = Path(given) / INDEX_PAGE
     opened = [f"open {Path(name) / entry.name}"] if is_folder_ and entry.is_file() else []
     aside = [*aside, f"{totals.number(len(report.failures), 'input')} failed"] if report.failures else aside
-    found = ", ".join(words.summary(working, is_page=packing.is_page(options.output or "")))
+    found = ", ".join(words.summary(working, is_page=packing.is_page(given)))
     report.summary("; ".join([f"{name}: {found}", *aside, *report.totals.left_out(), *opened]), repeats=False)
 
 
 # --- without writing --------------------------------------------------------------------------------------------------
 
 
-def _dry(order: making.Order, options: argparse.Namespace, report: Report) -> None:
+def _dry(order: making.Order, options: Options, report: Report) -> None:
     """Print the path of each URL that would be held."""
     with closing(maps.Working(Path(":memory:"))) as working:
         write.planned(working, order.how, order.choice, report.finding)
-        with json_array.array(options) as add:
+        with terminal.json_array(options) as add:
             for url, path in working.rows("SELECT url, path FROM plan WHERE path IS NOT NULL ORDER BY url"):
                 if add is not None:
                     add({"url": url, "path": path})
@@ -209,42 +197,34 @@ def _dry(order: making.Order, options: argparse.Namespace, report: Report) -> No
     print(f"{totals.number(held, 'document')}, {totals.number(others, 'other URL')}", file=sys.stderr)
 
 
-def _look(options: argparse.Namespace, report: Report) -> None:
-    """Check or serve a mirror that is there."""
-    if options.check is not None:
-        _check(options, report)
-    else:
-        from absolve.mirror import serve
-
-        serve.run(options.serve, options.port, lambda url: print(url, flush=True))
-
-
-def _opened(folder: Path, checker: Checker) -> Iterator[Fault]:
-    """Yield what a browser finds wrong in the pages, which are known when the checker has ended."""
+def _faults(folder: Path, checker: Checker, *, browser: bool) -> Iterator[Fault]:
+    """Yield what is wrong in a mirror, and what a `browser` finds wrong in its pages."""
     from absolve.mirror.check import opened
 
-    yield from opened(folder, checker.pages)
+    yield from checker.faults()
+    if browser:
+        yield from opened(folder, checker.pages)
 
 
-def _check(options: argparse.Namespace, report: Report) -> None:
+def _check(given: str, options: Options, report: Report) -> None:
     """Print a line for each fault of a mirror, that of any tool, and the counts."""
     if options.inputs:
         raise UsageError("--check takes no INPUT: name the folder of the mirror after it")
-    folder = Path(options.check)
+    folder = Path(given)
     if not folder.is_dir():
-        name = quote(options.check)
+        name = quote(given)
         hint = f"unzip {name} -d mirror; absolve mirror --check mirror" if zipfile.is_zipfile(folder) else ""
-        raise UsageError(f"--check {options.check}: this is {'a ZIP, and ' if hint else ''}no folder", hint)
+        raise UsageError(f"--check {given}: this is {'a ZIP, and ' if hint else ''}no folder", hint)
     from absolve.mirror.check import WRONG, Checker
 
-    checker = Checker(folder, shared.settings(options)._replace(profile="whatwg"))
+    checker = Checker(folder, intake.settings(options)._replace(profile="whatwg"))
     counts: Counter[str] = Counter()
-    with json_array.array(options) as add:
-        for fault in chain(checker.faults(), _opened(folder, checker) if options.open else ()):
+    with terminal.json_array(options) as add:
+        for fault in _faults(folder, checker, browser=options.open):
             counts[fault.code] += 1
             found = Diagnostic(fault.code, fault.text, fault.path, fault.line, fault.column)
             if add is not None:
-                add(json_array.of_diagnostic(found))
+                add(terminal.json_of(found))
             elif not options.quiet or fault.code in WRONG:
                 print(found)
     report.has_findings = not WRONG.isdisjoint(counts)
@@ -252,6 +232,6 @@ def _check(options: argparse.Namespace, report: Report) -> None:
         listed = ", ".join(words.of_fault(*count) for count in sorted(counts.items())) or "nothing is wrong"
         if checker.lacking is not None and checker.lacking.missing:
             listed += f"; {', '.join(words.lacking(checker.lacking))}"
-        name = printable.printable(options.check)
+        name = printable.printable(given)
         looked_at = f"{totals.number(checker.files, 'file')}, {totals.number(checker.links, 'link')}"
         report.summary(f"{name}: {looked_at}: {listed}", repeats=False)

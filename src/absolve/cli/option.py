@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from argparse import ArgumentTypeError
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from absolve.core.errors import in_short
@@ -15,7 +16,7 @@ from absolve.document.settings import CHOICES
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    Words: TypeAlias = Sequence[str] | Callable[[], Sequence[str]]
+    Words: TypeAlias = str | Sequence[str] | Callable[[], Sequence[str]]
 
 # Words for values that are paths: of those in a file that begin in its folder, and of the others.
 _PATHS: Final = frozenset({"FILE", "OUT", "DIR", "OLD", "MAP"})
@@ -77,6 +78,13 @@ class Option(NamedTuple):
         return bool(self.names) and self.metavar is None and not self.choices
 
     @property
+    def absent(self) -> Any:
+        """The value without this option."""
+        if self.is_switch:
+            return False
+        return [] if self.repeats or self.nargs == "*" else CHOICES.get(self.dest, self.default)
+
+    @property
     def is_path(self) -> bool:
         """Whether the value in a file is a path relative to its folder."""
         return self.metavar in _PATHS or (self.metavar or "").endswith(AT_FILE)
@@ -102,15 +110,18 @@ class Option(NamedTuple):
             found["dest"] = self.dest
         if self.is_switch:
             return found | {"action": "store_true"}
-        default = CHOICES.get(self.dest, self.default) if self.names else None
+        default = self.absent if self.names else None
         found |= {"default": default, "metavar": self.metavar, "nargs": self.nargs, "type": self.type}
         found["choices"] = called(self.choices) or None
-        found |= {"action": "append", "default": []} if self.repeats else {}
+        found |= {"action": "append"} if self.repeats else {}
         return {name: value for name, value in found.items() if value is not None}
 
 
 def called(words: Words) -> tuple[str, ...]:
-    """Return words that may need an import."""
+    """Return words that may need an import: `MODULE:NAME` has them, or a function returns them."""
+    if isinstance(words, str):
+        module, _, name = words.partition(":")
+        words = getattr(import_module(module), name)
     return tuple(words() if callable(words) else words)
 
 
@@ -143,16 +154,21 @@ def size(text: str) -> int:
     return int(digits) * _UNITS.get(unit, 1)
 
 
-def share(text: str) -> float:
-    if not 0 <= _real(text) <= 1:
-        raise ArgumentTypeError(f"must be a number from 0 to 1, not {text!r}")
-    return float(text)
+def real(most: float, what: str, *, zero: bool) -> Callable[[str], float]:
+    def value(text: str) -> float:
+        try:
+            found = float(text)
+        except ValueError:
+            found = -1.0
+        if not 0 <= found <= most or (not zero and not found):
+            raise ArgumentTypeError(f"must be {what}, not {text!r}")
+        return found
+
+    return value
 
 
-def seconds(text: str) -> float:
-    if not 0 < _real(text) <= 86_400:
-        raise ArgumentTypeError(f"must be a number of seconds from 0 to 86400, not {text!r}")
-    return float(text)
+share: Final = real(1, "a number from 0 to 1", zero=True)
+seconds: Final = real(86_400, "a number of seconds from 0 to 86400", zero=False)
 
 
 def field(text: str) -> tuple[str, str]:
@@ -178,10 +194,3 @@ def resolved(text: str) -> tuple[str, str]:
     if not re.fullmatch(r"[\w.-]+", host) or not _ORIGIN.fullmatch(origin):
         raise ArgumentTypeError(f"must be HOST=URL, as in old.example=http://127.0.0.1:8080, not {in_short(text)!r}")
     return host.lower(), origin
-
-
-def _real(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return -1.0

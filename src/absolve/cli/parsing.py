@@ -6,14 +6,13 @@ Input: arguments, and settings from `configuration`. Output: a namespace, and fo
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from reprlib import repr  # noqa: A004 - for values that may be nested deep
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from absolve.cli import option_table, version
+from absolve.cli import option_table, terminal, version
 from absolve.cli.commands import COMMANDS
-from absolve.cli.option import AT_FILE
+from absolve.cli.option import AT_FILE, called
 from absolve.core import printable
 from absolve.core.errors import UsageError
 from absolve.document.settings import FILE
@@ -24,8 +23,9 @@ if TYPE_CHECKING:
 
     from absolve.cli.configuration import Setting
     from absolve.cli.option import Option
+    from absolve.cli.option_table import Options
+    from absolve.cli.reporting import Report
 
-_WIDTH = 80  # columns if the terminal's width is unknown
 _COLUMN = 27  # of the texts about options
 
 
@@ -33,7 +33,13 @@ class _Help(argparse.RawDescriptionHelpFormatter):
     """Argparse's formatter: lines as short as may be, and no call of shutil for the width at every added option."""
 
     def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=_COLUMN, width=_width() - 2)
+        super().__init__(prog, max_help_position=_COLUMN, width=terminal.columns(sys.__stdout__) - 2)
+
+    def add_usage(self, _usage: Any, actions: Iterable[argparse.Action], *_: Any) -> None:
+        """Add a usage of one line: the options are listed below it."""
+        given = (action for action in actions if not action.option_strings)
+        words = [self._format_args(action, str(action.metavar or action.dest)) for action in given]
+        super().add_usage(" ".join((self._prog, "[OPTION ...]", *words)), [], [])
 
     def _format_action_invocation(self, action: argparse.Action) -> str:
         """Return `-f, --format FORMAT`: the word for the value once, as Python 3.13 prints it."""
@@ -43,30 +49,11 @@ class _Help(argparse.RawDescriptionHelpFormatter):
         return f"{', '.join(action.option_strings)}{value}"
 
 
-def _width() -> int:
-    """Return the columns of the terminal as `shutil.get_terminal_size` does; shutil imports all compression modules."""
-    given = os.environ.get("COLUMNS", "")
-    if given.isdecimal() and int(given):
-        return int(given)
-    try:
-        return os.get_terminal_size(sys.__stdout__.fileno()).columns or _WIDTH  # type: ignore[union-attr]
-    except (AttributeError, ValueError, OSError):  # no standard output, or not a terminal
-        return _WIDTH
-
-
-class _HelpAction(argparse.Action):
-    """Print the help, whole or short, and exit."""
-
-    def __init__(self, option_strings: Sequence[str], dest: str, *, short: bool = False, help: str = "") -> None:  # noqa: A002
-        del dest  # it has no value
-        super().__init__(option_strings, argparse.SUPPRESS, nargs=0, default=argparse.SUPPRESS, help=help)
-        self.short = short
+class _ShortHelp(argparse.Action):
+    """Print the short help, and exit."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        if self.short:
-            print(short(parser), end="")  # type: ignore[arg-type]
-        else:
-            parser.print_help()
+        print(short(parser), end="")  # type: ignore[arg-type]
         parser.exit()
 
 
@@ -80,8 +67,9 @@ class Parser(argparse.ArgumentParser):
         super().__init__(formatter_class=_Help, allow_abbrev=False, add_help=False, **settings)  # type: ignore[arg-type]
         self._positionals.title, self._optionals.title = option_table.ARGUMENTS, option_table.HELP
         if has_help:
-            self.add_argument("-h", action=_HelpAction, short=True, help="print the most used options, and exit")
-            self.add_argument("--help", action=_HelpAction, help="print this help, and exit")
+            silent: Any = {"nargs": 0, "dest": argparse.SUPPRESS, "default": argparse.SUPPRESS}
+            self.add_argument("-h", action=_ShortHelp, help="print the most used options, and exit", **silent)
+            self.add_argument("--help", action="help", help="print this help, and exit")
         self.rows: dict[argparse.Action, Option] = {}
         self.set_by: dict[str, Path] = {}  # dest of an option -> file that sets it
         self.settings: dict[str, Setting] = {}  # likewise -> its setting in the file
@@ -92,11 +80,13 @@ class Parser(argparse.ArgumentParser):
     def add_options(self, command: str) -> None:
         """Add the options of a command, and its defaults."""
         rivals: dict[str, argparse._ActionsContainer] = {}
+        groups = {group.title: group for group in self._action_groups}
         for title, option in option_table.of(command):
             if option.is_setting:
                 self.rows[self._setting(option)] = option
                 continue
-            place: argparse._ActionsContainer = self.add_argument_group(title)
+            place: argparse._ActionsContainer = groups.get(title) or self.add_argument_group(title)
+            groups.setdefault(title, place)  # type: ignore[arg-type]  # it is a group
             if option.rivals:
                 place = rivals.get(option.rivals) or place.add_mutually_exclusive_group()
                 rivals[option.rivals] = place
@@ -112,23 +102,15 @@ class Parser(argparse.ArgumentParser):
         self.set_defaults(**{option.dest: action.default})
         return action
 
-    def add_argument_group(self, title: str | None = None, *rest: Any, **settings: Any) -> argparse._ArgumentGroup:
-        """Return the group of a title; it is added if there is none."""
-        known = (group for group in self._action_groups if group.title == title)
-        return next(known, None) or super().add_argument_group(title, *rest, **settings)
-
     def error(self, message: str, hint: str = "") -> NoReturn:
         from absolve.cli import hints
         from absolve.cli.reporting import TRY, USAGE, hint_line, usage_line
-        from absolve.cli.terminal import say
 
         hint = hint or hints.of_usage(message)
-        text, hint = (
-            printable.message(one) for one in (hints.reworded(message), hint)
-        )
+        text, hint = map(printable.message, (hints.reworded(message), hint))
         advice = TRY.format(self.prog.removesuffix(" help"))
         for line in (usage_line(text), *([hint_line(hint)] if hint else ()), advice):
-            say(line)
+            terminal.say(line)
         self.exit(USAGE)
 
     def _print_message(self, message: str, file: Any = None) -> None:
@@ -155,35 +137,18 @@ class Parser(argparse.ArgumentParser):
         names = "/".join(action.option_strings) or str(action.metavar or action.dest)
         raise UsageError(hints.no_choice(names, value, action.choices), hints.choice(names, value, action.choices))
 
-    def format_usage(self) -> str:
-        formatter = self._get_formatter()
-        self.add_usage_to(formatter)
-        return formatter.format_help()
-
-    def format_help(self) -> str:
-        formatter = self._get_formatter()
-        self.add_usage_to(formatter)
-        formatter.add_text(self.description)
-        for group in self.groups():
-            formatter.start_section(group.title)
-            formatter.add_text(group.description)
-            formatter.add_arguments(group._group_actions)  # noqa: SLF001 - argparse has no other way
-            formatter.end_section()
-        formatter.add_text(self.epilog)
-        return formatter.format_help()
-
     def groups(self) -> list[argparse._ArgumentGroup]:
         """Return the groups of options in the order of the help."""
-        return [*(group for group in self._action_groups if group is not self._optionals), self._optionals]
+        self._action_groups.sort(key=lambda group: group is self._optionals)
+        return self._action_groups
+
+    def format_help(self) -> str:
+        self.groups()  # it puts them into order
+        return super().format_help()
 
     def positionals(self) -> list[argparse.Action]:
         """Return the arguments without a name."""
         return self._get_positional_actions()
-
-    def add_usage_to(self, formatter: argparse.HelpFormatter) -> None:
-        """Add a usage of one line: the options are listed below it."""
-        words = [formatter._format_args(action, action.metavar or action.dest) for action in self.positionals()]  # type: ignore[arg-type] # noqa: SLF001
-        formatter.add_usage(" ".join((self.prog, "[OPTION ...]", *words)), [], [])
 
     def options(self) -> dict[str, tuple[Option, argparse.Action]]:
         """Return the options that a file may name, by their names there."""
@@ -303,7 +268,7 @@ def short(parser: Parser) -> str:
     """Return the short help: description, usage, some examples, and at most twelve options."""
     formatter = parser._get_formatter()  # noqa: SLF001 - argparse has no other way
     formatter.add_text(parser.description)
-    parser.add_usage_to(formatter)
+    formatter.add_usage(None, parser.positionals(), [])
     examples = _examples(parser.epilog or "")
     formatter.add_text(examples)
     subcommands = [action for action in parser.positionals() if action.nargs == "A..."]
@@ -364,7 +329,7 @@ def parser(wanted: Collection[str] = tuple(COMMANDS)) -> Whole:
     whole = Whole(prog="absolve", description=_DESCRIPTION, epilog=_EPILOG)
     whole.add_argument("-V", "--version", action="version", version=version(), help="print the version, and exit")
     commands = whole.add_subparsers(
-        title="commands", dest="command", metavar="COMMAND", required=True, parser_class=Parser
+        title="commands", dest="command", metavar="COMMAND", required=True, parser_class=Parser, prog=whole.prog
     )
     whole.commands = commands.choices
     for name, row in COMMANDS.items():
@@ -379,5 +344,25 @@ def parser(wanted: Collection[str] = tuple(COMMANDS)) -> Whole:
         if is_wanted:
             command.add_options(name)
             command.used = row.used or _USED
-            command.set_defaults(parser=command)
     return whole
+
+
+def help_(options: Options, report: Report) -> None:
+    """Print the help of the whole command line, or of one command."""
+    del report  # no input, so no diagnostics
+    whole = parser(() if options.about is None else (options.about,))
+    print((whole if options.about is None else whole.commands[options.about]).format_help(), end="")
+
+
+def completion(options: Options, report: Report) -> None:
+    """Print the script that completes words for a shell."""
+    import shtab
+
+    del report  # no input, so no diagnostics
+    whole = parser()
+    for command in whole.commands.values():
+        for action, row in command.rows.items():
+            if row.completes_files:
+                action.complete = shtab.FILE  # type: ignore[attr-defined]
+            action.choices = action.choices or called(row.words) or None
+    print(shtab.complete(whole, options.shell))

@@ -63,7 +63,9 @@ def write(connection: Any, query: str, format_: str, cells: Cells, out: Any) -> 
     kinds, rows = _answered(connection, query)
     names = [name for name, _ in kinds]
     form, sink = tables.FORMATS[format_], tables.by_name(format_)
-    _check_names(names if form.text else [name.lower() for name in names])  # databases take a and A for one
+    in_file = Counter(names if form.text else map(str.lower, names))  # databases take a and A for one
+    if (twice := next((name for name, number in in_file.items() if number > 1), None)) is not None:
+        raise UsageError(f"--sql: two columns are named {in_short(twice)!r}: give one of them another name with AS")
     table = Table("result", dict(kinds))
     text = _json if format_ in {"json", "jsonl"} else _plain
     made = [text if form.text else _TYPED.get(kind, str) for _, kind in kinds]
@@ -114,12 +116,6 @@ def _wrong(error: Exception) -> UsageError:
 
 def _stream(fields: Sequence[Field], rows: Sequence[Sequence[Any]]) -> Stream:
     return batches.stream([batches.typed(fields, rows)])
-
-
-def _check_names(names: Sequence[str]) -> None:
-    twice = next((name for name, number in Counter(names).items() if number > 1), None)
-    if twice is not None:
-        raise UsageError(f"--sql: two columns are named {in_short(twice)!r}: give one of them another name with AS")
 
 
 def _kind(kind: str) -> str:

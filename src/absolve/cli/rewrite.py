@@ -6,19 +6,23 @@ Input: the options. Output: a file for each input (or the standard output), the 
 from __future__ import annotations
 
 import os
+import re
 import sys
-from contextlib import closing
+from bisect import bisect_right
+from contextlib import closing, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from absolve.cli import json_array, many, resuming
-from absolve.cli import options as shared
+from absolve.cli import changes, intake, many, terminal
+from absolve.cli.reporting import paint
 from absolve.cli.terminal import colours, drawing, is_terminal
-from absolve.cli.totals import of_changes, of_possible_changes
+from absolve.cli.totals import of_changes
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, DocumentError, UsageError, in_short
+from absolve.core.model import Edit
 from absolve.rewriting import rewriter
+from absolve.rewriting.edits import splice
 from absolve.run import buckets, inputs, leftovers, outputs, plan
 from absolve.run.load import walked
 from absolve.run.output_folder import OutputFolder, created
@@ -29,12 +33,11 @@ from absolve.run.rewrite_task import Written, date, hosts_left, new_bytes, of_do
 from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
+    from absolve.cli.option_table import Options
     from absolve.cli.reporting import Report
     from absolve.cli.totals import Totals
-    from absolve.core.model import Edit
     from absolve.run.filters import Cells
     from absolve.run.inputs import Input
     from absolve.run.results import Counts, TaskResult
@@ -43,76 +46,90 @@ if TYPE_CHECKING:
     Show: TypeAlias = Callable[[str, bytes, Sequence[Edit]], Iterable[bytes]]
 
 
-def run(options: argparse.Namespace, report: Report) -> None:
-    log = None
-    if options.log is not None:
-        log = _log_cells(options)
-    _check(options)
-    if options.dry_run or options.diff:
-        options.log = log = None  # checked as if the run were to write them
-    # Worker processes cannot see the terminal.
-    show = partial(diff_lines, is_terminal(sys.stdout), colours(sys.stdout))
-    policy = shared.policy(options, report.totals)
-    for diagnostic in shared.rule_findings(policy):
+class _Outputs(NamedTuple):
+    """Where results go: to `path`, a file or a folder; None for the standard output, and for --in-place.
+
+    In a folder results have the relative paths of their inputs. `several`: there may be more than one input. `log`: the
+    file of --log, None also for a run that writes nothing.
+    """
+
+    path: str | None
+    is_folder: bool
+    several: bool
+    log: str | None
+
+
+def run(options: Options, report: Report) -> None:
+    log = _log_cells(options) if options.log is not None else None
+    to = _outputs(options)
+    policy = changes.policy(options, report.totals)
+    for diagnostic in changes.rule_findings(policy):
         report.aside(diagnostic)
     how = RewriteOptions(
-        shared.reading(options, policy),
+        intake.reading(options, policy),
         policy,
         verify=options.verify,
         in_place=options.in_place,
         backup=options.backup,
         token=leftovers.token(),
-        log=log,
+        log=log if options.writes else None,
     )
-    jobs = _not_the_log(_jobs(options, report), options)
+    jobs = _not_the_log(_jobs(to, options, report), to.log, options.backup)
     if options.dry_run:
-        _run(how, partial(_counted, how), jobs, options, report)
+        _run(how, partial(_counted, how), jobs, to, options, report)
     elif options.diff:
-        _run(how, partial(compared, show, how), jobs, options, report)
-    elif _has_output(options) and buckets.is_bucket(options.output):
-        with leftovers.temporary_folder() as folder:
-            how = how._replace(inside=OutputFolder.of(folder), sends=True)
-            _run(how, partial(rewritten, how), jobs, options, report)
-    elif not _into_folder(options):
-        if _has_output(options):
-            plan.make_above(options.output)
-        _run(how, partial(rewritten, how), jobs, options, report)
+        # Worker processes cannot see the terminal.
+        show = partial(diff_lines, is_terminal(sys.stdout), colours(sys.stdout))
+        _run(how, partial(compared, show, how), jobs, to, options, report)
     else:
-        plan.make_above(options.output)
-        with created(options.output) as inside:
-            how = how._replace(inside=inside)
-            _run(how, partial(rewritten, how), jobs, options, report)
+        with _opened(to) as inside:
+            how = how._replace(inside=inside, sends=to.path is not None and buckets.is_bucket(to.path))
+            _run(how, partial(rewritten, how), jobs, to, options, report)
+
+
+@contextmanager
+def _opened(to: _Outputs) -> Iterator[OutputFolder | None]:
+    """Yield the folder that results are written into, a temporary one for a store; None for other outputs."""
+    if to.path is None:
+        yield None
+    elif buckets.is_bucket(to.path):
+        with leftovers.temporary_folder() as folder:
+            yield OutputFolder.of(folder)
+    else:
+        plan.make_above(to.path)
+        with created(to.path) if to.is_folder else nullcontext() as inside:
+            yield inside
 
 
 def _run(
     how: RewriteOptions,
     work: Callable[[Job], Iterable[TaskResult]],
     jobs: Iterable[Job],
-    options: argparse.Namespace,
+    to: _Outputs,
+    options: Options,
     report: Report,
 ) -> None:
     """Run the task `work` on all jobs, with the state of the run and a log."""
-    summed = of_possible_changes if options.dry_run or options.diff else of_changes
     report.totals.unread_are = "kept unchanged"
-    if options.output is not None and _are_several(options):
-        report.totals.failed_are = f" (not in {printable.printable(options.output)})"
+    if to.path is not None and to.several:
+        report.totals.failed_are = f" (not in {printable.printable(to.path)})"
+    summed = partial(of_changes, written=options.writes)
     with (
-        resuming.state(options, report, kept=_keeps_state(options)) as state,
-        json_array.array(options) as add,
+        many.state(options, report, kept=to.several and options.writes) as state,
+        terminal.json_array(options) as add,
         closing(published(how, work, jobs, options, report, summed, state, add)) as changes,
     ):
-        if options.log is None:
-            for _ in changes:
-                pass
-        else:
-            _write_log(options.log, changes)
+        if to.log is not None:
+            _write_log(to.log, changes)
+        for _ in changes:
+            pass
 
 
 def published(
     how: RewriteOptions,
     work: Callable[[Job], Iterable[TaskResult]],
     jobs: Iterable[Job],
-    options: argparse.Namespace,
+    options: Options,
     report: Report,
     summed: Callable[[Totals], str],
     state: State | None = None,
@@ -152,32 +169,29 @@ def published(
 # --- the log of the changes ------------------------------------------------------------------------------------------
 
 
-def _log_cells(options: argparse.Namespace) -> Cells:
+def _log_cells(options: Options) -> Cells:
     """Return the changes to the text of rows.
 
-    Raise UsageError if FILE has no suitable suffix, or is a file that the run reads or writes.
+    Raise UsageError if the file of --log has no suitable suffix, is a file that the run reads or writes, under any
+    name, or is in an input folder.
     """
     from absolve import tables  # imports the inventory, as the log does
     from absolve.run.filters import Cells
 
-    form = tables.FORMATS[tables.name_of(options.log)]
+    name = options.log or ""
+    form = tables.FORMATS[tables.name_of(name)]
     if not form.text or form.of:
-        raise UsageError(f"--log {options.log}: give a file with the suffix .csv, .tsv, .json or .jsonl")
-    _check_log(options)
-    return Cells(masked=True)
-
-
-def _check_log(options: argparse.Namespace) -> None:
-    """Raise UsageError if FILE is a file that the run reads or writes, under any name, or is in an input folder."""
-    path, named = Path(options.log), [*options.inputs, *_listed(options.from_)]
+        raise UsageError(f"--log {name}: give a file with the suffix .csv, .tsv, .json or .jsonl")
+    path, named = Path(name), [*options.inputs, *_listed(options.from_)]
     try:
-        plan.check_not_read([path], [*named, *shared.tables(options)])
+        plan.check_not_read([path], [*named, *intake.tables(options)])
         plan.check_not_led_out(path, named)
-        plan.check_different([path, Path(options.output)] if _has_output(options) else [])
-        if (name := inputs.folder_around(path, named)) is not None:
-            raise UsageError(f"--log {path} is inside the input {name}: choose another folder")
+        plan.check_different([path, *([Path(out)] if (out := options.path) is not None else [])])
+        if (folder := inputs.folder_around(path, named)) is not None:
+            raise UsageError(f"--log {path} is inside the input {folder}: choose another folder")
     except ValueError as error:  # NUL in a name
-        raise UsageError(f"--log {options.log!r}: {error}") from error
+        raise UsageError(f"--log {name!r}: {error}") from error
+    return Cells(masked=True)
 
 
 def _listed(name: str | None) -> Iterator[str]:
@@ -189,19 +203,16 @@ def _listed(name: str | None) -> Iterator[str]:
             return  # reported when the run reads the list
 
 
-def _not_the_log(jobs: Iterable[Job], options: argparse.Namespace) -> Iterator[Job]:
+def _not_the_log(jobs: Iterable[Job], log: str | None, backup: str | None) -> Iterator[Job]:
     """Yield the jobs; raise UsageError before one that reads or writes the file of --log.
 
-    `_check_log` cannot see names that come from a pipe or from the plan of the outputs.
+    `_log_cells` cannot see names that come from a pipe or from the plan of the outputs.
     """
-    if options.log is None:
-        yield from jobs
-        return
-    key = inputs.key(os.path.realpath(options.log))
+    key = inputs.key(os.path.realpath(log)) if log is not None else None
     for job in jobs:
-        for name in _files(options.backup, job):
+        for name in _files(backup, job) if key is not None else ():
             if key in {inputs.key(name), inputs.key(os.path.realpath(name))}:
-                raise UsageError(f"--log {options.log} is also a file of the run ({name}): choose another file")
+                raise UsageError(f"--log {log} is also a file of the run ({name}): choose another file")
         yield job
 
 
@@ -220,13 +231,14 @@ def _write_log(name: str, changes: Iterable[Sequence[Sequence[Any]]]) -> None:
 # --- outputs ----------------------------------------------------------------------------------------------------------
 
 
-def _check(options: argparse.Namespace) -> None:
-    """Raise UsageError if options contradict each other, or an output is also an input."""
-    names = many.names(options)
+def _outputs(options: Options) -> _Outputs:
+    """Return where results go. Raise UsageError if options contradict each other, or an output is also an input."""
+    names, path = intake.names(options), options.path
     listed = options.from_ is not None
+    several = len(names) > 1 or listed or any(map(inputs.is_many, names))
     if options.resume and options.log is not None:
         raise UsageError("--log cannot be continued: what an earlier run changed would be missing; leave out --resume")
-    if options.resume and not _keeps_state(options):
+    if options.resume and not (several and options.writes):
         raise UsageError("--resume needs several inputs, and -o FOLDER or --in-place")
     if options.backup is not None and not options.in_place:
         raise UsageError("--backup needs --in-place")
@@ -240,46 +252,24 @@ def _check(options: argparse.Namespace) -> None:
         raise UsageError(f"--in-place replaces files of a disk, and {in_short(url)} is none: give -o OUT")
     if options.in_place and STDIN in names:
         raise UsageError("--in-place cannot replace the standard input (-): name files, or leave --in-place out")
-    if not _has_output(options):
-        if _are_several(options) and not (options.in_place or options.dry_run or options.diff):
-            from absolve.cli import hints
+    if path is not None:
+        plan.check(names, path, listed=listed)
+        plan.check_not_read([Path(path)], intake.tables(options))
+    elif several and options.writes and not options.in_place:
+        from absolve.cli import hints
 
-            raise UsageError("several inputs need -o FOLDER or --in-place", hints.output_meant(options.inputs))
-    else:
-        plan.check(names, options.output, listed=listed)
-        plan.check_not_read([Path(options.output)], shared.tables(options))
-
-
-def _are_several(options: argparse.Namespace) -> bool:
-    """Return whether there may be more than one input."""
-    names = many.names(options)
-    return len(names) > 1 or options.from_ is not None or any(map(inputs.is_many, names))
+        raise UsageError("several inputs need -o FOLDER or --in-place", hints.output_meant(options.inputs))
+    is_folder = path is not None and not plan.is_file(names, path, listed=listed)
+    return _Outputs(path, is_folder, several, options.log if options.writes else None)
 
 
-def _keeps_state(options: argparse.Namespace) -> bool:
-    return _are_several(options) and not (options.dry_run or options.diff)
-
-
-def _has_output(options: argparse.Namespace) -> bool:
-    return options.output not in {None, outputs.STDOUT}
-
-
-def _into_folder(options: argparse.Namespace) -> bool:
-    """Return whether OUT is a folder, in which results have the relative paths of the inputs."""
-    if not _has_output(options):
-        return False
-    return not plan.is_file(many.names(options), options.output, listed=options.from_ is not None)
-
-
-def _jobs(options: argparse.Namespace, report: Report) -> Iterator[Job]:
-    found = many.found(options, report, follow=not options.in_place)
-    if not _has_output(options):
-        if options.in_place:
-            found = plan.without_backups(plan.once(_files_of(found, report)), options.backup)
-        return map(Job, found)
-    if not _into_folder(options):
-        return (Job(input_, options.output) for input_ in found)
-    return plan.jobs(found, options.output, report.aside)
+def _jobs(to: _Outputs, options: Options, report: Report) -> Iterator[Job]:
+    found = intake.found(options, report, follow=not options.in_place)
+    if options.in_place:
+        return map(Job, plan.without_backups(plan.once(_files_of(found, report)), options.backup))
+    if to.path is None or not to.is_folder:
+        return (Job(input_, to.path) for input_ in found)
+    return plan.jobs(found, to.path, report.aside)
 
 
 def _files_of(found: Iterable[Input], report: Report) -> Iterator[Input]:
@@ -312,12 +302,10 @@ def compared(show: Show, how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
     return guarded(job.input.name, of_document(how, job, partial(_difference, show)))
 
 
-def diff_lines(on_terminal: bool, colour: bool, name: str, data: bytes, changes: Sequence[Edit]) -> Iterable[bytes]:
-    """Return the lines of the diff of one input."""
-    from absolve.cli import diff
-
-    lines = diff.unified(name, data, changes)
-    return diff.on_terminal(lines, colour=colour) if on_terminal else lines
+def diff_lines(for_people: bool, colour: bool, name: str, data: bytes, changes: Sequence[Edit]) -> Iterable[bytes]:
+    """Return the lines of the diff of one input: for `patch`, or for a terminal."""
+    lines = unified(name, data, changes)
+    return on_terminal(lines, colour=colour) if for_people else lines
 
 
 def _count(how: RewriteOptions, job: Job, _head: bytes | None) -> Iterator[TaskResult]:
@@ -341,3 +329,124 @@ def _difference(show: Show, how: RewriteOptions, job: Job, _head: bytes | None) 
         yield BytesRead(len(found.document.data), 1)
         changes = rewriter.edits(found.entity, how.policy)
         yield StdoutBytes(b"".join(show(job.input.name, found.entity.data, changes)))
+
+
+# --- Unified diff (POSIX `diff -u`) made from the edits: one pass over the file, without comparing lines as difflib ---
+
+
+# --- unified diff (POSIX `diff -u`) made from the edits: one pass over the file, no comparison of lines ---------------
+
+CONTEXT = 3
+
+
+class Block(NamedTuple):
+    """Adjacent lines that change: line numbers `first` to `end` (exclusive, from 0), and the new lines."""
+
+    first: int
+    end: int
+    new: list[bytes]
+
+
+def unified(name: str, data: bytes, edits: Sequence[Edit]) -> Iterator[bytes]:
+    """Yield the lines of a unified diff (POSIX `diff -u`) for `edits`, which are in order, of `data`.
+
+    Only LF ends a line, as for `patch`.
+    """
+    if not edits:
+        return
+    starts = [0, *(found.end() for found in re.finditer(b"\n", data))]
+    if starts[-1] == len(data):
+        starts.pop()
+    label = quoted(name)
+    yield b"--- " + label + b"\n"
+    yield b"+++ " + label + b"\n"
+    starts.append(len(data))
+    shift = 0
+    for hunk in _hunks(_blocks(data, starts, edits)):
+        first = max(0, hunk[0].first - CONTEXT)
+        end = min(len(starts) - 1, hunk[-1].end + CONTEXT)
+        grown = sum(len(block.new) - (block.end - block.first) for block in hunk)
+        old = end - first
+        yield b"@@ -%d,%d +%d,%d @@\n" % (first + 1, old, first + 1 + shift, old + grown)
+        shift += grown
+        for block in hunk:
+            yield from _marked(b" ", _lines(data, starts, first, block.first))
+            yield from _marked(b"-", _lines(data, starts, block.first, block.end))
+            yield from _marked(b"+", block.new)
+            first = block.end
+        yield from _marked(b" ", _lines(data, starts, first, end))
+
+
+def quoted(name: str) -> bytes:
+    """Return a file name as git and GNU patch read it: quoted, with C escapes, where necessary.
+
+    Characters that are not visible are escaped, so that a name cannot end its line or pass for another name.
+    """
+    if printable.printable(name) == name and not re.search(r'\A |["\\]', name):
+        return os.fsencode(name) + (b"\t" if " " in name else b"")  # a tab ends a name that contains spaces
+    return b'"' + b"".join(map(_quoted_character, name)) + b'"'
+
+
+def _quoted_character(character: str) -> bytes:
+    if character in _ESCAPES:
+        return _ESCAPES[character]
+    raw = os.fsencode(character)
+    return raw if printable.printable(character) == character else b"".join(b"\\%03o" % byte for byte in raw)
+
+
+_ESCAPES = {'"': b'\\"', "\\": b"\\\\", "\n": b"\\n", "\t": b"\\t", "\r": b"\\r"}
+
+
+def _blocks(data: bytes, starts: list[int], edits: Iterable[Edit]) -> Iterator[Block]:
+    """Group the edits by the lines that they touch; adjacent lines form one block."""
+    inside: list[Edit] = []
+    first = end = 0
+    for edit in edits:
+        line = bisect_right(starts, edit.start, hi=len(starts) - 1) - 1
+        if inside and line > end:
+            yield _block(data, starts, first, end, inside)
+            inside = []
+        if not inside:
+            first = line
+        end = max(line, bisect_right(starts, max(edit.start, edit.end - 1), hi=len(starts) - 1) - 1) + 1
+        inside.append(edit)
+    yield _block(data, starts, first, end, inside)
+
+
+def _block(data: bytes, starts: list[int], first: int, end: int, edits: list[Edit]) -> Block:
+    start = starts[first]
+    shifted = [Edit(edit.start - start, edit.end - start, edit.new) for edit in edits]
+    return Block(first, end, re.findall(rb"[^\n]*\n|[^\n]+\Z", splice(data[start : starts[end]], shifted)))
+
+
+def _hunks(blocks: Iterable[Block]) -> Iterator[list[Block]]:
+    hunk: list[Block] = []
+    for block in blocks:
+        if hunk and block.first - hunk[-1].end > 2 * CONTEXT:
+            yield hunk
+            hunk = []
+        hunk.append(block)
+    yield hunk
+
+
+def _lines(data: bytes, starts: list[int], first: int, end: int) -> Iterator[bytes]:
+    return (data[starts[line] : starts[line + 1]] for line in range(first, end))
+
+
+def _marked(mark: bytes, lines: Iterable[bytes]) -> Iterator[bytes]:
+    for line in lines:
+        yield mark + line if line.endswith(b"\n") else mark + line + b"\n\\ No newline at end of file\n"
+
+
+_STYLES = {b"-": "red", b"+": "green", b"@": "cyan"}
+
+
+def on_terminal(lines: Iterator[bytes], *, colour: bool) -> Iterator[bytes]:
+    """Yield the lines of a diff for a terminal: invisible characters except tabs escaped, coloured if `colour`.
+
+    For people only: `patch` needs the unescaped lines, which go to a file or a pipe.
+    """
+    for line in lines:
+        text = printable.printable(line.rstrip(b"\n").decode("utf-8", "backslashreplace"), keep="\t")
+        style = _STYLES.get(line[:1])
+        yield f"{paint(text, style, on=colour) if style else text}\n".encode()

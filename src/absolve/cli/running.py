@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from absolve.cli import configuration, terminal
 from absolve.cli.commands import COMMANDS
 from absolve.cli.configuration import configure, found_for
+from absolve.cli.option_table import Options
 from absolve.cli.parsing import parser
 from absolve.cli.reporting import ERROR, FAILED, Report, painted
 from absolve.core import printable
@@ -38,6 +39,8 @@ def _report_ignored(command: Parser, found: Configuration, report: Report) -> No
     if command.raised:
         text = f"a file that was found, not named, may not raise {', '.join(command.raised)}{_NAMED}"
         report.finding(Diagnostic("ignored-option", text, str(found.path)))
+    if not found.named and (choosing := [name for name in ("include", "exclude") if name in command.set_by]):
+        report.totals.of_globs = f"{' and '.join(choosing)} of {printable.printable(str(found.path))}"
 
 
 _NO_COMMAND = ("-h", "--help", "-V", "--version")
@@ -121,11 +124,12 @@ def _ended(arguments: Sequence[str], report: Report, *, alone: bool) -> int:
                 _report_ignored(command, found, report)
             elif arguments and arguments[0].partition("=")[0] not in _NO_COMMAND and arguments[0].startswith("-"):
                 whole.check_all_known(arguments[:1])
-            options, rest = whole.parse_known_args(arguments)
+            parsed, rest = whole.parse_known_args(arguments)
             command.check_all_known(rest)
-            terminal.choose(getattr(options, "color", "auto"))
+            options = Options(**vars(parsed))
+            terminal.choose(options.color)
             if any("://" in argument for argument in arguments):
-                from absolve.cli.options import check_stores
+                from absolve.cli.intake import check_stores
 
                 check_stores(options)
             COMMANDS[options.command].run(options, report)

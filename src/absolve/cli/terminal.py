@@ -10,6 +10,7 @@ import io
 import os
 import sys
 from codecs import getincrementaldecoder
+from contextlib import contextmanager
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
@@ -17,10 +18,13 @@ from absolve.core import printable
 
 if TYPE_CHECKING:
     import re
+    from collections.abc import Callable, Iterator
 
     from _typeshed import ReadableBuffer
 
+    from absolve.cli.option_table import Options
     from absolve.core.drawing import Screen
+    from absolve.core.errors import Diagnostic
 
 _ERASE: Final = "\r\x1b[K"  # the line of the cursor
 WIDTH: Final = 80  # columns if the terminal does not give its width
@@ -145,15 +149,18 @@ def colours(stream: TextIO | None) -> bool:
 
 
 def width(stream: TextIO | None) -> int | None:
-    """Return the columns of a terminal, by $COLUMNS if it is set; None if the stream is a file or a pipe."""
-    if stream is None or not is_terminal(stream):
-        return None
+    """Return the columns of a terminal; None if the stream is a file or a pipe."""
+    return columns(stream) if is_terminal(stream) else None
+
+
+def columns(stream: TextIO | None) -> int:
+    """Return $COLUMNS, or the columns of a terminal, or 80: as shutil does, which imports all compression modules."""
     given = os.environ.get("COLUMNS", "")
     if given.isdecimal() and int(given):
         return int(given)
     try:
-        return os.get_terminal_size(stream.fileno()).columns or WIDTH
-    except (OSError, ValueError):
+        return os.get_terminal_size(stream.fileno()).columns or WIDTH if stream is not None else WIDTH
+    except (OSError, ValueError):  # not a terminal, or closed
         return WIDTH
 
 
@@ -163,3 +170,47 @@ def screen(stream: TextIO | None) -> Screen:
 
     encoding = (getattr(stream, "encoding", None) or "utf-8").lower().replace("-", "")
     return Screen(width(stream), colours(stream), not is_terminal(stream) or encoding.startswith("utf"))
+
+
+# --- `-f json`: one JSON value on the standard output, with the names that columns have -------------------------------
+
+
+@contextmanager
+def json_array(options: Options) -> Iterator[Callable[[dict[str, Any]], None] | None]:
+    """Yield the function that prints an item of an array, one a line, in ASCII; None if -f is not json.
+
+    Tables are written by `tables.json`.
+    """
+    if options.format != "json":
+        yield None
+        return
+    before = "[\n"
+
+    def add(item: dict[str, Any]) -> None:
+        nonlocal before
+        print(before, json_text(item), sep="", end="")
+        before = ",\n"
+
+    yield add
+    print("[]" if before == "[\n" else "\n]")
+
+
+def json_text(value: Any) -> str:
+    """Return a value as JSON in ASCII, without user information of URLs."""
+    import json  # a run of another format does not need it
+
+    return json.dumps(_masked(value), default=str)
+
+
+def _masked(value: Any) -> Any:
+    if isinstance(value, str):
+        return printable.masked(value)
+    if isinstance(value, dict):
+        return {name: _masked(one) for name, one in value.items()}
+    return [_masked(one) for one in value] if isinstance(value, list) else value
+
+
+def json_of(found: Diagnostic) -> dict[str, Any]:
+    """Return a diagnostic as an object."""
+    place = {"document": found.name, "line": found.line, "column": found.column}
+    return {**place, "code": found.code, "text": found.text}

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from absolve.core import printable
 from absolve.core.errors import NOT_READ, OF_SAVER, READ_APART, Diagnostic
 from absolve.inventory import COMPANION
+from absolve.run.globs import Globs
 from absolve.run.results import BytesRead, ChangeCounts, HostsLeft, LinkCounts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 number: Final = printable.number  # of a noun, in lines that end a run
 # mailto: and the like, and what has no base URL, are the scope `other`.
@@ -39,6 +40,28 @@ class Table(NamedTuple):
         return [line for key, line in self.lines.items() if key not in self.met]
 
 
+class FoundGlobs(Globs):
+    """Globs that a configuration file has which was found, not named; they count what they leave out."""
+
+    left_out = 0
+
+    def _noted(self, *, wanted: bool) -> bool:
+        self.left_out += not wanted
+        return wanted
+
+    def excluded(self, place: str) -> bool:
+        """Return whether a folder is excluded with all its content."""
+        return not self._noted(wanted=not super().excluded(place))
+
+    def wanted(self, place: str) -> bool:
+        """Return whether a file is included, given that no folder above it is excluded."""
+        return self._noted(wanted=super().wanted(place))
+
+    def chosen(self, places: Iterable[str]) -> bool:
+        """Return whether a document with any of these names is included."""
+        return self._noted(wanted=super().chosen(places))
+
+
 class Totals:
     """Counts of a run: `documents` that were read, their `links`, and those that were `changed`.
 
@@ -55,6 +78,8 @@ class Totals:
         self.unread_are = "not read"  # what became of files in folders that are no documents
         self.failed_are = ""  # likewise of inputs that failed
         self.tables: list[Table] = []
+        self.globs: FoundGlobs | None = None
+        self.of_globs = ""  # the options and the file that they come from
         self.hosts: Counter[str] = Counter()  # that rules lead away from, in rewritten documents
         self.mentions: Counter[str] = Counter()  # of these hosts, by kind
         self.rules: set[int] = set()
@@ -98,6 +123,8 @@ class Totals:
             )
             if counts
         ]
+        if self.globs is not None and self.globs.left_out:
+            found.append(f"{number(self.globs.left_out, 'item')} of folders left out by {self.of_globs}")
         if self.apart:
             kinds = ", ".join(sorted(self.apart))
             found.append(f"{number(self.apart.total(), 'document')} read apart, with absolute links: {kinds}")
@@ -150,28 +177,12 @@ def of_links(totals: Totals) -> str:
     return f"{text}; problems: {_kinds(totals.problems)}" if totals.problems else text
 
 
-def _companions(totals: Totals) -> str:
-    """Return how many of some links are kept because they lead to files that were saved with their document."""
-    if not totals.companions:
-        return ""
-    return f", {totals.companions:,} of them {'a companion' if totals.companions == 1 else 'companions'}"
-
-
-def of_changes(totals: Totals) -> str:
-    """Return the counts of a rewrite: `34 links in 1 document changed; 5 stay`."""
-    return _changes(totals, "changed", "stay")
-
-
-def of_possible_changes(totals: Totals) -> str:
-    """Return the counts of a rewrite that writes nothing: `34 links in 1 document would change; 5 would stay`."""
-    return _changes(totals, "would change", "would stay")
-
-
-def _changes(totals: Totals, change: str, stay: str) -> str:
+def of_changes(totals: Totals, *, written: bool = True) -> str:
+    """Return the counts of a rewrite: `34 links in 1 document changed; 5 stay`; or `would change; 5 would stay`."""
     stays = totals.links - totals.changed
-    if stays == 1 and stay == "stay":
-        stay = "stays"
-    stay += _companions(totals)
+    change, stay = ("changed", "stays" if stays == 1 else "stay") if written else ("would change", "would stay")
+    if totals.companions:  # kept because they lead to files that were saved with their document
+        stay += f", {totals.companions:,} of them {'a companion' if totals.companions == 1 else 'companions'}"
     if not totals.changed:
         return f"no link {change}: {stays:,} in {number(totals.documents, 'document')} {stay}"
     place = number(totals.changed_documents, "document")

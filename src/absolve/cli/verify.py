@@ -8,8 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from absolve.cli import json_array, many
-from absolve.cli import options as shared
+from absolve.cli import asking, changes, intake, terminal
 from absolve.core.errors import Diagnostic, DocumentError, UsageError, in_short
 from absolve.core.printable import number
 from absolve.document.walk import walk
@@ -19,14 +18,14 @@ from absolve.run.rewrite_task import date
 from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable
 
+    from absolve.cli.option_table import Options
     from absolve.cli.reporting import Report
     from absolve.run.inputs import Input
 
 
-def run(options: argparse.Namespace, report: Report) -> None:
+def run(options: Options, report: Report) -> None:
     check = _Check(options, report)
     names = options.before, options.after
     if names == (STDIN, STDIN):
@@ -34,25 +33,25 @@ def run(options: argparse.Namespace, report: Report) -> None:
     folders = list(map(inputs.is_folder, names))
     if any(folders) and not all(folders):
         raise UsageError(f"BEFORE and AFTER are two files or two folders; {names[folders.index(True)]} is a folder")
-    with json_array.array(options) as add:
+    with terminal.json_array(options) as add:
         check.add = add
         if all(folders):
             check.folders()
             return
         with report.guard(options.before):
-            (input_,) = many.asked([shared.one_input(options.before, options)], lambda one: one, options)
+            (input_,) = asking.asked([intake.one_input(options.before, options)], lambda one: one, options)
             check.document(input_, options.after)
 
 
 class _Check:
     """Compare documents with what a rewrite made of them, one at a time."""
 
-    def __init__(self, options: argparse.Namespace, report: Report) -> None:
+    def __init__(self, options: Options, report: Report) -> None:
         self.add: Callable[[dict[str, Any]], None] | None = None
         self._options = options
         self._report = report
-        self._policy = shared.policy(options)
-        self._how = shared.reading(options, self._policy)
+        self._policy = changes.policy(options)
+        self._how = intake.reading(options, self._policy)
         self._differences = self._documents = self._others = 0
 
     def document(self, input_: Input, after: str, root: str = "") -> None:
@@ -72,7 +71,7 @@ class _Check:
     def _found(self, difference: Diagnostic) -> None:
         self._differences += 1
         if self.add is not None:
-            self.add(json_array.of_diagnostic(difference))
+            self.add(terminal.json_of(difference))
         if difference.code == "unjudged":
             self._report.failure(DocumentError(difference))
         elif self.add is None:
@@ -85,7 +84,7 @@ class _Check:
     def folders(self) -> None:
         """Compare each file of a folder with that of the same path in the other one."""
         before, after = self._options.before, self._options.after
-        origins = inputs.Origins(self._options.url, shared.url_map(self._options).urls)
+        origins = inputs.Origins(self._options.url, intake.url_map(self._options).urls)
         globs = Globs(hidden=self._options.hidden)
         for input_ in inputs.named([before], origins, globs, self._report.aside):
             with self._report.guard(input_.name):

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from absolve.core.model import BaseClaim
     from absolve.run.buckets import State
     from absolve.run.sources import Around
-    from absolve.run.web.client import Answer
+    from absolve.run.web.exchange import Answer
 
     Notify = Callable[[Diagnostic], None]
 
@@ -499,6 +499,7 @@ def read_list(name: str) -> Iterator[str]:
 
 
 _PIECE: Final = 65_536
+PATIENCE: Final = 5.0  # seconds until a program has opened a pipe
 
 
 def _split(file: IO[bytes]) -> Iterator[str]:
@@ -582,8 +583,17 @@ def _check_url(url: str, place: str) -> None:
 
 
 def read_table(name: str) -> bytes:
-    """Return the bytes of a table. Raise DocumentError if the file cannot be read."""
+    """Return the bytes of a table. Raise DocumentError if the file cannot be read, or is a pipe that nobody writes."""
     try:
-        return Path(name).read_bytes()
+        if not hasattr(os, "mkfifo") or not stat.S_ISFIFO(Path(name).stat().st_mode):
+            return Path(name).read_bytes()
+        from select import select  # few tables are pipes
+        with open(os.open(name, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as pipe:  # noqa: PTH123 - a descriptor
+            is_ready, *_ = select([pipe], [], [], PATIENCE)
+            first = pipe.read(1)  # b"" without a writer, None from one that has written nothing so far
+            if not is_ready and first == b"":
+                raise DocumentError(Diagnostic("unreadable", f"no program writes to this pipe ({PATIENCE:g} s)", name))
+            os.set_blocking(pipe.fileno(), True)
+            return (first or b"") + pipe.readall()
     except OSError as error:
         raise unreadable(name, error) from error

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from absolve.formats.warc.reader import RawSegment
     from absolve.rewriting.policy import Policy
     from absolve.run.inputs import Input
-    from absolve.run.web.client import Answer
+    from absolve.run.web.exchange import Answer
 
 
 class ReadOptions(NamedTuple):

@@ -23,7 +23,7 @@ except ImportError as error:
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
-    from absolve.run.web.client import Response
+    from absolve.run.web.exchange import Response
 
     Send = Callable[[dict[str, str]], Awaitable[Response]]
 
@@ -56,7 +56,7 @@ class Cache:
 
         `place`: the server that is asked for this URL, if another one than its own.
         """
-        from absolve.run.web.saving import OPEN_FIELDS
+        from absolve.run.web.exchange import OPEN_FIELDS
 
         request = hishel.Request(method, url, hishel.Headers(dict(fields)))
         kept = hishel.Request(method, url, hishel.Headers({name: fields[name] for name in fields.keys() & OPEN_FIELDS}))
@@ -111,7 +111,7 @@ def _to_keep(got: Response) -> hishel.Response:
 
 async def _kept(stream: Any, url: str) -> Response:
     """Return the response that a stream has."""
-    from absolve.run.web.client import Response
+    from absolve.run.web.exchange import Response
 
     data = b"".join([piece async for piece in stream])
     first, _, rest = data.partition(b"\n")

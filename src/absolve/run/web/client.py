@@ -7,11 +7,8 @@ takes a network of ours; httpx, above it, does not. Redirects are followed here,
 
 from __future__ import annotations
 
-import email.message
-import os
 import random
 import re
-import socket
 import ssl
 import time
 import urllib.request
@@ -21,8 +18,8 @@ from contextlib import asynccontextmanager, suppress
 from email.utils import mktime_tz, parsedate_tz
 from functools import partial
 from http.cookiejar import CookieJar
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
-from urllib.parse import unquote
 
 import ada_url
 
@@ -30,8 +27,8 @@ from absolve.core.errors import CodingError, Diagnostic, MissingPackageError, Us
 from absolve.document.settings import Settings
 from absolve.formats import registry
 from absolve.formats.http import responses
-from absolve.run.web import environment
-from absolve.run.web.saving import AGENT, OPEN_FIELDS
+from absolve.run.web import exchange
+from absolve.run.web.exchange import AGENT, OPEN_FIELDS, Answer, Response
 from absolve.urls import access
 from absolve.urls.access import is_public, is_public_host
 from absolve.urls.chain import REDIRECTS
@@ -41,13 +38,16 @@ try:
     import anyio
     import httpcore
 
-    from absolve.run.web.addresses import PrivateAddressError, PublicNetwork
+    from absolve.run.web import network
+    from absolve.run.web.network import NoAnswer, PrivateAddressError, PublicNetwork
 except ImportError as error:
     raise MissingPackageError("an input URL needs absolve[web]: pip install 'absolve[web]'") from error
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Mapping
+    from collections.abc import AsyncIterator
     from typing import Self
+
+    from absolve.run.web.exchange import Asking
 
 _MOST_REDIRECTS: Final = 20  # as in browsers
 _MOST_OF_ROBOTS: Final = 5, access.MOST_BYTES  # redirects (RFC 9309 2.3.1.2), bytes
@@ -60,103 +60,13 @@ _OVERHEAD: Final = 2048  # bytes of memory for what is kept, beside its text
 _PER_RULE: Final = 512
 _IDLE: Final = 5.0  # seconds for which a connection is kept
 _LONGEST_WAIT: Final = 60.0  # seconds
-_ONLY_NAMED: Final = "and only a document names it"
 _OURS: Final = frozenset({"connection", "content-length", "host", "te", "trailer", "transfer-encoding", "upgrade"})
 _SCHEMES: Final = frozenset({"http:", "https:"})
 _TOKEN: Final = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)  # RFC 9110 5.6.2
 _VALUE: Final = re.compile(r"[\t -~]*")
 _USER: Final = re.compile(rb"(?i)^(location:[ \t]*(?:https?:)?//)[^/?#\s]*@", re.MULTILINE)
 _ENDS_A_FIELD: Final = re.compile(rb"[\r\n\0]+")
-_UNKNOWN: Final = {socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)}
 _AGAIN: Final = (httpcore.NetworkError, httpcore.RemoteProtocolError, httpcore.TimeoutException, TimeoutError)
-
-
-class Asking(NamedTuple):
-    """How URLs are asked for: fields of every request, a file of cookies in Netscape's form, limits.
-
-    `timeout`: seconds for one response with its body. `retries` after errors of the network and answers that mean
-    "later". `concurrency`: requests at once, in all and per host. `private`: addresses that are not public, too.
-    `robots`: ask for robots.txt and follow it (RFC 9309). `resolved`: where to connect to for a host, as
-    `http://127.0.0.1:8080`. `cache`: a folder of responses. `origins`: those that the user named, if documents name
-    URLs, too: only these get secrets of the user (fields, cookies, netrc). Unless all of them are in private networks,
-    only they and hosts of `resolved` may be. Raise UsageError in `Client` for what cannot be used.
-    """
-
-    fields: tuple[tuple[str, str], ...] = ()
-    cookies: str | None = None
-    timeout: float = 30.0
-    retries: int = 2
-    concurrency: tuple[int, int] = 16, 4
-    private: bool = True
-    robots: bool = True
-    settings: Settings = Settings()
-    resolved: tuple[tuple[str, str], ...] = ()
-    cache: str | None = None
-    origins: Mapping[str, tuple[str, str] | None] | None = None  # with the user and password for each
-
-    def with_origins(self, urls: Iterable[str | None]) -> Self:
-        """Return the same for URLs of documents: the secrets of the user are for the origins of these URLs."""
-        found: dict[str, tuple[str, str] | None] = {}
-        for url in filter(None, urls):
-            with suppress(ValueError):
-                parsed = ada_url.URL(url)
-                found[parsed.origin] = found.get(parsed.origin) or environment.credentials(parsed)
-        return self._replace(origins=found)
-
-
-class Response(NamedTuple):
-    """One response: the URL that was asked for, the fields of the request, status, header in bytes, body, time (Unix).
-
-    The header has no Transfer-Encoding, which the body has not any more, either; its content codings are there.
-    """
-
-    url: str
-    request: tuple[tuple[bytes, bytes], ...]
-    status: int
-    head: bytes
-    body: bytes
-    time: float
-    method: str = "GET"
-
-    @property
-    def message(self) -> email.message.Message:
-        """The fields of the header."""
-        made = email.message.Message()
-        for line in self.head.split(b"\r\n")[1:]:
-            name, _, value = line.partition(b": ")
-            if name:
-                made[name.decode("latin-1")] = _text(value)
-        return made
-
-
-class Answer(NamedTuple):
-    """What came for a URL: the responses, of which all but the last are redirects, and the last body, decoded.
-
-    `problem`: why there is no document; the responses are then those that came. `others`: responses to repeated tries,
-    and of robots.txt.
-    """
-
-    url: str
-    responses: tuple[Response, ...] = ()
-    body: bytes = b""
-    problem: Diagnostic | None = None
-    others: tuple[Response, ...] = ()
-
-    @property
-    def asked_last(self) -> str:
-        """The URL of the last request, which may have no response."""
-        if not self.responses:
-            return self.url
-        last = self.responses[-1]
-        location = last.message.get("Location") if last.status in REDIRECTS else None
-        with suppress(ValueError):
-            return without_user(ada_url.URL(location, last.url).href) if location is not None else last.url
-        return last.url
-
-    @property
-    def head(self) -> bytes:
-        """The headers of all responses, in their order."""
-        return b"".join(one.head for one in self.responses)
 
 
 class _Course(NamedTuple):
@@ -173,14 +83,6 @@ class _Course(NamedTuple):
         count = len(self.found) - 1
         times = "a redirect" if count == 1 else f"{count} redirects"
         return f", after {times} from {in_short(self.found[0].url)}" if count > 0 else ""
-
-
-class _NoAnswer(Exception):  # noqa: N818 - it is the outcome
-    """Why there is no answer."""
-
-    def __init__(self, code: str, text: str) -> None:
-        super().__init__(code, text)
-        self.code, self.text = code, text
 
 
 class _Kept:
@@ -216,14 +118,14 @@ class Client:
                 raise UsageError(f"{field[0]} follows from the URL: leave it out")
         default = asking.settings.max_size is Settings._field_defaults["max_size"]  # not the same number from a user
         self._most_of_a_page = _MOST_OF_A_PAGE if default else asking.settings.max_size
-        self._encodings = ", ".join(environment.encodings())
+        self._encodings = ", ".join(exchange.encodings())
         self._cache = None
         if asking.cache is not None:
             from absolve.run.web.caching import Cache
 
             self._cache = Cache(asking.cache)
         self._resolved = dict(asking.resolved)
-        self._given = environment.cookies(asking.cookies)
+        self._given = exchange.cookies(asking.cookies)
         self._jars: dict[tuple[str, bool], CookieJar] = {}  # of an origin, and whether the user named it
         self._tls = ssl.create_default_context()
         self._pools: dict[str, Any] = {}  # by origin, the one used last at the end: large pools are slow
@@ -246,7 +148,7 @@ class Client:
         host = url.hostname
         if not is_public_host(host):
             return True
-        if host not in self._resolved and environment.proxy_of(url) is None:
+        if host not in self._resolved and exchange.proxy_of(url) is None:
             with suppress(OSError):
                 found = await anyio.getaddrinfo(host.strip("[]"), url.port or 80)
                 return not all(is_public(str(one[4][0])) for one in found)
@@ -263,7 +165,7 @@ class Client:
         name = without_user(url)
         try:
             named = _parsed(url)
-        except _NoAnswer as none:
+        except NoAnswer as none:
             return Answer(name, problem=Diagnostic(none.code, none.text, name))
         course = _Course(named.origin, self._credentials(named), [], [], method)
         named.username = named.password = ""
@@ -277,7 +179,7 @@ class Client:
                 problem = "http-status", f"the server answered {line}{course.moved()}"
             else:
                 body = self._body(last)
-        except _NoAnswer as none:
+        except NoAnswer as none:
             problem = none.code, none.text
         except (CodingError, WalkError) as error:
             problem = error.code, error.message
@@ -302,11 +204,11 @@ class Client:
         while True:
             if robots and self._asking.robots and not await self._is_allowed(url, course):
                 text = f"robots.txt of {url.origin} does not allow {in_short(url.href)}{course.moved()}"
-                raise _NoAnswer("robots", f"{text} (ignore-robots in absolve.toml)")
+                raise NoAnswer("robots", f"{text} (ignore-robots in absolve.toml)")
             fields = self._fields(url, course)
             request = url.href, fields.get("cookie")
             if request in seen:
-                raise _NoAnswer("redirects", f"its redirects lead in a circle, to {in_short(url.href)} again")
+                raise NoAnswer("redirects", f"its redirects lead in a circle, to {in_short(url.href)} again")
             seen.add(request)
             response = await self._asked_once(url, fields, course, most)
             course.found.append(response)
@@ -314,14 +216,14 @@ class Client:
             if location is None:
                 return
             if sum(len(one.body) for one in course.found) > most:
-                raise _NoAnswer("too-large", f"redirects with more than {most:,} bytes (--max-size)")
+                raise NoAnswer("too-large", f"redirects with more than {most:,} bytes (--max-size)")
             if len(course.found) > redirects:
                 text = f"more than {redirects} redirects, the last one to {in_short(location or url.href)}"
-                raise _NoAnswer("redirects", text)
+                raise NoAnswer("redirects", text)
             before, url = url, _parsed(location, url, course.moved())
             if self._leads_inside(before, url):
                 text = f"a server may not lead to {url.hostname}, of this network{course.moved()}"
-                raise _NoAnswer("refused-address", text)
+                raise NoAnswer("refused-address", text)
             url.username = url.password = ""
 
     def _leads_inside(self, before: ada_url.URL, url: ada_url.URL) -> bool:
@@ -337,24 +239,24 @@ class Client:
             async with self._locks.setdefault(url.origin, anyio.Lock()):
                 rules = self._robots.get(url.origin) or await self._rules(url, course)
                 self._robots.keep(url.origin, rules, _OVERHEAD + _PER_RULE * getattr(rules, "number", 0))
-        if isinstance(rules, _NoAnswer):
-            raise _NoAnswer(rules.code, f"{rules.text}{course.moved()}")
+        if isinstance(rules, NoAnswer):
+            raise NoAnswer(rules.code, f"{rules.text}{course.moved()}")
         return rules(url.pathname + url.search) is None
 
-    async def _rules(self, url: ada_url.URL, course: _Course) -> access.Rules | _NoAnswer:
+    async def _rules(self, url: ada_url.URL, course: _Course) -> access.Rules | NoAnswer:
         """Return the rules of an origin: none if there is no file, and why not if it cannot be had (2.3.1)."""
         own = course._replace(found=[], method="GET")
         file = ada_url.URL("/robots.txt", url.origin)
         try:
             await self._follow(file, own, *_MOST_OF_ROBOTS, robots=False)
-        except _NoAnswer as none:
+        except NoAnswer as none:
             if none.code not in {"too-large", "redirects", "refused-scheme", "malformed"}:
                 return none
         course.others.extend(own.found)
         last = own.found[-1] if own.found else None
         if last is not None and last.status >= 500:
             text = f"robots.txt of {url.origin} cannot be read (status {last.status}), so nothing may be asked for"
-            return _NoAnswer("robots", f"{text} (ignore-robots in absolve.toml)")
+            return NoAnswer("robots", f"{text} (ignore-robots in absolve.toml)")
         if last is not None and last.status < 300:
             with suppress(CodingError, WalkError):
                 return access.Rules(access.of_robots(self._body(last), "absolve"))
@@ -406,10 +308,10 @@ class Client:
                     return response
                 course.others.append(response)
             except _AGAIN as error:
-                if not left or _is_unknown(error):
-                    raise _failure(url, error, self._asking) from error
+                if not left or network.is_unknown(error):
+                    raise network.failure(url, error, self._asking) from error
             except (httpcore.ProtocolError, httpcore.ProxyError, PrivateAddressError, OSError, UnicodeError) as error:
-                raise _failure(url, error, self._asking) from error
+                raise network.failure(url, error, self._asking) from error
             await anyio.sleep(wait)
         raise AssertionError
 
@@ -442,11 +344,11 @@ class Client:
         return Response(url.href, tuple(sent), got.status, head, bytes(body), began, method)
 
     def _most(self, url: ada_url.URL, body: bytearray, most: int) -> int:
-        """Return the bound on a body that has more than `most` bytes, if it is an archive. Raise _NoAnswer."""
+        """Return the bound on a body that has more than `most` bytes, if it is an archive. Raise NoAnswer."""
         larger = self._asking.settings.max_size
         kind = registry.sniff(bytes(body[:_SNIFFED]), url.pathname) if most == self._most_of_a_page < larger else None
         if kind is None or not registry.is_archive(kind):
-            raise _NoAnswer("too-large", f"more than {most:,} bytes (--max-size)")
+            raise NoAnswer("too-large", f"more than {most:,} bytes (--max-size)")
         return larger
 
     def _place(self, url: ada_url.URL) -> dict[str, Any]:
@@ -479,30 +381,30 @@ class Client:
                 return
 
     def _made(self, url: ada_url.URL) -> Any:
-        proxy = environment.proxy_of(url)
+        proxy = exchange.proxy_of(url)
         if proxy is not None and not proxy.lower().startswith(("http://", "https://")):
-            raise _NoAnswer("unreachable", f"a proxy of the environment is none of http: {in_short(proxy)}")
+            raise NoAnswer("unreachable", f"a proxy of the environment is none of http: {in_short(proxy)}")
         is_guarded = self._guards and url.hostname not in self._inside | self._resolved.keys()
         if proxy is not None and not self._asking.private:
             text = f"--deny-private cannot see what the proxy {in_short(proxy)} connects to"
-            raise _NoAnswer("refused-address", text)
+            raise NoAnswer("refused-address", text)
         if is_guarded and not is_public_host(url.hostname):
-            raise _NoAnswer("refused-address", f"{url.hostname} has no public address ({_ONLY_NAMED})")
+            raise NoAnswer("refused-address", f"{url.hostname} has no public address ({network.ONLY_NAMED})")
         return httpcore.AsyncConnectionPool(
             ssl_context=self._tls,
             http2=True,
             max_connections=None,
             keepalive_expiry=_IDLE,
-            proxy=_httpcore_proxy(proxy) if proxy is not None else None,
+            proxy=network.proxy_at(proxy) if proxy is not None else None,
             network_backend=PublicNetwork() if proxy is None and (is_guarded or not self._asking.private) else None,
         )
 
     def _credentials(self, url: ada_url.URL) -> tuple[str, str] | None:
         """Return the user and password for a URL: those of a URL that only a document names are of its origin."""
         if self._asking.origins is None:
-            return environment.credentials(url)
+            return exchange.credentials(url)
         found = self._asking.origins
-        return (environment.given(url) or found[url.origin]) if url.origin in found else None
+        return (exchange.given(url) or found[url.origin]) if url.origin in found else None
 
     def _is_named(self, url: ada_url.URL, course: _Course) -> bool:
         """Return whether the user named the origin of a URL."""
@@ -518,7 +420,8 @@ class Client:
                 self._jars[key].set_cookie(cookie)
         jar = self._jars[key]
         request = urllib.request.Request(response.url)  # noqa: S310 - not opened
-        jar.extract_cookies(_Info(response.message), request)  # type: ignore[arg-type]
+        read = SimpleNamespace(info=lambda: response.message)
+        jar.extract_cookies(read, request)  # type: ignore[arg-type]
 
 
 @asynccontextmanager
@@ -534,70 +437,20 @@ async def _taken(limiter: anyio.CapacityLimiter) -> AsyncIterator[None]:
         limiter.release()
 
 
-class _Info(NamedTuple):
-    """A response, as a jar of cookies reads it."""
-
-    message: email.message.Message
-
-    def info(self) -> email.message.Message:
-        return self.message
-
-
 def _encoded(fields: dict[str, str]) -> list[tuple[bytes, bytes]]:
     return [(name.encode("latin-1"), value.encode("latin-1", "replace")) for name, value in fields.items()]
 
 
-def _text(value: bytes) -> str:
-    """Return the value of a field: UTF-8 as browsers read it, or ISO 8859-1."""
-    try:
-        return value.decode()
-    except UnicodeDecodeError:
-        return value.decode("latin-1")
-
-
 def _parsed(url: str, base: ada_url.URL | None = None, after: str = "") -> ada_url.URL:
-    """Return a URL as browsers read it, without its fragment. Raise _NoAnswer for one that is not of http or https."""
+    """Return a URL as browsers read it, without its fragment. Raise NoAnswer for one that is not of http or https."""
     try:
         found = ada_url.URL(url, base.href) if base is not None else ada_url.URL(url)
     except ValueError as error:
-        raise _NoAnswer("malformed", f"{in_short(url)!r} is no URL{after}") from error
+        raise NoAnswer("malformed", f"{in_short(url)!r} is no URL{after}") from error
     if found.protocol not in _SCHEMES:
-        raise _NoAnswer("refused-scheme", f"only http and https are asked for, not {in_short(url)}{after}")
+        raise NoAnswer("refused-scheme", f"only http and https are asked for, not {in_short(url)}{after}")
     found.hash = ""
     return found
-
-
-def _failure(url: ada_url.URL, error: Exception, asking: Asking) -> _NoAnswer:
-    """Return why a request has no response."""
-    if isinstance(error, PrivateAddressError):
-        return _NoAnswer("refused-address", f"{error} ({_ONLY_NAMED if asking.private else '--deny-private'})")
-    if isinstance(error, (TimeoutError, httpcore.TimeoutException)):
-        return _NoAnswer("timeout", f"{url.host} sent no whole response in {asking.timeout:g} s (--timeout)")
-    if _is_unknown(error):
-        return _NoAnswer("unknown-host", f"no host has the name {url.hostname}")
-    text = in_short(_reason(error))
-    if isinstance(error, httpcore.ProtocolError):
-        return _NoAnswer("broken-response", f"{url.host} broke off, or sent no response of HTTP: {text}")
-    return _NoAnswer("unreachable", f"{url.host} cannot be reached: {text}")
-
-
-def _reason(error: BaseException) -> str:
-    """Return the text of the system for an error: a package may hide it, as "All connection attempts failed"."""
-    found: BaseException | None = error
-    while found is not None:
-        if isinstance(found, OSError) and found.errno:
-            has_name = found.errno > 0 and not isinstance(found, ssl.SSLError)
-            return os.strerror(found.errno).lower() if has_name else str(found)
-        several = found.exceptions[0] if isinstance(found, BaseExceptionGroup) else None
-        found = several or found.__cause__ or found.__context__
-    return str(error) or type(error).__name__
-
-
-def _is_unknown(error: BaseException | None) -> bool:
-    """Return whether an error comes from a name that the network does not know."""
-    while error is not None and not isinstance(error, socket.gaierror):
-        error = error.__cause__ or error.__context__
-    return error is not None and error.errno in _UNKNOWN
 
 
 def _retry_after(value: str) -> float:
@@ -610,10 +463,3 @@ def _retry_after(value: str) -> float:
         return float("inf")
 
 
-def _httpcore_proxy(url: str) -> httpcore.Proxy:
-    try:
-        parsed = ada_url.URL(url)
-    except ValueError as error:
-        raise _NoAnswer("unreachable", f"the environment names a proxy that is no URL: {in_short(url)}") from error
-    user = (unquote(parsed.username), unquote(parsed.password)) if parsed.username or parsed.password else None
-    return httpcore.Proxy(f"{parsed.protocol}//{parsed.host}", auth=user)

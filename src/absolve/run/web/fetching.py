@@ -1,6 +1,8 @@
-"""Ask for one URL; or for several, ahead of who reads them one after the other, in a thread with a loop of its own.
+"""Ask for one URL; for several, ahead of their reader, in a thread with its own loop; or for pages with their parts.
 
-In: a URL, or items of which some have one. Out: a document; the same items in their order, with the answers.
+In: a URL; items of which some have one; URLs that the user named, and how deep their links are followed. Out: a
+document; the same items in their order, with the answers; each answer of a crawl, for a WARC. It is no crawler for
+large sites: it ends after some thousand pages. A page of the Internet leads to public addresses only.
 """
 
 from __future__ import annotations
@@ -9,16 +11,22 @@ from collections import deque
 from contextlib import ExitStack, suppress
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
-from absolve.core.errors import DocumentError, UsageError
+from absolve.core.errors import FAULTS, DocumentError, UsageError
 from absolve.core.model import Document
+from absolve.document.response_header import applied
+from absolve.document.walk import walk
+from absolve.inventory import BEFORE_BASE
+from absolve.inventory.link_rows import rows
 from absolve.run import interrupts
+from absolve.urls import identity, resolver
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
+    from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping
 
-    from absolve.run.web.client import Answer, Asking
+    from absolve.run.web.client import Client
+    from absolve.run.web.exchange import Answer, Asking
 
     Item = TypeVar("Item")
 
@@ -99,7 +107,8 @@ async def afetch(
 
     robots.txt is not asked for: one page is. Raise DocumentError, with the URL as name, if no document comes.
     """
-    from absolve.run.web.client import Asking, Client
+    from absolve.run.web.client import Client
+    from absolve.run.web.exchange import Asking
 
     async with Client(Asking(tuple(headers.items()), timeout=timeout, private=private, robots=False)) as client:
         answer = await client.answer(url)
@@ -119,3 +128,110 @@ def fetch(url: str, *, headers: Mapping[str, str] = _NONE, timeout: float = 30.0
         asyncio.get_running_loop()
         raise UsageError("absolve.fetch() would stop the event loop that runs here: await absolve.afetch()")
     return anyio.run(partial(afetch, url, headers=headers, timeout=timeout, private=private))
+
+
+# --- pages with all that they need, and small sites of one host -------------------------------------------------------
+
+MOST_PAGES: Final = 5000
+MOST_OTHERS: Final = 50_000  # what pages need, in all
+_NEEDED: Final = frozenset({"image", "media", "script", "stylesheet", "frame", "font"})
+_NESTED: Final = 5  # style sheets that import each other, frames in frames
+
+
+class Target(NamedTuple):
+    """A URL to ask for: a page whose links are followed `depth` times, or what a page needs (`depth` is -1)."""
+
+    url: str
+    depth: int
+    nested: int = 0
+
+
+async def crawl(
+    starts: list[str], depth: int, asking: Asking, keep: Callable[[Answer], None], *, needs: bool
+) -> Crawl:
+    """Ask for pages, those of the same host that they link to, and what they need (`needs`); keep each answer."""
+    from absolve.run.web.client import Client
+
+    asking = asking.with_origins(starts)
+    async with Client(asking) as client:
+        run = Crawl(client, set(map(identity.named, starts)), keep, asking, needs=needs)
+        level = [Target(url, depth) for url in starts]
+        while level:
+            level = await run.level(level)
+        return run
+
+
+class Crawl:
+    """The URLs that were asked for, of which some are pages, and the pages and others that were left out."""
+
+    def __init__(
+        self, client: Client, hosts: set[str], keep: Callable[[Answer], None], asking: Asking, *, needs: bool
+    ) -> None:
+        self._client = client
+        self._hosts = hosts
+        self._keep = keep
+        self._asking = asking
+        self._needs = needs
+        self.seen: set[str] = set()
+        self.pages = self.left_out = 0
+        self.others_left_out: set[str] = set()
+
+    async def level(self, targets: list[Target]) -> list[Target]:
+        """Ask for targets, several at once; return those that these lead to."""
+        import anyio
+
+        found: list[Target] = []
+        waiting = self._new(targets)
+
+        async def work() -> None:
+            for one in waiting:
+                found.extend(await self._one(one))
+
+        async with anyio.create_task_group() as group:
+            for _ in range(self._asking.concurrency[0]):
+                group.start_soon(work)
+        return found
+
+    def _new(self, targets: list[Target]) -> Iterator[Target]:
+        for one in targets:
+            url = (identity.normal(one.url) or one.url).partition("#")[0]
+            if url in self.seen:
+                continue
+            if one.depth >= 0:
+                if self.pages == MOST_PAGES:
+                    self.left_out += 1
+                    continue
+                self.pages += 1
+            elif len(self.seen) - self.pages >= MOST_OTHERS:
+                self.others_left_out.add(url)
+                continue
+            self.seen.add(url)
+            yield one
+
+    async def _one(self, one: Target) -> list[Target]:
+        import anyio
+
+        answer = await self._client.answer(one.url)
+        self._keep(answer)
+        if answer.problem is not None:
+            return []
+        return await anyio.to_thread.run_sync(self._targets, one, answer)
+
+    def _targets(self, one: Target, answer: Answer) -> list[Target]:
+        last = answer.responses[-1]
+        document = Document(answer.body, name=answer.url, url=last.url, headers=last.head)
+        with suppress(DocumentError, *FAULTS):  # the command that reads the answers reports it
+            entity = walk(applied(document, self._asking.settings), self._asking.settings)
+            return list(self._followed(one, entity.bases.own.url, rows(entity)))
+        return []
+
+    def _followed(self, one: Target, url: str, found: Iterable[Any]) -> Iterator[Target]:
+        for row in found:
+            if not (row.target or "").startswith(("http://", "https://")):
+                continue
+            if BEFORE_BASE in row.problems and self._needs and one.nested < _NESTED:  # browsers ask for another one
+                yield Target(resolver(self._asking.settings.profile, url)(row.reference) or "", -1, one.nested + 1)
+            if row.kind in _NEEDED and self._needs and one.nested < _NESTED:
+                yield Target(row.target, -1, one.nested + 1)
+            elif row.kind == "navigation" and one.depth > 0 and identity.named(row.target) in self._hosts:
+                yield Target(row.target, one.depth - 1)

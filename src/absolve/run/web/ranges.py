@@ -18,7 +18,7 @@ from fsspec.asyn import sync
 from fsspec.implementations.http import HTTPFileSystem
 
 from absolve import __version__
-from absolve.run.web import environment
+from absolve.run.web import exchange
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,7 +42,7 @@ class Archives:
     def __init__(self, url: str, timeout: float, retries: int) -> None:
         patience = aiohttp.ClientTimeout(total=timeout)
         own = {"headers": _FIELDS, "raise_for_status": _check, "timeout": patience}
-        self._files = HTTPFileSystem(proxy=environment.proxy_of(ada_url.URL(url)), client_kwargs=own)
+        self._files = HTTPFileSystem(proxy=exchange.proxy_of(ada_url.URL(url)), client_kwargs=own)
         self._retries = retries
 
     def info(self, url: str) -> Any:

@@ -1,0 +1,204 @@
+"""Ask for the URLs among the inputs: one by one, or for pages with what they need, for a mirror or an audit.
+
+Input: the options. Output: the inputs with what came for them; or the options with the name of a WARC that has all
+answers, that of --save or a temporary one.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack, closing, contextmanager
+from functools import partial
+from itertools import chain
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+from urllib.parse import urlsplit
+
+from absolve.cli import intake
+from absolve.cli.option_table import ASKING
+from absolve.cli.totals import number
+from absolve.core.errors import Diagnostic, DocumentError
+from absolve.run import buckets, inputs, leftovers, outputs, plan, sources
+from absolve.urls.identity import without_user
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable, Iterator
+
+    from absolve.cli.option_table import Options
+    from absolve.cli.reporting import Report
+    from absolve.run.inputs import Input
+    from absolve.run.web.exchange import Answer, Asking
+
+    Item = TypeVar("Item")
+    Save = Callable[[Answer], None] | None
+
+_OTHERS: Final = "wget --recursive --page-requisites --warc-file=crawl URL, or a crawler such as Browsertrix"
+
+
+def asked(items: Iterable[Item], input_of: Callable[[Item], Input], options: Options) -> Generator[Item]:
+    """Yield the items; inputs that are URLs with what came for them. Nothing else in a run uses the network."""
+    rest = iter(items)
+    for item in rest:
+        if input_of(item).asked and options.command in ASKING.split():  # of others a URL is a file that is not there
+            break
+        yield item
+    else:
+        return
+    from absolve.run.web import fetching
+
+    items = chain([item], rest)
+    with (
+        saved(options) as save,
+        closing(fetching.answered(items, lambda item: input_of(item).asked or None, asking_of(options))) as answers,
+    ):
+        for item, answer in answers:
+            if save is not None and answer is not None:
+                save(answer)
+            yield item if answer is None else _with_answer(item, answer)
+
+
+def asking_of(options: Options) -> Asking:
+    """Return how URLs are asked for. Raise UsageError without the packages for it."""
+    import absolve.run.web.client  # noqa: F401 - raises UsageError without its packages
+    from absolve.run.web.exchange import Asking
+
+    return Asking(
+        tuple(options.header),
+        options.cookies,
+        options.timeout,
+        options.retries,
+        options.concurrency,
+        private=not options.deny_private,
+        robots=not options.ignore_robots,
+        settings=intake.settings(options),
+        resolved=tuple(options.resolve),
+        cache=options.cache if options.writes else None,
+    )
+
+
+def _with_answer(item: Item, answer: Answer) -> Item:
+    """Return an input, or an item that has one, with what came for its URL."""
+    given: Any = item
+    if isinstance(given, inputs.Input):
+        return given._replace(answer=answer)  # type: ignore[return-value]  # it is an Item
+    return given._replace(input=given.input._replace(answer=answer))  # type: ignore[no-any-return]
+
+
+@contextmanager
+def saved(options: Options) -> Iterator[Callable[[Answer], None] | None]:
+    """Yield the function that keeps an answer in the file of --save, which is complete or unchanged; None without."""
+    name = options.save
+    if name is None:
+        yield None
+        return
+    plan.check_not_read([Path(name)], [*intake.names(options), *intake.tables(options)])
+    others = options.output, options.log
+    plan.check_different([Path(name), *(Path(one) for one in others if one not in {None, outputs.STDOUT})])
+    if not options.writes:
+        yield None
+        return
+    from absolve.run.web import exchange
+
+    with outputs.named(name) as file:
+        yield exchange.Writer(file, compressed=name.endswith(".gz")).add
+
+
+@contextmanager
+def captured(options: Options, report: Report, *, needs: bool) -> Iterator[list[str] | None]:
+    """Ask for the URLs among the inputs and put a WARC with the answers there; yield the URLs, None if none came.
+
+    `needs`: what pages load is asked for, too. Then archives of which ranges may not be asked for are files, too.
+    Inputs that can be read only once are copied, as `sources.spooled` does.
+    """
+    options.inputs = intake.names(options)
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(sources.spooled([*options.inputs, *options.old], options.max_size))
+        except DocumentError as error:
+            report.failure(error)
+            yield None
+            return
+        yield from _asked(options, report, needs=needs)
+
+
+def _asked(options: Options, report: Report, *, needs: bool) -> Iterator[list[str] | None]:
+    from absolve.cli import hints  # few runs need them
+
+    given = [name for name in options.inputs if hints.is_url(name) and not Path(name).exists()]
+    archives = list(filter(buckets.is_web, given))
+    urls = [name for name in given if name not in archives]
+    archives = archives if needs and intake.asks_otherwise(options) else []
+    for url in urls:
+        hints.check_no_url(url, options.command)  # of FTP
+    if not urls and not archives:
+        yield urls
+        return
+    with leftovers.temporary_folder() as folder:
+        with saved(options) as save:  # opened before the first request
+            paths = {url: _whole(url, folder, options, report, save) for url in archives}
+            path = Path(folder) / "asked.warc.gz"
+            asked = path if urls and _ask(urls, path, options, report, save, needs=needs) else None
+            report.names[str(path)] = ", ".join(map(without_user, urls))
+        if asked is None and not any(paths.values()):
+            yield None
+            return
+        files = [paths.get(name, name) for name in options.inputs if name not in urls]
+        options.inputs = list(map(str, filter(None, [asked, *files])))
+        yield urls
+
+
+def _whole(url: str, folder: str, options: Options, report: Report, save: Save) -> Path | None:
+    """Return the file with a whole archive of the web; None if it does not come."""
+    from absolve.run.web import fetching
+
+    found = fetching.answered([url], lambda one: one, asking_of(options))
+    (answer,) = (one for _, one in found if one is not None)
+    if save is not None:
+        save(answer)
+    if answer.problem is not None:
+        report.failure(DocumentError(answer.problem))
+        return None
+    path = Path(folder, f"{len(os.listdir(folder))}-{PurePosixPath(urlsplit(url).path).name}")  # noqa: PTH208 - a text
+    path.write_bytes(answer.body)
+    report.names[str(path)] = answer.url
+    return path
+
+
+def _ask(
+    urls: list[str], path: Path, options: Options, report: Report, save: Save, *, needs: bool
+) -> bool:
+    """Write the answers to a path, and return whether there is one."""
+    asking = asking_of(options)
+    from absolve.run.web import exchange, fetching
+
+    named = set(map(without_user, urls))
+    with path.open("wb") as file:
+        writer = exchange.Writer(file, compressed=True)
+
+        def keep(answer: Answer) -> None:
+            is_endless = answer.problem is not None and answer.problem.code == "redirects"
+            writer.add(answer._replace(responses=()) if is_endless else answer)  # its redirects are no pages
+            if save is not None:
+                save(answer)
+            if answer.problem is None:
+                return
+            if answer.url in named:
+                report.failure(DocumentError(answer.problem))
+            elif answer.problem.code != "http-status":
+                report.finding(answer.problem)
+
+        done = fetching.run(partial(fetching.crawl, urls, options.depth or 0, asking, keep, needs=needs))
+    if len(report.failures) >= len(urls):
+        return False
+    if done.left_out:
+        left = number(done.left_out, "page")
+        text = f"more than {fetching.MOST_PAGES:,} pages: {left} left out; for large sites: {_OTHERS}"
+        report.aside(Diagnostic("too-many-pages", text, urls[0], failed=True))
+    if done.others_left_out:
+        left = f"{len(done.others_left_out):,} left out"
+        text = f"pages that need more than {fetching.MOST_OTHERS:,} other URLs: {left}; for large sites: {_OTHERS}"
+        report.aside(Diagnostic("too-many-pages", text, urls[0], failed=True))
+    if not options.quiet:
+        others = f", {number(len(done.seen) - done.pages, 'other URL')}" if len(done.seen) > done.pages else ""
+        report.note("asked", f"{number(done.pages, 'page')}{others}")
+    return True
