@@ -13,7 +13,6 @@ from absolve.encodings.charsets import lookup
 from absolve.mirror import absent, index, texts
 from absolve.mirror.index import MARK, page
 from absolve.mirror.map import Finished, Working
-from absolve.mirror.paths import folder_of
 
 
 @pytest.fixture
@@ -23,10 +22,11 @@ def working() -> Iterator[Working]:
     made.close()
 
 
-def shown(working: Working, *every: Finished, start: str | None = None) -> str:
-    rows = [row(one.url, n)._replace(folder=folder_of(one.url)) for n, one in enumerate(every)]
+def shown(working: Working, *every: Finished, start: str | None = None, files: bool = False) -> str:
+    rows = [row(one.url, n) for n, one in enumerate(every)]
     rows.append(row("http://h/moved", 99, "http://h/b", is_held=False))
-    working.plan(rows, [], ["far/c.warc"], ["c.warc"])
+    places = [(0, one.url[12:].encode(), n, one.url) for n, one in enumerate(every) if files]
+    working.plan(rows, ["far/c.warc"], ["c.warc"], places=places)
     paths = dict(working.rows("SELECT url, path FROM plan"))
     for one in every:
         working.finish(one._replace(path=paths[one.url]))
@@ -85,8 +85,7 @@ def test_the_page_to_begin_with(working: Working, urls: list[str], start: str | 
 
 def test_in_a_folder_the_uppermost_index_is_the_page_to_begin_with(working: Working) -> None:
     urls = ["package:///_/a/a.html", "package:///_/a/index.html", "package:///_/a/b/index.html"]
-    working.add_places({(0, url[12:].encode()): (number, url) for number, url in enumerate(urls)})
-    assert started(shown(working, *(finished(url, "") for url in urls))) == ["_/a/index.html"]
+    assert started(shown(working, *(finished(url, "") for url in urls), files=True)) == ["_/a/index.html"]
 
 
 def test_it_states_when_and_from_what_it_was_captured(working: Working) -> None:

@@ -23,8 +23,8 @@ from absolve.core import printable
 from absolve.core.errors import Diagnostic, UsageError, in_short
 from absolve.mirror import absent, making, packing, words, write
 from absolve.mirror import map as maps
-from absolve.mirror.capture import latest_of
 from absolve.mirror.paths import INDEX_PAGE
+from absolve.mirror.payloads import latest_of
 from absolve.mirror.sources import sources_of
 from absolve.mirror.survey import Choice
 from absolve.mirror.task import MirrorOptions
@@ -97,7 +97,7 @@ def _make(
         tuple(sources_of(many.found(options, report, selects=False), reading, report.aside)),
         "",
         None,
-        choice.same or Equivalences(),
+        choice.same,
         options.absent == "sever",
         token=leftovers.token(),
         start=first,

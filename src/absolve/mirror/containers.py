@@ -21,8 +21,7 @@ from absolve.document.holdings import HostFolders, hosts_among, hosts_named, kee
 from absolve.document.walk import inners, walk
 from absolve.formats import headers, registry
 from absolve.mirror import browsers, extensions
-from absolve.mirror.capture import SCHEMES, Captured, Where, place_of
-from absolve.mirror.payloads import Broken, Payload, captured, payload_of
+from absolve.mirror.payloads import SCHEMES, Broken, Captured, Payload, Where, captured, payload_of, place_of
 from absolve.run import buckets, sources
 from absolve.run.inputs import left_out
 from absolve.urls import whatwg
@@ -33,8 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from absolve.document.entity import Entity
-    from absolve.mirror.capture import Piece
-    from absolve.mirror.payloads import Posted
+    from absolve.mirror.payloads import Piece, Posted
     from absolve.run.inputs import Input
     from absolve.run.load import ReadOptions
 
@@ -63,7 +61,7 @@ class ContainerReader:
         self._entities: list[Entity | None] = []
         self._others: dict[str, str] = {}  # resources of a web archive by a URL that is none of the web
 
-    def captured(self, posted: set[str]) -> Iterator[Captured | Piece | Posted | Broken]:  # noqa: ARG002 - of the protocol
+    def captured(self) -> Iterator[Captured | Piece | Posted | Broken]:
         """Yield each document that answers a GET; a Content-ID leads to its part by a redirect."""
         index = 0
         try:

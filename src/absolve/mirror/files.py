@@ -18,8 +18,7 @@ from absolve.document.reporting import differing
 from absolve.document.walk import walk
 from absolve.formats import registry
 from absolve.mirror import browsers, extensions
-from absolve.mirror.capture import Captured, Where, place_of
-from absolve.mirror.payloads import Broken, Payload, is_walked
+from absolve.mirror.payloads import Broken, Captured, Payload, Where, is_walked, place_of
 from absolve.run.load import read
 from absolve.run.sources import modified
 from absolve.urls.archives import of_base
@@ -53,7 +52,7 @@ class FilesReader:
         self._how = how
         self._settings = how.settings._replace(documents=False)  # a title is read when its page is made
 
-    def captured(self, posted: set[str]) -> Iterator[Captured | Posted | Broken]:  # noqa: ARG002 - of the protocol
+    def captured(self) -> Iterator[Captured | Posted | Broken]:
         """Yield each file with its URL."""
         pages: dict[str, str] = {}
         found: list[tuple[int, str | None, str, str, int]] = []

@@ -19,10 +19,9 @@ from absolve.core.printable import number
 from absolve.document.settings import Settings
 from absolve.document.walk import walk
 from absolve.mirror import browsers, making
-from absolve.mirror.capture import Captured, Where, latest_of
 from absolve.mirror.lookup import Lookup
 from absolve.mirror.map import Working
-from absolve.mirror.payloads import Broken, Payload, media_type_of
+from absolve.mirror.payloads import Broken, Captured, Payload, Where, latest_of, media_type_of
 from absolve.mirror.policy import MirrorPolicy
 from absolve.mirror.sources import FILES, Source, kind_of, reader_of, sources_of
 from absolve.mirror.survey import Choice, Survey
@@ -182,7 +181,7 @@ def _order(files: given.Given, run: Course, options: dict[str, Any]) -> making.O
         tuple(sources_of(run.found(found), run.reading, run.reports.aside)),
         "",
         None,
-        choice.same or Equivalences(),
+        choice.same,
         options.get("absent") == "sever",
         token=leftovers.token(),
         start=start or files.url,
@@ -230,10 +229,8 @@ class MirrorPlan(Mapping[str, str]):
         self._working = Working(Path(":memory:"))
         survey = Survey(readers, choice, self.diagnostics.append)
         names = ["" for _ in readers]
-        self._working.add_places(survey.places)
-        self._working.plan(survey.rows(), survey.store.forms(), names)
-        same = choice.same if choice.same is not None else Equivalences()
-        self._lookup = Lookup(self._working.connection, same, is_normal=profile == "whatwg")
+        self._working.plan(survey.rows(), names, forms=survey.forms(), places=survey.places())
+        self._lookup = Lookup(self._working.connection, choice.same, is_normal=profile == "whatwg")
         self._severs = severs
 
     def __repr__(self) -> str:
@@ -296,7 +293,7 @@ class _OneReader:
         self._number = number
         self._how = how
 
-    def captured(self, posted: set[str]) -> Iterator[Captured | Posted | Broken]:  # noqa: ARG002 - of the protocol
+    def captured(self) -> Iterator[Captured | Posted | Broken]:
         """Yield the page, if its URL is known."""
         document = self._document
         try:

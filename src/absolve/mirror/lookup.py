@@ -15,7 +15,7 @@ from absolve.core.errors import FAULTS, DocumentError
 from absolve.document.holdings import fold, named_by, only_alike
 from absolve.encodings.charsets import byte_order_mark
 from absolve.mirror import browsers
-from absolve.mirror.capture import Where, place_of
+from absolve.mirror.payloads import Where, place_of
 from absolve.mirror.policy import Target
 from absolve.urls.identity import escaped, normal, percent_decoded
 

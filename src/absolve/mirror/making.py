@@ -20,9 +20,8 @@ from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 from absolve.core.errors import FAULTS, Diagnostic, DocumentError, UsageError
 from absolve.mirror import extensions, index, packing, task, write
 from absolve.mirror import map as maps
-from absolve.mirror.capture import seconds_of
 from absolve.mirror.paths import INDEX_PAGE, MAP
-from absolve.mirror.payloads import entity_of, is_walked
+from absolve.mirror.payloads import entity_of, is_walked, seconds_of
 from absolve.mirror.policy import fetches
 from absolve.mirror.task import Made, MirrorOptions, made
 from absolve.rewriting import rewriter

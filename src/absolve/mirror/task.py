@@ -19,10 +19,9 @@ from absolve.encodings.charsets import UTF_8, byte_order_mark
 from absolve.formats import registry
 from absolve.formats.html import security_policy
 from absolve.mirror import browsers, edits, paths, texts
-from absolve.mirror.capture import seconds_of
 from absolve.mirror.lookup import Lookup
 from absolve.mirror.map import Finished, foreign, opened, pages_of, parts_of
-from absolve.mirror.payloads import entity_of, is_walked, name_of
+from absolve.mirror.payloads import entity_of, is_walked, name_of, seconds_of
 from absolve.mirror.policy import MirrorPolicy, Relatives, Target
 from absolve.mirror.sources import reader_of
 from absolve.rewriting.edits import splice
@@ -34,8 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
 
     from absolve.document.entity import Entity
-    from absolve.mirror.capture import Where
-    from absolve.mirror.payloads import Payload, Reader
+    from absolve.mirror.payloads import Payload, Reader, Where
     from absolve.mirror.sources import Source
     from absolve.mirror.urls import Equivalences
     from absolve.run.inputs import Input

@@ -18,8 +18,7 @@ from absolve.formats import headers
 from absolve.formats.compression import ZSTD_FRAME, is_skippable
 from absolve.formats.warc.reader import pieces
 from absolve.formats.zip.walker import is_record_file
-from absolve.mirror.capture import Where
-from absolve.mirror.payloads import Broken, Posted, captured, payload_of
+from absolve.mirror.payloads import Broken, Captured, Piece, Posted, Where, captured, payload_of
 from absolve.run.sources import file_of, unreadable
 from absolve.urls.archives import original
 from absolve.urls.identity import normal
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 
     from absolve.document.settings import Settings
     from absolve.formats.warc.headers import Record
-    from absolve.mirror.capture import Captured, Piece
     from absolve.mirror.payloads import Payload
 
 _CAPTURES: Final = frozenset({"response", "resource", "revisit", "arc"})
@@ -49,14 +47,14 @@ class WarcReader:
         self._opened = opened
         self._settings = settings
 
-    def captured(self, posted: set[str]) -> Iterator[Captured | Piece | Posted | Broken]:
-        """Yield each capture but those that answer a request in `posted`, in the order of the file."""
+    def captured(self) -> Iterator[Captured | Piece | Posted | Broken]:
+        """Yield each capture, in the order of the file."""
         try:
-            yield from self._every(posted)
+            yield from self._every()
         except DocumentError as error:  # the file is gone, or the package around it is broken
             yield Broken(error.diagnostic._replace(failed=True))
 
-    def _every(self, posted: set[str]) -> Iterator[Captured | Piece | Posted | Broken]:
+    def _every(self) -> Iterator[Captured | Piece | Posted | Broken]:
         with self._opened() as file:
             for piece in pieces(file, self._settings.max_decompressed):
                 for finding in piece.findings:
@@ -67,7 +65,7 @@ class WarcReader:
                 for number, record in records(piece.records):
                     where = Where(self._number, piece.offset, number)
                     try:
-                        yield from _captures(piece.records, record, where, posted, self._settings)
+                        yield from _captures(piece.records, record, where, self._settings)
                     except (CodingError, WalkError) as error:
                         text = f"{error.message}, at byte {piece.offset} ({in_short(record.url)})"
                         yield Broken(Diagnostic(error.code, text, self._name, failed=True))
@@ -100,7 +98,7 @@ def _needs_start(file: IO[bytes]) -> bool:
 
 
 def _captures(
-    data: bytes, record: Record, where: Where, posted: set[str], settings: Settings
+    data: bytes, record: Record, where: Where, settings: Settings
 ) -> Iterator[Captured | Piece | Posted]:
     if record.kind == "request":
         if bytes(data[record.block : record.block + 64]).split(b" ", 1)[0].upper() in _UNSAFE:
@@ -109,12 +107,15 @@ def _captures(
     if record.kind not in _CAPTURES or not record.url.startswith(_SCHEMES):
         return
     url = normal(original(record.url))
-    if url is None or (posted and not posted.isdisjoint(_ids(data, record))):
+    one = of_record(data, record, settings) if url is not None else None
+    if url is None or one is None or (one.facts.status is None and record.kind in {"response", "revisit"}):
         return
-    one = of_record(data, record, settings)
-    if one.facts.status is not None or record.kind not in {"response", "revisit"}:
-        found = captured(one, url, where, settings)
-        yield from [found] if found is not None else []
+    found = captured(one, url, where, settings)
+    ids = " ".join(_ids(data, record))
+    if isinstance(found, Piece):
+        yield found._replace(captured=found.captured._replace(ids=ids))
+    elif found is not None:
+        yield found._replace(ids=ids)
 
 
 def _ids(data: bytes, record: Record) -> frozenset[str]:

@@ -67,11 +67,11 @@ def planned(working: maps.Working, how: MirrorOptions, choice: Choice, notify: N
     survey = Survey(readers, choice, heard)
     if unread:
         working.mark_unread()
-    working.add_parts(survey.parts)
-    working.add_places(survey.places)
     names = [_named(source.name, how) for source in how.sources]
     labels = [dict(how.named).get(source.inputs[0].name) or source.label for source in how.sources]
-    working.plan(survey.rows(), survey.store.forms(), names, labels)
+    working.plan(
+        survey.rows(), names, labels, forms=survey.forms(), places=survey.places(), parts=survey.parts
+    )
     working.add_notes(notes)
 
 
