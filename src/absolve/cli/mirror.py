@@ -21,16 +21,14 @@ from absolve.cli import options as shared
 from absolve.cli.terminal import is_terminal
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, UsageError, in_short
-from absolve.mirror import absent, making, packing, words, write
+from absolve.mirror import absent, making, packing, words
 from absolve.mirror import map as maps
 from absolve.mirror.paths import INDEX_PAGE
 from absolve.mirror.payloads import latest_of
 from absolve.mirror.sources import sources_of
 from absolve.mirror.survey import Choice
-from absolve.mirror.task import MirrorOptions
 from absolve.mirror.urls import Equivalences, wanted
-from absolve.run import buckets, leftovers, outputs, plan
-from absolve.run.inputs import is_folder
+from absolve.run import buckets, outputs, plan
 from absolve.run.sources import STDIN
 from absolve.urls.identity import without_user
 
@@ -67,11 +65,6 @@ def run(options: argparse.Namespace, report: Report) -> None:
         _run(list(map(without_user, urls)), options, report)
 
 
-def _is_zip(output: str) -> bool:
-    """Return whether an output is a ZIP: a name with its suffix, and no folder that is there; the standard output."""
-    return outputs.is_stdout(output) or (output.lower().endswith(".zip") and not is_folder(output))
-
-
 def _run(asked: list[str], options: argparse.Namespace, report: Report) -> None:
     """Make a mirror; `asked` are the URLs whose answers are the first input."""
     choice = Choice(
@@ -91,38 +84,35 @@ def _run(asked: list[str], options: argparse.Namespace, report: Report) -> None:
 def _make(
     reading: ReadOptions, choice: Choice, asked: list[str], options: argparse.Namespace, report: Report
 ) -> None:
-    first = options.start or next(iter(asked), None)
-    how = MirrorOptions(
+    job = making.Job(
         reading,
         tuple(sources_of(many.found(options, report, selects=False), reading, report.aside)),
-        "",
-        None,
-        choice.same,
-        options.absent == "sever",
-        token=leftovers.token(),
-        start=first,
+        choice,
+        severs=options.absent == "sever",
+        start=options.start,
+        depth=options.depth,
+        first=options.start or next(iter(asked), None),
+        resume=options.resume,
+        prune=options.prune,
         named=tuple(report.names.items()),
     )
-    order = making.Order(how, choice, options.start, options.depth, first, options.resume, options.prune)
     if options.dry_run:
-        _dry(making.chosen(order), options, report)
+        _dry(making.chosen(job), options, report)
         return
 
     def done(working: maps.Working) -> None:
         report.rest()
         _finish_run(working, options, report, is_one=bool(asked) and options.depth is None)
 
-    course = many.course_of(options, report)
-    make = making.into_zip if _is_zip(options.output) else making.into
-    make(options.output, making.chosen(order), course, done)
+    making.into(options.output, job, many.course_of(options, report), done)
 
 
 def _check_outputs(options: argparse.Namespace) -> None:
     """Raise UsageError if an output is also an input, another output, or a file of the mirror."""
     names = many.names(options)
-    zip_ = options.output if options.output is not None and _is_zip(options.output) else None
+    zip_ = options.output if options.output is not None and making.is_zip(options.output) else None
     if options.output is not None:
-        making.check_output(options.output, names, zipped=zip_ is not None)
+        making.check_output(options.output, names)
     if zip_ is not None and outputs.is_stdout(zip_):
         _check_stdout(options)
     given = (zip_, options.missing, options.save)
@@ -152,7 +142,10 @@ def _finish_run(
     `is_one`: URLs were asked for without what they link to.
     """
     name = options.output or next(iter(options.inputs), STDIN)
-    if not making.report_empty(working, name, report):
+    if not (working.documents()[0] or working.unwritten()):
+        text = "the capture holds no document: nothing is written"
+        report.finding(Diagnostic("no-document", text, name, failed=True))
+    else:
         left_out = _missing(working, options)
         aside = [f"{left_out:,} not in {printable.printable(options.missing)}: no public address"] if left_out else []
         if is_one and not packing.is_page(options.output or "") and working.lacking.linked:
@@ -180,7 +173,7 @@ def _summary(working: maps.Working, aside: list[str], options: argparse.Namespac
     report.totals.unread_are = "held unchanged"
     given = options.output
     name = "standard output" if given == outputs.STDOUT else printable.printable(given)
-    is_folder_ = not _is_zip(given) and not buckets.is_bucket(given) and packing.form_of(given) is None
+    is_folder_ = not making.is_zip(given) and not buckets.is_bucket(given) and packing.form_of(given) is None
     entry = Path(given) / INDEX_PAGE
     opened = [f"open {Path(name) / entry.name}"] if is_folder_ and entry.is_file() else []
     aside = [*aside, f"{totals.number(len(report.failures), 'input')} failed"] if report.failures else aside
@@ -191,10 +184,10 @@ def _summary(working: maps.Working, aside: list[str], options: argparse.Namespac
 # --- without writing --------------------------------------------------------------------------------------------------
 
 
-def _dry(order: making.Order, options: argparse.Namespace, report: Report) -> None:
+def _dry(job: making.Job, options: argparse.Namespace, report: Report) -> None:
     """Print the path of each URL that would be held."""
     with closing(maps.Working(Path(":memory:"))) as working:
-        write.planned(working, order.how, order.choice, report.finding)
+        making.planned(working, job, report.finding)
         with json_array.array(options) as add:
             for url, path in working.rows("SELECT url, path FROM plan WHERE path IS NOT NULL ORDER BY url"):
                 if add is not None:

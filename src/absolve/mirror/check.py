@@ -23,11 +23,11 @@ from absolve.formats import registry
 from absolve.mirror import absent, extensions
 from absolve.mirror import map as maps
 from absolve.mirror.lookup import Lookup
+from absolve.mirror.making import existing
 from absolve.mirror.paths import INDEX_PAGE, MAP, refused
 from absolve.mirror.payloads import is_walked
 from absolve.mirror.policy import is_identity, is_lazy
 from absolve.mirror.urls import Equivalences, twin
-from absolve.mirror.write import existing
 from absolve.rewriting import rewriter
 from absolve.run.state import BESIDE
 from absolve.urls.identity import is_name, normal, percent_decoded

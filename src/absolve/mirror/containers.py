@@ -52,7 +52,8 @@ class ContainerReader:
         self._known = data
         own = quote(PurePosixPath(input_.place).name, errors="surrogateescape")
         self._root = f"{PACKAGE_ROOT}{own}/"
-        if kind == registry.ZIP and input_.url is not None and input_.url.endswith("/"):
+        self._is_package = kind in registry.PACKAGES
+        if self._is_package and input_.url is not None and input_.url.endswith("/"):
             self._root = input_.url
         self._taken: set[str] = set()  # URLs of relative locations
         self._loaded: list[Entry] = []
@@ -66,7 +67,7 @@ class ContainerReader:
         index = 0
         try:
             every = self._every()
-            if self._kind == registry.ZIP and self._root.startswith(PACKAGE_ROOT):
+            if self._is_package and self._root.startswith(PACKAGE_ROOT):
                 every = iter(known := [*every])
                 paths = [_path_of(one) for one in known if isinstance(one, Entry)]
                 self._hosts = hosts_among(paths)
@@ -84,7 +85,7 @@ class ContainerReader:
                     yield self._broken("unreadable", fault(error), one.scope)
                 index += 1
         except WalkError as error:
-            code = "broken-zip" if self._kind == registry.ZIP else error.code
+            code = "broken-zip" if self._kind in registry.IN_ZIP else error.code
             yield Broken(Diagnostic(code, error.message, self._input.name, failed=True))
         except DocumentError as error:
             yield Broken(error.diagnostic._replace(failed=True))
@@ -96,7 +97,7 @@ class ContainerReader:
         if self._known is not None:
             return self._known
         is_there = buckets.is_bucket(self._input.name) or sources.is_file(self._input.name)
-        if self._kind == registry.ZIP and is_there:
+        if self._kind in registry.IN_ZIP and is_there:  # the walker reads a member at a time
             return sources.FileBytes(self._input.name, self._input.root)  # type: ignore[return-value]  # it is as bytes are
         most, root = self._how.settings.max_size, self._input.root
         return bytes(sources.read(self._input.name, max_size=most, root=root).data)
@@ -104,13 +105,13 @@ class ContainerReader:
     def _broken(self, code: str, text: str, scope: tuple[int, ...] = ()) -> Broken:
         if self._kind == registry.HAR:
             code, text = "broken-entry", f"entry[{scope[0]}]: {text}" if scope else text
-        elif self._kind == registry.ZIP:
+        elif self._is_package:
             code = "unread-member"
         return Broken(Diagnostic(code, text, self._input.name, failed=True))
 
     def _captured(self, one: Entry, index: int) -> Iterator[Captured | Piece | Broken]:
         facts = one.facts
-        if self._kind == registry.ZIP:
+        if self._is_package:
             file = self._file(one, index)
             yield file
             if isinstance(file, Captured) and registry.is_container(registry.kind_of(file.media_type)):
@@ -187,7 +188,7 @@ class ContainerReader:
         for where in places:
             one = self._loaded[where.offset]
             try:
-                payload = self._file_payload(one) if self._kind == registry.ZIP else payload_of(one)
+                payload = self._file_payload(one) if self._is_package else payload_of(one)
             except CodingError:
                 continue
             if self._others:
@@ -324,7 +325,8 @@ def _collect(entity: Entity, found: dict[bytes | None, deque[Entity]]) -> None:
 
 
 def _path_of(one: Entry) -> str:
-    return one.facts.name.replace("\\", "/").lstrip("/")
+    name = one.facts.name or (one.part.name if one.part is not None else "")
+    return name.replace("\\", "/").lstrip("/")
 
 
 def _file_payload(one: Entry) -> Payload:

@@ -25,7 +25,6 @@ from absolve.mirror.payloads import Broken, Captured, Payload, Where, latest_of,
 from absolve.mirror.policy import MirrorPolicy
 from absolve.mirror.sources import FILES, Source, kind_of, reader_of, sources_of
 from absolve.mirror.survey import Choice, Survey
-from absolve.mirror.task import MirrorOptions as How
 from absolve.mirror.urls import Equivalences
 from absolve.run import given, leftovers, plan, results
 from absolve.run.globs import Globs
@@ -123,16 +122,13 @@ def mirror(inputs: One | Iterable[One], output: str | os.PathLike[str], **option
         files = given.as_files(inputs, CALL, Path(folder))
         if not files.names:
             raise UsageError(f"{CALL}: no input: a glob matches nothing, or the list is empty")
-        zipped = name.lower().endswith(".zip")
-        making.check_output(name, files.names, zipped=zipped)
+        making.check_output(name, files.names)
         reports = results.Collected(notify, files.named)
         made: list[Mirror] = []
         run = _course(reports, dict(options))
-        order = making.chosen(_order(files, run, dict(options)))
-        write = making.into_zip if zipped else making.into
-        if write is making.into_zip:
+        if making.is_zip(name):
             plan.make_above(name)
-        write(name, order, run, lambda working: made.extend(_read(working, name)))
+        making.into(name, _job(files, run, dict(options)), run, lambda working: made.extend(_read(working, name)))
     if not made:
         found = reports.diagnostics[0] if reports.failures else Diagnostic("no-document", _NOTHING, files.first)
         raise DocumentError(found)
@@ -172,26 +168,23 @@ def choice_of(options: dict[str, Any], call: str) -> Choice:
     )
 
 
-def _order(files: given.Given, run: Course, options: dict[str, Any]) -> making.Order:
+def _job(files: given.Given, run: Course, options: dict[str, Any]) -> making.Job:
     choice = choice_of(options, CALL)
-    start = given.url_of(options, "start")
-    found = SimpleNamespace(inputs=files.names, include=(), exclude=(), url=given.url_of(options, "url"))
-    how = How(
-        run.reading,
-        tuple(sources_of(run.found(found), run.reading, run.reports.aside)),
-        "",
-        None,
-        choice.same,
-        options.get("absent") == "sever",
-        token=leftovers.token(),
-        start=start or files.url,
-        named=(*files.shown.items(), *([(files.made, "documents")] if files.made else [])),
-    )
-    depth = options.get("depth")
+    start, depth = given.url_of(options, "start"), options.get("depth")
     if depth is not None and (start is None or not isinstance(depth, int) or depth < 0):
         raise UsageError(f"depth must be a number of links from start=, not {in_short(repr(depth))}")
-    prunes = arguments.flag_of(options.get("prune", False), "prune")
-    return making.Order(how, choice, start, depth, start or files.url, prune=prunes)
+    found = SimpleNamespace(inputs=files.names, include=(), exclude=(), url=given.url_of(options, "url"))
+    return making.Job(
+        run.reading,
+        tuple(sources_of(run.found(found), run.reading, run.reports.aside)),
+        choice,
+        severs=options.get("absent") == "sever",
+        start=start,
+        depth=depth,
+        first=start or files.url,
+        prune=arguments.flag_of(options.get("prune", False), "prune"),
+        named=(*files.shown.items(), *([(files.made, "documents")] if files.made else [])),
+    )
 
 
 _PAGES: Final = """

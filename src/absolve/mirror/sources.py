@@ -15,6 +15,7 @@ from absolve.core.errors import FAULTS, Diagnostic, DocumentError
 from absolve.document.holdings import named_by, saver_of
 from absolve.document.walk import walk
 from absolve.formats import registry
+from absolve.mirror.warc import record_files
 from absolve.rewriting import rewriter
 from absolve.run import sources as files
 from absolve.run.inputs import left_out, parts_of
@@ -100,13 +101,9 @@ def sources_of(inputs: Iterable[Input], how: ReadOptions, notify: Callable[[Diag
         if input_.name in of_sites:
             plain.append(input_._replace(held=suffix_of(input_.name)))
             notify(not_read(plain[-1]))
-        elif kind == registry.ZIP:
-            from absolve.mirror.warc import record_files
-
-            members = record_files(input_.name, input_.root)
-            found += [Source(registry.WARC, (input_,), member) for member in members] or [Source(kind, (input_,))]
         else:
-            found.append(Source(kind, (input_,)))
+            members = record_files(input_.name, input_.root) if kind in registry.IN_ZIP else []
+            found += [Source(registry.WARC, (input_,), member) for member in members] or [Source(kind, (input_,))]
     if plain:
         found.append(Source(FILES, tuple(plain)))
     return found
@@ -144,8 +141,6 @@ def _with_parts(inputs: Iterable[Input], notify: Callable[[Diagnostic], None]) -
 def kind_of(name: str, head: bytes, media_type: str | None, whole: Callable[[], Any]) -> str:
     """Return the media type of a container, as the user gives it or by its bytes; FILES for any other file."""
     kind = registry.format_of(head, name, media_type, whole) or ""
-    if kind in registry.PACKAGES:
-        return registry.ZIP
     return kind if registry.is_container(kind) else FILES
 
 

@@ -7,14 +7,16 @@ that has its bytes already is not written.
 from __future__ import annotations
 
 import sys
+from collections import defaultdict, deque
 from functools import lru_cache
 from hashlib import sha256
 from itertools import chain, groupby
+from math import inf
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from absolve.core.errors import FAULTS, CodingError, Diagnostic, DocumentError, internal
+from absolve.core.errors import FAULTS, CodingError, Diagnostic, DocumentError, UsageError, internal
 from absolve.encodings.charsets import UTF_8, byte_order_mark
 from absolve.formats import registry
 from absolve.formats.html import security_policy
@@ -22,17 +24,21 @@ from absolve.mirror import browsers, edits, paths, texts
 from absolve.mirror.lookup import Lookup
 from absolve.mirror.map import Finished, foreign, opened, pages_of, parts_of
 from absolve.mirror.payloads import entity_of, is_walked, name_of, seconds_of
-from absolve.mirror.policy import MirrorPolicy, Relatives, Target
+from absolve.mirror.policy import MirrorPolicy, Relatives, Target, fetches
 from absolve.mirror.sources import reader_of
+from absolve.rewriting import rewriter
 from absolve.rewriting.edits import splice
 from absolve.run import outputs
 from absolve.run.output_folder import Below
 from absolve.run.results import BytesRead, Failure, FilesReady, guarded, unwritable
+from absolve.urls.identity import normal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
 
     from absolve.document.entity import Entity
+    from absolve.document.resolved import Resolved
+    from absolve.mirror.map import Working
     from absolve.mirror.payloads import Payload, Reader, Where
     from absolve.mirror.sources import Source
     from absolve.mirror.urls import Equivalences
@@ -64,8 +70,7 @@ class MirrorOptions(NamedTuple):
     """How documents are made.
 
     `map` is the working copy of the map. `folder` is None for a ZIP: then the bytes are returned. `is_temporary`: it is
-    removed at the end, and nothing in it needs to be on the disk. `start` is the URL of the page that the entry page
-    names first. `named`: paths of temporary files among the sources, each with a name for people, the same in each run.
+    removed at the end, and nothing in it needs to be on the disk.
     """
 
     reading: ReadOptions
@@ -76,8 +81,6 @@ class MirrorOptions(NamedTuple):
     severs: bool = False
     token: str = ""
     is_temporary: bool = False
-    start: str | None = None
-    named: tuple[tuple[str, str], ...] = ()
 
 
 class Made(NamedTuple):
@@ -348,3 +351,66 @@ def has(root: OutputFolder, path: str, data: bytes) -> bool:
         return False
     with file:
         return file.read() == data
+
+
+# --- what a page leads to ---------------------------------------------------------------------------------------------
+
+Links = dict[str, dict[str, bool]]  # by path: the paths to which a document leads, and whether that is a step
+
+
+def reached(
+    how: MirrorOptions, working: Working, batches: Iterable[Batch], start: str, depth: int | None
+) -> frozenset[str]:
+    """Return the URLs that are held, or redirect to what is held, at most `depth` steps from a page.
+
+    What a browser fetches for a page by itself is no step from it. Raise UsageError for a page that is not held.
+    """
+    kept = Kept(how)
+    try:
+        first = kept.lookup(normal(start) or start)
+        if first is None:
+            raise UsageError(f"--start {start}: the inputs hold no document of this URL")
+        links: Links = {}
+        for item, payload in chain.from_iterable(contents(kept, batch) for batch in batches):
+            if payload is not None:
+                links[item.path] = _links(how, kept, item, payload)
+        paths = _within(links, first.path, inf if depth is None else depth)
+        query = "SELECT url FROM plan WHERE path IS NOT NULL OR redirect IS NOT NULL"
+        found = ((url, kept.lookup(url)) for (url,) in working.rows(query))
+        return frozenset(url for url, target in found if target is not None and target.path in paths)
+    finally:
+        kept.lookup.close()
+
+
+def _links(how: MirrorOptions, kept: Kept, item: Item, payload: Payload) -> dict[str, bool]:
+    """Return the paths to which a document leads, and whether that is a step; none for one that cannot be read."""
+    found: dict[str, bool] = defaultdict(lambda: True)
+
+    def seen(resolved: Resolved) -> None:  # `policy` belongs to the document
+        policy.seen.reached.clear()
+        policy(resolved)
+        for path in policy.seen.reached:
+            found[path] = found[path] and not fetches(resolved)
+
+    try:
+        entity = entity_of(payload, item.url, how.reading.settings, item.fields)
+        if entity is not None and is_walked(entity.media_type):
+            policy = policy_of(how, kept, item, payload, entity)
+            rewriter.edits(entity, seen)
+    except (DocumentError, *FAULTS):  # reported when it is made
+        pass
+    return found
+
+
+def _within(links: Links, first: str, depth: float) -> set[str]:
+    """Return the paths that are at most `depth` steps away."""
+    distance = {first: 0}
+    waiting = deque([first])
+    while waiting:
+        path = waiting.popleft()
+        for target, is_step in links.get(path, {}).items():
+            far = distance[path] + is_step
+            if far <= depth and far < distance.get(target, inf):
+                distance[target] = far
+                (waiting.append if is_step else waiting.appendleft)(target)
+    return set(distance)
