@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from absolve.core.errors import Diagnostic, UsageError
+from absolve.mirror.lookup import Equivalences
 from absolve.mirror.payloads import CUT, PIECE, Captured, Posted, Where, digits_of, latest_of, redirect_of
 from absolve.mirror.survey import Choice, End, Survey
-from absolve.mirror.urls import Equivalences
 
 URL = "http://h/a"
 

@@ -17,7 +17,7 @@ from absolve.cli import main
 from absolve.document.captures import entries
 from absolve.document.walk import walk
 from absolve.mirror import map as maps
-from absolve.mirror.extensions import content_type
+from absolve.mirror.browsers import content_type
 from absolve.mirror.serve import Origins
 from absolve.run.state import BESIDE
 from tests.shapes.captures import entry, har, mhtml

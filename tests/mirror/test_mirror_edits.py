@@ -59,7 +59,7 @@ def mirrored(
     fields: str = "",
 ) -> tuple[bytes, list[tuple[int, int, str, str]]]:
     entity = walk(Document(html, url="http://h/a", media_type=media_type, charset=label), SETTINGS)
-    own = MirrorPolicy("h/a.html", HELD.get, url="http://h/a", fields=fields, responses=Capture())
+    own = MirrorPolicy("h/a.html", HELD.get, url="http://h/a", fields=fields, responses=Capture())  # type: ignore[arg-type]  # what it asks of a Lookup
     made = rewritten(entity, own, label)
     return made, placed(own.seen.notes)
 

@@ -21,13 +21,13 @@ from absolve.cli import options as shared
 from absolve.cli.terminal import is_terminal
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, UsageError, in_short
-from absolve.mirror import absent, making, packing, words
+from absolve.mirror import making, packing, words
 from absolve.mirror import map as maps
+from absolve.mirror.lookup import Equivalences, wanted
 from absolve.mirror.paths import INDEX_PAGE
 from absolve.mirror.payloads import latest_of
 from absolve.mirror.sources import sources_of
 from absolve.mirror.survey import Choice
-from absolve.mirror.urls import Equivalences, wanted
 from absolve.run import buckets, outputs, plan
 from absolve.run.sources import STDIN
 from absolve.urls.identity import without_user
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from absolve.cli.reporting import Report
-    from absolve.mirror.check import Checker, Fault
+    from absolve.mirror.check import Checker
     from absolve.run.load import ReadOptions
 
 _URL = re.compile(r"(?i:https?|ftp|file|package|cid):")
@@ -160,7 +160,7 @@ def _missing(working: maps.Working, options: argparse.Namespace) -> int:
     """
     if options.missing is None:
         return 0
-    lacking = absent.of(working.rows, next(working.rows("SELECT count(*) FROM missing"))[0])
+    lacking = words.lacking_in(working.rows, next(working.rows("SELECT count(*) FROM missing"))[0])
     listed = [wanted(one.url) for one in lacking.files]
     with outputs.opened(options.missing) as file:
         file.write("".join(f"{url}\n" for url in dict.fromkeys(listed) if url is not None).encode("ascii"))
@@ -212,7 +212,7 @@ def _look(options: argparse.Namespace, report: Report) -> None:
         serve.run(options.serve, options.port, lambda url: print(url, flush=True))
 
 
-def _opened(folder: Path, checker: Checker) -> Iterator[Fault]:
+def _opened(folder: Path, checker: Checker) -> Iterator[Diagnostic]:
     """Yield what a browser finds wrong in the pages, which are known when the checker has ended."""
     from absolve.mirror.check import opened
 
@@ -235,11 +235,10 @@ def _check(options: argparse.Namespace, report: Report) -> None:
     with json_array.array(options) as add:
         for fault in chain(checker.faults(), _opened(folder, checker) if options.open else ()):
             counts[fault.code] += 1
-            found = Diagnostic(fault.code, fault.text, fault.path, fault.line, fault.column)
             if add is not None:
-                add(json_array.of_diagnostic(found))
+                add(json_array.of_diagnostic(fault))
             elif not options.quiet or fault.code in WRONG:
-                print(found)
+                print(fault)
     report.has_findings = not WRONG.isdisjoint(counts)
     if not options.quiet:
         listed = ", ".join(words.of_fault(*count) for count in sorted(counts.items())) or "nothing is wrong"

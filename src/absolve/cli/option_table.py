@@ -69,7 +69,7 @@ def _commands() -> Sequence[str]:
 
 
 def _same() -> str:
-    from absolve.mirror.urls import MORE, NONE
+    from absolve.mirror.lookup import MORE, NONE
 
     return f"more URLs that are equal: {','.join(MORE)}; {NONE} for no others"
 

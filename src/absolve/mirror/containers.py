@@ -1,40 +1,61 @@
-"""Read the captures in a container: HTTP Archives, mail, MHTML and mailboxes, and packages such as EPUB.
+"""Read the captures in a container: WARC and ARC files, HTTP Archives, messages and mailboxes, packages such as EPUB.
 
-In: an input. Out: a `Captured` for each document in it, and its content; `document.captures` finds them. The
-URL of an entry is that of its request; that of a part of a message its Content-Location, its Content-ID, or a number
-below `package:///`; that of a file in a package its path.
+In: an input, or an open file of records, which may be in a WACZ. Out: a `Captured` for each document in it, and its
+content; `document.captures` finds them. The URL of an entry is that of its request; that of a part of a message its
+Content-Location, its Content-ID, or a number below `package:///`; that of a file in a package its path.
 """
 
 from __future__ import annotations
 
+import io
+import zipfile
+import zlib
 from collections import defaultdict, deque
-from email.message import Message
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from absolve.core.errors import FAULTS, CodingError, Diagnostic, DocumentError, WalkError, fault, in_short
 from absolve.core.model import PACKAGE_ROOT, Document, Finding
-from absolve.document.captures import Entry, entries
+from absolve.document.captures import Entry, entries, of_record, records
 from absolve.document.holdings import HostFolders, hosts_among, hosts_named, keeper_of, saver_of
 from absolve.document.walk import inners, walk
 from absolve.formats import headers, registry
-from absolve.mirror import browsers, extensions
-from absolve.mirror.payloads import SCHEMES, Broken, Captured, Payload, Where, captured, payload_of, place_of
+from absolve.formats.compression import ZSTD_FRAME, is_skippable
+from absolve.formats.warc.reader import pieces
+from absolve.formats.zip.walker import is_record_file
+from absolve.mirror import browsers
+from absolve.mirror.payloads import (
+    SCHEMES,
+    Broken,
+    Captured,
+    Payload,
+    Piece,
+    Posted,
+    Where,
+    captured,
+    payload_of,
+    place_of,
+)
 from absolve.run import buckets, sources
 from absolve.run.inputs import left_out
+from absolve.run.sources import file_of, unreadable
 from absolve.urls import whatwg
 from absolve.urls.archives import original
 from absolve.urls.identity import escaped, normal, percent_decoded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
     from absolve.document.entity import Entity
-    from absolve.mirror.payloads import Piece, Posted
+    from absolve.document.settings import Settings
+    from absolve.formats.warc.headers import Record
     from absolve.run.inputs import Input
     from absolve.run.load import ReadOptions
+
 
 _HEAD: Final = 4096
 _PATH: Final = "/!$&'()*+,;=@-._~"
@@ -125,9 +146,7 @@ class ContainerReader:
             return
         where = Where(self._number, index, 0)
         found = captured(one, urls[0], where, self._how.settings)
-        if found is None:
-            return
-        yield found
+        yield from [found] if found is not None else []
         if isinstance(found, Captured) and facts.status is None:
             yield from (Captured(other, 302, found.date, "", where, urls[0]) for other in urls[1:])
 
@@ -148,7 +167,7 @@ class ContainerReader:
             return Broken(left_out(saver, f"{self._input.name}!{path}"))
         where = Where(self._number, index, 0)
         looks = browsers.markup(payload.data)
-        place, size = place_of(path), facts.length
+        place, size = place_of(path), len(payload.data)
         return Captured(url, 200, facts.date, payload.media_type, where, size=size, place=place, looks=looks)
 
     def _urls(self, one: Entry, number: int, taken: set[str]) -> list[str]:
@@ -308,6 +327,8 @@ def _is_usable(url: str) -> bool:
 
 def _file_name(fields: tuple[tuple[str, str], ...]) -> str | None:
     """Return the name that a part of a message has as a file (RFC 2183 2.3, RFC 2231; RFC 2047 inside of quotes)."""
+    from email.message import Message  # here, because no other container needs it
+
     message = Message()
     for name, value in fields:
         if name in {"content-disposition", "content-type"} and name not in message:
@@ -332,4 +353,160 @@ def _path_of(one: Entry) -> str:
 def _file_payload(one: Entry) -> Payload:
     """Return the content of a file in a package, with the type that the package declares, or that it is."""
     content, facts = one.content, one.facts
-    return Payload(content, facts.media_type or extensions.of_file(facts.name, content[:4096]))
+    return Payload(content, facts.media_type or browsers.of_file(facts.name, content[:4096]))
+
+
+# --- WARC and ARC files -----------------------------------------------------------------------------------------------
+
+_CAPTURES: Final = frozenset({"response", "resource", "revisit", "arc"})
+_SCHEMES: Final = ("http://", "https://", "ftp://")
+_UNSAFE: Final = frozenset(b"POST PUT PATCH DELETE OPTIONS CONNECT TRACE PROPFIND REPORT SEARCH".split())
+
+
+class WarcReader:
+    """The captures of a WARC or ARC file; `number` is that of the source, `opened` opens it."""
+
+    def __init__(
+        self, name: str, number: int, opened: Callable[[], AbstractContextManager[IO[bytes]]], settings: Settings
+    ) -> None:
+        self._name = name
+        self._number = number
+        self._opened = opened
+        self._settings = settings
+
+    def captured(self) -> Iterator[Captured | Piece | Posted | Broken]:
+        """Yield each capture, in the order of the file."""
+        try:
+            yield from self._every()
+        except DocumentError as error:  # the file is gone, or the package around it is broken
+            yield Broken(error.diagnostic._replace(failed=True))
+
+    def _every(self) -> Iterator[Captured | Piece | Posted | Broken]:
+        with self._opened() as file:
+            for piece in pieces(file, self._settings.max_decompressed):
+                for finding in piece.findings:
+                    text = f"{finding.text}, at byte {finding.position}"
+                    yield Broken(Diagnostic(finding.code, text, self._name, failed=finding.failed))
+                if piece.records is None or piece.findings:
+                    continue
+                for number, record in records(piece.records):
+                    where = Where(self._number, piece.offset, number)
+                    try:
+                        yield from _captures(piece.records, record, where, self._settings)
+                    except (CodingError, WalkError) as error:
+                        text = f"{error.message}, at byte {piece.offset} ({in_short(record.url)})"
+                        yield Broken(Diagnostic(error.code, text, self._name, failed=True))
+
+    def payloads(self, places: Sequence[Where]) -> Iterator[tuple[Where, Payload]]:
+        """Yield the payloads at these places, in order."""
+        wanted: dict[int, list[Where]] = {}
+        for where in places:
+            wanted.setdefault(where.offset, []).append(where)
+        last = places[-1].offset
+        with self._opened() as file:
+            start = 0 if _needs_start(file) else places[0].offset
+            file.seek(start)
+            for piece in pieces(file, self._settings.max_decompressed, start=start):
+                if piece.offset > last:
+                    return
+                here = wanted.get(piece.offset)
+                if here is None or piece.records is None:
+                    continue
+                found = dict(records(piece.records))
+                for where in here:
+                    yield where, payload_of(of_record(piece.records, found[where.number], self._settings))
+
+
+def _needs_start(file: IO[bytes]) -> bool:
+    """Return whether a file must be read from its start: a Zstandard dictionary there is needed for all of it."""
+    file.seek(0)
+    head = file.read(4)
+    return head.startswith(ZSTD_FRAME) or (len(head) == 4 and is_skippable(head))
+
+
+def _captures(
+    data: bytes, record: Record, where: Where, settings: Settings
+) -> Iterator[Captured | Piece | Posted]:
+    if record.kind == "request":
+        if bytes(data[record.block : record.block + 64]).split(b" ", 1)[0].upper() in _UNSAFE:
+            yield Posted(_ids(data, record))
+        return
+    if record.kind not in _CAPTURES or not record.url.startswith(_SCHEMES):
+        return
+    url = normal(original(record.url))
+    one = of_record(data, record, settings) if url is not None else None
+    if url is None or one is None or (one.facts.status is None and record.kind in {"response", "revisit"}):
+        return
+    found = captured(one, url, where, settings)
+    ids = " ".join(_ids(data, record))
+    if isinstance(found, Piece):
+        yield found._replace(captured=found.captured._replace(ids=ids))
+    elif found is not None:
+        yield found._replace(ids=ids)
+
+
+def _ids(data: bytes, record: Record) -> frozenset[str]:
+    """Return the ID of a record, and those of the records that were written at once with it."""
+    found = [field for field in record.fields if field.name in {"warc-record-id", "warc-concurrent-to"}]
+    return frozenset(headers.value(data, field) for field in found)
+
+
+# --- a file of records in a WACZ --------------------------------------------------------------------------------------
+
+_BROKEN: Final = (
+    *(zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, OSError, ValueError, NotImplementedError, RuntimeError),
+    *(EOFError, KeyError),
+)
+
+
+def record_files(name: str, root: str) -> list[str]:
+    """Return the files of records in a WACZ, in their order; none for another package."""
+    try:
+        with file_of(name, root=root, streams=False) as file, zipfile.ZipFile(file) as package:
+            names = package.namelist()
+    except _BROKEN:
+        return []
+    if "datapackage.json" not in names:
+        return []
+    return [member for member in names if is_record_file(member)]
+
+
+@contextmanager
+def _reading(name: str) -> Iterator[None]:
+    """Raise DocumentError for what is wrong in a package."""
+    try:
+        yield
+    except OSError as error:
+        raise unreadable(name, error) from error
+    except _BROKEN as error:
+        raise DocumentError(Diagnostic("broken-zip", str(error), name)) from error
+
+
+@contextmanager
+def opened_member(name: str, member: str, root: str = "") -> Iterator[Any]:
+    """Yield a file in a package, open. Raise DocumentError."""
+    with ExitStack() as opened:
+        with _reading(name):
+            whole = opened.enter_context(file_of(name, root=root, streams=False))
+            package = opened.enter_context(zipfile.ZipFile(whole))
+            file = opened.enter_context(package.open(member))
+        yield _Seekable(file, name)
+
+
+class _Seekable(io.RawIOBase):
+    """A member of a package, read forward; a seek backward begins again. Its methods raise DocumentError."""
+
+    def __init__(self, file: IO[bytes], name: str) -> None:
+        self._file = file
+        self._name = name
+
+    def read(self, size: int = -1) -> bytes:
+        with _reading(self._name):
+            return self._file.read(size)
+
+    def readable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        with _reading(self._name):
+            return self._file.seek(offset, whence)

@@ -19,13 +19,12 @@ from absolve.core.printable import number
 from absolve.document.settings import Settings
 from absolve.document.walk import walk
 from absolve.mirror import browsers, making
-from absolve.mirror.lookup import Lookup
+from absolve.mirror.lookup import Equivalences, Lookup
 from absolve.mirror.map import Working
 from absolve.mirror.payloads import Broken, Captured, Payload, Where, latest_of, media_type_of
 from absolve.mirror.policy import MirrorPolicy
 from absolve.mirror.sources import FILES, Source, kind_of, reader_of, sources_of
 from absolve.mirror.survey import Choice, Survey
-from absolve.mirror.urls import Equivalences
 from absolve.run import given, leftovers, plan, results
 from absolve.run.globs import Globs
 from absolve.run.inputs import Input

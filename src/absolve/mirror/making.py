@@ -20,7 +20,7 @@ from time import gmtime
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
-from absolve.mirror import extensions, index, packing
+from absolve.mirror import browsers, index, packing
 from absolve.mirror import map as maps
 from absolve.mirror.paths import INDEX_PAGE, MAP
 from absolve.mirror.payloads import seconds_of
@@ -444,6 +444,6 @@ def _entry(path: str, date: str) -> zipfile.ZipInfo:
         info.extra = struct.pack("<HHBI", 0x5455, 5, 1, seconds)
     info.create_system = _UNIX
     info.external_attr = _MODE
-    is_compressed = extensions.by_name(path).startswith(_COMPRESSED) or path.lower().endswith(_ARCHIVES)
+    is_compressed = browsers.by_name(path).startswith(_COMPRESSED) or path.lower().endswith(_ARCHIVES)
     info.compress_type = zipfile.ZIP_STORED if is_compressed else zipfile.ZIP_DEFLATED
     return info

@@ -19,7 +19,7 @@ from absolve.core.errors import UsageError
 from absolve.document.holdings import fold
 from absolve.document.resolved import shown
 from absolve.formats import registry
-from absolve.mirror import absent, paths
+from absolve.mirror import paths, words
 from absolve.mirror.paths import MAP
 from absolve.mirror.payloads import Part, Where, place_of
 from absolve.run.state import BESIDE, Database, removed
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from absolve.mirror.absent import Lacking
     from absolve.mirror.payloads import Captured
+    from absolve.mirror.words import Lacking
 
 WORKING: Final = f"{MAP}.part"
 
@@ -321,7 +321,7 @@ ORDER BY source, "offset", number, url LIMIT 500"""
     @cached_property
     def lacking(self) -> Lacking:
         """What the mirror lacks, when all documents are made."""
-        return absent.of(self.rows, absent.LISTED)
+        return words.lacking_in(self.rows, words.LISTED)
 
 
 def _form_of(place: bytes) -> bytes:

@@ -28,10 +28,11 @@ from absolve.document.settings import Settings
 from absolve.document.walk import walk
 from absolve.formats.html.start_tags import MARKER
 from absolve.mirror import edits
-from absolve.mirror.extensions import OTHER, content_type
+from absolve.mirror import map as maps
+from absolve.mirror.browsers import OTHER, content_type
+from absolve.mirror.lookup import Equivalences, Lookup
 from absolve.mirror.paths import MAP
 from absolve.run import outputs
-from absolve.urls import identity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -69,9 +70,7 @@ class Mirror:
         with closing(sqlite3.connect(folder / MAP)) as database:
             query = "SELECT r.path, url, media_type, title FROM resources r LEFT JOIN pages p ON p.path = r.path"
             rows = [File(*row) for row in database.execute(f"{query} WHERE r.path IS NOT NULL ORDER BY r.path")]
-            self._redirects = dict(database.execute("SELECT url, redirect FROM resources WHERE path IS NULL"))
         self.files = {one.path: one._replace(media_type=_type_of(one)) for one in rows}
-        self._paths = {one.url: one.path for one in rows}
 
     def data(self, path: str) -> bytes:
         return (self.folder / path).read_bytes()
@@ -79,12 +78,11 @@ class Mirror:
     def first(self, url: str | None) -> File:
         """Return the page at a URL, or the only page. Raise UsageError if none or several are it."""
         if url is not None:
-            bare = (identity.normal(url) or url).partition("#")[0]
-            for _ in range(_DEEPEST):
-                if bare in self._paths:
-                    return self.files[self._paths[bare]]
-                bare = (self._redirects.get(bare) or "").partition("#")[0]
-            raise UsageError(f"{url}: the mirror has no such page")
+            with closing(maps.opened(self.folder / MAP, "resources")) as database:
+                found = Lookup(database, Equivalences(), is_normal=False, is_finished=True)(url.partition("#")[0])
+            if found is None:
+                raise UsageError(f"{url}: the mirror has no such page")
+            return self.files[found.path]
         pages = [one for one in self.files.values() if one.media_type in _PAGES]
         if 1 < len(pages) <= _MOST_FRAMED:
             framed = {path for page in pages for path in self._framed(page)}

@@ -18,7 +18,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.document.holdings import fold
-from absolve.mirror.extensions import lacking, suffix
+from absolve.mirror.browsers import lacking, suffix
 from absolve.urls.identity import percent_decoded
 from absolve.urls.whatwg import SURROGATES
 

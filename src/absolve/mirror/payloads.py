@@ -18,7 +18,7 @@ from absolve.document.walk import inners, walk
 from absolve.encodings.charsets import declared_in_html, lookup
 from absolve.formats import registry
 from absolve.formats.html.security_policy import of_header
-from absolve.mirror import browsers, extensions
+from absolve.mirror import browsers
 from absolve.urls import whatwg
 from absolve.urls.archives import archived
 from absolve.urls.chain import REDIRECTS
@@ -171,7 +171,7 @@ def media_type_of(declared: str, data: bytes, name: str = "", fields: str = "") 
         return declared
     if browsers.has_nosniff(fields):
         return ""
-    found = extensions.sniffed(data) or extensions.by_name(name)
+    found = browsers.by_content(data) or browsers.by_name(name)
     return browsers.sniffed(fields, data) or ("" if browsers.is_active(found) else found)
 
 

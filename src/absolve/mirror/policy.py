@@ -7,7 +7,7 @@ policy saw, and cannot return, is in its `Seen`.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote
 
 from absolve.core.errors import Diagnostic, DocumentError
@@ -23,10 +23,11 @@ from absolve.urls.predicates import scheme
 from absolve.urls.relative_path import reference_to
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Mapping
 
     from absolve.document.entity import Entity
     from absolve.document.resolved import Resolved
+    from absolve.mirror.lookup import Lookup
     from absolve.urls.source_lists import Directives
 
 INERT: Final = "data:,"  # fetches nothing
@@ -163,16 +164,6 @@ _MOST_KNOWN: Final = 100_000
 _MOST_CHARACTERS: Final = 2048  # of a reference and its target whose answer is cached
 
 
-class Responses(Protocol):
-    """What the capture knows of the responses that became files."""
-
-    @property
-    def origins(self) -> Collection[str]: ...
-    def response(self, path: str, /) -> tuple[str, str, str]: ...
-    def digests(self, path: str, /) -> Mapping[str, str]: ...
-    def needs_charset(self, path: str, /) -> bool: ...
-
-
 class MirrorPolicy:
     """The policy for one document, the file `path`; a plain callable for `absolve.rewrite(policy=...)`.
 
@@ -192,7 +183,7 @@ class MirrorPolicy:
         relatives: Relatives | None = None,
         url: str = "",
         fields: str = "",
-        responses: Responses | None = None,
+        responses: Lookup | None = None,
         named: Callable[[str], Target | None] | None = None,
     ) -> None:
         self.path = path
@@ -381,7 +372,7 @@ class MirrorPolicy:
             key = (id(entity), link.tag_start)
             self.seen.local.setdefault(key, (entity, link.tag_start, link.tag_end))
 
-    def _see_script(self, resolved: Resolved, path: str, responses: Responses) -> None:
+    def _see_script(self, resolved: Resolved, path: str, responses: Lookup) -> None:
         """Note the charset of a script that only its header stated: from a disk it would be that of the page."""
         entity, start = resolved.entity, resolved.link.tag_start
         label = registry.essence_of(responses.response(path)[1])[1].get("charset")

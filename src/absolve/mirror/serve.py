@@ -27,11 +27,10 @@ from absolve.core.errors import UsageError
 from absolve.formats import registry
 from absolve.mirror import browsers
 from absolve.mirror import map as maps
-from absolve.mirror.extensions import OTHER, content_type
-from absolve.mirror.lookup import Lookup
+from absolve.mirror.browsers import OTHER, content_type
+from absolve.mirror.lookup import Equivalences, Lookup
 from absolve.mirror.paths import INDEX_PAGE, MAP
 from absolve.mirror.policy import Target
-from absolve.mirror.urls import Equivalences
 from absolve.run.output_folder import OutputFolder
 from absolve.urls.identity import percent_decoded
 
@@ -328,10 +327,8 @@ class Origins:
     def __init__(self, map_: Path) -> None:
         self.files: dict[str, File] = {}
         db = maps.opened(map_, "resources")
-        has_fields = any(row[1] == "fields" for row in db.execute("PRAGMA table_info(resources)"))
-        query = f"""\
-SELECT path, url, media_type, {"fields" if has_fields else "NULL"} FROM resources
-WHERE typeof(path) = 'text' AND typeof(url) = 'text'"""  # noqa: S608 - our own words
+        query = """\
+SELECT path, url, media_type, fields FROM resources WHERE typeof(path) = 'text' AND typeof(url) = 'text'"""
         for path, url, *facts in db.execute(query):
             media_type, fields = (fact if isinstance(fact, str) else "" for fact in facts)
             self.files[path] = File(url, host_of(url), media_type, fields)

@@ -20,7 +20,7 @@ from absolve.core.errors import FAULTS, CodingError, Diagnostic, DocumentError, 
 from absolve.encodings.charsets import UTF_8, byte_order_mark
 from absolve.formats import registry
 from absolve.formats.html import security_policy
-from absolve.mirror import browsers, edits, paths, texts
+from absolve.mirror import browsers, edits, index, paths
 from absolve.mirror.lookup import Lookup
 from absolve.mirror.map import Finished, foreign, opened, pages_of, parts_of
 from absolve.mirror.payloads import entity_of, is_walked, name_of, seconds_of
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
     from absolve.document.entity import Entity
     from absolve.document.resolved import Resolved
+    from absolve.mirror.lookup import Equivalences
     from absolve.mirror.map import Working
     from absolve.mirror.payloads import Payload, Reader, Where
     from absolve.mirror.sources import Source
-    from absolve.mirror.urls import Equivalences
     from absolve.run.inputs import Input
     from absolve.run.load import ReadOptions
     from absolve.run.output_folder import OutputFolder
@@ -102,7 +102,7 @@ class Kept:
         map_ = opened(Path(how.map))
         self._map = map_
         self.foreign = foreign(map_)
-        self.share = texts.share_of(pages_of(map_))
+        self.share = index.share_of(pages_of(map_))
         self.lookup = Lookup(map_, how.same, is_normal=is_normal, reader=lru_cache(1)(self._fresh))
         self.relatives = Relatives()
         self._how = how
@@ -193,7 +193,7 @@ def _document(how: MirrorOptions, kept: Kept, item: Item, payload: Payload) -> I
             is_page = registry.essence_of(payload.media_type)[0] == browsers.XHTML or entity.media_type == registry.HTML
             if facts is not None and is_page:
                 title = facts.title or title or ""
-                text = texts.text_of(entity.data, entity.charset, kept.share)
+                text = index.text_of(entity.data, entity.charset, kept.share)
             yield from found
         else:
             data, notes = _declared(payload)
