@@ -1,6 +1,5 @@
 """What is held of a capture: the capture that counts, the end of redirects, and the payload of a revisit."""
 
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -19,22 +18,12 @@ def at(date: str, status: int = 200, url: str = URL, location: str | None = None
     return Captured(url, status, date, "", Where(0, 0, 0), location)._replace(**more)
 
 
-class Source:
-    """A reader of captures that are known."""
-
-    def __init__(self, every: Sequence[Captured | Posted]) -> None:
-        self._every = every
-
-    def captured(self) -> Iterator[Captured | Posted]:
-        yield from self._every
-
-
 def captured(
     *every: Captured | Posted, date: str | None = None, keep_errors: bool = False, same: str | None = None,
     found: list[Diagnostic] | None = None,
 ) -> Survey:
     choice = Choice(date, keep_errors, Equivalences.of(same))
-    return Survey([Source(every)], choice, (found if found is not None else []).append)  # type: ignore[list-item]
+    return Survey(every, choice, (found if found is not None else []).append)
 
 
 @pytest.mark.parametrize(("date", "every", "counts"), [

@@ -29,7 +29,6 @@ from absolve.formats.zip.walker import is_record_file
 from absolve.mirror import browsers
 from absolve.mirror.payloads import (
     SCHEMES,
-    Broken,
     Captured,
     Payload,
     Piece,
@@ -53,6 +52,7 @@ if TYPE_CHECKING:
     from absolve.document.entity import Entity
     from absolve.document.settings import Settings
     from absolve.formats.warc.headers import Record
+    from absolve.mirror.payloads import Found
     from absolve.run.inputs import Input
     from absolve.run.load import ReadOptions
 
@@ -83,7 +83,7 @@ class ContainerReader:
         self._entities: list[Entity | None] = []
         self._others: dict[str, str] = {}  # resources of a web archive by a URL that is none of the web
 
-    def captured(self) -> Iterator[Captured | Piece | Posted | Broken]:
+    def captured(self) -> Iterator[Found]:
         """Yield each document that answers a GET; a Content-ID leads to its part by a redirect."""
         index = 0
         try:
@@ -93,7 +93,7 @@ class ContainerReader:
                 paths = [_path_of(one) for one in known if isinstance(one, Entry)]
                 self._hosts = hosts_among(paths)
                 if urls := [*filter(None, map(self._hosts.url_of, paths))]:
-                    yield Broken(hosts_named(urls, self._input.name))
+                    yield hosts_named(urls, self._input.name)
             for one in every:
                 if isinstance(one, Finding):
                     yield self._broken(one.code, one.text)
@@ -107,9 +107,9 @@ class ContainerReader:
                 index += 1
         except WalkError as error:
             code = "broken-zip" if self._kind in registry.IN_ZIP else error.code
-            yield Broken(Diagnostic(code, error.message, self._input.name, failed=True))
+            yield Diagnostic(code, error.message, self._input.name, failed=True)
         except DocumentError as error:
-            yield Broken(error.diagnostic._replace(failed=True))
+            yield error.diagnostic._replace(failed=True)
 
     def _every(self) -> Iterator[Entry | Finding]:
         return entries(self._data(), self._kind, self._how.settings, self._input.url)
@@ -123,21 +123,21 @@ class ContainerReader:
         most, root = self._how.settings.max_size, self._input.root
         return bytes(sources.read(self._input.name, max_size=most, root=root).data)
 
-    def _broken(self, code: str, text: str, scope: tuple[int, ...] = ()) -> Broken:
+    def _broken(self, code: str, text: str, scope: tuple[int, ...] = ()) -> Diagnostic:
         if self._kind == registry.HAR:
             code, text = "broken-entry", f"entry[{scope[0]}]: {text}" if scope else text
         elif self._is_package:
             code = "unread-member"
-        return Broken(Diagnostic(code, text, self._input.name, failed=True))
+        return Diagnostic(code, text, self._input.name, failed=True)
 
-    def _captured(self, one: Entry, index: int) -> Iterator[Captured | Piece | Broken]:
+    def _captured(self, one: Entry, index: int) -> Iterator[Found]:
         facts = one.facts
         if self._is_package:
             file = self._file(one, index)
             yield file
             if isinstance(file, Captured) and registry.is_container(registry.kind_of(file.media_type)):
                 text = f"the documents in this file of a package are not read ({in_short(facts.name)})"
-                yield Broken(Diagnostic("package-inside", text, self._input.name))
+                yield Diagnostic("package-inside", text, self._input.name)
             if isinstance(file, Captured) and (url := normal(self._recorded(one) or "")):
                 yield Captured(url, 302, file.date, "", file.where, file.url)
             return
@@ -150,7 +150,7 @@ class ContainerReader:
         if isinstance(found, Captured) and facts.status is None:
             yield from (Captured(other, 302, found.date, "", where, urls[0]) for other in urls[1:])
 
-    def _file(self, one: Entry, index: int) -> Captured | Broken:
+    def _file(self, one: Entry, index: int) -> Captured | Diagnostic:
         """Return the capture that a file in a package is. Raise CodingError for one that is not read."""
         facts, path = one.facts, _path_of(one)
         mirrored = self._hosts.url_of(path) if self._hosts is not None else None
@@ -164,7 +164,7 @@ class ContainerReader:
         except CodingError as error:
             raise CodingError(error.code, f"its data is broken ({in_short(facts.name)})") from error
         if saver := keeper_of(path) or saver_of(path, payload.data[:_HEAD]):
-            return Broken(left_out(saver, f"{self._input.name}!{path}"))
+            return left_out(saver, f"{self._input.name}!{path}")
         where = Where(self._number, index, 0)
         looks = browsers.markup(payload.data)
         place, size = place_of(path), len(payload.data)
@@ -374,19 +374,19 @@ class WarcReader:
         self._opened = opened
         self._settings = settings
 
-    def captured(self) -> Iterator[Captured | Piece | Posted | Broken]:
+    def captured(self) -> Iterator[Found]:
         """Yield each capture, in the order of the file."""
         try:
             yield from self._every()
         except DocumentError as error:  # the file is gone, or the package around it is broken
-            yield Broken(error.diagnostic._replace(failed=True))
+            yield error.diagnostic._replace(failed=True)
 
-    def _every(self) -> Iterator[Captured | Piece | Posted | Broken]:
+    def _every(self) -> Iterator[Found]:
         with self._opened() as file:
             for piece in pieces(file, self._settings.max_decompressed):
                 for finding in piece.findings:
                     text = f"{finding.text}, at byte {finding.position}"
-                    yield Broken(Diagnostic(finding.code, text, self._name, failed=finding.failed))
+                    yield Diagnostic(finding.code, text, self._name, failed=finding.failed)
                 if piece.records is None or piece.findings:
                     continue
                 for number, record in records(piece.records):
@@ -395,7 +395,7 @@ class WarcReader:
                         yield from _captures(piece.records, record, where, self._settings)
                     except (CodingError, WalkError) as error:
                         text = f"{error.message}, at byte {piece.offset} ({in_short(record.url)})"
-                        yield Broken(Diagnostic(error.code, text, self._name, failed=True))
+                        yield Diagnostic(error.code, text, self._name, failed=True)
 
     def payloads(self, places: Sequence[Where]) -> Iterator[tuple[Where, Payload]]:
         """Yield the payloads at these places, in order."""
@@ -426,7 +426,7 @@ def _needs_start(file: IO[bytes]) -> bool:
 
 def _captures(
     data: bytes, record: Record, where: Where, settings: Settings
-) -> Iterator[Captured | Piece | Posted]:
+) -> Iterator[Found]:
     if record.kind == "request":
         if bytes(data[record.block : record.block + 64]).split(b" ", 1)[0].upper() in _UNSAFE:
             yield Posted(_ids(data, record))

@@ -21,7 +21,7 @@ from absolve.document.walk import walk
 from absolve.mirror import browsers, making
 from absolve.mirror.lookup import Equivalences, Lookup
 from absolve.mirror.map import Working
-from absolve.mirror.payloads import Broken, Captured, Payload, Where, latest_of, media_type_of
+from absolve.mirror.payloads import Captured, Where, latest_of, media_type_of
 from absolve.mirror.policy import MirrorPolicy
 from absolve.mirror.sources import FILES, Source, kind_of, reader_of, sources_of
 from absolve.mirror.survey import Choice, Survey
@@ -32,12 +32,12 @@ from absolve.run.load import ReadOptions
 from absolve.urls.identity import normal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from typing import TypeAlias, Unpack
 
     from absolve.core.options import MirrorOptions, PlanOptions
     from absolve.core.protocols import Buffer
-    from absolve.mirror.payloads import Posted, Reader
+    from absolve.mirror.payloads import Found
     from absolve.run.results import Course
 
     One: TypeAlias = str | os.PathLike[str] | Document | bytes | Buffer
@@ -216,12 +216,11 @@ class MirrorPlan(Mapping[str, str]):
     `absolve.rewrite` with base="empty" and profile="whatwg".
     """
 
-    def __init__(self, readers: Sequence[Reader], choice: Choice, profile: str, *, severs: bool) -> None:
+    def __init__(self, captures: Iterator[Found], choice: Choice, profile: str, *, severs: bool) -> None:
         self.diagnostics: list[Diagnostic] = []
         self._working = Working(Path(":memory:"))
-        survey = Survey(readers, choice, self.diagnostics.append)
-        names = ["" for _ in readers]
-        self._working.plan(survey.rows(), names, forms=survey.forms(), places=survey.places())
+        survey = Survey(captures, choice, self.diagnostics.append)
+        self._working.plan(survey.rows(), [], forms=survey.forms(), places=survey.places())
         self._lookup = Lookup(self._working.connection, choice.same, is_normal=profile == "whatwg")
         self._severs = severs
 
@@ -262,48 +261,26 @@ def mirror_plan(inputs: Iterable[Document | bytes | Buffer], **options: Unpack[P
     choice = choice_of(dict(options), call)
     profile = options.get("profile", "whatwg")
     how = ReadOptions(Settings(profile=profile, base="empty").checked())
-    readers: list[Reader] = []
-    for one in inputs:
-        document = one if isinstance(one, Document) else Document(arguments.data_of(one, call))
-        readers.append(_reader(document, len(readers), how))
-    return MirrorPlan(readers, choice, profile, severs=options.get("absent") == "sever")
+    documents = [one if isinstance(one, Document) else Document(arguments.data_of(one, call)) for one in inputs]
+    captures = (one for number, document in enumerate(documents) for one in _captures(document, number, how))
+    return MirrorPlan(captures, choice, profile, severs=options.get("absent") == "sever")
 
 
-def _reader(document: Document, number: int, how: ReadOptions) -> Reader:
+def _captures(document: Document, number: int, how: ReadOptions) -> Iterator[Found]:
+    """Yield the captures in a container, or the one that a page is, if its URL is known."""
     data = bytes(document.data)
-    name = document.name or f"input-{number + 1}"
     kind = kind_of(document.name or "", data, document.media_type, lambda: data)
-    source = Source(kind, (Input(name, name, document.url),))
-    return _OneReader(document, number, how) if source.kind == FILES else reader_of(source, number, how, data)
-
-
-class _OneReader:
-    """The capture that one page is."""
-
-    def __init__(self, document: Document, number: int, how: ReadOptions) -> None:
-        self._document = document
-        self._number = number
-        self._how = how
-
-    def captured(self) -> Iterator[Captured | Posted | Broken]:
-        """Yield the page, if its URL is known."""
-        document = self._document
-        try:
-            url = normal(walk(document, self._how.settings).bases.own.url)
-        except DocumentError as error:
-            url = normal(document.url) if document.url is not None else None
-            if url is None:
-                yield Broken(error.diagnostic)
-        if url is not None:
-            where = Where(self._number, 0, 0)
-            looks = browsers.markup(bytes(document.data[:4096]))
-            yield Captured(url, 200, "", self._media_type(), where, size=len(document.data), looks=looks)
-
-    def payloads(self, places: Sequence[Where]) -> Iterator[tuple[Where, Payload]]:
-        """Yield the page."""
-        for where in places:
-            yield where, Payload(bytes(self._document.data), self._media_type(), self._document.charset)
-
-    def _media_type(self) -> str:
-        document = self._document
-        return media_type_of(document.media_type or "", bytes(document.data[:4096]), document.name or "")
+    if kind != FILES:
+        name = document.name or f"input-{number + 1}"
+        yield from reader_of(Source(kind, (Input(name, name, document.url),)), number, how, data).captured()
+        return
+    try:
+        url = normal(walk(document, how.settings).bases.own.url)
+    except DocumentError as error:
+        url = normal(document.url) if document.url is not None else None
+        if url is None:
+            yield error.diagnostic
+    if url is not None:
+        media_type = media_type_of(document.media_type or "", data[:4096], document.name or "")
+        where, looks = Where(number, 0, 0), browsers.markup(data)
+        yield Captured(url, 200, "", media_type, where, size=len(data), looks=looks)

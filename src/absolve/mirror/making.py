@@ -9,24 +9,19 @@ from __future__ import annotations
 
 import filecmp
 import os
-import shutil
-import struct
-import zipfile
 from contextlib import closing, contextmanager, suppress
 from functools import partial
 from hashlib import file_digest, sha256
 from pathlib import Path
-from time import gmtime
-from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
-from absolve.mirror import browsers, index, packing
+from absolve.mirror import index, packing
 from absolve.mirror import map as maps
 from absolve.mirror.paths import INDEX_PAGE, MAP
-from absolve.mirror.payloads import seconds_of
 from absolve.mirror.sources import reader_of
 from absolve.mirror.survey import Choice, Survey
-from absolve.mirror.task import Batch, Item, Made, MirrorOptions, forget, has, made, reached
+from absolve.mirror.task import Batch, Item, MirrorOptions, forget, has, made, reached
 from absolve.run import buckets, inputs, interrupts, leftovers, outputs, plan
 from absolve.run import state as run_state
 from absolve.run.output_folder import Below, alone, created
@@ -70,47 +65,48 @@ class Job(NamedTuple):
     prune: bool = False
     named: tuple[tuple[str, str], ...] = ()
 
-    def options(
-        self, working: Working, folder: OutputFolder | None = None, token: str = "", *, is_temporary: bool = False
-    ) -> MirrorOptions:
+    def options(self, working: Working, folder: OutputFolder, *, is_temporary: bool = False) -> MirrorOptions:
         """Return the options of the tasks, by the working copy of the map, for documents that go into a folder."""
-        map_ = str(working.path)
-        return MirrorOptions(
-            self.reading, self.sources, map_, folder, self.choice.same, self.severs, token, is_temporary
-        )
+        how = (self.reading, self.sources, str(working.path), folder, self.choice.same, self.severs)
+        return MirrorOptions(*how, leftovers.token(), is_temporary)
 
 
 def chosen(job: Job) -> Job:
     """Return a job in which `start` has chosen the URLs that are held."""
     if job.start is None:
         return job
-    with leftovers.temporary_folder() as temporary, closing(maps.Working(Path(temporary) / maps.WORKING)) as working:
+    with _temporary() as folder, closing(maps.Working(Path(folder.path) / maps.WORKING)) as working:
         planned(working, job, lambda _: None)  # it is planned, and reported, once more
-        how = job.options(working)
-        only = reached(how, working, _batches(working, job.sources), job.start, job.depth)
+        only = reached(job.options(working, folder), working, _batches(working, job.sources), job.start, job.depth)
     return job._replace(choice=job.choice._replace(only=only), start=None)
+
+
+@contextmanager
+def _temporary() -> Iterator[OutputFolder]:
+    with leftovers.temporary_folder() as above, created(str(Path(above) / "mirror")) as folder:
+        yield folder
 
 
 def into(output: str, job: Job, course: Course, done: Done) -> None:
     """Make a mirror at a path, or the URL of a store; the suffix of its name decides its form."""
-    is_one = is_zip(output) or buckets.is_bucket(output)
-    packed = packing.form_of(output) if not is_one else None
+    is_bucket = buckets.is_bucket(output)
+    packed = packing.form_of(output) if not (is_zip(output) or is_bucket) else None
     if packed is not None and job.first is not None and packing.is_page(output):
         job = job._replace(start=job.first, depth=0)  # no more is made, and counted, than the file holds
-    if buckets.is_bucket(output) and job.resume:
+    if is_bucket and job.resume:
         raise UsageError("--resume goes on with a mirror on a disk: leave it out for the URL of a store")
     job = chosen(job)
-    if is_zip(output):
-        _into_zip(output, job, course, done)
-    elif is_one or packed is not None:
-        with leftovers.temporary_folder() as temporary, created(str(Path(temporary) / "mirror")) as folder:
+    if is_bucket or is_zip(output) or packed is not None:
+        with _temporary() as folder:
 
-            def pack() -> None:
+            def pack(working: Working) -> None:
                 if packed is not None:
                     packed(packing.Mirror(Path(folder.path)), Path(output), job.first)
+                elif not is_bucket:
+                    packing.zip_of(working, Path(folder.path), output)
 
             _into_folder(folder, job, course, done, pack)
-            if is_one:
+            if is_bucket:
                 buckets.send_all(folder.path, output)
     else:
         if Path(output).exists() and not Path(output).is_dir():
@@ -166,8 +162,8 @@ def planned(working: Working, job: Job, notify: Notify) -> None:
             notes.append((diagnostic.code, f"{_named(diagnostic.name, job)}: {diagnostic.text}"))
         notify(diagnostic)
 
-    readers = [reader_of(source, number, job.reading) for number, source in enumerate(job.sources)]
-    survey = Survey(readers, job.choice, heard)
+    readers = (reader_of(source, number, job.reading) for number, source in enumerate(job.sources))
+    survey = Survey((one for reader in readers for one in reader.captured()), job.choice, heard)
     if unread:
         working.mark_unread()
     names = [_named(source.name, job) for source in job.sources]
@@ -197,10 +193,40 @@ def _batches(working: Working, sources: Sequence[Source]) -> Iterator[Batch]:
         yield Batch(sources[at].inputs[0], at, tuple(items))
 
 
-def _make(
-    working: Working, how: MirrorOptions, put: Callable[[Any], bool], course: Course, *, small: bool = False
+# --- into a folder ----------------------------------------------------------------------------------------------------
+
+
+def _into_folder(
+    folder: OutputFolder, job: Job, course: Course, done: Done, pack: Callable[[Working], None] | None = None
 ) -> None:
-    """Make the documents of the plan; `put` takes what each task yields, and returns whether a file is in place."""
+    """Make the mirror in a folder; `pack` makes one file of a temporary one, before the counts are printed."""
+    root, reports = Path(folder.path), course.reports
+    has_failed = bool(reports.failures)
+    was_killed = (root / maps.WORKING).is_file()
+    maps.check_own(root)
+    with maps.discarded(root), closing(maps.Working(root / maps.WORKING)) as working:
+        how = job.options(working, folder, is_temporary=pack is not None)
+        with _swept(folder, how.token):
+            state = _state_of(job)
+            if not (job.resume and working.is_of(state)):
+                working.begin(state)
+                working.add_ours(root / MAP)
+                working.keep()
+                planned(working, job, reports.finding)
+                _see_foreign(working, folder.path)
+            number, size = working.documents()
+            _make(working, how, course, small=size < _SMALL)
+            if number:
+                _finish(working, folder, job, reports, has_failed=has_failed or working.is_unread())
+                if pack is not None:
+                    pack(working)
+            done(working)
+    if number or not was_killed:  # otherwise its working copy has what the killed run made
+        run_state.removed(root / maps.WORKING)
+
+
+def _make(working: Working, how: MirrorOptions, course: Course, *, small: bool) -> None:
+    """Make the documents of the plan, and rename their files into place."""
     results = course.run(partial(made, how), _batches(working, how.sources), lambda batch: batch.input, small=small)
     is_put = False
     try:
@@ -208,47 +234,10 @@ def _make(
             for _, piece in results:
                 if isinstance(piece, maps.Finished):
                     working.finish(piece._replace(is_there=piece.is_there or is_put))
-                else:
-                    is_put = put(piece)
+                is_put = isinstance(piece, FilesReady) and all(_put_ready(one, course.reports) for one in piece.made)
     finally:
         forget()
         working.keep()
-
-
-# --- into a folder ----------------------------------------------------------------------------------------------------
-
-
-def _into_folder(
-    folder: OutputFolder, job: Job, course: Course, done: Done, pack: Callable[[], None] | None = None
-) -> None:
-    """Make the mirror in a folder; `pack` makes one file of a temporary one, before the counts are printed."""
-    root, reports = Path(folder.path), course.reports
-    has_failed = bool(reports.failures)
-    was_killed = (root / maps.WORKING).is_file()
-    maps.check_own(root)
-
-    def put(piece: Any) -> bool:
-        return isinstance(piece, FilesReady) and all(_put_ready(one, reports) for one in piece.made)
-
-    token = leftovers.token()
-    with maps.discarded(root), _swept(folder, token), closing(maps.Working(root / maps.WORKING)) as working:
-        state = _state_of(job)
-        if not (job.resume and working.is_of(state)):
-            working.begin(state)
-            working.add_ours(root / MAP)
-            working.keep()
-            planned(working, job, reports.finding)
-            _see_foreign(working, folder.path)
-        number, size = working.documents()
-        how = job.options(working, folder, token, is_temporary=pack is not None)
-        _make(working, how, put, course, small=size < _SMALL)
-        if number:
-            _finish(working, folder, job, reports, has_failed=has_failed or working.is_unread())
-            if pack is not None:
-                pack()
-        done(working)
-    if number or not was_killed:  # otherwise its working copy has what the killed run made
-        run_state.removed(root / maps.WORKING)
 
 
 def _put_ready(file: outputs.Made, reports: Reports) -> bool:
@@ -392,58 +381,3 @@ def _pruned(root: OutputFolder, paths: Iterable[str], notify: Notify) -> Iterato
                     os.rmdir(folder.at(name), dir_fd=folder.descriptor)
         except OSError as error:
             notify(Diagnostic("unwritable", error.strerror or str(error), path, failed=True))
-
-
-# --- one ZIP ----------------------------------------------------------------------------------------------------------
-
-_FIRST: Final = (1980, 1, 1, 0, 0, 0)  # the first date that a ZIP can have,
-_LAST: Final = (2106, 1, 1, 0, 0, 0)  # and one that has as many seconds as an entry can note
-_MODE: Final = 0o100644 << 16
-_UNIX: Final = 3  # "version made by" (APPNOTE.TXT 4.4.2)
-# Media types whose files are compressed already.
-_COMPRESSED: Final = (
-    *("image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "video/", "audio/", "font/woff"),
-)
-_ARCHIVES: Final = (".gz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".pdf", ".epub", ".docx", ".xlsx", ".pptx", ".jar")
-
-
-def _into_zip(name: str, job: Job, course: Course, done: Done) -> None:
-    """Write the ZIP, completely or not at all."""
-    with leftovers.temporary_folder() as temporary, closing(maps.Working(Path(temporary) / maps.WORKING)) as working:
-        planned(working, job, course.reports.finding)
-        if working.documents()[0]:
-            with outputs.opened(name) as file:
-                _write_zip(file, working, job, course)
-        done(working)
-
-
-def _write_zip(file: IO[bytes], working: Working, job: Job, course: Course) -> None:
-    """Write the documents in the order of their payloads, the entry page and the map: the same bytes for a capture."""
-    with zipfile.ZipFile(file, "w", allowZip64=True) as package:
-
-        def put(piece: Any) -> bool:
-            if isinstance(piece, Made):
-                package.writestr(_entry(piece.path, piece.date), piece.data)
-            return False
-
-        _make(working, job.options(working), put, course)
-        newest = next(working.rows("SELECT max(date) FROM plan WHERE path IS NOT NULL"))[0] or ""
-        package.writestr(_entry(INDEX_PAGE, newest), index.page(working, job.first))
-        final = working.path.with_name(MAP)
-        working.write(final)
-        with final.open("rb") as one, package.open(_entry(MAP, newest), "w", force_zip64=True) as other:
-            shutil.copyfileobj(one, other)  # as large as all URLs together
-
-
-def _entry(path: str, date: str) -> zipfile.ZipInfo:
-    """Return the entry of a file, with the date of its capture: in UTC, and once more as seconds (0x5455)."""
-    seconds = seconds_of(date)
-    info = zipfile.ZipInfo(path, _FIRST)
-    if seconds is not None and _FIRST <= (when := gmtime(seconds)[:6]) < _LAST:
-        info.date_time = when
-        info.extra = struct.pack("<HHBI", 0x5455, 5, 1, seconds)
-    info.create_system = _UNIX
-    info.external_attr = _MODE
-    is_compressed = browsers.by_name(path).startswith(_COMPRESSED) or path.lower().endswith(_ARCHIVES)
-    info.compress_type = zipfile.ZIP_STORED if is_compressed else zipfile.ZIP_DEFLATED
-    return info

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from datetime import datetime
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 from urllib.parse import unquote
 
 from absolve.core.errors import CodingError, UsageError
@@ -143,17 +143,14 @@ class Posted(NamedTuple):
     ids: frozenset[str]
 
 
-class Broken(NamedTuple):
-    """What is wrong with a record, which is not held if it failed."""
-
-    diagnostic: Diagnostic
+Found: TypeAlias = "Captured | Piece | Posted | Diagnostic"
 
 
 class Reader(Protocol):
     """The captures of one source, and their payloads."""
 
-    def captured(self) -> Iterator[Captured | Piece | Posted | Broken]:
-        """Yield each capture, and what else there is to know, in order."""
+    def captured(self) -> Iterator[Found]:
+        """Yield each capture, and what else there is to know, in order; a record that is not held has failed."""
 
     def payloads(self, places: Sequence[Where]) -> Iterator[tuple[Where, Payload]]:
         """Yield the payloads at these places, which are sorted, in order; what cannot be read is left out."""

@@ -22,7 +22,7 @@ from absolve.document.walk import walk
 from absolve.formats import registry
 from absolve.mirror import browsers
 from absolve.mirror.containers import ContainerReader, WarcReader, opened_member, record_files
-from absolve.mirror.payloads import Broken, Captured, Payload, Where, is_walked, place_of
+from absolve.mirror.payloads import Captured, Payload, Where, is_walked, place_of
 from absolve.rewriting import rewriter
 from absolve.run import sources as files
 from absolve.run.inputs import left_out, parts_of
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from absolve.core.model import Document
     from absolve.document.entity import Entity
     from absolve.document.resolved import Resolved
-    from absolve.mirror.payloads import Posted, Reader
+    from absolve.mirror.payloads import Found, Reader
     from absolve.run.inputs import Input
     from absolve.run.load import ReadOptions
 
@@ -195,7 +195,7 @@ class FilesReader:
         self._how = how
         self._settings = how.settings._replace(documents=False)  # a title is read when its page is made
 
-    def captured(self) -> Iterator[Captured | Posted | Broken]:
+    def captured(self) -> Iterator[Found]:
         """Yield each file with its URL."""
         pages: dict[str, str] = {}
         found: list[Captured] = []
@@ -204,12 +204,12 @@ class FilesReader:
                 document = read(input_, self._how)
                 url, media_type, doubts = self._facts(input_, document)
             except DocumentError as error:
-                yield Broken(error.diagnostic._replace(failed=True))
+                yield error.diagnostic._replace(failed=True)
                 continue
             if url is not None and registry.kind_of(media_type) == registry.HTML:
                 pages[input_.place] = url
                 pages.setdefault(fold(input_.place), url)
-            yield from map(Broken, doubts)
+            yield from doubts
             where, date, place = Where(self._number, index, 0), modified(input_.name), place_of(input_.place)
             size, looks = len(document.data), browsers.markup(bytes(document.data[:4096]))
             found.append(Captured(url or "", 200, date, media_type, where, size=size, place=place, looks=looks))
@@ -224,7 +224,7 @@ class FilesReader:
             if url and newest[url].where != where:
                 other = self._inputs[newest[url].where.offset].place
                 text = f"{other} has the same URL ({in_short(url)}) and is newer: links to the URL lead to it"
-                yield Broken(Diagnostic("same-url", text, input_.name))
+                yield Diagnostic("same-url", text, input_.name)
                 url, where = "", where._replace(number=_TWIN)
             sent = normal(url or f"{PACKAGE_ROOT}{_FOLDER}{escaped(input_.place)}")
             if sent is not None:

@@ -1,7 +1,7 @@
 """Survey the inputs of a mirror: every capture in them, and which of several is held for each URL.
 
-In: readers of the sources, which are read once. Out: for each URL the capture that counts, with its payload's place, or
-its end after redirects. Linear in the number of captures, whatever they are.
+In: the captures of all sources, which are read once. Out: for each URL the capture that counts, with the place of its
+payload, or its end after redirects. Linear in the number of captures, whatever they are.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from absolve.urls.chain import follow
 from absolve.urls.identity import normal, percent_decoded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
-    from absolve.mirror.payloads import Reader
+    from absolve.mirror.payloads import Found
 
     Notify = Callable[[Diagnostic], None]
 
@@ -121,7 +121,7 @@ class Survey:
     Of two of the same rank the later one does. `parts` are those of the documents that were joined, by URL.
     """
 
-    def __init__(self, readers: Sequence[Reader], choice: Choice, notify: Notify) -> None:
+    def __init__(self, captures: Iterable[Found], choice: Choice, notify: Notify) -> None:
         self._choice = choice
         self._notify = notify
         self._db = sqlite3.connect("", isolation_level=None)  # a file without a name, removed with the process
@@ -129,7 +129,7 @@ class Survey:
         self._db.execute("BEGIN")
         self._number = 0
         self._ends: dict[str, End] = {}
-        joined = self._read(readers)
+        joined = self._read(captures)
         self._report_contradictions()
         self._origins = self._referred()
         self.parts: dict[str, tuple[Part, ...]] = {one.url: parts for one, parts in joined if self.get(one.url) == one}
@@ -138,11 +138,11 @@ class Survey:
                 forms = ((form, one.url) for form in choice.same.forms(one.url, is_file=bool(one.place)))
                 self._db.executemany("INSERT OR IGNORE INTO forms VALUES (?, ?)", forms)
 
-    def _read(self, readers: Sequence[Reader]) -> list[tuple[Captured, tuple[Part, ...]]]:
+    def _read(self, captures: Iterable[Found]) -> list[tuple[Captured, tuple[Part, ...]]]:
         """Add all captures but the answers to a POST; return those that were joined of pieces, with their parts."""
         posted: set[str] = set()
         pieces = Pieces()
-        for one in (one for reader in readers for one in reader.captured()):
+        for one in captures:
             if isinstance(one, Piece):
                 if self._choice.wants(one.captured):
                     pieces.add(one)
@@ -153,7 +153,7 @@ class Survey:
             elif isinstance(one, Posted):
                 posted |= one.ids
             else:
-                self._notify(one.diagnostic)
+                self._notify(one)
         if posted:
             found = self._db.execute("SELECT url, rank, ids FROM captured WHERE ids <> ''")
             answers = [row[:2] for row in found if not posted.isdisjoint(row[2].split())]

@@ -1,4 +1,4 @@
-"""Task of a mirror: from some payloads of one source to complete temporary files, or to bytes for a ZIP.
+"""Task of a mirror: from some payloads of one source to complete temporary files.
 
 In: a `Batch` and `MirrorOptions`. Out: diagnostics, failures, `FilesReady`, and a `Finished` for each document. A file
 that has its bytes already is not written.
@@ -69,26 +69,18 @@ class Batch(NamedTuple):
 class MirrorOptions(NamedTuple):
     """How documents are made.
 
-    `map` is the working copy of the map. `folder` is None for a ZIP: then the bytes are returned. `is_temporary`: it is
-    removed at the end, and nothing in it needs to be on the disk.
+    `map` is the working copy of the map. `is_temporary`: the folder is removed at the end, and nothing in it needs to
+    be on the disk.
     """
 
     reading: ReadOptions
     sources: tuple[Source, ...]
     map: str
-    folder: OutputFolder | None
+    folder: OutputFolder
     same: Equivalences
     severs: bool = False
     token: str = ""
     is_temporary: bool = False
-
-
-class Made(NamedTuple):
-    """The bytes of a file, for a ZIP, and the date of its capture."""
-
-    path: str
-    data: bytes
-    date: str = ""
 
 
 class Kept:
@@ -143,11 +135,11 @@ def forget() -> None:
 
 
 def made(how: MirrorOptions, batch: Batch) -> Iterator[Any]:
-    """Yield the results for one batch: a TaskResult, Finished or Made each."""
+    """Yield the results for one batch: a TaskResult or Finished each."""
     return guarded(batch.input.name, _made(how, batch), strict=sys.flags.dev_mode)  # type: ignore[arg-type]  # it passes all on
 
 
-def _made(how: MirrorOptions, batch: Batch) -> Iterator[TaskResult | Finished | Made]:
+def _made(how: MirrorOptions, batch: Batch) -> Iterator[TaskResult | Finished]:
     key = how.map + how.token
     if key not in _open:
         _open[key] = Kept(how)
@@ -179,7 +171,7 @@ def _unreadable(item: Item) -> Failure:
     return Failure(Diagnostic("unreadable", "its record cannot be read any more", name_of(item.url)))
 
 
-def _document(how: MirrorOptions, kept: Kept, item: Item, payload: Payload) -> Iterator[TaskResult | Finished | Made]:
+def _document(how: MirrorOptions, kept: Kept, item: Item, payload: Payload) -> Iterator[TaskResult | Finished]:
     """Yield the results for one document: its file, and the facts of the map about it."""
     kept.lookup.used.clear()
     data, title, text = payload.data, payload.title, ""
@@ -203,12 +195,8 @@ def _document(how: MirrorOptions, kept: Kept, item: Item, payload: Payload) -> I
         policy = MirrorPolicy(item.path, kept.lookup)
         data = _guarded(item, payload)
         yield _failure(item, error)
-    written: list[TaskResult] = []
-    if how.folder is None:
-        yield Made(item.path, data, item.date)
-    else:
-        written = list(_written(how, how.folder, item, data, kept.foreign))
-        yield from written
+    written = list(_written(how, item, data, kept.foreign))
+    yield from written
     seen = policy.seen
     yield Finished(
         item.url,
@@ -318,9 +306,8 @@ def _failure(item: Item, error: Exception) -> Failure:
     return Failure(internal(error, name_of(item.url)))
 
 
-def _written(
-    how: MirrorOptions, folder: OutputFolder, item: Item, data: bytes, foreign: Collection[str]
-) -> Iterator[TaskResult]:
+def _written(how: MirrorOptions, item: Item, data: bytes, foreign: Collection[str]) -> Iterator[TaskResult]:
+    folder = how.folder
     target = Path(folder.path) / item.path
     try:
         if has(folder, item.path, data):
