@@ -62,11 +62,10 @@ _ACTED_ON: Final = frozenset(
 )
 _CLASS: Final = re.compile(r"\{[0-9a-f-]+\}")  # Windows opens `a.{CLSID}` as an object of that class
 _MARKUP: Final = re.compile(rb"(?:\xef\xbb\xbf|\xfe\xff|\xff\xfe)?[\0\t\n\v\f\r ]*+<(?P<xml>\?xml(?=[\t\n\r ]))?")
-_SCRIPTS: Final = ("java", "x-java", "ecma", "x-ecma")
 # Media types of scripts (MIME Sniffing 4.6), the usual one first.
 JAVASCRIPT: Final = (
-    *(f"{kind}/{name}script" for name in _SCRIPTS for kind in ("text", "application")),
-    *("text/jscript", "text/livescript", *(f"text/javascript1.{number}" for number in range(6))),
+    *("text/javascript", *sorted(registry.JAVASCRIPT_TYPES - {"text/javascript"})),
+    *(f"text/javascript1.{number}" for number in range(6)),
 )
 _FIELDS: Final = frozenset(
     "content-security-policy content-disposition x-content-type-options x-frame-options access-control-allow-origin"
@@ -82,17 +81,12 @@ _SCRIPTED: Final = re.compile(
 
 def from_disk(name: str) -> str:
     """Return the media type of the active document that browsers make of a file; else one of the words above."""
-    ending = ending_of(name)
+    ending = name.rpartition(".")[2].lower() if "." in name else ""
     if ending in _ACTED_ON or _CLASS.fullmatch(ending):
         return ACTED_ON
     if ending in _HARMLESS:
         return HARMLESS
     return _ACTIVE.get(ending) or (registry.HTML if "htm" in ending else SNIFFED)
-
-
-def ending_of(name: str) -> str:
-    """Return what follows the last dot of a name, in lower case; "" without one."""
-    return name.rpartition(".")[2].lower() if "." in name else ""
 
 
 def is_active(media_type: str) -> bool:
@@ -435,15 +429,14 @@ def content_type(path: str, stated: str) -> str:
     essence, parameters = registry.essence_of(stated)
     if not registry.is_media_type(essence):
         essence = by_name(path)
-    if _is_active(essence) and not _is_active(from_disk(path.rpartition("/")[2])):
+    if _may_run(essence) and not _may_run(from_disk(path.rpartition("/")[2])):
         essence = "text/plain"
     charset = parameters.get("charset", "")
     return f"{essence}; charset={charset}" if essence and _CHARSET.fullmatch(charset) else essence or OTHER
 
 
-def _is_active(essence: str) -> bool:
-    is_document = registry.kind_of(essence) in {registry.HTML, registry.XML}
-    return is_document or essence.startswith(("multipart/", "message/"))
+def _may_run(essence: str) -> bool:
+    return is_active(registry.kind_of(essence)) or essence.startswith(("multipart/", "message/"))
 
 
 _ON_SERVER: Final = frozenset("php php3 php4 php5 phtml asp aspx jsp jspx cfm cfml cgi do action".split())

@@ -11,7 +11,7 @@ import io
 import zipfile
 import zlib
 from collections import defaultdict, deque
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import PurePosixPath
 from typing import IO, TYPE_CHECKING, Any, Final
@@ -27,17 +27,7 @@ from absolve.formats.compression import ZSTD_FRAME, is_skippable
 from absolve.formats.warc.reader import pieces
 from absolve.formats.zip.walker import is_record_file
 from absolve.mirror import browsers
-from absolve.mirror.payloads import (
-    SCHEMES,
-    Captured,
-    Payload,
-    Piece,
-    Posted,
-    Where,
-    captured,
-    payload_of,
-    place_of,
-)
+from absolve.mirror.payloads import SCHEMES, Captured, Payload, Piece, Posted, Where, captured, payload_of, place_of
 from absolve.run import buckets, sources
 from absolve.run.inputs import left_out
 from absolve.run.sources import file_of, unreadable
@@ -207,7 +197,7 @@ class ContainerReader:
         for where in places:
             one = self._loaded[where.offset]
             try:
-                payload = self._file_payload(one) if self._is_package else payload_of(one)
+                payload = _file_payload(one, self._recorded(one)) if self._is_package else payload_of(one)
             except CodingError:
                 continue
             if self._others:
@@ -216,12 +206,11 @@ class ContainerReader:
                 payload = self._in_its_message(payload, where.offset, one, self._names)
             yield where, payload
 
-    def _file_payload(self, one: Entry) -> Payload:
-        """Return the content of a file in a package; links that lead to no file are resolved by its recorded URL."""
-        return _file_payload(one)._replace(base=self._recorded(one))
-
     def _recorded(self, one: Entry) -> str | None:
-        """Return the URL that its saver recorded for a page in a package. The user's URL of the package precedes it."""
+        """Return the URL that its saver recorded for a page in a package, by which links that lead to no file resolve.
+
+        The user's URL of the package precedes it.
+        """
         claims = one.part.claims if one.part is not None and self._root.startswith(PACKAGE_ROOT) else ()
         return claims[0].reference if claims else None
 
@@ -253,13 +242,15 @@ class ContainerReader:
         urls = [self._urls(one, index + 1, taken) for index, one in enumerate(self._loaded)]
         self._names = _Names(self._loaded, urls, is_mailbox=self._kind == registry.MAILBOX)
         document = Document(self._data(), name=self._input.name, media_type=self._kind, url=self._input.url)
-        walked: dict[bytes | None, deque[Entity]] = defaultdict(deque)
+        walked: dict[bytes, deque[Entity]] = defaultdict(deque)
         try:
             _collect(walk(document, self._how.settings), walked)
         except DocumentError:
             return
         for one in self._loaded:
-            queue = walked.get(_content(one))
+            queue: deque[Entity] | None = None
+            with suppress(CodingError):
+                queue = walked.get(one.content)
             self._entities.append(queue.popleft() if queue else None)
 
 
@@ -314,13 +305,6 @@ def _location(one: Entry, reference: str = "") -> str:
     return found.partition("#")[0] if found is not None and found.startswith(_THIS) and found != _THIS else ""
 
 
-def _content(one: Entry) -> bytes | None:
-    try:
-        return one.content
-    except CodingError:
-        return None
-
-
 def _is_usable(url: str) -> bool:
     return url.startswith(SCHEMES)
 
@@ -337,7 +321,7 @@ def _file_name(fields: tuple[tuple[str, str], ...]) -> str | None:
     return headers.words(found) if found is not None else None
 
 
-def _collect(entity: Entity, found: dict[bytes | None, deque[Entity]]) -> None:
+def _collect(entity: Entity, found: dict[bytes, deque[Entity]]) -> None:
     for inner in inners(entity):
         if inner.part.own_charset and inner.entity.media_type in _WALKED:
             found[inner.entity.own_data].append(inner.entity)
@@ -350,10 +334,10 @@ def _path_of(one: Entry) -> str:
     return name.replace("\\", "/").lstrip("/")
 
 
-def _file_payload(one: Entry) -> Payload:
+def _file_payload(one: Entry, base: str | None = None) -> Payload:
     """Return the content of a file in a package, with the type that the package declares, or that it is."""
     content, facts = one.content, one.facts
-    return Payload(content, facts.media_type or browsers.of_file(facts.name, content[:4096]))
+    return Payload(content, facts.media_type or browsers.of_file(facts.name, content[:4096]), base=base)
 
 
 # --- WARC and ARC files -----------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from absolve.document.holdings import fold, named_by, only_alike
 from absolve.encodings.charsets import byte_order_mark
 from absolve.mirror import browsers
 from absolve.mirror.payloads import Where, place_of
-from absolve.mirror.policy import Target
+from absolve.mirror.policy import Response, Target
 from absolve.urls.access import is_public_host
 from absolve.urls.identity import decoded, escaped, normal, percent_decoded, plain, respelled
 
@@ -219,10 +219,10 @@ class Lookup:
             self.used[url] = same
         return found
 
-    def response(self, path: str) -> tuple[str, str, str]:
-        """Return the URL of a file of the mirror, its media type, and the fields that limit it (see `browsers`)."""
-        found: tuple[str, str, str] | None = self._db.execute(_RESPONSE, (path,)).fetchone()
-        return found if found is not None else ("", "", "")
+    def response(self, path: str) -> Response:
+        """Return the response that a file of the mirror was."""
+        found = self._db.execute(_RESPONSE, (path,)).fetchone()
+        return Response(*found) if found is not None else Response("", "", "")
 
     def _digests(self, path: str) -> dict[str, str]:
         """Return the digests of a response, read again once from its source; none where that cannot be done."""

@@ -131,7 +131,6 @@ _LONGEST: Final = 2496  # characters of a folder in a URL: four bytes of UTF-8, 
 _DEEPEST: Final = 104  # segments of one: each takes two characters of a path
 _INDEX: Final = "index"
 _INVENTED: Final = 4  # rank of a name that is not the URL's
-_DEFAULT_PORTS: Final = {"http": "80", "https": "443", "ftp": "21"}
 
 
 class Placed(NamedTuple):
@@ -188,8 +187,8 @@ def split(url: str) -> tuple[str, str, str | None]:
     authority, _, path = rest.partition("/")
     authority = authority.rpartition("@")[2]
     host, colon, port = authority.rpartition(":")
-    if colon and port.isdecimal():
-        authority = host if port == _DEFAULT_PORTS.get(scheme) else f"{host}+{port}"
+    if colon and port.isdecimal():  # not the default one: `normal` leaves that out
+        authority = f"{host}+{port}"
     folder, _, last = f"/{path}".rpartition("/")
     if not authority:  # a package without a URL: its first segment is its name
         return folder[1:] or "_", last, query if mark else None

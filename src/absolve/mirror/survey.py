@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 from heapq import nsmallest
 from itertools import chain, groupby, pairwise
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import Diagnostic
@@ -182,14 +183,16 @@ class Survey:
         return [Captured(folder, 302, "", "", where, url) for folder, (_, where, url) in best.items()]
 
     def _report_contradictions(self) -> None:
-        """Report URLs that were captured twice in one second, with different contents."""
+        """Report URLs of which two captures of one second count, with different contents."""
         found: dict[tuple[str, str], str] = {}
         several = "SELECT url FROM captured GROUP BY url HAVING count(*) > 1"
         query = f"""\
 SELECT url, rank, date, digest, size FROM captured WHERE url IN ({several}) AND date <> '' AND lack = ''
 ORDER BY url, rank"""  # noqa: S608 - our own words
-        for _, group in groupby(self._db.execute(query), lambda row: (row[0], row[1][:-_NUMBER])):
-            for (_, _, _, *one), (url, rank, date, *other) in pairwise(group):
+        for url, group in groupby(self._db.execute(query), itemgetter(0)):
+            rows = [row[1:] for row in group]
+            counting = [row for row in rows if row[0][:-_NUMBER] == rows[-1][0][:-_NUMBER]]
+            for (_, _, *one), (rank, date, *other) in pairwise(counting):
                 if one[0] != other[0] if one[0] and other[0] else one[1] != other[1]:
                     found.setdefault((url, date), rank[-_NUMBER:])
         for url, date in nsmallest(_MOST_CONTRADICTIONS, found, found.__getitem__):

@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.urls import identity
-from absolve.core.caches import remembered
+from absolve.core.caching import remembered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
