@@ -134,10 +134,9 @@ class Survey:
         self._report_contradictions()
         self._origins = self._referred()
         self.parts: dict[str, tuple[Part, ...]] = {one.url: parts for one, parts in joined if self.get(one.url) == one}
-        for one in self:
-            if one.location is not None or choice.holds(one):
-                forms = ((form, one.url) for form in choice.same.forms(one.url, is_file=bool(one.place)))
-                self._db.executemany("INSERT OR IGNORE INTO forms VALUES (?, ?)", forms)
+        usable = (one for one in self if one.location is not None or choice.holds(one))
+        forms = ((form, one.url) for one in usable for form in choice.same.forms(one.url, is_file=bool(one.place)))
+        self._db.executemany("INSERT OR IGNORE INTO forms VALUES (?, ?)", forms)
 
     def _read(self, captures: Iterable[Found]) -> list[tuple[Captured, tuple[Part, ...]]]:
         """Add all captures but the answers to a POST; return those that were joined of pieces, with their parts."""
@@ -204,8 +203,10 @@ ORDER BY url, rank"""  # noqa: S608 - our own words
 
         Then the other captures of its URL count.
         """
+        if self._db.execute("SELECT 1 FROM captured WHERE is_revisit LIMIT 1").fetchone() is None:
+            return {}
         revisits = [one for one in self if one.is_revisit and self._choice.holds(one)]
-        for key in ("url", "digest") if revisits else ():
+        for key in ("url", "digest"):
             self._db.execute(f"CREATE INDEX by_{key} ON captured ({key}, date, rank) WHERE {_IS_WHOLE}")
         found = {one.url: origin for one in revisits if (origin := self._origin(one)) is not None}
         for url in (one.url for one in revisits if one.url not in found):
