@@ -10,8 +10,8 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.urls import identity
 from absolve.core.caching import remembered
+from absolve.urls import identity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
