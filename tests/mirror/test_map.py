@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from absolve.mirror.map import WORKING, Finished, Working, foreign, opened
+from absolve.mirror.map import WORKING, Finished, Working, opened
 from absolve.mirror.payloads import Captured, Where
 
 DATE = "20240501123059"
@@ -157,7 +157,7 @@ def test_the_files_of_a_killed_run_are_ours_but_not_the_foreign_ones(working: Wo
     assert not later.is_ours("h/b.html")
     assert later.documents() == (0, 0)
     planned(later).mark_foreign(["h/c.html"])
-    assert foreign(later.connection) == {"h/c.html"}
+    assert list(later.rows("SELECT path FROM foreign_files")) == [("h/c.html",)]
     later.close()
 
 

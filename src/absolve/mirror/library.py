@@ -116,7 +116,9 @@ def mirror(inputs: One | Iterable[One], output: str | os.PathLike[str], **option
     arguments.check_options(options, OPTIONS, CALL, ("inputs", "output"))
     notify = options.get("on_diagnostic")
     arguments.check_notify(notify)
-    name = _output(output)
+    if not isinstance(output, (str, os.PathLike)):
+        raise TypeError(f"output must be a path, not {type(output).__name__}")
+    name = os.fsdecode(output)
     with leftovers.temporary_folder() as folder, given.in_python():
         files = given.as_files(inputs, CALL, Path(folder))
         if not files.names:
@@ -124,7 +126,9 @@ def mirror(inputs: One | Iterable[One], output: str | os.PathLike[str], **option
         making.check_output(name, files.names)
         reports = results.Collected(notify, files.named)
         made: list[Mirror] = []
-        run = _course(reports, dict(options))
+        settings = Settings(profile=options.get("profile", "whatwg"), base="empty").checked()
+        reading = ReadOptions(settings._replace(documents=True))
+        run = results.course_of(reports, reading, given.jobs_of(dict(options)))
         if making.is_zip(name):
             plan.make_above(name)
         making.into(name, _job(files, run, dict(options)), run, lambda working: made.extend(_read(working, name)))
@@ -136,19 +140,6 @@ def mirror(inputs: One | Iterable[One], output: str | os.PathLike[str], **option
 
 
 _NOTHING: Final = "no document with a URL is in it: nothing is written (url= gives that of a folder's root)"
-
-
-def _output(given_: Any) -> str:
-    if not isinstance(given_, (str, os.PathLike)):
-        raise TypeError(f"output must be a path, not {type(given_).__name__}")
-    return os.fsdecode(given_)
-
-
-def _course(reports: results.Collected, options: dict[str, Any]) -> Course:
-    settings = Settings(profile=options.get("profile", "whatwg"), base="empty").checked()
-    reading = ReadOptions(settings._replace(documents=True))
-    jobs = given.jobs_of(options)
-    return results.course_of(reports, reading, jobs)
 
 
 def choice_of(options: dict[str, Any], call: str) -> Choice:

@@ -10,13 +10,14 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from functools import cache, cached_property, partial
+from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import FAULTS, DocumentError, UsageError
 from absolve.document.holdings import fold, named_by, only_alike
 from absolve.encodings.charsets import byte_order_mark
 from absolve.mirror import browsers
-from absolve.mirror.payloads import Where, place_of
+from absolve.mirror.payloads import Part, Where, place_of
 from absolve.mirror.policy import Response, Target
 from absolve.urls.access import is_public_host
 from absolve.urls.identity import decoded, escaped, normal, percent_decoded, plain, respelled
@@ -50,16 +51,11 @@ def wanted(url: str) -> str | None:
     return f"{scheme}{mark}{authority}{slash}{path}"
 
 
-def path_form(url: str) -> str | None:
-    """Return the form that all URLs share whose paths are one when decoded; it is no URL.
-
-    None for a path of unreserved characters, which `plain` finds.
-    """
-    return next(_path_forms(url), None)
-
-
 def _path_forms(url: str, charset: str = "utf-8") -> Iterator[str]:
-    """Yield the form of a URL, then one for each path that it may mean in a charset."""
+    """Yield the form that all URLs share whose paths are one when decoded, then one for each path in a charset.
+
+    A form is no URL. Nothing for a path of unreserved characters, which `plain` finds.
+    """
     before, mark, query = url.partition("?")
     root, separator, rest = plain(before).partition("://")
     authority, slash, path = rest.partition("/")
@@ -118,8 +114,8 @@ class Equivalences(NamedTuple):
         spelled = plain(url)
         if spelled != url:
             yield spelled
-        if is_file and (form := path_form(url)) is not None:
-            yield form
+        if is_file:
+            yield from islice(_path_forms(url), 1)
         if self.more:
             yield self.form(url)
 
@@ -192,6 +188,20 @@ class Lookup:
     def close(self) -> None:
         """Close the database: Windows removes no open file."""
         self._db.close()
+
+    def parts(self, url: str) -> list[Part]:
+        """Return the parts of which a document is joined, in order; an empty list for any other document."""
+        query = 'SELECT source, "offset", number, start, size FROM parts WHERE url = ? ORDER BY part'
+        return [Part(Where(*row[:3]), *row[3:]) for row in self._db.execute(query, (url,))]
+
+    def foreign(self) -> frozenset[str]:
+        """Return the paths that are taken by files of others."""
+        return frozenset(path for (path,) in self._db.execute("SELECT path FROM foreign_files"))
+
+    def pages(self) -> int:
+        """Return how many documents are planned as pages."""
+        query = "SELECT count(*) FROM plan WHERE path IS NOT NULL AND shown IN ('text/html', 'application/xhtml+xml')"
+        return int(self._db.execute(query).fetchone()[0])
 
     def enter(self, charset: str) -> bool:
         """Set the charset of the document whose links are looked up; return whether answers may be others than before.

@@ -352,23 +352,6 @@ def opened(path: Path, *tables: str) -> sqlite3.Connection:
     return db
 
 
-def parts_of(db: sqlite3.Connection, url: str) -> list[Part]:
-    """Return the parts of which a document is joined, in order; an empty list for any other document."""
-    query = 'SELECT source, "offset", number, start, size FROM parts WHERE url = ? ORDER BY part'
-    return [Part(Where(*row[:3]), *row[3:]) for row in db.execute(query, (url,))]
-
-
-def foreign(db: sqlite3.Connection) -> frozenset[str]:
-    """Return the paths that a working copy notes as taken by files of others."""
-    return frozenset(path for (path,) in db.execute("SELECT path FROM foreign_files"))
-
-
-def pages_of(db: sqlite3.Connection) -> int:
-    """Return how many documents a working copy plans as pages."""
-    query = "SELECT count(*) FROM plan WHERE path IS NOT NULL AND shown IN ('text/html', 'application/xhtml+xml')"
-    return int(db.execute(query).fetchone()[0])
-
-
 def _is_begun(path: Path) -> bool:
     """Return whether a working copy has its tables. Raise sqlite3.Error for one that has others, or anything else."""
     with closing(opened(path)) as db:

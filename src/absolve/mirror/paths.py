@@ -165,16 +165,7 @@ def folder_of(url: str) -> str:
 
 def named(folders: Mapping[str, int], files: Callable[[str], Iterable[Placed]]) -> Iterator[tuple[str, str]]:
     """Yield each URL with its path, folder by folder; `files` returns the URLs in a folder, `folders` counts them."""
-    inside: dict[str, set[str]] = defaultdict(set)
-    for folder in folders:
-        below = folder
-        while below:
-            above, _, last = below.rpartition("/")
-            if last in inside[above]:
-                break
-            inside[above].add(last)
-            below = above
-    return _Tree(folders, files, inside).paths()
+    return _Tree(folders, files).paths()
 
 
 def split(url: str) -> tuple[str, str, str | None]:
@@ -216,15 +207,18 @@ def _file(one: Placed) -> _File:
 class _Tree:
     """The folders of a mirror, from the root down, with the names that are used in each."""
 
-    def __init__(
-        self,
-        folders: Mapping[str, int],
-        files: Callable[[str], Iterable[Placed]],
-        inside: dict[str, set[str]],
-    ) -> None:
+    def __init__(self, folders: Mapping[str, int], files: Callable[[str], Iterable[Placed]]) -> None:
         self._folders = folders
         self._files = files
-        self._inside = inside
+        self._inside: dict[str, set[str]] = defaultdict(set)
+        for folder in folders:
+            below = folder
+            while below:
+                above, _, last = below.rpartition("/")
+                if last in self._inside[above]:
+                    break
+                self._inside[above].add(last)
+                below = above
         own = (MAP, f"{MAP}-journal", f"{MAP}-wal", f"{MAP}-shm", f"{MAP}.part", INDEX_PAGE)
         self._own = {fold(name) for name in own}
         self._used: dict[str, set[str]] = {"": set(self._own)}

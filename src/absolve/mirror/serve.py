@@ -111,7 +111,7 @@ class Server(ThreadingHTTPServer):
 
     def local(self, source: str) -> str:
         """Return the origin that stands for an origin of the web."""
-        return self.origin(host_of(f"{source}/"))
+        return self.origin(site_of(f"{source}/"))
 
     def framing(self, file: File) -> str:
         """Return the policy for a file that only some pages, or none, may show in a frame; "" for any other."""
@@ -291,11 +291,10 @@ class File(NamedTuple):
 
     def field(self, name: str) -> str:
         """Return the first value of a field; "" without one."""
-        lines = (line.partition(": ") for line in self.fields.split("\n"))
-        return next((value for found, _, value in lines if found == name), "")
+        return next(iter(browsers.field(self.fields, name)), "")
 
 
-def host_of(url: str) -> str:
+def site_of(url: str) -> str:
     """Return what shares an origin in a mirror: a host with its port, else a package or one part of a message.
 
     http and https are one: a mirror treats them as equal.
@@ -331,7 +330,7 @@ class Origins:
 SELECT path, url, media_type, fields FROM resources WHERE typeof(path) = 'text' AND typeof(url) = 'text'"""
         for path, url, *facts in db.execute(query):
             media_type, fields = (fact if isinstance(fact, str) else "" for fact in facts)
-            self.files[path] = File(url, host_of(url), media_type, fields)
+            self.files[path] = File(url, site_of(url), media_type, fields)
         self.hosts = {name_of(file.host): file.host for file in self.files.values()}
         self._lookup = Lookup(db, Equivalences(), is_normal=False, is_finished=True)
         self._lock = Lock()

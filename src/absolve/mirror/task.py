@@ -22,7 +22,7 @@ from absolve.formats import registry
 from absolve.formats.html import security_policy
 from absolve.mirror import browsers, edits, index, paths
 from absolve.mirror.lookup import Lookup
-from absolve.mirror.map import Finished, foreign, opened, pages_of, parts_of
+from absolve.mirror.map import Finished, opened
 from absolve.mirror.payloads import entity_of, is_walked, name_of, seconds_of
 from absolve.mirror.policy import MirrorPolicy, Relatives, Target, fetches
 from absolve.mirror.sources import reader_of
@@ -91,11 +91,9 @@ class Kept:
 
     def __init__(self, how: MirrorOptions) -> None:
         is_normal = how.reading.settings.profile == "whatwg"
-        map_ = opened(Path(how.map))
-        self._map = map_
-        self.foreign = foreign(map_)
-        self.share = index.share_of(pages_of(map_))
-        self.lookup = Lookup(map_, how.same, is_normal=is_normal, reader=lru_cache(1)(self._fresh))
+        self.lookup = Lookup(opened(Path(how.map)), how.same, is_normal=is_normal, reader=lru_cache(1)(self._fresh))
+        self.foreign = self.lookup.foreign()
+        self.share = index.share_of(self.lookup.pages())
         self.relatives = Relatives()
         self._how = how
         self._reader: tuple[int, Reader] | None = None
@@ -111,7 +109,7 @@ class Kept:
 
     def joined(self, items: Iterable[Item]) -> dict[str, bytes]:
         """Return those of some documents that were captured in pieces, by URL; b"" for what cannot be read any more."""
-        wholes = {item.url: parts for item in items if (parts := parts_of(self._map, item.url))}
+        wholes = {item.url: parts for item in items if (parts := self.lookup.parts(item.url))}
         wanted = {part.where: b"" for parts in wholes.values() for part in parts}
         for source, places in groupby(sorted(wanted), key=attrgetter("source")):
             for where, payload in self.reader(source).payloads(list(places)):
