@@ -46,7 +46,7 @@ MOST = {
     "encodings": (1_759, 6),
     "formats": (15_641, 83),
     "inventory": (2_129, 8),
-    "mirror": (7_305, 27),
+    "mirror": (6_822, 19),
     "rewriting": (2_133, 10),
     "run": (7_666, 29),
     "spark": (251, 1),

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from harm_html import Context
 from harm_judge import HarmError, Judge
@@ -15,8 +15,11 @@ from absolve.core.model import Document
 from absolve.document.settings import Settings
 from absolve.document.walk import walk
 from absolve.mirror import edits
-from absolve.mirror.policy import MirrorPolicy, Target
+from absolve.mirror.policy import MirrorPolicy, Response, Target
 from absolve.rewriting import rewriter
+
+if TYPE_CHECKING:
+    from absolve.mirror.lookup import Lookup
 
 FIELDS: Final = "content-security-policy: default-src http:; sandbox, img-src 'self' \"&<b>"
 POLICIES: Final = ("default-src http:", "script-src 'self' http://h.example", "img-src 'none'; font-src http: \"'&amp;")
@@ -28,8 +31,8 @@ class Everything:
 
     origins = frozenset({"http://h.example/"})
 
-    def response(self, path: str) -> tuple[str, str, str]:
-        return f"http://{path}", "text/javascript", ""
+    def response(self, path: str) -> Response:
+        return Response(f"http://{path}", "text/javascript", "")
 
     def needs_charset(self, path: str) -> bool:  # noqa: ARG002 - of the protocol
         return True
@@ -80,7 +83,7 @@ def _policy() -> MirrorPolicy:
         lambda target: Target("h/s.js") if target.startswith("http") else None,
         url="http://h.example/",
         fields=FIELDS,
-        responses=Everything(),
+        responses=cast("Lookup", Everything()),
     )
 
 

@@ -17,10 +17,8 @@ from absolve.cli import main
 from absolve.document.captures import entries
 from absolve.document.walk import walk
 from absolve.mirror import map as maps
-from absolve.mirror.capture import Captured, Where
-from absolve.mirror.extensions import content_type
+from absolve.mirror.browsers import content_type
 from absolve.mirror.serve import Origins
-from absolve.mirror.survey import _Candidates
 from absolve.run.state import BESIDE
 from tests.shapes.captures import entry, har, mhtml
 
@@ -181,10 +179,3 @@ def test_parts_that_are_too_deep_are_reported(tmp_path: Path) -> None:
     done = run(str(tmp_path / "d.eml"), "-o", str(tmp_path / "m"))
     assert (done.returncode, b"too-deep" in done.stderr, (tmp_path / "m/h/page.html").is_file()) == (3, True, True)
 
-
-def test_a_revisit_has_the_newest_payload_that_is_not_later() -> None:
-    found = _Candidates()
-    assert found.best("2") is None
-    for date in ("3", "1", "5"):
-        found.add(Captured("http://h/", 200, date, "", Where(0, 0, int(date))))
-    assert [found.best(date).date for date in ("0", "1", "2", "4", "9")] == ["3", "1", "1", "3", "5"]  # type: ignore[union-attr]

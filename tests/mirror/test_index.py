@@ -10,10 +10,9 @@ from test_map import finished, row
 
 from absolve.cli import main
 from absolve.encodings.charsets import lookup
-from absolve.mirror import absent, index, texts
+from absolve.mirror import index, words
 from absolve.mirror.index import MARK, page
 from absolve.mirror.map import Finished, Working
-from absolve.mirror.paths import folder_of
 
 
 @pytest.fixture
@@ -23,10 +22,11 @@ def working() -> Iterator[Working]:
     made.close()
 
 
-def shown(working: Working, *every: Finished, start: str | None = None) -> str:
-    rows = [row(one.url, n)._replace(folder=folder_of(one.url)) for n, one in enumerate(every)]
+def shown(working: Working, *every: Finished, start: str | None = None, files: bool = False) -> str:
+    rows = [row(one.url, n) for n, one in enumerate(every)]
     rows.append(row("http://h/moved", 99, "http://h/b", is_held=False))
-    working.plan(rows, [], ["far/c.warc"], ["c.warc"])
+    places = [(0, one.url[12:].encode(), n, one.url) for n, one in enumerate(every) if files]
+    working.plan(rows, ["far/c.warc"], ["c.warc"], places=places)
     paths = dict(working.rows("SELECT url, path FROM plan"))
     for one in every:
         working.finish(one._replace(path=paths[one.url]))
@@ -85,8 +85,7 @@ def test_the_page_to_begin_with(working: Working, urls: list[str], start: str | 
 
 def test_in_a_folder_the_uppermost_index_is_the_page_to_begin_with(working: Working) -> None:
     urls = ["package:///_/a/a.html", "package:///_/a/index.html", "package:///_/a/b/index.html"]
-    working.add_places({(0, url[12:].encode()): (number, url) for number, url in enumerate(urls)})
-    assert started(shown(working, *(finished(url, "") for url in urls))) == ["_/a/index.html"]
+    assert started(shown(working, *(finished(url, "") for url in urls), files=True)) == ["_/a/index.html"]
 
 
 def test_it_states_when_and_from_what_it_was_captured(working: Working) -> None:
@@ -160,7 +159,7 @@ def test_a_reader_learns_what_the_search_does_not_reach(working: Working) -> Non
 
 
 def test_long_lists_are_cut_and_say_so(working: Working, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module, name in ((index, "MOST"), (absent, "LISTED"), (index, "_EXAMPLES")):
+    for module, name in ((index, "MOST"), (words, "LISTED"), (index, "_EXAMPLES")):
         monkeypatch.setattr(module, name, 1)
     html = shown(
         working,
@@ -183,18 +182,18 @@ def test_a_mirror_without_pages_has_an_entry_page_too(working: Working) -> None:
     ("<body><p>灯台".encode("utf-16-le"), "utf-16le", "灯台"),
     ("<p>灯台".encode("iso-2022-jp"), "iso-2022-jp", "灯台"),
     (b"<p>a<script>never ends", "utf-8", "a"),
-    (b"<p>" + b"x" * 50, "utf-8", "x" * 12 + texts.CUT),
+    (b"<p>" + b"x" * 50, "utf-8", "x" * 12 + index.CUT),
     (b"", "utf-8", ""),
 ])
 def test_the_text_of_a_page(page_: bytes, charset: str, expected: str) -> None:
     found = lookup(charset)
     assert found is not None
-    assert texts.text_of(page_, found, 12) == expected
+    assert index.text_of(page_, found, 12) == expected
 
 
 def test_many_pages_have_shares_of_the_text() -> None:
-    assert texts.share_of(1) == texts.share_of(2000) == 8000
-    assert texts.share_of(50_000) * 50_000 <= 16 << 20
+    assert index.share_of(1) == index.share_of(2000) == 8000
+    assert index.share_of(50_000) * 50_000 <= 16 << 20
 
 
 def test_documents_that_people_open_are_listed_beside_the_pages(tmp_path: Path) -> None:

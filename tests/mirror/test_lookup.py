@@ -7,9 +7,8 @@ from contextlib import closing
 import pytest
 
 from absolve.mirror import lookup as lookup_
-from absolve.mirror.lookup import Lookup
+from absolve.mirror.lookup import Equivalences, Lookup
 from absolve.mirror.policy import Target
-from absolve.mirror.urls import Equivalences
 
 ROWS = [
     ("http://h/~a", "h/a.html", None),
@@ -71,9 +70,9 @@ def test_the_forms_of_a_finished_map_are_computed_again(monkeypatch: pytest.Monk
         db.execute("CREATE TABLE resources (url TEXT PRIMARY KEY, path TEXT, redirect TEXT)")
         db.executemany("INSERT INTO resources VALUES (?, ?, ?)", ROWS)
         same = Equivalences.of("www")
-        assert Lookup(db, same, is_normal=True)("http://h/w") == Target("www.h/w.html")
+        assert Lookup(db, same, is_normal=True, is_finished=True)("http://h/w") == Target("www.h/w.html")
         monkeypatch.setattr(lookup_, "_SMALL", 0)
-        assert Lookup(db, same, is_normal=True)("http://h/none") is None
+        assert Lookup(db, same, is_normal=True, is_finished=True)("http://h/none") is None
 
 
 def test_a_full_cache_is_emptied_and_what_is_long_is_not_kept(

@@ -8,16 +8,18 @@ from typing import Any
 
 import pytest
 
-from absolve.mirror.capture import Captured, Where
-from absolve.mirror.map import WORKING, Finished, Row, Working, foreign, opened
+from absolve.mirror.map import WORKING, Finished, Working, opened
+from absolve.mirror.payloads import Captured, Where
 
 DATE = "20240501123059"
 
 
-def row(url: str, number: int = 0, redirect: str | None = None, *, is_held: bool = True, source: int = 0) -> Row:
+def row(
+    url: str, number: int = 0, redirect: str | None = None, *, is_held: bool = True, source: int = 0
+) -> tuple[Captured, bool]:
+    media_type = "text/html; charset=utf-8" if is_held else ""
     where = Where(source, number, 0)
-    one = Captured(url, 200 if is_held else 302, DATE, "text/html; charset=utf-8" if is_held else "", where, size=10)
-    return Row(one, where, redirect, "h" if is_held else None)
+    return Captured(url, 200 if is_held else 302, DATE, media_type, where, redirect, size=10), is_held
 
 
 ROWS = [row("http://h/b", 1), row("http://h/a", 2), row("http://h/r", 3, "http://h/a#x", is_held=False)]
@@ -35,8 +37,8 @@ def working(tmp_path: Path) -> Iterator[Working]:
     made.close()
 
 
-def planned(working: Working, rows: list[Row] = ROWS) -> Working:
-    working.plan(rows, [("http://h/~", "http://h/%7e")], ["c.warc"])
+def planned(working: Working, rows: list[tuple[Captured, bool]] = ROWS) -> Working:
+    working.plan(rows, ["c.warc"], forms=[("http://h/~", "http://h/%7e")])
     return working
 
 
@@ -48,7 +50,7 @@ def written(working: Working, tmp_path: Path, query: str) -> list[tuple[Any, ...
 
 def test_the_map_has_a_row_for_every_url_of_the_capture(working: Working, tmp_path: Path) -> None:
     fields = "content-security-policy: sandbox"
-    rows = [row_._replace(captured=row_.captured._replace(fields=fields * (row_ == ROWS[1]))) for row_ in ROWS]
+    rows = [(one._replace(fields=fields * (one == ROWS[1][0])), is_held) for one, is_held in ROWS]
     planned(working, rows).finish(finished("http://h/a", "h/a.html"))
     date = "2024-05-01T12:30:59Z"
     media_type = "text/html; charset=utf-8"
@@ -155,7 +157,7 @@ def test_the_files_of_a_killed_run_are_ours_but_not_the_foreign_ones(working: Wo
     assert not later.is_ours("h/b.html")
     assert later.documents() == (0, 0)
     planned(later).mark_foreign(["h/c.html"])
-    assert foreign(later.connection) == {"h/c.html"}
+    assert list(later.rows("SELECT path FROM foreign_files")) == [("h/c.html",)]
     later.close()
 
 

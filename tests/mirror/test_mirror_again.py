@@ -25,11 +25,11 @@ CAPTURE = har(
 PATHS = {"h/index.html", "h/a/b.html", "h/m.js"}
 
 
-KILLED = "import os, sys; from absolve.cli import main; from absolve.mirror import map, write; {} = lambda *_, **__: os._exit(9); main(sys.argv[1:])"
+KILLED = "import os, sys; from absolve.cli import main; from absolve.mirror import making, map; {} = lambda *_, **__: os._exit(9); main(sys.argv[1:])"
 
 
-def killed(tmp_path: Path, step: str = "write.finish") -> None:
-    """Leave a run that was killed before a step: `write.finish` writes its map."""
+def killed(tmp_path: Path, step: str = "making._finish") -> None:
+    """Leave a run that was killed before a step: `making._finish` writes its map."""
     (tmp_path / "c.har").write_bytes(CAPTURE)
     command = ["mirror", str(tmp_path / "c.har"), "-o", str(tmp_path / "m"), "-q", "-j", "1"]
     assert subprocess.run([sys.executable, "-c", KILLED.format(step), *command], check=False).returncode == 9
@@ -123,7 +123,7 @@ def test_a_resumed_run_prunes_nothing_where_an_input_failed_before(tmp_path: Pat
     mirrored(tmp_path, "c.warc", PAGE + page("http://h/b", HEAD.encode()))
     (tmp_path / "c.warc").write_bytes(PAGE + page("http://h/b", HEAD.encode())[:-9])
     command = ["mirror", str(tmp_path / "c.warc"), "-o", str(tmp_path / "m"), "-q", "-j", "1", "--prune"]
-    assert subprocess.run([sys.executable, "-c", KILLED.format("write.finish"), *command], check=False).returncode == 9
+    assert subprocess.run([sys.executable, "-c", KILLED.format("making._finish"), *command], check=False).returncode == 9
     main([*command, "--resume"])
     assert set(tree(tmp_path / "m")) == {"h/index.html", "h/b.html"}
 

@@ -15,7 +15,7 @@ from tests.shapes.captures import entry, har
 
 def codes(root: Path, *of: str) -> list[tuple[str, str]]:
     faults = Checker(root, Settings(profile="whatwg")).faults()
-    return [(fault.path, fault.code) for fault in faults if not of or fault.code in of]
+    return [(fault.name, fault.code) for fault in faults if not of or fault.code in of]
 
 
 FOLLOWED = {
@@ -104,7 +104,7 @@ def test_what_cannot_be_read_leaves_the_check_of_the_others(tmp_path: Path) -> N
     Path(os.fsdecode(os.fsencode(root) + b"/\xff.html")).write_bytes(b"<a href=none>")
     checker = Checker(root, Settings(profile="whatwg"))
     (root / "b.html").unlink()  # during the check
-    found = sorted((fault.path, fault.code) for fault in checker.faults() if fault.code in {"unreadable", "dead", "changed"})
+    found = sorted((fault.name, fault.code) for fault in checker.faults() if fault.code in {"unreadable", "dead", "changed"})
     unread = [("b.html", "unreadable"), ("l.html", "unreadable"), ("mirror.sqlite", "changed")]
     assert found == sorted([*unread, ("c.html", "dead"), (os.fsdecode(b"\xff.html"), "dead")])
 

@@ -14,7 +14,7 @@ from absolve.document.walk import walk
 from absolve.encodings.charsets import declared_in_html
 from absolve.mirror import browsers
 from absolve.mirror.edits import declaration, placed, rewritten
-from absolve.mirror.policy import MirrorPolicy, Target
+from absolve.mirror.policy import MirrorPolicy, Response, Target
 from absolve.rewriting.edits import splice
 
 HELD = {
@@ -41,8 +41,8 @@ class Capture:
         "h/ascii.js": ("text/javascript; charset=koi8-r", ""),
     }
 
-    def response(self, path: str) -> tuple[str, str, str]:
-        return f"http://{path}", *self.files.get(path, ("text/javascript", ""))
+    def response(self, path: str) -> Response:
+        return Response(f"http://{path}", *self.files.get(path, ("text/javascript", "")))
 
     def needs_charset(self, path: str) -> bool:
         return "ascii" not in path
@@ -59,7 +59,7 @@ def mirrored(
     fields: str = "",
 ) -> tuple[bytes, list[tuple[int, int, str, str]]]:
     entity = walk(Document(html, url="http://h/a", media_type=media_type, charset=label), SETTINGS)
-    own = MirrorPolicy("h/a.html", HELD.get, url="http://h/a", fields=fields, responses=Capture())
+    own = MirrorPolicy("h/a.html", HELD.get, url="http://h/a", fields=fields, responses=Capture())  # type: ignore[arg-type]  # what it asks of a Lookup
     made = rewritten(entity, own, label)
     return made, placed(own.seen.notes)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from absolve.mirror.extensions import by_name, lacking, of_file, sniffed, suffix
+from absolve.mirror.browsers import by_content, by_name, lacking, of_file, suffix
 
 EXTENSIONS = {
     ".html": [
@@ -98,4 +98,4 @@ BY_BYTES = {
 
 
 def test_a_payload_without_a_media_type_is_recognised_by_its_first_bytes() -> None:
-    assert {data: sniffed(data) for data in BY_BYTES} == BY_BYTES
+    assert {data: by_content(data) for data in BY_BYTES} == BY_BYTES

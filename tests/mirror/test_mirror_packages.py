@@ -9,7 +9,7 @@ from packed import mirrored, tree, written
 import absolve
 from absolve.cli import main
 from absolve.core.errors import DocumentError
-from absolve.mirror.warc import opened_member
+from absolve.mirror.containers import opened_member
 from tests.shapes.captures import epub, mhtml, page, zipped
 
 PAGE = b"<meta charset=utf-8><a href=/x>x</a><a href=b.html#t>b</a>"

@@ -105,11 +105,9 @@ def test_a_broken_record_is_reported_with_its_byte_and_the_others_are_held(
     {"_WARC_Payload_Digest": "sha1:AAAA"},
 ])
 @pytest.mark.parametrize("status", ["200 OK", "304 Not Modified"])
-@pytest.mark.parametrize("few", [0, 8 << 20])
 def test_a_revisit_has_the_payload_that_it_refers_to(
-    tmp_path: Path, revisit: dict[str, str], status: str, few: int, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, revisit: dict[str, str], status: str
 ) -> None:
-    monkeypatch.setattr("absolve.mirror.survey._FEW", few)  # captures in memory, or read once more
     data = record(_WARC_Payload_Digest="sha1:AAAA") + record("revisit", "http://h/again", b"", http=f"HTTP/1.1 {status}", **revisit)
     assert body_of(tmp_path, data, "h/again.html") == BODY
 

@@ -26,7 +26,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 def test_what_a_page_lacks_is_refused_or_asks_the_network_for_is_found(folder: Path) -> None:
-    found = [(fault.path, fault.code, fault.text.partition(" ")[0]) for fault in opened(folder, ["b/plain.html", "index.html"])]
+    found = [(fault.name, fault.code, fault.text.partition(" ")[0]) for fault in opened(folder, ["b/plain.html", "index.html"])]
     expected = [("asked", "http://away.example/x.png"), ("missing", "gone.png"), ("missing", "late.png"), ("blocked", "a.json"), ("blocked", "Access")]
     assert sorted(found) == sorted(("index.html", *fault) for fault in expected)
 

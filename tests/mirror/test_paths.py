@@ -97,7 +97,7 @@ def test_a_further_url_renames_only_what_it_collides_with() -> None:
 
 
 PARTS = {
-    "http://h/a/b?q": ("h/a", "b", "q"), "http://h/": ("h", "", None), "http://u:p@h:80/a?": ("h", "a", ""),
+    "http://h/a/b?q": ("h/a", "b", "q"), "http://h/": ("h", "", None), "http://u:p@h/a?": ("h", "a", ""),
     "https://h:80/": ("h+80", "", None), "http://[::1]:81/": ("[::1]+81", "", None),
     "package:///book/a.xhtml": ("book", "a.xhtml", None), "package:///a.xhtml": ("_", "a.xhtml", None),
     "cid:a@b?c": ("cid", "a@b", "c"), "cid:a@b": ("cid", "a@b", None),

@@ -10,7 +10,7 @@ import pytest
 from packed import mirrored, tree
 
 from absolve.cli import main
-from absolve.mirror.capture import Captured, Piece, Pieces, Version, Where
+from absolve.mirror.payloads import Captured, Piece, Pieces, Version, Where
 from tests.shapes.captures import DATE, block, entry, har, page, record, zipped
 
 URL = "http://h/m.mp4"
@@ -130,8 +130,8 @@ def test_a_browser_saves_pieces_too(tmp_path: Path, entries: list[dict[str, Any]
 
 
 def test_a_number_of_pieces_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("absolve.mirror.capture._MOST", 3)
+    monkeypatch.setattr("absolve.mirror.payloads._MOST", 3)
     pieces = Pieces()
     for number in range(4):
         pieces.add(Piece(Captured(URL, 206, "", "", Where(0, number, 0)), number, number + 1, Version(4, '"x"', "")))
-    assert not list(pieces.joined())
+    assert not list(pieces.joined(set()))

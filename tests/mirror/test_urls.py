@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from absolve.core.errors import UsageError
-from absolve.mirror.urls import Equivalences, twin, wanted
+from absolve.mirror.lookup import Equivalences, twin, wanted
 from absolve.urls.identity import plain
 
 PARTS = st.text("aA%7e2Ff~/&=?", max_size=20)

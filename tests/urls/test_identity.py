@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from absolve.mirror.urls import Equivalences
+from absolve.mirror.lookup import Equivalences
 from absolve.rewriting.remap import Remapping
 from absolve.urls import identity, whatwg
 

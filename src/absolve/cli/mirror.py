@@ -19,16 +19,14 @@ from absolve.cli import asking, hints, intake, many, terminal, totals
 from absolve.cli.terminal import is_terminal
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, UsageError, in_short
-from absolve.mirror import absent, making, packing, words, write
+from absolve.mirror import making, packing, words
 from absolve.mirror import map as maps
-from absolve.mirror.capture import latest_of
+from absolve.mirror.lookup import Equivalences, wanted
 from absolve.mirror.paths import INDEX_PAGE
+from absolve.mirror.payloads import latest_of
 from absolve.mirror.sources import sources_of
 from absolve.mirror.survey import Choice
-from absolve.mirror.task import MirrorOptions
-from absolve.mirror.urls import Equivalences, wanted
-from absolve.run import buckets, leftovers, outputs, plan
-from absolve.run.inputs import is_folder
+from absolve.run import buckets, outputs, plan
 from absolve.run.sources import STDIN
 from absolve.urls.identity import without_user
 
@@ -37,7 +35,7 @@ if TYPE_CHECKING:
 
     from absolve.cli.option_table import Options
     from absolve.cli.reporting import Report
-    from absolve.mirror.check import Checker, Fault
+    from absolve.mirror.check import Checker
 
 _URL = re.compile(r"(?i:https?|ftp|file|package|cid):")
 
@@ -69,13 +67,6 @@ def run(options: Options, report: Report) -> None:
         _run(list(map(without_user, urls)), options, report)
 
 
-def _is_zip(output: str | None) -> bool:
-    """Return whether an output is a ZIP: a name with its suffix, and no folder that is there; the standard output."""
-    if output is None or outputs.is_stdout(output):
-        return output is not None
-    return output.lower().endswith(".zip") and not is_folder(output)
-
-
 def _run(asked: list[str], options: Options, report: Report) -> None:
     """Make a mirror; `asked` are the URLs whose answers are the first input."""
     choice = Choice(
@@ -87,39 +78,36 @@ def _run(asked: list[str], options: Options, report: Report) -> None:
     reading = intake.reading(options)
     reading = reading._replace(settings=reading.settings._replace(base="empty", documents=True))
     report.quiet, report.verbose = options.quiet, options.verbose
-    first = options.start or next(iter(asked), None)
 
     def done(working: maps.Working) -> None:
         report.rest()
         _finish_run(working, options, report, is_one=bool(asked) and options.depth is None)
 
     with many.unwritable(options.output or "mirror"):
-        how = MirrorOptions(
+        job = making.Job(
             reading,
             tuple(sources_of(intake.found(options, report, selects=False), reading, report.aside)),
-            "",
-            None,
-            choice.same or Equivalences(),
-            options.absent == "sever",
-            token=leftovers.token(),
-            start=first,
+            choice,
+            severs=options.absent == "sever",
+            start=options.start,
+            depth=options.depth,
+            first=options.start or next(iter(asked), None),
+            resume=options.resume,
+            prune=options.prune,
             named=tuple(report.names.items()),
         )
-        order = making.Order(how, choice, options.start, options.depth, first, options.resume, options.prune)
-        order = making.chosen(order)
         if options.output is None or options.dry_run:
-            _dry(order, options, report)
+            _dry(making.chosen(job), options, report)
         else:
-            make = making.into_zip if _is_zip(options.output) else making.into
-            make(options.output, order, many.course_of(options, report), done)
+            making.into(options.output, job, many.course_of(options, report), done)
 
 
 def _check_outputs(options: Options) -> None:
     """Raise UsageError if an output is also an input, another output, or a file of the mirror."""
     names = intake.names(options)
-    zip_ = options.output if _is_zip(options.output) else None
+    zip_ = options.output if options.output is not None and making.is_zip(options.output) else None
     if options.output is not None:
-        making.check_output(options.output, names, zipped=zip_ is not None)
+        making.check_output(options.output, names)
     if zip_ is not None and outputs.is_stdout(zip_):
         if options.missing is not None and outputs.is_stdout(options.missing):
             raise UsageError("the ZIP and --missing both write to the standard output: give one of them a file")
@@ -142,7 +130,10 @@ def _finish_run(working: maps.Working, options: Options, report: Report, *, is_o
     `is_one`: URLs were asked for without what they link to.
     """
     name = options.output or next(iter(options.inputs), STDIN)
-    if not making.report_empty(working, name, report):
+    if not (working.documents()[0] or working.unwritten()):
+        text = "the capture holds no document: nothing is written"
+        report.finding(Diagnostic("no-document", text, name, failed=True))
+    else:
         aside = []
         if options.missing is not None and (left_out := _missing(working, options.missing)):
             aside.append(f"{left_out:,} not in {printable.printable(options.missing)}: no public address")
@@ -156,7 +147,7 @@ def _missing(working: maps.Working, name: str) -> int:
 
     As on the entry page, links to sites that were not captured are not missing.
     """
-    lacking = absent.of(working.rows, next(working.rows("SELECT count(*) FROM missing"))[0])
+    lacking = words.lacking_in(working.rows, next(working.rows("SELECT count(*) FROM missing"))[0])
     listed = [wanted(one.url) for one in lacking.files]
     with outputs.opened(name) as file:
         file.write("".join(f"{url}\n" for url in dict.fromkeys(listed) if url is not None).encode("ascii"))
@@ -168,7 +159,7 @@ def _summary(working: maps.Working, aside: list[str], options: Options, report: 
         return
     report.totals.unread_are = "held unchanged"
     name = "standard output" if given == outputs.STDOUT else printable.printable(given)
-    is_folder_ = not _is_zip(given) and not buckets.is_bucket(given) and packing.form_of(given) is None
+    is_folder_ = not making.is_zip(given) and not buckets.is_bucket(given) and packing.form_of(given) is None
     entry = Path(given) / INDEX_PAGE
     opened = [f"open {Path(name) / entry.name}"] if is_folder_ and entry.is_file() else []
     aside = [*aside, f"{totals.number(len(report.failures), 'input')} failed"] if report.failures else aside
@@ -179,10 +170,10 @@ def _summary(working: maps.Working, aside: list[str], options: Options, report: 
 # --- without writing --------------------------------------------------------------------------------------------------
 
 
-def _dry(order: making.Order, options: Options, report: Report) -> None:
+def _dry(job: making.Job, options: Options, report: Report) -> None:
     """Print the path of each URL that would be held."""
     with closing(maps.Working(Path(":memory:"))) as working:
-        write.planned(working, order.how, order.choice, report.finding)
+        making.planned(working, job, report.finding)
         with terminal.json_array(options) as add:
             for url, path in working.rows("SELECT url, path FROM plan WHERE path IS NOT NULL ORDER BY url"):
                 if add is not None:
@@ -197,7 +188,7 @@ def _dry(order: making.Order, options: Options, report: Report) -> None:
     print(f"{totals.number(held, 'document')}, {totals.number(others, 'other URL')}", file=sys.stderr)
 
 
-def _faults(folder: Path, checker: Checker, *, browser: bool) -> Iterator[Fault]:
+def _faults(folder: Path, checker: Checker, *, browser: bool) -> Iterator[Diagnostic]:
     """Yield what is wrong in a mirror, and what a `browser` finds wrong in its pages."""
     from absolve.mirror.check import opened
 
@@ -222,11 +213,10 @@ def _check(given: str, options: Options, report: Report) -> None:
     with terminal.json_array(options) as add:
         for fault in _faults(folder, checker, browser=options.open):
             counts[fault.code] += 1
-            found = Diagnostic(fault.code, fault.text, fault.path, fault.line, fault.column)
             if add is not None:
-                add(terminal.json_of(found))
+                add(terminal.json_of(fault))
             elif not options.quiet or fault.code in WRONG:
-                print(found)
+                print(fault)
     report.has_findings = not WRONG.isdisjoint(counts)
     if not options.quiet:
         listed = ", ".join(words.of_fault(*count) for count in sorted(counts.items())) or "nothing is wrong"

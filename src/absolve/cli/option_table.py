@@ -29,7 +29,7 @@ SHELLS: Final = ("bash", "zsh", "fish", "powershell", "tcsh")
 # Words that need an import: `MODULE:NAME`.
 _FORMATS: Final = "absolve.tables:FORMATS"
 _SERVERS: Final = "absolve.audit.servers:SERVERS"
-_EQUAL: Final = "absolve.mirror.urls:MORE"
+_EQUAL: Final = "absolve.mirror.lookup:MORE"
 _TOLERATED: Final = "absolve.audit.verdicts:TOLERATED"
 
 

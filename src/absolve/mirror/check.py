@@ -1,7 +1,7 @@
 """Check a mirror that any tool made: links that lead to no file, files that differ from the map; in a browser, too.
 
-In: a folder. Out: a `Fault` for each thing that is wrong. References are resolved as a browser does from file://. A
-folder without a map (of wget, HTTrack, a browser) is checked for all that needs none.
+In: a folder. Out: a `Diagnostic` for each fault. References are resolved as a browser does from file://. A folder
+without a map (of wget, HTTrack, a browser) is checked for all that needs none.
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ import stat
 from collections import defaultdict
 from contextlib import closing
 from hashlib import sha256
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote
 
-from absolve.core.errors import FAULTS, DocumentError
+from absolve.core.errors import FAULTS, Diagnostic, DocumentError
 from absolve.core.model import Document, Layer
 from absolve.document.holdings import fold, named_by
 from absolve.document.walk import walk
 from absolve.formats import registry
-from absolve.mirror import absent, extensions
+from absolve.mirror import browsers, words
 from absolve.mirror import map as maps
-from absolve.mirror.lookup import Lookup
+from absolve.mirror.lookup import Equivalences, Lookup, twin
+from absolve.mirror.making import existing
 from absolve.mirror.paths import INDEX_PAGE, MAP, refused
 from absolve.mirror.payloads import is_walked
 from absolve.mirror.policy import is_identity, is_lazy
-from absolve.mirror.urls import Equivalences, twin
-from absolve.mirror.write import existing
 from absolve.rewriting import rewriter
 from absolve.run.state import BESIDE
 from absolve.urls.identity import is_name, normal, percent_decoded
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from absolve.document.entity import Entity
     from absolve.document.resolved import Resolved
     from absolve.document.settings import Settings
-    from absolve.mirror.absent import Lacking
+    from absolve.mirror.words import Lacking
 
 DEAD: Final = "dead"
 FRAGMENT: Final = "fragment"
@@ -58,16 +58,7 @@ WRONG: Final = frozenset({DEAD, FRAGMENT, WEB, CHANGED, MISSING, BLOCKED})  # co
 
 _NO_DOCUMENT: Final = frozenset({"form", "metadata"})  # kinds of links that no browser follows to a file
 _SHOWN: Final = 200
-
-
-class Fault(NamedTuple):
-    """Something wrong: the file, 1-based line and column, a code, and words."""
-
-    path: str
-    line: int | None
-    column: int | None
-    code: str
-    text: str
+_PLACE: Final = attrgetter("name", "line", "column")
 
 
 class _Known(NamedTuple):
@@ -120,32 +111,32 @@ SELECT path, digest, media_type, url FROM resources WHERE typeof(path) = 'text' 
 AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null')"""
         try:
             with closing(maps.opened(path, "resources", "pages", "missing")) as db:
-                self.lacking = absent.of(db.execute)
+                self.lacking = words.lacking_in(db.execute)
                 known = {row[0]: _Known(*row[1:]) for row in db.execute(query)}
             self._lookup = Lookup(maps.opened(path, "resources"), Equivalences(), is_normal=True, is_finished=True)
             self._known = known
         except sqlite3.Error as error:
             self._unread = str(error)
 
-    def faults(self) -> Iterator[Fault]:
+    def faults(self) -> Iterator[Diagnostic]:
         """Yield all that is wrong: the names first, then file by file, then what concerns several."""
         if self._unread:
-            yield Fault(MAP, None, None, CHANGED, f"the map cannot be read: {self._unread}")
+            yield Diagnostic(CHANGED, f"the map cannot be read: {self._unread}", MAP)
         yield from self._names()
         for path in self._files:
             yield from self._file(path)
         for path in self._known:
             if path not in self._files:
-                yield Fault(path, None, None, CHANGED, "the map has this file, and it is not there")
+                yield Diagnostic(CHANGED, "the map has this file, and it is not there", path)
         yield from self._anchors()
         yield from self._on_web()
         for path in self._files:
             if path not in self._reached and path != INDEX_PAGE:
-                yield Fault(path, None, None, UNREACHED, "no link leads here")
+                yield Diagnostic(UNREACHED, "no link leads here", path)
 
     # --- names ------------------------------------------------------------------------------------------------------
 
-    def _names(self) -> Iterator[Fault]:
+    def _names(self) -> Iterator[Diagnostic]:
         seen: dict[str, str] = {}
         done: set[str] = set()
         for path in self._files:
@@ -157,45 +148,45 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
                 done.add(name)
                 other = seen.setdefault(fold(name), name)
                 if other != name:
-                    yield Fault(path, None, None, CASE, f"one name with {other!r} where case is folded")
+                    yield Diagnostic(CASE, f"one name with {other!r} where case is folded", path)
                 if (why := refused(parts[number])) is not None:
-                    yield Fault(path, None, None, NAME, f"another system refuses {parts[number]!r}: {why}")
+                    yield Diagnostic(NAME, f"another system refuses {parts[number]!r}: {why}", path)
             self._folded[fold(path)].append(path)
 
     # --- one file ---------------------------------------------------------------------------------------------------
 
-    def _file(self, path: str) -> Iterator[Fault]:
+    def _file(self, path: str) -> Iterator[Diagnostic]:
         file = self._folder / path
         try:
             if file.is_symlink():
-                yield Fault(path, None, None, UNREADABLE, "a symbolic link, which is not followed")
+                yield Diagnostic(UNREADABLE, "a symbolic link, which is not followed", path)
                 return
             if not stat.S_ISREG(file.lstat().st_mode):
-                yield Fault(path, None, None, UNREADABLE, "no regular file")
+                yield Diagnostic(UNREADABLE, "no regular file", path)
                 return
             data = file.read_bytes()
             self._read.add(path)
         except OSError as error:
-            yield Fault(path, None, None, UNREADABLE, error.strerror or str(error))
+            yield Diagnostic(UNREADABLE, error.strerror or str(error), path)
             return
         known = self._known.get(path)
         if known is not None and known.digest not in {None, f"sha256:{sha256(data).hexdigest()}"}:
-            yield Fault(path, None, None, CHANGED, "its digest is not that of the map")
+            yield Diagnostic(CHANGED, "its digest is not that of the map", path)
         entity = self._walked(path, data, known)
-        if isinstance(entity, Fault):
+        if isinstance(entity, Diagnostic):
             yield entity
         elif entity is not None:
             self._note_record(path, entity)
             if entity.media_type == registry.HTML:
                 self.pages.append(path)
-            found: list[Fault] = []
+            found: list[Diagnostic] = []
             rewriter.edits(entity, lambda resolved: self._link(path, resolved, found))
             yield from found
 
-    def _walked(self, path: str, data: bytes, known: _Known | None) -> Entity | Fault | None:
+    def _walked(self, path: str, data: bytes, known: _Known | None) -> Entity | Diagnostic | None:
         media_type = registry.essence_of(known.media_type or "")[0] if known is not None else ""
         if not is_walked(media_type):
-            media_type = extensions.by_name(path) or extensions.sniffed(data)
+            media_type = browsers.by_name(path) or browsers.by_content(data)
         if not is_walked(media_type):
             return None
         url = self._root + quote(path, errors="surrogateescape")
@@ -203,12 +194,11 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
         try:
             return walk(document, self._settings)
         except DocumentError as error:
-            line, column = error.diagnostic.line, error.diagnostic.column
-            return Fault(path, line, column, UNREADABLE, error.diagnostic.text)
+            return error.diagnostic._replace(code=UNREADABLE, name=path)
         except FAULTS as error:
-            return Fault(path, None, None, UNREADABLE, str(error))
+            return Diagnostic(UNREADABLE, str(error), path)
 
-    def _link(self, path: str, resolved: Resolved, found: list[Fault]) -> None:
+    def _link(self, path: str, resolved: Resolved, found: list[Diagnostic]) -> None:
         """Judge one link; return None, so that it stays."""
         if resolved.link.claim is not None or resolved.kind in _NO_DOCUMENT or resolved.link.place.stays == "always":
             return
@@ -228,7 +218,7 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
             if held is not None:
                 found.append(self._fault(path, resolved, WEB, _held_at(url, held.path)))
 
-    def _local(self, path: str, resolved: Resolved, target: str, found: list[Fault]) -> None:
+    def _local(self, path: str, resolved: Resolved, target: str, found: list[Diagnostic]) -> None:
         url, crosshatch, fragment = target.partition("#")
         url = url.partition("?")[0]
         inside = percent_decoded(url[len(self._root) :]) if url.startswith(self._root) else None
@@ -249,8 +239,8 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
             place = self._place(resolved)
             self._fragments[inside].append(_Leads(path, *place, fragment, resolved.reference))
 
-    def _fault(self, path: str, resolved: Resolved, code: str, text: str) -> Fault:
-        return Fault(path, *self._place(resolved), code, text)
+    def _fault(self, path: str, resolved: Resolved, code: str, text: str) -> Diagnostic:
+        return Diagnostic(code, text, path, *self._place(resolved))
 
     @staticmethod
     def _place(resolved: Resolved) -> tuple[int, int]:
@@ -265,13 +255,13 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
         if url is not None:
             self._recorded.setdefault(url.partition("#")[0], path)
 
-    def _on_web(self) -> Iterator[Fault]:
+    def _on_web(self) -> Iterator[Diagnostic]:
         """Yield a fault for each link to the web for which the copy has a file: by its record, or by host and path."""
-        found: list[Fault] = []
+        found: list[Diagnostic] = []
         for url, places in self._web.items():
             path = self._recorded.get(url) or self._recorded.get(twin(url) or "") or self._by_layout(url)
-            found += (Fault(*place, WEB, _held_at(url, path)) for place in places if path is not None)
-        yield from sorted(found, key=lambda fault: (fault.path, fault.line or 0, fault.column or 0))
+            found += (Diagnostic(WEB, _held_at(url, path), *place) for place in places if path is not None)
+        yield from sorted(found, key=_PLACE)
 
     def _by_layout(self, url: str) -> str | None:
         """Return the file that has the path of a URL below a folder of its host; `.html` may be added (wget -E)."""
@@ -283,9 +273,9 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
 
     # --- fragments ----------------------------------------------------------------------------------------------------
 
-    def _anchors(self) -> Iterator[Fault]:
+    def _anchors(self) -> Iterator[Diagnostic]:
         """Yield a fault for each fragment that leads to nothing in its file."""
-        found: list[Fault] = []
+        found: list[Diagnostic] = []
         for path, links in self._fragments.items():
             there = self._anchors_of(path)
             if there is None:
@@ -293,8 +283,8 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
             for link in links:
                 if not _is_there(link.fragment, there):
                     text = f"{link.reference[:_SHOWN]!r}: {path} has no {percent_decoded(link.fragment)[:_SHOWN]!r}"
-                    found.append(Fault(link.path, link.line, link.column, FRAGMENT, text))
-        yield from sorted(found, key=lambda fault: (fault.path, fault.line or 0, fault.column or 0))
+                    found.append(Diagnostic(FRAGMENT, text, link.path, link.line, link.column))
+        yield from sorted(found, key=_PLACE)
 
     def _anchors_of(self, path: str) -> set[str] | None:
         """Return the anchors of a file; None for one that has no anchors by its format."""
@@ -305,7 +295,7 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
         except OSError:
             return None
         entity = self._walked(path, data, self._known.get(path))
-        if entity is None or isinstance(entity, Fault):
+        if entity is None or isinstance(entity, Diagnostic):
             return None
         return set(entity.facts.anchors) if entity.facts is not None else None
 
@@ -338,7 +328,7 @@ _MOST: Final = 100  # faults of a page: a script may ask without end
 _REFUSED: Final = ("blocked by", "Refused to", "Not allowed to load", "violates the following", "Unsafe attempt")
 
 
-def opened(folder: Path, pages: Iterable[str]) -> Iterator[Fault]:
+def opened(folder: Path, pages: Iterable[str]) -> Iterator[Diagnostic]:
     """Yield what does not work in each page, opened in a headless Chromium without a network.
 
     Raise NoBrowserError and MissingPackageError where there is no browser.
@@ -351,8 +341,8 @@ def opened(folder: Path, pages: Iterable[str]) -> Iterator[Fault]:
             try:
                 browser.run(seen.open, _SECONDS)
             except chromium.BrowserError as error:
-                yield Fault(path, None, None, UNREADABLE, f"the browser does not show it: {error}")
-            yield from (Fault(path, None, None, code, text) for code, text in seen.found)
+                yield Diagnostic(UNREADABLE, f"the browser does not show it: {error}", path)
+            yield from (Diagnostic(code, text, path) for code, text in seen.found)
 
 
 class _Seen:

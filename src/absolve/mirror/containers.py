@@ -1,42 +1,51 @@
-"""Read the captures in a container: HTTP Archives, mail, MHTML and mailboxes, and packages such as EPUB.
+"""Read the captures in a container: WARC and ARC files, HTTP Archives, messages and mailboxes, packages such as EPUB.
 
-In: an input. Out: a `Captured` for each document in it, and its content; `document.captures` finds them. The
-URL of an entry is that of its request; that of a part of a message its Content-Location, its Content-ID, or a number
-below `package:///`; that of a file in a package its path.
+In: an input, or an open file of records, which may be in a WACZ. Out: a `Captured` for each document in it, and its
+content; `document.captures` finds them. The URL of an entry is that of its request; that of a part of a message its
+Content-Location, its Content-ID, or a number below `package:///`; that of a file in a package its path.
 """
 
 from __future__ import annotations
 
+import io
+import zipfile
+import zlib
 from collections import defaultdict, deque
-from email.message import Message
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from absolve.core.errors import FAULTS, CodingError, Diagnostic, DocumentError, WalkError, fault, in_short
 from absolve.core.model import PACKAGE_ROOT, Document, Finding
-from absolve.document.captures import Entry, entries
+from absolve.document.captures import Entry, entries, of_record, records
 from absolve.document.holdings import HostFolders, hosts_among, hosts_named, keeper_of, saver_of
 from absolve.document.walk import inners, walk
 from absolve.formats import headers, registry
-from absolve.mirror import browsers, extensions
-from absolve.mirror.capture import SCHEMES, Captured, Where, place_of
-from absolve.mirror.payloads import Broken, Payload, captured, payload_of
+from absolve.formats.compression import ZSTD_FRAME, is_skippable
+from absolve.formats.warc.reader import pieces
+from absolve.formats.zip.walker import is_record_file
+from absolve.mirror import browsers
+from absolve.mirror.payloads import SCHEMES, Captured, Payload, Piece, Posted, Where, captured, payload_of, place_of
 from absolve.run import buckets, sources
 from absolve.run.inputs import left_out
+from absolve.run.sources import file_of, unreadable
 from absolve.urls import whatwg
 from absolve.urls.archives import original
 from absolve.urls.identity import escaped, normal, percent_decoded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
     from absolve.document.entity import Entity
-    from absolve.mirror.capture import Piece
-    from absolve.mirror.payloads import Posted
+    from absolve.document.settings import Settings
+    from absolve.formats.warc.headers import Record
+    from absolve.mirror.payloads import Found
     from absolve.run.inputs import Input
     from absolve.run.load import ReadOptions
+
 
 _HEAD: Final = 4096
 _PATH: Final = "/!$&'()*+,;=@-._~"
@@ -54,7 +63,8 @@ class ContainerReader:
         self._known = data
         own = quote(PurePosixPath(input_.place).name, errors="surrogateescape")
         self._root = f"{PACKAGE_ROOT}{own}/"
-        if kind == registry.ZIP and input_.url is not None and input_.url.endswith("/"):
+        self._is_package = kind in registry.PACKAGES
+        if self._is_package and input_.url is not None and input_.url.endswith("/"):
             self._root = input_.url
         self._taken: set[str] = set()  # URLs of relative locations
         self._loaded: list[Entry] = []
@@ -63,17 +73,17 @@ class ContainerReader:
         self._entities: list[Entity | None] = []
         self._others: dict[str, str] = {}  # resources of a web archive by a URL that is none of the web
 
-    def captured(self, posted: set[str]) -> Iterator[Captured | Piece | Posted | Broken]:  # noqa: ARG002 - of the protocol
+    def captured(self) -> Iterator[Found]:
         """Yield each document that answers a GET; a Content-ID leads to its part by a redirect."""
         index = 0
         try:
             every = self._every()
-            if self._kind == registry.ZIP and self._root.startswith(PACKAGE_ROOT):
+            if self._is_package and self._root.startswith(PACKAGE_ROOT):
                 every = iter(known := [*every])
                 paths = [_path_of(one) for one in known if isinstance(one, Entry)]
                 self._hosts = hosts_among(paths)
                 if urls := [*filter(None, map(self._hosts.url_of, paths))]:
-                    yield Broken(hosts_named(urls, self._input.name))
+                    yield hosts_named(urls, self._input.name)
             for one in every:
                 if isinstance(one, Finding):
                     yield self._broken(one.code, one.text)
@@ -86,10 +96,10 @@ class ContainerReader:
                     yield self._broken("unreadable", fault(error), one.scope)
                 index += 1
         except WalkError as error:
-            code = "broken-zip" if self._kind == registry.ZIP else error.code
-            yield Broken(Diagnostic(code, error.message, self._input.name, failed=True))
+            code = "broken-zip" if self._kind in registry.IN_ZIP else error.code
+            yield Diagnostic(code, error.message, self._input.name, failed=True)
         except DocumentError as error:
-            yield Broken(error.diagnostic._replace(failed=True))
+            yield error.diagnostic._replace(failed=True)
 
     def _every(self) -> Iterator[Entry | Finding]:
         return entries(self._data(), self._kind, self._how.settings, self._input.url)
@@ -98,26 +108,26 @@ class ContainerReader:
         if self._known is not None:
             return self._known
         is_there = buckets.is_bucket(self._input.name) or sources.is_file(self._input.name)
-        if self._kind == registry.ZIP and is_there:
+        if self._kind in registry.IN_ZIP and is_there:  # the walker reads a member at a time
             return sources.FileBytes(self._input.name, self._input.root)  # type: ignore[return-value]  # it is as bytes are
         most, root = self._how.settings.max_size, self._input.root
         return bytes(sources.read(self._input.name, max_size=most, root=root).data)
 
-    def _broken(self, code: str, text: str, scope: tuple[int, ...] = ()) -> Broken:
+    def _broken(self, code: str, text: str, scope: tuple[int, ...] = ()) -> Diagnostic:
         if self._kind == registry.HAR:
             code, text = "broken-entry", f"entry[{scope[0]}]: {text}" if scope else text
-        elif self._kind == registry.ZIP:
+        elif self._is_package:
             code = "unread-member"
-        return Broken(Diagnostic(code, text, self._input.name, failed=True))
+        return Diagnostic(code, text, self._input.name, failed=True)
 
-    def _captured(self, one: Entry, index: int) -> Iterator[Captured | Piece | Broken]:
+    def _captured(self, one: Entry, index: int) -> Iterator[Found]:
         facts = one.facts
-        if self._kind == registry.ZIP:
+        if self._is_package:
             file = self._file(one, index)
             yield file
             if isinstance(file, Captured) and registry.is_container(registry.kind_of(file.media_type)):
                 text = f"the documents in this file of a package are not read ({in_short(facts.name)})"
-                yield Broken(Diagnostic("package-inside", text, self._input.name))
+                yield Diagnostic("package-inside", text, self._input.name)
             if isinstance(file, Captured) and (url := normal(self._recorded(one) or "")):
                 yield Captured(url, 302, file.date, "", file.where, file.url)
             return
@@ -126,13 +136,11 @@ class ContainerReader:
             return
         where = Where(self._number, index, 0)
         found = captured(one, urls[0], where, self._how.settings)
-        if found is None:
-            return
-        yield found
+        yield from [found] if found is not None else []
         if isinstance(found, Captured) and facts.status is None:
             yield from (Captured(other, 302, found.date, "", where, urls[0]) for other in urls[1:])
 
-    def _file(self, one: Entry, index: int) -> Captured | Broken:
+    def _file(self, one: Entry, index: int) -> Captured | Diagnostic:
         """Return the capture that a file in a package is. Raise CodingError for one that is not read."""
         facts, path = one.facts, _path_of(one)
         mirrored = self._hosts.url_of(path) if self._hosts is not None else None
@@ -146,10 +154,10 @@ class ContainerReader:
         except CodingError as error:
             raise CodingError(error.code, f"its data is broken ({in_short(facts.name)})") from error
         if saver := keeper_of(path) or saver_of(path, payload.data[:_HEAD]):
-            return Broken(left_out(saver, f"{self._input.name}!{path}"))
+            return left_out(saver, f"{self._input.name}!{path}")
         where = Where(self._number, index, 0)
         looks = browsers.markup(payload.data)
-        place, size = place_of(path), facts.length
+        place, size = place_of(path), len(payload.data)
         return Captured(url, 200, facts.date, payload.media_type, where, size=size, place=place, looks=looks)
 
     def _urls(self, one: Entry, number: int, taken: set[str]) -> list[str]:
@@ -189,7 +197,7 @@ class ContainerReader:
         for where in places:
             one = self._loaded[where.offset]
             try:
-                payload = self._file_payload(one) if self._kind == registry.ZIP else payload_of(one)
+                payload = _file_payload(one, self._recorded(one)) if self._is_package else payload_of(one)
             except CodingError:
                 continue
             if self._others:
@@ -198,12 +206,11 @@ class ContainerReader:
                 payload = self._in_its_message(payload, where.offset, one, self._names)
             yield where, payload
 
-    def _file_payload(self, one: Entry) -> Payload:
-        """Return the content of a file in a package; links that lead to no file are resolved by its recorded URL."""
-        return _file_payload(one)._replace(base=self._recorded(one))
-
     def _recorded(self, one: Entry) -> str | None:
-        """Return the URL that its saver recorded for a page in a package. The user's URL of the package precedes it."""
+        """Return the URL that its saver recorded for a page in a package, by which links that lead to no file resolve.
+
+        The user's URL of the package precedes it.
+        """
         claims = one.part.claims if one.part is not None and self._root.startswith(PACKAGE_ROOT) else ()
         return claims[0].reference if claims else None
 
@@ -235,13 +242,15 @@ class ContainerReader:
         urls = [self._urls(one, index + 1, taken) for index, one in enumerate(self._loaded)]
         self._names = _Names(self._loaded, urls, is_mailbox=self._kind == registry.MAILBOX)
         document = Document(self._data(), name=self._input.name, media_type=self._kind, url=self._input.url)
-        walked: dict[bytes | None, deque[Entity]] = defaultdict(deque)
+        walked: dict[bytes, deque[Entity]] = defaultdict(deque)
         try:
             _collect(walk(document, self._how.settings), walked)
         except DocumentError:
             return
         for one in self._loaded:
-            queue = walked.get(_content(one))
+            queue: deque[Entity] | None = None
+            with suppress(CodingError):
+                queue = walked.get(one.content)
             self._entities.append(queue.popleft() if queue else None)
 
 
@@ -296,19 +305,14 @@ def _location(one: Entry, reference: str = "") -> str:
     return found.partition("#")[0] if found is not None and found.startswith(_THIS) and found != _THIS else ""
 
 
-def _content(one: Entry) -> bytes | None:
-    try:
-        return one.content
-    except CodingError:
-        return None
-
-
 def _is_usable(url: str) -> bool:
     return url.startswith(SCHEMES)
 
 
 def _file_name(fields: tuple[tuple[str, str], ...]) -> str | None:
     """Return the name that a part of a message has as a file (RFC 2183 2.3, RFC 2231; RFC 2047 inside of quotes)."""
+    from email.message import Message  # here, because no other container needs it
+
     message = Message()
     for name, value in fields:
         if name in {"content-disposition", "content-type"} and name not in message:
@@ -317,7 +321,7 @@ def _file_name(fields: tuple[tuple[str, str], ...]) -> str | None:
     return headers.words(found) if found is not None else None
 
 
-def _collect(entity: Entity, found: dict[bytes | None, deque[Entity]]) -> None:
+def _collect(entity: Entity, found: dict[bytes, deque[Entity]]) -> None:
     for inner in inners(entity):
         if inner.part.own_charset and inner.entity.media_type in _WALKED:
             found[inner.entity.own_data].append(inner.entity)
@@ -326,10 +330,167 @@ def _collect(entity: Entity, found: dict[bytes | None, deque[Entity]]) -> None:
 
 
 def _path_of(one: Entry) -> str:
-    return one.facts.name.replace("\\", "/").lstrip("/")
+    name = one.facts.name or (one.part.name if one.part is not None else "")
+    return name.replace("\\", "/").lstrip("/")
 
 
-def _file_payload(one: Entry) -> Payload:
+def _file_payload(one: Entry, base: str | None = None) -> Payload:
     """Return the content of a file in a package, with the type that the package declares, or that it is."""
     content, facts = one.content, one.facts
-    return Payload(content, facts.media_type or extensions.of_file(facts.name, content[:4096]))
+    return Payload(content, facts.media_type or browsers.of_file(facts.name, content[:4096]), base=base)
+
+
+# --- WARC and ARC files -----------------------------------------------------------------------------------------------
+
+_CAPTURES: Final = frozenset({"response", "resource", "revisit", "arc"})
+_SCHEMES: Final = ("http://", "https://", "ftp://")
+_UNSAFE: Final = frozenset(b"POST PUT PATCH DELETE OPTIONS CONNECT TRACE PROPFIND REPORT SEARCH".split())
+
+
+class WarcReader:
+    """The captures of a WARC or ARC file; `number` is that of the source, `opened` opens it."""
+
+    def __init__(
+        self, name: str, number: int, opened: Callable[[], AbstractContextManager[IO[bytes]]], settings: Settings
+    ) -> None:
+        self._name = name
+        self._number = number
+        self._opened = opened
+        self._settings = settings
+
+    def captured(self) -> Iterator[Found]:
+        """Yield each capture, in the order of the file."""
+        try:
+            yield from self._every()
+        except DocumentError as error:  # the file is gone, or the package around it is broken
+            yield error.diagnostic._replace(failed=True)
+
+    def _every(self) -> Iterator[Found]:
+        with self._opened() as file:
+            for piece in pieces(file, self._settings.max_decompressed):
+                for finding in piece.findings:
+                    text = f"{finding.text}, at byte {finding.position}"
+                    yield Diagnostic(finding.code, text, self._name, failed=finding.failed)
+                if piece.records is None or piece.findings:
+                    continue
+                for number, record in records(piece.records):
+                    where = Where(self._number, piece.offset, number)
+                    try:
+                        yield from _captures(piece.records, record, where, self._settings)
+                    except (CodingError, WalkError) as error:
+                        text = f"{error.message}, at byte {piece.offset} ({in_short(record.url)})"
+                        yield Diagnostic(error.code, text, self._name, failed=True)
+
+    def payloads(self, places: Sequence[Where]) -> Iterator[tuple[Where, Payload]]:
+        """Yield the payloads at these places, in order."""
+        wanted: dict[int, list[Where]] = {}
+        for where in places:
+            wanted.setdefault(where.offset, []).append(where)
+        last = places[-1].offset
+        with self._opened() as file:
+            start = 0 if _needs_start(file) else places[0].offset
+            file.seek(start)
+            for piece in pieces(file, self._settings.max_decompressed, start=start):
+                if piece.offset > last:
+                    return
+                here = wanted.get(piece.offset)
+                if here is None or piece.records is None:
+                    continue
+                found = dict(records(piece.records))
+                for where in here:
+                    yield where, payload_of(of_record(piece.records, found[where.number], self._settings))
+
+
+def _needs_start(file: IO[bytes]) -> bool:
+    """Return whether a file must be read from its start: a Zstandard dictionary there is needed for all of it."""
+    file.seek(0)
+    head = file.read(4)
+    return head.startswith(ZSTD_FRAME) or (len(head) == 4 and is_skippable(head))
+
+
+def _captures(
+    data: bytes, record: Record, where: Where, settings: Settings
+) -> Iterator[Found]:
+    if record.kind == "request":
+        if bytes(data[record.block : record.block + 64]).split(b" ", 1)[0].upper() in _UNSAFE:
+            yield Posted(_ids(data, record))
+        return
+    if record.kind not in _CAPTURES or not record.url.startswith(_SCHEMES):
+        return
+    url = normal(original(record.url))
+    one = of_record(data, record, settings) if url is not None else None
+    if url is None or one is None or (one.facts.status is None and record.kind in {"response", "revisit"}):
+        return
+    found = captured(one, url, where, settings)
+    ids = " ".join(_ids(data, record))
+    if isinstance(found, Piece):
+        yield found._replace(captured=found.captured._replace(ids=ids))
+    elif found is not None:
+        yield found._replace(ids=ids)
+
+
+def _ids(data: bytes, record: Record) -> frozenset[str]:
+    """Return the ID of a record, and those of the records that were written at once with it."""
+    found = [field for field in record.fields if field.name in {"warc-record-id", "warc-concurrent-to"}]
+    return frozenset(headers.value(data, field) for field in found)
+
+
+# --- a file of records in a WACZ --------------------------------------------------------------------------------------
+
+_BROKEN: Final = (
+    *(zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, OSError, ValueError, NotImplementedError, RuntimeError),
+    *(EOFError, KeyError),
+)
+
+
+def record_files(name: str, root: str) -> list[str]:
+    """Return the files of records in a WACZ, in their order; none for another package."""
+    try:
+        with file_of(name, root=root, streams=False) as file, zipfile.ZipFile(file) as package:
+            names = package.namelist()
+    except _BROKEN:
+        return []
+    if "datapackage.json" not in names:
+        return []
+    return [member for member in names if is_record_file(member)]
+
+
+@contextmanager
+def _reading(name: str) -> Iterator[None]:
+    """Raise DocumentError for what is wrong in a package."""
+    try:
+        yield
+    except OSError as error:
+        raise unreadable(name, error) from error
+    except _BROKEN as error:
+        raise DocumentError(Diagnostic("broken-zip", str(error), name)) from error
+
+
+@contextmanager
+def opened_member(name: str, member: str, root: str = "") -> Iterator[Any]:
+    """Yield a file in a package, open. Raise DocumentError."""
+    with ExitStack() as opened:
+        with _reading(name):
+            whole = opened.enter_context(file_of(name, root=root, streams=False))
+            package = opened.enter_context(zipfile.ZipFile(whole))
+            file = opened.enter_context(package.open(member))
+        yield _Seekable(file, name)
+
+
+class _Seekable(io.RawIOBase):
+    """A member of a package, read forward; a seek backward begins again. Its methods raise DocumentError."""
+
+    def __init__(self, file: IO[bytes], name: str) -> None:
+        self._file = file
+        self._name = name
+
+    def read(self, size: int = -1) -> bytes:
+        with _reading(self._name):
+            return self._file.read(size)
+
+    def readable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        with _reading(self._name):
+            return self._file.seek(offset, whence)

@@ -12,6 +12,7 @@ import json
 import re
 from collections import Counter, defaultdict
 from hashlib import sha256
+from html import unescape
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote
@@ -19,15 +20,17 @@ from urllib.parse import quote
 from absolve.core.model import PACKAGE_ROOT
 from absolve.core.printable import masked
 from absolve.document.holdings import INDEXES
-from absolve.mirror import absent, paths, texts, words
+from absolve.mirror import paths, words
 from absolve.mirror.words import ELSEWHERE, LINKS, MISSING, NOTES, PAGES
 from absolve.urls.identity import normal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from absolve.mirror.absent import Absent, Lacking
+    from absolve.encodings.charsets import Charset
     from absolve.mirror.map import Working
+    from absolve.mirror.words import Absent, Lacking
+
 
 MARK: Final = b'<meta name="generator" content="absolve mirror">'
 _EXAMPLES: Final = 20  # places of a sort of notes that are listed
@@ -99,7 +102,7 @@ def _head(working: Working, pages: list[Page]) -> str:
     hosts = set(map(host, pages))
     name = shown(hosts.pop()) if len(hosts) == 1 else f"{len(hosts):,} hosts"
     labels = [label for (label,) in working.rows("SELECT DISTINCT label FROM sources LIMIT 2")]
-    if not any(absent.host_of(one.url) for one in pages) and len(labels) == 1:  # pages without URLs
+    if not any(words.host_of(one.url) for one in pages) and len(labels) == 1:  # pages without URLs
         name = shown(labels[0])
     title = f"Mirror of {name}"
     style, script = _file("index.css"), _file("index.js")
@@ -123,7 +126,7 @@ def _first(working: Working, pages: list[Page], start: str | None) -> str:
     found = _start(working, pages, start)
     if found is None:
         return "<p>This copy has no pages.</p>\n"
-    where = found.url if absent.host_of(found.url) else found.path.removeprefix("_/")
+    where = found.url if words.host_of(found.url) else found.path.removeprefix("_/")
     return f'<p class="start">Start: {link(found)}<small>{shown(where)}</small></p>\n'
 
 
@@ -132,7 +135,7 @@ def _start(working: Working, pages: list[Page], start: str | None) -> Page | Non
 
     In a folder that is the uppermost one, in a capture the first record.
     """
-    hosts = Counter(absent.host_of(one.url) for one in pages)
+    hosts = Counter(words.host_of(one.url) for one in pages)
     largest = max(hosts, key=lambda host: (hosts[host], host), default="")
     query = """\
 SELECT url, source, "offset", number, source IN (SELECT source FROM places) FROM plan WHERE path IS NOT NULL"""
@@ -141,7 +144,7 @@ SELECT url, source, "offset", number, source IN (SELECT source FROM places) FROM
 
     def rank(one: Page) -> tuple[object, ...]:
         is_file, *place = captured.get(one.url, (False, 0, 0, 0))
-        is_home = one.url.partition("://")[2].partition("/")[2] == "" and absent.host_of(one.url) == largest
+        is_home = one.url.partition("://")[2].partition("/")[2] == "" and words.host_of(one.url) == largest
         depth = (one.path.count("/"), "/index." not in f"/{one.path}", -one.linked) if is_file else (0, False, 0)
         return one.url != named, not is_home, *depth, *place
 
@@ -193,7 +196,7 @@ def _noted(working: Working) -> dict[str, int]:
 
 
 def _search(found: dict[str, str]) -> str:
-    cut = sum(text.endswith(texts.CUT) for text in found.values())
+    cut = sum(text.endswith(CUT) for text in found.values())
     reach = f"Of {PAGES.counted(cut)} only the beginning of the text is searched." if cut else "All text is searched."
     return _SEARCH.format(reach=reach)
 
@@ -211,7 +214,7 @@ def _opened(working: Working) -> Iterator[str]:
 SELECT url, path, count(*) OVER () FROM resources WHERE path IS NOT NULL AND path NOT IN (
     SELECT path FROM pages WHERE title IS NOT NULL)
 AND (media_type IN {_OPENED} OR media_type LIKE 'application/vnd.%document%') ORDER BY url LIMIT ?"""  # noqa: S608
-    found = list(working.rows(query, absent.LISTED))
+    found = list(working.rows(query, words.LISTED))
     if found:
         yield "<h2>Other documents</h2>\n<ul>\n"
         for url, path, _ in found:
@@ -233,17 +236,17 @@ def _missing(lacking: Lacking) -> Iterator[str]:
             where = f', first in <a href="{href(one.first)}">{shown(one.first)}</a>' if one.first else ""
             yield f"<li><bdi>{url}</bdi><br><small>{kinds}, for {words.FILES.counted(one.number)}{where}</small></li>\n"
         yield "</ul></details>\n"
-        yield from _more(lacking.missing - absent.LISTED, words.FILES)
+        yield from _more(lacking.missing - words.LISTED, words.FILES)
     if lacking.elsewhere:
         yield f'<h2 id="elsewhere">{ELSEWHERE.counted(lacking.elsewhere)}</h2>\n<p>{ELSEWHERE.why}</p>\n'
         hosts: dict[str, list[Absent]] = defaultdict(list)
         for one in lacking.links:
-            hosts[absent.host_of(one.url)].append(one)
+            hosts[words.host_of(one.url)].append(one)
         for host, every in sorted(hosts.items(), key=lambda item: (-len(item[1]), item[0])):
             yield f"<details><summary>{shown(host)} <span>{LINKS.counted(len(every))}</span></summary><ul>\n"
             yield from (f"<li><bdi>{shown(one.url)}</bdi></li>\n" for one in every)
             yield "</ul></details>\n"
-        yield from _more(lacking.elsewhere - absent.LISTED, LINKS)
+        yield from _more(lacking.elsewhere - words.LISTED, LINKS)
 
 
 def _notes(working: Working, heading: str, codes: Iterable[str]) -> Iterator[str]:
@@ -399,3 +402,56 @@ def _folder(name: str, folder: _Folder, order: list[Page], *, opens: bool, inner
 def _beside(last: str, page: Page) -> str:
     """Return the name of a page beside its title."""
     return f"<small>{shown(last)}</small>" if last and page.title.strip() else ""
+
+
+# --- the text of a page: approximate and quick, for people who search -------------------------------------------------
+
+READ: Final = 1 << 16  # bytes of a page that are read
+_MOST: Final = 8000  # bytes of the text of a page that are kept,
+_ALL: Final = 16 << 20  # and of all pages: many pages have shares of it,
+_LEAST: Final = 200  # but no smaller ones
+_PIECE: Final = 4096  # bytes that are read at once: the text of most pages is cut early
+CUT: Final = " \N{HORIZONTAL ELLIPSIS}"
+# A search skips to the first byte, as long as it is one without case.
+_BODY: Final = re.compile(rb"<(?i:body)")
+_HIDDEN: Final = re.compile(rb"<((?i:!--|(?:s(?:cript|tyle)|t(?:itle|extarea|emplate))(?=[\t\n\f\r />])))")
+_ENDS: Final = {b"!--": re.compile(rb"-->")} | {
+    name: re.compile(rb"<(?i:/%s)" % name) for name in (b"script", b"style", b"title", b"textarea", b"template")
+}
+_SHOWN: Final = re.compile(rb">([^<]+)")
+
+
+def share_of(pages: int) -> int:
+    """Return how many bytes of text are kept of each of a number of pages."""
+    return max(_LEAST, min(_MOST, _ALL // max(pages, 1)))
+
+
+def text_of(data: bytes, charset: Charset, most: int) -> str:
+    """Return the beginning of the text of a page: at most so many bytes. Where it is cut it ends with CUT."""
+    read, codec = data[:READ], charset.codec
+    if not charset.transparent:
+        read, codec = read.decode(codec, "replace").encode(), "utf-8"
+    shown: list[bytes] = []
+    left = most
+    for piece in _pieces(read):
+        if words := b" ".join(_SHOWN.findall(piece)).split():
+            shown.append(b" ".join(words))
+            left -= len(shown[-1]) + 1
+            if left < 0:
+                break
+    text = unescape(b" ".join(shown)[:most].decode(codec, "ignore")).strip()
+    return text + CUT if left < 0 or len(data) > READ else text
+
+
+def _pieces(data: bytes) -> Iterator[bytes]:
+    """Yield what is between comments and elements that are not shown. Linear: each search begins where one ended."""
+    body = _BODY.search(data)
+    at = body.start() if body else 0
+    while at < len(data):
+        end = data.find(b"<", at + _PIECE) % (len(data) + 1)  # -1: the end
+        hidden = _HIDDEN.search(data, at, end)
+        yield data[at : hidden.start() if hidden else end]
+        found = _ENDS[hidden[1].lower()].search(data, hidden.end() - 2) if hidden else None
+        if hidden and not found:
+            return
+        at = found.start() if found else end

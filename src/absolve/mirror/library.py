@@ -19,15 +19,12 @@ from absolve.core.printable import number
 from absolve.document.settings import Settings
 from absolve.document.walk import walk
 from absolve.mirror import browsers, making
-from absolve.mirror.capture import Captured, Where, latest_of
-from absolve.mirror.lookup import Lookup
+from absolve.mirror.lookup import Equivalences, Lookup
 from absolve.mirror.map import Working
-from absolve.mirror.payloads import Broken, Payload, media_type_of
+from absolve.mirror.payloads import Captured, Where, latest_of, media_type_of
 from absolve.mirror.policy import MirrorPolicy
 from absolve.mirror.sources import FILES, Source, kind_of, reader_of, sources_of
 from absolve.mirror.survey import Choice, Survey
-from absolve.mirror.task import MirrorOptions as How
-from absolve.mirror.urls import Equivalences
 from absolve.run import given, leftovers, plan, results
 from absolve.run.globs import Globs
 from absolve.run.inputs import Input
@@ -35,12 +32,12 @@ from absolve.run.load import ReadOptions
 from absolve.urls.identity import normal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from typing import TypeAlias, Unpack
 
     from absolve.core.options import MirrorOptions, PlanOptions
     from absolve.core.protocols import Buffer
-    from absolve.mirror.payloads import Posted, Reader
+    from absolve.mirror.payloads import Found
     from absolve.run.results import Course
 
     One: TypeAlias = str | os.PathLike[str] | Document | bytes | Buffer
@@ -119,21 +116,22 @@ def mirror(inputs: One | Iterable[One], output: str | os.PathLike[str], **option
     arguments.check_options(options, OPTIONS, CALL, ("inputs", "output"))
     notify = options.get("on_diagnostic")
     arguments.check_notify(notify)
-    name = _output(output)
+    if not isinstance(output, (str, os.PathLike)):
+        raise TypeError(f"output must be a path, not {type(output).__name__}")
+    name = os.fsdecode(output)
     with leftovers.temporary_folder() as folder, given.in_python():
         files = given.as_files(inputs, CALL, Path(folder))
         if not files.names:
             raise UsageError(f"{CALL}: no input: a glob matches nothing, or the list is empty")
-        zipped = name.lower().endswith(".zip")
-        making.check_output(name, files.names, zipped=zipped)
+        making.check_output(name, files.names)
         reports = results.Collected(notify, files.named)
         made: list[Mirror] = []
-        run = _course(reports, dict(options))
-        order = making.chosen(_order(files, run, dict(options)))
-        write = making.into_zip if zipped else making.into
-        if write is making.into_zip:
+        settings = Settings(profile=options.get("profile", "whatwg"), base="empty").checked()
+        reading = ReadOptions(settings._replace(documents=True))
+        run = results.course_of(reports, reading, given.jobs_of(dict(options)))
+        if making.is_zip(name):
             plan.make_above(name)
-        write(name, order, run, lambda working: made.extend(_read(working, name)))
+        making.into(name, _job(files, run, dict(options)), run, lambda working: made.extend(_read(working, name)))
     if not made:
         found = reports.diagnostics[0] if reports.failures else Diagnostic("no-document", _NOTHING, files.first)
         raise DocumentError(found)
@@ -142,19 +140,6 @@ def mirror(inputs: One | Iterable[One], output: str | os.PathLike[str], **option
 
 
 _NOTHING: Final = "no document with a URL is in it: nothing is written (url= gives that of a folder's root)"
-
-
-def _output(given_: Any) -> str:
-    if not isinstance(given_, (str, os.PathLike)):
-        raise TypeError(f"output must be a path, not {type(given_).__name__}")
-    return os.fsdecode(given_)
-
-
-def _course(reports: results.Collected, options: dict[str, Any]) -> Course:
-    settings = Settings(profile=options.get("profile", "whatwg"), base="empty").checked()
-    reading = ReadOptions(settings._replace(documents=True))
-    jobs = given.jobs_of(options)
-    return results.course_of(reports, reading, jobs)
 
 
 def choice_of(options: dict[str, Any], call: str) -> Choice:
@@ -173,26 +158,23 @@ def choice_of(options: dict[str, Any], call: str) -> Choice:
     )
 
 
-def _order(files: given.Given, run: Course, options: dict[str, Any]) -> making.Order:
+def _job(files: given.Given, run: Course, options: dict[str, Any]) -> making.Job:
     choice = choice_of(options, CALL)
-    start = given.url_of(options, "start")
-    found = SimpleNamespace(inputs=files.names, include=(), exclude=(), url=given.url_of(options, "url"))
-    how = How(
-        run.reading,
-        tuple(sources_of(run.found(found), run.reading, run.reports.aside)),
-        "",
-        None,
-        choice.same or Equivalences(),
-        options.get("absent") == "sever",
-        token=leftovers.token(),
-        start=start or files.url,
-        named=(*files.shown.items(), *([(files.made, "documents")] if files.made else [])),
-    )
-    depth = options.get("depth")
+    start, depth = given.url_of(options, "start"), options.get("depth")
     if depth is not None and (start is None or not isinstance(depth, int) or depth < 0):
         raise UsageError(f"depth must be a number of links from start=, not {in_short(repr(depth))}")
-    prunes = arguments.flag_of(options.get("prune", False), "prune")
-    return making.Order(how, choice, start, depth, start or files.url, prune=prunes)
+    found = SimpleNamespace(inputs=files.names, include=(), exclude=(), url=given.url_of(options, "url"))
+    return making.Job(
+        run.reading,
+        tuple(sources_of(run.found(found), run.reading, run.reports.aside)),
+        choice,
+        severs=options.get("absent") == "sever",
+        start=start,
+        depth=depth,
+        first=start or files.url,
+        prune=arguments.flag_of(options.get("prune", False), "prune"),
+        named=(*files.shown.items(), *([(files.made, "documents")] if files.made else [])),
+    )
 
 
 _PAGES: Final = """
@@ -225,15 +207,12 @@ class MirrorPlan(Mapping[str, str]):
     `absolve.rewrite` with base="empty" and profile="whatwg".
     """
 
-    def __init__(self, readers: Sequence[Reader], choice: Choice, profile: str, *, severs: bool) -> None:
+    def __init__(self, captures: Iterator[Found], choice: Choice, profile: str, *, severs: bool) -> None:
         self.diagnostics: list[Diagnostic] = []
         self._working = Working(Path(":memory:"))
-        survey = Survey(readers, choice, self.diagnostics.append)
-        names = ["" for _ in readers]
-        self._working.add_places(survey.places)
-        self._working.plan(survey.rows(), survey.store.forms(), names)
-        same = choice.same if choice.same is not None else Equivalences()
-        self._lookup = Lookup(self._working.connection, same, is_normal=profile == "whatwg")
+        survey = Survey(captures, choice, self.diagnostics.append)
+        self._working.plan(survey.rows(), [], forms=survey.forms(), places=survey.places())
+        self._lookup = Lookup(self._working.connection, choice.same, is_normal=profile == "whatwg")
         self._severs = severs
 
     def __repr__(self) -> str:
@@ -273,48 +252,26 @@ def mirror_plan(inputs: Iterable[Document | bytes | Buffer], **options: Unpack[P
     choice = choice_of(dict(options), call)
     profile = options.get("profile", "whatwg")
     how = ReadOptions(Settings(profile=profile, base="empty").checked())
-    readers: list[Reader] = []
-    for one in inputs:
-        document = one if isinstance(one, Document) else Document(arguments.data_of(one, call))
-        readers.append(_reader(document, len(readers), how))
-    return MirrorPlan(readers, choice, profile, severs=options.get("absent") == "sever")
+    documents = [one if isinstance(one, Document) else Document(arguments.data_of(one, call)) for one in inputs]
+    captures = (one for number, document in enumerate(documents) for one in _captures(document, number, how))
+    return MirrorPlan(captures, choice, profile, severs=options.get("absent") == "sever")
 
 
-def _reader(document: Document, number: int, how: ReadOptions) -> Reader:
+def _captures(document: Document, number: int, how: ReadOptions) -> Iterator[Found]:
+    """Yield the captures in a container, or the one that a page is, if its URL is known."""
     data = bytes(document.data)
-    name = document.name or f"input-{number + 1}"
     kind = kind_of(document.name or "", data, document.media_type, lambda: data)
-    source = Source(kind, (Input(name, name, document.url),))
-    return _OneReader(document, number, how) if source.kind == FILES else reader_of(source, number, how, data)
-
-
-class _OneReader:
-    """The capture that one page is."""
-
-    def __init__(self, document: Document, number: int, how: ReadOptions) -> None:
-        self._document = document
-        self._number = number
-        self._how = how
-
-    def captured(self, posted: set[str]) -> Iterator[Captured | Posted | Broken]:  # noqa: ARG002 - of the protocol
-        """Yield the page, if its URL is known."""
-        document = self._document
-        try:
-            url = normal(walk(document, self._how.settings).bases.own.url)
-        except DocumentError as error:
-            url = normal(document.url) if document.url is not None else None
-            if url is None:
-                yield Broken(error.diagnostic)
-        if url is not None:
-            where = Where(self._number, 0, 0)
-            looks = browsers.markup(bytes(document.data[:4096]))
-            yield Captured(url, 200, "", self._media_type(), where, size=len(document.data), looks=looks)
-
-    def payloads(self, places: Sequence[Where]) -> Iterator[tuple[Where, Payload]]:
-        """Yield the page."""
-        for where in places:
-            yield where, Payload(bytes(self._document.data), self._media_type(), self._document.charset)
-
-    def _media_type(self) -> str:
-        document = self._document
-        return media_type_of(document.media_type or "", bytes(document.data[:4096]), document.name or "")
+    if kind != FILES:
+        name = document.name or f"input-{number + 1}"
+        yield from reader_of(Source(kind, (Input(name, name, document.url),)), number, how, data).captured()
+        return
+    try:
+        url = normal(walk(document, how.settings).bases.own.url)
+    except DocumentError as error:
+        url = normal(document.url) if document.url is not None else None
+        if url is None:
+            yield error.diagnostic
+    if url is not None:
+        media_type = media_type_of(document.media_type or "", data[:4096], document.name or "")
+        where, looks = Where(number, 0, 0), browsers.markup(data)
+        yield Captured(url, 200, "", media_type, where, size=len(data), looks=looks)

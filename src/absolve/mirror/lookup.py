@@ -1,29 +1,139 @@
 """Find the file for a URL, by the map of a mirror: the URL itself, or an equivalent one.
 
-In: the map, and the equivalences. Out: a `Target`, or None. A small map is kept in memory, of a large one only what is
-asked for.
+In: absolute URLs as `identity.normal` returns them, the map, and the equivalences: other URLs and forms under which the
+same document may have been captured, in the order in which they count. Out: a `Target`, or None. A small map is kept in
+memory, of a large one only what is asked for.
 """
 
 from __future__ import annotations
 
-import sqlite3
+import re
 from contextlib import suppress
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Final
+from functools import cache, cached_property, partial
+from itertools import islice
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.core.errors import FAULTS, DocumentError
+from absolve.core.errors import FAULTS, DocumentError, UsageError
 from absolve.document.holdings import fold, named_by, only_alike
 from absolve.encodings.charsets import byte_order_mark
 from absolve.mirror import browsers
-from absolve.mirror.capture import Where, place_of
-from absolve.mirror.policy import Target
-from absolve.urls.identity import escaped, normal, percent_decoded
+from absolve.mirror.payloads import Part, Where, place_of
+from absolve.mirror.policy import Response, Target
+from absolve.urls.access import is_public_host
+from absolve.urls.identity import decoded, escaped, normal, percent_decoded, plain, respelled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    import sqlite3
+    from collections.abc import Callable, Iterator
 
     from absolve.mirror.payloads import Payload, Reader
-    from absolve.mirror.urls import Equivalences
+
+UNESCAPED: Final = "unescaped"
+SCHEME: Final = "scheme"
+ENCODING: Final = "encoding"
+MORE: Final = ("www", "slash", "query-order", "case")
+NONE: Final = "none"
+
+_UNRESERVED: Final = re.compile(r"[/A-Za-z0-9._~-]*")
+
+def wanted(url: str) -> str | None:
+    """Return a URL for a crawler, in printable ASCII, without user information and fragment; None if it is not public.
+
+    The URL Standard's parser turns every spelling of an IPv4 address into the dotted one. Not public are loopback,
+    link-local, private, shared (RFC 6598), multicast and reserved addresses, and names of local networks.
+    """
+    scheme, mark, rest = (normal(url) or "").partition("://")
+    authority, slash, path = rest.partition("/")
+    authority = authority.rpartition("@")[2]
+    host = authority[1:].partition("]")[0] if authority.startswith("[") else authority.partition(":")[0]
+    if scheme not in {"http", "https"} or not is_public_host(host):
+        return None
+    return f"{scheme}{mark}{authority}{slash}{path}"
+
+
+def _path_forms(url: str, charset: str = "utf-8") -> Iterator[str]:
+    """Yield the form that all URLs share whose paths are one when decoded, then one for each path in a charset.
+
+    A form is no URL. Nothing for a path of unreserved characters, which `plain` finds.
+    """
+    before, mark, query = url.partition("?")
+    root, separator, rest = plain(before).partition("://")
+    authority, slash, path = rest.partition("/")
+    if not _UNRESERVED.fullmatch(path):
+        for one in (decoded(path), *respelled(path, charset)):
+            yield f"{root}{separator}{authority}{slash}{one}{mark}{query} "  # no URL ends with a space
+
+
+def twin(url: str) -> str | None:
+    """Return the same URL with the other one of http and https; None for any other scheme."""
+    if url.startswith("http:"):
+        return f"https{url[4:]}"
+    return f"http{url[5:]}" if url.startswith("https:") else None
+
+
+class Equivalences(NamedTuple):
+    """The rules by which two URLs are equivalent: the default ones, and those of `more`, words of MORE."""
+
+    default: bool = True
+    more: tuple[str, ...] = ()
+
+    @staticmethod
+    def of(words: str | None) -> Equivalences:
+        """Return the equivalences for `--same`: words separated by commas. Raise UsageError for an unknown word."""
+        given = [word.strip() for word in words.split(",")] if words else []
+        if given == [NONE]:
+            return Equivalences(default=False)
+        for word in given:
+            if word not in MORE:
+                raise UsageError(f"--same takes {', '.join(MORE)} or {NONE}, not {word!r}")
+        return Equivalences(more=tuple(word for word in MORE if word in given))
+
+    def others(self, url: str, charset: str = "utf-8") -> list[tuple[str, str]]:
+        """Return each rule with the equivalent form of this URL, in the order in which they count.
+
+        Two URLs are the same by a rule where their forms are equal; a form may be a URL itself. The URL is of a link in
+        a document of this charset.
+        """
+        if not self.default:
+            return []
+        path_forms = list(_path_forms(url, charset))
+        forms = [plain(url), *path_forms[:1]]
+        found = [(UNESCAPED, one) for one in forms]
+        found += [(SCHEME, other) for one in dict.fromkeys([url, *forms]) if (other := twin(one)) is not None]
+        found += [(",".join(self.more), self.form(url))] if self.more else []
+        return [*found, *((ENCODING, form) for form in path_forms[1:])]
+
+    def forms(self, url: str, *, is_file: bool = False) -> Iterator[str]:
+        """Yield the forms, other than the URL itself, under which a held URL must be found by `others`.
+
+        `is_file`: the URL is the path of a file, which every spelling of its escapes names. In an archive two such
+        URLs may have two documents.
+        """
+        if not self.default:
+            return
+        spelled = plain(url)
+        if spelled != url:
+            yield spelled
+        if is_file:
+            yield from islice(_path_forms(url), 1)
+        if self.more:
+            yield self.form(url)
+
+    def form(self, url: str) -> str:
+        """Return the form that all URLs share which are the same by the rules of `more`; it is no URL."""
+        scheme, _, rest = plain(url).partition("://")
+        scheme = "http" if scheme == "https" else scheme
+        authority, slash, path = rest.partition("/")
+        path, mark, query = path.partition("?")
+        if "www" in self.more:
+            authority = authority.removeprefix("www.")
+        if "slash" in self.more:
+            path = path.rstrip("/")
+        if "query-order" in self.more:
+            query = "&".join(sorted(query.split("&")))
+        form = f"={scheme}://{authority}{slash}{path}{mark}{query}"
+        return form.lower() if "case" in self.more else form
+
 
 _SMALL: Final = 100_000  # rows that are kept in memory
 _MOST_KNOWN: Final = 50_000  # results that are cached
@@ -39,6 +149,7 @@ _ONE: Final = """\
 SELECT path, redirect FROM resources WHERE url = ?
 AND typeof(path) IN ('text', 'null') AND typeof(redirect) IN ('text', 'null')"""
 
+_Same = tuple[str, str, str]  # a URL, the one that is held for it, and the rule
 # Whether a file of the mirror is one of a folder or a package
 _FILE: Final = 'SELECT 1 FROM plan JOIN places USING (source, "offset") WHERE plan.path = ?'
 _RESPONSE: Final = "SELECT url, coalesce(media_type, ''), coalesce(fields, '') FROM resources WHERE path = ?"
@@ -62,15 +173,13 @@ class Lookup:
         self._same = same
         self._is_normal = is_normal  # whether the URLs come from the URL Standard's parser
         self._charset = "utf-8"  # of the document whose links are looked up
-        self._known: dict[str, Target | None] = {}
-        self._stands: dict[str, tuple[str, str, str]] = {}
-        self.used: dict[str, tuple[str, str, str]] = {}
+        self._known: dict[str, tuple[Target | None, _Same | None]] = {}
+        self.used: dict[str, _Same] = {}
         self._rows: dict[str, tuple[str | None, str | None]] | None = None
         self._forms: dict[str, str] = {}
-        self._origins: set[str] | None = None
-        self._digests: dict[str, dict[str, str]] = {}
-        self._foreign: dict[str, bool] = {}
         self._by_name: dict[tuple[int, str, str], Target | None] = {}
+        self.digests = cache(self._digests)
+        self.needs_charset = cache(self._needs_charset)
         (count,) = self._db.execute("SELECT count(*) FROM resources").fetchone()
         if count <= _SMALL:
             self._rows = {url: (path_, redirect) for url, path_, redirect in self._db.execute(_EVERY)}
@@ -80,6 +189,20 @@ class Lookup:
         """Close the database: Windows removes no open file."""
         self._db.close()
 
+    def parts(self, url: str) -> list[Part]:
+        """Return the parts of which a document is joined, in order; an empty list for any other document."""
+        query = 'SELECT source, "offset", number, start, size FROM parts WHERE url = ? ORDER BY part'
+        return [Part(Where(*row[:3]), *row[3:]) for row in self._db.execute(query, (url,))]
+
+    def foreign(self) -> frozenset[str]:
+        """Return the paths that are taken by files of others."""
+        return frozenset(path for (path,) in self._db.execute("SELECT path FROM foreign_files"))
+
+    def pages(self) -> int:
+        """Return how many documents are planned as pages."""
+        query = "SELECT count(*) FROM plan WHERE path IS NOT NULL AND shown IN ('text/html', 'application/xhtml+xml')"
+        return int(self._db.execute(query).fetchone()[0])
+
     def enter(self, charset: str) -> bool:
         """Set the charset of the document whose links are looked up; return whether answers may be others than before.
 
@@ -88,46 +211,39 @@ class Lookup:
         if charset == self._charset or not self._db.execute("SELECT 1 FROM places LIMIT 1").fetchone():
             return False
         self._charset = charset
-        for known in (self._known, self._stands, self._by_name):
-            known.clear()
+        self._known.clear()
+        self._by_name.clear()
         return True
 
     def __call__(self, url: str) -> Target | None:
         """Return the file for an absolute URL without fragment; None if it is not held."""
-        if url in self._known:
-            found = self._known[url]
-        else:
-            found = self._found(url)
+        known = self._known.get(url)
+        if known is None:
+            known = self._found(url)
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
-                self._stands.clear()
             if len(url) <= _MOST_CHARACTERS:
-                self._known[url] = found
-        if found is not None and url in self._stands:
-            self.used[url] = self._stands[url]
+                self._known[url] = known
+        found, same = known
+        if same is not None:
+            self.used[url] = same
         return found
 
-    def response(self, path: str) -> tuple[str, str, str]:
-        """Return the URL of a file of the mirror, its media type, and the fields that limit it (see `browsers`)."""
-        found: tuple[str, str, str] | None = self._db.execute(_RESPONSE, (path,)).fetchone()
-        return found if found is not None else ("", "", "")
+    def response(self, path: str) -> Response:
+        """Return the response that a file of the mirror was."""
+        found = self._db.execute(_RESPONSE, (path,)).fetchone()
+        return Response(*found) if found is not None else Response("", "", "")
 
-    def digests(self, path: str) -> dict[str, str]:
+    def _digests(self, path: str) -> dict[str, str]:
         """Return the digests of a response, read again once from its source; none where that cannot be done."""
-        if path not in self._digests:
-            found = self._payload(path)
-            # where the container has text, its bytes may have been others
-            is_known = found is not None and found.charset is None
-            self._digests[path] = browsers.digests(found.data) if found is not None and is_known else {}
-        return self._digests[path]
+        found = self._payload(path)
+        # where the container has text, its bytes may have been others
+        return browsers.digests(found.data) if found is not None and found.charset is None else {}
 
-    def needs_charset(self, path: str) -> bool:
+    def _needs_charset(self, path: str) -> bool:
         """Return whether a response, read again once from its source, is neither ASCII nor has a byte order mark."""
-        if path not in self._foreign:
-            found = self._payload(path)
-            data = found.data if found is not None else b""
-            self._foreign[path] = not data.isascii() and byte_order_mark(data) is None
-        return self._foreign[path]
+        found = self._payload(path)
+        return found is not None and not found.data.isascii() and byte_order_mark(found.data) is None
 
     def _payload(self, path: str) -> Payload | None:
         row = self._db.execute('SELECT source, "offset", number FROM plan WHERE path = ?', (path,)).fetchone()
@@ -193,44 +309,31 @@ class Lookup:
         found = self._db.execute("SELECT source, form FROM places LIMIT ?", (_SMALL + 1,)).fetchall()
         return frozenset(found) if len(found) <= _SMALL else None
 
-    @property
+    @cached_property
     def origins(self) -> set[str]:
         """The origins of the URLs that are held, as URLs."""
-        if self._origins is None:
-            urls = self._db.execute("SELECT url FROM resources WHERE path IS NOT NULL")
-            self._origins = {"/".join([*url.split("/", 3)[:3], ""]) for (url,) in urls}
-        return self._origins
+        urls = self._db.execute("SELECT url FROM resources WHERE path IS NOT NULL")
+        return {"/".join([*url.split("/", 3)[:3], ""]) for (url,) in urls}
 
-    def _found(self, url: str) -> Target | None:
-        asked = url
+    def _found(self, url: str) -> tuple[Target | None, _Same | None]:
+        """Return the file for a URL, and the rule by which it is that of an equivalent one."""
         if url[:4].lower() == "cid:":
-            return self._exact("cid:" + escaped(percent_decoded(url[4:])))
-        if not self._is_normal:
-            asked = normal(url) or url
-        found = self._exact(asked)
-        if found is not None:
-            return found
+            return self._exact("cid:" + escaped(percent_decoded(url[4:]))), None
+        asked = url if self._is_normal else normal(url) or url
+        if (found := self._exact(asked)) is not None:
+            return found, None
         for rule, form in self._same.others(asked, self._charset):
             if self._rows is not None and form not in self._rows and form not in self._forms:
                 continue
-            held = form
-            found = self._exact(form)
-            if found is None:
-                equivalent = self._form(form)
-                if equivalent is None:
-                    continue
-                held = equivalent
-                found = self._exact(held)
-            if found is not None:
-                self._stands[url] = (url, held, rule)
-                return found
+            for held in (form, self._form(form)):
+                if held is not None and (found := self._exact(held)) is not None:
+                    return found, (url, held, rule)
         clean = () if self._is_finished or "?" in asked or asked.endswith("/") else (f"{asked}.html", f"{asked}/")
         for held in clean:  # as static hosts have them
             found = self._exact(held)
             if found is not None and self._db.execute(_FILE, (found.path,)).fetchone():
-                self._stands[url] = (url, held, "clean")
-                return found
-        return None
+                return found, (url, held, "clean")
+        return None, None
 
     def _exact(self, url: str) -> Target | None:
         row = self._row(url)
@@ -256,8 +359,7 @@ class Lookup:
     def _all_forms(self) -> dict[str, str]:
         """Return the URLs by form: those of the working copy; computed again for a finished map, which has none."""
         if not self._is_finished:
-            with suppress(sqlite3.OperationalError):
-                return dict(self._db.execute("SELECT form, url FROM forms"))
+            return dict(self._db.execute("SELECT form, url FROM forms"))
         found: dict[str, str] = {}
         for url in sorted(self._rows or ()):
             for form in self._same.forms(url):
@@ -269,7 +371,5 @@ class Lookup:
             return self._forms.get(form)
         if self._is_finished:
             return None
-        with suppress(sqlite3.OperationalError):
-            row = self._db.execute("SELECT url FROM forms WHERE form = ?", (form,)).fetchone()
-            return row[0] if row is not None else None
-        return None
+        row = self._db.execute("SELECT url FROM forms WHERE form = ?", (form,)).fetchone()
+        return row[0] if row is not None else None

@@ -1,110 +1,128 @@
 """Make a mirror: into a folder, a store, one ZIP, or one page or archive; the same for the command and the library.
 
-In: what is to be made (`Order`), an output, the course of the run. Out: files, complete or not at all, and the working
-copy of the map, which `done` takes when all documents are made.
+In: a `Job`, an output, the course of the run. Out: files, complete or not at all, and the working copy of the map,
+which `done` takes when all documents are made. The plan comes first, then the documents, at the end the map and the
+entry page; a run that was killed goes on from its working copy of the map.
 """
 
 from __future__ import annotations
 
-import shutil
-import struct
-import zipfile
-from collections import defaultdict, deque
-from contextlib import ExitStack, closing
+import filecmp
+import os
+from contextlib import closing, contextmanager, suppress
 from functools import partial
-from math import inf
+from hashlib import file_digest, sha256
 from pathlib import Path
-from time import gmtime
-from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.core.errors import FAULTS, Diagnostic, DocumentError, UsageError
-from absolve.mirror import extensions, index, packing, task, write
+from absolve.core.errors import Diagnostic, DocumentError, UsageError
+from absolve.mirror import index, packing
 from absolve.mirror import map as maps
-from absolve.mirror.capture import seconds_of
 from absolve.mirror.paths import INDEX_PAGE, MAP
-from absolve.mirror.payloads import entity_of, is_walked
-from absolve.mirror.policy import fetches
-from absolve.mirror.task import Made, MirrorOptions, made
-from absolve.rewriting import rewriter
-from absolve.run import buckets, inputs, leftovers, outputs, plan
-from absolve.run.output_folder import alone, created
+from absolve.mirror.sources import reader_of
+from absolve.mirror.survey import Choice, Survey
+from absolve.mirror.task import Batch, Item, MirrorOptions, forget, has, made, reached
+from absolve.run import buckets, inputs, interrupts, leftovers, outputs, plan
+from absolve.run import state as run_state
+from absolve.run.output_folder import Below, alone, created
 from absolve.run.results import FilesReady
-from absolve.run.state import removed
-from absolve.urls.identity import normal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-    from absolve.document.resolved import Resolved
     from absolve.mirror.map import Working
-    from absolve.mirror.payloads import Payload
-    from absolve.mirror.survey import Choice
-    from absolve.mirror.task import Item
+    from absolve.mirror.sources import Source
+    from absolve.run.load import ReadOptions
     from absolve.run.output_folder import OutputFolder
     from absolve.run.results import Course, Reports
 
-    Done = Callable[[maps.Working], None]
+    Done = Callable[[Working], None]
+    Notify = Callable[[Diagnostic], None]
 
 _SMALL: Final = 16 << 20  # bytes of a capture that one process mirrors sooner than several start
+_NOTED: Final = frozenset({"partial", "truncated"})  # about a capture of one URL
+_BATCH: Final = 2 << 20  # bytes of payloads in a batch,
+_MANY: Final = 200  # or documents
 
 
-class Order(NamedTuple):
-    """The mirror to make: how its documents are made, and which ones.
+class Job(NamedTuple):
+    """The mirror to make: of which sources, which captures in them, and how.
 
-    `start` is the page that leads to all that is held, in at most `depth` links; `first` the page that a single file
-    begins with. `resume`: go on with a run that was killed. `prune`: remove files of an earlier run.
+    `severs`: what a browser would fetch by itself and is not held becomes inert. `start` is the page that leads to all
+    that is held, in at most `depth` links; `first` the page that the entry page names first, and that a single file
+    begins with. `resume`: go on with a run that was killed. `prune`: remove files of an earlier run. `named`: paths of
+    temporary files among the sources, each with a name for people, the same in each run.
     """
 
-    how: MirrorOptions
-    choice: Choice
+    reading: ReadOptions
+    sources: tuple[Source, ...]
+    choice: Choice = Choice()
+    severs: bool = False
     start: str | None = None
     depth: int | None = None
     first: str | None = None
     resume: bool = False
     prune: bool = False
+    named: tuple[tuple[str, str], ...] = ()
+
+    def options(self, working: Working, folder: OutputFolder, *, is_temporary: bool = False) -> MirrorOptions:
+        """Return the options of the tasks, by the working copy of the map, for documents that go into a folder."""
+        how = (self.reading, self.sources, str(working.path), folder, self.choice.same, self.severs)
+        return MirrorOptions(*how, leftovers.token(), is_temporary)
 
 
-def chosen(order: Order) -> Order:
-    """Return an order in which `start` has chosen the URLs that are held."""
-    if order.start is None:
-        return order
-    only = _reached(order.how, order.choice, order.start, order.depth)
-    return order._replace(choice=order.choice._replace(only=only), start=None)
+def chosen(job: Job) -> Job:
+    """Return a job in which `start` has chosen the URLs that are held."""
+    if job.start is None:
+        return job
+    with _temporary() as folder, closing(maps.Working(Path(folder.path) / maps.WORKING)) as working:
+        planned(working, job, lambda _: None)  # it is planned, and reported, once more
+        only = reached(job.options(working, folder), working, _batches(working, job.sources), job.start, job.depth)
+    return job._replace(choice=job.choice._replace(only=only), start=None)
 
 
-def _reached(how: MirrorOptions, choice: Choice, start: str, depth: int | None) -> frozenset[str]:
-    """Return the URLs of the part of a capture that a page leads to."""
-    with leftovers.temporary_folder() as temporary, closing(maps.Working(Path(temporary) / maps.WORKING)) as working:
-        write.planned(working, how, choice, lambda _: None)  # it is planned, and reported, once more
-        return reached(how._replace(map=str(working.path)), working, start, depth)
+@contextmanager
+def _temporary() -> Iterator[OutputFolder]:
+    with leftovers.temporary_folder() as above, created(str(Path(above) / "mirror")) as folder:
+        yield folder
 
 
-def into(output: str, order: Order, course: Course, done: Done) -> None:
+def into(output: str, job: Job, course: Course, done: Done) -> None:
     """Make a mirror at a path, or the URL of a store; the suffix of its name decides its form."""
-    if buckets.is_bucket(output):
-        _into_store(output, order, course, done)
-    elif (packed := packing.form_of(output)) is not None:
-        if order.first is not None and packing.is_page(output):  # no more is made, and counted, than the file holds
-            order = chosen(order._replace(start=order.first, depth=0))
-        with leftovers.temporary_folder() as temporary, created(str(Path(temporary) / "mirror")) as folder:
+    is_bucket = buckets.is_bucket(output)
+    packed = packing.form_of(output) if not (is_zip(output) or is_bucket) else None
+    if packed is not None and job.first is not None and packing.is_page(output):
+        job = job._replace(start=job.first, depth=0)  # no more is made, and counted, than the file holds
+    if is_bucket and job.resume:
+        raise UsageError("--resume goes on with a mirror on a disk: leave it out for the URL of a store")
+    job = chosen(job)
+    if is_bucket or is_zip(output) or packed is not None:
+        with _temporary() as folder:
 
-            def pack() -> None:
-                packed(packing.Mirror(Path(folder.path)), Path(output), order.first)
+            def pack(working: Working) -> None:
+                if packed is not None:
+                    packed(packing.Mirror(Path(folder.path)), Path(output), job.first)
+                elif not is_bucket:
+                    packing.zip_of(working, Path(folder.path), output)
 
-            _into_folder(folder, _temporary(order), course, done, pack)
+            _into_folder(folder, job, course, done, pack)
+            if is_bucket:
+                buckets.send_all(folder.path, output)
     else:
-        write.check_folder(Path(output))
+        if Path(output).exists() and not Path(output).is_dir():
+            raise UsageError(f"-o {output}: this is a file, and a mirror is a folder (FILE.zip is one file)")
         plan.check_new_folder(output, "a mirror is a folder, a file .zip, .html, .mhtml or .zim")
         plan.make_above(output)
         with created(output) as folder, alone(folder.path):
-            _into_folder(folder, order, course, done)
+            _into_folder(folder, job, course, done)
 
 
-def _temporary(order: Order) -> Order:
-    return order._replace(how=order.how._replace(is_temporary=True))
+def is_zip(output: str) -> bool:
+    """Return whether an output is a ZIP: a name with its suffix, and no folder that is there; the standard output."""
+    return outputs.is_stdout(output) or (output.lower().endswith(".zip") and not inputs.is_folder(output))
 
 
-def check_output(output: str, names: Sequence[str], *, zipped: bool) -> None:
+def check_output(output: str, names: Sequence[str]) -> None:
     """Raise UsageError for a mirror that would replace an input, or be written into an input folder."""
     if not output:
         raise UsageError("the output has no name")
@@ -115,224 +133,251 @@ def check_output(output: str, names: Sequence[str], *, zipped: bool) -> None:
         return
     plan.check_not_read([Path(output)], names)
     plan.check_outside([Path(output)], names)
-    for name in [] if zipped else filter(inputs.is_folder, names):
+    for name in [] if is_zip(output) else filter(inputs.is_folder, names):
         plan.check_apart(Path(output), name)
 
 
-def make(
-    working: maps.Working, how: MirrorOptions, put: Callable[[Any], int], course: Course, *, small: bool = False
-) -> None:
-    """Make the documents of the plan; `put` takes what each task yields."""
-    batches = write.batches(working, how.sources)
-    results = course.run(partial(made, how), batches, lambda batch: batch.input, small=small)
-    write.run_batches(working, results, put)
+def _state_of(job: Job) -> dict[str, str]:
+    """Return the state that identifies a run: its inputs as they are now, and its options."""
+    found = sha256()
+    for source in job.sources:
+        found.update(repr((source.kind, source.member)).encode())
+        for input_ in source.inputs:
+            found.update(repr((input_.name, input_.place, input_.url, run_state.state_of(input_))).encode())
+    only = sorted(job.choice.only) if job.choice.only is not None else None
+    how = (job.choice._replace(only=None), only, job.severs, job.reading)
+    found.update(repr(how).encode("utf-8", "surrogatepass"))
+    return {"run": found.hexdigest()}
 
 
-def put_all(ready: FilesReady, reports: Reports) -> int:
-    """Rename files that are on the disk into place; return how many."""
-    number = 0
-    for file in ready.made:
-        try:
-            outputs.put(file)
-            number += 1
-        except OSError as error:
-            reports.failure(DocumentError(Diagnostic("unwritable", error.strerror or str(error), file.target)))
-    return number
+def planned(working: Working, job: Job, notify: Notify) -> None:
+    """Survey the sources, and write the plan into the working copy of the map."""
+    unread = []
+    notes: list[tuple[str, str]] = []
+
+    def heard(diagnostic: Diagnostic) -> None:
+        if diagnostic.failed:
+            unread.append(diagnostic.code)
+        elif diagnostic.code in _NOTED:
+            notes.append((diagnostic.code, f"{_named(diagnostic.name, job)}: {diagnostic.text}"))
+        notify(diagnostic)
+
+    readers = (reader_of(source, number, job.reading) for number, source in enumerate(job.sources))
+    survey = Survey((one for reader in readers for one in reader.captured()), job.choice, heard)
+    if unread:
+        working.mark_unread()
+    names = [_named(source.name, job) for source in job.sources]
+    labels = [dict(job.named).get(source.inputs[0].name) or source.label for source in job.sources]
+    working.plan(survey.rows(), names, labels, forms=survey.forms(), places=survey.places(), parts=survey.parts)
+    working.add_notes(notes)
 
 
-def report_empty(working: maps.Working, name: str, reports: Reports) -> bool:
-    """Report a capture without a document, and return whether it has none."""
-    if working.documents()[0] or working.unwritten():
-        return False
-    text = "the capture holds no document: nothing is written"
-    reports.finding(Diagnostic("no-document", text, name, failed=True))
-    return True
+def _named(name: str, job: Job) -> str:
+    """Return the name of a source for the map, in which no path of a temporary file may be."""
+    return next((given + name[len(path) :] for path, given in job.named if name.startswith(path)), name)
+
+
+def _batches(working: Working, sources: Sequence[Source]) -> Iterator[Batch]:
+    """Yield the documents that remain to be made, in batches, in the order of their payloads."""
+    items: list[Item] = []
+    size = 0
+    at = -1
+    for where, url, path, bytes_, fields, date in working.remaining():
+        if items and (where.source != at or size >= _BATCH or len(items) >= _MANY):
+            yield Batch(sources[at].inputs[0], at, tuple(items))
+            items, size = [], 0
+        at = where.source
+        items.append(Item(where, url, path, fields, date))
+        size += bytes_
+    if items:
+        yield Batch(sources[at].inputs[0], at, tuple(items))
 
 
 # --- into a folder ----------------------------------------------------------------------------------------------------
 
 
 def _into_folder(
-    folder: OutputFolder, order: Order, course: Course, done: Done, pack: Callable[[], None] | None = None
+    folder: OutputFolder, job: Job, course: Course, done: Done, pack: Callable[[Working], None] | None = None
 ) -> None:
-    """Make the mirror in a folder; `pack` makes one file of it, before the counts are printed."""
-    how = order.how._replace(folder=folder, map=str(Path(folder.path) / maps.WORKING))
-    facts = (repr(how.severs), repr(how.reading))
-    state = write.state_of(how.sources, order.choice, facts)
-    has_failed = bool(course.reports.failures)
-    was_killed = Path(how.map).is_file()
-
-    def put(piece: Any) -> int:
-        return put_all(piece, course.reports) if isinstance(piece, FilesReady) else 0
-
-    with maps.discarded(Path(folder.path)), write.swept(folder, how.token), ExitStack() as held:
-        working, is_new = _working(folder, state, resume=order.resume)
-        held.callback(working.close)
-        if is_new:
-            write.planned(working, how, order.choice, course.reports.finding)
-            write.see_foreign(working, folder.path)
-        number, size = working.documents()
-        make(working, how, put, course, small=size < _SMALL)
-        if number:
-            _finish(working, folder, order, course.reports, has_failed=has_failed or working.is_unread())
-            if pack is not None:
-                pack()
-        done(working)
+    """Make the mirror in a folder; `pack` makes one file of a temporary one, before the counts are printed."""
+    root, reports = Path(folder.path), course.reports
+    has_failed = bool(reports.failures)
+    was_killed = (root / maps.WORKING).is_file()
+    maps.check_own(root)
+    with maps.discarded(root), closing(maps.Working(root / maps.WORKING)) as working:
+        how = job.options(working, folder, is_temporary=pack is not None)
+        with _swept(folder, how.token):
+            state = _state_of(job)
+            if not (job.resume and working.is_of(state)):
+                working.begin(state)
+                working.add_ours(root / MAP)
+                working.keep()
+                planned(working, job, reports.finding)
+                _see_foreign(working, folder.path)
+            number, size = working.documents()
+            _make(working, how, course, small=size < _SMALL)
+            if number:
+                _finish(working, folder, job, reports, has_failed=has_failed or working.is_unread())
+                if pack is not None:
+                    pack(working)
+            done(working)
     if number or not was_killed:  # otherwise its working copy has what the killed run made
-        removed(Path(how.map))
+        run_state.removed(root / maps.WORKING)
 
 
-def _finish(
-    working: maps.Working, folder: OutputFolder, order: Order, reports: Reports, *, has_failed: bool
-) -> None:
-    """Write the map and the entry page, and name the files that stay. After a failure no file is removed."""
-    why = "--prune removes what an earlier run made and nobody changed"
-    if order.prune and has_failed:
-        why = "nothing is removed in a run in which an input failed"
-    prunes = order.prune and not has_failed
-    start = order.how.start
-    for path in write.finish(working, folder, reports.aside, prunes=prunes, start=start):
-        text = f"not part of this mirror; it stays ({why})"
-        reports.finding(Diagnostic("stays", text, str(Path(folder.path) / path)))
-
-
-def _working(folder: OutputFolder, state: dict[str, str], *, resume: bool) -> tuple[maps.Working, bool]:
-    """Return the working copy of the map, and whether its run begins from the start."""
-    maps.check_own(Path(folder.path))
-    working = maps.Working(Path(folder.path) / maps.WORKING)
-    is_new = not (resume and working.is_of(state))
-    if is_new:
-        working.begin(state)
-        working.add_ours(Path(folder.path) / MAP)
-        working.keep()
-    return working, is_new
-
-
-def _into_store(output: str, order: Order, course: Course, done: Done) -> None:
-    """Make the mirror on the disk for temporary files, and upload it when it is complete."""
-    if order.resume:
-        raise UsageError("--resume goes on with a mirror on a disk: leave it out for the URL of a store")
-    with leftovers.temporary_folder() as temporary, created(f"{temporary}/mirror") as folder:
-        _into_folder(folder, _temporary(order), course, done)
-        buckets.send_all(folder.path, output)
-
-
-# --- one ZIP ----------------------------------------------------------------------------------------------------------
-
-_FIRST: Final = (1980, 1, 1, 0, 0, 0)  # the first date that a ZIP can have,
-_LAST: Final = (2106, 1, 1, 0, 0, 0)  # and one that has as many seconds as an entry can note
-_MODE: Final = 0o100644 << 16
-_UNIX: Final = 3  # "version made by" (APPNOTE.TXT 4.4.2)
-# Media types whose files are compressed already.
-_COMPRESSED: Final = (
-    *("image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "video/", "audio/", "font/woff"),
-)
-_ARCHIVES: Final = (".gz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".pdf", ".epub", ".docx", ".xlsx", ".pptx", ".jar")
-
-
-def into_zip(name: str, order: Order, course: Course, done: Done) -> None:
-    """Write the ZIP, completely or not at all."""
-    with leftovers.temporary_folder() as temporary, closing(maps.Working(Path(temporary) / maps.WORKING)) as working:
-        write.planned(working, order.how, order.choice, course.reports.finding)
-        if working.documents()[0]:
-            with outputs.opened(name) as file:
-                _write_zip(file, working, order, course)
-        done(working)
-
-
-def _write_zip(file: IO[bytes], working: maps.Working, order: Order, course: Course) -> None:
-    """Write the documents in the order of their payloads, the entry page and the map: the same bytes for a capture."""
-    with zipfile.ZipFile(file, "w", allowZip64=True) as package:
-
-        def put(piece: Any) -> int:
-            if isinstance(piece, Made):
-                _add(package, piece.path, piece.data, piece.date)
-            return 0
-
-        make(working, order.how._replace(map=str(working.path)), put, course)
-        newest = next(working.rows("SELECT max(date) FROM plan WHERE path IS NOT NULL"))[0] or ""
-        _add(package, INDEX_PAGE, index.page(working, order.how.start), newest)
-        final = working.path.with_name(MAP)
-        working.write(final)
-        with final.open("rb") as one, package.open(_entry(MAP, newest), "w", force_zip64=True) as other:
-            shutil.copyfileobj(one, other)  # as large as all URLs together
-
-
-def _add(package: zipfile.ZipFile, path: str, data: bytes, date: str) -> None:
-    package.writestr(_entry(path, date), data)
-
-
-def _entry(path: str, date: str) -> zipfile.ZipInfo:
-    """Return the entry of a file, with the date of its capture: in UTC, and once more as seconds (0x5455)."""
-    seconds = seconds_of(date)
-    info = zipfile.ZipInfo(path, _FIRST)
-    if seconds is not None and _FIRST <= (when := gmtime(seconds)[:6]) < _LAST:
-        info.date_time = when
-        info.extra = struct.pack("<HHBI", 0x5455, 5, 1, seconds)
-    info.create_system = _UNIX
-    info.external_attr = _MODE
-    is_compressed = extensions.by_name(path).startswith(_COMPRESSED) or path.lower().endswith(_ARCHIVES)
-    info.compress_type = zipfile.ZIP_STORED if is_compressed else zipfile.ZIP_DEFLATED
-    return info
-
-
-# --- what a page leads to ---------------------------------------------------------------------------------------------
-
-Links = dict[str, dict[str, bool]]  # by path: the paths to which a document leads, and whether that is a step
-
-
-def reached(how: MirrorOptions, working: Working, start: str, depth: int | None) -> frozenset[str]:
-    """Return the URLs that are held, or redirect to what is held, at most `depth` steps from a page.
-
-    What a browser fetches for a page by itself is no step from it. Raise UsageError for a page that is not held.
-    """
-    kept = task.Kept(how)
+def _make(working: Working, how: MirrorOptions, course: Course, *, small: bool) -> None:
+    """Make the documents of the plan, and rename their files into place."""
+    results = course.run(partial(made, how), _batches(working, how.sources), lambda batch: batch.input, small=small)
+    is_put = False
     try:
-        first = kept.lookup(normal(start) or start)
-        if first is None:
-            raise UsageError(f"--start {start}: the inputs hold no document of this URL")
-        links: Links = {}
-        for batch in write.batches(working, how.sources):
-            for item, payload in task.contents(kept, batch):
-                if payload is not None:
-                    links[item.path] = _links(how, kept, item, payload)
-        paths = _within(links, first.path, inf if depth is None else depth)
-        query = "SELECT url FROM plan WHERE path IS NOT NULL OR redirect IS NOT NULL"
-        found = ((url, kept.lookup(url)) for (url,) in working.rows(query))
-        return frozenset(url for url, target in found if target is not None and target.path in paths)
+        with closing(results):
+            for _, piece in results:
+                if isinstance(piece, maps.Finished):
+                    working.finish(piece._replace(is_there=piece.is_there or is_put))
+                is_put = isinstance(piece, FilesReady) and all(_put_ready(one, course.reports) for one in piece.made)
     finally:
-        kept.lookup.close()
+        forget()
+        working.keep()
 
 
-def _links(how: MirrorOptions, kept: task.Kept, item: Item, payload: Payload) -> dict[str, bool]:
-    """Return the paths to which a document leads, and whether that is a step; none for one that cannot be read."""
-    found: dict[str, bool] = defaultdict(lambda: True)
-
-    def seen(resolved: Resolved) -> None:  # `policy` belongs to the document
-        policy.seen.reached.clear()
-        policy(resolved)
-        for path in policy.seen.reached:
-            found[path] = found[path] and not fetches(resolved)
-
+def _put_ready(file: outputs.Made, reports: Reports) -> bool:
+    """Rename a file that is on the disk into place; return whether that worked."""
     try:
-        entity = entity_of(payload, item.url, how.reading.settings, item.fields)
-        if entity is not None and is_walked(entity.media_type):
-            policy = task.policy_of(how, kept, item, payload, entity)
-            rewriter.edits(entity, seen)
-    except (DocumentError, *FAULTS):  # reported when it is made
-        pass
-    return found
+        outputs.put(file)
+    except OSError as error:
+        reports.failure(DocumentError(Diagnostic("unwritable", error.strerror or str(error), file.target)))
+        return False
+    return True
 
 
-def _within(links: Links, first: str, depth: float) -> set[str]:
-    """Return the paths that are at most `depth` steps away."""
-    distance = {first: 0}
-    waiting = deque([first])
-    while waiting:
-        path = waiting.popleft()
-        for target, is_step in links.get(path, {}).items():
-            far = distance[path] + is_step
-            if far <= depth and far < distance.get(target, inf):
-                distance[target] = far
-                (waiting.append if is_step else waiting.appendleft)(target)
-    return set(distance)
+def existing(folder: str) -> Iterator[str]:
+    """Yield the paths of all files and links in a folder, without following links."""
+    for above, folders, files in os.walk(folder):
+        place = os.path.relpath(above, folder).replace(os.sep, "/")
+        prefix = "" if place == "." else f"{place}/"
+        folders.sort()
+        links = [name for name in folders if os.path.islink(os.path.join(above, name))]  # noqa: PTH114, PTH118
+        for name in sorted([*files, *links]):
+            yield prefix + name
+
+
+def _see_foreign(working: Working, folder: str) -> None:
+    """Note the files in a folder that are in the way of documents and were not made by a mirror."""
+    found = (path for path in existing(folder) if path.isprintable() or _is_text(path))
+    working.mark_foreign(
+        [path for path in found if not working.is_ours(path) and working.is_planned(path)]
+    )
+
+
+def _is_text(path: str) -> bool:
+    """Return whether a path can be text in a database: a name on a disk may be any bytes."""
+    return path.encode("utf-8", "replace").decode() == path
+
+
+def _finish(working: Working, root: OutputFolder, job: Job, reports: Reports, *, has_failed: bool) -> None:
+    """Write the map and the entry page, remove what no longer belongs, if asked, and name the files that stay.
+
+    After a failure no file is removed.
+    """
+    working.keep()
+    _put(root, INDEX_PAGE, index.page(working, job.first), reports.aside, is_ours=working.has_before())
+    folder = Path(root.path)
+    own = {MAP, INDEX_PAGE, *(f"{maps.WORKING}{suffix}" for suffix in run_state.BESIDE)}
+    others = [path for path in existing(root.path) if path not in own and not _is_part(working, path)]
+    earlier = [path for path in others if _is_text(path) and _is_as_written(root, path, working.digests(path))]
+    removed = set(_pruned(root, earlier, reports.aside)) if job.prune and not has_failed else set()
+    working.leave(path for path in earlier if path not in removed)
+    fresh = folder / leftovers.name_of(leftovers.token())
+    try:
+        working.write(fresh)
+        if not _same_file(fresh, folder / MAP):
+            fresh.replace(folder / MAP)
+    finally:
+        fresh.unlink(missing_ok=True)
+    why = "--prune removes what an earlier run made and nobody changed"
+    if job.prune and has_failed:
+        why = "nothing is removed in a run in which an input failed"
+    for path in others:
+        if path not in removed:
+            text = f"not part of this mirror; it stays ({why})"
+            reports.finding(Diagnostic("stays", text, str(folder / path)))
+
+
+def _is_part(working: Working, path: str) -> bool:
+    if leftovers.is_temporary(path.rpartition("/")[2]):
+        return True
+    return _is_text(path) and working.is_planned(path)
+
+
+def _is_as_written(root: OutputFolder, path: str, digests: Collection[str]) -> bool:
+    """Return whether a file has one of these digests: a map may come with a download, and name any path."""
+    if not digests:
+        return False
+    with suppress(OSError):
+        if (file := root.opened(path)) is not None:
+            with file:
+                return f"sha256:{file_digest(file, 'sha256').hexdigest()}" in digests
+    return False
+
+
+@contextmanager
+def _swept(root: OutputFolder, token: str) -> Iterator[None]:
+    """Remove the temporary files of the run with this token, and of runs that were killed, when the block ends."""
+    try:
+        yield
+    finally:
+        with interrupts.deferred():
+            names = (path.rpartition("/") for path in existing(root.path))
+            for above in {above for above, _, name in names if name.startswith(".absolve-")}:
+                with suppress(OSError):
+                    leftovers.sweep(root.folder(above), token)
+
+
+def _put(root: OutputFolder, name: str, data: bytes, notify: Notify, *, is_ours: bool) -> None:
+    """Write a file of the mirror's own beside its documents, unless it has its bytes."""
+    target = Path(root.path) / name
+    try:
+        if has(root, name, data):
+            return
+        if os.path.lexists(target) and not is_ours and not _is_own(target):
+            text = "a file that the mirror did not make is in the way, and stays"
+            notify(Diagnostic("foreign", text, str(target), failed=True))
+            return
+        with outputs.preparing(target, below=Below(root, name)) as (file, ready):
+            file.write(data)
+        outputs.settle(ready)
+    except OSError as error:
+        text = error.strerror or str(error)
+        notify(Diagnostic("unwritable", text, str(target), failed=True))
+
+
+def _is_own(path: Path) -> bool:
+    if not maps.is_regular(path):  # to open a pipe would wait for a writer
+        return False
+    with suppress(OSError), path.open("rb") as file:
+        return index.MARK in file.read(1024)
+    return False
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    try:
+        return maps.is_regular(other) and filecmp.cmp(one, other, shallow=False)
+    except OSError:
+        return False
+
+
+def _pruned(root: OutputFolder, paths: Iterable[str], notify: Notify) -> Iterator[str]:
+    """Remove files that an earlier run made, and the folders that are empty then; yield what is gone."""
+    for path in paths:
+        above, _, name = path.rpartition("/")
+        try:
+            folder = root.folder(above)
+            os.unlink(folder.at(name), dir_fd=folder.descriptor)
+            yield path
+            with suppress(OSError):
+                while above:
+                    above, _, name = above.rpartition("/")
+                    folder = root.folder(above)
+                    os.rmdir(folder.at(name), dir_fd=folder.descriptor)
+        except OSError as error:
+            notify(Diagnostic("unwritable", error.strerror or str(error), path, failed=True))

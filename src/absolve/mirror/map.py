@@ -19,17 +19,17 @@ from absolve.core.errors import UsageError
 from absolve.document.holdings import fold
 from absolve.document.resolved import shown
 from absolve.formats import registry
-from absolve.mirror import absent, capture, paths
-from absolve.mirror.capture import Part
+from absolve.mirror import paths, words
 from absolve.mirror.paths import MAP
+from absolve.mirror.payloads import Part, Where, place_of
 from absolve.run.state import BESIDE, Database, removed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from absolve.mirror.absent import Lacking
-    from absolve.mirror.capture import Captured, Where
+    from absolve.mirror.payloads import Captured
+    from absolve.mirror.words import Lacking
 
 WORKING: Final = f"{MAP}.part"
 
@@ -92,15 +92,6 @@ _ORDER: Final = {
 }
 
 
-class Row(NamedTuple):
-    """One URL of the capture: `folder` is set where it is held (see `paths.folder_of`)."""
-
-    captured: Captured
-    where: Where
-    redirect: str | None
-    folder: str | None
-
-
 class Finished(NamedTuple):
     """The result for one document: all facts of the map about it.
 
@@ -154,41 +145,39 @@ class Working(Database):
         found = dict(self.connection.execute("SELECT name, value FROM state WHERE name <> 'unread'"))
         return found == state | {"planned": "1"}
 
-    def add_parts(self, wholes: Mapping[str, Iterable[Part]]) -> None:
-        """Write the parts of which documents are joined, by URL."""
-        rows = ((url, i, *part.where, *part[1:]) for url, parts in wholes.items() for i, part in enumerate(parts))
-        self.connection.executemany("INSERT INTO parts VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
-
-    def add_places(self, places: Mapping[tuple[int, bytes], tuple[int, str]]) -> None:
-        """Write the files of folders and packages: number, URL and form of the path, by source and path."""
-        rows = ((*file, *known, _form_of(file[1])) for file, known in places.items())
-        self.connection.executemany("INSERT INTO places VALUES (?, ?, ?, ?, ?)", rows)
-
     def add_notes(self, notes: Iterable[tuple[str, str]]) -> None:
         """Write notes that are about no file: code and text."""
         self.connection.executemany(_INSERT["notes"], ((None, None, None, *note) for note in notes))
 
     def plan(
         self,
-        rows: Iterable[Row],
-        forms: Iterable[tuple[str, str]],
+        rows: Iterable[tuple[Captured, bool]],
         sources: Sequence[str],
         labels: Sequence[str] | None = None,
+        *,
+        forms: Iterable[tuple[str, str]] = (),
+        places: Iterable[tuple[int, bytes, int, str]] = (),
+        parts: Mapping[str, Iterable[Part]] | None = None,
     ) -> None:
-        """Write a row for every URL of the capture, the forms under which URLs are found, and the paths.
+        """Write a row for every URL of the capture, which is held or not, and the paths.
 
-        `labels` are the names of sources for people.
+        `labels` are the names of sources for people, `forms` those under which URLs are found, `places` the files of
+        folders and packages, `parts` those of documents that are joined, by URL.
         """
         db = self.connection
         names = zip(map(shown, sources), map(shown, sources if labels is None else labels), strict=True)
         db.executemany("INSERT INTO sources VALUES (?, ?, ?)", ((i, *name) for i, name in enumerate(names)))
         db.executemany(_INSERT["plan"], map(_values, rows))
         db.executemany("INSERT OR IGNORE INTO forms VALUES (?, ?)", forms)
+        files = ((*file, _form_of(file[1])) for file in places)
+        db.executemany("INSERT OR REPLACE INTO places VALUES (?, ?, ?, ?, ?)", files)
+        found = ((url, i, *one.where, *one[1:]) for url, every in (parts or {}).items() for i, one in enumerate(every))
+        db.executemany("INSERT INTO parts VALUES (?, ?, ?, ?, ?, ?, ?)", found)
         *indexes, by_folder = _INDEXES.rstrip(";\n").split(";\n")
         db.execute(by_folder)
         counts = dict(db.execute("SELECT folder, count(*) FROM plan WHERE folder IS NOT NULL GROUP BY folder"))
-        found = ((path, url) for url, path in paths.named(counts, self._placed))
-        db.executemany("UPDATE plan SET path = ? WHERE url = ?", found)
+        named = ((path, url) for url, path in paths.named(counts, self._placed))
+        db.executemany("UPDATE plan SET path = ? WHERE url = ?", named)
         for statement in indexes:
             db.execute(statement)
         db.execute("INSERT INTO state VALUES ('planned', '1')")
@@ -211,7 +200,7 @@ class Working(Database):
         row = self.connection.execute(query, (url,)).fetchone()
         if row is None:
             raise KeyError(url)
-        return capture.Where(*row)
+        return Where(*row)
 
     def documents(self) -> tuple[int, int]:
         """Return the number of documents, and the bytes of their payloads as captured."""
@@ -231,7 +220,7 @@ ORDER BY source, "offset", number, url LIMIT 500"""
         after: tuple[Any, ...] = (-1, -1, -1, "")
         while rows := self.connection.execute(query, after).fetchall():
             for source, offset, number, *facts in rows:
-                yield capture.Where(source, offset, number), *facts
+                yield Where(source, offset, number), *facts
             after = rows[-1][:4]
 
     def add_ours(self, map_: Path) -> None:
@@ -332,11 +321,11 @@ ORDER BY source, "offset", number, url LIMIT 500"""
     @cached_property
     def lacking(self) -> Lacking:
         """What the mirror lacks, when all documents are made."""
-        return absent.of(self.rows, absent.LISTED)
+        return words.lacking_in(self.rows, words.LISTED)
 
 
 def _form_of(place: bytes) -> bytes:
-    return place.lower() if place.isascii() else capture.place_of(fold(place.decode("utf-8", "surrogatepass")))
+    return place.lower() if place.isascii() else place_of(fold(place.decode("utf-8", "surrogatepass")))
 
 
 _TOGETHER: Final = 200  # documents that are committed at once
@@ -361,23 +350,6 @@ def opened(path: Path, *tables: str) -> sqlite3.Connection:
         db.close()
         raise
     return db
-
-
-def parts_of(db: sqlite3.Connection, url: str) -> list[Part]:
-    """Return the parts of which a document is joined, in order; an empty list for any other document."""
-    query = 'SELECT source, "offset", number, start, size FROM parts WHERE url = ? ORDER BY part'
-    return [Part(capture.Where(*row[:3]), *row[3:]) for row in db.execute(query, (url,))]
-
-
-def foreign(db: sqlite3.Connection) -> frozenset[str]:
-    """Return the paths that a working copy notes as taken by files of others."""
-    return frozenset(path for (path,) in db.execute("SELECT path FROM foreign_files"))
-
-
-def pages_of(db: sqlite3.Connection) -> int:
-    """Return how many documents a working copy plans as pages."""
-    query = "SELECT count(*) FROM plan WHERE path IS NOT NULL AND shown IN ('text/html', 'application/xhtml+xml')"
-    return int(db.execute(query).fetchone()[0])
 
 
 def _is_begun(path: Path) -> bool:
@@ -406,11 +378,12 @@ def check_own(folder: Path) -> None:
             raise UsageError(f"{path}: this is no regular file, and a mirror needs the name: remove it")
 
 
-def _values(row: Row) -> tuple[Any, ...]:
-    one = row.captured
+def _values(row: tuple[Captured, bool]) -> tuple[Any, ...]:
+    one, is_held = row
     return (
         *(one.url, None, one.status, one.media_type or None, None, iso(one.date)),
-        *(row.where.source, row.redirect, row.where.offset, row.where.number, one.size, row.folder),
+        *(one.where.source, one.location, one.where.offset, one.where.number, one.size),
+        paths.folder_of(one.url) if is_held else None,
         *(one.shown or registry.essence_of(one.media_type)[0], one.looks, one.fields or None),
     )
 

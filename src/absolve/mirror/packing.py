@@ -1,4 +1,4 @@
-"""One file in place of a folder: a page with all that it needs as HTML or MHTML, a site as ZIM.
+"""One file in place of a folder: a page with all that it needs as HTML or MHTML, a site as ZIP or ZIM.
 
 In: the folder of a finished mirror, the URL of its first page. Out: an HTML page that has what it needs as `data:` URLs
 (RFC 2397); a message that a browser opens (RFC 2557); an archive for Kiwix (openzim.org). Links to pages that are not
@@ -12,12 +12,16 @@ import posixpath
 import re
 import shutil
 import sqlite3
+import struct
 import sys
+import zipfile
 from base64 import b64encode
 from contextlib import closing, contextmanager
 from functools import partial
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
+from time import gmtime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import quote, unquote
 
@@ -28,15 +32,18 @@ from absolve.document.settings import Settings
 from absolve.document.walk import walk
 from absolve.formats.html.start_tags import MARKER
 from absolve.mirror import edits
-from absolve.mirror.extensions import OTHER, content_type
-from absolve.mirror.paths import MAP
+from absolve.mirror import map as maps
+from absolve.mirror.browsers import OTHER, by_name, content_type
+from absolve.mirror.lookup import Equivalences, Lookup
+from absolve.mirror.paths import INDEX_PAGE, MAP
+from absolve.mirror.payloads import seconds_of
 from absolve.run import outputs
-from absolve.urls import identity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from absolve.document.resolved import Resolved
+    from absolve.mirror.map import Working
 
 _ROOT: Final = "http://mirror.invalid/"
 _NEEDED: Final = frozenset({"image", "media", "script", "stylesheet", "frame", "font"})
@@ -69,9 +76,7 @@ class Mirror:
         with closing(sqlite3.connect(folder / MAP)) as database:
             query = "SELECT r.path, url, media_type, title FROM resources r LEFT JOIN pages p ON p.path = r.path"
             rows = [File(*row) for row in database.execute(f"{query} WHERE r.path IS NOT NULL ORDER BY r.path")]
-            self._redirects = dict(database.execute("SELECT url, redirect FROM resources WHERE path IS NULL"))
         self.files = {one.path: one._replace(media_type=_type_of(one)) for one in rows}
-        self._paths = {one.url: one.path for one in rows}
 
     def data(self, path: str) -> bytes:
         return (self.folder / path).read_bytes()
@@ -79,12 +84,11 @@ class Mirror:
     def first(self, url: str | None) -> File:
         """Return the page at a URL, or the only page. Raise UsageError if none or several are it."""
         if url is not None:
-            bare = (identity.normal(url) or url).partition("#")[0]
-            for _ in range(_DEEPEST):
-                if bare in self._paths:
-                    return self.files[self._paths[bare]]
-                bare = (self._redirects.get(bare) or "").partition("#")[0]
-            raise UsageError(f"{url}: the mirror has no such page")
+            with closing(maps.opened(self.folder / MAP, "resources")) as database:
+                found = Lookup(database, Equivalences(), is_normal=False, is_finished=True)(url.partition("#")[0])
+            if found is None:
+                raise UsageError(f"{url}: the mirror has no such page")
+            return self.files[found.path]
         pages = [one for one in self.files.values() if one.media_type in _PAGES]
         if 1 < len(pages) <= _MOST_FRAMED:
             framed = {path for page in pages for path in self._framed(page)}
@@ -224,6 +228,44 @@ def _with_needs(mirror: Mirror, first: File) -> Iterator[tuple[File, bytes]]:
 
     for number, one in enumerate(waiting):  # it grows
         yield one, mirror.rewritten(one, partial(target, number))
+
+
+# --- one ZIP ----------------------------------------------------------------------------------------------------------
+
+_FIRST: Final = (1980, 1, 1, 0, 0, 0)  # the first date that a ZIP can have,
+_LAST: Final = (2106, 1, 1, 0, 0, 0)  # and one that has as many seconds as an entry can note
+_MODE: Final = 0o100644 << 16
+_UNIX: Final = 3  # "version made by" (APPNOTE.TXT 4.4.2)
+# Media types whose files are compressed already.
+_COMPRESSED: Final = (
+    *("image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "video/", "audio/", "font/woff"),
+)
+_ARCHIVES: Final = (".gz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".pdf", ".epub", ".docx", ".xlsx", ".pptx", ".jar")
+
+
+def zip_of(working: Working, folder: Path, output: str) -> None:
+    """Write a ZIP: the documents in the order of their payloads, the entry page and the map."""
+    order = 'SELECT path, date FROM plan WHERE path IS NOT NULL ORDER BY source, "offset", number, url'
+    newest = next(working.rows("SELECT max(date) FROM plan WHERE path IS NOT NULL"))[0] or ""
+    with outputs.opened(output) as file, zipfile.ZipFile(file, "w", allowZip64=True) as package:
+        for path, date in chain(working.rows(order), [(INDEX_PAGE, newest)]):
+            package.writestr(_entry(path, date or ""), (folder / path).read_bytes())
+        with (folder / MAP).open("rb") as one, package.open(_entry(MAP, newest), "w", force_zip64=True) as other:
+            shutil.copyfileobj(one, other)  # as large as all URLs together
+
+
+def _entry(path: str, date: str) -> zipfile.ZipInfo:
+    """Return the entry of a file, with the date of its capture: in UTC, and once more as seconds (0x5455)."""
+    seconds = seconds_of(date)
+    info = zipfile.ZipInfo(path, _FIRST)
+    if seconds is not None and _FIRST <= (when := gmtime(seconds)[:6]) < _LAST:
+        info.date_time = when
+        info.extra = struct.pack("<HHBI", 0x5455, 5, 1, seconds)
+    info.create_system = _UNIX
+    info.external_attr = _MODE
+    is_compressed = by_name(path).startswith(_COMPRESSED) or path.lower().endswith(_ARCHIVES)
+    info.compress_type = zipfile.ZIP_STORED if is_compressed else zipfile.ZIP_DEFLATED
+    return info
 
 
 # --- a site -----------------------------------------------------------------------------------------------------------

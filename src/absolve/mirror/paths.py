@@ -18,7 +18,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.document.holdings import fold
-from absolve.mirror.extensions import lacking, suffix
+from absolve.mirror.browsers import lacking, suffix
 from absolve.urls.identity import percent_decoded
 from absolve.urls.whatwg import SURROGATES
 
@@ -131,7 +131,6 @@ _LONGEST: Final = 2496  # characters of a folder in a URL: four bytes of UTF-8, 
 _DEEPEST: Final = 104  # segments of one: each takes two characters of a path
 _INDEX: Final = "index"
 _INVENTED: Final = 4  # rank of a name that is not the URL's
-_DEFAULT_PORTS: Final = {"http": "80", "https": "443", "ftp": "21"}
 
 
 class Placed(NamedTuple):
@@ -166,16 +165,7 @@ def folder_of(url: str) -> str:
 
 def named(folders: Mapping[str, int], files: Callable[[str], Iterable[Placed]]) -> Iterator[tuple[str, str]]:
     """Yield each URL with its path, folder by folder; `files` returns the URLs in a folder, `folders` counts them."""
-    inside: dict[str, set[str]] = defaultdict(set)
-    for folder in folders:
-        below = folder
-        while below:
-            above, _, last = below.rpartition("/")
-            if last in inside[above]:
-                break
-            inside[above].add(last)
-            below = above
-    return _Tree(folders, files, inside).paths()
+    return _Tree(folders, files).paths()
 
 
 def split(url: str) -> tuple[str, str, str | None]:
@@ -188,8 +178,8 @@ def split(url: str) -> tuple[str, str, str | None]:
     authority, _, path = rest.partition("/")
     authority = authority.rpartition("@")[2]
     host, colon, port = authority.rpartition(":")
-    if colon and port.isdecimal():
-        authority = host if port == _DEFAULT_PORTS.get(scheme) else f"{host}+{port}"
+    if colon and port.isdecimal():  # not the default one: `normal` leaves that out
+        authority = f"{host}+{port}"
     folder, _, last = f"/{path}".rpartition("/")
     if not authority:  # a package without a URL: its first segment is its name
         return folder[1:] or "_", last, query if mark else None
@@ -217,15 +207,18 @@ def _file(one: Placed) -> _File:
 class _Tree:
     """The folders of a mirror, from the root down, with the names that are used in each."""
 
-    def __init__(
-        self,
-        folders: Mapping[str, int],
-        files: Callable[[str], Iterable[Placed]],
-        inside: dict[str, set[str]],
-    ) -> None:
+    def __init__(self, folders: Mapping[str, int], files: Callable[[str], Iterable[Placed]]) -> None:
         self._folders = folders
         self._files = files
-        self._inside = inside
+        self._inside: dict[str, set[str]] = defaultdict(set)
+        for folder in folders:
+            below = folder
+            while below:
+                above, _, last = below.rpartition("/")
+                if last in self._inside[above]:
+                    break
+                self._inside[above].add(last)
+                below = above
         own = (MAP, f"{MAP}-journal", f"{MAP}-wal", f"{MAP}-shm", f"{MAP}.part", INDEX_PAGE)
         self._own = {fold(name) for name in own}
         self._used: dict[str, set[str]] = {"": set(self._own)}

@@ -1,24 +1,27 @@
-"""Payloads of captures: the bytes of a document with the facts that its container states, and the entity of its walk.
+"""Captures and their payloads: what a source holds of a URL, and the entity of its document.
 
-In: a payload with its media type, charset and URL. Out: the Entity, which is walked here once, when its links are
-needed.
+In: an entry of a container or a record. Out: a `Captured`, or a `Piece` of one; the `Payload`, its bytes with the facts
+that its container states; the Entity, which is walked here once, when its links are needed.
 """
 
 from __future__ import annotations
 
+import re
 import sys
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from datetime import datetime
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 from urllib.parse import unquote
 
-from absolve.core.errors import CodingError
+from absolve.core.errors import CodingError, UsageError
 from absolve.core.model import BY_DEFAULT, PACKAGE_ROOT, BaseClaim, Document
 from absolve.document.walk import inners, walk
 from absolve.encodings.charsets import declared_in_html, lookup
 from absolve.formats import registry
 from absolve.formats.html.security_policy import of_header
-from absolve.mirror import browsers, extensions
-from absolve.mirror.capture import CUT, PARTIAL, PIECE, Captured, digits_of, judged, redirect_of
+from absolve.mirror import browsers
+from absolve.urls import whatwg
 from absolve.urls.archives import archived
+from absolve.urls.chain import REDIRECTS
 from absolve.urls.identity import normal
 
 if TYPE_CHECKING:
@@ -28,10 +31,89 @@ if TYPE_CHECKING:
     from absolve.document.captures import Entry
     from absolve.document.entity import Entity
     from absolve.document.settings import Settings
-    from absolve.mirror.capture import Piece, Where
 
+SCHEMES: Final = ("http:", "https:", "ftp:", "file:")  # of URLs that can have a document of their own
+PIECE: Final = "piece"  # a piece of a document (206), or nothing of its body
+CUT: Final = "cut"  # its beginning
+JOINED: Final = "joined"  # nothing: it was joined of pieces
+_DIGITS: Final = 14  # of a date: YYYYMMDDhhmmss
 _BASES: Final = frozenset({"base", "content-base"})
 _LENGTHS: Final = ("content-length", "content-range")
+_WALKED: Final = frozenset({registry.HTML, registry.CSS, registry.XML, registry.MANIFEST, registry.IMPORT_MAP})
+
+
+class Where(NamedTuple):
+    """The place of a payload: the number of its source, a byte offset in it, and the number of the record there."""
+
+    source: int
+    offset: int
+    number: int
+
+
+class Captured(NamedTuple):
+    """One capture of one URL.
+
+    `url` is its key. `date` has 14 digits, or is empty. `media_type` is that of the header, with its parameters, or a
+    sniffed one. `location` is the absolute URL of a redirect. `digest` identifies the payload, if that is known.
+    `refers_to` and `refers_date` name the capture whose payload a revisit has; `is_revisit` marks one. `place` is the
+    path of a file in its folder or package (`place_of`), b"" for any other capture. `lack` is what there is of a body
+    that is not whole: PIECE or CUT; JOINED for a whole of several responses; "" for others. `shown`, `looks` and
+    `fields` are those of `browsers`: the media type for its name, how its content begins, and the fields of its header
+    that limit it. `ids` are those of its record, and of the ones that were written with it (`Posted`).
+    """
+
+    url: str
+    status: int
+    date: str
+    media_type: str
+    where: Where
+    location: str | None = None
+    digest: str = ""
+    size: int = 0
+    is_revisit: bool = False
+    refers_to: str = ""
+    refers_date: str = ""
+    place: bytes = b""
+    lack: str = ""
+    shown: str = ""
+    looks: str = ""
+    fields: str = ""
+    ids: str = ""
+
+
+def place_of(path: str) -> bytes:
+    """Return the path of a file as it is kept: it need not be text."""
+    return path.encode("utf-8", "surrogatepass")
+
+
+class Version(NamedTuple):
+    """The version of a document, of which a piece is."""
+
+    total: int
+    etag: str
+    modified: str
+
+    @property
+    def validator(self) -> str:
+        """The strong ETag, else Last-Modified: what pieces that may be joined share (RFC 9110 15.3.7.3)."""
+        return self.modified if self.etag.startswith("W/") else self.etag or self.modified
+
+
+class Piece(NamedTuple):
+    """A piece of a document: its bytes from `start` to `end`, which are the body of a response."""
+
+    captured: Captured
+    start: int
+    end: int
+    version: Version
+
+
+class Part(NamedTuple):
+    """The bytes of a whole that are taken from one body: `size` bytes from `start` on."""
+
+    where: Where
+    start: int
+    size: int
 
 
 class Payload(NamedTuple):
@@ -61,17 +143,14 @@ class Posted(NamedTuple):
     ids: frozenset[str]
 
 
-class Broken(NamedTuple):
-    """What is wrong with a record, which is not held if it failed."""
-
-    diagnostic: Diagnostic
+Found: TypeAlias = "Captured | Piece | Posted | Diagnostic"
 
 
 class Reader(Protocol):
     """The captures of one source, and their payloads."""
 
-    def captured(self, posted: set[str]) -> Iterator[Captured | Piece | Posted | Broken]:
-        """Yield each capture but those that answer a request in `posted`, and what else there is to know, in order."""
+    def captured(self) -> Iterator[Found]:
+        """Yield each capture, and what else there is to know, in order; a record that is not held has failed."""
 
     def payloads(self, places: Sequence[Where]) -> Iterator[tuple[Where, Payload]]:
         """Yield the payloads at these places, which are sorted, in order; what cannot be read is left out."""
@@ -89,7 +168,7 @@ def media_type_of(declared: str, data: bytes, name: str = "", fields: str = "") 
         return declared
     if browsers.has_nosniff(fields):
         return ""
-    found = extensions.sniffed(data) or extensions.by_name(name)
+    found = browsers.by_content(data) or browsers.by_name(name)
     return browsers.sniffed(fields, data) or ("" if browsers.is_active(found) else found)
 
 
@@ -239,4 +318,118 @@ def is_walked(media_type: str) -> bool:
     return kind in _WALKED
 
 
-_WALKED = frozenset({registry.HTML, registry.CSS, registry.XML, registry.MANIFEST, registry.IMPORT_MAP})
+
+# --- dates and redirects ----------------------------------------------------------------------------------------------
+
+
+def redirect_of(url: str, status: int, location: str | None) -> str | None:
+    """Return the absolute URL to which a response redirects, with its fragment; None if it does not redirect."""
+    if status not in REDIRECTS or location is None:
+        return None
+    return whatwg.parse(location, url)
+
+
+def digits_of(date: str) -> str:
+    """Return the 14 digits of a date (ISO 8601, or an ARC file's); "" for anything else."""
+    digits = "".join(character for character in date[:40].partition(".")[0] if character in "0123456789")[:_DIGITS]
+    return digits.ljust(_DIGITS, "0") if len(digits) >= 8 else ""
+
+
+def seconds_of(date: str) -> int | None:
+    """Return a date of ISO 8601 in UTC as seconds since 1970; None for what is no date."""
+    try:
+        return int(datetime.fromisoformat(date).timestamp()) if date else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def latest_of(date: str) -> str:
+    """Return the last second of a period, such as 2023-01-01, as 14 digits. Raise UsageError for anything else."""
+    digits = "".join(character for character in date if character in "0123456789")
+    months, days = digits[4:6] or "01", digits[6:8] or "01"
+    is_known = "01" <= months <= "12" and "01" <= days <= "31" and digits[8:10] <= "23" and digits[10:] <= "5959"
+    if len(digits) not in {4, 6, 8, 10, 12, 14} or set(date) - set("0123456789-:TZ ") or not is_known:
+        raise UsageError(f"--at needs a date such as 2023-01-01 or 20230101120000, not {date[:40]!r}")
+    return digits.ljust(_DIGITS, "9")
+
+
+# --- documents in pieces ----------------------------------------------------------------------------------------------
+
+PARTIAL: Final = 206
+_MOST: Final = 100_000  # pieces of a capture that are kept, of some 300 bytes each
+_RANGE: Final = re.compile(r"\s*bytes\s+([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18})\s*", re.IGNORECASE)
+
+
+def judged(one: Captured, field: Callable[[str], str | None], size: int, most: int) -> Captured | Piece:
+    """Return a response 206 as what it is: a whole document, a piece that can be joined, or one that cannot.
+
+    `field` returns the value of a field of its header, `size` is the length of its body, which may be cut off. A whole
+    of more than `most` bytes is not joined.
+    """
+    found = _RANGE.fullmatch(field("content-range") or "")
+    if found is None:  # or several ranges in one body
+        return one._replace(lack=PIECE)
+    start, last, total = map(int, found.groups())
+    if start == 0 and last + 1 == total <= size:
+        return one
+    one = one._replace(lack=PIECE)
+    end = min(last + 1, start + size)
+    version = Version(total, (field("etag") or "").strip(), (field("last-modified") or "").strip())
+    is_plain = (field("content-encoding") or "identity").strip().lower() == "identity"
+    if version.validator and is_plain and start < end and last < total <= most and size <= last + 1 - start:
+        return Piece(one, start, end, version)
+    return one
+
+
+class Pieces:
+    """The pieces of a survey, by URL and version. More than a number of them are dropped: then a whole is missing."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, dict[str, list[Piece]]] = {}
+        self._number = 0
+
+    def add(self, piece: Piece) -> None:
+        """Add a piece."""
+        self._number += 1
+        if self._number <= _MOST:
+            versions = self._found.setdefault(piece.captured.url, {})
+            versions.setdefault(piece.version.validator, []).append(piece)
+
+    def joined(self, posted: set[str]) -> Iterator[tuple[Captured, tuple[Part, ...]]]:
+        """Yield each whole with its parts, of a URL perhaps several. Pieces that contradict each other are none.
+
+        `posted` are the IDs of records whose captures answer a request other than GET.
+        """
+        for versions in self._found.values():
+            for every in versions.values():
+                pieces = [one for one in every if posted.isdisjoint(one.captured.ids.split())]
+                if len({piece.version for piece in pieces}) == 1 and (chosen := _covering(pieces)):
+                    yield _whole(chosen)
+
+
+def _covering(pieces: list[Piece]) -> list[Piece]:
+    """Return as few pieces as possible that cover the whole, in order; an empty list if there is a gap."""
+    chosen: list[Piece] = []
+    at = 0
+    best: Piece | None = None
+    for piece in sorted(pieces, key=lambda one: (one.start, -one.end)):
+        if piece.start > at and best is not None:
+            chosen.append(best)
+            at, best = best.end, None
+        if piece.start > at:
+            return []
+        if piece.end > (best.end if best is not None else at):
+            best = piece
+    chosen += [best] if best is not None else []
+    return chosen if chosen and chosen[-1].end == pieces[0].version.total else []
+
+
+def _whole(pieces: list[Piece]) -> tuple[Captured, tuple[Part, ...]]:
+    parts: list[Part] = []
+    at = 0
+    for piece in pieces:
+        parts.append(Part(piece.captured.where, at - piece.start, piece.end - at))
+        at = piece.end
+    first = pieces[0].captured
+    date = max(piece.captured.date for piece in pieces)
+    return first._replace(date=date, size=at, digest="", lack=JOINED), tuple(parts)

@@ -7,7 +7,7 @@ policy saw, and cannot return, is in its `Seen`.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote
 
 from absolve.core.errors import Diagnostic, DocumentError
@@ -23,10 +23,11 @@ from absolve.urls.predicates import scheme
 from absolve.urls.relative_path import reference_to
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Mapping
 
     from absolve.document.entity import Entity
     from absolve.document.resolved import Resolved
+    from absolve.mirror.lookup import Lookup
     from absolve.urls.source_lists import Directives
 
 INERT: Final = "data:,"  # fetches nothing
@@ -54,8 +55,6 @@ _RUN: Final = {
     **{(element, attribute): "frame" for element in ("iframe", "frame") for attribute in ("src", "data-src")},
     **dict.fromkeys((("object", "data"), ("embed", "src")), "object"),
 }
-
-
 _LAZY: Final = frozenset((place.element, place.attribute) for place in link_tables.LAZY)
 
 
@@ -68,6 +67,14 @@ class Target(NamedTuple):
     path: str
     fragment: str | None = None
     query: str | None = None
+
+
+class Response(NamedTuple):
+    """The response that a file was: its URL, its media type, and the fields that limit it (see `browsers`)."""
+
+    url: str
+    media_type: str
+    fields: str
 
 
 class Note(NamedTuple):
@@ -163,16 +170,6 @@ _MOST_KNOWN: Final = 100_000
 _MOST_CHARACTERS: Final = 2048  # of a reference and its target whose answer is cached
 
 
-class Responses(Protocol):
-    """What the capture knows of the responses that became files."""
-
-    @property
-    def origins(self) -> Collection[str]: ...
-    def response(self, path: str, /) -> tuple[str, str, str]: ...
-    def digests(self, path: str, /) -> Mapping[str, str]: ...
-    def needs_charset(self, path: str, /) -> bool: ...
-
-
 class MirrorPolicy:
     """The policy for one document, the file `path`; a plain callable for `absolve.rewrite(policy=...)`.
 
@@ -192,7 +189,7 @@ class MirrorPolicy:
         relatives: Relatives | None = None,
         url: str = "",
         fields: str = "",
-        responses: Responses | None = None,
+        responses: Lookup | None = None,
         named: Callable[[str], Target | None] | None = None,
     ) -> None:
         self.path = path
@@ -287,12 +284,14 @@ class MirrorPolicy:
             return absolute_of(reference, context)
         url, crosshatch, fragment = target.partition("#")
         named = self._file(resolved, url)
-        found = named if named is not None or self._is_named_only(url) else self._find(url)
+        is_part = self._named is not None and url.startswith(_PARTS)  # of this message only (RFC 2557 7 and 8)
+        found = named if named is not None or is_part else self._find(url)
         if found is None:
             return self._absent(resolved, url, target)
         if self._responses is not None and (resolved.element, resolved.attribute) in _RUN:
-            end, *facts = self._responses.response(found.path)
-            why = self._refused(resolved, url, found.path, url if named is not None else end, *facts)
+            response = self._responses.response(found.path)
+            response = response if named is None else response._replace(url=url)
+            why = self._refused(resolved, url, found.path, response)
             if why is not None:
                 self.note(resolved, "refused", f"{url}: {why}")
                 return INERT
@@ -318,15 +317,10 @@ class MirrorPolicy:
             return None
         return self._named(resolved.reference)
 
-    def _is_named_only(self, url: str) -> bool:
-        """Return whether a URL is that of a part of the same message, and of no other (RFC 2557 7 and 8)."""
-        return self._named is not None and url.startswith(_PARTS)
-
     def _claimed(self, resolved: Resolved) -> str | None:
         new = emptied(resolved)
         if new is not None and resolved.reference:
-            text = f"the href of the base is emptied; it was {resolved.reference}"
-            self.note(resolved, "base", text)
+            self.note(resolved, "base", f"the href of the base is emptied; it was {resolved.reference}")
         return new
 
     # --- what is held -------------------------------------------------------------------------------------------------
@@ -381,20 +375,18 @@ class MirrorPolicy:
             key = (id(entity), link.tag_start)
             self.seen.local.setdefault(key, (entity, link.tag_start, link.tag_end))
 
-    def _see_script(self, resolved: Resolved, path: str, responses: Responses) -> None:
+    def _see_script(self, resolved: Resolved, path: str, responses: Lookup) -> None:
         """Note the charset of a script that only its header stated: from a disk it would be that of the page."""
         entity, start = resolved.entity, resolved.link.tag_start
-        label = registry.essence_of(responses.response(path)[1])[1].get("charset")
+        label = registry.essence_of(responses.response(path).media_type)[1].get("charset")
         charset = lookup(label) if label else None
         is_page = start >= 0 and entity.media_type == registry.HTML
         if is_page and charset is not None and charset.name != entity.charset.name and responses.needs_charset(path):
             end = start + len("<script")
             self.seen.scripts.setdefault((id(entity), start), (entity, end, charset.name))
 
-    def _refused(
-        self, resolved: Resolved, url: str, path: str, end: str, media_type: str, fields: str
-    ) -> str | None:
-        """Return why a browser did not run a response at `end`, to which `url` led; None if it did."""
+    def _refused(self, resolved: Resolved, url: str, path: str, response: Response) -> str | None:
+        """Return why a browser did not run a response, to which `url` led; None if it did."""
         kind = _RUN[resolved.element, resolved.attribute]
         link, data = resolved.link, resolved.entity.own_data
         in_force = [found for at, found in self.limits.get(id(resolved.entity), ()) if at <= link.start]
@@ -402,22 +394,15 @@ class MirrorPolicy:
         own = attributes(data, link.tag_start, link.tag_end) if is_tag else {}
         names = {b"nonce", b"integrity"} & own.keys()
         words = {name: own[name].text(resolved.entity.charset) for name in sorted(names)}
-        key = (id(resolved.entity), len(in_force), kind, url, path, end, *words.items())
+        key = (id(resolved.entity), len(in_force), kind, url, path, response.url, *words.items())
         if key not in self._reasons:  # a page may have one script thousands of times
-            self._reasons[key] = self._reason(kind, in_force, words, url, path, end, media_type, fields)
+            self._reasons[key] = self._reason(kind, in_force, words, url, path, response)
         return self._reasons[key]
 
     def _reason(
-        self,
-        kind: str,
-        in_force: list[Directives],
-        words: Mapping[bytes, str],
-        url: str,
-        path: str,
-        end: str,
-        media_type: str,
-        fields: str,
+        self, kind: str, in_force: list[Directives], words: Mapping[bytes, str], url: str, path: str, response: Response
     ) -> str | None:
+        end, media_type, fields = response
         if kind == "script" and not browsers.may_be_script(media_type, fields):
             return f"browsers run no {media_type[:60]} as a script"
         if kind != "script" and not browsers.may_be_framed(fields, end, self.url):
@@ -436,12 +421,11 @@ class MirrorPolicy:
     # --- what is not --------------------------------------------------------------------------------------------------
 
     def _absent(self, resolved: Resolved, url: str, target: str) -> str | None:
-        is_fetched = (self._severs or resolved.element == "link") and fetches(resolved)
         if url.startswith(_MISSED) and resolved.attribute != "ping" and resolved.kind != "form":
             rels = resolved.rel.lower().split() if resolved.element == "link" else ()
             if not _PREPARED.intersection(rels):
                 self.seen.missing.setdefault((url, resolved.kind))
-        if self._severs and is_fetched:
+        if self._severs and fetches(resolved):
             self.note(resolved, "severed", target)
             return INERT
         return absolute_of(resolved.reference, resolved.context)

@@ -27,11 +27,10 @@ from absolve.core.errors import UsageError
 from absolve.formats import registry
 from absolve.mirror import browsers
 from absolve.mirror import map as maps
-from absolve.mirror.extensions import OTHER, content_type
-from absolve.mirror.lookup import Lookup
+from absolve.mirror.browsers import OTHER, content_type
+from absolve.mirror.lookup import Equivalences, Lookup
 from absolve.mirror.paths import INDEX_PAGE, MAP
 from absolve.mirror.policy import Target
-from absolve.mirror.urls import Equivalences
 from absolve.run.output_folder import OutputFolder
 from absolve.urls.identity import percent_decoded
 
@@ -112,7 +111,7 @@ class Server(ThreadingHTTPServer):
 
     def local(self, source: str) -> str:
         """Return the origin that stands for an origin of the web."""
-        return self.origin(host_of(f"{source}/"))
+        return self.origin(site_of(f"{source}/"))
 
     def framing(self, file: File) -> str:
         """Return the policy for a file that only some pages, or none, may show in a frame; "" for any other."""
@@ -292,11 +291,10 @@ class File(NamedTuple):
 
     def field(self, name: str) -> str:
         """Return the first value of a field; "" without one."""
-        lines = (line.partition(": ") for line in self.fields.split("\n"))
-        return next((value for found, _, value in lines if found == name), "")
+        return next(iter(browsers.field(self.fields, name)), "")
 
 
-def host_of(url: str) -> str:
+def site_of(url: str) -> str:
     """Return what shares an origin in a mirror: a host with its port, else a package or one part of a message.
 
     http and https are one: a mirror treats them as equal.
@@ -328,13 +326,11 @@ class Origins:
     def __init__(self, map_: Path) -> None:
         self.files: dict[str, File] = {}
         db = maps.opened(map_, "resources")
-        has_fields = any(row[1] == "fields" for row in db.execute("PRAGMA table_info(resources)"))
-        query = f"""\
-SELECT path, url, media_type, {"fields" if has_fields else "NULL"} FROM resources
-WHERE typeof(path) = 'text' AND typeof(url) = 'text'"""  # noqa: S608 - our own words
+        query = """\
+SELECT path, url, media_type, fields FROM resources WHERE typeof(path) = 'text' AND typeof(url) = 'text'"""
         for path, url, *facts in db.execute(query):
             media_type, fields = (fact if isinstance(fact, str) else "" for fact in facts)
-            self.files[path] = File(url, host_of(url), media_type, fields)
+            self.files[path] = File(url, site_of(url), media_type, fields)
         self.hosts = {name_of(file.host): file.host for file in self.files.values()}
         self._lookup = Lookup(db, Equivalences(), is_normal=False, is_finished=True)
         self._lock = Lock()

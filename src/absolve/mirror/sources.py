@@ -1,35 +1,48 @@
 """The sources of a mirror: one for each archive among the inputs, and one for all plain files.
 
-In: the inputs of a run. Out: `Source`s, which can be passed to other processes, and their readers.
+In: the inputs of a run. Out: `Source`s, which can be passed to other processes, and their readers. A file whose URL
+nobody knows gets one of its own, below `package:///`, that is never written.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
 from functools import partial
 from io import BytesIO
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import urljoin
 
-from absolve.core.errors import FAULTS, Diagnostic, DocumentError
-from absolve.document.holdings import named_by, saver_of
+from absolve.core.errors import FAULTS, Diagnostic, DocumentError, in_short
+from absolve.core.model import PACKAGE_ROOT, Link
+from absolve.document.holdings import escaped, fold, named_by, pages_around, saver_of
+from absolve.document.reporting import differing
 from absolve.document.walk import walk
 from absolve.formats import registry
+from absolve.mirror import browsers
+from absolve.mirror.containers import ContainerReader, WarcReader, opened_member, record_files
+from absolve.mirror.payloads import Captured, Payload, Where, is_walked, place_of
 from absolve.rewriting import rewriter
 from absolve.run import sources as files
 from absolve.run.inputs import left_out, parts_of
 from absolve.run.load import is_document, not_read, read
 from absolve.run.load import kind_of as suffix_of
+from absolve.run.sources import modified
+from absolve.urls.archives import of_base
 from absolve.urls.identity import normal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
+    from absolve.core.model import Document
+    from absolve.document.entity import Entity
     from absolve.document.resolved import Resolved
-    from absolve.mirror.payloads import Reader
+    from absolve.mirror.payloads import Found, Reader
     from absolve.run.inputs import Input
     from absolve.run.load import ReadOptions
+
 
 FILES: Final = "files"
 _PAGES: Final = frozenset({registry.HTML, registry.XML})
@@ -100,13 +113,9 @@ def sources_of(inputs: Iterable[Input], how: ReadOptions, notify: Callable[[Diag
         if input_.name in of_sites:
             plain.append(input_._replace(held=suffix_of(input_.name)))
             notify(not_read(plain[-1]))
-        elif kind == registry.ZIP:
-            from absolve.mirror.warc import record_files
-
-            members = record_files(input_.name, input_.root)
-            found += [Source(registry.WARC, (input_,), member) for member in members] or [Source(kind, (input_,))]
         else:
-            found.append(Source(kind, (input_,)))
+            members = record_files(input_.name, input_.root) if kind in registry.IN_ZIP else []
+            found += [Source(registry.WARC, (input_,), member) for member in members] or [Source(kind, (input_,))]
     if plain:
         found.append(Source(FILES, tuple(plain)))
     return found
@@ -144,29 +153,132 @@ def _with_parts(inputs: Iterable[Input], notify: Callable[[Diagnostic], None]) -
 def kind_of(name: str, head: bytes, media_type: str | None, whole: Callable[[], Any]) -> str:
     """Return the media type of a container, as the user gives it or by its bytes; FILES for any other file."""
     kind = registry.format_of(head, name, media_type, whole) or ""
-    if kind in registry.PACKAGES:
-        return registry.ZIP
     return kind if registry.is_container(kind) else FILES
 
 
 def reader_of(source: Source, number: int, how: ReadOptions, data: bytes | None = None) -> Reader:
     """Return the reader of a source, which has this number. `data` are the bytes of a container, if known."""
-    if source.kind == FILES:
-        from absolve.mirror.files import FilesReader
-
-        return FilesReader(source.inputs, number, how)
     input_ = source.inputs[0]
-    if source.kind == registry.WARC:
-        from absolve.mirror.warc import WarcReader, opened_member
+    if source.kind == FILES:
+        return FilesReader(source.inputs, number, how)
+    if source.kind != registry.WARC:
+        return ContainerReader(input_, number, how, source.kind, data)
 
-        def opened() -> AbstractContextManager[IO[bytes]]:
-            if data is not None:
-                return BytesIO(data)
-            if source.member:
-                return opened_member(input_.name, source.member, input_.root)
-            return files.opened(input_.name, input_.root)
+    def opened() -> AbstractContextManager[IO[bytes]]:
+        if data is not None:
+            return BytesIO(data)
+        if source.member:
+            return opened_member(input_.name, source.member, input_.root)
+        return files.opened(input_.name, input_.root)
 
-        return WarcReader(source.name, number, opened, how.settings)
-    from absolve.mirror.containers import ContainerReader
+    return WarcReader(source.name, number, opened, how.settings)
 
-    return ContainerReader(input_, number, how, source.kind, data)
+
+# --- plain files ------------------------------------------------------------------------------------------------------
+
+_FOLDER: Final = "_/"  # one folder for all files without a URL, so that links between them stay as they are
+_NO_BASE: Final = "no URL is known: links that begin with / stay, and lead nowhere from a file (give --url)"
+_TWIN: Final = 1
+_ARCHIVED: Final = re.compile(rb"/[0-9]{1,14}(?:[a-z]{2}_)?/https?:/")  # in the URLs of web archives
+
+
+class FilesReader:
+    """The captures in files; the place of each is its number among the inputs.
+
+    Of several files with one URL the newest has it. The others, older saves of a page, get a URL of their own, as files
+    without a URL do, and _TWIN as the number in their place.
+    """
+
+    def __init__(self, inputs: Sequence[Input], number: int, how: ReadOptions) -> None:
+        self._inputs = inputs
+        self._number = number
+        self._how = how
+        self._settings = how.settings._replace(documents=False)  # a title is read when its page is made
+
+    def captured(self) -> Iterator[Found]:
+        """Yield each file with its URL."""
+        pages: dict[str, str] = {}
+        found: list[Captured] = []
+        for index, input_ in enumerate(self._inputs):
+            try:
+                document = read(input_, self._how)
+                url, media_type, doubts = self._facts(input_, document)
+            except DocumentError as error:
+                yield error.diagnostic._replace(failed=True)
+                continue
+            if url is not None and registry.kind_of(media_type) == registry.HTML:
+                pages[input_.place] = url
+                pages.setdefault(fold(input_.place), url)
+            yield from doubts
+            where, date, place = Where(self._number, index, 0), modified(input_.name), place_of(input_.place)
+            size, looks = len(document.data), browsers.markup(bytes(document.data[:4096]))
+            found.append(Captured(url or "", 200, date, media_type, where, size=size, place=place, looks=looks))
+        newest: dict[str, Captured] = {}
+        for number, one in enumerate(found):
+            url = one.url or _beside(self._inputs[one.where.offset].place, pages) or ""
+            found[number] = known = one._replace(url=url)
+            newest[url] = max(newest.get(url, known), known, key=lambda each: (each.date, each.where))
+        for one in found:
+            input_ = self._inputs[one.where.offset]
+            url, where = one.url, one.where
+            if url and newest[url].where != where:
+                other = self._inputs[newest[url].where.offset].place
+                text = f"{other} has the same URL ({in_short(url)}) and is newer: links to the URL lead to it"
+                yield Diagnostic("same-url", text, input_.name)
+                url, where = "", where._replace(number=_TWIN)
+            sent = normal(url or f"{PACKAGE_ROOT}{_FOLDER}{escaped(input_.place)}")
+            if sent is not None:
+                yield one._replace(url=sent, where=where)
+
+    def _facts(self, input_: Input, document: Document) -> tuple[str | None, str, list[Diagnostic]]:
+        """Return the URL of a file, if it is known, its media type, and what is doubtful about its URL."""
+        entity, media_type = self._walked(input_, document)
+        own = entity.bases.own.url
+        doubts = differing(entity) if input_.shares else []
+        if not entity.bases.base.url and _has_rooted(entity):
+            doubts.append(Diagnostic("no-base", _NO_BASE, input_.name))
+        return own or None, media_type, doubts
+
+    def _walked(self, input_: Input, document: Document) -> tuple[Entity, str]:
+        """Return the entity of a file, and its media type."""
+        media_type = document.media_type or self._media_type(document)
+        is_read = not input_.held and registry.kind_of(media_type) in registry.WALKERS and is_walked(media_type)
+        document.media_type = media_type if is_read else registry.OTHER
+        with suppress(DocumentError):
+            return walk(document, self._settings), media_type
+        document.media_type = registry.OTHER  # its links are not read; its URL may still be known
+        return walk(document, self._settings), media_type
+
+    @staticmethod
+    def _media_type(document: Document) -> str:
+        return browsers.of_file(document.name or "", bytes(document.data[:4096]))
+
+    def payloads(self, places: Sequence[Where]) -> Iterator[tuple[Where, Payload]]:
+        """Yield the contents of files."""
+        for where in places:
+            document = read(self._inputs[where.offset], self._how)
+            media_type = document.media_type or self._media_type(document)
+            payload = Payload(bytes(document.data), media_type, document.charset, document.claims)
+            input_ = self._inputs[where.offset]
+            if input_.held or _ARCHIVED.search(payload.data) is not None:  # whose links lead to captures
+                entity, _ = self._walked(input_, document)
+                archive = of_base(entity.bases.own)
+                payload = payload._replace(base=archive and archive.at, entity=entity if input_.held else None)
+            if where.number == _TWIN:
+                payload = payload._replace(base=self._facts(self._inputs[where.offset], document)[0])
+            yield where, payload
+
+
+def _has_rooted(entity: Entity) -> bool:
+    """Return whether a document has a link that begins with a slash: below which folder is not known without a URL."""
+    data = entity.data
+    return any(type(event) is Link and data[event.start : event.start + 1] == b"/" for event in entity.events)
+
+
+def _beside(place: str, pages: dict[str, str]) -> str | None:
+    """Return the URL of a part that was saved beside a page: relative to the page's; `pages` by path and its form."""
+    for folder, names in reversed([*pages_around(place)]):
+        if found := next(filter(pages.__contains__, (*names, *map(fold, names))), None):
+            below = place.removeprefix(folder.rpartition("/")[0]).lstrip("/")
+            return urljoin(pages[found], f"./{escaped(below)}")  # a colon in it ends no scheme
+    return None

@@ -1,109 +1,67 @@
-"""Survey the inputs of a mirror: every capture in them, and which of them is held for each URL.
+"""Survey the inputs of a mirror: every capture in them, and which of several is held for each URL.
 
-In: readers of the sources. Out: a `Capture`, and a row for each URL of it. Records are read once, and once more where a
-request other than GET describes other records, or a revisit in a large capture.
+In: the captures of all sources, which are read once. Out: for each URL the capture that counts, with the place of its
+payload, or its end after redirects. Linear in the number of captures, whatever they are.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from bisect import bisect_right
+from heapq import nsmallest
+from itertools import chain, groupby, pairwise
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import Diagnostic
 from absolve.document.holdings import INDEXES
 from absolve.document.resolved import shown
-from absolve.mirror.capture import CUT, PARTIAL, PIECE, Capture, Captured, Part, Piece, Pieces, Where
-from absolve.mirror.map import Row
-from absolve.mirror.paths import folder_of
-from absolve.mirror.payloads import Broken, Posted
+from absolve.mirror.lookup import Equivalences
+from absolve.mirror.payloads import CUT, JOINED, PARTIAL, PIECE, Captured, Part, Piece, Pieces, Posted, Where
 from absolve.run.globs import Globs
-from absolve.urls.identity import percent_decoded
+from absolve.urls.chain import follow
+from absolve.urls.identity import normal, percent_decoded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Any
 
-    from absolve.mirror.payloads import Reader
-    from absolve.mirror.urls import Equivalences
+    from absolve.mirror.payloads import Found
 
     Notify = Callable[[Diagnostic], None]
 
-_TABLES: Final = """\
-CREATE TEMP TABLE captured (url TEXT PRIMARY KEY, status INTEGER, date TEXT, media_type TEXT, source INTEGER,
-  "offset" INTEGER, number INTEGER, location TEXT, digest TEXT, size INTEGER, is_revisit INTEGER, refers_to TEXT,
-  refers_date TEXT, place BLOB, lack TEXT, shown TEXT, looks TEXT, fields TEXT) WITHOUT ROWID;
-CREATE TEMP TABLE captured_forms (form TEXT PRIMARY KEY, url TEXT) WITHOUT ROWID;
-"""
-_PUT: Final = f"INSERT OR REPLACE INTO captured VALUES ({', '.join('?' * 18)})"  # noqa: S608 - only marks
-
-
-class Store:
-    """The captures by URL, and the equivalent forms of URLs, in a temporary database: most stay in its cache."""
-
-    def __init__(self) -> None:
-        self._db = sqlite3.connect("", isolation_level=None)  # a file without a name, removed with the process
-        self._db.executescript(_TABLES)
-        self._db.execute("BEGIN")
-
-    def get(self, url: str) -> Captured | None:
-        """Return the capture of a URL, or None."""
-        row = self._db.execute("SELECT * FROM captured WHERE url = ?", (url,)).fetchone()
-        return _of(row) if row is not None else None
-
-    def put(self, one: Captured) -> None:
-        """Add a capture, or replace that of its URL."""
-        row = (*one[:4], *one.where, *one[5:])
-        self._db.execute(_PUT, [shown(value) if isinstance(value, str) else value for value in row])
-
-    def remove(self, url: str) -> None:
-        """Remove the capture of a URL."""
-        self._db.execute("DELETE FROM captured WHERE url = ?", (url,))
-
-    def form(self, form: str) -> str | None:
-        """Return the captured URL that is equivalent to a form, or None."""
-        row = self._db.execute("SELECT url FROM captured_forms WHERE form = ?", (form,)).fetchone()
-        return row[0] if row is not None else None
-
-    def put_form(self, form: str, url: str) -> None:
-        """Add a form; the first URL of a form stays."""
-        self._db.execute("INSERT OR IGNORE INTO captured_forms VALUES (?, ?)", (form, url))
-
-    def forms(self) -> Iterator[tuple[str, str]]:
-        """Yield each form with its URL."""
-        yield from self._db.execute("SELECT form, url FROM captured_forms ORDER BY form")
-
-    def __iter__(self) -> Iterator[Captured]:
-        """Yield the captures in the order of their URLs; they may change meanwhile."""
-        after = ""
-        query = "SELECT * FROM captured WHERE url > ? ORDER BY url LIMIT 1000"
-        while rows := self._db.execute(query, (after,)).fetchall():
-            yield from map(_of, rows)
-            after = rows[-1][0]
-
-
-def _of(
-    row: tuple[str, int, str, str, int, int, int, str | None, str, int, int, str, str, bytes, str, str, str, str],
-) -> Captured:
-    return Captured(*row[:4], Where(*row[4:7]), *row[7:10], bool(row[10]), *row[11:13], row[13], *row[14:])
-
-
-# --- the survey -------------------------------------------------------------------------------------------------------
-
-_FEW: Final = 8 << 20  # about the bytes of captures that are kept in memory, for the revisits among them
-_ONE: Final = 700  # bytes of a capture without its texts
+_NOT_MODIFIED: Final = 304
+_ANY: Final = 1 << 62  # redirects: no more than there are captures
+_MOST_CONTRADICTIONS: Final = 1000  # that are reported
+_LATEST: Final = 10**14 - 1  # a date of 14 digits
+_NUMBER: Final = 12  # digits of the number of a capture, at the end of its rank
 _PIECES: Final = "only pieces of it were captured (206), and they do not make the whole: it counts as missing"
 _NO_BODY: Final = "its body was not captured: it counts as missing"
+_CUT: Final = "the capture has only the beginning of it"
+
+_TABLES: Final = """\
+CREATE TABLE captured (url TEXT, rank TEXT, status INTEGER, date TEXT, media_type TEXT, source INTEGER,
+  "offset" INTEGER, number INTEGER, location TEXT, digest TEXT, size INTEGER, is_revisit INTEGER, refers_to TEXT,
+  refers_date TEXT, place BLOB, lack TEXT, shown TEXT, looks TEXT, fields TEXT, ids TEXT, PRIMARY KEY (url, rank))
+  WITHOUT ROWID;
+CREATE TABLE forms (form TEXT PRIMARY KEY, url TEXT) WITHOUT ROWID;
+"""
+_PUT: Final = f"INSERT INTO captured VALUES ({', '.join('?' * 20)})"  # noqa: S608 - only marks
+_BEST: Final = "SELECT *, max(rank) FROM captured GROUP BY url"  # SQLite takes the other columns of that row
+# Captures that have a payload to which a revisit may refer.
+_IS_WHOLE: Final = "NOT is_revisit AND location IS NULL AND status < 300 AND lack = ''"
 
 
 class Choice(NamedTuple):
-    """How it is chosen what is held: see `Capture`.
+    """Which captures are held.
 
-    `globs` select documents by URL, and files by path, too. `only` are the URLs to hold of those; None for all.
+    `at`: of several captures the newest not later than this date counts, else the oldest after it. `keep_errors`: error
+    pages are held, too, where nothing else is. `globs` select documents by URL, and files by path, too. `only` are the
+    URLs to hold of those; None for all.
     """
 
     at: str | None = None
     keep_errors: bool = False
-    same: Equivalences | None = None
+    same: Equivalences = Equivalences()
     globs: Globs = Globs()
     only: frozenset[str] | None = None
 
@@ -113,8 +71,31 @@ class Choice(NamedTuple):
             return False
         return self.globs == _ALL or self.globs.chosen(_names(one))
 
+    def holds(self, one: Captured) -> bool:
+        """Return whether a capture gives its URL a document of its own."""
+        return one.location is None and (_is_success(one) or (self.keep_errors and one.status >= 400))
+
+    def rank(self, one: Captured) -> str:
+        """Return the rank of a capture among those of its URL, as text that is compared.
+
+        Before the date counts what there is of it: a whole document, its beginning, a redirect, the rest.
+        """
+        if _is_success(one):
+            kind = 3 if one.lack == CUT else 4
+        else:
+            kind = 2 if one.location is not None else int(one.lack == PIECE or self.holds(one))
+        is_early = self.at is not None and one.date <= self.at
+        date = int(one.date or 0)
+        date = _LATEST - date if self.at is not None and not is_early else date
+        return f"{kind}{is_early:d}{date:014}{one.lack != JOINED:d}"
+
 
 _ALL: Final = Globs()
+
+
+def _is_success(one: Captured) -> bool:
+    is_success = 200 <= one.status < 300 or (one.is_revisit and one.status == _NOT_MODIFIED)
+    return is_success and one.lack != PIECE
 
 
 def _names(one: Captured) -> Iterator[str]:
@@ -128,192 +109,220 @@ def _names(one: Captured) -> Iterator[str]:
         yield one.place.decode("utf-8", "surrogatepass")
 
 
-class Survey:
-    """What the sources hold, after one or two passes over them."""
+class End(NamedTuple):
+    """The end of a chain of redirects: the URL that is held, or None; and the last fragment that a Location had."""
 
-    def __init__(self, readers: Sequence[Reader], choice: Choice, notify: Notify) -> None:
-        self._readers = readers
+    url: str | None
+    fragment: str | None
+
+
+class Survey:
+    """All captures of the sources, in a temporary database. Of each URL the one of the highest rank counts.
+
+    Of two of the same rank the later one does. `parts` are those of the documents that were joined, by URL.
+    """
+
+    def __init__(self, captures: Iterable[Found], choice: Choice, notify: Notify) -> None:
         self._choice = choice
         self._notify = notify
-        self._posted: set[str] = set()
-        self._few: list[Captured] | None = None  # all captures, unless they are many
-        self._pieces = Pieces()
-        self.parts: dict[str, tuple[Part, ...]] = {}  # of the documents that were joined, by URL
-        self.places: dict[tuple[int, bytes], tuple[int, str]] = {}  # of files, with number and URL
-        self.store = Store()
-        capture = self._captured(notify)
-        if self._posted:
-            self.store = Store()
-            self._pieces = Pieces()
-            capture = self._captured(_quiet)
-        self.capture = capture
-        self._join()
+        self._db = sqlite3.connect("", isolation_level=None)  # a file without a name, removed with the process
+        self._db.executescript(_TABLES)
+        self._db.execute("BEGIN")
+        self._number = 0
+        self._ends: dict[str, End] = {}
+        joined = self._read(captures)
+        self._report_contradictions()
         self._origins = self._referred()
-        self._join()
-        self._few = None
-        for contradiction in capture.contradictions:
-            text = f"captured twice at {contradiction.date} with different contents: the later record counts"
-            notify(Diagnostic("contradiction", text, contradiction.url))
-        capture.complete()
+        self.parts: dict[str, tuple[Part, ...]] = {one.url: parts for one, parts in joined if self.get(one.url) == one}
+        usable = (one for one in self if one.location is not None or choice.holds(one))
+        forms = ((form, one.url) for one in usable for form in choice.same.forms(one.url, is_file=bool(one.place)))
+        self._db.executemany("INSERT OR IGNORE INTO forms VALUES (?, ?)", forms)
 
-    def rows(self) -> Iterator[Row]:
-        """Yield a row for every URL of the capture, in the order of the URLs."""
-        for one in self.store:
-            if self.capture.is_held(one):
-                origin = self._origins.get(one.url, one)
-                held = _with_payload(one, origin)
-                if one.lack == CUT:
-                    self._notify(Diagnostic("truncated", "the capture has only the beginning of it", one.url))
-                yield Row(held, origin.where, None, folder_of(one.url))
-            elif one.location is None:
-                if one.lack == PIECE:
-                    text = _PIECES if one.status == PARTIAL else _NO_BODY
-                    self._notify(Diagnostic("partial", text, one.url))
-                yield Row(one, one.where, None, None)
-            else:
-                end = self.capture.end(one.url)
-                redirect = one.location if end.url is None else end.url
-                if end.url is not None and end.fragment is not None:
-                    redirect += f"#{end.fragment}"
-                yield Row(one, one.where, redirect, None)
-
-    def _captured(self, notify: Notify) -> Capture:
-        choice = self._choice
-        capture = Capture(self.store, at=choice.at, keep_errors=choice.keep_errors, same=choice.same)
-        few: list[Captured] = []
-        size = 0
-        for one in self._all():
+    def _read(self, captures: Iterable[Found]) -> list[tuple[Captured, tuple[Part, ...]]]:
+        """Add all captures but the answers to a POST; return those that were joined of pieces, with their parts."""
+        posted: set[str] = set()
+        pieces = Pieces()
+        for one in captures:
             if isinstance(one, Piece):
-                if choice.wants(one.captured):
-                    self._pieces.add(one)
-                    capture.add(one.captured)
+                if self._choice.wants(one.captured):
+                    pieces.add(one)
+                    self._add(one.captured)
             elif isinstance(one, Captured):
-                is_wanted = choice.wants(one)
-                if is_wanted:
-                    capture.add(one)
-                if one.place and is_wanted:
-                    self.places[one.where.source, one.place] = one.where.offset, one.url
-                if size <= _FEW:
-                    size += _ONE + sum(len(text) for text in one if isinstance(text, str))
-                    few.append(one)
+                if self._choice.wants(one):
+                    self._add(one)
             elif isinstance(one, Posted):
-                self._posted |= one.ids
+                posted |= one.ids
             else:
-                notify(one.diagnostic)
-        self._few = few if size <= _FEW else None
-        for index in _indexes(self.places):
-            capture.add(index)
-        return capture
+                self._notify(one)
+        if posted:
+            found = self._db.execute("SELECT url, rank, ids FROM captured WHERE ids <> ''")
+            answers = [row[:2] for row in found if not posted.isdisjoint(row[2].split())]
+            self._db.executemany("DELETE FROM captured WHERE url = ? AND rank = ?", answers)
+        for index in self._indexes():
+            self._add(index)
+        joined = list(pieces.joined(posted))
+        for whole, _ in joined:
+            self._add(whole)
+        return joined
 
-    def _join(self) -> None:
-        """Add the documents that were captured in pieces, where these make a whole."""
-        for one, parts in self._pieces.joined():
-            self.capture.add(one)
-            if self.store.get(one.url) == one:
-                self.parts[one.url] = parts
+    def _add(self, one: Captured) -> None:
+        rank = f"{self._choice.rank(one)}{self._number:0{_NUMBER}}"
+        self._number += 1
+        row = (one.url, rank, *one[1:4], *one.where, *one[5:])
+        self._db.execute(_PUT, [shown(value) if isinstance(value, str) else value for value in row])
 
-    def _all(self) -> Iterator[Captured | Piece | Posted | Broken]:
-        for reader in self._readers:
-            yield from reader.captured(self._posted)
+    def _indexes(self) -> list[Captured]:
+        """Return a redirect from the URL of each folder to its index: a captured document of that URL counts before."""
+        best: dict[str, tuple[int, Where, str]] = {}
+        for source, place, number, url in self.places():
+            folder, slash, name = url.rpartition("/")
+            if name in INDEXES and place.endswith(name.encode()):
+                found = INDEXES.index(name), Where(source, number, 0), url
+                best[folder + slash] = min(best.get(folder + slash, found), found)
+        return [Captured(folder, 302, "", "", where, url) for folder, (_, where, url) in best.items()]
+
+    def _report_contradictions(self) -> None:
+        """Report URLs of which two captures of one second count, with different contents."""
+        found: dict[tuple[str, str], str] = {}
+        several = "SELECT url FROM captured GROUP BY url HAVING count(*) > 1"
+        query = f"""\
+SELECT url, rank, date, digest, size FROM captured WHERE url IN ({several}) AND date <> '' AND lack = ''
+ORDER BY url, rank"""  # noqa: S608 - our own words
+        for url, group in groupby(self._db.execute(query), itemgetter(0)):
+            rows = [row[1:] for row in group]
+            counting = [row for row in rows if row[0][:-_NUMBER] == rows[-1][0][:-_NUMBER]]
+            for (_, _, *one), (rank, date, *other) in pairwise(counting):
+                if one[0] != other[0] if one[0] and other[0] else one[1] != other[1]:
+                    found.setdefault((url, date), rank[-_NUMBER:])
+        for url, date in nsmallest(_MOST_CONTRADICTIONS, found, found.__getitem__):
+            text = f"captured twice at {date} with different contents: the later record counts"
+            self._notify(Diagnostic("contradiction", text, url))
 
     def _referred(self) -> dict[str, Captured]:
         """Return the captures whose payloads the revisits have that are held; without one, a revisit is not held.
 
         Then the other captures of its URL count.
         """
-        revisits = [one for one in self.store if one.is_revisit and self.capture.is_held(one)]
-        if not revisits:
+        if self._db.execute("SELECT 1 FROM captured WHERE is_revisit LIMIT 1").fetchone() is None:
             return {}
-        found = _origins(revisits, self._again())
-        lost = {one.url for one in revisits if one.url not in found}
-        for url in sorted(lost):
+        revisits = [one for one in self if one.is_revisit and self._choice.holds(one)]
+        for key in ("url", "digest"):
+            self._db.execute(f"CREATE INDEX by_{key} ON captured ({key}, date, rank) WHERE {_IS_WHOLE}")
+        found = {one.url: origin for one in revisits if (origin := self._origin(one)) is not None}
+        for url in (one.url for one in revisits if one.url not in found):
             text = "the capture lacks the payload that this revisit refers to"
             self._notify(Diagnostic("no-payload", text, url, failed=True))
-            self.store.remove(url)
-        for other in self._again() if lost else ():
-            if isinstance(other, Captured) and other.url in lost and not other.is_revisit:
-                self.capture.add(other)
+            self._db.execute("DELETE FROM captured WHERE url = ? AND is_revisit", (url,))
         return found
 
-    def _again(self) -> Iterable[Captured | Piece | Posted | Broken]:
-        return self._few if self._few is not None else self._all()
+    def _origin(self, revisit: Captured) -> Captured | None:
+        """Return the capture that a revisit refers to: by URL and date, else by digest, else by URL alone.
+
+        Of several it is the newest one that is not later than the revisit, else the oldest one; of two of one second
+        the later record.
+        """
+        url, date = revisit.refers_to or revisit.url, revisit.date
+        found: list[tuple[str, str, tuple[str, ...], str]] = []
+        found.append(("url", "url = ? AND date = ?", (url, revisit.refers_date), "DESC"))
+        for key, value in (("digest", revisit.digest), ("url", url)):
+            if value:
+                found.append((key, f"{key} = ? AND date <= ?", (value, date), "DESC"))
+                found.append((key, f"{key} = ?", (value,), "ASC"))
+        for key, where, values, order in found:
+            query = f"""\
+SELECT * FROM captured INDEXED BY by_{key} WHERE {where} AND {_IS_WHOLE} ORDER BY date {order}, rank {order} LIMIT 1"""  # noqa: S608
+            if row := self._db.execute(query, values).fetchone():
+                return _of(row)
+        return None
+
+    # --- what is found ------------------------------------------------------------------------------------------------
+
+    def get(self, url: str) -> Captured | None:
+        """Return the capture that counts for a URL, or None."""
+        query = "SELECT * FROM captured WHERE url = ? ORDER BY rank DESC LIMIT 1"
+        row = self._db.execute(query, (url,)).fetchone()
+        return _of(row) if row is not None else None
+
+    def __iter__(self) -> Iterator[Captured]:
+        """Yield the captures that count, in the order of their URLs."""
+        yield from map(_of, self._db.execute(_BEST))
+
+    def places(self) -> Iterator[tuple[int, bytes, int, str]]:
+        """Yield the files of folders and packages: source, path, number and URL."""
+        query = f"""\
+SELECT source, place, "offset", url FROM captured WHERE length(place) > 0 ORDER BY substr(rank, -{_NUMBER})"""  # noqa: S608
+        yield from self._db.execute(query)
+
+    def forms(self) -> Iterator[tuple[str, str]]:
+        """Yield each form of a URL, other than the URL itself, with the captured URL that is equivalent to it."""
+        yield from self._db.execute("SELECT form, url FROM forms ORDER BY form")
+
+    def rows(self) -> Iterator[tuple[Captured, bool]]:
+        """Yield the capture of every URL in the order of the URLs, and whether it is held.
+
+        One that is held has the place of its payload; a redirect has its end as its location.
+        """
+        for one in self:
+            is_held = self._choice.holds(one)
+            if is_held and one.lack == CUT:
+                self._notify(Diagnostic("truncated", _CUT, one.url))
+            elif not is_held and one.location is None and one.lack == PIECE:
+                self._notify(Diagnostic("partial", _PIECES if one.status == PARTIAL else _NO_BODY, one.url))
+            yield self._with_payload(one) if is_held else self._with_end(one), is_held
+
+    def _with_payload(self, one: Captured) -> Captured:
+        """Return a capture with the facts of its payload, which is that of another record for a revisit."""
+        origin = self._origins.get(one.url, one)
+        fields = "\n".join(dict.fromkeys(filter(None, (one.fields, origin.fields))))  # a 304 repeats not all of them
+        is_as_before = one.media_type in {"", origin.media_type} and one.fields in {"", origin.fields}
+        return one._replace(
+            where=origin.where,
+            media_type=one.media_type or origin.media_type,
+            shown=origin.shown if is_as_before else one.shown,
+            looks=origin.looks,
+            fields=fields if one.status == _NOT_MODIFIED else one.fields,
+        )
+
+    def _with_end(self, one: Captured) -> Captured:
+        end = self.end(one.url) if one.location is not None else End(None, None)
+        if end.url is None:
+            return one
+        return one._replace(location=end.url if end.fragment is None else f"{end.url}#{end.fragment}")
+
+    def end(self, url: str) -> End:
+        """Return where a request for this URL ends, through equivalent URLs and recorded redirects."""
+        found = End(None, None)
+
+        def step(at: str) -> str | None:
+            nonlocal found
+            one = self._step(at)
+            if one is not None and (at in self._ends or one.location is None):
+                found = self._ends.get(at) or End(one.url, None)
+                return None
+            return one.location if one is not None else None
+
+        for one, location in reversed(follow(url, step, _bare, _ANY).steps):
+            _, crosshatch, fragment = location.partition("#")
+            if found.url is not None and found.fragment is None and crosshatch:
+                found = End(found.url, fragment)
+            self._ends[one] = found
+        return found
+
+    def _step(self, url: str) -> Captured | None:
+        """Return the capture of a URL, or of an equivalent one, that is held or redirects."""
+        others = (other for _, form in self._choice.same.others(url) for other in (form, self._of_form(form)))
+        found = (self.get(one) for one in chain((url,), others) if one is not None)
+        return next((one for one in found if one and (one.location is not None or self._choice.holds(one))), None)
+
+    def _of_form(self, form: str) -> str | None:
+        row = self._db.execute("SELECT url FROM forms WHERE form = ?", (form,)).fetchone()
+        return row[0] if row is not None else None
 
 
-def _indexes(places: Mapping[tuple[int, bytes], tuple[int, str]]) -> Iterator[Captured]:
-    """Yield a redirect from the URL of each folder to its index: a captured document of that URL counts before it."""
-    best: dict[str, tuple[int, Where, str]] = {}
-    for (source, place), (number, url) in places.items():
-        folder, slash, name = url.rpartition("/")
-        if name in INDEXES and place.endswith(name.encode()):
-            found = INDEXES.index(name), Where(source, number, 0), url
-            best[folder + slash] = min(best.get(folder + slash, found), found)
-    for folder, (_, where, url) in best.items():
-        yield Captured(folder, 302, "", "", where, url)
+def _of(row: Sequence[Any]) -> Captured:
+    """Return the capture that a row of the database is."""
+    return Captured._make((row[0], *row[2:5], Where(*row[5:8]), *row[8:20]))
 
 
-def _with_payload(one: Captured, origin: Captured) -> Captured:
-    """Return a capture with the facts of its payload, which is that of another record for a revisit."""
-    fields = "\n".join(dict.fromkeys(filter(None, (one.fields, origin.fields))))  # a 304 repeats not all of them
-    return one._replace(
-        media_type=one.media_type or origin.media_type,
-        shown=origin.shown if one[3] in {"", origin.media_type} and one.fields in {"", origin.fields} else one.shown,
-        looks=origin.looks,
-        fields=fields if one.status == 304 else one.fields,
-    )
-
-
-def _quiet(_diagnostic: Diagnostic) -> None:
-    """Report nothing: it has been reported before."""
-
-
-def _origins(revisits: Iterable[Captured], every: Iterable[Captured | Piece | Posted | Broken]) -> dict[str, Captured]:
-    """Return the capture that each revisit refers to: by URL and date, else by digest, else by URL alone.
-
-    Of several with a digest or a URL it is the newest one that is not later than the revisit, else the first one.
-    """
-    revisits = list(revisits)
-    wanted: dict[tuple[str, ...], _Candidates] = {}
-    for one in revisits:
-        for key in _keys(one):
-            wanted.setdefault(key, _Candidates())
-    for other in every:
-        if not isinstance(other, Captured) or other.is_revisit or other.location is not None or other.status >= 300:
-            continue
-        if other.lack:
-            continue
-        for key in ((other.url, other.date), (other.digest,), (other.url, "", "")):
-            if key in wanted and key != ("",):
-                wanted[key].add(other)
-    found: dict[str, Captured] = {}
-    for one in revisits:
-        origin = next((best for key in _keys(one) if (best := wanted[key].best(one.date)) is not None), None)
-        if origin is not None:
-            found[one.url] = origin
-    return found
-
-
-def _keys(revisit: Captured) -> list[tuple[str, ...]]:
-    """Return the keys of the captures that a revisit may refer to, the surest one first."""
-    url = revisit.refers_to or revisit.url
-    digest: list[tuple[str, ...]] = [(revisit.digest,)] if revisit.digest else []
-    return [(url, revisit.refers_date), *digest, (url, "", "")]
-
-
-class _Candidates:
-    """The first capture of each date."""
-
-    def __init__(self) -> None:
-        self._by_date: dict[str, Captured] = {}
-        self._dates: list[str] | None = None
-
-    def add(self, one: Captured) -> None:
-        self._by_date.setdefault(one.date, one)
-
-    def best(self, date: str) -> Captured | None:
-        """Return the newest capture that is not later than a date, else the first one that was added."""
-        if not self._by_date:
-            return None
-        if self._dates is None:
-            self._dates = sorted(self._by_date)
-        number = bisect_right(self._dates, date)
-        return self._by_date[self._dates[number - 1]] if number else next(iter(self._by_date.values()))
+def _bare(location: str) -> str:
+    return normal(location.partition("#")[0]) or ""

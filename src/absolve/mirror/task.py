@@ -1,4 +1,4 @@
-"""Task of a mirror: from some payloads of one source to complete temporary files, or to bytes for a ZIP.
+"""Task of a mirror: from some payloads of one source to complete temporary files.
 
 In: a `Batch` and `MirrorOptions`. Out: diagnostics, failures, `FilesReady`, and a `Finished` for each document. A file
 that has its bytes already is not written.
@@ -7,37 +7,41 @@ that has its bytes already is not written.
 from __future__ import annotations
 
 import sys
+from collections import defaultdict, deque
 from functools import lru_cache
 from hashlib import sha256
 from itertools import chain, groupby
+from math import inf
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from absolve.core.errors import FAULTS, CodingError, Diagnostic, DocumentError, internal
+from absolve.core.errors import FAULTS, CodingError, Diagnostic, DocumentError, UsageError, internal
 from absolve.encodings.charsets import UTF_8, byte_order_mark
 from absolve.formats import registry
 from absolve.formats.html import security_policy
-from absolve.mirror import browsers, edits, paths, texts
-from absolve.mirror.capture import seconds_of
+from absolve.mirror import browsers, edits, index, paths
 from absolve.mirror.lookup import Lookup
-from absolve.mirror.map import Finished, foreign, opened, pages_of, parts_of
-from absolve.mirror.payloads import entity_of, is_walked, name_of
-from absolve.mirror.policy import MirrorPolicy, Relatives, Target
+from absolve.mirror.map import Finished, opened
+from absolve.mirror.payloads import entity_of, is_walked, name_of, seconds_of
+from absolve.mirror.policy import MirrorPolicy, Relatives, Target, fetches
 from absolve.mirror.sources import reader_of
+from absolve.rewriting import rewriter
 from absolve.rewriting.edits import splice
 from absolve.run import outputs
 from absolve.run.output_folder import Below
 from absolve.run.results import BytesRead, Failure, FilesReady, guarded, unwritable
+from absolve.urls.identity import normal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
 
     from absolve.document.entity import Entity
-    from absolve.mirror.capture import Where
-    from absolve.mirror.payloads import Payload, Reader
+    from absolve.document.resolved import Resolved
+    from absolve.mirror.lookup import Equivalences
+    from absolve.mirror.map import Working
+    from absolve.mirror.payloads import Payload, Reader, Where
     from absolve.mirror.sources import Source
-    from absolve.mirror.urls import Equivalences
     from absolve.run.inputs import Input
     from absolve.run.load import ReadOptions
     from absolve.run.output_folder import OutputFolder
@@ -65,29 +69,18 @@ class Batch(NamedTuple):
 class MirrorOptions(NamedTuple):
     """How documents are made.
 
-    `map` is the working copy of the map. `folder` is None for a ZIP: then the bytes are returned. `is_temporary`: it is
-    removed at the end, and nothing in it needs to be on the disk. `start` is the URL of the page that the entry page
-    names first. `named`: paths of temporary files among the sources, each with a name for people, the same in each run.
+    `map` is the working copy of the map. `is_temporary`: the folder is removed at the end, and nothing in it needs to
+    be on the disk.
     """
 
     reading: ReadOptions
     sources: tuple[Source, ...]
     map: str
-    folder: OutputFolder | None
+    folder: OutputFolder
     same: Equivalences
     severs: bool = False
     token: str = ""
     is_temporary: bool = False
-    start: str | None = None
-    named: tuple[tuple[str, str], ...] = ()
-
-
-class Made(NamedTuple):
-    """The bytes of a file, for a ZIP, and the date of its capture."""
-
-    path: str
-    data: bytes
-    date: str = ""
 
 
 class Kept:
@@ -98,11 +91,9 @@ class Kept:
 
     def __init__(self, how: MirrorOptions) -> None:
         is_normal = how.reading.settings.profile == "whatwg"
-        map_ = opened(Path(how.map))
-        self._map = map_
-        self.foreign = foreign(map_)
-        self.share = texts.share_of(pages_of(map_))
-        self.lookup = Lookup(map_, how.same, is_normal=is_normal, reader=lru_cache(1)(self._fresh))
+        self.lookup = Lookup(opened(Path(how.map)), how.same, is_normal=is_normal, reader=lru_cache(1)(self._fresh))
+        self.foreign = self.lookup.foreign()
+        self.share = index.share_of(self.lookup.pages())
         self.relatives = Relatives()
         self._how = how
         self._reader: tuple[int, Reader] | None = None
@@ -118,7 +109,7 @@ class Kept:
 
     def joined(self, items: Iterable[Item]) -> dict[str, bytes]:
         """Return those of some documents that were captured in pieces, by URL; b"" for what cannot be read any more."""
-        wholes = {item.url: parts for item in items if (parts := parts_of(self._map, item.url))}
+        wholes = {item.url: parts for item in items if (parts := self.lookup.parts(item.url))}
         wanted = {part.where: b"" for parts in wholes.values() for part in parts}
         for source, places in groupby(sorted(wanted), key=attrgetter("source")):
             for where, payload in self.reader(source).payloads(list(places)):
@@ -142,11 +133,11 @@ def forget() -> None:
 
 
 def made(how: MirrorOptions, batch: Batch) -> Iterator[Any]:
-    """Yield the results for one batch: a TaskResult, Finished or Made each."""
+    """Yield the results for one batch: a TaskResult or Finished each."""
     return guarded(batch.input.name, _made(how, batch), strict=sys.flags.dev_mode)  # type: ignore[arg-type]  # it passes all on
 
 
-def _made(how: MirrorOptions, batch: Batch) -> Iterator[TaskResult | Finished | Made]:
+def _made(how: MirrorOptions, batch: Batch) -> Iterator[TaskResult | Finished]:
     key = how.map + how.token
     if key not in _open:
         _open[key] = Kept(how)
@@ -178,7 +169,7 @@ def _unreadable(item: Item) -> Failure:
     return Failure(Diagnostic("unreadable", "its record cannot be read any more", name_of(item.url)))
 
 
-def _document(how: MirrorOptions, kept: Kept, item: Item, payload: Payload) -> Iterator[TaskResult | Finished | Made]:
+def _document(how: MirrorOptions, kept: Kept, item: Item, payload: Payload) -> Iterator[TaskResult | Finished]:
     """Yield the results for one document: its file, and the facts of the map about it."""
     kept.lookup.used.clear()
     data, title, text = payload.data, payload.title, ""
@@ -192,7 +183,7 @@ def _document(how: MirrorOptions, kept: Kept, item: Item, payload: Payload) -> I
             is_page = registry.essence_of(payload.media_type)[0] == browsers.XHTML or entity.media_type == registry.HTML
             if facts is not None and is_page:
                 title = facts.title or title or ""
-                text = texts.text_of(entity.data, entity.charset, kept.share)
+                text = index.text_of(entity.data, entity.charset, kept.share)
             yield from found
         else:
             data, notes = _declared(payload)
@@ -202,12 +193,8 @@ def _document(how: MirrorOptions, kept: Kept, item: Item, payload: Payload) -> I
         policy = MirrorPolicy(item.path, kept.lookup)
         data = _guarded(item, payload)
         yield _failure(item, error)
-    written: list[TaskResult] = []
-    if how.folder is None:
-        yield Made(item.path, data, item.date)
-    else:
-        written = list(_written(how, how.folder, item, data, kept.foreign))
-        yield from written
+    written = list(_written(how, item, data, kept.foreign))
+    yield from written
     seen = policy.seen
     yield Finished(
         item.url,
@@ -317,9 +304,8 @@ def _failure(item: Item, error: Exception) -> Failure:
     return Failure(internal(error, name_of(item.url)))
 
 
-def _written(
-    how: MirrorOptions, folder: OutputFolder, item: Item, data: bytes, foreign: Collection[str]
-) -> Iterator[TaskResult]:
+def _written(how: MirrorOptions, item: Item, data: bytes, foreign: Collection[str]) -> Iterator[TaskResult]:
+    folder = how.folder
     target = Path(folder.path) / item.path
     try:
         if has(folder, item.path, data):
@@ -350,3 +336,66 @@ def has(root: OutputFolder, path: str, data: bytes) -> bool:
         return False
     with file:
         return file.read() == data
+
+
+# --- what a page leads to ---------------------------------------------------------------------------------------------
+
+Links = dict[str, dict[str, bool]]  # by path: the paths to which a document leads, and whether that is a step
+
+
+def reached(
+    how: MirrorOptions, working: Working, batches: Iterable[Batch], start: str, depth: int | None
+) -> frozenset[str]:
+    """Return the URLs that are held, or redirect to what is held, at most `depth` steps from a page.
+
+    What a browser fetches for a page by itself is no step from it. Raise UsageError for a page that is not held.
+    """
+    kept = Kept(how)
+    try:
+        first = kept.lookup(normal(start) or start)
+        if first is None:
+            raise UsageError(f"--start {start}: the inputs hold no document of this URL")
+        links: Links = {}
+        for item, payload in chain.from_iterable(contents(kept, batch) for batch in batches):
+            if payload is not None:
+                links[item.path] = _links(how, kept, item, payload)
+        paths = _within(links, first.path, inf if depth is None else depth)
+        query = "SELECT url FROM plan WHERE path IS NOT NULL OR redirect IS NOT NULL"
+        found = ((url, kept.lookup(url)) for (url,) in working.rows(query))
+        return frozenset(url for url, target in found if target is not None and target.path in paths)
+    finally:
+        kept.lookup.close()
+
+
+def _links(how: MirrorOptions, kept: Kept, item: Item, payload: Payload) -> dict[str, bool]:
+    """Return the paths to which a document leads, and whether that is a step; none for one that cannot be read."""
+    found: dict[str, bool] = defaultdict(lambda: True)
+
+    def seen(resolved: Resolved) -> None:  # `policy` belongs to the document
+        policy.seen.reached.clear()
+        policy(resolved)
+        for path in policy.seen.reached:
+            found[path] = found[path] and not fetches(resolved)
+
+    try:
+        entity = entity_of(payload, item.url, how.reading.settings, item.fields)
+        if entity is not None and is_walked(entity.media_type):
+            policy = policy_of(how, kept, item, payload, entity)
+            rewriter.edits(entity, seen)
+    except (DocumentError, *FAULTS):  # reported when it is made
+        pass
+    return found
+
+
+def _within(links: Links, first: str, depth: float) -> set[str]:
+    """Return the paths that are at most `depth` steps away."""
+    distance = {first: 0}
+    waiting = deque([first])
+    while waiting:
+        path = waiting.popleft()
+        for target, is_step in links.get(path, {}).items():
+            far = distance[path] + is_step
+            if far <= depth and far < distance.get(target, inf):
+                distance[target] = far
+                (waiting.append if is_step else waiting.appendleft)(target)
+    return set(distance)

@@ -1,17 +1,97 @@
-"""The words of a mirror for people: one place for the last line of a run, a check, and the entry page.
+"""What a mirror lacks, and its words for people: for the last line of a run, a check, and the entry page.
 
-In: a code of a note or of a fault, and a number. Out: text such as `2 forms need the web`, and the reason.
+In: the rows of a map; a code of a note or of a fault, and a number. Out: an `Absent` for each URL: a file is missing if
+pages need it, or if it is of a host of which the mirror has pages; text such as `2 forms need the web`, and the reason.
 """
 
 from __future__ import annotations
 
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from absolve.core.caching import remembered
+from absolve.urls import identity
 
-    from absolve.mirror.absent import Lacking
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any
+
     from absolve.mirror.map import Working
+
+LISTED: Final = 500  # URLs of each sort, on the entry page
+_FOLLOWED: Final = frozenset({"navigation", "metadata"})  # kinds of links that a reader follows, or nobody
+
+
+class Absent(NamedTuple):
+    """A URL that the mirror lacks: the kinds of links to it, how many pages have them, and the first such file."""
+
+    url: str
+    kinds: tuple[str, ...]
+    number: int
+    first: str | None
+
+
+class Lacking(NamedTuple):
+    """How many files that pages need are missing, how many that they only link to, how many links lead to other sites.
+
+    `files` and `links` are the first of those that are missing, and of those elsewhere: what browsers fetch before what
+    readers follow, and of each what most pages have.
+    """
+
+    needed: int
+    linked: int
+    elsewhere: int
+    files: list[Absent]
+    links: list[Absent]
+
+    @property
+    def missing(self) -> int:
+        """The number of files that are missing."""
+        return self.needed + self.linked
+
+
+def lacking_in(rows: Callable[[str], Iterable[Any]], most: int = 0) -> Lacking:
+    """Return what a mirror lacks, with at most so many URLs of each sort; `rows` runs a query on its map."""
+    hosts = {host_of(url) for (url,) in rows(_PAGES)} or {host_of(url) for (url,) in rows(_OTHERS)}
+    kept: tuple[list[tuple[bool, Absent]], list[tuple[bool, Absent]]] = [], []
+    numbers = [0, 0, 0]
+    for url, group in groupby(rows(_MISSING), itemgetter(0)):
+        found = list(group)
+        one = Absent(url, tuple([row[1] for row in found]), max([row[2] for row in found]), found[0][3])
+        is_followed = _FOLLOWED.issuperset(one.kinds)
+        is_elsewhere = is_followed and bool(host := host_of(url)) and host not in hosts
+        numbers[2 if is_elsewhere else is_followed] += 1
+        sort = kept[is_elsewhere]
+        sort.append((is_followed, one))
+        if len(sort) > 2 * most:
+            sort.sort(key=_rank)
+            del sort[most:]
+    files, links = ([one for _, one in sorted(sort, key=_rank)[:most]] for sort in kept)
+    return Lacking(numbers[0], numbers[1], numbers[2], files, links)
+
+
+def _rank(ranked: tuple[bool, Absent]) -> tuple[bool, int, str]:
+    return ranked[0], -ranked[1].number, ranked[1].url
+
+
+_PAGES: Final = """
+SELECT url FROM resources JOIN pages USING (path) WHERE title IS NOT NULL AND typeof(url) = 'text'"""
+_OTHERS: Final = "SELECT url FROM resources WHERE typeof(url) = 'text'"  # a mirror of feeds has no page
+_MISSING: Final = """
+SELECT url, kind, count, first FROM missing
+WHERE typeof(url) = 'text' AND typeof(kind) = 'text' AND typeof(count) = 'integer' ORDER BY url, kind"""
+
+
+def host_of(url: str) -> str:
+    """Return the host of a URL of the web, without `www.`; "" for a URL of another scheme."""
+    return _host(identity.origin(url))
+
+
+@remembered(1024)
+def _host(beginning: str) -> str:
+    is_web = beginning.startswith(("http://", "https://", "ftp://"))
+    return identity.named(beginning).removeprefix("www.") if is_web else ""
 
 
 class Words(NamedTuple):

@@ -1,4 +1,4 @@
-"""What is held of a capture: the capture that counts, and the end of redirects."""
+"""What is held of a capture: the capture that counts, the end of redirects, and the payload of a revisit."""
 
 from typing import Any
 
@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from absolve.core.errors import UsageError
-from absolve.mirror.capture import CUT, PIECE, Capture, Captured, End, Where, digits_of, latest_of, redirect_of
-from absolve.mirror.survey import Store
-from absolve.mirror.urls import Equivalences
+from absolve.core.errors import Diagnostic, UsageError
+from absolve.mirror.lookup import Equivalences
+from absolve.mirror.payloads import CUT, PIECE, Captured, Posted, Where, digits_of, latest_of, redirect_of
+from absolve.mirror.survey import Choice, End, Survey
 
 URL = "http://h/a"
 
@@ -18,12 +18,12 @@ def at(date: str, status: int = 200, url: str = URL, location: str | None = None
     return Captured(url, status, date, "", Where(0, 0, 0), location)._replace(**more)
 
 
-def captured(*every: Captured, date: str | None = None, keep_errors: bool = False, same: str | None = None) -> Capture:
-    capture = Capture(Store(), at=date, keep_errors=keep_errors, same=Equivalences.of(same))
-    for one in every:
-        capture.add(one)
-    capture.complete()
-    return capture
+def captured(
+    *every: Captured | Posted, date: str | None = None, keep_errors: bool = False, same: str | None = None,
+    found: list[Diagnostic] | None = None,
+) -> Survey:
+    choice = Choice(date, keep_errors, Equivalences.of(same))
+    return Survey(every, choice, (found if found is not None else []).append)
 
 
 @pytest.mark.parametrize(("date", "every", "counts"), [
@@ -42,7 +42,7 @@ def captured(*every: Captured, date: str | None = None, keep_errors: bool = Fals
 def test_of_several_captures_the_newest_success_in_time_counts(
     date: str | None, every: list[Captured], counts: str
 ) -> None:
-    found = captured(*every, date=date).store.get(URL)
+    found = captured(*every, date=date).get(URL)
     assert found is not None
     assert found.date == counts
 
@@ -50,7 +50,7 @@ def test_of_several_captures_the_newest_success_in_time_counts(
 @given(st.lists(st.tuples(st.integers(2000, 2030), st.sampled_from([200, 404])), min_size=1, unique_by=lambda one: one[0]))
 def test_the_capture_that_counts_does_not_depend_on_the_order(years: list[tuple[int, int]]) -> None:
     every = [at(f"{year}0101000000", status) for year, status in years]
-    assert captured(*every).store.get(URL) == captured(*reversed(every)).store.get(URL)
+    assert captured(*every).get(URL) == captured(*reversed(every)).get(URL)
 
 
 @pytest.mark.parametrize(("one", "other", "differs"), [
@@ -62,19 +62,22 @@ def test_the_capture_that_counts_does_not_depend_on_the_order(years: list[tuple[
 def test_two_captures_of_one_second_contradict_each_other_where_their_contents_differ(
     one: dict[str, Any], other: dict[str, Any], *, differs: bool
 ) -> None:
-    capture = captured(at("20240101000000", **one), at("20240101000000", **other))
-    assert [found.url for found in capture.contradictions] == [URL] * differs
-    assert capture.store.get(URL) == at("20240101000000", **other)
+    found: list[Diagnostic] = []
+    capture = captured(at("20240101000000", **one), at("20240101000000", **other), found=found)
+    assert [(one.code, one.name) for one in found] == [("contradiction", URL)] * differs
+    assert capture.get(URL) == at("20240101000000", **other)
 
 
 def test_at_most_a_thousand_contradictions_are_listed_and_none_without_a_date() -> None:
-    assert not captured(at("", size=1), at("", size=2)).contradictions
-    every = [at("20240101000000", url=f"http://h/{i // 2}", size=i) for i in range(2100)]
-    assert len(captured(*every).contradictions) == 1000
+    found: list[Diagnostic] = []
+    captured(at("", size=1), at("", size=2), found=found)
+    assert not found
+    captured(*(at("20240101000000", url=f"http://h/{i // 2}", size=i) for i in range(2100)), found=found)
+    assert len(found) == 1000
 
 
 @pytest.mark.parametrize(("one", "is_held"), [
-    (at("", 304, is_revisit=True), True),
+    (at("", 304, is_revisit=True, digest="d"), True),
     (at("", 304), False),
     (at("", 404), False),
     (at("", 206), True),
@@ -84,7 +87,7 @@ def test_at_most_a_thousand_contradictions_are_listed_and_none_without_a_date() 
     (at("", 199), False),
 ])
 def test_a_success_is_held_and_so_is_an_unmodified_revisit(one: Captured, *, is_held: bool) -> None:
-    assert (captured(one).end(URL).url == URL) is is_held
+    assert (captured(one, at("", url="http://h/o", digest="d")).end(URL).url == URL) is is_held
     assert captured(at("", 404), keep_errors=True).end(URL).url == URL
 
 
@@ -156,19 +159,32 @@ def test_what_is_no_date_is_refused(date: str) -> None:
         latest_of(date)
 
 
-def test_a_store_can_be_changed_while_it_is_read() -> None:
-    store = Store()
-    every = [at("20240101000000", url=f"http://h/{number:04}", digest="d") for number in range(1500)]
-    for one in every:
-        store.put(one)
-    found = []
-    for one in store:
-        found.append(one)
-        store.put_form(f"={one.url}", one.url)
-        store.put_form(f"={one.url}", "http://other/")
-    assert found == every
-    assert (store.form("=http://h/0007"), store.form("=none")) == ("http://h/0007", None)
-    store.remove("http://h/0007")
-    assert (store.get("http://h/0007"), len(list(store))) == (None, 1499)
-    store.put(at("", digest="a\udcff"))  # of a header that is no UTF-8
-    assert store.get(URL) == at("", digest="a\ufffd")
+def test_bytes_that_are_no_text_are_replaced() -> None:
+    assert captured(at("", digest="a\udcff")).get(URL) == at("", digest="a\ufffd")  # of a header that is no UTF-8
+
+
+def test_an_answer_to_a_post_is_no_capture_wherever_its_request_is() -> None:
+    every: list[Captured | Posted] = [at("2023", ids="<1>"), at("2024", ids="<2> <3>"), Posted(frozenset({"<3>", "<4>"}))]
+    assert captured(*every).get(URL) == every[0]
+    assert captured(*every[1:]).get(URL) is None
+
+
+@pytest.mark.parametrize(("date", "counts"), [("0", "1"), ("1", "1"), ("2", "1"), ("4", "3"), ("9", "5")])
+@pytest.mark.parametrize("more", [{"digest": "d"}, {"refers_to": "http://h/o"}])
+def test_a_revisit_has_the_newest_payload_that_is_not_later(date: str, counts: str, more: dict[str, Any]) -> None:
+    origins = [at(one, url="http://h/o", digest="d")._replace(where=Where(0, int(one), 0)) for one in "315"]
+    revisit = at(date, is_revisit=True, **more)
+    held = {one.url: one.where.offset for one, is_held in captured(revisit, *origins).rows() if is_held}
+    assert held == {URL: int(counts), "http://h/o": 5}
+
+
+def test_a_revisit_without_its_payload_gives_way_to_another_capture() -> None:
+    found: list[Diagnostic] = []
+    every = [at("2023", 302, location="http://h/b"), at("2024", is_revisit=True), at("2022", is_revisit=True)]
+    assert captured(*every, found=found).get(URL) == every[0]
+    assert [one.code for one in found] == ["no-payload"]
+
+
+def test_twenty_thousand_revisits_of_one_digest_take_linear_time() -> None:
+    every = [at("2024", url=f"http://h/{i}", digest="d", is_revisit=i % 2 == 1) for i in range(20_000)]
+    assert sum(is_held for _, is_held in captured(*every).rows()) == 20_000
