@@ -33,29 +33,23 @@ COMPILED = {
     "absolve.encodings.codings": 3,  # 1.58, Arrow
     "absolve.encodings.line_index": 3,  # 3.39, WARC listed
     "absolve.encodings.offset_map": 2,  # 6.02, HAR
-    "absolve.formats.css.walker": 2,  # 25.22, CSS
+    "absolve.formats.css": 2,  # 25.22, CSS
     "absolve.formats.events": 2,  # 2.34, one document
     "absolve.formats.headers": 1,  # 3.13, WARC
-    "absolve.formats.html.filters": 1,  # 0.25, pages
-    "absolve.formats.html.foreign": 1,  # 0.19, rfc3986 pages
+    "absolve.formats.html.open_elements": 1,  # 1.98, WARC listed
     "absolve.formats.html.page_facts": 1,  # 0, and half of a walk for the table of documents
-    "absolve.formats.html.raw_text": 1,  # 0.98, scan
     "absolve.formats.html.row_text": 2,  # 3.72, Arrow
     "absolve.formats.html.tag": 2,  # 29.44, pages
     "absolve.formats.html.tokenizer": 2,  # 24.94, scan
     "absolve.formats.html.tree_rules": 2,  # 4.04, WARC listed
-    "absolve.formats.html.tree_tables": 1,  # 1.98, WARC listed
-    "absolve.formats.html.values": 2,  # 3.34, one document
     "absolve.formats.html.walker": 2,  # 6.14, scan
     "absolve.formats.json.json_ld": 1,  # 8.66, JSON-LD
     "absolve.formats.json.tokens": 2,  # 12.22, HAR
-    "absolve.formats.mail.quoted_printable": 2,  # 8.00, MHTML
+    "absolve.formats.mail.codings": 2,  # 8.00, MHTML
     "absolve.formats.warc.headers": 1,  # 1.38, WARC listed
     "absolve.formats.xml.codings": 1,  # 2.31, a feed
-    "absolve.formats.xml.limits": 2,  # 3.48, XHTML
-    "absolve.formats.xml.names": 2,  # 3.47, a sitemap
+    "absolve.formats.xml.prolog": 2,  # 3.48, XHTML
     "absolve.formats.xml.tags": 2,  # 3.51, XHTML
-    "absolve.formats.xml.values": 1,  # 2.04, a sitemap
     "absolve.formats.xml.walker": 2,  # 5.83, XHTML
     "absolve.inventory.columns": 2,  # 4.10, a site listed
     "absolve.inventory.facts": 3,  # 2.90, Arrow

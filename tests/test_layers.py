@@ -23,8 +23,8 @@ SOURCE = Path(absolve.__file__).parent
 ORDER = {
     "absolve": "core < encodings < urls < formats < document < rewriting | inventory < tables < verifying < trees < api"
     " < arrow | run < mirror | audit < spark < __init__ < cli < __main__",
-    "absolve.formats": "compression | protocols < events | registry < grammars < source_maps < headers < base_claims | css | http | mail | for_crawlers < html"
-    " < markdown | xml | json | warc | plist | data_urls < shortcuts | zip",
+    "absolve.formats": "compression < events | registry < grammars < text_files | headers < css | http | mail < html"
+    " < markdown_blocks | xml | json | warc | data_urls < markdown | plist | zip",
 }
 RANK = {
     f"{package}.{name}": rank
@@ -175,8 +175,8 @@ def options() -> int:
 @pytest.mark.parametrize(("importer", "imported", "for_types", "allowed"), [
     ("formats.html.walker", "urls.whatwg", False, True),
     ("formats.html.walker", "document.walk", True, False),
-    ("formats.html.walker", "formats.css.walker", False, True),
-    ("formats.css.walker", "formats.html.walker", False, False),
+    ("formats.html.walker", "formats.css", False, True),
+    ("formats.css", "formats.html.walker", False, False),
     ("formats.json.har", "formats.xml.walker", False, False),
     ("rewriting.rewriter", "inventory.columns", False, False),
     ("rewriting.rewriter", "inventory.columns", True, True),

@@ -13,7 +13,7 @@ import absolve
 from absolve.core.model import Document
 from absolve.document.walk import Settings
 from absolve.document.walk import walk as walk_document
-from absolve.formats.css.walker import walk
+from absolve.formats.css import walk
 
 SUITE = SHARED / "suites" / "css-parsing-tests"
 PINS: dict[str, str] = pins("css")

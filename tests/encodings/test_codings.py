@@ -16,7 +16,7 @@ from absolve.encodings.charsets import UTF_8, Charset, by_label, inside, lookup
 from absolve.encodings.codings import CharacterReferences, Raw, Unquoted, quoted
 from absolve.encodings.offset_map import UnitOffsets
 from absolve.encodings.standard import SURROGATE, unit_at
-from absolve.formats.css.codings import DOUBLE_QUOTED, SINGLE_QUOTED, UNQUOTED
+from absolve.formats.css import DOUBLE_QUOTED, SINGLE_QUOTED, UNQUOTED
 from absolve.formats.json.tokens import JSONString
 from absolve.rewriting.edits import lower, splice
 

@@ -18,7 +18,7 @@ from typing import Any, Final, Protocol, cast
 
 ROOT: Final = Path(__file__).parents[2]
 SHARED: Final = Path(os.environ.get("ABSOLVE_SHARED") or ROOT.parent / "shared")
-JUDGES: Final = ("tests/fuzz", "tests/formats", "tests/formats/css", "tests/conformance", "tests/urls")
+JUDGES: Final = ("tests/fuzz", "tests/formats", "tests/conformance", "tests/urls")
 TARGETS: Final = ("html", "css", "values", "references", "whole", "xml", "containers", "harm")
 LONGEST: Final = 1024  # bytes of an input that atheris makes: longer ones are slow to check and find no more
 IMPORTED_LATE: Final = (

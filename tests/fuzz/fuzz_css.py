@@ -16,7 +16,7 @@ import css_judge
 from linear import grows_linearly
 from rewritten import is_honest
 
-from absolve.formats.css.walker import walk
+from absolve.formats.css import walk
 
 WORDS: Final = (
     *b"url( src( image-set( -webkit-image-set( type( u\\72l( @import @charset @namespace @font-face @media <!-- -->".split(),

@@ -17,8 +17,7 @@ from absolve.core.model import LONGEST_REFERENCE, BaseClaim, Capture, Finding, P
 from absolve.encodings.charsets import UTF_8
 from absolve.encodings.codings import IDENTITY
 from absolve.formats import headers, registry
-from absolve.formats.http.codings import Stack
-from absolve.formats.http.responses import codings_of, last_response, response_at
+from absolve.formats.http import Stack, codings_of, last_response, response_at
 from absolve.formats.warc.headers import record_at
 from absolve.formats.warc.walker import stated
 from absolve.urls.archives import archived

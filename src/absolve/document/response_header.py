@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from absolve.core.model import REDIRECTED, BaseClaim, Document, Layer
 from absolve.document.resolved import value_of
 from absolve.formats import headers, registry
-from absolve.formats.http.responses import last_response, redirects, response_at
+from absolve.formats.http import last_response, redirects, response_at
 from absolve.urls import resolver
 from absolve.urls.predicates import has_scheme
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from absolve.document.settings import Settings
 
 PATH: Final = "header"  # the entity of rows about links in header fields
-_BASES: Final = ("base", "content-base")  # as in formats/http/walker.py
+_BASES: Final = ("base", "content-base")  # as in formats/http.py
 _ENDS_A_FIELD: Final = re.compile(r"[\r\n\0]+[\t ]*")
 _STATUS_LINE: Final = b"HTTP/1.1 200 OK\r\n"
 _TAKES: Final = "headers takes a mapping, pairs of name and value, or the text of a header"

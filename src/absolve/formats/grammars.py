@@ -10,6 +10,7 @@ quantifiers that backtrack.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.lazy_regex import pattern
@@ -18,7 +19,7 @@ from absolve.formats.registry import SCRIPT_END
 from absolve.urls.predicates import has_scheme
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
 
 Span = tuple[int, int]
@@ -322,37 +323,37 @@ def _percent(bytes_to_escape: re.Match[bytes]) -> bytes:
     return b"%" + bytes_to_escape[0].hex("%").upper().encode()
 
 
-def _escape_nothing(target: bytes, _before: bytes) -> bytes:
+_Escape = Callable[[bytes, bytes], bytes]
+
+
+def _escaping(unsafe: bytes) -> _Escape:
+    """Return a function that percent-escapes what a pattern matches."""
+    found = pattern(unsafe)
+    return lambda target, _before: replaced(found, _percent, target)
+
+
+def _unchanged(target: bytes, _before: bytes) -> bytes:
     return target
 
 
-_SPACE: Final = re.compile(rb"[\t\n\f\r ]++")
-_SPACE_OR_COMMA: Final = re.compile(rb"[\t\n\f\r ,]++")
-_SPACE_OR_ANGLE: Final = re.compile(rb"[\t\n\f\r >]++")
-_SPACE_OR_ANGLES: Final = re.compile(rb"[\t\n\f\r <>]++")
-_SEMICOLON: Final = re.compile(rb";++")
-_LINE_END: Final = re.compile(rb"[\r\n]++")
-_NOT_BARE: Final = re.compile(rb"[\x00-\x20<>\x7f]++|[?!.,:*_~'\";)\]]++\Z")
+_in_spaces = _escaping(rb"[\t\n\f\r ]++")
+_in_angles = _escaping(rb"[\t\n\f\r <>]++")
+_in_line = _escaping(rb"[\r\n]++")
+_in_text = _escaping(rb"[\x00-\x20<>\x7f]++|[?!.,:*_~'\";)\]]++\Z")
+_in_string = _escaping(rb"[\x00-\x20\"\\]")
+_before_angle = _escaping(rb"[\t\n\f\r >]++")
 
 
-def _escape_spaces(target: bytes, _before: bytes) -> bytes:
-    return replaced(_SPACE, _percent, target)
-
-
-def _escape_srcset(target: bytes, _before: bytes) -> bytes:
+def _in_srcset(target: bytes, before: bytes) -> bytes:
     """Escape commas at the ends, which would separate candidates; a comma inside a URL of a srcset belongs to it."""
     inner = target.lstrip(b",")
     leading = len(target) - len(inner)
     trailing = len(inner) - len(inner.rstrip(b","))
-    middle = replaced(_SPACE, _percent, inner[: len(inner) - trailing])
+    middle = _in_spaces(inner[: len(inner) - trailing], before)
     return b"%2C" * leading + middle + b"%2C" * trailing
 
 
-def _escape_commas(target: bytes, _before: bytes) -> bytes:
-    return replaced(_SPACE_OR_COMMA, _percent, target)
-
-
-def _escape_refresh(target: bytes, before: bytes) -> bytes:
+def _in_refresh(target: bytes, before: bytes) -> bytes:
     """Escape the quote that precedes the URL, which would end it; without one, a quote that the URL begins with."""
     quote = before.rstrip(WHITE_SPACE)[-1:]
     if quote in (b'"', b"'"):
@@ -360,71 +361,40 @@ def _escape_refresh(target: bytes, before: bytes) -> bytes:
     return b"%%%02X" % target[0] + target[1:] if target[:1] in (b'"', b"'") else target
 
 
-def _escape_tasks(target: bytes, _before: bytes) -> bytes:
-    return replaced(_SEMICOLON, _percent, target)
-
-
-def _escape_link(target: bytes, _before: bytes) -> bytes:
-    return replaced(_SPACE_OR_ANGLE, _percent, target)
-
-
-def _escape_bracketed(target: bytes, _before: bytes) -> bytes:
-    return replaced(_SPACE_OR_ANGLES, _percent, target)
-
-
-def _escape_destination(target: bytes, before: bytes) -> bytes:
+def _in_destination(target: bytes, before: bytes) -> bytes:
     """Escape white space in a link destination of Markdown; between angle brackets, line ends only."""
-    return replaced(_LINE_END if before.endswith(b"<") else _SPACE, _percent, target)
+    return (_in_line if before.endswith(b"<") else _in_spaces)(target, before)
 
 
-def _escape_bare(target: bytes, before: bytes) -> bytes:
+def _bare(target: bytes, before: bytes) -> bytes:
     """Escape what ends a URL between angle brackets; without these, punctuation at its end, too (GFM 6.9)."""
-    return replaced(_SPACE_OR_ANGLES if before.endswith(b"<") else _NOT_BARE, _percent, target)
-
-
-_NOT_IN_STRING: Final = re.compile(rb"[\x00-\x20\"\\]")
-_NOT_IN_DIRECTIVE: Final = re.compile(rb"[\x00-\x20,;]")
-
-
-_NOT_IN_IRI: Final = re.compile(rb"[\x00-\x20<>{}|\\^`]")
-
-
-def _escape_iri(target: bytes, _before: bytes) -> bytes:
-    return replaced(_NOT_IN_IRI, _percent, target)
-
-
-def _escape_strings(target: bytes, _before: bytes) -> bytes:
-    return replaced(_NOT_IN_STRING, _percent, target)
-
-
-def _escape_reports(target: bytes, _before: bytes) -> bytes:
-    return replaced(_NOT_IN_DIRECTIVE, _percent, target)
+    return (_in_angles if before.endswith(b"<") else _in_text)(target, before)
 
 
 # Percent-escape a target so that the grammar reads it as one reference. (target in UTF-8, bytes of the value before the
 # span that it replaces) -> bytes to write. The target is an absolute URL without surrounding white space; most targets
 # are returned unchanged.
-ESCAPES: Final[dict[str, Callable[[bytes, bytes], bytes]]] = {
-    "url": _escape_nothing,
-    "srcset": _escape_srcset,
-    "spaces": _escape_spaces,
-    "commas": _escape_commas,
-    "refresh": _escape_refresh,
-    "tasks": _escape_tasks,
-    "config": _escape_nothing,
-    "likely": _escape_nothing,
-    "link": _escape_link,
-    "bracketed": _escape_bracketed,
-    "destination": _escape_destination,
-    "uri": _escape_spaces,
-    "bare": _escape_bare,
-    "line": _escape_link,
-    "iri": _escape_iri,
-    "strings": _escape_strings,
-    "endpoints": _escape_strings,
-    "reports": _escape_reports,
-    "field": _escape_strings,
-    "formula": _escape_strings,
+ESCAPES: Final[dict[str, _Escape]] = {
+    "url": _unchanged,
+    "srcset": _in_srcset,
+    "spaces": _in_spaces,
+    "commas": _escaping(rb"[\t\n\f\r ,]++"),
+    "refresh": _in_refresh,
+    "tasks": _escaping(rb";++"),
+    "config": _unchanged,
+    "likely": _unchanged,
+    "link": _before_angle,
+    "bracketed": _in_angles,
+    "destination": _in_destination,
+    "uri": _in_spaces,
+    "bare": _bare,
+    "line": _before_angle,
+    "iri": _escaping(rb"[\x00-\x20<>{}|\\^`]"),
+    "strings": _in_string,
+    "endpoints": _in_string,
+    "reports": _escaping(rb"[\x00-\x20,;]"),
+    "field": _in_string,
+    "formula": _in_string,
 }
 ABSOLUTE: Final = frozenset({"bare", "line"})  # syntaxes in which only an absolute URL is a link
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mimetypes import MimeTypes
 
     from absolve.encodings.charsets import Charset
-    from absolve.formats.protocols import Walker, WalkOptions
+    from absolve.formats import Walker, WalkOptions
 
 HTML: Final = "text/html"
 CSS: Final = "text/css"
@@ -99,41 +99,41 @@ _ZIP_SUFFIXES: Final = (".epub", ".wacz", ".maff", ".htz", ".zip")
 
 WALKERS: Final[dict[str, Format]] = {
     HTML: Format("absolve.formats.html.walker", "walk", "html", (".html", ".htm", ".shtml"), as_bytes=True),
-    CSS: Format("absolve.formats.css.walker", "walk_sheet", suffixes=(".css",)),
+    CSS: Format("absolve.formats.css", "walk_sheet", suffixes=(".css",)),
     XML: Format("absolve.formats.xml.walker", "walk", "xml", _XML_SUFFIXES),
-    MARKDOWN: Format("absolve.formats.markdown.walker", "walk", suffixes=_MARKDOWN),
-    ROBOTS: Format("absolve.formats.for_crawlers", "walk_robots"),
-    SITEMAP: Format("absolve.formats.for_crawlers", "walk_sitemap"),
-    COMPRESSED: Format("absolve.formats.for_crawlers", "walk_gzip", "none"),
-    JAVASCRIPT: Format("absolve.formats.source_maps", "walk"),  # of files, those that name a source map: `names_map`
-    "text/css;declarations": Format("absolve.formats.css.walker", "walk_declarations"),
+    MARKDOWN: Format("absolve.formats.markdown", "walk", suffixes=_MARKDOWN),
+    ROBOTS: Format("absolve.formats.text_files", "walk_robots"),
+    SITEMAP: Format("absolve.formats.text_files", "walk_sitemap"),
+    COMPRESSED: Format("absolve.formats.text_files", "walk_gzip", "none"),
+    JAVASCRIPT: Format("absolve.formats.text_files", "walk_script"),  # files: those that name a source map
+    "text/css;declarations": Format("absolve.formats.css", "walk_declarations"),
     MESSAGE: Format("absolve.formats.mail.walker", "walk", "none", (".eml", ".mht", ".mhtml")),
     PART: Format("absolve.formats.mail.walker", "walk_part", "none"),
     PART_OF_DIGEST: Format("absolve.formats.mail.walker", "walk_part_of_digest", "none"),
     "multipart/related": Format("absolve.formats.mail.walker", "walk", "none"),  # MHTML, as servers label it
     "application/x-mimearchive": Format("absolve.formats.mail.walker", "walk", "none"),
-    MAILBOX: Format("absolve.formats.mail.files", "walk_mailbox", "none", (".mbox", ".mbx")),
-    COMPRESSED_MAIL: Format("absolve.formats.for_crawlers", "walk_gzip", "none"),
-    EMLX: Format("absolve.formats.mail.files", "walk_emlx", "none", (".emlx",)),
+    MAILBOX: Format("absolve.formats.mail.walker", "walk_mailbox", "none", (".mbox", ".mbx")),
+    COMPRESSED_MAIL: Format("absolve.formats.text_files", "walk_gzip", "none"),
+    EMLX: Format("absolve.formats.mail.walker", "walk_emlx", "none", (".emlx",)),
     IMPORT_MAP: Format("absolve.formats.json.walker", "walk_import_map", suffixes=(".importmap",)),
     SPECULATION_RULES: Format("absolve.formats.json.walker", "walk_speculation_rules"),
     MANIFEST: Format("absolve.formats.json.walker", "walk_manifest", suffixes=(".webmanifest",)),
     JSON_LD: Format("absolve.formats.json.json_ld", "walk", suffixes=(".jsonld",)),
-    NOTEBOOK: Format("absolve.formats.json.notebooks", "walk_notebook", suffixes=(".ipynb",)),
-    JSON_FEED: Format("absolve.formats.json.notebooks", "walk_feed"),
-    HTTP: Format("absolve.formats.http.walker", "walk", "none"),
-    "application/http": Format("absolve.formats.http.walker", "walk", "none"),
+    NOTEBOOK: Format("absolve.formats.json.walker", "walk_notebook", suffixes=(".ipynb",)),
+    JSON_FEED: Format("absolve.formats.json.walker", "walk_feed"),
+    HTTP: Format("absolve.formats.http", "walk", "none"),
+    "application/http": Format("absolve.formats.http", "walk", "none"),
     WARC: Format("absolve.formats.warc.walker", "walk", "none", _WARC_SUFFIXES, archive=True),
     RECORDS: Format("absolve.formats.warc.walker", "walk_records", "none", archive=True),
-    SHORTCUT: Format("absolve.formats.shortcuts", "walk", suffixes=(".url", ".website")),
-    DESKTOP: Format("absolve.formats.shortcuts", "walk", suffixes=(".desktop",)),
-    WEBLOC: Format("absolve.formats.shortcuts", "walk_webloc", "none", suffixes=(".webloc", ".inetloc")),
+    SHORTCUT: Format("absolve.formats.plist", "walk_shortcut", suffixes=(".url", ".website")),
+    DESKTOP: Format("absolve.formats.plist", "walk_shortcut", suffixes=(".desktop",)),
+    WEBLOC: Format("absolve.formats.plist", "walk_webloc", "none", suffixes=(".webloc", ".inetloc")),
     OTHER: Format("absolve.formats.registry", "walk_nothing", "none"),
     HAR: Format("absolve.formats.json.har", "walk", "none", (".har",), archive=True),
-    WEB_ARCHIVE: Format("absolve.formats.plist.walker", "walk", "none", (".webarchive",), archive=True),
+    WEB_ARCHIVE: Format("absolve.formats.plist", "walk", "none", (".webarchive",), archive=True),
     HAR_ENTRY: Format("absolve.formats.json.har", "walk_entry", "none"),
-    **dict.fromkeys(OPEN_XML, Format("absolve.formats.zip.office", "walk_open_xml", "none", _OPEN_XML_SUFFIXES)),
-    **dict.fromkeys(OPEN_DOCUMENT, Format("absolve.formats.zip.office", "walk_open_document", "none", _ODF_SUFFIXES)),
+    **dict.fromkeys(OPEN_XML, Format("absolve.formats.zip.walker", "walk_open_xml", "none", _OPEN_XML_SUFFIXES)),
+    **dict.fromkeys(OPEN_DOCUMENT, Format("absolve.formats.zip.walker", "walk_open_document", "none", _ODF_SUFFIXES)),
     **dict.fromkeys(PACKAGES, Format("absolve.formats.zip.walker", "walk", "none", _ZIP_SUFFIXES, archive=True)),
 }
 # Files of template engines: the suffix before it counts (`.css.erb`); without one, they are HTML with a tag.
@@ -429,11 +429,9 @@ def in_words(data: bytes, name: str) -> str:
         return _TEXTS[text.lastgroup or ""]
     if coding and looks_binary(data):
         return f"{other or 'binary data'} compressed by {coding}"
-    return other or (_binary(data) if looks_binary(data) else "plain text")
-
-
-def _binary(data: bytes) -> str:
-    return next((words for magic, words in _MAGIC.items() if data.startswith(magic)), "binary data")
+    if other is None and looks_binary(data):
+        return next((words for magic, words in _MAGIC.items() if data.startswith(magic)), "binary data")
+    return other or "plain text"
 
 
 _MAGIC: Final = {

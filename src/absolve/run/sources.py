@@ -393,7 +393,7 @@ def _beside(name: str, names: frozenset[str]) -> Iterator[tuple[str, str | None]
 
 def shortcut_url(path: str) -> str | None:
     """Return the URL in a shortcut, None if there is none."""
-    from absolve.formats.shortcuts import url_in  # few pages have one
+    from absolve.formats.plist import url_in  # few pages have one
 
     data = _begin(path)
     return url_in(data if data.startswith(b"bplist") else _ini_text(data).encode("utf-8", "surrogateescape"))

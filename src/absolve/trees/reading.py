@@ -21,13 +21,12 @@ from absolve.document.resolved import Resolved
 from absolve.document.walk import fold, inner_at
 from absolve.encodings.charsets import UTF_8, by_label, inside
 from absolve.encodings.codings import Raw
-from absolve.formats.base_claims import base_claim, codebase_claim
 from absolve.formats.grammars import GRAMMARS
 from absolve.formats.html import rules
+from absolve.formats.html.claims import base_claim, codebase_claim, retrieval_url, saved_claim
 from absolve.formats.html.link_tables import INERT_REFRESH, REFRESH
 from absolve.formats.html.names import ELEMENT_ID, ELEMENT_TRAITS, HTML, MATHML, SVG, Trait
 from absolve.formats.html.row_text import LONGEST
-from absolve.formats.html.saved_from import retrieval_url, saved_claim
 from absolve.formats.registry import JAVASCRIPT, NAMES_MAP
 from absolve.inventory import link_rows
 from absolve.inventory.columns import Where

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from absolve.core.model import Link
 from absolve.document.resolved import link_context, text, value_of
-from absolve.formats.css.walker import IMAGE_SET, IMPORT, URL
+from absolve.formats.css import IMAGE_SET, IMPORT, URL
 from absolve.formats.grammars import WHITE_SPACE
 from absolve.verifying.expected import CODING, Fault, Position, decoded, lost, shown
 

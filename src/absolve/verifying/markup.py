@@ -19,12 +19,11 @@ from absolve.document.base_layers import scalar_claims
 from absolve.document.entity import ENTERED, Entity
 from absolve.document.resolved import LinkContext, value_of
 from absolve.document.resolved import text as text_of
-from absolve.formats import registry
-from absolve.formats.base_claims import base_claim, codebase_claim
+from absolve.formats import markdown, registry
 from absolve.formats.html import rules as places
-from absolve.formats.markdown import walker as markdown
+from absolve.formats.html.claims import base_claim, codebase_claim
 from absolve.formats.xml.prolog import NOT_WELL_FORMED
-from absolve.formats.xml.values import OF_OFFICE
+from absolve.formats.xml.walker import OF_OFFICE
 from absolve.urls.base import FORBIDDEN, Bases, establish, inherited
 from absolve.verifying.expected import CODING, Fault, decoded, errors, in_document, in_value, shown
 from absolve.verifying.readers import COMMENT, DOCTYPE, Html, Xml

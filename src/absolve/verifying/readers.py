@@ -26,7 +26,8 @@ from absolve.core.model import BaseClaim, Layer, LinkSite
 from absolve.formats.html import names, rules
 from absolve.formats.xml import link_tables
 from absolve.formats.xml.link_tables import Choice
-from absolve.formats.xml.names import SEPARATOR, chosen, elements
+from absolve.formats.xml.prolog import SEPARATOR
+from absolve.formats.xml.tags import chosen, elements
 from absolve.verifying.expected import Position
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from absolve.core.model import KINDS
 from absolve.document.settings import Settings
 from absolve.document.walk import walk
 from absolve.formats import registry
-from absolve.formats.json import json_ld_tables
+from absolve.formats.json import json_ld
 
 URL = "http://h.example/d/p"
 SCHEMA = '"@context": "https://schema.org"'
@@ -164,9 +164,9 @@ def test_json_ld_is_detected_by_its_name() -> None:
 
 
 def test_each_json_ld_property_is_in_one_table() -> None:
-    found = [*json_ld_tables.URLS, *json_ld_tables.THINGS, *json_ld_tables.TEXTS]
+    found = [*json_ld.URLS, *json_ld.THINGS, *json_ld.TEXTS]
     assert len(found) == len(set(found))
-    assert {*json_ld_tables.URLS.values(), *json_ld_tables.THINGS.values()} <= KINDS
+    assert {*json_ld.URLS.values(), *json_ld.THINGS.values()} <= KINDS
 
 
 # --- contexts at any position, in documents of any size ---------------------------------------------------------------

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_warc_reader import BITS, RECORD, found
 
-from absolve.formats.warc import gzip_members, reader
-from absolve.formats.warc.gzip_members import decompress_member
+from absolve.formats.compression import decompress_member
+from absolve.formats.warc import reader
 
 LIMIT = 1 << 20
-pytestmark = pytest.mark.skipif(not gzip_members.is_there, reason="libdeflate is not installed")
+pytestmark = pytest.mark.skipif(not reader.is_there, reason="libdeflate is not installed")
 
 
 def by_zlib(raw: bytes, limit: int = LIMIT) -> bytes | None:

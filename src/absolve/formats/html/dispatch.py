@@ -7,11 +7,13 @@ and `Tables`, once per charset: those actions with the codings and caches that a
 from __future__ import annotations
 
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
+from absolve.core.caching import BoundedCache
 from absolve.core.model import LinkSite
 from absolve.encodings.codings import CharacterReferences, Raw, Unquoted, quoted
-from absolve.formats.html import keywords, link_tables
+from absolve.formats.grammars import WHITE_SPACE
+from absolve.formats.html import link_tables
 from absolve.formats.html import rules as places
 from absolve.formats.html.names import (
     ABSENT,
@@ -27,11 +29,10 @@ from absolve.formats.html.names import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from absolve.core.protocols import Coding
     from absolve.encodings.charsets import Charset
-    from absolve.formats.html.keywords import Kept
 
 # Actions: how the walker processes an attribute. From 3 to 7 they depend on other attributes or on the document.
 NOTHING = 0
@@ -101,6 +102,44 @@ def actions() -> Actions:
     return Actions()
 
 
+# --- decisions by keywords: the link site of `meta content` and `link href`, the media type of a script -----
+
+P = TypeVar("P")
+Keywords = tuple[bytes, ...]  # raw attribute values, empty for absent attributes
+_MOST = 4096  # entries of a cache: documents choose the keys
+_LONGEST = 256  # bytes of a key, all keywords together: it outlives the document, which may have a rel of megabytes
+
+
+class Kept(Generic[P]):
+    """A bounded cache from keywords, as bytes in a charset, to a decision by `rules`; `known` has the entries.
+
+    It is shared by all documents of the process in this charset.
+    """
+
+    __slots__ = ("_cache", "_charset", "_decide", "known")
+
+    def __init__(self, decide: Callable[..., P], charset: Charset) -> None:
+        self._decide = decide
+        self._charset = charset
+        self._cache: BoundedCache[Keywords, P] = BoundedCache(_MOST)
+        self.known = self._cache.entries
+
+    def decided(self, keywords: Keywords) -> P:
+        """Compute the decision for keywords that are not in `known`; cache it if they are short."""
+        decided = self._decide(*(folded(raw, self._charset) for raw in keywords))
+        if sum(map(len, keywords)) <= _LONGEST:
+            self._cache.put(keywords, decided)
+        return decided
+
+
+def folded(raw: bytes, charset: Charset) -> str:
+    """Return a keyword decoded, without surrounding white space, in lower case."""
+    return quoted(charset, 0x22).decode(raw).strip(WHITE_SPACE).lower().decode("latin-1")
+
+
+# --- tables -----
+
+
 class Tables(NamedTuple):
     """Tables, codings and caches that walks over documents of one charset share.
 
@@ -114,9 +153,9 @@ class Tables(NamedTuple):
     codings: list[Coding]
     raw: Raw
     text: CharacterReferences
-    meta_places: Kept[LinkSite | None]
-    link_places: Kept[LinkSite]
-    scripts: Kept[str | None]
+    meta_places: Kept[LinkSite | None]  # by http-equiv, property, name and itemprop
+    link_places: Kept[LinkSite]  # by rel, as and type
+    scripts: Kept[str | None]  # by type
 
 
 @lru_cache(maxsize=64)
@@ -135,7 +174,7 @@ def tables_of(charset: Charset) -> Tables:
         codings=codings,
         raw=Raw(charset),
         text=CharacterReferences(charset, b""),
-        meta_places=keywords.meta_places(charset),
-        link_places=keywords.link_places(charset),
-        scripts=keywords.scripts(charset),
+        meta_places=Kept(places.meta_place, charset),
+        link_places=Kept(places.link_place, charset),
+        scripts=Kept(places.script_document, charset),
     )

@@ -22,7 +22,7 @@ from typing import Final
 
 from absolve.core.model import LinkSite
 
-# --- HTML elements -------------------------------------------------------------------------------------------------
+# --- HTML elements ----------------------------------------------------------------------------------------------------
 
 # An empty `src` fetches nothing; an empty `a href` is a link to the base; an empty action is the document's own URL
 # (HTML Standard, form submission algorithm). `code` of an applet is a class file below its codebase.
@@ -159,7 +159,7 @@ GLOBAL: Final[tuple[LinkSite, ...]] = (LinkSite("*", "style", "css"),)
 # Elements that the parser renames (HTML Standard 13.2.6.4.7, start tag "image"); only in the HTML namespace.
 ALIASES: Final[dict[str, str]] = {"image": "img"}
 
-# --- SVG and MathML inside HTML ------------------------------------------------------------------------------------
+# --- SVG and MathML inside HTML ---------------------------------------------------------------------------------------
 
 SVG_HREF: Final[dict[str, str]] = {
     **dict.fromkeys(("image", "feimage"), "image"),
@@ -208,7 +208,7 @@ MATHML: Final[tuple[LinkSite, ...]] = (
     LinkSite("*", "cdgroup", kind="metadata"),
 )
 
-# --- meta ----------------------------------------------------------------------------------------------------------
+# --- meta -------------------------------------------------------------------------------------------------------------
 
 # `meta http-equiv`: browsers ignore other header fields here; X-UA-Compatible and the like have no URL. Of all meta
 # elements only a refresh moves a browser on, so that only its kind is navigation.
@@ -270,7 +270,7 @@ META_ITEMPROPS: Final[dict[str, LinkSite]] = {
     for name in names
 }
 
-# --- param ---------------------------------------------------------------------------------------------------------
+# --- param ------------------------------------------------------------------------------------------------------------
 
 # `param value` by the name, in lower case: what the plug-in of an object shows. Browsers load it, too, where the object
 # has no data (Internet Explorer, WebKit, Blink). Names that have other values, as well, have the syntax `likely`.
@@ -281,7 +281,7 @@ PARAMS: Final[dict[str, LinkSite]] = {
 }
 PARAM: Final = LinkSite("param", "value")  # valuetype=ref: a URL by HTML 4.01 13.3.2
 
-# --- link ----------------------------------------------------------------------------------------------------------
+# --- link -------------------------------------------------------------------------------------------------------------
 
 # The kind of `link href`: by the first row here with a keyword of its rel. "as" means: look up the `as` attribute in
 # AS_KINDS; "type": look up its type in TYPE_KINDS. All other relations have LINK_KIND: data about the page.
@@ -349,7 +349,7 @@ TYPE_KINDS: Final[dict[str, str]] = {
 }
 TYPE_KIND: Final = "navigation"
 
-# --- lazy loading ---------------------------------------------------------------------------------------------------
+# --- lazy loading -----------------------------------------------------------------------------------------------------
 
 # Attributes from which scripts load a URL later. The names are frequent in real pages and in loaders. Where pages also
 # use the name for other data ("true", "#fff", JSON), the syntax is `likely`, which accepts only values that look like a
@@ -401,7 +401,7 @@ LAZY: Final[tuple[LinkSite, ...]] = (
     LinkSite("img", "original", "likely", "image"),  # jQuery Lazy Load before 1.6
 )
 
-# --- all names in the tables ---------------------------------------------------------------------------------------
+# --- all names in the tables ------------------------------------------------------------------------------------------
 
 _ATTRIBUTES: Final = (*GLOBAL, *HTML, *AMP, *SVG, *MATHML, *LAZY)
 _ALL: Final = (*_ATTRIBUTES, *HTTP_EQUIV.values(), *META.values(), *META_ITEMPROPS.values(), PARAM)

@@ -4,9 +4,8 @@ cimport cython
 
 from absolve.core cimport byte_scan
 from absolve.formats.html.row_text cimport Folded
-from absolve.formats.html.tag cimport Tag
+from absolve.formats.html.tag cimport Tag, Values
 from absolve.formats.html.tokenizer cimport Tokenizer
-from absolve.formats.html.values cimport Values
 
 cdef int _SPACE, _ATTRIBUTE_NAME_END, _IGNORED, _MERGED, _A, _BODY, _HTML, _LINK, _META, _TEMPLATE, _TITLE, _CONTENT
 cdef int _HREF, _NAME, _REL
@@ -18,12 +17,12 @@ cdef class FactCollector:
     cdef bytes data
     cdef Values values
     cdef Folded folded
-    cdef object anchors
-    cdef object title
-    cdef str lang
-    cdef str canonical
-    cdef list robots
-    cdef list alternates
+    cdef readonly object anchors
+    cdef readonly object title
+    cdef readonly str lang
+    cdef readonly str canonical
+    cdef readonly list robots
+    cdef readonly list alternates
     cdef bint has_lang
     cdef bint has_html_id
     cdef bint has_body_id

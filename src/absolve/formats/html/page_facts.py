@@ -1,26 +1,29 @@
 """Collect facts about a page for the table of documents: title, language, canonical URL, robots and anchors.
 
-In: every start tag of a document, as the tokenizer reports it. Out: `PageFacts`. Only the document tree counts, as the
-HTML Standard builds it: no template contents (4.12.3), no tag that the tree builder drops, no text.
+In: every start tag of a document, as the tokenizer of HTML or the walker of XML reports it. Out: `PageFacts`. Only the
+document tree counts, as the HTML Standard builds it: no template contents (4.12.3), no tag that the tree builder drops,
+no text. Facts in XML have the same meaning: those of XHTML, SVG or any other vocabulary.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Final
 
 from absolve.core import byte_scan
+from absolve.core.lazy_regex import pattern
 from absolve.core.model import PageFacts
 from absolve.formats.html import names
 from absolve.formats.html.names import ATTRIBUTE_ID, ELEMENT_ID
-from absolve.formats.html.row_text import Folded
+from absolve.formats.html.row_text import LONGEST, Folded
 
 if TYPE_CHECKING:
     import cython
 
+    from absolve.core.protocols import Coding
     from absolve.encodings.charsets import Charset
-    from absolve.formats.html.tag import Tag
+    from absolve.formats.html.tag import Tag, Values
     from absolve.formats.html.tokenizer import Tokenizer
-    from absolve.formats.html.values import Values
 
 
 _SPACE = names.SPACE
@@ -58,7 +61,7 @@ class Anchors:
         """Add the decoded value of an attribute, if it is not empty."""
         if not value or self.is_full:
             return
-        anchor = text(value)
+        anchor = _text(value)
         if anchor not in self._found:
             self._left -= len(anchor)
             self.is_full = self._left < 0 or len(self._found) >= self._most
@@ -73,7 +76,7 @@ class Anchors:
         return ("too-many-anchors",) if self.is_full else ()
 
 
-def text(value: bytes) -> str:
+def _text(value: bytes) -> str:
     """Return a decoded value as the tokenizer has it: line ends are LF, NUL is U+FFFD (13.2.3.5, 13.2.5)."""
     found = value.decode("utf-8", "replace")
     if "\r" in found:
@@ -227,7 +230,92 @@ class FactCollector:
 
     def taken(self) -> PageFacts:
         """Return the facts, at the end of the document."""
-        problems = (*(("ignored-base",) if self.ignored_base else ()), *self.anchors.problems)
-        robots = ", ".join(self.robots)[: 4 * 200]
-        anchors = self.anchors.taken()
-        return PageFacts(self.title, self.lang, self.canonical, robots, anchors, problems, tuple(self.alternates))
+        return _facts(self)
+
+
+def _facts(found: FactCollector | XMLFacts) -> PageFacts:
+    problems = (*(("ignored-base",) if found.ignored_base else ()), *found.anchors.problems)
+    robots = ", ".join(found.robots)[: 4 * LONGEST]
+    anchors = found.anchors.taken()
+    return PageFacts(found.title, found.lang, found.canonical, robots, anchors, problems, tuple(found.alternates))
+
+
+# --- XML -----
+
+_WANTED: Final = frozenset((b"content", b"href", b"hreflang", b"id", b"lang", b"name", b"rel", b"xml:lang"))
+_CHILD: Final = 2  # the depth of children of the root
+_TITLE_BYTES: Final = 4096
+_MARKUP: Final = pattern(rb"<!\[CDATA\[(.*?)(?:\]\]>|\Z)|<!--.*?(?:-->|\Z)|<\?.*?(?:\?>|\Z)|<[^>]*+>?", re.DOTALL)
+
+
+class XMLFacts:
+    """The facts of one document so far. `title_depth` is the depth of the open title element, or -1.
+
+    `wanted` are the names of the attributes that `element` reads.
+    """
+
+    wanted = _WANTED
+
+    def __init__(self, data: bytes, text: Coding, most: int) -> None:
+        """Begin a document, whose text has this coding."""
+        self._data = data
+        self._text = text
+        self.anchors = Anchors(len(data), most)
+        self._is_svg = False
+        self.title: str | None = None
+        self.lang = self.canonical = ""
+        self.robots: list[str] = []
+        self.alternates: list[tuple[str, str]] = []
+        self._title_start = -1
+        self.title_depth = -1
+        self.ignored_base = False
+
+    def element(
+        self, local: str, depth: int, end: int, values: dict[bytes, bytes], *, is_html: bool, is_svg: bool
+    ) -> None:
+        """Collect the facts of a start tag that ends at `end`; `values` are its attributes of `wanted`, decoded.
+
+        The title of an SVG document is the first title that is a child of its root.
+        """
+        if depth == 1:
+            self._is_svg = is_svg and local == "svg"
+            self.lang = _folded(values.get(b"xml:lang") or values.get(b"lang", b""))
+        self.anchors.add(values.get(b"id", b""))
+        is_title = (is_svg and depth == _CHILD) if self._is_svg else is_html
+        if is_title and local == "title" and self.title is None and self.title_depth < 0:
+            self.title_depth = depth
+            self._title_start = end
+        if not is_html:
+            return
+        if local == "a":
+            self.anchors.add(values.get(b"name", b""))
+        elif local == "meta" and (name := values.get(b"name", b"").strip().lower()) in {b"robots", b"googlebot"}:
+            content = _folded(values.get(b"content", b""))
+            self.robots.append(content if name == b"robots" else f"googlebot: {content}")  # as in X-Robots-Tag
+        elif local == "link":
+            words = values.get(b"rel", b"").lower().split()
+            reference = values.get(b"href", b"").decode("utf-8", "surrogateescape")
+            if b"canonical" in words and not self.canonical:
+                self.canonical = reference
+            if b"alternate" in words and b"hreflang" in values and len(self.alternates) < MOST_ALTERNATES:
+                self.alternates.append((_folded(values[b"hreflang"]), reference))
+
+    def end_title(self, end: int) -> None:
+        """Set the title: the text between the start tag and the end tag, which begins at `end`."""
+        self.title_depth = -1
+        raw = self._data[self._title_start : min(end, self._title_start + _TITLE_BYTES)]
+        pieces: list[bytes] = []
+        position = 0
+        for found in _MARKUP.finditer(raw):
+            pieces += (self._text.decode(raw[position : found.start()]), found[1] or b"")
+            position = found.end()
+        self.title = _folded(b"".join((*pieces, self._text.decode(raw[position:]))))
+
+    def taken(self) -> PageFacts:
+        """Return the facts, at the end of the document."""
+        return _facts(self)
+
+
+def _folded(value: bytes) -> str:
+    """Return a text for a row: with white space folded, cut."""
+    return " ".join(_text(value[:_TITLE_BYTES]).split())[:LONGEST]

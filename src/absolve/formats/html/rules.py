@@ -29,7 +29,7 @@ JSON_SCRIPTS: Final = {
 META_CONTENT: Final = LinkSite("meta", "content")  # placeholder for the result of `meta_place`
 PARAM_VALUE: Final = LinkSite("param", "value")  # likewise of `param_place`
 
-# --- link sites by name --------------------------------------------------------------------------------------------
+# --- link sites by name -----------------------------------------------------------------------------------------------
 
 Key = tuple[int, str, str]  # namespace (of names.py), element, attribute
 
@@ -88,7 +88,7 @@ def of_tag(data: bytes, place: LinkSite, start: int) -> LinkSite:
 _TAG_NAME: Final = pattern(rb"<([^\t\n\f\r />]*+)")  # 13.2.5.8, tag name state
 
 
-# --- sites that depend on several attributes -----------------------------------------------------------------------
+# --- sites that depend on several attributes --------------------------------------------------------------------------
 
 
 def meta_place(equivalent: str, declared: str, name: str, item: str) -> LinkSite | None:
@@ -138,7 +138,7 @@ _LINK_PLACES: Final = {
 }
 
 
-# --- what browsers fetch as soon as they have parsed it --------------------------------------------------------------
+# --- what browsers fetch as soon as they have parsed it ---------------------------------------------------------------
 
 _FETCHED: Final = frozenset(  # by element and attribute; docs/decisions.md, B23
     {("script", "src"), ("iframe", "src"), ("frame", "src"), ("img", "src"), ("img", "srcset"), ("source", "srcset")}
@@ -166,7 +166,7 @@ def is_fetched(data: bytes, event: Link | Part) -> bool:
     return (place.element, place.attribute) in _FETCHED
 
 
-# --- text that is a document ---------------------------------------------------------------------------------------
+# --- text that is a document ------------------------------------------------------------------------------------------
 
 
 def is_sheet(media_type: str) -> bool:

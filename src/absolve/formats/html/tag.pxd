@@ -1,8 +1,9 @@
-"""C layout of a tag, for the tokenizer and the walker; the code is in tag.py."""
+"""C layout of a tag and its values, for the tokenizer and the walkers; the code is in tag.py."""
 
 cimport cython
 
 from absolve.core cimport byte_scan
+from absolve.encodings.codings cimport Unquoted
 
 cdef int UNQUOTED, ABSENT, _SPACE, _NAME_END, _ATTRIBUTE_NAME_END, _CELL, _WORD, _WORDS, _SHIFT
 cdef bytes _CLASSES, _ELEMENT_SLOTS, _ELEMENT_CELLS, _SLOTS, _CELLS, _LOWER
@@ -35,3 +36,28 @@ cdef class Tag:
     cdef bint has(self, int number) noexcept
     cdef int drop(self, int number)
     cdef bytes raw(self, int number)
+
+
+@cython.final
+cdef class Values:
+    cdef bytes _data
+    cdef object _charset
+    cdef Tag _tag
+    cdef readonly list codings
+    cdef readonly object double
+    cdef readonly object raw
+    cdef readonly object text
+
+    cdef int begin(self, bytes data)
+    cdef object coding(self, int attribute)
+    cdef object common(self, int attribute, Py_ssize_t start, Py_ssize_t end)
+
+
+cdef Py_ssize_t _SHORT_LINE
+cdef bint _has_comment(const unsigned char* p, Py_ssize_t start, Py_ssize_t i) noexcept
+cdef bint _is_quote(const unsigned char* p, Py_ssize_t i, Py_ssize_t end) noexcept
+cpdef bint may_hold_css_link(const unsigned char* p, Py_ssize_t start, Py_ssize_t end) noexcept
+cpdef bint may_be_space(const unsigned char* p, Py_ssize_t i, Py_ssize_t end) noexcept
+cpdef bint may_end_in_space(const unsigned char* p, Py_ssize_t start, Py_ssize_t end) noexcept
+cpdef bint may_be_savers(const unsigned char* p, Py_ssize_t i, Py_ssize_t end) noexcept
+cpdef bint may_name_map(bytes data, Py_ssize_t start, Py_ssize_t end) except -1

@@ -1,7 +1,9 @@
-"""Read one tag: its name and attributes (HTML Standard 13.2.5.8 and 13.2.5.32 to 13.2.5.40).
+"""Read one tag: its name and attributes (HTML Standard 13.2.5.8 and 13.2.5.32 to 13.2.5.40); and its values.
 
 In: the bytes of a document and the offset of a tag's name. Out: the end of the tag, the number of its element, and the
-byte span and quoting of each value of an attribute that has a number in names.py; other attributes are skipped.
+byte span and quoting of each value of an attribute that has a number in names.py; other attributes are skipped. For a
+value: its `Coding`, and the spans of the references in it, by the grammars of grammars.py, which read the decoded
+value. Filters return whether a value or comment is worth parsing, with false positives, but no false negatives.
 """
 
 from __future__ import annotations
@@ -9,13 +11,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from absolve.core import byte_scan
+from absolve.encodings.charsets import UTF_8
+from absolve.encodings.offset_map import IDENTITY_OFFSETS
+from absolve.formats.grammars import GRAMMARS
 from absolve.formats.html import names
+from absolve.formats.registry import NAMES_MAP, SCRIPT_END
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import cython
 
-
-
+    from absolve.core.protocols import Coding, Offsets
+    from absolve.encodings.charsets import Charset
+    from absolve.encodings.codings import Unquoted
+    from absolve.formats.html.dispatch import Tables
 
 UNQUOTED = names.UNQUOTED
 ABSENT = names.ABSENT
@@ -201,3 +211,145 @@ class Tag:
         if self.stamp[number] != self.serial:
             return b""
         return p[self.value_start[number] : self.value_end[number]]
+
+
+# --- values -----
+
+
+class Values:
+    """The attribute values of the current `tag`, in a document of this charset.
+
+    `codings` has the coding of a whole value by its quoting: that of values in double quotes, `double`, also decodes
+    any other value. `raw` and `text` are the codings of text between tags, without and with character references.
+    """
+
+    def __init__(self, charset: Charset, tag: Tag, tables: Tables) -> None:
+        self._data = b""
+        self._charset = charset
+        self._tag = tag
+        self.codings = tables.codings
+        self.double = tables.codings[names.DOUBLE]
+        self.raw = tables.raw
+        self.text = tables.text
+
+    def begin(self, data: bytes) -> cython.int:
+        """Switch to another document."""
+        self._data = data
+        return 0
+
+    def coding(self, attribute: cython.int) -> Coding:
+        """Return the coding of a value; for an unquoted one it has the slot of the whole value."""
+        quote: cython.int = self._tag.quote[attribute]
+        if quote > UNQUOTED:
+            return self.codings[quote]
+        shared: Unquoted = self.codings[quote]  # type: ignore[assignment]  # it is one without a quote
+        return shared.of((self._tag.value_start[attribute], self._tag.value_end[attribute]))
+
+    def common(self, attribute: cython.int, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> Coding:
+        """Return the coding of a value with one link; for a whole unquoted value, the shared one without a slot."""
+        tag: Tag = self._tag
+        quote: cython.int = tag.quote[attribute]
+        if quote <= UNQUOTED and (start > tag.value_start[attribute] or end < tag.value_end[attribute]):
+            return self.coding(attribute)
+        return self.codings[quote]
+
+    def references(
+        self, syntax: str, start: cython.Py_ssize_t, end: cython.Py_ssize_t, coding: Coding
+    ) -> Iterator[tuple[int, int]]:
+        """Yield the spans of the references in a value by its grammar, which reads the decoded value."""
+        raw = self._data[start:end]
+        value = raw
+        offsets: Offsets | None = IDENTITY_OFFSETS
+        if 0x26 in raw or not (self._charset is UTF_8 or raw.isascii()):
+            value, offsets = coding.decode_mapped(raw)
+        if offsets is None:  # for mypy: codings of attributes return offsets
+            return
+        for one, other in GRAMMARS[syntax](value):
+            yield start + offsets.start(one), start + (offsets.end(other) if other > one else offsets.start(one))
+
+
+# --- filters -----
+
+
+def may_hold_css_link(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+    """Return whether CSS declarations may have a link; most do not.
+
+    A link needs `url(`, `src(` or `-set(`; escapes and character references (but those of quotes) may hide one.
+    """
+    i: cython.Py_ssize_t
+    for i in range(start, end):
+        if p[i] == 92 or (p[i] == 38 and not _is_quote(p, i, end)):
+            return True
+        if p[i] == 40 and i - start >= 3:
+            last: cython.int = p[i - 1] | 32
+            middle: cython.int = p[i - 2] | 32
+            if (last == 108 and middle == 114) or (last == 99 and middle == 114) or (last == 116 and middle == 101):
+                return True
+    return False
+
+
+def _is_quote(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+    """Return whether `&` begins &quot;, &#34; or &#39;, the most frequent references in declarations."""
+    if i + 5 < end and p[i + 1] == 113 and p[i + 2] == 117 and p[i + 3] == 111 and p[i + 4] == 116 and p[i + 5] == 59:
+        return True
+    return i + 4 < end and p[i + 1] == 35 and p[i + 2] == 51 and p[i + 3] in (52, 57) and p[i + 4] == 59
+
+
+def may_be_space(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+    """Return whether the reference whose `&` is at `i` may be white space: a number, &Tab; or &NewLine;."""
+    return i + 1 < end and (p[i + 1] == 35 or p[i + 1] == 84 or p[i + 1] == 78)
+
+
+def may_end_in_space(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+    """Return whether the last character reference in the span may be white space."""
+    while end > start and p[end - 1] != 38:
+        end -= 1
+    return end > start and p[end] in (35, 84, 78)
+
+
+def may_be_savers(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+    """Return whether a comment may begin as those of savers; most do not.
+
+    They begin with Archive processed, End Wayback, Mirrored, Page saved or Saved from.
+    """
+    while i < end and p[i] <= 32:
+        i += 1
+    if i + 3 >= end:
+        return False
+    second: cython.int = p[i + 1] | 32
+    third: cython.int = p[i + 2] | 32
+    first: cython.int = p[i] | 32
+    if first == 97:
+        return second == 114 and third == 99
+    if first == 101:
+        return second == 110 and third == 100 and i + 4 < end and p[i + 4] | 32 == 119
+    if first == 109:
+        return second == 105 and third == 114
+    return second == 97 and ((first == 112 and third == 103) or (first == 115 and third == 118))
+
+
+def may_name_map(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+    """Return whether a script or a style sheet may end with a comment that names a source map; few do.
+
+    Most end with a short line of code.
+    """
+    p: cython.p_const_uchar = data
+    while end > start and p[end - 1] <= 32:
+        end -= 1
+    if end == start or (p[end - 1] in (41, 59, 125) and not _has_comment(p, start, end)):  # ) ; }
+        return False
+    return data.rfind(NAMES_MAP, max(start, end - SCRIPT_END), end) >= 0
+
+
+def _has_comment(p: cython.p_const_uchar, start: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.bint:
+    """Return whether `//` is in the last line, or in its last bytes if it is long."""
+    i -= 1
+    start = max(start, i - _SHORT_LINE)
+    while i > start and p[i] != 10 and p[i] != 13:
+        if p[i] == 47 and p[i - 1] == 47:
+            return True
+        i -= 1
+    return False
+
+
+_SHORT_LINE = 200  # bytes

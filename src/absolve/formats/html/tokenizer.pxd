@@ -3,9 +3,8 @@
 cimport cython
 
 from absolve.core cimport byte_scan
-from absolve.core.byte_scan cimport comment_end, raw_text_end
+from absolve.core.byte_scan cimport comment_end, is_tag_name, raw_text_end
 from absolve.encodings.codings cimport reference_at
-from absolve.formats.html.raw_text cimport script_end
 from absolve.formats.html.tag cimport Tag
 from absolve.formats.html.tree_rules cimport Tree
 
@@ -13,6 +12,8 @@ cdef int END, TAG, COMMENT, KEPT, IGNORED, MERGED, RCDATA, SCRIPT_DATA, PLAINTEX
 cdef int _START, _END_TAG, _NOT_FRAMESET, _ANNOTATION_XML, _NOSCRIPT, _FONT, _INPUT, _ENCODING, _COLOR, _FACE, _SIZE
 cdef int _TYPE, _ATTRIBUTES, _SVG_ROW, _MATHML_ROW
 cdef bytes _CLASSES, _ELEMENT_FLAGS
+
+cdef Py_ssize_t _script_end(bytes data, Py_ssize_t i, Py_ssize_t name)
 
 
 @cython.final

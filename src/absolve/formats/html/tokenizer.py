@@ -11,17 +11,15 @@ import sys
 from typing import TYPE_CHECKING
 
 from absolve.core import byte_scan
-from absolve.core.byte_scan import comment_end, raw_text_end
+from absolve.core.byte_scan import comment_end, is_tag_name, raw_text_end
 from absolve.encodings.codings import reference_at
 from absolve.formats.html import names
 from absolve.formats.html.names import ATTRIBUTE_ID, ELEMENT_ID, Trait
-from absolve.formats.html.raw_text import script_end
 from absolve.formats.html.tag import Tag
 from absolve.formats.html.tree_rules import Tree
 
 if TYPE_CHECKING:
     import cython
-
 
 # Numbers that tokenizer.pxd declares, so that compiled code does not look them up.
 END = names.END
@@ -201,7 +199,7 @@ class Tokenizer:
         elif self.fate >= RCDATA:
             self.text_start = self.end
             if self.fate == SCRIPT_DATA:
-                self.at = script_end(self.data, self.end, self.name_start)
+                self.at = _script_end(self.data, self.end, self.name_start)
             elif self.fate == PLAINTEXT:
                 self.at = self.size
             else:
@@ -347,3 +345,40 @@ class Tokenizer:
             self.truncated = start
             return self.size
         return i + 1
+
+
+def _script_end(data: bytes, i: cython.Py_ssize_t, name: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Return the offset of the end tag of a script (13.2.5.15 to .31); `name` is that of its start tag's name.
+
+    After `<!--` a start tag `<script` hides the next end tag.
+    """
+    p: cython.p_const_uchar = data
+    n: cython.Py_ssize_t = len(data)
+    escaped: cython.int = 0  # 1: script data escaped, 2: double escaped
+    ends: cython.bint
+    while True:
+        if not escaped:
+            i = byte_scan.find(p, 60, i, n)
+            if i < 0:
+                return n
+        elif i >= n:
+            return n
+        if p[i] == 60:
+            ends = i + 1 < n and p[i + 1] == 47 and is_tag_name(p, n, i + 2, name, 6)
+            if ends and escaped < 2:
+                return i
+            if ends:
+                escaped = 1
+            elif escaped == 1 and is_tag_name(p, n, i + 1, name, 6):
+                escaped = 2
+            elif not escaped and i + 3 < n and p[i + 1] == 33 and p[i + 2] == 45 and p[i + 3] == 45:
+                escaped = 1
+                i += 1  # the two dashes may be those of the end `-->`
+            i += 1
+        elif p[i] == 45 and i + 1 < n and p[i + 1] == 45:
+            while i < n and p[i] == 45:
+                i += 1
+            if i < n and p[i] == 62:
+                escaped = 0
+        else:
+            i += 1

@@ -2,9 +2,8 @@
 
 cimport cython
 
-from absolve.formats.html.foreign cimport Stack
-from absolve.formats.html cimport tree_tables
-from absolve.formats.html.tree_tables cimport OpenTables
+from absolve.formats.html cimport open_elements
+from absolve.formats.html.open_elements cimport OpenTables, Stack
 
 cdef int HTML, SVG, MATHML, KEPT, IGNORED, MERGED, RCDATA, RAWTEXT, SCRIPT_DATA, PLAINTEXT, _NUMBERS, _T_RCDATA
 cdef int _T_RAWTEXT, _T_VOID, _T_BREAKOUT, _T_NOT_FRAMESET, _T_TABLE_PART, _T_CLOSES_P, _T_HEAD, _BODY, _FONT, _FORM

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from absolve.formats.html import names, tree_tables
-from absolve.formats.html.foreign import Stack
+from absolve.formats.html import names, open_elements
 from absolve.formats.html.names import ELEMENT_ID, Trait
-from absolve.formats.html.tree_tables import OpenTables
+from absolve.formats.html.open_elements import OpenTables, Stack
 
 if TYPE_CHECKING:
     import cython
@@ -111,12 +110,12 @@ class Tree:
 
     def modes(self) -> tuple:  # type: ignore[type-arg]
         """Return the state that affects the next tags; a noscript element does not change it if scripting is on."""
-        return self.foreign.depth, self.tables.total(), self.tables.template_depth, self.select_open
+        return self.foreign.depth, self.tables.size, self.tables.template_depth, self.select_open
 
     def _watch(self) -> cython.int:
         """Set `every`: whether the next tag is relevant with any name."""
         framed: cython.bint = self.frameset_depth > 0 or self.after_frameset
-        self.every = self.foreign.depth > 0 or self.head_open or framed or self.tables.mode <= tree_tables.DECISIVE
+        self.every = self.foreign.depth > 0 or self.head_open or framed or self.tables.mode <= open_elements.DECISIVE
         return 0
 
     def start(self, element: cython.int, name: bytes, self_closing: cython.bint, decided: cython.bint) -> cython.int:
@@ -147,7 +146,7 @@ class Tree:
             if element == _HTML:
                 return MERGED
             return KEPT if element == _FRAME and self.frameset_depth else IGNORED
-        if self.tables.mode <= tree_tables.DECISIVE and self.tables.drops(element):
+        if self.tables.mode <= open_elements.DECISIVE and self.tables.drops(element):
             return IGNORED
         if element == _HTML:
             return MERGED if not self.tables.template_depth else IGNORED
@@ -202,7 +201,7 @@ class Tree:
             if self._ends_select():
                 return IGNORED
             self.select_open = True
-            self.select_tables = self.tables.total()
+            self.select_tables = self.tables.size
             self.select_templates = self.tables.template_depth
             return KEPT
         if element == _INPUT:
@@ -332,7 +331,7 @@ class Tree:
         """Close the open select element unless a table or template is open in it; return whether it was closed."""
         if (
             not self.select_open
-            or self.select_tables != self.tables.total()
+            or self.select_tables != self.tables.size
             or self.select_templates != self.tables.template_depth
         ):
             return False

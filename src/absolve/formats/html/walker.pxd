@@ -5,16 +5,16 @@ cimport cython
 from absolve.core cimport byte_scan
 from absolve.core.model cimport LinkSite
 from absolve.formats.events cimport EventList
-from absolve.formats.html.filters cimport (
+from absolve.formats.html.tag cimport (
+    Tag,
+    Values,
     may_be_savers,
     may_be_space,
     may_end_in_space,
     may_hold_css_link,
     may_name_map,
 )
-from absolve.formats.html.tag cimport Tag
 from absolve.formats.html.tokenizer cimport Tokenizer
-from absolve.formats.html.values cimport Values
 
 cdef int _ATTRIBUTES, _TAG, _END, _AS, _CODEBASE, _CONTENT, _HREF, _HTTP_EQUIV, _ITEMPROP, _NAME, _PROPERTY, _REL
 cdef int _TYPE, _SCRIPT_ELEMENT, _STYLE_ELEMENT, _PARENTHESIS, _AT, _NOTHING, _URL, _OTHER, _IN_CODEBASE, _META

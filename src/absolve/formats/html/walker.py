@@ -14,18 +14,22 @@ from typing import TYPE_CHECKING, Any
 from absolve.core import byte_scan
 from absolve.core.model import IGNORED_BASE, BaseClaim, Finding, Layer, Part
 from absolve.formats import registry
-from absolve.formats.base_claims import base_claim, codebase_claim
 from absolve.formats.events import EventList
 from absolve.formats.html import dispatch, names
-from absolve.formats.html import keywords as html_keywords
 from absolve.formats.html import rules as places
-from absolve.formats.html.filters import may_be_savers, may_be_space, may_end_in_space, may_hold_css_link, may_name_map
+from absolve.formats.html.claims import base_claim, codebase_claim, retrieval_url, saved_claim
 from absolve.formats.html.link_tables import INERT_REFRESH, REFRESH, SAVE_PAGE
 from absolve.formats.html.names import ATTRIBUTE_ID, ELEMENT_ID
 from absolve.formats.html.rules import CSS, CSS_DECLARATIONS, MEDIA_TYPE
-from absolve.formats.html.saved_from import retrieval_url, saved_claim
+from absolve.formats.html.tag import (
+    Values,
+    may_be_savers,
+    may_be_space,
+    may_end_in_space,
+    may_hold_css_link,
+    may_name_map,
+)
 from absolve.formats.html.tokenizer import Tokenizer
-from absolve.formats.html.values import Values
 
 if TYPE_CHECKING:
     import cython
@@ -33,10 +37,10 @@ if TYPE_CHECKING:
     from absolve.core.model import LinkSite
     from absolve.core.protocols import Coding
     from absolve.encodings.charsets import Charset
-    from absolve.formats.html.keywords import Kept, Keywords
+    from absolve.formats import WalkOptions
+    from absolve.formats.html.dispatch import Kept, Keywords
     from absolve.formats.html.page_facts import FactCollector
     from absolve.formats.html.tag import Tag
-    from absolve.formats.protocols import WalkOptions
 
 
 _NO_EVENTS = EventList()
@@ -359,7 +363,7 @@ class _Walk:
 
     def param(self) -> cython.int:
         """Add the link of a parameter of an object."""
-        name, value_type = (html_keywords.folded(self.tag.raw(one), self.charset) for one in (_NAME, _VALUETYPE))
+        name, value_type = (dispatch.folded(self.tag.raw(one), self.charset) for one in (_NAME, _VALUETYPE))
         place = places.param_place(name, value_type)
         return self.value(_VALUE, place) if place is not None else 0
 
@@ -382,7 +386,7 @@ class _Walk:
 
     def style(self, scanner: Tokenizer) -> cython.int:
         raw = self.tag.raw(_TYPE)
-        if not raw or raw == _TEXT_CSS or places.is_sheet(html_keywords.folded(raw, self.charset)):
+        if not raw or raw == _TEXT_CSS or places.is_sheet(dispatch.folded(raw, self.charset)):
             self.sheet(scanner.text_start, scanner.text_end, self.values.raw)
         return 0
 

@@ -7,31 +7,32 @@ the retrieval URL (RFC 1808 3.3); for an entry, the links and base claims in the
 
 from __future__ import annotations
 
+import binascii
 from bisect import bisect_right
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from absolve.core.errors import WalkError
+from absolve.core.errors import CodingError, WalkError
+from absolve.core.lazy_regex import pattern
 from absolve.core.model import BaseClaim, Capture, Derived, Finding, Layer, Link, LinkSite, Part
 from absolve.encodings.codings import IDENTITY
 from absolve.formats import headers, registry
-from absolve.formats.compression import Unread, listed
+from absolve.formats.compression import CODINGS, MOST_CODINGS, SIGNATURES, Unread, listed, too_many
 from absolve.formats.events import EventList
-from absolve.formats.http.codings import Stack
-from absolve.formats.http.responses import sniffed
-from absolve.formats.json.har_bodies import STRING, Characters, left_in, storage
-from absolve.formats.json.tokens import Value, values
+from absolve.formats.http import Stack, sniffed
+from absolve.formats.json.tokens import STRING, Value, values
+from absolve.formats.mail.codings import Base64, LooseBase64
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from absolve.core.model import Event
     from absolve.core.protocols import Coding, Offsets
     from absolve.encodings.charsets import Charset
+    from absolve.formats import WalkOptions
     from absolve.formats.json.tokens import Path
-    from absolve.formats.protocols import WalkOptions
 
-_STRING: Final = STRING
+
 _BASES: Final = ("base", "content-base")  # as in HTTP
 _REDIRECT: Final = LinkSite("response", "redirectURL", kind="navigation")
 _MOST_BROKEN: Final = 100  # entries that are reported as no objects
@@ -160,7 +161,7 @@ def walk_entry(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator
     yield from _header(data, fields)
     redirect = known.get(_REDIRECT_URL)
     if redirect is not None and redirect.kind == "string" and redirect.start < redirect.end:  # "" is no redirect
-        yield Link(_REDIRECT, redirect.start, redirect.end, _STRING)
+        yield Link(_REDIRECT, redirect.start, redirect.end, STRING)
     if options.documents:
         facts = _capture(data, known)
         yield _all_facts(data, known, facts, tuple(every)) if options.captures else facts
@@ -224,11 +225,7 @@ def _all_facts(data: bytes, known: dict[Path, Value], facts: Capture, fields: tu
 def _text(data: bytes, found: Value | None) -> str:
     if found is None or found.kind == "key":
         return ""
-    return _decoded(data[found.start : found.end])
-
-
-def _decoded(raw: bytes) -> str:
-    return _STRING.decode(raw).decode("utf-8", "surrogateescape")
+    return STRING.decode(data[found.start : found.end]).decode("utf-8", "surrogateescape")
 
 
 # --- the header -------------------------------------------------------------------------------------------------------
@@ -244,7 +241,7 @@ class _Values:
 
     def add(self, data: bytes, found: Value) -> tuple[int, int]:
         """Append a value and return its span in the buffer, without white space around it."""
-        value, offsets = _STRING.decode_mapped(data[found.start : found.end])
+        value, offsets = STRING.decode_mapped(data[found.start : found.end])
         start = len(self.text)
         self._starts.append(start)
         self._places.append((found.start, offsets))
@@ -290,7 +287,7 @@ def _header(data: bytes, fields: list[tuple[str, Value]]) -> Iterator[BaseClaim 
         else:
             claim = claims[id(event.claim)] if event.claim is not None else None
             start, end = values_.outside(event.start, event.end)
-            coding = codings.setdefault(id(event.coding), Stack([_STRING, event.coding]))
+            coding = codings.setdefault(id(event.coding), Stack([STRING, event.coding]))
             yield Link(event.place, start, end, coding, claim=claim)
 
 
@@ -326,17 +323,18 @@ def _body(
         words = f"encoding {encoding[:40]!r}: none that absolve reads; this body is left as it is"
         yield Finding("unknown-encoding", words, text.start, failed=True)
         return
-    stored = storage(raw, encoding)
-    compressed = left_in(raw, names, options, is_text=len(stored) == 1, by_magic=True)
-    coding: Coding = Stack([*stored, *compressed]) if len(stored) > 1 or compressed else _STRING
+    stored = _storage(raw, encoding)
+    compressed = _left_in(raw, names, options, is_text=len(stored) == 1, by_magic=True)
+    coding: Coding = Stack([*stored, *compressed]) if len(stored) > 1 or compressed else STRING
     if not media_type:
         media_type = sniffed(raw, coding)
     essence = registry.canonical(registry.essence_of(media_type)[0])
-    is_text = coding is _STRING and registry.WALKERS.get(essence, _NO_TEXT).charset != "none"
+    walker = registry.WALKERS.get(essence)
+    is_text = coding is STRING and walker is not None and walker.charset != "none"
     size = known.get(_SIZE)
     derived: list[Derived] = []
     if size is not None:
-        as_bytes = Stack([*stored, *(one for one in compressed if isinstance(one, Characters))])
+        as_bytes = Stack([*stored, *(one for one in compressed if isinstance(one, _Characters))])
         renew = partial(_size, data[size.start : size.end], raw, (coding, as_bytes))
         derived = [Derived(size.start, size.end, renew)]
     yield Part(
@@ -358,15 +356,12 @@ def _unread(
     coding: Coding = Unread(encoding)
     own_charset = bool(encoding)
     if encoding in {"", "base64"}:
-        stored = storage(raw, encoding, loose=options.captures)
+        stored = _storage(raw, encoding, loose=options.captures)
         by_magic = registry.is_read(media_type)
-        compressed = left_in(raw, names, options, is_text=len(stored) == 1, by_magic=by_magic)
-        coding = Stack([*stored, *compressed]) if len(stored) > 1 or compressed else _STRING
-        own_charset = coding is not _STRING
+        compressed = _left_in(raw, names, options, is_text=len(stored) == 1, by_magic=by_magic)
+        coding = Stack([*stored, *compressed]) if len(stored) > 1 or compressed else STRING
+        own_charset = coding is not STRING
     return Part(media_type, text.start, text.end, coding, name="body", own_charset=own_charset, encloses=False)
-
-
-_NO_TEXT: Final = registry.Format("", "", "none")
 
 
 def _size(old: bytes, raw: bytes, codings: tuple[Coding, ...], new: bytes) -> bytes:
@@ -379,3 +374,103 @@ def _size(old: bytes, raw: bytes, codings: tuple[Coding, ...], new: bytes) -> by
         if old == b"%d" % len(one.decode(raw)):
             return b"%d" % len(one.decode(new))
     return old
+
+
+# --- the codings of a body --------------------------------------------------------------------------------------------
+# HAR 1.2 stores bodies decoded: a JSON string, often base64. Recording proxies also write what came over the wire, in
+# base64 or as text with a character for each byte.
+
+_TRIED: Final = 512  # bytes that show whether a body is in a coding
+_MAGIC: Final = 64  # bytes that are enough for a signature
+_CONTROLS: Final = bytes(set(range(0x20)) - set(b"\t\n\f\r\x1b\b"))  # as in registry.looks_binary
+_GZIP_IN_BASE64: Final = b"H4sIA"  # the header of gzip; some programs leave `encoding` out
+_NO_BASE64: Final = pattern(rb"[<{(;]")  # of markup, JSON, style sheets and scripts
+_LOST: Final = "\ufffd"
+_WINDOWS: Final = {code: number for number in range(0x80, 0xA0) if (code := bytes([number]).decode("cp1252", "ignore"))}
+
+
+class _Characters:
+    """Bytes as text, a character for each of them: ISO 8859-1, or windows-1252."""
+
+    slot: tuple[int, int] | None = None
+    _table: dict[str, int] | None = None  # of the bytes that were written otherwise than in ISO 8859-1
+
+    def decode(self, raw: bytes) -> bytes:
+        """Return the bytes. Raise CodingError for a character of no byte, as where bytes were replaced."""
+        text = raw.decode("utf-8", "replace")
+        try:
+            return text.encode("latin-1")
+        except UnicodeEncodeError:
+            self._table = _WINDOWS
+        try:
+            return bytes([_WINDOWS.get(character, ord(character)) for character in text])
+        except ValueError as error:
+            words = "this is compressed and was stored as text, in which some bytes are lost"
+            raise CodingError("broken", words) from error
+
+    def decode_mapped(self, raw: bytes) -> tuple[bytes, None]:
+        return self.decode(raw), None
+
+    def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - of the protocol
+        text = value.decode("latin-1")
+        if self._table is not None:
+            text = text.translate({number: character for character, number in self._table.items()})
+        return text.encode()
+
+
+def _storage(raw: bytes, encoding: str, *, loose: bool = False) -> list[Coding]:
+    """Return the codings in which HAR stores a body: a string, and base64 if its `encoding` is that.
+
+    Firefox names base64 for some text that it stores as it is (its bug 1762313).
+    """
+    is_base64 = encoding == "base64" and _NO_BASE64.search(raw, 0, _TRIED) is None
+    if not is_base64 and not raw.startswith(_GZIP_IN_BASE64):
+        return [STRING]
+    return [STRING, LooseBase64() if loose else Base64(STRING.decode(raw), one_line=True)]
+
+
+def _left_in(raw: bytes, names: Sequence[str], options: WalkOptions, *, is_text: bool, by_magic: bool) -> list[Coding]:
+    """Return the content codings that are still in a stored body, the outermost first; none for most.
+
+    `names` are those of the header, in its order. `is_text`: it is stored as a string alone. `by_magic`: one with a
+    signature counts, too, if the header does not name it.
+    """
+    head = _head(raw[: _TRIED if names else _MAGIC], is_text=is_text)
+    signed = [name for name, magic in SIGNATURES.items() if head.startswith(magic)]
+    if not head or not (names or signed):
+        return []
+    if len(names) > MOST_CODINGS:
+        return [too_many(names[0])]
+    found: list[Coding] = []
+    for name in reversed(names or signed[:1]):
+        coding = CODINGS[name](options.max_decompressed) if name in CODINGS else None
+        if coding is not None and (found or _is_in(coding, head)):
+            found.append(coding)
+    if not found and by_magic and signed:
+        found = [CODINGS[signed[0]](options.max_decompressed)]
+    return [_Characters(), *found] if found and is_text else found
+
+
+def _head(raw: bytes, *, is_text: bool) -> bytes:
+    """Return the first bytes of a stored body, from the start of its string; nothing of text that is text."""
+    value = STRING.decode(raw)
+    if is_text:
+        if len(value.translate(None, _CONTROLS)) == len(value):
+            return b""
+        # a byte that was lost may be any
+        text = value.decode("utf-8", "ignore").replace(_LOST, "\x8b")
+        return bytes([_WINDOWS.get(character, ord(character) & 255) for character in text])
+    value = value.translate(None, b"\t\n\r ")
+    try:
+        return binascii.a2b_base64(value[: len(value) & ~3])
+    except binascii.Error:
+        return b""
+
+
+def _is_in(coding: Coding, head: bytes) -> bool:
+    """Return whether data is in a coding, by its first bytes: they decode, maybe up to a cut if they are no text."""
+    try:
+        coding.decode(head)
+    except CodingError as error:
+        return error.code != "broken" and registry.looks_binary(head)
+    return True

@@ -19,20 +19,18 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from absolve.core.model import BaseClaim, Finding, Layer, Link, LinkSite
 from absolve.formats.events import EventList
 from absolve.formats.grammars import likely, url
-from absolve.formats.json import json_ld_tables
-from absolve.formats.json.tokens import JSONString, values
+from absolve.formats.json.tokens import STRING, values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from absolve.core.model import Event
     from absolve.encodings.charsets import Charset
+    from absolve.formats import WalkOptions
     from absolve.formats.json.tokens import Path, Value
-    from absolve.formats.protocols import WalkOptions
-
     Meant = tuple[LinkSite, Callable[[str], object] | None]  # the site of a property, and a test of its values
 
-_STRING: Final = JSONString()
+
 _SCHEMA: Final = re.compile(r"(?:(?:https?:)?//)?(?:www\.)?schema\.(?:org|googleapis\.com)(?:/|\Z)", re.IGNORECASE)
 _SMALL: Final = 1 << 16  # bytes; the values of a shorter document are kept in a list instead of parsed twice
 _MOST_TERMS: Final = 10_000  # in scope at one node; schema.org has 3,000
@@ -183,12 +181,12 @@ class _Walk:
         return self._events
 
     def _text(self, value: Value, raw: bytes) -> str:
-        return _STRING.decode(raw[value.start : value.end]).decode("utf-8", "surrogateescape")
+        return STRING.decode(raw[value.start : value.end]).decode("utf-8", "surrogateescape")
 
     def _tell(
         self, place: LinkSite, start: int, end: int, scope: BaseClaim | None, claim: BaseClaim | None = None
     ) -> None:
-        self._events.append(Link(place, start, end, _STRING, scope, claim=claim))
+        self._events.append(Link(place, start, end, STRING, scope, claim=claim))
 
     # --- contexts -----------------------------------------------------------------------------------------------------
 
@@ -262,7 +260,7 @@ class _Walk:
         place, looks = meant
         raw = self._data[value.start : value.end]
         start, end = url(raw)[0]
-        text = _STRING.decode(raw[start:end]).decode("utf-8", "surrogateescape")
+        text = STRING.decode(raw[start:end]).decode("utf-8", "surrogateescape")
         if not _NO_IRI.search(text) and _is_iri(context, text) and (looks is None or looks(text)):
             self._tell(place, value.start + start, value.start + end, context.base)
 
@@ -274,11 +272,11 @@ class _Walk:
         if term is not None and term.type:
             return (_place(name, stays=self._stays), None) if term.type == "@id" else None
         local = _local(context, name)
-        if local in json_ld_tables.URLS:
-            return _place(local, json_ld_tables.URLS[local], stays=self._stays), None
-        if local in json_ld_tables.THINGS:
-            return _place(local, json_ld_tables.THINGS[local], "likely", stays=self._stays), _is_likely
-        return (_place(local, stays=self._stays), _ABSOLUTE.match) if local in json_ld_tables.TEXTS else None
+        if local in URLS:
+            return _place(local, URLS[local], stays=self._stays), None
+        if local in THINGS:
+            return _place(local, THINGS[local], "likely", stays=self._stays), _is_likely
+        return (_place(local, stays=self._stays), _ABSOLUTE.match) if local in TEXTS else None
 
 
 def _is_likely(text: str) -> bool:
@@ -322,3 +320,68 @@ def _local(context: _Context, name: str) -> str:
     if found := _SCHEMA.match(iri):
         return iri[found.end() :]
     return iri if context.known and term is None else ""
+
+
+# --- properties of schema.org that have URLs for values ---------------------------------------------------------------
+# From the ranges in schema.org's own vocabulary (version 28), by local name. Every other property has text, numbers, or
+# things for values: a string there is no reference.
+
+# The range is only URL: any string is a reference.
+URLS: Final[dict[str, str]] = {
+    **dict.fromkeys(("thumbnailUrl",), "image"),
+    **dict.fromkeys(("contentUrl", "embedUrl"), "media"),
+    **dict.fromkeys(
+        (
+            *("benefitsSummaryUrl", "codeRepository", "discussionUrl", "downloadUrl", "hasGS1DigitalLink"),
+            *("healthPlanMarketingUrl", "installUrl", "labelDetails", "map", "maps", "merchantReturnLink"),
+            *("paymentUrl", "prescribingInfo", "productReturnLink", "relatedLink", "replyToUrl", "sameAs"),
+            *("serviceUrl", "shippingSettingsLink", "significantLink", "significantLinks", "targetUrl"),
+            *("tourBookingPage", "trackingUrl", "url"),
+        ),
+        "metadata",
+    ),
+}
+
+# The range is URL or a thing. Authors also write the thing's name, so a string is a reference only if it looks like one
+# (grammars.likely). From `photo` on, URL is not in the range, but search engines read a string as a URL.
+THINGS: Final[dict[str, str]] = {
+    **dict.fromkeys(("colorSwatch", "image", "layoutImage", "logo", "screenshot"), "image"),
+    **dict.fromkeys(("afterMedia", "beforeMedia", "duringMedia", "originalMediaLink"), "media"),
+    **dict.fromkeys(
+        (
+            *("acquireLicensePage", "actionableFeedbackPolicy", "archivedAt", "associatedDisease", "colleague"),
+            *("correctionsPolicy", "diseasePreventionInfo", "diseaseSpreadStatistics", "diversityPolicy"),
+            *("diversityStaffingReport", "documentation", "ethicsPolicy", "gameLocation", "gettingTestedInfo"),
+            *("hasDigitalProductPassport", "hasMap", "hasMolecularFunction", "inCodeSet", "inDefinedTermSet"),
+            *("isBasedOn", "isBasedOnUrl", "isInvolvedInBiologicalProcess", "isLocatedInSubcellularLocation"),
+            *("isPartOf", "license", "mainEntityOfPage", "masthead", "missionCoveragePrioritiesPolicy"),
+            *("newsUpdatesAndGuidelines", "noBylinesPolicy", "publicTransportClosuresInfo", "publishingPrinciples"),
+            *("quarantineGuidelines", "schoolClosuresInfo", "sdLicense", "season", "speakable", "target"),
+            *("travelBans", "unnamedSourcesPolicy", "usageInfo", "verificationFactCheckingPolicy", "webFeed"),
+        ),
+        "metadata",
+    ),
+    **dict.fromkeys(("photo", "primaryImageOfPage", "thumbnail"), "image"),
+    **dict.fromkeys(("audio", "video"), "media"),
+    "item": "metadata",
+}
+
+# The range is URL or text: a relative reference cannot be distinguished from a word, so only absolute URLs are listed,
+# and nothing is changed.
+TEXTS: Final = frozenset(
+    (
+        *("acceptsReservations", "actionPlatform", "additionalType", "applicationCategory", "applicationSubCategory"),
+        *("artMedium", "artform", "artworkSurface", "bankAccountType", "bodyType", "category", "childTaxon"),
+        *("competencyRequired", "consumerNotice", "correction", "courseMode", "credentialCategory", "editEIDR"),
+        *("educationalCredentialAwarded", "educationalLevel", "educationalProgramMode", "encodingFormat", "engineType"),
+        *("featureList", "feesAndCommissionsSpecification", "fileFormat", "fuelType", "gamePlatform", "genre", "gtin"),
+        *("hasMenu", "hasRepresentation", "identifier", "keywords", "knowsAbout", "legislationIdentifier", "loanType"),
+        *("material", "measurementMethod", "measurementTechnique", "meetsEmissionStandard", "memoryRequirements"),
+        *("menu", "namedPosition", "occupationalCredentialAwarded", "ownershipFundingInfo", "parentTaxon"),
+        *("physicalRequirement", "propertyID", "releaseNotes", "requirements", "roleName", "schemaVersion"),
+        *("securityClearanceRequirement", "sensoryRequirement", "softwareRequirements", "sport", "statType"),
+        *("storageRequirements", "substanceOfConcern", "surface", "taxonRank", "taxonomicRange", "temporalCoverage"),
+        *("termsOfService", "ticketToken", "titleEIDR", "unitCode", "usesHealthPlanIdStandard"),
+        *("vehicleTransmission", "warning"),
+    )
+)

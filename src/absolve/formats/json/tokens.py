@@ -110,7 +110,7 @@ def _code_unit(p: cython.p_const_uchar, i: cython.Py_ssize_t, n: cython.Py_ssize
     return code
 
 
-_STRING: Final = JSONString()
+STRING: Final = JSONString()
 
 
 class Value(NamedTuple):
@@ -161,7 +161,7 @@ def values(data: bytes) -> Iterator[Value | Finding]:
                 break
             position = end + 1
             if expects_key:
-                stack[-1] = _STRING.decode(data[i + 1 : end]).decode("utf-8", "replace")
+                stack[-1] = STRING.decode(data[i + 1 : end]).decode("utf-8", "replace")
             yield new(Value, (tuple(stack), i + 1, end, "key" if expects_key else "string", inside))
         elif c == 123 or c == 91:
             if len(opened) >= _DEPTH:

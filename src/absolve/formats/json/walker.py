@@ -1,43 +1,56 @@
-"""Find the references in import maps, speculation rules (HTML Standard 8.1.6, 7.6) and web app manifests.
+"""Find the references and the documents in JSON whose members have fixed names: web app manifests, feeds, notebooks.
 
-In: the bytes of a JSON text. Out: links in document order, with spans inside the JSON strings; or a single finding for
-malformed JSON.
+In: the bytes of a JSON text. Out: links and parts in document order, with spans inside the JSON strings; or a single
+finding for malformed JSON, whose meaning is uncertain. Import maps and speculation rules are those of the HTML Standard
+(8.1.6, 7.6), manifests those of Web Application Manifest 1 and Manifest Incubations, feeds those of JSON Feed 1 and
+1.1, notebooks those of nbformat 3 and 4.
 """
 
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from absolve.core.model import Finding, Link, LinkSite
+from absolve.core.lazy_regex import pattern
+from absolve.core.model import Finding, Link, LinkSite, Part
+from absolve.encodings.offset_map import Decoded
+from absolve.formats import registry
 from absolve.formats.events import EventList
 from absolve.formats.grammars import url
-from absolve.formats.json.tokens import JSONString, values
+from absolve.formats.json.tokens import STRING, values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from absolve.core.model import Event
+    from absolve.core.protocols import Coding, Offsets
     from absolve.encodings.charsets import Charset
-    from absolve.formats.json.tokens import Value
-    from absolve.formats.protocols import WalkOptions
+    from absolve.formats import WalkOptions
+    from absolve.formats.json.tokens import Path, Value
 
-_STRING: Final = JSONString()
+    Place = LinkSite | str | None  # of a link; or the media type of a document
+
 _STRINGS: Final = frozenset({"key", "string"})
 
 
-def _walk(data: bytes, choose: Callable[[Value, bytes], LinkSite | None]) -> Iterable[Event]:
+def _walk(data: bytes, place_of: Callable[[Value, bytes], Place], *, failed: bool = False) -> Iterable[Event]:
+    """Return a link or a part for each key and string that has a place; `failed`: malformed JSON is a failure."""
     events = EventList()
     for found in values(data):
         if isinstance(found, Finding):
-            return [found]  # the meaning of malformed JSON is uncertain: report no link
+            return [found._replace(failed=failed)]
         raw = data[found.start : found.end]
-        place = choose(found, raw) if found.kind in _STRINGS else None
-        if place is not None:
+        place = place_of(found, raw) if found.kind in _STRINGS else None
+        if isinstance(place, LinkSite):
             start, end = url(raw)[0]
-            events.append(Link(place, found.start + start, found.start + end, _STRING))
+            events.append(Link(place, found.start + start, found.start + end, STRING))
+        elif place is not None:
+            events.append(Part(place, found.start, found.end, STRING, name="item"))
     return events
 
+
+# --- import maps and speculation rules --------------------------------------------------------------------------------
 
 _IMPORT_MAP: Final = LinkSite("script", "importmap", kind="script")
 _RULES: Final = LinkSite("script", "speculationrules", kind="navigation")
@@ -49,13 +62,13 @@ def walk_import_map(data: bytes, _charset: Charset, _options: WalkOptions) -> It
     return _walk(data, _in_import_map)
 
 
-def _in_import_map(found: Value, raw: bytes) -> LinkSite | None:
+def _in_import_map(found: Value, raw: bytes) -> Place:
     top, depth = found.path[:1], len(found.path)
     if top == ("scopes",) and depth == 2 and found.is_key:
         return _IMPORT_MAP
     listed = (top == ("imports",) and depth == 2) or (top == ("scopes",) and depth == 3)
     listed = listed or (top == ("integrity",) and depth == 2 and found.is_key)
-    return _IMPORT_MAP if listed and _URL_LIKE.match(_STRING.decode(raw)) else None
+    return _IMPORT_MAP if listed and _URL_LIKE.match(STRING.decode(raw)) else None
 
 
 def walk_speculation_rules(data: bytes, _charset: Charset, _options: WalkOptions) -> Iterable[Event]:
@@ -63,46 +76,158 @@ def walk_speculation_rules(data: bytes, _charset: Charset, _options: WalkOptions
     return _walk(data, _in_rules)
 
 
-def _in_rules(found: Value, _raw: bytes) -> LinkSite | None:
+def _in_rules(found: Value, _raw: bytes) -> Place:
     listed = len(found.path) == 4 and found.path[2] == "urls" and not found.is_key
     return _RULES if listed else None
 
 
-_MANIFEST: Final = {
-    place.attribute: place
-    for place in (
-        LinkSite("manifest", "start_url", kind="navigation"),
-        LinkSite("manifest", "scope", kind="navigation"),
-        LinkSite("manifest", "id", kind="metadata", stays="always"),  # the app's identity, not a location
-        LinkSite("manifest", "src", kind="image"),
-        LinkSite("manifest", "url", kind="navigation"),
-        LinkSite("manifest", "action", kind="form"),
-        LinkSite("manifest", "new_note_url", kind="navigation"),
-        LinkSite("manifest", "serviceworker", kind="script"),
-    )
+# --- manifests and feeds ----------------------------------------------------------------------------------------------
+
+
+def _sites(element: str, kind: str, *paths: str) -> dict[Path, LinkSite]:
+    """Return link sites by path, of member names without indexes: "icons src" is `x` in `{"icons": [{"src": "x"}]}`."""
+    return {tuple(path.split()): LinkSite(element, path.split()[-1], kind=kind) for path in paths}
+
+
+# In both an id is an identity, and no location. It is a link where it has the form of one: a relative id of an app is
+# resolved against the origin of start_url, which is another base.
+_MANIFEST: Final[dict[Path, Place]] = {
+    **_sites("manifest", "navigation", "start_url", "scope", "note_taking new_note_url"),
+    **_sites("manifest", "navigation", "shortcuts url", "related_applications url", "protocol_handlers url"),
+    **_sites("manifest", "image", "icons src", "screenshots src", "shortcuts icons src", "file_handlers icons src"),
+    **_sites("manifest", "form", "share_target action", "file_handlers action"),
+    ("id",): LinkSite("manifest", "id", kind="metadata", stays="always"),
+    ("serviceworker", "src"): LinkSite("manifest", "serviceworker", kind="script"),  # in earlier versions
 }
-# Web Application Manifest 1 and Manifest Incubations: paths of member names, without array indexes.
-_MEMBERS: Final[dict[tuple[str, ...], LinkSite]] = {
-    **{(name,): _MANIFEST[name] for name in ("start_url", "scope", "id")},
-    **{(*names, "src"): _MANIFEST["src"] for names in (("icons",), ("screenshots",), ("shortcuts", "icons"))},
-    ("file_handlers", "icons", "src"): _MANIFEST["src"],
-    ("shortcuts", "url"): _MANIFEST["url"],
-    ("related_applications", "url"): _MANIFEST["url"],
-    ("protocol_handlers", "url"): _MANIFEST["url"],
-    ("share_target", "action"): _MANIFEST["action"],
-    ("file_handlers", "action"): _MANIFEST["action"],
-    ("note_taking", "new_note_url"): _MANIFEST["new_note_url"],
-    ("serviceworker", "src"): _MANIFEST["serviceworker"],  # in earlier versions of the standard
+_PEOPLE: Final = ("author", "authors", "items author", "items authors")
+_FEED: Final[dict[Path, Place]] = {
+    **_sites("jsonfeed", "navigation", "home_page_url", "items url", "items external_url"),
+    **_sites("jsonfeed", "navigation", *(f"{one} url" for one in _PEOPLE)),
+    **_sites("jsonfeed", "image", "icon", "favicon", "items image", "items banner_image"),
+    **_sites("jsonfeed", "image", *(f"{one} avatar" for one in _PEOPLE)),
+    **_sites("jsonfeed", "feed", "feed_url", "next_url"),
+    **_sites("jsonfeed", "metadata", "hubs url"),
+    **_sites("jsonfeed", "media", "items attachments url"),
+    ("items", "id"): LinkSite("jsonfeed", "id", kind="metadata", stays="always"),
+    ("items", "content_html"): registry.HTML,
 }
+_ABSOLUTE: Final = re.compile(rb"[A-Za-z][A-Za-z0-9+.-]*+://")
 
 
 def walk_manifest(data: bytes, _charset: Charset, _options: WalkOptions) -> Iterable[Event]:
     """Return the links in members that are URLs; the standard parses each against the manifest's own URL."""
-    return _walk(data, _in_manifest)
+    return _walk(data, lambda found, raw: _member(_MANIFEST, found, raw, _URL_LIKE))
 
 
-def _in_manifest(found: Value, raw: bytes) -> LinkSite | None:
-    place = None if found.is_key else _MEMBERS.get(tuple(name for name in found.path if isinstance(name, str)))
-    if place is not None and place.attribute == "id" and not _URL_LIKE.match(_STRING.decode(raw)):
-        return None  # a relative id is resolved against the origin of start_url, which is another base
-    return place
+def walk_feed(data: bytes, _charset: Charset, _options: WalkOptions) -> Iterable[Event]:
+    """Return the URLs of a feed and its items, and a part for the HTML of each item."""
+    return _walk(data, lambda found, raw: _member(_FEED, found, raw, _ABSOLUTE), failed=True)
+
+
+def _member(table: dict[Path, Place], found: Value, raw: bytes, id_form: re.Pattern[bytes]) -> Place:
+    place = None if found.is_key else table.get(tuple(step for step in found.path if isinstance(step, str)))
+    is_id = isinstance(place, LinkSite) and place.attribute == "id"
+    return None if is_id and not id_form.match(STRING.decode(raw)) else place
+
+
+# --- notebooks --------------------------------------------------------------------------------------------------------
+
+_PIECE: Final = pattern(rb"((?>(?:[^\"\\]|\\.)*))(?>(?:\"[\t\n\r ]*+,[\t\n\r ]*+\")?)", 0x10)  # DOTALL
+
+
+class _Lines:
+    """An array of strings as one: the lines of a cell. The raw bytes begin in the first string, and end in the last."""
+
+    slot: tuple[int, int] | None = None
+
+    def decode(self, raw: bytes) -> bytes:
+        return self.decode_mapped(raw)[0]
+
+    def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets]:
+        made = Decoded(raw)
+        for piece in _PIECE.finditer(raw):
+            if piece.end(1) < piece.end():
+                made.unit(piece.end(1), piece.end(), b"")
+        return made.whole()
+
+    def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - as it is
+        return value
+
+
+@cache
+def _lines() -> Coding:
+    from absolve.formats.http import Stack  # here, because few runs need it
+
+    return Stack((_Lines(), STRING))
+
+
+_SOURCE: Final[Path] = ("source",)
+_TYPE: Final[Path] = ("cell_type",)
+# Outputs by the names of nbformat 4, then 3
+_OUTPUTS: Final = {
+    **dict.fromkeys(("text/html", "html"), registry.HTML),
+    **dict.fromkeys(("image/svg+xml", "svg"), registry.XML),
+    "text/markdown": registry.MARKDOWN,
+}
+
+
+def walk_notebook(data: bytes, charset: Charset, options: WalkOptions) -> Iterable[Event]:  # noqa: ARG001 - JSON is UTF-8
+    """Return a part for each cell in Markdown, and for each output in HTML, SVG or Markdown.
+
+    A finding is for each of them that is neither a text nor a list of texts.
+    """
+    events = EventList()
+    cell = _Cell()
+    for found in values(data):
+        if isinstance(found, Finding):
+            return [found._replace(failed=True)]
+        size = _cell_size(found.path)
+        if size and found.kind == "object" and len(found.path) == size:
+            for event in cell.events(data):
+                events.append(event)
+            cell = _Cell()
+        elif size:
+            cell.add(found.path[size:], found)
+    return events
+
+
+def _cell_size(path: Path) -> int:
+    """Return how many steps of a path lead to the cell around a value; 0 outside of cells."""
+    start = 2 if path[:1] == ("worksheets",) else 0  # of nbformat 3
+    return start + 2 if len(path) > start + 1 and path[start] == "cells" and isinstance(path[start + 1], int) else 0
+
+
+class _Cell:
+    """The strings of one cell that may be documents, by their paths in it."""
+
+    def __init__(self) -> None:
+        self._texts: dict[Path, list[tuple[int, int]]] = {}
+        self._odd: dict[Path, int] = {}  # where those begin that have other values than strings, or a repeated name
+        self._type: tuple[int, int] = (0, 0)
+
+    def add(self, path: Path, found: Value) -> None:
+        if path == _TYPE and found.kind == "string":
+            self._type = found.start, found.end
+        whole = path[:-1] if path and isinstance(path[-1], int) else path
+        if found.kind == "key" or not (whole == _SOURCE or (whole[:1] == ("outputs",) and whole[-1] in _OUTPUTS)):
+            return
+        if found.kind == "string":
+            if whole in self._texts and path[-1] in {0, whole[-1]}:
+                self._odd.setdefault(whole, found.start)
+            self._texts.setdefault(whole, []).append((found.start, found.end))
+        elif found.kind != "array" or path != whole:
+            self._odd.setdefault(whole, found.start)
+
+    def events(self, data: bytes) -> Iterable[Finding | Part]:
+        """Yield the parts of the cell in the order of their bytes, after what is wrong with others."""
+        is_markdown = data[slice(*self._type)] in {b"markdown", b"heading"}  # the latter only in nbformat 3
+        kinds = _OUTPUTS | {"source": registry.MARKDOWN} if is_markdown else _OUTPUTS
+        for path, start in self._odd.items():
+            if path[-1] in kinds:
+                text = f"{path[-1]} is neither a text nor a list of texts: not read"
+                yield Finding("unread-cell", text, start, failed=True)
+        for path, spans in sorted(self._texts.items(), key=lambda item: item[1]):
+            if path[-1] in kinds and path not in self._odd:
+                coding = _lines() if len(spans) > 1 else STRING
+                name = "cell" if path == _SOURCE else "output"
+                yield Part(kinds[str(path[-1])], spans[0][0], spans[-1][1], coding, name=name)

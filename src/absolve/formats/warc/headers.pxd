@@ -6,15 +6,9 @@ from absolve.core cimport byte_scan
 from absolve.formats.headers cimport Field, first
 
 cdef int _DIGITS
-cdef bytes _LENGTH, _TYPE
-cdef dict _KINDS
 
 cdef bint _is_digit(int byte) noexcept
 cdef Record _warc_record(bytes data, Py_ssize_t start, Py_ssize_t line)
-cdef Py_ssize_t _number(const unsigned char* p, Py_ssize_t start, Py_ssize_t end) noexcept
-cdef Py_ssize_t _named(
-    const unsigned char* p, Py_ssize_t start, Py_ssize_t end, const unsigned char* name, Py_ssize_t length
-) noexcept
 
 
 @cython.final
@@ -28,16 +22,7 @@ cdef class Record:
     cdef readonly Py_ssize_t end
 
 
-@cython.final
-cdef class Extent:
-    cdef readonly str kind
-    cdef readonly Py_ssize_t block
-    cdef readonly Py_ssize_t end
-
-
 cpdef Py_ssize_t version_end(bytes data, Py_ssize_t start) noexcept
 cpdef Py_ssize_t head_end(bytes data, Py_ssize_t start, Py_ssize_t end) noexcept
 cpdef Record record_at(bytes data, Py_ssize_t start)
-cpdef Extent extent_at(bytes data, Py_ssize_t start)
 cpdef Record arc_record(bytes data, Py_ssize_t start)
-cpdef bint only_line_ends(bytes data, Py_ssize_t start) noexcept

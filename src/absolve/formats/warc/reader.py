@@ -7,22 +7,26 @@ the bytes from there (and on an earlier Zstandard dictionary), never on how many
 
 from __future__ import annotations
 
+import io
 import re
+from functools import cache
 from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import CodingError, in_short
 from absolve.core.model import Finding
-from absolve.formats.compression import BROKEN, ZSTD_FRAME, Gzip, Zstandard, decompressor, frame_end, is_skippable
-from absolve.formats.warc.gzip_members import CHUNK, MemberWindow, begins_record, consumed, is_there
-from absolve.formats.warc.headers import (
-    LONGEST_HEAD,
-    LONGEST_LINE,
-    arc_record,
-    extent_at,
-    head_end,
-    record_at,
-    version_end,
+from absolve.formats.compression import (
+    BROKEN,
+    LEAST_MEMBER,
+    ZSTD_FRAME,
+    Gzip,
+    Zstandard,
+    decompress_member,
+    decompressor,
+    frame_end,
+    is_skippable,
+    libdeflate,
 )
+from absolve.formats.warc.headers import LONGEST_HEAD, LONGEST_LINE, arc_record, head_end, record_at, version_end
 
 if TYPE_CHECKING:
     import zlib
@@ -31,6 +35,12 @@ if TYPE_CHECKING:
     from absolve.core.protocols import Coding
 
 
+CHUNK: Final = 1 << 16  # bytes per read: they fit in a processor cache
+_KEPT: Final = 4 << 20  # bytes
+_LARGE: Final = 1 << 20  # bytes of a record from which on it is not held twice
+_LONGEST_MEMBER: Final = 1 << 20  # bytes of a member that is decompressed whole
+_MEMBER_START: Final = re.compile(rb"\x1f\x8b\x08[\x00-\x1f]")  # ID1 and ID2, CM that is deflate, FLG (RFC 1952 2.3)
+is_there: Final = libdeflate()[0] is not None
 _GZIP: Final = b"\x1f\x8b\x08"
 _LINE: Final = rb"WARC/[0-9]\.[0-9]+[\t ]*+\r?\n"
 _VERSION: Final = re.compile(rb"\n" + _LINE)
@@ -62,6 +72,98 @@ class RawSegment(NamedTuple):
     findings: tuple[Finding, ...] = ()
 
 
+@cache
+def _keep_memory() -> None:
+    """Make glibc keep freed memory, by freeing one large block.
+
+    glibc adapts to the largest block that it returned to the system, and keeps up to twice its size. Else the memory of
+    each large record would be mapped from the system page by page.
+    """
+    bytes(_KEPT)
+
+
+class _Window:
+    """A file that is read forward, with whole members decompressed to at most `limit` bytes where it is positioned.
+
+    `_held` begins `_before` bytes into the file, and `_at` is the current offset into `_held`. Each read is of `CHUNK`
+    bytes or more. A file given as bytes is used as the buffer, without a copy.
+    """
+
+    def __init__(self, file: IO[bytes] | bytes, start: int, limit: int) -> None:
+        self._is_whole = isinstance(file, bytes)
+        self._file = io.BytesIO() if isinstance(file, bytes) else file
+        self._held = file if isinstance(file, bytes) else b""
+        self._at = 0
+        self._before = start
+        self._limit = limit
+        self._raw = b""
+        _keep_memory()
+
+    def _offset(self) -> int:
+        """Return the current byte offset in the file."""
+        return self._before + self._at
+
+    def _has(self, size: int) -> bool:
+        """Return whether `size` more bytes are available; if so, they are in the buffer."""
+        if self._at + size > len(self._held):
+            self._read(size)
+        return len(self._held) - self._at >= size
+
+    def _read(self, size: int) -> None:
+        # Read at least as much as is held already: each byte is then copied twice at most, for a member of any size.
+        missing = self._at + size - len(self._held)
+        wanted = max(missing, CHUNK, len(self._held) - self._at)
+        more = self._file.read(wanted)
+        if not more:  # end of the file: no copy
+            return
+        self._held = self._held[self._at :] + more
+        self._before += self._at
+        self._at = 0
+        while more and len(self._held) < size:  # a pipe may return fewer bytes
+            more = self._file.read(max(size - len(self._held), CHUNK))
+            self._held += more
+
+    def _taken(self, size: int) -> bytes:
+        """Return the next `size` bytes, or all that are in the buffer, and advance past them."""
+        held = self._held
+        start = self._at
+        end = min(start + size, len(held))
+        found = held[start:end] if end - start < len(held) else held
+        self._at = end
+        if end - start >= _LARGE and not self._is_whole:  # do not hold a large record twice while it is processed
+            self._held = held[end:]
+            self._before += end
+            self._at = 0
+        return found
+
+    def _whole_member(self) -> bytes | None:
+        """Return the contents of a member that ends where the next begins or the file ends; set `_raw`, move behind it.
+
+        Return None, without moving, where that is not certain.
+        """
+        end = self._member_end()
+        if end < 0:
+            return None
+        raw = self._held[self._at : end]
+        value = decompress_member(raw, self._limit)
+        if value is not None:
+            self._raw = raw
+            self._at = end
+        return value
+
+    def _member_end(self) -> int:
+        """Return where in `_held` the next member seems to begin, or the file ends; -1 where that is too far away."""
+        searched = LEAST_MEMBER
+        while (found := _MEMBER_START.search(self._held, self._at + searched, self._at + _LONGEST_MEMBER)) is None:
+            held = len(self._held) - self._at
+            if held >= _LONGEST_MEMBER:
+                return -1
+            searched = max(searched, held - 3)
+            if not self._has(held + 1):
+                return len(self._held)
+        return found.start()
+
+
 def pieces(file: IO[bytes] | bytes, limit: int, *, compressed: bool = True, start: int = 0) -> Iterator[RawSegment]:
     """Yield the segments of a file, in order. A record of more than `limit` bytes is split without being buffered.
 
@@ -72,7 +174,7 @@ def pieces(file: IO[bytes] | bytes, limit: int, *, compressed: bool = True, star
     return _Cutter(file, limit, compressed=compressed, start=start).pieces()
 
 
-class _Cutter(MemberWindow):
+class _Cutter(_Window):
     """The state of splitting one file; the window's position is the start of the next segment."""
 
     def __init__(self, file: IO[bytes] | bytes, limit: int, *, compressed: bool, start: int) -> None:
@@ -138,10 +240,10 @@ class _Cutter(MemberWindow):
         Return None where there is no record, it is too large, or no record follows at the end that its length gives.
         """
         self._whole_head()
-        extent = extent_at(self._held, self._at)
-        if extent is None:
+        record = record_at(self._held, self._at)
+        if record is None:
             return None
-        size = extent.end - self._at
+        size = record.end - self._at
         if size > self._limit or not self._has(size):
             return None
         size = self._with_line_ends(size)
@@ -153,14 +255,14 @@ class _Cutter(MemberWindow):
 
     def _no_record(self) -> Iterator[RawSegment]:
         """Yield the segments for data where `_record` returned None, with a finding."""
-        extent = extent_at(self._held, self._at)
+        record = record_at(self._held, self._at)
         offset = self._offset()
-        if extent is None:
+        if record is None:
             yield from self._lost(_record_finding("no-record", "no record begins here", offset), 0)
             return
-        size = extent.end - self._at
-        head = extent.block - self._at
-        url = _url_at(self._held, self._at)
+        size = record.end - self._at
+        head = record.block - self._at
+        url = record.url
         if size > self._limit:
             yield from self._passed(size)
             stays_absolute = self._offset() == offset + size
@@ -169,8 +271,9 @@ class _Cutter(MemberWindow):
         elif not self._has(size) and self._next_start(head, size) is None:
             raw = self._taken(size)
             yield RawSegment(offset, raw, _completed(raw, head), findings=(_cut_off("record", offset, url),))
-        else:  # the length is wrong
-            yield from self._lost(_wrong_length(offset, url), head)
+        else:
+            text = "the length of this record does not lead to the next one"
+            yield from self._lost(_record_finding("wrong-length", text, offset, url), head)
 
     def _whole_head(self) -> int:
         size = 4096
@@ -275,7 +378,8 @@ class _Cutter(MemberWindow):
         """Yield the segments for a member where `_member` returned None, with a finding."""
         offset = self._offset()
         machine = self._machine
-        url = _url_at(b"".join(self._values)[:LONGEST_HEAD], 0)
+        begun = record_at(b"".join(self._values)[:LONGEST_HEAD], 0)
+        url = begun.url if begun is not None else ""
         if self._broken is not None:
             yield from self._lost(_record_finding("broken", self._broken, offset, url), 3)
         elif sum(map(len, self._values)) > self._limit:
@@ -283,8 +387,8 @@ class _Cutter(MemberWindow):
             yield from self._rest_of_member(machine, self._used)
         else:
             value = b"".join(self._values)
-            extent = extent_at(value, 0)
-            records = _completed(value, extent.block) if extent is not None else None
+            record = record_at(value, 0)
+            records = _completed(value, record.block) if record is not None else None
             yield RawSegment(offset, self._taken(self._used), records, findings=(_cut_off("gzip member", offset, url),))
 
     def _rest_of_member(self, machine: zlib._Decompress, used: int) -> Iterator[RawSegment]:
@@ -357,20 +461,9 @@ def _completed(data: bytes, block: int) -> bytes | None:
 _LENGTH: Final = re.compile(rb"(?im)^content-length[ \t]*:[ \t]*([0-9]+)[ \t]*\r?$")
 
 
-def _wrong_length(offset: int, url: str) -> Finding:
-    """Return the finding for a record whose length does not lead to the next record."""
-    return _record_finding("wrong-length", "the length of this record does not lead to the next one", offset, url)
-
-
 def _too_large(limit: int, offset: int, url: str = "") -> Finding:
     """Return the finding for a record of more than `limit` bytes."""
     return _record_finding("too-large", f"this record has more than {limit:,} bytes (max-decompressed)", offset, url)
-
-
-def _url_at(data: bytes, start: int) -> str:
-    """Return the URL of the record at this offset; "" where its header is missing or incomplete."""
-    record = record_at(data, start)
-    return record.url if record is not None else ""
 
 
 def _begun(held: bytes, position: int) -> bool:
@@ -383,3 +476,17 @@ def _begun(held: bytes, position: int) -> bool:
     if following is not None and head_end(held, position, following.start() + 1) < 0:
         return False
     return record_at(held, position) is not None
+
+
+def begins_record(raw: bytes) -> bool:
+    """Return whether this is a member in which a record begins."""
+    try:
+        value = decompressor(31).decompress(raw, LONGEST_LINE)
+    except BROKEN:
+        return False
+    return version_end(value, 0) >= 0 or arc_record(value, 0) is not None
+
+
+def consumed(machine: zlib._Decompress, raw: bytes) -> int:
+    """Return how many of the bytes that the decompressor was given last belong to the member."""
+    return len(raw) - len(machine.unused_data if machine.eof else machine.unconsumed_tail)

@@ -20,8 +20,8 @@ from absolve.encodings.charsets import for_any
 from absolve.encodings.codings import IDENTITY
 from absolve.formats import headers, registry
 from absolve.formats.events import EventList
-from absolve.formats.http.responses import payload
-from absolve.formats.warc.headers import LONGEST_LINE, Extent, Record, extent_at, only_line_ends, record_at
+from absolve.formats.http import payload
+from absolve.formats.warc.headers import LONGEST_LINE, Record, record_at
 from absolve.formats.warc.reader import GAP, pieces
 
 if TYPE_CHECKING:
@@ -30,13 +30,11 @@ if TYPE_CHECKING:
     from absolve.core.model import Event
     from absolve.core.protocols import Coding, Offsets
     from absolve.encodings.charsets import Charset
+    from absolve.formats import WalkOptions
     from absolve.formats.headers import Field
-    from absolve.formats.protocols import WalkOptions
 
-_GAP = GAP
 _HTTP_TYPES: Final = frozenset({"application/http", registry.HTTP})
 _ARC_DATE: Final = re.compile(rb"[12][0-9]{13}")
-_SEGMENT: Final = b"warc-segment-number"
 _WALKED: Final = frozenset({"response", "resource", "conversion", "revisit", "arc"})
 
 
@@ -47,26 +45,19 @@ def walk(data: bytes, _charset: Charset, options: WalkOptions) -> EventList:
 
 def walk_records(data: bytes, _charset: Charset, options: WalkOptions) -> Iterable[Event]:
     """Return the events of a decompressed member; compressed data in it is not decompressed again."""
-    extent = _alone(data, options)
-    if extent is None:
+    record = _alone(data, options)
+    if record is None:
         return _events(data, options, compressed=False)
-    found = _walked(data, 0, extent, options)
-    if found is None:
-        return []
-    return [_part(data, found, options) if isinstance(found, Record) else found]
+    found = _event(data, 0, record, options)
+    return [] if found is None else [found]
 
 
-def _alone(data: bytes, options: WalkOptions) -> Extent | None:
-    """Return the extent of the only record in a member, as in most; None where the member has other content."""
-    extent = extent_at(data, 0)
-    most = options.max_decompressed
-    if extent is None or extent.end > len(data) or extent.end > most:
+def _alone(data: bytes, options: WalkOptions) -> Record | None:
+    """Return the only record in a member, as in most; None where the member has other content."""
+    found = record_at(data, 0)
+    if found is None or found.end > len(data) or found.end > options.max_decompressed:
         return None
-    return extent if len(data) - extent.end <= _GAP and only_line_ends(data, extent.end) else None
-
-
-def _is_walked(extent: Extent) -> bool:
-    return extent.kind in _WALKED and extent.block < extent.end
+    return found if len(data) - found.end <= GAP and not data[found.end :].strip(b"\r\n") else None
 
 
 def _events(data: bytes, options: WalkOptions, *, compressed: bool) -> EventList:
@@ -78,11 +69,9 @@ def _events(data: bytes, options: WalkOptions, *, compressed: bool) -> EventList
         if piece.records is None or piece.findings:
             continue
         if piece.coding is None:
-            extent = extent_at(data, piece.offset)
-            found = _walked(data, piece.offset, extent, options) if extent is not None else None
-            if isinstance(found, Record):
-                events.append(_part(data, found, options))
-            elif found is not None:
+            record = record_at(data, piece.offset)
+            found = _event(data, piece.offset, record, options) if record is not None else None
+            if found is not None:
                 events.append(found)
         else:
             end = piece.offset + len(piece.raw)
@@ -109,20 +98,17 @@ class Opened:
         return self._coding.encode(value, after, before)
 
 
-def _walked(data: bytes, start: int, extent: Extent, options: WalkOptions) -> Record | Finding | None:
-    """Return the header of a record whose block is a document, a finding for a segmented record, else None.
+def _event(data: bytes, start: int, found: Record, options: WalkOptions) -> Part | Finding | None:
+    """Return the part of a record whose block is a document, a finding for a segmented record, else None.
 
     For the table of documents every media type counts, else only those with a walker.
     """
-    if not (_is_walked(extent) or (options.documents and extent.kind in _WALKED)):
+    if found.kind not in _WALKED or not (found.block < found.end or options.documents):
         return None
-    found = record_at(data, start)
-    if found is None:
-        return None
-    if _segment(data, found):
+    if headers.first(data, found.fields, "warc-segment-number") is not None:  # of a longer block (ISO 28500 8)
         text = f"this record is a segment of another one, and stays as it is ({in_short(found.url)})"
         return Finding("segmented", text, start)
-    return found if options.documents or registry.is_read(_media_type(data, found)) else None
+    return _part(data, found, options) if options.documents or registry.is_read(_media_type(data, found)) else None
 
 
 def _part(data: bytes, found: Record, options: WalkOptions) -> Part:
@@ -160,11 +146,6 @@ def _arc_date(data: bytes, block: int) -> str:
     return words[-1].decode("ascii") if words else ""  # before it, the URL may have any words
 
 
-def _segment(data: bytes, found: Record) -> bool:
-    """Return whether a record is a segment of a longer block (ISO 28500 8)."""
-    return headers.first(data, found.fields, _SEGMENT.decode()) is not None
-
-
 def _media_type(data: bytes, found: Record) -> str:
     """Return the media type of a block: HTTP where declared or where it begins with HTTP/, else declared or sniffed.
 
@@ -182,9 +163,10 @@ def _media_type(data: bytes, found: Record) -> str:
 
 def _derived(data: bytes, found: Record, options: WalkOptions) -> list[Derived]:
     derived = [new(Derived, (*found.size, _length))]
-    field: Field
+    size = data[slice(*found.size)]
     for field in found.fields:
-        if field.name == "content-length" and field.start != found.size[0] and _same(data, field, found.size):
+        is_other = field.name == "content-length" and field.start != found.size[0]
+        if is_other and data[field.start : field.end] == size:
             # A repeated Content-Length: update all, because readers differ in the one that they use.
             derived.append(new(Derived, (field.start, field.end, _length)))
         # The payload of a revisit is in another record (6.7.2).
@@ -195,10 +177,6 @@ def _derived(data: bytes, found: Record, options: WalkOptions) -> list[Derived]:
 
 def _length(new: bytes) -> bytes:
     return b"%d" % len(new)
-
-
-def _same(data: bytes, field: Field, size: tuple[int, int]) -> bool:
-    return data[field.start : field.end] == data[slice(*size)]
 
 
 class _Digest:
@@ -228,11 +206,7 @@ Bytes = bytes | memoryview
 Content = Callable[[Bytes], Bytes]
 
 
-def _same_digest(block: Bytes) -> Bytes:
-    return block
-
-
-WHOLE: Final[tuple[Content, ...]] = (_same_digest,)
+WHOLE: Final[tuple[Content, ...]] = (lambda block: block,)
 _UNLABELLED: Final = ("sha256", "sha1", "md5")
 
 
@@ -270,24 +244,12 @@ def renewed(digest: bytes, old: Bytes, new: Bytes, contents: Sequence[Content] =
     return digest
 
 
-def _upper_hex(digest: bytes) -> bytes:
-    return binascii.hexlify(digest).upper()
-
-
-def _bare_base32(digest: bytes) -> bytes:
-    return base64.b32encode(digest).rstrip(b"=")
-
-
-def _lower_base32(digest: bytes) -> bytes:
-    return base64.b32encode(digest).lower()
-
-
 _FORMS: Final[tuple[Callable[[bytes], bytes], ...]] = (
     base64.b32encode,
     binascii.hexlify,
-    _upper_hex,
-    _bare_base32,
-    _lower_base32,
+    lambda digest: binascii.hexlify(digest).upper(),
+    lambda digest: base64.b32encode(digest).rstrip(b"="),
+    lambda digest: base64.b32encode(digest).lower(),
     base64.b64encode,
     base64.urlsafe_b64encode,
 )

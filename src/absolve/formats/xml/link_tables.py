@@ -90,7 +90,7 @@ MEDIA_TYPES: Final = {
     "application/smil+xml": "media",
 }
 
-# --- feeds ---------------------------------------------------------------------------------------------------------
+# --- feeds ------------------------------------------------------------------------------------------------------------
 
 # RFC 4287 4.2.7.2, RFC 5005, RFC 5023, and the registry of link relations
 ATOM_RELS: Final = {
@@ -208,7 +208,7 @@ _FEEDS: Final[dict[str, Rows]] = {
     "https://podcastindex.org/namespace/1.0": PODCAST,
 }
 
-# --- sitemaps ------------------------------------------------------------------------------------------------------
+# --- sitemaps ---------------------------------------------------------------------------------------------------------
 
 _SITEMAPS: Final[dict[str, Rows]] = {
     **dict.fromkeys(
@@ -231,7 +231,7 @@ _SITEMAPS: Final[dict[str, Rows]] = {
     ),
 }
 
-# --- books and documentation ---------------------------------------------------------------------------------------
+# --- books and documentation ------------------------------------------------------------------------------------------
 
 OPF: Final[Rows] = (
     _kinds(LinkSite("item", "href"), "media-type", MEDIA_TYPES),
@@ -286,7 +286,7 @@ _BOOKS: Final[dict[str, Rows]] = {
     "http://docbook.org/ns/docbook": DOCBOOK,
 }
 
-# --- others --------------------------------------------------------------------------------------------------------
+# --- others -----------------------------------------------------------------------------------------------------------
 
 # Relationships of Office Open XML (ISO 29500-2 6.5): those to parts of the package are no references of the document.
 # An office program loads what the others lead to, and may run it (templates, OLE objects, frames, workbooks, sources of

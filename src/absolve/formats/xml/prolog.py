@@ -1,8 +1,9 @@
-"""Check with expat that an XML document is well-formed, and collect the declarations of its internal subset.
+"""Check with expat that an XML document is well-formed, within limits, and collect the declarations of its subset.
 
 In: the bytes of a document in UTF-8. Out: a `Prolog` with its entities and default namespaces; WalkError for a document
-that is not well-formed (XML 1.0 2.1, Namespaces in XML 1.0) or exceeds a limit. Section numbers are those of XML 1.0.
-Nothing outside the document is read: no external entity and no DTD. Expat bounds the expansion of entities.
+that is not well-formed (XML 1.0 2.1, Namespaces in XML 1.0) or exceeds a limit: of nesting, attributes, names,
+declarations, or the size of expanded entities. Expat allocates memory for each of these, or searches all of them
+repeatedly. Section numbers are those of XML 1.0. Nothing outside the document is read: no external entity and no DTD.
 """
 
 from __future__ import annotations
@@ -10,14 +11,183 @@ from __future__ import annotations
 import re
 from collections import Counter
 from contextlib import suppress
-from typing import Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 from xml.parsers import expat
 
+from absolve.core import byte_scan
+from absolve.core.byte_scan import tag_end
 from absolve.core.errors import WalkError
-from absolve.formats.xml import limits
 from absolve.formats.xml.codings import PREDEFINED
-from absolve.formats.xml.names import SEPARATOR
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import cython
+
+# --- limits ---------
+
+DEEPEST: Final = 5000  # nested elements: the limit of Blink (kMaxXMLTreeDepth)
+MOST_ATTRIBUTES: Final = 10_000  # of one element: for years the limit of Java's parsers (elementAttributeLimit)
+MOST_NAMES: Final = 50_000  # distinct names of elements and attributes: expat stores each
+MOST_DECLARED: Final = 10_000  # entities, and the same number of attributes, in a document type declaration
+MOST_DEFAULTS: Final = 64  # attributes with a default, of one element: expat adds them to each of its start tags
+TOO_DEEP: Final = "elements-too-deep"
+TOO_MANY_ATTRIBUTES: Final = "too-many-attributes"
+TOO_MANY_NAMES: Final = "too-many-names"
+TOO_MANY_DECLARATIONS: Final = "too-many-declarations"
+TOO_LONG_ENTITIES: Final = "entities-too-long"
+AHEAD: Final = frozenset({TOO_DEEP, TOO_MANY_ATTRIBUTES, TOO_MANY_NAMES})  # codes of `check_elements`, run before expat
+ENTITY: Final = re.compile(rb"&([^#;&][^;&]*+);")  # 4.1, EntityRef, in a well-formed document
+_MUCH: Final = 1 << 20  # bytes
+HINT: Final = "--media-type text/html reads it as HTML"
+_DEEPEST = DEEPEST
+_MOST = MOST_ATTRIBUTES
+_LEAST = 3  # bytes of the shortest start tag
+_LEAST_ATTRIBUTE = 5  # bytes of the shortest attribute with the space before it
+_MOST_NAMES = MOST_NAMES
+_LEAST_NAMED = 6  # bytes per name, at least, when so many are distinct
+_HASHES = (1 << 20) - 1  # mask of a name's hash: an index into a bit set
+_FNV_BASIS = 2166136261  # FNV-1a, 32 bits
+_FNV_PRIME = 16777619
+_32_BITS = 0xFFFFFFFF
+
+
+class Expansion:
+    """A bound on the size of expanded entities, by name: `entities` are plain text, `nested` have references.
+
+    Expat's own bound is a hundred times the size of the document.
+    """
+
+    def __init__(self, data: bytes, entities: Mapping[bytes, bytes], nested: Mapping[bytes, bytes]) -> None:
+        self._data = data
+        self._entities = entities
+        self._nested = nested
+        self._most = max(len(data), _MUCH)
+        self._sizes: dict[bytes, int] = {}
+
+    def check(self, start: int, end: int, *, is_text: bool = False) -> None:
+        """Raise WalkError if the entities in this tag or text expand to more than the document's size and 1 MiB.
+
+        In text, entities with references are not expanded and count as empty.
+        """
+        total = 0
+        for found in ENTITY.finditer(self._data, start, end):
+            total += len(self._entities.get(found[1], b"")) if is_text else self._size(found[1])
+            if total > self._most:
+                words = f"entities that expand to more than {self._most} bytes here ({HINT})"
+                raise WalkError(TOO_LONG_ENTITIES, words, found.start())
+
+    def _size(self, name: bytes) -> int:
+        """Return an upper bound of an entity's expanded size in bytes.
+
+        Without recursion: entities may be nested thousands deep, or refer to each other in a cycle.
+        """
+        sizes = self._sizes
+        stack = [name] if name not in sizes else []
+        opened: set[bytes] = set()
+        while stack:
+            inner = stack[-1]
+            text = self._nested.get(inner, b"")
+            if inner not in opened:
+                opened.add(inner)
+                stack += {one for one in ENTITY.findall(text) if one not in sizes and one not in opened}
+            if stack[-1] == inner:
+                if inner not in sizes:
+                    more = sum(sizes.get(one, 0) for one in ENTITY.findall(text))
+                    sizes[inner] = len(self._entities.get(inner, text)) + more
+                stack.pop()
+        return sizes[name]
+
+
+def check_elements(data: bytes, start: cython.Py_ssize_t) -> None:
+    """Raise WalkError at the first start tag that exceeds the limit of attributes, names or nesting.
+
+    All markup before `start` must be complete. Stop at the next document type declaration. The result is exact only up
+    to the first well-formedness error.
+    """
+    p: cython.p_const_uchar = data
+    n: cython.Py_ssize_t = len(data) - 2  # no complete markup begins in the last two bytes
+    if n < _DEEPEST * _LEAST:
+        return
+    i: cython.Py_ssize_t = byte_scan.find(p, 60, start, n)
+    at: cython.Py_ssize_t
+    depth: cython.Py_ssize_t = 0
+    tags: _Tags | None = _Tags() if n > _MOST_NAMES * _LEAST_NAMED else None
+    while i >= 0:
+        if p[i + 1] == 47:
+            depth -= 1
+            at = i + 2
+        elif p[i + 1] == 63:
+            at = data.find(b"?>", i + 2)
+        elif p[i + 1] != 33:
+            if depth == _DEEPEST:
+                raise WalkError(TOO_DEEP, f"elements nested more than {DEEPEST} deep ({HINT})", i)
+            at = tag_end(p, i + 1, n + 2)
+            if tags is None and at - i > _MOST * _LEAST_ATTRIBUTE:
+                tags = _Tags()
+            if tags is not None:
+                if tags.attributes(p, i + 1, at) > _MOST:
+                    words = f"an element with more than {MOST_ATTRIBUTES} attributes ({HINT})"
+                    raise WalkError(TOO_MANY_ATTRIBUTES, words, i)
+                if tags.names > _MOST_NAMES:
+                    words = f"more than {MOST_NAMES} names of elements and attributes that differ ({HINT})"
+                    raise WalkError(TOO_MANY_NAMES, words, i)
+            if p[at - 2] != 47:
+                depth += 1
+        elif p[i + 2] == 45:
+            at = data.find(b"-->", i + 4)
+        elif p[i + 2] == 91:
+            at = data.find(b"]]>", i + 9)
+        else:
+            return
+        if at < 0:
+            return
+        i = byte_scan.find(p, 60, at, n)
+
+
+class _Tags:
+    """The number of distinct `names` in start tags; slightly low, as names with equal hashes count once."""
+
+    def __init__(self) -> None:
+        self.names = 0
+        self._seen = bytearray((_HASHES >> 3) + 1)
+
+    def attributes(self, p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return the number of attributes of the tag whose name begins at `i` (3.1), and count its names."""
+        seen: cython.p_uchar = self._seen
+        count: cython.Py_ssize_t = 0
+        of: cython.uint
+        while i < end and p[i] != 62:
+            of = _FNV_BASIS
+            while i < end and p[i] > 32 and p[i] != 61 and p[i] != 62 and p[i] != 47:  # 2.3, Name
+                of = ((of ^ p[i]) * _FNV_PRIME) & _32_BITS
+                i += 1
+            of = (of ^ of >> 20) & _HASHES
+            if not seen[of >> 3] & 1 << (of & 7):
+                seen[of >> 3] |= 1 << (of & 7)
+                self.names += 1
+            while i < end and p[i] <= 32:
+                i += 1
+            if i < end and p[i] == 61:
+                i += 1
+                while i < end and p[i] <= 32:
+                    i += 1
+                if i == end or (p[i] != 34 and p[i] != 39):
+                    break
+                i = byte_scan.find(p, p[i], i + 1, end) + 1
+                if i == 0:
+                    break
+                count += 1
+                while i < end and p[i] <= 32:
+                    i += 1
+            if i < end and p[i] == 47:
+                i += 1
+        return count
+
+
+# --- the check ---------
+
+SEPARATOR: Final = "\x01"  # of expanded names, between namespace and local name: a character that XML does not allow
 _SHARE: Final = 4  # a copy pays only if it omits at least 1 / _SHARE of the document
 _LONG_VALUE: Final = re.compile(rb'="([\t\n\r #%()+,./0-9:;=A-Z_a-z-]{128,}+)"')
 
@@ -68,7 +238,7 @@ class Prolog:
         self.nested: dict[bytes, bytes] = {}
         self.marked: set[str] = set()
         self.namespaces: dict[bytes, dict[bytes, str]] = {}
-        self.expansion: limits.Expansion | None = None
+        self.expansion: Expansion | None = None
         self.inside: list[int] = []
         self.end = 0
 
@@ -82,7 +252,7 @@ def checked(data: bytes) -> Prolog:
     Raise WalkError where it is not well-formed or not namespace-well-formed, or where it exceeds a limit.
     """
     if (nul := data.find(0)) >= 0:  # expat would guess UTF-16
-        raise WalkError(NOT_WELL_FORMED, f"a NUL byte ({limits.HINT})", nul)
+        raise WalkError(NOT_WELL_FORMED, f"a NUL byte ({HINT})", nul)
     begins = _behind_declarations(data)
     short = shortened(data, begins)
     if short is not data:
@@ -98,7 +268,7 @@ def _within_limits(data: bytes, seen: bytes, separator: str | None) -> Prolog:
     try:
         return _declared(data, seen, separator)
     except WalkError as error:
-        if error.code in limits.AHEAD:
+        if error.code in AHEAD:
             _well_formed_before(seen, error.position, separator)
         raise
 
@@ -152,7 +322,7 @@ def _declared(data: bytes, seen: bytes | bytearray, separator: str | None = SEPA
 
     `separator` is None for a document that need not be namespace-well-formed.
     """
-    limits.check_elements(data, 0)
+    check_elements(data, 0)
     parser = expat.ParserCreate("utf-8", separator, None)  # None: do not intern every name
     reader = _Reader(parser, data) if data.find(_DOCTYPE) >= 0 else None
     try:
@@ -162,7 +332,7 @@ def _declared(data: bytes, seen: bytes | bytearray, separator: str | None = SEPA
         if position < 0:  # at the end of an empty document
             position = len(seen)
         words = expat.ErrorString(error.code)
-        raise WalkError(NOT_WELL_FORMED, f"{words} ({limits.HINT})", position) from None
+        raise WalkError(NOT_WELL_FORMED, f"{words} ({HINT})", position) from None
     finally:
         if reader is not None:
             del reader.parser  # breaks the reference cycle with the parser's handlers, for the garbage collector
@@ -194,7 +364,7 @@ class _Reader:
     def end(self) -> None:
         self.parser.CommentHandler = self.parser.ProcessingInstructionHandler = None
         self.prolog.end = self.parser.CurrentByteIndex + 1
-        limits.check_elements(self.data, self.prolog.end)
+        check_elements(self.data, self.prolog.end)
 
     def entity(self, name: str, is_parameter: bool, value: str | None, *_external: str | None) -> None:
         """Record an entity of the internal subset, unless it is external or a parameter entity."""
@@ -211,7 +381,7 @@ class _Reader:
         else:
             self.prolog.entities[key] = value.encode()
         if self.prolog.expansion is None:
-            self.prolog.expansion = limits.Expansion(self.data, self.prolog.entities, self.prolog.nested)
+            self.prolog.expansion = Expansion(self.data, self.prolog.entities, self.prolog.nested)
 
     def attribute(self, element: str, name: str, _type: str, default: str | None, _required: bool) -> None:
         """Record an attribute's default (3.3.2) if it declares a namespace; other defaults have no bytes to rewrite."""
@@ -219,8 +389,8 @@ class _Reader:
         if default is None:
             return
         self.defaults[element] += 1
-        if self.defaults[element] > limits.MOST_DEFAULTS:
-            self.refuse(f"an element with more than {limits.MOST_DEFAULTS} attributes that have a default")
+        if self.defaults[element] > MOST_DEFAULTS:
+            self.refuse(f"an element with more than {MOST_DEFAULTS} attributes that have a default")
         prefix, _, local = name.rpartition(":")
         if name == "xmlns" or prefix == "xmlns":
             declared = self.prolog.namespaces.setdefault(element.encode(), {})
@@ -228,12 +398,12 @@ class _Reader:
 
     def count(self, what: str) -> None:
         self.declared[what] += 1
-        if self.declared[what] > limits.MOST_DECLARED:
-            self.refuse(f"more than {limits.MOST_DECLARED} {what} declared")
+        if self.declared[what] > MOST_DECLARED:
+            self.refuse(f"more than {MOST_DECLARED} {what} declared")
 
     def refuse(self, words: str) -> NoReturn:
         position = self.parser.CurrentByteIndex
-        raise WalkError(limits.TOO_MANY_DECLARATIONS, f"{words} ({limits.HINT})", position)
+        raise WalkError(TOO_MANY_DECLARATIONS, f"{words} ({HINT})", position)
 
 
 def _nothing(_text: str) -> None:

@@ -1,19 +1,25 @@
-"""Read the start tags of a well-formed XML document: the byte spans of tag, attribute names and values.
+"""Read the start tags of a well-formed XML document; look their names up in the link tables (Namespaces in XML 1.0).
 
-In: the bytes of a document that expat has accepted, in UTF-8, and the offset of a tag. Out: spans, decoded values, and
-the namespaces that the tag declares (XML 1.0 3.1, 3.3.3; Namespaces in XML 1.0 3). No bounds are checked where a
-well-formed document cannot exceed them.
+In: the bytes of a document that expat has accepted, in UTF-8, and the offset of a tag. Out: the byte spans of tag,
+attribute names and values, decoded values, and the namespaces that the tag declares (XML 1.0 3.1, 3.3.3; Namespaces in
+XML 1.0 3). No bounds are checked where a well-formed document cannot exceed them. For each element the row for its
+text, and for each attribute its row (a `LinkSite` or a `Choice`), or None. Expanded names have expat's form: namespace,
+separator, local name; or a local name alone.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import TYPE_CHECKING
+import re
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Final
 
 from absolve.core import byte_scan
+from absolve.core.model import LinkSite
+from absolve.formats.html import names, rules
+from absolve.formats.xml import link_tables
 from absolve.formats.xml.codings import PREDEFINED, CharacterData
-from absolve.formats.xml.limits import ENTITY
-from absolve.formats.xml.link_tables import NAMESPACES, OTHER
+from absolve.formats.xml.link_tables import NAMESPACES, OTHER, Choice
+from absolve.formats.xml.prolog import ENTITY, SEPARATOR
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -183,3 +189,268 @@ def _is_called(
         if (p[start + i] | 32 if 65 <= p[start + i] <= 90 else p[start + i]) != ord(name[i]):
             return False
     return True
+
+
+# --- expanded names ---------
+
+_HTML: Final = {link_tables.XHTML: names.HTML, link_tables.SVG: names.SVG, link_tables.MATHML: names.MATHML}
+_KEPT: Final = 4096  # names per cache, which outlives documents: each document can have names of its own
+_LONGEST: Final = 1024  # characters of a name that is cached
+
+
+class Element:
+    """An element by its expanded name: the row for its text, and the rows of its attributes by expanded name."""
+
+    __slots__ = ("local", "namespace", "places", "text")
+
+    def __init__(self, name: str, root: str) -> None:
+        self.namespace, _, self.local = name.rpartition(SEPARATOR)
+        rows = _rows(self.namespace, root)
+        self.text = rows.get((self.local, ""))
+        self.places = _Attributes(self, rows)
+
+    def named(self, place: LinkSite) -> LinkSite:
+        """Return a row for any element (`*`) with the name of this one."""
+        return _named(place, self.local)
+
+    @property
+    def is_html(self) -> bool:
+        return self.namespace == link_tables.XHTML
+
+
+class _Attributes(dict[str, LinkSite | Choice | None]):
+    """Cache of an element's attribute rows by expanded name; None for an attribute without references.
+
+    A row for any element (`*`) is the same object in all of them.
+    """
+
+    def __init__(self, element: Element, rows: dict[tuple[str, str], LinkSite | Choice]) -> None:
+        self._element = element
+        self._rows = rows
+
+    def __missing__(self, key: str) -> LinkSite | Choice | None:
+        found = self._found(key)
+        if len(self) < _KEPT and len(key) <= _LONGEST:
+            self[key] = found
+        return found
+
+    def _found(self, key: str) -> LinkSite | Choice | None:
+        namespace, _, name = key.rpartition(SEPARATOR)
+        general = link_tables.ATTRIBUTES.get((namespace, name))
+        if namespace and general is None:
+            return None
+        local = self._element.local
+        attribute = name if general is None else general.attribute
+        if self._element.namespace in _HTML:
+            return self._in_html(_HTML[self._element.namespace], local, attribute) or general
+        return self._rows.get((local, attribute)) or self._rows.get(("*", attribute)) or general
+
+    def _in_html(self, namespace: int, local: str, attribute: str) -> LinkSite | None:
+        """Return the row of the HTML tables, in which all names are in lower case, those of SVG and MathML too."""
+        if namespace != names.HTML:
+            local, attribute = local.lower(), attribute.lower()
+        return rules.rows().row(namespace, local, attribute)
+
+
+@cache
+def _rows(namespace: str, root: str) -> dict[tuple[str, str], LinkSite | Choice]:
+    """Return the rows of a namespace; without a namespace, of the vocabulary that the root element's name implies."""
+    rows = link_tables.VOCABULARIES.get(namespace, ()) if namespace else link_tables.ROOTS.get(root, ())
+    return {(row.element, row.attribute): row for row in rows}
+
+
+class Elements(dict[str, Element]):
+    """Cache of elements by expanded name, for documents with the same root element."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+
+    def __missing__(self, name: str) -> Element:
+        found = Element(name, self._root)
+        if len(self) < _KEPT and len(name) <= _LONGEST:
+            self[name] = found
+        return found
+
+
+def elements(root: str) -> Elements:
+    """Return the cache for documents whose root element has this name."""
+    return _elements(root if root in link_tables.ROOTS else "")
+
+
+@cache
+def _elements(root: str) -> Elements:
+    return Elements(root)
+
+
+# --- qualified names --------------------------------------------------------------------------------------------------
+
+# Prefix -> namespace, with the empty prefix for the default namespace; an absent prefix has the namespace OTHER.
+Bindings = dict[bytes, str]
+_UNKNOWN: Final = LinkSite("", "")  # cache miss: distinct from None
+_ALWAYS: Final[Bindings] = {b"xml": link_tables.XML}  # Namespaces in XML 1.0, section 3
+
+
+def _expanded(raw: bytes, default: str, bindings: Bindings) -> str:
+    """Return the expanded name in expat's form; `default` is the namespace of a name without a prefix."""
+    prefix, _, local = raw.rpartition(b":")
+    namespace = bindings.get(prefix, link_tables.OTHER) if prefix else default
+    name = local.decode("utf-8", "surrogateescape")
+    return f"{namespace}{SEPARATOR}{name}" if namespace else name
+
+
+class Written:
+    """An element by its qualified name: the row for its text, and the rows of attributes by qualified name."""
+
+    def __init__(self, element: Element, names: Names) -> None:
+        self.element = element
+        self.text = element.text
+        self.rows: dict[bytes, LinkSite | Choice | None] = {}
+        self.is_html = element.is_html
+        self.is_template = element.is_html and element.local == "template"
+        self._names = names
+
+    def row(self, raw: bytes, bindings: Bindings) -> LinkSite | Choice | None:
+        """Return the row of an attribute, and cache it; None for an attribute without references."""
+        found = None
+        if raw != b"xmlns" and not raw.startswith(b"xmlns:"):
+            found = self.element.places[_expanded(raw, "", bindings)]
+        if self._names.has_room(len(raw)):
+            self.rows[raw] = found
+        return found
+
+
+class Names:
+    """Cache of elements by qualified name, for positions where the same namespaces were declared in the same order.
+
+    The caller passes the `bindings` there: a copy for each position would take time linear in the prefixes in scope.
+    """
+
+    def __init__(self, root: str, *, of: Names | None = None) -> None:
+        self.known: dict[bytes, Written] = {}
+        self._elements = elements(root)
+        self._root = root
+        self._inside: dict[tuple[tuple[bytes, str], ...], Names] = {}
+        self._first = of or self
+        self.room = _KEPT  # remaining names, counted in the first cache for all that are nested in it
+
+    def has_room(self, size: int) -> bool:
+        """Reserve room for one more name of this length; return whether it may be cached."""
+        if size > _LONGEST:
+            return False
+        self._first.room -= 1
+        return self._first.room >= 0
+
+    def is_full(self) -> bool:
+        """Return whether the cache accepts no more names: names of many documents have filled it."""
+        return self._first.room <= 0
+
+    def element(self, raw: bytes, bindings: Bindings) -> Written:
+        """Create the element of a name that is not in `known`, and cache it."""
+        found = Written(self._elements[_expanded(raw, bindings.get(b"", ""), bindings)], self)
+        if self.has_room(len(raw)):
+            self.known[raw] = found
+        return found
+
+    def inside(self, declared: tuple[tuple[bytes, str], ...]) -> Names:
+        """Return the cache for the content of an element that declares these namespaces."""
+        found = self._inside.get(declared)
+        if found is None:
+            found = Names(self._root, of=self._first)
+            if self.has_room(sum(len(prefix) + len(namespace) + 1 for prefix, namespace in declared)):
+                self._inside[declared] = found
+        return found
+
+
+_NAMES: dict[str, Names] = {}
+
+
+def names_of(root: str = "") -> Names:
+    """Return the cache for documents with this root element, before any declaration; a new one if it is full."""
+    found = _NAMES.get(root)
+    if found is None or found.is_full():
+        found = _NAMES[root] = Names(root)
+    return found
+
+
+class Namespaces:
+    """The namespaces in scope at the current position of a walk, and the cache of names there.
+
+    `bindings` maps prefixes to namespaces of the tables, or to OTHER where one hides those.
+    """
+
+    def __init__(self) -> None:
+        self.bindings: Bindings = dict(_ALWAYS)
+        self._names = names_of()
+        self._known = self._names.known
+        # stack of elements with declarations: depth, the outer cache, the previous bindings of their prefixes
+        self._outer: list[tuple[int, Names, list[tuple[bytes, str | None]]]] = []
+
+    def element(self, raw: bytes) -> Written:
+        """Return the element of a qualified name."""
+        found = self._known.get(raw)
+        return self._names.element(raw, self.bindings) if found is None else found
+
+    def row(self, element: Written, raw: bytes) -> LinkSite | Choice | None:
+        """Return the row of an attribute by its qualified name; None for an attribute without references."""
+        found = element.rows.get(raw, _UNKNOWN)
+        return element.row(raw, self.bindings) if found is _UNKNOWN else found
+
+    def declare(self, declared: tuple, depth: cython.int) -> cython.int:  # type: ignore[type-arg]
+        """Bring namespaces into scope, until the element at this depth ends."""
+        if not declared:
+            return 0
+        before = [(prefix, self.bindings.get(prefix)) for prefix, _ in declared]
+        self._outer.append((depth, self._names, before))
+        self.bindings.update(declared)
+        return self._go_on(self._names.inside(declared))
+
+    def begin(self, root: str) -> cython.int:
+        """Switch to the vocabulary that the root element's name implies, for names without a namespace."""
+        return self._go_on(names_of(root).inside(tuple(self.bindings.items())))
+
+    def end(self, depth: cython.int) -> cython.int:
+        """End the element at this depth: restore the bindings around it."""
+        if self._outer and self._outer[-1][0] == depth:
+            _, names, before = self._outer.pop()
+            for prefix, namespace in before:
+                if namespace is None:
+                    del self.bindings[prefix]
+                else:
+                    self.bindings[prefix] = namespace
+            self._go_on(names)
+        return 0
+
+    def _go_on(self, names: Names) -> cython.int:
+        self._names = names
+        self._known = names.known
+        return 0
+
+
+def of_tag(data: bytes, place: LinkSite, start: int) -> LinkSite:
+    """Return a row for any element (`*`) with the name of the tag at this byte offset."""
+    name = _TAG_NAME.match(data, start)
+    return _named(place, name[1].rpartition(b":")[2].decode("utf-8", "surrogateescape")) if name else place
+
+
+def _named(place: LinkSite, local: str) -> LinkSite:
+    return rules.named(place, local.lower() if place in _IN_LOWER_CASE else local) if place.element == "*" else place
+
+
+_TAG_NAME: Final = re.compile(rb"<([^\t\n\r />]*+)")
+_IN_LOWER_CASE: Final = frozenset(place for (_, element, _), place in rules.FOREIGN.items() if element == "*")
+
+
+def chosen(row: LinkSite | Choice | None, attributes: dict[str, str]) -> LinkSite | None:
+    """Return the link site of a row in a tag with these attributes (names in lower case), which a `Choice` reads."""
+    if not isinstance(row, Choice):
+        return row
+    return of_words(row, [attributes.get(name, "").strip().lower() for name in row.by])
+
+
+def of_words(row: Choice, words: list[str]) -> LinkSite | None:
+    """Return the link site of a `Choice` for these values of the attributes in `by`, or None."""
+    key = words[0] if len(words) == 1 else " ".join(words)
+    found: LinkSite | None = row.places.get(key)
+    if found is None:
+        found = row.places.get(f"{key.partition('/')[0]}/", row.default)
+    return found

@@ -3,14 +3,33 @@
 cimport cython
 
 from absolve.core cimport byte_scan
+from absolve.core.byte_scan cimport word_start
 from absolve.core.model cimport LinkSite
 from absolve.formats.events cimport EventList
-from absolve.formats.html.filters cimport may_be_savers
-from absolve.formats.xml.names cimport Namespaces, Written, of_words
-from absolve.formats.xml.tags cimport Tag
-from absolve.formats.xml.values cimport Values
+from absolve.formats.html.tag cimport may_be_savers, may_name_map
+from absolve.formats.xml.codings cimport is_plain
+from absolve.formats.xml.tags cimport Namespaces, Tag, Written, of_words
 
 cdef int _NESTED
+
+cdef bint _is_blank(const unsigned char* p, Py_ssize_t start, Py_ssize_t end) noexcept
+
+
+@cython.final
+cdef class Values:
+    cdef bytes _data
+    cdef object _charset
+    cdef EventList _events
+    cdef Tag _tag
+    cdef object _prolog
+    cdef bint _in_office
+    cdef object under
+    cdef object stated
+
+    cdef int value(self, LinkSite place, Py_ssize_t start, Py_ssize_t end) except? -1
+    cdef int text(self, LinkSite place, Py_ssize_t start, Py_ssize_t end, object scope) except? -1
+    cdef int references(self, LinkSite place, Py_ssize_t start, Py_ssize_t end, object coding) except? -1
+    cdef int _tell(self, LinkSite place, Py_ssize_t start, Py_ssize_t end, object coding) except? -1
 
 
 @cython.final

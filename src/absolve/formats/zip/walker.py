@@ -1,4 +1,4 @@
-"""Walker of ZIP packages: EPUB, WACZ and any other ZIP file.
+"""Walkers of ZIP files: packages (EPUB, WACZ and any other ZIP file) and office documents.
 
 In: the bytes of the package. Out: a part for each member that is a document, the references by which members are known,
 and the edits of the central directory.
@@ -12,14 +12,17 @@ import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
+from html import unescape
 from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
-from absolve.core.errors import CodingError, in_short
+from absolve.core.errors import CodingError, WalkError, in_short
 from absolve.core.model import (
+    EMBEDDED,
     ONLY_READ,
     PACKAGE_ROOT,
     BaseClaim,
@@ -34,14 +37,15 @@ from absolve.core.model import (
 from absolve.encodings.charsets import declared_in_html
 from absolve.formats import registry
 from absolve.formats.events import EventList
-from absolve.formats.zip import directory, epub, members, saved_pages
+from absolve.formats.zip import directory, members, metadata
+from absolve.formats.zip.members import Content
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from absolve.core.model import Event
     from absolve.encodings.charsets import Charset
-    from absolve.formats.protocols import WalkOptions
+    from absolve.formats import WalkOptions
     from absolve.formats.zip.directory import Archive, Place
     from absolve.formats.zip.members import Field, Member
 
@@ -72,7 +76,7 @@ def walk(data: bytes, _charset: Charset, options: WalkOptions) -> Iterable[Event
     events.append(BaseClaim(Layer.RETRIEVAL, PACKAGE_ROOT, "root of the package"))
     events.append(MessageIds(References(archive)))
     if package.pages:
-        events.append(MessageIds(saved_pages.references(archive.names, package.pages, _quoted)))
+        events.append(MessageIds(metadata.references(archive.names, package.pages, _quoted)))
     if options.captures:
         return chain(events, package.held())
     if archive.is_guessed:
@@ -137,16 +141,16 @@ class Package:
         self._options = options
         self._left = options.max_decompressed
         by_name = ByName(archive)
-        self._is_epub = epub.CONTAINER in by_name
-        self._facts = epub.Facts({}, frozenset())
+        self._is_epub = metadata.CONTAINER in by_name
+        self._facts = metadata.Facts({}, frozenset())
         if self._is_epub:
-            self._facts = epub.facts(partial(self._read, by_name), by_name)
+            self._facts = metadata.container_facts(partial(self._read, by_name), by_name)
         self._left_for_records = _RECORDS
-        saved = saved_pages.records(by_name, partial(self._read_record, by_name), by_name.comment)
+        saved = metadata.saved_pages(by_name, partial(self._read_record, by_name), by_name.comment)
         self.pages, self._record_files = saved
         self._is_wacz = _DESCRIPTION in by_name and any(map(is_record_file, by_name))
-        signatures = filter(epub.SIGNATURE.fullmatch, by_name)
-        signature = next(signatures, saved_pages.sealed_by(data))
+        signatures = filter(metadata.SIGNATURE.fullmatch, by_name)
+        signature = next(signatures, metadata.sealed_by(data))
         self._signature = ONLY_READ if self._is_wacz else signature
 
     def _read(self, by_name: Mapping[str, Member], name: str) -> bytes | None:
@@ -155,7 +159,7 @@ class Package:
         if member is None or member.fault or member.size > self._options.max_decompressed:
             return None
         try:
-            return members.Content(member).decode(self._data[member.start : member.end])
+            return Content(member).decode(self._data[member.start : member.end])
         except CodingError:
             return None
 
@@ -167,9 +171,24 @@ class Package:
         self._left_for_records -= member.size
         return self._read(by_name, name) if self._left_for_records >= 0 else None
 
-    def settled(self, edits: Iterable[list[Edit]]) -> Iterator[list[Edit]]:
-        """Yield the edits, and those of the central directory."""
-        return _settled(self._data, self._archive, edits)
+    def settled(self, edits: Iterable[list[Edit]]) -> Edits:
+        """Yield the edits in order, and edits of the offset fields of everything that moves.
+
+        `edits` come in batches; those before the central directory are in order across batches. Edits of the directory
+        are applied to a copy of it at once, because there may be many for each entry, and are yielded last.
+        """
+        moved = _Directory(self._data, self._archive)
+        for some in moved.before(edits):
+            moved.move(some)
+            yield some
+        found: list[Edit] = []
+        for changed in moved.edits():
+            found += changed
+            if len(found) >= _SOME:
+                yield found
+                found = []
+        if found:
+            yield found
 
     def tell(self, events: EventList) -> array[int]:
         """Add a part for each member that is a document, and a finding for each that is left unchanged.
@@ -225,7 +244,7 @@ class Package:
 
     def _media_type(self, member: Member) -> str:
         """Return the media type of a member, by the package document, its name or its content; "" for no document."""
-        if self._is_epub and member.name in epub.RESERVED:
+        if self._is_epub and member.name in metadata.RESERVED:
             return ""
         if (self._is_wacz and _ABOUT_RECORDS.fullmatch(member.name)) or member.name in self._record_files:
             return ""
@@ -249,7 +268,7 @@ class Package:
     def _unread(self, member: Member, media_type: str) -> tuple[str, str] | None:
         """Return the code and text of the finding for a document that is left unchanged; None for any other."""
         if member.name in self._facts.encrypted:
-            return "encrypted", f"this is encrypted, by {epub.ENCRYPTION}"
+            return "encrypted", f"this is encrypted, by {metadata.ENCRYPTION}"
         if media_type == registry.ZIP:
             return _PACKAGE_INSIDE, "a package in a package is not read"
         return self._bomb(member)
@@ -284,15 +303,15 @@ class Package:
             signed_by=self._signature,
         )
 
-    def _coding(self, member: Member) -> members.Content:
+    def _coding(self, member: Member) -> Content:
         """Return the coding of a member; one that is no document may have a content that is too large."""
         is_small = member.method == members.STORED or member.size <= self._options.max_decompressed
         is_read = is_small and member.fault in {None, members.UNSAFE_NAME}
-        return members.Content(member) if is_read else members.Unread(member)
+        return Content(member) if is_read else members.Unread(member)
 
     def _base(self, member: Member) -> BaseClaim | None:
         """Return the base claim of a member: its path, or the root for files in META-INF (EPUB 3.3, 4.2.5)."""
-        if self._is_epub and member.name.startswith(epub.META_INF):
+        if self._is_epub and member.name.startswith(metadata.META_INF):
             return BaseClaim(Layer.RETRIEVAL, "", "root of the package")
         return BaseClaim(Layer.RETRIEVAL, _quoted(member.name.replace("\\", "/")), "path in the package")
 
@@ -310,26 +329,6 @@ class Package:
 
 _START: Final = attrgetter("start")
 _SOME: Final = 1000  # edits in a batch
-
-
-def _settled(data: bytes, archive: Archive, edits: Iterable[list[Edit]]) -> Edits:
-    """Yield the edits in order, and edits of the offset fields of everything that moves.
-
-    `edits` come in batches; those before the central directory are in order across batches. Edits of the directory
-    are applied to a copy of it at once, because there may be many for each entry, and are yielded last.
-    """
-    moved = _Directory(data, archive)
-    for some in moved.before(edits):
-        moved.move(some)
-        yield some
-    found: list[Edit] = []
-    for changed in moved.edits():
-        found += changed
-        if len(found) >= _SOME:
-            yield found
-            found = []
-    if found:
-        yield found
 
 
 class _Directory:
@@ -385,3 +384,107 @@ class _Directory:
         shift = self._shifts[index] if index < len(self._shifts) else self._shift
         if shift:
             yield Edit(start, start + width, (target - self._archive.start + shift).to_bytes(width, "little"))
+
+
+# --- office documents -------------------------------------------------------------------------------------------------
+# Office Open XML (DOCX, XLSX, PPTX): links are in the relationships (ISO 29500-2 6.5), of which the XML tables take the
+# external ones, and in texts with a HYPERLINK field or formula. They are relative to the file itself (6.5.3.4), or to
+# `HyperlinkBase` of its properties. OpenDocument (ODT, ODS, ODP): links are in the content, styles and metadata, whose
+# `xlink:href` see the file as a folder (ODF 1.3 part 2, 3.7): `../x` is beside it.
+
+_PROPERTIES: Final = "docProps/app.xml"
+_HYPERLINK_BASE: Final = re.compile(rb"<(?:[\w.-]+:)?HyperlinkBase>([^<>]{1,8192}+)</")
+_WITH_TEXT: Final = re.compile(
+    r"word/(?:document|footnotes|endnotes|comments|header[0-9]*|footer[0-9]*)\.xml|xl/worksheets/[^/]+\.xml"
+)
+_IN_TEXT: Final = re.compile(rb"HYPERLINK(?:[\t\n\r ]+[^\\\t\n\r ]|\()", re.IGNORECASE)
+_FOLDERS: Final = dict(zip((b"word/", b"xl/", b"ppt/", b"visio/"), registry.OPEN_XML * 2, strict=False))
+_LONGEST: Final = 256  # bytes of a media type
+_OPEN_DOCUMENT: Final = registry.OPEN_DOCUMENT[0].removesuffix("text")
+_OF_OPEN_DOCUMENT: Final = re.compile(r"(?:[^/]+/)?(?:content|styles|meta)\.xml")
+
+
+def media_type_of(data: bytes, known: str) -> str:
+    """Return the media type of a ZIP file by what marks an office document in it, whatever it is known to be.
+
+    A file with `[Content_Types].xml` and `xl/workbook.xml` is a workbook, one whose `mimetype` is
+    `application/vnd.oasis.opendocument.text` a text; any other is a plain package. What is broken stays as known.
+    """
+    with suppress(WalkError, CodingError):
+        if _first(data, rb"\[Content_Types\]\.xml") is not None:
+            kind = next((kind for folder, kind in _FOLDERS.items() if _first(data, folder) is not None), None)
+            if kind is not None or known in registry.OPEN_XML:
+                return known if known in registry.OPEN_XML else kind or known
+        if (one := _first(data, b"mimetype")) is not None and not one.fault and one.size <= _LONGEST:
+            kind = Content(one).decode(data[one.start : one.end]).decode("latin-1").strip().removesuffix("-template")
+            if kind.startswith(_OPEN_DOCUMENT):
+                return kind if kind in registry.OPEN_DOCUMENT else registry.OPEN_DOCUMENT[0]
+        return known if known in registry.PACKAGES else registry.ZIP
+    return known
+
+
+def _first(data: bytes, name: bytes) -> Member | None:
+    return next(directory.find(data, name), None)
+
+
+def walk_open_xml(data: bytes, _charset: Charset, options: WalkOptions) -> EventList:
+    """Return the base of hyperlinks, and a part for each file of relationships; raise WalkError as `walker.walk`."""
+    archive = directory.archive(data, options.max_links)
+    package = _OpenXML(data, archive, options)
+    events = EventList()
+    base = package.hyperlink_base(ByName(archive))
+    if base:
+        events.append(BaseClaim(EMBEDDED, base, f"HyperlinkBase of {_PROPERTIES}"))
+    events.append(EditOrder(package.settled, package.tell(events)))
+    return events
+
+
+def walk_open_document(data: bytes, _charset: Charset, options: WalkOptions) -> EventList:
+    """Return the references of all members, and a part for each that has links. Raise WalkError likewise."""
+    archive = directory.archive(data, options.max_links)
+    package = _OpenDocument(data, archive, options)
+    events = EventList()
+    events.append(BaseClaim(Layer.RETRIEVAL, PACKAGE_ROOT, "root of the package"))
+    events.append(MessageIds(References(archive)))
+    events.append(EditOrder(package.settled, package.tell(events)))
+    package.add_objects(events)
+    return events
+
+
+class _OpenXML(Package):
+    """The walk over a file of Office Open XML."""
+
+    def hyperlink_base(self, by_name: ByName) -> str:
+        """Return the base of the document's hyperlinks (ISO 29500-1 22.2.2.9); "" without one."""
+        found = _HYPERLINK_BASE.search(self._read(by_name, _PROPERTIES) or b"")
+        return unescape(found[1].decode("utf-8", "surrogateescape")).strip() if found is not None else ""
+
+    def _media_type(self, member: Member) -> str:
+        if member.name.endswith(".rels") or (_WITH_TEXT.fullmatch(member.name) and self._has_link(member)):
+            return registry.XML
+        return ""
+
+    def _has_link(self, member: Member) -> bool:
+        """Return whether a member may have a hyperlink in a field or formula; few have."""
+        content = self._read({member.name: member}, member.name)
+        return content is not None and _IN_TEXT.search(content) is not None
+
+    def _other(self, member: Member) -> str:  # noqa: ARG002 - of the package
+        return ""
+
+    def _base(self, member: Member) -> BaseClaim | None:  # noqa: ARG002 - likewise
+        return None
+
+
+class _OpenDocument(Package):
+    """The walk over an OpenDocument file."""
+
+    def _media_type(self, member: Member) -> str:
+        return registry.XML if _OF_OPEN_DOCUMENT.fullmatch(member.name) else ""
+
+    def add_objects(self, events: EventList) -> None:
+        """Add a part for each document in the file: `Object 1/content.xml` is known by the name of its folder."""
+        for member in self._archive if self._options.documents else ():
+            folder, _, name = member.name.rpartition("/")
+            if folder and name == "content.xml" and not member.fault:
+                events.append(self._part(member._replace(name=folder), _UNKNOWN))

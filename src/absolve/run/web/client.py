@@ -25,8 +25,7 @@ import ada_url
 
 from absolve.core.errors import CodingError, Diagnostic, MissingPackageError, UsageError, WalkError, in_short
 from absolve.document.settings import Settings
-from absolve.formats import registry
-from absolve.formats.http import responses
+from absolve.formats import http, registry
 from absolve.run.web import exchange
 from absolve.run.web.exchange import AGENT, OPEN_FIELDS, Answer, Response
 from absolve.urls import access
@@ -194,7 +193,7 @@ class Client:
         if not response.body or b"\ncontent-encoding:" not in response.head.lower():
             return response.body
         message = response.head + response.body
-        return bytes(responses.payload(message, options=self._asking.settings, count=None))
+        return bytes(http.payload(message, options=self._asking.settings, count=None))
 
     async def _follow(
         self, url: ada_url.URL, course: _Course, redirects: int, most: int, *, robots: bool = True
