@@ -20,6 +20,7 @@ from absolve.core.errors import UsageError, in_short
 from absolve.inventory import batches
 from absolve.tables.duckdb import add_function, put
 from absolve.urls import identity, whatwg
+from absolve.urls.chain import REDIRECTS
 from absolve.urls.relative_path import in_form
 
 if TYPE_CHECKING:
@@ -186,14 +187,14 @@ AND l.target IS NOT NULL AND l.scope <> 'other'
 QUALIFY row_number() OVER (PARTITION BY r.resource ORDER BY l.element, l.start) = 1
 AND l.scope <> 'same-document' AND t.resource IS DISTINCT FROM r.resource
 """
-_RECORDED: Final = """
+_RECORDED: Final = f"""
 SELECT d.url, l.target, d.status, d.url, l.line FROM new_documents d
 JOIN new_all_links l ON l.document = d.document AND l.entity = answer_of(d.entity)
     AND l.element = 'header' AND l.attribute = 'location'
-WHERE d.status IN (301, 302, 303, 307, 308) AND d.url IS NOT NULL AND l.target IS NOT NULL
+WHERE d.status IN {tuple(REDIRECTS)} AND d.url IS NOT NULL AND l.target IS NOT NULL
 UNION ALL SELECT a.url, s.target, 302, s.document, s.line FROM stubs s
 JOIN served a ON a.side = 'new' AND a.resource = s.resource
-"""
+"""  # noqa: S608 - a constant
 
 
 _KEYS: Final = "SELECT DISTINCT side, key FROM served WHERE key IN (SELECT unnest(?::VARCHAR[]))"

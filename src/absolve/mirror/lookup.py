@@ -17,7 +17,7 @@ from absolve.encodings.charsets import byte_order_mark
 from absolve.mirror import browsers
 from absolve.mirror.capture import Where, place_of
 from absolve.mirror.policy import Target
-from absolve.urls.identity import escaped, normal, percent_decoded
+from absolve.urls.identity import escaped, normal, origin, percent_decoded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -198,7 +198,7 @@ class Lookup:
         """The origins of the URLs that are held, as URLs."""
         if self._origins is None:
             urls = self._db.execute("SELECT url FROM resources WHERE path IS NOT NULL")
-            self._origins = {"/".join([*url.split("/", 3)[:3], ""]) for (url,) in urls}
+            self._origins = {f"{origin(url)}/" for (url,) in urls}
         return self._origins
 
     def _found(self, url: str) -> Target | None:
