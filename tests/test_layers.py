@@ -21,7 +21,7 @@ SOURCE = Path(absolve.__file__).parent
 
 # "a < b": b may import a. "a | b": siblings. The rooms of the package, and those of the formats.
 ORDER = {
-    "absolve": "core < encodings < urls < formats < document < rewriting | inventory < tables < verifying < trees < api"
+    "absolve": "core < encodings < urls < rules < formats < document < rewriting | inventory < tables < verifying < trees < api"
     " < arrow | run < mirror | audit < spark < __init__ < cli < __main__",
     "absolve.formats": "compression | protocols < events | registry < grammars < source_maps < headers < base_claims | css | http | mail | for_crawlers < html"
     " < markdown | xml | json | warc | plist | data_urls < shortcuts | zip",

@@ -24,7 +24,6 @@ from absolve.audit import (
     ignoring,
     judge,
     load,
-    maps,
     mentions,
     robots,
     servers,
@@ -36,6 +35,7 @@ from absolve.audit.verdicts import PLACE
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.core.printable import number
 from absolve.document.base_layers import ASSUMED, HOST_FOLDER
+from absolve.rules import forms
 from absolve.run import plan, sources
 from absolve.run.globs import Globs
 from absolve.run.load import kind_of
@@ -46,8 +46,9 @@ if TYPE_CHECKING:
 
     from absolve.audit.answered import Answers
     from absolve.audit.judge import Compare, Question
-    from absolve.audit.maps import RuleSet
     from absolve.audit.sites import Sites
+    from absolve.rules.model import RuleSet
+    from absolve.rules.outcomes import Rules
     from absolve.run.results import Course
 
 _LARGEST_MAP: Final = 256 << 20  # bytes; a map has at most a million rules
@@ -90,7 +91,7 @@ class Audited(NamedTuple):
 
     connection: Any
     question: Question
-    rules: maps.Rules
+    rules: Rules
     found: Sites
     read_as_text: Counter[str]
     since: tuple[int, int] | None
@@ -204,7 +205,7 @@ def _judged(
     compared: Compare,
     parquet: Collection[str],
     answered: Callable[[], Sequence[RuleSet]],
-) -> maps.Rules:
+) -> Rules:
     """Judge, and return all rules. Raise UsageError for a damaged Parquet file."""
     import duckdb
 
@@ -271,7 +272,7 @@ def _of_folder(path: Path, options: Any, course: Course) -> RuleSet | None:
     """
     try:
         found = _read_map(str(path), options, course)
-    except maps.NoRuleError:
+    except forms.NoRuleError:
         return None
     except DocumentError as error:
         course.reports.failure(error)
@@ -305,8 +306,8 @@ def _read_map(name: str, options: Any, course: Course, *, new_first: bool = Fals
     hosts = [identity.named(url) for url in (*options.old_urls, options.url) if url is not None]
     found = answers.read(name, data, course.reading.settings) if form is None else None
     if found is None:
-        found = maps.read(path, data, format=form, hosts=hosts, new_first=new_first)
-        maps.check(found)
+        found = forms.read(path, data, format=form, hosts=hosts, new_first=new_first)
+        forms.check(found)
     if found.hidden:
         hidden = number(found.hidden, "row")
         course.reports.note("table", f"{name}: left out: {hidden} that the sheet hides, as by a filter")

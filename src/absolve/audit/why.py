@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.audit.judge import each, insert, locate
-from absolve.audit.maps.model import GONE
 from absolve.audit.servers import SERVERS
 from absolve.audit.verdicts import words
 from absolve.core.errors import in_short
+from absolve.rules.model import GONE
 from absolve.urls import identity, whatwg
 from absolve.urls.chain import follow
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from absolve.audit.judge import Question
-    from absolve.audit.maps import Move, Rules
+    from absolve.rules.model import Move
+    from absolve.rules.outcomes import Rules
 
 _MOST: Final = 20  # links, redirects and places that are listed
 _LAST_INDEX: Final = 99  # of the ranks in served

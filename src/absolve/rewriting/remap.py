@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from absolve.core.errors import Diagnostic, MissingPackageError, UsageError, in_short
 from absolve.core.model import EMBEDDED, ENCAPSULATING
 from absolve.core.patterns import PatternSet
-from absolve.rewriting import presets
-from absolve.rewriting.functions import Dropped, Facts, Rule, Template, has_functions
 from absolve.rewriting.policy import absolute
 from absolve.rewriting.rule_urls import Place, after, compared, ends_a_part, is_below, joined, lowered, parted
+from absolve.rules import functions
+from absolve.rules.functions import Dropped, Facts, Rule, Template, has_functions
 from absolve.urls import resolver
 from absolve.urls.archives import led
 from absolve.urls.base import LOCATED, OUTSIDE, RECORDED
@@ -102,7 +102,7 @@ class Remapping:
         self._places: set[Place] = set()  # of exact rules
         self._prefixes: dict[Place, dict[str, _Step]] = defaultdict(dict)
         self._regexes: list[tuple[int, Rule]] = []
-        self._unwrapping: list[tuple[int, presets.Preset | Dropped]] = []
+        self._unwrapping: list[tuple[int, functions.Preset | Dropped]] = []
         self._patterns: dict[str, int] = {}  # the first rule of each regular expression
         self._changes: dict[int, Change] = {}  # the rules that have an old and a new URL
         self._lines = lines or {}
@@ -186,7 +186,7 @@ class Remapping:
             self._hidden[number] = earlier[0]
 
     def _add_preset(self, old: str, name: str, number: int) -> None:
-        wrapping = presets.wraps(name)
+        wrapping = functions.wraps(name)
         if wrapping is not None:
             if not old:
                 raise UsageError(f"the preset {name} needs the prefix of URLs: //host.example,{name},preset")
@@ -194,7 +194,7 @@ class Remapping:
         elif old:
             raise UsageError(f"the preset {name} knows its URLs: a row for it begins with an empty cell")
         else:
-            self._unwrapping.append((number, presets.Preset(name)))
+            self._unwrapping.append((number, functions.Preset(name)))
 
     def _add_query(self, old: str, new: str, number: int) -> None:
         if new:
@@ -212,9 +212,9 @@ class Remapping:
     def _unwrapped(self, url: str, facts: Facts) -> str | None:
         """Return the URL inside of a URL; None if no rule matches, or for what is no URL then."""
         bare = lowered(url)
-        if not presets.may_unwrap(self._unwrapping, bare):
+        if not functions.may_unwrap(self._unwrapping, bare):
             return None
-        inside, used = presets.unwrapped(self._unwrapping, bare, facts)
+        inside, used = functions.unwrapped(self._unwrapping, bare, facts)
         if not used or not has_scheme(inside) or is_malformed(inside) or runs_code(inside) != runs_code(url):
             return None
         self.met.update(used)
@@ -474,7 +474,7 @@ def parse(text: str) -> Change:
     Raise UsageError if it is ambiguous which `=` separates the two.
     """
     old, equals, name = text.rpartition("=")
-    if equals and name.isalpha() and name in presets.names():
+    if equals and name.isalpha() and name in functions.names():
         return Change(old, name, "preset")
     parts = [found.start() for found in re.finditer(r"=(?=[A-Za-z][A-Za-z0-9+.-]*:|//)", text)]
     if len(parts) != 1:

@@ -1,0 +1,88 @@
+"""Read the rules of a rewrite from a table of redirects: `--remap @FILE`.
+
+In: the bytes of a file. Out: a `Change` for each row that leads somewhere, by its line. A row that cannot be used
+raises UsageError with file and line.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+from absolve.core import patterns
+from absolve.core.errors import UsageError
+from absolve.rewriting.remap import Change, Remapping
+from absolve.rules import cells, table
+from absolve.rules.table import EXACT, PREFIX, SEARCH, SPLAT, WILDCARD
+from absolve.urls import resolver
+
+if TYPE_CHECKING:
+    from absolve.rules.table import Redirect
+
+_WITH_PLACES: Final = frozenset({EXACT, PREFIX})  # how rows match whose cells are URLs or paths
+
+
+def rules(name: str, data: bytes, url: str | None) -> dict[int, Change]:
+    """Return the rules in a table of redirects by their lines, without those that lead nowhere.
+
+    A row that has no word for how it matches is a prefix; in a table with statuses, which has redirects of servers, it
+    is exact. Paths belong to the host of `url`. Raise UsageError for a row that cannot be used.
+    """
+    found = {}
+    row = None
+    rows = table.read(cells.table(name, data))
+    otherwise = EXACT if "status" in rows.columns.places else PREFIX
+    for row in rows.rows:
+        if row.problem is not None:
+            raise UsageError(f"{name}:{row.line}: {row.problem}")
+        if (row.status or 0) < 400:
+            how = row.how or otherwise
+            old, new = (_url_of(one, url) if how in _WITH_PLACES else one for one in (row.old, row.new))
+            if how in {SEARCH, WILDCARD}:
+                try:
+                    old, new, how = _of_paths(row, url)
+                except UsageError as error:
+                    raise UsageError(f"{name}:{row.line}: {error.message}") from error
+            found[row.line] = Change(old, new, how)
+            _checked(found[row.line], name, row.line)
+    if row is None:
+        raise UsageError(f"{name}:1: no rule is in this file")
+    return found
+
+
+def _of_paths(row: Redirect, url: str | None) -> tuple[str, str, str]:
+    r"""Return the rule for URLs of a wildcard, or of a server's regular expression for the paths of a host.
+
+    The query stays behind the new URL: it is the last group. Raise UsageError if there is no such rule.
+    """
+    new = _url_of(row.new, url).replace("\\", r"\\")
+    site = urlsplit(url or "").netloc
+    if not site and (row.how == SEARCH or re.match("/(?!/)", row.old)):
+        raise UsageError("a rule for paths needs --url, the URL of their host")
+    if row.how == WILDCARD:
+        scheme, _, place = _url_of(row.old, url).partition("//")
+        new = SPLAT.sub(r"\\2", rf"\1{new}" if new.startswith("//") else new)
+        return f"({scheme or 'https?:'})//{re.escape(place)}(.*)", new, "regex"
+    if "|" in re.sub(r"\([^()]*\)", "", row.old):
+        raise UsageError("the alternatives of its regular expression need parentheses")
+    start = "/" if row.in_folder or re.match(r"\^[\w-]", row.old) else ""
+    start += "" if row.old.startswith("^") else "[^?#]*?"
+    is_whole = row.old.endswith("$") and not row.old.endswith(r"\$")
+    path = row.old.removeprefix("^").removesuffix("$" if is_whole else "") + ("" if is_whole else "[^?#]*")
+    pattern = f"https?://{re.escape(site)}{start}{path}([?#].*)?"
+    rest = "" if "?" in new or "#" in new else rf"\g<{patterns.groups(pattern)}>"
+    return pattern, re.sub(r"\$(\d)", r"\\g<\1>", new) + rest, "regex"
+
+
+def _url_of(cell: str, url: str | None) -> str:
+    """Return a path in a table as a URL; the cell itself if it is none, or without a URL for it."""
+    is_path = cell.startswith("/") and not cell.startswith("//")
+    return (resolver("rfc3986", url)(cell) if is_path and url else None) or cell
+
+
+def _checked(change: Change, name: str, line: int) -> None:
+    try:
+        Remapping([change])
+    except UsageError as error:
+        raise UsageError(f"{name}:{line}: {error.message}") from error
