@@ -72,6 +72,7 @@ def test_a_row_moves_a_url(rows: str, urls: dict[str, str | int | None]) -> None
     ("/a", "it has no target"),
     ("/a,javascript:x", "the target 'javascript:x' is neither an http URL nor a path that begins with /"),
     ("/a,http://[", "the target 'http://[' is no URL"),
+    ("/a,/b\x0bc", r"the target '/b\x0bc' has a line end or another control character"),
     ("/a,/b,soon", "'soon' is neither a status nor one of exact, prefix, regex"),
     ("/a?b,/c,prefix", "a prefix has no query"),
     ("/(a,/c,regex", "the regular expression cannot be used: missing ): ^(?:/(a)$"),

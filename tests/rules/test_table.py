@@ -154,3 +154,10 @@ def test_an_object_with_objects_in_its_objects_is_no_table_of_rules() -> None:
     assert found('{"redirects": {"/a": {"to": "/b"}, "/c": null}}') == []
     assert cells.table("m", b'{"/a": {"to": ["/b"]}}').words != "rows of JSON"
     assert found('{"/a": {"target": "/b", "code": 301}}') == [(2, "/a", "/b", 301, None)]
+
+
+@pytest.mark.parametrize(("cell", "text"), [
+    ("'=a.html", "=a.html"), ("'-x", "-x"), ("'-1", "'-1"), ("'a", "'a"), ("''=a", "'=a"), ("/a;'=b", "/a;=b"), ("/it's;b", "/it's;b"),
+])
+def test_an_apostrophe_before_a_formula_is_a_guard_whoever_wrote_the_table(cell: str, text: str) -> None:
+    assert next(cells.table("m.csv", f"{cell},x\n".encode()).rows).cells == [text, "x"]

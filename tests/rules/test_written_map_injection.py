@@ -1,5 +1,6 @@
 """URLs of hostile sites, written into maps: no line and no argument ends where it should not."""
 
+import re
 from pathlib import Path
 from urllib.parse import quote
 
@@ -8,6 +9,7 @@ import pytest
 from absolve.rules import forms, writing
 from absolve.rules.model import Rule, RuleSet
 from absolve.rules.outcomes import Rules
+from absolve.urls.identity import key
 
 EVIL = [
     "a\nb", "a\rb", "a b", 'a"b', "a'b", "a;b", "a$b", "a${uri}b", "a}b{", "a#b", "a%b", "a%1b", "a\\\nRedirect", "a\tb",
@@ -80,6 +82,33 @@ def test_a_rule_whose_target_runs_code_is_left_out(form: str) -> None:
     written = writing.written(form, rules)
     assert "javascript" not in written.data.decode()
     assert len(written.left_out) == 1
+
+
+@pytest.mark.parametrize(("old", "new", "row"), [
+    ("/a;=1+1;.html", "https://new.example/x;=1+1;.html", '"/a;%3D1+1;.html","https://new.example/x;%3D1+1;.html",301'),
+    ("/a;@x;-x;+x;'=x", "/b;@x;-x;+x?q;+x", "\"/a;%40x;%2Dx;%2Bx;'%3Dx\",\"/b;%40x;%2Dx;%2Bx?q;%20x\",301"),
+    ("/a;-1", "/b;jsessionid=x", '"/a;-1","/b;jsessionid=x",301'),
+])
+def test_no_cell_of_a_map_is_a_formula_where_semicolons_separate_and_it_is_the_same_rule(old: str, new: str, row: str) -> None:
+    sites = "http://old.example/", "https://new.example/"
+    rules = Rules([RuleSet("c.warc", "recorded", [Rule("c.warc", 1, "", source=old, target=(new,), forced=False)])], *sites)
+    written = writing.written("csv", rules).data
+    assert written.decode() == f"{row}\n"
+    again = forms.read(Path("m.csv"), written).rules[0]
+    assert (again.source, again.problem) == (old, None)
+    assert key(str(Rules([forms.read(Path("m.csv"), written)], *sites).chain(f"http://old.example{old}").final)) == key(
+        str(rules.chain(f"http://old.example{old}").final).replace("q;+x", "q;%20x")
+    )
+
+
+def test_a_pattern_in_a_map_is_no_formula_and_matches_the_same_urls() -> None:
+    first = forms.read(Path(".htaccess"), rb"RedirectMatch ^/a;+(=b|[;=]|\;=)$ /c" + b"\n")
+    rules = Rules([first], "http://old.example/", "https://new.example/")
+    written = writing.written("csv", rules).data
+    assert not re.search(rb";['\"]*[=+@-]", written)
+    again = Rules([forms.read(Path("m.csv"), written)], "http://old.example/", "https://new.example/")
+    for path in ("a;=b", "a;;;=b", "a;;", "a;=", "a=b", "a;b"):
+        assert again.chain(f"http://old.example/{path}").final == rules.chain(f"http://old.example/{path}").final
 
 
 @pytest.mark.parametrize("form", ["netlify", "apache", "nginx"])

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from absolve.core import patterns
-from absolve.core.errors import UsageError
+from absolve.core.errors import UsageError, in_short
 from absolve.rewriting.remap import Change, Remapping
 from absolve.rules import cells, table
+from absolve.rules.model import CONTROL
 from absolve.rules.table import EXACT, PREFIX, SEARCH, SPLAT, WILDCARD
 from absolve.urls import resolver
+from absolve.urls.predicates import runs_code
 
 if TYPE_CHECKING:
     from absolve.rules.table import Redirect
@@ -29,26 +31,40 @@ def rules(name: str, data: bytes, url: str | None) -> dict[int, Change]:
     A row that has no word for how it matches is a prefix; in a table with statuses, which has redirects of servers, it
     is exact. Paths belong to the host of `url`. Raise UsageError for a row that cannot be used.
     """
-    found = {}
+    found: dict[int, Change] = {}
     row = None
-    rows = table.read(cells.table(name, data))
-    otherwise = EXACT if "status" in rows.columns.places else PREFIX
-    for row in rows.rows:
-        if row.problem is not None:
-            raise UsageError(f"{name}:{row.line}: {row.problem}")
-        if (row.status or 0) < 400:
-            how = row.how or otherwise
-            old, new = (_url_of(one, url) if how in _WITH_PLACES else one for one in (row.old, row.new))
-            if how in {SEARCH, WILDCARD}:
-                try:
-                    old, new, how = _of_paths(row, url)
-                except UsageError as error:
-                    raise UsageError(f"{name}:{row.line}: {error.message}") from error
-            found[row.line] = Change(old, new, how)
-            _checked(found[row.line], name, row.line)
+    read = table.read(cells.table(name, data))
+    otherwise = EXACT if "status" in read.columns.places else PREFIX
+    for row in read.rows:
+        try:
+            change = _change(row, url, row.how or otherwise)
+        except UsageError as error:
+            raise UsageError(f"{name}:{row.line}: {error.message}") from error
+        if change is not None:
+            found[row.line] = change
     if row is None:
         raise UsageError(f"{name}:1: no rule is in this file")
     return found
+
+
+def _change(row: Redirect, url: str | None, how: str) -> Change | None:
+    """Return the rule of a row, None without one. Raise UsageError for one that cannot be used, or runs code."""
+    if row.problem is not None:
+        raise UsageError(row.problem)
+    if (row.status or 0) >= 400:
+        return None
+    old, new = row.old, row.new
+    if how in _WITH_PLACES:
+        old, new = _url_of(old, url), _url_of(new, url)
+    elif how in {SEARCH, WILDCARD}:
+        old, new, how = _of_paths(row, url)
+    if runs_code(new):
+        raise UsageError(f"the new URL {in_short(new)!r} runs code in the page that has it")
+    if CONTROL.search(new):
+        raise UsageError(f"the new URL {in_short(new)!r} has a line end or another control character")
+    change = Change(old, new, how)
+    Remapping([change])  # raises for one that is malformed
+    return change
 
 
 def _of_paths(row: Redirect, url: str | None) -> tuple[str, str, str]:
@@ -79,10 +95,3 @@ def _url_of(cell: str, url: str | None) -> str:
     """Return a path in a table as a URL; the cell itself if it is none, or without a URL for it."""
     is_path = cell.startswith("/") and not cell.startswith("//")
     return (resolver("rfc3986", url)(cell) if is_path and url else None) or cell
-
-
-def _checked(change: Change, name: str, line: int) -> None:
-    try:
-        Remapping([change])
-    except UsageError as error:
-        raise UsageError(f"{name}:{line}: {error.message}") from error

@@ -205,8 +205,7 @@ STATUS: Final = re.compile(r"([1-5][0-9][0-9])(!?)")  # of a rule, maybe a force
 _ESCAPED_PERCENT: Final = re.compile(r"%(?=[0-9A-Fa-f]{2})")
 _WEB: Final = re.compile(r"(https?)://[^/?#]*([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL | re.IGNORECASE)
 _RESERVED: Final = re.compile(r"[%?#]")
-
-
+CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 CHOSEN: Final = "the old URL, not the rule, would choose the host of its target"
 NO_QUERY: Final = "it never applies: it compares the path, which has no query"
 _LONGEST: Final = 1000  # characters of a pattern in which groups are looked for
@@ -316,6 +315,8 @@ def check_target(text: str) -> None:
         raise UsageError("it has no target")
     if is_left_open(text):  # an error of a spreadsheet, or such as `TBD`
         raise UsageError(f"{short(text)} is no target")
+    if CONTROL.search(text):  # a quoted cell may have any
+        raise UsageError(f"the target {short(text)} has a line end or another control character")
     if text.startswith(("/", "?")) and not text.startswith("//"):
         return
     full = f"http:{text}" if text.startswith("//") else text

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from absolve.core.printable import percent_escaped, printable
+from absolve.core.printable import literal, percent_escaped, printable
 from absolve.rules.model import encoded
 from absolve.rules.spreadsheet import csv_row, with_rest
 from absolve.urls.chain import REDIRECTS
@@ -29,8 +29,7 @@ _ESCAPE: Final = re.compile(r"%[0-9A-Fa-f]{2}")
 
 def escaped(text: str) -> str:
     """Return a path or URL without characters that end a word, or that a reader of the map does not see."""
-    text = _UNSAFE.sub(lambda one: "".join(f"%{byte:02X}" for byte in one[0].encode()), text)
-    return printable(text, _SURROGATES, percent_escaped)
+    return printable(_UNSAFE.sub(lambda one: percent_escaped(one[0]), text), _SURROGATES, percent_escaped)
 
 
 def _visible(pattern: str) -> str:
@@ -71,6 +70,20 @@ def _has_escape(rule: Rule) -> bool:
 
 # --- CSV --------------------------------------------------------------------------------------------------------------
 
+# What begins a formula where `;` separates cells. Apostrophes, as `literal` puts them before formulas in other tables,
+# would be a part of the URL for the programs of servers; an escape is the same URL for all.
+_FORMULA: Final = re.compile(r"(?<=;)('*)([=@+\-\uff1d\uff0b\uff0d\uff20])")
+_OF_PATTERN: Final = re.compile(r"(\\[^;])|\\?;", re.DOTALL)
+
+
+def _harmless(url: str) -> str:
+    """Return a URL that no spreadsheet evaluates: `/x;=1` becomes `/x;%3D1`. In a query `+` is a space."""
+    if literal(url) == url:
+        return url
+    path, mark, query = url.partition("?")
+    query = _FORMULA.sub(lambda one: one[1] + ("%20" if one[2] == "+" else percent_escaped(one[2])), query)
+    return _FORMULA.sub(lambda one: one[1] + percent_escaped(one[2]), path) + mark + query
+
 
 def csv_lines(rule: Rule) -> list[str] | None:
     """Return a row of CSV: old, new, status, and regex for a pattern."""
@@ -79,19 +92,25 @@ def csv_lines(rule: Rule) -> list[str] | None:
     status = f"{rule.status}{'!' if rule.forced and rule.host is None else ''}"
     if rule.how == "exact":
         is_forced = rule.host is None or rule.forced
-        return [csv_row(_old(rule, _path(rule.source)), _new(rule, str), status)] if is_forced else None
+        return [_row(rule, _new(rule, str), status)] if is_forced else None
     first = rule.target[0] if rule.target else None
     if rule.how == "prefix" and isinstance(first, str) and with_rest(first, rule.source) == rule.target:
         is_forced = rule.host is None or rule.forced
-        return [csv_row(_old(rule, _path(rule.source)), escaped(first), status, "prefix")] if is_forced else None
+        return [_row(rule, escaped(first), status, "prefix")] if is_forced else None
     pattern = rule.source if rule.subject == "url" else pattern_of(rule)
     if pattern is None or rule.host is not None or not (rule.subject == "url" or pattern.startswith("^/")):
         return None
     # A row matches the whole path; other forms search in it.
     whole = pattern if rule.subject == "url" or rule.how != "regex" else f"^/(?s:{pattern[2:]}(?s:.*))"
     whole = printable(whole, _SURROGATES, lambda one: rf"\x{{{ord(one):x}}}")
+    if literal(whole) != whole:
+        whole = _OF_PATTERN.sub(lambda one: one[1] or r"\x3b", whole)
     new = _new(rule, lambda number: rf"\g<{number}>", lambda text: text.replace("\\", "\\\\"))
-    return [csv_row(whole, new, status, "regex")]
+    return [csv_row(whole, _harmless(new), status, "regex")]
+
+
+def _row(rule: Rule, new: str, *others: str) -> str:
+    return csv_row(_harmless(_old(rule, _path(rule.source))), _harmless(new), *others)
 
 
 # --- _redirects -------------------------------------------------------------------------------------------------------
