@@ -126,7 +126,7 @@ def audited(
         judge.prepare(connection, question)
         for place, one in enumerate(sets):
             if judge.is_reversed(connection, question, one):
-                sets[place] = _read_map(one.file, options, course, new_first=True)
+                sets[place] = _noted(forms.swapped(one, _hosts(options)), options, course)
         read = texts.Reader(connection, course.reading, _roots(found), reports.aside)
         compared = texts.comparing(read, question.threshold)
 
@@ -290,7 +290,7 @@ def _of_folder(path: Path, options: Any, course: Course) -> RuleSet | None:
     return found
 
 
-def _read_map(name: str, options: Any, course: Course, *, new_first: bool = False) -> RuleSet:
+def _read_map(name: str, options: Any, course: Course) -> RuleSet:
     path = Path(name)
     is_cloudflare = path.name.endswith("_redirects") and options.server.startswith("cloudflare")
     form = "cloudflare" if is_cloudflare else None
@@ -303,16 +303,24 @@ def _read_map(name: str, options: Any, course: Course, *, new_first: bool = Fals
     if len(data) > most:
         text = f"this map has more than {most:,} bytes{' (--max-size)' if most < _LARGEST_MAP else ''}"
         raise DocumentError(Diagnostic("too-large", text, name))
-    hosts = [identity.named(url) for url in (*options.old_urls, options.url) if url is not None]
     found = answers.read(name, data, course.reading.settings) if form is None else None
     if found is None:
-        found = forms.read(path, data, format=form, hosts=hosts, new_first=new_first)
+        found = forms.read(path, data, format=form, hosts=_hosts(options))
         forms.check(found)
+    return _noted(found, options, course)
+
+
+def _hosts(options: Any) -> list[str]:
+    return [identity.named(url) for url in (*options.old_urls, options.url) if url is not None]
+
+
+def _noted(found: RuleSet, options: Any, course: Course) -> RuleSet:
+    """Return the rules of a map, with notes about how a table was read."""
     if found.hidden:
         hidden = number(found.hidden, "row")
-        course.reports.note("table", f"{name}: left out: {hidden} that the sheet hides, as by a filter")
+        course.reports.note("table", f"{found.file}: left out: {hidden} that the sheet hides, as by a filter")
     if found.words and options.verbose:
-        course.reports.note("table", f"{name}: {found.words}")
+        course.reports.note("table", f"{found.file}: {found.words}")
     return found
 
 

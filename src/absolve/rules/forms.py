@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from absolve.core.errors import UsageError
-from absolve.rules import apache, caddy, iis, line_forms, nginx, spreadsheet, structured
+from absolve.rules import apache, caddy, iis, line_forms, nginx, structured, table
 from absolve.rules.cells import binary_form, decoded, is_workbook
 from absolve.rules.columns import is_url
 from absolve.rules.model import MOST_RULES
@@ -19,63 +19,62 @@ from absolve.rules.model import MOST_RULES
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from absolve.rules.model import Rule, RuleSet
+    from absolve.rules.model import RuleSet
 
-_READERS: Final[dict[str, Callable[[str, bytes], RuleSet]]] = {
-    "apache": apache.read,
-    "caddy": caddy.read,
-    "cloudflare": line_forms.read_cloudflare,
-    "iis": iis.read_iis,
-    "netlify": line_forms.read_netlify,
-    "nginx": nginx.read,
-    "rewritemap": line_forms.read_rewrite_map,
-    "squarespace": line_forms.read_squarespace,
-    "s3-xml": iis.read_s3,
-    **{form: structured.reader(form) for form in structured.FORMS},
-}
-FORMATS: Final = tuple(sorted([*_READERS, "csv"]))
 _IN_WORDS: Final = (
     "a table (CSV or .xlsx: old URL, new URL), _redirects, a configuration of Apache (.htaccess), nginx or IIS, a"
     " Caddyfile, the text of a RewriteMap, netlify.toml, vercel.json, firebase.json or staticwebapp.config.json"
 )
 _LOOKED_AT: Final = 1 << 18
+_URL_BEGINS: Final = ("/", "http:", "https:")
 _SECTION: Final = (
     "<(?:VirtualHost|(?:Directory|Files|Location|Proxy)(?:Match)?|If(?:Define|Directive|File|Module|Section|Version)?"
     "|Else(?:If)?|Limit(?:Except)?|Macro|Require(?:All|Any|None)|Auth[nz]ProviderAlias)"
 )
+_DIRECTIVE: Final = "(?:Redirect(?:Match|Permanent|Temp)?|Rewrite(?:Engine|Base|Map)|ServerName)"
+_BLOCK: Final = "(?:server|location|rewrite|return|map|if)"
+_IIS: Final = r"(?:(?:rewriteMap|httpRedirect|rewrite)s?|system\.webServer)"
+_NONE: Final = r"(?!)"
 _JSON: Final = r"\A\s*[{\[]"
 _HAS: Final = r'(?=(?s:.*)"(?:%s)")'
-# The form of a file: by its name in lower case, otherwise by its text. The first that matches counts.
-_BY_NAME: Final = {
-    r"\.[ct]sv$": "csv",
-    r"_redirects$": "netlify",
-    r"\.htaccess": "apache",
-    r"\.toml$": "netlify-toml",
-    r"staticwebapp\.config\.json$": "azure",
-    r"firebase\.json$": "firebase",
-    r"vercel\.json$": "vercel",
-    r"^caddyfile|\.caddy$": "caddy",
-    r"web\.config$": "iis",
-}
-_BY_TEXT: Final = {
-    re.compile(pattern, re.MULTILINE | re.IGNORECASE if form == "apache" else re.MULTILINE): form
-    for pattern, form in (
-        (_JSON + _HAS % "RoutingRules|KeyPrefixEquals", "s3"),
-        (_JSON + _HAS % "action_data", "redirection"),
-        (_JSON + _HAS % "hosting", "firebase"),
-        (_JSON + _HAS % "route", "azure"),
-        (_JSON + _HAS % "destination|src" + _HAS % "source|src", "vercel"),
-        (r"^[ \t]*redir[ \t]+[^;{\n]*$", "caddy"),
-        (r"\A\s*<(?s:.*?)<(?:\w+:)?RoutingRules?\b", "s3-xml"),
-        (r"\A\s*(?=<)(?s:.*?)<(?:\w+:)?(?:(?:rewriteMap|httpRedirect|rewrite)s?|system\.webServer)\b", "iis"),
-        (rf"^[ \t]*(?:Rewrite(?:Rule|Cond)|{_SECTION})[ \t>]", "apache"),
-        (r"^[^#\n]*?(?:[{;]|^)[^\S\n]*(?:server|location|rewrite|return|map|if)\b[^#\n]*[{;]", "nginx"),
-        (r"^[ \t]*(?:Redirect(?:Match|Permanent|Temp)?|Rewrite(?:Engine|Base|Map)|ServerName)[ \t>]", "apache"),
-        (_JSON, "csv"),
-        (r"^/\S*[ \t]+->[ \t]", "squarespace"),
-    )
-}
-_STRUCTURED: Final = frozenset({"caddy", "iis", "s3-xml", *structured.FORMS})
+
+
+class _Form(NamedTuple):
+    """A form of maps: its reader, and the names in lower case or the text by which it is recognised.
+
+    The name decides before the text; of both the first row that matches counts. `kind`: any line of a form of lines may
+    be meant as something else, a directive of a server is sure to be meant, and no other file is structured so.
+    """
+
+    name: str
+    read: Callable[[str, bytes], RuleSet]
+    names: str = _NONE
+    text: str = _NONE
+    kind: Literal["lines", "server", "structured"] = "structured"
+
+
+_FORMS: Final = (
+    _Form("csv", table.read_map, r"\.[ct]sv$", kind="lines"),
+    _Form("s3", structured.read_s3, text=_JSON + _HAS % "RoutingRules|KeyPrefixEquals"),
+    _Form("redirection", structured.read_redirection, text=_JSON + _HAS % "action_data"),
+    _Form("firebase", structured.read_firebase, r"firebase\.json$", _JSON + _HAS % "hosting"),
+    _Form("azure", structured.read_azure, r"staticwebapp\.config\.json$", _JSON + _HAS % "route"),
+    _Form("vercel", structured.read_vercel, r"vercel\.json$", _JSON + _HAS % "destination|src" + _HAS % "source|src"),
+    _Form("netlify-toml", structured.read_netlify_toml, r"\.toml$"),
+    _Form("netlify", line_forms.read_netlify, r"_redirects$", kind="lines"),
+    _Form("cloudflare", line_forms.read_cloudflare, kind="lines"),
+    _Form("caddy", caddy.read, r"^caddyfile|\.caddy$", r"^[ \t]*redir[ \t]+[^;{\n]*$"),
+    _Form("s3-xml", iis.read_s3, text=r"\A\s*<(?s:.*?)<(?:\w+:)?RoutingRules?\b"),
+    _Form("iis", iis.read_iis, r"web\.config$", rf"\A\s*(?=<)(?s:.*?)<(?:\w+:)?{_IIS}\b"),
+    _Form("apache", apache.read, r"\.htaccess", rf"(?i)^[ \t]*(?:Rewrite(?:Rule|Cond)|{_SECTION})[ \t>]", "server"),
+    _Form("nginx", nginx.read, text=rf"^[^#\n]*?(?:[{{;]|^)[^\S\n]*{_BLOCK}\b[^#\n]*[{{;]", kind="server"),
+    _Form("apache", apache.read, text=rf"(?i)^[ \t]*{_DIRECTIVE}[ \t>]", kind="server"),  # nginx may have one in a text
+    _Form("csv", table.read_map, text=_JSON, kind="lines"),
+    _Form("squarespace", line_forms.read_squarespace, text=r"^/\S*[ \t]+->[ \t]", kind="lines"),
+    _Form("rewritemap", line_forms.read_rewrite_map, kind="lines"),
+)
+_BY_NAME: Final = {form.name: form for form in _FORMS}
+FORMATS: Final = tuple(sorted(_BY_NAME))
 
 
 def read(
@@ -84,12 +83,10 @@ def read(
     *,
     format: str | None = None,  # noqa: A002 - the option has this name
     hosts: Sequence[str] = (),
-    new_first: bool = False,
 ) -> RuleSet:
     """Return the rules of a map file. A line that cannot be read is a rule with a problem.
 
     `hosts`: those of the old and the new site, if both are known: of two columns of URLs they choose the old one.
-    `new_first`: of two columns that no word names, the first is the new one.
     Raise UsageError for an unknown format, and for more lines than have room in memory as rules.
     """
     if format is not None and format not in FORMATS:
@@ -99,9 +96,13 @@ def read(
     form = recognised(path.name, data) if format is None or is_workbook(data) else format
     if form == "csv":
         _refuse(path, binary_form(data, decoded(data[:_LOOKED_AT])) if not is_workbook(data) else None)
-        found = spreadsheet.read(str(path), data, hosts, new_first=new_first)
-        return found._replace(data=b"" if is_workbook(data) else data)  # a workbook is written as CSV
-    return _READERS[form](str(path), data)._replace(data=data)
+        return table.read_map(str(path), data, hosts)._replace(data=data)
+    return _BY_NAME[form].read(str(path), data)._replace(data=data)
+
+
+def swapped(found: RuleSet, hosts: Sequence[str] = ()) -> RuleSet:
+    """Return the rules of a table whose first column, of two that no word names, is the new one."""
+    return table.read_map(found.file, found.data, hosts, new_first=True)._replace(data=found.data)
 
 
 # What people keep redirects in that is no map: by its first characters, by its name.
@@ -141,11 +142,12 @@ class NoRuleError(UsageError):
 def check(found: RuleSet) -> None:
     """Raise UsageError for a file of another form than a map; NoRuleError for one in which no line is like a rule."""
     text = decoded(found.data[:_LOOKED_AT])
-    is_known = found.format in _STRUCTURED
+    is_known = _BY_NAME[found.format].kind == "structured" or is_workbook(found.data)
     is_known = is_known or (found.format == "csv" and found.words.startswith("rows of JSON"))
     other = _other_form(Path(found.file).name.lower(), found.data, text) if not is_known else None
     _refuse(found.file, other, text[: len(text) - len(text.lstrip())].count("\n") + 1)
-    if not any(_is_like(rule, found.format) for rule in found.rules):
+    is_sure = _BY_NAME[found.format].kind != "lines"
+    if not any(rule.problem is None or is_sure or rule.text.startswith(_URL_BEGINS) for rule in found.rules):
         line, problem = next(((rule.line, f": {rule.problem}") for rule in found.rules), (1, ""))
         raise NoRuleError(f"{found.file}:{line}: no rule is in this map{problem}: a map is {_IN_WORDS}")
 
@@ -153,12 +155,6 @@ def check(found: RuleSet) -> None:
 def _refuse(file: str | Path, other: str | None, line: int = 1) -> None:
     if other is not None:
         raise UsageError(f"{file}:{line}: this is {other}: a map is {_IN_WORDS}")
-
-
-def _is_like(rule: Rule, form: str) -> bool:
-    """Return whether a line is a rule, or was meant to be one: it has a directive, or begins with a path or a URL."""
-    is_sure = form in {"apache", "nginx", *_STRUCTURED}
-    return rule.problem is None or is_sure or rule.text.startswith(("/", "http:", "https:"))
 
 
 def _other_form(name: str, data: bytes, text: str) -> str | None:
@@ -177,12 +173,13 @@ def recognised(name: str, data: bytes) -> str:
     name = name.lower()
     if is_workbook(data):
         return "csv"
-    if (form := next((form for pattern, form in _BY_NAME.items() if re.search(pattern, name)), None)) is not None:
+    if (form := next((form.name for form in _FORMS if re.search(form.names, name)), None)) is not None:
         return form
     text = decoded(data[:_LOOKED_AT])
     if name.endswith(".map"):
         return "nginx" if "{" in text or ";" in text else "rewritemap"
-    return next((form for pattern, form in _BY_TEXT.items() if pattern.search(text)), None) or _by_lines(text)
+    by_text = (form.name for form in _FORMS if re.search(form.text, text, re.MULTILINE))
+    return next(by_text, None) or _by_lines(text)
 
 
 def _has_header(rows: Sequence[str]) -> bool:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote_plus, unquote_plus
 
 from absolve.core.patterns import PatternSet, matcher
+from absolve.rules.index import Index
 from absolve.rules.model import CONDITION, HOST, REQUESTED, SCHEME, WHOLE_PATH, Move, encoded, subject
 
 if TYPE_CHECKING:
@@ -177,9 +178,7 @@ class _Index:
     def __init__(self, rules: Sequence[Rule], *, is_slash_ignored: bool) -> None:
         self._rules = rules
         self._is_slash_ignored = is_slash_ignored
-        self._exact: dict[str, list[int]] = {}
-        self._prefixes: dict[str, list[int]] = {}
-        self._deepest = 0  # segments of a prefix
+        self._index = Index()
         self._has_parameters = self._has_folded = False
         self._hosts: set[str] = set()
         patterns: dict[str, list[int]] = {}
@@ -198,15 +197,13 @@ class _Index:
             self._hosts.add(rule.host)
         self._has_parameters = self._has_parameters or bool(rule.parameters)
         if rule.how == "prefix":
-            prefix = rule.source.rstrip("/")
-            self._deepest = max(self._deepest, prefix.count("/"))
-            self._put(self._prefixes, _key(rule.host, prefix), number)
+            self._put(self._index.of_prefix(_place(rule.host), rule.source), number)
             return
         path = self._bare(rule.source) + _parameter(rule)
         if rule.ignores_case:
             self._has_folded = True
             path = _FOLDED + path.lower()
-        self._put(self._exact, _key(rule.host, path), number)
+        self._put(self._index.of_exact(_place(rule.host) + path), number)
 
     def matches(self, request: Request) -> Iterator[Match]:
         """Yield the rules that match a request, in their order."""
@@ -227,9 +224,8 @@ class _Index:
         path, mark, query = source.partition("?")
         return f"{path.rstrip('/') or '/'}{mark}{query}"
 
-    def _put(self, table: dict[str, list[int]], key: str, number: int) -> None:
+    def _put(self, numbers: list[int], number: int) -> None:
         """Add a rule, unless it can never apply: an earlier one with the same key applies wherever it would."""
-        numbers = table.setdefault(key, [])
         if not any(_covers(self._rules[other], self._rules[number]) for other in (*numbers[:1], *numbers[-1:])):
             numbers.append(number)
 
@@ -237,24 +233,12 @@ class _Index:
         hosts = [request.host] if request.host in self._hosts else []
         if request.is_home:
             hosts.append("")
-        prefixes = [*self._above(request.decoded)] if self._prefixes else []
-        for host in hosts:
+        for place in map(_place, hosts):
             for key in self._keys(request):
-                yield from self._exact.get(_key(host, key), ())
-            for prefix in prefixes:
-                yield from self._prefixes.get(_key(host, prefix), ())
+                yield from self._index.exact(place + key)
+            yield from self._index.above(place, request.decoded)
         for name, (patterns, numbers) in self._sets.items():
             yield from (numbers[place] for place in patterns.candidates(subject(request, name)))
-
-    def _above(self, path: str) -> Iterator[str]:
-        """Yield the prefixes of a path that end with a segment, at most as deep as the rules go: `/a`, `/a/b`."""
-        end = 0
-        for _ in range(self._deepest + 1):
-            yield path[:end]
-            if end == len(path):
-                return
-            end = path.find("/", end + 1)
-            end = end if end >= 0 else len(path)
 
     def _keys(self, request: Request) -> list[str]:
         path = self._bare(request.decoded)
@@ -339,8 +323,8 @@ def _has_parameters(rule: Rule, request: Request) -> bool:
     return all(name in given and (isinstance(value, int) or given[name] == value) for name, value in rule.parameters)
 
 
-def _key(host: str | None, path: str) -> str:
-    return f"{host}\0{path}" if host else path
+def _place(host: str | None) -> str:
+    return f"{host}\0" if host else ""
 
 
 # --- where a rule leads -----------------------------------------------------------------------------------------------

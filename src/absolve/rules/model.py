@@ -405,6 +405,17 @@ def with_target(
     return rule._replace(target=parts)
 
 
+def with_rest(new: str, prefix: str) -> tuple[str | int, ...]:
+    """Return the target of a prefix: the rest of the path follows the path of the new URL, with one slash between."""
+    ends = min((place for mark in "?#" if (place := new.find(mark)) >= 0), default=len(new))
+    head, tail = new[:ends], new[ends:]
+    if head.endswith("/") and not prefix.endswith("/"):
+        head = head[:-1]
+    elif prefix.endswith("/") and not head.endswith("/"):
+        head += "/"
+    return (head, 1, tail) if tail else (head, 1)
+
+
 def short(text: str, most: int = 80) -> str:
     """Return a text in quotes for a message, cut if it is long."""
     return repr(text if len(text) <= most else f"{text[: most - 3]}...")

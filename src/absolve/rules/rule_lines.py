@@ -10,8 +10,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.printable import literal, percent_escaped, printable
-from absolve.rules.model import encoded
-from absolve.rules.spreadsheet import csv_row, with_rest
+from absolve.rules.model import encoded, with_rest
 from absolve.urls.chain import REDIRECTS
 
 if TYPE_CHECKING:
@@ -25,6 +24,7 @@ _SURROGATES: Final = "".join(map(chr, range(0xD800, 0xE000)))  # no characters; 
 _UNQUOTABLE: Final = re.compile(r"[\x00-\x1f\x7f\"]")  # in a string of nginx
 _PLACEHOLDER: Final = re.compile(r"[*:]")
 _ESCAPE: Final = re.compile(r"%[0-9A-Fa-f]{2}")
+_TO_QUOTE: Final = re.compile(r'[,;\t"\r\n]')
 
 
 def escaped(text: str) -> str:
@@ -83,6 +83,11 @@ def _harmless(url: str) -> str:
     path, mark, query = url.partition("?")
     query = _FORMULA.sub(lambda one: one[1] + ("%20" if one[2] == "+" else percent_escaped(one[2])), query)
     return _FORMULA.sub(lambda one: one[1] + percent_escaped(one[2]), path) + mark + query
+
+
+def csv_row(*cells: str, delimiter: str = ",") -> str:
+    """Return a row of CSV without its line end; `delimiter_of` counts nothing in its cells."""
+    return delimiter.join('"' + cell.replace('"', '""') + '"' if _TO_QUOTE.search(cell) else cell for cell in cells)
 
 
 def csv_lines(rule: Rule) -> list[str] | None:

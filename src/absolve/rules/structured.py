@@ -16,10 +16,11 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve.core.errors import UsageError
-from absolve.rules import line_forms, spreadsheet, table
+from absolve.rules import line_forms, table
 from absolve.rules.cells import decoded, toml
 from absolve.rules.entries import AZURE, GLOB, NETLIFY, PATTERN, VERCEL, Entry, rule_of
 from absolve.rules.model import Rule, RuleSet, tried
@@ -149,7 +150,7 @@ def _redirection_rows(data: Any) -> Iterator[table.Redirect]:
         old, is_regex = _text(one, "url"), bool(one.get("regex"))
         if one.get("enabled") is False or one.get("status") == "disabled":
             continue
-        row = table.Redirect(0, 0, f"{old} {new}", None, old, new, _status(one.get("action_code"), 301))
+        row = table.Redirect(0, f"{old} {new}", None, old, new, _status(one.get("action_code"), 301))
         row = row._replace(how=table.SEARCH if is_regex else table.EXACT)
         kinds = one.get("match_type", "url"), one.get("action_type", "url")
         if kinds[0] != "url" or kinds[1] not in ("url", "error"):
@@ -165,19 +166,20 @@ _ENTRIES: Final[dict[str, Callable[[Any], Iterator[Entry]]]] = {
 }
 
 
-FORMS: Final = (*_ENTRIES, "netlify-toml", "redirection")
+def _read(form: str, name: str, data: bytes) -> RuleSet:
+    """Return the rules of a file of a form."""
+    text = decoded(data)
+    value = loaded(name, text, is_toml=form == "netlify-toml")
+    rules = _numbered(name, text, form, value)
+    return RuleSet(name, form, rules, is_slash_ignored=form == "netlify-toml")
 
 
-def reader(form: str) -> Callable[[str, bytes], RuleSet]:
-    """Return the reader of a form."""
-
-    def read(name: str, data: bytes) -> RuleSet:
-        text = decoded(data)
-        value = loaded(name, text, is_toml=form == "netlify-toml")
-        rules = _numbered(name, text, form, value)
-        return RuleSet(name, form, rules, is_slash_ignored=form == "netlify-toml")
-
-    return read
+read_azure: Final = partial(_read, "azure")
+read_firebase: Final = partial(_read, "firebase")
+read_netlify_toml: Final = partial(_read, "netlify-toml")
+read_redirection: Final = partial(_read, "redirection")
+read_s3: Final = partial(_read, "s3")
+read_vercel: Final = partial(_read, "vercel")
 
 
 def _numbered(name: str, text: str, form: str, value: Any) -> list[Rule]:
@@ -190,7 +192,7 @@ def _made(name: str, form: str, value: Any) -> Iterator[tuple[str, Rule]]:
     """Yield the source of each entry as the file has it, with its rule."""
     if form == "redirection":
         for row in _redirection_rows(value):
-            yield row.old, spreadsheet.rule(name, row)
+            yield row.old, table.rule(name, row)
     elif form == "netlify-toml":
         for one in dicts(value, "redirects"):
             old = _text(one, "from")

@@ -1,8 +1,9 @@
 """Read a table of redirects: which row leads which URL where, whoever exported it.
 
 In: the bytes of a file: old URL, new URL, and perhaps a status, or exact, prefix or regex. The header names the columns
-in any order; without one the order counts, or the hosts of both sites. Out: a `Redirect` for each row, or a rule of a
-rewrite. Exports of the plugins and hosts in the tables below are known; a crawl is one, too: its rows that were
+in any order; without one the order counts, or the hosts of both sites. Out: a `Redirect` for each row, or a `Rule`:
+exact if no word says otherwise; one with a query precedes one without, and one with a host applies also where the new
+site has a file. Exports of the plugins and hosts in the tables below are known; a crawl is one, too: its rows that were
 not redirected are none.
 """
 
@@ -12,6 +13,9 @@ import re
 from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from absolve.core import patterns
+from absolve.core.errors import UsageError
+from absolve.rules import cells
 from absolve.rules.cells import NOT_UTF8, Row, Table, is_text, line, looked_at
 from absolve.rules.columns import (
     Columns,
@@ -24,10 +28,27 @@ from absolve.rules.columns import (
     with_slashes,
     words_of,
 )
+from absolve.rules.functions import has_functions
+from absolve.rules.model import (
+    Condition,
+    Rule,
+    RuleSet,
+    check_pattern,
+    check_target,
+    source,
+    target_parts,
+    to_https,
+    tried,
+    with_pattern,
+    with_rest,
+    with_target,
+)
 from absolve.urls.chain import REDIRECTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    from absolve.rules.model import How, Query
 
 EXACT: Final = "exact"
 PREFIX: Final = "prefix"
@@ -141,7 +162,6 @@ class Redirect(NamedTuple):
     """
 
     line: int
-    last: int
     text: str
     problem: str | None = None
     old: str = ""
@@ -164,7 +184,6 @@ class Redirects(NamedTuple):
     rows: Iterator[Redirect]
     words: str
     columns: Columns
-    delimiter: str
     hidden: list[int]
 
 
@@ -179,7 +198,7 @@ def read(table: Table, hosts: Sequence[str] = (), *, new_first: bool = False) ->
     hidden: list[int] = []
     found = chain(_left_out(table), _of_rows(_shown(every, hidden), columns, table.delimiter))
     words = f"{table.words}; {columns.words}" if columns.words else table.words
-    return Redirects(found, words, columns, table.delimiter, hidden)
+    return Redirects(found, words, columns, hidden)
 
 
 def _left_out(table: Table) -> Iterator[Redirect]:
@@ -188,7 +207,7 @@ def _left_out(table: Table) -> Iterator[Redirect]:
     names = [name for name, head in table.others.items() if chosen(head, ROLES, needed).by_words.issuperset(needed)]
     if names:
         problem = "only one sheet is read, and these have redirects, too: save each as a file"
-        yield Redirect(1, 1, ", ".join(names), problem)
+        yield Redirect(1, ", ".join(names), problem)
 
 
 def _shown(rows: Iterator[Row], hidden: list[int]) -> Iterator[Row]:
@@ -211,11 +230,11 @@ def _of_rows(rows: Iterator[Row], columns: Columns, delimiter: str) -> Iterator[
     is_crawl = "status" in columns.places and columns.header is not None and not _names_old(columns)
     for row in rows:
         if row.problem is not None:
-            yield Redirect(row.first, row.last, "", row.problem)
+            yield Redirect(row.first, "", row.problem)
         elif not row.is_comment and row.first > start:
             found = line(row.first, delimiter.join(row.cells))
             is_read = found.problem == NOT_UTF8 and all(is_text(row.cell(place)) for place in columns.places.values())
-            bare = Redirect(row.first, row.last, found.text, None if is_read else found.problem)
+            bare = Redirect(row.first, found.text, None if is_read else found.problem)
             made = _of_cells(bare, row, columns) if bare.problem is None else bare
             if made is not None and (made.new or not is_crawl or (made.status or 0) // 100 == 3):
                 yield made
@@ -331,3 +350,87 @@ def _searching(made: Redirect, title: Sequence[str]) -> Redirect:
         old = made.old if found is None else f"(?{found[3]}:{found[2]})"
         return made._replace(how=SEARCH, old=old, in_folder=not _WITHOUT_SLASH.isdisjoint(title))
     return made
+
+
+# --- rows as rules of a map -------------------------------------------------------------------------------------------
+
+_GROUP: Final = re.compile(r"\$(\d)")
+
+
+def read_map(name: str, data: bytes, hosts: Sequence[str] = (), *, new_first: bool = False) -> RuleSet:
+    """Return the rules of a table. `hosts` and `new_first` choose columns that no word names."""
+    found = read(cells.table(name, data), hosts, new_first=new_first)
+    rules = [rule(name, row) for row in found.rows]
+    rules.sort(key=lambda one: one.how != "exact" or "?" not in one.source)
+    return RuleSet(name, "csv", rules, words=found.words, columns=found.columns, hidden=len(found.hidden))
+
+
+def rule(name: str, row: Redirect) -> Rule:
+    """Return the rule of a row, or its problem."""
+    made = tried(Rule(name, row.line, row.text, row.problem), _led, row)
+    if made.problem is not None:
+        return made
+    made = tried(made, _MATCHED.get(row.how or "exact", _of_path), row)
+    return made._replace(forced=True) if row.is_forced else made
+
+
+def _led(made: Rule, row: Redirect) -> Rule:
+    """Return a rule with its status and target, the text of the row. Raise UsageError for one that is not read."""
+    if row.how in {QUERY, PRESET} or has_functions(row.new):
+        raise UsageError("it is for rewrites: no server applies it")
+    status, is_pattern = row.status or 301, row.how in {REGEX, SEARCH}
+    if status < 400 and not (is_pattern and row.new):
+        check_target(row.new)
+    is_regex = is_pattern or row.how == WILDCARD
+    how: How = "regex" if is_regex else "prefix" if row.how == PREFIX else "exact"
+    query: Query = "drop" if row.keeps_query is False else "keep"
+    return made._replace(how=how, status=status, target=None if status >= 400 else (row.new,), query=query)
+
+
+def _of_path(made: Rule, row: Redirect) -> Rule:
+    """Return the rule of a path or URL: exact, or all below it."""
+    made = _on_host(made, row)
+    if made.how == "prefix" and made.target:
+        if "?" in made.source:
+            raise UsageError("a prefix has no query")
+        made = made._replace(target=with_rest(row.new, made.source) if row.keeps_rest else (row.new,))
+    if row.has_subdomains and made.host is not None:  # no form but Cloudflare's has such rules
+        host = Condition("host", rf"^(?:.*\.)?{re.escape(made.host)}$")
+        made = made._replace(conditions=(host, *made.conditions))
+    return made
+
+
+def _on_host(made: Rule, row: Redirect) -> Rule:
+    """Return a rule with the host and the path of its source; one with a host applies where a file is, too."""
+    found = source(row.old)
+    only = to_https(row.old, row.new) if made.target else ()
+    return made._replace(source=found.path, host=found.host, forced=found.host is not None, conditions=only)
+
+
+def _of_pattern(made: Rule, row: Redirect) -> Rule:
+    r"""Return the rule of a regular expression for URLs, or for paths if it begins with /; `\1` is its first group."""
+    whole = f"^(?:{row.old})$"
+    check_pattern(whole)
+    target = patterns.template(row.new, whole) if made.target else made.target
+    is_path = row.old.removeprefix("^").startswith(("/", "\\/"))
+    return made._replace(source=whole, target=target, subject="path" if is_path else "url", forced=not is_path)
+
+
+def _of_wildcard(made: Rule, row: Redirect) -> Rule:
+    """Return the rule of all paths that begin with this one; `:splat`, or `*` at the end of a target, is the rest."""
+    made = _on_host(made, row)
+    target = target_parts(row.new, SPLAT, lambda _: 1) if made.target else None
+    return made._replace(source=f"^{re.escape(made.source)}(.*)$", target=target)
+
+
+def _of_search(made: Rule, row: Redirect) -> Rule:
+    """Return the rule of a regular expression that is searched for in paths; `$1` is its first group.
+
+    One that begins with a letter has paths without the slash at their beginning.
+    """
+    subject = "folder" if row.in_folder or re.match(r"\^[\w-]", row.old) else "path"
+    made = with_pattern(made._replace(forced=False), row.old, subject=subject)
+    return tried(made, with_target, row.new, _GROUP, lambda one: int(one[1])) if made.target else made
+
+
+_MATCHED: Final = {REGEX: _of_pattern, SEARCH: _of_search, WILDCARD: _of_wildcard}

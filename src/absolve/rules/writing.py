@@ -8,6 +8,7 @@ one that is there.
 
 from __future__ import annotations
 
+import csv
 import io
 import re
 from itertools import takewhile
@@ -16,11 +17,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from absolve.core.errors import UsageError
 from absolve.core.patterns import backtracks
 from absolve.core.printable import printable
-from absolve.rules import rule_lines
+from absolve.rules import cells, rule_lines, table
 from absolve.rules.cells import UTF8, charset_of, decoded
-from absolve.rules.model import Rule, RuleSet, request
+from absolve.rules.model import Rule, RuleSet, request, with_rest
 from absolve.rules.outcomes import never, samples
-from absolve.rules.spreadsheet import Layout, recognisable, with_rest
+from absolve.rules.rule_lines import csv_row
 from absolve.urls.chain import PERMANENT
 from absolve.urls.identity import origin
 from absolve.urls.predicates import parsed_scheme
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from absolve.rules.columns import Columns
     from absolve.rules.model import Outcome
     from absolve.rules.outcomes import Rules
 
@@ -247,7 +249,7 @@ def _is_kept(form: str, sets: Sequence[RuleSet]) -> bool:
 
     Not where a quote that nothing closes would take the rows of the other maps.
     """
-    if not sets or sets[0].format != form or form not in _KEPT or not sets[0].data:
+    if not sets or sets[0].format != form or form not in _KEPT or not sets[0].data or cells.is_workbook(sets[0].data):
         return False
     if sets[0].words.startswith("rows of JSON"):
         return False
@@ -293,6 +295,54 @@ def _edited(
 
 def _is_comment(line: str) -> bool:
     return line.lstrip(" \t")[:1] in {"", "#", "\r", "\n"}
+
+
+class Layout:
+    """The form of a map in CSV, in which rules are written: its separator, its header, the order of its cells."""
+
+    def __init__(self, text: str, columns: Columns | None) -> None:
+        self.delimiter = cells.delimiter_of(text)
+        found = list(cells.rows(text, self.delimiter))
+        self.columns = columns or table.read(cells.Table(iter(found), "")).columns
+        self.lines_before_rules = self._before(found)
+        self._width = next((len(row.cells) for row in found if not row.is_comment), 0)
+        self.ends = {row.first: row.last for row in found}
+
+    def _before(self, found: Sequence[cells.Row]) -> int:
+        """Return the number of lines before the first rule: comments, empty rows, and the header, which ends them."""
+        header, before = self.columns.header, 0
+        for row in found:
+            if not row.is_comment and (header is None or row.first >= header.first):
+                return row.last if header is not None else before
+            before = row.last
+        return before
+
+    def row(self, text: str) -> str:
+        """Return a row `old,new,status,how` in the order of the columns; what has none follows them."""
+        given = dict(zip(("old", "new", "status", "how"), next(csv.reader([text])), strict=False))
+        header, places = self.columns.header, self.columns.places
+        if given.get("status") == "301" and "how" not in given and "status" not in places and self._width == 2:
+            del given["status"]
+        by_place = {places[name]: cell for name, cell in given.items() if name in places}
+        width = max([*by_place, len(header.cells) - 1 if header is not None else 1]) + 1
+        made = [by_place.get(place, "") for place in range(width)]
+        made += [cell for name, cell in given.items() if name not in places]
+        return csv_row(*_trimmed(made), delimiter=self.delimiter)
+
+
+def _trimmed(cells: list[str]) -> list[str]:
+    return cells if cells[-1] or len(cells) < 3 else _trimmed(cells[:-1])
+
+
+def recognisable(text: str, delimiter: str, line_end: str) -> str:
+    """Return a table whose separator is recognised: the same text if it is, else with other cells quoted."""
+    if cells.delimiter_of(text) == delimiter:
+        return text
+    try:
+        found = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
+    except csv.Error:
+        return text
+    return "".join(csv_row(*row, delimiter=delimiter) + line_end for row in found)
 
 
 # --- rules in a form --------------------------------------------------------------------------------------------------
