@@ -39,23 +39,24 @@ MOST = {
     "absolve": (204, 2),
     "api": (282, 1),
     "arrow": (56, 1),
-    "audit": (12_569, 60),
+    "audit": (8_183, 41),
     "cli": (6_182, 29),
-    "core": (2_741, 15),
+    "core": (2_801, 15),
     "document": (2_513, 11),
     "encodings": (1_751, 6),
     "formats": (15_641, 83),
     "inventory": (2_129, 8),
     "mirror": (7_305, 27),
-    "rewriting": (2_133, 10),
+    "rewriting": (1_893, 8),
+    "rules": (5_811, 19),
     "run": (7_666, 31),
     "spark": (251, 1),
-    "tables": (2_358, 13),
+    "tables": (1_214, 8),
     "trees": (830, 3),
     "urls": (2_382, 14),
     "verifying": (1_962, 8),
 }
-MOST_TESTS = 51_355  # lines
+MOST_TESTS = 51_574  # lines
 MOST_C = 1_787  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 

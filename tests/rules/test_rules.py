@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from moving import NEW, OLD, lead, rules
 
 from absolve.core.errors import UsageError
-from absolve.rules import forms, line_forms
+from absolve.rules import entries, forms
 from absolve.rules.model import Outcome, encoded
 from absolve.rules.outcomes import Rules
 from absolve.urls.identity import decoded
@@ -116,10 +116,10 @@ def test_recorded_redirects_apply_to_their_own_url_only() -> None:
         ("mailto:x", NEW, 301, "x.warc", 0),
         (NEW + "r", "/b#z", 302, "r.html", 3),
     ]
-    given = Rules([line_forms.recorded(rows)], OLD, NEW)
+    given = Rules([entries.recorded(rows)], OLD, NEW)
     assert [lead(given, url) for url in (OLD + "a", OLD + "a?x", OLD + "a?y", "/a", "/r#q")] == ["/b", "/c", None, None, "/b#z"]
     assert given.chain(NEW + "r").rules[0].place == "r.html:3"
-    assert lead(Rules([line_forms.recorded(rows)], OLD, NEW), OLD + "a", ["/a"]) is None
+    assert lead(Rules([entries.recorded(rows)], OLD, NEW), OLD + "a", ["/a"]) is None
 
 
 DECODED = {

@@ -20,8 +20,9 @@ from absolve.core.model import Document
 from absolve.document.captures import Entry, entries, of_record, records
 from absolve.formats import headers, registry
 from absolve.formats.warc.reader import pieces
-from absolve.rules import cells, columns, line_forms
+from absolve.rules import cells, columns
 from absolve.rules.cells import lines
+from absolve.rules.entries import recorded
 from absolve.run import sources
 from absolve.urls import identity, whatwg
 from absolve.urls.chain import MOST, REDIRECTS
@@ -94,7 +95,7 @@ def as_rules(found: Iterable[Answer]) -> RuleSet:
     """Return the redirects among answers as the rules of a map, the last one of each URL; its place is that URL."""
     last = {one.url: one for one in found if one.status in REDIRECTS and one.target is not None}
     rows = ((one.url, one.target or "", one.status or 0, one.url, 1) for one in last.values())
-    made = line_forms.recorded(rows)
+    made = recorded(rows)
     return made._replace(rules=[rule._replace(forced=True) for rule in made.rules])
 
 

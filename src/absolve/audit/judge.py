@@ -17,7 +17,7 @@ from absolve.audit.servers import SERVERS, Server
 from absolve.core.arrow_stream import BOOL, DOUBLE, NUMBER, TEXT, Field
 from absolve.core.errors import UsageError, in_short
 from absolve.inventory import batches
-from absolve.rules import line_forms
+from absolve.rules import entries
 from absolve.rules.outcomes import Rules
 from absolve.tables.duckdb import add_function, put
 from absolve.urls import identity, whatwg
@@ -228,7 +228,7 @@ def _path_of(text: str, *, folds: bool) -> str:
 def all_rules(connection: Any, question: Question, sets: Sequence[RuleSet]) -> Rules:
     """Return the rules of maps, and of the redirects that the new site's captures recorded, if there are any."""
     connection.execute(_STUBS)
-    recorded = line_forms.recorded(each(connection, _RECORDED))
+    recorded = entries.recorded(each(connection, _RECORDED))
     given = [*sets, recorded] if recorded.rules else sets
     rules = Rules(given, question.old_url, question.new_url, question.other_old_urls)
     if given:  # else no file is in the way of a rule to add

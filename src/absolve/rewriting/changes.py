@@ -14,7 +14,7 @@ from absolve.core import patterns
 from absolve.core.errors import UsageError, in_short
 from absolve.rewriting.remap import Change, Remapping
 from absolve.rules import cells, table
-from absolve.rules.model import CONTROL
+from absolve.rules.model import CONTROL, without_groups
 from absolve.rules.table import EXACT, PREFIX, SEARCH, SPLAT, WILDCARD
 from absolve.urls import resolver
 from absolve.urls.predicates import runs_code
@@ -80,7 +80,7 @@ def _of_paths(row: Redirect, url: str | None) -> tuple[str, str, str]:
         scheme, _, place = _url_of(row.old, url).partition("//")
         new = SPLAT.sub(r"\\2", rf"\1{new}" if new.startswith("//") else new)
         return f"({scheme or 'https?:'})//{re.escape(place)}(.*)", new, "regex"
-    if "|" in re.sub(r"\([^()]*\)", "", row.old):
+    if "|" in without_groups(row.old):
         raise UsageError("the alternatives of its regular expression need parentheses")
     start = "/" if row.in_folder or re.match(r"\^[\w-]", row.old) else ""
     start += "" if row.old.startswith("^") else "[^?#]*?"

@@ -17,7 +17,7 @@ from absolve.core.model import EMBEDDED, ENCAPSULATING
 from absolve.core.patterns import PatternSet
 from absolve.rewriting.policy import absolute
 from absolve.rules import functions
-from absolve.rules.functions import Dropped, Facts, Rule, Template, has_functions
+from absolve.rules.functions import Dropped, Facts, PatternRule, Template, has_functions
 from absolve.rules.index import Index, after, begins, compared, joined, lowered, parted
 from absolve.urls import resolver
 from absolve.urls.archives import led
@@ -101,7 +101,7 @@ class Remapping:
         self._index = Index()  # of `_steps`
         self._steps: list[_Step] = []
         self._places: set[str] = set()
-        self._regexes: list[tuple[int, Rule]] = []
+        self._regexes: list[tuple[int, PatternRule]] = []
         self._unwrapping: list[tuple[int, functions.Preset | Dropped]] = []
         self._patterns: dict[str, int] = {}  # the first rule of each regular expression
         self._changes: dict[int, Change] = {}  # the rules that have an old and a new URL
@@ -139,7 +139,7 @@ class Remapping:
         if not _MAY_BE_ABSOLUTE.match(new):
             raise UsageError(f"the result {in_short(new)!r} of a regex rule is never an absolute URL")
         try:
-            self._regexes.append((number, Rule(old, new)))
+            self._regexes.append((number, PatternRule(old, new)))
         except MissingPackageError:
             raise
         except UsageError as error:

@@ -30,6 +30,7 @@ from absolve.rules.model import (
     status_of,
     target_parts,
     tried,
+    without_groups,
 )
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
     from absolve.rules.model import Query
 
-# --- Cut an Apache configuration into directives, with the sections around them ---------------------------------------
+# --- directives, with the sections around them (httpd.apache.org/docs/2.4/configuring.html#syntax) --------------------
 
 _DEEPEST: Final = 50  # sections in each other: each directive has all of them
 _TOO_DEEP: Final = "its sections are nested too deep"
@@ -167,7 +168,6 @@ _OURS: Final = re.compile(r"(?:Redirect|Rewrite)", re.IGNORECASE)
 _IGNORES_CASE: Final = re.compile(r"[\[,]\s*(?:nc|nocase)\s*[\],]", re.IGNORECASE)
 _IS_CHAINED: Final = re.compile(r"[\[,]\s*(?:c|chain)\s*[\],]", re.IGNORECASE)
 _LITERAL: Final = re.compile(r"(?:\\[^\w?]|[^\\.^$*+?()\[\]{}|])*\$")
-_NESTED: Final = re.compile(r"\([^()]*\)")
 
 
 class _Host:
@@ -425,12 +425,7 @@ def _matching(rule: Rule, given: Sequence[str], *, in_folder: bool) -> Rule:
 
 def _is_alternative(pattern: str) -> bool:
     """Return whether a pattern has alternatives outside of parentheses, of which `^` begins only the first."""
-    if len(pattern) > 1000:
-        return "|" in pattern
-    bare, before = pattern, ""
-    while bare != before:
-        bare, before = _NESTED.sub("", bare), bare
-    return "|" in bare
+    return "|" in (without_groups(pattern) or pattern)
 
 
 def _leading(rule: Rule, given: Sequence[str], base: str, *, in_folder: bool) -> Rule | None:

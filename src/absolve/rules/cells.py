@@ -1,7 +1,11 @@
-"""Read the tables that people have: CSV, TSV, with semicolons, in any charset that spreadsheets write, and workbooks.
+"""Read the files that people have: their text and lines in any charset that spreadsheets write, tables, TOML.
 
-In: the bytes of a file. Out: rows of cells with the numbers of their lines, and a few words on how the table is
-written. Which column means what is the matter of `columns`.
+In: the bytes of a file. Out: text, lines, or rows of cells with the numbers of their lines, and a few words on how the
+table is written: CSV, TSV, with semicolons, JSON, or a workbook. Which column means what is the matter of `columns`.
+
+A byte order mark decides the charset; UTF-16 without one is recognised by its zero bytes. Windows-1252 is tried for
+tables that have no character in UTF-8 at all. Of a workbook the first sheet that is shown and has a URL is read, up to
+`MOST` bytes, columns and rows.
 """
 
 from __future__ import annotations
@@ -25,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 
-# --- Decode the bytes of a table or another file of the user, and cut it into lines -----------------------------------
+# --- text, and its lines ----------------------------------------------------------------------------------------------
 
 NOT_UTF8: Final = "it is not UTF-8: save the file as UTF-8"
 _LONGEST: Final = 1 << 16
@@ -362,7 +366,7 @@ def toml(text: str) -> dict[str, Any]:
         raise ValueError("the values are nested too deep") from error
 
 
-# --- Read a sheet of a workbook (.xlsx, .xlsm) as rows of texts -------------------------------------------------------
+# --- sheets of workbooks ----------------------------------------------------------------------------------------------
 
 MOST: Final = 128 << 20  # bytes of all members, decompressed
 _MOST_ROWS: Final = 1 << 20

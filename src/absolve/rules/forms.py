@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from absolve.core.errors import UsageError
-from absolve.rules import apache, caddy, iis, line_forms, nginx, structured, table
+from absolve.rules import apache, caddy, entries, iis, nginx, structured, table
 from absolve.rules.cells import binary_form, decoded, is_workbook
 from absolve.rules.columns import is_url
 from absolve.rules.model import MOST_RULES
@@ -61,8 +61,8 @@ _FORMS: Final = (
     _Form("azure", structured.read_azure, r"staticwebapp\.config\.json$", _JSON + _HAS % "route"),
     _Form("vercel", structured.read_vercel, r"vercel\.json$", _JSON + _HAS % "destination|src" + _HAS % "source|src"),
     _Form("netlify-toml", structured.read_netlify_toml, r"\.toml$"),
-    _Form("netlify", line_forms.read_netlify, r"_redirects$", kind="lines"),
-    _Form("cloudflare", line_forms.read_cloudflare, kind="lines"),
+    _Form("netlify", entries.read_netlify, r"_redirects$", kind="lines"),
+    _Form("cloudflare", entries.read_cloudflare, kind="lines"),
     _Form("caddy", caddy.read, r"^caddyfile|\.caddy$", r"^[ \t]*redir[ \t]+[^;{\n]*$"),
     _Form("s3-xml", iis.read_s3, text=r"\A\s*<(?s:.*?)<(?:\w+:)?RoutingRules?\b"),
     _Form("iis", iis.read_iis, r"web\.config$", rf"\A\s*(?=<)(?s:.*?)<(?:\w+:)?{_IIS}\b"),
@@ -70,8 +70,8 @@ _FORMS: Final = (
     _Form("nginx", nginx.read, text=rf"^[^#\n]*?(?:[{{;]|^)[^\S\n]*{_BLOCK}\b[^#\n]*[{{;]", kind="server"),
     _Form("apache", apache.read, text=rf"(?i)^[ \t]*{_DIRECTIVE}[ \t>]", kind="server"),  # nginx may have one in a text
     _Form("csv", table.read_map, text=_JSON, kind="lines"),
-    _Form("squarespace", line_forms.read_squarespace, text=r"^/\S*[ \t]+->[ \t]", kind="lines"),
-    _Form("rewritemap", line_forms.read_rewrite_map, kind="lines"),
+    _Form("squarespace", entries.read_squarespace, text=r"^/\S*[ \t]+->[ \t]", kind="lines"),
+    _Form("rewritemap", entries.read_rewrite_map, kind="lines"),
 )
 _BY_NAME: Final = {form.name: form for form in _FORMS}
 FORMATS: Final = tuple(sorted(_BY_NAME))

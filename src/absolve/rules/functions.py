@@ -1,7 +1,9 @@
-r"""New URLs with functions: facts about the document (`{date}`), the URL of the link, percent-decoded groups.
+r"""New URLs with functions, queries without some parameters, and rules by name (`presets.toml`).
 
-In: the text of a rule, with the groups of its pattern (`\1`) if it has one. Out: a URL, or None without a date. Names
-that are no function are text.
+In: the text of a rule, with the groups of its pattern (`\1`) if it has one, and the URL of a link. Out: a URL, or None
+without a date. Functions are facts about the document (`{date}`), the URL of the link, percent-decoded groups; other
+names in braces are text. Presets return the URL inside that of an archive or a redirect, unwrapped as often as it was
+wrapped (at most `_MOST` times), and URLs without parameters that track readers.
 """
 
 from __future__ import annotations
@@ -107,7 +109,7 @@ def _group(name: str, pattern: str | None) -> int:
     return int(number)
 
 
-class Rule:
+class PatternRule:
     """A regular expression for whole URLs, with the new URL. Raise UsageError if one of them cannot be used."""
 
     def __init__(self, pattern: str, new: str) -> None:
@@ -115,8 +117,8 @@ class Rule:
         self.groups = patterns.whole_matcher(pattern)
         self.template = Template(new, pattern)
 
-    def __reduce__(self) -> tuple[type[Rule], tuple[str, str]]:
-        return Rule, (self.pattern, self.template.text)
+    def __reduce__(self) -> tuple[type[PatternRule], tuple[str, str]]:
+        return PatternRule, (self.pattern, self.template.text)
 
     @property
     def rule(self) -> str:
@@ -151,7 +153,7 @@ class Dropped:
         return f"{path}{'?' if kept else ''}{'&'.join(kept)}{crosshatch}{fragment}"
 
 
-# --- Rules by name, of `presets.toml`: the URL inside that of an archive or a redirect, URLs without what tracks re ---
+# --- rules by name ----------------------------------------------------------------------------------------------------
 
 _MOST: Final = 8  # rewriters of links that wrap what another one has wrapped
 
@@ -185,8 +187,8 @@ class Preset:
         self.name = name
         self.once = row.get("once", False)
         self.root = row.get("root", "")
-        self._rules: Sequence[Rule | Dropped] = [
-            Dropped(old) if how == "query" else Rule(old, new) for old, new, how in row["rules"]
+        self._rules: Sequence[PatternRule | Dropped] = [
+            Dropped(old) if how == "query" else PatternRule(old, new) for old, new, how in row["rules"]
         ]
 
     def __reduce__(self) -> tuple[type[Preset], tuple[str]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 from urllib.parse import quote_plus, unquote_plus
 
 from absolve.core.patterns import PatternSet, matcher
@@ -30,14 +30,6 @@ _FOLDED: Final = "\1"  # begins the key of an exact path in any letter case
 Groups = tuple[str | None, ...]
 
 
-class Match(NamedTuple):
-    """A rule that matches, with the groups of the match, group 0 is what matched, and those of its last condition."""
-
-    rule: Rule
-    groups: Groups
-    of_condition: Groups
-
-
 class Ordered:
     """A mover for rules in their order: the first that applies counts. One that is not forced yields to a file.
 
@@ -45,13 +37,40 @@ class Ordered:
     """
 
     def __init__(self, rules: Sequence[Rule], *, is_slash_ignored: bool = False, has_folders: bool = False) -> None:
-        self._index = _Index(rules, is_slash_ignored=is_slash_ignored)
+        self._rules = rules
         self._has_folders = has_folders
+        self._is_slash_ignored = is_slash_ignored
+        self._index = Index()
+        self._has_parameters = self._has_folded = False
+        self._hosts: set[str] = set()
+        patterns: dict[str, list[int]] = {}
+        for number, rule in enumerate(rules):
+            if rule.how == "regex":
+                patterns.setdefault(rule.subject, []).append(number)
+            elif rule.source:  # else it is not known what an unread rule matches
+                self._add(rule, number)
+        self._sets = {
+            name: (PatternSet((rules[number].source, rules[number].ignores_case) for number in numbers), numbers)
+            for name, numbers in patterns.items()
+        }
+
+    def _add(self, rule: Rule, number: int) -> None:
+        if rule.host is not None:
+            self._hosts.add(rule.host)
+        self._has_parameters = self._has_parameters or bool(rule.parameters)
+        if rule.how == "prefix":
+            self._put(self._index.of_prefix(_place(rule.host), rule.source), number)
+            return
+        path = self._bare(rule.source) + _parameter(rule)
+        if rule.ignores_case:
+            self._has_folded = True
+            path = _FOLDED + path.lower()
+        self._put(self._index.of_exact(_place(rule.host) + path), number)
 
     def __call__(self, request: Request, exists: Callable[[str], bool], doubts: list[Rule]) -> Move | None:
         """Return what the first rule makes of a request that applies to it."""
         is_there: bool | None = None
-        for rule, groups, of_condition in self._index.matches(request):
+        for rule, groups, of_condition in self._matches(request):
             if not rule.forced and not (rule.how == "exact" and "?" in rule.source):  # no file has a query
                 if is_there is None:
                     is_there = exists(request.url) or (self._has_folders and exists(f"{request.url}/"))
@@ -66,6 +85,131 @@ class Ordered:
                 return None
             return Move(rule, _filled(rule, groups, of_condition, request))
         return None
+
+    def _matches(self, request: Request) -> Iterator[tuple[Rule, Groups, Groups]]:
+        """Yield the rules that match a request, in their order, with their groups and those of their last condition."""
+        for number in sorted(self._candidates(request)):
+            rule = self._rules[number]
+            groups = self._groups(rule, request)
+            of_condition = _held(rule.conditions, request) if groups is not None else None
+            if groups is not None and of_condition is not None:
+                yield rule, groups, of_condition
+
+    def _bare(self, source: str) -> str:
+        if not self._is_slash_ignored or not ("?" in source or source.endswith("/")):
+            return source
+        path, mark, query = source.partition("?")
+        return f"{path.rstrip('/') or '/'}{mark}{query}"
+
+    def _put(self, numbers: list[int], number: int) -> None:
+        """Add a rule, unless it can never apply: an earlier one with the same key applies wherever it would."""
+        if not any(_covers(self._rules[other], self._rules[number]) for other in (*numbers[:1], *numbers[-1:])):
+            numbers.append(number)
+
+    def _candidates(self, request: Request) -> Iterator[int]:
+        hosts = [request.host] if request.host in self._hosts else []
+        if request.is_home:
+            hosts.append("")
+        for place in map(_place, hosts):
+            for key in self._keys(request):
+                yield from self._index.exact(place + key)
+            yield from self._index.above(place, request.decoded)
+        for name, (patterns, numbers) in self._sets.items():
+            yield from (numbers[place] for place in patterns.candidates(subject(request, name)))
+
+    def _keys(self, request: Request) -> list[str]:
+        path = self._bare(request.decoded)
+        keys = [path]
+        if request.query is not None:
+            keys.append(f"{path}?{request.query}")
+            if self._has_parameters:
+                keys += [f"{path}?&{name}={value}" for name, value in _parameters(request.query).items()]
+        return keys + [_FOLDED + key.lower() for key in keys] if self._has_folded else keys
+
+    def _groups(self, rule: Rule, request: Request) -> Groups | None:
+        """Return the groups of a rule's match, group 0 is what matched; None if it does not match."""
+        if rule.host != request.host and (rule.host is not None or not request.is_home):
+            return None
+        if request.line is not None and rule.how == "exact" and (rule.query == "none" or "?" in rule.source):
+            return None  # it compares the request line
+        if rule.parameters and not _has_parameters(rule, request):
+            return None
+        if rule.how == "exact":
+            path, mark, query = rule.source.partition("?")
+            if (mark and query != request.query) or (rule.query == "none" and not mark and request.query is not None):
+                return None
+            path, asked = self._bare(path), self._bare(request.decoded)
+            is_same = path.lower() == asked.lower() if rule.ignores_case else path == asked
+            return (request.decoded,) if is_same else None
+        if rule.how == "prefix":
+            return _prefix_groups(rule.source, request.decoded)
+        return matcher(rule.source, ignores_case=rule.ignores_case)(subject(request, rule.subject))
+
+
+def _held(conditions: Sequence[Condition], request: Request) -> Groups | None:
+    """Return the groups of the last condition that holds; None unless all do, or one of each alternatives."""
+    last: Groups = ()
+    is_done = False  # one of the alternatives holds
+    for one in conditions:
+        if not is_done:
+            groups = matcher(one.pattern, ignores_case=one.ignores_case)(subject(request, one.subject))
+            is_done = (groups is None) is one.is_negated
+            if not is_done and not one.is_alternative:
+                return None
+            if groups is not None and is_done:
+                last = tuple(encoded(text or "") for text in groups) if one.subject == "path" else groups
+        is_done = is_done and one.is_alternative
+    return last
+
+
+def _prefix_groups(prefix: str, path: str) -> Groups | None:
+    """Return a path, its rest behind the prefix, and that without a slash at its beginning.
+
+    None unless the prefix ends at the end of a segment of the path.
+    """
+    if not path.startswith(prefix):
+        return None
+    rest = path[len(prefix) :]
+    ends = not rest or prefix.endswith("/") or rest.startswith("/")
+    return (path, rest, rest.removeprefix("/")) if ends else None
+
+
+def _parameters(query: str | None) -> dict[str, str]:
+    """Return the parameters of a query, decoded, the first of each name."""
+    found: dict[str, str] = {}
+    for pair in (query or "").split("&"):
+        name, _, value = pair.partition("=")
+        if name:
+            found.setdefault(unquote_plus(name), unquote_plus(value))
+    return found
+
+
+def _covers(first: Rule, rule: Rule) -> bool:
+    """Return whether the first of two rules with the same key applies wherever the second would."""
+    if first.problem is not None or first.parameters or first.conditions:
+        return False
+    if (rule.forced and not first.forced) or (first.query == "none" != rule.query):
+        return False
+    if first.how == "exact":
+        return True
+    return first.source.rstrip("/") == rule.source.rstrip("/") and len(first.source) <= len(rule.source)
+
+
+def _parameter(rule: Rule) -> str:
+    """Return the first condition on a parameter with a known value, as a part of the key: many rules share a path."""
+    return next((f"?&{name}={value}" for name, value in rule.parameters if isinstance(value, str)), "")
+
+
+def _has_parameters(rule: Rule, request: Request) -> bool:
+    given = _parameters(request.query)
+    return all(name in given and (isinstance(value, int) or given[name] == value) for name, value in rule.parameters)
+
+
+def _place(host: str | None) -> str:
+    return f"{host}\0" if host else ""
+
+
+# --- virtual hosts ----------------------------------------------------------------------------------------------------
 
 
 def mover(found: RuleSet, olds: Collection[str] = ()) -> Mover:
@@ -167,164 +311,6 @@ def _of_wildcards(name: str) -> str:
         return name[2:]
     pattern = re.escape(name).replace(r"\*", ".*").replace(r"\?", ".")
     return f"^{pattern}$"
-
-
-# --- which rules match ------------------------------------------------------------------------------------------------
-
-
-class _Index:
-    """Rules by what they match."""
-
-    def __init__(self, rules: Sequence[Rule], *, is_slash_ignored: bool) -> None:
-        self._rules = rules
-        self._is_slash_ignored = is_slash_ignored
-        self._index = Index()
-        self._has_parameters = self._has_folded = False
-        self._hosts: set[str] = set()
-        patterns: dict[str, list[int]] = {}
-        for number, rule in enumerate(rules):
-            if rule.how == "regex":
-                patterns.setdefault(rule.subject, []).append(number)
-            elif rule.source:  # else it is not known what an unread rule matches
-                self._add(rule, number)
-        self._sets = {
-            name: (PatternSet((rules[number].source, rules[number].ignores_case) for number in numbers), numbers)
-            for name, numbers in patterns.items()
-        }
-
-    def _add(self, rule: Rule, number: int) -> None:
-        if rule.host is not None:
-            self._hosts.add(rule.host)
-        self._has_parameters = self._has_parameters or bool(rule.parameters)
-        if rule.how == "prefix":
-            self._put(self._index.of_prefix(_place(rule.host), rule.source), number)
-            return
-        path = self._bare(rule.source) + _parameter(rule)
-        if rule.ignores_case:
-            self._has_folded = True
-            path = _FOLDED + path.lower()
-        self._put(self._index.of_exact(_place(rule.host) + path), number)
-
-    def matches(self, request: Request) -> Iterator[Match]:
-        """Yield the rules that match a request, in their order."""
-        for number in sorted(self._candidates(request)):
-            rule = self._rules[number]
-            if rule.host != request.host and (rule.host is not None or not request.is_home):
-                continue
-            if request.line is not None and rule.how == "exact" and (rule.query == "none" or "?" in rule.source):
-                continue  # it compares the request line
-            groups = self._groups(rule, request)
-            of_condition = _held(rule.conditions, request) if groups is not None else None
-            if groups is not None and of_condition is not None:
-                yield Match(rule, groups, of_condition)
-
-    def _bare(self, source: str) -> str:
-        if not self._is_slash_ignored or not ("?" in source or source.endswith("/")):
-            return source
-        path, mark, query = source.partition("?")
-        return f"{path.rstrip('/') or '/'}{mark}{query}"
-
-    def _put(self, numbers: list[int], number: int) -> None:
-        """Add a rule, unless it can never apply: an earlier one with the same key applies wherever it would."""
-        if not any(_covers(self._rules[other], self._rules[number]) for other in (*numbers[:1], *numbers[-1:])):
-            numbers.append(number)
-
-    def _candidates(self, request: Request) -> Iterator[int]:
-        hosts = [request.host] if request.host in self._hosts else []
-        if request.is_home:
-            hosts.append("")
-        for place in map(_place, hosts):
-            for key in self._keys(request):
-                yield from self._index.exact(place + key)
-            yield from self._index.above(place, request.decoded)
-        for name, (patterns, numbers) in self._sets.items():
-            yield from (numbers[place] for place in patterns.candidates(subject(request, name)))
-
-    def _keys(self, request: Request) -> list[str]:
-        path = self._bare(request.decoded)
-        keys = [path]
-        if request.query is not None:
-            keys.append(f"{path}?{request.query}")
-            if self._has_parameters:
-                keys += [f"{path}?&{name}={value}" for name, value in _parameters(request.query).items()]
-        return keys + [_FOLDED + key.lower() for key in keys] if self._has_folded else keys
-
-    def _groups(self, rule: Rule, request: Request) -> Groups | None:
-        if rule.parameters and not _has_parameters(rule, request):
-            return None
-        if rule.how == "exact":
-            path, mark, query = rule.source.partition("?")
-            if (mark and query != request.query) or (rule.query == "none" and not mark and request.query is not None):
-                return None
-            path, asked = self._bare(path), self._bare(request.decoded)
-            is_same = path.lower() == asked.lower() if rule.ignores_case else path == asked
-            return (request.decoded,) if is_same else None
-        if rule.how == "prefix":
-            return _prefix_groups(rule.source, request.decoded)
-        return matcher(rule.source, ignores_case=rule.ignores_case)(subject(request, rule.subject))
-
-
-def _held(conditions: Sequence[Condition], request: Request) -> Groups | None:
-    """Return the groups of the last condition that holds; None unless all do, or one of each alternatives."""
-    last: Groups = ()
-    is_done = False  # one of the alternatives holds
-    for one in conditions:
-        if not is_done:
-            groups = matcher(one.pattern, ignores_case=one.ignores_case)(subject(request, one.subject))
-            is_done = (groups is None) is one.is_negated
-            if not is_done and not one.is_alternative:
-                return None
-            if groups is not None and is_done:
-                last = tuple(encoded(text or "") for text in groups) if one.subject == "path" else groups
-        is_done = is_done and one.is_alternative
-    return last
-
-
-def _prefix_groups(prefix: str, path: str) -> Groups | None:
-    """Return a path, its rest behind the prefix, and that without a slash at its beginning.
-
-    None unless the prefix ends at the end of a segment of the path.
-    """
-    if not path.startswith(prefix):
-        return None
-    rest = path[len(prefix) :]
-    ends = not rest or prefix.endswith("/") or rest.startswith("/")
-    return (path, rest, rest.removeprefix("/")) if ends else None
-
-
-def _parameters(query: str | None) -> dict[str, str]:
-    """Return the parameters of a query, decoded, the first of each name."""
-    found: dict[str, str] = {}
-    for pair in (query or "").split("&"):
-        name, _, value = pair.partition("=")
-        if name:
-            found.setdefault(unquote_plus(name), unquote_plus(value))
-    return found
-
-
-def _covers(first: Rule, rule: Rule) -> bool:
-    """Return whether the first of two rules with the same key applies wherever the second would."""
-    if first.problem is not None or first.parameters or first.conditions:
-        return False
-    if (rule.forced and not first.forced) or (first.query == "none" != rule.query):
-        return False
-    if first.how == "exact":
-        return True
-    return first.source.rstrip("/") == rule.source.rstrip("/") and len(first.source) <= len(rule.source)
-
-
-def _parameter(rule: Rule) -> str:
-    """Return the first condition on a parameter with a known value, as a part of the key: many rules share a path."""
-    return next((f"?&{name}={value}" for name, value in rule.parameters if isinstance(value, str)), "")
-
-
-def _has_parameters(rule: Rule, request: Request) -> bool:
-    given = _parameters(request.query)
-    return all(name in given and (isinstance(value, int) or given[name] == value) for name, value in rule.parameters)
-
-
-def _place(host: str | None) -> str:
-    return f"{host}\0" if host else ""
 
 
 # --- where a rule leads -----------------------------------------------------------------------------------------------

@@ -1,6 +1,9 @@
-"""The values of redirect maps: rules, sets of rules, and results.
+"""The values of redirect maps: rules, sets of rules, results, and the parts of a URL that rules compare.
 
-A `Rule` is one line of a map in a form that does not depend on the server. A `RuleSet` is one map.
+A `Rule` is one line of a map in a form that does not depend on the server. A `RuleSet` is one map. A `Request` is an
+absolute URL as rules see it, `source` and `target_parts` read the two sides of a rule as a map writes them.
+Percent-escapes are decoded where that keeps the meaning: `%2F` and `%3F` stay, and so does a `%25` that would become an
+escape.
 """
 
 from __future__ import annotations
@@ -199,7 +202,7 @@ class Outcome(NamedTuple):
     is_sure: bool = True
 
 
-# --- The parts of a URL that rules compare, in one spelling: the host, the decoded path, the query --------------------
+# --- the parts of a URL that rules compare ----------------------------------------------------------------------------
 
 STATUS: Final = re.compile(r"([1-5][0-9][0-9])(!?)")  # of a rule, maybe a forced one
 _ESCAPED_PERCENT: Final = re.compile(r"%(?=[0-9A-Fa-f]{2})")
@@ -373,12 +376,17 @@ def check_path(pattern: str, *, in_folder: bool = False) -> None:
     """Raise NeverError for a pattern for paths that needs a query; `in_folder`: or a slash at its beginning."""
     if in_folder and re.match(r"\^\\?/(?![?*{])", pattern) and "|" not in pattern:
         raise NeverError("it never applies: the paths that it compares have no slash at their beginning")
-    bare = _NO_SIGN.sub("x", pattern) if len(pattern) <= _LONGEST else ""
-    before = ""
-    while bare != before:
-        bare, before = _INNERMOST.sub("x", bare), bare
+    bare = without_groups(pattern)
     if _QUESTION.search(bare) and "|" not in bare:
         raise NeverError(NO_QUERY)
+
+
+def without_groups(pattern: str) -> str:
+    """Return a pattern whose escapes, classes and groups are one character each; "" for one that is too long."""
+    bare, before = _NO_SIGN.sub("x", pattern) if len(pattern) <= _LONGEST else "", ""
+    while bare != before:
+        bare, before = _INNERMOST.sub("x", bare), bare
+    return bare
 
 
 def target_parts(

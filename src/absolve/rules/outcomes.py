@@ -1,7 +1,9 @@
-"""Move URLs by all maps of an audit, one step or to the end.
+"""Move URLs by all maps of an audit, one step or to the end, and check the rules after that.
 
-In: sets of rules, the old and the new URL of the site, absolute URLs. Out: `Move` and `Outcome`. The first map with a
-rule that applies counts. Each URL is computed once, and a chain shares the results of its links.
+In: sets of rules, the old and the new URL of the site, absolute URLs. Out: `Move` and `Outcome`, and a `Checked` for
+each rule, with the number of URLs that it moved, why it could not be read, and what is wrong with it. The first map
+with a rule that applies counts. Each URL is computed once, and a chain shares the results of its links. A rule is
+compared with others by URLs that it would move, so no pair of rules is looked at.
 """
 
 from __future__ import annotations
@@ -326,7 +328,7 @@ def _before(move: Move, after: Outcome) -> Outcome:
     return Outcome(after.hops + 1, final, after.loop, after.gone, rules, after.served, move.status, is_sure)
 
 
-# --- Check the rules of all maps after the URLs of an audit were moved by them ----------------------------------------
+# --- what is wrong with rules -----------------------------------------------------------------------------------------
 
 _PROBE: Final = "absolve-probe"
 HIDDEN: Final = "hidden by a file"

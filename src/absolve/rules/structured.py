@@ -20,7 +20,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve.core.errors import UsageError
-from absolve.rules import line_forms, table
+from absolve.rules import entries, table
 from absolve.rules.cells import decoded, toml
 from absolve.rules.entries import AZURE, GLOB, NETLIFY, PATTERN, VERCEL, Entry, rule_of
 from absolve.rules.model import Rule, RuleSet, tried
@@ -135,7 +135,7 @@ def _netlify_rule(rule: Rule, one: dict[str, Any]) -> Rule:
     parameters = tuple((str(name), str(value)) for name, value in query.items()) if isinstance(query, dict) else ()
     forced, status = one.get("force") is True, _status(one.get("status"), 301)
     old, new = _text(one, "from") or _text(one, "origin"), _text(one, "to") or _text(one, "destination")
-    made = tried(rule, line_forms.matched, Entry(old, new, status, NETLIFY, forced, parameters=parameters))
+    made = tried(rule, entries.matched, Entry(old, new, status, NETLIFY, forced, parameters=parameters))
     if conditions and made.problem is None:
         names = ", ".join(sorted(map(str, conditions))).lower() if isinstance(conditions, dict) else "request"
         return made._replace(problem=f"it depends on the {names} of the visitor, which cannot be known")
