@@ -39,7 +39,7 @@ MOST = {
     "absolve": (204, 2),
     "api": (282, 1),
     "arrow": (56, 1),
-    "audit": (8_183, 41),
+    "audit": (8_185, 41),
     "cli": (6_182, 29),
     "core": (2_801, 15),
     "document": (2_513, 11),
@@ -56,7 +56,7 @@ MOST = {
     "urls": (2_382, 14),
     "verifying": (1_962, 8),
 }
-MOST_TESTS = 51_574  # lines
+MOST_TESTS = 51_613  # lines
 MOST_C = 1_787  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 
