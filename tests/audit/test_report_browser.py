@@ -15,7 +15,7 @@ import pytest
 from made_tables import HOSTILE, made
 
 from absolve.audit import outputs
-from absolve.tables.plain import literal
+from absolve.core.printable import literal
 from absolve.verifying.chromium import Chromium
 from tests import browser_page
 

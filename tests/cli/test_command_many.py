@@ -216,6 +216,9 @@ def test_rows_of_tables_that_meet_nothing_are_counted(absolve: Runner, tmp_path:
     ("--remap=@", "http://x,http://y\nhttp://a"),
     ("--remap=@", "PK\x03\x04 of a workbook of another kind"),
     ("--remap=@", ""),
+    ("--remap=@", "http://o/a,javascript:alert(1)"),
+    ("--remap=@", r"http://o/(.*),JavaScript://x/\1,regex"),
+    ("--remap=@", "http://o/a,http://n/\x0bb"),
     ("--url-map=", "SQLite format 3\0"),
     ("--url-map=", "a.html,http://h/2\n./a.html,http://h/1"),
 ])
@@ -225,6 +228,14 @@ def test_rows_that_can_never_work_are_refused(absolve: Runner, tmp_path: Path, o
     table.write_text(row)
     done = absolve("rewrite", tmp_path / "a.html", f"{option}{table}")
     assert (done.status, done.err.startswith(f"error: usage: {table}:{row.count(chr(10)) + 1}: ")) == (2, True)
+
+
+def test_a_target_with_a_line_end_is_refused_with_the_first_line_of_its_row(absolve: Runner, tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_bytes(b"<a href=x>")
+    table = tmp_path / "t.csv"
+    table.write_text('http://o/b,http://n/b\nhttp://o/a,"http://n/a\nb"\n')
+    done = absolve("rewrite", tmp_path / "a.html", f"--remap=@{table}")
+    assert (done.status, done.err.startswith(f"error: usage: {table}:2: ")) == (2, True)
 
 
 @pytest.mark.parametrize(("table", "link", "expected"), [

@@ -4,10 +4,11 @@ import pytest
 
 import absolve
 from absolve.core.errors import UsageError
-from absolve.rewriting import policy, presets
+from absolve.rewriting import policy
 from absolve.rewriting.cdx import Captures, is_index
-from absolve.rewriting.functions import Facts
 from absolve.rewriting.remap import Change, Remapping, parse
+from absolve.rules import functions
+from absolve.rules.functions import Facts
 
 pytest.importorskip("re2")
 
@@ -75,8 +76,8 @@ def test_each_preset_finds_the_url_inside(name: str) -> None:
 
 
 def test_every_preset_is_tested() -> None:
-    assert {*presets.names()} == {*UNWRAPPED, "archive"}
-    assert tuple(name for name in presets.names() if presets.wraps(name) is None) == policy.UNWRAPPED
+    assert {*functions.names()} == {*UNWRAPPED, "archive"}
+    assert tuple(name for name in functions.names() if functions.wraps(name) is None) == policy.UNWRAPPED
 
 
 def test_presets_unwrap_what_others_have_wrapped_and_other_rules_come_after() -> None:

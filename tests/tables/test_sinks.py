@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from absolve import UsageError, api
+from absolve.core.printable import literal, original
 from absolve.inventory import columns as inventory
-from absolve.tables import FORMATS, by_name, name_of, reading, typed_table
-from absolve.tables.plain import literal, original
+from absolve.rules import cells
+from absolve.tables import FORMATS, by_name, name_of, typed_table
 
 COLUMNS = ("name", "number", "nothing", "list")
 ROWS: list[tuple[Any, ...]] = [("", 0, None, []), ('é,"\n', 1, None, ["one", "two"]), ("\u2028 \0", -1, "x", ["one"])]
@@ -158,9 +159,9 @@ def test_a_formula_gets_an_apostrophe_which_a_reader_takes_away(first: str) -> N
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv"])
 def test_a_list_of_ours_is_read_again_as_it_was(suffix: str) -> None:
-    cells = ["-x.html", "'=y.html", "http://h/a;=b"]
-    data = by_name(suffix).encode(("path", "title", "url"), [cells])
-    assert [row.cells for row in reading.table(f"a.{suffix}", b"path%curl\n" % (b"," if suffix == "csv" else b"\t") + data).rows][1:2] == [cells]
+    row = ["-x.html", "'=y.html", "http://h/a;=b"]
+    data = by_name(suffix).encode(("path", "title", "url"), [row])
+    assert [one.cells for one in cells.table(f"a.{suffix}", b"path%curl\n" % (b"," if suffix == "csv" else b"\t") + data).rows][1:2] == [row]
 
 
 def test_a_formula_behind_a_separator_or_a_line_break_gets_an_apostrophe() -> None:

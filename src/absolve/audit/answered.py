@@ -15,7 +15,7 @@ from absolve.audit.judge import each, insert, locate
 from absolve.audit.verdicts import DIFFERS, EXPECTED
 from absolve.urls import identity
 from absolve.urls.access import is_public_host
-from absolve.urls.chain import MOST, PERMANENT
+from absolve.urls.chain import PERMANENT, follow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -116,20 +116,25 @@ class Answers:
         one = self._of.get(url)
         if one is None:
             return None
-        first, hops, seen, is_permanent = one.status, 0, {url}, True
-        while one.target is not None:
-            final = one.target
-            bare = final.partition("#")[0]
-            hops += 1
-            is_permanent = is_permanent and one.status in PERMANENT
-            if one.is_end:
-                return Outcome(final, one.status, hops, first, date=one.date)
-            if bare in seen or hops > MOST:
-                return Outcome(final, one.status, hops, first, is_loop=True, date=one.date)
-            seen.add(bare)
-            if bare not in self._of:
-                return Outcome(final, None, hops, first, "where it leads was not asked for", date=one.date)
-            one, url = self._of[bare], final
+
+        def step(at: str) -> Answer | None:
+            found = self._of.get(at)
+            return found if found is not None and found.target is not None else None
+
+        def target(found: Answer) -> str:
+            return "" if found.is_end else (found.target or "").partition("#")[0]  # no answer is that of ""
+
+        steps, end, circle = follow(url, step, target)
+        first, hops = one.status, len(steps)
+        if steps:
+            one = steps[-1][1]
+            url = one.target or ""
+            if one.is_end or circle is not None:
+                return Outcome(url, one.status, hops, first, is_loop=not one.is_end, date=one.date)
+            if end not in self._of:
+                return Outcome(url, None, hops, first, "where it leads was not asked for", date=one.date)
+            one = self._of[end]
+        is_permanent = all(passed.status in PERMANENT for _, passed in steps)
         facts = one.problem, is_permanent, False, one.page, one.date, one.is_html
         return Outcome(url, one.status, hops, first, *facts)
 

@@ -14,24 +14,25 @@ from contextlib import suppress
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from absolve.audit import content, maps
+from absolve.audit import content
 from absolve.core.errors import CodingError, Diagnostic, DocumentError, UsageError, WalkError
 from absolve.core.model import Document
 from absolve.document.captures import Entry, entries, of_record, records
 from absolve.formats import headers, registry
 from absolve.formats.warc.reader import pieces
+from absolve.rules import cells, columns
+from absolve.rules.cells import lines
+from absolve.rules.entries import recorded
 from absolve.run import sources
-from absolve.tables import columns, reading
-from absolve.tables.text import lines
 from absolve.urls import identity, whatwg
 from absolve.urls.chain import MOST, REDIRECTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from absolve.audit.maps import RuleSet
     from absolve.document.settings import Settings
     from absolve.formats.warc.headers import Record
+    from absolve.rules.model import RuleSet
 
 FORM: Final = "answers"
 PROBLEM: Final = "problem"  # a field of a metadata record: why a URL has no answer, a code and words
@@ -94,7 +95,7 @@ def as_rules(found: Iterable[Answer]) -> RuleSet:
     """Return the redirects among answers as the rules of a map, the last one of each URL; its place is that URL."""
     last = {one.url: one for one in found if one.status in REDIRECTS and one.target is not None}
     rows = ((one.url, one.target or "", one.status or 0, one.url, 1) for one in last.values())
-    made = maps.recorded(rows)
+    made = recorded(rows)
     return made._replace(rules=[rule._replace(forced=True) for rule in made.rules])
 
 
@@ -329,7 +330,7 @@ def _of_lines(name: str, data: bytes) -> Iterator[tuple[int, Any]]:
 
 
 def _rows(name: str, data: bytes) -> Iterator[tuple[int, dict[str, Any] | str]]:
-    rows = reading.table(name, data).rows
+    rows = cells.table(name, data).rows
     header: list[str] | None = None
     for row in rows:
         if row.problem is not None:

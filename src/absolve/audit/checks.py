@@ -10,16 +10,17 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from absolve.audit import maps
 from absolve.audit.conclude import moved
 from absolve.audit.judge import each, one
 from absolve.audit.verdicts import RULES_FOUND, WRONG, of_rule
 from absolve.core.errors import Diagnostic, in_short
+from absolve.rules import outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from absolve.audit.judge import Question
+    from absolve.rules.outcomes import Rules
 
 _SAME_URL: Final = """
 SELECT side, coalesce(s.url, bare(d.url)) AS url, min(d.document) AS first, max(d.document) AS last
@@ -70,9 +71,9 @@ def wrong_rules(connection: Any) -> Iterator[Diagnostic]:
             yield Diagnostic(code, f"{more:,} more: the table rules of an output has all", found[-1][1])
 
 
-def of_other_hosts(question: Question, rules: maps.Rules) -> Iterator[Diagnostic]:
+def of_other_hosts(question: Question, rules: Rules) -> Iterator[Diagnostic]:
     """Yield the maps with rules for hosts of neither site, if the old one has a URL."""
-    for file, number, hosts in maps.strangers(rules) if question.old_url is not None else ():
+    for file, number, hosts in outcomes.strangers(rules) if question.old_url is not None else ():
         are = "rule is" if number == 1 else "rules are"
         more = f" and {len(hosts) - _MOST_HOSTS:,} more" if len(hosts) > _MOST_HOSTS else ""
         text = f"{number:,} {are} for hosts that no URL has: {', '.join(hosts[:_MOST_HOSTS])}{more}"

@@ -10,16 +10,18 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve import __version__
-from absolve.audit import answered, changed_since, ignoring, maps, tables, verdicts
+from absolve.audit import answered, changed_since, ignoring, tables, verdicts
 from absolve.audit.answered import Answers
 from absolve.audit.judge import each, insert, one, run
 from absolve.audit.near_misses import suggest
 from absolve.audit.verdicts import titles
+from absolve.rules import outcomes, writing
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from absolve.audit.judge import Question
+    from absolve.rules.outcomes import Rules
 
 _NO_ANSWERS: Final = Answers()
 MOVED: Final = """
@@ -65,7 +67,7 @@ WHERE causes.verdict IN ('broken', 'unsure') AND causes.rule IS NULL AND ends_wi
 def conclude(
     connection: Any,
     question: Question,
-    rules: maps.Rules,
+    rules: Rules,
     failing: Collection[str],
     answers: Answers = _NO_ANSWERS,
     unread: int = 0,
@@ -89,7 +91,7 @@ def conclude(
     ignoring.others(connection, question.ignores, "pages", ())
     changed_since.pages(connection)
     connection.execute(tables.created("rules"))
-    insert(connection, "rules", ((*one, None) for one in maps.checked(rules)))
+    insert(connection, "rules", ((*one, None) for one in outcomes.checked(rules)))
     connection.execute("CREATE OR REPLACE TABLE meanings (name VARCHAR, title VARCHAR)")
     insert(connection, "meanings", titles())
     for name in ("80_causes.sql", "90_results.sql", "95_changes.sql"):
@@ -102,7 +104,7 @@ def conclude(
     insert(connection, "summary", [("read", json.dumps(_read(connection, rules)))])
 
 
-def _read(connection: Any, rules: maps.Rules) -> list[str]:
+def _read(connection: Any, rules: Rules) -> list[str]:
     """Return how each map and list was read, where that was a choice: the columns of a table."""
     connection.execute("CREATE TABLE IF NOT EXISTS read_as (name VARCHAR, words VARCHAR)")
     lists = connection.execute("SELECT DISTINCT name, words FROM read_as ORDER BY ALL").fetchall()
@@ -154,7 +156,7 @@ def _folders_above(url: str) -> Iterator[str]:
         yield url[: at + 1]
 
 
-def _folders(connection: Any, rules: maps.Rules) -> Iterator[tuple[str, str, str | None, str | None]]:
+def _folders(connection: Any, rules: Rules) -> Iterator[tuple[str, str, str | None, str | None]]:
     """Yield for each URL that moved its cause, the rule of that cause, and its own rule: those that were tried.
 
     A moved folder is one cause for all pages in it.
@@ -163,25 +165,26 @@ def _folders(connection: Any, rules: maps.Rules) -> Iterator[tuple[str, str, str
     pairs = [(old, new, *moved(old, new)) for old, new in urls]
     counts = Counter((above, below) for _, _, above, below in pairs)
     whole = _whole(connection, rules, [pair for pair, number in counts.items() if number > 1 and pair[0].endswith("/")])
-    tried, _ = maps.with_added(rules.form, rules, urls)
+    tried, _ = writing.with_added(rules.form, rules, urls)
     for old, new, above, below in pairs:
-        own = maps.rule_text(rules.form, rules, old, new) if tried.chain(old).final == new else None
+        own = writing.rule_text(rules.form, rules, old, new) if tried.chain(old).final == new else None
         if counts[above, below] > 1 and above.endswith("/"):
-            folder = maps.rule_text(rules.form, rules, above, below, prefix=True) if (above, below) in whole else None
+            is_whole = (above, below) in whole
+            folder = writing.rule_text(rules.form, rules, above, below, prefix=True) if is_whole else None
             yield old, f"moved:{_path(above)} -> {_path(below)}", folder, own
         else:
             yield old, f"moved:{_path(old)} -> {_path(new)}", own, own
 
 
-def _whole(connection: Any, rules: maps.Rules, pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
+def _whole(connection: Any, rules: Rules, pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
     """Return the pairs of folders for which one rule is right: each is tried on the URLs of both sites.
 
     It must lead each old URL below to its page, one with a rule of its own to where that leads, and no new one away.
     """
-    found: dict[str, list[tuple[tuple[str, str], maps.Rules]]] = {}
+    found: dict[str, list[tuple[tuple[str, str], Rules]]] = {}
     for pair in pairs:
         for folder in {pair[0], rules.counterpart(pair[0])}:
-            found.setdefault(folder, []).append((pair, maps.with_added(rules.form, rules, [pair], prefix=True)[0]))
+            found.setdefault(folder, []).append((pair, writing.with_added(rules.form, rules, [pair], prefix=True)[0]))
     wrong = set()
     for url, end, is_old in each(connection, _LED) if pairs else ():
         for pair, tried in (given for folder in (_root(url), *_folders_above(url)) for given in found.get(folder, ())):

@@ -12,14 +12,16 @@ from importlib import resources
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from absolve.audit import maps
 from absolve.audit.load import NEW, OLD
 from absolve.audit.servers import SERVERS, Server
 from absolve.core.arrow_stream import BOOL, DOUBLE, NUMBER, TEXT, Field
 from absolve.core.errors import UsageError, in_short
 from absolve.inventory import batches
+from absolve.rules import entries
+from absolve.rules.outcomes import Rules
 from absolve.tables.duckdb import add_function, put
 from absolve.urls import identity, whatwg
+from absolve.urls.chain import REDIRECTS
 from absolve.urls.relative_path import in_form
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
     from absolve.audit.content import Match, Pair
     from absolve.audit.ignoring import Ignore
-    from absolve.audit.maps import RuleSet
+    from absolve.rules.model import RuleSet
 
     Headings = list[tuple[int, str | None]]  # of resources: the text of their h1 elements
     Compare = Callable[[Sequence[tuple[int, int]]], tuple[list[Match], list[Pair], Headings]]
@@ -186,14 +188,14 @@ AND l.target IS NOT NULL AND l.scope <> 'other'
 QUALIFY row_number() OVER (PARTITION BY r.resource ORDER BY l.element, l.start) = 1
 AND l.scope <> 'same-document' AND t.resource IS DISTINCT FROM r.resource
 """
-_RECORDED: Final = """
+_RECORDED: Final = f"""
 SELECT d.url, l.target, d.status, d.url, l.line FROM new_documents d
 JOIN new_all_links l ON l.document = d.document AND l.entity = answer_of(d.entity)
     AND l.element = 'header' AND l.attribute = 'location'
-WHERE d.status IN (301, 302, 303, 307, 308) AND d.url IS NOT NULL AND l.target IS NOT NULL
+WHERE d.status IN {tuple(REDIRECTS)} AND d.url IS NOT NULL AND l.target IS NOT NULL
 UNION ALL SELECT a.url, s.target, 302, s.document, s.line FROM stubs s
 JOIN served a ON a.side = 'new' AND a.resource = s.resource
-"""
+"""  # noqa: S608 - a constant
 
 
 _KEYS: Final = "SELECT DISTINCT side, key FROM served WHERE key IN (SELECT unnest(?::VARCHAR[]))"
@@ -223,12 +225,12 @@ def _path_of(text: str, *, folds: bool) -> str:
     return path.lower() if folds else path
 
 
-def all_rules(connection: Any, question: Question, sets: Sequence[RuleSet]) -> maps.Rules:
+def all_rules(connection: Any, question: Question, sets: Sequence[RuleSet]) -> Rules:
     """Return the rules of maps, and of the redirects that the new site's captures recorded, if there are any."""
     connection.execute(_STUBS)
-    recorded = maps.recorded(each(connection, _RECORDED))
+    recorded = entries.recorded(each(connection, _RECORDED))
     given = [*sets, recorded] if recorded.rules else sets
-    rules = maps.Rules(given, question.old_url, question.new_url, question.other_old_urls)
+    rules = Rules(given, question.old_url, question.new_url, question.other_old_urls)
     if given:  # else no file is in the way of a rule to add
         rules.exists = Held(connection, question.server)
         rules.adds_slash = question.server.bare_folder == "redirect"
@@ -236,7 +238,7 @@ def all_rules(connection: Any, question: Question, sets: Sequence[RuleSet]) -> m
     return rules
 
 
-def follow(connection: Any, rules: maps.Rules) -> None:
+def follow(connection: Any, rules: Rules) -> None:
     """Create the table `moves`: where the rules lead each URL that they move."""
     connection.execute(
         "CREATE OR REPLACE TABLE moves (url VARCHAR, final VARCHAR, hops BIGINT, loop BOOLEAN, gone BOOLEAN,"
@@ -250,7 +252,7 @@ def follow(connection: Any, rules: maps.Rules) -> None:
     )
 
 
-def _moves(rules: maps.Rules, urls: Iterable[tuple[str]]) -> Iterator[tuple[Any, ...]]:
+def _moves(rules: Rules, urls: Iterable[tuple[str]]) -> Iterator[tuple[Any, ...]]:
     for (url,) in urls:
         found = rules.chain(url)
         if found.rules:
@@ -351,7 +353,7 @@ def judge(
     sets: Sequence[RuleSet],
     compared: Compare | None = None,
     answered: Callable[[], Sequence[RuleSet]] | None = None,
-) -> maps.Rules:
+) -> Rules:
     """Judge links and URLs by the maps: create `findings` and `judged_urls`. Return all rules, which counted URLs.
 
     `answered` fills `answered` and `working` with what servers answered, and returns the rules that these answers are.

@@ -24,10 +24,10 @@ from absolve.formats import registry
 from absolve.inventory import batches
 from absolve.inventory.columns import COLUMNS
 from absolve.inventory.documents import DOCUMENT_COLUMNS
+from absolve.rules.columns import is_url
 from absolve.run import sources
 from absolve.run.sources import is_file, local
 from absolve.tables import Table, typed_table
-from absolve.tables.columns import is_url
 from absolve.tables.duckdb import CLOSED, add_tables
 
 try:

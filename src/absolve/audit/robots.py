@@ -12,10 +12,10 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve.audit.judge import each, insert, one
-from absolve.audit.maps.apache_config import directives
-from absolve.audit.maps.structured import dicts, loaded
 from absolve.core.errors import Diagnostic, UsageError
-from absolve.tables import text as table_text
+from absolve.rules import cells as table_text
+from absolve.rules.apache import directives
+from absolve.rules.structured import dicts, loaded
 from absolve.urls.access import Rule, Rules, of_robots
 from absolve.urls.identity import decoded
 

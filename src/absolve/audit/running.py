@@ -24,7 +24,6 @@ from absolve.audit import (
     ignoring,
     judge,
     load,
-    maps,
     mentions,
     robots,
     servers,
@@ -36,6 +35,7 @@ from absolve.audit.verdicts import PLACE
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.core.printable import number
 from absolve.document.base_layers import ASSUMED, HOST_FOLDER
+from absolve.rules import forms
 from absolve.run import plan, sources
 from absolve.run.globs import Globs
 from absolve.run.load import kind_of
@@ -46,8 +46,9 @@ if TYPE_CHECKING:
 
     from absolve.audit.answered import Answers
     from absolve.audit.judge import Compare, Question
-    from absolve.audit.maps import RuleSet
     from absolve.audit.sites import Sites
+    from absolve.rules.model import RuleSet
+    from absolve.rules.outcomes import Rules
     from absolve.run.results import Course
 
 _LARGEST_MAP: Final = 256 << 20  # bytes; a map has at most a million rules
@@ -90,7 +91,7 @@ class Audited(NamedTuple):
 
     connection: Any
     question: Question
-    rules: maps.Rules
+    rules: Rules
     found: Sites
     read_as_text: Counter[str]
     since: tuple[int, int] | None
@@ -125,7 +126,7 @@ def audited(
         judge.prepare(connection, question)
         for place, one in enumerate(sets):
             if judge.is_reversed(connection, question, one):
-                sets[place] = _read_map(one.file, options, course, new_first=True)
+                sets[place] = _noted(forms.swapped(one, _hosts(options)), options, course)
         read = texts.Reader(connection, course.reading, _roots(found), reports.aside)
         compared = texts.comparing(read, question.threshold)
 
@@ -204,7 +205,7 @@ def _judged(
     compared: Compare,
     parquet: Collection[str],
     answered: Callable[[], Sequence[RuleSet]],
-) -> maps.Rules:
+) -> Rules:
     """Judge, and return all rules. Raise UsageError for a damaged Parquet file."""
     import duckdb
 
@@ -271,7 +272,7 @@ def _of_folder(path: Path, options: Any, course: Course) -> RuleSet | None:
     """
     try:
         found = _read_map(str(path), options, course)
-    except maps.NoRuleError:
+    except forms.NoRuleError:
         return None
     except DocumentError as error:
         course.reports.failure(error)
@@ -289,7 +290,7 @@ def _of_folder(path: Path, options: Any, course: Course) -> RuleSet | None:
     return found
 
 
-def _read_map(name: str, options: Any, course: Course, *, new_first: bool = False) -> RuleSet:
+def _read_map(name: str, options: Any, course: Course) -> RuleSet:
     path = Path(name)
     is_cloudflare = path.name.endswith("_redirects") and options.server.startswith("cloudflare")
     form = "cloudflare" if is_cloudflare else None
@@ -302,16 +303,24 @@ def _read_map(name: str, options: Any, course: Course, *, new_first: bool = Fals
     if len(data) > most:
         text = f"this map has more than {most:,} bytes{' (--max-size)' if most < _LARGEST_MAP else ''}"
         raise DocumentError(Diagnostic("too-large", text, name))
-    hosts = [identity.named(url) for url in (*options.old_urls, options.url) if url is not None]
     found = answers.read(name, data, course.reading.settings) if form is None else None
     if found is None:
-        found = maps.read(path, data, format=form, hosts=hosts, new_first=new_first)
-        maps.check(found)
+        found = forms.read(path, data, format=form, hosts=_hosts(options))
+        forms.check(found)
+    return _noted(found, options, course)
+
+
+def _hosts(options: Any) -> list[str]:
+    return [identity.named(url) for url in (*options.old_urls, options.url) if url is not None]
+
+
+def _noted(found: RuleSet, options: Any, course: Course) -> RuleSet:
+    """Return the rules of a map, with notes about how a table was read."""
     if found.hidden:
         hidden = number(found.hidden, "row")
-        course.reports.note("table", f"{name}: left out: {hidden} that the sheet hides, as by a filter")
+        course.reports.note("table", f"{found.file}: left out: {hidden} that the sheet hides, as by a filter")
     if found.words and options.verbose:
-        course.reports.note("table", f"{name}: {found.words}")
+        course.reports.note("table", f"{found.file}: {found.words}")
     return found
 
 

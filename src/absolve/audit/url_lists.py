@@ -19,8 +19,9 @@ from absolve.core.errors import Diagnostic, DocumentError, in_short
 from absolve.core.model import Document
 from absolve.inventory import batches
 from absolve.inventory.documents import DOCUMENT_COLUMNS
+from absolve.rules import cells, columns
+from absolve.rules.table import ROLES
 from absolve.run.sources import local, unreadable
-from absolve.tables import columns, reading, redirects
 from absolve.urls import identity, whatwg
 from absolve.urls.predicates import is_malformed, parsed_scheme
 
@@ -58,7 +59,7 @@ _COUNT: Final = columns.Role(
     frozenset({"clicks", "klicks", "clics", "pageviews", "views", "hits", "requests", "visits", "sessions"}),
     frozenset("per rate position ctr bounce time duration average avg revenue previous difference cost value".split()),
 )
-_STATUS: Final = redirects.ROLES["status"]  # not that of the page with the link, in an export of backlinks
+_STATUS: Final = ROLES["status"]  # not that of the page with the link, in an export of backlinks
 _ROLES: Final = {
     "url": _URL,
     "count": _COUNT,
@@ -130,10 +131,10 @@ def _of_table(name: str, data: bytes, notify: Notify, base: str | None) -> tuple
 
 def _looked_at(
     name: str, data: bytes, notify: Notify, base: str | None
-) -> tuple[reading.Table, Iterator[reading.Row], columns.Columns]:
+) -> tuple[cells.Table, Iterator[cells.Row], columns.Columns]:
     """Return a table, its rows, and what its columns mean."""
-    table = reading.table(name, data)
-    head, rows = reading.looked_at(_readable(name, table.rows, notify))
+    table = cells.table(name, data)
+    head, rows = cells.looked_at(_readable(name, table.rows, notify))
     host = _host(base)
     url = _URL._replace(fits=lambda cell: columns.is_url(cell) and _is_on(host, cell))
     return table, rows, columns.chosen(head, {**_ROLES, "url": url}, ("url",), (host,))
@@ -155,7 +156,7 @@ def _of_export(name: str, settings: Settings, notify: Notify, base: str | None) 
     return found, "; ".join(f"{title}: {table.words}; {chosen.words}" for title, table, _, chosen in pages)
 
 
-def _readable(name: str, rows: Iterable[reading.Row], notify: Notify) -> Iterator[reading.Row]:
+def _readable(name: str, rows: Iterable[cells.Row], notify: Notify) -> Iterator[cells.Row]:
     """Yield the rows that can be read; the others are reported."""
     for row in rows:
         if row.problem is None:
@@ -174,7 +175,7 @@ def _is_on(host: str, cell: str) -> bool:
     return not host or found[:2] in {"/", ""} or "://" not in full or identity.named(full).removeprefix("www.") == host
 
 
-def _of_rows(rows: Iterable[reading.Row], chosen: columns.Columns, *, has_base: bool) -> Iterator[Listed]:
+def _of_rows(rows: Iterable[cells.Row], chosen: columns.Columns, *, has_base: bool) -> Iterator[Listed]:
     """Yield the rows below the header. A row without a URL behind an empty one begins another table, which ends it."""
     start = chosen.header.first if chosen.header is not None else 0
     place, is_named, last = chosen.places.get("url", 0), "url" in chosen.by_words, 0

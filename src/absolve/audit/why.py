@@ -9,17 +9,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.audit.judge import each, insert, locate
-from absolve.audit.maps.model import GONE
 from absolve.audit.servers import SERVERS
 from absolve.audit.verdicts import words
 from absolve.core.errors import in_short
+from absolve.rules.model import GONE
 from absolve.urls import identity, whatwg
+from absolve.urls.chain import follow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from absolve.audit.judge import Question
-    from absolve.audit.maps import Move, Rules
+    from absolve.rules.model import Move
+    from absolve.rules.outcomes import Rules
 
 _MOST: Final = 20  # links, redirects and places that are listed
 _LAST_INDEX: Final = 99  # of the ranks in served
@@ -287,31 +289,29 @@ def _how(question: Question, url: str, found: dict[str, Any]) -> str:
 
 def _hops(audit: Audit, url: str) -> Iterator[str]:
     """Yield the steps that rules make from a URL, with file, line and text, and what answers the last."""
-    rules, start, seen = audit.rules, url, set[str]()
-    is_sure, move = True, rules.move(url, rules.exists)
-    while move is not None and url not in seen and len(seen) < _MOST:
-        seen.add(url)
-        yield _step(url, move)
-        last, is_sure = move, is_sure and move.is_sure
-        if _is_last(move):
-            break
-        url = rules.landed((move.target or "").partition("#")[0])
-        move = rules.move(url, rules.exists)
-    if not seen:
+    rules = audit.rules
+
+    def target(move: Move) -> str:
+        return "" if _is_last(move) else rules.landed((move.target or "").partition("#")[0])  # no rule moves ""
+
+    steps, end, circle = follow(url, lambda at: rules.move(at, rules.exists), target, _MOST)
+    if not steps:
         yield from _unmoved(rules, url)
         return
-    if rules.exists(rules.counterpart(start)):
+    yield from (_step(at, move) for at, move in steps[:_MOST])
+    last = steps[-1][1]
+    if rules.exists(rules.counterpart(url)):
         yield "The new site has a file there, which the rule hides."
-    if not is_sure:
+    if not all(move.is_sure for _, move in steps):
         yield "A rule that could not be read may come before one of these."
-    if _is_last(last):
-        yield from _answered(audit, last.target) if last.rewrite and last.target is not None else ()
-    elif url in seen:
-        yield "That is a circle."
-    elif move is not None:
+    if len(steps) > _MOST:
         yield f"The first {_MOST} redirects are listed."
+    elif _is_last(last):
+        yield from _answered(audit, last.target) if last.rewrite and last.target is not None else ()
+    elif circle is not None:
+        yield "That is a circle."
     else:
-        if url != (last.target or "").partition("#")[0]:
+        if end != (last.target or "").partition("#")[0]:
             yield f"No rule moves {in_short(last.target or '')}: the same path of the new site counts."
         yield from _answered(audit, url)
 

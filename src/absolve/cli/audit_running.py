@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final
 from absolve import tables
 from absolve.audit import (
     load,
-    maps,
     outputs,
     repair,
     running,
@@ -30,6 +29,7 @@ from absolve.cli.terminal import colours, is_terminal, say, screen
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, UsageError, in_short
 from absolve.document.resolved import shown
+from absolve.rules import writing
 from absolve.run import leftovers
 from absolve.run import outputs as run_outputs
 from absolve.run.filters import Cells
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from absolve.audit.answered import Answers
     from absolve.audit.sites import Sites
     from absolve.cli.reporting import Report
+    from absolve.rules.outcomes import Rules
     from absolve.run.results import TaskResult
 
 _COUNTS: Final = "SELECT table_name, verdict, number, fixes FROM counts ORDER BY table_name, verdict"
@@ -103,7 +104,7 @@ def check_outputs(options: Any) -> None:
         if name == run_outputs.STDOUT and not outputs.is_stream(form):
             raise UsageError(f"{form} cannot be written to the standard output: give -o FILE")
     if options.write_map not in {None, run_outputs.STDOUT}:
-        maps.form_of(Path(options.write_map))
+        writing.form_of(Path(options.write_map))
     files = [path for name in options.outputs for path in outputs.paths(name, options.format)]
     others = (options.write_map, options.save)
     files += [Path(name) for name in others if name not in {None, run_outputs.STDOUT}]
@@ -187,24 +188,24 @@ def _write(
     return [path for name in options.outputs for path in outputs.write(connection, Path(name), how)]
 
 
-def _write_map(name: str, connection: Any, rules: maps.Rules, report: Report) -> list[Path]:
+def _write_map(name: str, connection: Any, rules: Rules, report: Report) -> list[Path]:
     """Write the maps as one, with the rules that are sure: for content that is elsewhere now. Return its path.
 
     Its suffix decides its form, without one the form of the first map.
     """
-    form = maps.form_of(Path(name), rules.form)
+    form = writing.form_of(Path(name), rules.form)
     if form == "csv" != rules.form and not name.lower().endswith(".csv"):
         report.note("--write-map", f"no map is written as {rules.form}: this one is CSV")
     added = connection.execute(MOVED).fetchall()
-    written = maps.written(form, rules, added)
-    for rule, reason in written.left_out:
+    made = writing.written(form, rules, added)
+    for rule, reason in made.left_out:
         place = (rule.file, rule.line) if rule.file else ("--write-map", None)
         report.finding(Diagnostic("left-out", f"{rule.text}: {reason}", *place))
     if name == run_outputs.STDOUT:
         with run_outputs.stdout() as file:
-            file.write(written.data)
+            file.write(made.data)
         return []
-    run_outputs.write(Path(name), written.data)
+    run_outputs.write(Path(name), made.data)
     return [Path(name)]
 
 

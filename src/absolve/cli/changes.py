@@ -138,10 +138,10 @@ def _read(name: str) -> bytes:
 
 def _rules(name: str, data: bytes, url: str | None) -> dict[int, Change]:
     """Return the rules in a table of redirects by their lines. Raise UsageError for a row that cannot be used."""
-    from absolve.tables import redirects  # few runs have one
+    from absolve.rewriting import changes  # few runs have one
 
     try:
-        return redirects.rules(name, data, url)
+        return changes.rules(name, data, url)
     except UsageError as error:
         if (form := _of_server(name, data)) is None:
             raise
@@ -151,7 +151,7 @@ def _rules(name: str, data: bytes, url: str | None) -> dict[int, Change]:
 
 def _of_server(name: str, data: bytes) -> str | None:
     """Return the form of a file with the redirects of a server; None for a table."""
-    from absolve.audit.maps.reading import recognised
+    from absolve.rules.forms import recognised
 
     form = recognised(Path(name).name, data)
     return form if form not in {"csv", "rewritemap"} else None

@@ -239,7 +239,7 @@ def _parsed(contents: bytes) -> dict[str, Any]:
     """Return TOML as a dictionary. Raise ValueError if it is malformed, too large or nested too deep."""
     if len(contents) > _LARGEST:
         raise ValueError(f"the file is larger than {_LARGEST >> 20} MiB")
-    from absolve.tables.text import toml  # most runs have no such file
+    from absolve.rules.cells import toml  # most runs have no such file
 
     return toml(contents.decode())
 

@@ -1,8 +1,8 @@
-"""Make text safe for a terminal: `printable` escapes invisible characters, `masked` hides user information in URLs.
+"""Make text safe to show: `printable` escapes invisible characters, `masked` hides user information in URLs.
 
 In: `str`. Out: `str`. Characters that move the cursor, reorder or hide text (UAX #44) cannot reach the terminal.
 All messages, drawings and tables go through here; formats for programs (JSON, CSV files, fields of a diagnostic) stay
-exact. User information is that of RFC 3986 3.2.1.
+exact, but for `literal`, which keeps spreadsheets from evaluating cells. User information is that of RFC 3986 3.2.1.
 """
 
 from __future__ import annotations
@@ -94,3 +94,27 @@ def width(text: str) -> int:
     )
 
 
+# --- cells of spreadsheets --------------------------------------------------------------------------------------------
+
+# OWASP, "CSV Injection": spreadsheets evaluate cells that begin with these characters, quoted or not, also with the
+# fullwidth forms of East Asian input. A program that splits lines at every line break, or fields at `;` or a tab (the
+# default in many countries), begins a cell in the middle of ours, and takes quotes off its beginning.
+# Numbers alone call and name nothing: `-1`, `+49 (0) 30`, a lone hyphen.
+_FORMULA: Final = r"(?:[=@\uff1d\uff0b\uff0d\uff20]|[+-](?![0-9 .,:/()%+*-]*+(?:[;\t\r\n]|\Z)))"
+# An apostrophe that is there already gets another one, so that `original` gives each text back.
+_EVALUATED: Final = pattern(rf"\A(?='*+(?:[\t\r\n]|{_FORMULA}))|(?<=[;\t\r\n])(?=['\"]*+{_FORMULA})")
+_HARMLESS: Final = pattern(rf"\A'(?='*+(?:[\t\r\n]|{_FORMULA}))|(?<=[;\t\r\n])'(?=['\"]*+{_FORMULA})")
+
+
+def literal(text: str) -> str:
+    """Return the text, with an apostrophe wherever a spreadsheet would evaluate what follows as a formula.
+
+    An anchor text such as `=HYPERLINK(...)` or `=cmd|...` would run an attacker's formula when the list is opened:
+    `=1+1` becomes `'=1+1`.
+    """
+    return _EVALUATED.sub("'", text)
+
+
+def original(text: str) -> str:
+    """Return the text of which `literal` made this one."""
+    return _HARMLESS.sub("", text) if "'" in text else text

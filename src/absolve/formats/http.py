@@ -19,6 +19,7 @@ from absolve.encodings.codings import IDENTITY
 from absolve.encodings.offset_map import Composed
 from absolve.formats import headers, registry
 from absolve.formats.compression import CODINGS, MOST_CODINGS, SIGNATURES, Unread, listed, too_many
+from absolve.urls.chain import MOST, REDIRECTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -182,8 +183,6 @@ class Stack:
 _STATUS_LINE: Final = re.compile(rb"HTTP/[0-9]+(?:\.[0-9]+)?[\t ]+([0-9]{3})(?:[\t ][^\n]*+)?\r?\n")
 # A response behind the body of another one: a status line with a field below it.
 _NEXT: Final = re.compile(rb"\n(?=HTTP/[0-9]+(?:\.[0-9]+)?[\t ]+[0-9]{3}(?:[\t ][^\n]*+)?\r?\n[!-9;-~]++:)")
-_MOVED: Final = frozenset({b"301", b"302", b"303", b"307", b"308"})  # RFC 9110 15.4
-MOST_REDIRECTS: Final = 50  # as curl has it
 NO_BODY: Final = frozenset({b"204", b"304"})
 _HEAD: Final = 1 << 16  # bytes; most headers are shorter
 _LOOKED_AT: Final = 2048  # bytes that show whether a body is text
@@ -221,12 +220,13 @@ def redirects(data: bytes, first: Response) -> list[Redirect]:
     """Return the redirects in front of the last response, in order.
 
     `curl -iL` writes the headers of all responses one after the other, HTTPie their bodies, too. Raise WalkError
-    (too-many-redirects) for more than `MOST_REDIRECTS`.
+    (too-many-redirects) for more than `MOST`.
     """
     found: list[Redirect] = []
     response = first
     while True:
-        location = next(iter(headers.named(response.fields, "location")), None) if response.status in _MOVED else None
+        moves = int(response.status) in REDIRECTS
+        location = next(iter(headers.named(response.fields, "location")), None) if moves else None
         start = response.body
         following = response_at(data, start)
         if following is None and location is not None and (behind := _NEXT.search(data, start)):
@@ -236,8 +236,8 @@ def redirects(data: bytes, first: Response) -> list[Redirect]:
             return found
         if location is not None:
             found.append(Redirect(location, start))
-        if len(found) > MOST_REDIRECTS:
-            raise WalkError("too-many-redirects", f"more than {MOST_REDIRECTS} redirects in one file", start)
+        if len(found) > MOST:
+            raise WalkError("too-many-redirects", f"more than {MOST} redirects in one file", start)
         response = following
 
 

@@ -20,7 +20,7 @@ from absolve.mirror import browsers
 from absolve.mirror.payloads import Part, Where, place_of
 from absolve.mirror.policy import Response, Target
 from absolve.urls.access import is_public_host
-from absolve.urls.identity import decoded, escaped, normal, percent_decoded, plain, respelled
+from absolve.urls.identity import decoded, escaped, normal, origin, percent_decoded, plain, respelled
 
 if TYPE_CHECKING:
     import sqlite3
@@ -313,7 +313,7 @@ class Lookup:
     def origins(self) -> set[str]:
         """The origins of the URLs that are held, as URLs."""
         urls = self._db.execute("SELECT url FROM resources WHERE path IS NOT NULL")
-        return {"/".join([*url.split("/", 3)[:3], ""]) for (url,) in urls}
+        return {f"{origin(url)}/" for (url,) in urls}
 
     def _found(self, url: str) -> tuple[Target | None, _Same | None]:
         """Return the file for a URL, and the rule by which it is that of an equivalent one."""

@@ -9,17 +9,16 @@ Input: rules (`Change`). Output: a callable from URL to URL, and a rewriting pol
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import Diagnostic, MissingPackageError, UsageError, in_short
 from absolve.core.model import EMBEDDED, ENCAPSULATING
 from absolve.core.patterns import PatternSet
-from absolve.rewriting import presets
-from absolve.rewriting.functions import Dropped, Facts, Rule, Template, has_functions
 from absolve.rewriting.policy import absolute
-from absolve.rewriting.rule_urls import Place, after, compared, ends_a_part, is_below, joined, lowered, parted
+from absolve.rules import functions
+from absolve.rules.functions import Dropped, Facts, PatternRule, Template, has_functions
+from absolve.rules.index import Index, after, begins, compared, joined, lowered, parted
 from absolve.urls import resolver
 from absolve.urls.archives import led
 from absolve.urls.base import LOCATED, OUTSIDE, RECORDED
@@ -63,16 +62,17 @@ class Change(NamedTuple):
 
 
 class _Step(NamedTuple):
-    """A rule for one place: its target, its text as FROM=TO, its number.
+    """A rule for one place: what it compares, its target, its text as FROM=TO, its number.
 
-    `nests`: it leads to URLs that it matches. `ends`: it leads to a place for which there is no rule.
+    `nests`: it leads to URLs that it matches. `leads`: the place of its target, if that is known.
     """
 
+    source: str
     target: Template | str
     rule: str
     number: int
     nests: bool = False
-    ends: bool = False
+    leads: str = ""
 
 
 class _Moved(NamedTuple):
@@ -98,11 +98,11 @@ class Remapping:
         `lines`: file and line of rules, by their numbers. `only_mapped`: links that no rule matches are not made
         absolute. Raise UsageError for a malformed rule.
         """
-        self._exact: dict[tuple[Place, str], _Step] = {}
-        self._places: set[Place] = set()  # of exact rules
-        self._prefixes: dict[Place, dict[str, _Step]] = defaultdict(dict)
-        self._regexes: list[tuple[int, Rule]] = []
-        self._unwrapping: list[tuple[int, presets.Preset | Dropped]] = []
+        self._index = Index()  # of `_steps`
+        self._steps: list[_Step] = []
+        self._places: set[str] = set()
+        self._regexes: list[tuple[int, PatternRule]] = []
+        self._unwrapping: list[tuple[int, functions.Preset | Dropped]] = []
         self._patterns: dict[str, int] = {}  # the first rule of each regular expression
         self._changes: dict[int, Change] = {}  # the rules that have an old and a new URL
         self._lines = lines or {}
@@ -117,18 +117,6 @@ class Remapping:
         self.lacks_date = False  # whether a URL stayed because the date is unknown
         for number, change in enumerate(changes):
             self._add(Change(*change), number)
-        self._exact = {key: self._with_end(step) for key, step in self._exact.items()}
-        for prefixes in self._prefixes.values():
-            prefixes.update({prefix: self._with_end(step) for prefix, step in prefixes.items()})
-        self._lengths = {
-            place: sorted({len(prefix) for prefix in prefixes}, reverse=True)
-            for place, prefixes in self._prefixes.items()
-        }
-
-    def _with_end(self, step: _Step) -> _Step:
-        found = parted(step.target) if isinstance(step.target, str) and not self._regexes else None
-        is_end = found is not None and found[0] not in self._prefixes and found[0] not in self._places
-        return step._replace(ends=is_end)
 
     def _add(self, change: Change, number: int) -> None:
         old, new, how = change
@@ -151,7 +139,7 @@ class Remapping:
         if not _MAY_BE_ABSOLUTE.match(new):
             raise UsageError(f"the result {in_short(new)!r} of a regex rule is never an absolute URL")
         try:
-            self._regexes.append((number, Rule(old, new)))
+            self._regexes.append((number, PatternRule(old, new)))
         except MissingPackageError:
             raise
         except UsageError as error:
@@ -174,19 +162,23 @@ class Remapping:
             assert found is not None  # noqa: S101 - it has a scheme
             place, rest = found[0], compared(found[1])
             target = f"{scheme}:{new}" if new.startswith("//") else new
+            led = parted(target)
+            nests = how == "prefix" and led is not None and led[0] == place and begins(rest, compared(led[1]))
             made = Template(target) if has_functions(new) else target
-            nests = how == "prefix" and is_below(target, place, rest)
-            step = _Step(made, f"{old}={change.new}", number, nests)
-            if how == "exact":
+            known = self._index.of_prefix(place, rest) if how == "prefix" else self._index.of_exact(place + rest)
+            same = next((self._steps[one].number for one in known if self._steps[one].source == rest), number)
+            earlier.append(same)
+            if same == number:
                 self._places.add(place)
-                earlier.append(self._exact.setdefault((place, rest), step).number)
-            else:
-                earlier.append(self._prefixes[place].setdefault(rest, step).number)
+                leads = led[0] if led is not None and made is target else ""
+                self._steps.append(_Step(rest, made, f"{old}={change.new}", number, nests, leads))
+                known.append(len(self._steps) - 1)
+                known.sort(key=lambda one: -len(self._steps[one].source))
         if number not in earlier:
             self._hidden[number] = earlier[0]
 
     def _add_preset(self, old: str, name: str, number: int) -> None:
-        wrapping = presets.wraps(name)
+        wrapping = functions.wraps(name)
         if wrapping is not None:
             if not old:
                 raise UsageError(f"the preset {name} needs the prefix of URLs: //host.example,{name},preset")
@@ -194,7 +186,7 @@ class Remapping:
         elif old:
             raise UsageError(f"the preset {name} knows its URLs: a row for it begins with an empty cell")
         else:
-            self._unwrapping.append((number, presets.Preset(name)))
+            self._unwrapping.append((number, functions.Preset(name)))
 
     def _add_query(self, old: str, new: str, number: int) -> None:
         if new:
@@ -212,9 +204,9 @@ class Remapping:
     def _unwrapped(self, url: str, facts: Facts) -> str | None:
         """Return the URL inside of a URL; None if no rule matches, or for what is no URL then."""
         bare = lowered(url)
-        if not presets.may_unwrap(self._unwrapping, bare):
+        if not functions.may_unwrap(self._unwrapping, bare):
             return None
-        inside, used = presets.unwrapped(self._unwrapping, bare, facts)
+        inside, used = functions.unwrapped(self._unwrapping, bare, facts)
         if not used or not has_scheme(inside) or is_malformed(inside) or runs_code(inside) != runs_code(url):
             return None
         self.met.update(used)
@@ -224,17 +216,20 @@ class Remapping:
 
     def _mapped(self, url: str, facts: Facts) -> str | None:
         """Return where the rules lead a URL in the end; None if none matches, or if they lead in a circle."""
-        last: _Moved | None = None
         nested: set[int] = set()
 
+        leads = ""  # the place of the last target, if known
+
         def step(at: str) -> _Moved | None:
-            nonlocal last
-            if last is not None and last.step.ends:
-                return None
-            last = self._moved(at, facts, nested)
-            if last is not None and last.step.nests:
-                nested.add(last.step.number)
-            return last
+            nonlocal leads
+            if leads and leads not in self._places and not self._regexes:
+                return None  # no rule is for it
+            moved = self._moved(at, facts, nested)
+            if moved is not None:
+                leads = moved.step.leads
+                if moved.step.nests:
+                    nested.add(moved.step.number)
+            return moved
 
         chain = follow(url, step, lambda moved: moved.url)
         steps = [moved for _, moved in chain.steps]
@@ -259,14 +254,26 @@ class Remapping:
         if found is None:
             return None
         place, rest = found
+        if place not in self._places:
+            return self._by_regex(url, facts, nested)
         same = compared(rest)
-        bare, crosshatch, fragment = same.partition("#")
-        for key, kept in ((same, ""), (bare, crosshatch + fragment)):
-            step = self._exact.get((place, key))
-            if step is not None:
+        exact, kept = self._index.exact(place + same), ""
+        if not exact and "#" in same:
+            bare, crosshatch, fragment = same.partition("#")
+            exact, kept = self._index.exact(place + bare), crosshatch + fragment
+        if exact:
+            step = self._steps[exact[0]]
+            made = self._filled(step.target, url, facts)
+            return None if made is None else _Moved(made if "#" in made else made + kept, step)
+        for number in self._index.above(place, same):
+            step = self._steps[number]
+            if step.number not in nested and begins(step.source, same):
                 made = self._filled(step.target, url, facts)
-                return None if made is None else _Moved(made if "#" in made else made + kept, step)
-        return self._by_prefix(place, rest, url, facts, nested) or self._by_regex(url, facts, nested)
+                is_whole = isinstance(step.target, Template) and step.target.is_whole
+                if made is not None and not is_whole:
+                    made = joined(step.source, made, after(rest, same, len(step.source)))
+                return None if made is None else _Moved(made, step)
+        return self._by_regex(url, facts, nested)
 
     def _captured(self, url: str, facts: Facts) -> str | None:
         found = self._captures(url, facts.date) if self._captures is not None else None
@@ -280,23 +287,6 @@ class Remapping:
         made = new.filled(url, facts)
         self.lacks_date = self.lacks_date or (made is None and not facts.date and "{date}" in new.text)
         return made
-
-    def _by_prefix(self, place: Place, rest: str, url: str, facts: Facts, nested: Collection[int]) -> _Moved | None:
-        prefixes = self._prefixes.get(place)
-        if prefixes is None:
-            return None
-        same = compared(rest)
-        for length in self._lengths[place]:
-            prefix = same[:length]
-            step = prefixes.get(prefix)
-            if step is None or step.number in nested or not ends_a_part(prefix, same[length : length + 1]):
-                continue
-            made = self._filled(step.target, url, facts)
-            if made is None:
-                return None
-            is_whole = isinstance(step.target, Template) and step.target.is_whole
-            return _Moved(made if is_whole else joined(prefix, made, after(rest, same, length)), step)
-        return None
 
     def _by_regex(self, url: str, facts: Facts, nested: Collection[int]) -> _Moved | None:
         if not self._regexes:
@@ -320,7 +310,7 @@ class Remapping:
                 return None  # the old URL, not the rule, would choose the code to run
             if not has_scheme(made) or is_malformed(made):
                 return None
-            return _Moved(made, _Step("", rule.rule, number, rule.groups(lowered(made)) is not None))
+            return _Moved(made, _Step("", "", rule.rule, number, rule.groups(lowered(made)) is not None))
         return None
 
     @cached_property
@@ -474,7 +464,7 @@ def parse(text: str) -> Change:
     Raise UsageError if it is ambiguous which `=` separates the two.
     """
     old, equals, name = text.rpartition("=")
-    if equals and name.isalpha() and name in presets.names():
+    if equals and name.isalpha() and name in functions.names():
         return Change(old, name, "preset")
     parts = [found.start() for found in re.finditer(r"=(?=[A-Za-z][A-Za-z0-9+.-]*:|//)", text)]
     if len(parts) != 1:

@@ -536,10 +536,13 @@ def read_url_map(name: str) -> UrlMap:
     Paths are relative to the working folder. Below a header, rows without a URL are skipped. Raise UsageError for a
     malformed row, and for a URL against which nothing can be resolved; DocumentError if the file cannot be read.
     """
-    from absolve.tables import columns, reading  # few runs need them
+    from absolve.rules import (
+        cells,
+        columns,  # few runs need them
+    )
 
-    table = reading.table(name, read_table(name), legacy=False)  # names of files may have any bytes
-    head, rows = reading.looked_at(table.rows)
+    table = cells.table(name, read_table(name), legacy=False)  # names of files may have any bytes
+    head, rows = cells.looked_at(table.rows)
     chosen = columns.chosen(head, _roles(columns), tuple(_URL_MAP))
     places = {"path": 0, "url": 1, **chosen.places}
     header = chosen.header.first if chosen.header is not None and chosen.by_words else 0

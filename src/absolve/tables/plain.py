@@ -15,7 +15,7 @@ from json.encoder import encode_basestring as string
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from absolve.core.lazy_regex import pattern
-from absolve.core.printable import printable
+from absolve.core.printable import literal, printable
 from absolve.tables import Sink
 from absolve.tables.rows import LINKED, Layout, lines, text_of
 from absolve.urls import resolve
@@ -28,34 +28,12 @@ if TYPE_CHECKING:
 
 # --- CSV (RFC 4180) and TSV: a header line, then a line for each row --------------------------------------------------
 
-# OWASP, "CSV Injection": spreadsheets evaluate cells that begin with these characters, quoted or not, also with the
-# fullwidth forms of East Asian input. A program that splits lines at every line break, or fields at `;` or a tab (the
-# default in many countries), begins a cell in the middle of ours, and takes quotes off its beginning.
-# Numbers alone call and name nothing: `-1`, `+49 (0) 30`, a lone hyphen.
-_FORMULA: Final = r"(?:[=@\uff1d\uff0b\uff0d\uff20]|[+-](?![0-9 .,:/()%+*-]*+(?:[;\t\r\n]|\Z)))"
-# An apostrophe that is there already gets another one, so that `original` gives each text back.
-_EVALUATED: Final = pattern(rf"\A(?='*+(?:[\t\r\n]|{_FORMULA}))|(?<=[;\t\r\n])(?=['\"]*+{_FORMULA})")
-_HARMLESS: Final = pattern(rf"\A'(?='*+(?:[\t\r\n]|{_FORMULA}))|(?<=[;\t\r\n])'(?=['\"]*+{_FORMULA})")
 _BEGUN: Final = "'=+-@\t\r\n\uff1d".encode()  # how such texts begin; the fullwidth forms have the same first byte
 
 # csv.writer quotes a carriage return only since Python 3.13, and takes longer: it compares each character.
 _UNQUOTED: Final = pattern(r'[^,"\r\n]*')
 # TSV has no quotes: jq's @tsv writes the same escapes.
 _ESCAPES: Final = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
-
-
-def literal(text: str) -> str:
-    """Return the text, with an apostrophe wherever a spreadsheet would evaluate what follows as a formula.
-
-    An anchor text such as `=HYPERLINK(...)` or `=cmd|...` would run an attacker's formula when the list is opened:
-    `=1+1` becomes `'=1+1`.
-    """
-    return _EVALUATED.sub("'", text)
-
-
-def original(text: str) -> str:
-    """Return the text of which `literal` made this one."""
-    return _HARMLESS.sub("", text) if "'" in text else text
 
 
 def quoted(text: str) -> str:

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from absolve.core.errors import MissingPackageError
-from absolve.core.printable import printable
+from absolve.core.printable import literal, printable
 from absolve.tables import Sink
-from absolve.tables.plain import literal
 from absolve.tables.rows import joined
 
 try:

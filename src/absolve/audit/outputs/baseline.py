@@ -27,10 +27,9 @@ from absolve.audit.tables import SCHEMA_VERSION
 from absolve.audit.tables import TABLES as RESULTS
 from absolve.audit.verdicts import FINE, QUIET, RULES_FOUND
 from absolve.core.errors import UsageError, in_short
-from absolve.core.printable import masked, printable
+from absolve.core.printable import masked, original, printable
+from absolve.rules.cells import long_cells
 from absolve.tables.duckdb import CLOSED
-from absolve.tables.plain import original
-from absolve.tables.reading import long_cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -1,0 +1,198 @@
+"""Read the redirects of a Caddyfile: `redir` and `respond`, with their matchers, in the order of Caddy.
+
+In: the bytes of the file. Out: a `RuleSet` with a server for each site block. caddyserver.com/docs/caddyfile: a path
+matcher has any letter case; `redir` adds no query; of several `redir` the one with the longest path is tried first,
+those in a `route` in their order.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import ChainMap
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from absolve.core.errors import UsageError
+from absolve.rules.blocks import CADDY, Directive, directives
+from absolve.rules.model import (
+    HOST,
+    NO_QUERY,
+    SCHEME,
+    WHOLE_PATH,
+    Room,
+    Rule,
+    RuleSet,
+    Server,
+    check_path,
+    check_target,
+    target_parts,
+    tried,
+    with_pattern,
+)
+from absolve.urls.identity import decoded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_CODES: Final = {"permanent": 301, "temporary": 302, "html": 302}
+_VARIABLE: Final = re.compile(r"\{([^{}]*)\}")
+_KNOWN: Final = {
+    "uri": WHOLE_PATH, "http.request.uri": WHOLE_PATH, "path": WHOLE_PATH, "http.request.uri.path": WHOLE_PATH,
+    "host": HOST, "hostport": HOST, "http.request.host": HOST, "scheme": SCHEME, "http.request.scheme": SCHEME,
+}  # fmt: skip
+_GROUP: Final = re.compile(r"(?:http\.regexp|re)\.(?:\w+\.)?(\d)")
+_NESTED: Final = frozenset({"handle", "route", "handle_path", "handle_errors"})
+_UNREAD: Final = frozenset({"rewrite", "uri", "import", "map", "try_files", "redirects_file"})
+_NAME: Final = re.compile(r"(?:(https?)://)?([^/:{}]*)(?::(\d+))?(?:/.*)?")
+
+
+class Matcher(NamedTuple):
+    """What a matcher needs: paths, a regular expression with the name of its groups, or what cannot be known."""
+
+    paths: tuple[str, ...] = ()
+    pattern: str | None = None
+    problem: str | None = None
+
+
+class _Scope(NamedTuple):
+    """What holds in a block: the name of the file, the named matchers of it and of those around, the room for rules."""
+
+    name: str
+    matchers: ChainMap[str, Matcher]
+    room: Room
+
+
+def read(name: str, data: bytes) -> RuleSet:
+    """Return the rules of a Caddyfile."""
+    servers, every, scope = [], [], _Scope(name, ChainMap(), Room())
+    for site in _sites(directives(data, CADDY)):
+        rules = list(_ordered(_of_block(scope, site.block or ())))
+        every += rules
+        names = [found for word in site.words if (found := _NAME.fullmatch(word.rstrip(","))) is not None]
+        hosts = tuple(one[2].lower() for one in names if one[2])
+        ports = tuple(port for one in names if (port := one[3] or {"http": "80", "https": "443"}.get(one[1] or "", "")))
+        servers.append(Server(hosts, ports if len(ports) == len(names) else (), (rules,)))
+    return RuleSet(name, "caddy", every, tuple(servers))
+
+
+def _sites(top: Sequence[Directive]) -> Iterator[Directive]:
+    """Yield the site blocks: without braces the first line has the addresses, and all others are its block."""
+    if any(one.block and one.words and one.words[0] not in {*_NESTED, "redir"} for one in top):
+        yield from (one for one in top if one.words and not one.words[0].startswith("("))
+    elif top:
+        first = "".join(top[0].words[:1])
+        has_address = first not in {"", "redir", "respond", *_NESTED} and not first.startswith("@")
+        site = top[0] if has_address else top[0]._replace(name="", arguments=())
+        yield site._replace(block=tuple(top[1:] if has_address else top))
+
+
+def _of_block(around: _Scope, block: Sequence[Directive]) -> Iterator[Rule]:
+    own = {one.words[0]: _named(one) for one in block if "".join(one.words[:1]).startswith("@")}
+    scope = around._replace(matchers=around.matchers.new_child(own))
+    for one in block:
+        kind, words = one.name, [*one.arguments]
+        rule = Rule(scope.name, one.line, " ".join(one.words), query="drop")
+        if kind in {"redir", "respond"}:
+            yield from _of_line(rule, kind, words, scope)
+        elif kind == "handle_path" or (kind in _NESTED and words):
+            reason = f"it is in {' '.join(one.words)}"
+            yield from (made._replace(problem=reason) for made in _of_block(scope, one.block or ()))
+        elif kind in _NESTED:
+            yield from _of_block(scope, one.block or ())
+        elif kind in _UNREAD:
+            yield rule._replace(problem="it may change the path inside the server")
+
+
+def _named(one: Directive) -> Matcher:
+    """Return a named matcher: `@name path /a /b`, `@name path_regexp NAME PATTERN`, or a block with one of them."""
+    parts = [one.words[1:]] if len(one.words) > 1 else [inner.words for inner in one.block or ()]
+    if len(parts) != 1 or not parts[0]:
+        return Matcher(problem="its matcher has more than one condition")
+    kind, *words = parts[0]
+    if kind == "path" and words:
+        return Matcher(tuple(words))
+    if kind == "path_regexp" and words:
+        return Matcher(pattern=words[-1])
+    return Matcher(problem=f"it depends on more than the path: {kind}")
+
+
+def _of_line(rule: Rule, kind: str, words: list[str], scope: _Scope) -> Iterator[Rule]:
+    """Yield the rules of a directive: one for each path of its matcher."""
+    matcher = Matcher()
+    if len(words) > 1 and words[0].startswith(("/", "*", "@")):
+        matcher = _matcher(words.pop(0), scope)
+    made = tried(rule, _redirected, words) if kind == "redir" else _answered(rule, words)
+    if made is None:
+        return
+    problem = matcher.problem or made.problem
+    if len(matcher.paths) > 1 and (lack := scope.room.lack("its matcher", len(matcher.paths))) is not None:
+        matcher, problem = Matcher(), lack
+    if any("?" in path for path in matcher.paths):
+        yield rule._replace(problem=problem or NO_QUERY)
+        return
+    for found in _placed(made._replace(problem=None), matcher):
+        yield found._replace(problem=found.problem or problem)
+
+
+def _placed(made: Rule, matcher: Matcher) -> Iterator[Rule]:
+    """Yield a rule with what its matcher matches: one for each path."""
+    if matcher.pattern is not None:
+        yield tried(made, _of_pattern, matcher.pattern)
+        return
+    for path in matcher.paths or ("*",):
+        found = made._replace(how="exact", source=decoded(path), ignores_case=True)
+        pattern = re.escape(decoded(path)).replace(r"\*", ".*")
+        yield tried(found, _of_pattern, f"^{pattern}$", ignores_case=True) if "*" in path else found
+
+
+def _matcher(word: str, scope: _Scope) -> Matcher:
+    if word.startswith("@"):
+        return scope.matchers.get(word, Matcher(problem="its matcher is not in this file"))
+    return Matcher((word,)) if word != "*" else Matcher()
+
+
+def _of_pattern(rule: Rule, pattern: str, *, ignores_case: bool = False) -> Rule:
+    check_path(pattern)
+    return with_pattern(rule, pattern, ignores_case=ignores_case)
+
+
+def _redirected(rule: Rule, words: Sequence[str]) -> Rule:
+    """Return a rule with the target and the status of `redir`."""
+    if not 1 <= len(words) <= 2:
+        raise UsageError("it has a target and perhaps a status")
+    code = words[1] if len(words) == 2 else "temporary"
+    if code not in _CODES and not re.fullmatch("30[12378]", code):
+        raise UsageError(f"{code[:40]!r} is no status of a redirect")
+    text = re.sub(r"\??\{\??(?:http\.request\.uri\.)?query\}", "", words[0])
+    has_query = text != words[0] or re.search(r"\{(?:http\.request\.)?uri\}", words[0]) is not None
+    target = target_parts(text, _VARIABLE, _part) or ("",)
+    if isinstance(target[0], int) and target[0] != SCHEME:
+        raise UsageError("the old URL would choose its host")
+    if len(target) == 1:
+        check_target(str(target[0]))
+    return rule._replace(target=target, status=_CODES.get(code) or int(code), query="keep" if has_query else "drop")
+
+
+def _part(found: re.Match[str]) -> int:
+    """Return what a placeholder of a target is. Raise UsageError for one that is not known."""
+    group = _GROUP.fullmatch(found[1])
+    if group is None and found[1] not in _KNOWN:
+        raise UsageError(f"its target needs {found[0]}")
+    return int(group[1]) if group is not None else _KNOWN[found[1]]
+
+
+def _answered(rule: Rule, words: Sequence[str]) -> Rule | None:
+    """Return the rule of `respond` for a page that is gone; None for any other answer."""
+    status = next((int(word) for word in words if word in {"404", "410"}), None)
+    return None if status is None else rule._replace(status=status)
+
+
+def _ordered(rules: Iterator[Rule]) -> list[Rule]:
+    """Return rules as Caddy tries them: the longest path first, those without a path last."""
+    return sorted(rules, key=lambda rule: -_length(rule))
+
+
+def _length(rule: Rule) -> int:
+    """Return the length of the path of a matcher; 0 for a regular expression, and for all paths."""
+    if rule.how == "regex" and not rule.ignores_case:
+        return 0
+    return len(rule.source if rule.how == "exact" else re.sub(r"\\(.)", r"\1", rule.source[1:-1].replace(".*", "")))

@@ -1,0 +1,436 @@
+"""Read a table of redirects: which row leads which URL where, whoever exported it.
+
+In: the bytes of a file: old URL, new URL, and perhaps a status, or exact, prefix or regex. The header names the columns
+in any order; without one the order counts, or the hosts of both sites. Out: a `Redirect` for each row, or a `Rule`:
+exact if no word says otherwise; one with a query precedes one without, and one with a host applies also where the new
+site has a file. Exports of the plugins and hosts in the tables below are known; a crawl is one, too: its rows that were
+not redirected are none.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import chain
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from absolve.core import patterns
+from absolve.core.errors import UsageError
+from absolve.rules import cells
+from absolve.rules.cells import NOT_UTF8, Row, Table, is_text, line, looked_at
+from absolve.rules.columns import (
+    Columns,
+    Role,
+    chosen,
+    host_and_path,
+    is_left_open,
+    is_url,
+    status,
+    with_slashes,
+    words_of,
+)
+from absolve.rules.functions import has_functions
+from absolve.rules.model import (
+    Condition,
+    Rule,
+    RuleSet,
+    check_pattern,
+    check_target,
+    source,
+    target_parts,
+    to_https,
+    tried,
+    with_pattern,
+    with_rest,
+    with_target,
+)
+from absolve.urls.chain import REDIRECTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from absolve.rules.model import How, Query
+
+EXACT: Final = "exact"
+PREFIX: Final = "prefix"
+REGEX: Final = "regex"
+SEARCH: Final = "search"  # a regular expression that is searched for, with `$1` for its first group
+WILDCARD: Final = "wildcard"  # what begins with a path or URL, whose rest is `:splat` or `*` in the new URL
+QUERY: Final = "query"  # these two are for rewrites: parameters that leave the query,
+PRESET: Final = "preset"  # and rules by name
+SPLAT: Final = re.compile(r":splat\b|\*$")
+HOW: Final = (EXACT, PREFIX, REGEX, QUERY, PRESET)
+_NO_PATHS: Final = frozenset({REGEX, SEARCH, QUERY, PRESET})
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.casefold().split())
+
+
+_OLD: Final = _set(
+    "old from request source src origin original orig quelle alt alte alter altes von ancien ancienne origine origen"
+    " antigua antiguo vecchio vecchia oude oud van bron gammal gamla från stara stary stare starego antiga antigo velha"
+    " legacy former previous incoming requested źródło starý stará staré původní pôvodná odkud zdroj zdrojová stari"
+    " staro izvor vechi veche sursă sursa vanha lähde alkuperäinen eski kaynak régi forrás eredeti honnan fra gammel"
+    " gamle kilde cũ nguồn lama asal παλιό παλιά παλιός παλαιό παλαιά πηγή προέλευση αρχικό старый старая старое старые"
+    " прежний исходный исходная откуда источник старий стара старе звідки джерело стар ישן ישנה מקור القديم القديمة"
+    " قديم قديمة المصدر قدیم قدیمی 旧 旧地址 旧网址 旧链接 旧路径 原 原网址 原地址 原链接 源 源地址 源网址 来源 舊"
+    " 舊網址 原始 來源 古い 旧ページ 旧アドレス 転送元 リダイレクト元 移行前 変更前 移転元"
+    " 기존 이전 원본 구 전 출발지 소스"
+)
+_NEW: Final = _set(
+    "new to target destination dest redirect redirects redirected redirecturl redirectto final ziel neu neue"
+    " neuer neues nach location goto nouveau nouvelle vers cible destino nuevo nueva nuovo nuova nieuw nieuwe naar doel"
+    " ny nya till nowa nowy nowe cel docelowy docelowa novo nova replacement para nový nová nové cíl cílová cieľ"
+    " cieľová kam novi cilj nou nouă noua destinație destinația destinatie țintă uusi kohde yeni hedef új cél hová hova"
+    " til nye mål mới đích baru tujuan νέο νέα νέος στόχος προορισμός προορισμού новый новая новое новые куда целевой"
+    " целевая цель назначение назначения новий нова нове куди ціль призначення цільовий нов חדש חדשה יעד الجديد"
+    " الجديدة جديد جديدة الوجهة الهدف جدید مقصد 新 新地址 新网址 新链接 新路径 目标 目标地址 目标网址 目的 目的地"
+    " 重定向到 跳转到 新網址 目標 新しい 新ページ 新アドレス 転送先 リダイレクト先 移行後 変更後 移転先 새 신규"
+    " 새로운 대상 후 목적지 도착지"
+)
+_FROM: Final = _set("de da od iz z с из з")  # noqa: RUF001
+_TO: Final = _set("a na do на в")
+_KINDS: Final = _set("status statuscode code type typ style http responsecode redirecttype tipo estado statut")
+_NOT_URLS: Final = _set(
+    "host domain type typ style status statuscode code chain loop count number anzahl hops method inlinks indexability"
+    " regex date title titel id query string matches title"
+)
+_NO_KINDS: Final = _set("group gruppe category entity content indexability match matching")
+_MATCHES: Final = _set("url login role referrer agent cookie custom header server page ip language")
+_OTHER_ACTIONS: Final = _set("random pass nothing")  # of Redirection, in place of a redirect
+_ACTIONS: Final = _OTHER_ACTIONS | {"url", "error"}
+_ON: Final = _set("active enabled aktiv true yes ja on 1")
+_OFF: Final = _set("inactive disabled inaktiv false no nein off 0 draft")
+_STATUSES: Final = frozenset({200, *REDIRECTS, 404, 410})
+# How Rank Math compares a path, as a regular expression.
+_PARTS: Final = {"start": "^/{}", "starts with": "^/{}", "end": "{}$", "ends with": "{}$", "contains": "{}"}
+_SEVERAL: Final = re.compile(r"[,;|]?\s+|[,;|](?=/|https?:)")  # between URLs that share a cell
+_NO_PATH: Final = re.compile(r"[<>\\]")  # of the patterns of Ghost and AWS Amplify
+_DELIMITED: Final = re.compile(r"([#~@!])(.+)\1(i?)", re.DOTALL)  # a regular expression as PHP has it
+_WITHOUT_SLASH: Final = frozenset({"format"})  # of Yoast, whose patterns see a path without its first slash
+_SEARCHED: Final = _WITHOUT_SLASH | {"matching"}  # of Yoast and Rank Math, which search for patterns
+_PATTERNS: Final = {
+    **dict.fromkeys(_ON, SEARCH),
+    **dict.fromkeys(_OFF | {"plain"}, EXACT),
+    **{how: how for how in (*HOW, *_PARTS)},
+}
+_FLAGS: Final = {"true": True, "false": False}
+
+
+def _is_status(cell: str) -> bool:
+    return status(cell) is not None
+
+
+def _is_sure_status(cell: str) -> bool:
+    found = status(cell)
+    return found is not None and found[0] in _STATUSES
+
+
+def _is_place(cell: str) -> bool:
+    """Return whether a cell may be a path or a URL, also a path without its first slash."""
+    return " " not in cell and cell.lower() not in _PATTERNS and not _is_status(cell)
+
+
+ROLES: Final = {
+    "old": Role(_OLD, _is_place, _set("address adresse"), _NOT_URLS, weak=_FROM),
+    "new": Role(_NEW, _is_place, others=_NOT_URLS | _OLD, weak=_TO),
+    "status": Role(_KINDS, _is_status, others=_NO_KINDS, sure=_is_sure_status),
+    "how": Role(
+        _set("how match matching regex regexp format muster"),
+        lambda cell: cell.lower() in _PATTERNS,
+        others=_set("group gruppe category entity"),
+        sure=lambda cell: cell.lower() in HOW,
+    ),
+    "active": Role(_set("status enabled active aktiv state"), lambda cell: cell.lower() in _ON | _OFF),
+    "match": Role(_set("match"), lambda cell: cell.lower() in _MATCHES),
+    "action": Role(_set("type"), lambda cell: cell.lower() in _ACTIONS),
+    "disabled": Role(_set("disabled deleted deaktiviert"), lambda cell: cell.lower() in _ON | _OFF),
+    "permanent": Role(_set("permanent"), lambda cell: cell.lower() in _FLAGS),
+    "host": Role(frozenset(), lambda cell: cell == "*" or host_and_path(cell), frozenset({"source host"})),
+}
+# Cloudflare's lists of bulk redirects have no header: these follow the status, each TRUE or FALSE
+# (developers.cloudflare.com/rules/url-forwarding/bulk-redirects/reference/csv-file-format).
+_BULK: Final = ("keeps_query", "has_subdomains", "is_prefix", "keeps_path")
+
+
+class Redirect(NamedTuple):
+    """One row. `old` and `new` are URLs, `//host/path`, or paths; `status` is None where the table has none.
+
+    `how`: exact, prefix, regex, search, wildcard, query, preset; None where the row has no word for it. `in_folder`: a
+    pattern is for paths without their first slash. `keeps_query`, `keeps_rest`: False where the row excludes the query,
+    or the rest of a path below a prefix, from the new URL.
+    """
+
+    line: int
+    text: str
+    problem: str | None = None
+    old: str = ""
+    new: str = ""
+    status: int | None = None
+    how: str | None = None
+    is_forced: bool = False
+    keeps_query: bool | None = None
+    has_subdomains: bool = False
+    keeps_rest: bool = True
+    in_folder: bool = False
+
+
+class Redirects(NamedTuple):
+    """The rows that are redirects, and how they were found, in words; `columns` are the places of their parts.
+
+    `hidden`: the numbers of rows that a spreadsheet does not show, which are no redirects, as far as `rows` is read.
+    """
+
+    rows: Iterator[Redirect]
+    words: str
+    columns: Columns
+    hidden: list[int]
+
+
+def read(table: Table, hosts: Sequence[str] = (), *, new_first: bool = False) -> Redirects:
+    """Return the redirects of a table. `hosts`: those of the old and the new site, if both are known.
+
+    `new_first`: of two columns that no word names, the first is the new one.
+    """
+    head, every = looked_at(table.rows)
+    columns = chosen(head, ROLES, ("new", "old") if new_first else ("old", "new"), hosts[::-1] if new_first else hosts)
+    columns = columns._replace(places=_complete(columns.places))
+    hidden: list[int] = []
+    found = chain(_left_out(table), _of_rows(_shown(every, hidden), columns, table.delimiter))
+    words = f"{table.words}; {columns.words}" if columns.words else table.words
+    return Redirects(found, words, columns, hidden)
+
+
+def _left_out(table: Table) -> Iterator[Redirect]:
+    """Yield a row with a problem if other sheets, too, have columns whose words mean redirects."""
+    needed = ("old", "new")
+    names = [name for name, head in table.others.items() if chosen(head, ROLES, needed).by_words.issuperset(needed)]
+    if names:
+        problem = "only one sheet is read, and these have redirects, too: save each as a file"
+        yield Redirect(1, ", ".join(names), problem)
+
+
+def _shown(rows: Iterator[Row], hidden: list[int]) -> Iterator[Row]:
+    for row in rows:
+        if row.is_hidden:
+            hidden.append(row.first)
+        else:
+            yield row
+
+
+def _complete(places: Mapping[str, int]) -> dict[str, int]:
+    """Return the places with those of both URLs: where nothing decides, the first columns that are free."""
+    free = [place for place in range(2) if place not in places.values()]
+    missing = [name for name in ("old", "new") if name not in places]
+    return {**places, **dict(zip(missing, free or [2], strict=False))}
+
+
+def _of_rows(rows: Iterator[Row], columns: Columns, delimiter: str) -> Iterator[Redirect]:
+    start = columns.header.first if columns.header is not None else 0
+    is_crawl = "status" in columns.places and columns.header is not None and not _names_old(columns)
+    for row in rows:
+        if row.problem is not None:
+            yield Redirect(row.first, "", row.problem)
+        elif not row.is_comment and row.first > start:
+            found = line(row.first, delimiter.join(row.cells))
+            is_read = found.problem == NOT_UTF8 and all(is_text(row.cell(place)) for place in columns.places.values())
+            bare = Redirect(row.first, found.text, None if is_read else found.problem)
+            made = _of_cells(bare, row, columns) if bare.problem is None else bare
+            if made is not None and (made.new or not is_crawl or (made.status or 0) // 100 == 3):
+                yield made
+
+
+def _names_old(columns: Columns) -> bool:
+    """Return whether a word of the header means the old URL: a crawl has the address of whatever it met."""
+    title = columns.header.cell(columns.places["old"]) if columns.header is not None else ""
+    return not (_OLD | _FROM).isdisjoint(words_of(title))
+
+
+def _of_cells(made: Redirect, row: Row, columns: Columns) -> Redirect | None:
+    """Return the redirect of a row; None for one that is switched off, or answered without a redirect."""
+    places = columns.places
+    given = {name: row.cell(places.get(name)) for name in ROLES}
+    if given["active"].lower() in _OFF or given["disabled"].lower() in _ON:
+        return None
+    if given["match"].lower() not in {"", "url"}:
+        return made._replace(problem=f"it depends on more of a request than its URL: {given['match']}")
+    if given["action"].lower() in _OTHER_ACTIONS:
+        return made._replace(problem=f"it does something other than redirect: {given['action']}")
+    code = {"true": 301, "false": 302}.get(given["permanent"].lower())
+    made = made._replace(old=given["old"], new=given["new"], status=code)
+    made = _with_extras(made, _extras(row, given, places, columns))
+    is_named = columns.by_words.__contains__
+    if made.how not in _NO_PATHS:
+        made = made._replace(old=_placed(made.old, is_named("old")), new=_placed(made.new, is_named("new")))
+        made = _starred(_alone(made), given["how"].lower(), may_be_wild="active" not in places)
+    elif made.how in {REGEX, SEARCH}:
+        made = _searching(made, words_of(columns.header.cell(places.get("how"))) if columns.header is not None else ())
+        if made.how == SEARCH and not made.new.startswith("$"):
+            made = made._replace(new=_placed(made.new, is_named("new")))
+    if given["host"] not in {"", "*"} and made.old.startswith("/"):
+        made = made._replace(old=f"//{given['host']}{made.old}")
+    is_answer = made.status is not None and made.status // 100 == 2 and made.new in {"", made.old}
+    return None if is_answer and made.problem is None else made
+
+
+def _extras(
+    row: Row, given: dict[str, str], places: Mapping[str, int], columns: Columns
+) -> list[tuple[str | None, str]]:
+    """Return the cells of a row that are neither URL, with the role of their column: None beyond the header."""
+    width = len(columns.header.cells) if columns.header is not None else max(places["old"], places["new"]) + 1
+    taken = set(places.values())
+    others = [cell for place, cell in enumerate(row.cells) if place >= width and place not in taken]
+    return [("status", given["status"]), ("how", given["how"]), *((None, cell) for cell in others)]
+
+
+def _placed(cell: str, is_named: bool) -> str:
+    """Return a cell as a URL or a path: one without its slash is a path only where the header names its column."""
+    cell = with_slashes(cell)
+    if not is_named or not cell or is_left_open(cell) or re.match(r"[/#?^(]|[\w+.-]+:", cell):
+        return cell
+    return f"/{cell}" if _is_place(cell) else cell
+
+
+def _alone(made: Redirect) -> Redirect:
+    """Return a row with the problem that a cell has more than one URL, if it has."""
+    for name, cell in (("old", made.old), ("new", made.new)):
+        parts = _SEVERAL.split(cell)
+        if len(parts) > 1 and all(map(is_url, parts)):
+            return made._replace(problem=f"it has more than one {name} URL: give each a row of its own")
+    return made
+
+
+def _starred(made: Redirect, word: str, *, may_be_wild: bool) -> Redirect:
+    """Return a row whose old URL ends with `*` as a wildcard, or with the problem of any other star."""
+    if made.how in _PARTS:
+        return made._replace(how=SEARCH, old=_PARTS[made.how].format(re.escape(made.old.strip("/"))))
+    if is_url(made.old) and (odd := _NO_PATH.search(made.old)) is not None:
+        return made._replace(problem=made.problem or f"{odd[0]} is no character of a URL: a pattern is read as regex")
+    if "*" not in made.old or not is_url(made.old) or (made.how == EXACT and word not in {"plain", *_OFF}):
+        return made
+    bare = made.old.removesuffix("*")
+    if not may_be_wild or word == "plain" or made.how == PREFIX:
+        return made._replace(problem=made.problem or "its * is no wildcard, and no URL has it")
+    if "*" in bare or "?" in bare:
+        return made._replace(problem=made.problem or "* is read only at the end of a path")
+    return made._replace(how=WILDCARD, old=bare)
+
+
+def _with_extras(made: Redirect, cells: Sequence[tuple[str | None, str]]) -> Redirect:
+    """Return a row with its status, how it matches, whether it is forced (`301!`), or the problem of another cell."""
+    flags: list[bool] = []
+    for name, cell in cells:
+        word = cell.lower()
+        if not cell:
+            continue
+        if name is None and word in _FLAGS:
+            flags.append(_FLAGS[word])
+        elif word in HOW or (name == "how" and word in _PATTERNS):
+            made = made._replace(how=_PATTERNS[word])
+        elif (found := status(cell)) is not None:
+            made = made._replace(status=found[0], is_forced=found[1])
+        elif not (name == "status" and cell == "0"):
+            return made._replace(problem=f"{cell[:40]!r} is neither a status nor one of exact, prefix, regex")
+    return _with_flags(made, flags) if flags else made
+
+
+def _with_flags(made: Redirect, flags: Sequence[bool]) -> Redirect:
+    given = dict(zip(_BULK, flags, strict=False))
+    made = made._replace(keeps_query=given["keeps_query"], has_subdomains=given.get("has_subdomains", False))
+    if given.get("is_prefix"):
+        made = made._replace(how=PREFIX, keeps_rest=given.get("keeps_path", True))
+    return made
+
+
+def _searching(made: Redirect, title: Sequence[str]) -> Redirect:
+    r"""Return a row whose pattern is searched for as PHP does: by the title of its column, or for `$1`, not `\1`."""
+    has_groups = re.search(r"\$\d", made.new) is not None and "\\" not in made.new
+    if made.how == SEARCH or has_groups or not _SEARCHED.isdisjoint(title):
+        found = _DELIMITED.fullmatch(made.old)
+        old = made.old if found is None else f"(?{found[3]}:{found[2]})"
+        return made._replace(how=SEARCH, old=old, in_folder=not _WITHOUT_SLASH.isdisjoint(title))
+    return made
+
+
+# --- rows as rules of a map -------------------------------------------------------------------------------------------
+
+_GROUP: Final = re.compile(r"\$(\d)")
+
+
+def read_map(name: str, data: bytes, hosts: Sequence[str] = (), *, new_first: bool = False) -> RuleSet:
+    """Return the rules of a table. `hosts` and `new_first` choose columns that no word names."""
+    found = read(cells.table(name, data), hosts, new_first=new_first)
+    rules = [rule(name, row) for row in found.rows]
+    rules.sort(key=lambda one: one.how != "exact" or "?" not in one.source)
+    return RuleSet(name, "csv", rules, words=found.words, columns=found.columns, hidden=len(found.hidden))
+
+
+def rule(name: str, row: Redirect) -> Rule:
+    """Return the rule of a row, or its problem."""
+    made = tried(Rule(name, row.line, row.text, row.problem), _led, row)
+    if made.problem is not None:
+        return made
+    made = tried(made, _MATCHED.get(row.how or "exact", _of_path), row)
+    return made._replace(forced=True) if row.is_forced else made
+
+
+def _led(made: Rule, row: Redirect) -> Rule:
+    """Return a rule with its status and target, the text of the row. Raise UsageError for one that is not read."""
+    if row.how in {QUERY, PRESET} or has_functions(row.new):
+        raise UsageError("it is for rewrites: no server applies it")
+    status, is_pattern = row.status or 301, row.how in {REGEX, SEARCH}
+    if status < 400 and not (is_pattern and row.new):
+        check_target(row.new)
+    is_regex = is_pattern or row.how == WILDCARD
+    how: How = "regex" if is_regex else "prefix" if row.how == PREFIX else "exact"
+    query: Query = "drop" if row.keeps_query is False else "keep"
+    return made._replace(how=how, status=status, target=None if status >= 400 else (row.new,), query=query)
+
+
+def _of_path(made: Rule, row: Redirect) -> Rule:
+    """Return the rule of a path or URL: exact, or all below it."""
+    made = _on_host(made, row)
+    if made.how == "prefix" and made.target:
+        if "?" in made.source:
+            raise UsageError("a prefix has no query")
+        made = made._replace(target=with_rest(row.new, made.source) if row.keeps_rest else (row.new,))
+    if row.has_subdomains and made.host is not None:  # no form but Cloudflare's has such rules
+        host = Condition("host", rf"^(?:.*\.)?{re.escape(made.host)}$")
+        made = made._replace(conditions=(host, *made.conditions))
+    return made
+
+
+def _on_host(made: Rule, row: Redirect) -> Rule:
+    """Return a rule with the host and the path of its source; one with a host applies where a file is, too."""
+    found = source(row.old)
+    only = to_https(row.old, row.new) if made.target else ()
+    return made._replace(source=found.path, host=found.host, forced=found.host is not None, conditions=only)
+
+
+def _of_pattern(made: Rule, row: Redirect) -> Rule:
+    r"""Return the rule of a regular expression for URLs, or for paths if it begins with /; `\1` is its first group."""
+    whole = f"^(?:{row.old})$"
+    check_pattern(whole)
+    target = patterns.template(row.new, whole) if made.target else made.target
+    is_path = row.old.removeprefix("^").startswith(("/", "\\/"))
+    return made._replace(source=whole, target=target, subject="path" if is_path else "url", forced=not is_path)
+
+
+def _of_wildcard(made: Rule, row: Redirect) -> Rule:
+    """Return the rule of all paths that begin with this one; `:splat`, or `*` at the end of a target, is the rest."""
+    made = _on_host(made, row)
+    target = target_parts(row.new, SPLAT, lambda _: 1) if made.target else None
+    return made._replace(source=f"^{re.escape(made.source)}(.*)$", target=target)
+
+
+def _of_search(made: Rule, row: Redirect) -> Rule:
+    """Return the rule of a regular expression that is searched for in paths; `$1` is its first group.
+
+    One that begins with a letter has paths without the slash at their beginning.
+    """
+    subject = "folder" if row.in_folder or re.match(r"\^[\w-]", row.old) else "path"
+    made = with_pattern(made._replace(forced=False), row.old, subject=subject)
+    return tried(made, with_target, row.new, _GROUP, lambda one: int(one[1])) if made.target else made
+
+
+_MATCHED: Final = {REGEX: _of_pattern, SEARCH: _of_search, WILDCARD: _of_wildcard}
