@@ -36,10 +36,10 @@ AND document NOT IN (SELECT document FROM unchanged)
 _LEADS_TO_REMOVED: Final = """
 key_of(path_of(url)) IN (
     SELECT key_of(path_of(url)) FROM removed
-    UNION ALL SELECT key_of(folder_of(path_of(url))) FROM removed, server
-    WHERE list_contains(index_names, regexp_extract(path_of(url), '[^/]*$'))
+    UNION ALL SELECT key_of(folder_of(path_of(url))) FROM removed
+    WHERE list_contains(index_names(), regexp_extract(path_of(url), '[^/]*$'))
     UNION ALL SELECT key_of(path_of(url[:-1 - length(extension)]))
-    FROM removed, (SELECT unnest(extensions) AS extension FROM server) WHERE ends_with(url, extension))
+    FROM removed, (SELECT unnest(extensions()) AS extension) WHERE ends_with(url, extension))
 """
 _DOCUMENTS: Final = "SELECT document FROM new_documents UNION SELECT document FROM findings"
 
@@ -109,10 +109,7 @@ def _run(folder: str, words: Sequence[str]) -> subprocess.CompletedProcess[bytes
 
 
 def links(connection: Any, changes: Changes, new_url: str) -> None:
-    """Take findings of unchanged files out of the table `findings`, and prepare the table of pages for the same."""
-    connection.execute("CREATE OR REPLACE TABLE left_out (number BIGINT)")
-    connection.execute("CREATE OR REPLACE TABLE unchanged (document VARCHAR)")
-    connection.execute("CREATE OR REPLACE TABLE removed (url VARCHAR)")
+    """Take findings of unchanged files out of the table `findings`; `unchanged` names the files."""
     if changes.unchanged:
         insert(connection, "removed", ((new_url + escaped(name),) for name in changes.removed))
         held = {shown(path) for path in changes.unchanged}

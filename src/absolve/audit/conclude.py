@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from absolve import __version__
 from absolve.audit import answered, changed_since, ignoring, maps, tables, verdicts
 from absolve.audit.answered import Answers
-from absolve.audit.judge import each, insert, one, run
+from absolve.audit.judge import each, has_rows, insert, one, run
 from absolve.audit.near_misses import suggest
 from absolve.audit.verdicts import titles
 
@@ -35,6 +35,11 @@ SELECT DISTINCT bare(url) FROM findings
 WHERE verdict = 'broken' AND final IS NULL AND rule IS NULL
 """
 _DEEPEST: Final = 100  # folders in each other: with more, the work would be quadratic
+# The section of a site that a URL is in, by the first folder below that of all pages: `/docs/`; `/` for files there.
+_SECTION_OF: Final = """
+CREATE OR REPLACE MACRO {side}_section(url) AS
+    coalesce(nullif(regexp_extract('/' || substr(path_of(url), {start}), '^(/[^/]*/)', 1), ''), '/')
+"""
 _ENDS: Final = """
 SELECT min(r.path), max(r.path) FROM resources r JOIN scopes s
     ON s.side = r.side AND s.site = r.site AND starts_with(r.path, s.prefix)
@@ -71,29 +76,30 @@ def conclude(
     unread: int = 0,
 ) -> None:
     """Create the result tables. `failing` are reasons not to switch, `unread` is how many inputs could not be read."""
-    connection.execute("CREATE OR REPLACE TABLE common (folder VARCHAR, old_folder VARCHAR)")
-    insert(connection, "common", [(_folder(connection, "new"), _folder(connection, "old"))])
-    connection.execute("CREATE OR REPLACE TABLE folders (url VARCHAR, cause VARCHAR, rule VARCHAR, own VARCHAR)")
+    for side in ("new", "old"):
+        connection.execute(_SECTION_OF.format(side=side, start=len(_folder(connection, side)) + 1))
     insert(connection, "folders", _folders(connection, rules))
-    connection.execute("CREATE OR REPLACE TABLE near_links (url VARCHAR, suggestion VARCHAR)")
-    connection.execute("CREATE OR REPLACE TABLE near_urls (url VARCHAR, suggestion VARCHAR)")
     suggest(connection)
-    connection.execute("CREATE OR REPLACE TABLE missing_folders (url VARCHAR, folder VARCHAR)")
     insert(connection, "missing_folders", _missing_folders(connection))
+    run(connection, "65_site_pages.sql")
+    if has_rows(connection, "FROM new_documents WHERE len(alternates) > 0"):
+        run(connection, "68_languages.sql")
     run(connection, "70_pages.sql")
     connection.execute(tables.created("answers"))
     if len(answers):
-        insert(connection, "answers", answered.table(connection, answers, question))
+        insert(connection, "answers", answered.table(connection, answers))
         connection.execute(answered.DIFFERENCES)
     ignoring.others(connection, question.ignores, "judged_urls", verdicts.FINE)
     ignoring.others(connection, question.ignores, "pages", ())
     changed_since.pages(connection)
     connection.execute(tables.created("rules"))
     insert(connection, "rules", ((*one, None) for one in maps.checked(rules)))
-    connection.execute("CREATE OR REPLACE TABLE meanings (name VARCHAR, title VARCHAR)")
     insert(connection, "meanings", titles())
-    for name in ("80_causes.sql", "90_results.sql", "95_changes.sql"):
-        run(connection, name)
+    run(connection, "80_causes.sql")
+    run(connection, "90_results.sql")
+    connection.execute(tables.created("changes"))
+    if has_rows(connection, "FROM judged_urls"):
+        run(connection, "95_changes.sql")
     if len(answers):
         connection.execute(_ANSWERED)
     connection.execute(_COUNTS)
@@ -104,7 +110,6 @@ def conclude(
 
 def _read(connection: Any, rules: maps.Rules) -> list[str]:
     """Return how each map and list was read, where that was a choice: the columns of a table."""
-    connection.execute("CREATE TABLE IF NOT EXISTS read_as (name VARCHAR, words VARCHAR)")
     lists = connection.execute("SELECT DISTINCT name, words FROM read_as ORDER BY ALL").fetchall()
     of_maps = [(one.file, one.words) for one in rules.maps if one.words]
     return [f"{name}: {words}" for name, words in (*of_maps, *lists)]

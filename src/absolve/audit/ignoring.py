@@ -101,7 +101,6 @@ def links(
     connection: Any, ignores: Sequence[Ignore], read: Callable[[str, str], Iterable[Found]], *, routes: bool
 ) -> None:
     """Take ignored links out of the table `findings`. `routes`: findings of routes of a script (`#/`, `#!`) stay."""
-    connection.execute("CREATE OR REPLACE TABLE ignored (pattern BIGINT, links BIGINT, others BIGINT)")
     if not routes:
         connection.execute(_ROUTES)
     connection.execute(f"CREATE OR REPLACE TABLE ignored_links AS {_QUIET}")

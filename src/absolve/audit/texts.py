@@ -121,9 +121,8 @@ def pages(reader: Reader, side: str, headings: Headings) -> Iterator[content.Pag
 
 
 def og_urls(connection: Any, read: Callable[[str, str], Iterable[Found]]) -> None:
-    """Create the table `og_urls`: the og:url elements that name another URL than the page's canonical link."""
+    """Fill the table `og_urls`: the og:url elements that name another URL than the page's canonical link."""
     connection.execute(_OTHER_URLS)
-    connection.execute("CREATE OR REPLACE TABLE og_urls (resource BIGINT, id BIGINT, target VARCHAR)")
     insert(connection, "og_urls", _og_urls(connection, read))
 
 
