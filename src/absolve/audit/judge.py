@@ -7,7 +7,6 @@ move, and odd spellings.
 
 from __future__ import annotations
 
-import re
 from importlib import resources
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -20,14 +19,13 @@ from absolve.core.errors import UsageError, in_short
 from absolve.inventory import batches
 from absolve.tables.duckdb import add_function, put
 from absolve.urls import identity, whatwg
-from absolve.urls.relative_path import in_form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from absolve.audit.content import Match, Pair
     from absolve.audit.ignoring import Ignore
     from absolve.audit.maps import RuleSet
+    from absolve.audit.matching import Match, Pair
 
     Headings = list[tuple[int, str | None]]  # of resources: the text of their h1 elements
     Compare = Callable[[Sequence[tuple[int, int]]], tuple[list[Match], list[Pair], Headings]]
@@ -357,7 +355,6 @@ def judge(
         run(connection, "55_relocated.sql")
         _find_places(connection)
         run(connection, "57_repaired.sql")
-    _add_fixes(connection)
     return rules
 
 
@@ -365,24 +362,6 @@ def _find_places(connection: Any) -> None:
     """Add the fragments in `wanted_places` that lead to no place of their page to `missing_places`."""
     if has_rows(connection, "FROM wanted_places"):
         run(connection, "42_places.sql")
-
-
-_SURE: Final = """
-SELECT DISTINCT f.reference, f.base, f.final FROM findings f
-ANTI JOIN ( -- rules that lead an old page to another one
-    SELECT d.cause_rule, bare(d.final) AS final FROM judged_urls j JOIN led d ON d.url = j.led_url
-    WHERE j.verdict = 'replaced'
-) w ON w.cause_rule = f.rule AND w.final = bare(f.final)
-WHERE is_sure AND f.final IS NOT NULL AND f.url NOT IN (
-    SELECT url FROM moves WHERE NOT is_sure
-    UNION ALL SELECT c.url FROM counterparts c JOIN moves m ON m.url = c.old_url WHERE NOT m.is_sure)
-"""
-_USER: Final = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?//[^/?#]*@")  # a capture's password is not for its pages
-
-
-def _add_fixes(connection: Any) -> None:
-    rows = ((*row, in_form(*row)) for row in each(connection, _SURE))
-    insert(connection, "fixes", (row for row in rows if row[3] != row[0] and not _USER.match(row[3])))
 
 
 # --- rows -------------------------------------------------------------------------------------------------------------

@@ -13,8 +13,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from absolve.audit.outputs.causes import ranked
-from absolve.audit.outputs.findings import KINDS, Row, select
+from absolve.audit.outputs.findings import KINDS, Row, ranked, select
 from absolve.audit.verdicts import EXPECTED, FINE, HIDDEN, SEVERITIES, UNREAD, WRONG, of_rule, words
 from absolve.core.printable import MASK, masked, number, printable
 
