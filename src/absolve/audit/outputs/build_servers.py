@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Final
 from xml.sax.saxutils import escape, quoteattr
 
 from absolve.audit.outputs.findings import cause_message, causes, found, level, uri_of
-from absolve.audit.verdicts import FINE, QUIET, VERDICTS, words
+from absolve.audit.verdicts import FOUND, words
 from absolve.core.printable import printable
 
 if TYPE_CHECKING:
@@ -54,7 +54,6 @@ def _property(text: str) -> str:
 # --- JUnit ------------------------------------------------------------------------------------------------------------
 
 SHOWN: Final = 50  # findings of a test case that are listed
-_CASES: Final = tuple(verdict for verdict in VERDICTS if verdict not in {*QUIET, *FINE})
 
 
 class Suite:
@@ -94,13 +93,13 @@ def _section(section: str) -> str:
 
 
 def _document(source: Source, suites: dict[str, Suite]) -> Iterator[str]:
-    tests, failures = len(suites) * len(_CASES), sum(suite.failures(source) for suite in suites.values())
+    tests, failures = len(suites) * len(FOUND), sum(suite.failures(source) for suite in suites.values())
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
     yield f'<testsuites name="absolve audit" tests="{tests}" failures="{failures}" errors="0">\n'
     for name, suite in sorted(suites.items()):
-        counts = f'tests="{len(_CASES)}" failures="{suite.failures(source)}" errors="0"'
+        counts = f'tests="{len(FOUND)}" failures="{suite.failures(source)}" errors="0"'
         yield f"<testsuite name={quoteattr(name)} {counts}>\n"
-        for verdict in _CASES:
+        for verdict in FOUND:
             yield from _case(source, name, suite, verdict)
         yield "</testsuite>\n"
     yield "</testsuites>\n"

@@ -248,7 +248,7 @@ def uri_of(document: str) -> str:
 # --- causes -----------------------------------------------------------------------------------------------------------
 
 _SELECT: Final = """
-SELECT verdict, title, links - CASE WHEN {repaired} THEN fixes ELSE 0 END AS links, pages, clicks, is_lost,
+SELECT verdict, title, links - CASE WHEN {repaired} THEN fixes ELSE 0 END AS links, pages, clicks, is_lost, rules, urls,
     example_document, example_line, example_column, fix, links > 0 AND fixes = links AND fix IS NULL AS has_fixes,
     suggestion, rule, cause, news, subject, n.line
 FROM ({causes}) {joined} WHERE verdict NOT IN {fine} AND NOT ({repaired} AND links > 0 AND fixes = links)
@@ -258,10 +258,12 @@ ORDER BY news DESC, rank
 _RANKED: Final = """
 SELECT *, row_number() OVER (ORDER BY {severities}[list_position({verdicts}, verdict)] NULLS LAST,
     coalesce(clicks, 0) DESC, coalesce(is_lost, false) DESC, links + pages DESC, cause, verdict) AS rank
-FROM (SELECT c.*, u.clicks, u.is_lost, coalesce(f.fixes, 0) AS fixes FROM ({causes}) c
+FROM (SELECT c.*, u.clicks, u.is_lost, coalesce(u.urls, 0) AS urls, coalesce(r.rules, 0) AS rules,
+    coalesce(f.fixes, 0) AS fixes FROM ({causes}) c
 LEFT JOIN (SELECT cause, CASE WHEN starts_with(cause, 'rule:') THEN 'wrong-rule' ELSE verdict END AS verdict,
-    sum(requests)::BIGINT AS clicks, bool_or(verdict = 'lost') AS is_lost FROM ({urls}) GROUP BY ALL) u
-    USING (cause, verdict)
+    sum(requests)::BIGINT AS clicks, bool_or(verdict = 'lost') AS is_lost, count(*) AS urls
+    FROM ({urls}) GROUP BY ALL) u USING (cause, verdict)
+LEFT JOIN (SELECT {cause} AS cause, count(*) AS rules FROM rules GROUP BY ALL) r USING (cause)
 LEFT JOIN (SELECT {cause} AS cause, verdict, count(*) AS fixes FROM links WHERE fix IS NOT NULL GROUP BY ALL) f
     USING (cause, verdict))
 """
@@ -317,8 +319,8 @@ def causes(source: Source, *, repaired: bool = False) -> Iterator[Cause]:
     for cause, url, requests in source.rows(_LOST.format(source.select("urls"))):
         lost.setdefault(cause, []).append(url if requests is None else f"{url} ({number(requests, source.asked)})")
     for row in source.rows(query):
-        verdict, title, links, pages, clicks, is_lost, document, line, column, fix, has_fixes = row[:11]
-        suggestion, rule, cause, news, *new = row[11:]
+        verdict, title, links, pages, clicks, is_lost, rules_, urls, document, line, column, fix, has_fixes = row[:13]
+        suggestion, rule, cause, news, *new = row[13:]
         title = title or ""
         known = None if verdict in RULE_VERDICTS or (rule or "") in title else rule  # a place that is there already
         role = "a rule to add" if cause.startswith("moved:") else "by the rule"
@@ -329,7 +331,7 @@ def causes(source: Source, *, repaired: bool = False) -> Iterator[Cause]:
             verdict,
             level(verdict, source, is_new=bool(news) if compared else None),
             title,
-            _reach(verdict, links or 0, pages or 0) + (f", {number(clicks, source.asked)}" if clicks else ""),
+            _reach(verdict, rules_, urls, links or 0, pages or 0, number(clicks, source.asked) if clicks else ""),
             (*new, None) if news else (document, line, column),
             tuple((name, value) for name, value in advice if value),
             (news or 0) if compared else None,
@@ -337,12 +339,19 @@ def causes(source: Source, *, repaired: bool = False) -> Iterator[Cause]:
         )
 
 
-def _reach(verdict: str, links: int, pages: int) -> str:
-    if verdict in RULE_VERDICTS and links:  # what such a rule loses has the same cause
-        return f"{number(links, 'link')}; {pages:,} rules and old URLs"
-    nouns = ((URL_VERDICTS, "old URL"), (RULE_VERDICTS, "rule"))
-    noun = next((noun for verdicts, noun in nouns if verdict in verdicts and not links), "page")
-    return f"{number(links, 'link')} on {number(pages, noun)}" if links else number(pages, noun)
+def _reach(verdict: str, rules: int, urls: int, links: int, pages: int, clicks: str) -> str:
+    if verdict in RULE_VERDICTS:
+        return reach("rule", rules, clicks, urls=urls, links=links)
+    if links:
+        return reach("link", links, clicks, pages=pages)
+    return reach("old URL" if verdict in URL_VERDICTS else "page", pages, clicks)
+
+
+def reach(noun: str, count: int, clicks: str, *, pages: int = 0, urls: int = 0, links: int = 0) -> str:
+    """Return the reach of a cause: `2 links on 1 page`, `3 old URLs, 40 requests`, `1 rule, 1 old URL, 2 links`."""
+    others = number(urls, "old URL") if urls else "", number(links, "link") if links else "", clicks
+    size = number(count, noun) + (f" on {number(pages, 'page')}" if pages else "")
+    return ", ".join(filter(None, (size, *others)))
 
 
 def cause_message(cause: Cause) -> str:

@@ -16,14 +16,14 @@ from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
 import jinja2
 
-from absolve.audit.outputs.findings import KINDS, counted, news_of
+from absolve.audit.outputs.findings import KINDS, counted, news_of, severity
 from absolve.audit.outputs.markdown import can_switch, reasons, unknown, unlisted
 from absolve.audit.report.data import collected, shown
 from absolve.audit.verdicts import FINE, PAGE_VERDICTS, QUIET, SEVERITIES, WITHOUT_EFFECT, fix_options, words
 from absolve.core.printable import number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from absolve.audit.outputs.source import Source
     from absolve.audit.report.data import Causes
@@ -63,14 +63,14 @@ def write(source: Source, file: IO[bytes]) -> None:
         baseline=_baseline(source),
         news=[tuple(map(shown, row)) for row in news_of(source, STATIC_CAUSES)],
         unlisted=unlisted(source),
-        pictures=list(pictures(source, causes.severity)),
+        pictures=list(pictures(source)),
         listings=list(listings(source)),
         causes=causes.first(STATIC_CAUSES),
         entries=len(data["causes"]["verdict"]),
         asked=source.asked,
         has_requests=any(data["causes"]["requests"]),
         is_cut=data["length"] < sum(data["causes"]["count"]),
-        verdicts=_verdicts(causes),
+        verdicts=_verdicts(source, causes),
         severities=SEVERITIES,
         kinds=[kind for at, kind in enumerate(KINDS) if at in data["causes"]["kind"]],
         sections=sorted(filter(None, data["sections"])),
@@ -117,10 +117,10 @@ def headline(source: Source) -> tuple[str, str, str]:
     return question, yes if can_switch(source) else unknown(source) or no, counted(source)
 
 
-def _verdicts(causes: Causes) -> list[tuple[str, str]]:
+def _verdicts(source: Source, causes: Causes) -> list[tuple[str, str]]:
     """Return the verdicts of causes, and their names with the number of findings, the most severe first."""
     counts = causes.counts
-    ranked = sorted(counts, key=lambda verdict: (causes.severity(verdict), -counts[verdict]))
+    ranked = sorted(counts, key=lambda verdict: (severity(verdict, source), -counts[verdict]))
     return [(verdict, f"{words(verdict).name} ({counts[verdict]:,})") for verdict in ranked]
 
 
@@ -181,14 +181,14 @@ class Picture(NamedTuple):
                 yield name, round(start / scale, 2), round(count / scale, 2)
 
 
-def pictures(source: Source, severity: Callable[[str], int]) -> Iterator[Picture]:
+def pictures(source: Source) -> Iterator[Picture]:
     """Yield the pictures that have something to show: a single bar shows nothing."""
-    for picture in _pictures(source, severity):
+    for picture in _pictures(source):
         if len(picture.bars) > 1:
             yield picture._replace(bars=_largest(picture.bars))
 
 
-def _pictures(source: Source, severity: Callable[[str], int]) -> Iterator[Picture]:
+def _pictures(source: Source) -> Iterator[Picture]:
     if "baseline" in source.tables:
         places = {"new": 0, "healed": 1}
         note = "Findings that are new, and findings of the baseline that are gone."
@@ -196,7 +196,7 @@ def _pictures(source: Source, severity: Callable[[str], int]) -> Iterator[Pictur
         yield Picture("baseline", "Against the baseline", note, ("Verdict", "New", "Healed"), ("s0", "fine"), bars)
     fine = {*QUIET, *FINE}
     rows = source.rows(_SECTIONS)
-    counted = ((name, _FINE if verdict in fine else severity(verdict), n) for name, verdict, n in rows)
+    counted = ((name, _FINE if verdict in fine else severity(verdict, source), n) for name, verdict, n in rows)
     note = "Links, old URLs and pages with findings, by the first folder of their path, and what is fine."
     names = ("Section", "Errors", "Detours", "To know", "Fine")
     bars = [bar for bar in _summed(counted, _FINE + 1) if sum(bar.counts[:_FINE])]
