@@ -168,7 +168,7 @@ _MODULES = {
     "resolve": "urls",
     "rewrite": "api",
     "rewrite_file": "run.files",
-    "schema": "audit.schemas",
+    "schema": "audit.tables",
     "spark": "spark",
     "trees": "trees",
     "verify": "api",

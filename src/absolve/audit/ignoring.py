@@ -3,8 +3,8 @@
 In: patterns with their reasons, a revision or a range of revisions, the tables of findings, a reader of pages. Out:
 fewer findings, the tables `ignored` and `left_out`, and the patterns that met nothing. A pattern is a regular
 expression of RE2, which matches in linear time; many are matched together. An attribute in the page leaves out the
-links in its element. Only a file that git tracks and has not named as changed is left out: of any other document it is not known what has changed.
-Links to a file that was removed or renamed stay, wherever they are.
+links in its element. Only a file that git tracks and has not named as changed is left out: of any other document it is
+not known what has changed. Links to a file that was removed or renamed stay, wherever they are.
 """
 
 from __future__ import annotations
@@ -290,17 +290,17 @@ def leave_out_unchanged(connection: Any, changes: Changes, new_url: str) -> None
         held = {shown(path) for path in changes.unchanged}
         rows = each(connection, _DOCUMENTS)
         insert(connection, "unchanged", (row for row in rows if _absolute(row[0]) in held))
-        _delete(connection, "findings", f"verdict NOT IN {QUIET} AND NOT coalesce({_LEADS_TO_REMOVED}, false)")
+        _leave_out(connection, "findings", f"verdict NOT IN {QUIET} AND NOT coalesce({_LEADS_TO_REMOVED}, false)")
 
 
 def leave_out_unchanged_pages(connection: Any) -> None:
     """Take findings of unchanged files out of `pages`, but no noindex that a changed file for all pages may cause."""
     if one(connection, "SELECT count(*) FROM unchanged")[0]:
         (changed,) = one(connection, _CHANGED_FOR_ALL, [_FOR_ALL_PAGES])
-        _delete(connection, "pages", "verdict <> 'noindex'" if changed else "true")
+        _leave_out(connection, "pages", "verdict <> 'noindex'" if changed else "true")
 
 
-def _delete(connection: Any, table: str, condition: str) -> None:
+def _leave_out(connection: Any, table: str, condition: str) -> None:
     statement = f"DELETE FROM {table} WHERE {condition} AND document IN (SELECT document FROM unchanged)"  # noqa: S608 - names of ours
     insert(connection, "left_out", [one(connection, statement)])
 
