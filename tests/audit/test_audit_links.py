@@ -31,6 +31,9 @@ def moving_on(seconds: int, target: str = "") -> str:
 
 OF_SERVER = "index=home.php,extension=php,case=ignore,query=exact"
 FOUND: dict[str, tuple[dict[str, str], list[str], dict[str, str]]] = {  # files, options, findings
+    "a name of an index with a quote": (
+        {"d/it's.html": page(), "a.html": links("d/", "e/")}, ["--server", "index=it's.html"], {"e/": "broken"},
+    ),
     "a link that only browsers lead elsewhere": (
         {"d/index.html": links(r"\no", r"\a.html"), "a.html": page()}, [], {r"\no": "divergent"},
     ),

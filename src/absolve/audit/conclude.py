@@ -38,6 +38,7 @@ _BROKEN: Final = """
 SELECT DISTINCT bare(url) FROM findings
 WHERE verdict = 'broken' AND final IS NULL AND rule IS NULL
 """
+_SEVERAL: Final = 2  # broken URLs of a folder that is missing itself
 _DEEPEST: Final = 100  # folders in each other: with more, the work would be quadratic
 # The section of a site that a URL is in, by the first folder below that of all pages: `/docs/`; `/` for files there.
 _SECTION_OF: Final = """
@@ -135,16 +136,19 @@ def _missing_folders(connection: Any) -> Iterator[tuple[str, str]]:
 
     Only folders that several broken URLs are in count.
     """
+    broken = [url for (url,) in each(connection, _BROKEN)]
+    if len(broken) < _SEVERAL:
+        return
     held: set[str] = set()
     for (url,) in each(connection, "SELECT DISTINCT folder_of(bare(url)) FROM resources WHERE side = 'new'"):
         held.update(_folders_above(url))
     found: dict[str, list[str]] = {}
-    for (url,) in each(connection, _BROKEN):
+    for url in broken:
         missing = next((folder for folder in _folders_above(url) if folder not in held), None)
         if missing is not None:
             found.setdefault(missing, []).append(url)
     for folder, urls in found.items():
-        if len(urls) > 1:
+        if len(urls) >= _SEVERAL:
             yield from ((url, folder) for url in urls)
 
 
@@ -169,6 +173,8 @@ def _folders(connection: Any, rules: maps.Rules) -> Iterator[tuple[str, str, str
     A moved folder is one cause for all pages in it.
     """
     urls = connection.execute(MOVED).fetchall()
+    if not urls:
+        return
     pairs = [(old, new, *moved(old, new)) for old, new in urls]
     counts = Counter((above, below) for _, _, above, below in pairs)
     whole = _whole(connection, rules, [pair for pair, number in counts.items() if number > 1 and pair[0].endswith("/")])

@@ -11,7 +11,7 @@ import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final
 
-from absolve.audit.judge import each, insert
+from absolve.audit.judge import each, has_rows, insert
 from absolve.document.resolved import shown
 from absolve.urls.relative_path import in_form
 
@@ -39,6 +39,8 @@ FROM fixed_findings f JOIN links_in l ON l.id = f.id WHERE f.fix IS NOT NULL
 
 def add(connection: Any) -> None:
     """Fill the table `fixes`: the references to write, in the form of the old ones, for links whose end is sure."""
+    if not has_rows(connection, "FROM findings WHERE is_sure"):
+        return
     rows = ((*row, in_form(*row)) for row in each(connection, _SURE))
     insert(connection, "fixes", (row for row in rows if row[3] != row[0] and not _USER.match(row[3])))
 

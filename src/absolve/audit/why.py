@@ -90,8 +90,9 @@ class Audit(NamedTuple):
 
     def rows(self, query: str, *values: Any) -> Iterator[dict[str, Any]]:
         """Yield the rows of a query by their columns."""
-        names = [name for name, *_ in self.connection.execute(f"DESCRIBE {query}", list(values)).fetchall()]
-        return (dict(zip(names, row, strict=True)) for row in each(self.connection, query, values))
+        cursor = self.connection.cursor().execute(query, list(values))
+        names = [name for name, *_ in cursor.description]
+        return (dict(zip(names, row, strict=True)) for row in cursor.fetchall())
 
     def locate(self, *urls: str) -> None:
         """Find URLs on both sites: links may name none of them."""

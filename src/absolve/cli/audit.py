@@ -13,18 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve import tables
-from absolve.audit import (
-    live,
-    load,
-    maps,
-    outputs,
-    repair,
-    running,
-    servers,
-    sites,
-    verdicts,
-    why,
-)
+from absolve.audit import live, load, maps, outputs, repair, running, servers, sites, verdicts, why
 from absolve.audit.conclude import MOVED
 from absolve.audit.tables import TABLES
 from absolve.cli import asking, audit_live, audit_shown, intake, many, queries
@@ -189,16 +178,13 @@ def _explain(audited: why.Audit, options: Any) -> None:
 
 
 def _fix(connection: Any, options: Any, found: Sites, folder: str, report: Report) -> bool:
-    """Write the repairs, or print them; return whether they were written."""
+    """Write the repairs into the files of the new site, or print a diff; return whether they were written.
+
+    Only link bytes change.
+    """
     path = str(Path(folder) / "fixes.sqlite")
     if not repair.write(connection, path):
         return False
-    _fix_files(path, options, found, report)
-    return not options.diff
-
-
-def _fix_files(path: str, options: Any, found: Sites, report: Report) -> None:
-    """Write the repairs of a database into the files of the new site, or print a diff; only link bytes change."""
     own = copy.copy(options)
     policy = repair.RepairPolicy(path)
     token = leftovers.token()
@@ -210,6 +196,7 @@ def _fix_files(path: str, options: Any, found: Sites, report: Report) -> None:
     with closing(published(how, work, jobs, own, report, str)) as changes:
         for _ in changes:
             pass
+    return not options.diff
 
 
 def _jobs(path: str, options: Any, found: Sites, report: Report) -> Iterator[Job]:
