@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from absolve import arrow, spark, trees
     from absolve.api import base, documents, links, rewrite, verify
     from absolve.audit.library import Audit, Cause, Finding, OldURL, audit
-    from absolve.audit.schemas import schema
+    from absolve.audit.tables import schema
     from absolve.core.errors import (
         AbsolveError,
         Diagnostic,
@@ -168,7 +168,7 @@ _MODULES = {
     "resolve": "urls",
     "rewrite": "api",
     "rewrite_file": "run.files",
-    "schema": "audit.schemas",
+    "schema": "audit.tables",
     "spark": "spark",
     "trees": "trees",
     "verify": "api",

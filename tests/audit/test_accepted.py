@@ -8,7 +8,7 @@ import pytest
 from audited import NEW, OLD, audited, links, page, written
 from linear import measure
 
-from absolve.audit import ignoring
+from absolve.audit import ignoring, judge
 from absolve.audit.ignoring import Ignore, regions
 from absolve.cli import main
 from absolve.core.errors import UsageError
@@ -42,6 +42,7 @@ def test_all_patterns_are_asked_together_and_the_first_that_matches_counts() -> 
     connection = Counting()
     connection.execute("CREATE TABLE findings (id BIGINT, reference VARCHAR, target VARCHAR, scope VARCHAR, verdict VARCHAR)")
     connection.execute("CREATE MACRO quiet_verdict(scope) AS 'ok'")
+    judge.run(connection, "05_tables.sql")
     rows = [("a.html", "http://h/a.html"), ("a.html", "http://h/a.html"), ("b.html", None), ("#", "http://h/b.html")]
     for number, row in enumerate(rows):
         connection.execute("INSERT INTO findings VALUES (?, ?, ?, 'same-site', 'broken')", [number, *row])

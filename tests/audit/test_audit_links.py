@@ -31,6 +31,9 @@ def moving_on(seconds: int, target: str = "") -> str:
 
 OF_SERVER = "index=home.php,extension=php,case=ignore,query=exact"
 FOUND: dict[str, tuple[dict[str, str], list[str], dict[str, str]]] = {  # files, options, findings
+    "a name of an index with a quote": (
+        {"d/it's.html": page(), "a.html": links("d/", "e/")}, ["--server", "index=it's.html"], {"e/": "broken"},
+    ),
     "a link that only browsers lead elsewhere": (
         {"d/index.html": links(r"\no", r"\a.html"), "a.html": page()}, [], {r"\no": "divergent"},
     ),
@@ -355,6 +358,8 @@ def test_each_verdict_of_the_queries_has_a_row_with_its_words() -> None:
     queries = {"45_targets.sql": verdicts.LINK_VERDICTS, "50_findings.sql": verdicts.LINK_VERDICTS, "60_urls.sql": verdicts.URL_VERDICTS}
     for name, known in queries.items():
         assert set(re.findall("(?:THEN|ELSE) '([a-z]+)'", judge.text_of(name))) <= {*known}, name
+    of_pages = re.findall(r"(?:document|p\.url\)), '([a-z]+)'", judge.text_of("70_pages.sql"))
+    assert {*of_pages, verdicts.DIFFERS} == {*verdicts.PAGE_VERDICTS}
 
 
 HEAD = '<meta property="og:url" content="{0}/p.html"><meta property="og:image" content="img/logo.png">'

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 from audited import NEW, OLD, audited, links, page, run, written
 
-from absolve.audit import load
+from absolve.audit import sites
 from absolve.cli import main
 from tests.shapes import captures
 from tests.shapes.captures import entry, har, mhtml, resource, web_archive, zipped
@@ -67,7 +67,7 @@ def test_an_inventory_without_the_newest_column_is_read(tmp_path: Path) -> None:
 def test_lists_and_documents_are_told_apart_by_their_first_bytes(tmp_path: Path) -> None:
     sitemap = '<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"/>'
     written(tmp_path, {"a.txt": f"# c\n\n{OLD}\n", "b.txt": "prose\n", "c.xml": sitemap, "d.xml": "<a/>", "e.xml.gz": gzip.compress(sitemap.encode()), "f.xml.gz": b"\x1f\x8bno"})
-    found = load.sorted_out(str(tmp_path / name) for name in ("a.txt", "b.txt", "c.xml", "d.xml", "e.xml.gz", "f.xml.gz", "none", "."))
+    found = sites.sorted_out(str(tmp_path / name) for name in ("a.txt", "b.txt", "c.xml", "d.xml", "e.xml.gz", "f.xml.gz", "none", "."))
     assert [name.rpartition("/")[2] for name, _ in found.lists] == ["a.txt", "c.xml", "e.xml.gz"]
     assert len(found.documents) == 5
 

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 from audited import NEW, OLD, audited, links, page, printed, run, written
 
-from absolve.audit import judge
+from absolve.audit import repair
 from absolve.cli import main
 
 
@@ -204,8 +204,8 @@ def test_a_repair_writes_no_password_of_a_capture() -> None:
     )
     connection.execute("CREATE TABLE moves (url VARCHAR, is_sure BOOLEAN); CREATE TABLE counterparts (url VARCHAR, old_url VARCHAR)")
     connection.execute("CREATE TABLE judged_urls (verdict VARCHAR, led_url VARCHAR); CREATE TABLE led (url VARCHAR, cause_rule VARCHAR, final VARCHAR)")
-    connection.execute("CREATE MACRO bare(url) AS url")
-    judge._add_fixes(connection)
+    connection.execute("CREATE MACRO bare(url) AS url; CREATE TABLE fixes (reference VARCHAR, base VARCHAR, final VARCHAR, fix VARCHAR)")
+    repair.add(connection)
     assert connection.execute("SELECT fix FROM fixes").fetchall() == [("b.html",)]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from audited import NEW, OLD, links, run, written
 
-from absolve.audit import logs
+from absolve.audit import url_lists
 from absolve.cli import main
 from absolve.core.errors import DocumentError
 from tests.shapes.captures import zipped
@@ -73,18 +73,18 @@ def test_a_list_of_the_old_site_has_its_urls_and_their_requests(tmp_path: Path, 
 
 
 def test_a_log_of_several_hosts_needs_no_url() -> None:
-    log = logs.Log("log", None)
+    log = url_lists.Log("log", None)
     day = '[10/Oct/2023:13:55:36 -0700] "GET /v HTTP/1.0" 200 1'
     lines = {f"old.example:443 1.2.3.4 - - {day}": "//old.example/v", f"old.example ::1 - - {day}": "//old.example/v", f"1.2.3.4 - a b {day}": "/v"}
     lines |= {f"1.2.3.4 2607:5300:: - - {day}": "/v", f"crawl7.bot.example - - {day}": "/v", '1.2.3.4 - [2022-08-23 10:54:19.786 +0200] "GET /d HTTP/1.1" 200 6': "/d"}
     assert {line: log.url(line.encode()) for line in lines} == lines
-    assert {logs.kind_of(line.encode()) for line in lines} == {"log"}
+    assert {url_lists.kind_of(line.encode()) for line in lines} == {"log"}
 
 
 @pytest.mark.parametrize("line", [b"a" * 60_000, b"1 - - [" * 9000, b"x " * 30_000, b'{"a": ' * 10_000, b'1 - - [] "GET ' + b"/" * 60_000])
 def test_a_long_line_takes_linear_time(line: bytes) -> None:
-    assert logs.kind_of(line) is None
-    assert [logs.Log(kind, None).url(line) for kind in logs.KINDS] == [None] * len(logs.KINDS)
+    assert url_lists.kind_of(line) is None
+    assert [url_lists.Log(kind, None).url(line) for kind in url_lists.KINDS] == [None] * len(url_lists.KINDS)
 
 
 def test_a_log_that_is_a_bomb_ends_with_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ import pytest
 from audited import NEW, OLD, links, page, written
 
 from absolve.audit import why as why_module
-from absolve.cli import audit_running, main
+from absolve.cli import audit, main
 
 TEXT = "<p>" + " ".join(f"word{number}" for number in range(200))
 SITE = {
@@ -81,7 +81,7 @@ def test_a_verdict_is_explained(site: Path, server: str, capsys: pytest.CaptureF
     def explain(audit: why_module.Audit, _options: object) -> None:
         found.update({url: "\n".join(why_module.explained(audit, url)).replace(f"{site}/", "") + "\n" for url, _ in LINES[server]})
 
-    monkeypatch.setattr(audit_running, "_explain", explain)
+    monkeypatch.setattr(audit, "_explain", explain)
     why(site, "", capsys, "--server", server)
     for url, lines in LINES[server]:
         assert [line for line in lines if line.format(url) not in found[url]] == [], found[url]

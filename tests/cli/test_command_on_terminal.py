@@ -134,7 +134,7 @@ def shown(folder: Path, tried: list[Any], **environment: str) -> Iterator[tuple[
     given = {"TERM": "xterm", "PYTHONUTF8": "1", "XDG_STATE_HOME": str(folder / "state"), **environment}
     inherited = {name: text for name, text in os.environ.items() if name not in {"NO_COLOR", "FORCE_COLOR"}}
     function = COMMANDS[tried[0][0][0]].function
-    modules = [f"absolve.cli.{function.partition(':')[0]}", *(["absolve.cli.audit_running"] if function == "audit:run" else [])]
+    modules = [f"absolve.cli.{function.partition(':')[0]}", *(["absolve.cli.audit"] if function == "audit:run" else [])]
     status, text = in_terminal([sys.executable, "-c", CHILD, str(folder), *modules], inherited | given, longest=1200)
     assert status == 0, text
     found = re.split(r"^@\d+@\n", text, flags=re.MULTILINE)[1:]

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from absolve.audit.answers import Answer, Page
-    from absolve.audit.judge import Question
 
 WORKS: Final = "works"
 REDIRECTED: Final = "redirected"
@@ -267,12 +266,13 @@ def of_links(connection: Any, found: Answers, *, is_whole: bool = True) -> None:
 
     `is_whole`: the files are the whole new site.
     """
-    insert(connection, "answered", _of_links(each(connection, LINKED), found))
-    pages = ((url,) for _, url, *_ in each(connection, LINKED) if (last := found.outcome(url)) and last.is_html)
-    insert(connection, "answered_pages", pages)
+    if len(found):
+        insert(connection, "answered", _of_links(each(connection, LINKED), found))
+        pages = ((url,) for _, url, *_ in each(connection, LINKED) if (last := found.outcome(url)) and last.is_html)
+        insert(connection, "answered_pages", pages)
+        insert(connection, "working", ((one.url,) for one in found if (found.verdict(one.url) or ("",))[0] == WORKS))
     connection.execute(_NOT_ASKED, [is_whole])
     connection.execute(f"INSERT INTO answered SELECT target, '{UNSURE}', NULL, 0, false FROM not_asked")  # noqa: S608 - of ours
-    insert(connection, "working", ((one.url,) for one in found if (found.verdict(one.url) or ("",))[0] == WORKS))
 
 
 def _of_links(targets: Iterable[tuple[str, str, bool, int]], found: Answers) -> Iterator[tuple[Any, ...]]:
@@ -336,7 +336,7 @@ def expected(connection: Any) -> Iterator[Expected]:
     return (Expected(*row) for row in each(connection, _EXPECTED))
 
 
-def table(connection: Any, found: Answers, question: Question) -> Iterator[tuple[Any, ...]]:
+def table(connection: Any, found: Answers) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of the table `answers`: of links, of old URLs with what was expected, and of the new site."""
     links: dict[str, int] = {}
     for _, url, _, number in each(connection, LINKED):
@@ -346,7 +346,7 @@ def table(connection: Any, found: Answers, question: Question) -> Iterator[tuple
     olds = [one for one in expected(connection) if found.outcome(one.url) is not None]
     ends = [one.final for one in olds if one.final is not None]
     ends += [last.final for one in olds if (last := found.outcome(one.url)) is not None]
-    at = _resources(connection, question, ends)
+    at = _resources(connection, ends)
     for one in olds:
         yield from _row(found, one.url, OLD, one.final, differs=_difference(found, one, at))
     for (url,) in each(connection, NEW_URLS):
@@ -355,11 +355,11 @@ def table(connection: Any, found: Answers, question: Question) -> Iterator[tuple
         yield from _row(found, url, NEW, url, differs=differs)
 
 
-def _resources(connection: Any, question: Question, urls: Iterable[str]) -> Mapping[str, int]:
+def _resources(connection: Any, urls: Iterable[str]) -> Mapping[str, int]:
     """Return the resources of the new site at URLs."""
     connection.execute("CREATE OR REPLACE TABLE wanted (side VARCHAR, url VARCHAR)")
     insert(connection, "wanted", [("new", url) for url in dict.fromkeys(one.partition("#")[0] for one in urls)])
-    locate(connection, question)
+    locate(connection)
     query = "SELECT url, resource FROM located WHERE side = 'new' AND resource IS NOT NULL"
     return dict(connection.execute(query).fetchall())
 

@@ -14,7 +14,7 @@ from contextlib import suppress
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from absolve.audit import content
+from absolve.audit import text_blocks
 from absolve.core.errors import CodingError, Diagnostic, DocumentError, UsageError, WalkError
 from absolve.core.model import Document
 from absolve.document.captures import Entry, entries, of_record, records
@@ -203,7 +203,7 @@ def _page(url: str, data: bytes, declared: str, settings: Settings) -> Page | No
         return None
     entity = walk(Document(data, media_type=declared), settings._replace(documents=True))
     places = frozenset(place for found in each(entity) if not found.row.entity for place in found.row.anchors)
-    texts = content.blocks(data, declared, None)
+    texts = text_blocks.blocks(data, declared, None)
     own = identity.decoded(url.partition("?")[0].rstrip("/").rpartition("/")[2]).casefold()
     lower = [text.casefold() for text in texts]
     same = [_WITH_DIGIT.sub("0", text.replace(own, "0") if len(own) > 2 else text) for text in lower]

@@ -7,12 +7,11 @@ move, and odd spellings.
 
 from __future__ import annotations
 
-import re
 from importlib import resources
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from absolve.audit.load import NEW, OLD
+from absolve.audit.load import NEW, OLD, quoted
 from absolve.audit.servers import SERVERS, Server
 from absolve.core.arrow_stream import BOOL, DOUBLE, NUMBER, TEXT, Field
 from absolve.core.errors import UsageError, in_short
@@ -22,19 +21,17 @@ from absolve.rules.outcomes import Rules
 from absolve.tables.duckdb import add_function, put
 from absolve.urls import identity, whatwg
 from absolve.urls.chain import REDIRECTS
-from absolve.urls.relative_path import in_form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from absolve.audit.content import Match, Pair
     from absolve.audit.ignoring import Ignore
+    from absolve.audit.matching import Match, Pair
     from absolve.rules.model import RuleSet
 
     Headings = list[tuple[int, str | None]]  # of resources: the text of their h1 elements
     Compare = Callable[[Sequence[tuple[int, int]]], tuple[list[Match], list[Pair], Headings]]
 
-_SLASHES: Final = re.compile("/{2,}")
 _FETCHED: Final = 10_000  # rows at once
 _COMPARED: Final = 1000  # rules of a table whose direction is in question
 _KINDS: Final = {"BIGINT": NUMBER, "DOUBLE": DOUBLE, "BOOLEAN": BOOL, "VARCHAR": TEXT}  # of columns of tables of ours
@@ -80,32 +77,37 @@ def root(url: str) -> str:
 
 
 def prepare(connection: Any, question: Question) -> None:
-    """Create the tables of options, of scopes and of all that both sites hold."""
-    server = question.server
-    connection.execute(
-        "CREATE OR REPLACE TABLE server AS SELECT ?::VARCHAR[] AS index_names, ?::VARCHAR[] AS extensions,"
-        " ? AS bare_folder, ? AS letter_case, ? AS queries, ? AS slashes, ? AS html",
-        [list(server.indexes), list(server.extensions), *server[2:5], server.slashes, server.html],
-    )
-    connection.execute("CREATE OR REPLACE TABLE settings AS SELECT ?::DOUBLE AS threshold", [question.threshold])
-    connection.execute(
-        "CREATE OR REPLACE TABLE located (side VARCHAR, url VARCHAR, site VARCHAR, path VARCHAR, key VARCHAR,"
-        " resource BIGINT, there VARCHAR, variant VARCHAR, variant_resource BIGINT, is_ambiguous BOOLEAN,"
-        " sent_to VARCHAR)"
-    )
-    connection.execute("CREATE OR REPLACE TABLE respelled (url VARCHAR, key VARCHAR)")
-    _add_functions(connection)
+    """Create the working tables, the functions of queries, and the tables of all that both sites hold."""
+    run(connection, "05_tables.sql")
+    _add_functions(connection, question)
     _add_scopes(connection, question)
-    run(connection, "00_macros.sql")
     _add_spellings(connection)
     run(connection, "10_resources.sql")
+    if not has_rows(connection, "FROM resources WHERE media_type IN ('text/markdown', 'application/x-ipynb+json')"):
+        connection.execute("CREATE OR REPLACE MACRO name_key(place, media_type, path) AS place")  # nothing to compile
 
 
-def _add_functions(connection: Any) -> None:
-    """Let queries call what decides whether two URLs are the same. DuckDB wants results, and one parameter each."""
+def _add_functions(connection: Any, question: Question) -> None:
+    """Let queries call what decides whether two URLs are the same, and constants of the question."""
     add_function(connection, "normal", lambda url: identity.normal(url) or url)
     add_function(connection, "site_of", identity.named)
-    add_function(connection, "decoded", lambda path: identity.decoded(path))  # noqa: PLW0108
+    server = question.server
+    add_function(connection, "key_of", server.key_of)
+    bases = {"new_base": root(question.new_url), "old_base": root(question.old_url) if question.old_url else None}
+    constants = {
+        **{name: "NULL::VARCHAR" if base is None else quoted(base) for name, base in bases.items()},
+        "has_private_site": False,
+        "threshold": question.threshold,
+        "index_names": f"[{', '.join(map(quoted, server.indexes))}]::VARCHAR[]",
+        "extensions": f"[{', '.join(map(quoted, server.extensions))}]::VARCHAR[]",
+        "redirects_folders": server.bare_folder == "redirect",
+        "redirects_html": server.html == "redirect",
+        "ignores_queries": server.queries == "ignore",
+    }
+    connection.execute(";".join(f"CREATE OR REPLACE MACRO {name}() AS {value}" for name, value in constants.items()))
+    run(connection, "00_macros.sql")
+    if one(connection, "SELECT is_private(new_base())")[0]:
+        connection.execute("CREATE OR REPLACE MACRO has_private_site() AS true")
 
 
 def _add_scopes(connection: Any, question: Question) -> None:
@@ -115,9 +117,6 @@ def _add_scopes(connection: Any, question: Question) -> None:
         if url is not None:
             base = root(url)
             rows.append((side, identity.named(base), base[base.index("/", base.index("//") + 2) :], base, is_main))
-    connection.execute(
-        "CREATE OR REPLACE TABLE scopes (side VARCHAR, site VARCHAR, prefix VARCHAR, base VARCHAR, is_main BOOLEAN)"
-    )
     insert(connection, "scopes", rows)
 
 
@@ -129,9 +128,16 @@ def _add_spellings(connection: Any) -> None:
     )
 
 
-def locate(connection: Any, question: Question) -> None:
+_MISSING: Final = "FROM located WHERE resource IS NULL AND variant IS NULL AND contains(path, '%')"
+
+
+def locate(connection: Any) -> None:
     """Find the URLs in the table `wanted`, and try odd spellings of those that are not there."""
+    if not has_rows(connection, "FROM wanted"):
+        return
     run(connection, "20_located.sql")
+    if not has_rows(connection, _MISSING):
+        return
     odd = (
         "WITH linked AS (SELECT DISTINCT normal(bare(l.target)) AS url, d.charset FROM links_in l"
         " JOIN (SELECT DISTINCT document, charset FROM new_documents WHERE charset <> 'utf-8') d USING (document)"
@@ -142,9 +148,8 @@ def locate(connection: Any, question: Question) -> None:
         " WHERE l.resource IS NULL AND l.variant IS NULL AND contains(l.path, '%')"
         " AND l.url NOT IN (SELECT url FROM respelled)"
     )
-    fold = question.server.case == "ignore"
     found = [
-        (url, key.lower() if fold else key)
+        (url, key)
         for url, path, charset in each(connection, odd)
         for key in _respelled(path, charset)
     ]
@@ -207,8 +212,7 @@ def is_reversed(connection: Any, question: Question, found: RuleSet) -> bool:
     if columns is None or columns.header is None or not columns.by_words.isdisjoint({"old", "new"}):
         return False
     pairs = [(rule.source, rule.target[0]) for rule in islice(found.rules, _COMPARED) if rule.target]
-    folds = question.server.case == "ignore"
-    paths = [tuple(_path_of(str(one), folds=folds) for one in pair) for pair in pairs]
+    paths = [tuple(question.server.key_of(str(one).partition("?")[0]) for one in pair) for pair in pairs]
     rows = connection.execute(_KEYS, [[one for pair in paths for one in pair]]).fetchall()
     of_one = {key: side for side, key in rows if (OLD if side == NEW else NEW, key) not in rows}
     sides = [(of_one.get(first), of_one.get(second)) for first, second in paths]
@@ -218,11 +222,6 @@ def is_reversed(connection: Any, question: Question, found: RuleSet) -> bool:
 def _direction(source: str | None, target: str | None) -> int:
     """Return 1 for a source of the old site or a target of the new one, -1 for the reverse."""
     return {None: 0, OLD: 1, NEW: -1}[source] + {None: 0, OLD: -1, NEW: 1}[target]
-
-
-def _path_of(text: str, *, folds: bool) -> str:
-    path = identity.decoded(text.partition("?")[0])
-    return path.lower() if folds else path
 
 
 def all_rules(connection: Any, question: Question, sets: Sequence[RuleSet]) -> Rules:
@@ -239,11 +238,7 @@ def all_rules(connection: Any, question: Question, sets: Sequence[RuleSet]) -> R
 
 
 def follow(connection: Any, rules: Rules) -> None:
-    """Create the table `moves`: where the rules lead each URL that they move."""
-    connection.execute(
-        "CREATE OR REPLACE TABLE moves (url VARCHAR, final VARCHAR, hops BIGINT, loop BOOLEAN, gone BOOLEAN,"
-        " served VARCHAR, rule VARCHAR, cause_rule VARCHAR, status BIGINT, is_sure BOOLEAN)"
-    )
+    """Fill the table `moves`: where the rules lead each URL that they move."""
     if rules.sets:
         insert(connection, "moves", _moves(rules, each(connection, _CANDIDATES, [rules.is_forced])))
     connection.execute(
@@ -283,12 +278,10 @@ class Held:
         normal = identity.normal(url)
         if normal is None:
             return False
-        site, path, query = identity.key(normal)
-        path = path.lower() if self._server.case == "ignore" else path
-        if self._server.slashes == "merge":
-            path = _SLASHES.sub("/", path)
+        site, (bare, mark, query) = identity.named(normal), normal.partition("?")
+        path = self._server.key_of(bare[len(identity.origin(bare)) :] or "/")
         return hash((site, path)) in self._held or (
-            query is not None and hash((site, f"{path}?{query}")) in self._held
+            mark != "" and hash((site, f"{path}?{query}")) in self._held
         )
 
 
@@ -313,15 +306,7 @@ WHERE u.is_page AND o.digest IS NOT NULL AND n.digest IS DISTINCT FROM o.digest
 
 
 def compare(connection: Any, compared: Compare | None) -> None:
-    """Create the tables of contents that are alike: `compared` gets the pairs of resources to compare."""
-    connection.execute(
-        "CREATE OR REPLACE TABLE content_matches (old_resource BIGINT, new_resource BIGINT, score DOUBLE,"
-        " second_resource BIGINT)"
-    )
-    connection.execute(
-        "CREATE OR REPLACE TABLE pair_scores (old_resource BIGINT, new_resource BIGINT, score DOUBLE, names BIGINT)"
-    )
-    connection.execute("CREATE OR REPLACE TABLE headings (resource BIGINT, h1 VARCHAR)")
+    """Fill the tables of contents that are alike: `compared` gets the pairs of resources to compare."""
     connection.execute(
         "CREATE OR REPLACE TABLE home AS SELECT resource FROM served a JOIN scopes s ON s.side = 'new' AND s.is_main"
         " AND a.side = 'new' AND a.site = s.site AND a.key = s.prefix"
@@ -335,16 +320,6 @@ def compare(connection: Any, compared: Compare | None) -> None:
 
 
 # --- all --------------------------------------------------------------------------------------------------------------
-
-
-# The verdicts of targets that no file of the new site decides, by what servers answered; URLs that servers have; links
-# to files on the disk that are not read.
-_ANSWERED: Final = """
-CREATE OR REPLACE TABLE answered (target VARCHAR, verdict VARCHAR, final VARCHAR, hops BIGINT, is_sure BOOLEAN);
-CREATE OR REPLACE TABLE working (url VARCHAR);
-CREATE OR REPLACE TABLE answered_pages (url VARCHAR);
-CREATE OR REPLACE TABLE on_disk (id BIGINT)
-"""
 
 
 def judge(
@@ -361,44 +336,34 @@ def judge(
     _take_what_is_there(connection)
     run(connection, "15_asked.sql")
     run(connection, "12_old_urls.sql")
-    locate(connection, question)
+    locate(connection)
     run(connection, "25_counterparts.sql")
-    locate(connection, question)
-    connection.execute(_ANSWERED)
+    locate(connection)
     rules = all_rules(connection, question, [*sets, *(answered() if answered is not None else ())])
     follow(connection, rules)
-    locate(connection, question)
-    run(connection, "30_led.sql")
+    locate(connection)
+    if has_rows(connection, "FROM moves"):
+        run(connection, "30_led.sql")
     compare(connection, compared if question.old_url is not None else None)
-    run(connection, "60_urls.sql")
-    for name in ("40_ends.sql", "42_places.sql", "45_targets.sql"):
-        run(connection, name)
+    if has_rows(connection, "FROM old_urls"):
+        run(connection, "60_urls.sql")
+    run(connection, "40_ends.sql")
+    _find_places(connection)
+    run(connection, "45_targets.sql")
     run(connection, "50_findings.sql")
-    run(connection, "52_old_targets.sql")
-    locate(connection, question)
-    for name in ("55_relocated.sql", "42_places.sql", "57_repaired.sql"):
-        run(connection, name)
-    _add_fixes(connection)
+    if has_rows(connection, "FROM findings WHERE verdict = 'broken'"):
+        run(connection, "52_old_targets.sql")
+        locate(connection)
+        run(connection, "55_relocated.sql")
+        _find_places(connection)
+        run(connection, "57_repaired.sql")
     return rules
 
 
-_SURE: Final = """
-SELECT DISTINCT f.reference, f.base, f.final FROM findings f
-ANTI JOIN ( -- rules that lead an old page to another one
-    SELECT d.cause_rule, bare(d.final) AS final FROM judged_urls j JOIN led d ON d.url = j.led_url
-    WHERE j.verdict = 'replaced'
-) w ON w.cause_rule = f.rule AND w.final = bare(f.final)
-WHERE is_sure AND f.final IS NOT NULL AND f.url NOT IN (
-    SELECT url FROM moves WHERE NOT is_sure
-    UNION ALL SELECT c.url FROM counterparts c JOIN moves m ON m.url = c.old_url WHERE NOT m.is_sure)
-"""
-_USER: Final = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?//[^/?#]*@")  # a capture's password is not for its pages
-
-
-def _add_fixes(connection: Any) -> None:
-    connection.execute("CREATE OR REPLACE TABLE fixes (reference VARCHAR, base VARCHAR, final VARCHAR, fix VARCHAR)")
-    rows = ((*row, in_form(*row)) for row in each(connection, _SURE))
-    insert(connection, "fixes", (row for row in rows if row[3] != row[0] and not _USER.match(row[3])))
+def _find_places(connection: Any) -> None:
+    """Add the fragments in `wanted_places` that lead to no place of their page to `missing_places`."""
+    if has_rows(connection, "FROM wanted_places"):
+        run(connection, "42_places.sql")
 
 
 # --- rows -------------------------------------------------------------------------------------------------------------
@@ -408,6 +373,11 @@ def one(connection: Any, query: str, values: Sequence[Any] = ()) -> tuple[Any, .
     """Return the only row of a query."""
     (row,) = connection.execute(query, list(values)).fetchall()  # all, because an open result blocks the connection
     return tuple(row)
+
+
+def has_rows(connection: Any, query: str) -> bool:
+    """Return whether `FROM table WHERE condition` has rows."""
+    return bool(connection.execute(f"SELECT 1 {query} LIMIT 1").fetchall())
 
 
 _BEFORE: Final = """
@@ -422,7 +392,6 @@ WHERE new_links.rowid = instead.link AND bare(instead.url) IN (SELECT url FROM r
 
 def _take_what_is_there(connection: Any) -> None:
     """Set the target of each link that browsers resolve without the base element, where only that URL is there."""
-    connection.execute("CREATE OR REPLACE TABLE instead (link BIGINT, url VARCHAR)")
     found = ((link, whatwg.parse(reference, own)) for link, own, reference in each(connection, _BEFORE))
     insert(connection, "instead", (pair for pair in found if pair[1] is not None))
     connection.execute(_INSTEAD)
@@ -437,8 +406,10 @@ def each(connection: Any, query: str, values: Sequence[Any] = ()) -> Iterator[tu
 
 def insert(connection: Any, table: str, rows: Iterable[Sequence[Any]]) -> None:
     """Insert rows into a table, by way of Arrow."""
-    fields = [Field(name, _KINDS[kind]) for name, kind, *_ in connection.execute(f"DESCRIBE {table}").fetchall()]
+    fields: list[Field] = []
     for some in batched(rows, _FETCHED):
+        described = () if fields else connection.execute(f"DESCRIBE {table}").fetchall()
+        fields += [Field(name, _KINDS[kind]) for name, kind, *_ in described]
         put(connection, table, batches.stream([batches.typed(fields, some)]))
 
 

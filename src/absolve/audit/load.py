@@ -6,27 +6,22 @@ columns of `absolve links` and `absolve documents`. Documents that are read come
 
 from __future__ import annotations
 
-import gzip
 import os
 import re
 import sqlite3
-import zipfile
-from contextlib import closing, nullcontext
+from contextlib import closing
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
-from absolve.audit import logs
-from absolve.core.arrow_stream import LISTS, NUMBER, TEXT, Field
+from absolve.core.arrow_stream import LISTS
 from absolve.core.errors import Diagnostic, DocumentError, MissingPackageError, in_short
 from absolve.document.holdings import escaped
 from absolve.formats import registry
 from absolve.inventory import batches
 from absolve.inventory.columns import COLUMNS
 from absolve.inventory.documents import DOCUMENT_COLUMNS
-from absolve.rules.columns import is_url
-from absolve.run import sources
-from absolve.run.sources import is_file, local
+from absolve.run.sources import local
 from absolve.tables import Table, typed_table
 from absolve.tables.duckdb import CLOSED, add_tables
 
@@ -38,7 +33,6 @@ except ImportError as error:
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-_REQUESTS: Final = (Field("url", TEXT), Field("number", NUMBER))
 NEW: Final = "new"
 OLD: Final = "old"
 SIDES: Final = (NEW, OLD)
@@ -50,33 +44,13 @@ _TABLES: Final = [
 ]
 _OPTIONAL: Final = {"alternates": "[]"}  # columns that inventories of earlier versions lack
 _GLOB: Final = re.compile(r"[*?\[]")
-_SQLITE: Final = b"SQLite format 3\0"
-_PARQUET: Final = b"PAR1"
-_DUCKDB: Final = b"DUCK"  # at byte 8
-_HEAD: Final = 4096
 _ROWS: Final = 10_000
-_TEXTS: Final = frozenset({".txt", ".lst", ".urls", ""})
-_TABLES_OF_LISTS: Final = frozenset({".csv", ".tsv", ".xlsx", ".xlsm"})
-_ROWS_OF_JSON: Final = re.compile(rb"\s*\[\s*(?:[\[{]\s*)?\"")
-_COMPRESSED: Final = re.compile(r"\.(?:xml|log|csv|tsv|txt|cdxj?|json)\.gz$|log.*\.gz$")
-_BOOKS: Final = frozenset({".xlsx", ".xlsm", ".xls", ".ods", ".numbers"})  # ZIP archives, most of them
-_PAGES: Final = frozenset({"text/html", "application/xhtml+xml"})
 _STEP: Final = 1 << 40  # between the numbers of the links of two files
-_URL_LINE: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:#[^\n]*\n\s*)*(?:https?://\S+|/\S*)\s*(?:\n|$)")
 _JUDGED: Final = "element <> 'robots.txt'"  # that is read for its rules, and for what it names (mentions)
 _MEMORY: Final = "1GB"  # of the queries, before they use the disk
 _SMALL: Final = 100  # documents: planning the queries takes longer than running them; with 400 it does not
 _FEW: Final = 10_000  # links, likewise
 _INTEGER: Final = re.compile("U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?")
-_SITEMAP: Final = re.compile(rb"<(?:\w+:)?(?:urlset|sitemapindex)[\s>]")
-
-
-class Kinds(NamedTuple):
-    """Names of inputs: inventories and lists by kind, and those that are read as documents."""
-
-    inventories: list[tuple[str, str]]
-    lists: list[tuple[str, str]]
-    documents: list[str]
 
 
 def connect(folder: str, jobs: int, *, on_disk: bool) -> Any:
@@ -104,108 +78,6 @@ def seal(connection: Any, names: Iterable[str]) -> None:
     connection.execute("SET lock_configuration = true")
 
 
-def sorted_out(names: Iterable[str], side: str = OLD) -> Kinds:
-    """Return the names by kind: inventories, lists of URLs, documents; the first bytes of a file decide.
-
-    A table is a list only of the old site: the new one may have it to download.
-    """
-    found = Kinds([], [], [])
-    for name in names:
-        head = _head(name)
-        if head.startswith(_SQLITE):
-            found.inventories.append((name, "sqlite"))
-        elif head.startswith(_PARQUET):
-            found.inventories.append((name, "parquet"))
-        elif head[8:12] == _DUCKDB:
-            found.inventories.append((name, "duckdb"))
-        elif _SITEMAP.search(head):
-            found.lists.append((name, "sitemap"))
-        elif Path(name).suffix.lower() in _TEXTS and _URL_LINE.match(head):
-            found.lists.append((name, "list"))
-        elif side == OLD and (kind := _kind_of_list(name, head)) is not None:
-            found.lists.append((name, kind))
-        elif side == OLD and _is_export(name):
-            found.lists.append((name, "export"))
-        else:
-            found.documents.append(name)
-    return found
-
-
-def _is_export(name: str) -> bool:
-    """Return whether a folder or a ZIP archive has tables and nothing else, as a search console exports them."""
-    titles = _members(name)
-    return bool(titles) and all(Path(title).suffix.lower() in _TABLES_OF_LISTS for title in titles)
-
-
-def _members(name: str) -> list[str]:
-    """Return the names of the files in a folder, or in a ZIP archive; none if it is neither."""
-    path = Path(local(name))
-    try:
-        if path.is_dir():
-            return sorted(one.name for one in path.iterdir() if not one.name.startswith("."))
-        with zipfile.ZipFile(path) as archive:
-            names = [one for one in archive.namelist() if not one.startswith("__MACOSX/")]
-    except (OSError, ValueError, zipfile.BadZipFile):
-        return []
-    return sorted(one for one in names if not one.endswith("/"))
-
-
-def tables_of(name: str, most: int) -> Iterator[tuple[str, bytes]]:
-    """Yield the tables of an export, with their names. Raise DocumentError for one that is larger or broken."""
-    try:
-        root = str(Path(name))
-        with nullcontext() if Path(name).is_dir() else zipfile.ZipFile(local(name)) as archive:
-            for title in _members(name):
-                path = os.path.join(root, title)  # noqa: PTH118 - a text
-                with archive.open(title) if archive else sources.file_of(path, root=root) as file:
-                    data = file.read(most + 1)
-                if len(data) > most:
-                    raise DocumentError(Diagnostic("too-large", f"{title} has more than {most:,} bytes", name))
-                yield title, data
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:  # damaged, compressed otherwise, encrypted
-        raise DocumentError(Diagnostic("unreadable", str(error), name)) from error
-
-
-def _kind_of_list(name: str, head: bytes) -> str | None:
-    """Return which list of the old site a file is, None for a document."""
-    path = Path(name.lower().removesuffix(".gz"))
-    if path.name == "robots.txt":
-        return "robots"
-    if (kind := logs.kind_of(head)) is not None:
-        return kind
-    is_json = path.suffix in {".json", *_TEXTS} and _ROWS_OF_JSON.match(head) is not None
-    is_text = path.suffix in _TEXTS and _begins_with_url(head)
-    return "table" if head and (is_json or is_text or path.suffix in _TABLES_OF_LISTS) else None
-
-
-def _begins_with_url(head: bytes) -> bool:
-    """Return whether the first line is a URL, maybe without a scheme, in quotes or with a comma behind it."""
-    lines = head.decode("utf-8-sig", "replace").splitlines()
-    first = next((line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")), "")
-    return is_url(first.strip("[]\"'; ,")) and " " not in first
-
-
-def unread(names: Sequence[str], side: str) -> tuple[str, str] | None:
-    """Return the first of the names, and what it is, if all are files that have neither links nor URLs to read."""
-    if not names or not all(is_file(name) and (_is_book(name) or _is_other(name, side)) for name in names):
-        return None
-    name, head = names[0], _head(names[0])
-    kind = registry.sniff(head, name) or registry.in_words(head, name)
-    return name, "a workbook" if _is_book(name) else kind if head else "empty"
-
-
-def _is_book(name: str) -> bool:
-    return Path(name).suffix.lower() in _BOOKS
-
-
-def _is_other(name: str, side: str) -> bool:
-    """Return whether a file has no walker; one of the old site also if it is neither a page nor holds some."""
-    head = _head(name)
-    kind = registry.sniff(head, name)
-    has_pages = kind in {*_PAGES, *registry.MAIL, *registry.PACKAGES} or (kind and registry.WALKERS[kind].archive)
-    return not head or registry.is_other(head, name) or (side == OLD and not has_pages)
-
-
 def nothing_of(connection: Any, side: str, name: str) -> bool:
     """Return whether no document of a side has come from an input."""
     folder = f"{name.rstrip('/')}/"
@@ -223,22 +95,6 @@ def is_empty(connection: Any, side: str, *, has_links: bool) -> bool:
     links = f"FROM {side}_all_links{' WHERE element <> ' + quoted('header') if side == OLD else ''}"
     queries = (f"FROM {side}_documents WHERE {which}", links)
     return not any(connection.execute(f"SELECT 1 {query} LIMIT 1").fetchall() for query in queries)
-
-
-def _head(name: str) -> bytes:
-    """Return the first bytes of a file, decompressed if it is a list in gzip; b"" if it cannot be read."""
-    path = Path(local(name))
-    if not path.is_file():
-        return b""
-    try:
-        with path.open("rb") as file:
-            head = file.read(_HEAD)
-        if head.startswith(b"\x1f\x8b") and _COMPRESSED.search(path.name.lower()):
-            with gzip.open(path) as file:
-                head = file.read(_HEAD)
-    except (OSError, EOFError, ValueError):
-        return b""
-    return head
 
 
 def begin(connection: Any, side: str) -> None:
@@ -302,19 +158,6 @@ def name_files(connection: Any, names: Mapping[str, str]) -> None:
 def add_chunks(connection: Any, side: str, chunks: Iterable[tuple[str, Any]]) -> None:
     """Insert rows of documents that are read: each chunk has the name of its table."""
     add_tables(connection, _TABLES, chunks, f"{side}_")
-
-
-def counted(rows: Sequence[tuple[str, int]]) -> Any:
-    """Return rows of the table of requests."""
-    return batches.typed(_REQUESTS, rows)
-
-
-def is_utf8(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 # --- inventories ------------------------------------------------------------------------------------------------------

@@ -210,18 +210,7 @@ def suggest(connection: Any) -> None:
         return
     is_large = one(connection, "SELECT count(*) FROM resources WHERE side = 'new'")[0] > _LARGE
     near = NearMisses(each(connection, _NAMED_ALIKE, [_LARGE]) if is_large else each(connection, _KNOWN))
-
-    def found() -> Iterator[tuple[str, str]]:
-        for url in broken:
-            hit = near(Asked(url))
-            if hit is not None:
-                yield url, hit.url
-
-    def found_lost() -> Iterator[tuple[str, str]]:
-        for url, new_url, title in lost:
-            hit = near(Asked(new_url, title))
-            if hit is not None:
-                yield url, hit.url
-
-    insert(connection, "near_links", found())
-    insert(connection, "near_urls", found_lost())
+    hits = ((url, near(Asked(url))) for url in broken)
+    insert(connection, "near_links", ((url, hit.url) for url, hit in hits if hit is not None))
+    hits = ((url, near(Asked(new_url, title))) for url, new_url, title in lost)
+    insert(connection, "near_urls", ((url, hit.url) for url, hit in hits if hit is not None))

@@ -1,27 +1,48 @@
 """The sure repairs of an audit, as a policy for `absolve rewrite`.
 
-In: the table `fixed_findings`. Out: a database of new references, and a policy that takes them from there: it is small,
-so that it can go to worker processes.
+In: the tables of findings. Out: the table `fixes`; a database of new references, and a policy that takes them from it:
+it is small, so that it can go to worker processes.
 """
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from absolve.audit.judge import each
+from absolve.audit.judge import each, has_rows, insert
 from absolve.document.resolved import shown
+from absolve.urls.relative_path import in_form
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from absolve.document.resolved import Resolved
 
-_FIXES = """
+_SURE: Final = """
+SELECT DISTINCT f.reference, f.base, f.final FROM findings f
+ANTI JOIN ( -- rules that lead an old page to another one
+    SELECT d.cause_rule, bare(d.final) AS final FROM judged_urls j JOIN led d ON d.url = j.led_url
+    WHERE j.verdict = 'replaced'
+) w ON w.cause_rule = f.rule AND w.final = bare(f.final)
+WHERE is_sure AND f.final IS NOT NULL AND f.url NOT IN (
+    SELECT url FROM moves WHERE NOT is_sure
+    UNION ALL SELECT c.url FROM counterparts c JOIN moves m ON m.url = c.old_url WHERE NOT m.is_sure)
+"""
+_USER: Final = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?//[^/?#]*@")  # a capture's password is not for its pages
+_FIXES: Final = """
 SELECT DISTINCT l.document, l.entity, l.reference, l.base, f.fix
 FROM fixed_findings f JOIN links_in l ON l.id = f.id WHERE f.fix IS NOT NULL
 """
+
+
+def add(connection: Any) -> None:
+    """Fill the table `fixes`: the references to write, in the form of the old ones, for links whose end is sure."""
+    if not has_rows(connection, "FROM findings WHERE is_sure"):
+        return
+    rows = ((*row, in_form(*row)) for row in each(connection, _SURE))
+    insert(connection, "fixes", (row for row in rows if row[3] != row[0] and not _USER.match(row[3])))
 
 
 def write(connection: Any, path: str) -> int:

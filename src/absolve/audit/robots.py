@@ -143,12 +143,11 @@ def find(
     notify: Callable[[Diagnostic], None],
     unread: Collection[str] = frozenset(),
 ) -> None:
-    """Create the table `closed`: the pages of both sites that search engines may not index, and by what.
+    """Fill the table `closed`: the pages of both sites that search engines may not index, and by what.
 
     `notify` is called for what shuts out pages of the new site on a condition, and is not judged. `unread`: names of
     `FILES` that the server of the new site does not read.
     """
-    connection.execute("CREATE OR REPLACE TABLE closed (side VARCHAR, resource BIGINT, reason VARCHAR)")
     sides = {"new": [name for name in FILES if name not in unread], "old": list(FILES)}
     closed = (_closed(connection, read, side, names, notify) for side, names in sides.items())
     insert(connection, "closed", chain.from_iterable(closed))

@@ -18,13 +18,11 @@ from urllib.parse import urlsplit
 from absolve.audit import (
     answered,
     answers,
-    changed_since,
-    checks,
     conclude,
     ignoring,
     judge,
     load,
-    mentions,
+    repair,
     robots,
     servers,
     sites,
@@ -139,16 +137,17 @@ def audited(
             return [answers.as_rules(answered.of_sites(connection, heard))] if not options.maps else []
 
         rules = _judged(connection, question, sets, compared, _names_of_links(found), heeded)
-        for diagnostic in checks.oddities(connection, question):
+        repair.add(connection)
+        for diagnostic in conclude.oddities(connection, question):
             reports.aside(diagnostic)
         ignoring.links(connection, question.ignores, read, routes=options.places == "all")
-        changed_since.links(connection, changes, question.new_url)
+        ignoring.leave_out_unchanged(connection, changes, question.new_url)
         name = options.server.partition(",")[0]
         robots.find(connection, read, reports.aside, [file for file, others in _OF_HOSTS.items() if name in others])
         texts.og_urls(connection, read)
-        mentions.find(connection, question, read)
+        texts.find_mentions(connection, question, read)
         conclude.conclude(connection, question, rules, failing, heard, len(reports.failures))
-        wrong = checks.wrong_rules(connection), checks.of_other_hosts(question, rules)
+        wrong = conclude.wrong_rules(connection), conclude.of_other_hosts(question, rules)
         for diagnostic in chain(*wrong, ignoring.unused(connection, question.ignores)):
             reports.aside(diagnostic)
         since = baseline.compare(connection, Path(options.baseline)) if options.baseline is not None else None
@@ -192,10 +191,10 @@ def heard(name: str, options: Any, course: Course) -> Iterator[answers.Answer]:
             yield own
 
 
-def _changes(options: Any) -> changed_since.Changes:
+def _changes(options: Any) -> ignoring.Changes:
     if options.changed_since is None:
-        return changed_since.Changes()
-    return changed_since.since(options.changed_since, [name for name in options.inputs if name != sources.STDIN])
+        return ignoring.Changes()
+    return ignoring.since(options.changed_since, [name for name in options.inputs if name != sources.STDIN])
 
 
 def _judged(

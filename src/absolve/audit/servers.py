@@ -5,9 +5,13 @@ In: the words of `--server`. Out: a `Server`: that of a name, with single column
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final, NamedTuple
 
 from absolve.core.errors import UsageError, similar
+from absolve.urls.identity import decoded
+
+_SLASHES: Final = re.compile("/{2,}")
 
 
 class Server(NamedTuple):
@@ -30,6 +34,12 @@ class Server(NamedTuple):
     slashes: str = "exact"
     html: str = "serve"
     documentation: str = ""
+
+    def key_of(self, path: str) -> str:
+        """Return what paths to the same file have in common: `/a//B%2e` has the key `/a/b.` where case is ignored."""
+        key = decoded(path)
+        key = _SLASHES.sub("/", key) if self.slashes == "merge" else key
+        return key.lower() if self.case == "ignore" else key
 
 
 SERVERS: Final[dict[str, Server]] = {

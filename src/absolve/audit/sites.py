@@ -7,6 +7,7 @@ In: the options by their names in the command, a connection, the course of the r
 from __future__ import annotations
 
 import copy
+import gzip
 import os
 import re
 from contextlib import closing, suppress
@@ -29,13 +30,13 @@ from absolve.run.beside import hosts_in
 from absolve.run.inputs import left_out
 from absolve.run.links_task import ListOptions, Sided, listed_of
 from absolve.run.load import kind_of, spread
-from absolve.run.sources import STDIN
+from absolve.run.sources import STDIN, is_file, local
+from absolve.tables.columns import is_url
 from absolve.urls.archives import original
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from absolve.audit.load import Kinds
     from absolve.run.inputs import Input
     from absolve.run.results import Course
 
@@ -46,7 +47,7 @@ _PLAIN: Final = tuple(
 _SITES: Final = "give a folder, an archive, an inventory, a sitemap, a log, or a list with a URL a line or in a table"
 _READ_SETTINGS: Final = frozenset({"plain", "apache"})  # the servers that read .htaccess
 _MOVES: Final = re.compile(rb"^[\t ]*(?:Redirect|RewriteRule)", re.IGNORECASE | re.MULTILINE)
-_COMPRESSED: Final = (".gz", ".br", ".zst", ".bz2", ".xz")
+_PACKED: Final = (".gz", ".br", ".zst", ".bz2", ".xz")
 # Files of the new site that were given by name; those of a site around them were not given.
 _BY_NAME: Final = """
 INSERT INTO by_name SELECT DISTINCT url, document FROM new_documents
@@ -68,6 +69,28 @@ WHERE (n.site IS NOT NULL OR is_assumed(l.url)) AND i.document NOT IN (SELECT do
 _OF_SITES: Final = frozenset({registry.HTML, registry.MARKDOWN})  # kinds of pages
 
 
+_SQLITE: Final = b"SQLite format 3\0"
+_PARQUET: Final = b"PAR1"
+_DUCKDB: Final = b"DUCK"  # at byte 8
+_HEAD: Final = 4096
+_TEXTS: Final = frozenset({".txt", ".lst", ".urls", ""})
+_TABLES_OF_LISTS: Final = frozenset({".csv", ".tsv", ".xlsx", ".xlsm"})
+_ROWS_OF_JSON: Final = re.compile(rb"\s*\[\s*(?:[\[{]\s*)?\"")
+_COMPRESSED: Final = re.compile(r"\.(?:xml|log|csv|tsv|txt|cdxj?|json)\.gz$|log.*\.gz$")
+_BOOKS: Final = frozenset({".xlsx", ".xlsm", ".xls", ".ods", ".numbers"})  # ZIP archives, most of them
+_PAGES: Final = frozenset({"text/html", "application/xhtml+xml"})
+_URL_LINE: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:#[^\n]*\n\s*)*(?:https?://\S+|/\S*)\s*(?:\n|$)")
+_SITEMAP: Final = re.compile(rb"<(?:\w+:)?(?:urlset|sitemapindex)[\s>]")
+
+
+class Kinds(NamedTuple):
+    """Names of inputs: inventories and lists by kind, and those that are read as documents."""
+
+    inventories: list[tuple[str, str]]
+    lists: list[tuple[str, str]]
+    documents: list[str]
+
+
 class Sites(NamedTuple):
     """The inputs of both sites, by kind; `urls` has the URL of each, as far as it is given or assumed."""
 
@@ -81,9 +104,9 @@ def sites(options: Any) -> Sites:
     The URLs in `options` become those of which a web archive has captures.
     """
     names = {load.NEW: options.inputs, load.OLD: options.old}
-    kinds = {side: load.sorted_out(found, side) for side, found in names.items()}
+    kinds = {side: sorted_out(found, side) for side, found in names.items()}
     for side, kind in kinds.items():
-        other = None if kind.inventories or kind.lists else load.unread(kind.documents, side)
+        other = None if kind.inventories or kind.lists else unread(kind.documents, side)
         if other is not None:
             name, what = other
             raise UsageError(f"{name}: it is {what}, and no URL of the {side} site can be read from it: {_SITES}")
@@ -235,7 +258,7 @@ def _check_compressed(input_: Input, course: Course) -> None:
 
     Not one that a server sends in the place of the file beside it, as page.html.gz for page.html.
     """
-    if not (input_.found and input_.name.lower().endswith(_COMPRESSED)):
+    if not (input_.found and input_.name.lower().endswith(_PACKED)):
         return
     path = Path(input_.name)
     if path.with_suffix("").exists() or registry.recognised(b"", path.stem) is None:
@@ -286,3 +309,95 @@ def _place(input_: Input) -> str:
     path = Path(os.path.abspath(input_.name))  # noqa: PTH100 - without links
     is_below = not input_.found and path.is_relative_to(Path.cwd()) and path.is_file()
     return path.relative_to(Path.cwd()).as_posix() if is_below else input_.place
+
+
+# --- the kinds of inputs ----------------------------------------------------------------------------------------------
+
+
+def sorted_out(names: Iterable[str], side: str = load.OLD) -> Kinds:
+    """Return the names by kind: inventories, lists of URLs, documents; the first bytes of a file decide.
+
+    A table is a list only of the old site: the new one may have it to download.
+    """
+    found = Kinds([], [], [])
+    for name in names:
+        head = _head(name)
+        if head.startswith(_SQLITE):
+            found.inventories.append((name, "sqlite"))
+        elif head.startswith(_PARQUET):
+            found.inventories.append((name, "parquet"))
+        elif head[8:12] == _DUCKDB:
+            found.inventories.append((name, "duckdb"))
+        elif _SITEMAP.search(head):
+            found.lists.append((name, "sitemap"))
+        elif Path(name).suffix.lower() in _TEXTS and _URL_LINE.match(head):
+            found.lists.append((name, "list"))
+        elif side == load.OLD and (kind := _kind_of_list(name, head)) is not None:
+            found.lists.append((name, kind))
+        elif side == load.OLD and _is_export(name):
+            found.lists.append((name, "export"))
+        else:
+            found.documents.append(name)
+    return found
+
+
+def _is_export(name: str) -> bool:
+    """Return whether a folder or a ZIP archive has tables and nothing else, as a search console exports them."""
+    titles = url_lists.members(name)
+    return bool(titles) and all(Path(title).suffix.lower() in _TABLES_OF_LISTS for title in titles)
+
+
+def _kind_of_list(name: str, head: bytes) -> str | None:
+    """Return which list of the old site a file is, None for a document."""
+    path = Path(name.lower().removesuffix(".gz"))
+    if path.name == "robots.txt":
+        return "robots"
+    if (kind := url_lists.kind_of(head)) is not None:
+        return kind
+    is_json = path.suffix in {".json", *_TEXTS} and _ROWS_OF_JSON.match(head) is not None
+    is_text = path.suffix in _TEXTS and _begins_with_url(head)
+    return "table" if head and (is_json or is_text or path.suffix in _TABLES_OF_LISTS) else None
+
+
+def _begins_with_url(head: bytes) -> bool:
+    """Return whether the first line is a URL, maybe without a scheme, in quotes or with a comma behind it."""
+    lines = head.decode("utf-8-sig", "replace").splitlines()
+    first = next((line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")), "")
+    return is_url(first.strip("[]\"'; ,")) and " " not in first
+
+
+def unread(names: Sequence[str], side: str) -> tuple[str, str] | None:
+    """Return the first of the names, and what it is, if all are files that have neither links nor URLs to read."""
+    if not names or not all(is_file(name) and (_is_book(name) or _is_other(name, side)) for name in names):
+        return None
+    name, head = names[0], _head(names[0])
+    kind = registry.sniff(head, name) or registry.in_words(head, name)
+    return name, "a workbook" if _is_book(name) else kind if head else "empty"
+
+
+def _is_book(name: str) -> bool:
+    return Path(name).suffix.lower() in _BOOKS
+
+
+def _is_other(name: str, side: str) -> bool:
+    """Return whether a file has no walker; one of the old site also if it is neither a page nor holds some."""
+    head = _head(name)
+    kind = registry.sniff(head, name)
+    has_pages = kind in {*_PAGES, *registry.MAIL, *registry.PACKAGES} or (kind and registry.WALKERS[kind].archive)
+    return not head or registry.is_other(head, name) or (side == load.OLD and not has_pages)
+
+
+def _head(name: str) -> bytes:
+    """Return the first bytes of a file, decompressed if it is a list in gzip; b"" if it cannot be read."""
+    path = Path(local(name))
+    if not path.is_file():
+        return b""
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD)
+        if head.startswith(b"\x1f\x8b") and _COMPRESSED.search(path.name.lower()):
+            with gzip.open(path) as file:
+                head = file.read(_HEAD)
+    except (OSError, EOFError, ValueError):
+        return b""
+    return head

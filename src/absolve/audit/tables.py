@@ -1,15 +1,26 @@
-"""Names and columns of the result tables, and their types in DuckDB.
+"""Names and columns of the result tables with their types in DuckDB, and JSON Schemas of the JSON that absolve writes.
 
-In: nothing. Out: constants that the queries, the outputs and the report share.
+In: the name of a schema. Out: constants that the queries, the outputs and the report share; a new dict. Rows may lack
+columns (`--columns`), and have no others; each row of an audit has all columns of its table.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
-from absolve.inventory.columns import COLUMNS
+from absolve.audit import verdicts
+from absolve.core import arguments
+from absolve.core.errors import UsageError, similar
+from absolve.core.model import KINDS, SCOPES, VERDICTS
+from absolve.inventory import PROBLEMS
+from absolve.inventory.columns import COLUMNS, LAYERS, MORE
+from absolve.inventory.documents import DOCUMENT_COLUMNS
+from absolve.run import change_log
 from absolve.tables import SCHEMA_VERSION as SCHEMA_VERSION  # noqa: PLC0414 - of the result tables, too
 from absolve.tables import TYPES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
 
 _COLUMNS: Final = {
     "links": (
@@ -66,3 +77,108 @@ def created(table: str) -> str:
     """Return the CREATE TABLE statement of a result table."""
     columns = ", ".join(f'"{name}" {kind}' for name, kind in TABLES[table].items())
     return f"CREATE TABLE {table} ({columns})"
+
+
+# --- JSON Schemas (draft 2020-12) -------------------------------------------------------------------------------------
+
+_DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
+_JSON_TYPES: Final[dict[str, dict[str, Any]]] = {
+    "VARCHAR": {"type": ["string", "null"]},
+    "BIGINT": {"type": ["integer", "null"]},
+    "DOUBLE": {"type": ["number", "null"]},
+    "VARCHAR[]": {"type": ["array", "null"], "items": {"type": "string"}},
+}
+_WORDS: Final = {
+    "kind": sorted(KINDS),
+    "scope": list(SCOPES),
+    "base_layer": list(LAYERS),
+    "verdict": list(verdicts.VERDICTS),
+}
+_TEXT: Final = {"type": "string"}
+_WHOLE: Final = {"type": ["integer", "null"], "minimum": 1}
+_MAYBE: Final = _JSON_TYPES["VARCHAR"]
+_LAYER: Final = {"enum": list(LAYERS)}
+
+
+def schema(name: str) -> dict[str, Any]:
+    """Return the JSON Schema of what a command writes as JSON.
+
+    `name`: "links" or "documents", a row of these commands; "audit", a row of any of its tables; "base", the output of
+    `absolve base -f json`; "changes", a row of `--log`. All tables have one `version`. Raise UsageError for another
+    name, TypeError for what is no text.
+    """
+    if arguments.text_of(name, "name") not in _SCHEMAS:
+        raise UsageError(f"there is no schema {name!r}: choose from {', '.join(_SCHEMAS)}", similar(name, _SCHEMAS))
+    about = {"$schema": _DRAFT, "$id": f"urn:absolve:schema:{SCHEMA_VERSION}:{name}", "version": SCHEMA_VERSION}
+    return about | {"title": _TITLES[name]} | _SCHEMAS[name]()
+
+
+def _object(properties: Mapping[str, Any], required: Iterable[str]) -> dict[str, Any]:
+    whole = {"type": "object", "properties": dict(properties), "required": list(required)}
+    return whole | {"additionalProperties": False}
+
+
+def _column(name: str, kind: str) -> dict[str, Any]:
+    """Return the schema of a cell: the words of a column that has only some."""
+    if name in _WORDS:
+        return {"enum": [*_WORDS[name], None]}
+    if name == "problems":
+        return {"type": "array", "items": {"type": "string"}}
+    return dict(_JSON_TYPES[kind])
+
+
+def _rows(names: Iterable[str]) -> dict[str, Any]:
+    found = {name: _column(name, TYPES.get(name, "VARCHAR")) for name in (*names, "count")}
+    return _object(found, ())
+
+
+def _links() -> dict[str, Any]:
+    found = _rows((*COLUMNS, *MORE))
+    found["properties"]["problems"]["items"] = {"enum": list(PROBLEMS)}
+    return found
+
+
+def _audit() -> dict[str, Any]:
+    of_tables = []
+    for table, columns in TABLES.items():
+        found = {"table": {"const": table}} | {name: _column(name, kind) for name, kind in columns.items()}
+        for name in ("kind", "base_layer") if table in {"mentions", "answers", "layers"} else ():
+            if name in found:
+                found[name] = dict(_MAYBE)  # words of its own
+        of_tables.append(_object(found, found))
+    return {"oneOf": of_tables}
+
+
+def _base() -> dict[str, Any]:
+    of_claim = {
+        "layer": _LAYER, "source": _TEXT, "line": _WHOLE, "reference": _TEXT, "url": _MAYBE,
+        "verdict": {"enum": list(VERDICTS)},
+    }
+    own = {"url": _TEXT, "layer": _LAYER, "source": _TEXT}
+    claims = {"type": "array", "items": _object(of_claim, of_claim)}
+    found = {"document": _TEXT, "entity": _TEXT, "base": _TEXT, "layer": _LAYER, "source": _TEXT}
+    whole = found | {"own": _object(own, own), "claims": claims}
+    inside = {"type": "array", "items": _object(whole, whole)}
+    return {"type": "array", "items": _object(whole | {"documents": inside}, whole)}
+
+
+def _changes() -> dict[str, Any]:
+    numbers = {"line", "column"}
+    found = {name: _WHOLE if name in numbers else _MAYBE for name in change_log.COLUMNS}
+    return _object(found, found)
+
+
+_SCHEMAS: Final[dict[str, Callable[[], dict[str, Any]]]] = {
+    "links": _links,
+    "documents": lambda: _rows(DOCUMENT_COLUMNS),
+    "audit": _audit,
+    "base": _base,
+    "changes": _changes,
+}
+_TITLES: Final = {
+    "links": "A row of absolve links",
+    "documents": "A row of absolve documents",
+    "audit": "A row of absolve audit, of any table",
+    "base": "The output of absolve base -f json",
+    "changes": "A row of absolve rewrite --log",
+}

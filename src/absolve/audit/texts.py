@@ -1,8 +1,8 @@
 """Read documents of both sites once more: to compare the texts of pages, and for what only their bytes show.
 
-In: the table `resources`, options of reading. Out: documents with their bytes; matches and scores. A document is read
-from the file or archive that its row names, if its bytes still have the digest of that row. An inventory may name any
-file: of those only regular files below some folders are opened.
+In: the table `resources`, options of reading. Out: documents with their bytes; matches and scores; the tables `og_urls`
+and `mentions`. A document is read from the file or archive that its row names, if its bytes still have the digest of
+that row. An inventory may name any file: of those only regular files below some folders are opened.
 """
 
 from __future__ import annotations
@@ -15,20 +15,21 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from absolve.audit import content
+from absolve.audit import matching, tables, text_blocks
 from absolve.audit.judge import each, insert
 from absolve.core.errors import Diagnostic, DocumentError, in_short
 from absolve.formats import registry
 from absolve.formats.html.start_tags import attributes, start_tags
-from absolve.inventory import documents
+from absolve.inventory import documents, mentions
 from absolve.run.inputs import Input
 from absolve.run.load import each as segments
 from absolve.run.sources import local
+from absolve.urls import identity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from absolve.audit.judge import Compare, Headings
+    from absolve.audit.judge import Compare, Headings, Question
     from absolve.run.load import ReadOptions
 
 _ROWS: Final = """
@@ -103,27 +104,26 @@ class Reader:
 def comparing(reader: Reader, threshold: float) -> Compare:
     """Return the function that `judge.judge` calls for the contents."""
 
-    def compared(pairs: Sequence[tuple[int, int]]) -> tuple[list[content.Match], list[content.Pair], Headings]:
+    def compared(pairs: Sequence[tuple[int, int]]) -> tuple[list[matching.Match], list[matching.Pair], Headings]:
         headings: Headings = []
         old, new = (pages(reader, side, headings) for side in ("old", "new"))
-        return *content.match(old, new, threshold=threshold, pairs=pairs), headings
+        return *matching.match(old, new, threshold=threshold, pairs=pairs), headings
 
     return compared
 
 
-def pages(reader: Reader, side: str, headings: Headings) -> Iterator[content.PageText]:
+def pages(reader: Reader, side: str, headings: Headings) -> Iterator[matching.PageText]:
     """Yield the pages of a site with their texts; add the headings of each."""
     for found in reader(side, "is_page"):
-        texts = content.blocks(found.data, found.media_type, found.charset)
-        own = " / ".join(text[1:] for text in texts if text.startswith(content.HEADING))
+        texts = text_blocks.blocks(found.data, found.media_type, found.charset)
+        own = " / ".join(text[1:] for text in texts if text.startswith(text_blocks.HEADING))
         headings.append((found.resource, in_short(own) or None))
-        yield content.PageText(found.resource, found.digest, found.title, texts)
+        yield matching.PageText(found.resource, found.digest, found.title, texts)
 
 
 def og_urls(connection: Any, read: Callable[[str, str], Iterable[Found]]) -> None:
-    """Create the table `og_urls`: the og:url elements that name another URL than the page's canonical link."""
+    """Fill the table `og_urls`: the og:url elements that name another URL than the page's canonical link."""
     connection.execute(_OTHER_URLS)
-    connection.execute("CREATE OR REPLACE TABLE og_urls (resource BIGINT, id BIGINT, target VARCHAR)")
     insert(connection, "og_urls", _og_urls(connection, read))
 
 
@@ -170,3 +170,56 @@ def _inside(walked: documents.Documents, entity: Any, wanted: set[str]) -> Itera
         walked.taken()
         if found.row.entity in wanted and found.data is not None:
             yield found.row.entity, found.data
+
+
+# --- mentions of the old host -----------------------------------------------------------------------------------------
+
+_WITH_TEXT: Final = (
+    "media_type IS NULL OR media_type = 'image/svg+xml'"
+    " OR NOT regexp_matches(media_type, '^(image|audio|video|font)/|zip|pdf|octet-stream|font|wasm|compressed')"
+)
+# A link in a document inside a page has its place in that document, and the line and column of the page. What the query
+# of a link names is a mention, unless the link itself leads to the old site.
+_OUTSIDE_LINKS: Final = """
+DELETE FROM mentions m WHERE EXISTS (SELECT 1 FROM (
+    SELECT l.*, CASE WHEN contains(l.reference, '?') AND t.target IS NULL THEN instr(l.reference, '?') END AS query
+    FROM new_all_links l LEFT JOIN targets t ON t.target = l.target AND t.verdict = 'leftover'
+) l WHERE l.document = m.document
+    AND (l.entity = m.entity AND m.start >= l.start AND m.start < coalesce(l.start + l.query, l."end")
+        OR l.entity <> m.entity AND l.line = m.line AND m."column" >= l."column"
+            AND m."column" <= l."column" + coalesce(l.query, length(l.reference))))
+"""
+
+
+def find_mentions(connection: Any, question: Question, read: Callable[[str, str], Iterable[Found]]) -> None:
+    """Create the table `mentions`: where the new site still names the old host outside links, as in scripts and texts.
+
+    They are counted apart from findings, because no rule and no repair concerns them. The table is empty if the old
+    site has no URL of its own.
+    """
+    connection.execute(tables.created("mentions"))
+    pattern = _pattern(question)
+    if pattern is None:
+        return
+    connection.execute("ALTER TABLE mentions ADD COLUMN start BIGINT")
+    insert(connection, "mentions", (row for found in read("new", _WITH_TEXT) for row in _mentions(found, pattern)))
+    connection.execute(_OUTSIDE_LINKS)
+    connection.execute("ALTER TABLE mentions DROP COLUMN start")
+
+
+def _pattern(question: Question) -> mentions.Names | None:
+    """Return the pattern of the old site's hosts, each with the folder that it is in; None if the new site has them."""
+    new = _host_of(question.new_url)
+    olds = [_host_of(url) for url in (question.old_url, *question.other_old_urls) if url is not None]
+    return mentions.pattern(old for old in olds if not new.startswith(old))
+
+
+def _host_of(url: str) -> str:
+    return identity.named(url) + url[url.index("/", url.index("//") + 2) :].rstrip("/")
+
+
+def _mentions(found: Found, pattern: mentions.Names) -> Iterator[tuple[Any, ...]]:
+    data = found.data
+    every = mentions.mentions(data, pattern, found.media_type)
+    for one, column in mentions.columns(data, every, found.charset):
+        yield (found.document, found.entity, one.line, column, one.kind, mentions.shown(data, one), one.start)

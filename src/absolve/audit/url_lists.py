@@ -7,20 +7,26 @@ where the list counts it, and diagnostics for what is no URL. A log is read line
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import re
 import sys
+import zipfile
 import zlib
+from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, cast
 
-from absolve.audit import load, logs
+from absolve.audit import load
+from absolve.core.arrow_stream import NUMBER, TEXT, Field
 from absolve.core.errors import Diagnostic, DocumentError, in_short
 from absolve.core.model import Document
 from absolve.inventory import batches
 from absolve.inventory.documents import DOCUMENT_COLUMNS
+from absolve.rewriting import cdx
 from absolve.rules import cells, columns
 from absolve.rules.table import ROLES
+from absolve.run import sources
 from absolve.run.sources import local, unreadable
 from absolve.urls import identity, whatwg
 from absolve.urls.predicates import is_malformed, parsed_scheme
@@ -29,10 +35,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from absolve.document.settings import Settings
-
     Notify = Callable[[Diagnostic], None]
 
+
 _ROWS: Final = 10_000
+_REQUESTS: Final = (Field("url", TEXT), Field("number", NUMBER))
 _GZIP: Final = b"\x1f\x8b"
 _MARK: Final = b"\xef\xbb\xbf"
 _LARGEST: Final = 256 << 20  # bytes of a table
@@ -109,8 +116,8 @@ def _listed(
         return _of_sitemap(name, _contents(name, file, settings, settings.max_size), settings, notify, base), ""
     if kind == "table":
         return _of_table(name, _contents(name, file, settings, min(settings.max_size, _LARGEST)), notify, base)
-    if kind in logs.KINDS:
-        return _of_log(name, kind, file, notify, base), f"{logs.KINDS[kind]}, answers with 2xx and 3xx"
+    if kind in KINDS:
+        return _of_log(name, kind, file, notify, base), f"{KINDS[kind]}, answers with 2xx and 3xx"
     lines = (Listed(number, data.decode()) for number, data in _of_lines(name, file, settings.max_url, notify))
     if kind == "robots":
         return (one._replace(reference=url) for one in lines if (url := _sitemap_of(one.reference))), "its sitemaps"
@@ -144,7 +151,7 @@ def _of_export(name: str, settings: Settings, notify: Notify, base: str | None) 
     """Return the URLs of the tables in a folder or a ZIP archive: others, as of countries, have no column of URLs."""
     every = [
         (title, *_looked_at(f"{name}/{title}", data, notify, base))
-        for title, data in load.tables_of(name, min(settings.max_size, _LARGEST))
+        for title, data in _tables_of(name, min(settings.max_size, _LARGEST))
     ]
     named = [one for one in every if "url" in one[-1].by_words]
     pages = named or [one for one in every if "url" in one[-1].places]
@@ -195,13 +202,13 @@ def _of_rows(rows: Iterable[cells.Row], chosen: columns.Columns, *, has_base: bo
 
 def _of_log(name: str, kind: str, file: IO[bytes], notify: Notify, base: str | None) -> Iterator[Listed]:
     """Yield the distinct URLs of a log, with their requests."""
-    log = logs.Log(kind, base)
+    log = Log(kind, base)
     counted: dict[str, list[int]] = {}
-    for number, data in _of_lines(name, file, logs.LONGEST, notify, keeps_comments=True):
+    for number, data in _of_lines(name, file, LONGEST, notify, keeps_comments=True):
         if (url := log.url(data)) is not None:
             counted.setdefault(url, [number, 0])[1] += 1
-        if len(counted) > logs.MOST:
-            text = f"more than {logs.MOST:,} distinct URLs are in this log"
+        if len(counted) > MOST:
+            text = f"more than {MOST:,} distinct URLs are in this log"
             raise DocumentError(Diagnostic("too-large", text, name, number))
     for url, (line, count) in counted.items():
         yield Listed(line, url, count if kind != "cdx" else None)
@@ -245,7 +252,7 @@ def _of_lines(
         data = (line.removeprefix(_MARK) if number == 1 else line).strip()
         if not data or (data.startswith(b"#") and not keeps_comments):
             continue
-        if keeps_comments or load.is_utf8(data):
+        if keeps_comments or _is_utf8(data):
             yield number, data
         else:
             text = f"{in_short(data.decode('utf-8', 'replace'))!r} is not UTF-8: skipped"
@@ -294,7 +301,7 @@ def _batches(rows: list[tuple[Any, ...]], counts: list[tuple[str, int]]) -> Iter
     if rows:
         yield "documents", batches.batch(DOCUMENT_COLUMNS, rows)
     if counts:
-        yield "requests", load.counted(counts)
+        yield "requests", batches.typed(_REQUESTS, counts)
 
 
 def _absolute(reference: str, base: str | None) -> str:
@@ -320,3 +327,163 @@ def _row(name: str, line: str, url: str) -> tuple[Any, ...]:
         "alternates": [],
     }
     return tuple(known[column] for column in DOCUMENT_COLUMNS)
+
+
+def members(name: str) -> list[str]:
+    """Return the names of the files in a folder, or in a ZIP archive; none if it is neither."""
+    path = Path(local(name))
+    try:
+        if path.is_dir():
+            return sorted(one.name for one in path.iterdir() if not one.name.startswith("."))
+        with zipfile.ZipFile(path) as archive:
+            names = [one for one in archive.namelist() if not one.startswith("__MACOSX/")]
+    except (OSError, ValueError, zipfile.BadZipFile):
+        return []
+    return sorted(one for one in names if not one.endswith("/"))
+
+
+def _tables_of(name: str, most: int) -> Iterator[tuple[str, bytes]]:
+    """Yield the tables of an export, with their names. Raise DocumentError for one that is larger or broken."""
+    try:
+        root = str(Path(name))
+        with nullcontext() if Path(name).is_dir() else zipfile.ZipFile(local(name)) as archive:
+            for title in members(name):
+                path = os.path.join(root, title)  # noqa: PTH118 - a text
+                with archive.open(title) if archive else sources.file_of(path, root=root) as file:
+                    data = file.read(most + 1)
+                if len(data) > most:
+                    raise DocumentError(Diagnostic("too-large", f"{title} has more than {most:,} bytes", name))
+                yield title, data
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:  # damaged, compressed otherwise, encrypted
+        raise DocumentError(Diagnostic("unreadable", str(error), name)) from error
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+# --- access logs, and the index of a web archive ----------------------------------------------------------------------
+
+# The common and the combined format of Apache and nginx, perhaps with the host before
+# (httpd.apache.org/docs/2.4/logs.html); JSON of nginx, Caddy, Traefik and others; the extended format of the W3C, as
+# IIS and CloudFront write it; CDX in text and CDXJ (iipc.github.io/warc-specifications). The JSON of a CDX server is a
+# table, and read as one.
+LONGEST: Final = 1 << 16  # bytes of a line
+MOST: Final = 1 << 22  # distinct URLs of a log
+KINDS: Final = {
+    "log": "an access log",
+    "jsonlog": "an access log in JSON",
+    "w3c": "an access log in the format of the W3C",
+    "cdx": "the index of an archive",
+}
+_COMMON: Final = re.compile(
+    rb'(?:([\w.-]+)(?::\d+)? (?=\S+ \S+ \S+ \[))?\S+ \S+ [^\[\]"]{0,200}\[[^\]]{0,60}\]'
+    rb' "(?:GET|HEAD) ([^" ]+)(?: HTTP/[\d.]+)?" ([23]\d\d)\b'
+)
+_IS_COMMON: Final = re.compile(
+    rb'[^\n"]{0,400}\[(?:\d{1,2}/\w{3}/\d{4}|\d{4}-\d\d-\d\d)[: T]'
+    rb'[^\]\n]{0,40}\] "[^"\n]*" \d{3}\b'
+)
+_IS_CDX: Final = re.compile(rb"[\w,.:%-]+\)\S* \d{4,17} (?:\{|https?:)")
+_FIELDS: Final = ("cs-uri-stem", "cs-uri-query", "sc-status", "cs-method")
+_REQUEST: Final = re.compile(r"(?:GET|HEAD) (\S+)")
+# Names of the fields of a record in JSON, the first that is there.
+_URIS: Final = ("request_uri", "uri", "url", "path", "RequestPath", "request", "http.url", "cs-uri-stem", "target")
+_STATUSES: Final = ("status", "status_code", "response", "DownstreamStatus", "http.status_code", "sc-status", "code")
+_HOSTS: Final = ("host", "http_host", "server_name", "vhost", "RequestHost", "hostname")
+_METHODS: Final = ("method", "request_method", "RequestMethod", "verb")
+
+
+def kind_of(head: bytes) -> str | None:
+    """Return which log the first bytes of a file are of, one of KINDS; None for any other file."""
+    head = head.removeprefix(b"\xef\xbb\xbf")
+    line = head.partition(b"\n")[0].strip()
+    if head.startswith(b" CDX ") or _IS_CDX.match(line):
+        return "cdx"
+    if re.match(rb"(?:#[^\n]*\n)*#Fields:", head):
+        return "w3c"
+    if line.startswith(b"{") and _of_json(line, is_any=True) is not None:
+        return "jsonlog"
+    return "log" if _IS_COMMON.match(line) else None
+
+
+class Log:
+    """Finds URLs in the lines of one log, of one of KINDS. `base`: the site of its paths; None: the host of each line.
+
+    `#Fields:` of the extended format names the columns of the lines that follow.
+    """
+
+    def __init__(self, kind: str, base: str | None) -> None:
+        self._kind = kind
+        self._base = base
+        self._places: dict[str, int] = {}
+
+    def url(self, line: bytes) -> str | None:
+        """Return the URL or path of a request that was answered with 2xx or 3xx, None for any other line."""
+        if self._kind == "cdx":
+            return _of_cdx(line)
+        if self._kind == "w3c":
+            return self._of_fields(line.decode("utf-8", "replace"))
+        if self._kind == "jsonlog":
+            of_json = _of_json(line)
+            return None if of_json is None else self._placed(*of_json)
+        found = _COMMON.match(line)
+        return None if found is None else self._placed(found[2].decode("utf-8", "replace"), _text(found[1]))
+
+    def _placed(self, uri: str, host: str) -> str:
+        """Return a path with the host of its line, if no site is known."""
+        return f"//{host}{uri}" if host and self._base is None and uri.startswith("/") else uri
+
+    def _of_fields(self, line: str) -> str | None:
+        if line.startswith("#"):
+            name, _, fields = line.partition(":")
+            if name == "#Fields":
+                self._places = {field: place for place, field in enumerate(fields.split())}
+            return None
+        cells = dict(enumerate(line.split("\t") if "\t" in line else line.split(" ")))
+        uri, query, status, method = (cells.get(self._places.get(name, -1), "") for name in _FIELDS)
+        is_page = uri.startswith("/") and status[:1] in {"2", "3"} and method in {"", "-", "GET", "HEAD"}
+        return (f"{uri}?{query}" if query not in {"", "-"} else uri) if is_page else None
+
+
+def _text(found: bytes | None) -> str:
+    """Return the host of a line; an address is that of the client, or of a proxy."""
+    text = found.decode("ascii", "replace") if found is not None else ""
+    return text if "." in text and not re.fullmatch(r"[\d.]+", text) else ""
+
+
+def _of_json(line: bytes, *, is_any: bool = False) -> tuple[str, str] | None:
+    """Return the URI and the host of a record, None for another answer than 2xx and 3xx. `is_any`: of any answer."""
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(record, dict):
+        return None
+    inner = record.get("request")
+    fields = {**record, **inner} if isinstance(inner, dict) else record
+    uri, status = _field(fields, _URIS), str(_field(fields, _STATUSES))
+    method = _field(fields, _METHODS)
+    if not isinstance(uri, str) or not re.fullmatch(r"[1-5]\d\d", status):
+        return None
+    if (of_request := _REQUEST.match(uri)) is not None:
+        uri, method = of_request[1], "GET"
+    is_page = status[0] in "23" and method in {None, "GET", "HEAD"} and uri.startswith(("/", "http"))
+    host = _field(fields, _HOSTS)
+    return (uri, host if isinstance(host, str) and "." in host else "") if is_page or is_any else None
+
+
+def _field(fields: dict[str, Any], names: tuple[str, ...]) -> Any:
+    return next((value for name in names if isinstance(value := fields.get(name), str | int)), None)
+
+
+def _of_cdx(line: bytes) -> str | None:
+    """Return the URL of a line of an index, None for a capture with another status than 2xx and 3xx."""
+    found = cdx.entry(line.decode("utf-8", "replace"))
+    if found is None or found.status[:1] not in {"", "2", "3", "-"}:
+        return None
+    return found.url if found.url.startswith(("http:", "https:")) else None

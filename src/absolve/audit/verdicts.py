@@ -193,6 +193,7 @@ _OF: Final = {word: row for rows in _TABLE.values() for word, row in rows.items(
 VERDICTS: Final = tuple(_OF)
 QUIET: Final = ("ok", "same", "external")  # links that are no findings
 FINE: Final = ("kept", "mapped", "gone")  # old URLs that are no findings
+FOUND: Final = tuple(word for word in VERDICTS if word not in {*QUIET, *FINE})  # of findings
 TOLERATED: Final = (*QUIET, *FINE, *(word for word, row in _OF.items() if row.is_tolerated))
 DIFFERS: Final = "differs"  # a server does not answer as the maps and files have it
 EXPECTED: Final = "; expected: "  # between what it answered and a URL

@@ -33,7 +33,7 @@ WHERE l.url = ? ORDER BY length(s.prefix) DESC
 # Which file answers a URL of the new site, or nearly does, and by which of its own URLs a server finds it.
 _ANSWER: Final = f"""
 SELECT l.*, {_FILE}, r.path AS file_path, coalesce(a.url, l.url) AS own, coalesce(a.rank, 0) AS rank,
-    list_extract((SELECT index_names FROM server), a.rank) AS index_name
+    list_extract(index_names(), a.rank) AS index_name
 FROM located l LEFT JOIN resources r ON r.resource = coalesce(l.resource, l.variant_resource)
 LEFT JOIN served a ON a.side = l.side AND a.site = l.site AND a.resource = l.resource
     AND a.key IN (l.key, l.key || '?' || coalesce(query_of(l.url), ''))
@@ -92,14 +92,15 @@ class Audit(NamedTuple):
 
     def rows(self, query: str, *values: Any) -> Iterator[dict[str, Any]]:
         """Yield the rows of a query by their columns."""
-        names = [name for name, *_ in self.connection.execute(f"DESCRIBE {query}", list(values)).fetchall()]
-        return (dict(zip(names, row, strict=True)) for row in each(self.connection, query, values))
+        cursor = self.connection.cursor().execute(query, list(values))
+        names = [name for name, *_ in cursor.description]
+        return (dict(zip(names, row, strict=True)) for row in cursor.fetchall())
 
     def locate(self, *urls: str) -> None:
         """Find URLs on both sites: links may name none of them."""
         self.connection.execute("CREATE OR REPLACE TABLE wanted (side VARCHAR, url VARCHAR)")
         insert(self.connection, "wanted", [(side, url.partition("#")[0]) for url in urls for side in ("old", "new")])
-        locate(self.connection, self.question)
+        locate(self.connection)
 
 
 def explained(audit: Audit, given: str) -> Iterator[str]:
@@ -182,7 +183,7 @@ def _of_old(audit: Audit, url: str) -> Iterator[str]:
     yield from _hops(audit, judged["led_url"] or old["file_url"])
     yield f"The same path of the new site: {judged['new_url']}"
     yield from _answered(audit, judged["new_url"])
-    yield from _contents(judged)
+    yield from _contents(judged, audit.question.threshold)
     yield f"Verdict {judged['verdict']}: {words(judged['verdict']).meaning}"
     requests = f"{judged['requests']:,} requests or clicks." if judged["requests"] is not None else None
     added = judged["added"] if judged["verdict"] == "moved" else None
@@ -196,11 +197,11 @@ def _of_old(audit: Audit, url: str) -> Iterator[str]:
     yield from (f"{name} {in_short(fact)}" for name, fact in facts.items() if fact)
 
 
-def _contents(judged: dict[str, Any]) -> Iterator[str]:
+def _contents(judged: dict[str, Any], threshold: float) -> Iterator[str]:
     """Yield where the content of an old URL is, and how alike the pages are."""
 
     def alike(name: str) -> str:
-        return f"{judged[name]:.2f} alike ({judged['threshold']:.2f} is the same page)"
+        return f"{judged[name]:.2f} alike ({threshold:.2f} is the same page)"
 
     if judged["digest"] is not None and judged["digest"] == judged["there_digest"]:
         yield "It has the same bytes there."

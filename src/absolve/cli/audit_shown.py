@@ -9,8 +9,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
-from absolve.audit.outputs.causes import Cause, causes, message
-from absolve.audit.outputs.findings import counts
+from absolve.audit.outputs.findings import Cause, cause_message, causes, counts
 from absolve.audit.outputs.source import Source
 from absolve.audit.verdicts import WITHOUT_EFFECT, counted, fix_options
 from absolve.cli.totals import number
@@ -52,7 +51,7 @@ def lines(connection: Any, how: Options, view: Screen, *, fixed: bool, hint: boo
 def _cause(cause: Cause, view: Screen) -> Iterator[str]:
     """Yield a cause in one line, as compilers do: `page.html:3:9: broken: Not there: /x.html (2 links on 1 page)`."""
     place = ":".join(str(part) for part in cause.place if part)
-    found = "\n".join(_folded(f"{f'{place}: ' if place else ''}{cause.verdict}: {message(cause)}", view))
+    found = "\n".join(_folded(f"{f'{place}: ' if place else ''}{cause.verdict}: {cause_message(cause)}", view))
     yield found.replace(f"{cause.verdict}:", f"{view.paint(cause.verdict, _STYLES[cause.level])}:", 1)
     others = cause.lost if cause.lost[1:] or cause.verdict != "lost" else ()
     for url in others[:MOST]:

@@ -10,15 +10,14 @@ from collections import defaultdict
 from typing import IO, TYPE_CHECKING, Final
 from xml.sax.saxutils import escape, quoteattr
 
-from absolve.audit.outputs.causes import causes, message
-from absolve.audit.outputs.findings import found, level, uri_of
-from absolve.audit.verdicts import FINE, QUIET, VERDICTS, words
+from absolve.audit.outputs.findings import cause_message, causes, found, level, uri_of
+from absolve.audit.verdicts import FOUND, words
 from absolve.core.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from absolve.audit.outputs.causes import Cause
+    from absolve.audit.outputs.findings import Cause
     from absolve.audit.outputs.source import Source
 
 # --- GitHub -----------------------------------------------------------------------------------------------------------
@@ -32,7 +31,7 @@ def github(source: Source, file: IO[bytes]) -> None:
     GitHub shows ten errors and ten warnings of a step, so the causes with most links come first.
     """
     for cause in causes(source):
-        _line(file, cause, printable(message(cause)))
+        _line(file, cause, printable(cause_message(cause)))
 
 
 def _line(file: IO[bytes], cause: Cause, text: str) -> None:
@@ -55,7 +54,6 @@ def _property(text: str) -> str:
 # --- JUnit ------------------------------------------------------------------------------------------------------------
 
 SHOWN: Final = 50  # findings of a test case that are listed
-_CASES: Final = tuple(verdict for verdict in VERDICTS if verdict not in {*QUIET, *FINE})
 
 
 class Suite:
@@ -95,13 +93,13 @@ def _section(section: str) -> str:
 
 
 def _document(source: Source, suites: dict[str, Suite]) -> Iterator[str]:
-    tests, failures = len(suites) * len(_CASES), sum(suite.failures(source) for suite in suites.values())
+    tests, failures = len(suites) * len(FOUND), sum(suite.failures(source) for suite in suites.values())
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
     yield f'<testsuites name="absolve audit" tests="{tests}" failures="{failures}" errors="0">\n'
     for name, suite in sorted(suites.items()):
-        counts = f'tests="{len(_CASES)}" failures="{suite.failures(source)}" errors="0"'
+        counts = f'tests="{len(FOUND)}" failures="{suite.failures(source)}" errors="0"'
         yield f"<testsuite name={quoteattr(name)} {counts}>\n"
-        for verdict in _CASES:
+        for verdict in FOUND:
             yield from _case(source, name, suite, verdict)
         yield "</testsuite>\n"
     yield "</testsuites>\n"
@@ -119,7 +117,7 @@ def _case(source: Source, name: str, suite: Suite, verdict: str) -> Iterator[str
     news = suite.news[verdict]
     if news and level(verdict, source) == "error":
         what = "findings" if source.news is None else "new findings"
-        message = quoteattr(f"{news:,} {what}. {words(verdict).meaning}")
-        yield f"{head}><failure type={quoteattr(verdict)} message={message}>{text}</failure></testcase>\n"
+        cause_message = quoteattr(f"{news:,} {what}. {words(verdict).meaning}")
+        yield f"{head}><failure type={quoteattr(verdict)} message={cause_message}>{text}</failure></testcase>\n"
     else:
         yield f"{head}><system-out>{text}</system-out></testcase>\n"

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from absolve.audit.outputs.causes import causes
-from absolve.audit.outputs.findings import counted, news_of
+from absolve.audit.outputs.findings import causes, counted, news_of
 from absolve.audit.verdicts import FINE, PAGE_VERDICTS, QUIET, RULE_VERDICTS, URL_VERDICTS, VERDICTS, words
 from absolve.core.printable import number
 from absolve.tables.plain import markdown_cell
@@ -14,7 +13,7 @@ from absolve.tables.plain import markdown_cell
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from absolve.audit.outputs.causes import Cause
+    from absolve.audit.outputs.findings import Cause
     from absolve.audit.outputs.source import Source
 
 MOST_CAUSES: Final = 25

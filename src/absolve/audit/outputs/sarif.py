@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 from absolve import __version__
 from absolve.audit.outputs.findings import found, level, uri_of
-from absolve.audit.verdicts import FINE, QUIET, VERDICTS, words
+from absolve.audit.verdicts import FOUND, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from absolve.audit.outputs.findings import Finding
     from absolve.audit.outputs.source import Source
 
-RULES: Final = tuple(verdict for verdict in VERDICTS if verdict not in {*QUIET, *FINE})
 _BRACKETS: Final = re.compile(r"[\[\]\\]")
 _SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _PLAIN: Final = re.compile(r"[A-Za-z0-9\-._~:/?#@!$*+;=%]+")  # no quoting of HTML, XML, CSS or JSON changes these
@@ -50,7 +49,7 @@ def _log(source: Source) -> dict[str, Any]:
             "shortDescription": {"text": words(verdict).meaning},
             "defaultConfiguration": {"level": level(verdict, source)},
         }
-        for verdict in RULES
+        for verdict in FOUND
     ]
     driver = {"name": "absolve", "version": __version__, "rules": rules}
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": []}
@@ -61,7 +60,7 @@ def _result(finding: Finding, source: Source) -> dict[str, Any]:
     uri = uri_of(finding.document)
     result: dict[str, Any] = {
         "ruleId": finding.verdict,
-        "ruleIndex": RULES.index(finding.verdict),
+        "ruleIndex": FOUND.index(finding.verdict),
         "level": level(finding.verdict, source),
         "message": {"text": _text(finding.message)},
         "locations": [_location(finding, uri)],

@@ -1,4 +1,4 @@
--- Parts of URLs, as servers compare them. The functions normal, site_of and decoded are those of urls/identity.
+-- Parts of URLs. The functions normal, site_of and key_of are those of urls/identity and of the server.
 
 CREATE OR REPLACE MACRO path_of(url) AS
     coalesce(nullif(regexp_extract(url, '^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*([^?#]*)', 1), ''), '/');
@@ -12,13 +12,6 @@ CREATE OR REPLACE MACRO bare(url) AS
 
 CREATE OR REPLACE MACRO fragment_of(url) AS
     CASE WHEN contains(url, '#') THEN substr(url, instr(url, '#') + 1) END;
-
-CREATE OR REPLACE MACRO merged(path) AS
-    CASE WHEN contains(path, '//') AND (SELECT slashes FROM server) = 'merge' THEN regexp_replace(path, '/{2,}', '/', 'g')
-        ELSE path END;
-
-CREATE OR REPLACE MACRO key_of(path) AS
-    CASE WHEN (SELECT letter_case FROM server) = 'ignore' THEN lower(merged(decoded(path))) ELSE merged(decoded(path)) END;
 
 -- What differs in letter case, final slash or Unicode form only has the same loose key.
 CREATE OR REPLACE MACRO loose(key) AS lower(nfc_normalize(rtrim(key, '/')));
@@ -45,7 +38,7 @@ CREATE OR REPLACE MACRO is_private(url) AS regexp_matches(lower(url), '^(blob:)?
 -- A URL that only the machine finds on which the site was made, or its network, unless the site itself is on one.
 CREATE OR REPLACE MACRO is_local(url) AS regexp_matches(lower(url), '^(file:|[a-z]:[\\/]|(blob:)?https?://([^/?#]*@)?'
     || '(([^/?#:]*\.)?localhost|(127|169\.254|0)\.[0-9.]+|\[(::|::1|::ffff:(7f[0-9a-f]{2}|a9fe|0):[0-9a-f]+|fe[89ab][^\]]*)\])'
-    || '\.?(:[0-9]*)?([/?#]|$))') OR is_private(url) AND NOT (SELECT bool_or(is_private(base)) FROM scopes WHERE side = 'new');
+    || '\.?(:[0-9]*)?([/?#]|$))') OR is_private(url) AND NOT has_private_site();
 
 -- A URL at the place that an audit gives to files without one: it is judged by the files around them.
 CREATE OR REPLACE MACRO is_assumed(url) AS starts_with(url, 'http://localhost/')
@@ -73,9 +66,18 @@ CREATE OR REPLACE MACRO is_placed(reference, base_layer) AS NOT starts_with(refe
 -- The folder of a path, with its final slash.
 CREATE OR REPLACE MACRO folder_of(path) AS regexp_extract(path, '^(.*/)', 1);
 
--- The first segment of a path, as /docs/; / for files at the root.
-CREATE OR REPLACE MACRO section_of(path) AS coalesce(nullif(regexp_extract(path, '^(/[^/]*/)', 1), ''), '/');
-
 -- The record, entry or message that a page is the body of: its header fields are about the page.
 CREATE OR REPLACE MACRO answer_of(entity) AS
     CASE WHEN ends_with(entity, 'body[1]') THEN rtrim(entity[:-8], '/') ELSE entity END;
+
+-- What is equal for two names of a place: in Markdown any case, and what GitHub and Bitbucket add or leave out; Jupyter keeps punctuation and case,
+-- Quarto and R Markdown (pandoc) begin with a letter, and have one hyphen for several.
+CREATE OR REPLACE MACRO name_key(place, media_type, path) AS CASE
+    WHEN media_type = 'application/x-ipynb+json' THEN regexp_replace(lower(place), '[^\p{L}\p{M}\p{N}_-]', '', 'g')
+    WHEN media_type = 'text/markdown' AND regexp_matches(lower(path), '\.(qmd|rmd)$')
+        THEN regexp_replace(regexp_replace(regexp_replace(lower(place), '[.]', '', 'g'), '-+', '-', 'g'), '^[^\p{L}]+', '')
+    WHEN media_type = 'text/markdown' THEN regexp_replace(lower(place), '^(user-content-|markdown-header-)|\x{FE0F}', '', 'g')
+    ELSE place END;
+
+-- What all rows of a group have: the repair of one is none of the others.
+CREATE OR REPLACE MACRO shared(x) AS CASE WHEN count(x) = count(*) AND min(x) = max(x) THEN min(x) END;

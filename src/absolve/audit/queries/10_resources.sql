@@ -42,21 +42,21 @@ WITH own AS (
 ), shorter AS (
     -- the index of a folder
     SELECT resource, side, site, folder_of(url) AS url, folder_of(path) AS path, query, is_file,
-        list_position((SELECT index_names FROM server), name) AS rank
-    FROM own WHERE list_contains((SELECT index_names FROM server), name) AND query IS NULL
+        list_position(index_names(), name) AS rank
+    FROM own WHERE list_contains(index_names(), name) AND query IS NULL
     UNION ALL -- a page without its extension
     SELECT resource, side, site, url[:-1 - length(extension)], path[:-1 - length(extension)], query, is_file, 100
-    FROM own, (SELECT unnest(extensions) AS extension FROM server)
+    FROM own, (SELECT unnest(extensions()) AS extension)
     WHERE ends_with(name, extension) AND name <> extension AND query IS NULL
 ), forms AS (
     SELECT *, NULL::VARCHAR AS sent_to FROM shorter
     UNION ALL
     SELECT o.resource, o.side, o.site, o.url, o.path, o.query, o.is_file, 0, s.url
     FROM own o LEFT JOIN (SELECT resource, arg_min(url, rank) AS url FROM shorter GROUP BY resource) s
-        ON s.resource = o.resource AND o.is_file AND (SELECT html FROM server) = 'redirect'
+        ON s.resource = o.resource AND o.is_file AND redirects_html()
 ), keyed AS (
     SELECT side, site, key_of(path) || coalesce('?' || query, '') AS key, resource, url,
-        is_file AND query IS NULL AND (SELECT queries FROM server) = 'ignore' AS takes_queries, rank, sent_to
+        is_file AND query IS NULL AND ignores_queries() AS takes_queries, rank, sent_to
     FROM forms
 )
 SELECT k.* FROM keyed k ANTI JOIN (SELECT side, site, key FROM keyed GROUP BY ALL HAVING count(*) > 1) r USING (side, site, key)

@@ -7,13 +7,13 @@ WITH rests AS (
     FROM located l JOIN scopes o ON o.side = 'old' AND o.site = l.site AND starts_with(l.path, o.prefix)
     WHERE l.side = 'new' AND l.resource IS NULL
 )
-SELECT url, base || rest AS old_url, (SELECT base FROM scopes WHERE side = 'old' AND is_main) || rest AS main_url,
-    (SELECT base FROM scopes WHERE side = 'new' AND is_main) || rest AS new_url
+SELECT url, base || rest AS old_url, old_base() || rest AS main_url,
+    new_base() || rest AS new_url
 FROM rests;
 
 CREATE OR REPLACE TABLE strays AS
 SELECT DISTINCT l.url, s.base || substr(l.path, 2) || coalesce('?' || query_of(l.url), '') AS inner_url,
-    (SELECT base FROM scopes WHERE side = 'old' AND is_main) || substr(l.path, 2) || coalesce('?' || query_of(l.url), '') AS old_url
+    old_base() || substr(l.path, 2) || coalesce('?' || query_of(l.url), '') AS old_url
 FROM asked a JOIN located l ON l.side = 'new' AND l.url = a.url
 JOIN scopes s ON s.side = 'new' AND s.is_main AND s.site = l.site AND NOT starts_with(l.path || '/', s.prefix)
 WHERE a.is_placed AND l.resource IS NULL;

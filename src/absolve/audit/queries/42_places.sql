@@ -1,14 +1,5 @@
 -- missing_places: the fragments in `wanted_places` that lead to no place of their page (HTML 7.4.6.4).
 
--- What is equal for two names of a place: in Markdown any case, and what GitHub and Bitbucket add or leave out; Jupyter keeps punctuation and case,
--- Quarto and R Markdown (pandoc) begin with a letter, and have one hyphen for several.
-CREATE OR REPLACE MACRO name_key(place, media_type, path) AS CASE
-    WHEN media_type = 'application/x-ipynb+json' THEN regexp_replace(lower(place), '[^\p{L}\p{M}\p{N}_-]', '', 'g')
-    WHEN media_type = 'text/markdown' AND regexp_matches(lower(path), '\.(qmd|rmd)$')
-        THEN regexp_replace(regexp_replace(regexp_replace(lower(place), '[.]', '', 'g'), '-+', '-', 'g'), '^[^\p{L}]+', '')
-    WHEN media_type = 'text/markdown' THEN regexp_replace(lower(place), '^(user-content-|markdown-header-)|\x{FE0F}', '', 'g')
-    ELSE place END;
-
 CREATE OR REPLACE TABLE anchors AS
 WITH held AS ( -- of a page; and of the items of a feed, the cells of a notebook, which have no URL of their own
     SELECT document, entity, anchors, true AS is_own FROM new_documents
@@ -21,7 +12,7 @@ WITH held AS ( -- of a page; and of the items of a feed, the cells of a notebook
         WHERE r.side = 'new' AND r.has_places AND r.resource IN (SELECT resource FROM wanted_places)
     ) r;
 
-CREATE OR REPLACE TABLE missing_places AS
+INSERT INTO missing_places
 WITH fragments AS (
     SELECT DISTINCT w.resource, w.fragment, r.media_type, r.path, regexp_replace(w.fragment, ':~:.*$', '') AS raw
     FROM wanted_places w JOIN resources r ON r.resource = w.resource

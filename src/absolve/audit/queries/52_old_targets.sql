@@ -1,7 +1,7 @@
 -- The old targets of references that are broken now, and the URLs of the old site with the path of a broken one.
 
 CREATE OR REPLACE TABLE olds AS
-SELECT DISTINCT f.url, (SELECT base FROM scopes WHERE side = 'old' AND is_main)
+SELECT DISTINCT f.url, old_base()
     || substr(path_of(f.url), length(s.prefix) + 1) || coalesce('?' || query_of(f.url), '') AS old_url
 FROM findings f JOIN scopes s ON s.side = 'new' AND s.site = site_of(f.url) AND starts_with(path_of(f.url), s.prefix)
 WHERE f.verdict = 'broken'

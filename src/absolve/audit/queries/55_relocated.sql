@@ -22,7 +22,7 @@ JOIN old_urls o ON o.resource = k.resource
 JOIN homes h2 ON h2.url = o.url AND h2.new_resource IS NOT NULL
 QUALIFY row_number() OVER (PARTITION BY a.id ORDER BY a.home) = 1;
 
-CREATE OR REPLACE TABLE relocated AS
+INSERT INTO relocated
 WITH in_folder AS (
     SELECT f.id, with_fragment(k.there, fragment_of(f.target)) AS final, coalesce(k.resource, k.variant_resource) AS new_resource
     FROM findings f JOIN strays y ON y.url = f.url JOIN located k ON k.side = 'new' AND k.url = y.inner_url

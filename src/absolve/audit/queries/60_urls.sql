@@ -15,7 +15,7 @@ FROM files o JOIN shortest s ON s.digest = o.digest
 LEFT JOIN namesakes n ON n.digest = o.digest AND n.name = o.name
 WHERE o.side = 'old';
 
-CREATE OR REPLACE TABLE judged_urls AS
+INSERT INTO judged_urls BY NAME
 WITH asked AS ( -- by a rule for the URL, or by the page at its path that moves on
     SELECT u.*, coalesce(a.url, c.url) AS led_url
     FROM old_urls u LEFT JOIN led a ON a.url = u.url
@@ -51,25 +51,25 @@ WITH asked AS ( -- by a rule for the URL, or by the page at its path that moves 
 ), twice AS ( -- new files that are the same as old ones at the same URL
     SELECT DISTINCT there_resource FROM known WHERE digest = there_digest
 ), counted AS ( -- a rule that leads many pages to the home page
-    SELECT *, count(*) FILTER (leads_home AND NOT coalesce(led_score >= threshold, false)) OVER (PARTITION BY rule) AS of_rule,
-        count(*) FILTER (leads_home AND NOT coalesce(led_score >= threshold, false)) OVER () AS of_all
+    SELECT *, count(*) FILTER (leads_home AND NOT coalesce(led_score >= threshold(), false)) OVER (PARTITION BY rule) AS of_rule,
+        count(*) FILTER (leads_home AND NOT coalesce(led_score >= threshold(), false)) OVER () AS of_all
     FROM (SELECT k.*, t.there_resource IS NOT NULL AS is_held_twice FROM known k
-        LEFT JOIN twice t ON t.there_resource = coalesce(k.digest_resource, k.content_resource)) k, (SELECT threshold FROM settings)
+        LEFT JOIN twice t ON t.there_resource = coalesce(k.digest_resource, k.content_resource)) k
 ), own AS (SELECT *, CASE
     WHEN there_resource IS NOT NULL AND NOT is_ruled THEN CASE
         WHEN digest IS NULL OR there_digest IS NULL OR digest = there_digest THEN 'kept'
         WHEN is_page AND there_is_page THEN CASE -- an updated page has its name, or most of its text
-            WHEN there_score IS NULL OR there_score >= threshold OR there_names = 2 THEN 'kept'
+            WHEN there_score IS NULL OR there_score >= threshold() OR there_names = 2 THEN 'kept'
             WHEN coalesce(digest_resource, content_resource) <> there_resource AND NOT is_held_twice THEN 'replaced'
-            WHEN is_home OR there_names = 1 OR there_score >= 0.75 * threshold THEN 'kept' ELSE 'replaced' END
+            WHEN is_home OR there_names = 1 OR there_score >= 0.75 * threshold() THEN 'kept' ELSE 'replaced' END
         WHEN digest_resource IS NOT NULL AND digest_url <> there AND NOT is_held_twice THEN 'replaced'
         ELSE 'kept' END
     WHEN is_ruled AND is_gone THEN 'gone'
     WHEN is_ruled AND is_loop THEN 'lost'
     WHEN is_ruled AND led_resource IS NULL AND NOT is_outside THEN 'lost'
-    WHEN leads_home AND NOT coalesce(led_score >= threshold, false) AND (of_rule >= 2 OR of_all >= 5)
+    WHEN leads_home AND NOT coalesce(led_score >= threshold(), false) AND (of_rule >= 2 OR of_all >= 5)
         THEN 'lost'
-    WHEN is_ruled AND led_score < threshold AND led_names = 0 AND NOT is_held_twice
+    WHEN is_ruled AND led_score < threshold() AND led_names = 0 AND NOT is_held_twice
         AND coalesce(digest_resource, content_resource) <> led_resource THEN 'replaced'
     WHEN is_ruled THEN 'mapped'
     WHEN digest_resource IS NOT NULL OR content_resource IS NOT NULL THEN 'moved'
@@ -90,7 +90,7 @@ SELECT o.* REPLACE (CASE WHEN m.url IS NULL THEN o.verdict ELSE 'moved' END AS v
 FROM own o LEFT JOIN moved m ON without_scheme(m.url) = without_scheme(o.dead_end);
 
 -- Where the content of an old URL is now, by each of its URLs.
-CREATE OR REPLACE TABLE homes AS
+INSERT INTO homes
 WITH placed AS (
     SELECT url, file_url, resource, verdict, CASE verdict WHEN 'kept' THEN there WHEN 'mapped' THEN led_final
         ELSE elsewhere END AS final,

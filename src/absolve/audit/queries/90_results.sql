@@ -23,7 +23,7 @@ SELECT u.url, verdict,
             ELSE content_score END
         WHEN 'moved' THEN CASE WHEN digest_url IS NOT NULL THEN 1.0 ELSE content_score END END AS score,
     CASE WHEN verdict = 'lost' THEN coalesce(elsewhere, near)
-        WHEN verdict = 'mapped' AND led_score < threshold AND elsewhere <> bare(led_final) THEN elsewhere
+        WHEN verdict = 'mapped' AND led_score < threshold() AND elsewhere <> bare(led_final) THEN elsewhere
         WHEN verdict = 'replaced' THEN elsewhere WHEN verdict = 'moved' THEN second_url END AS suggestion,
     cause, CASE WHEN is_ruled AND verdict <> 'moved' THEN rule ELSE own_rule END AS rule,
     CASE WHEN a.url IS NOT NULL OR f.url IS NOT NULL THEN coalesce(a.requests, 0)
@@ -34,7 +34,7 @@ ORDER BY requests DESC NULLS LAST, u.url;
 -- The documents of the new site, with the section that each is in.
 CREATE OR REPLACE TABLE places AS
 SELECT d.document, d.entity, coalesce(n.url, d.url) AS url,
-    section_of('/' || substr(path_of(coalesce(n.url, d.url, '')), length((SELECT folder FROM common)) + 1)) AS section
+    new_section(coalesce(n.url, d.url, '')) AS section
 FROM new_documents d LEFT JOIN resources r ON r.side = 'new' AND r.document = d.document AND r.entity = d.entity
 LEFT JOIN named n ON n.resource = r.resource;
 
@@ -50,22 +50,15 @@ WITH on_pages AS (
         ON p.document = f.document AND p.entity = f.entity
 ), of_links AS (
     SELECT cause, verdict, count(*) AS links, count(DISTINCT page) AS pages,
-        arg_min(document, (document, line, "column")) AS example_document,
-        arg_min(line, (document, line, "column")) AS example_line,
-        arg_min("column", (document, line, "column")) AS example_column,
-        arg_min(reference, (document, line, "column")) AS example_reference,
-        -- what all of them have: the repair of one is none of the others
-        CASE WHEN count(final) = count(*) AND min(final) = max(final) THEN any_value(final) END AS final,
-        CASE WHEN count(fix) < count(*) THEN NULL WHEN min(fix) = max(fix) THEN any_value(fix)
-            WHEN min(final) = max(final) THEN any_value(final) END AS fix,
-        CASE WHEN count(suggestion) = count(*) AND min(suggestion) = max(suggestion) THEN any_value(suggestion) END AS suggestion,
-        CASE WHEN count(rule) = count(*) AND min(rule) = max(rule) THEN any_value(rule) END AS rule, count(DISTINCT origin) AS targets, any_value(origin) AS origin
+        min({'document': document, 'line': line, 'column': "column", 'reference': reference}) AS example,
+        shared(final) AS final, CASE WHEN count(fix) = count(*) THEN coalesce(shared(fix), shared(final)) END AS fix,
+        shared(suggestion) AS suggestion, shared(rule) AS rule, count(DISTINCT origin) AS targets, any_value(origin) AS origin
     FROM on_pages WHERE cause IS NOT NULL AND NOT starts_with(cause, 'rule:') GROUP BY cause, verdict
 ), of_urls AS (
     SELECT cause, c.verdict, count(*) AS pages, arg_min(c.url, (-coalesce(u.requests, 0), c.url)) AS url,
-        CASE WHEN count(elsewhere) = count(*) AND min(elsewhere) = max(elsewhere) THEN any_value(elsewhere) END AS elsewhere,
+        shared(elsewhere) AS elsewhere,
         any_value(coalesce(folder_rule, CASE WHEN is_ruled AND c.verdict <> 'moved' THEN c.rule END)) AS rule,
-        CASE WHEN count(near) = count(*) AND min(near) = max(near) THEN any_value(near) END AS near
+        shared(near) AS near
     FROM caused_urls c JOIN (SELECT url, any_value(requests) AS requests FROM urls GROUP BY url) u USING (url) WHERE cause IS NOT NULL AND NOT starts_with(cause, 'rule:') GROUP BY cause, c.verdict
 ), of_dead AS ( -- what a rule breaks, and loses
     SELECT cause, sum(links)::BIGINT AS links, sum(pages)::BIGINT AS pages, max(final) AS final FROM (
@@ -81,16 +74,17 @@ WITH on_pages AS (
 )
 SELECT cause, verdict, CASE
     WHEN cause = 'base' THEN 'The same reference was right in the old site: the base or the place of its page changed'
-    WHEN cause = 'folder' THEN 'Lacks the folder of the site: ' || example_reference
+    WHEN cause = 'folder' THEN 'Lacks the folder of the site: ' || example.reference
     WHEN starts_with(cause, 'page:') THEN 'This is a page, and no picture: ' || substr(cause, 6)
     WHEN cause LIKE 'moved:%' THEN 'The target has moved: ' || substr(cause, 7)
-    WHEN verdict IN ('malformed', 'unresolved', 'placeholder', 'divergent') THEN m.title || example_reference
-    WHEN verdict <> 'broken' THEN m.title || coalesce(origin, example_reference)
+    WHEN verdict IN ('malformed', 'unresolved', 'placeholder', 'divergent') THEN m.title || example.reference
+    WHEN verdict <> 'broken' THEN m.title || coalesce(origin, example.reference)
     WHEN rule IS NOT NULL THEN 'A rule leads to nothing: ' || rule
     WHEN targets = 1 AND ends_with(origin, '/') THEN 'Nothing is there: ' || origin
-    WHEN targets = 1 THEN 'Not there: ' || coalesce(origin, example_reference)
-    ELSE 'Leads nowhere from ' || pages || ' pages: ' || example_reference END AS title,
-    links, pages, example_document, example_line, example_column, example_reference, final, fix, suggestion, rule
+    WHEN targets = 1 THEN 'Not there: ' || coalesce(origin, example.reference)
+    ELSE 'Leads nowhere from ' || pages || ' pages: ' || example.reference END AS title,
+    links, pages, example.document AS example_document, example.line AS example_line, example."column" AS example_column,
+    example.reference AS example_reference, final, fix, suggestion, rule
 FROM of_links LEFT JOIN meanings m ON m.name = verdict
 UNION ALL
 SELECT cause, verdict, CASE
@@ -132,18 +126,17 @@ WITH counts AS ( -- all links by the verdict that follows from their scope, with
         ON p.document = c.document
     GROUP BY p.section, c.verdict
 ), of_pages AS (
-    SELECT section_of('/' || substr(path_of(url), length((SELECT folder FROM common)) + 1)), verdict, 0, count(*), 0
+    SELECT new_section(url), verdict, 0, count(*), 0
     FROM pages GROUP BY 1, 2
 ), of_urls AS (
-    SELECT section_of('/' || substr(path_of(url), length((SELECT old_folder FROM common)) + 1)), verdict, 0, 0, count(*)
+    SELECT old_section(url), verdict, 0, 0, count(*)
     FROM urls GROUP BY 1, 2
 )
 SELECT * FROM of_links UNION ALL SELECT * FROM of_pages UNION ALL SELECT * FROM of_urls ORDER BY ALL;
 
 CREATE OR REPLACE TABLE flows AS
-SELECT section_of('/' || substr(path_of(url), length((SELECT old_folder FROM common)) + 1)) AS old_section,
-    CASE WHEN final IS NULL THEN NULL ELSE
-        section_of('/' || substr(path_of(final), length((SELECT folder FROM common)) + 1)) END AS new_section,
+SELECT old_section(url) AS old_section,
+    CASE WHEN final IS NOT NULL THEN new_section(final) END AS new_section,
     verdict, count(*) AS urls
 FROM urls GROUP BY ALL ORDER BY ALL;
 

@@ -9,7 +9,7 @@ FROM old_all_links l JOIN (SELECT url, resource FROM old_urls UNION SELECT file_
     ON o.url = bare(l.target)
 GROUP BY o.resource;
 
-CREATE OR REPLACE TABLE changes AS
+INSERT INTO changes
 WITH pairs AS (
     SELECT u.url, n.url AS final, u.resource AS old_resource, h.new_resource, f.score
     FROM judged_urls u JOIN homes h ON h.url = u.url AND h.new_resource IS NOT NULL

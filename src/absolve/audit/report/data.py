@@ -13,13 +13,12 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from absolve.audit.outputs.causes import ranked
-from absolve.audit.outputs.findings import KINDS, Row, select
+from absolve.audit.outputs.findings import KINDS, Row, ranked, reach, select, severity
 from absolve.audit.verdicts import EXPECTED, FINE, HIDDEN, SEVERITIES, UNREAD, WRONG, of_rule, words
 from absolve.core.printable import MASK, masked, number, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from absolve.audit.outputs.source import Source
 
@@ -37,14 +36,15 @@ _PLACE: Final = re.compile(r"[^\s,]+:\d+")  # FILE:LINE, in place of a rule to a
 _ONE_OF_EACH: Final = {"links": "link", "old URLs": "old URL", "pages": "page", "map": "rule"}
 
 
+_REACH: Final = ("count", "pages", "requests", "links", "urls")
 _COUNTS: Final = ("count", "pages", "requests", "listed", "links", "urls", "rank")  # likewise
 _UNKNOWN: Final = (None, 0, None, None, None, None, 1 << 30)  # the row of what has no cause: the last one
 
 
 class Causes:
-    """The columns of causes, those of their findings, and those of old URLs. `failing`: verdicts that are errors."""
+    """The columns of causes, those of their findings, and those of old URLs."""
 
-    def __init__(self, roots: Iterable[Path], failing: Collection[str]) -> None:
+    def __init__(self, source: Source) -> None:
         self.texts, self.documents, self.sections = Texts(), Texts(), Texts()
         self.lines, self.layers = Texts(), Texts()
         self.verdicts: list[str] = []
@@ -64,9 +64,9 @@ class Causes:
             name: [] for name in ("url", "verdict", "final", "suggestion", "rule", "requests")
         }
         self.known: dict[tuple[Any, ...], tuple[Any, ...]] = {}  # rows of causes, by cause and verdict
-        self.asked = "request"  # what lists of old URLs count
-        self._failing = failing
-        self._source_lines = SourceLines(roots)
+        self.asked = source.asked  # what lists of old URLs count
+        self._source = source
+        self._source_lines = SourceLines(source.options.roots)
         self._seen: set[int] = set()
 
     def begin(self, cause: str | None, verdict: str, kind: str, title: str, size: int) -> None:
@@ -120,15 +120,11 @@ class Causes:
         for name in ("final", "suggestion", "rule"):
             columns[name].append(self.texts.number(given.get(name)))
 
-    def severity(self, verdict: str) -> int:
-        """Return the place in SEVERITIES of a verdict: the last one if it is no reason to fail."""
-        return words(verdict).severity if verdict in self._failing else len(SEVERITIES) - 1
-
     def first(self, most: int) -> list[dict[str, Any]]:
         """Return the first causes in their order in words, each with its first finding."""
         columns, texts, found = self.causes, self.texts.shown(), self.findings
         documents, lines = self.documents.shown(), self.lines.shown()
-        ranks = [self.severity(verdict) for verdict in self.verdicts]
+        ranks = [severity(verdict, self._source) for verdict in self.verdicts]
         order = sorted(range(len(columns["rank"])), key=lambda at: (ranks[columns["verdict"][at]], columns["rank"][at]))
         starts = [0, *accumulate(columns["listed"])]
         rows = []
@@ -140,8 +136,11 @@ class Causes:
             given["arrow"] = "→ " if KINDS[columns["kind"][at]] == "old URLs" else ""
             place = documents[found["document"][start]], found["line"][start], found["column"][start]
             verdict = self._verdict(self.verdicts[columns["verdict"][at]])
-            numbers = (columns[name][at] for name in ("count", "pages", "requests", "links", "urls"))
-            size = reached(KINDS[columns["kind"][at]], *numbers, asked=self.asked)
+            count, pages, requests, links, urls = (columns[name][at] for name in _REACH)
+            clicks = number(requests, self.asked) if requests else ""
+            noun = _ONE_OF_EACH[KINDS[columns["kind"][at]]]
+            pages = pages if noun == "link" else 0
+            size = reach(noun, count - links - urls, clicks, pages=pages, urls=urls, links=links)
             own = found["fix"][start : starts[at + 1]]
             given["each"] = "" if given["fix"] or not any(own) else "each" if all(own) else "some"
             given["place"], given["reach"] = ":".join(map(str, filter(None, place))), size
@@ -182,25 +181,13 @@ class Causes:
     def _verdict(self, verdict: str) -> dict[str, Any]:
         row = words(verdict)
         texts = {"name": row.name, "meaning": row.meaning, "repair": row.repair}
-        return {"id": verdict, **texts, "severity": self.severity(verdict)}
-
-
-def reached(
-    kind: str, count: int, pages: int, requests: int, links: int = 0, urls: int = 0, *, asked: str = "request"
-) -> str:
-    """Return the reach of a cause: `2 links on 1 page`, `3 old URLs, 40 requests`, `1 rule, 1 old URL, 2 links`."""
-    size = number(count - links - urls, _ONE_OF_EACH[kind])
-    for more, noun in ((urls, "old URL"), (links, "link")):
-        size = f"{size}, {number(more, noun)}" if more else size
-    if kind == "links":
-        return f"{size} on {number(pages, 'page')}"
-    return f"{size}, {number(requests, asked)}" if requests else size
+        return {"id": verdict, **texts, "severity": severity(verdict, self._source)}
 
 
 def collected(source: Source) -> Causes:
     """Return the data of the report."""
-    causes = Causes(source.options.roots, source.options.fail_on | {UNREAD})
-    causes.known, causes.asked = _cause_rows(source), source.asked
+    causes = Causes(source)
+    causes.known = _cause_rows(source)
     for kind in KINDS[:-1]:
         _findings(source, causes, kind)
     _rules(source, causes)

@@ -1,6 +1,7 @@
 """Render the page of the report: the template, styles and scripts with their hashes, the compressed data.
 
-In: a `Source`, the data. Out: the HTML document.
+In: a `Source`, the data. Out: the HTML document. Beside the findings it has counts with a bar in each row, which the
+template draws as SVG: it needs no script, and is printed as it is; and the rows of tables that are no finding.
 """
 
 from __future__ import annotations
@@ -10,15 +11,15 @@ import gzip
 import json
 from hashlib import sha256
 from importlib import resources
-from typing import IO, TYPE_CHECKING, Any, Final
+from itertools import accumulate
+from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
 import jinja2
 
-from absolve.audit.outputs.findings import KINDS, counted, news_of
+from absolve.audit.outputs.findings import KINDS, counted, news_of, severity
 from absolve.audit.outputs.markdown import can_switch, reasons, unknown, unlisted
 from absolve.audit.report.data import collected, shown
-from absolve.audit.report.pictures import listings, pictures
-from absolve.audit.verdicts import SEVERITIES, fix_options, words
+from absolve.audit.verdicts import FINE, PAGE_VERDICTS, QUIET, SEVERITIES, WITHOUT_EFFECT, fix_options, words
 from absolve.core.printable import number
 
 if TYPE_CHECKING:
@@ -62,14 +63,14 @@ def write(source: Source, file: IO[bytes]) -> None:
         baseline=_baseline(source),
         news=[tuple(map(shown, row)) for row in news_of(source, STATIC_CAUSES)],
         unlisted=unlisted(source),
-        pictures=list(pictures(source, causes.severity)),
+        pictures=list(pictures(source)),
         listings=list(listings(source)),
         causes=causes.first(STATIC_CAUSES),
         entries=len(data["causes"]["verdict"]),
         asked=source.asked,
         has_requests=any(data["causes"]["requests"]),
         is_cut=data["length"] < sum(data["causes"]["count"]),
-        verdicts=_verdicts(causes),
+        verdicts=_verdicts(source, causes),
         severities=SEVERITIES,
         kinds=[kind for at, kind in enumerate(KINDS) if at in data["causes"]["kind"]],
         sections=sorted(filter(None, data["sections"])),
@@ -116,10 +117,10 @@ def headline(source: Source) -> tuple[str, str, str]:
     return question, yes if can_switch(source) else unknown(source) or no, counted(source)
 
 
-def _verdicts(causes: Causes) -> list[tuple[str, str]]:
+def _verdicts(source: Source, causes: Causes) -> list[tuple[str, str]]:
     """Return the verdicts of causes, and their names with the number of findings, the most severe first."""
     counts = causes.counts
-    ranked = sorted(counts, key=lambda verdict: (causes.severity(verdict), -counts[verdict]))
+    ranked = sorted(counts, key=lambda verdict: (severity(verdict, source), -counts[verdict]))
     return [(verdict, f"{words(verdict).name} ({counts[verdict]:,})") for verdict in ranked]
 
 
@@ -134,3 +135,156 @@ def _baseline(source: Source) -> dict[str, int] | None:
         return None
     counts: dict[str, int] = dict(source.rows("SELECT change, count(*) FROM baseline GROUP BY change"))
     return {"new": counts.get("new", 0), "healed": counts.get("healed", 0)}
+
+
+# --- tables beside the findings ---------------------------------------------------------------------------------------
+
+MOST_ROWS: Final = 100  # of a table beside the findings
+MOST_BARS: Final = 20  # rows of a picture; the others are one
+_FINE: Final = len(SEVERITIES)
+_PAGES: Final = ", ".join(f"'{verdict}'" for verdict in PAGE_VERDICTS)
+_SECTIONS: Final = f"""
+SELECT section, verdict, sum(links + urls + CASE WHEN verdict IN ({_PAGES}) THEN pages ELSE 0 END)::BIGINT
+FROM sections WHERE verdict IS NOT NULL GROUP BY section, verdict"""  # noqa: S608 - names of ours
+_FLOWS: Final = """
+SELECT old_section || ' \u2192 ' || coalesce(new_section, 'nowhere'),
+    CASE WHEN new_section IS NULL THEN 2 WHEN verdict = 'moved' THEN 1 ELSE 0 END, sum(urls)::BIGINT
+FROM flows GROUP BY ALL"""
+_NEWS: Final = "SELECT verdict, change, count(*) FROM baseline GROUP BY ALL"
+
+
+class Bar(NamedTuple):
+    """A row of a picture: its counts, one for each part of its bar. `classes` are those of the parts in the styles."""
+
+    name: str
+    counts: tuple[int, ...]
+    is_filter: bool = True
+
+
+class Picture(NamedTuple):
+    """Bars of one scale. `filter` is the field of the page that a name is a value of; "" if none is."""
+
+    name: str
+    title: str
+    note: str
+    columns: tuple[str, ...]
+    classes: tuple[str, ...]
+    bars: list[Bar]
+    filter: str = ""
+
+    def parts(self, bar: Bar) -> Iterator[tuple[str, float, float]]:
+        """Yield the class, the start and the width of each part of a bar; the largest bar is 100 wide."""
+        scale = max(sum(bar.counts) for bar in self.bars) / 100
+        starts = [0, *accumulate(bar.counts)]
+        for name, start, count in zip(self.classes, starts, bar.counts, strict=False):
+            if count:
+                yield name, round(start / scale, 2), round(count / scale, 2)
+
+
+def pictures(source: Source) -> Iterator[Picture]:
+    """Yield the pictures that have something to show: a single bar shows nothing."""
+    for picture in _pictures(source):
+        if len(picture.bars) > 1:
+            yield picture._replace(bars=_largest(picture.bars))
+
+
+def _pictures(source: Source) -> Iterator[Picture]:
+    if "baseline" in source.tables:
+        places = {"new": 0, "healed": 1}
+        note = "Findings that are new, and findings of the baseline that are gone."
+        bars = _summed(((words(verdict).name, places[change], n) for verdict, change, n in source.rows(_NEWS)), 2)
+        yield Picture("baseline", "Against the baseline", note, ("Verdict", "New", "Healed"), ("s0", "fine"), bars)
+    fine = {*QUIET, *FINE}
+    rows = source.rows(_SECTIONS)
+    counted = ((name, _FINE if verdict in fine else severity(verdict, source), n) for name, verdict, n in rows)
+    note = "Links, old URLs and pages with findings, by the first folder of their path, and what is fine."
+    names = ("Section", "Errors", "Detours", "To know", "Fine")
+    bars = [bar for bar in _summed(counted, _FINE + 1) if sum(bar.counts[:_FINE])]
+    yield Picture("sections", "Where the findings are", note, names, ("s0", "s1", "s2", "fine"), bars, "section")
+    note = "Old URLs by the section that they are in, and the one that has their content."
+    bars = _summed(source.rows(_FLOWS), 3)
+    columns = ("Old and new section", "There", "No rule leads there", "Nowhere")
+    yield Picture("flows", "Where the old URLs lead", note, columns, ("fine", "s1", "s0"), bars)
+    select = f"SELECT host, links FROM ({source.select('hosts')})"  # noqa: S608 - names of ours
+    hosts = [Bar(shown(host), (links,)) for host, links in source.rows(select)]
+    yield Picture("hosts", "Hosts linked to", "All links to other sites.", ("Host", "Links"), ("plain",), hosts)
+    layers = [Bar(layer, (links,)) for layer, links in source.rows("SELECT base_layer, links FROM layers")]
+    note = "The layer of RFC 1808, section 3, that gave the base URL of the links."
+    yield Picture("layers", "Which base ruled", note, ("Base layer", "Links"), ("plain",), layers, "layer")
+
+
+def _summed(rows: Any, parts: int) -> list[Bar]:
+    """Return a bar for each name, with the sums of its parts."""
+    sums: dict[str, list[int]] = {}
+    for name, part, count in rows:
+        sums.setdefault(shown(name) or "/", [0] * parts)[part] += count
+    return [Bar(name, tuple(counts)) for name, counts in sums.items()]
+
+
+def _largest(bars: list[Bar]) -> list[Bar]:
+    """Return the largest bars, and one for all others."""
+    bars = sorted(bars, key=lambda bar: (-sum(bar.counts), bar.name))
+    others = bars[MOST_BARS:]
+    if not others:
+        return bars
+    sums = tuple(map(sum, zip(*(bar.counts for bar in others), strict=True)))
+    return [*bars[:MOST_BARS], Bar(f"{len(others):,} more", sums, is_filter=False)]
+
+
+class Listing(NamedTuple):
+    """A table that is no finding: its first rows as texts, and the number of all. The names are for narrow windows."""
+
+    name: str
+    title: str
+    note: str
+    columns: tuple[str, ...]
+    rows: list[tuple[str, ...]]
+    number: int
+
+
+def listings(source: Source) -> Iterator[Listing]:
+    """Yield the tables beside the findings that have rows."""
+    for name, (title, note, columns, where, order) in _LISTINGS.items():
+        if name not in source.tables:
+            continue
+        select = f"FROM ({source.select(name)}) WHERE {where}"
+        count = source.value(f"SELECT count(*) {select}")
+        if count:
+            query = f"SELECT {', '.join(columns.values())} {select} ORDER BY {order} LIMIT {MOST_ROWS}"
+            rows = [tuple(map(shown, row)) for row in source.rows(query)]
+            yield Listing(name, title, note, tuple(columns), rows, count)
+
+
+# A table -> its title, a note, its columns as SQL by their names, which rows, and their order.
+_LISTINGS: Final = {
+    "mentions": (
+        "Still named outside links",
+        "The old host in scripts, texts, comments, attributes and other files. No rule and no repair changes these.",
+        {
+            "Place": "concat_ws(':', concat_ws(' ', document, nullif(entity, '')), line, \"column\")",
+            "Kind": "kind",
+            "Mention": "mention",
+        },
+        "true",
+        'document, entity, line, "column"',
+    ),
+    "changes": (
+        "What changed on the pages that stayed",
+        "Pages of the old site that are there, or that moved with their content.",
+        {
+            "Page": "url || CASE WHEN final <> url THEN ' \u2192 ' || final ELSE '' END",
+            "What": "what",
+            "Before": "old",
+            "Now": "new",
+        },
+        "true",
+        "url, what",
+    ),
+    "rules": (
+        "Rules of the map without effect",
+        "No old URL needs them, or an earlier rule is the same.",
+        {"Place": "concat_ws(':', file, line)", "Why": "finding", "Rule": "text"},
+        WITHOUT_EFFECT,
+        "file, line",
+    ),
+}

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from absolve.audit.content import Match, PageText, match
-from absolve.audit.content.matching import Page, Score, Scorer
+from absolve.audit.matching import Match, Page, PageText, Score, Scorer, match
 
 WORDS = "pencil copper candle mountain quiet turnip harbour river garden orchard winter button silver feather velvet letter lantern cotton pepper stone market saddle anchor lamp window thunder ladder meadow bread yellow".split()
 
@@ -173,7 +172,7 @@ def test_matches_are_the_same_in_each_process() -> None:
 from test_matching import edited, found, page, text
 old = [page(f"o{seed}", text(seed, 400)) for seed in range(30)]
 new = [page(f"n{seed}", edited(text(seed, 400), 5)) for seed in range(30)]
-from absolve.audit.content.matching import Site, _signature
+from absolve.audit.matching import Site, _signature
 signatures = [_signature(one) for one in Site(old).pages]
 print(found(old, new), signatures)
 """

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from absolve.audit.content import blocks
-from absolve.audit.content.text_blocks import HEADING, LINKS, MARKS, words
+from absolve.audit.text_blocks import HEADING, LINKS, MARKS, blocks, words
 
 PAGES: dict[str, list[str]] = {
     "": [], "<!DOCTYPE html>": [], "<title>t</title>": [], "<p>one": ["one"],

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from absolve.audit.content.signatures import PLACES, bands, share, signature
+from absolve.audit.matching import PLACES, bands, share, signature
 
 CHANCE = random.Random(1808)  # noqa: S311 - the same sets each time
 

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import pytest
 
-from absolve.audit.content import PageText, blocks, match
+from absolve.audit.matching import PageText, match
+from absolve.audit.text_blocks import blocks
 
 TAG = re.compile(rb"<[^>]*>")
 BODY = re.compile(rb"<body[^>]*>(.*)</body>", re.DOTALL | re.IGNORECASE)

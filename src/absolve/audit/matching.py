@@ -11,16 +11,15 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from math import log
+from operator import eq
+from random import Random
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from zlib import crc32
 
-from absolve.audit.content import signatures
-from absolve.audit.content.text_blocks import HEADING, LINKS, MARKS, words
+from absolve.audit.text_blocks import HEADING, LINKS, MARKS, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from absolve.audit.content.signatures import Signature
 
     Key = Any  # of pages: what the caller knows them by
     Block = tuple[str, int, bool]  # a text, how many times it is there, whether it is in links only
@@ -356,7 +355,7 @@ class ByWords:
         self._signatures: list[Signature] = []
         for page in pages:
             if signature := _signature(page):
-                for band in signatures.bands(signature):
+                for band in bands(signature):
                     self._buckets[band].append(len(self._pages))
                 self._pages.append(page)
                 self._signatures.append(signature)
@@ -364,8 +363,8 @@ class ByWords:
     def __call__(self, page: Page) -> list[Page]:
         """Return the new pages that are like an old one, by the estimated share of word pairs."""
         signature = _signature(page)
-        found = {number for band in signatures.bands(signature) for number in self._some(band)} if signature else set()
-        shares = ((signatures.share(self._signatures[number], signature), number) for number in found)
+        found = {number for band in bands(signature) for number in self._some(band)} if signature else set()
+        shares = ((share(self._signatures[number], signature), number) for number in found)
         likely = sorted((-share, number) for share, number in shares if share >= _LEAST)
         return [self._pages[number] for _, number in likely[:_MOST]]
 
@@ -384,7 +383,7 @@ def _signature(page: Page) -> Signature:
     found = words(block[0] for block in page.blocks.values())
     following = zip(found, found[1:] or found, strict=False)
     pairs = {crc32(f"{one} {other}".encode("utf-8", "replace")) for one, other in following}
-    return signatures.signature(pairs) if pairs else []
+    return signature(pairs) if pairs else []
 
 
 _MOST_WORDS: Final = 20_000  # of the unequal rest of a page, which is compared in squared time
@@ -444,3 +443,46 @@ class Scorer:
 def _rest_words(page: Page, common: set[int]) -> list[str]:
     """Return the words of a page outside the blocks that it has in common with another."""
     return words(text for hashed, (text, _, _) in page.blocks.items() if hashed not in common)
+
+
+# --- signatures of sets (MinHash) -------------------------------------------------------------------------------------
+
+# Two signatures agree in about the share of places that their sets have in common. Each round maps the hashes of a set
+# to other numbers and puts those into bins by their remainder; a bin has its least one (one permutation hashing). An
+# empty bin, as small sets have, takes that of another bin, in an order that is fixed for each bin (Shrivastava,
+# "Optimal Densification for Fast and Accurate Minwise Hashing", 2017). So the time is that of three passes.
+_ROUNDS: Final = 3  # a band has a place of each: finds 97 of 100 pages with 43 % of word pairs in common
+_BINS: Final = 42
+PLACES: Final = _ROUNDS * _BINS
+_MOST_HASHES: Final = 256  # smallest hashes of a set, by which it is compared
+_PRIME: Final = 4294967311  # the first one above 32 bits
+_CHANCE: Final = Random(1808)  # noqa: S311 - the same numbers each time
+_FACTORS: Final = [(_CHANCE.randrange(1, _PRIME), _CHANCE.randrange(_PRIME)) for _ in range(_ROUNDS)]
+_ORDERS: Final = [_CHANCE.sample(range(_BINS), _BINS) for _ in range(_BINS)]
+
+Signature = list[int]
+
+
+def signature(hashes: Iterable[int]) -> Signature:
+    """Return the signature of a set that is not empty."""
+    few = sorted(hashes)[:_MOST_HASHES]
+    return [least for factor, more in _FACTORS for least in _least([(factor * one + more) % _PRIME for one in few])]
+
+
+def _least(numbers: list[int]) -> Iterator[int]:
+    """Yield the least number of each bin."""
+    numbers.sort(reverse=True)
+    bins = {number % _BINS: number for number in numbers}
+    for at, order in enumerate(_ORDERS):
+        yield bins[at] if at in bins else bins[min(bins, key=order.__getitem__)]
+
+
+def bands(signature: Signature) -> Iterator[int]:
+    """Yield the hash of each band with its number: sets that have much in common agree in one at least."""
+    for at in range(_BINS):
+        yield hash((at, *signature[at::_BINS]))
+
+
+def share(one: Sequence[int], other: Sequence[int]) -> float:
+    """Return the estimated share of what two sets have in common."""
+    return [*map(eq, one, other)].count(True) / PLACES
