@@ -63,6 +63,18 @@ def test_what_cannot_be_read_is_a_failure(tmp_path: Path) -> None:
     assert [Path(one.name).name for one in found.failures] == ["b.xml"]
 
 
+@pytest.mark.parametrize("data", [b"", b"\x1f\x8b\x08\xff damaged", b"\x89PNG\r\n\x1a\n\0\0"], ids=["empty", "gzip", "PNG"])
+def test_bytes_of_no_site_are_refused_under_the_name_that_they_have_in_all_messages(data: bytes) -> None:
+    with pytest.raises(absolve.UsageError, match=r"^input-1: .*no URL of the new site"):
+        absolve.audit(data, on_diagnostic=lambda _: None)
+
+
+@pytest.mark.parametrize("data", [b"", b"\x1f\x8b\x08\xff damaged"], ids=["empty", "gzip"])
+def test_damaged_bytes_beside_a_site_are_a_failure(data: bytes) -> None:
+    found = absolve.audit([page("https://h/", b"<p>"), data], on_diagnostic=lambda _: None)
+    assert [one.name for one in found.failures] == ["input-2"]
+
+
 @pytest.mark.parametrize(
     ("output", "words"),
     [("site/a.html", "file of the input"), ("ignored.html", "also an input"), (["r.md", "./r.md"], "same file"), ("none/r.md", "no folder"), ("d.md", "a folder")],

@@ -1,6 +1,7 @@
 """`--resume` continues a killed run: files that are done and unchanged since are skipped."""
 
 import os
+import sqlite3
 from contextlib import closing
 from pathlib import Path
 
@@ -113,6 +114,22 @@ def test_a_run_without_a_state_folder_cannot_be_resumed(
     command = ("rewrite", site, URL, "-o", site.with_name("out"))
     assert absolve(*command) == (0, b"", "")
     assert absolve(*command, "--resume").status == 2
+
+
+@pytest.mark.parametrize("command", ["rewrite", "links"])
+@pytest.mark.parametrize("damage", ["all", "tables", "another"])
+def test_a_damaged_state_is_named_and_nothing_is_a_fault(absolve: Runner, site: Path, command: str, damage: str) -> None:
+    options = ["-o", str(site.with_name("out")), *(["--format=jsonl", "--resume"] if command == "links" else [])]
+    failing(absolve, site, command, str(site), URL, *options)
+    (path,) = states()
+    data = path.read_bytes()
+    path.write_bytes(b"?" * len(data) if damage == "all" else data[:4096] + b"?" * (len(data) - 4096))
+    if damage == "another":
+        path.unlink()
+        with closing(sqlite3.connect(path)) as other:
+            other.execute("CREATE TABLE done (other)")
+    found = absolve(command, site, URL, *options, "--resume")
+    assert (found.status, f"the state {path} of the run cannot be opened" in found.err) == (2, True)
 
 
 def test_a_second_run_of_the_same_inputs_to_the_same_output_is_refused(absolve: Runner, site: Path, where: list[str]) -> None:

@@ -69,6 +69,13 @@ def test_what_cannot_be_read_is_a_failure_and_the_rest_is_held(tmp_path: Path) -
     assert not (tmp_path / "n").exists()
 
 
+@pytest.mark.parametrize("data", [b"", b"\x1f\x8b\x08\xff damaged"], ids=["empty", "gzip"])
+def test_damaged_bytes_are_no_file_of_a_mirror(data: bytes, tmp_path: Path) -> None:
+    with pytest.raises(absolve.DocumentError, match=r"^input-1: "):
+        absolve.mirror(data, tmp_path / "m", on_diagnostic=lambda _: None)
+    assert not (tmp_path / "m").exists()
+
+
 def test_an_archive_given_by_its_path_is_never_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "c.warc").write_bytes(CAPTURE)
     monkeypatch.setattr(Path, "read_bytes", lambda _: pytest.fail("a whole file was read"))

@@ -159,27 +159,27 @@ def audit(
     arguments.check_options(options, OPTIONS, CALL, ("new", "old", "maps", "output"))
     notify = options.get("on_diagnostic")
     arguments.check_notify(notify)
-    with leftovers.temporary_folder() as folder, given.in_python():
+    with leftovers.temporary_folder() as folder, given.in_python() as shown:
         places = [Path(folder, name) for name in ("new", "old", "tables")]
         for place in places:
             place.mkdir()
-        sides = [given.as_files(one, CALL, place) for one, place in zip((new, old), places, strict=False)]
+        sides = [given.as_files(one, CALL, place, shown) for one, place in zip((new, old), places, strict=False)]
         bag = _bag(dict(options), sides, list(given.paths(maps, CALL)))
         files = [Path(name) for name in given.as_paths(output, f"{CALL}: output")]
         for path in files:
             outputs.load(outputs.format_of(path.name))
         running.check_outputs(bag, [one for path in files for one in outputs.paths(str(path))])
-        reports = results.Collected(notify, lambda one: sides[0].named(sides[1].named(one)))
+        reports = results.Collected(notify, sides[0].named)
         jobs = given.jobs_of(dict(options))
         reading = ReadOptions(Settings(profile=bag.profile).checked())
         run = results.course_of(reports, reading, jobs)
         with running.audited(bag, run, str(places[2]), bag.failing) as done:
             if sides[0].made:
                 load.name_by_url(done.connection, sides[0].made)
-            load.name_files(done.connection, sides[0].shown)
+            load.name_files(done.connection, shown)
             how = outputs.Options(bag.failing, roots=tuple(map(Path, done.found.kinds[load.NEW].documents)))
             written = [one for path in files for one in outputs.write(done.connection, path, how)]
-            found = _read(Source(done.connection, how), {**sides[0].shown, **sides[1].shown})
+            found = _read(Source(done.connection, how), shown)
     failures = [one for one in reports.diagnostics if one.failed]
     return found._replace(written=written, failures=failures, diagnostics=reports.diagnostics)
 

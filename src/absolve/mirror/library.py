@@ -119,8 +119,8 @@ def mirror(inputs: One | Iterable[One], output: str | os.PathLike[str], **option
     if not isinstance(output, (str, os.PathLike)):
         raise TypeError(f"output must be a path, not {type(output).__name__}")
     name = os.fsdecode(output)
-    with leftovers.temporary_folder() as folder, given.in_python():
-        files = given.as_files(inputs, CALL, Path(folder))
+    with leftovers.temporary_folder() as folder, given.in_python() as shown:
+        files = given.as_files(inputs, CALL, Path(folder), shown)
         if not files.names:
             raise UsageError(f"{CALL}: no input: a glob matches nothing, or the list is empty")
         making.check_output(name, files.names)
@@ -173,7 +173,7 @@ def _job(files: given.Given, run: Course, options: dict[str, Any]) -> making.Job
         depth=depth,
         first=start or files.url,
         prune=arguments.flag_of(options.get("prune", False), "prune"),
-        named=(*files.shown.items(), *([(files.made, "documents")] if files.made else [])),
+        named=tuple((path, name.strip("<>")) for path, name in files.shown.items()),
     )
 
 

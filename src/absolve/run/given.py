@@ -41,7 +41,7 @@ _TAKES: Final = "{} takes paths, documents and bytes, not {}"
 
 
 class Given(NamedTuple):
-    """Names of files, and for temporary ones the names by which the caller knows them.
+    """Names of files, and for the temporary ones of a call the names by which the caller knows them.
 
     `made` is the WARC of documents, or "", and `url` the URL of the first of them.
     """
@@ -54,12 +54,12 @@ class Given(NamedTuple):
     @property
     def first(self) -> str:
         """The name of the first input, as the caller knows it."""
-        return self.shown.get(self.names[0], self.names[0]) if self.names[0] != self.made else "<documents>"
+        return self.shown.get(self.names[0], self.names[0])
 
     def named(self, diagnostic: Diagnostic) -> Diagnostic:
         """Return a diagnostic with the name that the caller knows."""
-        name = "<documents>" if diagnostic.name == self.made else diagnostic.name
-        return diagnostic._replace(name=self.shown.get(name, name), text=in_words(diagnostic.text))
+        name = self.shown.get(diagnostic.name, diagnostic.name)
+        return diagnostic._replace(name=name, text=in_words(diagnostic.text))
 
 
 def paths(given: Any, call: str) -> Iterator[str]:
@@ -106,16 +106,17 @@ def missing(name: str) -> MissingFileError:
     return MissingFileError(Diagnostic("not-found", text, in_short(name), failed=True), name)
 
 
-def as_files(given: Any, call: str, folder: Path) -> Given:
+def as_files(given: Any, call: str, folder: Path, shown: dict[str, str]) -> Given:
     """Return the names of files for the inputs of a function; temporary ones are written into a folder.
 
-    Raise TypeError for an input of another type, MissingFileError for a path that is not there.
+    `shown` gets the names by which the caller knows these. Raise TypeError for an input of another type,
+    MissingFileError for a path that is not there.
     """
     if isinstance(given, (str, bytes, bytearray, memoryview, os.PathLike, Document)):
         given = [given]
     if not isinstance(given, Iterable):
         raise TypeError(_TAKES.format(call, type(given).__name__))
-    found = Given([], {})
+    found = Given([], shown)
     records = _Records(folder)
     for number, one in enumerate(given, 1):
         if isinstance(one, (str, os.PathLike)):
@@ -128,7 +129,9 @@ def as_files(given: Any, call: str, folder: Path) -> Given:
             _add_file(found, document, number, folder)
     if records.first is None:
         return found
-    return Given([str(records.path), *found.names], found.shown, str(records.path), records.first)
+    made = str(records.path)
+    shown[made] = "<documents>"
+    return Given([made, *found.names], shown, made, records.first)
 
 
 def _url_of(document: Document) -> str | None:
@@ -150,11 +153,18 @@ def _add_file(found: Given, document: Document, number: int, folder: Path) -> No
     if document.media_type is not None and not PurePath(name).suffix:
         kind = registry.kind_of(document.media_type)
         name += next((suffix for suffix, one in registry.SUFFIXES.items() if one == kind), "")
+    elif not document.name and _is_damaged(document.data[:4096]):
+        name += ".warc.gz" if document.data else ".warc"  # bytes without a name are those of an archive
     path = folder / str(number) / name
     path.parent.mkdir()
     path.write_bytes(document.data)
     found.names.append(str(path))
     found.shown[str(path)] = document.name or f"input-{number}"
+
+
+def _is_damaged(head: bytes) -> bool:
+    """Return whether these first bytes are of no document: empty, or gzip data of which nothing decompresses."""
+    return not head or (head.startswith(b"\x1f\x8b") and registry.gzip_head(head) == head)
 
 
 # --- options ----------------------------------------------------------------------------------------------------------
@@ -170,12 +180,19 @@ _NAMES: Final = {None: "output", "zip": "output", "map": "maps", "from": "start"
 
 
 @contextmanager
-def in_python() -> Iterator[None]:
-    """Raise a UsageError of the block with arguments in place of options of the command."""
+def in_python() -> Iterator[dict[str, str]]:
+    """Raise a UsageError of the block with arguments in place of options of the command.
+
+    Yield a mapping of names of temporary files to those by which the caller knows them, which replace them, too.
+    """
+    shown: dict[str, str] = {}
     try:
-        yield
+        yield shown
     except UsageError as error:
-        text = in_words(error.message)
+        text = error.message
+        for name, known in shown.items():
+            text = text.replace(name, known)
+        text = in_words(text)
         if text == error.message:
             raise
         raise UsageError(text, in_words(error.hint)) from None

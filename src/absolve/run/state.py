@@ -170,8 +170,9 @@ class State(Database):
         for key, is_done in self._order.items():
             for kind, fields in json.loads(self._row("counts", key)[0]) if is_done else ():
                 yield _COUNTS[kind](*fields)
-            for name, number, chunk in self.connection.execute(_ROWS, (key,)):
-                yield RowChunk(chunk, number, name)
+            with self._failing():
+                for name, number, chunk in self.connection.execute(_ROWS, (key,)):
+                    yield RowChunk(chunk, number, name)
 
     def keep(self) -> None:
         """Commit the entries. Raise DocumentError if that fails."""
@@ -185,9 +186,12 @@ class State(Database):
 
     @contextmanager
     def _failing(self) -> Iterator[None]:
+        """Raise UsageError for a database that is damaged, DocumentError for one that cannot be written."""
         try:
             yield
         except sqlite3.Error as error:
+            if error.sqlite_errorcode & 0xFF in _DAMAGED:
+                raise unopened(self.path, error) from error
             with suppress(sqlite3.Error):
                 self.connection.rollback()
             text = f"the state of the run cannot be written to {self.path}: {error}"
@@ -198,7 +202,18 @@ class State(Database):
         return fingerprint(repr((name, input_.within.start)))
 
     def _row(self, columns: str, key: bytes) -> Any:
-        return self.connection.execute(f"SELECT {columns} FROM done WHERE input = ?", (key,)).fetchone()  # noqa: S608
+        with self._failing():
+            return self.connection.execute(f"SELECT {columns} FROM done WHERE input = ?", (key,)).fetchone()  # noqa: S608
+
+
+# SQLITE_ERROR (tables of something else), SQLITE_CORRUPT, SQLITE_NOTADB: primary result codes of SQLite
+_DAMAGED: Final = frozenset({1, 11, 26})
+
+
+def unopened(path: Path, error: Exception) -> UsageError:
+    """Return the error for a state from which no run can go on."""
+    text = f"--resume: the state {path} of the run cannot be opened: {error}"
+    return UsageError(text, "without --resume all is done again")
 
 
 def path_of(name: str) -> str:
