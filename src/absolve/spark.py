@@ -15,20 +15,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve.core import arguments
-from absolve.core.errors import Diagnostic, DocumentError, MissingPackageError, UsageError, in_short
+from absolve.core.errors import Diagnostic, MissingPackageError, UsageError, in_short
 from absolve.document.resolved import shown
 from absolve.document.settings import CHOICES, Settings
 from absolve.inventory.columns import COLUMNS
 from absolve.rewriting.policy import absolute
-from absolve.run import buckets, inputs, leftovers, outputs, plan
+from absolve.run import buckets, inputs, leftovers, plan
 from absolve.run.filters import Cells
-from absolve.run.globs import Globs
+from absolve.run.folders import Globs
 from absolve.run.links_task import AT_ONCE, ListOptions, listed
 from absolve.run.load import ReadOptions
 from absolve.run.output_folder import OutputFolder
-from absolve.run.plan import Job, RewriteOptions
-from absolve.run.publish import Publisher
-from absolve.run.results import Failure, FilesReady, RowChunk, unwritable
+from absolve.run.plan import Job, Publisher, RewriteOptions
+from absolve.run.results import Failure, FilesReady, RowChunk, guarded, settle
 from absolve.run.rewrite_task import rewritten
 from absolve.run.sources import STDIN
 
@@ -215,22 +214,18 @@ def _rewritten(how: RewriteOptions, batches: Iterable[pa.RecordBatch]) -> Iterat
     for item in _items(batches):
         with leftovers.temporary_folder() if how.sends else nullcontext() as folder:
             here = how if folder is None else how._replace(inside=OutputFolder.of(folder))
-            pieces = [item] if isinstance(item, Diagnostic) else map(_put, rewritten(here, item))
+            pieces = [item] if isinstance(item, Diagnostic) else guarded(item.input.name, _settled(here, item))
             if failed := [row for piece in pieces for row in _failed(item, piece)]:
                 yield pa.RecordBatch.from_pylist(failed, _FAILURE)
 
 
-def _put(piece: Any) -> Any:
-    """Put files in their places; return other results, and a failure to do it."""
-    if not isinstance(piece, FilesReady):
-        return piece
-    try:
-        for made in piece.made:
-            outputs.settle(made)
-    except (OSError, DocumentError) as error:
-        found = error if isinstance(error, DocumentError) else unwritable(piece.made[-1].target, error)
-        return Failure(found.diagnostic)
-    return None
+def _settled(how: RewriteOptions, job: Job) -> Iterator[Any]:
+    """Yield the results of a job, and put its file in its place. Raise DocumentError if that fails."""
+    for piece in rewritten(how, job):
+        if isinstance(piece, FilesReady):
+            settle(piece, job.target or job.input.name)
+        else:
+            yield piece
 
 
 def _items(batches: Iterable[pa.RecordBatch]) -> Iterator[Any]:

@@ -15,7 +15,7 @@ from command_runner import Runner
 from absolve import cli
 from absolve.cli import many, reporting, terminal
 from absolve.core.errors import Diagnostic
-from absolve.run import inputs
+from absolve.run import folders
 from tests.shapes.captures import written
 from tests.terminals import in_terminal
 
@@ -188,7 +188,7 @@ def test_a_file_that_disappears_is_reported_and_the_rest_continues(
     absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch, jobs: str
 ) -> None:
     (site / "b.html").write_bytes(PAGE)
-    found = inputs.folder
+    found = folders.files_in
 
     def vanishing(*arguments: Any, **options: Any) -> Iterator[tuple[Any, ...]]:
         for file in found(*arguments, **options):
@@ -196,7 +196,7 @@ def test_a_file_that_disappears_is_reported_and_the_rest_continues(
                 Path(file[0]).unlink()
             yield file
 
-    monkeypatch.setattr(inputs, "folder", vanishing)
+    monkeypatch.setattr(folders, "files_in", vanishing)
     done = absolve("rewrite", "site", URL, "-o", "out", jobs)
     assert (done.status, done.err) == (3, "error: site/b.html: not-found: No such file or directory\n")
     assert sorted(path.name for path in Path("out").iterdir()) == ["a.html", "c.html"]

@@ -15,7 +15,7 @@ from absolve.inventory import link_rows
 from absolve.rewriting import rewriter
 from absolve.run import inputs
 from absolve.run.beside import hosts_in
-from absolve.run.globs import Globs
+from absolve.run.folders import Globs
 from absolve.run.inputs import Input, Origins
 from absolve.run.load import ReadOptions, Walked, walked
 from tests.shapes.captures import written

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from absolve.core.errors import Diagnostic
 from absolve.document.settings import Settings
-from absolve.rewriting import rewriter
 from absolve.rewriting.policy import absolute
-from absolve.run import rewrite_task
 from absolve.run.inputs import Input
-from absolve.run.load import ReadOptions, walked
+from absolve.run.load import ReadOptions
+from absolve.run.plan import Job, RewriteOptions
+from absolve.run.rewrite_task import rewritten
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,10 +30,9 @@ def asked(resolved: Resolved) -> str | None:
 
 def texts(path: Path, page: bytes, profile: str, policy: Policy = absolute) -> list[str]:
     path.write_bytes(page)
-    found = walked(Input(str(path), path.name, URL), ReadOptions(Settings(profile=profile)))
-    tally = rewriter.Tally()
-    rewriter.rewrite(found.entity, policy, None, tally)
-    return [str(one).partition(": ")[2] for one in rewrite_task.elsewhere(found, policy, tally)]
+    how = RewriteOptions(ReadOptions(Settings(profile=profile)), policy)
+    found = [one for one in rewritten(how, Job(Input(str(path), path.name, URL))) if isinstance(one, Diagnostic)]
+    return [f"{one.code}: {one.text}" for one in found if one.code in {"divergent", "above-root"}]
 
 
 @pytest.mark.parametrize("profile", ["rfc1808", "rfc3986", "whatwg"])

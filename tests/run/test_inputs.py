@@ -7,8 +7,8 @@ import pytest
 
 from absolve import DocumentError
 from absolve.core.errors import Diagnostic
-from absolve.run import inputs
-from absolve.run.globs import Globs
+from absolve.run import folders, inputs
+from absolve.run.folders import Globs
 from absolve.run.inputs import Input, Origins
 from tests.shapes.captures import written
 
@@ -25,7 +25,7 @@ def site(tmp_path: Path) -> Path:
 def places(root: Path, globs: Globs = EVERYTHING, *, follow: bool = True) -> tuple[list[str], list[str]]:
     """Return the paths of the inputs, and the codes of the diagnostics."""
     diagnostics: list[Diagnostic] = []
-    found = [place for _, place, *_ in inputs.folder(str(root), globs, diagnostics.append, follow=follow)]
+    found = [place for _, place, *_ in folders.files_in(str(root), globs, diagnostics.append, follow=follow)]
     return found, [diagnostic.code for diagnostic in diagnostics]
 
 

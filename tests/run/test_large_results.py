@@ -18,7 +18,7 @@ from absolve.rewriting.edits import Splicer, splice
 from absolve.run.inputs import Input
 from absolve.run.load import ReadOptions
 from absolve.run.plan import Job, RewriteOptions
-from absolve.run.publish import Output
+from absolve.run.rewrite_task import Output
 from tests.shapes.memory import peak
 from tests.shapes.scale import COMPILED
 
@@ -132,7 +132,8 @@ def test_a_large_result_can_be_written_to_a_pipe(tmp_path: Path, becomes: bytes)
 def test_an_unchanged_large_file_is_not_published(tmp_path: Path, other: bytes) -> None:
     path = tmp_path / "a.html"
     path.write_bytes(PAGE)
-    output = Output(RewriteOptions(ReadOptions(Settings()), in_place=True), Job(Input(str(path), "a.html")), PAGE)
+    output = Output(RewriteOptions(ReadOptions(Settings()), in_place=True), Job(Input(str(path), "a.html")))
+    output.old = PAGE
     with output.written():
         for start in range(0, len(PAGE), 1000):
             output.write(PAGE[start : start + 1000])

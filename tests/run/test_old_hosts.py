@@ -12,8 +12,8 @@ from absolve.core.errors import Diagnostic
 from absolve.core.model import Document
 from absolve.document.walk import Settings, walk
 from absolve.rewriting.remap import Remapping
+from absolve.run.changes import hosts_left
 from absolve.run.results import HostsLeft
-from absolve.run.rewrite_task import hosts_left
 
 RULES = [("http://old.example", "https://new.example"), ("http://new.example/x", "https://new.example/y")]
 PAGE = b"""<a href=http://old.example/a>old.example</a><!-- OLD.example --><a href=https://old.example/>x</a>

@@ -9,6 +9,13 @@ import pytest
 from absolve.run import outputs
 
 
+def write(path: Path, data: bytes, like: Path | None) -> None:
+    """Write a file with the mode, times and attributes of another one."""
+    with outputs.preparing(path, like=like) as (file, made):
+        file.write(data)
+    outputs.settle(made)
+
+
 def fail_halfway(path: Path, fault: type[BaseException]) -> None:
     with outputs.writing(path) as file:
         file.write(b"half")
@@ -45,7 +52,7 @@ def test_a_private_file_is_never_open_to_others(tmp_path: Path) -> None:
     private = tmp_path / "private"
     private.touch()
     private.chmod(0o600)
-    with outputs.writing(tmp_path / "new", like=private):
+    with outputs.preparing(tmp_path / "new", like=private):
         (temporary,) = tmp_path.glob(".absolve-*")
         assert stat.S_IMODE(temporary.stat().st_mode) == 0o600
 
@@ -58,7 +65,7 @@ def test_the_origin_attribute_of_a_page_is_kept(tmp_path: Path) -> None:
         os.setxattr(page, "user.xdg.origin.url", b"http://h/")
     except OSError:
         pytest.skip("this file system has no extended attributes")
-    outputs.write(page, b"x", like=page)
+    write(page, b"x", page)
     assert os.getxattr(page, "user.xdg.origin.url") == b"http://h/"
 
 
@@ -90,7 +97,7 @@ def privileged(path: Path) -> Path:
 
 def test_a_copy_of_a_privileged_file_has_no_privileges(tmp_path: Path) -> None:
     like = privileged(tmp_path / "like")
-    outputs.write(tmp_path / "new", b"x", like=like)
+    write(tmp_path / "new", b"x", like)
     with outputs.preparing(tmp_path / "kept", like=like, is_new=True) as (file, made):
         file.write(b"as it was")
     outputs.settle(made)
@@ -102,7 +109,7 @@ def test_a_copy_of_a_privileged_file_has_no_privileges(tmp_path: Path) -> None:
 @pytest.mark.parametrize("like", [True, False])
 def test_a_replaced_privileged_file_loses_its_privileges(tmp_path: Path, *, like: bool) -> None:
     path = privileged(tmp_path / "old")
-    outputs.write(path, b"x", like=path if like else None)
+    write(path, b"x", path if like else None)
     assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (b"x", 0o755)
 
 
@@ -127,8 +134,8 @@ def test_capabilities_and_trusted_attributes_are_not_copied(tmp_path: Path) -> N
             os.setxattr(like, name, value)
     except OSError:
         pytest.skip("file attributes cannot be set here")
-    outputs.write(tmp_path / "new", b"x", like=like)
-    outputs.write(like, b"x", like=like)
+    write(tmp_path / "new", b"x", like)
+    write(like, b"x", like)
     for name in ("new", "like"):
         assert os.listxattr(tmp_path / name) == ["user.note"]
         assert os.getxattr(tmp_path / name, "user.note") == b"kept"

@@ -13,8 +13,7 @@ from absolve.run import outputs
 from absolve.run import results as waiting
 from absolve.run.inputs import Input
 from absolve.run.outputs import Made
-from absolve.run.plan import Job
-from absolve.run.publish import Publisher
+from absolve.run.plan import Job, Publisher
 from absolve.run.results import BytesRead, Failure, FilesReady, flushed
 
 

@@ -18,6 +18,7 @@ from absolve.core.errors import UsageError
 from absolve.core.printable import number
 from absolve.document.settings import Settings
 from absolve.run import given, leftovers, results
+from absolve.run.folders import Globs
 from absolve.run.load import ReadOptions
 
 if TYPE_CHECKING:
@@ -172,7 +173,7 @@ def audit(
         reports = results.Collected(notify, sides[0].named)
         jobs = given.jobs_of(dict(options))
         reading = ReadOptions(Settings(profile=bag.profile).checked())
-        run = results.course_of(reports, reading, jobs)
+        run = results.course_of(reports, reading, jobs, Globs(tuple(bag.include), tuple(bag.exclude)).checked())
         with running.audited(bag, run, str(places[2]), bag.failing) as done:
             if sides[0].made:
                 load.name_by_url(done.connection, sides[0].made)

@@ -35,7 +35,7 @@ from absolve.core.printable import number
 from absolve.document.base_layers import ASSUMED, HOST_FOLDER
 from absolve.rules import forms
 from absolve.run import plan, sources
-from absolve.run.globs import Globs
+from absolve.run.folders import Globs
 from absolve.run.load import kind_of
 from absolve.urls import identity
 

@@ -6,7 +6,6 @@ In: the options by their names in the command, a connection, the course of the r
 
 from __future__ import annotations
 
-import copy
 import gzip
 import os
 import re
@@ -27,7 +26,7 @@ from absolve.document.holdings import escaped, keeper_of
 from absolve.formats import registry
 from absolve.run import buckets, sources
 from absolve.run.beside import hosts_in
-from absolve.run.inputs import left_out
+from absolve.run.folders import left_out
 from absolve.run.links_task import ListOptions, Sided, listed_of
 from absolve.run.load import kind_of, spread
 from absolve.run.sources import STDIN, is_file, local
@@ -207,15 +206,10 @@ def inputs_of(
     names = found.kinds[side].documents
     if not names and (side == load.OLD or options.from_ is None):
         return
-    own = copy.copy(options)
-    own.inputs = names
-    own.url = found.urls[side]
-    if side == load.OLD:
-        own.from_ = own.url_map = None
-        own.include = own.exclude = []
+    inputs = course.found(names, found.urls[side], plain=side == load.OLD, follow=follow)
 
     def placed() -> Iterator[Input]:
-        for input_, kind in _with_kinds(course.found(own, follow=follow)):
+        for input_, kind in _with_kinds(inputs):
             if follow:  # the first time
                 _check_compressed(input_, course)
                 _check_settings(input_, options, course, side)

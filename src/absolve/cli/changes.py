@@ -15,8 +15,8 @@ from absolve.core.errors import DocumentError, UsageError, similar
 from absolve.document.settings import FILE
 from absolve.inventory import PROBLEMS
 from absolve.rewriting.policy import KEEPING, absolute, unchanged
-from absolve.run import inputs
-from absolve.run.globs import Globs
+from absolve.run import folders, inputs
+from absolve.run.folders import Globs
 from absolve.run.results import rules_of
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _files(options: Options) -> FolderFiles:
     from absolve.run.beside import FolderFiles
 
     given = options.inputs or [options.before]
-    if len(given) != 1 or not inputs.is_folder(given[0]) or options.from_ is not None:
+    if len(given) != 1 or not folders.is_folder(given[0]) or options.from_ is not None:
         raise UsageError("--form file takes one folder as INPUT: links become the paths of its files")
     globs = Globs(tuple(options.include), tuple(options.exclude), options.hidden)
     by_path = intake.url_map(options).urls

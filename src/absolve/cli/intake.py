@@ -20,8 +20,8 @@ from absolve.document.base_layers import retrieval_claim
 from absolve.document.settings import CHOICES, FILE, Settings
 from absolve.encodings import charsets
 from absolve.rewriting.policy import absolute
-from absolve.run import buckets, inputs, outputs, plan, sources
-from absolve.run.globs import Globs
+from absolve.run import buckets, folders, inputs, outputs, plan, sources
+from absolve.run.folders import Globs
 from absolve.run.load import ReadOptions
 from absolve.run.results import rules_of
 
@@ -236,7 +236,7 @@ def opened(options: Options, *, stream: bool = True) -> AbstractContextManager[A
     plan.check_not_read([path], [*given, *tables(options)])
     plan.check_not_led_out(path, given)
     globs = Globs(tuple(options.include), tuple(options.exclude))
-    if (folder := inputs.read_from(path, given, globs)) is not None:
+    if (folder := folders.read_from(path, given, globs)) is not None:
         hint = "a document of the folder that is no input (--exclude) may be replaced"
         raise UsageError(f"the output {path} is a document in the input {folder}: choose another file", hint)
     return outputs.writing(path) if stream else outputs.replacing(path)

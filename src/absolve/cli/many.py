@@ -10,6 +10,7 @@ import os
 import sys
 import time
 from contextlib import closing, contextmanager
+from copy import copy
 from functools import partial
 from itertools import chain
 from math import inf
@@ -174,7 +175,12 @@ def course_of(options: Options, report: Report, summed: Callable[[Totals], str] 
             options.jobs = 1
         yield from run(work, items, input_of, options, report, summed=summed)
 
-    def found_(own: Options, *, follow: bool = True) -> Iterator[Input]:
+    def found_(names: list[str], url: str | None, *, plain: bool = False, follow: bool = True) -> Iterator[Input]:
+        own = copy(options)
+        own.inputs, own.url = names, url
+        if plain:
+            own.from_ = own.url_map = None
+            own.include = own.exclude = []
         return intake.found(own, report, follow=follow)
 
     return Course(report, intake.reading(options), run_, found_, processes(options))

@@ -23,13 +23,12 @@ from absolve.core.errors import Diagnostic, DocumentError, UsageError, in_short
 from absolve.core.model import Edit
 from absolve.rewriting import rewriter
 from absolve.rewriting.edits import splice
-from absolve.run import buckets, inputs, leftovers, outputs, plan
+from absolve.run import buckets, folders, inputs, leftovers, outputs, plan
 from absolve.run.load import walked
 from absolve.run.output_folder import OutputFolder, created
-from absolve.run.plan import Job, RewriteOptions
-from absolve.run.publish import Publisher
+from absolve.run.plan import Job, Publisher, RewriteOptions
 from absolve.run.results import BytesRead, ChangeCounts, LogRows, StdoutBytes, counted, guarded
-from absolve.run.rewrite_task import Written, date, hosts_left, new_bytes, of_document, rewritten, segments, tally_of
+from absolve.run.rewrite_task import Written, date, new_bytes, of_document, rewritten, segments, tally_of
 from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
@@ -187,7 +186,7 @@ def _log_cells(options: Options) -> Cells:
         plan.check_not_read([path], [*named, *intake.tables(options)])
         plan.check_not_led_out(path, named)
         plan.check_different([path, *([Path(out)] if (out := options.path) is not None else [])])
-        if (folder := inputs.folder_around(path, named)) is not None:
+        if (folder := folders.folder_around(path, named)) is not None:
             raise UsageError(f"--log {path} is inside the input {folder}: choose another folder")
     except ValueError as error:  # NUL in a name
         raise UsageError(f"--log {name!r}: {error}") from error
@@ -219,7 +218,7 @@ def _not_the_log(jobs: Iterable[Job], log: str | None, backup: str | None) -> It
 def _write_log(name: str, changes: Iterable[Sequence[Sequence[Any]]]) -> None:
     """Write the changes as they come, completely or not at all. Raise OSError if the file cannot be written."""
     from absolve import tables
-    from absolve.run.change_log import COLUMNS
+    from absolve.run.changes import COLUMNS
     from absolve.tables import typed_table
 
     sink = tables.by_name(tables.name_of(name))
@@ -324,6 +323,8 @@ def _difference(show: Show, how: RewriteOptions, job: Job, _head: bytes | None) 
     data, faults = new_bytes(how, found, tally)
     yield from faults
     if not faults:
+        from absolve.run.changes import hosts_left  # imports the inventory
+
         yield from hosts_left(how.policy, found.entity, data)
         yield tally_of(how, tally)
         yield BytesRead(len(found.document.data), 1)

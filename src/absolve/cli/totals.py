@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from absolve.core import printable
 from absolve.core.errors import NOT_READ, OF_SAVER, READ_APART, Diagnostic
 from absolve.inventory import COMPANION
-from absolve.run.globs import Globs
+from absolve.run.folders import Globs
 from absolve.run.results import BytesRead, ChangeCounts, HostsLeft, LinkCounts
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from absolve.core.errors import Diagnostic, DocumentError, UsageError, in_short
 from absolve.core.printable import number
 from absolve.document.walk import walk
 from absolve.run import inputs, load, sources
-from absolve.run.globs import Globs
+from absolve.run.folders import Globs, files_in, is_folder
 from absolve.run.rewrite_task import date
 from absolve.run.sources import STDIN
 
@@ -30,12 +30,12 @@ def run(options: Options, report: Report) -> None:
     names = options.before, options.after
     if names == (STDIN, STDIN):
         raise UsageError("the standard input (-) can be read only once")
-    folders = list(map(inputs.is_folder, names))
-    if any(folders) and not all(folders):
-        raise UsageError(f"BEFORE and AFTER are two files or two folders; {names[folders.index(True)]} is a folder")
+    are_folders = list(map(is_folder, names))
+    if any(are_folders) and not all(are_folders):
+        raise UsageError(f"BEFORE and AFTER are two files or two folders; {names[are_folders.index(True)]} is a folder")
     with terminal.json_array(options) as add:
         check.add = add
-        if all(folders):
+        if all(are_folders):
             check.folders()
             return
         with report.guard(options.before):
@@ -89,7 +89,7 @@ class _Check:
         for input_ in inputs.named([before], origins, globs, self._report.aside):
             with self._report.guard(input_.name):
                 self._file(input_, os.path.join(after, input_.place))  # noqa: PTH118 - a text, as in messages
-        for path, place, *_ in inputs.folder(after, globs, self._report.aside):
+        for path, place, *_ in files_in(after, globs, self._report.aside):
             if not os.path.lexists(os.path.join(before, place)):  # noqa: PTH118
                 self._found(Diagnostic("bytes", f"{in_short(before)} has no file of this path", path))
         self._report.summary(f"verify: {self._counts()}", repeats=False)

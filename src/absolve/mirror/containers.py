@@ -29,7 +29,7 @@ from absolve.formats.zip.walker import is_record_file
 from absolve.mirror import browsers
 from absolve.mirror.payloads import SCHEMES, Captured, Payload, Piece, Posted, Where, captured, payload_of, place_of
 from absolve.run import buckets, sources
-from absolve.run.inputs import left_out
+from absolve.run.folders import left_out
 from absolve.run.sources import file_of, unreadable
 from absolve.urls import whatwg
 from absolve.urls.archives import original

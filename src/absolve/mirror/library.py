@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.core import arguments
@@ -26,7 +25,7 @@ from absolve.mirror.policy import MirrorPolicy
 from absolve.mirror.sources import FILES, Source, kind_of, reader_of, sources_of
 from absolve.mirror.survey import Choice, Survey
 from absolve.run import given, leftovers, plan, results
-from absolve.run.globs import Globs
+from absolve.run.folders import Globs
 from absolve.run.inputs import Input
 from absolve.run.load import ReadOptions
 from absolve.urls.identity import normal
@@ -163,10 +162,10 @@ def _job(files: given.Given, run: Course, options: dict[str, Any]) -> making.Job
     start, depth = given.url_of(options, "start"), options.get("depth")
     if depth is not None and (start is None or not isinstance(depth, int) or depth < 0):
         raise UsageError(f"depth must be a number of links from start=, not {in_short(repr(depth))}")
-    found = SimpleNamespace(inputs=files.names, include=(), exclude=(), url=given.url_of(options, "url"))
+    found = run.found(files.names, given.url_of(options, "url"))
     return making.Job(
         run.reading,
-        tuple(sources_of(run.found(found), run.reading, run.reports.aside)),
+        tuple(sources_of(found, run.reading, run.reports.aside)),
         choice,
         severs=options.get("absent") == "sever",
         start=start,

@@ -22,7 +22,7 @@ from absolve.mirror.paths import INDEX_PAGE, MAP
 from absolve.mirror.sources import reader_of
 from absolve.mirror.survey import Choice, Survey
 from absolve.mirror.task import Batch, Item, MirrorOptions, forget, has, made, reached
-from absolve.run import buckets, inputs, interrupts, leftovers, outputs, plan
+from absolve.run import buckets, folders, interrupts, leftovers, outputs, plan
 from absolve.run import state as run_state
 from absolve.run.output_folder import Below, alone, created
 from absolve.run.results import FilesReady
@@ -119,7 +119,7 @@ def into(output: str, job: Job, course: Course, done: Done) -> None:
 
 def is_zip(output: str) -> bool:
     """Return whether an output is a ZIP: a name with its suffix, and no folder that is there; the standard output."""
-    return outputs.is_stdout(output) or (output.lower().endswith(".zip") and not inputs.is_folder(output))
+    return outputs.is_stdout(output) or (output.lower().endswith(".zip") and not folders.is_folder(output))
 
 
 def check_output(output: str, names: Sequence[str]) -> None:
@@ -133,7 +133,7 @@ def check_output(output: str, names: Sequence[str]) -> None:
         return
     plan.check_not_read([Path(output)], names)
     plan.check_outside([Path(output)], names)
-    for name in [] if is_zip(output) else filter(inputs.is_folder, names):
+    for name in [] if is_zip(output) else filter(folders.is_folder, names):
         plan.check_apart(Path(output), name)
 
 
@@ -252,11 +252,11 @@ def _put_ready(file: outputs.Made, reports: Reports) -> bool:
 
 def existing(folder: str) -> Iterator[str]:
     """Yield the paths of all files and links in a folder, without following links."""
-    for above, folders, files in os.walk(folder):
+    for above, below, files in os.walk(folder):
         place = os.path.relpath(above, folder).replace(os.sep, "/")
         prefix = "" if place == "." else f"{place}/"
-        folders.sort()
-        links = [name for name in folders if os.path.islink(os.path.join(above, name))]  # noqa: PTH114, PTH118
+        below.sort()
+        links = [name for name in below if os.path.islink(os.path.join(above, name))]  # noqa: PTH114, PTH118
         for name in sorted([*files, *links]):
             yield prefix + name
 

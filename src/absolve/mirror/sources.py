@@ -25,7 +25,8 @@ from absolve.mirror.containers import ContainerReader, WarcReader, opened_member
 from absolve.mirror.payloads import Captured, Payload, Where, is_walked, place_of
 from absolve.rewriting import rewriter
 from absolve.run import sources as files
-from absolve.run.inputs import left_out, parts_of
+from absolve.run.folders import left_out
+from absolve.run.inputs import parts_of
 from absolve.run.load import is_document, not_read, read
 from absolve.run.load import kind_of as suffix_of
 from absolve.run.sources import modified

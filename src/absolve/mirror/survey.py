@@ -17,7 +17,7 @@ from absolve.document.holdings import INDEXES
 from absolve.document.resolved import shown
 from absolve.mirror.lookup import Equivalences
 from absolve.mirror.payloads import CUT, JOINED, PARTIAL, PIECE, Captured, Part, Piece, Pieces, Posted, Where
-from absolve.run.globs import Globs
+from absolve.run.folders import Globs
 from absolve.urls.chain import follow
 from absolve.urls.identity import normal, percent_decoded
 

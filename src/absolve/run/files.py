@@ -21,14 +21,13 @@ from absolve.encodings import charsets
 from absolve.inventory.link_rows import rows
 from absolve.rewriting.policy import absolute, checked
 from absolve.rewriting.remap import Remapping
-from absolve.run import filters, inputs, leftovers, plan
+from absolve.run import filters, folders, inputs, plan
+from absolve.run.folders import Globs
 from absolve.run.given import missing, name_of, url_of, words_of
 from absolve.run.given import paths as given_paths
-from absolve.run.globs import Globs
 from absolve.run.load import ReadOptions, each, head_of, is_document, left
 from absolve.run.plan import Job, RewriteOptions
-from absolve.run.publish import Publisher
-from absolve.run.results import Failure, FilesReady, flushed
+from absolve.run.results import Failure, FilesReady, settle
 from absolve.run.rewrite_task import rewritten
 from absolve.urls.predicates import has_scheme, is_malformed
 
@@ -82,7 +81,6 @@ def rewrite_file(
         verify=arguments.flag_of(verify, "verify"),
         in_place=output is None,
         backup=_suffix(backup, in_place=output is None),
-        token=leftovers.token(),
     )
     name = name_of(path, call)
     if not os.path.lexists(name):
@@ -110,16 +108,14 @@ def _published(how: RewriteOptions, job: Job, notify: OnDiagnostic | None) -> bo
     """Rewrite one file and rename it into place; return whether there was one. Raise DocumentError if that failed."""
     failures: list[Failure] = []
     is_written = False
-    with Publisher(how.token) as publisher:
-        results = ((one, piece) for one in publisher.watched([job]) for piece in rewritten(how, one, strict=True))
-        for _, piece in flushed(results):
-            if isinstance(piece, Diagnostic):
-                report([piece], notify)
-            elif isinstance(piece, Failure):
-                failures.append(piece)
-            elif isinstance(piece, FilesReady):
-                publisher.put(job, piece)
-                is_written = True
+    for piece in rewritten(how, job, strict=True):
+        if isinstance(piece, Diagnostic):
+            report([piece], notify)
+        elif isinstance(piece, Failure):
+            failures.append(piece)
+        elif isinstance(piece, FilesReady):
+            settle(piece, job.target or job.input.name)
+            is_written = True
     if failures and (not is_written or how.verify):
         raise failures[0].error
     report([failure.diagnostic for failure in failures], notify)
@@ -145,13 +141,13 @@ def walk_links(paths: Path_ | Iterable[Path_], **options: Unpack[WalkOptions]) -
     selection = _selection(given)
     how = _reading(given)
     globs = Globs(words_of(given, "include"), words_of(given, "exclude")).checked()
-    folders = [name for name in names if inputs.is_folder(name)]
-    if (globs.include or globs.exclude) and not folders:
+    has_folders = any(map(folders.is_folder, names))
+    if (globs.include or globs.exclude) and not has_folders:
         raise UsageError("include and exclude need a folder")
-    if how.headers is not None and (folders or len(names) != 1):
+    if how.headers is not None and (has_folders or len(names) != 1):
         raise UsageError("headers are those of one file")
     url = url_of(given, "url")
-    if folders and url is not None and set("?#") & set(url):
+    if has_folders and url is not None and set("?#") & set(url):
         raise UsageError(f"url of a folder can have no query and no fragment: {in_short(url)!r}")
     origins = inputs.Origins(url, _url_map(given.get("url_map")))
     found = inputs.named(names, origins, globs, lambda diagnostic: report([diagnostic], notify))

@@ -6,7 +6,6 @@ Input: names and the options about them. Output: an `Input` for each document, w
 
 from __future__ import annotations
 
-import errno
 import os
 import posixpath
 import re
@@ -19,14 +18,13 @@ from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import quote_from_bytes
 
-from absolve.core.errors import OF_SAVER, Diagnostic, DocumentError, UsageError, in_short
+from absolve.core.errors import Diagnostic, DocumentError, UsageError, in_short
 from absolve.core.lazy_regex import pattern
 from absolve.document.base_layers import FILE_PATH, HOST_FOLDER, retrieval_claim
 from absolve.document.holdings import (
     NODE_MODULES,
     PAGES,
     PATH_CHARACTERS,
-    SOURCES,
     HostFolders,
     escaped,
     hosts_among,
@@ -34,11 +32,9 @@ from absolve.document.holdings import (
     keeper_of,
 )
 from absolve.document.settings import FILE
-from absolve.formats import registry
-from absolve.run import beside, buckets, leftovers
-from absolve.run.globs import Globs
-from absolve.run.output_folder import LED_OUT
-from absolve.run.sources import STDIN, is_folder_entry, names_among, unreadable
+from absolve.run import beside, buckets, folders
+from absolve.run.folders import Globs
+from absolve.run.sources import STDIN, unreadable
 from absolve.urls.base import is_useless
 from absolve.urls.predicates import has_scheme, is_malformed, runs_code
 
@@ -151,16 +147,16 @@ def named(
             yield from listed([name], origins, notify)
         elif buckets.is_bucket(name):
             yield from _stored(name, origins, globs, notify, alone=len(names) == 1)
-        elif not is_folder(name):
+        elif not folders.is_folder(name):
             yield alone(name, origins, shares=len(names) > 1)
         else:
             last = Path(os.path.abspath(name)).name  # noqa: PTH100 - so that `.` has a name; only the root has none
             above = f"{last}/" if last and len(names) > 1 else ""
             below = _Below(origins, beside.hosts_in(name))
-            for path, place, around, held in folder(name, globs, notify, follow=follow, unmet=unmet):
+            for path, place, around, held in folders.files_in(name, globs, notify, follow=follow, unmet=unmet):
                 yield below.input(path, place, above + place)._replace(root=name, around=around, held=held)
             below.report(name, notify)
-    if follow and all(map(is_folder, names)):
+    if follow and all(map(folders.is_folder, names)):
         for glob in filter(unmet.__contains__, globs.exclude):
             whole = "" if set("*?[") & set(glob) else f": a glob is for a whole name, as {f'*{glob}*'!r}"
             notify(Diagnostic("unused-exclude", f"no name matches {glob!r}{whole}", "--exclude"))
@@ -190,7 +186,7 @@ def _stored(url: str, origins: Origins, globs: Globs, notify: Notify, *, alone: 
             if not globs.reaches(place):
                 continue
             if not globs.hidden and (keeper := keeper_of(place)):
-                notify(left_out(keeper, name))
+                notify(folders.left_out(keeper, name))
                 continue
             held = f"in {NODE_MODULES}" if f"/{NODE_MODULES}/" in f"/{place}" and not globs.hidden else ""
             yield below.input(name, place, above + place)._replace(stored=state, held=held)
@@ -222,51 +218,9 @@ _PARTS: Final = pattern(r"(https?://)(?:[^/\\?#]*@)?([^/\\?#]*)([^?#]*)(\?[^#]*)
 _OF_NAMES: Final = f"{PATH_CHARACTERS}?%"
 
 
-def folder_around(path: str | Path, names: Iterable[str]) -> str | None:
-    """Return the first of these names that is a folder which the path is inside, under any name; else None.
-
-    A symbolic link is inside the folder where it is, and inside that of its target.
-    """
-    real = Path(os.path.realpath(path))
-    itself = Path(os.path.realpath(Path(path).parent), real.name)
-    above = [folder for folder in dict.fromkeys((*real.parents, *itself.parents)) if folder.exists()]
-    return next((name for name in filter(is_folder, names) if any(map(Path(name).samefile, above))), None)
-
-
-def led_out_of(path: Path, names: Iterable[str]) -> str | None:
-    """Return the folder among these names out of which a symbolic link on the way of a path leads; else None."""
-    if (folder := folder_around(path, names) if path.is_symlink() else None) is not None:
-        return folder  # the last name is a link: it may lead anywhere
-    above = Path(os.path.abspath(path)).parent  # noqa: PTH100 - without following links
-    real = Path(os.path.realpath(path.parent))
-    for name in filter(is_folder, names):
-        root = os.path.abspath(name)  # noqa: PTH100
-        if above.is_relative_to(root) and not real.is_relative_to(os.path.realpath(root)):
-            return name
-    return None
-
-
-def read_from(path: Path, names: Iterable[str], globs: Globs) -> str | None:
-    """Return the folder among these names of which a file is an input: a document that the globs include; else None."""
-    folder = folder_around(path, names) if path.is_file() else None
-    if folder is None:
-        return None
-    place = Path(os.path.relpath(os.path.realpath(path), os.path.realpath(folder)))
-    is_excluded = any(globs.excluded(above.as_posix()) for above in place.parents[:-1])
-    if is_excluded or not globs.wanted(place.as_posix()):
-        return None
-    with path.open("rb") as file:
-        return folder if registry.sniff(file.read(_HEAD), path.name) is not None else None
-
-
-def is_folder(name: str) -> bool:
-    """Return whether a name on the command line is the path of a folder."""
-    return name not in {"", STDIN} and Path(name).is_dir()
-
-
 def is_many(name: str) -> bool:
     """Return whether a name on the command line is a folder, or a prefix or a glob in a store."""
-    return buckets.is_many(name) if buckets.is_bucket(name) else is_folder(name)
+    return buckets.is_many(name) if buckets.is_bucket(name) else folders.is_folder(name)
 
 
 def listed(paths: Iterable[str], origins: Origins, notify: Notify) -> Iterator[Input]:
@@ -282,21 +236,16 @@ def listed(paths: Iterable[str], origins: Origins, notify: Notify) -> Iterator[I
             continue
         place = os.path.normpath(path).lstrip("/" if os.sep == "/" else "/\\")
         place = PurePosixPath(*Path(place).parts[bool(Path(place).drive) :]).as_posix()
-        if wrong := _listed_wrong(path):
-            notify(wrong)
+        wrong = None
+        with suppress(OSError, ValueError):  # reported when the file is read
+            wrong = folders.special(path, os.stat(path).st_mode)  # noqa: PTH116 - for each of very many
+        if wrong is not None:  # a list made from a folder may contain special files
+            notify(wrong._replace(failed=True))
         elif place == ".." or place.startswith("../"):
             notify(Diagnostic("outside", "skipped: its output would be outside the output folder", path, failed=True))
         else:
             yield below.input(path, place, place)._replace(found=False)
     below.report("--from", notify)
-
-
-def _listed_wrong(path: str) -> Diagnostic | None:
-    """Return why a file in a list is skipped, or None: a list made from a folder may contain special files."""
-    with suppress(OSError, ValueError):  # reported when the file is read
-        if wrong := special(path, os.stat(path).st_mode):  # noqa: PTH116 - for each of very many
-            return wrong._replace(failed=True)
-    return None
 
 
 class _Below:
@@ -349,53 +298,6 @@ def _of_path(path: str) -> BaseClaim | None:
 # --- folders ----------------------------------------------------------------------------------------------------------
 
 
-def folder(
-    root: str, globs: Globs, notify: Notify, *, follow: bool = True, unmet: set[str] | None = None, within: str = ""
-) -> Iterator[tuple[str, str, Around, str]]:
-    """Yield the files in a folder and its subfolders, sorted: path, path relative to the root, names beside it, `held`.
-
-    A symbolic link is followed if its target is inside the root, or inside the folder `within` around it; a folder is
-    entered by one link only, and not by a link inside it. Unreadable files, special files, dangling links, and what is
-    none of the site are reported to `notify` and skipped. Globs that exclude something are taken out of `unmet`.
-    """
-    real = os.path.realpath(within or root)
-    if not leads_inside(root, real):
-        notify(Diagnostic("outside", LED_OUT, root))
-        return
-    entered: set[tuple[int, int]] = set()  # device and inode of folders entered by a link
-    levels = [*_level(root, "", frozenset(), notify)]  # a stack of our own: folders nest deeper than Python's calls
-    while levels:
-        place, around, entries, names, held = levels[-1]
-        entry = next(entries, None)
-        if entry is None:
-            levels.pop()
-            continue
-        inside = f"{place}{entry.name}"
-        is_below = is_folder_entry(entry)
-        if not is_below and leftovers.is_temporary(entry.name):
-            continue
-        if globs.excluded(inside) if is_below else not globs.wanted(inside):
-            if unmet:
-                unmet &= globs.unmet(inside, unmet)
-        elif not globs.hidden and (keeper := keeper_of(entry.name)):
-            notify(left_out(keeper, entry.path))
-        elif entry.is_symlink() and not leads_inside(entry.path, real):
-            notify(Diagnostic("outside", LED_OUT, entry.path))
-        elif entry.is_symlink() and not follow:
-            continue  # its target is an input by its own name
-        elif is_below:
-            if entry.is_symlink():
-                led = entry.stat()
-                if (led.st_dev, led.st_ino) in entered | around:
-                    continue
-                entered.add((led.st_dev, led.st_ino))
-            levels += _level(entry.path, f"{inside}/", around, notify, held or _held(entry, globs))
-        elif wrong := _no_file(entry):
-            notify(wrong)
-        else:
-            yield entry.path, inside, names, held
-
-
 def parts_of(page: Input, notify: Notify) -> Iterator[Input]:
     """Yield the files in the folders of parts beside a page that was given by its name."""
     above, name = os.path.split(page.name)
@@ -404,7 +306,7 @@ def parts_of(page: Input, notify: Notify) -> Iterator[Input]:
     root, at = above or os.curdir, beside.placed(page)
     for one in at.folders if not at.page else ():
         below, parts = posixpath.join(posixpath.dirname(page.place), one), os.path.join(above, one.rstrip("/"))  # noqa: PTH118
-        for path, place, around, _ in folder(parts, Globs(), notify, within=root):
+        for path, place, around, _ in folders.files_in(parts, Globs(), notify, within=root):
             yield Input(path, below + place, found=True, around=around, root=root)
 
 
@@ -413,69 +315,6 @@ def led_out(page: Input) -> list[Diagnostic]:
     notes: list[Diagnostic] = []
     deque(parts_of(page, notes.append), maxlen=0)
     return [note for note in notes if note.code == "outside"]
-
-
-def left_out(keeper: str, name: str) -> Diagnostic:
-    """Return the diagnostic for what is none of the site; before the colon its keeper."""
-    return Diagnostic(OF_SAVER, f"{keeper}: no part of the site", name)
-
-
-class _Level(NamedTuple):
-    """A folder on the stack: relative path, device and inode of it and of those above, entries left, names, `held`."""
-
-    place: str
-    around: frozenset[tuple[int, int]]
-    entries: Iterator[os.DirEntry[str]]
-    names: Around
-    held: str
-
-
-def _held(entry: os.DirEntry[str], globs: Globs) -> str:
-    """Return `Input.held` of the files in a folder; sources are beside the pages that were built."""
-    is_source = entry.name == SOURCES and Path(entry.path).with_name("index.html").exists()
-    return f"in {entry.name}" if is_source or (entry.name == NODE_MODULES and not globs.hidden) else ""
-
-
-def _level(
-    path: str, place: str, around: frozenset[tuple[int, int]], notify: Notify, held: str = ""
-) -> Iterator[_Level]:
-    """Yield the level of a folder, or report why it cannot be read."""
-    try:
-        with os.scandir(path) as entries:
-            found = sorted(entries, key=lambda entry: entry.name)
-        state = os.stat(path)  # noqa: PTH116 - beside scandir
-    except OSError as error:
-        notify(unreadable(path, error).diagnostic._replace(failed=True))
-        return
-    yield _Level(place, around | {(state.st_dev, state.st_ino)}, iter(found), names_among(found), held)
-
-
-def _no_file(entry: os.DirEntry[str]) -> Diagnostic | None:
-    """Return why an entry that is not a folder is skipped; None for a regular file or a link to one."""
-    try:
-        if entry.is_file():
-            return None
-        return special(entry.path, entry.stat().st_mode)
-    except FileNotFoundError:
-        return Diagnostic("not-found", "skipped: a symbolic link without a target", entry.path)
-    except OSError as error:
-        if error.errno == errno.ELOOP:
-            return Diagnostic("unreadable", "skipped: a symbolic link in a loop of links", entry.path)
-        return unreadable(entry.path, error).diagnostic._replace(failed=True)
-
-
-_SPECIAL: Final = ((stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"), (stat.S_ISREG, ""), (stat.S_ISDIR, ""))
-
-
-def special(path: str, mode: int) -> Diagnostic | None:
-    """Return why a file of this mode is skipped unless the user names it; None for regular files and folders."""
-    kind = next((word for is_kind, word in _SPECIAL if is_kind(mode)), "a device")
-    return Diagnostic("special-file", f"skipped: {kind}, not a regular file", path) if kind else None
-
-
-def leads_inside(path: str, root: str) -> bool:
-    led = os.path.realpath(path)
-    return led == root or led.startswith(root.rstrip(os.sep) + os.sep)
 
 
 # --- lists ------------------------------------------------------------------------------------------------------------

@@ -126,13 +126,9 @@ def _raise(number: int, _frame: object) -> None:
     if is_first and _state.deferrals:
         _state.is_pending = True
         return
-    if _state.ends:
-        sys.unraisablehook = _forget  # it may be raised while an object is freed, and lost: the thread ends the process
+    if _state.ends:  # it may be raised while an object is freed, and lost: the thread ends the process
+        sys.unraisablehook = lambda _: None
     raise Interrupted(number)
-
-
-def _forget(_: object) -> None:
-    """Print nothing."""
 
 
 @contextmanager

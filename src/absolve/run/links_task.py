@@ -105,21 +105,17 @@ def _listed(how: ListOptions, input_: Input) -> Iterator[TaskResult]:
         return
     counts = LinkCounter()
     try:
-        yield from _counted(how, head, input_, counts)
+        for found in _found(how, head, input_):
+            if isinstance(found, inventory.Columns):
+                yield _piece(how, found, counts)
+            elif isinstance(found, list):
+                yield _document_piece(how, found)
+            else:
+                yield found
     except Exception:  # rows before an error are listed, too
         yield from counts.results()
         raise
     yield from counts.results()
-
-
-def _counted(how: ListOptions, head: bytes | None, input_: Input, counts: LinkCounter) -> Iterator[TaskResult]:
-    for found in _found(how, head, input_):
-        if isinstance(found, inventory.Columns):
-            yield _piece(how, found, counts)
-        elif isinstance(found, list):
-            yield _document_piece(how, found)
-        else:
-            yield found
 
 
 def _other(how: ListOptions, input_: Input) -> Iterator[TaskResult]:

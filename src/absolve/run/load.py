@@ -134,7 +134,8 @@ def read(input_: Input, how: ReadOptions) -> Document:
     """Read one input, with its retrieval URL. Raise DocumentError."""
     if input_.answer is not None:
         return _answered(input_, input_.answer, how)
-    beside = Companions(input_) if _is_on_disk(input_) else None
+    is_on_disk = input_.name != STDIN and not buckets.is_bucket(input_.name)
+    beside = Companions(input_) if is_on_disk else None
     if beside is not None and is_of_site(input_) and beside.is_of_saved():
         # The parts of a saved page are in a folder that its browser made, not at a URL below the one that is given.
         input_ = input_._replace(url=None, claim=None)
@@ -156,10 +157,6 @@ def read(input_: Input, how: ReadOptions) -> Document:
 
     document.headers = how.headers
     return response_header.applied(document, how.settings)
-
-
-def _is_on_disk(input_: Input) -> bool:
-    return input_.name != STDIN and not buckets.is_bucket(input_.name)
 
 
 def _answered(input_: Input, answer: Answer, how: ReadOptions) -> Document:

@@ -66,29 +66,21 @@ def _sent(url: str) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def writing(path: Path, *, like: Path | None = None) -> Iterator[IO[bytes]]:
+def writing(path: Path) -> Iterator[IO[bytes]]:
     """Yield a binary file that replaces `path` when the block ends; if the block fails, `path` is unchanged.
 
     The bytes go to a temporary file in the same folder, which is flushed to the disk and then renamed. If `path` is a
-    symbolic link, its target is replaced. `like` is the file from which mode (made writable for its owner), times and
-    extended attributes are copied, without privileges; by default a replaced file keeps its mode. Devices, pipes and
-    open files (/dev/stdout) are written directly. Temporary files of runs that were killed are removed.
+    symbolic link, its target is replaced. A replaced file keeps its mode. Devices, pipes and open files (/dev/stdout)
+    are written directly. Temporary files of runs that were killed are removed.
     Raise OSError, for a read-only file too.
     """
     if is_device(path):
         with directly(path) as file:  # renaming would replace the device
             yield file
         return
-    with preparing(path, like=like) as (file, made):
+    with preparing(path) as (file, made):
         yield file
     settle(made)
-
-
-class ChangedError(OSError):
-    """A file is not the one that was read."""
-
-    def __init__(self, path: str) -> None:
-        super().__init__(errno.EBUSY, "the file changed while it was processed, and stays: try again", path)
 
 
 class FileState(NamedTuple):
@@ -108,28 +100,11 @@ def state_of(path: str) -> FileState | None:
     """Return the state of a regular file, through links; None if there is none."""
     try:
         real = os.path.realpath(path)
-        return _file_state(real, os.lstat(real))
+        found = os.lstat(real)
     except (OSError, ValueError):
         return None
-
-
-def check_unchanged(path: str, before: FileState) -> None:
-    """Raise ChangedError unless a path, which is no link, has the file of this state.
-
-    A rename after that may still replace another one: no system call replaces a file on a condition.
-    """
-    try:
-        now = _file_state(path, os.lstat(path))
-    except OSError:
-        now = None
-    if now != before:
-        raise ChangedError(path)
-
-
-def _file_state(path: str, found: os.stat_result) -> FileState | None:
-    if not stat.S_ISREG(found.st_mode):
-        return None
-    return FileState(path, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+    is_file = stat.S_ISREG(found.st_mode)
+    return FileState(real, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns) if is_file else None
 
 
 class Made(NamedTuple):
@@ -148,9 +123,12 @@ class Made(NamedTuple):
     is_sent: bool = False
 
     def check(self) -> None:
-        """Raise ChangedError if the target is not the file that this one replaces."""
-        if self.replaces is not None:
-            check_unchanged(self.target, self.replaces)
+        """Raise OSError if the target, which is no link, is not the file that this one replaces.
+
+        A rename after that may still replace another one: no system call replaces a file on a condition.
+        """
+        if self.replaces is not None and state_of(self.target) != self.replaces:
+            raise OSError(errno.EBUSY, "the file changed while it was processed, and stays: try again", self.target)
 
     def folder(self) -> OpenFolder:
         """Return the folder of the file. Raise OSError if it cannot be opened, LinkError for a link to it."""
@@ -175,8 +153,10 @@ def preparing(
     """Do the first part of `writing`: when the block ends the file is complete; `flush` and `put` move it to `path`.
 
     `token`: that of a run with several processes, which sweeps its folders itself (`leftovers`). With `below` the
-    folder is created if necessary, and no symbolic link is followed: LinkError. `is_new`: see `Made`. A `like` that is
-    no regular file, or that is missing, is ignored. `modified`: the time of its last change, in seconds since 1970.
+    folder is created if necessary, and no symbolic link is followed: LinkError. `is_new`: see `Made`. `like` is the
+    file from which mode (made writable for its owner), times and extended attributes are copied, without privileges;
+    one that is no regular file, or that is missing, is ignored. `modified`: the time of its last change, in seconds
+    since 1970.
     """
     with _temporary(path, token, below, is_new=is_new) as (old, made, folder):
         model = _state(like) if like is not None else None
@@ -442,7 +422,8 @@ def _dress(
 ) -> None:
     """Give the new file the owner of the replaced one, the mode, times and attributes of `like`, and a time."""
     if modified is not None:
-        _touch(file, modified)
+        with suppress(OSError, OverflowError):  # a time that this file system cannot keep
+            os.utime(file, (modified, modified))
     if old is not None and hasattr(os, "chown"):
         with suppress(OSError):  # only root may change the owner
             os.chown(file, old.st_uid, old.st_gid)
@@ -454,11 +435,6 @@ def _dress(
         _copy_attributes(like, file)
         mode |= stat.S_IWUSR  # so that a copy of a read-only file can be rewritten
     os.chmod(file, mode)  # noqa: PTH101 - a text or a descriptor
-
-
-def _touch(file: int | str, modified: int) -> None:
-    with suppress(OSError, OverflowError):  # a time that this file system cannot keep
-        os.utime(file, (modified, modified))
 
 
 def _copy_attributes(source: Path | str, file: int | str) -> None:
@@ -481,9 +457,9 @@ def _suppressed(numbers: Collection[int]) -> Iterator[None]:
             raise
 
 
-def write(path: Path, data: bytes, *, like: Path | None = None) -> None:
+def write(path: Path, data: bytes) -> None:
     """Write these bytes to a path, as `writing` does."""
-    with writing(path, like=like) as file:
+    with writing(path) as file:
         file.write(data)
 
 

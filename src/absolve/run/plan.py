@@ -1,18 +1,21 @@
-"""Plan of a rewrite: its options, and the target file of each input.
+"""Plan of a rewrite: its options, and the target file of each input; and the renames of complete files, in the parent.
 
-Input: inputs and the output of the command line. Output: jobs; UsageError or a diagnostic for targets that clash.
+Input: inputs, an output, complete files. Output: jobs; UsageError or a diagnostic for targets that clash; files that
+are complete or unchanged, with entries in the run's state before a file is renamed.
 """
 
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 from absolve.core.errors import Diagnostic, UsageError
 from absolve.formats.registry import SUFFIXES
 from absolve.rewriting.policy import absolute
-from absolve.run import buckets, inputs, outputs
+from absolve.run import buckets, folders, inputs, interrupts, leftovers, outputs, results
+from absolve.run.output_folder import OpenFolder
 from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
     from absolve.run.inputs import Input, Notify
     from absolve.run.load import ReadOptions
     from absolve.run.output_folder import OutputFolder
+    from absolve.run.results import FilesReady
+    from absolve.run.state import State
 
 
 class Job(NamedTuple):
@@ -68,7 +73,7 @@ def check(names: Sequence[str], output: str, *, listed: bool = False) -> None:
     for name in names:
         if name == STDIN:
             raise UsageError(f"the standard input (-) has no file name for the folder {folder}: give -o FILE")
-        if inputs.is_folder(name):
+        if folders.is_folder(name):
             check_apart(folder, name)
             if len(names) == 1:
                 return
@@ -129,7 +134,7 @@ def check_apart(output: Path, folder: str) -> None:
 
     An output behind a symbolic link that leads out of the input folder is inside it, too: it may be anywhere.
     """
-    if inputs.led_out_of(output, [folder]) is not None:
+    if folders.led_out_of(output, [folder]) is not None:
         raise UsageError(f"the output {output} is behind a symbolic link in the input {folder}: choose another folder")
     one, other = output.resolve(), Path(folder).resolve()
     if one == other:
@@ -158,13 +163,13 @@ def check_outside(paths: Iterable[Path], names: Sequence[str]) -> None:
     """Raise UsageError for an output that is a file, or a symbolic link, in an input folder."""
     for path in paths:
         check_not_led_out(path, names)
-        if path.is_file() and (name := inputs.folder_around(path, names)) is not None:
+        if path.is_file() and (name := folders.folder_around(path, names)) is not None:
             raise UsageError(f"the output {path} is a file of the input {name}: choose another file")
 
 
 def check_not_led_out(path: Path, names: Sequence[str]) -> None:
     """Raise UsageError for an output that a symbolic link in an input folder leads to: it may be anywhere."""
-    if (folder := inputs.led_out_of(path, names)) is not None:
+    if (folder := folders.led_out_of(path, names)) is not None:
         raise UsageError(f"the output {path} is behind a symbolic link in the input {folder}: choose another file")
 
 
@@ -176,11 +181,12 @@ def jobs(found: Iterable[Input], output: str, notify: Notify) -> Iterator[Job]:
     taken: set[str] = set()
     sends = buckets.is_bucket(output)
     for input_ in found:
-        if not sends and buckets.is_bucket(input_.name) and not _is_safe(input_.place):
+        place = input_.place
+        if not sends and buckets.is_bucket(input_.name) and ("\0" in place or {"", ".", ".."} & {*place.split("/")}):
             text = "skipped: its output would be outside the output folder, or could have no name"
             notify(Diagnostic("outside", text, input_.name, failed=True))
             continue
-        target = _target(output, input_.place, sends=sends)
+        target = f"{output.rstrip('/')}/{place}" if sends else os.path.join(output, place)  # noqa: PTH118
         if not input_.found:
             key = os.path.normcase(target)
             if key in taken or outputs.clash([Path(target)], [input_.name]):
@@ -189,15 +195,6 @@ def jobs(found: Iterable[Input], output: str, notify: Notify) -> Iterator[Job]:
                 continue
             taken.add(key)
         yield Job(input_, target)
-
-
-def _is_safe(place: str) -> bool:
-    """Return whether a path from a store stays below any folder, and is a path of files there."""
-    return "\0" not in place and not {"", ".", ".."} & {*place.split("/")}
-
-
-def _target(output: str, place: str, *, sends: bool) -> str:
-    return f"{output.rstrip('/')}/{place}" if sends else os.path.join(output, place)  # noqa: PTH118 - faster
 
 
 def once(found: Iterable[Input]) -> Iterator[Input]:
@@ -229,3 +226,69 @@ def _is_backup(name: str, suffixes: tuple[str, ...]) -> bool:
     return any(
         one.endswith(suffix) and os.path.lexists(one.removesuffix(suffix)) for one in names for suffix in suffixes
     )
+
+
+# --- complete files, in the parent process ----------------------------------------------------------------------------
+
+
+class Publisher:
+    """Rename complete files to their targets, in order; at the end remove temporary files, even of killed runs.
+
+    With the state of a run, jobs already done are skipped. `inside`: see `RewriteOptions`.
+    """
+
+    def __init__(self, token: str, state: State | None = None, inside: OutputFolder | None = None) -> None:
+        self._state = state
+        self._token = token
+        self._inside = inside
+        self._folders: set[str] = set()  # folders that may contain temporary files of this run (relative to `inside`)
+        self._real: dict[str, str] = {}  # folder -> its path without links
+        self._put: set[str] = set()  # inputs under way with files already passed to `put`
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with interrupts.deferred():
+            for folder in sorted(self._folders):
+                with suppress(OSError):
+                    opened = OpenFolder(folder) if self._inside is None else self._inside.folder(folder)
+                    leftovers.sweep(opened, self._token)
+
+    def watched(self, jobs: Iterable[Job]) -> Iterator[Job]:
+        """Yield the jobs to do, and note the folders of their temporary files."""
+        seen = self._seen(jobs)
+        return seen if self._state is None else self._state.remaining(seen, lambda job: job)
+
+    def _seen(self, jobs: Iterable[Job]) -> Iterator[Job]:
+        for job in jobs:
+            if self._inside is None:
+                self._folders.add(self._folder(job.target or job.input.name))
+            else:
+                self._folders.add(job.input.place.rpartition("/")[0])
+            yield job
+
+    def _folder(self, path: str) -> str:
+        """Return the folder of a path's file without links; cached by folder, since there are very many paths."""
+        if os.path.islink(path):  # noqa: PTH114
+            return os.path.dirname(os.path.realpath(path))  # noqa: PTH120
+        above = os.path.dirname(path)  # noqa: PTH120
+        if above not in self._real:
+            self._real[above] = os.path.realpath(above)
+        return self._real[above]
+
+    def put(self, job: Job, ready: FilesReady) -> None:
+        """Rename files on the disk (`flushed`) to their targets. On failure remove them and raise DocumentError."""
+        self._put.add(job.input.name)
+        with results.discarding(ready, job.target or job.input.name):
+            if self._state is not None and ready.made:
+                self._state.done(job.input, ready.made[-1])
+                self._state.keep()
+            results.put(ready)
+
+    def ended(self, job: Job, *, failed: bool) -> None:
+        """Note the end of a job: without a new file, and no failure, its file is unchanged. Raise DocumentError."""
+        put = job.input.name in self._put
+        self._put.discard(job.input.name)
+        if self._state is not None:
+            self._state.ended(job.input, is_done=not put and not failed)

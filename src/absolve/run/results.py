@@ -16,11 +16,11 @@ from absolve.core.errors import FAULTS, NOTES, Diagnostic, DocumentError, intern
 from absolve.document.reporting import report
 from absolve.rewriting.policy import absolute
 from absolve.run import inputs, interrupts, outputs
-from absolve.run.globs import Globs
+from absolve.run.folders import Globs
 from absolve.run.output_folder import LinkError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
     from concurrent.futures import Executor, Future
     from contextlib import AbstractContextManager
     from pathlib import Path
@@ -107,7 +107,7 @@ class HostsLeft(NamedTuple):
 
 
 class LogRows(NamedTuple):
-    """Changes of a rewrite, with the columns of `change_log`."""
+    """Changes of a rewrite, with the columns of `changes`."""
 
     rows: Any
 
@@ -245,13 +245,44 @@ def _threads() -> Executor:
 def _flushed(ready: FilesReady) -> FilesReady | Failure:
     """Put files on the disk; if that fails, remove them."""
     try:
-        for made in ready.made:
-            outputs.flush(made)
-    except OSError as error:
+        with discarding(ready, ready.made[-1].target):
+            _flush(ready)
+    except DocumentError as error:
+        return Failure(error.diagnostic)
+    return ready
+
+
+def put(ready: FilesReady) -> None:
+    """Rename files on the disk to their targets. Raise OSError, before any is renamed if one may not be replaced."""
+    for made in ready.made:
+        made.check()
+    for made in ready.made:
+        outputs.put(made)
+
+
+@contextmanager
+def discarding(ready: FilesReady, name: str) -> Iterator[None]:
+    """Remove the files if the block fails; raise DocumentError with the name of the output for an OSError."""
+    try:
+        yield
+    except BaseException as error:
         for made in ready.made:
             outputs.discard(made)
-        return Failure(unwritable(ready.made[-1].target, error).diagnostic)
-    return ready
+        if isinstance(error, OSError):
+            raise unwritable(name, error) from error
+        raise
+
+
+def settle(ready: FilesReady, name: str) -> None:
+    """Put files on the disk and rename them. If that fails remove them, and raise DocumentError with this name."""
+    with discarding(ready, name):
+        _flush(ready)
+        put(ready)
+
+
+def _flush(ready: FilesReady) -> None:
+    for made in ready.made:
+        outputs.flush(made)
 
 
 # --- a run ------------------------------------------------------------------------------------------------------------
@@ -288,7 +319,8 @@ class Course(NamedTuple):
     """How a run goes: its reports, how inputs are read, what runs a task on items, what finds inputs, and processes.
 
     `run(work, items, input_of)` yields as `reported` does; `small=True` if one process does the work sooner than
-    several start. `found(options, follow=True)` yields the inputs that options name.
+    several start. `found(names, url, plain=False, follow=True)` yields the inputs for names; `plain`: lists, tables of
+    URLs and globs of the run do not count.
     """
 
     reports: Reports
@@ -375,7 +407,10 @@ class Collected:
             report([shown], self._notify)
 
 
-def course_of(reports: Collected, reading: ReadOptions, jobs: int) -> Course:
+_ALL: Final = Globs()
+
+
+def course_of(reports: Collected, reading: ReadOptions, jobs: int, globs: Globs = _ALL) -> Course:
     """Return the course of a run of the library: its tasks yield results without counts and ends."""
 
     def run(
@@ -388,9 +423,8 @@ def course_of(reports: Collected, reading: ReadOptions, jobs: int) -> Course:
         with closing(reported(work, items, input_of, 1 if small else jobs, reports)) as pieces:
             yield from ((item, piece) for item, piece in pieces if not isinstance(piece, (Counts, End)))
 
-    def found(options: Any, *, follow: bool = True) -> Iterator[Input]:
-        globs = Globs(tuple(options.include), tuple(options.exclude)).checked()
-        origins = inputs.Origins(options.url, is_site=True)
-        return inputs.named(options.inputs, origins, globs, reports.aside, follow=follow)
+    def found(names: Sequence[str], url: str | None, *, plain: bool = False, follow: bool = True) -> Iterator[Input]:
+        origins = inputs.Origins(url, is_site=True)
+        return inputs.named(names, origins, _ALL if plain else globs, reports.aside, follow=follow)
 
     return Course(reports, reading, run, found, jobs)

@@ -1,50 +1,182 @@
 """Task of `absolve rewrite`: from one input to a complete temporary file, or to bytes for the standard output.
 
 Input: a `Job` and `RewriteOptions`. Output: diagnostics, failures, `FilesReady` or `StdoutBytes`, the bytes read. The
-parent process renames the files (`publish`).
+parent process renames the files (`plan.Publisher`).
 """
 
 from __future__ import annotations
 
+import os
 import sys
-from collections import Counter
-from contextlib import suppress
-from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
-from absolve.core.errors import FAULTS, READ_APART, Diagnostic, DocumentError, in_short
-from absolve.core.printable import number
-from absolve.encodings.charsets import UTF_8
-from absolve.formats import registry
+from absolve.core.errors import FAULTS, Diagnostic, DocumentError
 from absolve.rewriting import rewriter
 from absolve.rewriting.policy import absolute
 from absolve.run import outputs, sources
 from absolve.run.load import Walked, each, head_of, is_archive, is_document, left, not_read, walked
-from absolve.run.publish import Output, copied
+from absolve.run.output_folder import Below
 from absolve.run.results import (
     BytesRead,
     ChangeCounts,
     Failure,
     FilesReady,
-    HostsLeft,
-    LogRows,
     StdoutBytes,
     guarded,
     met_by,
     rules_of,
+    unwritable,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from absolve.document.entity import Entity
-    from absolve.document.resolved import Resolved
-    from absolve.inventory.mentions import Names
     from absolve.rewriting.policy import Policy
-    from absolve.run.inputs import Input
-    from absolve.run.load import ReadOptions, Segment
     from absolve.run.plan import Job, RewriteOptions
     from absolve.run.results import TaskResult
+
+_PIECE: Final = 1 << 20  # bytes that are copied at once
+
+
+class Output:
+    """The output of a job, made before its input is read. A temporary file is created when its first bytes come.
+
+    A device and the standard output, for which `made` is None, get nothing before all is complete; with `streams` a
+    device gets the bytes as they come. `old` are the bytes of a document, with which `is_same` compares the new ones: a
+    file in place is not written if they stay, and is replaced only as it was before it was read.
+    """
+
+    def __init__(self, how: RewriteOptions, job: Job, *, streams: bool = False) -> None:
+        self.stack = ExitStack()
+        self.file: IO[bytes] | None = None
+        self.made: outputs.Made | None = None
+        self.old: bytes | None = None
+        self.is_same = True
+        self._how = how
+        self._job = job
+        self._size = 0
+        self._streams = streams
+        self._before = outputs.state_of(job.input.name) if how.in_place else None
+
+    @property
+    def path(self) -> Path:
+        """The path of the result, for messages and for a large result."""
+        return Path(self._job.input.name if self._how.in_place else self._job.target or outputs.STDOUT)
+
+    @property
+    def name(self) -> str:
+        """The name of the result, for messages: a path, or a URL of a store."""
+        return self._job.target if self._how.sends and self._job.target is not None else str(self.path)
+
+    @property
+    def is_stdout(self) -> bool:
+        return self._job.target is None and not self._how.in_place
+
+    @contextmanager
+    def written(self) -> Iterator[None]:
+        """Complete the file at the end of the block. Raise DocumentError, which names the output."""
+        try:
+            with self.stack:
+                yield
+        except OSError as error:
+            raise unwritable(self.name, error) from error
+
+    def write(self, piece: bytes) -> None:
+        """Append bytes. Raise OSError or DocumentError if they cannot be written."""
+        if self.file is None:
+            self.file = self._opened()
+        if self.old is not None:
+            self.is_same = self.is_same and self.old.startswith(piece, self._size)
+        self._size += len(piece)
+        self.file.write(piece)
+
+    def _opened(self) -> IO[bytes]:
+        how, job = self._how, self._job
+        place = "_" if how.sends else job.input.place  # a key of a store need not be a path
+        below = Below(how.inside, place) if how.inside is not None else None
+        like: Path | str | None = job.input.name if job.input.name != sources.STDIN and not how.sends else None
+        target: Path | str = job.target or outputs.STDOUT
+        if how.in_place:
+            target = like = self.path.resolve()
+            if not target.is_file():
+                raise OSError(0, "this is not a regular file")
+            outputs.check_writable(target)
+        elif self.is_stdout or (below is None and outputs.is_device(self.path)):  # one that the user named as OUT
+            if self._streams:
+                return self.stack.enter_context(outputs.writing(self.path))
+            import tempfile  # imported here: only large documents need it
+
+            return self.stack.enter_context(tempfile.TemporaryFile())
+        elif below is None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        file, made = self.stack.enter_context(outputs.preparing(target, like=like, token=how.token, below=below))
+        self.made = made._replace(is_sent=how.sends, replaces=self._before)
+        return file
+
+    def end(self, data: bytes) -> Iterator[StdoutBytes]:
+        """Append the last bytes of a document; nothing in place if none changed. Yield what is for the standard output.
+
+        What is not there before all is complete is copied now to a device.
+        """
+        if self.file is None and (self.is_stdout or (self._how.in_place and data == self.old)):
+            yield from [StdoutBytes(data)] if self.is_stdout else []
+            return
+        self.write(data)
+        if self.made is None and self.file is not None:
+            self.file.seek(0)
+            if self.is_stdout:
+                yield from map(StdoutBytes, _pieces(self.file))
+                return
+            with outputs.writing(self.path) as device:
+                device.writelines(_pieces(self.file))
+
+    def ready(self) -> Iterator[FilesReady]:
+        """Yield the complete files, in place with the backup; nothing for a document in place that is the same."""
+        made = self.made
+        is_whole = self.old is None or self._size == len(self.old)
+        if made is None:
+            yield from [FilesReady(())] if self.file is not None and not self.is_stdout else []
+        elif self._how.in_place and self.is_same and is_whole:
+            outputs.discard(made)
+        else:
+            try:
+                kept = [*self._backups(Path(made.target))] if self._how.backup is not None else []
+            except OSError as error:
+                outputs.discard(made)
+                raise unwritable(self.name, error) from error
+            yield FilesReady((*kept, made))
+
+    def _backups(self, real: Path) -> Iterator[outputs.Made]:
+        """Yield a new backup of the file in place; nothing if a backup of an earlier run has the same bytes."""
+        path = real.with_name(f"{real.name}{self._how.backup}")
+        with real.open("rb") as old:
+            for name in outputs.numbered(str(path)):
+                if outputs.has(name, old):
+                    return
+                if not os.path.lexists(name):
+                    break
+            old.seek(0)
+            with outputs.preparing(path, like=real, token=self._how.token, is_new=True) as (file, made):
+                file.writelines(_pieces(old))
+        yield made
+
+
+def _pieces(file: IO[bytes]) -> Iterator[bytes]:
+    while piece := file.read(_PIECE):
+        yield piece
+
+
+def copied(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
+    """Copy a file that is not a document. Raise DocumentError, which names the file or its output."""
+    output = Output(how, job)
+    with sources.opened(job.input.name, job.input.root) as old, output.written():
+        output.write(b"")
+        for piece in _pieces(old):
+            output.write(piece)
+    yield from output.ready()
 
 
 def rewritten(how: RewriteOptions, job: Job, *, strict: bool = False) -> Iterator[TaskResult]:
@@ -53,20 +185,7 @@ def rewritten(how: RewriteOptions, job: Job, *, strict: bool = False) -> Iterato
     `strict`: raise errors that are no DocumentError and no OSError, such as those of the policy.
     """
     results = of_document(how, job, _rewritten, copies=job.target is not None)
-    if how.in_place:
-        results = in_place(job, results)
     return guarded(job.input.name, results, strict=strict or sys.flags.dev_mode)
-
-
-def in_place(job: Job, results: Iterator[TaskResult]) -> Iterator[TaskResult]:
-    """Yield the results for a file in place, which may replace it only as it was before it was read."""
-    before = outputs.state_of(job.input.name)
-    for result in results:
-        if isinstance(result, FilesReady) and result.made:
-            *kept, made = result.made
-            yield result._replace(made=(*kept, made._replace(replaces=before)))
-        else:
-            yield result
 
 
 def of_document(
@@ -84,7 +203,10 @@ def of_document(
     if head is None or is_document(job.input, head, how.reading):
         yield from work(how, job, head)
         return
-    yield from _hosts_left_in_file(how.policy, job.input, head, how.reading)
+    if _leads_from_hosts(how.policy):
+        from absolve.run import changes
+
+        yield from changes.hosts_left_in_file(how.policy, job.input, head, how.reading)
     if copies:
         yield from copied(how, job)
     yield not_read(job.input)  # and kept, if it could be copied
@@ -94,13 +216,14 @@ def _rewritten(how: RewriteOptions, job: Job, head: bytes | None) -> Iterator[Ta
     if is_archive(job.input, how.reading, head):
         yield from _archive(how, job)
         return
+    output = Output(how, job)
     found = walked(job.input, how.reading, for_rewrite=True)
     yield from found.diagnostics
     date(how.policy, found.entity, job.input.name)
     tally = rewriter.Tally()
-    output = Output(how, job, found.document.data)
+    output.old = found.document.data
     with output.written():
-        if how.verify or found.entity.is_ambiguous or _old_names(how.policy) is not None:
+        if how.verify or found.entity.is_ambiguous or _leads_from_hosts(how.policy):
             data, faults = new_bytes(how, found, tally)
             yield from faults
             if faults:
@@ -109,11 +232,7 @@ def _rewritten(how: RewriteOptions, job: Job, head: bytes | None) -> Iterator[Ta
             data = rewriter.rewrite(found.entity, how.policy, output.write, tally)
         yield from output.end(data)
     yield from output.ready()
-    yield from hosts_left(how.policy, found.entity, data)
-    yield from elsewhere(found, how.policy, tally)
-    yield from forbidden(found.entity, how.policy, tally)
-    yield from _late(how, found.entity, found.diagnostics)
-    yield from logged(how, found.entity, job.input.name)
+    yield from _noted(how, found.entity, data, tally, found.diagnostics, is_whole=True)
     yield tally_of(how, tally)
     yield BytesRead(len(found.document.data), 1)
 
@@ -124,31 +243,27 @@ def tally_of(how: RewriteOptions, tally: rewriter.Tally) -> ChangeCounts:
     return ChangeCounts(tally.links, tally.changed, changed, met_by(how.policy), tally.companions)
 
 
-def _late(how: RewriteOptions, entity: Entity, known: Sequence[Diagnostic]) -> Iterator[Diagnostic]:
-    """Yield the diagnostics that a policy caused while the links were rewritten: those that are not `known` yet."""
-    if how.policy is not absolute:
-        seen = set(known)
-        yield from (diagnostic for diagnostic in entity.each_diagnostic() if diagnostic not in seen)
-        yield from _stayed(how.policy, entity.name)
+def _noted(
+    how: RewriteOptions,
+    entity: Entity,
+    data: bytes | None,
+    tally: rewriter.Tally,
+    known: Sequence[Diagnostic],
+    *,
+    is_whole: bool = False,
+) -> Iterator[TaskResult]:
+    """Yield as `changes.noted`, whose imports most pages do not need."""
+    has_signs = tally.odd or (tally.changed and (b"ecurity-" in entity.data or b"ECURITY-" in entity.data))
+    if how.policy is absolute and how.log is None and not has_signs:
+        return
+    from absolve.run import changes
+
+    yield from changes.noted(how, entity, data, tally, known, is_whole=is_whole)
 
 
-def _stayed(policy: Policy, name: str) -> Iterator[Diagnostic]:
-    """Yield why links of the last document stayed that a form or a rule is for."""
-    from absolve.rewriting.forms import form_of  # few runs have either
-
-    form, rules = form_of(policy), rules_of(policy)
-    if form is not None and form.is_stuck:
-        form.is_stuck = False
-        yield Diagnostic("base-outside", "links of the site stay absolute: their base leads out of it", name)
-    if form is not None and form.apart:
-        stay = "as they are" if form.form == "file" else "absolute"
-        yield Diagnostic(READ_APART, f"{form.apart}: links stay {stay} in what is read apart from its site", name)
-        form.apart = ""
-    if rules is not None and rules.lacks_date:
-        rules.lacks_date = False
-        yield Diagnostic("no-date", "links stay for which a rule needs the date of the document", name)
-    if rules is not None and (names := rules.in_circles()):
-        yield Diagnostic("rule-loop", f"links stay that rules lead in a circle: {names}", name)
+def _leads_from_hosts(policy: Policy) -> bool:
+    rules = rules_of(policy)
+    return rules is not None and bool(rules.old_hosts)
 
 
 def date(policy: Policy, entity: Entity, name: str) -> None:
@@ -176,16 +291,6 @@ def _digits(date: str) -> str:
     return "".join(filter(str.isdecimal, date))[:14]
 
 
-def logged(how: RewriteOptions, entity: Entity, name: str) -> Iterator[LogRows]:
-    """Yield the changes of a document, if they are wanted."""
-    if how.log is None:
-        return
-    from absolve.run import change_log  # imports the inventory
-
-    for rows in change_log.chunks(entity, how.policy, name):
-        yield LogRows(how.log.of(change_log.COLUMNS, rows))
-
-
 def new_bytes(
     how: RewriteOptions, found: Walked, tally: rewriter.Tally | None = None
 ) -> tuple[bytes, list[Failure]]:
@@ -206,168 +311,6 @@ def new_bytes(
     return data, [Failure(difference) for difference in differences]
 
 
-def record_bytes(
-    how: RewriteOptions, segment: Segment, tally: rewriter.Tally | None = None
-) -> tuple[bytes, bytes | None, list[Failure]]:
-    """Return the new bytes of a segment, or its own bytes if it is not a document or failed; and the failures.
-
-    In between is the new record without compression, None for the same.
-    """
-    if segment.document is None or segment.entity is None:
-        return segment.raw, None, []
-    try:
-        record, faults = new_bytes(how, Walked(segment.document, segment.entity, []), tally)
-        return (segment.raw, None, faults) if faults else (segment.written(record), record, faults)
-    except (DocumentError, *FAULTS) as error:
-        return segment.raw, None, [left(segment, error)]
-
-
-_BROWSERS: Final = "whatwg"  # the profile of browsers
-_LITERAL: Final = "rfc1808"  # the one that keeps `..` above the root
-
-
-def elsewhere(document: Walked, policy: Policy, tally: rewriter.Tally) -> Iterator[Diagnostic]:
-    """Yield how many links lead elsewhere in a browser, or climb above the root, for each of the two.
-
-    The document is searched, which costs as much as the rewrite, only where its `tally` has a sign of such links.
-    """
-    settings = document.entity.settings
-    if settings.profile == _BROWSERS or not tally.odd:
-        return
-    from absolve.document.resolved import fixed, is_placeholder
-    from absolve.inventory.problems import is_never  # most rewrites need no room of the inventory
-
-    divergent = above = 0
-
-    def count(resolved: Resolved) -> None:
-        nonlocal divergent, above
-        compared = resolved.context.base_context.compared()
-        reference = fixed(resolved.reference)
-        if is_placeholder(resolved.reference):
-            return
-        if not is_never(reference) and compared.divergent(reference):
-            divergent += 1
-        elif settings.profile == _LITERAL and compared.climbs_above_root(reference):
-            above += policy(resolved) not in {None, resolved.reference}
-
-    rewriter.edits(document.entity, count)
-    name = document.entity.name
-    if divergent:
-        yield Diagnostic("divergent", f"{_links(divergent, 'lead')} elsewhere in a browser", name)
-    if above:
-        yield Diagnostic("above-root", f"{_links(above, 'climb')} above the root, and {_keep(above)} /../", name)
-
-
-def forbidden(entity: Entity, policy: Policy, tally: rewriter.Tally) -> Iterator[Diagnostic]:
-    """Yield how many links the page's own Content-Security-Policy forbids at their new URLs, if it is opened elsewhere.
-
-    `default-src 'self'` allows pictures from where the page is: from a disk that is no host.
-    """
-    data = entity.data
-    if entity.media_type != registry.HTML or not tally.changed or not (b"ecurity-" in data or b"ECURITY-" in data):
-        return
-    from absolve.formats.html.security_policy import KINDS, MOST_POLICIES, allows
-    from absolve.formats.html.start_tags import policy_metas
-    from absolve.urls.source_lists import directives
-
-    data = data.decode(entity.charset.codec, "replace").encode()
-    policies = [directives(content.text(UTF_8)) for *_, content in policy_metas(data, UTF_8)][:MOST_POLICIES]
-    urls: list[str] = []
-
-    def see(resolved: Resolved) -> None:
-        if resolved.kind in KINDS and (new := policy(resolved)) and new.startswith(("http:", "https:")):
-            places = (resolved.own.url, "http://elsewhere.invalid/")
-            here, there = (all(allows(one, resolved.kind, new, place) for one in policies) for place in places)
-            urls.extend([new] * (here and not there))
-
-    rewriter.edits(entity, see if policies else lambda _: None)
-    if urls:
-        text = f"its Content-Security-Policy forbids {number(len(urls), 'link')} unless it is at its own URL: {urls[0]}"
-        yield Diagnostic("own-policy", text, entity.name)
-
-
-def _links(number: int, verb: str) -> str:
-    return f"{number:,} link{'s'[: number > 1]} {verb}{'s'[: number == 1]}"
-
-
-def _keep(number: int) -> str:
-    return "keeps" if number == 1 else "keep"
-
-
-# --- hosts that a remap leads away from -------------------------------------------------------------------------------
-
-_SCRIPTS: Final = (".js", ".mjs", ".cjs", ".ts")
-
-
-def _old_names(policy: Policy) -> Names | None:
-    """Return the pattern of the hosts that the rules of a policy lead away from; None for none."""
-    rules = rules_of(policy)
-    return _mention_pattern(rules.old_hosts) if rules is not None and rules.old_hosts else None
-
-
-@lru_cache(maxsize=4)
-def _mention_pattern(hosts: tuple[str, ...]) -> Names | None:
-    from absolve.inventory import mentions
-
-    return mentions.pattern(hosts)
-
-
-def hosts_left(policy: Policy, entity: Entity, data: bytes) -> Iterator[TaskResult]:
-    """Yield how often a document with these new bytes names old hosts, and where first."""
-    pattern = _old_names(policy)
-    if pattern is not None:
-        yield from _counted(pattern, entity.name, _texts(policy, entity, data))
-
-
-def _hosts_left_in_file(policy: Policy, input_: Input, head: bytes, how: ReadOptions) -> Iterator[TaskResult]:
-    """Yield the same for a file that is no document: a text such as a script, not too large."""
-    pattern = _old_names(policy)
-    if pattern is None or b"\0" in head:
-        return
-    try:
-        data = sources.read(input_.name, max_size=how.settings.max_size, root=input_.root).data
-    except DocumentError:
-        return  # it is not read, which is reported
-    kind = "text/javascript" if input_.name.lower().endswith(_SCRIPTS) else None
-    yield from _counted(pattern, input_.name, iter([(data, kind)]))
-
-
-def _texts(policy: Policy, entity: Entity, data: bytes) -> Iterator[tuple[bytes, str | None]]:
-    """Yield the new bytes of a document, and of those inside it whose coding hides them (base64, deflate)."""
-    charset = entity.charset
-    text = data if charset.transparent else charset.decode(data).encode("utf-8", "surrogatepass")
-    yield text, entity.media_type
-    yield from _hidden(policy, entity)
-
-
-def _hidden(policy: Policy, entity: Entity) -> Iterator[tuple[bytes, str | None]]:
-    from absolve.document.walk import inners
-
-    for inner in inners(entity):
-        if inner.offsets is not None:
-            yield from _hidden(policy, inner.entity)
-        else:
-            new = inner.entity.data if inner.part.signed_by else rewriter.rewrite(inner.entity, policy)
-            yield from _texts(policy, inner.entity, new)
-
-
-def _counted(pattern: Names, name: str, texts: Iterator[tuple[bytes, str | None]]) -> Iterator[TaskResult]:
-    from absolve.inventory import mentions
-
-    kinds: Counter[str] = Counter()
-    hosts: Counter[str] = Counter()
-    line = None
-    for place, (data, media_type) in enumerate(texts):
-        for one in mentions.mentions(data, pattern, media_type):
-            line = one.line if not kinds and not place else line
-            kinds[one.kind] += 1
-            hosts[data[one.start : one.end].decode("latin-1").lower().replace("%3a", ":")] += 1
-    if kinds:
-        yield HostsLeft(dict(kinds), dict(hosts))
-        times = number(kinds.total(), "time")
-        yield Diagnostic("old-host", f"it still names {in_short(', '.join(hosts))}: {times}", name, line)
-
-
 # --- archives ---------------------------------------------------------------------------------------------------------
 
 
@@ -381,7 +324,6 @@ class Written(NamedTuple):
 def _archive(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
     """Rewrite an archive record by record; a record that fails verification is left unchanged."""
     output = Output(how, job, streams=True)
-    changed = False
     with output.written():
         for piece in segments(how, job):
             if not isinstance(piece, Written):
@@ -390,11 +332,8 @@ def _archive(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
                 yield StdoutBytes(piece.data)
             else:
                 output.write(piece.data)
-                changed = changed or piece.changed
-    if how.in_place and not changed and output.made is not None:
-        outputs.discard(output.made)
-    else:
-        yield from output.ready()
+                output.is_same = output.is_same and not piece.changed
+    yield from output.ready()
 
 
 def segments(how: RewriteOptions, job: Job) -> Iterator[TaskResult | Written]:
@@ -406,20 +345,23 @@ def segments(how: RewriteOptions, job: Job) -> Iterator[TaskResult | Written]:
         if segment.entity is not None:
             date(how.policy, segment.entity, job.input.name)
         tally = rewriter.Tally()
-        data, record, faults = record_bytes(how, segment, tally)
-        yield from faults
-        if faults and segment.document is not None and segment.document.origin is None:
-            return  # this is the whole input
-        if segment.entity is not None and record is not None:
-            yield from hosts_left(how.policy, segment.entity, record)
+        data, record = segment.raw, None  # the new record is without compression; None for one that failed
+        if segment.document is not None and segment.entity is not None:
+            try:
+                new, faults = new_bytes(how, Walked(segment.document, segment.entity, []), tally)
+            except (DocumentError, *FAULTS) as error:
+                new, faults = b"", [left(segment, error)]
+            yield from faults
+            if not faults:
+                data, record = segment.written(new), new
+            elif segment.document.origin is None:
+                return  # this is the whole input
         if segment.entity is not None:
-            yield from forbidden(segment.entity, how.policy, tally)
-            yield from _late(how, segment.entity, segment.diagnostics)
+            yield from _noted(how, segment.entity, record, tally, segment.diagnostics)
             number += 1
             links += tally.links
             companions += tally.companions
-            if not faults and tally.changed:
-                yield from logged(how, segment.entity, job.input.name)
+            if record is not None and tally.changed:
                 changed += tally.changed
                 documents += 1
         yield Written(data, data is not segment.raw)

@@ -72,8 +72,10 @@ def read(
     the Zone.Identifier file, a shortcut of its name. Raises DocumentError, which names the input.
     """
     if local(name) == STDIN:
-        return Document(_stdin(max_size), name=name, media_type=media_type, charset=charset, url=url)
-    data = _contents(name, max_size, root)
+        with opened(name) as file:
+            data = _limited(file, STDIN, max_size)
+    else:
+        data = _contents(name, max_size, root)
     found = tuple(claims(name, around)) if name != STDIN else ()
     return Document(data, name=name, media_type=media_type, charset=charset, url=url, claims=found)
 
@@ -199,19 +201,14 @@ def _buffer() -> IO[bytes]:
     return sys.stdin.buffer
 
 
-def _stdin(max_size: int) -> bytes:
-    try:
-        return _limited(_buffer(), STDIN, max_size)
-    except OSError as error:  # for example a directory
-        raise unreadable(STDIN, error) from error
-
-
 def _contents(name: str, max_size: int, root: str) -> bytes:
     if not name:
         raise DocumentError(Diagnostic("not-found", "the name of the file is empty", "''"))
     try:
         if buckets.is_bucket(name):
-            return _of_bucket(name, max_size)
+            if (data := buckets.contents(name, max_size)) is None:
+                raise too_large(max_size, name)
+            return data
         state = os.stat(local(name))  # noqa: PTH116 - faster, for very many
         if stat.S_ISDIR(state.st_mode):  # Windows reports a permission error for it
             raise DocumentError(Diagnostic("directory", "this is a directory, not a file", name))
@@ -222,13 +219,6 @@ def _contents(name: str, max_size: int, root: str) -> bytes:
             return file.readall() if is_file else _limited(file, name, max_size)  # for example a pipe, of unknown size
     except (OSError, ValueError) as error:
         raise unreadable(name, error) from error
-
-
-def _of_bucket(url: str, max_size: int) -> bytes:
-    data = buckets.contents(url, max_size)
-    if data is None:
-        raise too_large(max_size, url)
-    return data
 
 
 def _limited(file: IO[bytes], name: str, max_size: int) -> bytes:
@@ -402,14 +392,10 @@ def shortcut_url(path: str) -> str | None:
 def _begin(path: str) -> bytes:
     """Return the first bytes of a file that records a URL: no pipe, and no link, which may lead out of the folder."""
     try:
-        with open(path, "rb", opener=_no_link) as file:
+        with open(path, "rb", opener=lambda path, flags: _at_once(path, flags | getattr(os, "O_NOFOLLOW", 0))) as file:
             return file.read(_LONGEST) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else b""
     except (OSError, ValueError):
         return b""
-
-
-def _no_link(name: str, flags: int) -> int:
-    return _at_once(name, flags | getattr(os, "O_NOFOLLOW", 0))
 
 
 def _origin(name: str) -> str | None:

@@ -100,7 +100,11 @@ class State(Database):
         `lists`: names of inputs are in the rows. Raise OSError or sqlite3.Error if it cannot be opened, UsageError if
         another process has it open.
         """
-        _make_private(path.parent)
+        folder = path.parent  # only its user can read it
+        folder.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
+        if hasattr(os, "geteuid") and folder.stat().st_uid != os.geteuid():
+            raise PermissionError(errno.EPERM, "the folder belongs to another user", str(folder))
+        folder.chmod(_FOLDER_MODE)
         super().__init__(path, _TABLES if resume else _TABLES + _EMPTY, alone=True)
         self._how = how
         self._lists = lists
@@ -247,11 +251,3 @@ def _made(made: Made) -> str:
 
 def _in_words(found: os.stat_result | None) -> str:
     return "" if found is None else f"{found.st_ino}:{found.st_size}:{found.st_mtime_ns}"
-
-
-def _make_private(folder: Path) -> None:
-    """Create a folder that only its user can read. Raise PermissionError if it belongs to another one."""
-    folder.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
-    if hasattr(os, "geteuid") and folder.stat().st_uid != os.geteuid():
-        raise PermissionError(errno.EPERM, "the folder belongs to another user", str(folder))
-    folder.chmod(_FOLDER_MODE)

@@ -130,7 +130,12 @@ class Pool(Generic[Item, Result]):
     """Worker processes as `results.in_order` describes them. It must be closed."""
 
     def __init__(self, work: Callable[[Item], Iterable[Result]], jobs: int, size_of: Callable[[Item], int]) -> None:
-        _start_tracker()
+        if os.name == "posix":
+            from multiprocessing.resource_tracker import ensure_running
+
+            # Start multiprocessing's own process before any worker: it unblocks SIGINT in the thread that starts it.
+            with interrupts.blocked(["SIGHUP"]):  # it sees to SIGINT and SIGTERM itself
+                ensure_running()
         self._work = work
         self._size_of = size_of
         self._ahead = AHEAD * jobs
@@ -254,12 +259,3 @@ def _results(group: _Group) -> Iterator[tuple[Any, Any]]:
             yield item, result
             if isinstance(result, End):
                 item = next(items, None)
-
-
-def _start_tracker() -> None:
-    """Start multiprocessing's own process before any worker: it unblocks SIGINT in the thread that starts it."""
-    if os.name == "posix":
-        from multiprocessing.resource_tracker import ensure_running
-
-        with interrupts.blocked(["SIGHUP"]):  # it sees to SIGINT and SIGTERM itself
-            ensure_running()

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from absolve import UsageError
-from absolve.run.globs import Globs
+from absolve.run.folders import Globs
 
 
 @pytest.mark.parametrize("place", ["a.html", "docs/a.html", "a", "é"])
