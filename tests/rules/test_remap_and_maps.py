@@ -3,7 +3,7 @@
 import pytest
 from moving import lead, rules
 
-from absolve.rewriting import changes
+from absolve.rewriting import remap_tables
 from absolve.rewriting.remap import Remapping
 
 OLD, NEW = "http://old.example", "https://new.example"
@@ -11,7 +11,7 @@ OLD, NEW = "http://old.example", "https://new.example"
 
 def both(rows: str, url: str) -> tuple[str | int | None, str | int | None]:
     """Return where a link leads by the rows as --remap and as --map: a path of the new site."""
-    made = Remapping(changes.rules("m.csv", rows.encode(), f"{OLD}/").values())(url)
+    made = Remapping(remap_tables.rules("m.csv", rows.encode(), f"{OLD}/").values())(url)
     return made.removeprefix(NEW) if made is not None else None, lead(rules(rows, "m.csv"), url)
 
 

@@ -12,7 +12,7 @@ from absolve.core.errors import Diagnostic
 from absolve.core.model import Document
 from absolve.document.walk import Settings, walk
 from absolve.rewriting.remap import Remapping
-from absolve.run.changes import hosts_left
+from absolve.run.change_log import hosts_left
 from absolve.run.results import HostsLeft
 
 RULES = [("http://old.example", "https://new.example"), ("http://new.example/x", "https://new.example/y")]

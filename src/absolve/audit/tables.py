@@ -15,7 +15,7 @@ from absolve.core.model import KINDS, SCOPES, VERDICTS
 from absolve.inventory import PROBLEMS
 from absolve.inventory.columns import COLUMNS, LAYERS, MORE
 from absolve.inventory.documents import DOCUMENT_COLUMNS
-from absolve.run import changes
+from absolve.run import change_log
 from absolve.tables import SCHEMA_VERSION as SCHEMA_VERSION  # noqa: PLC0414 - of the result tables, too
 from absolve.tables import TYPES
 
@@ -164,7 +164,7 @@ def _base() -> dict[str, Any]:
 
 def _changes() -> dict[str, Any]:
     numbers = {"line", "column"}
-    found = {name: _WHOLE if name in numbers else _MAYBE for name in changes.COLUMNS}
+    found = {name: _WHOLE if name in numbers else _MAYBE for name in change_log.COLUMNS}
     return _object(found, found)
 
 

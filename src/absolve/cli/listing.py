@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve import tables
-from absolve.cli import changes, intake, many, terminal
+from absolve.cli import intake, many, policies, terminal
 from absolve.cli.terminal import is_terminal
 from absolve.cli.totals import of_links
 from absolve.core.errors import UsageError
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 def run(options: Options, report: Report) -> None:
     """List the table that the command is named after; a database of links gets the other one, too."""
     how = _how(options, options.command)
-    fatal = changes.fail_on(options) if how.table == LINKS else frozenset()
+    fatal = policies.fail_on(options) if how.table == LINKS else frozenset()
     form = tables.FORMATS[how.format]
     if options.resume:
         if options.path is None or options.sql is not None or not form.text or how.format == tables.TABLE:
@@ -117,7 +117,7 @@ def _list(
 
     with to as out, closing(run_) as pieces:
         _write(how, sink, chunks(_rows(pieces, state, report)), out, options)
-    if not number and (selecting := changes.selecting(options)):
+    if not number and (selecting := policies.selecting(options)):
         report.note("empty-selection", f"no row is selected by {selecting}")
     if how.table != LINKS and not options.quiet:
         report.summary("; ".join(report.totals.left_out()), repeats=False)
@@ -153,7 +153,7 @@ def _write(
 
 def _summed(options: Options, totals: Totals) -> str:
     """Return the line that ends a list of links, with the problems of --fail-on that it has."""
-    fatal = {code: totals.problems[code] for code in sorted(changes.fail_on(options)) if totals.problems[code]}
+    fatal = {code: totals.problems[code] for code in sorted(policies.fail_on(options)) if totals.problems[code]}
     failing = ", ".join(f"{count:,} {code}" for code, count in fatal.items())
     return of_links(totals) + (f" (--fail-on: {failing})" if failing else "")
 
@@ -193,12 +193,12 @@ def _how(options: Options, table: str) -> ListOptions:
         raise UsageError(f"{format_} cannot be written to a terminal: give -o FILE")
     is_links = table == LINKS
     usual = _FOR_PEOPLE if format_ == tables.TABLE and table == DOCUMENTS else columns_of(table)
-    columns = changes.columns(options, form.needs or usual, every_column(table))
+    columns = policies.columns(options, form.needs or usual, every_column(table))
     return ListOptions(
         intake.reading(options),
         columns,
         format_,
-        changes.selection(options) if is_links else Selection(),
+        policies.selection(options) if is_links else Selection(),
         Cells(masked=True, printable=on_terminal and (form.raw or bool(form.of))),
         table,
         beside=is_links and not form.stream,

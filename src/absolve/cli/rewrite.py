@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from absolve.cli import changes, intake, many, terminal
+from absolve.cli import intake, many, policies, terminal
 from absolve.cli.reporting import paint
 from absolve.cli.terminal import colours, drawing, is_terminal
 from absolve.cli.totals import of_changes
@@ -61,8 +61,8 @@ class _Outputs(NamedTuple):
 def run(options: Options, report: Report) -> None:
     log = _log_cells(options) if options.log is not None else None
     to = _outputs(options)
-    policy = changes.policy(options, report.totals)
-    for diagnostic in changes.rule_findings(policy):
+    policy = policies.policy(options, report.totals)
+    for diagnostic in policies.rule_findings(policy):
         report.aside(diagnostic)
     how = RewriteOptions(
         intake.reading(options, policy),
@@ -218,7 +218,7 @@ def _not_the_log(jobs: Iterable[Job], log: str | None, backup: str | None) -> It
 def _write_log(name: str, changes: Iterable[Sequence[Sequence[Any]]]) -> None:
     """Write the changes as they come, completely or not at all. Raise OSError if the file cannot be written."""
     from absolve import tables
-    from absolve.run.changes import COLUMNS
+    from absolve.run.change_log import COLUMNS
     from absolve.tables import typed_table
 
     sink = tables.by_name(tables.name_of(name))
@@ -323,7 +323,7 @@ def _difference(show: Show, how: RewriteOptions, job: Job, _head: bytes | None) 
     data, faults = new_bytes(how, found, tally)
     yield from faults
     if not faults:
-        from absolve.run.changes import hosts_left  # imports the inventory
+        from absolve.run.change_log import hosts_left  # imports the inventory
 
         yield from hosts_left(how.policy, found.entity, data)
         yield tally_of(how, tally)

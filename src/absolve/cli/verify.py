@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from absolve.cli import asking, changes, intake, terminal
+from absolve.cli import asking, intake, policies, terminal
 from absolve.core.errors import Diagnostic, DocumentError, UsageError, in_short
 from absolve.core.printable import number
 from absolve.document.walk import walk
@@ -50,7 +50,7 @@ class _Check:
         self.add: Callable[[dict[str, Any]], None] | None = None
         self._options = options
         self._report = report
-        self._policy = changes.policy(options)
+        self._policy = policies.policy(options)
         self._how = intake.reading(options, self._policy)
         self._differences = self._documents = self._others = 0
 

@@ -204,9 +204,9 @@ def of_document(
         yield from work(how, job, head)
         return
     if _leads_from_hosts(how.policy):
-        from absolve.run import changes
+        from absolve.run import change_log
 
-        yield from changes.hosts_left_in_file(how.policy, job.input, head, how.reading)
+        yield from change_log.hosts_left_in_file(how.policy, job.input, head, how.reading)
     if copies:
         yield from copied(how, job)
     yield not_read(job.input)  # and kept, if it could be copied
@@ -256,9 +256,9 @@ def _noted(
     has_signs = tally.odd or (tally.changed and (b"ecurity-" in entity.data or b"ECURITY-" in entity.data))
     if how.policy is absolute and how.log is None and not has_signs:
         return
-    from absolve.run import changes
+    from absolve.run import change_log
 
-    yield from changes.noted(how, entity, data, tally, known, is_whole=is_whole)
+    yield from change_log.noted(how, entity, data, tally, known, is_whole=is_whole)
 
 
 def _leads_from_hosts(policy: Policy) -> bool:

@@ -22,6 +22,7 @@ from absolve.urls.predicates import runs_code
 if TYPE_CHECKING:
     from absolve.rules.table import Redirect
 
+
 _WITH_PLACES: Final = frozenset({EXACT, PREFIX})  # how rows match whose cells are URLs or paths
 
 

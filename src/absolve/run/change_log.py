@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from absolve.run.plan import RewriteOptions
     from absolve.run.results import TaskResult
 
+
 AT_ONCE: Final = 10_000  # rows in a chunk
 ABSOLUTE: Final = "absolute"  # the rules of links that no rule of a remapping changed
 EMPTY: Final = "base-empty"

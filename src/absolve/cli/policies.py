@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from absolve.run.beside import FolderFiles
     from absolve.run.filters import Selection
 
+
 _HEAD = 65_536  # bytes of a file by which its format is recognised
 
 
@@ -138,10 +139,10 @@ def _read(name: str) -> bytes:
 
 def _rules(name: str, data: bytes, url: str | None) -> dict[int, Change]:
     """Return the rules in a table of redirects by their lines. Raise UsageError for a row that cannot be used."""
-    from absolve.rewriting import changes  # few runs have one
+    from absolve.rewriting import remap_tables  # few runs have one
 
     try:
-        return changes.rules(name, data, url)
+        return remap_tables.rules(name, data, url)
     except UsageError as error:
         if (form := _of_server(name, data)) is None:
             raise
