@@ -39,24 +39,25 @@ MOST = {
     "absolve": (204, 2),
     "api": (282, 1),
     "arrow": (56, 1),
-    "audit": (12_556, 51),
+    "audit": (8_082, 32),
     "cli": (5_807, 24),
-    "core": (2_777, 15),
-    "document": (2_513, 11),
+    "core": (2_801, 15),
+    "document": (2_512, 11),
     "encodings": (1_759, 6),
-    "formats": (15_641, 83),
+    "formats": (15_020, 52),
     "inventory": (2_129, 8),
     "mirror": (6_822, 19),
-    "rewriting": (2_133, 10),
-    "run": (7_666, 29),
-    "spark": (251, 1),
+    "rewriting": (1_894, 8),
+    "rules": (5_811, 19),
+    "run": (7_647, 28),
+    "spark": (246, 1),
     "tables": (1_214, 8),
-    "trees": (830, 3),
+    "trees": (829, 3),
     "urls": (2_382, 14),
-    "verifying": (1_962, 8),
+    "verifying": (1_975, 8),
 }
-MOST_TESTS = 51_355  # lines
-MOST_C = 1_788  # lines of .pxd
+MOST_TESTS = 51_814  # lines
+MOST_C = 1_730  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 
 
