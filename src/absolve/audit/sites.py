@@ -30,7 +30,7 @@ from absolve.run.folders import left_out
 from absolve.run.links_task import ListOptions, Sided, listed_of
 from absolve.run.load import kind_of, spread
 from absolve.run.sources import STDIN, is_file, local
-from absolve.tables.columns import is_url
+from absolve.rules.columns import is_url
 from absolve.urls.archives import original
 
 if TYPE_CHECKING:
