@@ -126,6 +126,7 @@ def test_a_wrong_call_is_answered(case: str) -> None:
 
 
 def test_the_defaults_are_those_of_the_command() -> None:
-    command = vars(parser(("audit",)).parse_args(["audit", "x"])) | {"old_url": []}
+    command = vars(parser(("audit",)).parse_args(["audit", "x"]))
+    command |= {"old_url": [], "fail_on": command["failing"]}
     for name, value in DEFAULTS.items():
         assert (list(value) if isinstance(value, tuple) else value) == command[name], name

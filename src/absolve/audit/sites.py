@@ -24,13 +24,13 @@ from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.document.base_layers import ASSUMED, HOST_FOLDER
 from absolve.document.holdings import escaped, keeper_of
 from absolve.formats import registry
+from absolve.rules.columns import is_url
 from absolve.run import buckets, sources
 from absolve.run.beside import hosts_in
 from absolve.run.folders import left_out
 from absolve.run.links_task import ListOptions, Sided, listed_of
 from absolve.run.load import kind_of, spread
 from absolve.run.sources import STDIN, is_file, local
-from absolve.rules.columns import is_url
 from absolve.urls.archives import original
 
 if TYPE_CHECKING:

@@ -102,11 +102,11 @@ def into(output: str, job: Job, course: Course, done: Done) -> None:
             def pack(working: Working) -> None:
                 if packed is not None:
                     packed(packing.Mirror(Path(folder.path)), Path(output), job.first)
-                elif not is_bucket:
+                elif is_zip(output):
                     packing.zip_of(working, Path(folder.path), output)
 
             _into_folder(folder, job, course, done, pack)
-            if is_bucket:
+            if is_bucket and not is_zip(output):
                 buckets.send_all(folder.path, output)
     else:
         if Path(output).exists() and not Path(output).is_dir():
