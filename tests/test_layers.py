@@ -23,7 +23,7 @@ SOURCE = Path(absolve.__file__).parent
 ORDER = {
     "absolve": "core < encodings < urls < rules < formats < document < rewriting | inventory < tables < verifying < trees < api"
     " < arrow | run < mirror | audit < spark < __init__ < cli < __main__",
-    "absolve.formats": "compression < events | registry < grammars < text_files | headers < css | http | mail < html"
+    "absolve.formats": "compression < events | registry < sniffing < grammars < text_files | headers < css | http | mail < html"
     " < markdown_blocks | xml | json | warc | data_urls < markdown | plist | zip",
 }
 RANK = {

@@ -15,7 +15,7 @@ from material import SHARED, each, pages
 from rewritten import has_sound_rows, is_honest
 
 import absolve
-from absolve.formats import registry
+from absolve.formats import registry, sniffing
 
 pytestmark = pytest.mark.slow
 EVERY = int(os.environ.get("ABSOLVE_EVERY", "20"))
@@ -29,7 +29,7 @@ def _files() -> Iterator[ParameterSet]:
     xml = (path for path in (SHARED / "xml").rglob("*") if path.suffix.lower() not in {".css", ".epub"})
     for path in sorted(filter(_is_file, xml))[::EVERY]:
         yield _param(path, "application/xml", URL)
-    sniffed = ((path, registry.sniff(path.read_bytes(), path.name)) for path in sorted(filter(_is_file, (SHARED / "mime").rglob("*"))))
+    sniffed = ((path, sniffing.sniff(path.read_bytes(), path.name)) for path in sorted(filter(_is_file, (SHARED / "mime").rglob("*"))))
     messages = [(path, kind) for path, kind in sniffed if kind in registry.MAIL]
     assert len(messages) > 350
     for path, kind in messages[::EVERY]:

@@ -3,7 +3,7 @@
 import pytest
 
 import absolve
-from absolve.formats import registry
+from absolve.formats import registry, sniffing
 
 # The name of a document, and its bytes, in which `%` is where a relative reference gets its base.
 DOCUMENTS = {
@@ -31,6 +31,6 @@ def test_the_links_of_each_format_become_absolute(name: str) -> None:
 
 
 def test_each_format_with_a_suffix_of_its_own_is_among_them() -> None:
-    seen = {registry.sniff(DOCUMENTS[name].replace(b"%", b""), name) for name in DOCUMENTS}
+    seen = {sniffing.sniff(DOCUMENTS[name].replace(b"%", b""), name) for name in DOCUMENTS}
     others = {name for name, row in registry.WALKERS.items() if row.archive} | {registry.MAILBOX, registry.EMLX, *registry.OFFICE}
     assert {name for name, row in registry.WALKERS.items() if row.suffixes} - others == seen

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from absolve.formats import registry
+from absolve.formats import registry, sniffing
 
 DETECTED: dict[str | None, list[tuple[bytes, str | None]]] = {  # by the name, by the beginning, or by a tag without a known name
     registry.HTML: [
@@ -72,7 +72,7 @@ DETECTED: dict[str | None, list[tuple[bytes, str | None]]] = {  # by the name, b
 @pytest.mark.parametrize("media_type", DETECTED)
 def test_a_format_is_detected_by_name_and_content(media_type: str | None) -> None:
     for data, name in DETECTED[media_type]:
-        assert registry.sniff(data, name) == media_type, (data, name)
+        assert sniffing.sniff(data, name) == media_type, (data, name)
 
 
 FEED = b'<?xml version="1.0"?>\n<rss version="2.0"><channel><link>x</link></channel></rss>\n'
@@ -97,7 +97,7 @@ SITEMAP = b"<urlset><url><loc>x</loc></url></urlset>\n"
 def test_a_message_or_archive_with_xml_is_recognized_by_its_first_line(
     head: bytes, body: bytes, name: str | None, media_type: str
 ) -> None:
-    assert registry.sniff(head + body, name) == media_type
+    assert sniffing.sniff(head + body, name) == media_type
 
 
 BEGINNINGS = st.lists(
@@ -117,19 +117,19 @@ BEGINNINGS = st.lists(
 @example(b"<!DOCTYPE html [x]><html>", "-")
 @settings(max_examples=500)
 def test_a_page_is_recognized_by_its_beginning_as_by_all_signatures(data: bytes, name: str | None) -> None:
-    found = registry.sniff(data, name)
+    found = sniffing.sniff(data, name)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(registry, "_PAGE", re.compile(rb"(?!)"))
-        assert registry.sniff(data, name) == found
-    if registry.sniff_content(data) == registry.HTML:
-        assert not registry.looks_binary(data)
+        assert sniffing.sniff(data, name) == found
+    if sniffing.sniff_content(data) == registry.HTML:
+        assert not sniffing.looks_binary(data)
 
 
 @pytest.mark.parametrize("comment", ["<!---->", "<!-- a -- b --->", "<!-- <html> - -- > ->-->", "<!----><!-- -->", "<!--\n-->"])
 def test_xml_is_recognized_behind_comments(comment: str) -> None:
-    assert registry.sniff(f"{comment}\n<rss>".encode(), None) == registry.XML
-    assert registry.sniff(f"{comment}\n<html>".encode(), None) == registry.HTML
-    assert registry.sniff(f"{comment[:-1]}\n<rss>".encode(), None) == registry.HTML  # a comment without an end
+    assert sniffing.sniff(f"{comment}\n<rss>".encode(), None) == registry.XML
+    assert sniffing.sniff(f"{comment}\n<html>".encode(), None) == registry.HTML
+    assert sniffing.sniff(f"{comment[:-1]}\n<rss>".encode(), None) == registry.HTML  # a comment without an end
 
 
 @pytest.mark.parametrize(("data", "name", "other", "words"), [
@@ -148,8 +148,8 @@ def test_xml_is_recognized_behind_comments(comment: str) -> None:
     (b"x", "a.html", False, "plain text"),
 ])
 def test_an_unsupported_format_is_named_in_the_error(data: bytes, name: str, other: bool, words: str) -> None:
-    assert registry.is_other(data, name) == other
-    assert registry.in_words(data, name) == words
+    assert sniffing.is_other(data, name) == other
+    assert sniffing.in_words(data, name) == words
 
 
 def test_parameters_of_a_media_type_take_linear_time() -> None:

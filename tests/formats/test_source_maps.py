@@ -5,7 +5,7 @@ import re
 import pytest
 
 import absolve
-from absolve.formats import registry
+from absolve.formats import registry, sniffing
 
 URL = "http://h/d/a"
 
@@ -88,9 +88,9 @@ def test_the_source_map_of_a_style_sheet_is_a_link(form: str) -> None:
 
 
 def test_a_script_without_one_is_no_document() -> None:
-    assert registry.sniff(b"var a;", "a.js") is None
-    assert registry.sniff(SCRIPTS["tsc"].encode(), "a.JS") == registry.JAVASCRIPT
-    assert registry.sniff(SCRIPTS["tsc"].encode(), "a.ts") is None
+    assert sniffing.sniff(b"var a;", "a.js") is None
+    assert sniffing.sniff(SCRIPTS["tsc"].encode(), "a.JS") == registry.JAVASCRIPT
+    assert sniffing.sniff(SCRIPTS["tsc"].encode(), "a.ts") is None
 
 
 @pytest.mark.parametrize("media_type", ["application/javascript", "text/javascript; charset=utf-8", "application/x-javascript"])

@@ -10,6 +10,7 @@ from packed import asked, tree
 PILE = """
 import sys
 from absolve.formats import registry
+from absolve.formats import sniffing
 
 registry.PACKAGES += ("application/x-pile",)
 registry.WALKERS["application/x-pile"] = registry.Format("pile", "walk", "none", (".pile",), archive=True)
@@ -26,7 +27,7 @@ def walk(data, charset, options):
     start = 0
     for path, content in zip(paths, fields[1::2]):
         start += len(path) + 1
-        kind = registry.recognised(content, path)
+        kind = sniffing.recognised(content, path)
         if kind or options.documents:
             base = BaseClaim(Layer.RETRIEVAL, path, "path in the package")
             yield Part(kind or "", start, start + len(content), IDENTITY, path, base, own_charset=True, encloses=False)

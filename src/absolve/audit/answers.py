@@ -18,7 +18,7 @@ from absolve.audit import text_blocks
 from absolve.core.errors import CodingError, Diagnostic, DocumentError, UsageError, WalkError
 from absolve.core.model import Document
 from absolve.document.captures import Entry, entries, of_record, records
-from absolve.formats import headers, registry
+from absolve.formats import headers, registry, sniffing
 from absolve.formats.warc.reader import pieces
 from absolve.rules import cells, columns
 from absolve.rules.cells import lines
@@ -82,7 +82,7 @@ class Answer(NamedTuple):
 
 def read(name: str, data: bytes, settings: Settings) -> RuleSet | None:
     """Return the redirects of recorded answers as a map, None for any other file. Raise UsageError without one."""
-    kind = registry.sniff(data[:_LOOKED_AT], name)
+    kind = sniffing.sniff(data[:_LOOKED_AT], name)
     if kind not in _CONTAINERS and _HEADS.search(data[:_LOOKED_AT]) is None:
         return None
     made = as_rules(_found(name, settings, data, None))._replace(format=FORM)
@@ -119,7 +119,7 @@ def _found(
     name: str, settings: Settings, data: bytes | None, notify: Callable[[Diagnostic], None] | None
 ) -> Iterator[Answer]:
     head = sources.head(name) if data is None else data[:_LOOKED_AT]
-    kind = registry.sniff(head, name)
+    kind = sniffing.sniff(head, name)
     if kind == registry.WARC:
         found: Iterable[Entry | Answer | Diagnostic] = _of_warc(name, settings, data)
     else:

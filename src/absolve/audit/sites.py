@@ -23,7 +23,7 @@ from absolve.core import printable
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.document.base_layers import ASSUMED, HOST_FOLDER
 from absolve.document.holdings import escaped, keeper_of
-from absolve.formats import registry
+from absolve.formats import registry, sniffing
 from absolve.rules.columns import is_url
 from absolve.run import buckets, sources
 from absolve.run.beside import hosts_in
@@ -242,7 +242,7 @@ def _kind(input_: Input) -> str | None:
     try:
         is_plain = input_.name.lower().endswith(_PLAIN)
         head = b"" if is_plain else sources.head(input_.name, root=input_.root)
-        return registry.format_of(head, input_.name, None, partial(sources.FileBytes, input_.name, input_.root))
+        return sniffing.format_of(head, input_.name, None, partial(sources.FileBytes, input_.name, input_.root))
     except DocumentError:
         return None
 
@@ -255,12 +255,12 @@ def _check_compressed(input_: Input, course: Course) -> None:
     if not (input_.found and input_.name.lower().endswith(_PACKED)):
         return
     path = Path(input_.name)
-    if path.with_suffix("").exists() or registry.recognised(b"", path.stem) is None:
+    if path.with_suffix("").exists() or sniffing.recognised(b"", path.stem) is None:
         return
     head = sources.head(input_.name, root=input_.root)
-    if registry.recognised(head, path.name) is not None:
+    if sniffing.recognised(head, path.name) is not None:
         return
-    is_broken = path.suffix.lower() == ".gz" and registry.gzip_head(head) is head
+    is_broken = path.suffix.lower() == ".gz" and sniffing.gzip_head(head) is head
     why = "it is no gzip data, or broken" if is_broken else "absolve reads no such document in compressed form"
     text = f"{why}: unpack it, or --exclude it"
     course.reports.aside(Diagnostic("unread-compressed", text, input_.name, failed=True))
@@ -365,7 +365,7 @@ def unread(names: Sequence[str], side: str) -> tuple[str, str] | None:
     if not names or not all(is_file(name) and (_is_book(name) or _is_other(name, side)) for name in names):
         return None
     name, head = names[0], _head(names[0])
-    kind = registry.sniff(head, name) or registry.in_words(head, name)
+    kind = sniffing.sniff(head, name) or sniffing.in_words(head, name)
     return name, "a workbook" if _is_book(name) else kind if head else "empty"
 
 
@@ -376,9 +376,9 @@ def _is_book(name: str) -> bool:
 def _is_other(name: str, side: str) -> bool:
     """Return whether a file has no walker; one of the old site also if it is neither a page nor holds some."""
     head = _head(name)
-    kind = registry.sniff(head, name)
+    kind = sniffing.sniff(head, name)
     has_pages = kind in {*_PAGES, *registry.MAIL, *registry.PACKAGES} or (kind and registry.WALKERS[kind].archive)
-    return not head or registry.is_other(head, name) or (side == load.OLD and not has_pages)
+    return not head or sniffing.is_other(head, name) or (side == load.OLD and not has_pages)
 
 
 def _head(name: str) -> bytes:

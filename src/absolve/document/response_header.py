@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from absolve.core.model import REDIRECTED, BaseClaim, Document, Layer
 from absolve.document.resolved import value_of
-from absolve.formats import headers, registry
+from absolve.formats import headers, registry, sniffing
 from absolve.formats.http import last_response, redirects, response_at
 from absolve.urls import resolver
 from absolve.urls.predicates import has_scheme
@@ -80,7 +80,7 @@ def applied(document: Document, settings: Settings) -> Document:
     if media_type is None:
         stated = headers.first(data, fields, "content-type")
         if stated and registry.essence_of(stated)[0]:
-            media_type = registry.of_response(stated, document.data, document.name or "")
+            media_type = sniffing.of_response(stated, document.data, document.name or "")
     made = Document(
         document.data,
         name=document.name,

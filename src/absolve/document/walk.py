@@ -38,7 +38,7 @@ from absolve.document.resolved import ROOM, LinkContext, Resolved, text
 from absolve.document.settings import Settings
 from absolve.encodings.charsets import DETECT, UTF_8, inside
 from absolve.encodings.codings import Raw, ShiftedText
-from absolve.formats import registry
+from absolve.formats import registry, sniffing
 from absolve.formats.events import EventList
 from absolve.formats.registry import CSS, HTML, IN_ZIP, JSON_LD, WALKERS, XML, canonical, essence_of, kind_of, walker
 from absolve.urls import PROFILES
@@ -137,9 +137,9 @@ _AS_IT_IS = frozenset({HTML, registry.RECORDS})  # the most frequent values, wit
 def _media_type(document: Document, name: str) -> tuple[str, str | None]:
     """Return the media type without parameters, and its charset parameter; raise DocumentError without a walker."""
     if document.media_type is None:
-        found = registry.sniff(document.data, document.name)
+        found = sniffing.sniff(document.data, document.name)
         if found is None:
-            text = f"{registry.in_words(document.data, name)} is no kind that absolve reads (--media-type overrides)"
+            text = f"{sniffing.in_words(document.data, name)} is no kind that absolve reads (--media-type overrides)"
             raise DocumentError(Diagnostic("unknown-media-type", text, name))
         return found, None
     if document.media_type in _AS_IT_IS:
@@ -304,7 +304,7 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
         text = diagnostics.with_url(part, diagnostics.TOO_LARGE.format(entity.settings.max_size))
         entity.findings.append(Finding("too-large", text, part.start, failed=True))
         return
-    if media_type == registry.COMPRESSED and registry.document_in_gzip(value) is None:
+    if media_type == registry.COMPRESSED and sniffing.document_in_gzip(value) is None:
         return  # another file, such as .tar.gz
     events = None if part.name or part.own_charset or charset else _events_of(value, media_type, entity.settings)
     if isinstance(events, (EventList, list)) and not len(events):

@@ -19,7 +19,7 @@ from absolve.core.lazy_regex import pattern
 from absolve.core.model import Link, LinkSite
 from absolve.encodings.offset_map import Decoded
 from absolve.formats.events import EventList
-from absolve.formats.registry import NAMES_MAP, SCRIPT_END
+from absolve.formats.sniffing import NAMES_MAP, SCRIPT_END
 from absolve.formats.text_files import IN_SHEET, in_comment
 
 if TYPE_CHECKING:

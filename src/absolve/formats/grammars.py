@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from absolve.core.lazy_regex import pattern
 from absolve.encodings.offset_map import replaced
-from absolve.formats.registry import SCRIPT_END
+from absolve.formats.sniffing import SCRIPT_END
 from absolve.urls.predicates import has_scheme
 
 if TYPE_CHECKING:

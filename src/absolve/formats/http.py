@@ -17,7 +17,7 @@ from absolve.core.model import REDIRECTED, BaseClaim, Capture, Derived, Finding,
 from absolve.encodings.charsets import for_any
 from absolve.encodings.codings import IDENTITY
 from absolve.encodings.offset_map import Composed
-from absolve.formats import headers, registry
+from absolve.formats import headers, registry, sniffing
 from absolve.formats.compression import CODINGS, MOST_CODINGS, SIGNATURES, Unread, listed, too_many
 from absolve.urls.chain import MOST, REDIRECTS
 
@@ -290,7 +290,7 @@ def _lacks(name: str, coding: Coding, data: bytes, start: int) -> bool:
     """
     if name == "chunked" or name in SIGNATURES:
         return name == "chunked" or not data.startswith(SIGNATURES[name], start)
-    if start == len(data) or registry.looks_binary(data[start : start + _LOOKED_AT]):
+    if start == len(data) or sniffing.looks_binary(data[start : start + _LOOKED_AT]):
         return False
     try:
         coding.decode(data[start : start + _TRIED])
@@ -326,7 +326,7 @@ def sniffed(raw: bytes, coding: Coding) -> str:
     A body that cannot be decoded counts as HTML: the fold over it reports the error.
     """
     try:
-        return registry.sniff_content(coding.decode(raw)) or ""
+        return sniffing.sniff_content(coding.decode(raw)) or ""
     except CodingError:
         return registry.HTML
 

@@ -15,7 +15,7 @@ from absolve.core.errors import WalkError
 from absolve.core.lazy_regex import pattern
 from absolve.core.model import Link, LinkSite, Part
 from absolve.encodings.codings import IDENTITY
-from absolve.formats import registry
+from absolve.formats import registry, sniffing
 from absolve.formats.grammars import SCRIPT_SPACE, source_map
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def walk_gzip(data: bytes, charset: Charset, options: WalkOptions) -> Iterator[P
     """Yield the document, message or mailbox in gzip data, by its first bytes. Raise WalkError for other content."""
     from absolve.formats.compression import Gzip  # here, because style sheets need this module, too
 
-    media_type = registry.document_in_gzip(data)
+    media_type = sniffing.document_in_gzip(data)
     if media_type is None:
         raise WalkError("no-message", "there is no page, XML, list of URLs, message or mailbox in this gzip file")
     name = {registry.MESSAGE: "message", registry.MAILBOX: ""}.get(media_type, "content")  # messages have names
@@ -81,8 +81,8 @@ def in_comment(data: bytes, start: int, end: int, site: LinkSite) -> Link | None
 
 def walk_script(data: bytes, _charset: Charset, _options: WalkOptions) -> list[Link]:
     """Return the link of a script to its source map (a `Walker`): JavaScriptExtractSourceMapURL, without parsing."""
-    floor = max(0, len(data) - registry.SCRIPT_END)
-    mark = data.rfind(registry.NAMES_MAP, floor)
+    floor = max(0, len(data) - sniffing.SCRIPT_END)
+    mark = data.rfind(sniffing.NAMES_MAP, floor)
     if mark < 0:
         return []
     last: Link | None = None

@@ -17,7 +17,7 @@ from absolve.core.model import DATA, DEFAULT, EMBEDDED, RETRIEVAL, Capture, Link
 from absolve.document.base_layers import around_part
 from absolve.document.resolved import Resolved, shown
 from absolve.document.walk import inner_at
-from absolve.formats import registry
+from absolve.formats import registry, sniffing
 from absolve.inventory.problems import fate_problems
 from absolve.urls.archives import of_base
 from absolve.urls.base import PLACEHOLDER, TOO_LONG
@@ -196,7 +196,7 @@ def _walked(entity: Entity, part: Part | None, around: Around, document: str) ->
         document,
         entity.path,
         _located(entity, around),
-        declared if declared != registry.OTHER else registry.other_type(entity.name),
+        declared if declared != registry.OTHER else sniffing.other_type(entity.name),
         charset=entity.charset.name if is_text else None,
         data=data,
         base=entity.bases.base,

@@ -15,7 +15,7 @@ from html import unescape
 from typing import TYPE_CHECKING, Final
 
 from absolve.encodings.charsets import byte_order_mark
-from absolve.formats import registry
+from absolve.formats import registry, sniffing
 from absolve.formats.html import security_policy
 from absolve.urls import source_lists
 
@@ -147,7 +147,7 @@ def sniffed(fields: str, data: bytes) -> str:
         return ""
     if _SNIFFED_XML.match(data):
         return registry.XML
-    found = registry.sniff_content(data) if not data.startswith(b"\xef\xbb\xbf") else None
+    found = sniffing.sniff_content(data) if not data.startswith(b"\xef\xbb\xbf") else None
     return registry.HTML if found == registry.HTML else ""
 
 
@@ -411,9 +411,9 @@ def of_file(name: str, data: bytes) -> str:
     opened = from_disk(name)
     has_none = not suffix(name) and not name.startswith(".")
     is_unsaid = opened == SNIFFED and (has_none or suffix(name) in _ON_SERVER)
-    found = registry.recognised(data, name)
+    found = sniffing.recognised(data, name)
     if found is not None and is_active(found) and not is_unsaid:
-        found = registry.recognised(b"", name)
+        found = sniffing.recognised(b"", name)
     named = by_name(name) or (opened if "/" in opened else "")
     if found is not None and not (found == registry.XML and named):
         return found
@@ -452,7 +452,7 @@ def by_content(data: bytes) -> str:
         return "image/webp" if head[8:12] == b"WEBP" else "audio/wav"
     if head[4:8] == b"ftyp":
         return "image/avif" if head[8:12] == b"avif" else "video/mp4"
-    found = registry.sniff_content(data) if data else None
+    found = sniffing.sniff_content(data) if data else None
     if found == registry.XML and b"<svg" in data[:2048]:
         return "image/svg+xml"
     if found in {registry.HTML, registry.XML}:

@@ -19,7 +19,7 @@ from absolve.core.model import PACKAGE_ROOT, Link
 from absolve.document.holdings import escaped, fold, named_by, pages_around, saver_of
 from absolve.document.reporting import differing
 from absolve.document.walk import walk
-from absolve.formats import registry
+from absolve.formats import registry, sniffing
 from absolve.mirror import browsers
 from absolve.mirror.containers import ContainerReader, WarcReader, opened_member, record_files
 from absolve.mirror.payloads import Captured, Payload, Where, is_walked, place_of
@@ -104,7 +104,7 @@ def sources_of(inputs: Iterable[Input], how: ReadOptions, notify: Callable[[Diag
         kind = FILES if input_.held else kind
         if kind == FILES:
             plain.append(input_)
-            pages += [input_] if input_.found and registry.recognised(head, input_.name) in _PAGES else []
+            pages += [input_] if input_.found and sniffing.recognised(head, input_.name) in _PAGES else []
             if input_.found and not is_document(input_, head, how):
                 notify(not_read(input_))  # it is held as it is
         else:
@@ -153,7 +153,7 @@ def _with_parts(inputs: Iterable[Input], notify: Callable[[Diagnostic], None]) -
 
 def kind_of(name: str, head: bytes, media_type: str | None, whole: Callable[[], Any]) -> str:
     """Return the media type of a container, as the user gives it or by its bytes; FILES for any other file."""
-    kind = registry.format_of(head, name, media_type, whole) or ""
+    kind = sniffing.format_of(head, name, media_type, whole) or ""
     return kind if registry.is_container(kind) else FILES
 
 

@@ -32,7 +32,7 @@ from absolve.document.holdings import (
 )
 from absolve.document.settings import Settings
 from absolve.document.walk import walk
-from absolve.formats import registry
+from absolve.formats import registry, sniffing
 from absolve.run import sources
 from absolve.run.output_folder import place_in
 from absolve.urls.identity import normal, percent_decoded
@@ -268,7 +268,7 @@ def recorded(root: str, place: str) -> str:
 def _recorded(root: str, path: str, _time: int, _size: int) -> str:
     try:
         head = sources.head(path, root=root, size=_HEAD)
-        is_page = registry.recognised(head, path) in {registry.HTML, registry.XML}
+        is_page = sniffing.recognised(head, path) in {registry.HTML, registry.XML}
         document = Document(head, name=path, media_type=registry.HTML if is_page else registry.OTHER)
         document.claims = tuple(sources.claims(path))
         own = walk(document, _READING).bases.own.url

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import OF_SAVER, Diagnostic, UsageError
 from absolve.document.holdings import NODE_MODULES, SOURCES, keeper_of
-from absolve.formats import registry
+from absolve.formats import sniffing
 from absolve.run import leftovers
 from absolve.run.output_folder import LED_OUT
 from absolve.run.sources import STDIN, is_folder_entry, names_among, unreadable
@@ -276,4 +276,4 @@ def read_from(path: Path, names: Iterable[str], globs: Globs) -> str | None:
     if is_excluded or not globs.wanted(place.as_posix()):
         return None
     with path.open("rb") as file:
-        return folder if registry.sniff(file.read(_HEAD), path.name) is not None else None
+        return folder if sniffing.sniff(file.read(_HEAD), path.name) is not None else None

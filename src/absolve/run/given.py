@@ -23,7 +23,7 @@ from absolve.document import response_header
 from absolve.document.base_layers import retrieval_claim
 from absolve.document.settings import Settings
 from absolve.document.walk import walk
-from absolve.formats import registry
+from absolve.formats import registry, sniffing
 from absolve.run import buckets, inputs
 from absolve.run.sources import STDIN
 from absolve.run.web.exchange import HTTP, record
@@ -136,7 +136,7 @@ def as_files(given: Any, call: str, folder: Path, shown: dict[str, str]) -> Give
 
 def _url_of(document: Document) -> str | None:
     """Return the URL of a document that is a page, or another single resource; None for a container."""
-    kind = registry.format_of(document.data[:4096], document.name, document.media_type or None, lambda: document.data)
+    kind = sniffing.format_of(document.data[:4096], document.name, document.media_type or None, lambda: document.data)
     if kind in {*registry.MAIL, *registry.PACKAGES} or (kind in registry.WALKERS and registry.is_archive(kind)):
         return None
     if document.headers is not None:
@@ -164,7 +164,7 @@ def _add_file(found: Given, document: Document, number: int, folder: Path) -> No
 
 def _is_damaged(head: bytes) -> bool:
     """Return whether these first bytes are of no document: empty, or gzip data of which nothing decompresses."""
-    return not head or (head.startswith(b"\x1f\x8b") and registry.gzip_head(head) == head)
+    return not head or (head.startswith(b"\x1f\x8b") and sniffing.gzip_head(head) == head)
 
 
 # --- options ----------------------------------------------------------------------------------------------------------
@@ -253,7 +253,7 @@ class _Records:
 
 def _content_type(document: Document) -> str:
     data = document.data[:4096]
-    kind = document.media_type or registry.sniff(data, document.name) or ""
+    kind = document.media_type or sniffing.sniff(data, document.name) or ""
     charset = document.charset
     return f"{kind.partition(';')[0]}; charset={charset}" if kind and charset else kind
 

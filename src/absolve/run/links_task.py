@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.core.errors import FAULTS, DocumentError
 from absolve.document.resolved import shown
-from absolve.formats import registry
+from absolve.formats import registry, sniffing
 from absolve.inventory import columns as inventory
 from absolve.inventory import link_rows
 from absolve.run.filters import Cells, Selection
@@ -193,7 +193,7 @@ def _unwalkable(how: ListOptions, input_: Input, error: DocumentError) -> Iterat
     with suppress(DocumentError, OSError):
         if is_archive(input_, how.reading):
             return
-        media_type = how.reading.media_type or registry.sniff(first_bytes(input_), input_.name) or ""
+        media_type = how.reading.media_type or sniffing.sniff(first_bytes(input_), input_.name) or ""
         entity = walked(input_, how.read()._replace(media_type=registry.OTHER)).entity
         for row in _row_of(entity, input_):
             essence = registry.essence_of(media_type)[0] or row.media_type

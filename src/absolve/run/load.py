@@ -19,7 +19,7 @@ from absolve.document.diagnostics import LISTED
 from absolve.document.reporting import about_bases, differing
 from absolve.document.walk import Settings, inner_at, walk
 from absolve.encodings import charsets
-from absolve.formats import registry
+from absolve.formats import registry, sniffing
 from absolve.rewriting import rewriter
 from absolve.run import buckets, sources
 from absolve.run.beside import Companions, is_of_site
@@ -63,8 +63,8 @@ def walked(input_: Input, how: ReadOptions, *, for_rewrite: bool = False) -> Wal
     """
     document = read(input_, how)
     diagnostics = [] if document.data else [empty(input_)]
-    if document.media_type is None and registry.is_other(document.data, document.name):
-        kind = registry.in_words(document.data, input_.name)
+    if document.media_type is None and sniffing.is_other(document.data, document.name):
+        kind = sniffing.in_words(document.data, input_.name)
         text = f"unsupported format, {kind}: left unchanged (--media-type overrides this)"
         diagnostics.append(Diagnostic("unknown-media-type", text, input_.name))
         document.media_type = registry.OTHER
@@ -118,8 +118,8 @@ def is_document(input_: Input, head: bytes, how: ReadOptions) -> bool:
     if input_.held:
         return False
     if how.media_type:
-        return not registry.looks_binary(head)
-    return registry.recognised(head, input_.name) is not None or _names_map(input_.name, head)
+        return not sniffing.looks_binary(head)
+    return sniffing.recognised(head, input_.name) is not None or _names_map(input_.name, head)
 
 
 def _names_map(name: str, head: bytes) -> bool:
@@ -127,7 +127,7 @@ def _names_map(name: str, head: bytes) -> bool:
     if not name.lower().endswith(registry.SCRIPT_SUFFIXES):
         return False
     is_whole = len(head) < _HEAD or buckets.is_bucket(name)  # of a bucket no second request
-    return registry.names_map(name, head if is_whole else sources.tail(name, registry.SCRIPT_END))
+    return sniffing.names_map(name, head if is_whole else sources.tail(name, sniffing.SCRIPT_END))
 
 
 def read(input_: Input, how: ReadOptions) -> Document:
@@ -165,7 +165,7 @@ def _answered(input_: Input, answer: Answer, how: ReadOptions) -> Document:
 
     if answer.problem is not None:
         raise DocumentError(answer.problem)
-    kind = registry.sniff(first_bytes(input_), input_.name)
+    kind = sniffing.sniff(first_bytes(input_), input_.name)
     if kind is not None and registry.WALKERS[kind].archive:  # whose documents have URLs of their own
         claims = () if input_.url is None else (BaseClaim(Layer.RETRIEVAL, input_.url, _ASKED),)
         found = Document(answer.body, name=input_.name, media_type=how.media_type or kind, claims=claims)
@@ -243,7 +243,7 @@ def _kind(input_: Input, how: ReadOptions, head: bytes | None) -> str | None:
         return None
     if how.media_type is not None:
         return registry.essence_of(how.media_type)[0]
-    return registry.sniff(first_bytes(input_) if head is None else head, input_.name)
+    return sniffing.sniff(first_bytes(input_) if head is None else head, input_.name)
 
 
 def spread(found: Iterable[Input], how: ReadOptions, jobs: int) -> Iterable[Input]:

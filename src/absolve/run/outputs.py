@@ -21,7 +21,7 @@ from absolve.run.output_folder import Below, LinkError, OpenFolder
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterator
     from contextlib import AbstractContextManager
 
 STDOUT: Final = "-"  # as the name of an output
@@ -339,23 +339,6 @@ def numbered(name: str) -> Iterator[str]:
         yield f"{name}.{number}"
 
 
-def has(path: str, data: IO[bytes]) -> bool:
-    """Return whether a path is a regular file, not a link, with exactly the bytes of a stream."""
-    try:
-        state = os.lstat(path)
-        if not stat.S_ISREG(state.st_mode) or state.st_size != data.seek(0, os.SEEK_END):
-            return False
-        number = os.open(path, os.O_RDONLY | _NO_LINK)
-    except OSError:
-        return False
-    data.seek(0)
-    with os.fdopen(number, "rb") as file:
-        while piece := file.read(_PIECE):
-            if piece != data.read(_PIECE):
-                return False
-    return True
-
-
 def discard(made: Made) -> None:
     with suppress(OSError):
         folder = made.folder()
@@ -397,11 +380,10 @@ def _read_only(path: str) -> PermissionError:
 
 
 _BINARY: Final = getattr(os, "O_BINARY", 0)
-_NO_LINK: Final = _BINARY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # a pipe does not block it
+NO_LINK: Final = _BINARY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # a pipe does not block it
 _CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY
-_FLUSH: Final = os.O_RDWR | _NO_LINK
+_FLUSH: Final = os.O_RDWR | NO_LINK
 _FULL: Final = {errno.ENOSPC, errno.EFBIG, errno.EIO, getattr(errno, "EDQUOT", errno.ENOSPC)}
-_PIECE: Final = 1 << 20  # bytes that are compared at once
 _NO_HARD_LINKS: Final = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK}
 
 
@@ -461,21 +443,6 @@ def write(path: Path, data: bytes) -> None:
     """Write these bytes to a path, as `writing` does."""
     with writing(path) as file:
         file.write(data)
-
-
-def clash(targets: Iterable[Path], inputs: Iterable[str]) -> tuple[Path, str] | None:
-    """Return the first target that is the same file as an input, under any name or link, and that input; or None."""
-    names = {identity: name for name in inputs if (identity := _identity(name))}
-    return next(((path, names[identity]) for path in targets if (identity := _identity(path)) in names), None)
-
-
-def _identity(path: str | Path) -> tuple[int, int] | None:
-    """Return device and inode of a regular file; None for anything else."""
-    try:
-        found = Path(path).stat()
-    except (OSError, ValueError):
-        return None
-    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
 
 
 # --- the standard output, devices, pipes, open files: a rename would replace them -------------------------------------

@@ -7,6 +7,7 @@ are complete or unchanged, with entries in the run's state before a file is rena
 from __future__ import annotations
 
 import os
+import stat
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
@@ -62,7 +63,7 @@ def check(names: Sequence[str], output: str, *, listed: bool = False) -> None:
         if overlap(name, output):
             raise UsageError(f"the output {output} is also an input ({name}), or one is inside the other")
     if is_file(names, output, listed=listed):
-        if found := outputs.clash([Path(output)], names):
+        if found := clash([Path(output)], names):
             raise _same(Path(output), found[1])
         return
     folder = Path(output)
@@ -84,7 +85,7 @@ def check(names: Sequence[str], output: str, *, listed: bool = False) -> None:
             raise UsageError(f"{taken[os.path.normcase(last)]} and {name} would both be written to {folder / last}")
         taken[os.path.normcase(last)] = name
     names = [name for name in names if not inputs.is_url(name)]
-    if found := outputs.clash([folder / Path(name).name for name in names], names):
+    if found := clash([folder / Path(name).name for name in names], names):
         raise _same(*found)
 
 
@@ -146,7 +147,7 @@ def check_apart(output: Path, folder: str) -> None:
 
 def check_not_read(paths: Iterable[Path], names: Sequence[str]) -> None:
     """Raise UsageError for an output that is also one of these files, which the run reads."""
-    if found := outputs.clash(paths, names):
+    if found := clash(paths, names):
         raise UsageError(f"the output {found[0]} is also an input ({found[1]}): choose another file")
 
 
@@ -189,7 +190,7 @@ def jobs(found: Iterable[Input], output: str, notify: Notify) -> Iterator[Job]:
         target = f"{output.rstrip('/')}/{place}" if sends else os.path.join(output, place)  # noqa: PTH118
         if not input_.found:
             key = os.path.normcase(target)
-            if key in taken or outputs.clash([Path(target)], [input_.name]):
+            if key in taken or clash([Path(target)], [input_.name]):
                 text = f"skipped: its output {target} is an input, or the output of another input"
                 notify(Diagnostic("taken", text, input_.name, failed=True))
                 continue
@@ -292,3 +293,18 @@ class Publisher:
         self._put.discard(job.input.name)
         if self._state is not None:
             self._state.ended(job.input, is_done=not put and not failed)
+
+
+def clash(targets: Iterable[Path], inputs: Iterable[str]) -> tuple[Path, str] | None:
+    """Return the first target that is the same file as an input, under any name or link, and that input; or None."""
+    names = {identity: name for name in inputs if (identity := _identity(name))}
+    return next(((path, names[identity]) for path in targets if (identity := _identity(path)) in names), None)
+
+
+def _identity(path: str | Path) -> tuple[int, int] | None:
+    """Return device and inode of a regular file; None for anything else."""
+    try:
+        found = Path(path).stat()
+    except (OSError, ValueError):
+        return None
+    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None

@@ -7,6 +7,7 @@ parent process renames the files (`plan.Publisher`).
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from absolve.run.plan import Job, RewriteOptions
     from absolve.run.results import TaskResult
 
-_PIECE: Final = 1 << 20  # bytes that are copied at once
+_PIECE: Final = 1 << 20  # bytes that are copied, or compared, at once
 
 
 class Output:
@@ -154,7 +155,7 @@ class Output:
         path = real.with_name(f"{real.name}{self._how.backup}")
         with real.open("rb") as old:
             for name in outputs.numbered(str(path)):
-                if outputs.has(name, old):
+                if _has(name, old):
                     return
                 if not os.path.lexists(name):
                     break
@@ -367,3 +368,20 @@ def segments(how: RewriteOptions, job: Job) -> Iterator[TaskResult | Written]:
         yield Written(data, data is not segment.raw)
     yield ChangeCounts(links, changed, documents, met_by(how.policy), companions)
     yield BytesRead(size, number)
+
+
+def _has(path: str, data: IO[bytes]) -> bool:
+    """Return whether a path is a regular file, not a link, with exactly the bytes of a stream."""
+    try:
+        state = os.lstat(path)
+        if not stat.S_ISREG(state.st_mode) or state.st_size != data.seek(0, os.SEEK_END):
+            return False
+        number = os.open(path, os.O_RDONLY | outputs.NO_LINK)
+    except OSError:
+        return False
+    data.seek(0)
+    with os.fdopen(number, "rb") as file:
+        while piece := file.read(_PIECE):
+            if piece != data.read(_PIECE):
+                return False
+    return True

@@ -21,7 +21,7 @@ from absolve.core.model import BaseClaim, Document, Layer
 from absolve.document.diagnostics import too_large
 from absolve.document.holdings import fold, page_of
 from absolve.encodings.charsets import for_any
-from absolve.formats import registry
+from absolve.formats import registry, sniffing
 from absolve.run import buckets, leftovers
 from absolve.run.output_folder import LinkError, opened_below
 
@@ -187,7 +187,7 @@ def spooled(names: Iterable[str], max_size: int) -> Iterator[None]:
 def _copy(name: str, path: str, max_size: int) -> None:
     with opened(name) as stream, open(path, "xb") as file:  # noqa: PTH123
         piece = stream.read(_PIECE)
-        most = sys.maxsize if registry.sniff(piece[:_HEAD], name) in _IN_PIECES else max_size
+        most = sys.maxsize if sniffing.sniff(piece[:_HEAD], name) in _IN_PIECES else max_size
         while piece and file.tell() + len(piece) <= most:
             file.write(piece)
             piece = stream.read(_PIECE)

@@ -27,7 +27,8 @@ from absolve.formats.html.claims import base_claim, codebase_claim, retrieval_ur
 from absolve.formats.html.link_tables import INERT_REFRESH, REFRESH
 from absolve.formats.html.names import ELEMENT_ID, ELEMENT_TRAITS, HTML, MATHML, SVG, Trait
 from absolve.formats.html.row_text import LONGEST
-from absolve.formats.registry import JAVASCRIPT, NAMES_MAP
+from absolve.formats.registry import JAVASCRIPT
+from absolve.formats.sniffing import NAMES_MAP
 from absolve.inventory import link_rows
 from absolve.inventory.columns import Where
 from absolve.rewriting import rewriter

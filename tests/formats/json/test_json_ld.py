@@ -9,7 +9,7 @@ import absolve
 from absolve.core.model import KINDS
 from absolve.document.settings import Settings
 from absolve.document.walk import walk
-from absolve.formats import registry
+from absolve.formats import sniffing
 from absolve.formats.json import json_ld
 
 URL = "http://h.example/d/p"
@@ -160,7 +160,7 @@ def test_invalid_json_stays_with_a_diagnostic() -> None:
 
 
 def test_json_ld_is_detected_by_its_name() -> None:
-    assert registry.sniff(b"{}", "a.jsonld") == "application/ld+json"
+    assert sniffing.sniff(b"{}", "a.jsonld") == "application/ld+json"
 
 
 def test_each_json_ld_property_is_in_one_table() -> None:

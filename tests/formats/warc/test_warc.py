@@ -15,7 +15,7 @@ from warcio.archiveiterator import ArchiveIterator
 import absolve
 from absolve.core.model import Document
 from absolve.document.walk import Settings, walk
-from absolve.formats import registry
+from absolve.formats import registry, sniffing
 from absolve.formats.warc.headers import record_at
 from absolve.formats.warc.reader import pieces
 
@@ -332,8 +332,8 @@ KNOWN = {
 
 @pytest.mark.parametrize(("data", "is_warc"), KNOWN.values(), ids=KNOWN)
 def test_warc_and_arc_are_detected_by_the_first_bytes(data: bytes, is_warc: bool) -> None:
-    assert (registry.sniff(data, None) == registry.WARC) is is_warc
-    assert (registry.recognised(data, "x") == registry.WARC) is is_warc
+    assert (sniffing.sniff(data, None) == registry.WARC) is is_warc
+    assert (sniffing.recognised(data, "x") == registry.WARC) is is_warc
 
 
 HEAD = b"WARC/1.0\r\nWARC-Type: response\r\nContent-Length: 3\r\n\r\nabc"

@@ -10,7 +10,7 @@ import pytest
 import absolve
 from absolve.core.model import Document
 from absolve.document.walk import Settings, walk
-from absolve.formats import registry
+from absolve.formats import registry, sniffing
 from tests.shapes.captures import rdf
 
 URL: Final = "http://example.com/p/q/page.html"
@@ -120,7 +120,7 @@ TAIL: Final = b"--><sfz-extra-data>AAAA,AAAA</sfz-extra-data></body></html>"
 
 def test_a_page_that_holds_an_archive_is_listed_and_stays() -> None:
     data = package({"index.html": PAGE, "manifest.json": manifest()}, before=HEAD, behind=TAIL)
-    assert {registry.sniff(data, "a.zip.html"), registry.recognised(data, "a.html"), registry.sniff(data, None)} == {registry.ZIP}
+    assert {sniffing.sniff(data, "a.zip.html"), sniffing.recognised(data, "a.html"), sniffing.sniff(data, None)} == {registry.ZIP}
     assert [row.base for row in absolve.links(data, name="a.zip.html")] == [URL] * 5
     assert absolve.rewrite(data, name="a.zip.html") is data
     assert [found.code for found in walk(Document(data, name="a.zip.html"), Settings()).diagnostics] == ["signed"]
@@ -135,9 +135,9 @@ def test_bytes_behind_an_archive_are_kept() -> None:
 
 @pytest.mark.parametrize("page", [b"<html data-sfz-x><a href=x>", b"<html><p>data-sfz <a href=x>"])
 def test_a_page_that_only_mentions_the_mark_is_html(page: bytes) -> None:
-    assert registry.sniff(page, "a.html") == registry.HTML
+    assert sniffing.sniff(page, "a.html") == registry.HTML
 
 
 @pytest.mark.parametrize(("name", "words"), [("a.war", "Konqueror"), ("a.wbn", "Web Bundle")])
 def test_containers_that_are_not_read_are_named(name: str, words: str) -> None:
-    assert words in registry.in_words(b"\x1f\x8b\x08\0\0\0", name)
+    assert words in sniffing.in_words(b"\x1f\x8b\x08\0\0\0", name)

@@ -15,7 +15,7 @@ from absolve.encodings.charsets import UTF_8
 from absolve.encodings.offset_map import IDENTITY_OFFSETS
 from absolve.formats.grammars import GRAMMARS
 from absolve.formats.html import names
-from absolve.formats.registry import NAMES_MAP, SCRIPT_END
+from absolve.formats.sniffing import NAMES_MAP, SCRIPT_END
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

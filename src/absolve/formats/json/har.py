@@ -16,7 +16,7 @@ from absolve.core.errors import CodingError, WalkError
 from absolve.core.lazy_regex import pattern
 from absolve.core.model import BaseClaim, Capture, Derived, Finding, Layer, Link, LinkSite, Part
 from absolve.encodings.codings import IDENTITY
-from absolve.formats import headers, registry
+from absolve.formats import headers, registry, sniffing
 from absolve.formats.compression import CODINGS, MOST_CODINGS, SIGNATURES, Unread, listed, too_many
 from absolve.formats.events import EventList
 from absolve.formats.http import Stack, sniffed
@@ -382,7 +382,7 @@ def _size(old: bytes, raw: bytes, codings: tuple[Coding, ...], new: bytes) -> by
 
 _TRIED: Final = 512  # bytes that show whether a body is in a coding
 _MAGIC: Final = 64  # bytes that are enough for a signature
-_CONTROLS: Final = bytes(set(range(0x20)) - set(b"\t\n\f\r\x1b\b"))  # as in registry.looks_binary
+_CONTROLS: Final = bytes(set(range(0x20)) - set(b"\t\n\f\r\x1b\b"))  # as in sniffing.looks_binary
 _GZIP_IN_BASE64: Final = b"H4sIA"  # the header of gzip; some programs leave `encoding` out
 _NO_BASE64: Final = pattern(rb"[<{(;]")  # of markup, JSON, style sheets and scripts
 _LOST: Final = "\ufffd"
@@ -472,5 +472,5 @@ def _is_in(coding: Coding, head: bytes) -> bool:
     try:
         coding.decode(head)
     except CodingError as error:
-        return error.code != "broken" and registry.looks_binary(head)
+        return error.code != "broken" and sniffing.looks_binary(head)
     return True

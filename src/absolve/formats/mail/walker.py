@@ -17,7 +17,7 @@ from absolve.core.errors import UNREAD_PART, WalkError
 from absolve.core.model import LONGEST_REFERENCE, BaseClaim, Capture, Derived, Finding, Layer, Link, MessageIds, Part
 from absolve.encodings.charsets import for_any
 from absolve.encodings.codings import IDENTITY
-from absolve.formats import headers, registry
+from absolve.formats import headers, registry, sniffing
 from absolve.formats.compression import Unread
 from absolve.formats.mail.codings import BareReturns, Base64, LooseBase64, QuotedPrintable
 from absolve.formats.mail.fields import (
@@ -278,7 +278,7 @@ class _Walk:
 
 def _has_links(name: str) -> bool:
     """Return whether a file may have links by its name; winmail.dat is a message of Outlook (TNEF)."""
-    return name.lower() == "winmail.dat" or registry.recognised(b"", name) is not None
+    return name.lower() == "winmail.dat" or sniffing.recognised(b"", name) is not None
 
 
 def _shown(boundary: bytes) -> str:

@@ -18,7 +18,7 @@ from absolve.core.errors import CodingError, in_short
 from absolve.core.model import RETRIEVAL, BaseClaim, Capture, Derived, Finding, Part, new
 from absolve.encodings.charsets import for_any
 from absolve.encodings.codings import IDENTITY
-from absolve.formats import headers, registry
+from absolve.formats import headers, registry, sniffing
 from absolve.formats.events import EventList
 from absolve.formats.http import payload
 from absolve.formats.warc.headers import LONGEST_LINE, Record, record_at
@@ -155,7 +155,7 @@ def _media_type(data: bytes, found: Record) -> str:
         return registry.HTTP
     if found.kind == "arc" or found.media_type:
         return found.media_type
-    return registry.sniff_content(data[found.block : found.end]) or ""
+    return sniffing.sniff_content(data[found.block : found.end]) or ""
 
 
 # --- fields of a record that change with its block --------------------------------------------------------------------

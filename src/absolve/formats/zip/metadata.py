@@ -20,7 +20,7 @@ from xml.parsers import expat
 
 from absolve.core.model import LONGEST_REFERENCE
 from absolve.encodings.charsets import UTF_8
-from absolve.formats import registry
+from absolve.formats import sniffing
 from absolve.formats.html.claims import retrieval_url
 from absolve.urls.identity import percent_decoded
 from absolve.urls.predicates import is_malformed
@@ -193,7 +193,7 @@ def sealed_by(data: bytes) -> str:
 
     Its markup hides the archive, as it was, from the browser, and has a checksum of it.
     """
-    return "a checksum in the page around the archive" if registry.is_packed_page(data[:_LOOKED_AT]) else ""
+    return "a checksum in the page around the archive" if sniffing.is_packed_page(data[:_LOOKED_AT]) else ""
 
 
 def is_url(text: str) -> bool:

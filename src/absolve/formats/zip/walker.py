@@ -35,7 +35,7 @@ from absolve.core.model import (
     Part,
 )
 from absolve.encodings.charsets import declared_in_html
-from absolve.formats import registry
+from absolve.formats import registry, sniffing
 from absolve.formats.events import EventList
 from absolve.formats.zip import directory, members, metadata
 from absolve.formats.zip.members import Content
@@ -253,9 +253,9 @@ class Package:
         said = self._facts.media_types.get(member.name, "")
         if registry.is_read(said):
             return said
-        found = registry.recognised(b"", member.name)
+        found = sniffing.recognised(b"", member.name)
         if found is None and not member.fault:
-            found = registry.recognised(members.head(self._data, member, _LOOKED_AT), member.name)
+            found = sniffing.recognised(members.head(self._data, member, _LOOKED_AT), member.name)
         return found or ""
 
     def _other(self, member: Member) -> str:
@@ -263,7 +263,7 @@ class Package:
         if member.name.endswith("/"):
             return ""
         declared = registry.essence_of(self._facts.media_types.get(member.name, ""))[0]
-        return declared or registry.other_type(member.name) or _UNKNOWN
+        return declared or sniffing.other_type(member.name) or _UNKNOWN
 
     def _unread(self, member: Member, media_type: str) -> tuple[str, str] | None:
         """Return the code and text of the finding for a document that is left unchanged; None for any other."""

@@ -25,7 +25,7 @@ import ada_url
 
 from absolve.core.errors import CodingError, Diagnostic, MissingPackageError, UsageError, WalkError, in_short
 from absolve.document.settings import Settings
-from absolve.formats import http, registry
+from absolve.formats import http, registry, sniffing
 from absolve.run.web import exchange
 from absolve.run.web.exchange import AGENT, OPEN_FIELDS, Answer, Response
 from absolve.urls import access
@@ -345,7 +345,7 @@ class Client:
     def _most(self, url: ada_url.URL, body: bytearray, most: int) -> int:
         """Return the bound on a body that has more than `most` bytes, if it is an archive. Raise NoAnswer."""
         larger = self._asking.settings.max_size
-        kind = registry.sniff(bytes(body[:_SNIFFED]), url.pathname) if most == self._most_of_a_page < larger else None
+        kind = sniffing.sniff(bytes(body[:_SNIFFED]), url.pathname) if most == self._most_of_a_page < larger else None
         if kind is None or not registry.is_archive(kind):
             raise NoAnswer("too-large", f"more than {most:,} bytes (--max-size)")
         return larger

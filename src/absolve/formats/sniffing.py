@@ -1,0 +1,420 @@
+"""Find the media type of a document: by its name, by its first bytes, by the header that came with it.
+
+In: bytes, a name, the media type that a header states. Out: a key of `registry.WALKERS`, or None.
+`sniff(b"<p>x", "a.html")` is `text/html`. Signatures follow MIME Sniffing 7.1.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+from absolve.core.lazy_regex import pattern
+from absolve.formats.registry import (
+    COMPRESSED,
+    COMPRESSED_MAIL,
+    CSS,
+    EMLX,
+    HAR,
+    HTML,
+    HTTP,
+    IMPORT_MAP,
+    IN_ZIP,
+    JAVASCRIPT,
+    JSON_FEED,
+    MAIL,
+    MAILBOX,
+    MANIFEST,
+    MARKDOWN,
+    MESSAGE,
+    OFFICE,
+    ROBOTS,
+    SCRIPT_SUFFIXES,
+    SITEMAP,
+    SUFFIXES,
+    WALKERS,
+    WARC,
+    WEB_ARCHIVE,
+    WEBLOC,
+    XML,
+    ZIP,
+    in_zip,
+    is_read,
+    kind_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from mimetypes import MimeTypes
+
+# Files of template engines: the suffix before it counts (`.css.erb`); without one, they are HTML with a tag.
+_TEMPLATES: Final = (
+    *(".php", ".phtml", ".phtm", ".erb", ".rhtml", ".eex", ".heex", ".ejs", ".jsp", ".asp", ".aspx", ".cshtml"),
+    *(".j2", ".jinja", ".jinja2", ".twig", ".njk", ".liquid", ".hbs", ".handlebars", ".mustache", ".cfm", ".vbhtml"),
+    *(".tmpl", ".tpl", ".tt", ".tt2", ".gotmpl", ".gohtml", ".ftl", ".ftlh", ".vm", ".mako", ".latte", ".vue"),
+)
+# Suffixes of text in other languages that Python's table lacks. Their strings may have markup, they have none.
+_OTHER_SUFFIXES: Final = {
+    "application/json": (".geojson", ".topojson", ".jsonl", ".ndjson", ".json5", ".jsonc", ".map"),
+    "application/sql": (".sql", ".psql", ".ddl"),
+    "application/yaml": (".yaml", ".yml"),
+    "application/toml": (".toml",),
+    "text/x-config": (".ini", ".cfg", ".conf", ".properties", ".env", ".htaccess"),
+    "text/x-log": (".log",),
+    "text/calendar": (".ics", ".ical", ".ifb", ".vcs"),
+    "text/vcard": (".vcf", ".vcard"),
+    "application/rtf": (".rtf",),
+    "text/x-diff": (".diff", ".patch"),
+    "text/x-gettext-translation": (".po", ".pot"),
+    "text/x-sass": (".scss", ".sass", ".less", ".styl"),
+    "text/asciidoc": (".adoc", ".asciidoc"),
+    "text/mjml": (".mjml",),
+    "text/x-source": (
+        *(".ts", ".tsx", ".jsx", ".mts", ".cts", ".cjs", ".coffee", ".dart", ".as", ".rb", ".go", ".rs", ".java"),
+        *(".scala", ".groovy", ".clj", ".cs", ".fs", ".vb", ".vbs", ".bas", ".cc", ".cpp", ".cxx", ".hpp", ".m", ".mm"),
+        *(".swift", ".lua", ".pm", ".r", ".jl", ".ex", ".exs", ".erl", ".hs", ".ps1", ".psm1", ".bash", ".zsh"),
+        *(".awk", ".kt", ".pug", ".jade", ".haml", ".slim", ".graphql", ".gql", ".proto"),
+    ),
+}
+_TAG: Final = pattern(rb"<[!?A-Za-z/]")
+_MARKUP: Final = pattern(rb"[\t\n\f\r ]*<[!?A-Za-z/]")
+_LOOKED_AT: Final = 2048
+# Text in formats without a walker by its beginning; its strings may have markup. RFC 8259 2: an object, or an array of
+# objects or strings, as `{{` and `[[` begin templates; RFC 5545 3.4, RFC 6350 3.3; RTF.
+_OTHER_TEXT: Final = pattern(
+    rb"(?:\xef\xbb\xbf)?(?:(?P<json>[\t\n\r ]*+(?:\{[\t\n\r ]*+\"|\[[\t\n\r ]*+[{\"]))"
+    rb"|(?P<calendar>(?i:BEGIN:VCALENDAR)[\r\n])|(?P<card>(?i:BEGIN:VCARD)[\r\n])|(?P<rtf>\{\\rtf))"
+)
+_TEXTS: Final = {"json": "JSON", "calendar": "text/calendar", "card": "text/vcard", "rtf": "application/rtf"}
+# XML 1.0 2.8: the prolog (text in it is tolerated), and the root element's name without its prefix
+_PROLOG: Final = pattern(
+    rb"(?>(?:\xef\xbb\xbf)?)(?>(<\?xml[\t\n\r ])?)"
+    rb"(?>(?:[^<]++|<\?.*?\?>|<!--[^-]*+(?>(?:-(?!->)[^-]*+)*)-->"  # fast in long comments
+    rb"|<!DOCTYPE[^<>\[]*+(?>(?:\[.*?\][\t\n\r ]*+)?)>)*)"
+    rb"<(?>(?:[A-Za-z0-9_.-]++:)?)([A-Za-z0-9_.-]++)",
+    re.DOTALL,
+)
+_PACKED: Final = pattern(rb"<html\s[^<>]*\bdata-sfz[\s=>]", re.IGNORECASE)
+_WEB_ARCHIVE: Final = pattern(rb"<plist[\t\n\r >].*<key>WebMainResource</key>", re.DOTALL)
+# The start that a file of each name needs to be of that type. A manifest_version marks a browser extension.
+_APP: Final = pattern(rb'[^{]*\{(?!.*"manifest_version").*"(?:start_url|display|short_name|icons)"', re.DOTALL)
+_MAP: Final = pattern(rb'[^{]*\{.*"(?:imports|scopes)"', re.DOTALL)
+_ANY: Final = pattern(rb"")
+# A URL in each line, of which the last may be cut
+_URLS: Final = pattern(
+    rb"(?:\xef\xbb\xbf)?(?>(?:\s*+https?://[^\r\n<>]++(?:[\r\n]|\Z))+)\s*+[^\r\n<>]*+\Z", re.IGNORECASE
+)
+_TEXT_SITEMAP: Final = pattern(r"(?:.*sitemap.*|urllist)\.txt")
+_OWN_NAMES: Final = {
+    "robots.txt": (ROBOTS, _ANY),
+    **dict.fromkeys(("llms.txt", "llms-full.txt"), (MARKDOWN, _ANY)),
+    "manifest.json": (MANIFEST, _APP),
+    **dict.fromkeys(("importmap.json", "import_map.json"), (IMPORT_MAP, _MAP)),
+}
+# Root elements that identify XML without an XML declaration.
+_XML_ROOTS: Final = frozenset(
+    b"rss RDF feed opml svg urlset sitemapindex package ncx smil kml gpx playlist stylesheet".split()
+)
+# RFC 5322 3.6: every message has one of these fields
+_MAIL_HEADER: Final = (
+    rb"(?:[!-9;-~]++:[^\n]*+\n(?>(?:[\t ][^\n]*+\n)*))*?"
+    rb"(?:Return-Path|Received|Delivered-To|From|To|Subject|Date|Message-ID|MIME-Version|Content-Type):[^\n]*+\n"
+    rb"(?>(?:[\t ][^\n]*+\n)*)(?:[!-9;-~]++:|\r?\n)"
+)
+_SIGNATURES: Final[dict[str, re.Pattern[bytes]]] = {
+    # WARC, or ARC: its first record, or any other
+    WARC: pattern(rb"WARC/[0-9]\.[0-9]+[\t ]*\r?\n|[A-Za-z]+:[^\n]* [0-9]{14} [^\n ]+ [0-9]+\r?\n"),
+    # A status line with a field below it; `wget --save-headers` writes it in front of files of any name.
+    HTTP: pattern(rb"HTTP/[0-9.]+ +[0-9]{3}(?: [^\n]*+)?\r?\n(?:[!-9;-~]++[\t ]*+:|\r?\n|\Z)"),
+    WEB_ARCHIVE: pattern(rb"bplist0.*WebMainResource", re.DOTALL),
+    ZIP: pattern(rb"PK(?:\x03\x04|\x05\x06)"),
+    HAR: pattern(rb'(?:\xef\xbb\xbf)?[\t\n\r ]*\{[\t\n\r ]*"log"[\t\n\r ]*:[\t\n\r ]*\{'),
+    JSON_FEED: pattern(
+        rb'(?:\xef\xbb\xbf)?[\t\n\r ]*\{.*?"version"[\t\n\r ]*:[\t\n\r ]*"https?:\\?/\\?/(?:www\.)?jsonfeed\.org',
+        re.DOTALL,
+    ),
+    # RFC 4155
+    MAILBOX: pattern(rb"(?:\xef\xbb\xbf)?From [^\n]*\n(?:>?From [^\n]*\n)?[!-9;-~]++:"),
+    MESSAGE: pattern(rb"(?:\xef\xbb\xbf)?" + _MAIL_HEADER, re.IGNORECASE),
+    EMLX: pattern(rb"[\t ]*[0-9]{1,16}[\t ]*\r?\n" + _MAIL_HEADER, re.IGNORECASE),
+    # MIME Sniffing 7.1, the table of scriptable types
+    HTML: pattern(
+        rb"(?:\xef\xbb\xbf)?[\t\n\f\r ]*<(?:!doctype html|html|head|script|iframe|h1|div|font|table|a|style|title|b"
+        rb"|body|br|p|!--)[\t\n\f\r >]",
+        re.IGNORECASE,
+    ),
+}
+
+# How most pages begin, with what the signature of HTML matches and neither XML (whose keywords are in capitals) nor a
+# message does: a document type, and if that may be one of XML, the root element html.
+_PAGE: Final = pattern(
+    rb"(?:\xef\xbb\xbf)?[\t\n\f\r ]*<!(?:doctype html[\t\n\f\r >]"
+    rb"|DOCTYPE (?:html|HTML)(?=[\t\n\f\r >])[^<>]*+>[\t\n\f\r ]*+<(?:html|HTML)[\t\n\f\r >])"
+)
+_BEGIN_AS_TAGS: Final = (MESSAGE, HTML)  # the signatures that can match data that begins with `<`
+
+
+def format_of(head: bytes, name: str | None, media_type: str | None, whole: Callable[[], Any]) -> str | None:
+    """Return the media type of a file, as the user gives it or by its first bytes; of a ZIP file by all its bytes."""
+    kind = kind_of(media_type) if media_type is not None else sniff(head, name)
+    return in_zip(kind, whole()) if kind in IN_ZIP else kind
+
+
+def sniff(data: bytes, name: str | None) -> str | None:
+    """Return the media type of a document by its name, then by its content; None where neither gives a type we parse.
+
+    Text without another sign is HTML if it is no JSON or the like (`_OTHER_TEXT`) and has no name; if it has one, only
+    with a tag in it and without a suffix of another type (`.js`, `.txt`, `.sql`). For binary data return None, but for
+    a page that was downloaded in gzip and has the name of a page. A page (root element html) with an XML declaration is
+    HTML, unless its suffix is one of XML: most such pages are not well-formed.
+    """
+    if is_packed_page(data):
+        return ZIP
+    named = _named(name, data) if name else None
+    if named is not None and (named in _NO_TEXT or WALKERS[named].archive):
+        return named
+    found = sniff_content(data)
+    if found is not None and (found in {COMPRESSED_MAIL, COMPRESSED, HTTP} or WALKERS[found].archive):
+        return found
+    if found != HTML and looks_binary(data) and not data.startswith(_UTF_16_XML):
+        return COMPRESSED if named == HTML and is_page_in_gzip(data) else None
+    if named or found:
+        return named or found
+    if name and names_map(name, data):
+        return JAVASCRIPT
+    if _OTHER_TEXT.match(data):
+        return None
+    if not (name and data):
+        return HTML
+    return HTML if _TAG.search(_in_ascii(data)) and not _other_type(name) else None
+
+
+def of_response(stated: str, data: bytes, name: str) -> str:
+    """Return the media type of a response whose header states one, by its URL where that says little.
+
+    Servers send llms.txt, robots.txt and Markdown as plain text, a JSON Feed as JSON, sitemaps in gzip as such, and
+    some sitemaps and feeds as HTML (MIME Sniffing 7.3). A page in plain text or JSON is none: browsers show it as text.
+    """
+    essence, _, parameters = stated.partition(";")
+    essence = essence.strip().lower()
+    last = re.split("[?#]", name, maxsplit=1)[0]
+    found = None
+    if essence == HTML:
+        found = XML if _FEED.match(data) else None
+    elif essence == "text/plain":
+        found = _named(last, data)
+    elif essence == "application/json" or essence in _VAGUE:
+        found = sniff(data, last)
+    if found is None or (found == HTML and essence not in _VAGUE):
+        return stated
+    return f"{found};{parameters}"
+
+
+_VAGUE: Final = frozenset({"application/octet-stream", "binary/octet-stream", "application/gzip", "application/x-gzip"})
+_FEED: Final = pattern(
+    rb"(?:\xef\xbb\xbf)?\s*(?:<[?!][^>]*>\s*){0,8}<(?:urlset|sitemapindex|rss|feed|rdf:RDF)[\s>]"
+)
+
+
+def names_map(name: str, data: bytes) -> bool:
+    """Return whether the last bytes of a file may name a source map, and its name is that of a script."""
+    return name.lower().endswith(SCRIPT_SUFFIXES) and data.rfind(NAMES_MAP, -SCRIPT_END) >= 0
+
+
+NAMES_MAP: Final = b"sourceMappingURL="
+SCRIPT_END: Final = 4096  # bytes at the end of a script in which its source map is named: a longer URL has it inside
+
+
+def is_packed_page(data: bytes) -> bool:
+    """Return whether a document begins as an archive of SingleFile that is a page, too: a ZIP file inside markup."""
+    return data.find(b"data-sfz", 0, _LOOKED_AT) >= 0 and _PACKED.search(data[:_LOOKED_AT]) is not None
+
+
+def is_other(data: bytes, name: str | None) -> bool:
+    """Return whether neither the name nor the content of a document gives a type that has a walker."""
+    return _named(name or "", data) is None and sniff(data, name) is None
+
+
+# Saved pages in containers without a walker. A `.war` of Java is a ZIP file.
+_UNREAD: Final = {".war": "an archive of Konqueror (a tar file)", ".wbn": "a Web Bundle"}
+
+
+def in_words(data: bytes, name: str) -> str:
+    """Return a description, for messages, of a document without a walker: its media type or a phrase."""
+    if (saved := _UNREAD.get(name[-4:].lower())) is not None and looks_binary(data):
+        return saved
+    other, coding = _other_types().guess_type(_plain(name.lower())) if _named(name, data) is None else (None, None)
+    text = _OTHER_TEXT.match(data)
+    if other is None and text is not None:
+        return _TEXTS[text.lastgroup or ""]
+    if coding and looks_binary(data):
+        return f"{other or 'binary data'} compressed by {coding}"
+    if other is None and looks_binary(data):
+        return next((words for magic, words in _MAGIC.items() if data.startswith(magic)), "binary data")
+    return other or "plain text"
+
+
+_MAGIC: Final = {
+    b"\x1f\x8b\x08": "data compressed by gzip",
+    b"\xd0\xcf\x11\xe0": "a message of Outlook or an old office document",
+}
+
+
+def _plain(name: str) -> str:
+    """Return a file name in lower case without the suffix of a template engine, if another suffix is before it."""
+    bare, dot, suffix = name.rpartition(".")
+    return bare if "." in bare[1:] and dot + suffix in _TEMPLATES else name
+
+
+# What can be read before a template is filled in; few such files are well-formed XML.
+_FILLED_IN: Final = (HTML, CSS, MARKDOWN)
+
+_NO_TEXT: Final = frozenset({*MAIL, WEBLOC, *OFFICE})  # whatever their bytes look like
+_SUFFIX: Final = pattern(r"(?:\.[a-z0-9]+)?(\.[a-z0-9]+)$")
+
+
+def _named(name: str, head: bytes) -> str | None:
+    """Return the media type for a file name: by `_OWN_NAMES` and the start of the data, else by suffix; or None."""
+    last = name[max(name.rfind("/"), name.rfind("\\")) + 1 :].lower()
+    own = (SITEMAP, _URLS) if _TEXT_SITEMAP.fullmatch(last) else _OWN_NAMES.get(last)
+    if own is not None and own[1].match(head[:_LOOKED_AT]):
+        return own[0]
+    plain = _plain(last)
+    suffix = _SUFFIX.search(plain)
+    found = SUFFIXES.get(suffix[0]) or SUFFIXES.get(suffix[1]) if suffix else None
+    return found if plain == last or found in _FILLED_IN else None
+
+
+def sniff_content(data: bytes) -> str | None:
+    """Return the media type by the signature in the first bytes; None where no signature matches.
+
+    XML may have text before its root element, so the signatures of messages and archives take precedence there.
+    """
+    head = data[:_LOOKED_AT]
+    if _PAGE.match(head):
+        return HTML
+    if head.startswith(b"\x1f\x8b"):
+        inside = in_gzip(head)
+        return COMPRESSED_MAIL if inside in MAIL else inside if inside in {None, WARC} else COMPRESSED
+    if head.startswith(_ZSTANDARD):
+        from absolve.formats.compression import zstandard_head  # few files need it
+
+        head = zstandard_head(data[:_FRAME], _LOOKED_AT)
+        return WARC if data.startswith(_ZSTANDARD[1]) or _SIGNATURES[WARC].match(head) else None
+    begins_as_markup = _MARKUP.match(_in_ascii(head).removeprefix(b"\xef\xbb\xbf")) is not None
+    if begins_as_markup and _is_xml(data):
+        return WEB_ARCHIVE if _WEB_ARCHIVE.search(head) else XML
+    found = _in_head(head, _BEGIN_AS_TAGS if head[:1] == b"<" else _SIGNATURES)
+    return found or (XML if not begins_as_markup and _is_xml(data) else None)
+
+
+def _in_head(head: bytes, kinds: Iterable[str]) -> str | None:
+    """Return the first media type of these whose signature matches; lines of mail may end in CR alone."""
+    lines = head if b"\n" in head else head.replace(b"\r", b"\n")
+    return next((kind for kind in kinds if _SIGNATURES[kind].match(lines if kind in MAIL else head)), None)
+
+
+def in_gzip(data: bytes) -> str | None:
+    """Return the media type of the document in gzip data, by its first bytes; None for no kind that is read."""
+    head = gzip_head(data)
+    found = sniff_content(head) if not head.startswith(b"\x1f\x8b") else None
+    return found if found in _IN_GZIP else SITEMAP if found is None and _URLS.match(head) else None
+
+
+_IN_GZIP: Final = (WARC, MAILBOX, MESSAGE, XML)
+
+
+def document_in_gzip(data: bytes) -> str | None:
+    """Return the media type of the document, message or mailbox in gzip data; None for an archive, and for all else."""
+    found = in_gzip(data) or (HTML if is_page_in_gzip(data) else None)
+    return found if found != WARC else None
+
+
+def is_page_in_gzip(data: bytes) -> bool:
+    """Return whether gzip data has a page in it: text with a tag."""
+    head = gzip_head(data) if data.startswith(b"\x1f\x8b") else data
+    return not looks_binary(head) and _TAG.search(_in_ascii(head)) is not None
+
+
+def gzip_head(data: bytes) -> bytes:
+    """Return some bytes from the start of gzip data, which may be cut off; the data where none decompress."""
+    import zlib
+
+    found, rest = b"", data[:_LOOKED_AT]
+    with suppress(zlib.error):
+        while rest and len(found) < _LOOKED_AT:  # a member
+            machine = zlib.decompressobj(31)
+            found += machine.decompress(rest, _LOOKED_AT)
+            rest = machine.unused_data
+    return found or data
+
+
+_ZSTANDARD: Final = (b"\x28\xb5\x2f\xfd", b"\x5d\x2a\x4d\x18")  # magic numbers: a frame; a WARC file's dictionary
+_FRAME: Final = 1 << 18  # bytes that are enough for the first block of a frame
+_UTF_16_XML: Final = (b"<\0?\0", b"\0<\0?")  # XML 1.0 appendix F.1: without a byte order mark
+
+
+def _in_ascii(data: bytes) -> bytes:
+    """Return UTF-16 reduced to its ASCII bytes, which is enough to match markup; other data unchanged."""
+    return data.translate(None, b"\0\xfe\xff") if data.startswith((b"\xfe\xff", b"\xff\xfe", *_UTF_16_XML)) else data
+
+
+def _is_xml(data: bytes) -> bool:
+    found = _PROLOG.match(_in_ascii(data[:_LOOKED_AT]))
+    if found is None or found[2].lower() == b"html":
+        return False
+    return found[1] is not None or found[2] in _XML_ROOTS
+
+
+def recognised(data: bytes, name: str) -> str | None:
+    """Return the media type of a file found in a folder, or None: as `sniff`, but without guessing that text is HTML.
+
+    It is HTML only by its suffix, by a signature if its suffix is not one of another type, or as a template with a tag.
+    The start of the data is enough.
+    """
+    named = _named(name, data)
+    if named is not None:
+        return ZIP if named == HTML and is_packed_page(data) else named
+    found = ZIP if is_packed_page(data) else sniff_content(data)
+    if found is None and name.lower().endswith(_TEMPLATES) and _ELEMENT.search(data[:_LOOKED_AT]):
+        found = HTML
+    return None if found == HTML and _other_type(name) else found
+
+
+_ELEMENT: Final = pattern(rb"<[A-Za-z][A-Za-z0-9]*+[\t\n\r />]")
+
+
+def _other_type(name: str) -> str | None:
+    """Return the media type that a name's suffix has in Python's own table, or in `_OTHER_SUFFIXES`; or None."""
+    return _other_types().guess_type(_plain(name.lower()))[0]
+
+
+@cache
+def _other_types() -> MimeTypes:
+    """Return Python's built-in suffix table, without the machine's own files; imported on first use."""
+    from mimetypes import MimeTypes
+
+    types = MimeTypes()
+    for media_type, suffixes in _OTHER_SUFFIXES.items():
+        for suffix in suffixes:
+            types.add_type(media_type, suffix)
+    return types
+
+
+def other_type(name: str) -> str:
+    """Return the media type of a document without a walker by its name; "" for an unknown suffix, or a walker's."""
+    found = _other_type(name)
+    return found if found is not None and (kind_of(found) == JAVASCRIPT or not is_read(found)) else ""
+
+
+def looks_binary(data: bytes) -> bool:
+    """Return whether the first bytes have a control character that text never has (MIME Sniffing 7.1).
+
+    Data with a byte order mark, and data that begins as markup, is text: NUL bytes inside markup are only an error.
+    """
+    head = data[:_LOOKED_AT]
+    if head.startswith((b"\xfe\xff", b"\xff\xfe", b"\xef\xbb\xbf")) or _MARKUP.match(head):
+        return False
+    return any(byte < 0x20 and byte not in b"\t\n\f\r\x1b\x08" for byte in head)
