@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from absolve.mirror.map import Working
+    from absolve.mirror.payloads import Found
     from absolve.mirror.sources import Source
     from absolve.run.load import ReadOptions
     from absolve.run.output_folder import OutputFolder
@@ -162,14 +163,25 @@ def planned(working: Working, job: Job, notify: Notify) -> None:
             notes.append((diagnostic.code, f"{_named(diagnostic.name, job)}: {diagnostic.text}"))
         notify(diagnostic)
 
-    readers = (reader_of(source, number, job.reading) for number, source in enumerate(job.sources))
-    survey = Survey((one for reader in readers for one in reader.captured()), job.choice, heard)
+    survey = Survey(_captures(job), job.choice, heard)
     if unread:
         working.mark_unread()
     names = [_named(source.name, job) for source in job.sources]
     labels = [dict(job.named).get(source.inputs[0].name) or source.label for source in job.sources]
     working.plan(survey.rows(), names, labels, forms=survey.forms(), places=survey.places(), parts=survey.parts)
     working.add_notes(notes)
+
+
+def _captures(job: Job) -> Iterator[Found]:
+    """Yield what all sources hold; one of several that holds nothing has failed."""
+    for number, source in enumerate(job.sources):
+        found = reader_of(source, number, job.reading).captured()
+        first = next(found, None)
+        if first is not None:
+            yield first
+            yield from found
+        elif len(job.sources) > 1:
+            yield Diagnostic("no-input", "no document is in it", source.name, failed=True)
 
 
 def _named(name: str, job: Job) -> str:
