@@ -119,7 +119,7 @@ BEGINNINGS = st.lists(
 def test_a_page_is_recognized_by_its_beginning_as_by_all_signatures(data: bytes, name: str | None) -> None:
     found = sniffing.sniff(data, name)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(registry, "_PAGE", re.compile(rb"(?!)"))
+        patch.setattr(sniffing, "_PAGE", re.compile(rb"(?!)"))
         assert sniffing.sniff(data, name) == found
     if sniffing.sniff_content(data) == registry.HTML:
         assert not sniffing.looks_binary(data)

@@ -19,6 +19,7 @@ class Verdict(NamedTuple):
 
     `repair`: what to do where no fix and no rule is known. `severity`: SEVERITIES has the words. `title`: how a
     cause begins, before the reference. `is_tolerated`: a finding, but no exit status 1, unless --fail-on names it.
+    `is_note`: to know, no more, for build servers.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Verdict(NamedTuple):
     severity: int = 0
     title: str = ""
     is_tolerated: bool = False
+    is_note: bool = False
 
 
 SEVERITIES: Final = (
@@ -75,7 +77,7 @@ _TABLE: Final = {
         ),
         "insecure": Verdict(
             "Insecure", "A link to a page of the own host uses http.", "{reference} uses http", repair="Write https.",
-            severity=1, title="Leads to this site by http: ", is_tolerated=True,
+            severity=1, title="Leads to this site by http: ", is_tolerated=True, is_note=True,
         ),
         "loop": Verdict(
             "Redirect loop", "Redirects lead in a circle.", "the redirects of {reference} lead in a circle",
@@ -145,7 +147,7 @@ _TABLE: Final = {
         ),
         "orphan": Verdict(
             "Orphan", "No link and no sitemap leads to the page.", "nothing leads to {url}",
-            repair="Link to the page, or remove it.", severity=1, is_tolerated=True,
+            repair="Link to the page, or remove it.", severity=1, is_tolerated=True, is_note=True,
         ),
         "canonical": Verdict(
             "Canonical", "The canonical link of the page contradicts.", "the canonical link of {url} contradicts",

@@ -60,8 +60,9 @@ OPEN_DOCUMENT: Final = tuple(
     f"application/vnd.oasis.opendocument.{name}" for name in ("text", "spreadsheet", "presentation", "graphics")
 )
 OFFICE: Final = (*OPEN_XML, *OPEN_DOCUMENT)
-PACKAGES: Final = (ZIP, "application/epub+zip", "application/wacz", "application/x-zip-compressed")
-IN_ZIP: Final = frozenset((*OFFICE, *PACKAGES))  # their content decides which one it is
+ZIPS: Final = (ZIP, "application/epub+zip", "application/wacz", "application/x-zip-compressed")
+IN_ZIP: Final = frozenset((*OFFICE, *ZIPS))  # their content decides which one it is
+PACKAGES: Final = ZIPS  # containers whose members have paths, as files of a folder have
 
 
 class Format(NamedTuple):
@@ -129,7 +130,7 @@ WALKERS: Final[dict[str, Format]] = {
     HAR_ENTRY: Format("absolve.formats.json.har", "walk_entry", "none"),
     **dict.fromkeys(OPEN_XML, Format("absolve.formats.zip.walker", "walk_open_xml", "none", _OPEN_XML_SUFFIXES)),
     **dict.fromkeys(OPEN_DOCUMENT, Format("absolve.formats.zip.walker", "walk_open_document", "none", _ODF_SUFFIXES)),
-    **dict.fromkeys(PACKAGES, Format("absolve.formats.zip.walker", "walk", "none", _ZIP_SUFFIXES, archive=True)),
+    **dict.fromkeys(ZIPS, Format("absolve.formats.zip.walker", "walk", "none", _ZIP_SUFFIXES, archive=True)),
 }
 # The first type of several with the same suffix counts.
 SUFFIXES: Final = {suffix: name for name, row in reversed(WALKERS.items()) for suffix in row.suffixes}

@@ -126,7 +126,7 @@ class ContainerReader:
             file = self._file(one, index)
             yield file
             if isinstance(file, Captured) and registry.is_container(registry.kind_of(file.media_type)):
-                text = f"the documents in this file of a package are not read ({in_short(facts.name)})"
+                text = f"the documents in this file of a package are not read ({in_short(_path_of(one))})"
                 yield Diagnostic("package-inside", text, self._input.name)
             if isinstance(file, Captured) and (url := normal(self._recorded(one) or "")):
                 yield Captured(url, 302, file.date, "", file.where, file.url)
@@ -146,13 +146,13 @@ class ContainerReader:
         mirrored = self._hosts.url_of(path) if self._hosts is not None else None
         url = normal(mirrored or self._root + quote(path, safe=_PATH, errors="surrogateescape"))
         if url is None or not (mirrored or url.startswith(self._root)):
-            raise CodingError("unsafe-name", f"its name leads out of the package ({in_short(facts.name)})")
+            raise CodingError("unsafe-name", f"its name leads out of the package ({in_short(path)})")
         if facts.length > self._how.settings.max_size:
-            raise CodingError("too-large", f"it is larger than --max-size ({in_short(facts.name)})")
+            raise CodingError("too-large", f"it is larger than --max-size ({in_short(path)})")
         try:
             payload = _file_payload(one)
         except CodingError as error:
-            raise CodingError(error.code, f"its data is broken ({in_short(facts.name)})") from error
+            raise CodingError(error.code, f"its data is broken ({in_short(path)})") from error
         if saver := keeper_of(path) or saver_of(path, payload.data[:_HEAD]):
             return left_out(saver, f"{self._input.name}!{path}")
         where = Where(self._number, index, 0)

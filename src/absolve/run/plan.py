@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
+from absolve import tables
 from absolve.core.errors import Diagnostic, UsageError
 from absolve.formats.registry import SUFFIXES
 from absolve.rewriting.policy import absolute
@@ -90,9 +91,8 @@ def check(names: Sequence[str], output: str, *, listed: bool = False) -> None:
 
 
 # Suffixes of files that a folder has by mistake: archives, tables and drawings. Names of hosts end in others.
-_FILES: Final = frozenset(SUFFIXES) | frozenset(
-    ".zim .dot .gv .graphml .csv .tsv .json .jsonl .ndjson .parquet .sqlite .db .duckdb .xlsx .pdf .png .txt .gz"
-    " .tgz .bz2 .xz .zst .tar .7z .rar .mobi .docx .odt".split()
+_FILES: Final = {*SUFFIXES, *tables.SUFFIXES, *(f".{name}" for name in tables.OTHERWISE)} | frozenset(
+    ".zim .dot .gv .graphml .pdf .png .txt .gz .tgz .bz2 .xz .zst .tar .7z .rar .mobi .docx .odt".split()
 )
 
 

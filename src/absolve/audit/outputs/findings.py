@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
     from absolve.audit.outputs.source import Source
 
-_NOTES: Final = frozenset({"insecure", "orphan"})
-
 
 class Finding(NamedTuple):
     """One finding. `site` is the element and the attribute of a link.
@@ -71,7 +69,7 @@ def level(verdict: str, source: Source, *, is_new: bool | None = None) -> str:
         return "note"
     if verdict in source.options.fail_on:
         return "error"
-    return "note" if verdict in _NOTES else "warning"
+    return "note" if words(verdict).is_note else "warning"
 
 
 def severity(verdict: str, source: Source) -> int:
