@@ -304,7 +304,7 @@ workflows() { # rights, expressions and scripts of the workflows and of the acti
 
 # --- only in .ci/full ---
 
-slow_tests() { # the slow tests but those of real files, with more pages and kills
+slow_tests() { # the slow tests but the ones on real files, with more pages and kills
     export ABSOLVE_EVERY=1 ABSOLVE_SHARE=1 ABSOLVE_KILLS=${ABSOLVE_KILLS:-20}
     .venv/bin/python -m pytest -q -n auto -m slow --ignore tests/conformance
     .venv/bin/python -m pytest -q -n auto tests/cli/test_command_kills.py tests/formats/test_css.py

@@ -151,7 +151,7 @@ def lines_of(paths: Iterable[Path]) -> int:
 
 
 def sizes() -> dict[str, tuple[int, int]]:
-    """Return the lines and the modules of each room; those of no room are under `absolve`."""
+    """Return the lines and the modules of each room; modules of no room are under `absolve`."""
     found: dict[str, list[Path]] = {}
     for path in MODULES.values():
         room, *inner = path.relative_to(SOURCE).parts

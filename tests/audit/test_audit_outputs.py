@@ -8,7 +8,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 from urllib.parse import unquote
 
 import duckdb
@@ -21,7 +22,8 @@ from pyarrow import parquet
 
 from absolve.audit import outputs, tables, verdicts
 from absolve.audit.outputs import baseline
-from absolve.audit.outputs.findings import uri_of
+from absolve.audit.outputs.findings import level, uri_of
+from absolve.audit.outputs.source import Source
 from absolve.core.errors import UsageError
 
 SCHEMAS = Path(__file__).parent / "schemas"
@@ -304,3 +306,9 @@ def test_a_failed_write_leaves_the_earlier_files(tmp_path: Path, name: str) -> N
         with pytest.raises(duckdb.Error):
             outputs.write(connection, tmp_path / name)
         assert {file: file.read_bytes() for file in tmp_path.iterdir()} == before
+
+
+def test_a_verdict_is_an_error_where_the_run_fails_by_it_and_else_a_note_or_a_warning() -> None:
+    source = cast("Source", SimpleNamespace(options=outputs.Options(frozenset({"broken"}))))
+    found = {verdict: level(verdict, source) for verdict in ("broken", "orphan", "insecure", "fragment")}
+    assert found == {"broken": "error", "orphan": "note", "insecure": "note", "fragment": "warning"}

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from absolve.core.errors import DocumentError
+from absolve import tables
+from absolve.core.errors import DocumentError, UsageError
 from absolve.run import outputs
 from absolve.run import results as waiting
 from absolve.run.inputs import Input
 from absolve.run.outputs import Made
-from absolve.run.plan import Job, Publisher
+from absolve.run.plan import Job, Publisher, check_new_folder
 from absolve.run.results import BytesRead, Failure, FilesReady, flushed
 
 
@@ -112,3 +113,11 @@ def test_a_file_that_vanishes_before_its_rename_fails_and_the_others_are_renamed
                 failed.append((job.input.name, error.diagnostic.code, error.diagnostic.name))
     assert failed == [("3", "unwritable", str(tmp_path / "3.html"))]
     assert sorted(path.name for path in tmp_path.iterdir()) == [f"{number}.html" for number in range(10) if number != 3]
+
+
+@pytest.mark.parametrize("suffix", [*tables.SUFFIXES, *(f".{name}" for name in tables.OTHERWISE), ".warc", ".tar"])
+def test_a_new_folder_has_no_name_of_a_file(tmp_path: Path, suffix: str) -> None:
+    with pytest.raises(UsageError, match="is the name of a file"):
+        check_new_folder(str(tmp_path / f"out{suffix}"), "this is a folder")
+    check_new_folder(f"{tmp_path / f'out{suffix}'}/", "this is a folder")
+    check_new_folder(str(tmp_path / f"out{suffix}.example"), "this is a folder")

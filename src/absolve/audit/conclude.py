@@ -42,7 +42,7 @@ WHERE verdict = 'broken' AND final IS NULL AND rule IS NULL
 """
 _SEVERAL: Final = 2  # broken URLs of a folder that is missing itself
 _DEEPEST: Final = 100  # folders in each other: with more, the work would be quadratic
-# The section of a site that a URL is in, by the first folder below that of all pages: `/docs/`; `/` for files there.
+# The section of a site that a URL is in: the first folder below the folder of all pages, `/docs/`; `/` for files there.
 _SECTION_OF: Final = """
 CREATE OR REPLACE MACRO {side}_section(url) AS
     coalesce(nullif(regexp_extract('/' || substr(path_of(url), {start}), '^(/[^/]*/)', 1), ''), '/')

@@ -1,4 +1,4 @@
-"""Leave out findings: those that are known and accepted, and those of documents that did not change in git.
+"""Leave out findings that are known and accepted, and findings of documents that did not change in git.
 
 In: patterns with their reasons, a revision or a range of revisions, the tables of findings, a reader of pages. Out:
 fewer findings, the tables `ignored` and `left_out`, and the patterns that met nothing. A pattern is a regular
@@ -207,7 +207,7 @@ _CHANGED_FOR_ALL: Final = r"""
 SELECT count(*) FROM new_documents WHERE list_contains(?, regexp_extract(document, '[^/\\]*$'))
 AND document NOT IN (SELECT document FROM unchanged)
 """
-# A file was found under its own path, that of its folder, and without its extension.
+# A file was found under its own path, the path of its folder, and without its extension.
 _LEADS_TO_REMOVED: Final = """
 key_of(path_of(url)) IN (
     SELECT key_of(path_of(url)) FROM removed

@@ -449,7 +449,7 @@ def _rest_words(page: Page, common: set[int]) -> list[str]:
 
 # Two signatures agree in about the share of places that their sets have in common. Each round maps the hashes of a set
 # to other numbers and puts those into bins by their remainder; a bin has its least one (one permutation hashing). An
-# empty bin, as small sets have, takes that of another bin, in an order that is fixed for each bin (Shrivastava,
+# empty bin, as small sets have, takes the hash of another bin, in an order that is fixed for each bin (Shrivastava,
 # "Optimal Densification for Fast and Accurate Minwise Hashing", 2017). So the time is that of three passes.
 _ROUNDS: Final = 3  # a band has a place of each: finds 97 of 100 pages with 43 % of word pairs in common
 _BINS: Final = 42

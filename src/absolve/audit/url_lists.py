@@ -66,7 +66,7 @@ _COUNT: Final = columns.Role(
     frozenset({"clicks", "klicks", "clics", "pageviews", "views", "hits", "requests", "visits", "sessions"}),
     frozenset("per rate position ctr bounce time duration average avg revenue previous difference cost value".split()),
 )
-_STATUS: Final = ROLES["status"]  # not that of the page with the link, in an export of backlinks
+_STATUS: Final = ROLES["status"]  # not the status of the linking page, in an export of backlinks
 _ROLES: Final = {
     "url": _URL,
     "count": _COUNT,
@@ -451,7 +451,7 @@ class Log:
 
 
 def _text(found: bytes | None) -> str:
-    """Return the host of a line; an address is that of the client, or of a proxy."""
+    """Return the host of a line; an address names the client, or a proxy."""
     text = found.decode("ascii", "replace") if found is not None else ""
     return text if "." in text and not re.fullmatch(r"[\d.]+", text) else ""
 

@@ -1,7 +1,7 @@
 """Ask for the URLs among the inputs: one by one, or for pages with what they need, for a mirror or an audit.
 
 Input: the options. Output: the inputs with what came for them; or the options with the name of a WARC that has all
-answers, that of --save or a temporary one.
+answers, the file of --save or a temporary one.
 """
 
 from __future__ import annotations

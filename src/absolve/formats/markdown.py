@@ -2,7 +2,7 @@
 
 In: the bytes of a document in UTF-8: CommonMark 0.31, with tables, front matter, footnotes and the shortcodes of site
 generators. Out: the events of both, in the order of the document. Code is literal text, and has none.
-The links are those of inlines (CommonMark 6) and definitions (4.7). Code spans (6.1), destinations, and each `<` that
+Links are in inlines (CommonMark 6) and definitions (4.7). Code spans (6.1), destinations, and each `<` that
 begins no raw HTML (6.6) become blanks, so that what is left of the document is its raw HTML.
 
 Brackets are matched with a stack, as appendix A has it; every search that can fail at each of many places is either

@@ -192,7 +192,7 @@ def sniff(data: bytes, name: str | None) -> str | None:
 
 
 def of_response(stated: str, data: bytes, name: str) -> str:
-    """Return the media type of a response whose header states one, by its URL where that says little.
+    """Return the media type of a response whose header states one, by its URL where the stated type is vague.
 
     Servers send llms.txt, robots.txt and Markdown as plain text, a JSON Feed as JSON, sitemaps in gzip as such, and
     some sitemaps and feeds as HTML (MIME Sniffing 7.3). A page in plain text or JSON is none: browsers show it as text.

@@ -384,7 +384,7 @@ def lacking(media_type: str, name: str, looks: str = "") -> str:
 
 
 def _unfit(media_type: str, name: str) -> str:
-    """Return the extension, with its dot, that fits a media type; "" if that of the name does."""
+    """Return the extension, with its dot, that fits a media type; "" if the extension of the name does."""
     own = suffix(name)
     if media_type == _TEXT[0]:
         return "" if own and own not in _NOT_TEXT else f".{_TEXT[1]}"
@@ -402,7 +402,7 @@ def by_name(name: str) -> str:
 
 
 def of_file(name: str, data: bytes) -> str:
-    """Return the media type of a file that somebody has: what its name is; the content counts where that says nothing.
+    """Return the media type of a file that somebody has, by its name; by its content where the name gives none.
 
     A file of a program that runs on a server (`page.php`) was saved with what the program answered.
     """
@@ -422,9 +422,9 @@ def of_file(name: str, data: bytes) -> str:
 
 
 def content_type(path: str, stated: str) -> str:
-    """Return the Content-Type of a file: that of the map if it is one (RFC 9110 8.3.1), else by its name.
+    """Return the Content-Type of a file: the type in the map if it is valid (RFC 9110 8.3.1), otherwise by its name.
 
-    What a browser runs has a name that says so: the mirror gave another one to what the capture did not let run.
+    Only a file whose name makes browsers run it is sent as such: the mirror renamed what the capture did not let run.
     """
     essence, parameters = registry.essence_of(stated)
     if not registry.is_media_type(essence):

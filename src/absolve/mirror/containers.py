@@ -1,8 +1,8 @@
 """Read the captures in a container: WARC and ARC files, HTTP Archives, messages and mailboxes, packages such as EPUB.
 
 In: an input, or an open file of records, which may be in a WACZ. Out: a `Captured` for each document in it, and its
-content; `document.captures` finds them. The URL of an entry is that of its request; that of a part of a message its
-Content-Location, its Content-ID, or a number below `package:///`; that of a file in a package its path.
+content; `document.captures` finds them. An entry has the URL of its request; a part of a message its
+Content-Location, its Content-ID, or a number below `package:///`; a file in a package its path.
 """
 
 from __future__ import annotations
@@ -348,7 +348,7 @@ _UNSAFE: Final = frozenset(b"POST PUT PATCH DELETE OPTIONS CONNECT TRACE PROPFIN
 
 
 class WarcReader:
-    """The captures of a WARC or ARC file; `number` is that of the source, `opened` opens it."""
+    """The captures of a WARC or ARC file; `number` counts the sources, `opened` opens the file."""
 
     def __init__(
         self, name: str, number: int, opened: Callable[[], AbstractContextManager[IO[bytes]]], settings: Settings
@@ -430,7 +430,7 @@ def _captures(
 
 
 def _ids(data: bytes, record: Record) -> frozenset[str]:
-    """Return the ID of a record, and those of the records that were written at once with it."""
+    """Return the IDs of a record and of the records that were written with it."""
     found = [field for field in record.fields if field.name in {"warc-record-id", "warc-concurrent-to"}]
     return frozenset(headers.value(data, field) for field in found)
 

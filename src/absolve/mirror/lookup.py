@@ -72,7 +72,7 @@ def twin(url: str) -> str | None:
 
 
 class Equivalences(NamedTuple):
-    """The rules by which two URLs are equivalent: the default ones, and those of `more`, words of MORE."""
+    """The rules by which two URLs are equivalent: the default ones, and `more`, words of MORE."""
 
     default: bool = True
     more: tuple[str, ...] = ()
@@ -316,7 +316,7 @@ class Lookup:
         return {f"{origin(url)}/" for (url,) in urls}
 
     def _found(self, url: str) -> tuple[Target | None, _Same | None]:
-        """Return the file for a URL, and the rule by which it is that of an equivalent one."""
+        """Return the file for a URL, and the rule by which an equivalent URL has it."""
         if url[:4].lower() == "cid:":
             return self._exact("cid:" + escaped(percent_decoded(url[4:]))), None
         asked = url if self._is_normal else normal(url) or url

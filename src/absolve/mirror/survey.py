@@ -271,7 +271,7 @@ SELECT source, place, "offset", url FROM captured WHERE length(place) > 0 ORDER 
             yield self._with_payload(one) if is_held else self._with_end(one), is_held
 
     def _with_payload(self, one: Captured) -> Captured:
-        """Return a capture with the facts of its payload, which is that of another record for a revisit."""
+        """Return a capture with the facts of its payload; a revisit has the payload of another record."""
         origin = self._origins.get(one.url, one)
         fields = "\n".join(dict.fromkeys(filter(None, (one.fields, origin.fields))))  # a 304 repeats not all of them
         is_as_before = one.media_type in {"", origin.media_type} and one.fields in {"", origin.fields}

@@ -2,9 +2,9 @@
 
 In: the bytes of a file: old URL, new URL, and perhaps a status, or exact, prefix or regex. The header names the columns
 in any order; without one the order counts, or the hosts of both sites. Out: a `Redirect` for each row, or a `Rule`:
-exact if no word says otherwise; one with a query precedes one without, and one with a host applies also where the new
-site has a file. Exports of the plugins and hosts in the tables below are known; a crawl is one, too: its rows that were
-not redirected are none.
+exact unless a cell names another kind; one with a query precedes one without, and one with a host applies also where
+the new site has a file. Exports of the plugins and hosts in the tables below are known. In a crawl, rows that were not
+redirected are no rules.
 """
 
 from __future__ import annotations

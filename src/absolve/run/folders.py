@@ -245,7 +245,7 @@ def is_folder(name: str) -> bool:
 def folder_around(path: str | Path, names: Iterable[str]) -> str | None:
     """Return the first of these names that is a folder which the path is inside, under any name; else None.
 
-    A symbolic link is inside the folder where it is, and inside that of its target.
+    A symbolic link is inside its own folder, and inside the folder of its target.
     """
     real = Path(os.path.realpath(path))
     itself = Path(os.path.realpath(Path(path).parent), real.name)

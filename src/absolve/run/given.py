@@ -154,7 +154,7 @@ def _add_file(found: Given, document: Document, number: int, folder: Path) -> No
         kind = registry.kind_of(document.media_type)
         name += next((suffix for suffix, one in registry.SUFFIXES.items() if one == kind), "")
     elif not document.name and _is_damaged(document.data[:4096]):
-        name += ".warc.gz" if document.data else ".warc"  # bytes without a name are those of an archive
+        name += ".warc.gz" if document.data else ".warc"  # bytes without a name are an archive
     path = folder / str(number) / name
     path.parent.mkdir()
     path.write_bytes(document.data)

@@ -1,6 +1,6 @@
 """Read HTML with html5lib and XML with lxml, which share no code with absolve, as tokens in document order.
 
-In: the text of a document. Out: `Html` or `Xml`, a `Markup` whose tokens can be compared with those of another one.
+In: the text of a document. Out: `Html` or `Xml`, a `Markup` whose tokens can be compared with another one's.
 html5lib's tree construction decides how its tokenizer reads on: raw text, CDATA, plaintext. Of its tree only the open
 elements are kept: a hostile document of a few megabytes has a million of them. The tokens of XML have the `xml:base`
 attributes in whose scope they are (XML Base).
@@ -25,7 +25,6 @@ from lxml import etree
 from absolve.core.model import BaseClaim, Layer, LinkSite
 from absolve.formats.html import names, rules
 from absolve.formats.xml import link_tables
-from absolve.formats.xml.link_tables import Choice
 from absolve.formats.xml.prolog import SEPARATOR
 from absolve.formats.xml.tags import chosen, elements
 from absolve.verifying.expected import Position
@@ -83,7 +82,7 @@ class Markup:
         self._offsets.append(offset)
 
     def position(self, index: int) -> Position:
-        """Return the position of a token; behind the last one, that of the last one."""
+        """Return the position of a token; behind the last one, the position of the last one."""
         return self.position_of(self._offsets[min(index, len(self.tokens) - 1)])
 
     def position_of(self, offset: int) -> Position:
@@ -341,7 +340,7 @@ _LONGEST: Final = 8  # digits of a character reference, without leading zeros: a
 
 
 class _Level(NamedTuple):
-    """What applies to the children of an element; `is_whole`: their text is part of that of the element."""
+    """What applies to the children of an element; `is_whole`: their text is part of the element's."""
 
     scope: BaseClaim | None
     bindings: dict[str | None, str]
@@ -369,13 +368,16 @@ class Xml(Markup):
         self._add_elements(root)
         for node in root.itersiblings():
             self._other(node, "")
-        self.base = _base(root)
+        self.base = self._restored(_base(root))
 
     def add(self, token: Token, offset: int) -> None:
         if self._has_stand_ins:
-            attributes = {name: value.translate(_STOOD_IN) for name, value in token.attributes.items()}
-            token = token._replace(attributes=attributes, text=token.text.translate(_STOOD_IN))
+            attributes = {name: self._restored(value) for name, value in token.attributes.items()}
+            token = token._replace(attributes=attributes, text=self._restored(token.text))
         super().add(token, offset)
+
+    def _restored(self, text: str | None) -> Any:
+        return text.translate(_STOOD_IN) if text and self._has_stand_ins else text
 
     def position_of(self, offset: int) -> Position:
         return Position(offset or 1, 1)
@@ -385,7 +387,7 @@ class Xml(Markup):
             site = link_tables.INSTRUCTIONS[token.name[1:]]
             return site if site.attribute == attribute else None
         element = self._elements[f"{token.namespace}{SEPARATOR}{token.name}" if token.namespace else token.name]
-        place = _chosen(element.places[_expat(attribute)], token.attributes)
+        place = chosen(element.places[_expat(attribute)], _words(token.attributes))
         if place in rules.PLACEHOLDERS:
             words = _words(token.attributes)
             return rules.by_keywords(place, lambda name: words.get(name, "").strip().lower())
@@ -410,12 +412,12 @@ class Xml(Markup):
     def _start(self, node: Any, scope: BaseClaim | None, bindings: dict[str | None, str]) -> tuple[Any, Any, _Level]:
         """Add the start tag of an element; return the element, its children, and what applies to them."""
         attributes = dict(node.attrib)
-        place = _chosen(self._elements[_expat(node.tag)].text, attributes)
+        place = chosen(self._elements[_expat(node.tag)].text, _words(attributes))
         if place is not None and any(isinstance(child.tag, str) for child in node):
             place = None
         text = self._whole_text(node) if place is not None else _text_from(node.text, next(iter(node), None))
         if _XML_BASE in attributes:
-            scope = BaseClaim(Layer.EMBEDDED, attributes[_XML_BASE], "xml:base attribute", None, scope)
+            scope = BaseClaim(Layer.EMBEDDED, self._restored(attributes[_XML_BASE]), "xml:base attribute", None, scope)
         level = _Level(scope, node.nsmap, place is not None)
         if level.bindings != bindings:
             new = level.bindings.items() - bindings.items()
@@ -469,10 +471,6 @@ def _base(root: Any) -> str | None:
             if node.get("href") is not None and next(node.iterancestors(_TEMPLATE), None) is None:
                 return str(node.get("href"))
     return None
-
-
-def _chosen(row: LinkSite | Choice | None, attributes: dict[str, str]) -> LinkSite | None:
-    return chosen(row, _words(attributes)) if isinstance(row, Choice) else row
 
 
 def _words(attributes: dict[str, str]) -> dict[str, str]:

@@ -42,7 +42,7 @@ _UNKNOWN: Final = (None, 0, None, None, None, None, 1 << 30)  # the row of what 
 
 
 class Causes:
-    """The columns of causes, those of their findings, and those of old URLs."""
+    """The columns of causes, of their findings and of old URLs."""
 
     def __init__(self, source: Source) -> None:
         self.texts, self.documents, self.sections = Texts(), Texts(), Texts()

@@ -154,7 +154,7 @@ _NEWS: Final = "SELECT verdict, change, count(*) FROM baseline GROUP BY ALL"
 
 
 class Bar(NamedTuple):
-    """A row of a picture: its counts, one for each part of its bar. `classes` are those of the parts in the styles."""
+    """A row of a picture: its counts, one for each part of its bar. `classes` names the parts in the styles."""
 
     name: str
     counts: tuple[int, ...]

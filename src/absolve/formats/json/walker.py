@@ -1,9 +1,9 @@
 """Find the references and the documents in JSON whose members have fixed names: web app manifests, feeds, notebooks.
 
 In: the bytes of a JSON text. Out: links and parts in document order, with spans inside the JSON strings; or a single
-finding for malformed JSON, whose meaning is uncertain. Import maps and speculation rules are those of the HTML Standard
-(8.1.6, 7.6), manifests those of Web Application Manifest 1 and Manifest Incubations, feeds those of JSON Feed 1 and
-1.1, notebooks those of nbformat 3 and 4.
+finding for malformed JSON, whose meaning is uncertain. Import maps and speculation rules follow the HTML Standard
+(8.1.6, 7.6), manifests Web Application Manifest 1 and Manifest Incubations, feeds JSON Feed 1 and 1.1, notebooks
+nbformat 3 and 4.
 """
 
 from __future__ import annotations

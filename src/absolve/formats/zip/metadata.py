@@ -1,4 +1,4 @@
-"""Read the metadata in a ZIP package about its files: those of EPUB, and the URLs that savers recorded about pages.
+"""Read the metadata in a ZIP package about its files: of EPUB, and the URLs that savers recorded for pages.
 
 In: the names of the files, and their contents. Out: for an EPUB container (EPUB 3.3, section 4, OCF) media types by
 path, as the package documents list them, and encrypted paths; by the path of a saved page its URL, where that is

@@ -162,7 +162,7 @@ def given(url: ada_url.URL) -> tuple[str, str] | None:
 
 
 def credentials(url: ada_url.URL) -> tuple[str, str] | None:
-    """Return the user and password for a URL that the user named: those in it, or those of .netrc for its host."""
+    """Return the user and password for a URL that the user named: from the URL, or from .netrc for its host."""
     import netrc
 
     if (own := given(url)) is not None:

@@ -149,7 +149,7 @@ class Target(NamedTuple):
 async def crawl(
     starts: list[str], depth: int, asking: Asking, keep: Callable[[Answer], None], *, needs: bool
 ) -> Crawl:
-    """Ask for pages, those of the same host that they link to, and what they need (`needs`); keep each answer."""
+    """Ask for pages, the pages of the same host that they link to, and what they need (`needs`); keep each answer."""
     from absolve.run.web.client import Client
 
     asking = asking.with_origins(starts)
