@@ -151,3 +151,13 @@ def test_a_page_that_names_the_machine_is_local_though_its_folder_is_taken_to_be
         local = {(Path(row["document"]).parent.name, row["reference"]) for row in rows if row["table"] == "links" and row["verdict"] == "local"}
         wanted = {("site", "http://localhost/a.html"), ("site", "//LOCALHOST/"), ("based", "../a.html"), ("based", ".")}
         assert local == (wanted if found else set())
+
+
+def test_a_page_of_a_host_does_not_lead_to_the_place_of_files_beside_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    copy = written(tmp_path / "copy", {
+        "knots.example/index.html": b"<a href=http://localhost/loose.html>l</a><a href=http://localhost:80/loose.html>p</a>",
+        "loose.html": b"<a href=http://knots.example/>k</a>",
+    })
+    assert main(["check", str(copy), "-f", "jsonl"]) == 1
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [row["verdict"] for row in rows if row["table"] == "links" and "localhost" in row["reference"]] == ["local", "local"]

@@ -16,8 +16,7 @@ WITH joined AS (
         t.is_inside, t.is_stray AND is_placed(l.reference, l.base_layer) AS is_stray, t.stray_there, t.stray_old, t.is_own_misplaced,
         -- it asks no server, and no rule moves it (RFC 3986 4.4)
         l.scope = 'same-document' AND (l.reference = '' OR starts_with(l.reference, '#')) AS is_own,
-        is_assumed(l.target) AND (names_host(l.reference) OR l.base_layer = 'embedded' AND (l.document, l.entity) IN (FROM on_own_machine))
-            AND l.document IN (SELECT document FROM new_documents WHERE url_source = 'assumed') AS is_local,
+        is_assumed(l.target) AND (names_host(l.reference) OR l.base_layer = 'embedded' AND (l.document, l.entity) IN (FROM on_own_machine)) AS is_local,
         l.kind = 'image' AND l.scope <> 'same-document' AND coalesce(t.is_html, false) AND t.verdict IN ('ok', 'external', 'redirected', 'chain', 'fragment')
             AS is_page,
         l.kind IN ('image', 'media', 'script', 'stylesheet', 'frame', 'font') AS is_subresource,
