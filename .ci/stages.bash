@@ -302,6 +302,20 @@ workflows() { # rights, expressions and scripts of the workflows and of the acti
     "$scratch/tools/bin/zizmor" --offline --no-progress --quiet --config .github/zizmor.yml .github/workflows action.yml
 }
 
+races() { # print how many times as fast as its peers the wheel is; fail below the floors
+    local race status=0
+    has_shared || return 0
+    "$scratch/wheel/bin/python" -m pip install -q pyarrow turbohtml
+    for race in rewrite rows; do
+        (cd "$scratch" && wheel/bin/python "$shared/race_$race.py" "$shared/pages") || status=1
+    done
+    return $status
+}
+
+races_shown() { # on a busy machine they vary too much to decide
+    races || echo "below a floor: .ci/full fails for that"
+}
+
 # --- only in .ci/full ---
 
 slow_tests() { # the slow tests but the ones on real files, with more pages and kills
@@ -406,12 +420,12 @@ run() { # the checks for each change
     together "requirements" requirements "developer tools" developer_tools
     stage "source distribution and wheel" distributions
     stage "the wheel, installed" wheel
-    stage "the wheel of a release, without a compiler" repaired
     stage "README's main job" main_job
     stage "README's tests" readme_tests
     stage "the tests ran on the files of the wheel" tested_is_built
     stage "real pages and files, and the view of a browser" real_files
     stage "lines and modules of each room" .venv/bin/python tests/test_layers.py
+    stage "races" races_shown
     together "ruff" ruff "workflows" workflows "mypy, pyright" mypy "no compiler" no_compiler "README's tests, without the shared folder" with_nothing_beside
 }
 
@@ -419,6 +433,8 @@ full() { # [FUNCTION...]: the slower checks, or only these
     browser
     servers
     chosen=("$@")
+    when_chosen "the races, above their floors" races
+    when_chosen "the wheel of a release, without a compiler" repaired
     when_chosen "the hook and the action" hook_and_action
     when_chosen "slow tests" slow_tests
     when_chosen "every real file" every_real_file
