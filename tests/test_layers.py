@@ -48,7 +48,7 @@ MOST = {
     "inventory": (2_129, 8),
     "mirror": (6_834, 19),
     "rewriting": (1_894, 8),
-    "rules": (5_811, 19),
+    "rules": (5_900, 19),
     "run": (7_648, 28),
     "spark": (246, 1),
     "tables": (1_214, 8),
@@ -56,7 +56,7 @@ MOST = {
     "urls": (2_382, 14),
     "verifying": (1_973, 8),
 }
-MOST_TESTS = 51_860  # lines
+MOST_TESTS = 51_872  # lines
 MOST_C = 1_730  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 

@@ -2,8 +2,11 @@
 
 In: the bytes of the file. Out: a `RuleSet`. httpd.apache.org/docs/2.4/mod/mod_alias.html: Redirect and RedirectMatch
 apply in the order of the file, with the query of the request. .../mod/mod_rewrite.html: a RewriteRule that redirects or
-refuses, with conditions on the host, the scheme, the path and the query; mod_rewrite runs before mod_alias. A
-RewriteRule that changes the path inside the server, and what depends on the visitor or on files, is not read.
+refuses, with conditions on the host, the scheme, the path and the query; mod_rewrite runs before mod_alias. Rules that
+change the path inside the server, or depend on the visitor or on files, are not read.
+
+    >>> [(rule.source, rule.target) for rule in read(".htaccess", b"Redirect 301 /a /b").rules]
+    [('/a', ('/b', 1))]
 """
 
 from __future__ import annotations
@@ -67,9 +70,9 @@ class Directive(NamedTuple):
 
 
 def directives(data: bytes) -> Iterator[Directive]:
-    """Yield the directives of a configuration file, and the end of each section that they have."""
+    """Yield the directives of a configuration file, and the end of each section."""
     sections: tuple[Section, ...] = ()
-    deeper = 0  # sections in those
+    deeper = 0  # sections that are nested too deep
     for number, text, problem in _joined(data):
         if problem is not None:
             yield Directive(number, "", "", sections, text, problem)
@@ -91,7 +94,7 @@ def directives(data: bytes) -> Iterator[Directive]:
 
 
 def _joined(data: bytes) -> Iterator[tuple[int, str, str | None]]:
-    """Yield lines without comments and blank ones; a backslash at the end of a line joins it with the next one."""
+    """Yield lines that are not empty and no comments; a backslash at the end of a line joins it with the next one."""
     start, held = 0, ""
     for number, text, problem in lines(data):
         start = start if held else number
@@ -107,9 +110,12 @@ def _joined(data: bytes) -> Iterator[tuple[int, str, str | None]]:
 
 
 def words(text: str, *, is_raw: bool = False) -> list[str]:
-    """Return the arguments of a directive: separated by white space, with quotes around those that contain some.
+    """Return the arguments of a directive, which are separated by white space, perhaps in quotes.
 
-    A backslash protects a quote, and a second backslash; `is_raw`, as of RewriteRule: it stays, and protects a space.
+    A backslash protects a quote or a backslash. `is_raw`, as for RewriteRule: it stays, and also protects a space.
+
+    >>> words('permanent "/a b" /c')
+    ['permanent', '/a b', '/c']
     """
     found: list[str] = []
     place = 0
@@ -141,7 +147,7 @@ _NEVER: Final = "it never applies: Redirect compares the decoded path, without a
 _GROUP: Final = re.compile(r"\\(\$)|\$(\d)")
 
 # --- of mod_rewrite
-_SUBJECTS: Final = {  # the variables of conditions, by what they are of a request
+_SUBJECTS: Final = {  # the variables of conditions, each with its part of a request
     "HTTP_HOST": "host", "HTTP:Host": "host", "SERVER_NAME": "name", "QUERY_STRING": "query", "REQUEST_URI": "path",
     "HTTPS": "https", "REQUEST_SCHEME": "scheme", "HTTP:X-Forwarded-Proto": "scheme", "THE_REQUEST": "line",
 }  # fmt: skip
@@ -171,7 +177,7 @@ _LITERAL: Final = re.compile(r"(?:\\[^\w?]|[^\\.^$*+?()\[\]{}|])*\$")
 
 
 class _Host:
-    """The rules of one virtual host, or those outside of all."""
+    """The rules of one virtual host, or the rules outside of every virtual host."""
 
     def __init__(self, section: Section | None) -> None:
         addresses = section.arguments if section is not None else ()
@@ -225,9 +231,9 @@ class _Reader:
             host.names += [name.lower().rpartition("//")[2].partition(":")[0] for name in given]
 
     def servers(self) -> Iterator[Server]:
-        """Yield the virtual hosts: mod_rewrite of the server, of its folders, then mod_alias, also from outside.
+        """Yield the virtual hosts: mod_rewrite for the server, for its folders, then mod_alias, also from outside.
 
-        mod_dir asks for the index file of a folder: mod_alias may redirect that, mod_rewrite does not.
+        mod_dir requests the index file of a folder: mod_alias may redirect that, mod_rewrite does not.
         """
         outer = self.hosts[0]
         own = [host for number, host in sorted(self.hosts.items()) if number]
@@ -285,13 +291,13 @@ class _Reader:
         if fault is not None:
             is_known = not any(condition.is_alternative for condition in rule.conditions)
             made = rule._replace(problem=fault, conditions=rule.conditions if is_known else ())
-        if made is not None:  # else it does nothing that a redirect depends on
+        if made is not None:  # otherwise no redirect depends on it
             self.rules.append(made)
             host.rewriting[in_folder] += [] if host.is_off else [made]
 
 
 def read(name: str, data: bytes) -> RuleSet:
-    """Return the rules of a file: paths in those of `.htaccess` begin without a slash."""
+    """Return the rules of a file; in `.htaccess` patterns are for paths without their first slash."""
     reader = _Reader(name)
     reader.read(data)
     return RuleSet(name, "apache", reader.rules, [*reader.servers()])
@@ -306,7 +312,7 @@ def _unknown_section(directive: Directive, also: frozenset[str] | set[str] = fro
 
 
 def _alias(rule: Rule, directive: Directive) -> Rule:
-    """Return the rule of a Redirect, RedirectMatch, RedirectPermanent or RedirectTemp."""
+    """Return the rule for a Redirect, RedirectMatch, RedirectPermanent or RedirectTemp directive."""
     given = words(directive.rest)
     status = {"redirectpermanent": 301}.get(directive.name, 302)
     if given and directive.name in {"redirect", "redirectmatch"}:
@@ -350,7 +356,7 @@ def _match(rule: Rule, pattern: str, target: str | None) -> Rule:
 
 
 def _condition(given: Sequence[str]) -> Condition:
-    """Return the condition of the arguments of a RewriteCond. Raise UsageError for one that is not read."""
+    """Return the condition for a RewriteCond, for example `%{HTTP_HOST} !^www`. Raise UsageError if not supported."""
     if not 2 <= len(given) <= 3:
         raise UsageError("RewriteCond has a test string, a pattern, and perhaps flags")
     flags = _flags(given[2]) if len(given) == 3 else {}
@@ -370,7 +376,7 @@ def _condition(given: Sequence[str]) -> Condition:
 
 
 def _flags(text: str) -> dict[str, str]:
-    """Return the flags in brackets with their values. Raise UsageError for one that is not read."""
+    """Return flags: for example `{"r": "301", "l": ""}` for `[R=301,last]`. Raise UsageError if one is unknown."""
     found: dict[str, str] = {}
     if not text:
         return found
@@ -389,9 +395,9 @@ def _flags(text: str) -> dict[str, str]:
 
 
 def _is_front_controller(given: Sequence[str]) -> bool:
-    """Return whether a RewriteRule sends all requests to one file, as `RewriteRule . /index.php [L]`.
+    """Return whether a RewriteRule sends all requests to one file, for example `RewriteRule . /index.php [L]`.
 
-    What is behind it never applies: it gets the path of that file.
+    Rules behind it never apply, since they see only the path of that file.
     """
     flags = given[2] if len(given) == 3 else ""
     is_other = re.search(r"[\[,]\s*(?:R|redirect|P|proxy|F|forbidden|G|gone|C|chain)\b", flags, re.IGNORECASE)
@@ -399,9 +405,9 @@ def _is_front_controller(given: Sequence[str]) -> bool:
 
 
 def _matching(rule: Rule, given: Sequence[str], *, in_folder: bool) -> Rule:
-    """Return the rule of the arguments of a RewriteRule with what it matches: `^` is before the slash or behind it.
+    r"""Return a rule with the pattern of a RewriteRule, whose paths have no first slash in a folder (`in_folder`).
 
-    Raise UsageError if that is not read.
+    For example, `^old\.html$` in a folder is the exact path `/old.html`. Raise UsageError if it is not supported.
     """
     if not 2 <= len(given) <= 3:
         raise UsageError("RewriteRule has a pattern, a substitution, and perhaps flags")
@@ -424,14 +430,14 @@ def _matching(rule: Rule, given: Sequence[str], *, in_folder: bool) -> Rule:
 
 
 def _is_alternative(pattern: str) -> bool:
-    """Return whether a pattern has alternatives outside of parentheses, of which `^` begins only the first."""
+    """Return whether a pattern has alternatives outside of parentheses: in `^a|b`, `^` belongs to the first alone."""
     return "|" in (without_groups(pattern) or pattern)
 
 
 def _leading(rule: Rule, given: Sequence[str], base: str, *, in_folder: bool) -> Rule | None:
-    """Return a rule with its status and target, by its substitution and flags; None for one that does nothing.
+    """Return a rule with the status and target for a substitution and flags; None for one that does nothing.
 
-    Raise UsageError if they are not read.
+    For example, `/b/$1 [R=301]`. Raise UsageError if they are not supported.
     """
     substitution = given[0]
     flags = _flags(given[1]) if len(given) == 2 else {}
@@ -463,7 +469,13 @@ def _status(text: str) -> int:
 
 
 def _target(text: str, *, escapes: bool) -> tuple[str | int, ...]:
-    """Return the parts of a substitution; with `escapes`, its text before `?` is escaped. Raise UsageError."""
+    """Return the parts of a substitution; with `escapes`, its text before `?` is escaped.
+
+    Raise UsageError for a variable that is not known.
+
+    >>> _target("/b/$1?x=%1", escapes=True)
+    ('/b/', 1, '?x=', 101)
+    """
     parts: list[str | int] = []
     literal = ""
     place = 0
@@ -482,7 +494,7 @@ def _target(text: str, *, escapes: bool) -> tuple[str | int, ...]:
 
 
 def _number(token: re.Match[str]) -> int:
-    """Return what a variable of a substitution is in a target. Raise UsageError for one that is not known."""
+    """Return the number for a variable of a substitution, for example 1 for `$1`. Raise UsageError if unknown."""
     if token["group"] is not None:
         return int(token["group"])
     if token["condition"] is not None:

@@ -1,8 +1,11 @@
-"""Cut a configuration of nginx or a Caddyfile into directives and blocks.
+"""Split an nginx configuration or a Caddyfile into directives and blocks.
 
 In: the bytes of a file. Out: a tree of `Directive`. In nginx `;` ends a directive
 (nginx.org/en/docs/beginners_guide.html#conf_structure), in a Caddyfile the line does
-(caddyserver.com/docs/caddyfile/concepts#structure), where a brace that opens or closes a block is a word of its own.
+(caddyserver.com/docs/caddyfile/concepts#structure), where a brace that opens or closes a block is a separate word.
+
+    >>> [(one.words, one.block) for one in directives(b"redir /a '/b c'; # moved", NGINX)]
+    [(('redir', '/a', '/b c'), None)]
 """
 
 from __future__ import annotations
@@ -83,7 +86,7 @@ class _Reader:
             yield self._last(line, words, self._text[start : start + 200].strip())
 
     def _last(self, line: int, words: list[str], text: str) -> Directive:
-        """Return the directive at the end of a block, which in nginx must have an end of its own."""
+        """Return the directive at the end of a block; nginx needs a `;` there, too."""
         made = _made(line, words, None, text)
         return made if self._token is CADDY else made._replace(problem="it does not end with ;")
 
@@ -91,7 +94,7 @@ class _Reader:
         """Yield words without their quotes, and signs."""
         while self._place < len(self._text):
             found = self._token.match(self._text, self._place)
-            if found is None:  # a match is always there: the last alternative takes any character
+            if found is None:  # a match is always there: the alternatives cover every character
                 return
             self._start = self._place
             self._line_of_token = self._line
@@ -115,7 +118,7 @@ def _made(line: int, words: list[str], block: tuple[Directive, ...] | None, text
 
 
 def directives(data: bytes, token: re.Pattern[str]) -> list[Directive]:
-    """Return the directives of a file by the tokens of its form; those in blocks are in their directive."""
+    """Return the directives of a file; `token` matches the tokens of its form. A block is in its directive."""
     reader = _Reader(with_line_feeds(decoded(data)) if token is CADDY else decoded(data), token)
     found: list[Directive] = []
     while reader._place < len(reader._text):  # noqa: SLF001 - a } too many ends a block early

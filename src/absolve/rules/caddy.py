@@ -1,8 +1,10 @@
 """Read the redirects of a Caddyfile: `redir` and `respond`, with their matchers, in the order of Caddy.
 
 In: the bytes of the file. Out: a `RuleSet` with a server for each site block. caddyserver.com/docs/caddyfile: a path
-matcher has any letter case; `redir` adds no query; of several `redir` the one with the longest path is tried first,
-those in a `route` in their order.
+matcher has any letter case; `redir` adds no query; of several `redir` the one with the longest path is tried first.
+
+    >>> [(rule.source, rule.target) for rule in read("Caddyfile", b"redir /a /b permanent").rules]
+    [('/a', ('/b',))]
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ _NAME: Final = re.compile(r"(?:(https?)://)?([^/:{}]*)(?::(\d+))?(?:/.*)?")
 
 
 class Matcher(NamedTuple):
-    """What a matcher needs: paths, a regular expression with the name of its groups, or what cannot be known."""
+    """The conditions of a matcher: paths, a regular expression, or why they cannot be known."""
 
     paths: tuple[str, ...] = ()
     pattern: str | None = None
@@ -54,7 +56,7 @@ class Matcher(NamedTuple):
 
 
 class _Scope(NamedTuple):
-    """What holds in a block: the name of the file, the named matchers of it and of those around, the room for rules."""
+    """The scope of a block: the name of the file, the named matchers, also from blocks around, the room for rules."""
 
     name: str
     matchers: ChainMap[str, Matcher]
@@ -75,7 +77,7 @@ def read(name: str, data: bytes) -> RuleSet:
 
 
 def _sites(top: Sequence[Directive]) -> Iterator[Directive]:
-    """Yield the site blocks: without braces the first line has the addresses, and all others are its block."""
+    """Yield the site blocks: without braces, the first line has the addresses, and all other lines are the block."""
     if any(one.block and one.words and one.words[0] not in {*_NESTED, "redir"} for one in top):
         yield from (one for one in top if one.words and not one.words[0].startswith("("))
     elif top:
@@ -116,7 +118,7 @@ def _named(one: Directive) -> Matcher:
 
 
 def _of_line(rule: Rule, kind: str, words: list[str], scope: _Scope) -> Iterator[Rule]:
-    """Yield the rules of a directive: one for each path of its matcher."""
+    """Yield the rules of a directive, one for each path of its matcher: for example, two for `@old path /a /b`."""
     matcher = Matcher()
     if len(words) > 1 and words[0].startswith(("/", "*", "@")):
         matcher = _matcher(words.pop(0), scope)
@@ -134,7 +136,7 @@ def _of_line(rule: Rule, kind: str, words: list[str], scope: _Scope) -> Iterator
 
 
 def _placed(made: Rule, matcher: Matcher) -> Iterator[Rule]:
-    """Yield a rule with what its matcher matches: one for each path."""
+    """Yield the rule with each path of its matcher: for example, `/a/*` is the pattern `^/a/.*$`."""
     if matcher.pattern is not None:
         yield tried(made, _of_pattern, matcher.pattern)
         return
@@ -156,7 +158,7 @@ def _of_pattern(rule: Rule, pattern: str, *, ignores_case: bool = False) -> Rule
 
 
 def _redirected(rule: Rule, words: Sequence[str]) -> Rule:
-    """Return a rule with the target and the status of `redir`."""
+    """Return a rule with the target and the status of `redir`: for example, `/b{uri} permanent`."""
     if not 1 <= len(words) <= 2:
         raise UsageError("it has a target and perhaps a status")
     code = words[1] if len(words) == 2 else "temporary"
@@ -173,7 +175,7 @@ def _redirected(rule: Rule, words: Sequence[str]) -> Rule:
 
 
 def _part(found: re.Match[str]) -> int:
-    """Return what a placeholder of a target is. Raise UsageError for one that is not known."""
+    """Return the number for a placeholder, for example 1 for `{re.name.1}`. Raise UsageError if it is not known."""
     group = _GROUP.fullmatch(found[1])
     if group is None and found[1] not in _KNOWN:
         raise UsageError(f"its target needs {found[0]}")

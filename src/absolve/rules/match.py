@@ -68,7 +68,7 @@ class Ordered:
         self._put(self._index.of_exact(_place(rule.host) + path), number)
 
     def __call__(self, request: Request, exists: Callable[[str], bool], doubts: list[Rule]) -> Move | None:
-        """Return what the first rule makes of a request that applies to it."""
+        """Return the step of the first rule that applies to a request."""
         is_there: bool | None = None
         for rule, groups, of_condition in self._matches(request):
             if not rule.forced and not (rule.how == "exact" and "?" in rule.source):  # no file has a query
@@ -80,14 +80,14 @@ class Ordered:
                 doubts.append(rule)
                 continue
             if rule.status == 404 and rule.how != "exact" and rule.target is not None:
-                continue  # the page for whatever is not found, such as `/* /404.html 404`
+                continue  # the page for missing files, such as `/* /404.html 404`
             if rule.status == 200 and rule.target is None:
                 return None
             return Move(rule, _filled(rule, groups, of_condition, request))
         return None
 
     def _matches(self, request: Request) -> Iterator[tuple[Rule, Groups, Groups]]:
-        """Yield the rules that match a request, in their order, with their groups and those of their last condition."""
+        """Yield the rules that match a request, in their order, with their groups and the last condition's groups."""
         for number in sorted(self._candidates(request)):
             rule = self._rules[number]
             groups = self._groups(rule, request)
@@ -127,7 +127,7 @@ class Ordered:
         return keys + [_FOLDED + key.lower() for key in keys] if self._has_folded else keys
 
     def _groups(self, rule: Rule, request: Request) -> Groups | None:
-        """Return the groups of a rule's match, group 0 is what matched; None if it does not match."""
+        """Return the groups of a rule's match, group 0 is the whole match; None if it does not match."""
         if rule.host != request.host and (rule.host is not None or not request.is_home):
             return None
         if request.line is not None and rule.how == "exact" and (rule.query == "none" or "?" in rule.source):
@@ -163,9 +163,9 @@ def _held(conditions: Sequence[Condition], request: Request) -> Groups | None:
 
 
 def _prefix_groups(prefix: str, path: str) -> Groups | None:
-    """Return a path, its rest behind the prefix, and that without a slash at its beginning.
+    """Return a path and its rest behind the prefix: for example `("/docs/a", "/a", "a")` for the prefix `/docs`.
 
-    None unless the prefix ends at the end of a segment of the path.
+    None unless the prefix ends at the end of a path segment.
     """
     if not path.startswith(prefix):
         return None
@@ -175,7 +175,7 @@ def _prefix_groups(prefix: str, path: str) -> Groups | None:
 
 
 def _parameters(query: str | None) -> dict[str, str]:
-    """Return the parameters of a query, decoded, the first of each name."""
+    """Return the parameters of a query, decoded, the first of each name: for example `a=1&b=x+y` has `b` as `x y`."""
     found: dict[str, str] = {}
     for pair in (query or "").split("&"):
         name, _, value = pair.partition("=")
@@ -213,7 +213,7 @@ def _place(host: str | None) -> str:
 
 
 def mover(found: RuleSet, olds: Collection[str] = ()) -> Mover:
-    """Return what applies the rules of a map. `olds` are hosts of the old site: a server of their name has no other."""
+    """Return a function that applies the rules of a map. A server named after an old host (`olds`) has no other one."""
     if not found.servers:
         return Ordered(found.rules, is_slash_ignored=found.is_slash_ignored)
     every = (rules for server in found.servers for rules in (*server.phases, *server.inner) if rules)
@@ -236,7 +236,7 @@ def mover(found: RuleSet, olds: Collection[str] = ()) -> Mover:
 
 
 def _indexes(asked: Request) -> Iterator[Request]:
-    """Yield the requests for index files that a server makes of one for a folder: /a/?x of one for /a/index.html?x."""
+    """Yield a server's own requests for the index files of a folder: for example, /a/index.html?x for /a/?x."""
     bare, mark, query = asked.url.partition("?")
     for name in asked.indexes if asked.path.endswith("/") else ():
         path, url = asked.path + name, f"{bare}{name}{mark}{query}"
@@ -253,7 +253,7 @@ class _Servers:
         self._rank = _rank if is_nginx else lambda *_: (0, 0, 0)
         names = (*olds, *(host.partition(":")[0] for host in olds))
         self._of_old = [any(_fits(old, name) for old in names for name in one.names) for one in servers]
-        self._first: dict[tuple[str, str], int] = {}  # server by port and name; without one of them, of all
+        self._first: dict[tuple[str, str], int] = {}  # the first server by port and name; "" for any name
         wildcards: dict[str, None] = {}
         for number, server in enumerate(servers):
             ports = server.ports if len(server.ports) <= _MOST_PORTS else ()
@@ -292,7 +292,7 @@ class _Servers:
 def _rank(port: int, name: str) -> tuple[int, int, int]:
     """Return the rank of a name in nginx: exact, then the longest that begins or else ends with `*`, then a pattern.
 
-    A server that listens to the port, which is 0, comes before one that listens to any.
+    A server for this port (0) comes before one for any. For example, `*.example.com` ranks before `www.*`.
 
     nginx.org/en/docs/http/server_names.html
     """
@@ -306,7 +306,7 @@ def _fits(host: str, name: str) -> bool:
 
 
 def _of_wildcards(name: str) -> str:
-    """Return a regular expression that matches whatever a name with `*` and `?` does."""
+    r"""Return the regular expression for a name with `*` and `?`: for example `^.*\.example$` for `*.example`."""
     if name.startswith("~*"):
         return name[2:]
     pattern = re.escape(name).replace(r"\*", ".*").replace(r"\?", ".")
@@ -342,7 +342,7 @@ def _filled(rule: Rule, groups: Groups, of_condition: Groups, request: Request) 
 
 
 def _with_query(target: str, query: str | None, how: str) -> str:
-    """Return a target with the query of the request, before its fragment."""
+    """Return a target with the query of the request before its fragment: for example `/b?x#f` for `/b#f` and `x`."""
     bare, crosshatch, fragment = target.partition("#")
     if query is None or how in {"drop", "none"}:
         return target
@@ -360,7 +360,7 @@ def _group(groups: Groups, number: int, *, is_encoded: bool) -> str:
 
 
 def _with_parameters(rule: Rule, groups: Groups, request: Request) -> tuple[Groups, str | None]:
-    """Return the groups with those of parameters, by number, and the query without these parameters."""
+    """Return the groups with the captured parameters, by number, and the query without these parameters."""
     given = _parameters(request.query)
     captured = {name: value for name, value in rule.parameters if isinstance(value, int)}
     size = max([len(groups), *(number + 1 for number in captured.values())])

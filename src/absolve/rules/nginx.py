@@ -4,6 +4,9 @@ In: the bytes of the file. Out: a `RuleSet`. nginx.org/en/docs/http/ngx_http_rew
 ngx_http_map_module.html and ngx_http_core_module.html. Directives that change the path inside the server, or depend on
 the visitor, are rules that could not be read. A map whose variable no directive uses, and lines of a map without its
 block, are taken for redirects with status 301: such files are included into a server.
+
+    >>> [(rule.how, rule.source, rule.target) for rule in read("a.conf", b"location = /a { return 301 /b; }").rules]
+    [('exact', '/a', ('/b',))]
 """
 
 from __future__ import annotations
@@ -57,26 +60,26 @@ _PARTS: Final = {
 _SOURCES: Final = {"$uri": "path", "$document_uri": "path", "$request_uri": "target"}  # of maps
 _WITH_QUERY: Final = re.compile(r"(\$is_args|\?)(?:\$args|\$query_string)$")
 _OF_MAP: Final = re.compile(r"([^\s?#]*?)\$(?:\{(\w+)\}|(\w+))(\$is_args\$args)?", re.ASCII)
-_ANYWHERE: Final = Rule("", 0, "", how="prefix", source="/")  # the place of what is in no location
+_ANYWHERE: Final = Rule("", 0, "", how="prefix", source="/")  # the place of directives outside of locations
 _IF: Final = "of conditions only `$request_uri = TEXT`, `!-e $request_filename` and the variable of a map are read"
 
 
 class _Reader:
     """The state of one file while its directives are read.
 
-    A place is a rule without text and target: what it matches is the condition of the location or `if` around.
+    A place is a rule without text and target that matches the requests of the location or `if` around a directive.
     """
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._maps: dict[str, list[Rule]] = {}
         self._used: set[str] = set()  # variables
-        self._of_maps: set[int] = set()  # lines: a variable keeps the value that it had for the folder of an index file
+        self._of_maps: set[int] = set()  # lines: for an index file, a variable keeps the value that its folder had
         self._room = Room()  # each use of a variable has all rules of its map
         self.others: list[Rule] = []  # that could not be read, and answer nothing
 
     def read(self, given: Sequence[Directive]) -> list[Server]:
-        """Return the servers with their rules; those of maps that no server uses come last in each of them."""
+        """Return the servers with their rules; rules of maps that no server uses come last in each server."""
         self._note_variables(given)
         lines = [one for one in given if one.name.startswith(("/", "~"))]
         for directive in _inside(given, "map"):
@@ -119,7 +122,7 @@ class _Reader:
         self._maps[name] = found
 
     def _lines(self, given: Sequence[Directive], subject: str) -> Iterator[Rule]:
-        """Yield the rules of the lines of a map: texts in any letter case, then patterns, then the default."""
+        """Yield a rule for each line of a map, for example `/a /b;`: texts, then patterns, then the default."""
         rules: list[tuple[int, Rule]] = []
         for directive in given:
             if directive.name in _IGNORED and not directive.arguments:
@@ -138,7 +141,7 @@ class _Reader:
         yield from (rule for _, rule in rules)
 
     def _mapped(self, text: str, place: Rule, status: int, query: Query) -> list[Rule] | None:
-        """Return the rules of a map whose variable ends the target of a directive; None for another target."""
+        """Return the rules of a map for a target that ends with its variable; None for another target."""
         found = _OF_MAP.fullmatch(text.removesuffix("?"))
         name = found[2] or found[3] if found is not None else None
         if name is None or found is None or name not in self._maps:
@@ -159,7 +162,7 @@ class _Reader:
     # --- servers ------------------------------------------------------------------------------------------------------
 
     def _server(self, block: Sequence[Directive], unused: Sequence[Rule]) -> tuple[Server, bool]:
-        """Return a server, and whether it is the one for hosts without a server."""
+        """Return a server, and whether it is the default server."""
         names: list[str] = []
         ports: list[str] = []
         is_default = False
@@ -210,7 +213,7 @@ class _Reader:
                     yield self._rule(directive, place, "a longer prefix without ^~ is inside of it")
                     continue
                 yield from self._location(directive.block or (), place)
-                yield self._rule(directive, place)._replace(status=200)  # what it sends, no other location sends
+                yield self._rule(directive, place)._replace(status=200)  # no other location answers this request
 
     def _location(self, block: Sequence[Directive], place: Rule) -> Iterator[Rule]:
         if any(one.name == "location" for one in block):
@@ -290,7 +293,7 @@ class _Reader:
         return [self._rule(directive, around)._replace(status=status, target=target, query=query)]
 
     def _if(self, directive: Directive, place: Rule) -> Sequence[Rule]:
-        """Return the rules of an `if`, whose condition is that of a place. Raise UsageError for any other."""
+        """Return the rules in an `if`, for example `if ($request_uri = /a)`. Raise UsageError for other conditions."""
         block = directive.block or ()
         words = list(directive.arguments)
         if not words or not words[0].startswith("(") or not words[-1].endswith(")"):
@@ -334,7 +337,7 @@ def _inside(given: Sequence[Directive], name: str) -> list[Directive]:
 
 
 def _place(sign: str, text: str, *, is_inside: bool) -> Rule:
-    """Return the place of a location. Raise UsageError for one that cannot be read."""
+    """Return the place of a location, for example a pattern for `~ ^/a`. Raise UsageError if it cannot be read."""
     if sign in {"~", "~*"}:
         if is_inside:
             raise UsageError("a location with a regular expression inside of another location is not read")
@@ -352,7 +355,7 @@ def _place(sign: str, text: str, *, is_inside: bool) -> Rule:
 
 
 def _named(pattern: str) -> str:
-    """Return the regular expression of a server's name: a capital letter in it makes it ignore case. "": not read."""
+    """Return the regular expression for a server's name, which a capital letter makes ignore case; "" if unusable."""
     try:
         check_pattern(pattern)
     except UsageError:
@@ -361,7 +364,7 @@ def _named(pattern: str) -> str:
 
 
 def _met(place: Rule, error: UsageError) -> Rule:
-    """Return the place of what cannot be read: none if nothing meets it."""
+    """Return the place of an unreadable directive: an empty one if no request can meet it."""
     return place._replace(how="exact", source="") if isinstance(error, NeverError) else place
 
 
@@ -373,13 +376,13 @@ def _exact(path: str) -> Rule:
 
 
 def _requested(text: str) -> Rule:
-    """Return the place of one path, with the query if the text has one, as the request names it."""
+    """Return the place of one undecoded path, with its query: for example, `/a%20b?x` has the source `/a b?x`."""
     path, mark, query = text.partition("?")
     return _ANYWHERE._replace(how="exact", source=f"{decoded(path)}{mark}{query}", query="keep" if mark else "none")
 
 
 def _of_line(directive: Directive, subject: str) -> tuple[Rule, int]:
-    """Return the place of a line of a map, and its rank among the lines. Raise UsageError if it cannot be read."""
+    """Return the place for a line of a map, and its rank among the lines. Raise UsageError if it cannot be read."""
     if directive.name == "include":
         raise UsageError("the file that it includes is not read: give it as a map of its own")
     if len(directive.arguments) != 1 or directive.block is not None or directive.problem is not None:
@@ -412,13 +415,13 @@ def _scope(directive: Directive, place: Rule) -> Rule:
 
 
 def _inside_of(place: Rule, rule: Rule) -> Rule:
-    """Return a rule, or a place, that applies only where another place does, too."""
+    """Return a rule, or a place, that also needs the conditions of the place around it."""
     conditions = place.conditions if (place.how, place.source) == (rule.how, rule.source) else _with(place)
     return rule._replace(conditions=(*conditions, *rule.conditions), forced=place.forced)
 
 
 def _with(place: Rule) -> tuple[Condition, ...]:
-    """Return the conditions of a place, with what it matches as one of them."""
+    """Return the conditions of a place, with its own source as one of them."""
     if (place.how, place.source) == ("prefix", "/"):
         return place.conditions
     pattern = {"prefix": "^{}", "exact": "^{}$", "regex": "{}"}[place.how]
@@ -431,9 +434,9 @@ def _with(place: Rule) -> tuple[Condition, ...]:
 
 
 def _target(text: str, place: Rule, query: Query) -> tuple[tuple[str | int, ...], Query]:
-    """Return the parts of a target, and what becomes of the query. `query`: that without a variable for it.
+    """Return the parts of a target, and how it handles the query: for example "keep" for `/b$is_args$args`.
 
-    Raise UsageError for a variable whose value does not follow from the URL.
+    `query`: without a variable for it. Raise UsageError for a variable whose value does not follow from the URL.
     """
     names = patterns.names(place.source) if place.how == "regex" else {}
     if query == "append" and text.endswith("?"):

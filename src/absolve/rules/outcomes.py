@@ -1,9 +1,9 @@
 """Move URLs by all maps of an audit, one step or to the end, and check the rules after that.
 
 In: sets of rules, the old and the new URL of the site, absolute URLs. Out: `Move` and `Outcome`, and a `Checked` for
-each rule, with the number of URLs that it moved, why it could not be read, and what is wrong with it. The first map
-with a rule that applies counts. Each URL is computed once, and a chain shares the results of its links. A rule is
-compared with others by URLs that it would move, so no pair of rules is looked at.
+each rule, with the number of URLs that it moved, why it could not be read, and the finding about it, for example
+`chain`. The first map with a rule that applies counts. Each URL is computed once, and a chain shares the results of its
+links. A rule is compared with others by URLs that it would move, so that no pair of rules is compared.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def never(_url: str) -> bool:
 
 
 class Seen(NamedTuple):
-    """What became of the URLs that a rule moved: whether one went in a circle or in more hops, or all to nothing."""
+    """A summary of the URLs that a rule moved: whether one was in a loop or took more hops, or all led to nothing."""
 
     loop: bool = False
     chain: bool = False
@@ -47,7 +47,7 @@ class Rules:
 
     `used` counts the distinct URLs that each rule moved, by file and line. `maps` are the sets of rules without the
     redirects that were recorded. `others` are roots of more hosts of the old site. `adds_slash`: the server redirects a
-    folder without its slash. `indexes`: the names of the files that nginx and Apache ask for inside a folder. `hosts`
+    folder without its slash. `indexes`: the names of index files, which nginx and Apache request for a folder. `hosts`
     are the hosts of both sites.
     """
 
@@ -76,12 +76,12 @@ class Rules:
         return self.maps[0].format if self.maps else "csv"
 
     def is_insecure(self, url: str) -> bool:
-        """Return whether a URL names the new site by http, which is at an https URL."""
+        """Return whether a URL names the new site by http although its base URL has https."""
         return self._base_new.startswith("https:") and url.startswith(f"http://{self._home}/")
 
     @property
     def is_one_host(self) -> bool:
-        """Whether no URL of the old site has another host than the new one."""
+        """Whether the old and the new site have one host."""
         return self.hosts <= {self._home}
 
     @property
@@ -91,16 +91,16 @@ class Rules:
         return any((rule.forced or "?" in rule.source) and rule.problem is None for rule in every)
 
     def behind(self, added: RuleSet) -> Rules:
-        """Return these rules with another map before them; neither counts what the other moves."""
+        """Return these rules with another map before them; each of the two objects has its own counts."""
         found = copy(self)
         found.sets, found._movers = [added, *self.sets], [mover(added), *self._movers]  # noqa: SLF001 - a copy of this
         found.used, found.seen, found._known = Counter(), {}, BoundedCache(_MOST_KNOWN)  # noqa: SLF001
         return found
 
     def move(self, url: str, exists: Callable[[str], bool] = never) -> Move | None:
-        """Return the step that the first rule makes from an absolute URL, None if no rule applies.
+        """Return the step of the first rule that applies to an absolute URL, None if no rule applies.
 
-        `exists` returns whether the new site has a file for a URL; for an old URL it is asked for its counterpart.
+        `exists` returns whether the new site has a file for a URL; an old URL is replaced by its counterpart before.
         """
         return self._step(url, exists)[0]
 
@@ -124,9 +124,9 @@ class Rules:
         return None, not doubts
 
     def _is_for_old(self, asked: Request, move: Move, moves: Mover, exists: Callable[[str], bool]) -> bool:
-        """Return whether a rule must be one of the old host: on the new one it would apply to its own target again.
+        """Return whether a rule must belong to the old host, because on the new one it would apply to its own target.
 
-        That is so for `Redirect / https://new.example/`, in which only the target names a host.
+        For example, `Redirect / https://new.example/` names a host only in its target.
         """
         rule, target = move.rule, move.target
         if self._old is None or self._home == self._old.host:
@@ -140,7 +140,7 @@ class Rules:
         return again is not None and again.rule == rule
 
     def counterpart(self, url: str) -> str:
-        """Return the URL of the new site with the same path as this URL of the old one; any other URL as it is."""
+        """Return the new site's URL for an old one, for example `https://new/a` for `https://old/a`; others as is."""
         asked = request(url)
         if asked is None or asked.host == self._home or asked.host not in self.hosts:
             return url
@@ -156,14 +156,14 @@ class Rules:
         return found if found is not None and found.startswith(("http:", "https:")) else None
 
     def url(self, rule: Rule, path: str, query: str | None = None) -> str | None:
-        """Return the URL of a decoded path on a host to which a rule applies; None if it is no URL."""
+        """Return the URL of a decoded path on a host to which a rule applies; None if that is not a URL."""
         scheme = "http" if self._base_new.startswith("http:") else "https"
         known = self._origins.get((rule.file, rule.line)) if rule.host is None else None
         mark = "" if query is None else f"?{query}"
         return whatwg.parse(f"{known or f'{scheme}://{rule.host or self._home}'}{encoded(path)}{mark}")
 
     def old(self, url: str) -> str | None:
-        """Return the URL of the old site with the same path as one of the new site; None without another host."""
+        """Return the old site's URL with the same path as a new URL; None if both have the same host."""
         asked = request(url)
         if asked is None or self._old is None or self._old.host == asked.host:
             return None
@@ -179,9 +179,9 @@ class Rules:
         return asked is not None and asked.host == self._home
 
     def landed(self, url: str) -> str:
-        """Return where a redirect to a URL ends: for an old URL without a rule, at the same path of the new site.
+        """Return the URL that answers a redirect's target: for an old URL without a rule, the new site's counterpart.
 
-        An old URL that is not there stays: nothing answers it.
+        An old URL without a page on the new site stays: nothing answers it.
         """
         other = self.counterpart(url)
         if other == url or not self._is_inside(url) or self.move(url, self.exists) is not None:
@@ -189,9 +189,9 @@ class Rules:
         return other if self._is_reached(other) or self.move(other, self.exists) is not None else url
 
     def chain(self, url: str, *, counts: bool = True) -> Outcome:
-        """Return where a URL leads in the end; its fragment goes along, unless a rule has one (Fetch 4.4).
+        """Return where a URL leads in the end; it keeps its fragment, unless a rule has one (Fetch 4.4).
 
-        Outcomes are cached. `counts`: rules that move it are used.
+        Outcomes are cached. `counts`: the rules that move it count as used.
         """
         bare, crosshatch, fragment = url.partition("#")
         outcome = self._known.entries.get(bare)
@@ -204,7 +204,7 @@ class Rules:
         return outcome
 
     def leads_to_nothing(self, outcome: Outcome) -> bool:
-        """Return whether nothing is where a chain ends: not where a rule has status 410, and not on another site.
+        """Return whether a chain ends at a missing page of one of the sites, and not with status 404 or 410.
 
         An old URL at the end of a chain has no rule, and no page at its path: see `landed`.
         """
@@ -226,7 +226,7 @@ class Rules:
         return self.exists(bare) or (self.adds_slash and self.exists(f"{other}{mark}{query}"))
 
     def _see(self, outcome: Outcome) -> None:
-        """Keep what became of the URLs that a rule moved, for the findings about it."""
+        """Add an outcome to the summary of the rule that moved its URL, for the findings about the rule."""
         rule = outcome.rules[0]
         seen = self.seen.get((rule.file, rule.line)) or Seen()
         is_nothing = self.leads_to_nothing(outcome)
@@ -269,7 +269,7 @@ class Rules:
         return known
 
     def _loop(self, circle: list[tuple[str, Move]]) -> Outcome:
-        """Store the outcome of every URL of a circle: the number of its steps. Return that of the first."""
+        """Store the outcome of every URL in a loop, which has as many hops as the loop. Return the first outcome."""
         size = len(circle)
         outcomes = []
         for number, (_, move) in enumerate(circle):
@@ -301,7 +301,7 @@ def _origins(sets: Iterable[RuleSet]) -> dict[tuple[str, int], str]:
 
 
 def _origin(server: Server) -> str | None:
-    """Return the scheme and the host of a virtual host; None if it has no name of one host."""
+    """Return the origin of a virtual host, for example `http://h:8080`; None if no name of it is a single host."""
     name = next((name for name in server.names if "*" not in name), None)
     if name is None:
         return None
@@ -316,7 +316,7 @@ def _ended(url: str, move: Move) -> Outcome:
 
 
 def _before(move: Move, after: Outcome) -> Outcome:
-    """Return the outcome of a URL from the outcome of the target of its first step."""
+    """Return the outcome of a URL whose first step leads to a URL with a known outcome."""
     final = after.final
     _, crosshatch, fragment = (move.target or "").partition("#")
     if crosshatch and final is not None and "#" not in final:
@@ -355,7 +355,7 @@ def checked(rules: Rules) -> Iterator[Checked]:
 
 
 def strangers(rules: Rules) -> Iterator[tuple[str, int, list[str]]]:
-    """Yield the maps with rules for hosts of neither site, which moved no URL: their number, and these hosts."""
+    """Yield each map with unused rules for hosts of neither site: the number of these rules, and the hosts."""
     for found in rules.maps:
         names = found.names
         hosts: set[str] = set()
@@ -371,7 +371,7 @@ def strangers(rules: Rules) -> Iterator[tuple[str, int, list[str]]]:
 
 
 def _finding(rules: Rules, rule: Rule, used: int) -> str | None:
-    """Return what is wrong with a rule: a loop first, then what other rules do to it, then where it leads."""
+    """Return the finding about a rule: a loop first, then a conflict with other rules, then its target's state."""
     urls = list(samples(rules, rule))
     seen = rules.seen.get((rule.file, rule.line))
     own = _outcomes(rules, rule, urls)
@@ -389,13 +389,13 @@ def _finding(rules: Rules, rule: Rule, used: int) -> str | None:
         return "leads to http"
     if any(outcome.hops > 1 for outcome in own) or (seen is not None and seen.chain):
         return "chain"
-    return "unused" if not used and (rule.status != 200 or rule.target) else None  # else it only keeps others away
+    return "unused" if not used and (rule.status != 200 or rule.target) else None  # otherwise it only stops others
 
 
 def _outcomes(rules: Rules, rule: Rule, urls: list[str]) -> list[Outcome]:
-    """Return where a rule leads the URLs that it moves, as far as that does not depend on files that are not known.
+    """Return the outcomes of the URLs that a rule moves, unless they depend on unknown files.
 
-    The target of a URL below a prefix may be a file, which only a forced rule moves on.
+    The target of a URL below a prefix may be a file, to which only a forced rule applies.
     """
     if rule.how == "regex" and rule.target and not rule.parameters and not _has_groups(rule):
         target = rules.absolute("".join(map(str, rule.target)))
@@ -411,7 +411,7 @@ def _outcomes(rules: Rules, rule: Rule, urls: list[str]) -> list[Outcome]:
 
 
 def _is_hidden(rules: Rules, rule: Rule) -> bool:
-    """Return whether an exact rule never applies because a file is there, and leads elsewhere than to its folder."""
+    """Return whether an exact rule never applies because a file exists, unless the rule leads to the file's folder."""
     if rule.how != "exact" or rule.forced or rule.parameters or not rule.target or "?" in rule.source:
         return False
     folder = rule.source[: rule.source.rfind("/") + 1]
@@ -435,7 +435,7 @@ def samples(rules: Rules, rule: Rule) -> Iterator[str]:
 
 
 def _in_its_place(rules: Rules, rule: Rule, urls: list[str]) -> str | None:
-    """Return which earlier rule moves all that this one would; it contradicts if it leads elsewhere."""
+    """Return the conflict with an earlier rule that moves all of the URLs; None without one."""
     moves = [rules.move(url) for url in urls]
     others = {move.rule if move is not None else rule for move in moves}
     if len(others) != 1 or rule in others:
@@ -448,7 +448,7 @@ def _in_its_place(rules: Rules, rule: Rule, urls: list[str]) -> str | None:
 
 
 def _of_two(other: Rule, rule: Rule, *, is_same: bool = False) -> str | None:
-    """Return the finding about a rule that applies to nothing but URLs of an earlier one. `is_same`: by its target."""
+    """Return the finding about a rule whose URLs an earlier one moves, for example `repeats 3` (`is_same` target)."""
     if rule.forced and not other.forced:
         return None
     is_same_source = (rule.how, rule.source, rule.host) == (other.how, other.source, other.host)

@@ -1,7 +1,12 @@
 """Write one rule in the form of each server.
 
-In: a `Rule` in the general form. Out: its lines, or None if the form cannot express it. What is written here is read
-back by the readers of this package with the same result.
+In: a `Rule` in the general form. Out: its lines, or None if the form cannot express it. The readers of this package
+read the lines back with the same result.
+
+    >>> from absolve.rules.model import Rule
+    >>> rule = Rule("", 0, "", source="/a", target=("/b",))
+    >>> csv_lines(rule), netlify_lines(rule), apache_lines(rule)
+    (['/a,/b,301!'], ['/a /b 301!'], ['RewriteRule "^/?a$" "/b" [R=301,L]'])
 """
 
 from __future__ import annotations
@@ -18,7 +23,7 @@ if TYPE_CHECKING:
 
     from absolve.rules.model import Rule
 
-_UNSAFE: Final = re.compile(r"[\s\"<>\\`{}\x00-\x20\x7f]")  # what the URL Standard escapes in a path, too
+_UNSAFE: Final = re.compile(r"[\s\"<>\\`{}\x00-\x20\x7f]")  # the URL Standard escapes these in a path, too
 _ENDING: Final = re.compile(r"(\\\\)|\\?([\x00-\x20\"\x7f])")
 _SURROGATES: Final = "".join(map(chr, range(0xD800, 0xE000)))  # no characters; bytes that are no text (PEP 383) stay
 _UNQUOTABLE: Final = re.compile(r"[\x00-\x1f\x7f\"]")  # in a string of nginx
@@ -28,17 +33,17 @@ _TO_QUOTE: Final = re.compile(r'[,;\t"\r\n]')
 
 
 def escaped(text: str) -> str:
-    """Return a path or URL without characters that end a word, or that a reader of the map does not see."""
+    """Return a path or URL with escapes for invisible characters and those that end a word: for example `a%20b`."""
     return printable(_UNSAFE.sub(lambda one: percent_escaped(one[0]), text), _SURROGATES, percent_escaped)
 
 
 def _visible(pattern: str) -> str:
-    """Return a pattern for PCRE, which matches bytes, with escapes for the bytes of characters that are not seen."""
+    """Return a pattern for PCRE, which matches bytes, with escapes for the bytes of invisible characters."""
     return printable(pattern, _SURROGATES, lambda one: "".join(rf"\x{byte:02x}" for byte in one.encode()))
 
 
 def _path(source: str) -> str:
-    """Return the path of a rule, with its query, as a URL has it."""
+    """Return the path of a rule, with its query, percent-encoded as in a URL."""
     path, mark, query = source.partition("?")
     return escaped(encoded(path)) + mark + escaped(query)
 
@@ -53,7 +58,7 @@ def _new(rule: Rule, group: Callable[[int], str], literal: Callable[[str], str] 
 
 
 def pattern_of(rule: Rule) -> str | None:
-    """Return a regular expression for decoded paths, with the groups of the rule; None for one of whole URLs."""
+    """Return a regular expression for decoded paths, for example `^/a((?:/(.*))?)$` for a prefix; None for URLs."""
     if rule.how == "regex":
         return rule.source if rule.subject == "path" else None
     if rule.how == "exact":
@@ -64,7 +69,7 @@ def pattern_of(rule: Rule) -> str | None:
 
 
 def _has_escape(rule: Rule) -> bool:
-    """Return whether a path keeps an escape: Apache and nginx compare paths without any, so no text of theirs is it."""
+    """Return whether a path keeps an escape: Apache and nginx compare decoded paths, so they cannot express it."""
     return rule.how != "regex" and _ESCAPE.search(rule.source.partition("?")[0]) is not None
 
 
@@ -86,12 +91,16 @@ def _harmless(url: str) -> str:
 
 
 def csv_row(*cells: str, delimiter: str = ",") -> str:
-    """Return a row of CSV without its line end; `delimiter_of` counts nothing in its cells."""
+    """Return a row of CSV without its line end, with quotes wherever `delimiter_of` would count a character.
+
+    >>> csv_row("/a", "/b;c")
+    '/a,"/b;c"'
+    """
     return delimiter.join('"' + cell.replace('"', '""') + '"' if _TO_QUOTE.search(cell) else cell for cell in cells)
 
 
 def csv_lines(rule: Rule) -> list[str] | None:
-    """Return a row of CSV: old, new, status, and regex for a pattern."""
+    """Return a row of CSV: old, new, status, and perhaps prefix or regex, for example `/a,/b,301!,prefix`."""
     if rule.parameters or rule.query == "append" or (rule.ignores_case and rule.how == "regex"):
         return None
     status = f"{rule.status}{'!' if rule.forced and rule.host is None else ''}"
@@ -122,7 +131,7 @@ def _row(rule: Rule, new: str, *others: str) -> str:
 
 
 def netlify_lines(rule: Rule) -> list[str] | None:
-    """Return lines of `_redirects` for Netlify; a prefix without the slash at its end needs two."""
+    """Return lines of `_redirects` for Netlify: for example `/a/* /b/:splat 301!` for a prefix."""
     status = f"{rule.status}{'!' if rule.forced else ''}"
     if rule.target is None and rule.status not in {404, 410}:
         return None
@@ -130,7 +139,7 @@ def netlify_lines(rule: Rule) -> list[str] | None:
 
 
 def cloudflare_lines(rule: Rule) -> list[str] | None:
-    """Return lines of `_redirects` for Cloudflare Pages, which has no rules with hosts, parameters or files."""
+    """Return lines of `_redirects` for Cloudflare Pages, which has no rules for hosts, parameters or missing files."""
     if rule.status not in {200, *REDIRECTS} or rule.host is not None or rule.parameters or not rule.forced:
         return None
     return _redirects(rule, str(rule.status), host="", is_netlify=False)
@@ -219,7 +228,7 @@ def _quoted(pattern: str) -> str:
 
 
 def nginx_lines(rule: Rule) -> list[str] | None:
-    """Return a location block with the rule, for a server block; exact paths are found before patterns."""
+    """Return a location for a server block, for example `location = "/a" { return 301 "/b"; }` for an exact path."""
     if rule.parameters or rule.subject != "path" or rule.host is not None:
         return None
     if any(isinstance(part, str) and "$" in part for part in rule.target or ()) or _UNQUOTABLE.search(rule.source):
@@ -242,7 +251,7 @@ def nginx_lines(rule: Rule) -> list[str] | None:
 
 
 def _nginx_pattern(pattern: str) -> str:
-    """Return a pattern for a string of nginx, in which a backslash protects a second one."""
+    """Return a pattern for a string of nginx, in which a backslash protects another one."""
     return _visible(pattern).replace("\\\\", "\\\\\\\\")
 
 

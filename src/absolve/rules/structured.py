@@ -9,7 +9,11 @@ In: the bytes of the file. Out: a `RuleSet`. The documentation:
 - RoutingRules of S3, JSON: docs.aws.amazon.com/AmazonS3/latest/userguide/how-to-page-redirect.html
 - Redirection (WordPress), JSON: redirection.me/support/import-export-redirects
 
-A rule has the line of its source in the file; where one line has several, the number of its entry.
+A rule has the line of its source in the file, or the number of its entry where one line has several.
+
+    >>> data = b'{"redirects": [{"source": "/a/:id", "destination": "/b/:id"}]}'
+    >>> [(rule.source, rule.target, rule.status) for rule in read_vercel("vercel.json", data).rules]
+    [('^/a/([^/]+)$', ('/b/', 1), 308)]
 """
 
 from __future__ import annotations
@@ -54,7 +58,7 @@ def _of_vercel(data: Any) -> Iterator[Entry]:
 
 
 def _of_route(one: dict[str, Any], *, forced: bool) -> Entry:
-    """Return an entry of the older `routes`: a regular expression of the whole path."""
+    """Return an entry of the older `routes`, for example `{"src": "/a/(.*)", "dest": "/b/$1"}`, with a whole path."""
     headers = one.get("headers")
     fields = headers.items() if isinstance(headers, dict) else ()
     location = next((value for name, value in fields if name.lower() == "location"), None)
@@ -108,6 +112,7 @@ def _of_azure(data: Any) -> Iterator[Entry]:
 
 
 def of_s3(data: Any) -> Iterator[Entry]:
+    """Yield the entries of RoutingRules: for example, `KeyPrefixEquals` with `a/` gives the pattern `^/a/(.*)$`."""
     every = data if isinstance(data, dict) else {"RoutingRules": data}
     for one in dicts(every, "RoutingRules"):
         found = (one.get(name) for name in ("Condition", "Redirect"))
@@ -130,7 +135,7 @@ def _s3_target(redirect: dict[str, Any], prefix: str) -> str:
 
 
 def _netlify_rule(rule: Rule, one: dict[str, Any]) -> Rule:
-    """Return the rule of a table `redirects`, which has what a line of `_redirects` has."""
+    """Return the rule of a table `redirects`: for example, `from = "/a"` and `to = "/b"`, as in `_redirects`."""
     query, conditions = one.get("query"), one.get("conditions")
     parameters = tuple((str(name), str(value)) for name, value in query.items()) if isinstance(query, dict) else ()
     forced, status = one.get("force") is True, _status(one.get("status"), 301)
@@ -143,7 +148,7 @@ def _netlify_rule(rule: Rule, one: dict[str, Any]) -> Rule:
 
 
 def _redirection_rows(data: Any) -> Iterator[table.Redirect]:
-    """Yield the rows of an export of Redirection: `url` leads to `action_data.url` if it is enabled."""
+    """Yield the rows of an export of Redirection, for example `{"url": "/a", "action_data": {"url": "/b"}}`."""
     for one in dicts(data, "redirects"):
         action = one.get("action_data")
         new = _text(action, "url", "") if isinstance(action, dict) else action if isinstance(action, str) else ""
@@ -189,7 +194,7 @@ def _numbered(name: str, text: str, form: str, value: Any) -> list[Rule]:
 
 
 def _made(name: str, form: str, value: Any) -> Iterator[tuple[str, Rule]]:
-    """Yield the source of each entry as the file has it, with its rule."""
+    """Yield the source of each entry, as written in the file, with its rule."""
     if form == "redirection":
         for row in _redirection_rows(value):
             yield row.old, table.rule(name, row)
@@ -204,14 +209,14 @@ def _made(name: str, form: str, value: Any) -> Iterator[tuple[str, Rule]]:
 
 
 def apart(rules: list[Rule]) -> list[Rule]:
-    """Return rules that each have a line of their own: the number of the rule where two are on one line."""
+    """Return rules with distinct lines: if two are on one line, each has its number instead."""
     if len({rule.line for rule in rules}) == len(rules):
         return rules
     return [rule._replace(line=number) for number, rule in enumerate(rules, start=1)]
 
 
 def _lines(text: str, sources: Sequence[str]) -> list[int]:
-    """Return the lines of the sources; their numbers where two are on one line, or one cannot be found."""
+    """Return the line of each source; their numbers if two are on one line, or one cannot be found."""
     made, place, line = [], 0, 1
     for old in sources:
         escaped = json.dumps(old, ensure_ascii=False)[1:-1]
@@ -226,7 +231,7 @@ def _lines(text: str, sources: Sequence[str]) -> list[int]:
 
 
 def _found(text: str, place: int, *spellings: str) -> int:
-    """Return the offset of the first of two spellings from a place on, -1 if neither follows."""
+    """Return the offset at which one of two spellings first follows a place, -1 if neither does."""
     if len(set(spellings)) == 1:
         return text.find(spellings[0], place)
     found = re.compile("|".join(map(re.escape, spellings))).search(text, place)
@@ -234,7 +239,7 @@ def _found(text: str, place: int, *spellings: str) -> int:
 
 
 def loaded(name: str, text: str, *, is_toml: bool = False) -> Any:
-    """Return the value of JSON, with comments, or TOML. Raise UsageError with the place of a mistake."""
+    """Return the value of JSON, perhaps with comments, or TOML. Raise UsageError with the place of a mistake."""
     if len(text) > _LARGEST:
         raise UsageError(f"{name}: it has more than {_LARGEST >> 20} MiB")
     try:
@@ -267,6 +272,6 @@ def _text(one: Any, name: str, otherwise: Any = "") -> Any:
 
 
 def _status(value: Any, otherwise: int) -> int:
-    """Return a status, that of a form where an entry has none that is one."""
+    """Return a value as a status, or the default of the form if it is not a status."""
     text = str(value)
     return int(text) if not isinstance(value, bool) and re.fullmatch("[1-5][0-9][0-9]", text, re.ASCII) else otherwise

@@ -1,10 +1,13 @@
-"""Read a table of redirects: which row leads which URL where, whoever exported it.
+r"""Read a table of redirects from a spreadsheet, or from an export of a plugin, host or crawler.
 
 In: the bytes of a file: old URL, new URL, and perhaps a status, or exact, prefix or regex. The header names the columns
 in any order; without one the order counts, or the hosts of both sites. Out: a `Redirect` for each row, or a `Rule`:
-exact unless a cell names another kind; one with a query precedes one without, and one with a host applies also where
-the new site has a file. Exports of the plugins and hosts in the tables below are known. In a crawl, rows that were not
-redirected are no rules.
+exact unless a cell names another kind. Rules with a query come first, and a rule with a host applies also where the new
+site has a file. In a crawl, rows that were not redirected are no rules.
+
+    >>> data = b"Ziel;Quelle;Code\n/b;/a;302\n"
+    >>> [(rule.source, rule.target, rule.status) for rule in read_map("map.csv", data).rules]
+    [('/a', ('/b',), 302)]
 """
 
 from __future__ import annotations
@@ -54,8 +57,8 @@ EXACT: Final = "exact"
 PREFIX: Final = "prefix"
 REGEX: Final = "regex"
 SEARCH: Final = "search"  # a regular expression that is searched for, with `$1` for its first group
-WILDCARD: Final = "wildcard"  # what begins with a path or URL, whose rest is `:splat` or `*` in the new URL
-QUERY: Final = "query"  # these two are for rewrites: parameters that leave the query,
+WILDCARD: Final = "wildcard"  # a path or URL with any rest, which is `:splat` or `*` in the new URL
+QUERY: Final = "query"  # these two are for rewrites: parameters to drop from the query,
 PRESET: Final = "preset"  # and rules by name
 SPLAT: Final = re.compile(r":splat\b|\*$")
 HOW: Final = (EXACT, PREFIX, REGEX, QUERY, PRESET)
@@ -157,8 +160,8 @@ class Redirect(NamedTuple):
     """One row. `old` and `new` are URLs, `//host/path`, or paths; `status` is None where the table has none.
 
     `how`: exact, prefix, regex, search, wildcard, query, preset; None where the row has no word for it. `in_folder`: a
-    pattern is for paths without their first slash. `keeps_query`, `keeps_rest`: False where the row excludes the query,
-    or the rest of a path below a prefix, from the new URL.
+    pattern is for paths without their first slash. `keeps_query`, `keeps_rest`: whether the new URL has the query, and
+    the rest of a path below a prefix.
     """
 
     line: int
@@ -178,7 +181,7 @@ class Redirect(NamedTuple):
 class Redirects(NamedTuple):
     """The rows that are redirects, and how they were found, in words; `columns` are the places of their parts.
 
-    `hidden`: the numbers of rows that a spreadsheet does not show, which are no redirects, as far as `rows` is read.
+    `hidden`: the numbers of rows that a spreadsheet does not show, so far; they are not in `rows`.
     """
 
     rows: Iterator[Redirect]
@@ -188,9 +191,13 @@ class Redirects(NamedTuple):
 
 
 def read(table: Table, hosts: Sequence[str] = (), *, new_first: bool = False) -> Redirects:
-    """Return the redirects of a table. `hosts`: those of the old and the new site, if both are known.
+    """Return the redirects of a table. `hosts`: the hosts of the old and the new site, if both are known.
 
-    `new_first`: of two columns that no word names, the first is the new one.
+    `new_first`: of two columns that no word names, the first has the new URLs.
+
+    >>> row = next(read(cells.table("map.csv", b"/a,www.example.com/b,301!,prefix")).rows)
+    >>> row.old, row.new, row.status, row.how, row.is_forced
+    ('/a', '//www.example.com/b', 301, 'prefix', True)
     """
     head, every = looked_at(table.rows)
     columns = chosen(head, ROLES, ("new", "old") if new_first else ("old", "new"), hosts[::-1] if new_first else hosts)
@@ -219,7 +226,7 @@ def _shown(rows: Iterator[Row], hidden: list[int]) -> Iterator[Row]:
 
 
 def _complete(places: Mapping[str, int]) -> dict[str, int]:
-    """Return the places with those of both URLs: where nothing decides, the first columns that are free."""
+    """Return the places, and for a URL without a place the first free column."""
     free = [place for place in range(2) if place not in places.values()]
     missing = [name for name in ("old", "new") if name not in places]
     return {**places, **dict(zip(missing, free or [2], strict=False))}
@@ -241,13 +248,13 @@ def _of_rows(rows: Iterator[Row], columns: Columns, delimiter: str) -> Iterator[
 
 
 def _names_old(columns: Columns) -> bool:
-    """Return whether a word of the header means the old URL: a crawl has the address of whatever it met."""
+    """Return whether a word of the header means the old URL; a crawl has "Address" for every URL."""
     title = columns.header.cell(columns.places["old"]) if columns.header is not None else ""
     return not (_OLD | _FROM).isdisjoint(words_of(title))
 
 
 def _of_cells(made: Redirect, row: Row, columns: Columns) -> Redirect | None:
-    """Return the redirect of a row; None for one that is switched off, or answered without a redirect."""
+    """Return the redirect of a row; None if it is disabled, or the URL is answered without a redirect."""
     places = columns.places
     given = {name: row.cell(places.get(name)) for name in ROLES}
     if given["active"].lower() in _OFF or given["disabled"].lower() in _ON:
@@ -276,7 +283,7 @@ def _of_cells(made: Redirect, row: Row, columns: Columns) -> Redirect | None:
 def _extras(
     row: Row, given: dict[str, str], places: Mapping[str, int], columns: Columns
 ) -> list[tuple[str | None, str]]:
-    """Return the cells of a row that are neither URL, with the role of their column: None beyond the header."""
+    """Return the status, the kind and the cells beyond the header of a row, each with its role, or None."""
     width = len(columns.header.cells) if columns.header is not None else max(places["old"], places["new"]) + 1
     taken = set(places.values())
     others = [cell for place, cell in enumerate(row.cells) if place >= width and place not in taken]
@@ -284,7 +291,7 @@ def _extras(
 
 
 def _placed(cell: str, is_named: bool) -> str:
-    """Return a cell as a URL or a path: one without its slash is a path only where the header names its column."""
+    """Return a cell as a URL or a path: for example, `a/b` is the path `/a/b` if the header names its column."""
     cell = with_slashes(cell)
     if not is_named or not cell or is_left_open(cell) or re.match(r"[/#?^(]|[\w+.-]+:", cell):
         return cell
@@ -292,7 +299,7 @@ def _placed(cell: str, is_named: bool) -> str:
 
 
 def _alone(made: Redirect) -> Redirect:
-    """Return a row with the problem that a cell has more than one URL, if it has."""
+    """Return a row, with a problem if one of its cells has several URLs, for example `/a, /b`."""
     for name, cell in (("old", made.old), ("new", made.new)):
         parts = _SEVERAL.split(cell)
         if len(parts) > 1 and all(map(is_url, parts)):
@@ -301,7 +308,7 @@ def _alone(made: Redirect) -> Redirect:
 
 
 def _starred(made: Redirect, word: str, *, may_be_wild: bool) -> Redirect:
-    """Return a row whose old URL ends with `*` as a wildcard, or with the problem of any other star."""
+    """Return a row as a wildcard if its old URL ends with `*`, for example `/a/*`; any other star is a problem."""
     if made.how in _PARTS:
         return made._replace(how=SEARCH, old=_PARTS[made.how].format(re.escape(made.old.strip("/"))))
     if is_url(made.old) and (odd := _NO_PATH.search(made.old)) is not None:
@@ -317,7 +324,7 @@ def _starred(made: Redirect, word: str, *, may_be_wild: bool) -> Redirect:
 
 
 def _with_extras(made: Redirect, cells: Sequence[tuple[str | None, str]]) -> Redirect:
-    """Return a row with its status, how it matches, whether it is forced (`301!`), or the problem of another cell."""
+    """Return a row with its status, its kind, and whether it is forced (`301!`); any other cell is a problem."""
     flags: list[bool] = []
     for name, cell in cells:
         word = cell.lower()
@@ -343,7 +350,7 @@ def _with_flags(made: Redirect, flags: Sequence[bool]) -> Redirect:
 
 
 def _searching(made: Redirect, title: Sequence[str]) -> Redirect:
-    r"""Return a row whose pattern is searched for as PHP does: by the title of its column, or for `$1`, not `\1`."""
+    """Return a row whose pattern is searched for, as in PHP, if its column or `$1` shows it: for example `#a#i`."""
     has_groups = re.search(r"\$\d", made.new) is not None and "\\" not in made.new
     if made.how == SEARCH or has_groups or not _SEARCHED.isdisjoint(title):
         found = _DELIMITED.fullmatch(made.old)
@@ -358,7 +365,7 @@ _GROUP: Final = re.compile(r"\$(\d)")
 
 
 def read_map(name: str, data: bytes, hosts: Sequence[str] = (), *, new_first: bool = False) -> RuleSet:
-    """Return the rules of a table. `hosts` and `new_first` choose columns that no word names."""
+    """Return the rules of a table. `hosts` and `new_first` choose between columns that no word names."""
     found = read(cells.table(name, data), hosts, new_first=new_first)
     rules = [rule(name, row) for row in found.rows]
     rules.sort(key=lambda one: one.how != "exact" or "?" not in one.source)
@@ -366,7 +373,7 @@ def read_map(name: str, data: bytes, hosts: Sequence[str] = (), *, new_first: bo
 
 
 def rule(name: str, row: Redirect) -> Rule:
-    """Return the rule of a row, or its problem."""
+    """Return the rule for a row, perhaps with a problem."""
     made = tried(Rule(name, row.line, row.text, row.problem), _led, row)
     if made.problem is not None:
         return made
@@ -375,7 +382,7 @@ def rule(name: str, row: Redirect) -> Rule:
 
 
 def _led(made: Rule, row: Redirect) -> Rule:
-    """Return a rule with its status and target, the text of the row. Raise UsageError for one that is not read."""
+    """Return a rule with its status, and the row's new URL as its target. Raise UsageError if it is not supported."""
     if row.how in {QUERY, PRESET} or has_functions(row.new):
         raise UsageError("it is for rewrites: no server applies it")
     status, is_pattern = row.status or 301, row.how in {REGEX, SEARCH}
@@ -388,7 +395,7 @@ def _led(made: Rule, row: Redirect) -> Rule:
 
 
 def _of_path(made: Rule, row: Redirect) -> Rule:
-    """Return the rule of a path or URL: exact, or all below it."""
+    """Return the rule for a path or URL, exact or as a prefix."""
     made = _on_host(made, row)
     if made.how == "prefix" and made.target:
         if "?" in made.source:
@@ -401,14 +408,14 @@ def _of_path(made: Rule, row: Redirect) -> Rule:
 
 
 def _on_host(made: Rule, row: Redirect) -> Rule:
-    """Return a rule with the host and the path of its source; one with a host applies where a file is, too."""
+    """Return a rule with the host and the path of its source; with a host, it applies also where a file exists."""
     found = source(row.old)
     only = to_https(row.old, row.new) if made.target else ()
     return made._replace(source=found.path, host=found.host, forced=found.host is not None, conditions=only)
 
 
 def _of_pattern(made: Rule, row: Redirect) -> Rule:
-    r"""Return the rule of a regular expression for URLs, or for paths if it begins with /; `\1` is its first group."""
+    r"""Return the rule for a whole URL, or path if it begins with /: for example, `/a/(.*)` with the target `/b/\1`."""
     whole = f"^(?:{row.old})$"
     check_pattern(whole)
     target = patterns.template(row.new, whole) if made.target else made.target
@@ -417,16 +424,16 @@ def _of_pattern(made: Rule, row: Redirect) -> Rule:
 
 
 def _of_wildcard(made: Rule, row: Redirect) -> Rule:
-    """Return the rule of all paths that begin with this one; `:splat`, or `*` at the end of a target, is the rest."""
+    """Return the rule for all paths that begin with one: for example, `/a/` with the target `/b/:splat` or `/b/*`."""
     made = _on_host(made, row)
     target = target_parts(row.new, SPLAT, lambda _: 1) if made.target else None
     return made._replace(source=f"^{re.escape(made.source)}(.*)$", target=target)
 
 
 def _of_search(made: Rule, row: Redirect) -> Rule:
-    """Return the rule of a regular expression that is searched for in paths; `$1` is its first group.
+    """Return the rule for a pattern that is searched for in paths: for example, `^/a/` with the target `/b/$1`.
 
-    One that begins with a letter has paths without the slash at their beginning.
+    With a letter behind `^`, it is for paths without their first slash.
     """
     subject = "folder" if row.in_folder or re.match(r"\^[\w-]", row.old) else "path"
     made = with_pattern(made._replace(forced=False), row.old, subject=subject)
