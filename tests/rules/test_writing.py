@@ -258,9 +258,9 @@ FORM_OF = {  # a name and the form of the first map
 
 
 def test_the_suffix_of_a_file_says_its_form_otherwise_the_first_map() -> None:
-    assert {one: writing.form_of(Path(one[0]), one[1]) for one in FORM_OF} == FORM_OF
+    assert {one: writing.form_for_path(Path(one[0]), one[1]) for one in FORM_OF} == FORM_OF
     with pytest.raises(UsageError, match=r"no map is written as \.json: give the name of a \.csv, _redirects"):
-        writing.form_of(Path("vercel.json"), "vercel")
+        writing.form_for_path(Path("vercel.json"), "vercel")
     with pytest.raises(UsageError, match="a map is written as one of"):
         writing.written("s3", Rules([], None, NEW))
 

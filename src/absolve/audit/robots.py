@@ -15,7 +15,7 @@ from absolve.audit.judge import each, insert, one
 from absolve.core.errors import Diagnostic, UsageError
 from absolve.rules import cells as table_text
 from absolve.rules.apache import directives
-from absolve.rules.structured import dicts, loaded
+from absolve.rules.structured import dicts, parse_text
 from absolve.urls.access import Rule, Rules, of_robots
 from absolve.urls.identity import decoded
 
@@ -105,7 +105,7 @@ def of_netlify(data: bytes, at: str) -> Iterator[Found]:
 def _of_tables(data: bytes, at: str, *, is_toml: bool) -> Iterator[Found]:
     text = table_text.decoded(data)
     try:
-        table = loaded("", text, is_toml=is_toml)
+        table = parse_text("", text, is_toml=is_toml)
     except UsageError:  # the run has read the file as a map, and reported it
         return
     lines = (text.count("\n", 0, found.start()) + 1 for found in _TAG.finditer(text))

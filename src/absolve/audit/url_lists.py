@@ -141,10 +141,10 @@ def _looked_at(
 ) -> tuple[cells.Table, Iterator[cells.Row], columns.Columns]:
     """Return a table, its rows, and what its columns mean."""
     table = cells.table(name, data)
-    head, rows = cells.looked_at(_readable(name, table.rows, notify))
+    head, rows = cells.peek(_readable(name, table.rows, notify))
     host = _host(base)
     url = _URL._replace(fits=lambda cell: columns.is_url(cell) and _is_on(host, cell))
-    return table, rows, columns.chosen(head, {**_ROLES, "url": url}, ("url",), (host,))
+    return table, rows, columns.choose_columns(head, {**_ROLES, "url": url}, ("url",), (host,))
 
 
 def _of_export(name: str, settings: Settings, notify: Notify, base: str | None) -> tuple[list[Listed], str]:

@@ -140,7 +140,7 @@ def _check_outputs(options: Any) -> None:
         if name == run_outputs.STDOUT and not outputs.is_stream(form):
             raise UsageError(f"{form} cannot be written to the standard output: give -o FILE")
     if options.write_map not in {None, run_outputs.STDOUT}:
-        writing.form_of(Path(options.write_map))
+        writing.form_for_path(Path(options.write_map))
     files = [path for name in options.outputs for path in outputs.paths(name, options.format)]
     others = (options.write_map, options.save)
     files += [Path(name) for name in others if name not in {None, run_outputs.STDOUT}]
@@ -227,7 +227,7 @@ def _write_map(name: str, connection: Any, rules: Rules, report: Report) -> list
 
     Its suffix decides its form, without one the form of the first map.
     """
-    form = writing.form_of(Path(name), rules.form)
+    form = writing.form_for_path(Path(name), rules.form)
     if form == "csv" != rules.form and not name.lower().endswith(".csv"):
         report.note("--write-map", f"no map is written as {rules.form}: this one is CSV")
     added = connection.execute(MOVED).fetchall()

@@ -29,8 +29,8 @@ from absolve.rules.model import (
     check_path,
     check_pattern,
     check_target,
+    parse_status,
     source,
-    status_of,
     target_parts,
     tried,
     without_groups,
@@ -89,8 +89,8 @@ def directives(data: bytes) -> Iterator[Directive]:
             name, _, rest = text[1:].rstrip("> \t").partition(" ")
             sections = (*sections, Section(name.lower(), tuple(words(rest)), number))
         else:
-            name, *rest_of = text.split(None, 1)
-            yield Directive(number, name.lower(), rest_of[0] if rest_of else "", sections, text)
+            name, *tail = text.split(None, 1)
+            yield Directive(number, name.lower(), tail[0] if tail else "", sections, text)
 
 
 def _joined(data: bytes) -> Iterator[tuple[int, str, str | None]]:
@@ -220,15 +220,15 @@ class _Reader:
                 self._setting(host, directive)
 
     def _setting(self, host: _Host, directive: Directive) -> None:
-        given = words(directive.rest)
-        if not given:
+        arguments = words(directive.rest)
+        if not arguments:
             return
         if directive.name == "rewriteengine":
-            host.is_off = given[0].lower() == "off"
+            host.is_off = arguments[0].lower() == "off"
         elif directive.name == "rewritebase":
-            host.base = given[0] if given[0].startswith("/") else "/"
+            host.base = arguments[0] if arguments[0].startswith("/") else "/"
         elif directive.name in {"servername", "serveralias"}:
-            host.names += [name.lower().rpartition("//")[2].partition(":")[0] for name in given]
+            host.names += [name.lower().rpartition("//")[2].partition(":")[0] for name in arguments]
 
     def servers(self) -> Iterator[Server]:
         """Yield the virtual hosts: mod_rewrite for the server, for its folders, then mod_alias, also from outside.
@@ -255,20 +255,20 @@ class _Reader:
     # --- mod_rewrite --------------------------------------------------------------------------------------------------
 
     def _condition(self, host: _Host, directive: Directive) -> None:
-        given = words(directive.rest, is_raw=True)
-        if len(given) == 2 and given[0] in _FILES and given[1] in {"!-f", "!-d"}:
-            host.missing.add(given[1])
+        arguments = words(directive.rest, is_raw=True)
+        if len(arguments) == 2 and arguments[0] in _FILES and arguments[1] in {"!-f", "!-d"}:
+            host.missing.add(arguments[1])
             return
         try:
-            host.conditions.append(_condition(given))
+            host.conditions.append(_condition(arguments))
         except UsageError as error:
             host.fault = host.fault or f"its condition in line {directive.line}: {error.message}"
 
     def _rewrite(self, host: _Host, directive: Directive) -> None:
         in_folder = self._in_folder or any(section.name == "directory" for section in directive.sections)
         rule = Rule(self._name, directive.line, directive.text, how="prefix", source="/")
-        given = words(directive.rest, is_raw=True)
-        is_front = in_folder and _is_front_controller(given)
+        arguments = words(directive.rest, is_raw=True)
+        is_front = in_folder and _is_front_controller(arguments)
         rule = rule._replace(conditions=tuple(host.conditions), forced=len(host.missing) < 2 - is_front)
         fault = _unknown_section(directive) or host.fault
         if len(host.missing) == 1 and not is_front:
@@ -276,24 +276,24 @@ class _Reader:
         if host.is_chained:
             fault = fault or "it is chained to a rule that could not be read"
         host.conditions, host.missing, host.fault = [], set(), None
-        made: Rule | None = None
+        finished: Rule | None = None
         try:
-            rule = _matching(rule, given, in_folder=in_folder)
+            rule = _with_pattern(rule, arguments, in_folder=in_folder)
             fault = fault or rule.problem
             if fault is None:
-                led = None if is_front else _leading(rule, given[1:], host.base, in_folder=in_folder)
-                made = rule._replace(status=200) if is_front else led
+                with_target = None if is_front else _with_target(rule, arguments[1:], host.base, in_folder=in_folder)
+                finished = rule._replace(status=200) if is_front else with_target
         except UsageError as error:
             fault = fault or error.message
-        host.is_chained = fault is not None and len(given) == 3 and _IS_CHAINED.search(given[2]) is not None
+        host.is_chained = fault is not None and len(arguments) == 3 and _IS_CHAINED.search(arguments[2]) is not None
         if host.is_off:
             fault = fault or "RewriteEngine is off"
         if fault is not None:
             is_known = not any(condition.is_alternative for condition in rule.conditions)
-            made = rule._replace(problem=fault, conditions=rule.conditions if is_known else ())
-        if made is not None:  # otherwise no redirect depends on it
-            self.rules.append(made)
-            host.rewriting[in_folder] += [] if host.is_off else [made]
+            finished = rule._replace(problem=fault, conditions=rule.conditions if is_known else ())
+        if finished is not None:  # otherwise no redirect depends on it
+            self.rules.append(finished)
+            host.rewriting[in_folder] += [] if host.is_off else [finished]
 
 
 def read(name: str, data: bytes) -> RuleSet:
@@ -313,36 +313,36 @@ def _unknown_section(directive: Directive, also: frozenset[str] | set[str] = fro
 
 def _alias(rule: Rule, directive: Directive) -> Rule:
     """Return the rule for a Redirect, RedirectMatch, RedirectPermanent or RedirectTemp directive."""
-    given = words(directive.rest)
+    arguments = words(directive.rest)
     status = {"redirectpermanent": 301}.get(directive.name, 302)
-    if given and directive.name in {"redirect", "redirectmatch"}:
-        word = given[0].lower()
+    if arguments and directive.name in {"redirect", "redirectmatch"}:
+        word = arguments[0].lower()
         if word in _WORDS or re.fullmatch(r"[1-5][0-9][0-9]", word):
             status = _WORDS.get(word) or int(word)
-            del given[0]
+            del arguments[0]
     location = next((section for section in directive.sections if section.name == "location"), None)
     if location is not None:
-        if len(given) != 1 or len(location.arguments) != 1:
+        if len(arguments) != 1 or len(location.arguments) != 1:
             raise UsageError("in <Location> it has a URL only")
-        given = [location.arguments[0], *given]
+        arguments = [location.arguments[0], *arguments]
     leads = 300 <= status < 400
-    if len(given) != 1 + leads:
+    if len(arguments) != 1 + leads:
         raise UsageError("it needs a path and a URL" if leads else f"with status {status} it has a path only")
-    if leads and not given[1].startswith("$"):
-        check_target(given[1])
-    if directive.name != "redirectmatch" and _NOT_OF_PATHS.search(given[0]):
+    if leads and not arguments[1].startswith("$"):
+        check_target(arguments[1])
+    if directive.name != "redirectmatch" and _NOT_OF_PATHS.search(arguments[0]):
         raise UsageError(_NEVER)
     rule = rule._replace(status=status)
     if directive.name == "redirectmatch":
-        return _match(rule, of_bytes(given[0]), given[1] if leads else None)
-    found = source(given[0])
+        return _match_rule(rule, of_bytes(arguments[0]), arguments[1] if leads else None)
+    found = source(arguments[0])
     if found.host is not None:
         raise UsageError("it matches a path, not a URL")
-    target = (given[1], 1) if leads and location is None else (given[1],) if leads else None
+    target = (arguments[1], 1) if leads and location is None else (arguments[1],) if leads else None
     return rule._replace(how="prefix", source=found.path, target=target)
 
 
-def _match(rule: Rule, pattern: str, target: str | None) -> Rule:
+def _match_rule(rule: Rule, pattern: str, target: str | None) -> Rule:
     try:
         check_pattern(pattern)
     except UsageError as error:
@@ -355,17 +355,17 @@ def _match(rule: Rule, pattern: str, target: str | None) -> Rule:
 # --- mod_rewrite ------------------------------------------------------------------------------------------------------
 
 
-def _condition(given: Sequence[str]) -> Condition:
+def _condition(arguments: Sequence[str]) -> Condition:
     """Return the condition for a RewriteCond, for example `%{HTTP_HOST} !^www`. Raise UsageError if not supported."""
-    if not 2 <= len(given) <= 3:
+    if not 2 <= len(arguments) <= 3:
         raise UsageError("RewriteCond has a test string, a pattern, and perhaps flags")
-    flags = _flags(given[2]) if len(given) == 3 else {}
-    tested = re.fullmatch(r"%\{([^}]*)\}", given[0])
+    flags = _flags(arguments[2]) if len(arguments) == 3 else {}
+    tested = re.fullmatch(r"%\{([^}]*)\}", arguments[0])
     subject = _SUBJECTS.get(tested[1]) if tested is not None else None
     if subject is None:
-        raise UsageError(f"the value of {given[0][:60]} cannot be known")
-    is_negated = given[1].startswith("!")
-    pattern = of_bytes(given[1].removeprefix("!"))
+        raise UsageError(f"the value of {arguments[0][:60]} cannot be known")
+    is_negated = arguments[1].startswith("!")
+    pattern = of_bytes(arguments[1].removeprefix("!"))
     if pattern.startswith("="):
         text = pattern[1:].strip('"')
         pattern = f"^{re.escape(text)}$"
@@ -394,24 +394,26 @@ def _flags(text: str) -> dict[str, str]:
     return found
 
 
-def _is_front_controller(given: Sequence[str]) -> bool:
+def _is_front_controller(arguments: Sequence[str]) -> bool:
     """Return whether a RewriteRule sends all requests to one file, for example `RewriteRule . /index.php [L]`.
 
     Rules behind it never apply, since they see only the path of that file.
     """
-    flags = given[2] if len(given) == 3 else ""
+    flags = arguments[2] if len(arguments) == 3 else ""
     is_other = re.search(r"[\[,]\s*(?:R|redirect|P|proxy|F|forbidden|G|gone|C|chain)\b", flags, re.IGNORECASE)
-    return len(given) > 1 and is_other is None and bool(_ALL.fullmatch(given[0]) and _PROGRAM.fullmatch(given[1]))
+    if len(arguments) < 2 or is_other is not None:
+        return False
+    return bool(_ALL.fullmatch(arguments[0]) and _PROGRAM.fullmatch(arguments[1]))
 
 
-def _matching(rule: Rule, given: Sequence[str], *, in_folder: bool) -> Rule:
+def _with_pattern(rule: Rule, arguments: Sequence[str], *, in_folder: bool) -> Rule:
     r"""Return a rule with the pattern of a RewriteRule, whose paths have no first slash in a folder (`in_folder`).
 
     For example, `^old\.html$` in a folder is the exact path `/old.html`. Raise UsageError if it is not supported.
     """
-    if not 2 <= len(given) <= 3:
+    if not 2 <= len(arguments) <= 3:
         raise UsageError("RewriteRule has a pattern, a substitution, and perhaps flags")
-    pattern = of_bytes(given[0])
+    pattern = of_bytes(arguments[0])
     if pattern.startswith("!"):
         raise UsageError("a pattern that must not match is not read")
     check_pattern(pattern)
@@ -419,7 +421,7 @@ def _matching(rule: Rule, given: Sequence[str], *, in_folder: bool) -> Rule:
         check_path(pattern, in_folder=in_folder)
     except NeverError as error:
         return rule._replace(problem=error.message, how="exact", source="")
-    rule = rule._replace(ignores_case=len(given) == 3 and _IGNORES_CASE.search(given[2]) is not None)
+    rule = rule._replace(ignores_case=len(arguments) == 3 and _IGNORES_CASE.search(arguments[2]) is not None)
     start = "^/?" if pattern.startswith("^/?") else "^" if in_folder else "^/"
     if not pattern.startswith(start) or _is_alternative(pattern):
         return rule._replace(how="regex", source=pattern, subject="folder" if in_folder else "path")
@@ -434,13 +436,13 @@ def _is_alternative(pattern: str) -> bool:
     return "|" in (without_groups(pattern) or pattern)
 
 
-def _leading(rule: Rule, given: Sequence[str], base: str, *, in_folder: bool) -> Rule | None:
+def _with_target(rule: Rule, arguments: Sequence[str], base: str, *, in_folder: bool) -> Rule | None:
     """Return a rule with the status and target for a substitution and flags; None for one that does nothing.
 
     For example, `/b/$1 [R=301]`. Raise UsageError if they are not supported.
     """
-    substitution = given[0]
-    flags = _flags(given[1]) if len(given) == 2 else {}
+    substitution = arguments[0]
+    flags = _flags(arguments[1]) if len(arguments) == 2 else {}
     if "f" in flags or "g" in flags:
         return rule._replace(status=403 if "f" in flags else 410)
     status = _status(flags.get("r", ""))
@@ -465,7 +467,7 @@ def _status(text: str) -> int:
     code = text.lower()
     if code in _WORDS or not code:
         return _WORDS.get(code, 302)
-    return status_of(code)
+    return parse_status(code)
 
 
 def _target(text: str, *, escapes: bool) -> tuple[str | int, ...]:

@@ -63,7 +63,7 @@ class _Reader:
         start, line = self._place, self._line
         for kind, word in self._tokens():
             if not words:
-                start, line = self._start, self._line_of_token
+                start, line = self._start, self._token_line
             if kind == "word":
                 words.append(word)
                 continue
@@ -74,21 +74,21 @@ class _Reader:
                 return
             if word in {";", "\n"}:
                 if words:
-                    yield _made(line, words, None, text)._replace(start=start)
+                    yield _directive(line, words, None, text)._replace(start=start)
             elif depth >= _DEEPEST:
                 yield Directive(line, "", (), None, text, "its blocks are nested too deep")
                 return
             else:
                 inner = tuple(self.block(depth + 1))
-                yield _made(line, words or [""], inner, text.removesuffix("{").rstrip())
+                yield _directive(line, words or [""], inner, text.removesuffix("{").rstrip())
             words = []
         if words:
             yield self._last(line, words, self._text[start : start + 200].strip())
 
     def _last(self, line: int, words: list[str], text: str) -> Directive:
         """Return the directive at the end of a block; nginx needs a `;` there, too."""
-        made = _made(line, words, None, text)
-        return made if self._token is CADDY else made._replace(problem="it does not end with ;")
+        directive = _directive(line, words, None, text)
+        return directive if self._token is CADDY else directive._replace(problem="it does not end with ;")
 
     def _tokens(self) -> Iterator[tuple[str, str]]:
         """Yield words without their quotes, and signs."""
@@ -97,7 +97,7 @@ class _Reader:
             if found is None:  # a match is always there: the alternatives cover every character
                 return
             self._start = self._place
-            self._line_of_token = self._line
+            self._token_line = self._line
             self._place = found.end()
             self._line += found[0].count("\n")
             kind = found.lastgroup or ""
@@ -110,7 +110,7 @@ class _Reader:
                 yield "word", quoted if self._token is CADDY else re.sub(r"\\([\"'\\])", r"\1", quoted)
 
 
-def _made(line: int, words: list[str], block: tuple[Directive, ...] | None, text: str) -> Directive:
+def _directive(line: int, words: list[str], block: tuple[Directive, ...] | None, text: str) -> Directive:
     problem = None if text.isascii() or is_text(text) else NOT_UTF8
     if problem is not None:
         text, words = shown(text), [*map(shown, words)]

@@ -20,8 +20,8 @@ from absolve.rules.model import (
     NO_QUERY,
     SCHEME,
     WHOLE_PATH,
-    Room,
     Rule,
+    RuleBudget,
     RuleSet,
     Server,
     check_path,
@@ -60,14 +60,14 @@ class _Scope(NamedTuple):
 
     name: str
     matchers: ChainMap[str, Matcher]
-    room: Room
+    budget: RuleBudget
 
 
 def read(name: str, data: bytes) -> RuleSet:
     """Return the rules of a Caddyfile."""
-    servers, every, scope = [], [], _Scope(name, ChainMap(), Room())
+    servers, every, scope = [], [], _Scope(name, ChainMap(), RuleBudget())
     for site in _sites(directives(data, CADDY)):
-        rules = list(_ordered(_of_block(scope, site.block or ())))
+        rules = list(_ordered(_block_rules(scope, site.block or ())))
         every += rules
         names = [found for word in site.words if (found := _NAME.fullmatch(word.rstrip(","))) is not None]
         hosts = tuple(one[2].lower() for one in names if one[2])
@@ -87,19 +87,19 @@ def _sites(top: Sequence[Directive]) -> Iterator[Directive]:
         yield site._replace(block=tuple(top[1:] if has_address else top))
 
 
-def _of_block(around: _Scope, block: Sequence[Directive]) -> Iterator[Rule]:
+def _block_rules(around: _Scope, block: Sequence[Directive]) -> Iterator[Rule]:
     own = {one.words[0]: _named(one) for one in block if "".join(one.words[:1]).startswith("@")}
     scope = around._replace(matchers=around.matchers.new_child(own))
     for one in block:
         kind, words = one.name, [*one.arguments]
         rule = Rule(scope.name, one.line, " ".join(one.words), query="drop")
         if kind in {"redir", "respond"}:
-            yield from _of_line(rule, kind, words, scope)
+            yield from _directive_rules(rule, kind, words, scope)
         elif kind == "handle_path" or (kind in _NESTED and words):
             reason = f"it is in {' '.join(one.words)}"
-            yield from (made._replace(problem=reason) for made in _of_block(scope, one.block or ()))
+            yield from (nested._replace(problem=reason) for nested in _block_rules(scope, one.block or ()))
         elif kind in _NESTED:
-            yield from _of_block(scope, one.block or ())
+            yield from _block_rules(scope, one.block or ())
         elif kind in _UNREAD:
             yield rule._replace(problem="it may change the path inside the server")
 
@@ -117,33 +117,33 @@ def _named(one: Directive) -> Matcher:
     return Matcher(problem=f"it depends on more than the path: {kind}")
 
 
-def _of_line(rule: Rule, kind: str, words: list[str], scope: _Scope) -> Iterator[Rule]:
+def _directive_rules(rule: Rule, kind: str, words: list[str], scope: _Scope) -> Iterator[Rule]:
     """Yield the rules of a directive, one for each path of its matcher: for example, two for `@old path /a /b`."""
     matcher = Matcher()
     if len(words) > 1 and words[0].startswith(("/", "*", "@")):
         matcher = _matcher(words.pop(0), scope)
-    made = tried(rule, _redirected, words) if kind == "redir" else _answered(rule, words)
-    if made is None:
+    answer = tried(rule, _redirected, words) if kind == "redir" else _answered(rule, words)
+    if answer is None:
         return
-    problem = matcher.problem or made.problem
-    if len(matcher.paths) > 1 and (lack := scope.room.lack("its matcher", len(matcher.paths))) is not None:
-        matcher, problem = Matcher(), lack
+    problem = matcher.problem or answer.problem
+    if len(matcher.paths) > 1 and (excess := scope.budget.spend("its matcher", len(matcher.paths))) is not None:
+        matcher, problem = Matcher(), excess
     if any("?" in path for path in matcher.paths):
         yield rule._replace(problem=problem or NO_QUERY)
         return
-    for found in _placed(made._replace(problem=None), matcher):
+    for found in _with_paths(answer._replace(problem=None), matcher):
         yield found._replace(problem=found.problem or problem)
 
 
-def _placed(made: Rule, matcher: Matcher) -> Iterator[Rule]:
+def _with_paths(rule: Rule, matcher: Matcher) -> Iterator[Rule]:
     """Yield the rule with each path of its matcher: for example, `/a/*` is the pattern `^/a/.*$`."""
     if matcher.pattern is not None:
-        yield tried(made, _of_pattern, matcher.pattern)
+        yield tried(rule, _with_path_pattern, matcher.pattern)
         return
     for path in matcher.paths or ("*",):
-        found = made._replace(how="exact", source=decoded(path), ignores_case=True)
+        found = rule._replace(how="exact", source=decoded(path), ignores_case=True)
         pattern = re.escape(decoded(path)).replace(r"\*", ".*")
-        yield tried(found, _of_pattern, f"^{pattern}$", ignores_case=True) if "*" in path else found
+        yield tried(found, _with_path_pattern, f"^{pattern}$", ignores_case=True) if "*" in path else found
 
 
 def _matcher(word: str, scope: _Scope) -> Matcher:
@@ -152,7 +152,7 @@ def _matcher(word: str, scope: _Scope) -> Matcher:
     return Matcher((word,)) if word != "*" else Matcher()
 
 
-def _of_pattern(rule: Rule, pattern: str, *, ignores_case: bool = False) -> Rule:
+def _with_path_pattern(rule: Rule, pattern: str, *, ignores_case: bool = False) -> Rule:
     check_path(pattern)
     return with_pattern(rule, pattern, ignores_case=ignores_case)
 

@@ -75,7 +75,7 @@ class Line(NamedTuple):
     problem: str | None = None
 
 
-def charset_of(data: bytes, *, legacy: bool = False) -> Charset:
+def detect_charset(data: bytes, *, legacy: bool = False) -> Charset:
     """Return the charset of a text. `legacy`: windows-1252 if it has bytes above ASCII, and none of them is UTF-8."""
     for mark, name in _MARKS:
         if data.startswith(mark):
@@ -93,7 +93,7 @@ def _is_legacy(head: bytes) -> bool:
 
 def decoded(data: bytes, *, legacy: bool = False) -> str:
     """Return the decoded text; bytes that its charset does not have become lone surrogates (PEP 383)."""
-    mark, name = charset_of(data, legacy=legacy)
+    mark, name = detect_charset(data, legacy=legacy)
     return data[len(mark) :].decode(name, _errors(name))
 
 
@@ -235,14 +235,14 @@ def table(name: str, data: bytes, *, legacy: bool = True) -> Table:
     [['old', 'new'], ['/a', '/b'], []]
     """
     if is_workbook(data):
-        return _of_workbook(name, data)
-    if (of_json := _of_json(data)) is not None:
-        return of_json
-    charset = charset_of(data, legacy=legacy)
+        return _read_workbook(name, data)
+    if (parsed := _parse_json(data)) is not None:
+        return parsed
+    charset = detect_charset(data, legacy=legacy)
     text = decoded(data, legacy=legacy)
     if (binary := binary_form(data, text[:_SNIFFED])) is not None:
         raise UsageError(f"{name}:1: this is {binary}")
-    delimiter = delimiter_of(text)
+    delimiter = detect_delimiter(text)
     return Table(rows(text, delimiter), f"CSV with {_NAMES[delimiter]}{_in_words(charset)}", delimiter)
 
 
@@ -252,7 +252,7 @@ def binary_form(data: bytes, text: str) -> str | None:
     return next((words for start, words in _BINARY if data.startswith(start)), binary)
 
 
-def _of_json(data: bytes) -> Table | None:
+def _parse_json(data: bytes) -> Table | None:
     """Return the table of JSON: an array of arrays, objects or texts, or an object of texts or objects; None otherwise.
 
     For example, `{"/a": "/b"}` has one row, `/a` and `/b`, and `[{"old": "/a"}]` has the header `old` and a row `/a`.
@@ -332,16 +332,16 @@ def trimmed(cells: Iterable[str]) -> list[str]:
     return cells
 
 
-def looked_at(found: Iterator[Row], most: int = _ROWS) -> tuple[list[Row], Iterator[Row]]:
+def peek(found: Iterator[Row], most: int = _ROWS) -> tuple[list[Row], Iterator[Row]]:
     """Return the first rows, and an iterator over all."""
     head = list(islice(found, most))
     return head, chain(head, found)
 
 
-def delimiter_of(text: str) -> str:
+def detect_delimiter(text: str) -> str:
     r"""Return the separator that occurs equally often in most of the first rows, outside comments and quotes.
 
-    >>> delimiter_of("old;new\n/a,b;/c\n")
+    >>> detect_delimiter("old;new\n/a,b;/c\n")
     ';'
     """
     if (named := _SEPARATOR.match(text)) is not None:
@@ -389,7 +389,7 @@ _IS_HIDDEN: Final = re.compile(rb"\shidden=[\"'](?:1|true)[\"']")
 _NUMBER: Final = re.compile(rb"\sr=[\"'](\d{1,7})[\"']")
 
 
-def _of_workbook(name: str, data: bytes) -> Table:
+def _read_workbook(name: str, data: bytes) -> Table:
     """Return the table of a workbook. Raise UsageError if it cannot be read.
 
     openpyxl reads it row by row. python-calamine, which also reads .ods and .xls, makes a grid up to the last cell.

@@ -111,13 +111,13 @@ def count(cell: str) -> int | None:
 
 
 @lru_cache(1024)
-def words_of(cell: str) -> tuple[str, ...]:
+def split_words(cell: str) -> tuple[str, ...]:
     return tuple(_WORD.findall(unicodedata.normalize("NFC", cell).casefold()))
 
 
 def _means(role: Role, cell: str) -> int:
     """Return 3 if a header is a name of the role, 2 if it has a word for it, 1 for a preposition, 0 otherwise."""
-    words = words_of(cell)
+    words = split_words(cell)
     if " ".join(words) in role.names:
         return 3
     if not role.others.isdisjoint(words):
@@ -125,7 +125,7 @@ def _means(role: Role, cell: str) -> int:
     return 2 if not role.words.isdisjoint(words) else int(not role.weak.isdisjoint(words))
 
 
-def chosen(
+def choose_columns(
     head: Sequence[Row], roles: Mapping[str, Role], needed: Sequence[str], hosts: Sequence[str] = ()
 ) -> Columns:
     """Find the column of each role. `needed`: roles that cells decide where no word does, in this order.
@@ -194,7 +194,7 @@ def _by_cells(
     missing = [name for name in needed if name not in places]
     titles = header.cells if header is not None else []
     others = {word for name in missing for word in roles[name].others}
-    allowed = (place for place in range(width) if others.isdisjoint(words_of("".join(titles[place : place + 1]))))
+    allowed = (place for place in range(width) if others.isdisjoint(split_words("".join(titles[place : place + 1]))))
     urls = [place for place in allowed if place not in places.values() and _fitting(is_url, place, sample) >= 0.5]
     if len(urls) >= len(missing):
         places.update(zip(missing, urls, strict=False))
@@ -205,11 +205,11 @@ def _by_cells(
     for name, role in roles.items():
         if header is not None and name not in places and role.sure is not None:
             free = (place for place in range(width) if place not in places.values())
-            free = (place for place in free if role.others.isdisjoint(words_of(header.cell(place))))
-            places.update((name, place) for place in islice(_sure_of(role.sure, free, sample), 1))
+            free = (place for place in free if role.others.isdisjoint(split_words(header.cell(place))))
+            places.update((name, place) for place in islice(_sure_places(role.sure, free, sample), 1))
 
 
-def _sure_of(sure: Callable[[str], bool], places: Iterable[int], sample: Sequence[Row]) -> Iterator[int]:
+def _sure_places(sure: Callable[[str], bool], places: Iterable[int], sample: Sequence[Row]) -> Iterator[int]:
     return (place for place in places if _fitting(sure, place, sample) == 1)
 
 

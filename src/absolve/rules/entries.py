@@ -86,11 +86,11 @@ _GROUP: Final = r"\((?>[^()\\]|\\.|\((?>[^()\\]|\\.)*\))*\)"
 
 def _path_to_regexp(found: re.Match[str]) -> tuple[str | None, str | None]:
     r"""Return the expression for a token of path-to-regexp, and its name: for example `/(\d+)` for `/:id(\d+)`."""
-    slash, name, of_name, bare, many, escaped = found.groups()
+    slash, name, name_group, bare_group, many, escaped = found.groups()
     if slash is None:  # an escaped character, or a sign without a meaning of its own
         return re.escape(escaped) if escaped else None, None
-    one = of_name or bare or "([^/]+)"
-    if many in {"*", "+"} and bare is None:
+    one = name_group or bare_group or "([^/]+)"
+    if many in {"*", "+"} and bare_group is None:
         inner = one[1:-1]
         one = f"((?:{inner})(?:/(?:{inner}))*)"
         many = "?" if many == "*" else ""
@@ -137,25 +137,25 @@ GLOB: Final = Syntax(
     _glob,
 )
 AZURE: Final = Syntax(re.compile(r"\*|\{([^{}]*)\}"), _wildcard)
-_OF_NETLIFY: Final = re.compile(r"/\*$|\*|:([A-Za-z]\w*)", re.ASCII)
-_OF_CLOUDFLARE: Final = re.compile(r"\*|:([A-Za-z]\w*)", re.ASCII)
-NETLIFY: Final = Syntax(_OF_NETLIFY, _splat, variable=_PLACEHOLDER, has_splat=True, is_slash_ignored=True)
-CLOUDFLARE: Final = Syntax(_OF_CLOUDFLARE, _splat, variable=_PLACEHOLDER, has_splat=True)
+_NETLIFY_TOKEN: Final = re.compile(r"/\*$|\*|:([A-Za-z]\w*)", re.ASCII)
+_CLOUDFLARE_TOKEN: Final = re.compile(r"\*|:([A-Za-z]\w*)", re.ASCII)
+NETLIFY: Final = Syntax(_NETLIFY_TOKEN, _splat, variable=_PLACEHOLDER, has_splat=True, is_slash_ignored=True)
+CLOUDFLARE: Final = Syntax(_CLOUDFLARE_TOKEN, _splat, variable=_PLACEHOLDER, has_splat=True)
 PATTERN: Final = Syntax(None, lambda _: (None, None), is_regex=True)
 
 
-def rule_of(rule: Rule, entry: Entry) -> Rule:
+def make_rule(rule: Rule, entry: Entry) -> Rule:
     """Return the rule for an entry, perhaps with a problem. Raise UsageError for a source that is not supported."""
     rule = rule._replace(status=entry.status, forced=entry.forced)
     found = source(entry.old) if not entry.syntax.is_regex else Source(None, entry.old)
     if len(entry.old) > _LONGEST:
         raise UsageError("its source is too long")
-    rule, names = _matched(rule._replace(host=entry.host or found.host), found.path, entry)
+    rule, names = _with_source(rule._replace(host=entry.host or found.host), found.path, entry)
     rule = _with_needs(rule, entry, names)
-    return tried(rule._replace(problem=entry.problem), _led, entry, names)
+    return tried(rule._replace(problem=entry.problem), _with_target, entry, names)
 
 
-def _matched(rule: Rule, path: str, entry: Entry) -> tuple[Rule, dict[str, int]]:
+def _with_source(rule: Rule, path: str, entry: Entry) -> tuple[Rule, dict[str, int]]:
     """Return a rule with its source, and the numbers of its groups by name. An escaped character is not a token."""
     written, syntax = _ORIGIN.sub("", entry.old), entry.syntax
     if syntax.is_regex:
@@ -187,16 +187,16 @@ def _matched(rule: Rule, path: str, entry: Entry) -> tuple[Rule, dict[str, int]]
 
 def _with_needs(rule: Rule, entry: Entry, names: dict[str, int]) -> Rule:
     """Return a rule with its parameters and conditions; add to `names` the placeholders in values of parameters."""
-    made: list[tuple[str, str | int]] = []
+    parameters: list[tuple[str, str | int]] = []
     for name, value in entry.parameters:
         holder = _PLACEHOLDER.fullmatch(value) if entry.syntax.has_splat else None
         if holder is not None:
             names.setdefault(holder[1], max(names.values(), default=0) + 1)
-        made.append((name, names[holder[1]] if holder is not None else value))
-    return rule._replace(parameters=tuple(made), conditions=to_https(entry.old, entry.new or ""))
+        parameters.append((name, names[holder[1]] if holder is not None else value))
+    return rule._replace(parameters=tuple(parameters), conditions=to_https(entry.old, entry.new or ""))
 
 
-def _led(rule: Rule, entry: Entry, names: dict[str, int]) -> Rule:
+def _with_target(rule: Rule, entry: Entry, names: dict[str, int]) -> Rule:
     """Return a rule with its target; an error status alone has none."""
     if entry.new is None:
         if entry.status < 400:
@@ -288,8 +288,8 @@ def _netlify(rule: Rule) -> Rule:
         if found is None or found[1].lower() not in _CONDITIONS:
             raise UsageError(f"{short(word)} is neither a status nor a condition")
         problem = f"it depends on the {found[1].lower()} of the visitor, which cannot be known"
-        return tried(rule, matched, entry)._replace(problem=problem)
-    return matched(rule, entry)
+        return tried(rule, redirects_rule, entry)._replace(problem=problem)
+    return redirects_rule(rule, entry)
 
 
 def _cloudflare(rule: Rule) -> Rule:
@@ -308,10 +308,10 @@ def _cloudflare(rule: Rule) -> Rule:
         raise UsageError("Cloudflare sends other content only from the site itself")
     if old.count("*") > 1:
         raise UsageError("it has more than one *")
-    return matched(rule, Entry(old, new, int(status), CLOUDFLARE))
+    return redirects_rule(rule, Entry(old, new, int(status), CLOUDFLARE))
 
 
-def matched(rule: Rule, entry: Entry) -> Rule:
+def redirects_rule(rule: Rule, entry: Entry) -> Rule:
     """Return the rule for an entry of Netlify or Cloudflare. Raise UsageError for a source that they do not support."""
     source(entry.old)
     is_netlify = entry.syntax is NETLIFY
@@ -321,7 +321,7 @@ def matched(rule: Rule, entry: Entry) -> Rule:
         raise UsageError(f"it matches no query{': write parameters behind the path' if is_netlify else ''}")
     if entry.status < 400 and not (entry.new or "").startswith(":"):
         check_target(entry.new or "")
-    return rule_of(rule, entry)
+    return make_rule(rule, entry)
 
 
 def _key_and_value(rule: Rule) -> Rule:
@@ -337,7 +337,7 @@ def _arrow(rule: Rule) -> Rule:
     found = _ARROW.fullmatch(rule.text)
     if found is None:
         raise UsageError("a line is /old -> /new 301")
-    return rule_of(rule, Entry(found[1], re.sub(r"\[(\w+)\]", r":\1", found[2]), int(found[3]), SQUARE))
+    return make_rule(rule, Entry(found[1], re.sub(r"\[(\w+)\]", r":\1", found[2]), int(found[3]), SQUARE))
 
 
 # --- recorded ---------------------------------------------------------------------------------------------------------

@@ -75,21 +75,21 @@ class Template:
 
     def filled(self, url: str, facts: Facts, groups: Sequence[str | None] = ()) -> str | None:
         """Return the new URL for the URL of a link; None if a fact about the document is unknown."""
-        made = []
+        parts = []
         for part in self._parts:
             if isinstance(part, str):
-                made.append(part)
+                parts.append(part)
             elif isinstance(part, int):
-                made.append(groups[part] or "")
+                parts.append(groups[part] or "")
             elif part.function == "target":
-                made.append(url)
+                parts.append(url)
             elif part.function == "decoded":
-                made.append(decoded(groups[part.group] or ""))
+                parts.append(decoded(groups[part.group] or ""))
             elif fact := getattr(facts, part.function):
-                made.append(fact)
+                parts.append(fact)
             else:
                 return None
-        return "".join(made)
+        return "".join(parts)
 
 
 def _parts(text: str, pattern: str | None) -> Iterator[str | int | _Call]:
@@ -199,7 +199,7 @@ class Preset:
 
     def __call__(self, url: str, facts: Facts) -> str | None:
         """Return the URL after the first rule that matches."""
-        return next((made for rule in self._rules if (made := rule(url, facts)) is not None), None)
+        return next((unwrapped_url for rule in self._rules if (unwrapped_url := rule(url, facts)) is not None), None)
 
 
 @cache
@@ -222,10 +222,10 @@ def unwrapped(rules: Sequence[tuple[int, Preset | Dropped]], url: str, facts: Fa
         for number, rule in rules:
             if number in used and getattr(rule, "once", False):
                 continue
-            made = rule(url, facts)
-            if made is not None and made != url:
+            inner = rule(url, facts)
+            if inner is not None and inner != url:
                 used.append(number)
-                url = made
+                url = inner
                 break
         else:
             break

@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.core.errors import UsageError
 from absolve.rules import structured
-from absolve.rules.entries import rule_of
+from absolve.rules.entries import make_rule
 from absolve.rules.model import (
     CHOSEN,
     CONDITION,
     HOST,
     WHOLE_PATH,
     Condition,
-    Room,
     Rule,
+    RuleBudget,
     RuleSet,
     check_path,
     check_pattern,
@@ -59,18 +59,19 @@ class Maps(NamedTuple):
 
     pairs: dict[str, list[tuple[str, str, int]]]
     used: set[str]
-    room: Room
+    budget: RuleBudget
 
 
 def read_iis(name: str, data: bytes) -> RuleSet:
     """Return the rules of a web.config, or of a separate file with rewrite maps."""
     root = _root(name, data)
-    maps = Maps({one.get("name", "").lower(): list(_pairs(one)) for one in root.iter("rewriteMap")}, set(), Room())
+    pairs_by_title = {one.get("name", "").lower(): list(_pairs(one)) for one in root.iter("rewriteMap")}
+    maps = Maps(pairs_by_title, set(), RuleBudget())
     rules = [
-        made
+        rule
         for one in root.iter("rule")
         if one.find("match") is not None and not any(True for _ in one.iterancestors("outboundRules"))
-        for made in _rules(Rule(name, one.sourceline or 1, _shown(one)), one, maps)
+        for rule in _rules(Rule(name, one.sourceline or 1, _shown(one)), one, maps)
     ]
     for title, pairs in maps.pairs.items():
         if title not in maps.used:
@@ -80,8 +81,8 @@ def read_iis(name: str, data: bytes) -> RuleSet:
         if one.get("enabled", "").lower() == "true":
             place = next((above.get("path", "") for above in one.iterancestors("location")), "")
             text = f"{place} {one.get('destination', '')}".strip()
-            rules.append(tried(Rule(name, one.sourceline or 1, text), _whole, one, place))
-    return RuleSet(name, "iis", structured.apart(rules))
+            rules.append(tried(Rule(name, one.sourceline or 1, text), _http_redirect, one, place))
+    return RuleSet(name, "iis", structured.with_distinct_lines(rules))
 
 
 def read_s3(name: str, data: bytes) -> RuleSet:
@@ -89,10 +90,10 @@ def read_s3(name: str, data: bytes) -> RuleSet:
     rules = []
     for one in _root(name, data).iter("{*}RoutingRule"):
         parts = {_tag(part): {_tag(value): value.text or "" for value in part} for part in one}
-        for entry in structured.of_s3([parts]):
+        for entry in structured.s3_entries([parts]):
             rule = Rule(name, one.sourceline or 1, f"{entry.text} {entry.new}")
-            rules.append(tried(rule, rule_of, entry))
-    return RuleSet(name, "s3", structured.apart(rules))
+            rules.append(tried(rule, make_rule, entry))
+    return RuleSet(name, "s3", structured.with_distinct_lines(rules))
 
 
 def _tag(one: Any) -> str:
@@ -126,11 +127,11 @@ def _shown(one: Any) -> str:
 
 def _unused(name: str, key: str, value: str, line: int, *, is_alone: bool) -> Rule:
     """Return the rule for a key in a map that no rule uses; it has a problem unless the file contains only maps."""
-    made = tried(Rule(name, line, f"{key} {value}", ignores_case=True), paired, key, value)
-    return made if is_alone or made.problem is not None else made._replace(problem="no rule uses its rewriteMap")
+    rule = tried(Rule(name, line, f"{key} {value}", ignores_case=True), paired, key, value)
+    return rule if is_alone or rule.problem is not None else rule._replace(problem="no rule uses its rewriteMap")
 
 
-def _whole(rule: Rule, one: Any, place: str) -> Rule:
+def _http_redirect(rule: Rule, one: Any, place: str) -> Rule:
     """Return the rule of an httpRedirect, for a location or the whole site."""
     target, is_exact = one.get("destination", ""), one.get("exactDestination", "").lower() == "true"
     path = source(f"/{place.strip('/')}").path
@@ -164,9 +165,9 @@ def _rules(rule: Rule, one: Any, maps: Maps) -> Iterator[Rule]:
         yield rule
         return
     for key, value, line in maps.pairs[title.lower()]:
-        made = rule._replace(line=line, text=f"{key} {value}", how="exact", source="", ignores_case=True)
-        made = tried(made, paired, key if subject != "{R:1}" else f"/{key}", value)
-        yield made._replace(query="keep" if "?" in made.source else made.query)
+        keyed = rule._replace(line=line, text=f"{key} {value}", how="exact", source="", ignores_case=True)
+        keyed = tried(keyed, paired, key if subject != "{R:1}" else f"/{key}", value)
+        yield keyed._replace(query="keep" if "?" in keyed.source else keyed.query)
 
 
 def _with_map(rule: Rule, maps: Maps, title: str, match: Any) -> Rule:
@@ -176,7 +177,7 @@ def _with_map(rule: Rule, maps: Maps, title: str, match: Any) -> Rule:
         raise UsageError("its map is not in this file")
     if match.get("url", "") not in _ANY:
         raise UsageError("it looks up a part of the path in a map")
-    if (lack := maps.room.lack(f"the rewriteMap {title[:60]}", len(pairs))) is not None:
+    if (lack := maps.budget.spend(f"the rewriteMap {title[:60]}", len(pairs))) is not None:
         raise UsageError(lack)
     return rule
 
@@ -223,7 +224,7 @@ def _looked_up(one: Any, action: Any) -> tuple[str, str] | None:
 
 def _with_conditions(rule: Rule, one: Any, looked_up: object) -> Rule:
     """Return a rule with its conditions; a single host becomes its `host`. Raise UsageError if one is not supported."""
-    made: list[Condition] = []
+    conditions: list[Condition] = []
     host: str | None = None
     is_forced, every = True, one.find("conditions")
     is_any = every is not None and every.get("logicalGrouping", "").lower() == "matchany"
@@ -239,16 +240,17 @@ def _with_conditions(rule: Rule, one: Any, looked_up: object) -> Rule:
         elif text.upper() in _INPUTS and add.get("matchType", "Pattern").lower() == "pattern":
             folds = add.get("ignoreCase", "true").lower() != "false"
             check_pattern(pattern, ignores_case=folds)
-            made.append(Condition(_INPUTS[text.upper()], pattern, folds, is_negated, is_any))
+            conditions.append(Condition(_INPUTS[text.upper()], pattern, folds, is_negated, is_any))
         else:
             raise UsageError(f"it depends on {text[:60]}")
-    literal = [one for one in made if one.subject == "host" and not one.is_negated and _HOST.fullmatch(one.pattern)]
+    hosts = (one for one in conditions if one.subject == "host" and not one.is_negated)
+    literal = [one for one in hosts if _HOST.fullmatch(one.pattern)]
     if literal and not is_any:
-        made.remove(literal[0])
+        conditions.remove(literal[0])
         host = re.sub(r"\\(.)", r"\1", literal[0].pattern.strip("^$")).lower()
-    if made and is_any:
-        made[-1] = made[-1]._replace(is_alternative=False)
-    return rule._replace(conditions=tuple(made), host=host, forced=is_forced)
+    if conditions and is_any:
+        conditions[-1] = conditions[-1]._replace(is_alternative=False)
+    return rule._replace(conditions=tuple(conditions), host=host, forced=is_forced)
 
 
 def _with_target(rule: Rule, text: str) -> Rule:

@@ -4,7 +4,7 @@ In: numbers of rules, texts. Out: the numbers of those that may apply. Maps comp
 compares whole URLs, in the spelling of `parted` and `compared`, and appends what follows a prefix (`joined`).
 
     >>> index = Index()
-    >>> index.of_prefix("http://h", "/docs/").append(7)
+    >>> index.prefix_list("http://h", "/docs/").append(7)
     >>> index.above("http://h", "/docs/a?b"), index.above("http://h", "/docsy")
     ([7], ())
 """
@@ -33,11 +33,11 @@ class Index:
         self._prefixes: dict[str, list[int]] = {}
         self._deepest = 0  # parts of a prefix
 
-    def of_exact(self, key: str) -> list[int]:
+    def exact_list(self, key: str) -> list[int]:
         """Return the list of rules for one text, to add another one."""
         return self._exact.setdefault(key, [])
 
-    def of_prefix(self, place: str, prefix: str) -> list[int]:
+    def prefix_list(self, place: str, prefix: str) -> list[int]:
         """Return the list of rules for a prefix, with or without `/?&#` at its end, to add another one."""
         bare = prefix.rstrip("/?&#")
         self._deepest = max(self._deepest, len(_CUT.findall(bare)))

@@ -43,13 +43,13 @@ MOST_RULES: Final = 1 << 20  # of a map, 600 bytes each
 MOST_TIMES: Final = 50  # that a rule for many URLs applies in one chain: a URL that takes more grows without end
 
 
-class Room:
+class RuleBudget:
     """Limit the number of rules of one map, in which one line may expand to a rule for each entry of a table."""
 
     def __init__(self) -> None:
         self._left = MOST_RULES
 
-    def lack(self, name: str, count: int) -> str | None:
+    def spend(self, name: str, count: int) -> str | None:
         """Count another use of the table `name` with `count` entries; return the problem if that is too many."""
         self._left -= count
         if self._left >= 0:
@@ -135,7 +135,7 @@ class Move(NamedTuple):
         return self.rule.status == 200
 
 
-class Mover(Protocol):
+class Redirector(Protocol):
     """Applies one set of rules to a request. `exists` returns whether a file exists for the URL of the request.
 
     Rules that could not be read and might have applied before are added to `doubts`.
@@ -230,7 +230,7 @@ class Request(NamedTuple):
     path: str
     decoded: str
     query: str | None
-    is_home: bool = True  # rules without a host apply to it
+    is_site_host: bool = True  # rules without a host apply to it
     indexes: tuple[str, ...] = ()
     line: str | None = None
 
@@ -355,7 +355,7 @@ def tried(rule: Rule, make: Callable[..., Rule], *arguments: object, **named: ob
         return rule._replace(problem=error.message)
 
 
-def status_of(text: str) -> int:
+def parse_status(text: str) -> int:
     """Return the HTTP status for a text such as `301`. Raise UsageError for any other text."""
     if re.fullmatch("[1-5][0-9][0-9]", text) is None:
         raise UsageError(f"{short(text)} is no status")
@@ -398,7 +398,7 @@ def without_groups(pattern: str) -> str:
 
 
 def target_parts(
-    text: str, variable: re.Pattern[str], part_of: Callable[[re.Match[str]], str | int | None]
+    text: str, variable: re.Pattern[str], number_for: Callable[[re.Match[str]], str | int | None]
 ) -> tuple[str | int, ...]:
     r"""Return the parts of a target: texts, and `part_of(match)` for each variable; None leaves it a text.
 
@@ -408,7 +408,7 @@ def target_parts(
     parts: list[str | int] = []
     place = 0
     for found in variable.finditer(text):
-        if (part := part_of(found)) is not None:
+        if (part := number_for(found)) is not None:
             parts += [text[place : found.start()], part]
             place = found.end()
     parts.append(text[place:])
@@ -416,10 +416,10 @@ def target_parts(
 
 
 def with_target(
-    rule: Rule, text: str, variable: re.Pattern[str], part_of: Callable[[re.Match[str]], str | int | None]
+    rule: Rule, text: str, variable: re.Pattern[str], number_for: Callable[[re.Match[str]], str | int | None]
 ) -> Rule:
     """Return a rule with its target. Raise UsageError if a part of the old URL would be its host."""
-    parts = target_parts(text, variable, part_of) or ("",)
+    parts = target_parts(text, variable, number_for) or ("",)
     if isinstance(parts[0], int):
         raise UsageError(CHOSEN)
     return rule._replace(target=parts)

@@ -13,7 +13,7 @@ from copy import copy
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.caching import BoundedCache
-from absolve.rules.match import mover
+from absolve.rules.match import redirector
 from absolve.rules.model import GONE, MOST_HOPS, MOST_TIMES, RECORDED, SCHEME, Move, Outcome, Request, encoded, request
 from absolve.urls import whatwg
 from absolve.urls.chain import follow
@@ -22,7 +22,7 @@ from absolve.urls.identity import origin
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from absolve.rules.model import Mover, Rule, RuleSet, Server
+    from absolve.rules.model import Redirector, Rule, RuleSet, Server
 
 
 _MOST_KNOWN: Final = 1 << 16
@@ -63,10 +63,10 @@ class Rules:
         self.indexes: tuple[str, ...] = ()
         self._base_new = base_new
         self._new, self._old = request(base_new), request(base_old) if base_old else None
-        self._home = self._new.host if self._new is not None else ""
+        self._new_host = self._new.host if self._new is not None else ""
         self._roots = [one for one in (self._old, self._new, *map(request, others)) if one is not None]
         self.hosts = {one.host for one in self._roots}
-        self._movers: list[Mover] = [mover(found, self.hosts - {self._home}) for found in self.sets]
+        self._redirectors: list[Redirector] = [redirector(found, self.hosts - {self._new_host}) for found in self.sets]
         self._origins = _origins(self.sets)
         self._known: BoundedCache[str, Outcome] = BoundedCache(_MOST_KNOWN)
 
@@ -77,12 +77,12 @@ class Rules:
 
     def is_insecure(self, url: str) -> bool:
         """Return whether a URL names the new site by http although its base URL has https."""
-        return self._base_new.startswith("https:") and url.startswith(f"http://{self._home}/")
+        return self._base_new.startswith("https:") and url.startswith(f"http://{self._new_host}/")
 
     @property
     def is_one_host(self) -> bool:
         """Whether the old and the new site have one host."""
-        return self.hosts <= {self._home}
+        return self.hosts <= {self._new_host}
 
     @property
     def is_forced(self) -> bool:
@@ -93,7 +93,7 @@ class Rules:
     def behind(self, added: RuleSet) -> Rules:
         """Return these rules with another map before them; each of the two objects has its own counts."""
         found = copy(self)
-        found.sets, found._movers = [added, *self.sets], [mover(added), *self._movers]  # noqa: SLF001 - a copy of this
+        found.sets, found._redirectors = [added, *self.sets], [redirector(added), *self._redirectors]  # noqa: SLF001 - a copy of this
         found.used, found.seen, found._known = Counter(), {}, BoundedCache(_MOST_KNOWN)  # noqa: SLF001
         return found
 
@@ -106,52 +106,52 @@ class Rules:
 
     def _step(self, url: str, exists: Callable[[str], bool]) -> tuple[Move | None, bool]:
         """Return the step, and whether no rule that could not be read may make another one."""
-        asked = request(url)
-        if asked is None:
+        parts = request(url)
+        if parts is None:
             return None, True
-        asked = asked._replace(is_home=asked.host in self.hosts, indexes=self.indexes)
+        parts = parts._replace(is_site_host=parts.host in self.hosts, indexes=self.indexes)
         doubts: list[Rule] = []
 
         def is_there(old: str) -> bool:
             return exists(self.counterpart(old))
 
-        for moves in self._movers:
-            found = moves(asked, is_there, doubts)
+        for apply in self._redirectors:
+            found = apply(parts, is_there, doubts)
             if found is not None:
-                move = found._replace(target=self._led(found.target), is_sure=not doubts)
-                if not self._is_for_old(asked, move, moves, is_there):
+                move = found._replace(target=self._absolute_target(found.target), is_sure=not doubts)
+                if not self._is_for_old(parts, move, apply, is_there):
                     return move, not doubts
         return None, not doubts
 
-    def _is_for_old(self, asked: Request, move: Move, moves: Mover, exists: Callable[[str], bool]) -> bool:
+    def _is_for_old(self, parts: Request, move: Move, redirector: Redirector, exists: Callable[[str], bool]) -> bool:
         """Return whether a rule must belong to the old host, because on the new one it would apply to its own target.
 
         For example, `Redirect / https://new.example/` names a host only in its target.
         """
         rule, target = move.rule, move.target
-        if self._old is None or self._home == self._old.host:
+        if self._old is None or self._new_host == self._old.host:
             return False
-        if asked.host != self._home or target is None or rule.host is not None:
+        if parts.host != self._new_host or target is None or rule.host is not None:
             return False
         following = request(target)
-        if rule.how == "exact" or following is None or following.host != self._home or not _names_host(rule):
+        if rule.how == "exact" or following is None or following.host != self._new_host or not _names_host(rule):
             return False
-        again = moves(following, exists, [])
+        again = redirector(following, exists, [])
         return again is not None and again.rule == rule
 
     def counterpart(self, url: str) -> str:
         """Return the new site's URL for an old one, for example `https://new/a` for `https://old/a`; others as is."""
-        asked = request(url)
-        if asked is None or asked.host == self._home or asked.host not in self.hosts:
+        parts = request(url)
+        if parts is None or parts.host == self._new_host or parts.host not in self.hosts:
             return url
-        path = asked.path
+        path = parts.path
         folder_old, folder_new = (one.path[: one.path.rfind("/") + 1] if one else "" for one in (self._old, self._new))
         if path.startswith(folder_old):
             path = folder_new + path[len(folder_old) :]
-        query = "" if asked.query is None else f"?{asked.query}"
+        query = "" if parts.query is None else f"?{parts.query}"
         return whatwg.parse(f"{path}{query}", self._base_new) or url
 
-    def _led(self, target: str | None) -> str | None:
+    def _absolute_target(self, target: str | None) -> str | None:
         found = self.absolute(target) if target is not None else None
         return found if found is not None and found.startswith(("http:", "https:")) else None
 
@@ -160,12 +160,12 @@ class Rules:
         scheme = "http" if self._base_new.startswith("http:") else "https"
         known = self._origins.get((rule.file, rule.line)) if rule.host is None else None
         mark = "" if query is None else f"?{query}"
-        return whatwg.parse(f"{known or f'{scheme}://{rule.host or self._home}'}{encoded(path)}{mark}")
+        return whatwg.parse(f"{known or f'{scheme}://{rule.host or self._new_host}'}{encoded(path)}{mark}")
 
     def old(self, url: str) -> str | None:
         """Return the old site's URL with the same path as a new URL; None if both have the same host."""
-        asked = request(url)
-        if asked is None or self._old is None or self._old.host == asked.host:
+        parts = request(url)
+        if parts is None or self._old is None or self._old.host == parts.host:
             return None
         return whatwg.parse(url.removeprefix(origin(url)), self._old.url)
 
@@ -175,8 +175,8 @@ class Rules:
 
     def is_new(self, url: str) -> bool:
         """Return whether a URL is one of the new site."""
-        asked = request(url)
-        return asked is not None and asked.host == self._home
+        parts = request(url)
+        return parts is not None and parts.host == self._new_host
 
     def landed(self, url: str) -> str:
         """Return the URL that answers a redirect's target: for an old URL without a rule, the new site's counterpart.
@@ -213,9 +213,9 @@ class Rules:
 
     def _is_inside(self, url: str) -> bool:
         """Return whether a URL is inside one of the sites."""
-        asked = request(url)
-        return asked is not None and any(
-            one.host == asked.host and asked.path.startswith(one.path[: one.path.rfind("/") + 1]) for one in self._roots
+        parts = request(url)
+        return parts is not None and any(
+            one.host == parts.host and parts.path.startswith(one.path[: one.path.rfind("/") + 1]) for one in self._roots
         )
 
     def _is_reached(self, url: str) -> bool:
@@ -444,10 +444,10 @@ def _in_its_place(rules: Rules, rule: Rule, urls: list[str]) -> str | None:
     if rule.how == "prefix" and other.how != "prefix":
         return None
     target = rules.absolute("".join(map(str, rule.target))) if rule.target and not _has_groups(rule) else None
-    return _of_two(other, rule, is_same=all(move is not None and move.target == target for move in moves))
+    return _conflict(other, rule, is_same=all(move is not None and move.target == target for move in moves))
 
 
-def _of_two(other: Rule, rule: Rule, *, is_same: bool = False) -> str | None:
+def _conflict(other: Rule, rule: Rule, *, is_same: bool = False) -> str | None:
     """Return the finding about a rule whose URLs an earlier one moves, for example `repeats 3` (`is_same` target)."""
     if rule.forced and not other.forced:
         return None

@@ -57,7 +57,7 @@ def _new(rule: Rule, group: Callable[[int], str], literal: Callable[[str], str] 
     return "".join(literal(escaped(part)) if isinstance(part, str) else group(part) for part in rule.target or ())
 
 
-def pattern_of(rule: Rule) -> str | None:
+def path_pattern(rule: Rule) -> str | None:
     """Return a regular expression for decoded paths, for example `^/a((?:/(.*))?)$` for a prefix; None for URLs."""
     if rule.how == "regex":
         return rule.source if rule.subject == "path" else None
@@ -78,7 +78,7 @@ def _has_escape(rule: Rule) -> bool:
 # What begins a formula where `;` separates cells. Apostrophes, as `literal` puts them before formulas in other tables,
 # would be a part of the URL for the programs of servers; an escape is the same URL for all.
 _FORMULA: Final = re.compile(r"(?<=;)('*)([=@+\-\uff1d\uff0b\uff0d\uff20])")
-_OF_PATTERN: Final = re.compile(r"(\\[^;])|\\?;", re.DOTALL)
+_SEMICOLON: Final = re.compile(r"(\\[^;])|\\?;", re.DOTALL)
 
 
 def _harmless(url: str) -> str:
@@ -91,7 +91,7 @@ def _harmless(url: str) -> str:
 
 
 def csv_row(*cells: str, delimiter: str = ",") -> str:
-    """Return a row of CSV without its line end, with quotes wherever `delimiter_of` would count a character.
+    """Return a row of CSV without its line end, with quotes wherever `detect_delimiter` would count a character.
 
     >>> csv_row("/a", "/b;c")
     '/a,"/b;c"'
@@ -111,14 +111,14 @@ def csv_lines(rule: Rule) -> list[str] | None:
     if rule.how == "prefix" and isinstance(first, str) and with_rest(first, rule.source) == rule.target:
         is_forced = rule.host is None or rule.forced
         return [_row(rule, escaped(first), status, "prefix")] if is_forced else None
-    pattern = rule.source if rule.subject == "url" else pattern_of(rule)
+    pattern = rule.source if rule.subject == "url" else path_pattern(rule)
     if pattern is None or rule.host is not None or not (rule.subject == "url" or pattern.startswith("^/")):
         return None
     # A row matches the whole path; other forms search in it.
     whole = pattern if rule.subject == "url" or rule.how != "regex" else f"^/(?s:{pattern[2:]}(?s:.*))"
     whole = printable(whole, _SURROGATES, lambda one: rf"\x{{{ord(one):x}}}")
     if literal(whole) != whole:
-        whole = _OF_PATTERN.sub(lambda one: one[1] or r"\x3b", whole)
+        whole = _SEMICOLON.sub(lambda one: one[1] or r"\x3b", whole)
     new = _new(rule, lambda number: rf"\g<{number}>", lambda text: text.replace("\\", "\\\\"))
     return [csv_row(whole, _harmless(new), status, "regex")]
 
@@ -176,7 +176,7 @@ def _redirects(rule: Rule, status: str, *, host: str, is_netlify: bool) -> list[
 def apache_lines(rule: Rule) -> list[str] | None:
     """Return RewriteCond and RewriteRule lines, for `.htaccess` or the server's files."""
     path, mark, query = rule.source.partition("?") if rule.how == "exact" else (rule.source, "", "")
-    pattern = pattern_of(rule._replace(source=path))
+    pattern = path_pattern(rule._replace(source=path))
     flags = _apache_flags(rule)
     if rule.parameters or pattern is None or flags is None or _has_escape(rule):
         return None
@@ -239,7 +239,7 @@ def nginx_lines(rule: Rule) -> list[str] | None:
     if body is not None and rule.how == "exact" and "?" in rule.source:
         is_constant = rule.forced and "$" not in rule.source  # nginx expands variables here
         return [f'if ($request_uri = "{_path(rule.source)}") {{ {body} }}'] if is_constant else None
-    pattern = pattern_of(rule)
+    pattern = path_pattern(rule)
     if body is None or pattern is None or _has_escape(rule):
         return None
     if not rule.forced:
@@ -275,5 +275,5 @@ def _nginx_body(rule: Rule) -> str | None:
         return f'return {rule.status} "{new}{args}";'
     drops = rule.query == "drop" or (has_query and rule.query == "keep")
     flag = "permanent" if rule.status == 301 else "redirect"
-    pattern = _nginx_pattern(f"{'(?i)' if rule.ignores_case else ''}{pattern_of(rule)}")
+    pattern = _nginx_pattern(f"{'(?i)' if rule.ignores_case else ''}{path_pattern(rule)}")
     return f'rewrite "{pattern}" "{new}{"?" if drops else ""}" {flag};'

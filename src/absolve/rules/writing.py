@@ -18,7 +18,7 @@ from absolve.core.errors import UsageError
 from absolve.core.patterns import backtracks
 from absolve.core.printable import printable
 from absolve.rules import cells, rule_lines, table
-from absolve.rules.cells import UTF8, charset_of, decoded
+from absolve.rules.cells import UTF8, decoded, detect_charset
 from absolve.rules.model import Rule, RuleSet, request, with_rest
 from absolve.rules.outcomes import never, samples
 from absolve.rules.rule_lines import csv_row
@@ -67,7 +67,7 @@ class Written(NamedTuple):
     left_out: list[tuple[Rule, str]]
 
 
-def form_of(path: Path, first: str = "csv") -> str:
+def form_for_path(path: Path, first: str = "csv") -> str:
     """Return the form for a file to be written, by its suffix; without one, by the form of the first map.
 
     For example, `site.conf` is for nginx, unless the first map is Apache's. Raise UsageError for any other suffix.
@@ -118,8 +118,8 @@ def with_added(
     form: str, rules: Rules, pairs: Iterable[tuple[str, str]], *, prefix: bool = False
 ) -> tuple[Rules, list[Rule]]:
     """Return the rules with added ones before them, for pairs of old and new URLs, and the added ones."""
-    made = ((old, added_rule(rules, old, new, prefix=prefix)) for old, new in pairs)
-    added = [_as_weak_as_possible(form, rules, rule, old) for old, rule in made if rule is not None]
+    rules_by_url = ((old, added_rule(rules, old, new, prefix=prefix)) for old, new in pairs)
+    added = [_as_weak_as_possible(form, rules, rule, old) for old, rule in rules_by_url if rule is not None]
     return rules.behind(RuleSet("", form, added)), added
 
 
@@ -156,7 +156,7 @@ def written(form: str, rules: Rules, added: Iterable[tuple[str, str]] = ()) -> W
         head = ["RewriteEngine On", *first] if form == "apache" else first if form != "nginx" else []
         return Written(UTF8.encoded("".join(f"{line}\n" for line in [*head, *lines] or [""])), left_out)
     own = rules.sets[0]
-    charset = charset_of(own.data, legacy=form == "csv")
+    charset = detect_charset(own.data, legacy=form == "csv")
     return Written(charset.encoded(_edited(own, flat, _LINES[form], first, lines)), left_out)
 
 
@@ -258,7 +258,7 @@ def _is_kept(form: str, sets: Sequence[RuleSet]) -> bool:
 def _edited(
     found: RuleSet,
     flat: Sequence[Flat],
-    lines_of: Callable[[Rule], list[str] | None],
+    rule_lines_for: Callable[[Rule], list[str] | None],
     added: Sequence[str],
     others: Sequence[str],
 ) -> str:
@@ -271,7 +271,7 @@ def _edited(
     layout = Layout(text, found.columns) if found.format == "csv" else None
     lines = list(io.StringIO(text, newline=""))
 
-    def made(several: Iterable[str]) -> list[str]:
+    def with_ends(several: Iterable[str]) -> list[str]:
         return [(line if layout is None else layout.row(line)) + end for line in several]
 
     for one in flat:
@@ -279,7 +279,7 @@ def _edited(
         if (one.was is None and one.left_out not in DROPPED) or not 0 < rule.line <= len(lines):
             continue
         own = slice(rule.line - 1, rule.line if layout is None else layout.ends[rule.line])
-        new = made(lines_of(rule) or ()) if one.was is not None else []
+        new = with_ends(rule_lines_for(rule) or ()) if one.was is not None else []
         if one.left_out in DROPPED and layout is None:
             new = [f"# {one.left_out}: {lines[rule.line - 1]}"]
         if new or one.was is None:
@@ -288,7 +288,7 @@ def _edited(
     start = min(start, len(lines))
     for place in {start - 1, len(lines) - 1} if lines else ():
         lines[place] += end if lines[place] and not lines[place].endswith(("\n", "\r")) else ""
-    text = "".join([*lines[:start], *made(added), *lines[start:], *made(others)])
+    text = "".join([*lines[:start], *with_ends(added), *lines[start:], *with_ends(others)])
     return text if layout is None else recognisable(text, layout.delimiter, end)
 
 
@@ -300,7 +300,7 @@ class Layout:
     """The layout of a map in CSV, for rows to add: its separator, its header, the order of its cells."""
 
     def __init__(self, text: str, columns: Columns | None) -> None:
-        self.delimiter = cells.delimiter_of(text)
+        self.delimiter = cells.detect_delimiter(text)
         found = list(cells.rows(text, self.delimiter))
         self.columns = columns or table.read(cells.Table(iter(found), "")).columns
         self.lines_before_rules = self._before(found)
@@ -318,15 +318,15 @@ class Layout:
 
     def row(self, text: str) -> str:
         """Return a row in the order of the columns: for example `/b;/a` for `/a,/b,301` if the header is `new;old`."""
-        given = dict(zip(("old", "new", "status", "how"), next(csv.reader([text])), strict=False))
+        values = dict(zip(("old", "new", "status", "how"), next(csv.reader([text])), strict=False))
         header, places = self.columns.header, self.columns.places
-        if given.get("status") == "301" and "how" not in given and "status" not in places and self._width == 2:
-            del given["status"]
-        by_place = {places[name]: cell for name, cell in given.items() if name in places}
+        if values.get("status") == "301" and "how" not in values and "status" not in places and self._width == 2:
+            del values["status"]
+        by_place = {places[name]: cell for name, cell in values.items() if name in places}
         width = max([*by_place, len(header.cells) - 1 if header is not None else 1]) + 1
-        made = [by_place.get(place, "") for place in range(width)]
-        made += [cell for name, cell in given.items() if name not in places]
-        return csv_row(*_trimmed(made), delimiter=self.delimiter)
+        row = [by_place.get(place, "") for place in range(width)]
+        row += [cell for name, cell in values.items() if name not in places]
+        return csv_row(*_trimmed(row), delimiter=self.delimiter)
 
 
 def _trimmed(cells: list[str]) -> list[str]:
@@ -335,7 +335,7 @@ def _trimmed(cells: list[str]) -> list[str]:
 
 def recognisable(text: str, delimiter: str, line_end: str) -> str:
     """Return a table whose separator is recognised: with more cells in quotes where the text alone would mislead."""
-    if cells.delimiter_of(text) == delimiter:
+    if cells.detect_delimiter(text) == delimiter:
         return text
     try:
         found = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
@@ -347,11 +347,11 @@ def recognisable(text: str, delimiter: str, line_end: str) -> str:
 # --- rules in a form --------------------------------------------------------------------------------------------------
 
 
-def _doubled(flat: Iterable[Flat], of: RuleSet, form: str) -> Iterator[Flat]:
+def _doubled(flat: Iterable[Flat], ruleset: RuleSet, form: str) -> Iterator[Flat]:
     """Yield the rules of a map, twice where it ignores a final slash and the form does not: for `/a` and `/a/`."""
     for one in flat:
         yield one
-        if not of.is_slash_ignored or form == "netlify":
+        if not ruleset.is_slash_ignored or form == "netlify":
             continue
         path, mark, query = one.rule.source.partition("?")
         if one.left_out is None and one.rule.how == "exact" and path != "/":
@@ -368,11 +368,11 @@ def _converted(form: str, flat: Iterable[Flat], left_out: list[tuple[Rule, str]]
         reason = known or _unfit(rule)
         if reason is None and form in _WITH_PCRE and rule.how == "regex" and backtracks(rule.source):
             reason = f"{form} matches by PCRE, which may need much more than linear time for this pattern"
-        made = _LINES[form](rule) if reason is None and rule.is_plain else None
-        if made is None and reason is None and was is not None:
-            made = _LINES[form](was)  # a chain is better than no rule
-        if made is not None:
-            lines += made
+        own_lines = _LINES[form](rule) if reason is None and rule.is_plain else None
+        if own_lines is None and reason is None and was is not None:
+            own_lines = _LINES[form](was)  # a chain is better than no rule
+        if own_lines is not None:
+            lines += own_lines
             continue
         left_out.append((rule, reason or f"{form} cannot express it"))
         if form != "csv":

@@ -381,8 +381,8 @@ def read_url_map(name: str) -> UrlMap:
     )
 
     table = cells.table(name, read_table(name), legacy=False)  # names of files may have any bytes
-    head, rows = cells.looked_at(table.rows)
-    chosen = columns.chosen(head, _roles(columns), tuple(_URL_MAP))
+    head, rows = cells.peek(table.rows)
+    chosen = columns.choose_columns(head, _roles(columns), tuple(_URL_MAP))
     places = {"path": 0, "url": 1, **chosen.places}
     header = chosen.header.first if chosen.header is not None and chosen.by_words else 0
     found = UrlMap({}, {})
