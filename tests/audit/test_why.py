@@ -49,7 +49,7 @@ LINES: dict[str, list[tuple[str, list[str]]]] = {
         (NEW + "b.html#none", ["Its place #none is missing.", "Verdict fragment", "Cause: The page is there, the place in it is not"]),
         (NEW + "gone.html", ["No rule moves it.", "1 link leads there:", "Verdict broken: The target is not there."]),
         (NEW + "ring.html", ["_redirects:1: /ring.html /other-ring.html 301: redirects", "_redirects:2: ", "That is a circle.", "Verdict loop"]),
-        (NEW + "one.html", ["_redirects:3: /one.html /two.html 301: redirects", "_redirects:4: ", "b.html (302)", "Verdict chain", "Rule: "]),
+        (NEW + "one.html", ["_redirects:3: /one.html /two.html 301: redirects", "_redirects:4: ", "b.html (302)", "Server plain answers https://new.example/b.html with new/b.html", "Verdict chain", "Rule: "]),
         (NEW + "a.html", ["_redirects:5 does not move it, because the new site has a file there: /a.html /b.html 301"]),
         (NEW + "docs/c.html", [".htaccess:1: Redirect 302 /docs/c.html /docs/: redirects", "The new site has a file there, which the rule hides."]),
         (OLD + "text.html", ["It is a URL of the old site: old/text.html (text/html)", "Its text: https://new.example/moved-text.html, 1.00 alike", "Verdict moved", "A rule to add: "]),

@@ -314,7 +314,7 @@ def _hops(audit: Audit, url: str) -> Iterator[str]:
     else:
         if end != (last.target or "").partition("#")[0]:
             yield f"No rule moves {in_short(last.target or '')}: the same path of the new site counts."
-        yield from _answered(audit, url)
+        yield from _answered(audit, end)
 
 
 def _is_last(move: Move) -> bool:
