@@ -1,8 +1,12 @@
-"""Read what servers answered, from whatever recorded it: the redirects as rules of a map, or all answers.
+r"""Read the recorded answers of servers: the redirects as rules of a map, or all answers.
 
-In: a file: a WARC, a HAR, what `curl -i`, `-I` or `-v` printed, a table or JSON with URLs and statuses, as link
-checkers and crawlers write them. Out: `Answer`s in the order of the file; of each URL the last one counts. curl prints
-no URL: it is that of the request (`-v`), of the redirect before (`-L`), or on a line of its own.
+In: a file: a WARC, a HAR, output of `curl -i`, `-I` or `-v`, a table or JSON with URLs and statuses, as link checkers
+and crawlers write them. Out: `Answer`s in the order of the file; the last one for a URL counts. curl prints no URL: the
+request (`-v`), the redirect before (`-L`), or a separate line has it.
+
+    >>> data = b"http://h/a\nHTTP/1.1 301 Moved\nLocation: /b\n\n"
+    >>> [(one.url, one.status, one.target) for one in _printed("heads.txt", data)]
+    [('http://h/a', 301, 'http://h/b')]
 """
 
 from __future__ import annotations
@@ -49,9 +53,9 @@ _LONGEST: Final = 65_536  # characters of a URL that another one is relative to,
 
 
 class Page(NamedTuple):
-    """What the body of an answer shows: the places in it, and a number that is equal for pages of the same words.
+    """Facts about the body of an answer: the places in it, and a number that is equal for pages with the same words.
 
-    Its own name and words with digits count as one word: pages for what is not there have them. `is_shell`: scripts
+    The page's own name and words with digits are ignored, since pages for missing URLs repeat them. `is_shell`: scripts
     fill it, so that its words mean nothing. `has_scripts`: they may add places, too.
     """
 
@@ -62,10 +66,10 @@ class Page(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a server answered for a URL, without its fragment; `status` is None where it did not, because of `problem`.
+    """The answer of a server for a URL without its fragment; `status` is None if there was none, because of `problem`.
 
-    `target`: where it redirects to; where all redirects ended, with this status, if it `is_end`. `date`: ISO 8601.
-    `is_html`: by its header it is a page.
+    `target`: the target of the redirect, or, if it `is_end`, the end of all redirects, which had this status. `date`:
+    ISO 8601. `is_html`: its header declares a page.
     """
 
     url: str
@@ -81,7 +85,7 @@ class Answer(NamedTuple):
 
 
 def read(name: str, data: bytes, settings: Settings) -> RuleSet | None:
-    """Return the redirects of recorded answers as a map, None for any other file. Raise UsageError without one."""
+    """Return the redirects of recorded answers as a map, None for other files. Raise UsageError without redirects."""
     kind = sniffing.sniff(data[:_LOOKED_AT], name)
     if kind not in _CONTAINERS and _HEADS.search(data[:_LOOKED_AT]) is None:
         return None
@@ -92,7 +96,7 @@ def read(name: str, data: bytes, settings: Settings) -> RuleSet | None:
 
 
 def as_rules(found: Iterable[Answer]) -> RuleSet:
-    """Return the redirects among answers as the rules of a map, the last one of each URL; its place is that URL."""
+    """Return the redirects among answers as the rules of a map, the last one for each URL, which is its `file`."""
     last = {one.url: one for one in found if one.status in REDIRECTS and one.target is not None}
     rows = ((one.url, one.target or "", one.status or 0, one.url, 1) for one in last.values())
     made = recorded(rows)
@@ -102,10 +106,10 @@ def as_rules(found: Iterable[Answer]) -> RuleSet:
 def heard(
     name: str, settings: Settings, data: bytes | None = None, notify: Callable[[Diagnostic], None] | None = None
 ) -> Iterator[Answer]:
-    """Yield the answers in a file, of which `data` are the bytes, if they are read already.
+    """Yield the answers in a file; `data` are its bytes, if they are read already.
 
-    `notify` is called for what cannot be read. Raise DocumentError for a file that cannot be read, UsageError for one
-    that has no answers.
+    `notify` is called for parts that cannot be read. Raise DocumentError for a file that cannot be read, UsageError for
+    a file without answers.
     """
     is_empty = True
     for one in _found(name, settings, data, notify):
@@ -124,7 +128,7 @@ def _found(
         found: Iterable[Entry | Answer | Diagnostic] = _of_warc(name, settings, data)
     else:
         data = _whole(name) if data is None else data
-        if data.startswith(_UTF16):  # what PowerShell's > writes
+        if data.startswith(_UTF16):  # PowerShell's > writes it
             data = data.decode("utf-16", "replace").encode()
         if kind == registry.HAR:
             found = _of_har(name, data, settings)
@@ -143,7 +147,7 @@ def _found(
 
 def _whole(name: str) -> bytes:
     try:
-        with open(name, "rb") as file:  # noqa: PTH123 - a name as it was given
+        with open(name, "rb") as file:  # noqa: PTH123 - the user's own spelling
             data = file.read(_LARGEST + 1)
     except OSError as error:
         raise sources.unreadable(name, error) from error
@@ -183,7 +187,7 @@ def _of_har(name: str, data: bytes, settings: Settings) -> Iterator[Entry | Diag
 
 
 def _answer(entry: Entry, settings: Settings) -> Answer:
-    """Return the answer that an entry of an archive has."""
+    """Return the answer in an entry of an archive."""
     facts = entry.facts
     location = facts.redirect or dict(facts.fields).get("location")
     target = whatwg.parse(location, entry.url) if location and facts.status in REDIRECTS else None
@@ -211,14 +215,14 @@ def _page(url: str, data: bytes, declared: str, settings: Settings) -> Page | No
     return Page(places, hash(tuple(same)), has_scripts and sum(map(len, texts)) < _SHELL, has_scripts)
 
 
-_WITH_DIGIT: Final = re.compile(r"\w*\d\w*")  # times, numbers of requests: other ones on each page
+_WITH_DIGIT: Final = re.compile(r"\w*\d\w*")  # times, numbers of requests: they differ on each page
 _SHELL: Final = 200  # characters of text: a page with fewer, and scripts, is filled by these
 
-# --- what curl prints -------------------------------------------------------------------------------------------------
+# --- the output of curl -----------------------------------------------------------------------------------------------
 
 
 def _printed(name: str, data: bytes) -> Iterator[Answer | Diagnostic]:
-    """Yield the answers in what curl printed: heads of answers, perhaps with those of requests before.
+    """Yield the answers in the output of curl: heads of answers, perhaps behind heads of requests.
 
     A first answer without a URL is a diagnostic; a later one may be a line of a body.
     """
@@ -258,7 +262,7 @@ def _printed(name: str, data: bytes) -> Iterator[Answer | Diagnostic]:
 
 # --- tables and JSON --------------------------------------------------------------------------------------------------
 
-# Names of columns and keys, in lower case without what is no letter; the first one that is there counts.
+# Names of columns and keys, only their letters, in lower case; the first name that is present counts.
 _NAMES: Final = {
     "url": "url address uri link urlname request destination",
     "status": "statuscode httpstatuscode httpstatus responsecode httpcode status code result",
@@ -272,7 +276,10 @@ _NO_LETTER: Final = re.compile(r"[^a-z]+")
 
 
 def _tabled(name: str, data: bytes) -> Iterator[Answer | Diagnostic]:
-    """Yield the answers in JSON, JSON lines, or a table whose header names the columns; and what cannot be read."""
+    """Yield the answers in JSON, JSON lines, or a table with a header; and a diagnostic for each unreadable line.
+
+    For example, `{"url": "http://h/a", "status": 404}`, or the header `Address,Status Code` of a crawler.
+    """
     for line, found in _objects(name, data):
         if isinstance(found, str):
             yield Diagnostic("answers", f"this line cannot be read: {found}", name, line, failed=True)
@@ -285,7 +292,7 @@ def _tabled(name: str, data: bytes) -> Iterator[Answer | Diagnostic]:
 
 def _of_object(given: dict[str, Any], line: int) -> Answer:
     state = given["status"]
-    if isinstance(state, dict):  # as lychee writes it
+    if isinstance(state, dict):  # lychee writes {"text": ..., "code": ...}
         given["problem"] = given["problem"] or state.get("text")
         state = state.get("code")
     code = columns.status(str(state))
@@ -302,7 +309,7 @@ def _of_object(given: dict[str, Any], line: int) -> Answer:
 
 
 def _objects(name: str, data: bytes) -> Iterator[tuple[int, dict[str, Any] | str]]:
-    """Yield the objects of JSON in which a URL may be, or the rows of a table or why not, with their lines."""
+    """Yield the objects of JSON, also nested ones, or the rows of a table or their problems, with their lines."""
     if data[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in {b"{", b"["}:
         yield from _rows(name, data)
         return

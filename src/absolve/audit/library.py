@@ -1,7 +1,7 @@
 """`absolve.audit`: the audits of the command, for Python.
 
-In: paths, documents or bytes of both sites, maps, options by the names of the command's. Out: an `Audit` with the rows
-of the result tables, and files of any format. Nothing is printed.
+In: paths, documents or bytes of both sites, maps, options named as in the command. Out: an `Audit` with the rows of the
+result tables, and files of any format. Nothing is printed.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     One: TypeAlias = Path_ | Document | bytes | Buffer
 
 CALL: Final = "absolve.audit()"
-# The options of the command that the library has, with the defaults of the command; others are not its business.
+# The options that the library shares with the command, with the same defaults.
 DEFAULTS: Final[dict[str, Any]] = {
     "url": None,
     "old_url": (),
@@ -54,7 +54,7 @@ OPTIONS: Final = frozenset({*DEFAULTS, "jobs", "on_diagnostic"})
 _SEVERAL: Final = ("old_url", "ignore", "answers", "include", "exclude")
 _TEXTS: Final = ("server", "baseline", "changed_since")
 _OF_PATHS: Final = frozenset({"answers", "baseline"})
-# What the command has, too, and the library leaves out.
+# Options of the command alone.
 _REST: Final[dict[str, Any]] = {
     "from_": None, "url_map": None, "cookies": None, "places": "places", "resolve": (), "named": (),
     "fix": False, "write_map": None, "verbose": False,
@@ -62,10 +62,10 @@ _REST: Final[dict[str, Any]] = {
 
 
 class Finding(NamedTuple):
-    """A finding about a link, an old URL, a page or a rule: `table` has the word.
+    """A finding about a link, an old URL, a page or a rule: `table` is links, urls, pages or rules.
 
-    `document` is the file with the place; for an old URL that URL. `fix` is the reference to write. `identity` is the
-    same in another run; `is_new` whether the baseline lacks it, None without one.
+    `document` is the file with the place, or the old URL. `fix` is the reference to write. `identity` is the same in
+    another run; `is_new`: the baseline lacks it (None without a baseline).
     """
 
     table: str
@@ -81,7 +81,7 @@ class Finding(NamedTuple):
 
 
 class Cause(NamedTuple):
-    """What findings have in common, with the first of them as an example: the columns of the table `causes`."""
+    """The common cause of findings, with the first of them as an example: the columns of the table `causes`."""
 
     cause: str
     verdict: str
@@ -99,7 +99,7 @@ class Cause(NamedTuple):
 
 
 class OldURL(NamedTuple):
-    """A URL of the old site, and what became of it: the columns of the table `urls`."""
+    """A URL of the old site with its verdict: the columns of the table `urls`."""
 
     url: str
     verdict: str
@@ -114,10 +114,10 @@ class OldURL(NamedTuple):
 
 
 class Audit(NamedTuple):
-    """What an audit found. `links` is the number of links that were judged, `written` are the files of `output`.
+    """The result of an audit. `links` is the number of judged links, `written` are the files of `output`.
 
     `failures` are inputs, or documents in them, that could not be read: they may have more findings. `diagnostics` are
-    all that was reported.
+    all reports.
     """
 
     findings: list[Finding]
@@ -142,20 +142,20 @@ def audit(
     output: Path_ | Iterable[Path_] = (),
     **options: Unpack[AuditOptions],
 ) -> Audit:
-    """Judge all links of a site, and with `old` or `maps` what became of the URLs of the old one.
+    """Judge all links of a site, and with `old` or `maps` the URLs of the old one.
 
-    `new` and `old` are folders, archives, inventories, of the old site also sitemaps, lists of URLs and logs; documents
-    with a URL; or the bytes of archives. `maps` are files with redirects. `output` are files to write, each in the
-    format of its suffix.
+    For example, `absolve.audit("public", old="urls.txt", maps="_redirects").findings`. `new` and `old` are folders,
+    archives, inventories, for the old site also sitemaps, lists of URLs and logs; documents with a URL; or the bytes of
+    archives. `maps` are files with redirects. `output` are files to write, each in the format of its suffix.
 
     `options` are named as in `absolve audit`: url and old_url (of the roots of the sites), server, similar, ignore
     (patterns, and files as "@known.txt"), answers, baseline, changed_since, fail_on (verdicts that are errors in
     reports), include, exclude, profile, jobs (processes; 1 by default), and on_diagnostic. Servers are asked by the
     command alone (`--live`), which leaves files for `answers`.
 
-    Raise MissingFileError for a path that is not there, UsageError for an invalid value, or if nothing of a site can be
-    read, TypeError for an unknown option. An input that cannot be read is in `failures`, and is reported as a
-    `Diagnostic` that has `failed` set.
+    Raise MissingFileError for a missing path, UsageError for an invalid value, or if nothing of a site can be read,
+    TypeError for an unknown option. An input that cannot be read is in `failures`, and is reported as a `Diagnostic`
+    with `failed` set.
     """
     arguments.check_options(options, OPTIONS, CALL, ("new", "old", "maps", "output"))
     notify = options.get("on_diagnostic")
@@ -186,7 +186,7 @@ def audit(
 
 
 def _bag(options: dict[str, Any], sides: list[given.Given], maps: list[str]) -> Any:
-    """Return the options by the names that they have in the command. Raise UsageError or TypeError for a wrong one."""
+    """Return the options by their names in the command. Raise UsageError or TypeError for a wrong one."""
     new, old = sides
     if not new.names:
         raise UsageError(f"{CALL}: no input: a glob matches nothing, or the list is empty")

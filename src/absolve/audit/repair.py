@@ -1,7 +1,7 @@
 """The sure repairs of an audit, as a policy for `absolve rewrite`.
 
-In: the tables of findings. Out: the table `fixes`; a database of new references, and a policy that takes them from it:
-it is small, so that it can go to worker processes.
+In: the tables of findings. Out: the table `fixes`; a database of new references, and a policy that reads them from it,
+which is small enough for worker processes.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ FROM fixed_findings f JOIN links_in l ON l.id = f.id WHERE f.fix IS NOT NULL
 
 
 def add(connection: Any) -> None:
-    """Fill the table `fixes`: the references to write, in the form of the old ones, for links whose end is sure."""
+    """Fill the table `fixes` with new references for links with a sure end: for example `../c.html` for `../b.html`."""
     if not has_rows(connection, "FROM findings WHERE is_sure"):
         return
     rows = ((*row, in_form(*row)) for row in each(connection, _SURE))
@@ -63,7 +63,7 @@ def documents(path: str) -> set[str]:
 
 
 class RepairPolicy:
-    """The policy: the new reference where there is a repair; all other links stay."""
+    """The policy: the new reference for a link with a repair; all other links stay."""
 
     def __init__(self, path: str) -> None:
         self._path = path

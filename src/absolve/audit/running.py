@@ -1,7 +1,7 @@
-"""The course of an audit: read both sites and the maps, judge, and leave the result tables; nothing is printed.
+"""Run an audit: read both sites and the maps, judge, and create the result tables; nothing is printed.
 
-In: the options by their names in the command, the course of the run, a folder for temporary files. Out: the connection
-with the result tables of `absolve.audit.tables`. The command and the library write and show them.
+In: the options by their names in the command, the run context, a folder for temporary files. Out: the connection with
+the result tables of `absolve.audit.tables`. The command and the library write and show them.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 _LARGEST_MAP: Final = 256 << 20  # bytes; a map has at most a million rules
 _LARGE: Final = 64 << 20  # bytes of inventories that are loaded to the disk
-# Files beside the folders of hosts have a URL only because an audit gives each file one.
+# Files beside the folders of hosts do not count: their URLs are assumed.
 _GUESSED: Final = """
 SELECT regexp_extract(url, '^https?://[^/?#]+') || '/' AS root,
     count(*) FILTER (media_type IN ('text/html', 'application/xhtml+xml') OR media_type IS NULL) AS pages
@@ -74,7 +74,7 @@ def check_outputs(options: Any, files: Sequence[Path]) -> None:
 
 
 def _read(options: Any) -> list[str]:
-    """Return the names of all files that the run reads, of a Parquet baseline those of its tables."""
+    """Return the names of all files that the run reads."""
     names = [*options.inputs, *options.old, *options.maps, *options.answers]
     names += [text[1:] for text in options.ignore if text.startswith("@")]
     names += [name for name in (options.baseline, options.url_map, options.from_, options.cookies) if name is not None]
@@ -82,9 +82,9 @@ def _read(options: Any) -> list[str]:
 
 
 class Audited(NamedTuple):
-    """What an audit has found: the result tables, how it judged, and files of the sites that nothing has read.
+    """A finished audit: the result tables, the question and rules, the inputs, and the files that were read as text.
 
-    `since` has the numbers of findings that are new, and of those that are healed, since a baseline.
+    `since`: the numbers of new and of healed findings since a baseline.
     """
 
     connection: Any
@@ -103,7 +103,7 @@ def audited(
     failing: Collection[str],
     ask: Callable[[Any, Answers], None] | None = None,
 ) -> Iterator[Audited]:
-    """Run an audit, and yield what it found, while the tables are open. `ask` adds what servers answer now."""
+    """Run an audit, and yield it while the tables are open. `ask` adds answers of servers to the recorded ones."""
     reports = course.reports
     found = sites.sites(options)
     inventories = [sources.local(name) for kinds in found.kinds.values() for name, _ in kinds.inventories]
@@ -129,7 +129,7 @@ def audited(
         compared = texts.comparing(read, question.threshold)
 
         def heeded() -> Sequence[RuleSet]:
-            """Judge links by what servers answered; without a map their redirects are one."""
+            """Judge links by the answers of servers; without maps, redirects among the answers are a map."""
             if ask is not None:
                 ask(connection, heard)
             answered.of_links(connection, heard, is_whole=not options.named)
@@ -171,9 +171,9 @@ def _given_answers(options: Any, course: Course) -> Answers:
 
 
 def heard(name: str, options: Any, course: Course) -> Iterator[answers.Answer]:
-    """Yield the answers in a file; a server that --resolve names may redirect to its own port, as nginx does.
+    """Yield the answers in a file, also for the site's URL where a server of --resolve answers on its own port.
 
-    What it answers there counts for the site, too.
+    For example, nginx redirects `https://new.example/a` to `http://new.example:8080/a/`.
     """
     schemes = {urlsplit(url).hostname: urlsplit(url).scheme for url in [*options.old_urls, options.url] if url}
     names = {}
@@ -229,7 +229,7 @@ def _check_repairs(options: Any, question: Question, course: Course) -> None:
 
 
 def _read_maps(options: Any, course: Course) -> list[RuleSet]:
-    """Return the maps. Raise UsageError for one that cannot be read: every verdict may depend on it."""
+    """Return the maps. Raise UsageError for an unreadable map: every verdict may depend on it."""
     try:
         found = [_read_map(name, options, course) for name in options.maps]
     except DocumentError as error:
@@ -241,7 +241,7 @@ def _read_maps(options: Any, course: Course) -> list[RuleSet]:
     return found
 
 
-# Files in the root of a deployed site with the redirects of its host or server, and the servers that do not read them.
+# Files with redirects in the root of a deployed site, and the servers that do not read them.
 _OF_HOSTS: Final = {
     "_redirects": {"apache", "nginx", "s3", "github-pages"},
     "netlify.toml": {"apache", "nginx", "s3", "github-pages", "cloudflare"},
@@ -251,7 +251,7 @@ _OF_HOSTS: Final = {
 
 
 def _unasked(options: Any) -> list[Path]:
-    """Return the maps in the folders of the new site that its server reads, which nobody gave."""
+    """Return the maps in the folders of the new site that its server reads and the user did not name."""
     server = options.server.partition(",")[0]
     given = {os.path.realpath(name) for name in options.maps}
     globs = Globs(exclude=tuple(options.exclude)).checked()
@@ -265,9 +265,9 @@ def _unasked(options: Any) -> list[Path]:
 
 
 def _of_folder(path: Path, options: Any, course: Course) -> RuleSet | None:
-    """Return the rules of a file that nobody gave, with a line that names it; None for one without a rule.
+    """Return the rules of a map that the user did not name, and report it; None for a file without rules.
 
-    One that cannot be read is a failure: its host could not read it, either.
+    An unreadable file is a failure, since its host could not read it, either.
     """
     try:
         found = _read_map(str(path), options, course)
@@ -324,7 +324,7 @@ def _noted(found: RuleSet, options: Any, course: Course) -> RuleSet:
 
 
 def _question(connection: Any, options: Any) -> Question:
-    """Return what is asked, with the URLs of both sites: those given, or those that most documents have."""
+    """Return the question, with the URLs of both sites from the options, or the roots of most documents."""
     new_url = options.url or _guessed(connection, load.NEW)
     if new_url is None:
         raise UsageError("NEW has no document with a URL: give --url URL, and a folder or an inventory with documents")
@@ -340,7 +340,7 @@ def _question(connection: Any, options: Any) -> Question:
 
 
 def _root(url: str, names: Sequence[str]) -> str:
-    """Return the URL of the root of a site: that of a folder may lack its final slash."""
+    """Return the root URL of a site; for a folder, its final slash may be missing."""
     return judge.root(f"{url.rstrip('/')}/" if any(map(os.path.isdir, names)) else url)
 
 
@@ -350,7 +350,7 @@ def _guessed(connection: Any, side: str) -> str | None:
 
 
 def _names_of_links(found: Sites) -> list[str]:
-    """Return the names of the Parquet files whose links stay there."""
+    """Return the names of the Parquet files whose links stay in them."""
     return [name for kinds in found.kinds.values() for name, kind in kinds.inventories if kind == "parquet"]
 
 

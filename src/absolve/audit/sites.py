@@ -1,7 +1,6 @@
 """The files of both sites of an audit: read into the working tables in one run.
 
-In: the options by their names in the command, a connection, the course of the run. Out: the tables of
-`absolve.audit.load`.
+In: the options by their names in the command, a connection, the run context. Out: the tables of `absolve.audit.load`.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from absolve.run.inputs import Input
     from absolve.run.results import Course
 
-# Files whose first bytes are not looked at for a container: most files of a site.
+# Files that are never containers, so that their first bytes are not read: most files of a site.
 _PLAIN: Final = tuple(
     ".html .htm .xhtml .txt .css .js .json .png .jpg .jpeg .gif .svg .webp .ico .woff .woff2 .pdf".split()
 )
@@ -47,13 +46,13 @@ _SITES: Final = "give a folder, an archive, an inventory, a sitemap, a log, or a
 _READ_SETTINGS: Final = frozenset({"plain", "apache"})  # the servers that read .htaccess
 _MOVES: Final = re.compile(rb"^[\t ]*(?:Redirect|RewriteRule)", re.IGNORECASE | re.MULTILINE)
 _PACKED: Final = (".gz", ".br", ".zst", ".bz2", ".xz")
-# Files of the new site that were given by name; those of a site around them were not given.
+# Files of the new site that the user named one by one, without the site around them.
 _BY_NAME: Final = """
 INSERT INTO by_name SELECT DISTINCT url, document FROM new_documents
 WHERE entity = '' AND url IS NOT NULL AND list_contains(?, document)
 """
-# Links of files of the new site that lead to no document; whether they climb above its root, if that is assumed. Files
-# beside the folders of hosts lead to files that have other URLs.
+# Links in files of the new site that lead to no document; whether they climb above its root, if that is assumed. Files
+# beside the folders of hosts lead to files with other URLs.
 _UNREAD: Final = f"""
 SELECT i.id, i.document, d.url, i.reference, l.url,
     i.base_source = '{ASSUMED}' AND list_contains(i.problems, 'above-root') AND b.document IS NULL,
@@ -83,7 +82,7 @@ _SITEMAP: Final = re.compile(rb"<(?:\w+:)?(?:urlset|sitemapindex)[\s>]")
 
 
 class Kinds(NamedTuple):
-    """Names of inputs: inventories and lists by kind, and those that are read as documents."""
+    """Names of inputs: inventories and lists with their kinds, and inputs that are read as documents."""
 
     inventories: list[tuple[str, str]]
     lists: list[tuple[str, str]]
@@ -91,16 +90,16 @@ class Kinds(NamedTuple):
 
 
 class Sites(NamedTuple):
-    """The inputs of both sites, by kind; `urls` has the URL of each, as far as it is given or assumed."""
+    """The inputs of both sites, by kind; `urls` has the URL of each site, if the options have it."""
 
     kinds: dict[str, Kinds]
     urls: dict[str, str | None]
 
 
 def sites(options: Any) -> Sites:
-    """Return what the two sites are made of. Raise UsageError if nothing can be read from the files of one.
+    """Return the inputs of the two sites. Raise UsageError if nothing can be read from the files of one.
 
-    The URLs in `options` become those of which a web archive has captures.
+    A URL of a web archive in `options` becomes the original URL: for example, `.../web/2020/http://h/` `http://h/`.
     """
     names = {load.NEW: options.inputs, load.OLD: options.old}
     kinds = {side: sorted_out(found, side) for side, found in names.items()}
@@ -147,7 +146,7 @@ def read(connection: Any, options: Any, found: Sites, course: Course) -> None:
 
 
 def _root_of(url: str, name: str) -> tuple[str, Path]:
-    """Return the topmost folder that the URL of a document and its path have in common."""
+    """Return the topmost folder that a document's URL and path share, for example `http://h/` and `/site`."""
     folder, at = Path(name).absolute().parent, url.partition("?")[0].rpartition("/")[0]
     while at.count("/") > 2 and unquote(at.rpartition("/")[2]) == folder.name:
         folder, at = folder.parent, at.rpartition("/")[0]
@@ -155,10 +154,10 @@ def _root_of(url: str, name: str) -> tuple[str, Path]:
 
 
 def on_disk(connection: Any) -> Iterator[tuple[int]]:
-    """Yield the links to what is on the disk and was not read, without opening it.
+    """Yield the links to existing files that were not read, without opening them.
 
-    That is what lies around files that were given by name, as by a hook that checks what a commit changes; what was
-    left out; what is beside a folder of no known URL; and folders to which Markdown leads, as repositories show them.
+    These are files around files that the user named, for example in a hook for the files of a commit; files that were
+    left out; files beside a folder without a known URL; and folders in links of Markdown, as repositories show them.
     """
     for number, document, own, reference, url, is_above, is_text, is_named in each(connection, _UNREAD):
         root, folder = (own, Path(document).parent) if is_above else _root_of(own, document)
@@ -176,7 +175,7 @@ def on_disk(connection: Any) -> Iterator[tuple[int]]:
 
 
 def _check(connection: Any, side: str, kinds: Kinds, options: Any, course: Course) -> None:
-    """Report each input from which nothing came. Raise UsageError if nothing came from any of them."""
+    """Report each input without a document. Raise UsageError if no input has any."""
     names = [name for name, _ in (*kinds.inventories, *kinds.lists)] + kinds.documents
     is_alone = side == load.NEW and not options.old  # nothing but its links is judged
     if (names or side == load.NEW) and load.is_empty(connection, side, has_links=is_alone):
@@ -222,7 +221,7 @@ def inputs_of(
 
 
 def _with_kinds(found: Iterator[Input]) -> Iterator[tuple[Input, str | None]]:
-    """Yield the inputs with their media types. In a folder that has a page, a package is a file of the site."""
+    """Yield the inputs with their media types. In a folder with a page, a package such as a ZIP is a file."""
     for _, group in groupby(found, lambda input_: input_.found and input_.root):
         packages, is_site = [], False
         for input_ in group:
@@ -250,7 +249,7 @@ def _kind(input_: Input) -> str | None:
 def _check_compressed(input_: Input, course: Course) -> None:
     """Report a file that is a document by its name and cannot be read, because it is compressed or damaged.
 
-    Not one that a server sends in the place of the file beside it, as page.html.gz for page.html.
+    A compressed copy for a server is fine, for example page.html.gz beside page.html.
     """
     if not (input_.found and input_.name.lower().endswith(_PACKED)):
         return
@@ -267,7 +266,7 @@ def _check_compressed(input_: Input, course: Course) -> None:
 
 
 def _check_settings(input_: Input, options: Any, course: Course, side: str) -> None:
-    """Report a file of Apache in a subfolder whose rules may redirect, since only that of the root is read."""
+    """Report a `.htaccess` in a subfolder whose rules may redirect, since only the file in the root is read."""
     if side == load.OLD or not (input_.found and input_.name.endswith(".htaccess")):
         return
     path = Path(input_.name)
@@ -280,7 +279,7 @@ def _check_settings(input_: Input, options: Any, course: Course, side: str) -> N
 
 
 def _placed(input_: Input, kind: str | None) -> Input:
-    """Return an input with a URL, unless it is a container, whose documents have their own."""
+    """Return an input with a URL, unless it is a container, whose documents have their own URLs."""
     if registry.is_container(kind) and kind not in registry.PACKAGES:
         return input_._replace(url=None)
     if kind in registry.PACKAGES:  # a folder: its members have no URLs of their own, but in a WACZ
@@ -299,7 +298,7 @@ def _is_index_of_saver(input_: Input) -> bool:
 
 
 def _place(input_: Input) -> str:
-    """Return the path of a document in its site: of one that was given by name, its path below the working folder."""
+    """Return the path of a document in its site; for a file that the user named, its path below the working folder."""
     path = Path(os.path.abspath(input_.name))  # noqa: PTH100 - without links
     is_below = not input_.found and path.is_relative_to(Path.cwd()) and path.is_file()
     return path.relative_to(Path.cwd()).as_posix() if is_below else input_.place
@@ -311,7 +310,7 @@ def _place(input_: Input) -> str:
 def sorted_out(names: Iterable[str], side: str = load.OLD) -> Kinds:
     """Return the names by kind: inventories, lists of URLs, documents; the first bytes of a file decide.
 
-    A table is a list only of the old site: the new one may have it to download.
+    A table is a list only for the old site: the new site may offer it as a download.
     """
     found = Kinds([], [], [])
     for name in names:
@@ -336,13 +335,13 @@ def sorted_out(names: Iterable[str], side: str = load.OLD) -> Kinds:
 
 
 def _is_export(name: str) -> bool:
-    """Return whether a folder or a ZIP archive has tables and nothing else, as a search console exports them."""
+    """Return whether a folder or a ZIP archive has only tables, as exports of a search console, such as `Pages.csv`."""
     titles = url_lists.members(name)
     return bool(titles) and all(Path(title).suffix.lower() in _TABLES_OF_LISTS for title in titles)
 
 
 def _kind_of_list(name: str, head: bytes) -> str | None:
-    """Return which list of the old site a file is, None for a document."""
+    """Return the kind of a list of the old site, for example "table" or "log"; None for a document."""
     path = Path(name.lower().removesuffix(".gz"))
     if path.name == "robots.txt":
         return "robots"
@@ -354,14 +353,14 @@ def _kind_of_list(name: str, head: bytes) -> str | None:
 
 
 def _begins_with_url(head: bytes) -> bool:
-    """Return whether the first line is a URL, maybe without a scheme, in quotes or with a comma behind it."""
+    """Return whether the first line is a URL, perhaps without a scheme: for example `"www.example.com/a",`."""
     lines = head.decode("utf-8-sig", "replace").splitlines()
     first = next((line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")), "")
     return is_url(first.strip("[]\"'; ,")) and " " not in first
 
 
 def unread(names: Sequence[str], side: str) -> tuple[str, str] | None:
-    """Return the first of the names, and what it is, if all are files that have neither links nor URLs to read."""
+    """Return the first name and its kind, for example "a workbook", if no file has links or URLs; None otherwise."""
     if not names or not all(is_file(name) and (_is_book(name) or _is_other(name, side)) for name in names):
         return None
     name, head = names[0], _head(names[0])
@@ -374,7 +373,7 @@ def _is_book(name: str) -> bool:
 
 
 def _is_other(name: str, side: str) -> bool:
-    """Return whether a file has no walker; one of the old site also if it is neither a page nor holds some."""
+    """Return whether a file has no walker, or, for the old site, contains no page."""
     head = _head(name)
     kind = sniffing.sniff(head, name)
     has_pages = kind in {*_PAGES, *registry.MAIL, *registry.PACKAGES} or (kind and registry.WALKERS[kind].archive)

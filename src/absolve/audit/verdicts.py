@@ -1,4 +1,4 @@
-"""The verdicts of an audit, one row each: what they mean, their messages, repairs and titles, for all outputs.
+"""The verdicts of an audit, one row each: their meanings, messages, repairs and titles, for all outputs.
 
 A verdict is a branch of a query and a row here. In: nothing. Out: the table, and sentences about verdicts and rules.
 """
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 class Verdict(NamedTuple):
     """`name`: a short title. `meaning`: a sentence for the rule. `message`: a template for one finding.
 
-    `repair`: what to do where no fix and no rule is known. `severity`: SEVERITIES has the words. `title`: how a
-    cause begins, before the reference. `is_tolerated`: a finding, but no exit status 1, unless --fail-on names it.
-    `is_note`: to know, no more, for build servers.
+    `repair`: advice where no fix and no rule is known. `severity`: the place in SEVERITIES. `title`: the beginning of a
+    cause, before the reference. `is_tolerated`: a finding, but no exit status 1, unless --fail-on names it. `is_note`:
+    a note for build servers, not a warning.
     """
 
     name: str
@@ -39,7 +39,7 @@ SEVERITIES: Final = (
 )
 _TABLE: Final = {
     "links": {
-        # In the order in which they are tried: the first that holds counts.
+        # In the order of the checks: the first verdict that holds counts.
         "ok": Verdict("Fine", "The target is there.", "{reference}"),
         "same": Verdict("Same document", "The link leads to its own document.", "{reference}"),
         "external": Verdict(
@@ -193,12 +193,12 @@ BY_KIND: Final = {kind: tuple(rows) for kind, rows in _TABLE.items()}
 LINK_VERDICTS, URL_VERDICTS, PAGE_VERDICTS, RULE_VERDICTS, _ = BY_KIND.values()
 _OF: Final = {word: row for rows in _TABLE.values() for word, row in rows.items()}
 VERDICTS: Final = tuple(_OF)
-QUIET: Final = ("ok", "same", "external")  # links that are no findings
-FINE: Final = ("kept", "mapped", "gone")  # old URLs that are no findings
+QUIET: Final = ("ok", "same", "external")  # links that are not findings
+FINE: Final = ("kept", "mapped", "gone")  # old URLs that are not findings
 FOUND: Final = tuple(word for word in VERDICTS if word not in {*QUIET, *FINE})  # of findings
 TOLERATED: Final = (*QUIET, *FINE, *(word for word, row in _OF.items() if row.is_tolerated))
 DIFFERS: Final = "differs"  # a server does not answer as the maps and files have it
-EXPECTED: Final = "; expected: "  # between what it answered and a URL
+EXPECTED: Final = "; expected: "  # between the answer and a URL
 UNREAD: Final = "unread-rule"
 WRONG: Final = "wrong-rule"
 
@@ -207,13 +207,13 @@ RULES_FOUND: Final = f"""
 SELECT CASE WHEN problem IS NULL THEN '{WRONG}' ELSE '{UNREAD}' END AS verdict, file, line, text, problem, finding
 FROM {{}} WHERE problem IS NOT NULL OR (finding <> 'unused' AND finding NOT LIKE 'repeats %')
 """  # noqa: S608 - names of ours
-# Those that change nothing: no finding.
+# Rules that change nothing are not findings.
 WITHOUT_EFFECT: Final = "problem IS NULL AND (finding = 'unused' OR finding LIKE 'repeats %')"
 PLACE: Final = "http://localhost/"  # the root of a folder without --url
 
 
 def failing(words: str | None) -> frozenset[str]:
-    """Return the verdicts of --fail-on. Raise UsageError for an unknown word."""
+    """Return the verdicts of --fail-on, for example `broken,lost` or `none`. Raise UsageError for an unknown word."""
     if words is None:
         return frozenset(VERDICTS) - frozenset(TOLERATED)
     given = [word.strip() for word in words.split(",") if word.strip()]
@@ -234,11 +234,15 @@ _OF_RULES: Final = {
     "leads to nothing": "this rule moves a URL to where nothing is",
     "hidden by a file": "this rule never applies: the new site has a file of this path",
 }
-HIDDEN: Final = "wrong-rule:hidden by an earlier rule"  # a cause: that rule is another one each time
+HIDDEN: Final = "wrong-rule:hidden by an earlier rule"  # one cause for all such rules
 
 
 def of_rule(problem: str | None, finding: str | None) -> str:
-    """Return a sentence about a rule: why it could not be read, or what is wrong with it."""
+    """Return a sentence about the problem of a rule, or the finding about it.
+
+    >>> of_rule(None, "repeats 3")
+    'this rule never applies: it repeats line 3'
+    """
     if problem is not None or finding is None:
         return problem or ""
     word, _, line = finding.rpartition(" ")
@@ -247,7 +251,7 @@ def of_rule(problem: str | None, finding: str | None) -> str:
 
 
 def titles() -> Iterator[tuple[str, str]]:
-    """Yield the titles of causes, by the verdict, or by what is wrong with the rules."""
+    """Yield the titles of causes, by the verdict, or for wrong rules by the finding."""
     yield from ((verdict, row.title or row.meaning) for verdict, row in _OF.items())
     for finding in _OF_RULES:
         yield f"wrong-rule:{finding}", f"A wrong rule of the map: {of_rule(None, finding).removeprefix('this rule ')}"
@@ -266,9 +270,9 @@ def counted(
     *,
     is_whole: bool = True,
 ) -> str:
-    """Return the counts of findings in words: of links and old URLs, with their totals, and of all others.
+    """Return the counts of findings in words, for example "findings: 2 of 30 links, 1 page".
 
-    `is_whole`: all was read that was given; without that, nothing found is not "no findings".
+    `is_whole`: every input was read; otherwise the text is never "no findings".
     """
     if is_whole and not any((of_links, of_urls, pages, differing, unread, wrong)):
         return f"no findings in {number(links, 'link')}" + (f" and {number(urls, 'old URL')}" if urls else "")
@@ -281,10 +285,10 @@ def counted(
 
 
 def fix_options(new_url: str | None) -> str:
-    """Return the options that write the repairs: with a URL for a site of which none is known."""
+    """Return the options that write the repairs: with `--url URL` if the URL of the site is not known."""
     return "--fix --url URL" if new_url is not None and new_url.startswith(PLACE) else "--fix"
 
 
 def words(verdict: str) -> Verdict:
-    """Return the row of a verdict; a baseline may have one that is not known, which has its own name."""
+    """Return the row of a verdict; an unknown one, from a baseline, gets a row with its own name."""
     return _OF.get(verdict) or Verdict(verdict.capitalize(), f"The verdict is {verdict}.", "{reference}{url}")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from absolve.audit.outputs.source import Source
 
 
-REPORTS: Final = {  # formats for the findings of an audit alone, each with the module and the function that writes it
+REPORTS: Final = {  # formats only for the findings of an audit, each with the module and the function that writes it
     "html": "report.page.write",
     "sarif": "outputs.sarif.write",
     **{name: f"outputs.build_servers.{name}" for name in ("junit", "github")},
@@ -47,8 +47,8 @@ class Options(NamedTuple):
     """How results are written.
 
     `fail_on`: verdicts that are errors; others are warnings.
-    `format`: one of FORMATS, else the suffix of the path decides. `roots`: files and folders whose source lines the
-    report may show: inputs that the run has read itself.
+    `format`: one of FORMATS; without it, the suffix of the path decides. `roots`: files and folders whose source lines
+    the report may show: inputs that the run has read itself.
     """
 
     fail_on: frozenset[str] = frozenset(VERDICTS) - frozenset(TOLERATED)
@@ -57,7 +57,7 @@ class Options(NamedTuple):
 
 
 def format_of(name: str) -> str:
-    """Return the name of the format for a file name. Raise UsageError for an unknown suffix."""
+    """Return the format for a file name, for example "sarif" for `a.sarif.json`. Raise UsageError if unknown."""
     for suffix, found in SUFFIXES.items():
         if name.lower().endswith(suffix):
             return found
@@ -85,9 +85,9 @@ def is_stream(name: str) -> bool:
 def write(connection: duckdb.DuckDBPyConnection, path: Path, options: Options | None = None) -> list[Path]:
     """Write the results to a path in the format of its suffix, and return the paths of the files.
 
-    Formats with one file a table write NAME.TABLE.SUFFIX. The standard output gets of the tables only what was found,
-    with its summary and causes. Raise OSError where a file cannot be written (then all are as
-    they were before), UsageError for an unknown suffix or if a package is missing.
+    Formats with one file a table write NAME.TABLE.SUFFIX. The standard output gets only the findings with their summary
+    and causes. Raise OSError if a file cannot be written (then all stay as they were), UsageError for an unknown suffix
+    or if a package is missing.
     """
     from absolve.audit.outputs.source import Source
 
@@ -132,7 +132,7 @@ def _write_each(source: Source, name: str, path: Path) -> list[Path]:
 
 
 def paths(name: str, form: str | None = None) -> list[Path]:
-    """Return the paths of the files of an output, which is named as in `write`."""
+    """Return the paths of the files that `write` creates for an output."""
     if name == outputs.STDOUT:
         return []
     path = Path(name)
@@ -142,5 +142,5 @@ def paths(name: str, form: str | None = None) -> list[Path]:
 
 
 def path_of_table(path: Path, table: str) -> Path:
-    """Return the path of the file of one table: `audit.csv` has `audit.links.csv` beside it."""
+    """Return the path of one table's file: for example `audit.links.csv` for `audit.csv`."""
     return path.with_name(f"{path.stem}.{table}{path.suffix}")

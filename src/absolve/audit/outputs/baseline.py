@@ -1,8 +1,8 @@
 """Compare with the result of an earlier run (`--baseline`): which findings are new, and which are healed.
 
-In: the connection with the result tables, an output of the earlier run that has its findings. Out: the tables
-`baseline`, and `news` with the findings that are new. Lines and columns do not count, nor does the name of a file that
-was renamed; repeated findings count one by one.
+In: the connection with the result tables, an output of the earlier run with its findings. Out: the tables `baseline`,
+and `news` with the new findings. Lines and columns do not count, nor does the name of a renamed file: for example, a
+broken link `b.html` stays known ten lines below, and a second one is new.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ AT_ONCE: Final = 1 << 14  # rows
 _LARGEST_CELL: Final = 1 << 26  # bytes
 _LONGEST: Final = 300  # characters of a reason
 _COMPARED: Final = 32_000  # characters of a text; a cell of XLSX has few more
-COLUMNS: Final = ("verdict", "document", "entity", "reference", "url", "detail")  # what identifies a finding
+COLUMNS: Final = ("verdict", "document", "entity", "reference", "url", "detail")  # they identify a finding
 PRINTS: Final = ("identity", "uri", "message")  # the same in SARIF
 FORMS: Final = ("sqlite", "duckdb", "parquet", "csv", "jsonl", "xlsx", "sarif")
 
@@ -55,7 +55,7 @@ FINDINGS: Final = {
 TABLES: Final = ("summary", *FINDINGS)
 _GONE: Final = "table_name IN ('links', 'pages') AND document NOT IN (FROM {})"
 _RENAMED: Final = _GONE.format("earlier_documents"), _GONE.format("documents_now")
-# Passes by what must be equal: all; then less for what cannot be the same in both, a renamed file above all.
+# Passes by the columns that must be equal: all, then fewer for findings that cannot be equal, as in renamed files.
 _PASSES: Final = (
     (("table_name", *COLUMNS), "true", "true"),
     (("verdict", "document", "url"), "table_name = 'pages'", "table_name = 'pages'"),
@@ -98,7 +98,7 @@ DROP TABLE current; DROP TABLE earlier; DROP TABLE earlier_documents; DROP TABLE
 def compare(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[int, int]:
     """Create the tables, and return how many findings are new, and how many are healed.
 
-    Raise UsageError if the file is no result of an audit, or one of another version.
+    Raise UsageError if the file is not the result of an audit by this version.
     """
     source = Source(connection, Options())
     connection = connection.cursor()
@@ -134,12 +134,12 @@ def _current(source: Source) -> Iterator[tuple[Any, ...]]:
 
 
 def _normal(cell: Any) -> Any:
-    """Return a text as each of the forms may have it: masked, escaped, cut."""
+    """Return a text in the form that all formats share: masked, escaped, cut; "" for null."""
     return printable(masked(cell))[:_COMPARED] if isinstance(cell, str) else "" if cell is None else cell
 
 
 def _insert(connection: duckdb.DuckDBPyConnection, table: str, rows: Rows, *, first: int) -> None:
-    """Insert findings. Raise TypeError with the place of a cell that is no text; `first` is the number of row one."""
+    """Insert findings. Raise TypeError with the place of a cell that is not text; `first` is the number of row one."""
     rest = [None] * (len(_PLACES) + len(PRINTS) * bool(table))
     try:
         insert(connection, "earlier", ((table, *map(_normal, row), *rest, False) for row in rows))
@@ -189,7 +189,7 @@ def _earlier(path: Path) -> Iterator[tuple[str, Rows]]:
 
 
 def _fill(database: sqlite3.Connection, rows: Iterable[tuple[str, dict[str, Any]]]) -> None:
-    """Insert the rows of tables, each with its name, into an empty database; an empty text is none."""
+    """Insert the rows of tables, each with its name, into an empty database; an empty text becomes NULL."""
     for table in TABLES:
         database.execute(f"CREATE TABLE {table} ({', '.join(map(_column, RESULTS[table]))})")
     for table, some in groupby(rows, lambda row: row[0]):
@@ -231,7 +231,7 @@ def _of_xlsx(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _results(log: Any) -> Iterator[tuple[Any, ...]]:
-    """Yield the findings of a log of SARIF."""
+    """Yield the findings in a SARIF log: for example, `ruleId` "broken" with its `partialFingerprints`."""
     for result in (result for run in log["runs"] for result in run["results"]):
         if result.get("baselineState") != "absent":
             uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
@@ -241,7 +241,7 @@ def _results(log: Any) -> Iterator[tuple[Any, ...]]:
 
 
 def _check_file(path: Path) -> None:
-    """Raise FileNotFoundError for what is no regular file: to open a pipe would wait for a writer."""
+    """Raise FileNotFoundError unless a path is a regular file: to open a pipe would wait for a writer."""
     if not path.is_file():
         raise FileNotFoundError(f"no such file: {path}")
 

@@ -29,8 +29,8 @@ NUMBERS: Final = frozenset(  # columns of numbers of texts: their differences ar
 URL_NUMBERS: Final = frozenset(("url", "final", "suggestion", "rule"))
 MOST_FINDINGS: Final = 150_000  # of links that are listed, and as many others; the numbers of causes count all
 MOST_LINES: Final = 1_200_000  # characters of source lines
-LINES_OF_CAUSE: Final = 20  # findings of a cause that show theirs
-MOST_URLS: Final = 100_000  # of the old site that are listed: those with findings first
+LINES_OF_CAUSE: Final = 20  # findings of a cause with a source line
+MOST_URLS: Final = 100_000  # of the old site that are listed: URLs with findings first
 _OWN: Final = "NOT starts_with(coalesce(cause, ''), 'rule:')"  # others are listed with their rule
 _PLACE: Final = re.compile(r"[^\s,]+:\d+")  # FILE:LINE, in place of a rule to add
 _ONE_OF_EACH: Final = {"links": "link", "old URLs": "old URL", "pages": "page", "map": "rule"}
@@ -38,7 +38,7 @@ _ONE_OF_EACH: Final = {"links": "link", "old URLs": "old URL", "pages": "page", 
 
 _REACH: Final = ("count", "pages", "requests", "links", "urls")
 _COUNTS: Final = ("count", "pages", "requests", "listed", "links", "urls", "rank")  # likewise
-_UNKNOWN: Final = (None, 0, None, None, None, None, 1 << 30)  # the row of what has no cause: the last one
+_UNKNOWN: Final = (None, 0, None, None, None, None, 1 << 30)  # the row of findings without a cause: the last one
 
 
 class Causes:
@@ -57,20 +57,20 @@ class Causes:
             name: []
             for name in (
                 *("document", "section", "layer", "line", "column", "reference", "source", "fix", "final"),
-                "verdict",  # one more than its number, 0 for that of the cause
+                "verdict",  # 1-based index; 0 = same as the cause
             )
         }
         self.urls: dict[str, list[int]] = {
             name: [] for name in ("url", "verdict", "final", "suggestion", "rule", "requests")
         }
         self.known: dict[tuple[Any, ...], tuple[Any, ...]] = {}  # rows of causes, by cause and verdict
-        self.asked = source.asked  # what lists of old URLs count
+        self.asked = source.asked  # the unit of lists of old URLs
         self._source = source
         self._source_lines = SourceLines(source.options.roots)
         self._seen: set[int] = set()
 
     def begin(self, cause: str | None, verdict: str, kind: str, title: str, size: int) -> None:
-        """Begin a cause with so many findings, and this title if it has none; those that are added are listed."""
+        """Begin a cause with `size` findings, and `title` if it has no title; findings that are added are listed."""
         known_title, pages, *repairs, rank = self.known.get((cause, verdict), _UNKNOWN)
         columns = self.causes
         columns["verdict"].append(self.verdict(verdict))
@@ -84,7 +84,7 @@ class Causes:
         self._seen.clear()
 
     def joined(self, links: int, urls: int, requests: int) -> None:
-        """Give the last cause, a rule, the numbers of the links and old URLs that have it, too."""
+        """Set the numbers of links and old URLs that the last cause, a rule, also concerns."""
         for name, number_ in (("links", links), ("urls", urls), ("requests", requests)):
             self.causes[name][-1] = number_
 
@@ -121,7 +121,7 @@ class Causes:
             columns[name].append(self.texts.number(given.get(name)))
 
     def first(self, most: int) -> list[dict[str, Any]]:
-        """Return the first causes in their order in words, each with its first finding."""
+        """Return the first causes in words, in their order, each with its first finding."""
         columns, texts, found = self.causes, self.texts.shown(), self.findings
         documents, lines = self.documents.shown(), self.lines.shown()
         ranks = [severity(verdict, self._source) for verdict in self.verdicts]
@@ -156,7 +156,7 @@ class Causes:
         return self._source_lines.line(row.document, row.start, row.end, row.reference or "")
 
     def value(self) -> dict[str, Any]:
-        """Return all columns as JSON values. Columns whose values are all 0 are left out."""
+        """Return all columns as JSON values, without columns whose values are all 0."""
         causes = {name: deltas(values) if name in NUMBERS else values for name, values in self.causes.items()}
         findings = {
             name: deltas(values) if name in NUMBERS else values for name, values in self.findings.items() if any(values)
@@ -203,7 +203,7 @@ def _cause_rows(source: Source) -> dict[tuple[Any, ...], tuple[Any, ...]]:
 def _listed(source: Source, select: str, order: str, weight: str = "count(*)") -> Iterator[tuple[Any, ...]]:
     """Return rows sorted by their cause and verdict, the most weight first; weight and number are the last columns.
 
-    Of each cause as many are listed as all causes can have, if there are more than MOST_FINDINGS.
+    If there are more than MOST_FINDINGS, each cause lists the same number at most.
     """
     group = "coalesce(cause, ''), verdict"
     rows = source.rows(f"SELECT count(*) FROM ({select}) GROUP BY {group}")  # noqa: S608 - names of ours
@@ -218,7 +218,11 @@ def _listed(source: Source, select: str, order: str, weight: str = "count(*)") -
 
 
 def most_of_each(sizes: list[int], most: int) -> int:
-    """Return the largest number of findings a cause, at least 1, with which all causes together have at most `most`."""
+    """Return the most findings for each cause, at least 1, with which all causes together have at most `most`.
+
+    >>> most_of_each([5, 2, 1], 5)
+    2
+    """
     low, high = 1, max(sizes, default=1)
     while low < high:
         middle = (low + high + 1) // 2
@@ -267,7 +271,7 @@ def _of_page(row: Row, _causes: Causes) -> dict[str, str | None]:
 
 
 _BESIDE: Final = {"links": _of_link, "old URLs": _of_url, "pages": _of_page}
-# Wrong rules, and the old URLs and links that they lead nowhere: one cause, with the own verdict of each.
+# Wrong rules, and the old URLs and links that they lead nowhere: one cause, in which each has its own verdict.
 _MAP: Final = f"""
 SELECT * REPLACE (CASE kind WHEN 'map' THEN verdict ELSE '{WRONG}' END AS verdict),
     CASE WHEN kind <> 'map' THEN verdict END AS own
@@ -312,7 +316,7 @@ MOST_TEXT: Final = 600  # characters of a text that are shown
 
 
 class Texts:
-    """A list of distinct texts; 0 is the empty one, and None."""
+    """A list of distinct texts with their numbers; 0 is the empty text, and None."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {"": 0}
@@ -339,20 +343,20 @@ class Texts:
 
 
 def shown(text: str | None) -> str:
-    """Return a text for the page: no invisible character, at most MOST_TEXT characters."""
+    """Return a text for the page, without invisible characters, at most MOST_TEXT characters long."""
     found = printable(text or "")
     return found if len(found) <= MOST_TEXT else f"{found[: MOST_TEXT - 1]}…"
 
 
 def deltas(numbers: list[int]) -> list[int]:
-    """Return the first number, and the differences of the others: small numbers compress well."""
+    """Return the differences of numbers, which compress well: for example [5, 1, -2] for [5, 6, 4]."""
     return [number - before for number, before in zip(numbers, [0, *numbers], strict=False)]
 
 
 BEFORE: Final = 60  # bytes before and behind the reference
 BEHIND: Final = 60
 MOST: Final = 300  # bytes of a reference
-# User information whose beginning, or whose end, is outside what is shown.
+# User information that begins, or ends, outside the line that is shown.
 _BEGUN: Final = re.compile(r"\A[^\s\"'<>/]*@")
 _OPEN: Final = re.compile(r"(?<=//)[^\s\"'<>/@]*\Z")
 
@@ -369,9 +373,9 @@ class SourceLines:
         self._data: bytes | None = None
 
     def line(self, document: str, start: int, end: int, reference: str) -> str:
-        """Return the line around a span of bytes, without what is far from it; "" where it cannot be read.
+        """Return the line around a span of bytes, without its distant parts; "" if it cannot be read.
 
-        A file that has changed since it was read has another line there: the reference must be in it.
+        The reference must be in it, since the file may have changed after it was read.
         """
         data = self._read(document)
         if data is None or not 0 <= start <= end <= len(data):
