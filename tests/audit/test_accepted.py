@@ -80,7 +80,7 @@ def test_more_patterns_than_are_sane_and_a_file_without_end_are_usage_errors(
         assert main(["check", f"{tmp_path}/new", "--ignore", f"@{tmp_path}/known", *option]) == 2
         assert words in capsys.readouterr().err
     with pytest.raises(UsageError, match="more than 1,000 bytes"):
-        ignoring.of_texts(["@/dev/zero"], 1000)
+        ignoring.parse_patterns(["@/dev/zero"], 1000)
 
 
 @pytest.mark.parametrize("pattern", ["(", "a(?=b)"])

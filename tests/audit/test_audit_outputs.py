@@ -22,7 +22,7 @@ from pyarrow import parquet
 
 from absolve.audit import outputs, tables, verdicts
 from absolve.audit.outputs import baseline
-from absolve.audit.outputs.findings import level, uri_of
+from absolve.audit.outputs.findings import document_uri, level
 from absolve.audit.outputs.source import Source
 from absolve.core.errors import UsageError
 
@@ -53,7 +53,7 @@ FORMATS = {
 
 
 def test_the_suffix_names_the_format(tmp_path: Path, audit: duckdb.DuckDBPyConnection) -> None:
-    assert {name: outputs.format_of(name) for name in FORMATS} == FORMATS
+    assert {name: outputs.detect_format(name) for name in FORMATS} == FORMATS
     with pytest.raises(UsageError, match="suffix"):
         outputs.write(audit, tmp_path / "a.ods")
     with pytest.raises(UsageError, match="standard output"):
@@ -201,7 +201,7 @@ URIS = {
 
 
 def test_documents_are_uris() -> None:
-    assert {document: uri_of(document) for document in URIS} == URIS
+    assert {document: document_uri(document) for document in URIS} == URIS
 
 
 def test_junit_is_valid_and_its_numbers_agree(tmp_path: Path, audit: duckdb.DuckDBPyConnection) -> None:

@@ -210,7 +210,7 @@ def test_an_interrupted_audit_saves_what_it_was_answered(tmp_path: Path) -> None
         _, shown = run.communicate(timeout=60)
     assert run.returncode in {130, -signal.SIGINT}, shown
     assert b"those that came so far are saved" in shown
-    urls = {one.url for one in answers.heard(str(saved), Settings(), notify=lambda _: None)}
+    urls = {one.url for one in answers.read_answers(str(saved), Settings(), notify=lambda _: None)}
     assert f"{HOST}/ok" in urls
     assert "http://slow.example/slow" not in urls
 
@@ -282,7 +282,7 @@ def test_answers_of_other_programs_are_read(name: str, tmp_path: Path) -> None:
 def test_a_file_without_answers_is_an_error(name: str, text: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(text)
     with pytest.raises(UsageError, match="no answer"):
-        list(answers.heard(str(tmp_path / name), Settings()))
+        list(answers.read_answers(str(tmp_path / name), Settings()))
 
 
 @pytest.mark.parametrize(("name", "text", "failure"), [
@@ -312,7 +312,7 @@ def test_a_row_that_cannot_be_read_is_a_failure(cell: str, lost: str, tmp_path: 
 
 def test_deep_json_takes_no_stack(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('{"a":' * 500 + "[" + json.dumps(CURL[0]) + "]" + "}" * 500)
-    assert [one.status for one in answers.heard(str(tmp_path / "a.json"), Settings())] == [404]
+    assert [one.status for one in answers.read_answers(str(tmp_path / "a.json"), Settings())] == [404]
 
 
 def test_a_map_of_recorded_answers_and_a_moved_page(tmp_path: Path) -> None:
@@ -328,7 +328,7 @@ def test_a_bomb_among_answers_ends_within_the_limits(tmp_path: Path) -> None:
     head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip\r\nContent-Length: {len(body)}\r\n\r\n".encode()
     record = f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: {HOST}/ok\r\nContent-Length: {len(head) + len(body)}\r\n\r\n".encode()
     (tmp_path / "a.warc").write_bytes(record + head + body + b"\r\n\r\n")
-    (found,) = answers.heard(str(tmp_path / "a.warc"), Settings())
+    (found,) = answers.read_answers(str(tmp_path / "a.warc"), Settings())
     assert (found.status, found.page) == (200, None)
 
 
@@ -391,7 +391,7 @@ def test_only_a_redirect_to_a_page_of_its_own_is_written(*, is_sure: bool, tmp_p
         url = f"{HOST}{reference}"
         rows = [{"url": url, "status": 301, "location": location}, {"url": urljoin(url, location), "status": 200}]
         (tmp_path / "a.json").write_text(json.dumps(rows))
-        found = answered.Answers(answers.heard(str(tmp_path / "a.json"), Settings()))
+        found = answered.Answers(answers.read_answers(str(tmp_path / "a.json"), Settings()))
         outcome = found.outcome(url)
         assert outcome is not None
         assert (outcome.status, found.is_sure(url, outcome)) == (200, is_sure), reference

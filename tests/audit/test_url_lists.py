@@ -78,12 +78,12 @@ def test_a_log_of_several_hosts_needs_no_url() -> None:
     lines = {f"old.example:443 1.2.3.4 - - {day}": "//old.example/v", f"old.example ::1 - - {day}": "//old.example/v", f"1.2.3.4 - a b {day}": "/v"}
     lines |= {f"1.2.3.4 2607:5300:: - - {day}": "/v", f"crawl7.bot.example - - {day}": "/v", '1.2.3.4 - [2022-08-23 10:54:19.786 +0200] "GET /d HTTP/1.1" 200 6': "/d"}
     assert {line: log.url(line.encode()) for line in lines} == lines
-    assert {url_lists.kind_of(line.encode()) for line in lines} == {"log"}
+    assert {url_lists.log_kind(line.encode()) for line in lines} == {"log"}
 
 
 @pytest.mark.parametrize("line", [b"a" * 60_000, b"1 - - [" * 9000, b"x " * 30_000, b'{"a": ' * 10_000, b'1 - - [] "GET ' + b"/" * 60_000])
 def test_a_long_line_takes_linear_time(line: bytes) -> None:
-    assert url_lists.kind_of(line) is None
+    assert url_lists.log_kind(line) is None
     assert [url_lists.Log(kind, None).url(line) for kind in url_lists.KINDS] == [None] * len(url_lists.KINDS)
 
 
@@ -94,7 +94,7 @@ def test_a_log_that_is_a_bomb_ends_with_an_error(tmp_path: Path, monkeypatch: py
     path = tmp_path / "access.log.gz"
     path.write_bytes(gzip.compress((LOG + "\n" * (1 << 22)).encode()))
     with path.open("rb") as file, pytest.raises(DocumentError, match="compressed more than"):
-        list(url_lists._of_log("access.log.gz", "log", file, lambda _: None, OLD))
+        list(url_lists._read_log("access.log.gz", "log", file, lambda _: None, OLD))
 
 
 def test_a_mirror_around_the_folder_of_the_old_host_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

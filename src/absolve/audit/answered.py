@@ -83,41 +83,41 @@ class Answers:
     """All known answers, the last one for each URL."""
 
     def __init__(self, found: Iterable[Answer] = ()) -> None:
-        self._of: dict[str, Answer] = {}
+        self._by_url: dict[str, Answer] = {}
         self._ends: Counter[tuple[str, str]] = Counter()
         self.add(found)
 
     def __len__(self) -> int:
-        return len(self._of)
+        return len(self._by_url)
 
     def __iter__(self) -> Iterator[Answer]:
-        return iter(self._of.values())
+        return iter(self._by_url.values())
 
     def add(self, found: Iterable[Answer]) -> None:
         for one in found:
             one = _plain(one)  # noqa: PLW2901
-            before = self._of.pop(one.url, None)  # the last answers are at the end
+            before = self._by_url.pop(one.url, None)  # the last answers are at the end
             is_same = before is not None and before.status == one.status and one.page is None
-            self._of[one.url] = one._replace(page=before.page) if before is not None and is_same else one  # HEAD
+            self._by_url[one.url] = one._replace(page=before.page) if before is not None and is_same else one  # HEAD
         self._ends = Counter(
             (identity.origin(url), last.final)
-            for url in self._of
+            for url in self._by_url
             if (last := self.outcome(url)) is not None and last.hops and last.final != url
         )
 
     def has_heard(self) -> bool:
         """Return whether any server answered: if none did, there was no network."""
-        return any(one.status is not None for one in self._of.values())
+        return any(one.status is not None for one in self._by_url.values())
 
     def outcome(self, url: str) -> Outcome | None:
         """Return where a URL leads, None if it was not requested. A user and password in it make no difference."""
         url = identity.without_user(url) if "@" in url else url
-        one = self._of.get(url)
+        one = self._by_url.get(url)
         if one is None:
             return None
 
         def step(at: str) -> Answer | None:
-            found = self._of.get(at)
+            found = self._by_url.get(at)
             return found if found is not None and found.target is not None else None
 
         def target(found: Answer) -> str:
@@ -130,9 +130,9 @@ class Answers:
             url = one.target or ""
             if one.is_end or circle is not None:
                 return Outcome(url, one.status, hops, first, is_loop=not one.is_end, date=one.date)
-            if end not in self._of:
+            if end not in self._by_url:
                 return Outcome(url, None, hops, first, "where it leads was not asked for", date=one.date)
-            one = self._of[end]
+            one = self._by_url[end]
         is_permanent = all(passed.status in PERMANENT for _, passed in steps)
         facts = one.problem, is_permanent, False, one.page, one.date, one.is_html
         return Outcome(url, one.status, hops, first, *facts)
@@ -249,7 +249,7 @@ def _without_status(problem: str, *, is_online: bool) -> tuple[str, str]:
 
 # --- links ------------------------------------------------------------------------------------------------------------
 
-_OF_LINKS: Final = {GONE: "broken", REFUSED: UNSURE, UNSURE: UNSURE}
+_LINK_VERDICTS: Final = {GONE: "broken", REFUSED: UNSURE, UNSURE: UNSURE}
 
 
 # A site that is named by URLs has more pages than were read: the others are not known.
@@ -261,13 +261,13 @@ AND NOT ?
 """
 
 
-def of_links(connection: Any, found: Answers, *, is_whole: bool = True) -> None:
+def judge_links(connection: Any, found: Answers, *, is_whole: bool = True) -> None:
     """Fill the tables `answered`, with the verdicts of link targets that no file answers, and `working`.
 
     `is_whole`: the files are the whole new site.
     """
     if len(found):
-        insert(connection, "answered", _of_links(each(connection, LINKED), found))
+        insert(connection, "answered", _judged_links(each(connection, LINKED), found))
         pages = ((url,) for _, url, *_ in each(connection, LINKED) if (last := found.outcome(url)) and last.is_html)
         insert(connection, "answered_pages", pages)
         insert(connection, "working", ((one.url,) for one in found if (found.verdict(one.url) or ("",))[0] == WORKS))
@@ -275,12 +275,12 @@ def of_links(connection: Any, found: Answers, *, is_whole: bool = True) -> None:
     connection.execute(f"INSERT INTO answered SELECT target, '{UNSURE}', NULL, 0, false FROM not_asked")  # noqa: S608 - of ours
 
 
-def _of_links(targets: Iterable[tuple[str, str, bool, int]], found: Answers) -> Iterator[tuple[Any, ...]]:
+def _judged_links(targets: Iterable[tuple[str, str, bool, int]], found: Answers) -> Iterator[tuple[Any, ...]]:
     for target, url, is_inside, _ in targets:
         outcome, verdict = found.outcome(url), found.verdict(url)
         if outcome is None or verdict is None:
             continue
-        word, sure = _OF_LINKS.get(verdict[0]), False
+        word, sure = _LINK_VERDICTS.get(verdict[0]), False
         if outcome.is_loop or outcome.problem.startswith("redirects: "):
             word = "loop"
         elif verdict[0] == REDIRECTED and (is_inside or outcome.is_permanent):
@@ -296,7 +296,7 @@ def _with_fragment(final: str, target: str) -> str:
     return f"{final}#{fragment}" if fragment and "#" not in final else final
 
 
-def of_sites(connection: Any, found: Answers) -> list[Answer]:
+def site_answers(connection: Any, found: Answers) -> list[Answer]:
     """Return the answers for URLs of both sites."""
     sites = {site for (site,) in each(connection, "SELECT site FROM scopes")}
     return [one for one in found if identity.named(one.url) in sites]

@@ -89,21 +89,21 @@ def read(name: str, data: bytes, settings: Settings) -> RuleSet | None:
     kind = sniffing.sniff(data[:_LOOKED_AT], name)
     if kind not in _CONTAINERS and _HEADS.search(data[:_LOOKED_AT]) is None:
         return None
-    made = as_rules(_found(name, settings, data, None))._replace(format=FORM)
-    if not made.rules:
+    redirects = as_rules(_found(name, settings, data, None))._replace(format=FORM)
+    if not redirects.rules:
         raise UsageError(f"{name}: no redirect of a known URL is in these answers: a map is a file with redirects")
-    return made._replace(file=name, words=f"{len(made.rules):,} redirects that were recorded")
+    return redirects._replace(file=name, words=f"{len(redirects.rules):,} redirects that were recorded")
 
 
 def as_rules(found: Iterable[Answer]) -> RuleSet:
     """Return the redirects among answers as the rules of a map, the last one for each URL, which is its `file`."""
     last = {one.url: one for one in found if one.status in REDIRECTS and one.target is not None}
     rows = ((one.url, one.target or "", one.status or 0, one.url, 1) for one in last.values())
-    made = recorded(rows)
-    return made._replace(rules=[rule._replace(forced=True) for rule in made.rules])
+    rules = recorded(rows)
+    return rules._replace(rules=[rule._replace(forced=True) for rule in rules.rules])
 
 
-def heard(
+def read_answers(
     name: str, settings: Settings, data: bytes | None = None, notify: Callable[[Diagnostic], None] | None = None
 ) -> Iterator[Answer]:
     """Yield the answers in a file; `data` are its bytes, if they are read already.
@@ -125,13 +125,13 @@ def _found(
     head = sources.head(name) if data is None else data[:_LOOKED_AT]
     kind = sniffing.sniff(head, name)
     if kind == registry.WARC:
-        found: Iterable[Entry | Answer | Diagnostic] = _of_warc(name, settings, data)
+        found: Iterable[Entry | Answer | Diagnostic] = _warc_answers(name, settings, data)
     else:
         data = _whole(name) if data is None else data
         if data.startswith(_UTF16):  # PowerShell's > writes it
             data = data.decode("utf-16", "replace").encode()
         if kind == registry.HAR:
-            found = _of_har(name, data, settings)
+            found = _har_entries(name, data, settings)
         else:
             found = _printed(name, data) if _HEADS.search(data[:_LOOKED_AT]) is not None else _tabled(name, data)
     for one in found:
@@ -139,10 +139,10 @@ def _found(
             if notify is not None:
                 notify(one)
             continue
-        made = _answer(one, settings) if isinstance(one, Entry) else one
-        url = identity.normal(made.url) or ("" if made.status else made.url)
-        if url.startswith("http") or (url and not made.status):
-            yield made._replace(url=url.partition("#")[0], file=name)
+        answer = _answer(one, settings) if isinstance(one, Entry) else one
+        url = identity.normal(answer.url) or ("" if answer.status else answer.url)
+        if url.startswith("http") or (url and not answer.status):
+            yield answer._replace(url=url.partition("#")[0], file=name)
 
 
 def _whole(name: str) -> bytes:
@@ -159,7 +159,7 @@ def _whole(name: str) -> bytes:
 # --- archives ---------------------------------------------------------------------------------------------------------
 
 
-def _of_warc(name: str, settings: Settings, data: bytes | None) -> Iterator[Entry | Answer | Diagnostic]:
+def _warc_answers(name: str, settings: Settings, data: bytes | None) -> Iterator[Entry | Answer | Diagnostic]:
     import io
 
     with sources.opened(name) if data is None else io.BytesIO(data) as file:
@@ -168,10 +168,10 @@ def _of_warc(name: str, settings: Settings, data: bytes | None) -> Iterator[Entr
                 yield Diagnostic(one.code, f"{one.text}, at byte {piece.offset}", name, failed=one.failed)
             for _, record in records(piece.records or b""):
                 with suppress(CodingError, WalkError):
-                    yield from _of_record(piece.records or b"", record, settings)
+                    yield from _record_answers(piece.records or b"", record, settings)
 
 
-def _of_record(data: bytes, record: Record, settings: Settings) -> Iterator[Entry | Answer]:
+def _record_answers(data: bytes, record: Record, settings: Settings) -> Iterator[Entry | Answer]:
     if record.kind in {"response", "arc", "revisit"}:
         yield of_record(data, record, settings)
     elif record.kind == "metadata":
@@ -181,7 +181,7 @@ def _of_record(data: bytes, record: Record, settings: Settings) -> Iterator[Entr
             yield Answer(record.url, None, problem=found[1].strip(), date=date)
 
 
-def _of_har(name: str, data: bytes, settings: Settings) -> Iterator[Entry | Diagnostic]:
+def _har_entries(name: str, data: bytes, settings: Settings) -> Iterator[Entry | Diagnostic]:
     for one in entries(data, registry.HAR, settings):
         yield one if isinstance(one, Entry) else Diagnostic(one.code, one.text, name, failed=one.failed)
 
@@ -285,26 +285,26 @@ def _tabled(name: str, data: bytes) -> Iterator[Answer | Diagnostic]:
             yield Diagnostic("answers", f"this line cannot be read: {found}", name, line, failed=True)
             continue
         known = {_NO_LETTER.sub("", str(key).lower()): value for key, value in found.items()}
-        given = {role: next((known[word] for word in words if word in known), None) for role, words in _WANTED.items()}
-        if isinstance(given["url"], str) and given["status"] is not None:
-            yield _of_object(given, line)
+        fields = {role: next((known[word] for word in words if word in known), None) for role, words in _WANTED.items()}
+        if isinstance(fields["url"], str) and fields["status"] is not None:
+            yield _object_answer(fields, line)
 
 
-def _of_object(given: dict[str, Any], line: int) -> Answer:
-    state = given["status"]
+def _object_answer(fields: dict[str, Any], line: int) -> Answer:
+    state = fields["status"]
     if isinstance(state, dict):  # lychee writes {"text": ..., "code": ...}
-        given["problem"] = given["problem"] or state.get("text")
+        fields["problem"] = fields["problem"] or state.get("text")
         state = state.get("code")
     code = columns.status(str(state))
     number = code[0] if code is not None and code[0] >= 100 else None
     is_end = number not in REDIRECTS
-    target = (given["end"] if is_end else None) or given["target"]
-    url = given["url"]
+    target = (fields["end"] if is_end else None) or fields["target"]
+    url = fields["url"]
     parsed = whatwg.parse(target, url) if isinstance(target, str) and columns.is_url(target) else None
     if is_end and (parsed is None or identity.normal(parsed) == identity.normal(url)):
         parsed, is_end = None, False
-    problem = given["problem"] if number is None and isinstance(given["problem"], str) else ""
-    date = given["date"] if isinstance(given["date"], str) else ""
+    problem = fields["problem"] if number is None and isinstance(fields["problem"], str) else ""
+    date = fields["date"] if isinstance(fields["date"], str) else ""
     return Answer(url, number, parsed, problem or ("" if number else "no status"), date, line=line, is_end=is_end)
 
 
@@ -316,7 +316,7 @@ def _objects(name: str, data: bytes) -> Iterator[tuple[int, dict[str, Any] | str
     try:
         values = [(1, json.loads(data.decode("utf-8-sig")))]
     except (ValueError, RecursionError):
-        values = list(_of_lines(name, data))
+        values = list(_json_lines(name, data))
     for line, value in values:
         waiting = [value]
         while waiting:
@@ -327,7 +327,7 @@ def _objects(name: str, data: bytes) -> Iterator[tuple[int, dict[str, Any] | str
             waiting.extend(reversed(list(inner)))
 
 
-def _of_lines(name: str, data: bytes) -> Iterator[tuple[int, Any]]:
+def _json_lines(name: str, data: bytes) -> Iterator[tuple[int, Any]]:
     for number, line in enumerate(data.decode("utf-8-sig", "replace").splitlines(), start=1):
         if line.strip():
             try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from itertools import groupby
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
@@ -17,7 +17,7 @@ from absolve.audit import answered, ignoring, tables, verdicts
 from absolve.audit.answered import Answers
 from absolve.audit.judge import each, has_rows, insert, one, run
 from absolve.audit.near_misses import suggest
-from absolve.audit.verdicts import RULES_FOUND, WRONG, of_rule, titles
+from absolve.audit.verdicts import RULES_FOUND, WRONG, rule_sentence, titles
 from absolve.core.errors import Diagnostic, in_short
 from absolve.rules import outcomes, writing
 
@@ -118,8 +118,8 @@ def conclude(
 def _read(connection: Any, rules: Rules) -> list[str]:
     """Return how each map and list was read, where there was a choice, for example the columns of a table."""
     lists = connection.execute("SELECT DISTINCT name, words FROM read_as ORDER BY ALL").fetchall()
-    of_maps = [(one.file, one.words) for one in rules.maps if one.words]
-    return [f"{name}: {words}" for name, words in (*of_maps, *lists)]
+    maps = [(one.file, one.words) for one in rules.maps if one.words]
+    return [f"{name}: {words}" for name, words in (*maps, *lists)]
 
 
 def _folder(connection: Any, side: str) -> str:
@@ -202,7 +202,8 @@ def _whole(connection: Any, rules: Rules, pairs: Sequence[tuple[str, str]]) -> s
             found.setdefault(folder, []).append((pair, writing.with_added(rules.form, rules, [pair], prefix=True)[0]))
     wrong = set()
     for url, end, is_old in each(connection, _LED) if pairs else ():
-        for pair, tried in (given for folder in (_root(url), *_folders_above(url)) for given in found.get(folder, ())):
+        folders = (_root(url), *_folders_above(url))
+        for pair, tried in chain.from_iterable(found.get(folder, ()) for folder in folders):
             should = end if is_old else rules.chain(url, counts=False).final
             if pair not in wrong and tried.chain(url).final != should:
                 wrong.add(pair)
@@ -272,7 +273,7 @@ _OUTSIDE: Final = """
 SELECT count(*), count(*) FILTER (EXISTS (SELECT 1 FROM scopes s WHERE s.side = r.side AND s.site = r.site
     AND starts_with(r.path, s.prefix))) FROM resources r WHERE r.side = ?
 """
-_OF_LISTS: Final = """
+_LISTED_ELSEWHERE: Final = """
 SELECT r.document, count(*) FROM resources r WHERE r.side = 'old' AND r.site NOT IN (SELECT site FROM scopes)
 AND r.document IN (SELECT document FROM old_documents WHERE url_source = 'list') GROUP BY ALL ORDER BY ALL
 """
@@ -305,13 +306,13 @@ def wrong_rules(connection: Any) -> Iterator[Diagnostic]:
     for code, rows in groupby(connection.execute(_NAMED).fetchall(), lambda row: row[0]):
         found = list(rows)
         for _, file, line, rule, problem, finding, _ in found:
-            why = f"{'this line cannot be read: ' if problem is not None else ''}{of_rule(problem, finding)}"
+            why = f"{'this line cannot be read: ' if problem is not None else ''}{rule_sentence(problem, finding)}"
             yield Diagnostic(code, f"{why}: {in_short(rule or '')}", file, line)
         if (more := found[0][-1] - len(found)) > 0:
             yield Diagnostic(code, f"{more:,} more: the table rules of an output has all", found[-1][1])
 
 
-def of_other_hosts(question: Question, rules: Rules) -> Iterator[Diagnostic]:
+def foreign_hosts(question: Question, rules: Rules) -> Iterator[Diagnostic]:
     """Yield a diagnostic for each map with rules for hosts of neither site, if the URL of the old one is known."""
     for file, number, hosts in outcomes.strangers(rules) if question.old_url is not None else ():
         are = "rule is" if number == 1 else "rules are"
@@ -329,7 +330,7 @@ def oddities(connection: Any, question: Question) -> Iterator[Diagnostic]:
         if url is not None and total and not inside:
             text = f"no document of {side.upper()} is below {option} {url}: they are at {_most(connection, side)}"
             yield Diagnostic("elsewhere", text, url, failed=True)
-    for name, number in each(connection, _OF_LISTS) if question.old_url is not None else ():
+    for name, number in each(connection, _LISTED_ELSEWHERE) if question.old_url is not None else ():
         are = "is" if number == 1 else "are"
         text = f"{number:,} of its URLs {are} of another host than --old-url {question.old_url}: not judged"
         yield Diagnostic("elsewhere", text, name, failed=True)

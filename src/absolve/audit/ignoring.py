@@ -6,7 +6,7 @@ expression of RE2, which matches in linear time; many are matched together. An a
 links in its element. Only files that git tracks and does not list as changed are left out, since the changes of other
 documents are not known. Links to a file that was removed or renamed stay, wherever they are.
 
-    >>> of_texts(["/old/ # under construction"])
+    >>> parse_patterns(["/old/ # under construction"])
     [Ignore(pattern='/old/', reason='under construction', source='--ignore')]
 """
 
@@ -71,7 +71,7 @@ class Ignore(NamedTuple):
     source: str
 
 
-def of_texts(texts: Iterable[str], most: int = LARGEST, file: str | None = None) -> list[Ignore]:
+def parse_patterns(texts: Iterable[str], most: int = LARGEST, file: str | None = None) -> list[Ignore]:
     """Return the patterns in texts such as `/old/ # under construction`; `@FILE` is a file with one on each line.
 
     Raise UsageError for a malformed pattern, for too many, and for a file that cannot be read or has more than `most`
@@ -82,7 +82,7 @@ def of_texts(texts: Iterable[str], most: int = LARGEST, file: str | None = None)
         if not text.strip() or text.startswith("# "):
             continue
         if text.startswith("@") and file is None:
-            found += of_texts(_lines(text[1:], most), most, text[1:])
+            found += parse_patterns(_lines(text[1:], most), most, text[1:])
             continue
         pattern, _, reason = _REASON.sub("\n", text.strip(), count=1).partition("\n")
         place = f"{file}:{number}" if file is not None else "--ignore"
@@ -243,13 +243,13 @@ def since(revision: str, names: Iterable[str]) -> Changes:
     folders = {os.path.realpath(path if path.is_dir() else path.parent) for path in map(Path, names) if path.exists()}
     if not folders:
         raise UsageError("--changed-since needs NEW: a folder in a git repository")
-    found = [_of_folder(revision, folder) for folder in sorted(folders)]
+    found = [_folder_changes(revision, folder) for folder in sorted(folders)]
     return Changes(
         frozenset(path for one in found for path in one.unchanged), tuple(path for one in found for path in one.removed)
     )
 
 
-def _of_folder(revision: str, folder: str) -> Changes:
+def _folder_changes(revision: str, folder: str) -> Changes:
     tracked = _names(_git(folder, ["ls-files", "-z", "--", "."], revision))  # first: it fails outside a repository
     options = [f"--config-env={key}=ABSOLVE_EMPTY" for key in _filters(folder)]
     changed = set(_names(_git(folder, [*options, *_DIFF, revision, "--", "."], revision)))

@@ -56,10 +56,10 @@ class Question(NamedTuple):
 
 def run(connection: Any, name: str) -> None:
     """Run one file of queries."""
-    connection.execute(text_of(name))
+    connection.execute(read_query(name))
 
 
-def text_of(name: str) -> str:
+def read_query(name: str) -> str:
     """Return the text of a file of queries."""
     return (resources.files("absolve.audit") / "queries" / name).read_text("utf-8")
 
@@ -92,7 +92,7 @@ def _add_functions(connection: Any, question: Question) -> None:
     add_function(connection, "normal", lambda url: identity.normal(url) or url)
     add_function(connection, "site_of", identity.named)
     server = question.server
-    add_function(connection, "key_of", server.key_of)
+    add_function(connection, "key_of", server.path_key)
     bases = {"new_base": root(question.new_url), "old_base": root(question.old_url) if question.old_url else None}
     constants = {
         **{name: "NULL::VARCHAR" if base is None else quoted(base) for name, base in bases.items()},
@@ -212,10 +212,10 @@ def is_reversed(connection: Any, question: Question, found: RuleSet) -> bool:
     if columns is None or columns.header is None or not columns.by_words.isdisjoint({"old", "new"}):
         return False
     pairs = [(rule.source, rule.target[0]) for rule in islice(found.rules, _COMPARED) if rule.target]
-    paths = [tuple(question.server.key_of(str(one).partition("?")[0]) for one in pair) for pair in pairs]
+    paths = [tuple(question.server.path_key(str(one).partition("?")[0]) for one in pair) for pair in pairs]
     rows = connection.execute(_KEYS, [[one for pair in paths for one in pair]]).fetchall()
-    of_one = {key: side for side, key in rows if (OLD if side == NEW else NEW, key) not in rows}
-    sides = [(of_one.get(first), of_one.get(second)) for first, second in paths]
+    side_of_key = {key: side for side, key in rows if (OLD if side == NEW else NEW, key) not in rows}
+    sides = [(side_of_key.get(first), side_of_key.get(second)) for first, second in paths]
     return sum(_direction(*pair) for pair in sides) < 0
 
 
@@ -228,9 +228,9 @@ def all_rules(connection: Any, question: Question, sets: Sequence[RuleSet]) -> R
     """Return the rules of the maps and of the redirects in the new site's captures."""
     connection.execute(_STUBS)
     recorded = entries.recorded(each(connection, _RECORDED))
-    given = [*sets, recorded] if recorded.rules else sets
-    rules = Rules(given, question.old_url, question.new_url, question.other_old_urls)
-    if given:  # otherwise no file can hide a rule to add
+    every = [*sets, recorded] if recorded.rules else sets
+    rules = Rules(every, question.old_url, question.new_url, question.other_old_urls)
+    if every:  # otherwise no file can hide a rule to add
         rules.exists = Held(connection, question.server)
         rules.adds_slash = question.server.bare_folder == "redirect"
         rules.indexes = question.server.indexes
@@ -279,7 +279,7 @@ class Held:
         if normal is None:
             return False
         site, (bare, mark, query) = identity.named(normal), normal.partition("?")
-        path = self._server.key_of(bare[len(identity.origin(bare)) :] or "/")
+        path = self._server.path_key(bare[len(identity.origin(bare)) :] or "/")
         return hash((site, path)) in self._held or (
             mark != "" and hash((site, f"{path}?{query}")) in self._held
         )

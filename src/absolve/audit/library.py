@@ -168,7 +168,7 @@ def audit(
         bag = _bag(dict(options), sides, list(given.paths(maps, CALL)))
         files = [Path(name) for name in given.as_paths(output, f"{CALL}: output")]
         for path in files:
-            outputs.load(outputs.format_of(path.name))
+            outputs.load(outputs.detect_format(path.name))
         running.check_outputs(bag, [one for path in files for one in outputs.paths(str(path))])
         reports = results.Collected(notify, sides[0].named)
         jobs = given.jobs_of(dict(options))

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _FEWEST: Final = 3  # pages that must have a block before it is taken for a part of the template
 _SHARE: Final = 0.5
 _ALIKE: Final = 0.7  # of the words of two titles: one was edited
-_OF_MANY: Final = 0.25  # of the pages: a title or heading of more pages identifies none
+_SHARED_BY: Final = 0.25  # of the pages: a title or heading of more pages identifies none
 _SEPARATOR: Final = re.compile(r" [|\-\u2013\u2014\u00b7\u2022\u00bb\u00ab~/]+ ")  # before the name of the site
 _LINK: Final = 0.2  # how much text in links counts: menus, and links to the previous and next page
 _CLOSE: Final = 0.05  # between the best score and a second one that is reported
@@ -103,8 +103,8 @@ def _names(page: PageText) -> Iterator[str]:
 class Site:
     """All pages of one site, by number, with the number of pages that have each block (`frequency`)."""
 
-    def __init__(self, given: Iterable[PageText]) -> None:
-        texts = list(given)
+    def __init__(self, pages: Iterable[PageText]) -> None:
+        texts = list(pages)
         self.frequency: Counter[int] = Counter()
         for text in texts:
             self.frequency.update({hash(block.lstrip(MARKS)) for block in text.blocks})
@@ -115,18 +115,18 @@ class Site:
 
     def names_few(self, name: str) -> bool:
         """Return whether few pages have a title or heading, so that it is not a part of the template."""
-        return self.names[name] <= max(1, _OF_MANY * len(self.pages))
+        return self.names[name] <= max(1, _SHARED_BY * len(self.pages))
 
     def _page(self, number: int, text: PageText, most: float) -> Page:
         own: dict[int, Block] = {}
         order: list[int] = []
-        for given in text.blocks:
-            block = given.lstrip(MARKS)
+        for marked in text.blocks:
+            block = marked.lstrip(MARKS)
             hashed = hash(block)
             if self.frequency[hashed] > most:
                 continue
             order.append(hashed)
-            is_link = given.startswith(LINKS) and own.get(hashed, ("", 0, True))[2]
+            is_link = marked.startswith(LINKS) and own.get(hashed, ("", 0, True))[2]
             own[hashed] = block, own.get(hashed, ("", 0))[1] + 1, is_link
         # A page without own text is compared by all of its text and its title.
         key = (
@@ -202,9 +202,9 @@ class _Matching:
         """Return the score of a named pair, and whether both pages have a name in common, as in `Pair`."""
         if page is None or other is None:
             return 0.0, 0
-        return round(self._of_pair(page, other), 4), self._names(page, other)
+        return round(self._named_score(page, other), 4), self._names(page, other)
 
-    def _of_pair(self, page: Page, other: Page) -> float:
+    def _named_score(self, page: Page, other: Page) -> float:
         """Return the score of a named pair: the new page may have more than the old one."""
         score = self.score(page, other)
         return max(score.same, _PART * score.inside)
@@ -275,7 +275,7 @@ class _Matching:
             self._candidates.setdefault(page.number, []).extend(others.values())
             for number, other in others.items():
                 is_named = number in self.named.get(page.number, ())
-                score = self._of_pair(page, other) if is_named else self.score(page, other).same
+                score = self._named_score(page, other) if is_named else self.score(page, other).same
                 if score >= self._threshold:
                     bonus = _PAIR if is_named else 0.0
                     scored.append((-score - bonus, page.number, number, score))

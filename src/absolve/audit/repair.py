@@ -77,12 +77,12 @@ class RepairPolicy:
         entity = resolved.entity
         if entity.name != self._document:
             self._document = entity.name
-            self._fixes = self._of(shown(entity.name))
+            self._fixes = self._read_fixes(shown(entity.name))
         if not self._fixes:
             return None
         return self._fixes.get((shown(entity.path), shown(resolved.reference), shown(resolved.base.url)))
 
-    def _of(self, document: str) -> dict[tuple[str, str, str], str]:
+    def _read_fixes(self, document: str) -> dict[tuple[str, str, str], str]:
         with closing(sqlite3.connect(self._path)) as database:
             rows: Iterable[tuple[str, str, str, str]] = database.execute(
                 "SELECT entity, reference, base, fix FROM fixes WHERE document = ?", [document]

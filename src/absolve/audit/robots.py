@@ -4,7 +4,7 @@ In: the tables of both sites, and a reader of their files. Out: the table `close
 element, X-Robots-Tag, a field that a file of its host or server sets, or a rule of robots.txt (RFC 9309), in the group
 for Googlebot, otherwise for all robots.
 
-    >>> [(pattern, rule.text) for pattern, rule in of_headers(b"/draft/*\n  X-Robots-Tag: noindex", "h/_headers")]
+    >>> [(pattern, rule.text) for pattern, rule in headers_rules(b"/draft/*\n  X-Robots-Tag: noindex", "h/_headers")]
     [('/draft/*$', 'X-Robots-Tag: noindex')]
 """
 
@@ -35,7 +35,7 @@ _APACHE: Final = re.compile(
     r"""(?:\s+("[^"]*"|'[^']*'|\S+)(\s.*)?)?""",  # and a condition
     re.IGNORECASE | re.DOTALL,
 )
-_OF_FOLDERS: Final = ".htaccess"  # is read in every folder
+_HTACCESS: Final = ".htaccess"  # is read in every folder
 _FOR_ALL: Final = frozenset({"ifmodule", "ifversion"})  # sections of Apache that concern all pages
 _UNJUDGED: Final = "this keeps pages out of the index on a condition, which is not judged"
 _ANY: Final = re.compile(r"\(\.\*\)|:\w+\*", re.ASCII)  # of path-to-regexp
@@ -50,7 +50,7 @@ WHERE r.side = ? AND r.is_page AND r.media_type IS NOT NULL
 Found = tuple[str | None, Rule]  # with the pattern of its paths, None for a rule with a condition that is not judged
 
 
-def of_headers(data: bytes, at: str) -> Iterator[Found]:
+def headers_rules(data: bytes, at: str) -> Iterator[Found]:
     """Yield the rules of a `_headers` file (Netlify, Cloudflare Pages) with an X-Robots-Tag against indexing.
 
     A path may be for another host: for example, `https://:project.pages.dev/*` concerns previews only.
@@ -74,9 +74,9 @@ def _pattern(text: str, at: str) -> str | None:
     return re.sub(r":[A-Za-z]\w*", "*", found[2]) + "$"
 
 
-def of_apache(data: bytes, at: str) -> list[Found]:
+def apache_rules(data: bytes, at: str) -> list[Found]:
     """Return the rules of a `.htaccess` file with an X-Robots-Tag, for its folder: for example, `Header set ...`."""
-    folder = f"/{decoded(at.partition('/')[2])}".removesuffix(_OF_FOLDERS)
+    folder = f"/{decoded(at.partition('/')[2])}".removesuffix(_HTACCESS)
     rules: list[Found] = []
     for directive in directives(data):
         found = _APACHE.fullmatch(directive.text)
@@ -95,17 +95,17 @@ def of_apache(data: bytes, at: str) -> list[Found]:
     return rules
 
 
-def of_vercel(data: bytes, at: str) -> Iterator[Found]:
+def vercel_rules(data: bytes, at: str) -> Iterator[Found]:
     """Return the rules of a `vercel.json` with an X-Robots-Tag against indexing, for example for `/a/(.*)`."""
-    return _of_tables(data, at, is_toml=False)
+    return _table_rules(data, at, is_toml=False)
 
 
-def of_netlify(data: bytes, at: str) -> Iterator[Found]:
+def netlify_rules(data: bytes, at: str) -> Iterator[Found]:
     """Return the rules of a `netlify.toml`, for example with `for = "/a/*"`, and an X-Robots-Tag against indexing."""
-    return _of_tables(data, at, is_toml=True)
+    return _table_rules(data, at, is_toml=True)
 
 
-def _of_tables(data: bytes, at: str, *, is_toml: bool) -> Iterator[Found]:
+def _table_rules(data: bytes, at: str, *, is_toml: bool) -> Iterator[Found]:
     text = table_text.decoded(data)
     try:
         table = parse_text("", text, is_toml=is_toml)
@@ -136,7 +136,7 @@ def _lines(data: bytes) -> Iterator[str]:
 
 
 FILES: Final = {  # in the root of a site, `.htaccess` in any folder
-    "_headers": of_headers, ".htaccess": of_apache, "vercel.json": of_vercel, "netlify.toml": of_netlify,
+    "_headers": headers_rules, ".htaccess": apache_rules, "vercel.json": vercel_rules, "netlify.toml": netlify_rules,
 }
 
 
@@ -190,7 +190,7 @@ def _files(
             rules: Iterable[Found] = []
             if at == f"{site}/robots.txt":
                 rules = of_robots(found.data, _ROBOT)
-            elif name in names and at.startswith(site + prefix) and name in {_OF_FOLDERS, at[len(site + prefix) :]}:
+            elif name in names and at.startswith(site + prefix) and name in {_HTACCESS, at[len(site + prefix) :]}:
                 rules = FILES[name](found.data, at)
             kinds.setdefault(name, []).extend((where, rule._replace(document=found.document)) for where, rule in rules)
     return list(kinds.values())

@@ -98,56 +98,56 @@ class Audited(NamedTuple):
 @contextmanager
 def audited(
     options: Any,
-    course: Course,
+    context: Course,
     folder: str,
     failing: Collection[str],
     ask: Callable[[Any, Answers], None] | None = None,
 ) -> Iterator[Audited]:
     """Run an audit, and yield it while the tables are open. `ask` adds answers of servers to the recorded ones."""
-    reports = course.reports
+    reports = context.reports
     found = sites.sites(options)
     inventories = [sources.local(name) for kinds in found.kinds.values() for name, _ in kinds.inventories]
     on_disk = sum(map(os.path.getsize, inventories)) > _LARGE
-    sets = _read_maps(options, course)
+    sets = _read_maps(options, context)
     changes = _changes(options)
-    heard = _given_answers(options, course)
+    known_answers = _known_answers(options, context)
     reports.read |= {Path(name).absolute() for name in options.maps}
-    with closing(load.connect(folder, course.jobs, on_disk=on_disk)) as connection:
-        sites.read(connection, options, found, course)
-        load.settle(connection)
-        load.seal(connection, _names_of_links(found))  # before the user's queries: --sql
+    with closing(load.connect(folder, context.jobs, on_disk=on_disk)) as connection:
+        sites.read(connection, options, found, context)
+        load.tune_for_small_sites(connection)
+        load.seal(connection, _parquet_links(found))  # before the user's queries: --sql
         question = _question(connection, options)
-        _check_repairs(options, question, course)
+        _check_repairs(options, question, context)
         if options.url is None:
             text = f"the site is taken to be {question.new_url} (--url gives another)"
             reports.aside(Diagnostic("assumed-url", text, options.inputs[0] if options.inputs else "--from"))
         judge.prepare(connection, question)
         for place, one in enumerate(sets):
             if judge.is_reversed(connection, question, one):
-                sets[place] = _noted(forms.swapped(one, _hosts(options)), options, course)
-        read = texts.Reader(connection, course.reading, _roots(found), reports.aside)
+                sets[place] = _noted(forms.swapped(one, _hosts(options)), options, context)
+        read = texts.Reader(connection, context.reading, _roots(found), reports.aside)
         compared = texts.comparing(read, question.threshold)
 
-        def heeded() -> Sequence[RuleSet]:
+        def judge_by_answers() -> Sequence[RuleSet]:
             """Judge links by the answers of servers; without maps, redirects among the answers are a map."""
             if ask is not None:
-                ask(connection, heard)
-            answered.of_links(connection, heard, is_whole=not options.named)
+                ask(connection, known_answers)
+            answered.judge_links(connection, known_answers, is_whole=not options.named)
             judge.insert(connection, "on_disk", sites.on_disk(connection))
-            return [answers.as_rules(answered.of_sites(connection, heard))] if not options.maps else []
+            return [answers.as_rules(answered.site_answers(connection, known_answers))] if not options.maps else []
 
-        rules = _judged(connection, question, sets, compared, _names_of_links(found), heeded)
+        rules = _judged(connection, question, sets, compared, _parquet_links(found), judge_by_answers)
         repair.add(connection)
         for diagnostic in conclude.oddities(connection, question):
             reports.aside(diagnostic)
         ignoring.links(connection, question.ignores, read, routes=options.places == "all")
         ignoring.leave_out_unchanged(connection, changes, question.new_url)
         name = options.server.partition(",")[0]
-        robots.find(connection, read, reports.aside, [file for file, others in _OF_HOSTS.items() if name in others])
+        robots.find(connection, read, reports.aside, [file for file, others in _HOST_FILES.items() if name in others])
         texts.og_urls(connection, read)
         texts.find_mentions(connection, question, read)
-        conclude.conclude(connection, question, rules, failing, heard, len(reports.failures))
-        wrong = conclude.wrong_rules(connection), conclude.of_other_hosts(question, rules)
+        conclude.conclude(connection, question, rules, failing, known_answers, len(reports.failures))
+        wrong = conclude.wrong_rules(connection), conclude.foreign_hosts(question, rules)
         for diagnostic in chain(*wrong, ignoring.unused(connection, question.ignores)):
             reports.aside(diagnostic)
         since = baseline.compare(connection, Path(options.baseline)) if options.baseline is not None else None
@@ -158,19 +158,19 @@ def _roots(found: Sites) -> list[Path]:
     return [Path(), *(Path(name).parent for kinds in found.kinds.values() for name, _ in kinds.inventories)]
 
 
-def _given_answers(options: Any, course: Course) -> Answers:
+def _known_answers(options: Any, context: Course) -> Answers:
     """Return the answers in the files of --answers."""
     found = answered.Answers()
     for name in options.answers:
-        course.reports.read.add(Path(name).absolute())
+        context.reports.read.add(Path(name).absolute())
         try:
-            found.add([*heard(name, options, course)])
+            found.add([*read_answers(name, options, context)])
         except DocumentError as error:
-            course.reports.failure(error)
+            context.reports.failure(error)
     return found
 
 
-def heard(name: str, options: Any, course: Course) -> Iterator[answers.Answer]:
+def read_answers(name: str, options: Any, context: Course) -> Iterator[answers.Answer]:
     """Yield the answers in a file, also for the site's URL where a server of --resolve answers on its own port.
 
     For example, nginx redirects `https://new.example/a` to `http://new.example:8080/a/`.
@@ -185,7 +185,7 @@ def heard(name: str, options: Any, course: Course) -> Iterator[answers.Answer]:
         origin = identity.origin(url)
         return f"{names.get(origin, origin)}{url[len(origin) :]}"
 
-    for one in answers.heard(name, course.reading.settings, notify=course.reports.finding):
+    for one in answers.read_answers(name, context.reading.settings, notify=context.reports.finding):
         yield one
         if names and (own := one._replace(url=public(one.url), target=one.target and public(one.target))) != one:
             yield own
@@ -216,33 +216,33 @@ def _judged(
         raise
 
 
-def _check_repairs(options: Any, question: Question, course: Course) -> None:
+def _check_repairs(options: Any, question: Question, context: Course) -> None:
     """Raise UsageError if repairs would be written by an assumed URL, or without one of the inputs."""
     wanted = "--fix" if options.fix else "--write-map" if options.write_map is not None else None
     if wanted is None:
         return
     if options.url is None and question.new_url.startswith(PLACE):
         raise UsageError(f"{wanted} needs --url URL: the URL of the new site is not known")
-    missing = [name for name in (*options.old, *options.inputs) if name in course.reports.failures]
+    missing = [name for name in (*options.old, *options.inputs) if name in context.reports.failures]
     if missing:
         raise UsageError(f"{wanted} writes nothing, because {missing[0]} cannot be read")
 
 
-def _read_maps(options: Any, course: Course) -> list[RuleSet]:
+def _read_maps(options: Any, context: Course) -> list[RuleSet]:
     """Return the maps. Raise UsageError for an unreadable map: every verdict may depend on it."""
     try:
-        found = [_read_map(name, options, course) for name in options.maps]
+        found = [_read_map(name, options, context) for name in options.maps]
     except DocumentError as error:
         raise UsageError(error.message) from error
     for path in _unasked(options):
-        if (of_folder := _of_folder(path, options, course)) is not None:
-            found.append(of_folder)
+        if (own_map := _own_map(path, options, context)) is not None:
+            found.append(own_map)
             options.maps.append(str(path))
     return found
 
 
 # Files with redirects in the root of a deployed site, and the servers that do not read them.
-_OF_HOSTS: Final = {
+_HOST_FILES: Final = {
     "_redirects": {"apache", "nginx", "s3", "github-pages"},
     "netlify.toml": {"apache", "nginx", "s3", "github-pages", "cloudflare"},
     ".htaccess": {"nginx", "s3", "github-pages", "netlify", "cloudflare"},
@@ -253,43 +253,43 @@ _OF_HOSTS: Final = {
 def _unasked(options: Any) -> list[Path]:
     """Return the maps in the folders of the new site that its server reads and the user did not name."""
     server = options.server.partition(",")[0]
-    given = {os.path.realpath(name) for name in options.maps}
+    named = {os.path.realpath(name) for name in options.maps}
     globs = Globs(exclude=tuple(options.exclude)).checked()
     return [
         path
         for folder in map(Path, options.inputs)
-        for name, others in _OF_HOSTS.items()
+        for name, others in _HOST_FILES.items()
         if server not in others and globs.wanted(name)
-        if (path := folder / name).is_file() and not path.is_symlink() and os.path.realpath(path) not in given
+        if (path := folder / name).is_file() and not path.is_symlink() and os.path.realpath(path) not in named
     ]
 
 
-def _of_folder(path: Path, options: Any, course: Course) -> RuleSet | None:
+def _own_map(path: Path, options: Any, context: Course) -> RuleSet | None:
     """Return the rules of a map that the user did not name, and report it; None for a file without rules.
 
     An unreadable file is a failure, since its host could not read it, either.
     """
     try:
-        found = _read_map(str(path), options, course)
+        found = _read_map(str(path), options, context)
     except forms.NoRuleError:
         return None
     except DocumentError as error:
-        course.reports.failure(error)
+        context.reports.failure(error)
         return None
     except UsageError as error:
         place = re.fullmatch(r"(?:(\d+): )?(.*)", error.message.removeprefix(f"{path}:"), re.DOTALL)
         line, text = place.groups() if place is not None else (None, error.message)
-        course.reports.aside(Diagnostic("map", text.strip(), str(path), int(line) if line else None, failed=True))
+        context.reports.aside(Diagnostic("map", text.strip(), str(path), int(line) if line else None, failed=True))
         return None
     if not found.rules:
         return None
     rules = sum(rule.problem is None for rule in found.rules)
     text = f"read as by --map: {number(rules, 'rule')} (--exclude leaves this file out)"
-    course.reports.aside(Diagnostic("own-map", text, str(path)))
+    context.reports.aside(Diagnostic("own-map", text, str(path)))
     return found
 
 
-def _read_map(name: str, options: Any, course: Course) -> RuleSet:
+def _read_map(name: str, options: Any, context: Course) -> RuleSet:
     path = Path(name)
     is_cloudflare = path.name.endswith("_redirects") and options.server.startswith("cloudflare")
     form = "cloudflare" if is_cloudflare else None
@@ -302,24 +302,24 @@ def _read_map(name: str, options: Any, course: Course) -> RuleSet:
     if len(data) > most:
         text = f"this map has more than {most:,} bytes{' (--max-size)' if most < _LARGEST_MAP else ''}"
         raise DocumentError(Diagnostic("too-large", text, name))
-    found = answers.read(name, data, course.reading.settings) if form is None else None
+    found = answers.read(name, data, context.reading.settings) if form is None else None
     if found is None:
         found = forms.read(path, data, format=form, hosts=_hosts(options))
         forms.check(found)
-    return _noted(found, options, course)
+    return _noted(found, options, context)
 
 
 def _hosts(options: Any) -> list[str]:
     return [identity.named(url) for url in (*options.old_urls, options.url) if url is not None]
 
 
-def _noted(found: RuleSet, options: Any, course: Course) -> RuleSet:
+def _noted(found: RuleSet, options: Any, context: Course) -> RuleSet:
     """Return the rules of a map, with notes about how a table was read."""
     if found.hidden:
         hidden = number(found.hidden, "row")
-        course.reports.note("table", f"{found.file}: left out: {hidden} that the sheet hides, as by a filter")
+        context.reports.note("table", f"{found.file}: left out: {hidden} that the sheet hides, as by a filter")
     if found.words and options.verbose:
-        course.reports.note("table", f"{found.file}: {found.words}")
+        context.reports.note("table", f"{found.file}: {found.words}")
     return found
 
 
@@ -334,7 +334,7 @@ def _question(connection: Any, options: Any) -> Question:
         _root(old_url, options.old) if old_url is not None else None,
         servers.named(options.server),
         options.similar,
-        tuple(ignoring.of_texts(options.ignore, min(options.max_size, ignoring.LARGEST))),
+        tuple(ignoring.parse_patterns(options.ignore, min(options.max_size, ignoring.LARGEST))),
         tuple(map(judge.root, others)),
     )
 
@@ -349,7 +349,7 @@ def _guessed(connection: Any, side: str) -> str | None:
     return rows[0][0] if rows else None
 
 
-def _names_of_links(found: Sites) -> list[str]:
+def _parquet_links(found: Sites) -> list[str]:
     """Return the names of the Parquet files whose links stay in them."""
     return [name for kinds in found.kinds.values() for name, kind in kinds.inventories if kind == "parquet"]
 

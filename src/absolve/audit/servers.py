@@ -38,7 +38,7 @@ class Server(NamedTuple):
     html: str = "serve"
     documentation: str = ""
 
-    def key_of(self, path: str) -> str:
+    def path_key(self, path: str) -> str:
         """Return the key that paths to the same file share: for example `/a/b.` for `/a//B%2e` if case is ignored."""
         key = decoded(path)
         key = _SLASHES.sub("/", key) if self.slashes == "merge" else key

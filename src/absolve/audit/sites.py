@@ -64,7 +64,7 @@ LEFT JOIN scopes n ON n.side = 'new' AND n.site = l.site AND starts_with(l.path,
 LEFT JOIN by_name b ON b.document = i.document
 WHERE (n.site IS NOT NULL OR is_assumed(l.url)) AND i.document NOT IN (SELECT document FROM new_foreign)
 """  # noqa: S608 - names of ours
-_OF_SITES: Final = frozenset({registry.HTML, registry.MARKDOWN})  # kinds of pages
+_PAGE_KINDS: Final = frozenset({registry.HTML, registry.MARKDOWN})  # kinds of pages
 
 
 _SQLITE: Final = b"SQLite format 3\0"
@@ -72,8 +72,8 @@ _PARQUET: Final = b"PAR1"
 _DUCKDB: Final = b"DUCK"  # at byte 8
 _HEAD: Final = 4096
 _TEXTS: Final = frozenset({".txt", ".lst", ".urls", ""})
-_TABLES_OF_LISTS: Final = frozenset({".csv", ".tsv", ".xlsx", ".xlsm"})
-_ROWS_OF_JSON: Final = re.compile(rb"\s*\[\s*(?:[\[{]\s*)?\"")
+_LIST_TABLES: Final = frozenset({".csv", ".tsv", ".xlsx", ".xlsm"})
+_JSON_ROWS: Final = re.compile(rb"\s*\[\s*(?:[\[{]\s*)?\"")
 _COMPRESSED: Final = re.compile(r"\.(?:xml|log|csv|tsv|txt|cdxj?|json)\.gz$|log.*\.gz$")
 _BOOKS: Final = frozenset({".xlsx", ".xlsm", ".xls", ".ods", ".numbers"})  # ZIP archives, most of them
 _PAGES: Final = frozenset({"text/html", "application/xhtml+xml"})
@@ -114,38 +114,38 @@ def sites(options: Any) -> Sites:
     return found
 
 
-def read(connection: Any, options: Any, found: Sites, course: Course) -> None:
+def read(connection: Any, options: Any, found: Sites, context: Course) -> None:
     """Fill the working tables."""
-    settings = course.reading.settings
+    settings = context.reading.settings
     connection.execute("CREATE TABLE read_as (name VARCHAR, words VARCHAR)")
     for side in load.SIDES:
         load.begin(connection, side)
         parquet = []
         for name, kind in found.kinds[side].inventories:
-            with course.reports.guard(name):
+            with context.reports.guard(name):
                 if load.add_inventory(connection, side, name, kind) == {"links"} and kind == "parquet":
                     parquet.append(name)
         load.end(connection, side, parquet)
         for name, kind in found.kinds[side].lists:
-            with course.reports.guard(name):
-                words = url_lists.add(connection, side, name, kind, settings, course.reports.finding, found.urls[side])
+            with context.reports.guard(name):
+                words = url_lists.add(connection, side, name, kind, settings, context.reports.finding, found.urls[side])
                 if words:
                     connection.execute("INSERT INTO read_as VALUES (?, ?)", [name, words])
                     if options.verbose:
-                        course.reports.note("table", f"{name}: {words}")
-    how = ListOptions(course.reading, format="duckdb", beside=True)
-    items = _items(options, found, course)
-    run_ = course.run(partial(listed_of, how), items, _input)
-    with closing(run_) as pieces:
+                        context.reports.note("table", f"{name}: {words}")
+    how = ListOptions(context.reading, format="duckdb", beside=True)
+    items = _items(options, found, context)
+    results = context.run(partial(listed_of, how), items, _input)
+    with closing(results) as pieces:
         for side, group in groupby(pieces, lambda piece: piece[0].side):
             load.add_chunks(connection, side, ((rows.table, rows.chunk) for _, rows in group))
     for side in load.SIDES:
-        _check(connection, side, found.kinds[side], options, course)
+        _check(connection, side, found.kinds[side], options, context)
     connection.execute("CREATE TABLE by_name (url VARCHAR, document VARCHAR)")
     connection.execute(_BY_NAME, [list(filter(sources.is_file, found.kinds[load.NEW].documents))])
 
 
-def _root_of(url: str, name: str) -> tuple[str, Path]:
+def _common_root(url: str, name: str) -> tuple[str, Path]:
     """Return the topmost folder that a document's URL and path share, for example `http://h/` and `/site`."""
     folder, at = Path(name).absolute().parent, url.partition("?")[0].rpartition("/")[0]
     while at.count("/") > 2 and unquote(at.rpartition("/")[2]) == folder.name:
@@ -160,7 +160,7 @@ def on_disk(connection: Any) -> Iterator[tuple[int]]:
     left out; files beside a folder without a known URL; and folders in links of Markdown, as repositories show them.
     """
     for number, document, own, reference, url, is_above, is_text, is_named in each(connection, _UNREAD):
-        root, folder = (own, Path(document).parent) if is_above else _root_of(own, document)
+        root, folder = (own, Path(document).parent) if is_above else _common_root(own, document)
         if not (is_above or url.startswith(root)) or not Path(document).is_file():  # a pipe has no folder
             continue
         place = unquote((reference if is_above else url[len(root) :]).partition("#")[0].partition("?")[0])
@@ -174,50 +174,50 @@ def on_disk(connection: Any) -> Iterator[tuple[int]]:
                 yield (number,)
 
 
-def _check(connection: Any, side: str, kinds: Kinds, options: Any, course: Course) -> None:
+def _check(connection: Any, side: str, kinds: Kinds, options: Any, context: Course) -> None:
     """Report each input without a document. Raise UsageError if no input has any."""
     names = [name for name, _ in (*kinds.inventories, *kinds.lists)] + kinds.documents
     is_alone = side == load.NEW and not options.old  # nothing but its links is judged
     if (names or side == load.NEW) and load.is_empty(connection, side, has_links=is_alone):
-        given = names[0] if names else "--from"
-        raise UsageError(f"{given}: no URL of the {side} site can be read from it: {_SITES}")
+        first = names[0] if names else "--from"
+        raise UsageError(f"{first}: no URL of the {side} site can be read from it: {_SITES}")
     if side == load.NEW and (options.include or options.exclude):
         return
     for name in kinds.documents:
-        if name not in {STDIN, "-", *course.reports.failures} and load.nothing_of(connection, side, name):
-            course.reports.failure(DocumentError(Diagnostic("no-input", "no document is in it", name)))
+        if name not in {STDIN, "-", *context.reports.failures} and load.has_nothing(connection, side, name):
+            context.reports.failure(DocumentError(Diagnostic("no-input", "no document is in it", name)))
 
 
 def _input(item: Sided) -> Input:
     return item.input
 
 
-def _items(options: Any, found: Sites, course: Course) -> Iterator[Sided]:
+def _items(options: Any, found: Sites, context: Course) -> Iterator[Sided]:
     return chain.from_iterable(
-        (Sided(side, input_) for input_ in inputs_of(options, found, side, course)) for side in load.SIDES
+        (Sided(side, input_) for input_ in site_inputs(options, found, side, context)) for side in load.SIDES
     )
 
 
-def inputs_of(
-    options: Any, found: Sites, side: str, course: Course, *, follow: bool = True
+def site_inputs(
+    options: Any, found: Sites, side: str, context: Course, *, follow: bool = True
 ) -> Iterator[Input]:
     """Yield the documents of a site, with their URLs: a folder without --url is at PLACE."""
     names = found.kinds[side].documents
     if not names and (side == load.OLD or options.from_ is None):
         return
-    inputs = course.found(names, found.urls[side], plain=side == load.OLD, follow=follow)
+    inputs = context.found(names, found.urls[side], plain=side == load.OLD, follow=follow)
 
     def placed() -> Iterator[Input]:
         for input_, kind in _with_kinds(inputs):
             if follow:  # the first time
-                _check_compressed(input_, course)
-                _check_settings(input_, options, course, side)
-            if _is_index_of_saver(input_):
-                course.reports.aside(left_out("index of the copy", input_.name))
+                _check_compressed(input_, context)
+                _check_settings(input_, options, context, side)
+            if _is_saver_index(input_):
+                context.reports.aside(left_out("index of the copy", input_.name))
             else:
                 yield _placed(input_, kind)
 
-    yield from spread(placed(), course.reading, course.jobs)
+    yield from spread(placed(), context.reading, context.jobs)
 
 
 def _with_kinds(found: Iterator[Input]) -> Iterator[tuple[Input, str | None]]:
@@ -229,7 +229,7 @@ def _with_kinds(found: Iterator[Input]) -> Iterator[tuple[Input, str | None]]:
             if input_.found and registry.is_container(kind):
                 packages.append((input_, kind))
             else:
-                is_site = is_site or kind in _OF_SITES
+                is_site = is_site or kind in _PAGE_KINDS
                 yield input_, kind
             if is_site:
                 yield from ((one._replace(held=kind_of(one.name)), None) for one, _ in packages)
@@ -246,7 +246,7 @@ def _kind(input_: Input) -> str | None:
         return None
 
 
-def _check_compressed(input_: Input, course: Course) -> None:
+def _check_compressed(input_: Input, context: Course) -> None:
     """Report a file that is a document by its name and cannot be read, because it is compressed or damaged.
 
     A compressed copy for a server is fine, for example page.html.gz beside page.html.
@@ -262,10 +262,10 @@ def _check_compressed(input_: Input, course: Course) -> None:
     is_broken = path.suffix.lower() == ".gz" and sniffing.gzip_head(head) is head
     why = "it is no gzip data, or broken" if is_broken else "absolve reads no such document in compressed form"
     text = f"{why}: unpack it, or --exclude it"
-    course.reports.aside(Diagnostic("unread-compressed", text, input_.name, failed=True))
+    context.reports.aside(Diagnostic("unread-compressed", text, input_.name, failed=True))
 
 
-def _check_settings(input_: Input, options: Any, course: Course, side: str) -> None:
+def _check_settings(input_: Input, options: Any, context: Course, side: str) -> None:
     """Report a `.htaccess` in a subfolder whose rules may redirect, since only the file in the root is read."""
     if side == load.OLD or not (input_.found and input_.name.endswith(".htaccess")):
         return
@@ -275,7 +275,7 @@ def _check_settings(input_: Input, options: Any, course: Course, side: str) -> N
     rules = len(_MOVES.findall(sources.head(input_.name, root=input_.root)))
     if rules and options.server.partition(",")[0] in _READ_SETTINGS:
         text = f"{printable.number(rules, 'rule')} that may redirect: not read, only the .htaccess of the root is"
-        course.reports.aside(Diagnostic("unread-map", text, input_.name))
+        context.reports.aside(Diagnostic("unread-map", text, input_.name))
 
 
 def _placed(input_: Input, kind: str | None) -> Input:
@@ -290,7 +290,7 @@ def _placed(input_: Input, kind: str | None) -> Input:
     return input_
 
 
-def _is_index_of_saver(input_: Input) -> bool:
+def _is_saver_index(input_: Input) -> bool:
     """Return whether a file is the index that HTTrack writes above the folders of hosts."""
     if not input_.found or input_.url is not None or input_.claim is not None or buckets.is_bucket(input_.name):
         return False
@@ -325,7 +325,7 @@ def sorted_out(names: Iterable[str], side: str = load.OLD) -> Kinds:
             found.lists.append((name, "sitemap"))
         elif Path(name).suffix.lower() in _TEXTS and _URL_LINE.match(head):
             found.lists.append((name, "list"))
-        elif side == load.OLD and (kind := _kind_of_list(name, head)) is not None:
+        elif side == load.OLD and (kind := _list_kind(name, head)) is not None:
             found.lists.append((name, kind))
         elif side == load.OLD and _is_export(name):
             found.lists.append((name, "export"))
@@ -337,19 +337,19 @@ def sorted_out(names: Iterable[str], side: str = load.OLD) -> Kinds:
 def _is_export(name: str) -> bool:
     """Return whether a folder or a ZIP archive has only tables, as exports of a search console, such as `Pages.csv`."""
     titles = url_lists.members(name)
-    return bool(titles) and all(Path(title).suffix.lower() in _TABLES_OF_LISTS for title in titles)
+    return bool(titles) and all(Path(title).suffix.lower() in _LIST_TABLES for title in titles)
 
 
-def _kind_of_list(name: str, head: bytes) -> str | None:
+def _list_kind(name: str, head: bytes) -> str | None:
     """Return the kind of a list of the old site, for example "table" or "log"; None for a document."""
     path = Path(name.lower().removesuffix(".gz"))
     if path.name == "robots.txt":
         return "robots"
-    if (kind := url_lists.kind_of(head)) is not None:
+    if (kind := url_lists.log_kind(head)) is not None:
         return kind
-    is_json = path.suffix in {".json", *_TEXTS} and _ROWS_OF_JSON.match(head) is not None
+    is_json = path.suffix in {".json", *_TEXTS} and _JSON_ROWS.match(head) is not None
     is_text = path.suffix in _TEXTS and _begins_with_url(head)
-    return "table" if head and (is_json or is_text or path.suffix in _TABLES_OF_LISTS) else None
+    return "table" if head and (is_json or is_text or path.suffix in _LIST_TABLES) else None
 
 
 def _begins_with_url(head: bytes) -> bool:

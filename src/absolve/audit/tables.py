@@ -139,23 +139,23 @@ def _links() -> dict[str, Any]:
 
 
 def _audit() -> dict[str, Any]:
-    of_tables = []
+    schemas = []
     for table, columns in TABLES.items():
         found = {"table": {"const": table}} | {name: _column(name, kind) for name, kind in columns.items()}
         for name in ("kind", "base_layer") if table in {"mentions", "answers", "layers"} else ():
             if name in found:
                 found[name] = dict(_MAYBE)  # words of its own
-        of_tables.append(_object(found, found))
-    return {"oneOf": of_tables}
+        schemas.append(_object(found, found))
+    return {"oneOf": schemas}
 
 
 def _base() -> dict[str, Any]:
-    of_claim = {
+    claim = {
         "layer": _LAYER, "source": _TEXT, "line": _WHOLE, "reference": _TEXT, "url": _MAYBE,
         "verdict": {"enum": list(VERDICTS)},
     }
     own = {"url": _TEXT, "layer": _LAYER, "source": _TEXT}
-    claims = {"type": "array", "items": _object(of_claim, of_claim)}
+    claims = {"type": "array", "items": _object(claim, claim)}
     found = {"document": _TEXT, "entity": _TEXT, "base": _TEXT, "layer": _LAYER, "source": _TEXT}
     whole = found | {"own": _object(own, own), "claims": claims}
     inside = {"type": "array", "items": _object(whole, whole)}

@@ -209,12 +209,12 @@ def find_mentions(connection: Any, question: Question, read: Callable[[str, str]
 
 def _pattern(question: Question) -> mentions.Names | None:
     """Return a pattern for the old site's hosts with their folders; None if the new site has the same."""
-    new = _host_of(question.new_url)
-    olds = [_host_of(url) for url in (question.old_url, *question.other_old_urls) if url is not None]
+    new = _host_and_folder(question.new_url)
+    olds = [_host_and_folder(url) for url in (question.old_url, *question.other_old_urls) if url is not None]
     return mentions.pattern(old for old in olds if not new.startswith(old))
 
 
-def _host_of(url: str) -> str:
+def _host_and_folder(url: str) -> str:
     return identity.named(url) + url[url.index("/", url.index("//") + 2) :].rstrip("/")
 
 

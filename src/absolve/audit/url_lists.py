@@ -98,7 +98,7 @@ def add(
     """
     try:
         if kind == "export":
-            every, words = _of_export(name, settings, notify, base)
+            every, words = _read_export(name, settings, notify, base)
             load.add_chunks(connection, side, _chunks(name, every, notify, base))
         else:
             with Path(local(name)).open("rb") as file:
@@ -106,7 +106,7 @@ def add(
                 load.add_chunks(connection, side, _chunks(name, found, notify, base))
     except (OSError, EOFError, ValueError, zlib.error) as error:
         raise unreadable(name, error) from error
-    if load.nothing_of(connection, side, name):
+    if load.has_nothing(connection, side, name):
         raise DocumentError(Diagnostic("no-url", "no URL is in this list: URLs, or paths of --old-url", name))
     return words
 
@@ -116,30 +116,31 @@ def _listed(
 ) -> tuple[Iterable[Listed], str]:
     """Return the URLs of a list, and how it was read, in words, for example "an access log, ..."."""
     if kind == "sitemap":
-        return _of_sitemap(name, _contents(name, file, settings, settings.max_size), settings, notify, base), ""
+        return _read_sitemap(name, _contents(name, file, settings, settings.max_size), settings, notify, base), ""
     if kind == "table":
-        return _of_table(name, _contents(name, file, settings, min(settings.max_size, _LARGEST)), notify, base)
+        return _read_table(name, _contents(name, file, settings, min(settings.max_size, _LARGEST)), notify, base)
     if kind in KINDS:
-        return _of_log(name, kind, file, notify, base), f"{KINDS[kind]}, answers with 2xx and 3xx"
-    lines = (Listed(number, data.decode()) for number, data in _of_lines(name, file, settings.max_url, notify))
+        return _read_log(name, kind, file, notify, base), f"{KINDS[kind]}, answers with 2xx and 3xx"
+    lines = (Listed(number, data.decode()) for number, data in _read_lines(name, file, settings.max_url, notify))
     if kind == "robots":
-        return (one._replace(reference=url) for one in lines if (url := _sitemap_of(one.reference))), "its sitemaps"
+        urls = ((one, _parse_sitemap_line(one.reference)) for one in lines)
+        return (one._replace(reference=url) for one, url in urls if url), "its sitemaps"
     return lines, ""
 
 
-def _sitemap_of(line: str) -> str | None:
+def _parse_sitemap_line(line: str) -> str | None:
     """Return the URL in a line of robots.txt (sitemaps.org/protocol.html#submit_robots), for example `Sitemap: URL`."""
     name, _, url = line.partition(":")
     return url.strip() if name.strip().lower() == "sitemap" else None
 
 
-def _of_table(name: str, data: bytes, notify: Notify, base: str | None) -> tuple[Iterator[Listed], str]:
+def _read_table(name: str, data: bytes, notify: Notify, base: str | None) -> tuple[Iterator[Listed], str]:
     """Return the URLs and counts of a table, for example of `Page,Clicks`; the old host decides between columns."""
-    table, rows, chosen = _looked_at(name, data, notify, base)
-    return _of_rows(rows, chosen, has_base=base is not None), f"{table.words}; {chosen.words}"
+    table, rows, chosen = _find_columns(name, data, notify, base)
+    return _listed_rows(rows, chosen, has_base=base is not None), f"{table.words}; {chosen.words}"
 
 
-def _looked_at(
+def _find_columns(
     name: str, data: bytes, notify: Notify, base: str | None
 ) -> tuple[cells.Table, Iterator[cells.Row], columns.Columns]:
     """Return a table, its rows, and the columns of its URLs, counts and statuses."""
@@ -150,18 +151,18 @@ def _looked_at(
     return table, rows, columns.choose_columns(head, {**_ROLES, "url": url}, ("url",), (host,))
 
 
-def _of_export(name: str, settings: Settings, notify: Notify, base: str | None) -> tuple[list[Listed], str]:
+def _read_export(name: str, settings: Settings, notify: Notify, base: str | None) -> tuple[list[Listed], str]:
     """Return the URLs of the tables in a folder or a ZIP archive; tables without URLs, as of countries, are ignored."""
     every = [
-        (title, *_looked_at(f"{name}/{title}", data, notify, base))
-        for title, data in _tables_of(name, min(settings.max_size, _LARGEST))
+        (title, *_find_columns(f"{name}/{title}", data, notify, base))
+        for title, data in _export_tables(name, min(settings.max_size, _LARGEST))
     ]
     named = [one for one in every if "url" in one[-1].by_words]
     pages = named or [one for one in every if "url" in one[-1].places]
     found = [
         one._replace(table=title)
         for title, _, rows, chosen in pages
-        for one in _of_rows(rows, chosen, has_base=base is not None)
+        for one in _listed_rows(rows, chosen, has_base=base is not None)
     ]
     return found, "; ".join(f"{title}: {table.words}; {chosen.words}" for title, table, _, chosen in pages)
 
@@ -185,7 +186,7 @@ def _is_on(host: str, cell: str) -> bool:
     return not host or found[:2] in {"/", ""} or "://" not in full or identity.named(full).removeprefix("www.") == host
 
 
-def _of_rows(rows: Iterable[cells.Row], chosen: columns.Columns, *, has_base: bool) -> Iterator[Listed]:
+def _listed_rows(rows: Iterable[cells.Row], chosen: columns.Columns, *, has_base: bool) -> Iterator[Listed]:
     """Yield the rows below the header, up to an empty row with a row without a URL behind it: another table."""
     start = chosen.header.first if chosen.header is not None else 0
     place, is_named, last = chosen.places.get("url", 0), "url" in chosen.by_words, 0
@@ -203,11 +204,11 @@ def _of_rows(rows: Iterable[cells.Row], chosen: columns.Columns, *, has_base: bo
             yield Listed(row.first, cell, columns.count(row.cell(chosen.places.get("count"))))
 
 
-def _of_log(name: str, kind: str, file: IO[bytes], notify: Notify, base: str | None) -> Iterator[Listed]:
+def _read_log(name: str, kind: str, file: IO[bytes], notify: Notify, base: str | None) -> Iterator[Listed]:
     """Yield the distinct URLs of a log, with their requests."""
     log = Log(kind, base)
     counted: dict[str, list[int]] = {}
-    for number, data in _of_lines(name, file, LONGEST, notify, keeps_comments=True):
+    for number, data in _read_lines(name, file, LONGEST, notify, keeps_comments=True):
         if (url := log.url(data)) is not None:
             counted.setdefault(url, [number, 0])[1] += 1
         if len(counted) > MOST:
@@ -235,7 +236,7 @@ def _opened(file: IO[bytes]) -> IO[bytes]:
     return cast("IO[bytes]", gzip.open(file)) if is_compressed else file
 
 
-def _of_lines(
+def _read_lines(
     name: str, file: IO[bytes], most: int, notify: Notify, *, keeps_comments: bool = False
 ) -> Iterator[tuple[int, bytes]]:
     """Yield line numbers and lines in UTF-8, without empty ones, and without comments unless they are kept."""
@@ -262,7 +263,7 @@ def _of_lines(
             notify(Diagnostic("no-url", text, name, number, failed=True))
 
 
-def _of_sitemap(
+def _read_sitemap(
     name: str, data: bytes, settings: Settings, notify: Notify, base: str | None
 ) -> Iterator[Listed]:
     """Yield the references in `loc` elements with their lines: for example `<loc>http://h/a</loc>`.
@@ -346,7 +347,7 @@ def members(name: str) -> list[str]:
     return sorted(one for one in names if not one.endswith("/"))
 
 
-def _tables_of(name: str, most: int) -> Iterator[tuple[str, bytes]]:
+def _export_tables(name: str, most: int) -> Iterator[tuple[str, bytes]]:
     """Yield the tables of an export, with their names. Raise DocumentError for a table that is too large or broken."""
     try:
         root = str(Path(name))
@@ -402,10 +403,10 @@ _HOSTS: Final = ("host", "http_host", "server_name", "vhost", "RequestHost", "ho
 _METHODS: Final = ("method", "request_method", "RequestMethod", "verb")
 
 
-def kind_of(head: bytes) -> str | None:
+def log_kind(head: bytes) -> str | None:
     """Return the kind of a log, one of KINDS, by the first bytes of the file; None for any other file.
 
-    >>> kind_of(b"#Fields: cs-uri-stem sc-status"), kind_of(b"example,h)/a 20260101000000 http://h.example/a")
+    >>> log_kind(b"#Fields: cs-uri-stem sc-status"), log_kind(b"example,h)/a 20260101000000 http://h.example/a")
     ('w3c', 'cdx')
     """
     head = head.removeprefix(b"\xef\xbb\xbf")
@@ -414,7 +415,7 @@ def kind_of(head: bytes) -> str | None:
         return "cdx"
     if re.match(rb"(?:#[^\n]*\n)*#Fields:", head):
         return "w3c"
-    if line.startswith(b"{") and _of_json(line, is_any=True) is not None:
+    if line.startswith(b"{") and _parse_json_record(line, is_any=True) is not None:
         return "jsonlog"
     return "log" if _IS_COMMON.match(line) else None
 
@@ -433,12 +434,12 @@ class Log:
     def url(self, line: bytes) -> str | None:
         """Return the URL or path of a request that was answered with 2xx or 3xx, None for any other line."""
         if self._kind == "cdx":
-            return _of_cdx(line)
+            return _parse_cdx_line(line)
         if self._kind == "w3c":
-            return self._of_fields(line.decode("utf-8", "replace"))
+            return self._parse_fields(line.decode("utf-8", "replace"))
         if self._kind == "jsonlog":
-            of_json = _of_json(line)
-            return None if of_json is None else self._placed(*of_json)
+            record = _parse_json_record(line)
+            return None if record is None else self._placed(*record)
         found = _COMMON.match(line)
         return None if found is None else self._placed(found[2].decode("utf-8", "replace"), _text(found[1]))
 
@@ -446,7 +447,7 @@ class Log:
         """Return a path with the host of its line, if no site is known."""
         return f"//{host}{uri}" if host and self._base is None and uri.startswith("/") else uri
 
-    def _of_fields(self, line: str) -> str | None:
+    def _parse_fields(self, line: str) -> str | None:
         if line.startswith("#"):
             name, _, fields = line.partition(":")
             if name == "#Fields":
@@ -464,7 +465,7 @@ def _text(found: bytes | None) -> str:
     return text if "." in text and not re.fullmatch(r"[\d.]+", text) else ""
 
 
-def _of_json(line: bytes, *, is_any: bool = False) -> tuple[str, str] | None:
+def _parse_json_record(line: bytes, *, is_any: bool = False) -> tuple[str, str] | None:
     """Return the URI and the host of a record, for example `{"uri": "/a", "host": "h.example", "status": 200}`.
 
     None for answers other than 2xx and 3xx. `is_any`: for any answer.
@@ -481,8 +482,8 @@ def _of_json(line: bytes, *, is_any: bool = False) -> tuple[str, str] | None:
     method = _field(fields, _METHODS)
     if not isinstance(uri, str) or not re.fullmatch(r"[1-5]\d\d", status):
         return None
-    if (of_request := _REQUEST.match(uri)) is not None:
-        uri, method = of_request[1], "GET"
+    if (request := _REQUEST.match(uri)) is not None:
+        uri, method = request[1], "GET"
     is_page = status[0] in "23" and method in {None, "GET", "HEAD"} and uri.startswith(("/", "http"))
     host = _field(fields, _HOSTS)
     return (uri, host if isinstance(host, str) and "." in host else "") if is_page or is_any else None
@@ -492,7 +493,7 @@ def _field(fields: dict[str, Any], names: tuple[str, ...]) -> Any:
     return next((value for name in names if isinstance(value := fields.get(name), str | int)), None)
 
 
-def _of_cdx(line: bytes) -> str | None:
+def _parse_cdx_line(line: bytes) -> str | None:
     """Return the URL in a line of CDX, for example `example,h)/a 2026... http://h.example/a text/html 200 ...`.
 
     None for captures with a status other than 2xx and 3xx.

@@ -191,12 +191,12 @@ _TABLE: Final = {
 }
 BY_KIND: Final = {kind: tuple(rows) for kind, rows in _TABLE.items()}
 LINK_VERDICTS, URL_VERDICTS, PAGE_VERDICTS, RULE_VERDICTS, _ = BY_KIND.values()
-_OF: Final = {word: row for rows in _TABLE.values() for word, row in rows.items()}
-VERDICTS: Final = tuple(_OF)
+_ROWS: Final = {word: row for rows in _TABLE.values() for word, row in rows.items()}
+VERDICTS: Final = tuple(_ROWS)
 QUIET: Final = ("ok", "same", "external")  # links that are not findings
 FINE: Final = ("kept", "mapped", "gone")  # old URLs that are not findings
 FOUND: Final = tuple(word for word in VERDICTS if word not in {*QUIET, *FINE})  # of findings
-TOLERATED: Final = (*QUIET, *FINE, *(word for word, row in _OF.items() if row.is_tolerated))
+TOLERATED: Final = (*QUIET, *FINE, *(word for word, row in _ROWS.items() if row.is_tolerated))
 DIFFERS: Final = "differs"  # a server does not answer as the maps and files have it
 EXPECTED: Final = "; expected: "  # between the answer and a URL
 UNREAD: Final = "unread-rule"
@@ -216,18 +216,18 @@ def failing(words: str | None) -> frozenset[str]:
     """Return the verdicts of --fail-on, for example `broken,lost` or `none`. Raise UsageError for an unknown word."""
     if words is None:
         return frozenset(VERDICTS) - frozenset(TOLERATED)
-    given = [word.strip() for word in words.split(",") if word.strip()]
-    if given == ["none"]:
+    listed = [word.strip() for word in words.split(",") if word.strip()]
+    if listed == ["none"]:
         return frozenset()
-    for word in given:
+    for word in listed:
         if word not in VERDICTS:
             raise UsageError(f"--fail-on: {word!r} is no verdict: choose from {', '.join(VERDICTS)}")
-    return frozenset(given)
+    return frozenset(listed)
 
 
 # --- sentences --------------------------------------------------------------------------------------------------------
 
-_OF_RULES: Final = {
+_RULE_SENTENCES: Final = {
     "loop": "this rule leads in a circle (loop)",
     "chain": "another rule moves the target of this one on (chain): --write-map joins them",
     "leads to http": "this rule leads to this site by http, which is https",
@@ -237,32 +237,34 @@ _OF_RULES: Final = {
 HIDDEN: Final = "wrong-rule:hidden by an earlier rule"  # one cause for all such rules
 
 
-def of_rule(problem: str | None, finding: str | None) -> str:
+def rule_sentence(problem: str | None, finding: str | None) -> str:
     """Return a sentence about the problem of a rule, or the finding about it.
 
-    >>> of_rule(None, "repeats 3")
+    >>> rule_sentence(None, "repeats 3")
     'this rule never applies: it repeats line 3'
     """
     if problem is not None or finding is None:
         return problem or ""
     word, _, line = finding.rpartition(" ")
     place = f"line {line}" if line.isdigit() else line
-    return _OF_RULES.get(finding) or f"this rule never applies: it {'is ' * word.startswith('shadowed')}{word} {place}"
+    verb = f"is {word}" if word.startswith("shadowed") else word
+    return _RULE_SENTENCES.get(finding) or f"this rule never applies: it {verb} {place}"
 
 
 def titles() -> Iterator[tuple[str, str]]:
     """Yield the titles of causes, by the verdict, or for wrong rules by the finding."""
-    yield from ((verdict, row.title or row.meaning) for verdict, row in _OF.items())
-    for finding in _OF_RULES:
-        yield f"wrong-rule:{finding}", f"A wrong rule of the map: {of_rule(None, finding).removeprefix('this rule ')}"
+    yield from ((verdict, row.title or row.meaning) for verdict, row in _ROWS.items())
+    for finding in _RULE_SENTENCES:
+        sentence = rule_sentence(None, finding).removeprefix("this rule ")
+        yield f"wrong-rule:{finding}", f"A wrong rule of the map: {sentence}"
     yield HIDDEN, "A wrong rule of the map: an earlier rule has its URLs"
 
 
 def counted(
     links: int,
-    of_links: int,
+    links_found: int,
     urls: int,
-    of_urls: int,
+    urls_found: int,
     pages: int,
     differing: int,
     unread: int,
@@ -274,11 +276,11 @@ def counted(
 
     `is_whole`: every input was read; otherwise the text is never "no findings".
     """
-    if is_whole and not any((of_links, of_urls, pages, differing, unread, wrong)):
+    if is_whole and not any((links_found, urls_found, pages, differing, unread, wrong)):
         return f"no findings in {number(links, 'link')}" + (f" and {number(urls, 'old URL')}" if urls else "")
-    found = [f"{of_links:,} of {number(links, 'link')}"]
+    found = [f"{links_found:,} of {number(links, 'link')}"]
     if urls:
-        found.append(f"{of_urls:,} of {number(urls, 'old URL')}")
+        found.append(f"{urls_found:,} of {number(urls, 'old URL')}")
     others = ((pages, "page"), (differing, "differing answer"), (unread, "unread rule"), (wrong, "wrong rule"))
     found += [number(count, noun) for count, noun in others if count]
     return f"findings: {', '.join(found)}"
@@ -291,4 +293,4 @@ def fix_options(new_url: str | None) -> str:
 
 def words(verdict: str) -> Verdict:
     """Return the row of a verdict; an unknown one, from a baseline, gets a row with its own name."""
-    return _OF.get(verdict) or Verdict(verdict.capitalize(), f"The verdict is {verdict}.", "{reference}{url}")
+    return _ROWS.get(verdict) or Verdict(verdict.capitalize(), f"The verdict is {verdict}.", "{reference}{url}")

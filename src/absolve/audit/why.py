@@ -104,12 +104,12 @@ class Audit(NamedTuple):
         locate(self.connection)
 
 
-def explained(audit: Audit, given: str) -> Iterator[str]:
+def explained(audit: Audit, text: str) -> Iterator[str]:
     """Yield the lines about a URL, or about a path of either site, or about all URLs that end with the text."""
-    urls = _urls(audit.question, given)
-    named = [] if "://" in given else [url for (url,) in each(audit.connection, _NAMED, [given.removeprefix("./")])]
+    urls = _urls(audit.question, text)
+    named = [] if "://" in text else [url for (url,) in each(audit.connection, _NAMED, [text.removeprefix("./")])]
     attempts: tuple[tuple[list[str], Callable[..., Iterator[str]]], ...] = (
-        (urls or [given], _of_url), (named, _of_url), (urls, _of_rule),
+        (urls or [text], _explain_url), (named, _explain_url), (urls, _explain_rule),
     )
     audit.locate(*urls, *named)
     for some, steps in attempts:
@@ -121,13 +121,13 @@ def explained(audit: Audit, given: str) -> Iterator[str]:
             yield _assumed(audit.question)
             return
     sites = " and ".join(filter(None, (audit.question.new_url, audit.question.old_url)))
-    yield in_short(given)
+    yield in_short(text)
     yield f"  Unknown: no document of {sites} has this URL, no link leads to it, and no rule moves it."
 
 
-def _urls(question: Question, given: str) -> list[str]:
+def _urls(question: Question, text: str) -> list[str]:
     """Return the URLs for a text: for example, `/a` is `/a` on both sites."""
-    bare, crosshatch, fragment = given.partition("#")
+    bare, crosshatch, fragment = text.partition("#")
     parsed = (whatwg.parse(bare, base) for base in (question.new_url, question.old_url) if base is not None)
     found = (url for one in parsed if one is not None and (url := identity.normal(one)) is not None)
     return [f"{url}{crosshatch}{fragment}" for url in dict.fromkeys(found)]
@@ -156,12 +156,12 @@ def _server(question: Question) -> str:
     return f"Server {name}" + ("" if SERVERS.get(name) == server else " with changes")
 
 
-def _of_url(audit: Audit, url: str) -> Iterator[str]:
-    yield from _of_old(audit, url.partition("#")[0])
-    yield from _of_new(audit, url)
+def _explain_url(audit: Audit, url: str) -> Iterator[str]:
+    yield from _explain_old(audit, url.partition("#")[0])
+    yield from _explain_new(audit, url)
 
 
-def _of_rule(audit: Audit, url: str) -> Iterator[str]:
+def _explain_rule(audit: Audit, url: str) -> Iterator[str]:
     """Yield the steps for a URL that only rules concern."""
     if audit.rules.move(url.partition("#")[0]) is not None:
         yield "No document has this URL, and no link leads to it: its rule has no effect on the findings."
@@ -171,7 +171,7 @@ def _of_rule(audit: Audit, url: str) -> Iterator[str]:
 # --- a URL of the old site --------------------------------------------------------------------------------------------
 
 
-def _of_old(audit: Audit, url: str) -> Iterator[str]:
+def _explain_old(audit: Audit, url: str) -> Iterator[str]:
     old = audit.row(_OLD, url)
     if old is None:
         return
@@ -223,25 +223,25 @@ def _contents(judged: dict[str, Any], threshold: float) -> Iterator[str]:
 # --- a URL of the new site, or the target of a link -------------------------------------------------------------------
 
 
-def _of_new(audit: Audit, url: str) -> Iterator[str]:
+def _explain_new(audit: Audit, url: str) -> Iterator[str]:
     bare, _, fragment = url.partition("#")
     scopes = [row["side"] for row in audit.rows(_SCOPE, bare)]
     there = audit.row(_ANSWER, bare) or {}
-    is_of_new = "new" in scopes or there.get("resource") is not None
-    is_moved = is_of_new and audit.rules.move(bare) is not None
+    is_new = "new" in scopes or there.get("resource") is not None
+    is_moved = is_new and audit.rules.move(bare) is not None
     is_found = there.get("resource") is not None or there.get("variant") is not None
     if not (is_moved or is_found or audit.row(f"{_LINKS} LIMIT 1", url)):
         return
     if audit.row(_OLD, bare) is None:
-        yield from _hops(audit, bare) if is_of_new else _of_other(audit, bare, scopes) if there else ()
-        if is_of_new and audit.rules.move(bare, audit.rules.exists) is None:
+        yield from _hops(audit, bare) if is_new else _explain_other(audit, bare, scopes) if there else ()
+        if is_new and audit.rules.move(bare, audit.rules.exists) is None:
             yield from _answered(audit, bare)
     yield from _places(audit, bare, fragment)
-    yield from _of_links(audit, url)
+    yield from _explain_links(audit, url)
     yield from (f"Verdict {row['verdict']}: {row['detail']}" for row in audit.rows(_PAGES, bare))
 
 
-def _of_other(audit: Audit, url: str, scopes: list[str]) -> Iterator[str]:
+def _explain_other(audit: Audit, url: str, scopes: list[str]) -> Iterator[str]:
     """Yield the steps for a URL of the old site without a document, or the answer of another site's server."""
     if "old" in scopes:
         yield "It is on the old site, which has no document there."
@@ -249,9 +249,9 @@ def _of_other(audit: Audit, url: str, scopes: list[str]) -> Iterator[str]:
             yield from _hops(audit, row["old_url"])
             yield f"The same path of the new site: {row['new_url']}"
             yield from _answered(audit, row["new_url"])
-    elif (heard := audit.row("SELECT * FROM answers WHERE url = ? AND kind = 'link'", url)) is not None:
-        detail, at = heard["detail"], heard["date"]
-        verdict = f"{heard['verdict']}{f' ({detail})' if detail else ''}"
+    elif (answer := audit.row("SELECT * FROM answers WHERE url = ? AND kind = 'link'", url)) is not None:
+        detail, at = answer["detail"], answer["date"]
+        verdict = f"{answer['verdict']}{f' ({detail})' if detail else ''}"
         yield f"Its server was asked{f' at {at}' if at else ''}: {verdict}"
     else:
         yield "It is on another site, which is not judged (--live external asks for it)."
@@ -353,7 +353,7 @@ def _places(audit: Audit, url: str, fragment: str) -> Iterator[str]:
         yield f"Inside the folder of the site it is there: {stray['stray_there']}"
 
 
-def _of_links(audit: Audit, url: str) -> Iterator[str]:
+def _explain_links(audit: Audit, url: str) -> Iterator[str]:
     """Yield the first links that lead to a URL, and the verdicts of all."""
     groups = list(audit.rows(_GROUPED, url))
     total = groups[0]["total"] if groups else 0

@@ -133,7 +133,7 @@ def _check_outputs(options: Any) -> None:
             _check_format_of_sql(options)
     options.format = outputs.ALIASES.get(options.format, options.format)
     for name in options.outputs:
-        form = options.format or outputs.format_of(name)
+        form = options.format or outputs.detect_format(name)
         if form not in outputs.FORMATS:
             raise UsageError(f"--format {form}: choose from {', '.join(outputs.FORMATS)}")
         outputs.load(form)  # raises UsageError if a package is missing
@@ -204,7 +204,7 @@ def _fix(connection: Any, options: Any, found: Sites, folder: str, report: Repor
 def _jobs(path: str, options: Any, found: Sites, report: Report) -> Iterator[Job]:
     wanted = repair.documents(path)
     seen: set[str] = set()
-    for input_ in sites.inputs_of(options, found, load.NEW, many.course_of(options, report), follow=False):
+    for input_ in sites.site_inputs(options, found, load.NEW, many.course_of(options, report), follow=False):
         if shown(input_.name) in wanted and input_.name not in seen:
             seen.add(input_.name)
             yield Job(input_._replace(within=WHOLE))

@@ -70,7 +70,7 @@ def asked(
             text = f"{saved}: those that came so far are saved: the next run asks for the others"
             course.reports.note("answers", text)
         raise interruption
-    yield from running.heard(str(path), options, course)
+    yield from running.read_answers(str(path), options, course)
 
 
 @contextmanager
@@ -89,7 +89,7 @@ def _writing(path: Path, saved: Path | None) -> Iterator[IO[bytes]]:
 
 def _fresh(path: Path, options: Any, course: Course) -> Iterator[Answer]:
     """Yield the answers of a file that need not be asked for again: those that work, and are not old."""
-    found = answered.Answers(running.heard(str(path), options, course))
+    found = answered.Answers(running.read_answers(str(path), options, course))
     now = datetime.now(UTC)
     for one in found:
         word = found.verdict(one.url)

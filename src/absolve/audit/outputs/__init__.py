@@ -56,7 +56,7 @@ class Options(NamedTuple):
     roots: tuple[Path, ...] = ()
 
 
-def format_of(name: str) -> str:
+def detect_format(name: str) -> str:
     """Return the format for a file name, for example "sarif" for `a.sarif.json`. Raise UsageError if unknown."""
     for suffix, found in SUFFIXES.items():
         if name.lower().endswith(suffix):
@@ -92,7 +92,7 @@ def write(connection: duckdb.DuckDBPyConnection, path: Path, options: Options | 
     from absolve.audit.outputs.source import Source
 
     options = options or Options()
-    name = options.format or format_of(path.name)
+    name = options.format or detect_format(path.name)
     to_stdout = str(path) == outputs.STDOUT
     if to_stdout and not is_stream(name):
         raise UsageError(f"{name} cannot be written to the standard output: give -o FILE")
@@ -109,8 +109,8 @@ def write(connection: duckdb.DuckDBPyConnection, path: Path, options: Options | 
 
 def _write_each(source: Source, name: str, path: Path) -> list[Path]:
     """Write a file for each table; rename them only when all are complete. Devices and pipes are written directly."""
-    made = []
-    targets = {table: path_of_table(path, table) for table in source.tables}
+    prepared = []
+    targets = {table: table_path(path, table) for table in source.tables}
     try:
         for table, target in targets.items():
             if outputs.is_device(target):
@@ -119,14 +119,14 @@ def _write_each(source: Source, name: str, path: Path) -> list[Path]:
                 continue
             with outputs.preparing(target) as (file, one):
                 source.write([table], name, file)
-            made.append(one)
-        for one in made:
+            prepared.append(one)
+        for one in prepared:
             outputs.flush(one)
     except BaseException:
-        for one in made:
+        for one in prepared:
             outputs.discard(one)
         raise
-    for one in made:
+    for one in prepared:
         outputs.put(one)
     return [*targets.values()]
 
@@ -136,11 +136,11 @@ def paths(name: str, form: str | None = None) -> list[Path]:
     if name == outputs.STDOUT:
         return []
     path = Path(name)
-    if not is_split(form or format_of(name)):
+    if not is_split(form or detect_format(name)):
         return [path]
-    return [path_of_table(path, table) for table in (*TABLES_OF_AUDIT, "baseline")]
+    return [table_path(path, table) for table in (*TABLES_OF_AUDIT, "baseline")]
 
 
-def path_of_table(path: Path, table: str) -> Path:
+def table_path(path: Path, table: str) -> Path:
     """Return the path of one table's file: for example `audit.links.csv` for `audit.csv`."""
     return path.with_name(f"{path.stem}.{table}{path.suffix}")

@@ -20,8 +20,8 @@ import duckdb
 
 from absolve.audit import load
 from absolve.audit.judge import insert
-from absolve.audit.outputs import Options, format_of, path_of_table
-from absolve.audit.outputs.findings import found, uri_of
+from absolve.audit.outputs import Options, detect_format, table_path
+from absolve.audit.outputs.findings import document_uri, found
 from absolve.audit.outputs.source import Source
 from absolve.audit.tables import SCHEMA_VERSION
 from absolve.audit.tables import TABLES as RESULTS
@@ -62,7 +62,7 @@ _PASSES: Final = (
     (("verdict", "reference", "detail"), "table_name = 'rules'", "table_name = 'rules'"),
     (("table_name", "verdict", "entity", "reference"), *_RENAMED),
 )
-_PASSES_OF_PRINTS: Final = (
+_FINGERPRINT_PASSES: Final = (
     (("identity",), "true", "true"),
     (("verdict", "message"), "uri NOT IN (SELECT uri FROM earlier)", "uri NOT IN (SELECT uri FROM current)"),
 )
@@ -117,9 +117,9 @@ def compare(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[int, int
     except _WRONG as error:
         reason = in_short(str(error).partition("\n")[0], _LONGEST)
         raise UsageError(f"{path}: cannot be read as the result of an earlier audit: {reason}") from error
-    form = format_of(path.name)
+    form = detect_format(path.name)
     insert(connection, "current", _current(source))
-    for keys, now, then in _PASSES_OF_PRINTS if form == "sarif" else _PASSES:
+    for keys, now, then in _FINGERPRINT_PASSES if form == "sarif" else _PASSES:
         connection.execute(_PAIR.format(keys=", ".join(keys), now=now, then=then))
     connection.execute(_RESULTS)
     counts = dict(connection.execute("SELECT change, count(*) FROM baseline GROUP BY change").fetchall())
@@ -128,7 +128,7 @@ def compare(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[int, int
 
 def _current(source: Source) -> Iterator[tuple[Any, ...]]:
     for finding in found(source):
-        texts = (finding.table, *finding.key, finding.identity, uri_of(finding.document), finding.message)
+        texts = (finding.table, *finding.key, finding.identity, document_uri(finding.document), finding.message)
         place = (finding.document, finding.line, finding.start, finding.fix is not None)
         yield (*map(_normal, texts), *place, False)
 
@@ -154,7 +154,7 @@ def _is_text(cell: object) -> bool:
 
 def _earlier(path: Path) -> Iterator[tuple[str, Rows]]:
     """Yield the name of a table and some of its findings; "" for findings with fingerprints."""
-    how = format_of(path.name)
+    how = detect_format(path.name)
     if how == "sqlite":
         _check_file(path)
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)) as database:
@@ -173,13 +173,13 @@ def _earlier(path: Path) -> Iterator[tuple[str, Rows]]:
     elif how == "parquet":
         with closing(duckdb.connect(config=CLOSED)) as database:
             for table in TABLES:
-                _check_file(path_of_table(path, table))
-                found = load.parquet(str(path_of_table(path, table)))
+                _check_file(table_path(path, table))
+                found = load.parquet(str(table_path(path, table)))
                 database.execute(f"CREATE VIEW {table} AS FROM {found}")
             yield from _findings(database, path, "")
     elif how in {"csv", "jsonl", "xlsx"}:
         with closing(sqlite3.connect(":memory:")) as database:
-            _fill(database, {"csv": _of_csv, "jsonl": _of_jsonl, "xlsx": _of_xlsx}[how](path))
+            _fill(database, {"csv": _csv_rows, "jsonl": _jsonl_rows, "xlsx": _xlsx_rows}[how](path))
             yield from _findings(database, path, "")
     elif how in FORMS:
         _check_file(path)
@@ -203,15 +203,15 @@ def _column(name: str) -> str:
     return f'"{name}"'
 
 
-def _of_csv(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def _csv_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     for table in TABLES:
-        _check_file(path_of_table(path, table))
-        with path_of_table(path, table).open(encoding="utf-8", newline="") as file, long_cells(_LARGEST_CELL):
+        _check_file(table_path(path, table))
+        with table_path(path, table).open(encoding="utf-8", newline="") as file, long_cells(_LARGEST_CELL):
             for row in csv.DictReader(file):
                 yield table, {name: original(cell) for name, cell in row.items() if isinstance(cell, str)}
 
 
-def _of_jsonl(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def _jsonl_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     _check_file(path)
     with path.open("rb") as file:
         for line in file:
@@ -219,7 +219,7 @@ def _of_jsonl(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             yield str(row["table"]), row
 
 
-def _of_xlsx(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def _xlsx_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     from openpyxl import load_workbook
 
     _check_file(path)

@@ -10,7 +10,7 @@ from collections import defaultdict
 from typing import IO, TYPE_CHECKING, Final
 from xml.sax.saxutils import escape, quoteattr
 
-from absolve.audit.outputs.findings import cause_message, causes, found, level, uri_of
+from absolve.audit.outputs.findings import cause_message, causes, document_uri, found, level
 from absolve.audit.verdicts import FOUND, words
 from absolve.core.printable import printable
 
@@ -37,7 +37,7 @@ def github(source: Source, file: IO[bytes]) -> None:
 def _line(file: IO[bytes], cause: Cause, text: str) -> None:
     document, line, column = cause.place
     name = words(cause.verdict).name
-    found = {"file": uri_of(document) if document else None, "line": line, "col": column, "title": name}
+    found = {"file": document_uri(document) if document else None, "line": line, "col": column, "title": name}
     properties = ",".join(f"{name}={_property(str(value))}" for name, value in found.items() if value)
     file.write(f"::{COMMANDS[cause.level]} {properties}::{_data(text)}\n".encode())
 

@@ -26,7 +26,7 @@ from absolve.audit.verdicts import (
     VERDICTS,
     WITHOUT_EFFECT,
     WRONG,
-    of_rule,
+    rule_sentence,
     words,
 )
 from absolve.core.printable import masked, number, printable
@@ -177,7 +177,7 @@ def counted(source: Source) -> str:
     return f"{text[0].upper()}{text[1:]}"
 
 
-def news_of(source: Source, most: int) -> Iterator[tuple[str, str, str]]:
+def first_news(source: Source, most: int) -> Iterator[tuple[str, str, str]]:
     """Yield the verdict, place and message of the first new findings; without a baseline there are none."""
     for finding in islice((one for one in found(source) if one.is_new), most):
         place = f":{finding.line}:{finding.column}" if finding.line else ""
@@ -218,9 +218,9 @@ def _identity(*parts: str | None) -> str:
 
 def message(row: Row) -> str:
     """Return a finding in words, for example `The target of b.html is not there; perhaps c.html`."""
-    detail = of_rule(row.detail, row.finding) if row.kind == "map" else ""
-    given = {"url": row.page or row.document, "reference": row.reference, "hops": row.hops, "detail": detail}
-    text = words(row.verdict).message.format_map({name: printable(str(value)) for name, value in given.items()})
+    detail = rule_sentence(row.detail, row.finding) if row.kind == "map" else ""
+    values = {"url": row.page or row.document, "reference": row.reference, "hops": row.hops, "detail": detail}
+    text = words(row.verdict).message.format_map({name: printable(str(value)) for name, value in values.items()})
     if row.fix is not None:
         text = f"{text}; write {printable(row.fix)}"
     elif row.final:
@@ -233,7 +233,7 @@ def message(row: Row) -> str:
     return f"{text}: {printable(row.detail)}" if row.kind == "pages" and row.detail else f"{text}."
 
 
-def uri_of(document: str) -> str:
+def document_uri(document: str) -> str:
     """Return the URI of a document, relative for a file below the working directory: for example `a%20b.html`."""
     if "://" in document[:40]:
         return quote(document, safe="!#$%&'()*+,/:;=?@[]~")
@@ -304,8 +304,8 @@ class Cause(NamedTuple):
 def ranked(source: Source) -> str:
     """Return the SELECT statement for the causes with their clicks and repairs, and `rank`, their place in outputs."""
     severities = [severity(verdict, source) for verdict in VERDICTS]
-    given = {"causes": source.select("causes"), "urls": source.select("urls"), "cause": source.masked("cause")}
-    return _RANKED.format(verdicts=list(VERDICTS), severities=severities, **given)
+    parts = {"causes": source.select("causes"), "urls": source.select("urls"), "cause": source.masked("cause")}
+    return _RANKED.format(verdicts=list(VERDICTS), severities=severities, **parts)
 
 
 def causes(source: Source, *, repaired: bool = False) -> Iterator[Cause]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from absolve.audit.outputs.findings import causes, counted, news_of
+from absolve.audit.outputs.findings import causes, counted, first_news
 from absolve.audit.verdicts import FINE, PAGE_VERDICTS, QUIET, RULE_VERDICTS, URL_VERDICTS, VERDICTS, words
 from absolve.core.printable import number
 from absolve.tables.plain import markdown_cell
@@ -79,7 +79,7 @@ def _lines(source: Source) -> Iterator[str]:
     unfit = unknown(source) or unfit
     yield f"## {'✅' if can_switch(source) else '❌'} {fine if can_switch(source) else unfit}"
     yield ""
-    if news := list(news_of(source, MOST_CAUSES)):
+    if news := list(first_news(source, MOST_CAUSES)):
         yield from _table("New since the baseline", news, ("verdict", "place", "what"))
         yield ""
     yield " ".join([f"{counted(source)}; {number(source.number('causes'), 'cause')}.", *unlisted(source)])

@@ -11,7 +11,7 @@ import re
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from absolve import __version__
-from absolve.audit.outputs.findings import found, level, uri_of
+from absolve.audit.outputs.findings import document_uri, found, level
 from absolve.audit.verdicts import FOUND, words
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def _log(source: Source) -> dict[str, Any]:
 
 
 def _result(finding: Finding, source: Source) -> dict[str, Any]:
-    uri = uri_of(finding.document)
+    uri = document_uri(finding.document)
     result: dict[str, Any] = {
         "ruleId": finding.verdict,
         "ruleIndex": FOUND.index(finding.verdict),
@@ -91,7 +91,7 @@ def _absent(source: Source) -> Iterator[dict[str, Any]]:
             "ruleId": verdict,
             "baselineState": "absent",
             "message": {"text": _text(text)},
-            "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri_of(document or url)}}}],
+            "locations": [{"physicalLocation": {"artifactLocation": {"uri": document_uri(document or url)}}}],
         }
 
 

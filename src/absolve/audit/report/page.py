@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
 import jinja2
 
-from absolve.audit.outputs.findings import KINDS, counted, news_of, severity
+from absolve.audit.outputs.findings import KINDS, counted, first_news, severity
 from absolve.audit.outputs.markdown import can_switch, reasons, unknown, unlisted
 from absolve.audit.report.data import collected, shown
 from absolve.audit.verdicts import FINE, PAGE_VERDICTS, QUIET, SEVERITIES, WITHOUT_EFFECT, fix_options, words
@@ -61,7 +61,7 @@ def write(source: Source, file: IO[bytes]) -> None:
         fixes=source.number("fixes"),
         fix=fix_options(source.summary.get("new_url")),
         baseline=_baseline(source),
-        news=[tuple(map(shown, row)) for row in news_of(source, STATIC_CAUSES)],
+        news=[tuple(map(shown, row)) for row in first_news(source, STATIC_CAUSES)],
         unlisted=unlisted(source),
         pictures=list(pictures(source)),
         listings=list(listings(source)),
