@@ -1,4 +1,4 @@
-"""`absolve audit`: what a migration broke, where, and why.
+"""`absolve audit`: find links and URLs that a migration broke.
 
 Input: the options. Output: verdicts for all links of the new site and all URLs of the old one, in files of any format.
 """
@@ -90,9 +90,9 @@ _NEW: Final = "SELECT table_name, verdict, count(*), count(*) FILTER (is_sure) F
 def _run(
     options: Any, report: Report, folder: str, failing: Collection[str], asked: str | None = None
 ) -> None:
-    """Run an audit; `asked` is the temporary archive of what was asked for, because URLs are inputs."""
+    """Run an audit; `asked` is the temporary archive with the answers for URLs among the inputs."""
     if options.inputs:
-        intake.names(options)  # raises UsageError for those that cannot be inputs
+        intake.names(options)  # raises UsageError for impossible inputs
     report.quiet, report.verbose = options.quiet, options.verbose
     course = many.course_of(options, report, str)  # the run over the files ends later
 
@@ -165,7 +165,7 @@ def _check_stdout(options: Any) -> None:
 
 
 def _ask(connection: Any, options: Any) -> None:
-    """Print the result of --sql: in the format of -f where no output has it."""
+    """Print the result of --sql, in the format of -f unless that is for an output."""
     if options.format is None or options.outputs:
         queries.say(connection, options.sql)
         return
@@ -218,14 +218,14 @@ def _write(
     connection: Any, options: Any, failing: Collection[str], found: Sites
 ) -> list[Path]:
     """Write the outputs; return the paths of their files."""
-    how = _how(options, failing, tuple(map(Path, found.kinds[load.NEW].documents)))  # not what an inventory names
+    how = _how(options, failing, tuple(map(Path, found.kinds[load.NEW].documents)))  # without files of inventories
     return [path for name in options.outputs for path in outputs.write(connection, Path(name), how)]
 
 
 def _write_map(name: str, connection: Any, rules: Rules, report: Report) -> list[Path]:
-    """Write the maps as one, with the rules that are sure: for content that is elsewhere now. Return its path.
+    """Write the maps as one, with sure rules for moved content. Return its path.
 
-    Its suffix decides its form, without one the form of the first map.
+    Its suffix decides its form, for example `.htaccess`; without a suffix, the form of the first map.
     """
     form = writing.form_for_path(Path(name), rules.form)
     if form == "csv" != rules.form and not name.lower().endswith(".csv"):

@@ -1,6 +1,6 @@
-"""The answers of servers that an audit asks for (`--live`).
+"""The requests of an audit (`--live`).
 
-Input: the options, the working tables of an audit. Output: all answers; a WARC with those that were asked for.
+Input: the options, the working tables of an audit. Output: all answers; a WARC with the new ones.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 ANSWERS: Final = "answers.warc"
 _EVERY: Final = 5.0  # seconds between lines about progress
-_FRESH: Final = timedelta(days=1)  # a link that worked is asked for again a day later
+_FRESH: Final = timedelta(days=1)  # a link that worked is requested again a day later
 
 
 def asked(
     connection: Any, known: answered.Answers, options: Any, course: Course, folder: str
 ) -> Iterator[Answer]:
-    """Yield what servers answer now, and what the file of --save has of links that worked a moment ago."""
+    """Yield the answers of servers, and recent answers for working links from the file of --save."""
     how = asking.asking_of(options).with_origins([*options.named, options.url, *options.old_urls])
     saved = Path(options.save) if options.save is not None else None
     earlier = list(_fresh(saved, options, course)) if saved is not None and saved.is_file() else []
@@ -75,7 +75,7 @@ def asked(
 
 @contextmanager
 def _writing(path: Path, saved: Path | None) -> Iterator[IO[bytes]]:
-    """Yield the file that records are added to: an existing one is complete or unchanged."""
+    """Yield the file to which records are added: an existing one is complete or unchanged."""
     if saved is None:
         with path.open("wb") as file:
             yield file
@@ -88,7 +88,7 @@ def _writing(path: Path, saved: Path | None) -> Iterator[IO[bytes]]:
 
 
 def _fresh(path: Path, options: Any, course: Course) -> Iterator[Answer]:
-    """Yield the answers of a file that need not be asked for again: those that work, and are not old."""
+    """Yield the answers in a file that need no new request: they work, and are not older than a day."""
     found = answered.Answers(running.read_answers(str(path), options, course))
     now = datetime.now(UTC)
     for one in found:
@@ -106,7 +106,7 @@ def _date(text: str) -> datetime:
 
 
 def _progress(total: int, *, quiet: bool) -> Callable[[int], None]:
-    """Return what prints a line about the URLs that are answered, every few seconds."""
+    """Return a function that prints the number of answered URLs every few seconds."""
     last = time.monotonic()
 
     def done(count: int) -> None:

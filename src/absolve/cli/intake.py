@@ -1,4 +1,4 @@
-"""From parsed options to the inputs, the settings and the output of a command, which the rooms below take.
+"""Turn parsed options into the inputs, the settings and the output of a command.
 
 Input: `Options`. Output: settings, inputs with their URLs, an open output. Raises UsageError for values that argparse
 cannot check.
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from absolve.run.inputs import Input
 
 _STORING: Final = ("links", "documents", "rewrite", "mirror")
-_IN_STORES: Final = {  # of these options by command
+_IN_STORES: Final = {  # options for which a store may be named, by command
     **dict.fromkeys(_STORING[:3], ("inputs", "output", "log", "save")),
     "base": ("inputs",),
     "mirror": ("inputs", "output"),
@@ -45,7 +45,7 @@ _IN_STORES: Final = {  # of these options by command
 
 
 def check_stores(options: Options) -> None:
-    """Raise UsageError for the URL of a store as a file that a command reads from, or writes to, disks only."""
+    """Raise UsageError for the URL of a store, for example `s3://bucket/a`, where a command takes only paths."""
     for _, row in option_table.of(options.command):
         if not row.completes_files:
             continue
@@ -91,7 +91,7 @@ def _check_charset(given: str) -> None:
 
 
 def _check_media_type(given: str) -> None:
-    """Raise UsageError for a word without a slash: the suffix of a file, mostly."""
+    """Raise UsageError for a word without a slash, with a hint: for example, `html` may mean `text/html`."""
     if "/" in given:
         return
     from absolve.formats import registry
@@ -103,7 +103,7 @@ def _check_media_type(given: str) -> None:
 
 
 def reading(options: Options, policy: Policy = absolute) -> ReadOptions:
-    """Return the options for reading inputs, with what a policy must know of them. Raise as `settings` does."""
+    """Return the options for reading inputs, also for the policy's facts about documents. Raise as `settings` does."""
     chosen = settings(options)
     if policy is not absolute:
         rules = rules_of(policy)
@@ -123,7 +123,7 @@ def names(options: Options) -> list[str]:
         if "://" in name:
             from absolve.cli import hints
 
-            hints.check_no_url(name, options.command)  # of a command that asks for none
+            hints.check_no_url(name, options.command)  # for a command without requests
     if [*found, options.from_].count(sources.STDIN) > 1:
         raise UsageError("the standard input (-) can be read only once")
     if not options.inputs and sys.stdin is not None and sys.stdin.isatty():
@@ -168,12 +168,12 @@ def found(
 
 
 def asks_otherwise(options: Options) -> bool:
-    """Return whether an option is about requests: archives of the web are then asked for as pages are, as a whole."""
+    """Return whether an option is about requests: then archives on the web are downloaded as a whole, like pages."""
     return any((options.header, options.cookies, options.deny_private, options.save, options.cache))
 
 
 def _noted(found_: Iterator[Input], options: Options, report: Report) -> Iterator[Input]:
-    """Yield the inputs, and report it if there are none."""
+    """Yield the inputs; report that there are none."""
     first = next(found_, None)
     if first is None:
         from shlex import quote
@@ -204,7 +204,7 @@ def url_map(options: Options) -> inputs.UrlMap:
 
 
 def one_input(name: str, options: Options) -> inputs.Input:
-    """Return an input of a command that reads files only, without a place in an output folder."""
+    """Return an input for a command with one input at a time, without a place in an output folder."""
     origins = inputs.Origins(options.url, url_map(options).urls)
     return inputs.of_url(name, origins, alone=True) if inputs.is_url(name) else inputs.alone(name, origins)
 

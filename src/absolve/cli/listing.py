@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 def run(options: Options, report: Report) -> None:
-    """List the table that the command is named after; a database of links gets the other one, too."""
+    """List the command's table, links or documents; a database of links gets both tables."""
     how = _how(options, options.command)
     fatal = policies.fail_on(options) if how.table == LINKS else frozenset()
     form = tables.FORMATS[how.format]
@@ -62,7 +62,7 @@ def run(options: Options, report: Report) -> None:
 
 
 def _ask(query: str, how: ListOptions, options: Options, report: Report) -> None:
-    """Print the result of a query over all rows and all columns, which are put into a database first."""
+    """Print the result of a query over all rows and columns, which are first written to a temporary database."""
     from absolve.cli import queries  # imports DuckDB
 
     queries.check(query, {how.table, DOCUMENTS})
@@ -126,7 +126,7 @@ def _list(
 def _rows(
     pieces: Iterable[tuple[Input, RowChunk]], state: State | None, report: Report
 ) -> Iterator[RowChunk]:
-    """Yield the rows of all inputs; for an input that is done, the state has them, with their counts."""
+    """Yield the rows of all inputs; rows of inputs that an earlier run finished come from the state."""
     if state is None:
         yield from (piece for _, piece in pieces)
         return
@@ -152,7 +152,7 @@ def _write(
 
 
 def _summed(options: Options, totals: Totals) -> str:
-    """Return the line that ends a list of links, with the problems of --fail-on that it has."""
+    """Return the last line of a list of links, for example `2 links in 1 document (--fail-on: 1 malformed)`."""
     fatal = {code: totals.problems[code] for code in sorted(policies.fail_on(options)) if totals.problems[code]}
     failing = ", ".join(f"{count:,} {code}" for code, count in fatal.items())
     return of_links(totals) + (f" (--fail-on: {failing})" if failing else "")
@@ -163,7 +163,7 @@ def _is_on_terminal(options: Options) -> bool:
 
 
 def _made_of(options: Options, format_: str, table: str) -> str:
-    """Return the table that a graph or a sitemap is made of. Raise UsageError for options that it has no place for."""
+    """Return the table for a graph or a sitemap. Raise UsageError for options that do not apply to it."""
     of = tables.FORMATS[format_].of
     if of == LINKS and table != LINKS:
         raise UsageError(f"{format_} shows links: absolve links --format {format_}")
@@ -175,7 +175,7 @@ def _made_of(options: Options, format_: str, table: str) -> str:
     return of
 
 
-# The columns of documents for people: those that a line has room for.
+# The columns of documents for people: as many as a line has room for.
 _FOR_PEOPLE: Final = ("document", "url", "status", "media_type", "links", "title")
 
 

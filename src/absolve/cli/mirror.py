@@ -1,6 +1,6 @@
 """`absolve mirror`: a copy of a capture that works without a network; --check and --serve.
 
-Input: the options. Output: a folder or a ZIP with one file for each URL and a map, the counts, or what is wrong.
+Input: the options. Output: a folder or a ZIP with one file for each URL and a map, the counts, or the faults.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def run(options: Options, report: Report) -> None:
 
 
 def _run(asked: list[str], options: Options, report: Report) -> None:
-    """Make a mirror; `asked` are the URLs whose answers are the first input."""
+    """Make a mirror; `asked`: the URLs with their answers in the first input."""
     choice = Choice(
         latest_of(options.at) if options.at is not None else None,
         options.keep_errors,
@@ -125,9 +125,9 @@ def _check_outputs(options: Options) -> None:
 
 
 def _finish_run(working: maps.Working, options: Options, report: Report, *, is_one: bool = False) -> None:
-    """Write the list of what is missing, and print the counts; without a document report that.
+    """Write the list of missing URLs, and print the counts; report a mirror without a document.
 
-    `is_one`: URLs were asked for without what they link to.
+    `is_one`: URLs were requested without the pages that they link to.
     """
     name = options.output or next(iter(options.inputs), STDIN)
     if not (working.documents()[0] or working.unwritten()):
@@ -143,7 +143,7 @@ def _finish_run(working: maps.Working, options: Options, report: Report, *, is_o
 
 
 def _missing(working: maps.Working, name: str) -> int:
-    """Write the list that a crawler takes: what most pages need comes first. Return the number of URLs left out.
+    """Write a list of URLs for a crawler, the most needed ones first. Return the number of URLs left out.
 
     As on the entry page, links to sites that were not captured are not missing.
     """
@@ -171,7 +171,7 @@ def _summary(working: maps.Working, aside: list[str], options: Options, report: 
 
 
 def _dry(job: making.Job, options: Options, report: Report) -> None:
-    """Print the path of each URL that would be held."""
+    """Print the path of each URL that would be written, for example `http://h/a` and `h/a.html`."""
     with closing(maps.Working(Path(":memory:"))) as working:
         making.planned(working, job, report.finding)
         with terminal.json_array(options) as add:
@@ -189,7 +189,7 @@ def _dry(job: making.Job, options: Options, report: Report) -> None:
 
 
 def _faults(folder: Path, checker: Checker, *, browser: bool) -> Iterator[Diagnostic]:
-    """Yield what is wrong in a mirror, and what a `browser` finds wrong in its pages."""
+    """Yield the faults of a mirror, and with `browser` the faults that a browser finds in its pages."""
     from absolve.mirror.check import opened
 
     yield from checker.faults()
@@ -198,7 +198,7 @@ def _faults(folder: Path, checker: Checker, *, browser: bool) -> Iterator[Diagno
 
 
 def _check(given: str, options: Options, report: Report) -> None:
-    """Print a line for each fault of a mirror, that of any tool, and the counts."""
+    """Print a line for each fault of a mirror, also by another tool, and the counts."""
     if options.inputs:
         raise UsageError("--check takes no INPUT: name the folder of the mirror after it")
     folder = Path(given)

@@ -56,8 +56,8 @@ _READING: Final = f"rewrite links documents base mirror {_AUDITS} verify"
 _RUNS: Final = f"rewrite links documents mirror {_AUDITS}"  # over many inputs
 _LISTS: Final = "links documents"
 ASKING: Final = f"rewrite {_LISTS} base verify"  # their inputs may be URLs
-ON_LINE: Final = f"{ASKING} mirror {_AUDITS}"  # the last ones also ask for what their inputs link to or need
-OF_SITES: Final = f"mirror {_AUDITS}"  # to which a folder with a URL is the site there
+ON_LINE: Final = f"{ASKING} mirror {_AUDITS}"  # mirror and audit also fetch linked pages and page requisites
+OF_SITES: Final = f"mirror {_AUDITS}"  # a folder with --url is the whole site at that URL
 _CHANGING: Final = f"rewrite {_LISTS} verify"
 _TELLING: Final = f"{_READING} resolve config"  # they print messages about inputs
 _ALL: Final = f"{_TELLING} completion help"
@@ -67,12 +67,12 @@ OPTIONS: Final[dict[str, list[Option]]] = {}
 
 
 def _group(title: str) -> None:
-    """Begin a group: the rows that follow belong to it."""
+    """Begin a group, to which all following rows belong."""
     OPTIONS[title] = []
 
 
 def _row(usage: str, commands: str, meaning: str | Callable[[], str], **more: Any) -> Any:
-    """Add a row, and return the value that it has for commands without this option."""
+    """Add a row, and return its value for commands without this option."""
     option = Option(usage, commands, meaning, **more)
     OPTIONS[next(reversed(OPTIONS))].append(option)
     return option.absent
@@ -103,7 +103,7 @@ def _choosing(command: str) -> Any:
 class Options:
     """The options of a command line with their types: an attribute for each `dest` of a row.
 
-    Here are the values of options that a command does not have; an instance has those of its command.
+    The class has the values for options that a command lacks; an instance has the values of its command.
     """
 
     command: str
@@ -420,7 +420,7 @@ class Options:
     )
 
 
-# Where a command has another default.
+# Defaults of single commands.
 DEFAULTS: Final[dict[str, dict[str, object]]] = {name: {"profile": "whatwg"} for name in OF_SITES.split()}
 
 

@@ -1,7 +1,7 @@
-"""The links that a command selects, and how it changes them: from parsed options to a policy.
+"""Turn parsed options into a selection of links and a rewriting policy.
 
-Input: `Options`, the tables of --remap. Output: a selection, a rewriting policy. Raises UsageError for unknown words,
-and for rules that are malformed or contradict each other.
+Input: `Options`, the tables of --remap. Output: a selection, a policy. Raises UsageError for unknown words, and for
+rules that are malformed or contradict each other.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _HEAD = 65_536  # bytes of a file by which its format is recognised
 def policy(options: Options, totals: Totals | None = None) -> Policy:
     """Return the rewriting policy. Raise UsageError for a rule that is malformed or cannot be read.
 
-    The rules of tables are added to the `totals`, which count those that meet no link.
+    The rules of tables are added to the `totals`, which count rules without a link.
     """
     if options.form == "keep" and options.base == "empty":
         raise UsageError("--form keep excludes --base empty, which changes links that no rule matches")
@@ -59,7 +59,7 @@ def policy(options: Options, totals: Totals | None = None) -> Policy:
 
 
 def _formed(whole: Policy, options: Options) -> Policy:
-    """Return a policy with --form. Raise UsageError for a --base-path that is no path, or without a form for it."""
+    """Return a policy with --form. Raise UsageError for a --base-path that is not a path, or without a form for it."""
     if options.form in {"absolute", "file"} and options.base_path is not None:
         raise UsageError("--base-path needs --form root, relative or keep: absolute URLs take --remap")
     if options.form == "absolute" or (options.form == "keep" and options.base_path is None):
@@ -113,13 +113,13 @@ def _remapping(options: Options, totals: Totals | None) -> Policy:
 
 
 def rule_findings(policy: Policy) -> list[Diagnostic]:
-    """Return what is wrong with the rules of a policy."""
+    """Return diagnostics about the rules of a policy."""
     rules = rules_of(policy)
     return [*rules.findings()] if rules is not None else []
 
 
 def _captures(name: str, data: bytes) -> Captures | None:
-    """Return the copies of a file that is an index of a web archive or a TimeMap; None for a table of rules."""
+    """Return the captures in an index of a web archive (CDX) or a TimeMap; None for a table of rules."""
     from absolve.rewriting.cdx import Captures, is_index
 
     if not is_index(data[:_HEAD].decode("utf-8-sig", "surrogateescape")):
@@ -151,7 +151,7 @@ def _rules(name: str, data: bytes, url: str | None) -> dict[int, Change]:
 
 
 def _of_server(name: str, data: bytes) -> str | None:
-    """Return the form of a file with the redirects of a server; None for a table."""
+    """Return the form of a file with the redirects of a server, for example "apache"; None for a table."""
     from absolve.rules.forms import recognised
 
     form = recognised(Path(name).name, data)
@@ -167,7 +167,7 @@ def selection(options: Options) -> Selection:
 
 
 def selecting(options: Options) -> str:
-    """Return the options that select rows, as given; empty if there are none."""
+    """Return the options that select rows as the user wrote them, for example `--kind image`; or ""."""
     from shlex import quote
 
     given = {name: ",".join(getattr(options, name)) for name in ("kind", "scope", "problem")}
@@ -175,7 +175,7 @@ def selecting(options: Options) -> str:
 
 
 def _given(name: str, options: Options) -> list[str]:
-    """Return the words of an option. Raise UsageError if it is given without a word."""
+    """Return the words of an option. Raise UsageError if it has no word."""
     given: list[str] = getattr(options, name)
     words = _words(given)
     if given and not words:
@@ -184,11 +184,12 @@ def _given(name: str, options: Options) -> list[str]:
 
 
 def _words(given: Iterable[str]) -> list[str]:
+    """Return the words in values: for example `["a", "b", "c"]` for `["a, b", "c"]`."""
     return [word.strip() for text in given for word in text.split(",") if word.strip()]
 
 
 def fail_on(options: Options) -> frozenset[str]:
-    """Return the problems of --fail-on. Raise UsageError for an unknown word."""
+    """Return the problems of --fail-on, for example `malformed,unresolved`. Raise UsageError for an unknown word."""
     words = frozenset(_words(options.fail_on))
     for word in sorted(words - {"any", *PROBLEMS}):
         raise UsageError(f"--fail-on: unknown problem {word!r}: choose from any, {', '.join(sorted(PROBLEMS))}")
@@ -196,7 +197,7 @@ def fail_on(options: Options) -> frozenset[str]:
 
 
 def columns(options: Options, usual: tuple[str, ...], known: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of the columns. Raise UsageError for unknown ones."""
+    """Return the columns of --columns, for example `document,target`. Raise UsageError for unknown ones."""
     if options.columns is None:
         return usual
     names = tuple(_words([options.columns]))

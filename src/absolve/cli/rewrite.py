@@ -46,10 +46,10 @@ if TYPE_CHECKING:
 
 
 class _Outputs(NamedTuple):
-    """Where results go: to `path`, a file or a folder; None for the standard output, and for --in-place.
+    """The output: `path`, a file or a folder; None for the standard output, and for --in-place.
 
-    In a folder results have the relative paths of their inputs. `several`: there may be more than one input. `log`: the
-    file of --log, None also for a run that writes nothing.
+    In a folder, results have the relative paths of their inputs. `several`: there may be more than one input. `log`:
+    the file of --log, None also for a run that writes nothing.
     """
 
     path: str | None
@@ -88,7 +88,7 @@ def run(options: Options, report: Report) -> None:
 
 @contextmanager
 def _opened(to: _Outputs) -> Iterator[OutputFolder | None]:
-    """Yield the folder that results are written into, a temporary one for a store; None for other outputs."""
+    """Yield the folder for the results, a temporary one for a store; None for other outputs."""
     if to.path is None:
         yield None
     elif buckets.is_bucket(to.path):
@@ -134,7 +134,7 @@ def published(
     state: State | None = None,
     add: Callable[[dict[str, Any]], None] | None = None,
 ) -> Generator[Sequence[Sequence[Any]]]:
-    """Publish the files that the task `work` makes, print data for the standard output; yield changes for the log.
+    """Publish the files of the task `work`, print its data for the standard output, and yield changes for the log.
 
     `add` gets the counts of each input instead of these data.
     """
@@ -169,7 +169,7 @@ def published(
 
 
 def _log_cells(options: Options) -> Cells:
-    """Return the changes to the text of rows.
+    """Return how the log changes the cells of its rows.
 
     Raise UsageError if the file of --log has no suitable suffix, is a file that the run reads or writes, under any
     name, or is in an input folder.
@@ -194,7 +194,7 @@ def _log_cells(options: Options) -> Cells:
 
 
 def _listed(name: str | None) -> Iterator[str]:
-    """Yield the names in a list if it can be read twice; `_not_the_log` checks those from a pipe."""
+    """Yield the names in a list if it can be read twice; `_not_the_log` checks names from a pipe."""
     if name is not None and name != STDIN and Path(name).is_file():
         try:
             yield from inputs.read_list(name)
@@ -203,7 +203,7 @@ def _listed(name: str | None) -> Iterator[str]:
 
 
 def _not_the_log(jobs: Iterable[Job], log: str | None, backup: str | None) -> Iterator[Job]:
-    """Yield the jobs; raise UsageError before one that reads or writes the file of --log.
+    """Yield the jobs; raise UsageError before a job that reads or writes the file of --log.
 
     `_log_cells` cannot see names that come from a pipe or from the plan of the outputs.
     """
@@ -216,7 +216,7 @@ def _not_the_log(jobs: Iterable[Job], log: str | None, backup: str | None) -> It
 
 
 def _write_log(name: str, changes: Iterable[Sequence[Sequence[Any]]]) -> None:
-    """Write the changes as they come, completely or not at all. Raise OSError if the file cannot be written."""
+    """Write the changes as they arrive, completely or not at all. Raise OSError if the file cannot be written."""
     from absolve import tables
     from absolve.run.change_log import COLUMNS
     from absolve.tables import typed_table
@@ -231,7 +231,7 @@ def _write_log(name: str, changes: Iterable[Sequence[Sequence[Any]]]) -> None:
 
 
 def _outputs(options: Options) -> _Outputs:
-    """Return where results go. Raise UsageError if options contradict each other, or an output is also an input."""
+    """Return the output. Raise UsageError if options contradict each other, or an output is also an input."""
     names, path = intake.names(options), options.path
     listed = options.from_ is not None
     several = len(names) > 1 or listed or any(map(inputs.is_many, names))
@@ -332,10 +332,7 @@ def _difference(show: Show, how: RewriteOptions, job: Job, _head: bytes | None) 
         yield StdoutBytes(b"".join(show(job.input.name, found.entity.data, changes)))
 
 
-# --- Unified diff (POSIX `diff -u`) made from the edits: one pass over the file, without comparing lines as difflib ---
-
-
-# --- unified diff (POSIX `diff -u`) made from the edits: one pass over the file, no comparison of lines ---------------
+# --- unified diff (POSIX `diff -u`) from the edits: one pass over the file, no comparison of lines --------------------
 
 CONTEXT = 3
 
@@ -349,9 +346,10 @@ class Block(NamedTuple):
 
 
 def unified(name: str, data: bytes, edits: Sequence[Edit]) -> Iterator[bytes]:
-    """Yield the lines of a unified diff (POSIX `diff -u`) for `edits`, which are in order, of `data`.
+    r"""Yield the lines of a unified diff (POSIX `diff -u`) for `edits` of `data`, in order; only LF ends a line.
 
-    Only LF ends a line, as for `patch`.
+    >>> b"".join(unified("a.html", b"<a href=b>\n", [Edit(8, 9, b"/c")])).splitlines()[2:]
+    [b'@@ -1,1 +1,1 @@', b'-<a href=b>', b'+<a href=/c>']
     """
     if not edits:
         return
@@ -379,9 +377,9 @@ def unified(name: str, data: bytes, edits: Sequence[Edit]) -> Iterator[bytes]:
 
 
 def quoted(name: str) -> bytes:
-    """Return a file name as git and GNU patch read it: quoted, with C escapes, where necessary.
+    """Return a file name as git and GNU patch read it, with C escapes in quotes where necessary.
 
-    Characters that are not visible are escaped, so that a name cannot end its line or pass for another name.
+    Invisible characters are escaped, so that a name cannot end its line or pass for another name.
     """
     if printable.printable(name) == name and not re.search(r'\A |["\\]', name):
         return os.fsencode(name) + (b"\t" if " " in name else b"")  # a tab ends a name that contains spaces

@@ -80,7 +80,7 @@ def _run(arguments: Sequence[str], *, alone: bool) -> int:
     except Exception as error:
         if is_out_of_memory(error):
             code, text = "out-of-memory", OUT_OF_MEMORY
-        elif isinstance(error, OSError):  # of the output: commands handle errors of inputs
+        elif isinstance(error, OSError):  # about the output: commands handle errors about inputs
             code, text = "unwritable", error.strerror or str(error)
         else:
             interrupts.check()
@@ -99,7 +99,7 @@ def _run(arguments: Sequence[str], *, alone: bool) -> int:
 
 
 def _raised_nowhere(found: sys.UnraisableHookArgs) -> None:
-    """Print an exception that nobody can catch, unless it is the end of memory, which the run reports."""
+    """Print an exception that no code can catch, except MemoryError, which the run reports."""
     if found.exc_value is None or not is_out_of_memory(found.exc_value):
         sys.__unraisablehook__(found)
 
