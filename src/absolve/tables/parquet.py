@@ -1,7 +1,10 @@
 """Batches of pyarrow, and Parquet: row groups compressed with zstd, dictionary encoding where values are repeated.
 
 In: rows, or `Columns` of the inventory; for a file also batches, and streams of Arrow. Out: record batches and tables
-with the types of `schema`, made of `inventory.batches` without a copy of their own; a Parquet file.
+with the types of `schema`, which share the memory of `inventory.batches`; a Parquet file.
+
+    >>> batch(("document", "line"), [("a.html", 3)]).to_pylist()
+    [{'document': 'a.html', 'line': 3}]
 """
 
 from __future__ import annotations
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
 
 DICTIONARY: Final = pa.dictionary(pa.int32(), pa.string())  # for columns with few distinct values
 _TYPES: Final = {TEXT: pa.string(), NUMBER: pa.int64(), LISTS: pa.list_(pa.string()), WORD: DICTIONARY}
-_JOINED: Final = 256  # batches that are joined: those of small documents take more memory than their rows
+_JOINED: Final = 256  # batches that are joined: batches of small documents take more memory than their rows
 
 
 def schema(columns: Sequence[str] = COLUMNS) -> pa.Schema:
@@ -95,7 +98,7 @@ ROW_GROUP: Final = 1 << 17  # rows
 
 def write(tables: Sequence[Table], chunks: Iterable[tuple[str, Any]], file: IO[bytes]) -> None:
     """Write batches and columns in row groups of ROW_GROUP rows, fewer where rows are large."""
-    from pyarrow import parquet  # which batches do not need
+    from pyarrow import parquet  # batches do not need it
 
     (table,) = tables
     fields = None if table.rows is None else pa.RecordBatchReader.from_stream(table.rows).schema
@@ -109,7 +112,7 @@ def write(tables: Sequence[Table], chunks: Iterable[tuple[str, Any]], file: IO[b
 
 
 def _batches(chunks: Iterable[tuple[str, Any]]) -> Iterator[Any]:
-    """Yield the chunks, of streams each batch."""
+    """Yield the chunks, and each batch of a stream."""
     for _, chunk in chunks:
         is_stream = not isinstance(chunk, (Columns, pa.RecordBatch))
         yield from pa.RecordBatchReader.from_stream(chunk) if is_stream else (chunk,)
