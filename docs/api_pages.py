@@ -62,7 +62,7 @@ def functions() -> str:
 
 def options() -> str:
     """Return a table of the options that functions share, with the texts of the command's options."""
-    known = {option.dest.removesuffix("_"): option for _, option in option_table.of("rewrite")}
+    known = {option.dest.removesuffix("_"): option for _, option in option_table.for_command("rewrite")}
     own = tomllib.loads((Path(__file__).parent / "columns.toml").read_text("utf-8"))["api"]
     rows = [
         (f"`{name}`", code(kind), code(default), own.get(name) or f"{help_text(_help(known[name]))}.")
@@ -197,7 +197,8 @@ def _options(name: str) -> list[tuple[str, str, str]]:
 
 
 def _defaults(command: str) -> dict[str, object]:
-    known = {option.dest: False if option.is_switch else option.default for _, option in option_table.of(command)}
+    rows = option_table.for_command(command)
+    known = {option.dest: False if option.is_switch else option.default for _, option in rows}
     return known | CHOICES | option_table.DEFAULTS.get(command, {})
 
 

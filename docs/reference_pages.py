@@ -362,8 +362,8 @@ def table_formats() -> str:
 
 
 def _writers(form: Format) -> str:
-    if form.of:
-        return "`links`" if form.of == "links" else "`links`, `documents`"
+    if form.source:
+        return "`links`" if form.source == "links" else "`links`, `documents`"
     return "`links`, `documents`" if not form.has_suffix else "`links`, `documents`, `audit`"
 
 

@@ -45,7 +45,7 @@ def test_every_file_of_a_folder_has_a_row(absolve: Runner, site: Path) -> None:
     assert (done.status, "not-well-formed" in done.err, "i.png" in done.err) == (3, True, False)
 
 
-@pytest.mark.parametrize("format_", [name for name, form in FORMATS.items() if form.of != "links"])
+@pytest.mark.parametrize("format_", [name for name, form in FORMATS.items() if form.source != "links"])
 def test_every_sink_writes_the_table(absolve: Runner, site: Path, tmp_path: Path, format_: str) -> None:
     target = tmp_path / f"d.{format_}"
     assert absolve("documents", site / "p.html", "-o", target, "--format", format_).status == 0

@@ -31,7 +31,7 @@ def test_a_word_has_one_meaning() -> None:
 
 @pytest.mark.parametrize("name", ["--base-url", "--baseurl", "--base_url", "--BaseURL"])
 def test_an_option_is_found_in_any_spelling(name: str) -> None:
-    assert hints._of_option(name).startswith("--url URL")
+    assert hints._foreign_option(name).startswith("--url URL")
 
 
 # What is typed first, by the command, and what the hint names.

@@ -10,7 +10,7 @@ import pytest
 import absolve
 from absolve import Document
 from absolve.cli import main
-from absolve.cli.option_table import of
+from absolve.cli.option_table import for_command
 from absolve.mirror.library import OPTIONS
 from absolve.run.output_folder import alone
 from tests.shapes import captures
@@ -124,7 +124,7 @@ def test_a_wrong_call_is_answered_and_writes_nothing(case: str, tmp_path: Path) 
 
 
 def test_the_options_are_those_of_the_command() -> None:
-    command = {option.dest for _, option in of("mirror")}
+    command = {option.dest for _, option in for_command("mirror")}
     assert OPTIONS - command == {"on_diagnostic"}
 
 

@@ -12,13 +12,13 @@ from absolve import UsageError, api
 from absolve.core.printable import literal, original
 from absolve.inventory import columns as inventory
 from absolve.rules import cells
-from absolve.tables import FORMATS, by_name, name_of, typed_table
+from absolve.tables import FORMATS, by_name, format_name, typed_table
 
 COLUMNS = ("name", "number", "nothing", "list")
 ROWS: list[tuple[Any, ...]] = [("", 0, None, []), ('é,"\n', 1, None, ["one", "two"]), ("\u2028 \0", -1, "x", ["one"])]
 
 
-STREAMS = [name for name, form in FORMATS.items() if form.text and not form.of]  # graphs and sitemaps are no tables
+STREAMS = [name for name, form in FORMATS.items() if form.text and not form.source]  # graphs and sitemaps are no tables
 FOR_PEOPLE = {"md", "html", "table"}  # in which what is invisible is escaped
 
 
@@ -115,10 +115,10 @@ def test_sinks_write_chunks_that_are_views_of_a_message(format_: str) -> None:
     ("a.parquet", "parquet"),
 ])
 def test_the_suffix_selects_the_sink(path: str, name: str) -> None:
-    assert name_of(path) == name
+    assert format_name(path) == name
 
 
-@pytest.mark.parametrize(("find", "name"), [(name_of, "a.xls"), (name_of, "csv"), (by_name, "xls")])
+@pytest.mark.parametrize(("find", "name"), [(format_name, "a.xls"), (format_name, "csv"), (by_name, "xls")])
 def test_an_unknown_suffix_is_an_error_with_the_choices(find: Callable[[str], object], name: str) -> None:
     with pytest.raises(UsageError, match=rf"{name}.*jsonl.*csv"):
         find(name)

@@ -12,8 +12,8 @@ A, B = "http://h.example/a", "http://h.example/b?x=1&y=<2>"
 
 def made(format_: str, *chunks: list[tuple[Any, ...]]) -> bytes:
     form, sink, file = FORMATS[format_], by_name(format_), io.BytesIO()
-    encoded = [(form.of, memoryview(sink.encode(form.needs, rows))) for rows in chunks]
-    sink.write([typed_table(form.of, form.needs)], encoded, file)
+    encoded = [(form.source, memoryview(sink.encode(form.needs, rows))) for rows in chunks]
+    sink.write([typed_table(form.source, form.needs)], encoded, file)
     return file.getvalue()
 
 

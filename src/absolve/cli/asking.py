@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _OTHERS: Final = "wget --recursive --page-requisites --warc-file=crawl URL, or a crawler such as Browsertrix"
 
 
-def asked(items: Iterable[Item], input_of: Callable[[Item], Input], options: Options) -> Generator[Item]:
+def with_answers(items: Iterable[Item], input_of: Callable[[Item], Input], options: Options) -> Generator[Item]:
     """Yield the items, and add its answer to each input that is a URL. Nothing else in a run uses the network."""
     rest = iter(items)
     for item in rest:
@@ -49,7 +49,7 @@ def asked(items: Iterable[Item], input_of: Callable[[Item], Input], options: Opt
     items = chain([item], rest)
     with (
         saved(options) as save,
-        closing(fetching.answered(items, lambda item: input_of(item).asked or None, asking_of(options))) as answers,
+        closing(fetching.answered(items, lambda one: input_of(one).asked or None, request_options(options))) as answers,
     ):
         for item, answer in answers:
             if save is not None and answer is not None:
@@ -57,7 +57,7 @@ def asked(items: Iterable[Item], input_of: Callable[[Item], Input], options: Opt
             yield item if answer is None else _with_answer(item, answer)
 
 
-def asking_of(options: Options) -> Asking:
+def request_options(options: Options) -> Asking:
     """Return the options for requests. Raise UsageError without the packages for them."""
     import absolve.run.web.client  # noqa: F401 - raises UsageError without its packages
     from absolve.run.web.exchange import Asking
@@ -78,10 +78,10 @@ def asking_of(options: Options) -> Asking:
 
 def _with_answer(item: Item, answer: Answer) -> Item:
     """Return an input, or an item with an input, with the answer for its URL."""
-    given: Any = item
-    if isinstance(given, inputs.Input):
-        return given._replace(answer=answer)  # type: ignore[return-value]  # it is an Item
-    return given._replace(input=given.input._replace(answer=answer))  # type: ignore[no-any-return]
+    holder: Any = item
+    if isinstance(holder, inputs.Input):
+        return holder._replace(answer=answer)  # type: ignore[return-value]  # it is an Item
+    return holder._replace(input=holder.input._replace(answer=answer))  # type: ignore[no-any-return]
 
 
 @contextmanager
@@ -124,9 +124,9 @@ def captured(options: Options, report: Report, *, needs: bool) -> Iterator[list[
 def _asked(options: Options, report: Report, *, needs: bool) -> Iterator[list[str] | None]:
     from absolve.cli import hints  # few runs need them
 
-    given = [name for name in options.inputs if hints.is_url(name) and not Path(name).exists()]
-    archives = list(filter(buckets.is_web, given))
-    urls = [name for name in given if name not in archives]
+    from_web = [name for name in options.inputs if hints.is_url(name) and not Path(name).exists()]
+    archives = list(filter(buckets.is_web, from_web))
+    urls = [name for name in from_web if name not in archives]
     archives = archives if needs and intake.asks_otherwise(options) else []
     for url in urls:
         hints.check_no_url(url, options.command)  # such as a URL of FTP
@@ -137,13 +137,13 @@ def _asked(options: Options, report: Report, *, needs: bool) -> Iterator[list[st
         with saved(options) as save:  # opened before the first request
             paths = {url: _whole(url, folder, options, report, save) for url in archives}
             path = Path(folder) / "asked.warc.gz"
-            asked = path if urls and _ask(urls, path, options, report, save, needs=needs) else None
+            archive = path if urls and _ask(urls, path, options, report, save, needs=needs) else None
             report.names[str(path)] = ", ".join(map(without_user, urls))
-        if asked is None and not any(paths.values()):
+        if archive is None and not any(paths.values()):
             yield None
             return
         files = [paths.get(name, name) for name in options.inputs if name not in urls]
-        options.inputs = list(map(str, filter(None, [asked, *files])))
+        options.inputs = list(map(str, filter(None, [archive, *files])))
         yield urls
 
 
@@ -151,7 +151,7 @@ def _whole(url: str, folder: str, options: Options, report: Report, save: Save) 
     """Download a whole archive and return its file; None if that fails."""
     from absolve.run.web import fetching
 
-    found = fetching.answered([url], lambda one: one, asking_of(options))
+    found = fetching.answered([url], lambda one: one, request_options(options))
     (answer,) = (one for _, one in found if one is not None)
     if save is not None:
         save(answer)
@@ -168,7 +168,7 @@ def _ask(
     urls: list[str], path: Path, options: Options, report: Report, save: Save, *, needs: bool
 ) -> bool:
     """Write the answers to a path, and return whether there is any."""
-    asking = asking_of(options)
+    asking = request_options(options)
     from absolve.run.web import exchange, fetching
 
     named = set(map(without_user, urls))

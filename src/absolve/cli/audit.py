@@ -94,14 +94,14 @@ def _run(
     if options.inputs:
         intake.names(options)  # raises UsageError for impossible inputs
     report.quiet, report.verbose = options.quiet, options.verbose
-    course = many.course_of(options, report, str)  # the run over the files ends later
+    context = many.run_context(options, report, str)  # the run over the files ends later
 
-    def ask(connection: Any, heard: Answers) -> None:
+    def ask(connection: Any, known: Answers) -> None:
         report.names[str(Path(folder) / audit_live.ANSWERS)] = "answers of servers"
-        heard.add(list(audit_live.asked(connection, heard, options, course, folder)))
+        known.add(list(audit_live.request_answers(connection, known, options, context, folder)))
 
     live = ask if options.live is not None else None
-    with running.audited(options, course, folder, failing, live) as found:
+    with running.audited(options, context, folder, failing, live) as found:
         connection = found.connection
         report.totals.files -= found.read_as_text
         if found.since is not None and not options.quiet:
@@ -130,7 +130,7 @@ def _check_outputs(options: Any) -> None:
     if options.sql is not None:
         queries.check(options.sql, {*TABLES, "documents", "findings"})
         if not options.outputs:
-            _check_format_of_sql(options)
+            _check_sql_format(options)
     options.format = outputs.ALIASES.get(options.format, options.format)
     for name in options.outputs:
         form = options.format or outputs.detect_format(name)
@@ -147,9 +147,9 @@ def _check_outputs(options: Any) -> None:
     running.check_outputs(options, files)
 
 
-def _check_format_of_sql(options: Any) -> None:
+def _check_sql_format(options: Any) -> None:
     options.format = tables.OTHERWISE.get(options.format, options.format)
-    known = [name for name, form in tables.FORMATS.items() if form.text and not form.of]
+    known = [name for name, form in tables.FORMATS.items() if form.text and not form.source]
     if options.format not in {None, *known}:
         raise UsageError(f"--sql prints {', '.join(known)}, not {in_short(options.format)!r}")
 
@@ -159,7 +159,7 @@ def _check_stdout(options: Any) -> None:
     names = ["-o"] * sum(map(run_outputs.is_stdout, options.outputs))
     names += ["--write-map"] * (options.write_map is not None and run_outputs.is_stdout(options.write_map))
     for_people = {"--sql": options.sql is not None, "--why": options.why is not None, "--diff": options.diff}
-    names += [name for name, given in for_people.items() if given]
+    names += [name for name, is_used in for_people.items() if is_used]
     if len(names) > 1 and set(names) - for_people.keys():
         raise UsageError(f"{names[0]} and {names[1]} both write to the standard output: give one of them a file")
 
@@ -204,7 +204,7 @@ def _fix(connection: Any, options: Any, found: Sites, folder: str, report: Repor
 def _jobs(path: str, options: Any, found: Sites, report: Report) -> Iterator[Job]:
     wanted = repair.documents(path)
     seen: set[str] = set()
-    for input_ in sites.site_inputs(options, found, load.NEW, many.course_of(options, report), follow=False):
+    for input_ in sites.site_inputs(options, found, load.NEW, many.run_context(options, report), follow=False):
         if shown(input_.name) in wanted and input_.name not in seen:
             seen.add(input_.name)
             yield Job(input_._replace(within=WHOLE))
@@ -231,15 +231,15 @@ def _write_map(name: str, connection: Any, rules: Rules, report: Report) -> list
     if form == "csv" != rules.form and not name.lower().endswith(".csv"):
         report.note("--write-map", f"no map is written as {rules.form}: this one is CSV")
     added = connection.execute(MOVED).fetchall()
-    made = writing.written(form, rules, added)
-    for rule, reason in made.left_out:
+    new_map = writing.written(form, rules, added)
+    for rule, reason in new_map.left_out:
         place = (rule.file, rule.line) if rule.file else ("--write-map", None)
         report.finding(Diagnostic("left-out", f"{rule.text}: {reason}", *place))
     if name == run_outputs.STDOUT:
         with run_outputs.stdout() as file:
-            file.write(made.data)
+            file.write(new_map.data)
         return []
-    run_outputs.write(Path(name), made.data)
+    run_outputs.write(Path(name), new_map.data)
     return [Path(name)]
 
 

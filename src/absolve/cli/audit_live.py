@@ -30,18 +30,18 @@ _EVERY: Final = 5.0  # seconds between lines about progress
 _FRESH: Final = timedelta(days=1)  # a link that worked is requested again a day later
 
 
-def asked(
-    connection: Any, known: answered.Answers, options: Any, course: Course, folder: str
+def request_answers(
+    connection: Any, known: answered.Answers, options: Any, context: Course, folder: str
 ) -> Iterator[Answer]:
     """Yield the answers of servers, and recent answers for working links from the file of --save."""
-    how = asking.asking_of(options).with_origins([*options.named, options.url, *options.old_urls])
+    how = asking.request_options(options).with_origins([*options.named, options.url, *options.old_urls])
     saved = Path(options.save) if options.save is not None else None
-    earlier = list(_fresh(saved, options, course)) if saved is not None and saved.is_file() else []
+    earlier = list(_fresh(saved, options, context)) if saved is not None and saved.is_file() else []
     known.add(earlier)
     requests = live.wanted(connection, options.live, known)
     if earlier and not options.quiet:
         text = f"{saved}: {number(len(earlier), 'answer')} of the last day: not asked for again"
-        course.reports.note("answers", text)
+        context.reports.note("answers", text)
     if not requests:
         return
     path = saved or Path(folder) / ANSWERS
@@ -60,7 +60,7 @@ def asked(
         try:
             live.ask(requests, how, keep, _progress(len(requests), quiet=options.quiet))
             if not options.quiet:
-                course.reports.note("asked", f"{number(len(requests), 'URL')} that links and maps name")
+                context.reports.note("asked", f"{number(len(requests), 'URL')} that links and maps name")
         except KeyboardInterrupt as error:
             interruption = error
             file.seek(size)  # the last record may be cut
@@ -68,9 +68,9 @@ def asked(
     if interruption is not None:
         if saved is not None and not options.quiet:
             text = f"{saved}: those that came so far are saved: the next run asks for the others"
-            course.reports.note("answers", text)
+            context.reports.note("answers", text)
         raise interruption
-    yield from running.read_answers(str(path), options, course)
+    yield from running.read_answers(str(path), options, context)
 
 
 @contextmanager
@@ -87,9 +87,9 @@ def _writing(path: Path, saved: Path | None) -> Iterator[IO[bytes]]:
         yield file
 
 
-def _fresh(path: Path, options: Any, course: Course) -> Iterator[Answer]:
+def _fresh(path: Path, options: Any, context: Course) -> Iterator[Answer]:
     """Yield the answers in a file that need no new request: they work, and are not older than a day."""
-    found = answered.Answers(running.read_answers(str(path), options, course))
+    found = answered.Answers(running.read_answers(str(path), options, context))
     now = datetime.now(UTC)
     for one in found:
         word = found.verdict(one.url)

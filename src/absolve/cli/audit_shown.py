@@ -91,11 +91,11 @@ def ending(
     """Return the last line, for example `findings: 8 of 30 links; 5 repairs in 4 files written; wrote report.html`."""
     source = Source(connection, how)
     mentions, idle, unasked = next(source.rows(_BESIDE))
-    links, of_links, *others = counts(source)
+    links, with_findings, *others = counts(source)
     fixes, ignored, left_out = map(source.number, ("fixes", "ignored", "left_out"))
     url = source.summary["new_url"]
-    of_links -= unasked  # they are not known
-    parts = [counted(links, of_links, *others, is_whole=not report.failures)]
+    with_findings -= unasked  # they are not known
+    parts = [counted(links, with_findings, *others, is_whole=not report.failures)]
     if options.fix:
         parts.append(_fixed(report, is_diff=options.diff))
     elif fixes:

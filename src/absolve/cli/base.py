@@ -47,7 +47,7 @@ def run(options: Options, report: Report) -> None:
         say = partial(_draw, terminal.screen(sys.stdout)) if add is None else partial(_add, add)
         for number, name in enumerate(intake.names(options)):
             with report.guard(name), sources.spooled([name], options.max_size):
-                (input_,) = asking.asked([intake.one_input(name, options)], lambda input_: input_, options)
+                (input_,) = asking.with_answers([intake.one_input(name, options)], lambda input_: input_, options)
                 found = _entities(input_, how, report)
                 for entity in islice(found, 1):
                     say(entity, found, number)
@@ -71,7 +71,7 @@ def _add(add: Callable[[dict[str, Any]], None], entity: Entity, inside: Iterator
 def _object(entity: Entity) -> dict[str, Any]:
     """Return a document as an object with exact texts, for example `{"document": "a.html", "base": "http://h/"}`."""
 
-    def of(base: BaseURL) -> dict[str, Any]:
+    def describe(base: BaseURL) -> dict[str, Any]:
         return {"url": base.url, "layer": base.layer.label, "source": base.source}
 
     base, own = entity.bases.base, entity.bases.own
@@ -92,7 +92,7 @@ def _object(entity: Entity) -> dict[str, Any]:
         "base": base.url,
         "layer": base.layer.label,
         "source": base.source,
-        "own": of(own),
+        "own": describe(own),
         "claims": claims,
     }
 

@@ -3,7 +3,8 @@ r"""Configuration files: find and parse the TOML file that sets options by their
 A file that the user names may set every option. A file found in the working folder or above may come from a download
 or from another user: it sets only options that cannot write files, run programs or connect (`option.Option`).
 
-    >>> [(one.name, one.value) for one in Configuration(table=_parsed(b"[links]\nkind = ['image']")).of("links")]
+    >>> found = Configuration(table=_parsed(b"[links]\nkind = ['image']"))
+    >>> [(one.name, one.value) for one in found.for_command("links")]
     [('kind', ['image'])]
 """
 
@@ -80,7 +81,7 @@ class Configuration(NamedTuple):
     named: bool = False
     ignored: tuple[Ignored, ...] = ()
 
-    def of(self, command: str) -> list[Setting]:
+    def for_command(self, command: str) -> list[Setting]:
         """Return the options of one command; its own table overrides the top level."""
         own = self.table.get(command, {})
         common = {name: value for name, value in self.table.items() if not isinstance(value, dict)}
@@ -126,9 +127,9 @@ def find(commands: tuple[str, ...], named: str | None = None) -> Configuration:
     ends at the root of a repository and at the user's home folder. Raise UsageError if the file cannot be read, or has
     a table that is not named for a command.
     """
-    given = os.environ.get(VARIABLE) if named is None else named
-    if given is not None:
-        return _named(Path(given), commands) if given else Configuration()
+    name = os.environ.get(VARIABLE) if named is None else named
+    if name is not None:
+        return _named(Path(name), commands) if name else Configuration()
     ignored: list[Ignored] = []
     for place in _places():
         for path in (place / NAME, place / PYPROJECT):
@@ -275,7 +276,7 @@ def configure(command: Parser, name: str, arguments: Sequence[str], found: Confi
     if found.path is None:
         return
     known = option_table.names()
-    for option in command.default_to(found.of(name), arguments, named=found.named):
+    for option in command.default_to(found.for_command(name), arguments, named=found.named):
         from absolve.cli import hints
 
         hint = hints.removed(f"--{option.name}") or similar(option.name, command.options() if option.table else known)

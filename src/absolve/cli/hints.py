@@ -42,7 +42,7 @@ _HOST: Final = re.compile(
 )
 
 
-def of(diagnostic: Diagnostic) -> str | None:
+def for_diagnostic(diagnostic: Diagnostic) -> str | None:
     """Return the hint for a diagnostic, or None."""
     hint = _HINTS.get(diagnostic.code)
     return hint(diagnostic) if hint is not None else None
@@ -123,7 +123,7 @@ _ARGPARSE: Final = (
 )
 
 
-def of_usage(message: str) -> str:
+def for_usage_error(message: str) -> str:
     """Return the hint for an error of argparse, for example about values that begin with `-`; or ""."""
     if found := _NO_VALUE.fullmatch(message):
         option = next((name for name in found[1].split("/") if name.startswith("--")), found[1])
@@ -178,7 +178,7 @@ def option(name: str, parser: Parser) -> str:
     own = [known for row, _ in parser.options().values() if not row.is_setting for known in row.names]
     if (known := parser.options().get(name.removeprefix("--"))) and known[0].is_setting:
         return f"only a configuration file has it: {known[0].name} = VALUE in {NAME}"
-    if found := _of_option(name, parser.prog.removeprefix(f"{_PROGRAM} "), alone=True):
+    if found := _foreign_option(name, parser.prog.removeprefix(f"{_PROGRAM} "), alone=True):
         return found
     if having := option_table.having(name):
         if parser.prog == _PROGRAM:
@@ -186,7 +186,7 @@ def option(name: str, parser: Parser) -> str:
         *most, last = having
         return f"{name} is an option of {', '.join(most)} and {last}" if most else f"{name} is an option of {last}"
     command = parser.prog.removeprefix(f"{_PROGRAM} ")
-    return _of_option(name, command) or _typed(name, [known for known in own if known not in _WRITES])
+    return _foreign_option(name, command) or _typed(name, [known for known in own if known not in _WRITES])
 
 
 def _typed(word: str, known: Sequence[str]) -> str:
@@ -210,7 +210,7 @@ def surplus(parser: Parser) -> str:
 # --- options and commands of other programs, and plain words ----------------------------------------------------------
 
 
-def _of_option(name: str, command: str = "", *, alone: bool = False) -> str:
+def _foreign_option(name: str, command: str = "", *, alone: bool = False) -> str:
     """Return the hint for an option of another program, "" for an unknown word; `alone`: for this command alone."""
     own = _words("options-of", "audit" if command == "check" else command).get(_plain(name), "")
     return own if own or alone else _words("options").get(_plain(name), "")

@@ -46,7 +46,7 @@ _IN_STORES: Final = {  # options for which a store may be named, by command
 
 def check_stores(options: Options) -> None:
     """Raise UsageError for the URL of a store, for example `s3://bucket/a`, where a command takes only paths."""
-    for _, row in option_table.of(options.command):
+    for _, row in option_table.for_command(options.command):
         if not row.completes_files:
             continue
         value = rule_tables(options) if row.dest == "remap" else getattr(options, row.dest)
@@ -70,36 +70,36 @@ def settings(options: Options) -> Settings:
     return chosen._replace(base="empty") if options.form == "file" else chosen
 
 
-def _check_url(given: str, command: str) -> None:
-    if given == FILE and command in OF_SITES.split():
+def _check_url(url: str, command: str) -> None:
+    if url == FILE and command in OF_SITES.split():
         raise UsageError("--url file: is for single pages: a site has a URL")
     try:
-        retrieval_claim(given)
+        retrieval_claim(url)
     except UsageError as error:
-        is_file = bool(given) and os.path.lexists(given)
+        is_file = bool(url) and os.path.lexists(url)
         hint = "--url file: uses the paths of files" if is_file else "for example http://example.com/dir/page.html"
         raise UsageError(error.message, hint) from error
 
 
-def _check_charset(given: str) -> None:
+def _check_charset(label: str) -> None:
     try:
-        charsets.by_label(given)
+        charsets.by_label(label)
     except UsageError as error:
         from webencodings.labels import LABELS
 
-        raise UsageError(error.message, similar(given, LABELS)) from error
+        raise UsageError(error.message, similar(label, LABELS)) from error
 
 
-def _check_media_type(given: str) -> None:
+def _check_media_type(value: str) -> None:
     """Raise UsageError for a word without a slash, with a hint: for example, `html` may mean `text/html`."""
-    if "/" in given:
+    if "/" in value:
         return
     from absolve.formats import registry
 
-    meant = registry.SUFFIXES.get(f".{given.lower().lstrip('.')}")
+    likely = registry.SUFFIXES.get(f".{value.lower().lstrip('.')}")
     known = ", ".join(dict.fromkeys(reversed(registry.SUFFIXES.values())))
-    hint = f"did you mean --media-type {meant}?" if meant else f"absolve reads {known}"
-    raise UsageError(f"--media-type takes a media type such as text/html, not {given!r}", hint)
+    hint = f"did you mean --media-type {likely}?" if likely else f"absolve reads {known}"
+    raise UsageError(f"--media-type takes a media type such as text/html, not {value!r}", hint)
 
 
 def reading(options: Options, policy: Policy = absolute) -> ReadOptions:
@@ -131,10 +131,10 @@ def names(options: Options) -> list[str]:
     return found
 
 
-def globs_of(options: Options, totals: Totals) -> Globs:
+def make_globs(options: Options, totals: Totals) -> Globs:
     """Return the globs of --include and --exclude. Raise UsageError for a malformed one."""
     globs = Globs(tuple(options.include), tuple(options.exclude), options.hidden).checked()
-    if totals.of_globs:
+    if totals.globs_source:
         totals.globs = globs = FoundGlobs(*globs)
     return globs
 
@@ -146,11 +146,11 @@ def found(
 
     Raise UsageError for options that do not fit the inputs.
     """
-    given = names(options)
-    globs = globs_of(options, report.totals) if selects else Globs(hidden=options.hidden)
-    if (globs.include or globs.exclude) and not any(map(inputs.is_many, given)):
+    input_names = names(options)
+    globs = make_globs(options, report.totals) if selects else Globs(hidden=options.hidden)
+    if (globs.include or globs.exclude) and not any(map(inputs.is_many, input_names)):
         raise UsageError("--include and --exclude need a folder as INPUT")
-    if options.url is not None and any(map(inputs.is_many, given)) and set("?#") & set(options.url):
+    if options.url is not None and any(map(inputs.is_many, input_names)) and set("?#") & set(options.url):
         raise UsageError(f"--url of a folder can have no query and no fragment: {options.url!r}")
     met: set[str] = set()
     by_path, lines = url_map(options)
@@ -161,7 +161,7 @@ def found(
         buckets.settings.update(timeout=options.timeout, retries=options.retries)
     is_site = options.command in OF_SITES.split()
     origins = inputs.Origins(options.url, by_path, is_site, met, asks_plainly)
-    on_line = inputs.named(given, origins, globs, report.aside, follow=follow)
+    on_line = inputs.named(input_names, origins, globs, report.aside, follow=follow)
     if options.from_ is not None:
         on_line = chain(on_line, _listed(options.from_, origins, report))
     return _noted(on_line, options, report)
@@ -178,8 +178,8 @@ def _noted(found_: Iterator[Input], options: Options, report: Report) -> Iterato
     if first is None:
         from shlex import quote
 
-        given = ("include", options.include), ("exclude", options.exclude)
-        globs = " ".join(f"--{name} {quote(glob)}" for name, several in given for glob in several)
+        globs_by_option = ("include", options.include), ("exclude", options.exclude)
+        globs = " ".join(f"--{name} {quote(glob)}" for name, several in globs_by_option for glob in several)
         text = f"no file in it is selected by {globs}" if globs else "it holds no input"
         name = next((name for name in options.inputs if inputs.is_many(name)), options.from_ or sources.STDIN)
         report.aside(Diagnostic("no-input", text, name))
@@ -211,8 +211,8 @@ def one_input(name: str, options: Options) -> inputs.Input:
 
 def tables(options: Options) -> list[str]:
     """Return the names of the files, other than inputs, that a run reads: lists of inputs, tables of URLs, cookies."""
-    given = options.from_, options.url_map, options.cookies
-    return [name for name in (*given, *rule_tables(options)) if name not in {None, "", sources.STDIN}]
+    others = options.from_, options.url_map, options.cookies
+    return [name for name in (*others, *rule_tables(options)) if name not in {None, "", sources.STDIN}]
 
 
 def rule_tables(options: Options) -> list[str]:
@@ -225,18 +225,18 @@ def opened(options: Options, *, stream: bool = True) -> AbstractContextManager[A
 
     Raise UsageError if the output is also an input.
     """
-    given = names(options)
+    input_names = names(options)
     if options.path is None:
         return outputs.stdout()
     if buckets.is_bucket(options.path):
-        if options.path in given:
+        if options.path in input_names:
             raise UsageError(f"the output {options.path} is also an input: choose another file")
         return outputs.named(options.path) if stream else buckets.writing(options.path)
     path = Path(options.path)
-    plan.check_not_read([path], [*given, *tables(options)])
-    plan.check_not_led_out(path, given)
+    plan.check_not_read([path], [*input_names, *tables(options)])
+    plan.check_not_led_out(path, input_names)
     globs = Globs(tuple(options.include), tuple(options.exclude))
-    if (folder := folders.read_from(path, given, globs)) is not None:
+    if (folder := folders.read_from(path, input_names, globs)) is not None:
         hint = "a document of the folder that is no input (--exclude) may be replaced"
         raise UsageError(f"the output {path} is a document in the input {folder}: choose another file", hint)
     return outputs.writing(path) if stream else outputs.replacing(path)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from absolve import tables
 from absolve.cli import intake, many, policies, terminal
 from absolve.cli.terminal import is_terminal
-from absolve.cli.totals import of_links
+from absolve.cli.totals import links_text
 from absolve.core.errors import UsageError
 from absolve.core.printable import visible_json
 from absolve.run import leftovers
@@ -155,24 +155,24 @@ def _summed(options: Options, totals: Totals) -> str:
     """Return the last line of a list of links, for example `2 links in 1 document (--fail-on: 1 malformed)`."""
     fatal = {code: totals.problems[code] for code in sorted(policies.fail_on(options)) if totals.problems[code]}
     failing = ", ".join(f"{count:,} {code}" for code, count in fatal.items())
-    return of_links(totals) + (f" (--fail-on: {failing})" if failing else "")
+    return links_text(totals) + (f" (--fail-on: {failing})" if failing else "")
 
 
 def _is_on_terminal(options: Options) -> bool:
     return options.path is None and is_terminal(sys.stdout)
 
 
-def _made_of(options: Options, format_: str, table: str) -> str:
+def _source_table(options: Options, format_: str, table: str) -> str:
     """Return the table for a graph or a sitemap. Raise UsageError for options that do not apply to it."""
-    of = tables.FORMATS[format_].of
-    if of == LINKS and table != LINKS:
+    source = tables.FORMATS[format_].source
+    if source == LINKS and table != LINKS:
         raise UsageError(f"{format_} shows links: absolve links --format {format_}")
     if options.columns is not None:
         raise UsageError(f"{format_} has columns of its own: leave out --columns")
     for name in ("kind", "scope", "problem", "fail_on", "resume"):
-        if of != LINKS and getattr(options, name):
+        if source != LINKS and getattr(options, name):
             raise UsageError(f"{format_} lists documents: leave out --{name.replace('_', '-')}")
-    return of
+    return source
 
 
 # The columns of documents for people: as many as a line has room for.
@@ -183,10 +183,10 @@ def _how(options: Options, table: str) -> ListOptions:
     """Return the options of the task. Raise UsageError for options that exclude each other."""
     path, on_terminal = options.path, _is_on_terminal(options)
     usual_format = tables.TABLE if on_terminal else "jsonl"
-    format_ = options.format or (usual_format if path is None else tables.name_of(path))
+    format_ = options.format or (usual_format if path is None else tables.format_name(path))
     form = tables.FORMATS[format_]
-    if form.of:
-        table = _made_of(options, format_, table)
+    if form.source:
+        table = _source_table(options, format_, table)
     if path is None and not form.stream:
         raise UsageError(f"{format_} cannot be written to the standard output: give -o FILE")
     if on_terminal and not form.text:
@@ -199,7 +199,7 @@ def _how(options: Options, table: str) -> ListOptions:
         columns,
         format_,
         policies.selection(options) if is_links else Selection(),
-        Cells(masked=True, printable=on_terminal and (form.raw or bool(form.of))),
+        Cells(masked=True, printable=on_terminal and (form.raw or bool(form.source))),
         table,
         beside=is_links and not form.stream,
     )

@@ -69,7 +69,8 @@ def run(
     ):
         jobs, items = _processes(items, input_of, options)
         with (
-            closing(asking.asked(items, input_of, options)) as items,  # after an error, too: URLs are asked in a thread
+            # Also closed after an error, because a thread makes the requests.
+            closing(asking.with_answers(items, input_of, options)) as items,
             closing(results.reported(work, items, input_of, jobs, report)) as pieces,
         ):
             for item, piece in pieces:
@@ -167,7 +168,7 @@ def processes(options: Options) -> int:
     return options.jobs or cores or 1
 
 
-def course_of(options: Options, report: Report, summed: Callable[[Totals], str] | None = None) -> Course:
+def run_context(options: Options, report: Report, summed: Callable[[Totals], str] | None = None) -> Course:
     """Return the run context of a command that shares its work with the library."""
 
     def run_(work: Any, items: Any, input_of: Any, *, small: bool = False) -> Generator[tuple[Any, Any]]:
@@ -219,9 +220,9 @@ class Progress:
         self.size = self.failed = 0
 
     def __str__(self) -> str:
-        return self.of(0)
+        return self.out_of(0)
 
-    def of(self, total: int) -> str:
+    def out_of(self, total: int) -> str:
         """Return the counts, for example `1,925 of 4,381 inputs, 12.0 MB`; `total` is 0 if unknown."""
         failed = f", {self.failed:,} failed" if self.failed else ""
         done = f"{self.inputs:,} of {number(total, 'input')}" if total else number(self.inputs, "input")
@@ -295,7 +296,7 @@ class Bar(Clock):
         room = min(columns - _WIDE, _BAR) + _BAR
         done = room * counts.inputs // self._inputs if self._inputs else 0
         bar = f"[{'=' * min(done, room):{room}}] "
-        return f"{bar}{counts.of(self._inputs)}, {rate:,.0f}/s{left}"[: columns - 1]
+        return f"{bar}{counts.out_of(self._inputs)}, {rate:,.0f}/s{left}"[: columns - 1]
 
     def _total(self) -> None:
         number = self._count() or 0
@@ -377,7 +378,7 @@ def _state(options: Options, *, lists: bool) -> State | None:
     real = [path if not path or buckets.is_bucket(path) else os.path.realpath(path) for path in paths]
     identity = options.command, options.from_ is None, options.in_place, real
     path = _folder() / f"{fingerprint(repr(identity)).hex()}.sqlite"
-    given = sorted((name, value) for name, value in vars(options).items() if name not in _ASIDE)
+    values = sorted((name, value) for name, value in vars(options).items() if name not in _ASIDE)
     tables = intake.rule_tables(options)
     if not all(map(os.path.isfile, tables)):  # a pipe has been read
         if options.resume:
@@ -386,7 +387,7 @@ def _state(options: Options, *, lists: bool) -> State | None:
     if options.resume and options.in_place and not path.exists():
         raise UsageError("--resume: no run over these inputs was interrupted, or has failures: leave --resume out")
     try:
-        how = repr((__version__, given, [Path(name).read_bytes() for name in tables]))
+        how = repr((__version__, values, [Path(name).read_bytes() for name in tables]))
         return State(path, how, resume=options.resume, lists=lists)
     except (OSError, sqlite3.Error) as error:
         if options.resume:
@@ -396,5 +397,5 @@ def _state(options: Options, *, lists: bool) -> State | None:
 
 def _folder() -> Path:
     """Return the folder of states (XDG Base Directory; %LOCALAPPDATA% on Windows)."""
-    given = os.environ.get("XDG_STATE_HOME") or os.environ.get("LOCALAPPDATA")
-    return (Path(given) if given else Path.home() / ".local" / "state") / "absolve"
+    base = os.environ.get("XDG_STATE_HOME") or os.environ.get("LOCALAPPDATA")
+    return (Path(base) if base else Path.home() / ".local" / "state") / "absolve"

@@ -59,8 +59,8 @@ ASKING: Final = f"rewrite {_LISTS} base verify"  # their inputs may be URLs
 ON_LINE: Final = f"{ASKING} mirror {_AUDITS}"  # mirror and audit also fetch linked pages and page requisites
 OF_SITES: Final = f"mirror {_AUDITS}"  # a folder with --url is the whole site at that URL
 _CHANGING: Final = f"rewrite {_LISTS} verify"
-_TELLING: Final = f"{_READING} resolve config"  # they print messages about inputs
-_ALL: Final = f"{_TELLING} completion help"
+_PRINTING: Final = f"{_READING} resolve config"  # they print messages about inputs
+_ALL: Final = f"{_PRINTING} completion help"
 
 # Title of a group -> its options, both in the order of the help of every command. A help fits on two screens.
 OPTIONS: Final[dict[str, list[Option]]] = {}
@@ -108,8 +108,8 @@ class Options:
 
     command: str
 
-    def __init__(self, **given: Any) -> None:
-        vars(self).update(given)
+    def __init__(self, **values: Any) -> None:
+        vars(self).update(values)
 
     @property
     def path(self) -> str | None:
@@ -424,7 +424,7 @@ class Options:
 DEFAULTS: Final[dict[str, dict[str, object]]] = {name: {"profile": "whatwg"} for name in OF_SITES.split()}
 
 
-def of(command: str) -> Iterator[tuple[str, Option]]:
+def for_command(command: str) -> Iterator[tuple[str, Option]]:
     """Yield the options of a command, each with the title of its group, in the order of the help."""
     for title, options in OPTIONS.items():
         for option in options:
@@ -442,5 +442,5 @@ def having(name: str) -> list[str]:
     return [
         command
         for command in _ALL.split()
-        if any(name in option.names and not option.is_setting for _, option in of(command))
+        if any(name in option.names and not option.is_setting for _, option in for_command(command))
     ]

@@ -40,8 +40,8 @@ class _Help(argparse.RawDescriptionHelpFormatter):
 
     def add_usage(self, _usage: Any, actions: Iterable[argparse.Action], *_: Any) -> None:
         """Add a usage of one line, for example `absolve links [OPTION ...] [INPUT ...]`."""
-        given = (action for action in actions if not action.option_strings)
-        words = [self._format_args(action, str(action.metavar or action.dest)) for action in given]
+        arguments = (action for action in actions if not action.option_strings)
+        words = [self._format_args(action, str(action.metavar or action.dest)) for action in arguments]
         super().add_usage(" ".join((self._prog, "[OPTION ...]", *words)), [], [])
 
     def _format_action_invocation(self, action: argparse.Action) -> str:
@@ -84,7 +84,7 @@ class Parser(argparse.ArgumentParser):
         """Add the options of a command, and its defaults."""
         rivals: dict[str, argparse._ActionsContainer] = {}
         groups = {group.title: group for group in self._action_groups}
-        for title, option in option_table.of(command):
+        for title, option in option_table.for_command(command):
             if option.is_setting:
                 self.rows[self._setting(option)] = option
                 continue
@@ -109,7 +109,7 @@ class Parser(argparse.ArgumentParser):
         from absolve.cli import hints
         from absolve.cli.reporting import TRY, USAGE, hint_line, usage_line
 
-        hint = hint or hints.of_usage(message)
+        hint = hint or hints.for_usage_error(message)
         text, hint = map(printable.message, (hints.reworded(message), hint))
         advice = TRY.format(self.prog.removesuffix(" help"))
         for line in (usage_line(text), *([hint_line(hint)] if hint else ()), advice):
@@ -161,7 +161,7 @@ class Parser(argparse.ArgumentParser):
         """Return all options, also the ones that print and exit."""
         return [action for action in self._actions if action.option_strings]
 
-    def default_to(self, given: Sequence[Setting], arguments: Sequence[str], *, named: bool = True) -> list[Setting]:
+    def default_to(self, settings: Sequence[Setting], arguments: Sequence[str], *, named: bool = True) -> list[Setting]:
         """Use the values of a file as defaults for options not in the arguments; return settings of unknown options.
 
         Values are checked as argparse checks arguments; UsageError names the place of a wrong one. A file that is not
@@ -174,7 +174,7 @@ class Parser(argparse.ArgumentParser):
             if dests & present:
                 present |= dests
         options = self.options()
-        for setting in given:
+        for setting in settings:
             if setting.name not in options:
                 continue
             row, action = options[setting.name]
@@ -197,9 +197,9 @@ class Parser(argparse.ArgumentParser):
                 self.set_defaults(**{action.dest: converted})
                 self.settings[action.dest] = setting
                 self.set_by[action.dest] = setting.path
-        return [setting for setting in given if setting.name not in options]
+        return [setting for setting in settings if setting.name not in options]
 
-    def place_of(self, message: str) -> str:
+    def setting_place(self, message: str) -> str:
         """Return FILE:line of the setting whose value a message quotes, or "" if no file sets it."""
         for setting in self.settings.values():
             values = setting.value if isinstance(setting.value, list) else str(setting.value).split(",")

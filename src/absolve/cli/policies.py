@@ -77,19 +77,19 @@ def _files(options: Options) -> FolderFiles:
     """Return the files of the folder to which links may lead. Raise UsageError for other inputs."""
     from absolve.run.beside import FolderFiles
 
-    given = options.inputs or [options.before]
-    if len(given) != 1 or not folders.is_folder(given[0]) or options.from_ is not None:
+    names = options.inputs or [options.before]
+    if len(names) != 1 or not folders.is_folder(names[0]) or options.from_ is not None:
         raise UsageError("--form file takes one folder as INPUT: links become the paths of its files")
     globs = Globs(tuple(options.include), tuple(options.exclude), options.hidden)
     by_path = intake.url_map(options).urls
     origins = inputs.Origins(None, by_path)
-    return FolderFiles(inputs.named(given, origins, globs, lambda _: None), given[0], options.url)
+    return FolderFiles(inputs.named(names, origins, globs, lambda _: None), names[0], options.url)
 
 
 def _remapping(options: Options, totals: Totals | None) -> Policy:
     from absolve.rewriting.remap import Change, Remapping, parse
 
-    changes = [Change("", name, "preset") for name in _given("unwrap", options)]
+    changes = [Change("", name, "preset") for name in _option_words("unwrap", options)]
     captures: Captures | None = None
     places: dict[int, tuple[str, int]] = {}
     for text in options.remap:
@@ -144,13 +144,13 @@ def _rules(name: str, data: bytes, url: str | None) -> dict[int, Change]:
     try:
         return remap_tables.rules(name, data, url)
     except UsageError as error:
-        if (form := _of_server(name, data)) is None:
+        if (form := _server_form(name, data)) is None:
             raise
         text = f"{name}: this has redirects of a server ({form}), and no table: absolve audit --map reads it"
         raise UsageError(text) from error
 
 
-def _of_server(name: str, data: bytes) -> str | None:
+def _server_form(name: str, data: bytes) -> str | None:
     """Return the form of a file with the redirects of a server, for example "apache"; None for a table."""
     from absolve.rules.forms import recognised
 
@@ -162,7 +162,7 @@ def selection(options: Options) -> Selection:
     """Return the selection of links. Raise UsageError for an unknown word."""
     from absolve.run.filters import Selection  # its imports are slow, and most rewrites need none of them
 
-    kinds, scopes, problems = (frozenset(_given(name, options)) for name in ("kind", "scope", "problem"))
+    kinds, scopes, problems = (frozenset(_option_words(name, options)) for name in ("kind", "scope", "problem"))
     return Selection(kinds, scopes, problems).checked()
 
 
@@ -170,22 +170,22 @@ def selecting(options: Options) -> str:
     """Return the options that select rows as the user wrote them, for example `--kind image`; or ""."""
     from shlex import quote
 
-    given = {name: ",".join(getattr(options, name)) for name in ("kind", "scope", "problem")}
-    return " ".join(f"--{name} {quote(words)}" for name, words in given.items() if words)
+    words_by_option = {name: ",".join(getattr(options, name)) for name in ("kind", "scope", "problem")}
+    return " ".join(f"--{name} {quote(words)}" for name, words in words_by_option.items() if words)
 
 
-def _given(name: str, options: Options) -> list[str]:
+def _option_words(name: str, options: Options) -> list[str]:
     """Return the words of an option. Raise UsageError if it has no word."""
-    given: list[str] = getattr(options, name)
-    words = _words(given)
-    if given and not words:
-        raise UsageError(f"--{name} needs a word, not {given[0]!r}")
+    values: list[str] = getattr(options, name)
+    words = _words(values)
+    if values and not words:
+        raise UsageError(f"--{name} needs a word, not {values[0]!r}")
     return words
 
 
-def _words(given: Iterable[str]) -> list[str]:
+def _words(values: Iterable[str]) -> list[str]:
     """Return the words in values: for example `["a", "b", "c"]` for `["a, b", "c"]`."""
-    return [word.strip() for text in given for word in text.split(",") if word.strip()]
+    return [word.strip() for text in values for word in text.split(",") if word.strip()]
 
 
 def fail_on(options: Options) -> frozenset[str]:

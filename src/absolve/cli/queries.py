@@ -68,7 +68,7 @@ def write(connection: Any, query: str, format_: str, cells: Cells, out: Any) -> 
         raise UsageError(f"--sql: two columns are named {in_short(twice)!r}: give one of them another name with AS")
     table = Table("result", dict(kinds))
     text = _json if format_ in {"json", "jsonl"} else _plain
-    made = [text if form.text else _TYPED.get(kind, str) for _, kind in kinds]
+    converters = [text if form.text else _TYPED.get(kind, str) for _, kind in kinds]
     encode = partial(sink.encode, names)
     if form.columns and not form.text:  # the sink alone knows only the types of our own columns
         encode = partial(_stream, [Field(name, _FIELDS.get(kind, TEXT)) for name, kind in kinds])
@@ -76,7 +76,8 @@ def write(connection: Any, query: str, format_: str, cells: Cells, out: Any) -> 
 
     def chunks() -> Iterator[tuple[str, Any]]:
         while some := list(islice(rows, ROWS)):
-            plain = [[None if cell is None else of(cell) for of, cell in zip(made, row, strict=True)] for row in some]
+            pairs = (zip(converters, row, strict=True) for row in some)
+            plain = [[None if cell is None else convert(cell) for convert, cell in row] for row in pairs]
             yield table.name, encode(cells.of(names, plain))
 
     sink.write([table], chunks(), out)

@@ -144,7 +144,7 @@ class Report:
 
     def finding(self, diagnostic: Diagnostic) -> None:
         """Report a diagnostic that does not end the work on an input; if it has `failed` set, its input failed."""
-        diagnostic = self._of_url(diagnostic)
+        diagnostic = self._about_url(diagnostic)
         if diagnostic.code in _UNREAD:
             if Path(diagnostic.name).absolute() in self.read or self.is_unwritten(diagnostic.name):
                 return
@@ -170,7 +170,7 @@ class Report:
 
     def failure(self, error: DocumentError) -> None:
         """Report that an input or its output failed: the run continues with the next input."""
-        diagnostic = self._of_url(error.diagnostic)
+        diagnostic = self._about_url(error.diagnostic)
         if self._fail(self.input or diagnostic.name, diagnostic):
             shown = error if diagnostic is error.diagnostic else DocumentError(diagnostic)
             self._print(shown.show(), diagnostic.code, ERROR)
@@ -190,7 +190,7 @@ class Report:
     def _help(self, diagnostic: Diagnostic) -> None:
         from absolve.cli import hints  # most runs print no message
 
-        self.hint(hints.of(diagnostic))
+        self.hint(hints.for_diagnostic(diagnostic))
 
     def hint(self, text: str | None) -> None:
         """Print the hint for the last message, once in a run, unless `quiet`."""
@@ -262,13 +262,13 @@ class Report:
             for line in _fitted(f"absolve: {done}"):
                 say(line)
 
-    def _of_url(self, found: Diagnostic) -> Diagnostic:
+    def _about_url(self, found: Diagnostic) -> Diagnostic:
         """Return a diagnostic about one of our temporary files as a diagnostic about the URL of its answer."""
         if found.name not in self.names:
             return found
-        of_record = _OF_RECORD.fullmatch(found.text)
-        name = of_record[2] if of_record is not None else self.names[found.name]
-        return found._replace(name=name, text=of_record[1] if of_record is not None else found.text)
+        record = _RECORD.fullmatch(found.text)
+        name = record[2] if record is not None else self.names[found.name]
+        return found._replace(name=name, text=record[1] if record is not None else found.text)
 
     def _fail(self, input_: str, diagnostic: Diagnostic) -> bool:
         """Note a failure, and return whether to print it: unless `verbose`, only one about a full disk or memory."""
@@ -323,7 +323,7 @@ def usage_line(text: str) -> str:
 TRY: Final = "try: {} --help"  # the last line of a usage error
 LONG = 5.0  # seconds of a run
 INTERPRETED: Final = "interpreted: installed again with a C compiler, absolve runs many times faster"
-_OF_RECORD: Final = re.compile(r"(.*?)(?:, at byte \d+)? \((https?://[^\s()]*)\)(?:, at byte \d+)?", re.DOTALL)
+_RECORD: Final = re.compile(r"(.*?)(?:, at byte \d+)? \((https?://[^\s()]*)\)(?:, at byte \d+)?", re.DOTALL)
 _LONGEST: Final = 8000  # characters of a message: names of files may have 4,096
 _REMEMBERED: Final = 1000  # diagnostics of one input of which repetitions are suppressed
 _FULL: Final = frozenset(

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from absolve.cli import intake, many, policies, terminal
 from absolve.cli.reporting import paint
 from absolve.cli.terminal import colours, drawing, is_terminal
-from absolve.cli.totals import of_changes
+from absolve.cli.totals import changes_text
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, DocumentError, UsageError, in_short
 from absolve.core.model import Edit
@@ -112,7 +112,7 @@ def _run(
     report.totals.unread_are = "kept unchanged"
     if to.path is not None and to.several:
         report.totals.failed_are = f" (not in {printable.printable(to.path)})"
-    summed = partial(of_changes, written=options.writes)
+    summed = partial(changes_text, written=options.writes)
     with (
         many.state(options, report, kept=to.several and options.writes) as state,
         terminal.json_array(options) as add,
@@ -178,8 +178,8 @@ def _log_cells(options: Options) -> Cells:
     from absolve.run.filters import Cells
 
     name = options.log or ""
-    form = tables.FORMATS[tables.name_of(name)]
-    if not form.text or form.of:
+    form = tables.FORMATS[tables.format_name(name)]
+    if not form.text or form.source:
         raise UsageError(f"--log {name}: give a file with the suffix .csv, .tsv, .json or .jsonl")
     path, named = Path(name), [*options.inputs, *_listed(options.from_)]
     try:
@@ -221,7 +221,7 @@ def _write_log(name: str, changes: Iterable[Sequence[Sequence[Any]]]) -> None:
     from absolve.run.change_log import COLUMNS
     from absolve.tables import typed_table
 
-    sink = tables.by_name(tables.name_of(name))
+    sink = tables.by_name(tables.format_name(name))
     table = typed_table("changes", COLUMNS)
     with outputs.named(name) as file:
         sink.write([table], ((table.name, sink.encode(COLUMNS, rows)) for rows in changes), file)
@@ -265,13 +265,13 @@ def _outputs(options: Options) -> _Outputs:
 def _jobs(to: _Outputs, options: Options, report: Report) -> Iterator[Job]:
     found = intake.found(options, report, follow=not options.in_place)
     if options.in_place:
-        return map(Job, plan.without_backups(plan.once(_files_of(found, report)), options.backup))
+        return map(Job, plan.without_backups(plan.once(_only_files(found, report)), options.backup))
     if to.path is None or not to.is_folder:
         return (Job(input_, to.path) for input_ in found)
     return plan.jobs(found, to.path, report.aside)
 
 
-def _files_of(found: Iterable[Input], report: Report) -> Iterator[Input]:
+def _only_files(found: Iterable[Input], report: Report) -> Iterator[Input]:
     """Yield the inputs that are files; report a URL of a list, which cannot be replaced."""
     for input_ in found:
         if input_.asked or buckets.is_bucket(input_.name):

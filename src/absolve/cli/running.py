@@ -40,7 +40,7 @@ def _report_ignored(command: Parser, found: Configuration, report: Report) -> No
         text = f"a file that was found, not named, may not raise {', '.join(command.raised)}{_NAMED}"
         report.finding(Diagnostic("ignored-option", text, str(found.path)))
     if not found.named and (choosing := [name for name in ("include", "exclude") if name in command.set_by]):
-        report.totals.of_globs = f"{' and '.join(choosing)} of {printable.printable(str(found.path))}"
+        report.totals.globs_source = f"{' and '.join(choosing)} of {printable.printable(str(found.path))}"
 
 
 _NO_COMMAND = ("-h", "--help", "-V", "--version")
@@ -138,7 +138,7 @@ def _ended(arguments: Sequence[str], report: Report, *, alone: bool) -> int:
         except UsageError as error:
             if error.__cause__ is not None and is_out_of_memory(error.__cause__):  # no package is missing
                 raise MemoryError from error
-            place = command.place_of(error.message)
+            place = command.setting_place(error.message)
             is_new = place and place not in error.message
             command.error(f"{place}: {error.message}" if is_new else error.message, error.hint)
     except SystemExit as end:  # argparse ends so after --help and after an error

@@ -155,9 +155,9 @@ def width(stream: TextIO | None) -> int | None:
 
 def columns(stream: TextIO | None) -> int:
     """Return $COLUMNS, or the columns of a terminal, or 80: as shutil does, which imports all compression modules."""
-    given = os.environ.get("COLUMNS", "")
-    if given.isdecimal() and int(given):
-        return int(given)
+    variable = os.environ.get("COLUMNS", "")
+    if variable.isdecimal() and int(variable):
+        return int(variable)
     try:
         return os.get_terminal_size(stream.fileno()).columns or WIDTH if stream is not None else WIDTH
     except (OSError, ValueError):  # not a terminal, or closed
@@ -214,7 +214,7 @@ def _masked(value: Any) -> Any:
     return [_masked(one) for one in value] if isinstance(value, list) else value
 
 
-def json_of(found: Diagnostic) -> dict[str, Any]:
+def diagnostic_json(found: Diagnostic) -> dict[str, Any]:
     """Return a diagnostic as an object, for example `{"document": "a.html", "line": 3, "code": "no-base", ...}`."""
     place = {"document": found.name, "line": found.line, "column": found.column}
     return {**place, "code": found.code, "text": found.text}

@@ -79,7 +79,7 @@ class Totals:
         self.failed_are = ""  # the state of inputs that failed
         self.tables: list[Table] = []
         self.globs: FoundGlobs | None = None
-        self.of_globs = ""  # the options and their file
+        self.globs_source = ""  # the options and their file
         self.hosts: Counter[str] = Counter()  # old hosts of rules, in rewritten documents
         self.mentions: Counter[str] = Counter()  # of these hosts, by kind
         self.rules: set[int] = set()
@@ -124,7 +124,7 @@ class Totals:
             if counts
         ]
         if self.globs is not None and self.globs.left_out:
-            found.append(f"{number(self.globs.left_out, 'item')} of folders left out by {self.of_globs}")
+            found.append(f"{number(self.globs.left_out, 'item')} of folders left out by {self.globs_source}")
         if self.apart:
             kinds = ", ".join(sorted(self.apart))
             found.append(f"{number(self.apart.total(), 'document')} read apart, with absolute links: {kinds}")
@@ -168,7 +168,7 @@ def _kinds(counts: Counter[str]) -> str:
     return ", ".join(kinds + ([f"{others:,} of other kinds"] if others else []))
 
 
-def of_links(totals: Totals) -> str:
+def links_text(totals: Totals) -> str:
     """Return the counts of links, for example `2 links in 1 document: 2 without host; problems: 1 malformed`."""
     text = f"{number(totals.links, 'link')} in {number(totals.documents, 'document')}"
     scopes = [f"{totals.scopes[scope]:,} {words}" for scope, words in _SCOPES.items() if totals.scopes[scope]]
@@ -177,7 +177,7 @@ def of_links(totals: Totals) -> str:
     return f"{text}; problems: {_kinds(totals.problems)}" if totals.problems else text
 
 
-def of_changes(totals: Totals, *, written: bool = True) -> str:
+def changes_text(totals: Totals, *, written: bool = True) -> str:
     """Return the counts of a rewrite, for example `34 links in 1 document changed; 5 stay`."""
     stays = totals.links - totals.changed
     change, stay = ("changed", "stays" if stays == 1 else "stay") if written else ("would change", "would stay")

@@ -39,7 +39,7 @@ def run(options: Options, report: Report) -> None:
             check.folders()
             return
         with report.guard(options.before):
-            (input_,) = asking.asked([intake.one_input(options.before, options)], lambda one: one, options)
+            (input_,) = asking.with_answers([intake.one_input(options.before, options)], lambda one: one, options)
             check.document(input_, options.after)
 
 
@@ -71,7 +71,7 @@ class _Check:
     def _found(self, difference: Diagnostic) -> None:
         self._differences += 1
         if self.add is not None:
-            self.add(terminal.json_of(difference))
+            self.add(terminal.diagnostic_json(difference))
         if difference.code == "unjudged":
             self._report.failure(DocumentError(difference))
         elif self.add is None:

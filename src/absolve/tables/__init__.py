@@ -62,8 +62,8 @@ class Format(NamedTuple):
 
     `stream`: it writes to any open file, also to a pipe; otherwise it requires the path of a new file. `several`: one
     file holds several tables. `columns`: its chunks may also be `inventory.Columns` and streams of Arrow, which are not
-    encoded. `text`: it may be written to a terminal. `raw`: its cells have no escapes for control characters. `of` and
-    `needs`: it is not a table, but derived from these columns of this table alone, for example a sitemap.
+    encoded. `text`: it may be written to a terminal. `raw`: its cells have no escapes for control characters. `source`
+    and `needs`: it is not a table, but derived from these columns of this table alone, for example a sitemap.
     `has_suffix`: its name is a suffix.
     """
 
@@ -73,13 +73,13 @@ class Format(NamedTuple):
     columns: bool = False
     text: bool = False
     raw: bool = False
-    of: str = ""
+    source: str = ""
     needs: tuple[str, ...] = ()
     has_suffix: bool = True
 
 
 TABLE: Final = "table"
-_OF_SITEMAPS: Final = ("url", "status", "media_type", "canonical", "robots")
+_SITEMAP_COLUMNS: Final = ("url", "status", "media_type", "canonical", "robots")
 # The name of a format is its suffix without the dot.
 FORMATS: Final[dict[str, Format]] = {
     "jsonl": Format("plain.JSONL", several=True, text=True),
@@ -93,11 +93,11 @@ FORMATS: Final[dict[str, Format]] = {
     "sqlite": Format("sqlite.SQLITE", stream=False, several=True),
     "duckdb": Format("duckdb.DUCKDB", stream=False, several=True, columns=True),
     "xlsx": Format("xlsx.XLSX", stream=False, several=True),
-    "sitemap": Format("plain.SITEMAP", text=True, of="documents", needs=_OF_SITEMAPS, has_suffix=False),
+    "sitemap": Format("plain.SITEMAP", text=True, source="documents", needs=_SITEMAP_COLUMNS, has_suffix=False),
 }
 # Aliases of suffixes, and of formats.
 OTHERWISE: Final = {"ndjson": "jsonl", "db": "sqlite", "sqlite3": "sqlite", "markdown": "md"}
-_MEANT: Final = {  # hints for suffixes that are not formats
+_SUFFIX_HINTS: Final = {  # hints for suffixes that are not formats
     "": "-o takes one file for all inputs: its suffix selects the format, as in links.csv",
     "xml": "--format sitemap writes a sitemap of documents",
     "txt": "a name with another suffix, or --format csv (or jsonl), selects the format",
@@ -113,17 +113,17 @@ def by_name(name: str) -> Sink:
     return cast("Sink", getattr(import_module(f"absolve.tables.{module}"), sink))
 
 
-def name_of(path: str) -> str:
+def format_name(path: str) -> str:
     """Return the format for a file name, for example "jsonl" for `a.ndjson`. Raise UsageError for an unknown suffix."""
     suffix = PurePath(path).suffix.lower().removeprefix(".")
     name = OTHERWISE.get(suffix, suffix)
     if f".{name}" not in SUFFIXES:
         text = f"{path}: no format has this suffix: choose from {', '.join(SUFFIXES)}, or give --format"
-        raise UsageError(text, _MEANT.get(name) or _meant(path, name))
+        raise UsageError(text, _SUFFIX_HINTS.get(name) or _similar_suffix(path, name))
     return name
 
 
-def _meant(path: str, suffix: str) -> str:
+def _similar_suffix(path: str, suffix: str) -> str:
     """Return a hint for a wrong suffix, for example `did you mean links.csv?` for `links.cvs`; or ""."""
     found = closest(f".{suffix}", [*SUFFIXES, *(f".{name}" for name in OTHERWISE)])
     return f"did you mean {PurePath(path).with_suffix(found)}?" if found is not None else ""

@@ -95,12 +95,12 @@ def _streams(names: tuple[str, ...], chunks: list[Any]) -> Iterator[Any]:
         chunks = [batches.batch(names, list(chain.from_iterable(chunks)))]
     yield from (chunk for chunk in chunks if hasattr(chunk, "__arrow_c_stream__"))
     rest = (chunk for chunk in chunks if not hasattr(chunk, "__arrow_c_stream__"))
-    made = [
+    joined = [
         chunk if isinstance(chunk, batches.Batch) else batches.batch(names, chunk)
         for chunk in batches.joined(rest, names)
     ]
-    if made:
-        yield batches.stream(made)
+    if joined:
+        yield batches.stream(joined)
 
 
 def put(database: Any, table: str, rows: Any) -> None:
@@ -131,10 +131,10 @@ def add_function(connection: Any, name: str, function: Callable[[str], str]) -> 
 def _empty_numpy() -> dict[str, Any]:
     """Return the modules that DuckDB looks for."""
     names = ("numpy", "numpy._core", "numpy._core.multiarray")
-    whole, core, arrays = made = [ModuleType(name) for name in names]
+    whole, core, arrays = modules = [ModuleType(name) for name in names]
     vars(whole).update(__version__="2", _core=core)
     vars(core).update(multiarray=arrays)
-    return dict(zip(names, made, strict=True))
+    return dict(zip(names, modules, strict=True))
 
 
 DUCKDB: Final = Sink(batches.batch, write)

@@ -52,16 +52,16 @@ def batch(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> pa
     fields = schema(columns)
     arrays = batches.batch(columns, rows).arrays
     return pa.RecordBatch.from_arrays(
-        [_made(field.type, array) for field, array in zip(fields, arrays, strict=True)], schema=fields
+        [_arrow_array(field.type, array) for field, array in zip(fields, arrays, strict=True)], schema=fields
     )
 
 
-def _made(kind: pa.DataType, node: Array) -> pa.Array:
+def _arrow_array(kind: pa.DataType, node: Array) -> pa.Array:
     size, raw, children, dictionary = node
     buffers = [_raw(buffer) if buffer is not None else None for buffer in raw]
     if dictionary is not None:
-        return pa.DictionaryArray.from_buffers(kind, size, buffers, _made(pa.string(), dictionary))
-    return pa.Array.from_buffers(kind, size, buffers, children=[_made(pa.string(), child) for child in children])
+        return pa.DictionaryArray.from_buffers(kind, size, buffers, _arrow_array(pa.string(), dictionary))
+    return pa.Array.from_buffers(kind, size, buffers, children=[_arrow_array(pa.string(), child) for child in children])
 
 
 def _raw(buffer: IntColumn | TextColumn | bytes) -> pa.Buffer:

@@ -21,7 +21,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 from absolve.core.lazy_regex import pattern
 from absolve.core.printable import literal, printable
 from absolve.tables import Sink
-from absolve.tables.rows import LINKED, Layout, lines, text_of
+from absolve.tables.rows import LINKED, Layout, cell_text, lines
 from absolve.urls import resolve
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def quoted(text: str) -> str:
 
 def _text(cell: Any) -> str:
     """Return a cell as text that no spreadsheet takes for a formula: for example `'=1` for `=1`."""
-    return str(cell) if isinstance(cell, (int, float)) else literal(text_of(cell))
+    return str(cell) if isinstance(cell, (int, float)) else literal(cell_text(cell))
 
 
 def _field(cell: Any) -> str:
@@ -118,7 +118,7 @@ def markdown_cell(value: Any) -> str:
     A text with any mark of Markdown or HTML is a code span: for example, `a*b` in backticks. For some readers a pipe
     behind a backslash ends the cell, even if it is escaped: it becomes a character reference between two spans.
     """
-    text = printable(text_of(value)).strip()
+    text = printable(cell_text(value)).strip()
     if not text or (_PLAIN.fullmatch(text) and not _WORD.search(text)):
         return text
     return "&#124;".join(_span(part) if part else "" for part in _AFTER_BACKSLASH.split(text))
@@ -160,7 +160,7 @@ _END: Final = b"</table>\n</main>\n</html>\n"
 
 
 def _data(cell: Any) -> str:
-    return escape(printable(text_of(cell)))
+    return escape(printable(cell_text(cell)))
 
 
 def _linked(cell: Any) -> str:

@@ -78,7 +78,7 @@ def joined(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> I
             yield [words(cell) if isinstance(cell, list) else cell for cell in row]
 
 
-def text_of(cell: Any) -> str:
+def cell_text(cell: Any) -> str:
     """Return a cell as text: for example `a b` for `["a", "b"]`, and "" for None."""
     if isinstance(cell, (list, tuple)):
         return words(cell)

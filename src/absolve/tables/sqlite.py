@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from absolve.inventory.columns import Columns
 from absolve.tables import SCHEMA_VERSION, Sink, defined
-from absolve.tables.rows import text_of
+from absolve.tables.rows import cell_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -41,7 +41,7 @@ def encode(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> l
 
 def _cell(cell: Any) -> Any:
     if isinstance(cell, (list, tuple)):
-        cell = text_of(cell)
+        cell = cell_text(cell)
     if isinstance(cell, str) and not cell.isascii():
         return cell.encode("utf-8", "replace").decode("utf-8")
     return cell

@@ -75,14 +75,14 @@ def _links(chunks: Iterable[Iterable[Sequence[Any]] | Columns], screen: Screen) 
         lines: list[str] = []
         rows = map(Row._make, joined(COLUMNS, chunk))
         for where, group in groupby(rows, lambda row: (row.document, row.entity)):
-            of_one = list(group)
-            drawing = Group([_item(row) for row in of_one], screen)
+            own = list(group)
+            drawing = Group([_item(row) for row in own], screen)
             if where != shown:
                 lines += [""] if shown is not None else []
                 lines.append(drawing.heading(" ".join(where).rstrip()))
                 shown, base = where, ""
-            lines += _lines(of_one, drawing, screen, base)
-            base = _last_base(of_one, base)
+            lines += _lines(own, drawing, screen, base)
+            base = _last_base(own, base)
         yield lines
 
 

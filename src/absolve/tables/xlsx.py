@@ -59,8 +59,8 @@ def write(tables: Sequence[Table], chunks: Iterable[tuple[str, Iterable[Sequence
     for name, rows in chunks:
         for row in rows:
             sheets[name].append(row)
-    for of_table in sheets.values():
-        of_table.end()
+    for group in sheets.values():
+        group.end()
     book.properties.created = book.properties.modified = datetime(*_NO_DATE)  # noqa: DTZ001 - openpyxl takes UTC without a zone
     with _Undated(path, "w", ZIP_DEFLATED) as archive:
         ExcelWriter(book, archive).write_data()

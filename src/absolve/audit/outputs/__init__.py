@@ -30,7 +30,7 @@ REPORTS: Final = {  # formats only for the findings of an audit, each with the m
     "markdown": "outputs.markdown.write",
 }
 _NONE: Final = {TABLE, "md", "html"}  # of the tables of an audit
-TABLES: Final = {name: form for name, form in FORMATS_OF_TABLES.items() if name not in _NONE and not form.of}
+TABLES: Final = {name: form for name, form in FORMATS_OF_TABLES.items() if name not in _NONE and not form.source}
 FORMATS: Final = (*TABLES, *REPORTS)
 ALIASES: Final = {**OTHERWISE, "markdown": "markdown", "md": "markdown"}  # other names of formats
 # The ends of file names, longer ones first.
