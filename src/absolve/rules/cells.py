@@ -87,7 +87,7 @@ def detect_charset(data: bytes, *, legacy: bool = False) -> Charset:
 
 
 def _is_legacy(head: bytes) -> bool:
-    text = codecs.getincrementaldecoder("utf-8")("surrogateescape").decode(head)
+    text = codecs.getincrementaldecoder("utf-8")("surrogateescape").decode(head, final=len(head) < _LOOKED_AT)
     return not text.isascii() and bool(_UNDECODED.search(text)) and not _ABOVE_ASCII.search(text)
 
 
