@@ -121,7 +121,7 @@ class Answers:
             return found if found is not None and found.target is not None else None
 
         def target(found: Answer) -> str:
-            return "" if found.is_end else (found.target or "").partition("#")[0]  # no answer is that of ""
+            return "" if found.is_end else (found.target or "").partition("#")[0]  # "" has no answer
 
         steps, end, circle = follow(url, step, target)
         first, hops = one.status, len(steps)

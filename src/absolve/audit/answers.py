@@ -229,7 +229,7 @@ def _printed(name: str, data: bytes) -> Iterator[Answer | Diagnostic]:
     is_first = True
     url: str | None = None
     hops = 0  # from a URL that is named
-    path, status, reason, begin = "/", 0, "", 0  # the status is that of the head whose lines follow
+    path, status, reason, begin = "/", 0, "", 0  # status, reason and place of the present head
     target: str | None = None
     for place, line, problem in chain(lines(data), [(0, "", None)]):
         text = line.strip()

@@ -300,7 +300,7 @@ def leave_out_unchanged(connection: Any, changes: Changes, new_url: str) -> None
 
 
 def leave_out_unchanged_pages(connection: Any) -> None:
-    """Delete findings of unchanged files from `pages`, except a noindex that may come from a changed robots.txt."""
+    """Delete findings of unchanged files from `pages`, except noindex if robots.txt or the like has changed."""
     if one(connection, "SELECT count(*) FROM unchanged")[0]:
         (changed,) = one(connection, _CHANGED_FOR_ALL, [_FOR_ALL_PAGES])
         _leave_out(connection, "pages", "verdict <> 'noindex'" if changed else "true")

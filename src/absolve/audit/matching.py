@@ -372,7 +372,7 @@ class ByWords:
         return [self._pages[number] for _, number in likely[:_MOST]]
 
     def _some(self, band: int) -> Sequence[int]:
-        """Return the pages with a band, of very many the next few."""
+        """Return the pages with a band; if there are very many, the next few."""
         bucket = self._buckets.get(band, ())
         if len(bucket) <= _MOST_PAGES:
             return bucket

@@ -187,7 +187,7 @@ def _is_on(host: str, cell: str) -> bool:
 
 
 def _listed_rows(rows: Iterable[cells.Row], chosen: columns.Columns, *, has_base: bool) -> Iterator[Listed]:
-    """Yield the rows below the header, up to an empty row with a row without a URL behind it: another table."""
+    """Yield the rows below the header, up to another table: an empty row, then a row without a URL."""
     start = chosen.header.first if chosen.header is not None else 0
     place, is_named, last = chosen.places.get("url", 0), "url" in chosen.by_words, 0
     for row in rows:

@@ -113,8 +113,8 @@ def _check_outputs(options: Options) -> None:
             raise UsageError("the ZIP and --missing both write to the standard output: give one of them a file")
         if is_terminal(sys.stdout):
             raise UsageError("a ZIP cannot be written to a terminal: give -o FILE.zip")
-    names_of_outputs = (zip_, options.missing, options.save)
-    targets = [Path(path) for path in names_of_outputs if path is not None and path != outputs.STDOUT]
+    output_names = (zip_, options.missing, options.save)
+    targets = [Path(path) for path in output_names if path is not None and path != outputs.STDOUT]
     plan.check_not_read(targets, [*names, *intake.tables(options)])
     plan.check_outside(targets, names)
     plan.check_different(targets)

@@ -1,6 +1,6 @@
 """The options of all commands, each declared once: names, value, help, commands, and whether a found file may set it.
 
-In: nothing. Out: `OPTIONS`, of which `parsing` makes the parsers, and the type of parsed options, `Options`;
+In: nothing. Out: `OPTIONS`, from which `parsing` builds the parsers, and the type of parsed options, `Options`;
 configuration files, completion and the site follow them. Texts that need an import are functions, called for the
 command that runs.
 """

@@ -175,7 +175,7 @@ def selecting(options: Options) -> str:
 
 
 def _option_words(name: str, options: Options) -> list[str]:
-    """Return the words of an option. Raise UsageError if it has no word."""
+    """Return the words of an option. Raise UsageError if its values have none."""
     values: list[str] = getattr(options, name)
     words = _words(values)
     if values and not words:

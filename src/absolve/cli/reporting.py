@@ -325,7 +325,7 @@ LONG = 5.0  # seconds of a run
 INTERPRETED: Final = "interpreted: installed again with a C compiler, absolve runs many times faster"
 _RECORD: Final = re.compile(r"(.*?)(?:, at byte \d+)? \((https?://[^\s()]*)\)(?:, at byte \d+)?", re.DOTALL)
 _LONGEST: Final = 8000  # characters of a message: names of files may have 4,096
-_REMEMBERED: Final = 1000  # diagnostics of one input of which repetitions are suppressed
+_REMEMBERED: Final = 1000  # diagnostics of one input that are compared, to suppress repetitions
 _FULL: Final = frozenset(
     {*map(os.strerror, (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EMFILE)), OUT_OF_MEMORY}
 )

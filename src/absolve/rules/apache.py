@@ -94,7 +94,7 @@ def directives(data: bytes) -> Iterator[Directive]:
 
 
 def _joined(data: bytes) -> Iterator[tuple[int, str, str | None]]:
-    """Yield lines that are not empty and no comments; a backslash at the end of a line joins it with the next one."""
+    """Yield lines except empty ones and comments; a backslash at the end of a line joins it with the next one."""
     start, held = 0, ""
     for number, text, problem in lines(data):
         start = start if held else number

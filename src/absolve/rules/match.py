@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _PORTS: Final = {"http": "80", "https": "443"}
 _MOST_PORTS: Final = 50  # of a server; one with more is taken to listen on any port
 _EVERY: Final = "all"  # the ports of all servers
-_ANY: Final = "any"  # those of servers without one
+_ANY: Final = "any"  # servers that listen on any port
 _FOLDED: Final = "\1"  # begins the key of an exact path in any letter case
 
 Groups = tuple[str | None, ...]
@@ -138,8 +138,8 @@ class OrderedRules:
             path, mark, query = rule.source.partition("?")
             if (mark and query != request.query) or (rule.query == "none" and not mark and request.query is not None):
                 return None
-            path, asked = self._bare(path), self._bare(request.decoded)
-            is_same = path.lower() == asked.lower() if rule.ignores_case else path == asked
+            path, requested = self._bare(path), self._bare(request.decoded)
+            is_same = path.lower() == requested.lower() if rule.ignores_case else path == requested
             return (request.decoded,) if is_same else None
         if rule.how == "prefix":
             return _prefix_groups(rule.source, request.decoded)
@@ -147,7 +147,7 @@ class OrderedRules:
 
 
 def _condition_groups(conditions: Sequence[Condition], request: Request) -> Groups | None:
-    """Return the groups of the last condition that holds; None unless all do, or one of each alternatives."""
+    """Return the groups of the last condition; None unless all conditions hold, or one of several alternatives."""
     last: Groups = ()
     is_done = False  # one of the alternatives holds
     for one in conditions:
@@ -229,18 +229,18 @@ def redirector(found: RuleSet, olds: Collection[str] = ()) -> Redirector:
             return None
         tries = [(phases[number], request._replace(is_site_host=True))]
         tries += [(inner[number], one) for one in _indexes(tries[0][1]) if inner[number] and exists(one.url)][:1]
-        answers = (phase(asked, exists, doubts) for several, asked in tries for phase in several)
+        answers = (phase(parts, exists, doubts) for several, parts in tries for phase in several)
         return next((found for found in answers if found is not None), None)
 
     return move
 
 
-def _indexes(asked: Request) -> Iterator[Request]:
+def _indexes(folder: Request) -> Iterator[Request]:
     """Yield a server's own requests for the index files of a folder: for example, /a/index.html?x for /a/?x."""
-    bare, mark, query = asked.url.partition("?")
-    for name in asked.indexes if asked.path.endswith("/") else ():
-        path, url = asked.path + name, f"{bare}{name}{mark}{query}"
-        yield asked._replace(url=url, path=path, decoded=asked.decoded + name, line=subject(asked, "target"))
+    bare, mark, query = folder.url.partition("?")
+    for name in folder.indexes if folder.path.endswith("/") else ():
+        path, url = folder.path + name, f"{bare}{name}{mark}{query}"
+        yield folder._replace(url=url, path=path, decoded=folder.decoded + name, line=subject(folder, "target"))
 
 
 class _Servers:
@@ -329,8 +329,8 @@ def _filled(rule: Rule, groups: Groups, condition_groups: Groups, request: Reque
         if isinstance(part, str):
             return part
         if part < 0:
-            asked = subject(request, "target").partition("?")[0]
-            return {WHOLE_PATH: request.path, HOST: request.host, SCHEME: request.scheme, REQUESTED: asked}[part]
+            requested = subject(request, "target").partition("?")[0]
+            return {WHOLE_PATH: request.path, HOST: request.host, SCHEME: request.scheme, REQUESTED: requested}[part]
         if part >= CONDITION:
             return _group(condition_groups, part - CONDITION, is_encoded=True)
         return _group(groups, part, is_encoded=is_encoded)

@@ -275,7 +275,7 @@ class Rules:
         for number, (_, move) in enumerate(circle):
             rules = tuple(circle[(number + offset) % size][1].rule for offset in range(min(size, _MOST_RULES)))
             outcomes.append(Outcome(size, None, loop=True, rules=rules, status=move.status))
-        for (url, _), outcome in zip(reversed(circle), reversed(outcomes), strict=True):  # the next to be asked last
+        for (url, _), outcome in zip(reversed(circle), reversed(outcomes), strict=True):  # the first one last
             self._known.put(url, outcome)
         return outcomes[0]
 
@@ -287,7 +287,7 @@ def _names_host(rule: Rule) -> bool:
 
 
 def _origins(sets: Iterable[RuleSet]) -> dict[tuple[str, int], str]:
-    """Return the origin of the first server with a name that has each rule, by its file and line."""
+    """Return the origin of the first named server with a rule, by the rule's file and line."""
     found: dict[tuple[str, int], str] = {}
     done: set[int] = set()  # servers share rules
     for server in (server for one in sets for server in one.servers):

@@ -231,7 +231,7 @@ def _lines(text: str, sources: Sequence[str]) -> list[int]:
 
 
 def _found(text: str, place: int, *spellings: str) -> int:
-    """Return the offset at which one of two spellings first follows a place, -1 if neither does."""
+    """Return the offset of the first of two spellings behind a place, -1 without any."""
     if len(set(spellings)) == 1:
         return text.find(spellings[0], place)
     found = re.compile("|".join(map(re.escape, spellings))).search(text, place)

@@ -95,18 +95,18 @@ def added_rule(rules: Rules, old: str, new: str, *, prefix: bool = False) -> Rul
 
     Its target is a path only if both sites have one host: otherwise the path would be on the old one.
     """
-    asked = request(old)
-    if asked is None:
+    parts = request(old)
+    if parts is None:
         return None
-    source = asked.decoded + ("" if asked.query is None else f"?{asked.query}")
+    source = parts.decoded + ("" if parts.query is None else f"?{parts.query}")
     target = new
     if rules.is_one_host and rules.is_new(new):
         target = new.removeprefix(origin(new)) or "/"
         if target.startswith("//"):  # alone, that would name another host
             target = new
     rule = Rule("", 0, f"{old} -> {new}", source=source, target=(target,))
-    below = with_rest(target, asked.decoded)
-    return rule._replace(how="prefix", source=asked.decoded, target=below) if prefix else rule
+    below = with_rest(target, parts.decoded)
+    return rule._replace(how="prefix", source=parts.decoded, target=below) if prefix else rule
 
 
 def _as_weak_as_possible(form: str, rules: Rules, rule: Rule, old: str) -> Rule:
