@@ -11,50 +11,26 @@ FILES = {
 
 
 @pytest.mark.parametrize(("reference", "document", "expected"), [
-    ("", "index.html", None),
-    ("#x", "index.html", None),
-    ("?x=1", "index.html", None),
-    ("/s.css", "index.html", None),
-    ("//h/s.css", "index.html", None),
-    ("\\s.css", "index.html", None),
-    ("http://h/s.css", "index.html", None),
-    ("x:y.html", "index.html", None),
-    ("./x:y.html", "index.html", "x:y.html"),
-    ("../s.css", "index.html", None),
-    ("../../s.css", "docs/p.html", None),
-    ("../s.css?v=3#a", "docs/p.html", "s.css"),
-    ("missing.css", "index.html", None),
-    ("a%20b.html", "index.html", "a b.html"),
-    ("a b.html", "index.html", "a b.html"),
-    ("c%20d.html", "index.html", "c%20d.html"),
-    ("c%2520d.html", "index.html", "c%20d.html"),
-    ("q.html?x=1", "index.html", "q.html?x=1"),
-    ("q.html%3Fx=1", "index.html", "q.html?x=1"),
-    ("q.html?x=2", "index.html", None),
-    ("docs/%C3%A9.png", "index.html", "docs/é.png"),
-    ("docs\\p.html", "index.html", "docs/p.html"),
-    ("docs%2Fp.html", "index.html", None),
-    ("l.php?c=1", "index.html", "l.php@c=1"),
+    ("", "index.html", None), ("#x", "index.html", None), ("?x=1", "index.html", None), ("/s.css", "index.html", None),
+    ("//h/s.css", "index.html", None), ("\\s.css", "index.html", None), ("http://h/s.css", "index.html", None),
+    ("x:y.html", "index.html", None), ("./x:y.html", "index.html", "x:y.html"), ("../s.css", "index.html", None),
+    ("../../s.css", "docs/p.html", None), ("../s.css?v=3#a", "docs/p.html", "s.css"), ("missing.css", "index.html", None),
+    ("a%20b.html", "index.html", "a b.html"), ("a b.html", "index.html", "a b.html"), ("c%20d.html", "index.html", "c%20d.html"),
+    ("c%2520d.html", "index.html", "c%20d.html"), ("q.html?x=1", "index.html", "q.html?x=1"), ("q.html%3Fx=1", "index.html", "q.html?x=1"),
+    ("q.html?x=2", "index.html", None), ("docs/%C3%A9.png", "index.html", "docs/é.png"), ("docs\\p.html", "index.html", "docs/p.html"),
+    ("docs%2Fp.html", "index.html", None), ("l.php?c=1", "index.html", "l.php@c=1"),
     ("w.html?u=http%3A%2F%2Fh", "index.html", "w.html?u=http%3A%2F%2Fh"),
-    ("d.php?p=1", "index.html", "d.php%3fp=1"),
-    ("r.html?to=/a/b", "index.html", "r.html?to=%2Fa%2Fb"),
-    ("r.html%3Fto=%252Fa%252Fb", "index.html", "r.html?to=%2Fa%2Fb"),
-    ("docs/", "index.html", "docs/index.htm"),
-    ("docs", "index.html", "docs/index.htm"),
-    (".", "docs/p.html", "docs/index.htm"),
-    ("..", "docs/p.html", "index.html"),
-    ("./", "index.html", "index.html"),
-    ("p.html/", "docs/index.htm", None),
-    ("docs/p", "index.html", "docs/p.html"),
+    ("d.php?p=1", "index.html", "d.php%3fp=1"), ("r.html?to=/a/b", "index.html", "r.html?to=%2Fa%2Fb"),
+    ("r.html%3Fto=%252Fa%252Fb", "index.html", "r.html?to=%2Fa%2Fb"), ("docs/", "index.html", "docs/index.htm"),
+    ("docs", "index.html", "docs/index.htm"), (".", "docs/p.html", "docs/index.htm"), ("..", "docs/p.html", "index.html"),
+    ("./", "index.html", "index.html"), ("p.html/", "docs/index.htm", None), ("docs/p", "index.html", "docs/p.html"),
 ])  # fmt: skip
 def test_a_relative_reference_names_a_file_of_the_folder(reference: str, document: str, expected: str | None) -> None:
     assert named_by(reference, document, FILES.__contains__) == expected
 
 
 @pytest.mark.parametrize(("reference", "charset", "name"), [
-    ("%ED%EE.html", "windows-1251", "но.html"),
-    ("но.html", "windows-1251", "\udced\udcee.html"),
-    ("a%83A.html", "shift_jis", "aア.html"),
+    ("%ED%EE.html", "windows-1251", "но.html"), ("но.html", "windows-1251", "\udced\udcee.html"), ("a%83A.html", "shift_jis", "aア.html"),
     ("%E9.png?2", "utf-8", "é.png"),
 ])
 def test_escapes_and_names_in_the_charset_of_the_page_name_a_file(reference: str, charset: str, name: str) -> None:
@@ -64,9 +40,7 @@ def test_escapes_and_names_in_the_charset_of_the_page_name_a_file(reference: str
 @pytest.mark.parametrize(("name", "names", "expected"), [
     ("\u00dcber.gif", ["U\u0308ber.gif"], "U\u0308ber.gif"),
     ("\u00dcber.gif", ["u\u0308ber.gif", "U\u0308ber.gif"], "U\u0308ber.gif"),
-    ("A.GIF", ["a.gif"], "a.gif"),
-    ("A.GIF", ["a.gif", "a.Gif"], None),
-    ("A.GIF", [], None),
+    ("A.GIF", ["a.gif"], "a.gif"), ("A.GIF", ["a.gif", "a.Gif"], None), ("A.GIF", [], None),
 ])
 def test_the_one_file_whose_name_differs_only_in_form_is_named(name: str, names: list[str], expected: str | None) -> None:
     assert len({fold(one) for one in (name, *names)}) == 1
@@ -87,23 +61,10 @@ def test_the_first_bytes_tell_what_a_saver_keeps_for_itself(path: str, head: byt
 
 
 @pytest.mark.parametrize(("path", "expected"), [
-    ("hts-cache/new.zip", "HTTrack"),
-    ("hts-log.txt", "HTTrack"),
-    ("a/hts-log.txt.html", ""),
-    ("wget-log.1", "wget"),
-    ("h/wget-log.html", ""),
-    ("a/_vti_cnf/index.htm", "FrontPage"),
-    ("a/._index.html", "macOS"),
-    ("Thumbs.db", "Windows"),
-    ("_vti_inf.html", "FrontPage"),
-    ("a/.git/hooks/x.html", "hidden"),
-    (".draft.html", "hidden"),
-    (".well-known/security.txt", ""),
-    ("a/.well-known2/x", "hidden"),
-    ("a/.htaccess", ""),
-    (".nojekyll", ""),
-    ("a.git/b..html", ""),
-    ("./a/../b.html", ""),
+    ("hts-cache/new.zip", "HTTrack"), ("hts-log.txt", "HTTrack"), ("a/hts-log.txt.html", ""), ("wget-log.1", "wget"),
+    ("h/wget-log.html", ""), ("a/_vti_cnf/index.htm", "FrontPage"), ("a/._index.html", "macOS"), ("Thumbs.db", "Windows"),
+    ("_vti_inf.html", "FrontPage"), ("a/.git/hooks/x.html", "hidden"), (".draft.html", "hidden"), (".well-known/security.txt", ""),
+    ("a/.well-known2/x", "hidden"), ("a/.htaccess", ""), (".nojekyll", ""), ("a.git/b..html", ""), ("./a/../b.html", ""),
 ])
 def test_hidden_names_and_what_programs_keep_for_themselves_are_none_of_the_site(path: str, expected: str) -> None:
     assert keeper_of(path) == expected
