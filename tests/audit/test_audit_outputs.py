@@ -8,8 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 from urllib.parse import unquote
 
 import duckdb
@@ -22,8 +21,7 @@ from pyarrow import parquet
 
 from absolve.audit import outputs, tables, verdicts
 from absolve.audit.outputs import baseline
-from absolve.audit.outputs.findings import level, uri_of
-from absolve.audit.outputs.source import Source
+from absolve.audit.outputs.findings import uri_of
 from absolve.core.errors import UsageError
 
 SCHEMAS = Path(__file__).parent / "schemas"
@@ -63,25 +61,18 @@ def test_the_suffix_names_the_format(tmp_path: Path, audit: duckdb.DuckDBPyConne
         assert b"secret@" not in written(audit, tmp_path / name), "user information is masked"
 
 
-def test_sqlite_has_all_tables_with_all_rows_and_a_view_of_the_findings(tmp_path: Path, audit: duckdb.DuckDBPyConnection) -> None:
-    written(audit, tmp_path / "a.sqlite")
-    with closing(sqlite3.connect(tmp_path / "a.sqlite")) as database:
+@pytest.mark.parametrize("name", ["a.sqlite", "a.duckdb"])
+def test_a_database_has_all_tables_with_all_rows_and_a_view_of_the_findings(tmp_path: Path, audit: duckdb.DuckDBPyConnection, name: str) -> None:
+    written(audit, tmp_path / name)
+    assert [file.name for file in tmp_path.iterdir()] == [name]
+    with closing(duckdb.connect(str(tmp_path / name), read_only=True) if name == "a.duckdb" else sqlite3.connect(tmp_path / name)) as database:
         for table, columns in tables.TABLES.items():
             cursor = database.execute(f"SELECT * FROM {table}")  # noqa: S608
-            assert [name for name, *_ in cursor.description] == list(columns)
+            assert [one for one, *_ in cursor.description] == list(columns)
             assert len(cursor.fetchall()) == count(audit, table), table
+            if name == "a.duckdb":
+                assert {row[0]: row[1] for row in database.execute(f"DESCRIBE {table}").fetchall()} == columns
         assert database.execute("SELECT count(*) FROM findings").fetchone() == (300,)
-
-
-def test_duckdb_has_all_tables_with_the_same_types(tmp_path: Path, audit: duckdb.DuckDBPyConnection) -> None:
-    written(audit, tmp_path / "a.duckdb")
-    assert [file.name for file in tmp_path.iterdir()] == ["a.duckdb"]
-    with closing(duckdb.connect(str(tmp_path / "a.duckdb"), read_only=True)) as database:
-        for table, columns in tables.TABLES.items():
-            described = database.execute(f"DESCRIBE {table}").fetchall()
-            assert {row[0]: row[1] for row in described} == columns
-            assert count(database, table) == count(audit, table)
-        assert count(database, "findings") == 300
 
 
 def test_parquet_has_a_file_for_each_table(tmp_path: Path, audit: duckdb.DuckDBPyConnection) -> None:
@@ -306,9 +297,3 @@ def test_a_failed_write_leaves_the_earlier_files(tmp_path: Path, name: str) -> N
         with pytest.raises(duckdb.Error):
             outputs.write(connection, tmp_path / name)
         assert {file: file.read_bytes() for file in tmp_path.iterdir()} == before
-
-
-def test_a_verdict_is_an_error_where_the_run_fails_by_it_and_else_a_note_or_a_warning() -> None:
-    source = cast("Source", SimpleNamespace(options=outputs.Options(frozenset({"broken"}))))
-    found = {verdict: level(verdict, source) for verdict in ("broken", "orphan", "insecure", "fragment")}
-    assert found == {"broken": "error", "orphan": "note", "insecure": "note", "fragment": "warning"}

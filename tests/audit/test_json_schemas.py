@@ -19,13 +19,11 @@ ON_DEMAND = "document,line,host,url,hreflang,file_start,file_end,problems"
 SCHEMAS = ("links", "documents", "audit", "base", "changes")
 RUNS = {  # arguments -> the schema of what they write
     ("links", FIXTURES, "--url", "http://h/", "-o", "rows.jsonl"): "links",
-    ("links", FIXTURES, "--url", "http://h/", "-o", "rows.json"): "links",
     ("links", FIXTURES, "--url", "http://h/", "--columns", ON_DEMAND, "-o", "rows.jsonl"): "links",
     ("links", FIXTURES, "--columns", "kind,scope", "-o", "rows.jsonl"): "links",
     ("documents", FIXTURES, "-o", "rows.jsonl"): "documents",
     ("documents", NEW, "--url", "http://h/", "-o", "rows.json"): "documents",
     ("audit", NEW, "--url", "https://bay.example/", *OLD, "--map", str(ROOT / "examples/move/redirects.csv"), "-o", "rows.jsonl"): "audit",
-    ("audit", NEW, "--url", "https://bay.example/", "-o", "rows.json"): "audit",
     ("base", f"{FIXTURES}/saved-page.html", f"{FIXTURES}/journal.warc", "--format", "json"): "base",
     ("rewrite", FIXTURES, "--url", "http://h/", "-o", "out", "--log", "rows.jsonl"): "changes",
 }

@@ -272,10 +272,10 @@ OF_OTHERS = {
 @pytest.mark.parametrize("name", OF_OTHERS)
 def test_answers_of_other_programs_are_read(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(OF_OTHERS[name], "utf-8")
-    done = audited(tmp_path, {"index.html": links(f"{HOST}/gone", f"{HOST}/cut", f"{HOST}/ok")}, "--answers", tmp_path / name)
-    assert done.found == {f"{HOST}/gone": "broken", f"{HOST}/cut": "unsure"}
-    details = {row["url"]: row["detail"] for row in done.tables["answers"]}
-    assert name != "curl.jsonl" or details[f"{HOST}/cut"] == "Connection refused", "the words of another program"
+    found = answered.Answers(answers.heard(str(tmp_path / name), Settings()))
+    verdicts = {one: found.verdict(f"{HOST}/{one}") for one in ("gone", "cut", "ok")}
+    assert {one: verdict and verdict[0] for one, verdict in verdicts.items()} == {"gone": "gone", "cut": "unsure", "ok": "works"}
+    assert name != "curl.jsonl" or verdicts["cut"] == ("unsure", "Connection refused"), "the words of another program"
 
 
 @pytest.mark.parametrize(("name", "text"), [("a.json", "[]"), ("a.json", '{"url": 1}'), ("a.csv", "a,b\n1,2\n"), ("a.txt", "")])

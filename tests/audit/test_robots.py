@@ -84,7 +84,7 @@ def test_the_words_of_a_robots_tag() -> None:
     assert {value: robots.is_shut(value) for value in WORDS} == WORDS
 
 
-@pytest.mark.parametrize(("server", "is_found"), [("plain", True), ("apache,case=ignore", True), ("nginx", False)])
+@pytest.mark.parametrize(("server", "is_found"), [("apache,case=ignore", True), ("nginx", False)])
 def test_a_file_of_another_server_shuts_nothing_out(tmp_path: Path, server: str, *, is_found: bool) -> None:
     files = {"index.html": "<p>", ".htaccess": 'Header set X-Robots-Tag "noindex"\n'}
     assert audited(tmp_path, files, "--server", server).pages == ({("noindex", "")} if is_found else set())

@@ -292,3 +292,10 @@ def test_the_rule_to_add_for_a_page_or_a_folder_is_a_text_in_the_form_of_the_map
     assert writing.rule_text(form, made, OLD + "guide/", NEW + "docs/", prefix=True) == folder
     back = rules(folder, NAMES[form], form=form)
     assert [lead(back, url) for url in ("/guide/", "/guide/a/b?c", "/guides")] == ["/docs/", "/docs/a/b?c", None]
+
+
+@pytest.mark.parametrize(("pattern", "is_written"), [("/(a+)+$", False), ("/(?:a|ab)*c", False), (".*.*x", False), (r"/p/(\d+)", True)])
+def test_a_pattern_that_takes_pcre_long_is_a_comment_in_a_server(pattern: str, is_written: bool) -> None:
+    for form in ("apache", "nginx"):
+        lines = writing.written(form, rules(f'"/x{pattern}",/about/,301!,regex\n', "map.csv")).data.decode().splitlines()
+        assert any("/about/" in line for line in lines if not line.startswith("#")) == is_written
