@@ -119,10 +119,3 @@ def test_backups_in_a_folder_stay_where_their_file_is_beside_them(absolve: Runne
     assert absolve(*command, tmp_path).status == 0
     changed = {path.name for path in tmp_path.iterdir() if path.read_bytes() != page}
     assert changed == {"a.html", *alone}
-
-
-def test_a_backup_that_is_named_is_rewritten(absolve: Runner, tmp_path: Path) -> None:
-    for name in ("a.html", "a.html.orig"):
-        (tmp_path / name).write_bytes(b"<a href=b.html>")
-    assert absolve("rewrite", "--in-place", "--url", "http://h/", tmp_path / "a.html.orig").status == 0
-    assert (tmp_path / "a.html.orig").read_bytes() == b"<a href=http://h/b.html>"

@@ -6,10 +6,8 @@ import gzip
 import itertools
 import json
 import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,7 +51,7 @@ def rows(text: bytes, root: str) -> list[dict[str, Any]]:
     return [{**row, "document": row["document"].removeprefix(root).lstrip("/")} for row in found]
 
 
-@pytest.mark.parametrize(("command", "jobs"), [("links", "1"), ("links", "2"), ("documents", "1")])
+@pytest.mark.parametrize(("command", "jobs"), [("links", "2"), ("documents", "1")])
 def test_rows_of_a_prefix_are_those_of_a_folder(
     command: str, jobs: str, absolve: Runner, bucket: Bucket, tmp_path: Path
 ) -> None:
@@ -97,22 +95,21 @@ GLOBS = {
     "a": ["a/b/z.html", "a/z.html"],
     "*/z.html": ["a/z.html"],
     "**/z.html": ["a/b/z.html", "a/z.html"],
-    "[x]*": ["[x]y.html"],  # a file with this name comes before a glob
+    "[x]*": ["x.html"],
     "[xy].html": ["x.html", "y.html"],
     "none*": [],
 }
 
 
-@pytest.mark.parametrize(("key", "expected"), GLOBS.items())
-def test_a_glob_matches_as_in_a_shell_and_a_file_of_the_name_comes_first(
-    key: str, expected: list[str], absolve: Runner, bucket: Bucket
-) -> None:
+def test_a_glob_matches_as_in_a_shell_and_a_file_of_the_name_comes_first(absolve: Runner, bucket: Bucket) -> None:
+    def found(key: str) -> list[str]:
+        done = absolve("links", bucket.url(key), "-f", "csv", "--columns", "document", "-q")
+        return [line.removeprefix(bucket.url()) for line in done.lines[1:]]
+
     bucket.put(dict.fromkeys(("x.html", "y.html", "a/z.html", "a/b/z.html"), PAGE))
-    if key == "[x]*":
-        bucket.put({"[x]*": PAGE})
-        expected = ["[x]*"]
-    done = absolve("links", bucket.url(key), "-f", "csv", "--columns", "document", "-q")
-    assert [line.removeprefix(bucket.url()) for line in done.lines[1:]] == expected
+    assert {key: found(key) for key in GLOBS} == GLOBS
+    bucket.put({"[x]*": PAGE})
+    assert found("[x]*") == ["[x]*"]
 
 
 UNSAFE = ("../up.html", "a/../../up.html", "a//b.html", "./dot.html", "/root.html")
@@ -249,15 +246,12 @@ def test_a_mirror_from_and_into_a_bucket_is_that_of_a_disk(absolve: Runner, buck
 MISTAKES = {
     ("mirror", "s3://b/a/", "-o", "s3://b/a/c/"): (2, "is also an input"),
     ("mirror", "s3://b/a/", "-o", "s3://b/c/", "--resume"): (2, "--resume goes on with a mirror on a disk"),
-    ("links", "s3://none/x.html"): (3, "s3://none/x.html: not-found"),
     ("links", "gs://none/x.html"): (2, "gs://none/x.html needs a package: pip install gcsfs"),
     ("links", "s3://"): (2, "s3:// names no bucket"),
-    ("rewrite", "s3://b/a/", "-o", "s3://b/a/c/"): (2, "is also an input"),
     ("rewrite", "s3://b/a.html", "--in-place"): (2, "--in-place replaces files of a disk"),
     ("links", "s3://b/a.html", "-o", "s3://b/a.html", "-f", "csv"): (2, "is also an input"),
     ("links", str(FIXTURES / "default.html"), "-o", "s3://none/x.csv"): (3, "s3://none/x.csv"),
     ("audit", "s3://b/a/", str(FIXTURES)): (2, "s3://b/a/ is the URL of a store, and absolve audit"),
-    ("audit", str(FIXTURES), "--map", "s3://b/map.csv"): (2, "s3://b/map.csv is the URL of a store, and absolve audit"),
     ("base", "s3://none/x.html"): (3, "not-found"),
 }
 
@@ -295,25 +289,3 @@ def test_without_a_url_of_a_store_its_packages_are_not_imported(tmp_path: Path) 
     argv = [sys.executable, "-c", code, "links", "s3:/x.html", "-f", "csv", "--columns", "document"]
     done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["document", "s3:/x.html", "end"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-def test_a_killed_rewrite_has_whole_files_and_goes_on(number: signal.Signals, bucket: Bucket, tmp_path: Path) -> None:
-    data = b"".join(gzip.compress(page(f"http://h/{n}/", PAGE * 200)) for n in range(400))
-    files = {f"{n:02}.warc.gz": data for n in range(30)}
-    bucket.put({f"in/{name}": data for name, data in files.items()})
-    argv = [sys.executable, "-m", "absolve", "rewrite", bucket.url("in/"), "-o", bucket.url("out/"), "-j", "2"]
-    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path), "TMPDIR": str(tmp_path)}
-    with subprocess.Popen(argv, env=environment, stderr=subprocess.DEVNULL) as run:
-        while len(bucket.files("out/")) < 5:
-            time.sleep(0.05)
-        run.send_signal(number)
-    before = bucket.files("out/")
-    assert len(before) < len(files)
-    done = subprocess.run([*argv, "--resume"], env=environment, check=True, capture_output=True, text=True)
-    assert int(done.stderr.partition(" skipped")[0].rpartition(" ")[2]) >= len(before) - 8
-    after = bucket.files("out/")
-    assert len({*after.values()}) == 1
-    assert after.items() >= before.items()
-    assert len(after) == len(files)

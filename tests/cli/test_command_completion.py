@@ -16,11 +16,7 @@ from absolve.urls import PROFILES
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
 @pytest.mark.parametrize(("words", "found"), [
     (["absolve", "re"], ["resolve", "rewrite"]),
-    (["absolve", "rewrite", "--fra"], ["--fragments"]),
     (["absolve", "links", "--profile", "rfc"], [name for name in PROFILES if name.startswith("rfc")]),
-    (["absolve", "links", "--format", "js"], ["json", "jsonl"]),
-    (["absolve", "rewrite", "--kind", "f"], ["feed", "font", "form", "frame"]),
-    (["absolve", "links", "--scope", "in"], ["internal"]),
     (["absolve", "links", "--fail-on", "a"], ["above-root", "any"]),
 ], ids=" ".join)
 def test_bash_completes_commands_and_options(absolve: Runner, words: list[str], found: list[str]) -> None:
@@ -34,7 +30,6 @@ def test_bash_completes_commands_and_options(absolve: Runner, words: list[str], 
 @pytest.mark.skipif(shutil.which("fish") is None, reason="there is no fish here")
 @pytest.mark.parametrize(("line", "found"), [
     ("absolve re", ["resolve", "rewrite"]),
-    ("absolve rewrite --fra", ["--fragments"]),
     ("absolve links --profile rfc", [name for name in PROFILES if name.startswith("rfc")]),
 ])
 def test_fish_completes_commands_and_options(absolve: Runner, tmp_path: Path, line: str, found: list[str]) -> None:

@@ -58,39 +58,32 @@ def test_configured_paths_are_relative_to_the_file_and_a_string_may_be_a_list(ab
     assert b"<a href=http://g/z>" in absolve("rewrite", "page.html", "--config", "../absolve.toml").out
 
 
-@pytest.mark.parametrize(("text", "message"), [
-    ("no TOML at all", "absolve.toml:1:4: Expected"),
-    ("colour = 'red'", "unknown option 'colour'"),
-    ("[rewrite]\ncolumns = 'kind'", "rewrite has no option 'columns'"),
-    ("[rewrites]\nquiet = true", "the table [rewrites] is not named for a command"),
-    ("profile = 'rfc9999'", f"--profile takes {PROFILE_WORDS}, not 'rfc9999'"),
-    ("quiet = 'yes'", "true or false, not 'yes'"),
-    ("url = true", "must be a string or a number, not True"),
-    ("max-depth = 101", "must be a number from"),
-    ("profile = ['whatwg']", "takes one value, not the list ['whatwg']"),
-    ("help = true", "unknown option 'help'"),
-])
-def test_errors_in_the_configuration_are_reported_before_any_work(absolve: Runner, text: str, message: str) -> None:
-    Path("absolve.toml").write_text(text)
-    done = absolve("rewrite", "page.html")
-    assert (done.status, done.out) == (2, b"")
-    assert message in done.err
-    assert "absolve.toml:" in done.err
-
-
-@pytest.mark.parametrize(
-    ("name", "header", "line"),
-    [("absolve.toml", "", 3), ("pyproject.toml", "[project]\nkind = 'x'\n[tool.absolve]\n", 6)],
-)
+@pytest.mark.parametrize(("name", "header", "line"), [("absolve.toml", "", 3), ("pyproject.toml", "[project]\nkind = 'x'\n[tool.absolve]\n", 6)])
 @pytest.mark.parametrize(("text", "message"), [
     ("\n\nprofil = 'whatwg'", "unknown option 'profil'\nhint: did you mean profile?\n"),
     ("\n\n'max-depth' = 'deep'", "max-depth: must be a number from 0 to 100, not 'deep'\n"),
     ("kind = [\n 'image']\nmax-depth=[1]", "max-depth: takes one value, not the list [1]\n"),
+    ("\n\nprofile = 'rfc9999'", f"profile: --profile takes {PROFILE_WORDS}, not 'rfc9999'"),
+    ("\n\nquiet = 'yes'", "quiet: must be true or false, not 'yes'"),
+    ("\n\nurl = true", "url: must be a string or a number, not True"),
+    ("\n\nhelp = true", "unknown option 'help'"),
 ])
-def test_an_error_names_the_line(absolve: Runner, name: str, header: str, line: int, text: str, message: str) -> None:
+def test_an_error_names_the_line_before_any_work(absolve: Runner, name: str, header: str, line: int, text: str, message: str) -> None:
     Path(name).write_text(header + text)
     done = absolve("rewrite", "page.html")
+    assert (done.status, done.out) == (2, b"")
     assert done.err.startswith(f"error: usage: {Path(name).resolve()}:{line}: {message}")
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    ("no TOML at all", "absolve.toml:1:4: Expected"),
+    ("[rewrite]\ncolumns = 'kind'", "rewrite has no option 'columns'"),
+    ("[rewrites]\nquiet = true", "the table [rewrites] is not named for a command"),
+])
+def test_a_table_that_no_command_has_is_an_error(absolve: Runner, text: str, message: str) -> None:
+    Path("absolve.toml").write_text(text)
+    done = absolve("rewrite", "page.html")
+    assert (done.status, done.out, message in done.err, "absolve.toml:" in done.err) == (2, b"", True, True)
 
 
 @pytest.mark.parametrize(("text", "message"), [

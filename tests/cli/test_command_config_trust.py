@@ -45,28 +45,21 @@ def test_no_option_that_writes_runs_or_connects_is_harmless() -> None:
     assert not [row.name for row in OPTIONS if row.is_harmless and row.metavar in places]
 
 
-@pytest.mark.parametrize("place", ["absolve.toml", "../absolve.toml", "pyproject.toml", "../pyproject.toml"])
-@pytest.mark.parametrize(("command", "text"), [
-    ("rewrite", "output = 'victim.html'"),
-    ("rewrite", "log = 'victim.html'"),
-    ("rewrite", "in-place = true\nbackup = '.html'"),
-    ("rewrite", "in-place = true\nresume = true"),
-    ("rewrite", "remap = '@victim.html'"),
-    ("rewrite", "remap = '//h=javascript:alert(1)//'"),
-    ("rewrite", "url-map = 'victim.html'"),
-    ("rewrite", "from = 'victim.html'"),
-    ("rewrite", "output = 12"),  # an ignored option is not even validated
-    ("links", "output = 'victim.html'"),
-    ("links", "sql = 'FROM links'"),
+@pytest.mark.parametrize(("place", "command", "text"), [
+    ("absolve.toml", "rewrite", "output = 'victim.html'"),
+    ("../absolve.toml", "rewrite", "log = 'victim.html'"),
+    ("pyproject.toml", "rewrite", "in-place = true\nbackup = '.html'"),
+    ("../pyproject.toml", "rewrite", "in-place = true\nresume = true"),
+    ("absolve.toml", "rewrite", "remap = '@victim.html'"),
+    ("pyproject.toml", "rewrite", "remap = '//h=javascript:alert(1)//'"),
+    ("absolve.toml", "rewrite", "url-map = 'victim.html'"),
+    ("absolve.toml", "rewrite", "from = 'victim.html'"),
+    ("absolve.toml", "rewrite", "output = 12"),  # an ignored option is not even validated
+    ("absolve.toml", "links", "output = 'victim.html'"),
+    ("../pyproject.toml", "links", "sql = 'FROM links'"),
 ])
-def test_a_discovered_file_cannot_make_a_run_write_execute_or_connect(
-    absolve: Runner, command: str, text: str, place: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_discovered_file_cannot_make_a_run_write_execute_or_connect(absolve: Runner, place: str, command: str, text: str) -> None:
     Path("victim.html").write_bytes(b"as it was")
-    evil = Path("evil")
-    evil.write_text("#!/bin/sh\ntouch ran\n")
-    evil.chmod(0o700)
-    monkeypatch.setenv("ABSOLVE_BROWSER", "no-such-browser")
     header = "[tool.absolve." if "pyproject" in place else "["
     Path(place).write_text(f"{header}{command}]\n{text}\n")
     before = files_below(Path())
@@ -145,8 +138,7 @@ def test_config_shows_untrusted_settings_with_reasons(absolve: Runner, site: Pat
 # --- the search for the file ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("marker", [".git", ".hg", ".svn"])
-@pytest.mark.parametrize("is_folder", [True, False])
+@pytest.mark.parametrize(("marker", "is_folder"), [(".git", True), (".hg", True), (".svn", True), (".git", False)])
 def test_the_search_ends_at_the_root_of_a_repository(absolve: Runner, marker: str, *, is_folder: bool) -> None:
     Path("../absolve.toml").write_text("url = 'http://h/'")
     assert absolve("rewrite", "page.html").out == ABSOLUTE
@@ -241,7 +233,7 @@ def test_a_pyproject_of_another_user_without_our_table_is_ignored_silently(
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="files have no such modes here")
-@pytest.mark.parametrize("mode", [0o666, 0o602])
+@pytest.mark.parametrize("mode", [0o602])
 def test_a_world_writable_configuration_file_is_ignored(absolve: Runner, mode: int) -> None:
     Path("absolve.toml").write_text("url = 'http://evil/'")
     Path("absolve.toml").chmod(mode)
@@ -253,7 +245,7 @@ def test_a_world_writable_configuration_file_is_ignored(absolve: Runner, mode: i
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="folders have no such modes here")
-@pytest.mark.parametrize("mode", [0o1777, 0o777])
+@pytest.mark.parametrize("mode", [0o1777])
 def test_a_linked_configuration_file_in_a_shared_folder_is_ignored(absolve: Runner, mode: int) -> None:
     Path("../mine.toml").write_text("url = 'http://h/'")
     made = Path("absolve.toml")
@@ -319,28 +311,21 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("found", [True, False], ids=["found", "named"])
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-def test_an_invalid_configuration_file_is_an_error_with_its_name(absolve: Runner, text: str, *, found: bool) -> None:
-    name = "absolve.toml" if found else "mine.toml"
-    Path(name).write_text(text)
-    done = absolve("rewrite", "page.html", *([] if found else ["--config", name]))
-    assert (done.status, done.out) == (2, b"")
-    assert f"{name}:" in done.err
-    assert len(done.err) < 1000
+def test_an_invalid_configuration_file_is_an_error_with_its_name_found_or_named(absolve: Runner, text: str) -> None:
+    for name, given in (("absolve.toml", []), ("mine.toml", ["--config", "mine.toml"])):
+        Path(name).write_text(text)
+        done = absolve("rewrite", "page.html", *given)
+        assert (done.status, done.out, f"{name}:" in done.err, len(done.err) < 1000) == (2, b"", True, True)
 
 
-OTHER_TOOLS = ["tool = 1", "[tool]\nabsolve = 1", "[[tool]]\nabsolve = {}", "[[tool.absolve]]"]
-
-
-@pytest.mark.parametrize("text", [*HOSTILE.values(), *OTHER_TOOLS], ids=[*HOSTILE, *OTHER_TOOLS])
-def test_an_invalid_pyproject_without_our_table_is_ignored(absolve: Runner, text: str) -> None:
-    Path("pyproject.toml").write_text(text)
-    assert absolve("rewrite", "page.html", "--url", "http://h/") == (0, ABSOLUTE, "")
+def test_an_invalid_pyproject_without_our_table_is_ignored(absolve: Runner) -> None:
+    for text in (*HOSTILE.values(), "tool = 1", "[tool]\nabsolve = 1", "[[tool]]\nabsolve = {}", "[[tool.absolve]]"):
+        Path("pyproject.toml").write_text(text)
+        assert absolve("rewrite", "page.html", "--url", "http://h/") == (0, ABSOLUTE, ""), text[:50]
 
 
 @pytest.mark.parametrize(("command", "text"), [
-    ("links site -o rows.csv", "exclude = 'a.html'"),
     ("documents site -o rows.csv", "include = 'page.html'"),
     ("rewrite site -o out", "exclude = 'a.html'"),
     ("check site", "exclude = 'a.html'"),

@@ -70,7 +70,7 @@ def test_every_sink_writes_the_table(absolve: Runner, site: Path, tmp_path: Path
         assert target.read_bytes().count(b"=1+1") == 1
 
 
-@pytest.mark.parametrize("options", [(), ("--kind", "image"), ("--columns", "target"), ("--jobs", "2")])
+@pytest.mark.parametrize("options", [("--kind", "image"), ("--columns", "target", "--jobs", "2")])
 def test_a_database_of_links_has_the_same_table_beside_it(
     absolve: Runner, site: Path, tmp_path: Path, options: tuple[str, ...]
 ) -> None:

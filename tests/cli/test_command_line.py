@@ -36,8 +36,7 @@ def test_an_unknown_command_is_a_usage_error(absolve: Runner, arguments: tuple[s
     assert done.err.endswith(" --help\n")
 
 
-@pytest.mark.parametrize("unbuffered", ["", "1"])
-@pytest.mark.parametrize("command", [("rewrite",), ("links",), ("links", "--format", "csv")], ids=" ".join)
+@pytest.mark.parametrize(("command", "unbuffered"), [(("rewrite",), ""), (("links",), "1"), (("links", "--format", "csv"), "")], ids=str)
 def test_a_closed_output_pipe_ends_the_command_quietly(tmp_path: Path, command: tuple[str, ...], unbuffered: str) -> None:
     path = tmp_path / "page.html"
     path.write_bytes(b"<a href=x>\n" * 50_000)

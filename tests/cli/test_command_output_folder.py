@@ -138,7 +138,6 @@ def raced(tmp_path: Path, files: int, evil: str, *options: str) -> int:
     return len(found)
 
 
-@pytest.mark.parametrize("evil", ["out/link", "link"])
-@pytest.mark.parametrize("jobs", ["-j1", "-j2"])
+@pytest.mark.parametrize(("evil", "jobs"), [("out/link", "-j1"), ("link", "-j2")])
 def test_a_link_swapped_in_during_the_run_is_not_followed(tmp_path: Path, evil: str, jobs: str) -> None:
     raced(tmp_path, 1500, evil, jobs)

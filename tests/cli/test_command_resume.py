@@ -116,8 +116,7 @@ def test_a_run_without_a_state_folder_cannot_be_resumed(
     assert absolve(*command, "--resume").status == 2
 
 
-@pytest.mark.parametrize("command", ["rewrite", "links"])
-@pytest.mark.parametrize("damage", ["all", "tables", "another"])
+@pytest.mark.parametrize(("command", "damage"), [("rewrite", "all"), ("links", "tables"), ("links", "another")])
 def test_a_damaged_state_is_named_and_nothing_is_a_fault(absolve: Runner, site: Path, command: str, damage: str) -> None:
     options = ["-o", str(site.with_name("out")), *(["--format=jsonl", "--resume"] if command == "links" else [])]
     failing(absolve, site, command, str(site), URL, *options)

@@ -56,29 +56,24 @@ def test_a_terminal_without_colours_gets_no_escape_sequences(environment: dict[s
     assert "\x1b" in on_terminal("links", "p.html", URL, "--color", "always", environment=environment)
 
 
-@pytest.mark.parametrize("columns", [40, 80])
-def test_a_table_fits_the_terminal(columns: int) -> None:
+def test_a_table_fits_the_terminal() -> None:
     Path("p.html").write_bytes(PAGE + b"<a href='%s'>" % (b"x" * 300))
-    for options in ((), ("--columns", "target,kind,problems,text"), ("--columns", "document,base,target,scope,kind")):
-        shown = on_terminal("links", "p.html", URL, "-q", *options, columns=columns, environment=PLAIN)
+    for columns, *options in ((80,), (40, "--columns", "target,kind,problems,text"), (40, "--columns", "document,base,target,scope,kind")):
+        shown = on_terminal("links", "p.html", URL, "-q", *map(str, options), columns=columns, environment=PLAIN)
         assert max(map(len, shown.splitlines())) <= columns
         assert "…" in shown
 
 
-def test_a_table_in_a_pipe_has_colours_only_on_request(absolve: Runner) -> None:
+def test_a_table_in_a_file_or_a_pipe_has_no_width_and_colours_only_on_request(absolve: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = absolve("links", "p.html", URL, "--format", "table").out.decode()
     assert plain + f"absolve: {absolve.summary}\n" == TABLE
     coloured = absolve("links", "p.html", URL, "--format", "table", "--color", "always").out.decode()
     assert STYLE.sub("", HYPERLINK.sub("", coloured)) == plain != coloured
-
-
-def test_a_table_in_a_file_has_no_width_and_no_colours(absolve: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     Path("p.html").write_bytes(b"<a href='%s'>" % (b"x" * 300))
     assert absolve("links", "p.html", URL, "--format", "table", "-o", "links.txt").status == 0
     text = Path("links.txt").read_text("utf-8")
-    assert "\x1b" not in text
-    assert "http://h/d/" + "x" * 300 in text
+    assert ("\x1b" in text, "http://h/d/" + "x" * 300 in text) == (False, True)
 
 
 # --- the line that ends a run -----------------------------------------------------------------------------------------
@@ -91,12 +86,9 @@ def without_time(summary: str) -> str:
 
 @pytest.mark.parametrize(("arguments", "summary"), [
     (("rewrite", "p.html", URL), "1 link in 1 document changed; 2 stay"),
-    (("rewrite", "p.html", URL, "--in-place"), "1 link in 1 document changed; 2 stay"),
-    (("rewrite", "p.html", URL, "-o", "o.html"), "1 link in 1 document changed; 2 stay"),
     (("rewrite", "p.html", URL, "--verify"), "1 link in 1 document changed; 2 stay"),
     (("rewrite", "p.html", URL, "--fragments=absolute"), "2 links in 1 document changed; 1 stays"),
     (("rewrite", "p.html", URL, "--dry-run"), "1 link in 1 document would change; 2 would stay"),
-    (("rewrite", "p.html", URL, "--diff"), "1 link in 1 document would change; 2 would stay"),
     (("rewrite", "p.html", URL, "--kind", "image"), "no link changed: 3 in 1 document stay"),
     (("rewrite", "p.html", "none", "-o", "out", URL), "1 link in 1 document changed; 2 stay; 1 input failed (not in out)"),
     (("links", "p.html", URL, "--kind", "image"), "0 links in 1 document"),
@@ -104,7 +96,6 @@ def without_time(summary: str) -> str:
     (("links", "p.html", "none"), "3 links in 1 document: 1 same-document, 2 without host; problems: 2 unresolved, 1 malformed; 1 input failed"),
     (("rewrite", "none"), ""),
     (("rewrite", "p.html", URL, "--quiet"), ""),
-    (("links", "p.html", URL, "-q"), ""),
 ], ids=lambda given: " ".join(given)[:60] if isinstance(given, tuple) else "")
 def test_a_run_ends_with_its_counts(absolve: Runner, arguments: tuple[str, ...], summary: str) -> None:
     absolve(*arguments)
@@ -149,13 +140,11 @@ def test_the_line_comes_after_all_output_on_a_terminal() -> None:
 
 
 @pytest.mark.parametrize(("options", "status"), [
-    (("malformed",), 1),
     (("unresolved,malformed",), 1),
     (("unresolved", "--fail-on", "malformed"), 1),
     (("any",), 1),
     (("unresolved",), 0),
     (("malformed", "--kind", "image"), 0),
-    (("malformed", "--columns", "target"), 1),
     (("malformed", "-q", "-o", "links.sqlite"), 1),
 ], ids=lambda given: " ".join(given) if isinstance(given, tuple) else "")
 def test_a_listed_link_with_a_problem_fails_the_run_if_asked(
@@ -194,12 +183,6 @@ def test_the_log_names_the_rule_as_it_was_written(absolve: Runner, how: str) -> 
     assert (change["new"], change["rule"]) == ("http://new/x", f"{old}=http://new/x")
 
 
-def test_user_information_is_masked_in_the_log(absolve: Runner) -> None:
-    arguments = ("rewrite", "p.html", "--url", "http://user:secret@h/", "-o", "o.html", "--log", "log.csv")
-    absolve(*arguments)
-    assert "secret" not in Path("log.csv").read_text()
-
-
 # --- links --resume ---------------------------------------------------------------------------------------------------
 
 
@@ -214,7 +197,7 @@ def site() -> Path:
 
 @pytest.mark.parametrize(
     ("table", "format_", "jobs"),
-    [("links", "jsonl", "-j1"), ("links", "csv", "-j2"), ("links", "json", "-j1"), ("documents", "csv", "-j2")],
+    [("links", "jsonl", "-j1"), ("links", "json", "-j2"), ("documents", "csv", "-j2")],
 )
 def test_an_interrupted_list_goes_on_and_is_the_same(
     absolve: Runner, site: Path, table: str, format_: str, jobs: str, monkeypatch: pytest.MonkeyPatch
@@ -254,13 +237,6 @@ def test_a_changed_file_or_option_is_not_resumed(absolve: Runner, site: Path, ch
     skipped = "absolve: 4 skipped: done by an earlier run\n" if change == "file" else ""
     assert done.err.partition("\n")[2] == skipped
     assert change != "file" or "http://h/d/new" in Path("l.csv").read_text()
-
-
-def test_rows_that_are_continued_count_as_selected(absolve: Runner) -> None:
-    for _ in range(2):
-        done = absolve("links", "p.html", "none", URL, "--kind", "navigation", "-o", "l.csv", "--resume")
-        assert "empty-selection" not in done.err
-    assert absolve.summary.startswith("3 links in 1 document")
 
 
 def test_formulas_are_quoted_in_a_csv_log(absolve: Runner, tmp_path: Path) -> None:
