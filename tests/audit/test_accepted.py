@@ -25,9 +25,7 @@ def test_a_pattern_leaves_out_what_it_matches(tmp_path: Path, options: tuple[str
     assert audited(tmp_path, files, *options).found.keys() == wanted
 
 
-def test_a_pattern_that_meets_nothing_is_named_and_ignored_findings_are_counted(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_pattern_that_meets_nothing_is_named_and_ignored_findings_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     written(tmp_path, {"new/index.html": links("gone.html"), "known": "# what we know\ngone # later\n/nothing/\n"})
     status = main(["audit", f"{tmp_path}/new", "--url", NEW, "--ignore", f"@{tmp_path}/known"])
     found = capsys.readouterr().err

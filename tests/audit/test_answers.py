@@ -89,9 +89,7 @@ OWN: dict[int, dict[str, list[str]]] = {  # exit status -> files of the folder
 
 
 @pytest.mark.parametrize("status", OWN)
-def test_a_file_of_the_folder_is_read_or_a_finding_or_a_failure(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], status: int
-) -> None:
+def test_a_file_of_the_folder_is_read_or_a_finding_or_a_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str], status: int) -> None:
     for name, (text, *more) in OWN[status].items():
         lines = more if status == 3 else ["", *[""] * len(more)]
         for content, line in zip([text] if status == 3 else [text, *more], lines, strict=True):

@@ -28,10 +28,7 @@ def test_the_hook_runs_an_audit_and_needs_no_more_packages() -> None:
 
 
 @pytest.mark.skipif(BASH is None, reason="there is no bash")
-@pytest.mark.parametrize(
-    ("more", "code"),
-    [("", 1), ("--fail-on none", 0), ("--no-such-option", 2), ("'$(touch run)' `touch run` ; touch run", 2)],
-)
+@pytest.mark.parametrize(("more", "code"), [("", 1), ("--fail-on none", 0), ("--no-such-option", 2), ("'$(touch run)' `touch run` ; touch run", 2)])
 def test_the_action_prints_annotations_and_a_summary_and_runs_nothing_else(tmp_path: Path, more: str, code: int) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     done = audit_step(tmp_path, f"{shlex.join(NEW)} {more}")
@@ -89,10 +86,7 @@ def audit_step(tmp_path: Path, arguments: str) -> subprocess.CompletedProcess[st
         program.write_text(f'#!/bin/sh\nexec "{sys.executable}" {command} "$@"\n')
         program.chmod(0o755)
     variables = {
-        "ARGUMENTS": arguments,
-        "REPORT": "report.html",
-        "RUNNER_TEMP": str(tmp_path),
-        "GITHUB_STEP_SUMMARY": str(tmp_path / "step-summary"),
+        "ARGUMENTS": arguments, "REPORT": "report.html", "RUNNER_TEMP": str(tmp_path), "GITHUB_STEP_SUMMARY": str(tmp_path / "step-summary"),
     }
     return subprocess.run(
         [BASH or "", "-eo", "pipefail", "-c", script],

@@ -70,9 +70,7 @@ def test_damaged_bytes_beside_a_site_are_a_failure(data: bytes) -> None:
     ("output", "words"),
     [("site/a.html", "file of the input"), ("ignored.html", "also an input"), (["r.md", "./r.md"], "same file"), ("none/r.md", "no folder"), ("d.md", "a folder")],
 )
-def test_no_output_takes_the_place_of_another_file(
-    output: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_output_takes_the_place_of_another_file(output: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for folder in ("site", "d.md"):
         Path(folder).mkdir()

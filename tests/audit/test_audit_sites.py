@@ -29,9 +29,7 @@ FROM links WHERE verdict = 'broken'"""
 
 
 @pytest.mark.slow
-def test_all_that_another_checker_finds_in_real_sites_is_found_and_the_rest_is_what_it_leaves_out(
-    shared: Path, tmp_path: Path
-) -> None:
+def test_all_that_another_checker_finds_in_real_sites_is_found_and_the_rest_is_what_it_leaves_out(shared: Path, tmp_path: Path) -> None:
     report = tmp_path / "sites.sqlite"
     assert main(["audit", str(shared / "sites"), "--url", "http://s.example/", "-q", "-o", str(report)]) == 1
     with closing(sqlite3.connect(report)) as database:

@@ -35,9 +35,7 @@ def references(site: Path, *arguments: str) -> set[str]:
     return found | {row["url"].removeprefix(NEW) for row in tables["pages"]}
 
 
-def test_only_documents_that_changed_have_findings_but_their_targets_are_known(
-    site: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_only_documents_that_changed_have_findings_but_their_targets_are_known(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert references(site) == {"gone.html", "lost.html", "orphan.html"}
     assert references(site, "--changed-since", "HEAD") == set()
     assert main(["audit", str(site), "--url", NEW, "--changed-since", "HEAD"]) == 0

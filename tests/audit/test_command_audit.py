@@ -65,17 +65,6 @@ def test_with_a_baseline_only_what_is_new_decides(tmp_path: Path, capsys: pytest
     printed(capsys, *given, "--fail-on", "loop", status=0)
 
 
-def test_the_map_is_written_without_chains_and_with_sure_rules(tmp_path: Path) -> None:
-    text = "<p>" + " ".join(f"river{number} stone" for number in range(60))
-    old = {"a.html": page("a"), "c.html": page(text, title="c")}
-    new = {"index.html": page(), "a2.html": page("a!"), "x/c.html": old["c.html"]}
-    target = tmp_path / "new_redirects"
-    audited(tmp_path, new, "--write-map", target, old=old, maps={"m.csv": "/a.html,/a1.html\n/a1.html,/a2.html\n"})
-    lines = target.read_text("utf-8").splitlines()
-    assert any(line.startswith(f"/c.html {NEW}x/c.html") for line in lines)
-    assert any(line.startswith("/a.html /a2.html") for line in lines)
-
-
 BOTH = ("-o - -f jsonl --write-map -", "-o - -o - -f jsonl", "--write-map - --sql FROM", "-o - -f jsonl --fix --diff")
 
 
@@ -186,10 +175,8 @@ def test_a_rule_that_leads_to_another_page_than_the_content_repairs_no_link(tmp_
     texts = ["<p>" + " ".join(f"{word}{number} {'ab'[number % 2]}" for number in range(80)) for word in ("tide", "hill")]
     old = {"index.html": page("home"), "n-2024.html": page(texts[0], title="2024"), "a.html": page("a")}
     new = {
-        "index.html": links("n-2024.html", f"{OLD}n-2024.html", "a.html"),
-        "n/2024.html": old["n-2024.html"],
-        "news.html": page(texts[1], title="news"),
-        "b.html": page("a"),
+        "index.html": links("n-2024.html", f"{OLD}n-2024.html", "a.html"), "n/2024.html": old["n-2024.html"],
+        "news.html": page(texts[1], title="news"), "b.html": page("a"),
     }
     done = audited(tmp_path, new, old=old, maps={"m.csv": "/n-2024.html,/news.html\n/a.html,/b.html\n"})
     assert (done.url("n-2024.html")["verdict"], done.url("n-2024.html")["final"]) == ("replaced", f"{NEW}n/2024.html")

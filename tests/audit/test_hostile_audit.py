@@ -215,9 +215,7 @@ def test_each_line_that_is_no_url_is_named_and_the_rest_is_judged(audit: Audit) 
         + b"y" * (3 << 20)
         + b"\nhttp://old.example/last\n"
     )
-    status, out, err = audit(
-        audit.new, "--url", URL, "--old", path, "--old-url", "http://old.example/", "--sql", "SELECT url FROM urls"
-    )
+    status, out, err = audit(audit.new, "--url", URL, "--old", path, "--old-url", "http://old.example/", "--sql", "SELECT url FROM urls")
     assert status == 3
     for line in (3, 4, 5, 6, 7, 10):
         assert f"old.txt:{line}: no-url: " in err
@@ -277,19 +275,12 @@ def test_a_map_is_read_up_to_a_limit(audit: Audit) -> None:
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
-    ("-o none/r.html", "there is no folder none"),
-    ("-o none/r.csv", "there is no folder none"),
-    ("-o r.html -o ./r.html", "are the same file"),
-    ("-o r.csv -o r.links.csv --format jsonl", None),
-    ("-o r.csv --map r.rules.csv", "is also an input"),
-    ("-o r.csv --write-map r.rules.csv", "are the same file"),
-    ("-o r.html --old r.rules.csv --map r.html", "is also an input"),
-    ("-o r.html --ignore @r.html", "is also an input"),
-    ("-o r.html --live external --cookies r.html", "is also an input"),
+    ("-o none/r.html", "there is no folder none"), ("-o none/r.csv", "there is no folder none"), ("-o r.html -o ./r.html", "are the same file"),
+    ("-o r.csv -o r.links.csv --format jsonl", None), ("-o r.csv --map r.rules.csv", "is also an input"),
+    ("-o r.csv --write-map r.rules.csv", "are the same file"), ("-o r.html --old r.rules.csv --map r.html", "is also an input"),
+    ("-o r.html --ignore @r.html", "is also an input"), ("-o r.html --live external --cookies r.html", "is also an input"),
 ])
-def test_outputs_that_would_destroy_something_are_refused_before_the_run(
-    audit: Audit, arguments: str, message: str | None
-) -> None:
+def test_outputs_that_would_destroy_something_are_refused_before_the_run(audit: Audit, arguments: str, message: str | None) -> None:
     for name in ("r.rules.csv", "r.html"):
         (audit.folder / name).write_text("/a,/b\n")
     status, _, err = audit(audit.new, "--url", URL, *arguments.split())

@@ -63,14 +63,9 @@ def test_of_very_many_pages_each_is_compared_with_a_few(what: str, monkeypatch: 
 
 
 @pytest.mark.parametrize(("old", "new"), [
-    ([], []),
-    ([page("a", text(1))], []),
-    ([], [page("b", text(1))]),
-    ([page("a", text(1))], [page("b", text(2))]),
-    ([page("a", text(1), title="same")], [page("b", text(2), title="same")]),
-    ([page("a")], [page("b", text(1))]),
-    ([page("a", text(1))], [page("b", edited(text(1), 2))]),
-    ([page("a", text(1), text(2))], [page("b", text(1), text(3), text(4))]),
+    ([], []), ([page("a", text(1))], []), ([], [page("b", text(1))]), ([page("a", text(1))], [page("b", text(2))]),
+    ([page("a", text(1), title="same")], [page("b", text(2), title="same")]), ([page("a")], [page("b", text(1))]),
+    ([page("a", text(1))], [page("b", edited(text(1), 2))]), ([page("a", text(1), text(2))], [page("b", text(1), text(3), text(4))]),
     ([page("a", "see also")], [page("b", "see also", text(1))]),
 ])
 def test_other_content_is_no_match(old: list[PageText], new: list[PageText]) -> None:

@@ -6,17 +6,9 @@ from absolve.audit.near_misses import Asked, NearMisses, Suggestion
 
 SITE = "https://new.example/"
 KNOWN = [
-    ("", "Home"),
-    ("guides/installation.html", "Installation"),
-    ("guides/upgrade.html", "Upgrade"),
-    ("guides/git-config.html", None),
-    ("guides/git-clone.html", None),
-    ("docs/setup/index.html", "Set-up"),
-    ("docs/chapter1.html", "Chapter"),
-    ("docs/chapter2.html", "Chapter"),
-    ("lang_datefunc.html", None),
-    ("arch.html", None),
-    ("caf%C3%A9/Menu.html", None),
+    ("", "Home"), ("guides/installation.html", "Installation"), ("guides/upgrade.html", "Upgrade"), ("guides/git-config.html", None),
+    ("guides/git-clone.html", None), ("docs/setup/index.html", "Set-up"), ("docs/chapter1.html", "Chapter"), ("docs/chapter2.html", "Chapter"),
+    ("lang_datefunc.html", None), ("arch.html", None), ("caf%C3%A9/Menu.html", None),
 ]
 
 

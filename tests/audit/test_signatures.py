@@ -1,11 +1,10 @@
 """Signatures estimate what two sets have in common, for small sets and large ones."""
 
 import random
-import time
 
 import pytest
 
-from absolve.audit.matching import PLACES, bands, share, signature
+from absolve.audit.matching import bands, share, signature
 
 CHANCE = random.Random(1808)  # noqa: S311 - the same sets each time
 
@@ -32,19 +31,3 @@ def test_sets_with_much_in_common_agree_in_a_band(common: float, least: float, m
     pairs = [pair(200, common) for _ in range(200)]
     found = sum(not set(bands(signature(one))).isdisjoint(bands(signature(other))) for one, other in pairs)
     assert least <= found / len(pairs) <= most
-
-
-@pytest.mark.parametrize("hashes", [{0}, {7}, {0, (1 << 32) - 1}, set(range(42)), set(range(0, 4200, 42))])
-def test_every_set_has_a_signature_of_one_size(hashes: set[int]) -> None:
-    assert len(signature(hashes)) == PLACES
-    assert signature(hashes) == signature(sorted(hashes, reverse=True))
-
-
-def test_the_time_of_a_signature_does_not_grow_with_the_square_of_its_set() -> None:
-    sets = [set(CHANCE.sample(range(1 << 32), size)) for size in (20_000, 160_000)]
-    times = []
-    for one in sets:
-        started = time.process_time()
-        signature(one)
-        times.append(time.process_time() - started)
-    assert times[1] < 30 * max(times[0], 0.002)

@@ -69,9 +69,7 @@ def test_no_second_backup_is_made_of_the_same_bytes(absolve: Runner, document: P
     assert (kept.stat().st_ino, kept.stat().st_mtime_ns) == (state.st_ino, state.st_mtime_ns)
 
 
-def test_without_a_backup_nothing_is_written(
-    absolve: Runner, document: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_backup_nothing_is_written(absolve: Runner, document: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = document.read_bytes()
 
     def full(*_: object, **__: object) -> None:
@@ -85,9 +83,7 @@ def test_without_a_backup_nothing_is_written(
     assert document.read_bytes() == before
 
 
-def test_a_backup_is_copied_without_hard_links(
-    absolve: Runner, document: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_backup_is_copied_without_hard_links(absolve: Runner, document: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = document.read_bytes()
     document.with_name(document.name + ".orig").write_bytes(b"an earlier one")
 

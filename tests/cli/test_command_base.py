@@ -62,15 +62,6 @@ def test_base_names_the_layer_that_gives_the_base(absolve: Runner, name: str, me
     assert sum("=>" in line for line in lines) == 1
 
 
-def test_the_documents_in_a_page_are_listed_below_it(absolve: Runner) -> None:
-    assert absolve("base", FIXTURES / "encapsulating.html").lines[-2:] == [
-        "documents in it, with their base URLs:",
-        "  srcdoc[1]  http://example.com/outer/ (encapsulating: srcdoc (base element, line 3))",
-    ]
-    page = "<base href=http://h/><iframe srcdoc='<a href=x>'></iframe>".encode("utf-16")
-    assert absolve("base", "-", stdin=page).out.decode().count(" http://h/ (e") == 2
-
-
 def test_base_shows_every_claim_with_its_outcome(absolve: Runner) -> None:
     page = b"<!-- saved from url=(0009)http://s/ -->\n<base href='javascript:x'>"
     done = absolve("base", "-", "--url", "http://u/", stdin=page)

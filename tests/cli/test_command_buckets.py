@@ -52,9 +52,7 @@ def rows(text: bytes, root: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(("command", "jobs"), [("links", "2"), ("documents", "1")])
-def test_rows_of_a_prefix_are_those_of_a_folder(
-    command: str, jobs: str, absolve: Runner, bucket: Bucket, tmp_path: Path
-) -> None:
+def test_rows_of_a_prefix_are_those_of_a_folder(command: str, jobs: str, absolve: Runner, bucket: Bucket, tmp_path: Path) -> None:
     files = {path.name: path.read_bytes() for path in FIXTURES.iterdir()}
     files |= {"b/crawl.warc.gz": WARC, "a-b/x.html": PAGE, "a/x.html": PAGE, "empty.html": b"", "x.bin": bytes(9)}
     files["large.html"] = b"<!doctype html>" + PAGE * 20_000  # more than the first range
@@ -89,15 +87,8 @@ def test_an_archive_of_several_blocks_is_read_by_ranges_and_cut_for_processes(
 
 
 GLOBS = {
-    "*.html": ["x.html", "y.html"],
-    "?.html": ["x.html", "y.html"],
-    "a/": ["a/b/z.html", "a/z.html"],
-    "a": ["a/b/z.html", "a/z.html"],
-    "*/z.html": ["a/z.html"],
-    "**/z.html": ["a/b/z.html", "a/z.html"],
-    "[x]*": ["x.html"],
-    "[xy].html": ["x.html", "y.html"],
-    "none*": [],
+    "*.html": ["x.html", "y.html"], "?.html": ["x.html", "y.html"], "a/": ["a/b/z.html", "a/z.html"], "a": ["a/b/z.html", "a/z.html"],
+    "*/z.html": ["a/z.html"], "**/z.html": ["a/b/z.html", "a/z.html"], "[x]*": ["x.html"], "[xy].html": ["x.html", "y.html"], "none*": [],
 }
 
 
@@ -116,14 +107,10 @@ UNSAFE = ("../up.html", "a/../../up.html", "a//b.html", "./dot.html", "/root.htm
 SAFE = ("ok.html", "a\x01b.html", "é #%20?.html", "...html", "a/..b/c.html")
 
 
-def test_keys_that_are_no_paths_are_listed_and_leave_no_output_folder(
-    absolve: Runner, bucket: Bucket, tmp_path: Path
-) -> None:
+def test_keys_that_are_no_paths_are_listed_and_leave_no_output_folder(absolve: Runner, bucket: Bucket, tmp_path: Path) -> None:
     bucket.put({**{f"in/{key}": PAGE for key in (*UNSAFE, *SAFE)}, "in/folder/": b""})
     listed = absolve("links", bucket.url("in/"), "-f", "jsonl")
-    assert sorted(row["document"] for row in rows(listed.out, bucket.url("in/"))) == sorted(
-        key.lstrip("/") for key in (*UNSAFE, *SAFE)
-    )
+    assert sorted(row["document"] for row in rows(listed.out, bucket.url("in/"))) == sorted(key.lstrip("/") for key in (*UNSAFE, *SAFE))
     assert "\x01" not in listed.err
     out = tmp_path / "below/out"
     done = absolve("rewrite", bucket.url("in/"), "-o", str(out), "--url", "http://h/")
@@ -133,9 +120,7 @@ def test_keys_that_are_no_paths_are_listed_and_leave_no_output_folder(
     assert [path for path in tmp_path.rglob("*") if path.is_file() and out not in path.parents] == []
 
 
-def test_a_rewrite_into_a_bucket_has_the_bytes_of_one_into_a_folder(
-    absolve: Runner, bucket: Bucket, tmp_path: Path
-) -> None:
+def test_a_rewrite_into_a_bucket_has_the_bytes_of_one_into_a_folder(absolve: Runner, bucket: Bucket, tmp_path: Path) -> None:
     files = {"b/crawl.warc.gz": WARC, "x.html": PAGE, "x.bin": bytes(9), "../up.html": PAGE}
     bucket.put({f"in/{name}": data for name, data in files.items()})
     del files["../up.html"]
@@ -169,9 +154,7 @@ def test_a_table_in_a_bucket_is_that_on_a_disk(suffix: str, absolve: Runner, buc
     assert found[name] == here if suffix in {"jsonl", "parquet"} else found[name][8:10] == here[8:10]
 
 
-def test_a_list_that_fails_leaves_the_old_one_and_no_upload(
-    absolve: Runner, bucket: Bucket, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_list_that_fails_leaves_the_old_one_and_no_upload(absolve: Runner, bucket: Bucket, monkeypatch: pytest.MonkeyPatch) -> None:
     def failing(*_: object) -> None:
         raise OSError("no")
 
@@ -268,9 +251,7 @@ def test_a_mistake_is_reported_and_makes_no_file(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_credentials_or_a_server_a_run_ends_with_the_reason(
-    absolve: Runner, bucket: Bucket, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_credentials_or_a_server_a_run_ends_with_the_reason(absolve: Runner, bucket: Bucket, monkeypatch: pytest.MonkeyPatch) -> None:
     import s3fs
 
     bucket.put({"x.html": PAGE})

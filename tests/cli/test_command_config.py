@@ -113,9 +113,7 @@ def test_an_error_that_the_command_finds_names_the_line(absolve: Runner, text: s
     ("audit", "old", ["old", "urls.txt"], ["{}/old", "{}/urls.txt"]),
     ("audit", "map", ["a.csv", "b.csv"], ["{}/a.csv", "{}/b.csv"]),
 ])
-def test_an_option_that_takes_several_values_takes_a_list(
-    command: str, option: str, values: list[str], expected: object
-) -> None:
+def test_an_option_that_takes_several_values_takes_a_list(command: str, option: str, values: list[str], expected: object) -> None:
     place = Path("mine.toml").resolve()
     place.write_text(f"[{command}]\n{option} = {values}\n")
     whole = parser((command,))

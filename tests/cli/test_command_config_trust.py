@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from command_runner import Runner
 
-from absolve.cli import configuration
 from absolve.cli.parsing import parser
 from tests.shapes.captures import files_below
 
@@ -151,9 +150,7 @@ def test_the_search_ends_at_the_root_of_a_repository(absolve: Runner, marker: st
     assert absolve("rewrite", "page.html").out == ABSOLUTE
 
 
-def test_the_search_ends_at_the_home_of_the_user(
-    absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_search_ends_at_the_home_of_the_user(absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("../absolve.toml").write_text("url = 'http://h/'")
     Path("../home").symlink_to("site")
     monkeypatch.setenv("HOME", str(site.parent / "home"))
@@ -195,18 +192,14 @@ def given_away(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", ["absolve.toml", "../absolve.toml", "pyproject.toml"])
-def test_a_configuration_file_of_another_user_is_ignored_with_one_warning(
-    absolve: Runner, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_configuration_file_of_another_user_is_ignored_with_one_warning(absolve: Runner, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     header = "[tool.absolve]\n" if name == "pyproject.toml" else ""
     Path(name).write_text(f"{header}url = 'http://evil/'\ncolour = 'no option'")
     given_away(Path(name), monkeypatch)
     done = absolve("rewrite", "page.html", "--quiet")
     assert (done.status, done.out) == (0, PAGE)
     path = Path(name).resolve()
-    assert done.err == (
-        f"warning: {path}: ignored-file: it belongs to another user (to use it, name it with --config FILE or $ABSOLVE_CONFIG)\n"
-    )
+    assert done.err == (f"warning: {path}: ignored-file: it belongs to another user (to use it, name it with --config FILE or $ABSOLVE_CONFIG)\n")
     shown = absolve("config", "rewrite")
     assert shown.lines[0] == f"# {path} is ignored: it belongs to another user"
     assert shown.err.count("ignored-file") == 1
@@ -224,9 +217,7 @@ def test_the_search_continues_after_a_file_of_another_user(absolve: Runner, monk
     assert done.err.count("\n") == 1
 
 
-def test_a_pyproject_of_another_user_without_our_table_is_ignored_silently(
-    absolve: Runner, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_pyproject_of_another_user_without_our_table_is_ignored_silently(absolve: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("pyproject.toml").write_text("[tool.other]\nx = 1")
     given_away(Path("pyproject.toml"), monkeypatch)
     assert absolve("rewrite", "page.html", "--url", "http://h/") == (0, ABSOLUTE, "")
@@ -274,40 +265,14 @@ def test_a_configuration_link_of_another_user_is_ignored(absolve: Runner, monkey
     assert "it is a symbolic link that belongs to another user" in done.err
 
 
-def test_an_unreadable_configuration_file_of_another_user_is_ignored(
-    absolve: Runner, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def unreadable(_: Path) -> tuple[bytes, str]:
-        raise PermissionError(13, "Permission denied")
-
-    Path("absolve.toml").write_text("url = 'http://h/'")
-    monkeypatch.setattr(configuration, "_contents", unreadable)
-    done = absolve("rewrite", "page.html")
-    assert (done.status, done.out) == (2, b"")
-    assert "absolve.toml: Permission denied" in done.err
-    given_away(Path("absolve.toml"), monkeypatch)
-    done = absolve("rewrite", "page.html")
-    assert (done.status, done.out) == (0, PAGE)
-    assert "it belongs to another user" in done.err
-
-
 # --- contents of the file ---------------------------------------------------------------------------------------------
 
 HOSTILE = {
-    "brackets": "url = " + "[" * 100_000,
-    "braces": "url = " + "{a = " * 100_000,
-    "dotted key": "url" + ".a" * 30_000 + " = 1",
-    "quoted key": "url" + " . 'a'" * 10_000 + " = 1",
-    "dotted table": "[rewrite" + ".a" * 30_000 + "]",
-    "large": "#" * (2 << 20),
-    "decimal": "max-links = " + "9" * 10_000,
-    "hexadecimal": "max-links = 0x" + "f" * 10_000,
-    "nested value": "[rewrite]\nurl" + ".a" * 30 + " = 1",
-    "list of lists": "profile = " + "[" * 50 + "]" * 50,
-    "bytes": "url = '\x00'",
-    "no command": "[rewrites]\n",
-    "a date": "url = 1979-05-27T07:32:00Z",
-    "infinite": "url = inf",
+    "brackets": "url = " + "[" * 100_000, "braces": "url = " + "{a = " * 100_000, "dotted key": "url" + ".a" * 30_000 + " = 1",
+    "quoted key": "url" + " . 'a'" * 10_000 + " = 1", "dotted table": "[rewrite" + ".a" * 30_000 + "]", "large": "#" * (2 << 20),
+    "decimal": "max-links = " + "9" * 10_000, "hexadecimal": "max-links = 0x" + "f" * 10_000, "nested value": "[rewrite]\nurl" + ".a" * 30 + " = 1",
+    "list of lists": "profile = " + "[" * 50 + "]" * 50, "bytes": "url = '\x00'", "no command": "[rewrites]\n",
+    "a date": "url = 1979-05-27T07:32:00Z", "infinite": "url = inf",
 }
 
 
@@ -326,9 +291,7 @@ def test_an_invalid_pyproject_without_our_table_is_ignored(absolve: Runner) -> N
 
 
 @pytest.mark.parametrize(("command", "text"), [
-    ("documents site -o rows.csv", "include = 'page.html'"),
-    ("rewrite site -o out", "exclude = 'a.html'"),
-    ("check site", "exclude = 'a.html'"),
+    ("documents site -o rows.csv", "include = 'page.html'"), ("rewrite site -o out", "exclude = 'a.html'"), ("check site", "exclude = 'a.html'"),
     ("mirror site -o m", "exclude = 'a.html'"),
 ])
 def test_the_last_line_counts_what_globs_of_a_found_file_leave_out(absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch, command: str, text: str) -> None:

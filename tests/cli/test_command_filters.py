@@ -114,9 +114,7 @@ def test_only_the_selected_links_are_rewritten(absolve: Runner) -> None:
 def test_remap_rules_come_from_options_and_from_a_file(absolve: Runner, site: Path) -> None:
     for path in site.iterdir():
         path.write_bytes(LINKS.replace(b"x>3", b"z>3"))
-    Path("moved.csv").write_text(
-        "from,to,how\nhttp://h/d/i.png,http://exact/,exact\nhttp://(g)/,http://\\1\\1/,regex\n\n//h/d/x,//y\n"
-    )
+    Path("moved.csv").write_text("from,to,how\nhttp://h/d/i.png,http://exact/,exact\nhttp://(g)/,http://\\1\\1/,regex\n\n//h/d/x,//y\n")
     done = absolve("rewrite", "site", URL, "--in-place", "--remap=@moved.csv", "--remap=//h=https://new", "--verify")
     assert (done.status, done.err) == (0, "")
     new = b"<a href=http://y/>1</a><img src=http://exact/><a href=http://gg/>2</a><a href=https://new/d/z>3</a>"
@@ -140,9 +138,7 @@ MOVED = b'<base href="/d/"><a href=x>1</a><a href=//old/a>2</a><img src=http://o
         b"<base href=https://new/><a href=http://sub/x><a href=x>",
     ),
 ])  # fmt: skip
-def test_a_form_that_keeps_changes_nothing_but_what_a_rule_matches(
-    absolve: Runner, page: bytes, options: list[str], new: bytes
-) -> None:
+def test_a_form_that_keeps_changes_nothing_but_what_a_rule_matches(absolve: Runner, page: bytes, options: list[str], new: bytes) -> None:
     Path("p.html").write_bytes(page)
     given = ["--remap=//old=https://new", "--form=keep", *options]
     assert absolve("rewrite", "p.html", "-o", "q.html", "--verify", *given).status == 0
@@ -159,11 +155,8 @@ def test_a_form_that_keeps_is_refused_with_an_empty_base_and_changes_nothing_wit
 
 @pytest.mark.usefixtures("site")
 @pytest.mark.parametrize(("rules", "new"), [
-    (["//old=https://new"], b"https://new/x"),
-    (["http://old=https://new"], b"https://new/x"),
-    (["//old=//new"], b"//new/x"),
-    (["http://old=https://new", "https://old=https://other"], b"//old/x"),
-    (["//h=https://new"], b"//old/x"),
+    (["//old=https://new"], b"https://new/x"), (["http://old=https://new"], b"https://new/x"), (["//old=//new"], b"//new/x"),
+    (["http://old=https://new", "https://old=https://other"], b"//old/x"), (["//h=https://new"], b"//old/x"),
 ])
 def test_a_link_without_a_scheme_is_mapped_without_a_base(absolve: Runner, rules: list[str], new: bytes) -> None:
     done = absolve("rewrite", "-", *(f"--remap={rule}" for rule in rules), stdin=b"<a href=//old/x><a href=y>")

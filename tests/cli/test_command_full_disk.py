@@ -51,9 +51,7 @@ def run(
     argv = [sys.executable, "-m", "absolve", *arguments]
     # Without a measurement of coverage: its own file would not fit on the disk either.
     environment = {key: value for key, value in os.environ.items() if not key.startswith("COVERAGE_")} | (environment or {})
-    done = subprocess.run(
-        argv, stdout=stdout, stderr=subprocess.PIPE, preexec_fn=before, env=environment, check=False
-    )
+    done = subprocess.run(argv, stdout=stdout, stderr=subprocess.PIPE, preexec_fn=before, env=environment, check=False)
     return done.returncode, done.stderr.decode().splitlines()
 
 

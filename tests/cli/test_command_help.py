@@ -56,9 +56,7 @@ def test_the_short_names_of_options(absolve: Runner, page: Path, tmp_path: Path)
     assert absolve("rewrite", tmp_path / "x.html", "-u", "http://h/d/p.html").out in ABSOLUTE
 
 
-def test_short_names_are_understood_beside_a_configuration(
-    absolve: Runner, page: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_short_names_are_understood_beside_a_configuration(absolve: Runner, page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(page.parent)
     (page.parent / "absolve.toml").write_text("[links]\nformat = 'csv'\ncolumns = ['target', 'kind']\n")
     assert absolve("links", page).lines[0] == "target,kind"

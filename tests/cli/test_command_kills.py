@@ -99,9 +99,7 @@ def test_the_next_run_removes_what_a_killed_one_left(tmp_path: Path, command: st
 
 def capture(pages: int) -> bytes:
     """Return a WARC file with pages that link to each other."""
-    return b"".join(
-        captures.page(f"http://h/{number}", b"<a href=%d>next</a>" % ((number + 1) % pages) + PAGE) for number in range(pages)
-    )
+    return b"".join(captures.page(f"http://h/{number}", b"<a href=%d>next</a>" % ((number + 1) % pages) + PAGE) for number in range(pages))
 
 
 WRITING: Final = (

@@ -51,9 +51,7 @@ def test_a_closed_output_pipe_ends_the_command_quietly(tmp_path: Path, command: 
     assert process.returncode == 141
 
 
-def test_diagnostics_have_colours_on_a_terminal_only(
-    absolve: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_diagnostics_have_colours_on_a_terminal_only(absolve: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "\x1b" not in absolve("links", tmp_path / "none").err
     monkeypatch.setattr("absolve.cli.reporting.colours", lambda _: True)
     assert f"{tmp_path / 'none'}: \x1b[31mnot-found\x1b[0m: " in absolve("links", tmp_path / "none").err

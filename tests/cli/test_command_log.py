@@ -30,25 +30,12 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(("given", "log"), [
-    ("page.html", "page.html"),
-    ("page.html", "./site/../page.html"),
-    ("page.html", "link.html"),
-    ("link.html", "page.html"),
-    ("page.html", "hard.html"),
-    ("site", "site/a.html"),
-    ("site", "site/log.jsonl"),
-    ("site", "site/sub/log.jsonl"),
-    ("site", "folder/log.jsonl"),
-    ("folder", "site/log.jsonl"),
-    (".", "log.jsonl"),
-    ("site/sub/..", "site/none/log.jsonl"),
-    ("--from=list", "page.html"),
-    ("--from=list", "site/a.html"),
-    ("--url-map=urls.csv page.html", "urls.csv"),
+    ("page.html", "page.html"), ("page.html", "./site/../page.html"), ("page.html", "link.html"), ("link.html", "page.html"),
+    ("page.html", "hard.html"), ("site", "site/a.html"), ("site", "site/log.jsonl"), ("site", "site/sub/log.jsonl"), ("site", "folder/log.jsonl"),
+    ("folder", "site/log.jsonl"), (".", "log.jsonl"), ("site/sub/..", "site/none/log.jsonl"), ("--from=list", "page.html"),
+    ("--from=list", "site/a.html"), ("--url-map=urls.csv page.html", "urls.csv"),
 ])
-def test_a_log_that_is_or_may_become_an_input_is_refused(
-    absolve: Runner, given: str, log: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_log_that_is_or_may_become_an_input_is_refused(absolve: Runner, given: str, log: str, monkeypatch: pytest.MonkeyPatch) -> None:
     before = files_below(Path())
     monkeypatch.setattr("absolve.run.sources.read", None)  # nothing may be read
     done = absolve("rewrite", "--in-place", *given.split(), "--log", log)

@@ -15,13 +15,8 @@ URL = "http://h/d/"
 LINK = b"<!DOCTYPE html><a href=x.html>"
 PNG = b"\x89PNG\r\n\x1a\n\0\0<a href=x>"
 FILES = {
-    "index.html": LINK,
-    "a/page.html": PAGE,
-    "a/style.css": b"a { background: url(i.png) }",
-    "a/i.png": PNG,
-    "a/program.js": b"document.write('<a href=x>')",
-    "a/note": b"<a href=x> a page without a name that says so",
-    "a/text": b"1 < 2, and href=x",
+    "index.html": LINK, "a/page.html": PAGE, "a/style.css": b"a { background: url(i.png) }", "a/i.png": PNG,
+    "a/program.js": b"document.write('<a href=x>')", "a/note": b"<a href=x> a page without a name that says so", "a/text": b"1 < 2, and href=x",
     "e/broken.html": b"\x7fELF\x02\x01\x01\0",
 }
 
@@ -43,30 +38,12 @@ def jobs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
 # --- listing ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("format_", ["json", "csv", "html"])
-def test_large_chunks_of_other_processes_are_written_as_those_of_one(absolve: Runner, site: Path, jobs: str, format_: str) -> None:
-    for name in ("m.html", "n.html"):
-        (site / name).write_bytes(b"<a href=x>t</a>\n" * 300)  # tens of kilobytes of rows
-    done = absolve("links", "site", "--url", URL, jobs, "--format", format_)
-    one = absolve("links", "site", "--url", URL, "--jobs=1", "--format", format_)
-    assert done.status == one.status
-    assert done.out == one.out
-    assert len(done.out) > 50_000
-    if format_ == "json":
-        assert len(json.loads(done.out)) > 600
-
-
-def test_the_documents_of_a_folder_are_listed_and_other_files_are_skipped(
-    absolve: Runner, site: Path, jobs: str
-) -> None:
+def test_the_documents_of_a_folder_are_listed_and_other_files_are_skipped(absolve: Runner, site: Path, jobs: str) -> None:
     done = absolve("links", "site", "--url", URL, jobs)
     rows = [json.loads(line) for line in done.lines]
     assert [(row["document"], row["target"]) for row in rows] == [
-        ("site/a/note", "http://h/d/a/x"),
-        ("site/a/page.html", "http://h/d/x.html?a&b"),
-        ("site/a/page.html", "http://g/"),
-        ("site/a/style.css", "http://h/d/a/i.png"),
-        ("site/index.html", "http://h/d/x.html"),
+        ("site/a/note", "http://h/d/a/x"), ("site/a/page.html", "http://h/d/x.html?a&b"), ("site/a/page.html", "http://g/"),
+        ("site/a/style.css", "http://h/d/a/i.png"), ("site/index.html", "http://h/d/x.html"),
     ]
     assert done.status == 3
     assert "error: site/e/broken.html: unknown-media-type: " in done.err
@@ -92,9 +69,7 @@ def test_a_list_names_files_in_their_order_from_a_file_or_the_standard_input(abs
 # --- into a folder ----------------------------------------------------------------------------------------------------
 
 
-def test_a_copy_of_a_folder_has_its_layout_its_other_files_modes_and_times(
-    absolve: Runner, site: Path, jobs: str
-) -> None:
+def test_a_copy_of_a_folder_has_its_layout_its_other_files_modes_and_times(absolve: Runner, site: Path, jobs: str) -> None:
     for name in ("a/i.png", "a/page.html"):
         (site / name).chmod(0o640)
         os.utime(site / name, ns=(10**18, 10**18))
@@ -115,9 +90,7 @@ def test_a_copy_of_a_folder_has_its_layout_its_other_files_modes_and_times(
 # --- in place ---------------------------------------------------------------------------------------------------------
 
 
-def test_in_place_only_what_changes_is_written_and_backups_are_no_inputs(
-    absolve: Runner, site: Path, jobs: str
-) -> None:
+def test_in_place_only_what_changes_is_written_and_backups_are_no_inputs(absolve: Runner, site: Path, jobs: str) -> None:
     (site / "link.html").symlink_to("index.html")
     for _ in "12":
         done = absolve("rewrite", "site", "--url", URL, "--in-place", "--backup", ".orig", jobs)
@@ -201,18 +174,10 @@ def test_rows_of_tables_that_meet_nothing_are_counted(absolve: Runner, tmp_path:
 
 
 @pytest.mark.parametrize(("option", "row"), [
-    ("--url-map=", "a.html,mailto:a@b"),
-    ("--url-map=", "a.html,b.html"),
-    ("--remap=@", r"http://h/(.*),/new/\1,regex"),
-    ("--remap=@", "http://a,http://b,exact,more"),
-    ("--remap=@", "a,http://b"),
-    ("--remap=@", "(,http://b,regex"),
-    ("--remap=@", "(?=a)b,http://n/,regex"),
-    ("--remap=@", "http://x,http://y\nhttp://a"),
-    ("--remap=@", "PK\x03\x04 of a workbook of another kind"),
-    ("--remap=@", ""),
-    ("--remap=@", "http://o/a,javascript:alert(1)"),
-    ("--remap=@", r"http://o/(.*),JavaScript://x/\1,regex"),
+    ("--url-map=", "a.html,mailto:a@b"), ("--url-map=", "a.html,b.html"), ("--remap=@", r"http://h/(.*),/new/\1,regex"),
+    ("--remap=@", "http://a,http://b,exact,more"), ("--remap=@", "a,http://b"), ("--remap=@", "(,http://b,regex"),
+    ("--remap=@", "(?=a)b,http://n/,regex"), ("--remap=@", "http://x,http://y\nhttp://a"), ("--remap=@", "PK\x03\x04 of a workbook of another kind"),
+    ("--remap=@", ""), ("--remap=@", "http://o/a,javascript:alert(1)"), ("--remap=@", r"http://o/(.*),JavaScript://x/\1,regex"),
     ("--url-map=", "a.html,http://h/2\n./a.html,http://h/1"),
 ])
 def test_rows_that_can_never_work_are_refused(absolve: Runner, tmp_path: Path, option: str, row: str) -> None:

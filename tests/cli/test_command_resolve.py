@@ -23,9 +23,7 @@ def test_a_reference_that_cannot_be_resolved_gives_an_empty_line_and_status_1(ab
     assert done.err == "error: resolve: unresolved: 'x' cannot be resolved against 'mailto:a@b'\n"
 
 
-@pytest.mark.parametrize(
-    ("profile", "url"), [("rfc1808", "http://a/../g"), ("rfc3986", "http://a/g"), ("whatwg", "http://a/g")]
-)
+@pytest.mark.parametrize(("profile", "url"), [("rfc1808", "http://a/../g"), ("rfc3986", "http://a/g"), ("whatwg", "http://a/g")])
 def test_resolve_uses_the_given_profile(absolve: Runner, profile: str, url: str) -> None:
     assert absolve("resolve", "--profile", profile, "http://a/b/c/d", "../../../g").lines == [url]
 

@@ -106,9 +106,7 @@ def test_without_resume_all_files_are_processed(absolve: Runner, site: Path) -> 
     assert b"http://h/old/old/0/0.html" in (site / "0/0.html").read_bytes()
 
 
-def test_a_run_without_a_state_folder_cannot_be_resumed(
-    absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_without_a_state_folder_cannot_be_resumed(absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (site.parent / "file").touch()
     monkeypatch.setenv("XDG_STATE_HOME", str(site.parent / "file"))
     command = ("rewrite", site, URL, "-o", site.with_name("out"))

@@ -17,13 +17,6 @@ def left_behind(folder: Path) -> list[Path]:
 # --- unchanged documents ----------------------------------------------------------------------------------------------
 
 
-def test_a_page_without_a_base_is_unchanged_with_a_diagnostic(absolve: Runner) -> None:
-    data = (FIXTURES / "default.html").read_bytes()
-    done = absolve("rewrite", FIXTURES / "default.html")
-    assert (done.status, done.out) == (0, data)
-    assert ": no-base: " in done.err
-
-
 def test_an_empty_file_stays_empty_with_a_diagnostic(absolve: Runner, tmp_path: Path) -> None:
     (tmp_path / "empty.html").touch()
     done = absolve("rewrite", tmp_path / "empty.html", "-o", tmp_path / "out.html")
@@ -60,9 +53,7 @@ def test_without_inputs_the_standard_input_is_read(absolve: Runner) -> None:
 
 
 @pytest.mark.parametrize("out", ["folder", "made/"])
-def test_one_input_goes_into_a_folder_that_exists_or_whose_name_ends_with_a_slash(
-    absolve: Runner, page: Path, tmp_path: Path, out: str
-) -> None:
+def test_one_input_goes_into_a_folder_that_exists_or_whose_name_ends_with_a_slash(absolve: Runner, page: Path, tmp_path: Path, out: str) -> None:
     (tmp_path / "folder").mkdir()
     assert absolve("rewrite", page, "-o", f"{tmp_path}/{out}").status == 0
     assert (tmp_path / out / "page.html").read_bytes() == ABSOLUTE
@@ -122,16 +113,9 @@ def changed(*places: int) -> list[bytes]:
 
 @pytest.mark.skipif(PATCH is None, reason="there is no patch here")
 @pytest.mark.parametrize("data", [
-    b"".join(changed(0, 5, 6, 7, 20)),
-    b"".join(changed(5, 11, 12, 19, 39)),
-    b"".join(changed(10)).replace(b"\n", b"\r\n"),
-    b"".join(changed(39)).rstrip(b"\n"),
-    b"".join(changed(37)).rstrip(b"\n"),
-    b"<a href=x><a href='y\nz'>",
-    b"<a href='\nx\n'>\n\n<a href=''>\n",
-    b"\n",
-    b"<style>\n@import 'a';</style>\n<p style='background: url(b)'\n srcset=c>\n",
-    (FIXTURES / "saved-page.html").read_bytes(),
+    b"".join(changed(0, 5, 6, 7, 20)), b"".join(changed(5, 11, 12, 19, 39)), b"".join(changed(10)).replace(b"\n", b"\r\n"),
+    b"".join(changed(39)).rstrip(b"\n"), b"".join(changed(37)).rstrip(b"\n"), b"<a href=x><a href='y\nz'>", b"<a href='\nx\n'>\n\n<a href=''>\n",
+    b"\n", b"<style>\n@import 'a';</style>\n<p style='background: url(b)'\n srcset=c>\n", (FIXTURES / "saved-page.html").read_bytes(),
     "<a href=x>é\n<a href=y>\n".encode("utf-16"),
 ])
 def test_patch_applied_with_the_diff_gives_the_rewrite(absolve: Runner, tmp_path: Path, data: bytes) -> None:

@@ -92,9 +92,7 @@ def test_failures_are_repeated_at_the_end_of_a_long_output(absolve: Runner, site
     assert absolve("links", "site").err.splitlines()[-1] == "... and 11 more"
 
 
-def test_a_long_run_reports_its_progress_every_few_seconds(
-    absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_long_run_reports_its_progress_every_few_seconds(absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(many, "EVERY", 0.0)
     (site / "b.html").unlink()
     lines = absolve("rewrite", "site", URL, "--in-place").err.splitlines()
@@ -174,9 +172,7 @@ def test_a_read_only_file_stays_and_the_rest_is_rewritten(absolve: Runner, site:
     assert [path.name for path in sorted(site.glob("*.bak"))] == ["a.html.bak", "c.html.bak"]
 
 
-def test_a_file_that_disappears_is_reported_and_the_rest_continues(
-    absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch, jobs: str
-) -> None:
+def test_a_file_that_disappears_is_reported_and_the_rest_continues(absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch, jobs: str) -> None:
     (site / "b.html").write_bytes(PAGE)
     found = folders.files_in
 
@@ -202,9 +198,7 @@ def test_an_input_named_twice_is_rewritten_in_place_once(absolve: Runner, site: 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="there is no /proc/self/status")
 @pytest.mark.parametrize(("suffix", "jobs"), [("jsonl", "-j2"), ("sqlite", "-j1")])
-def test_memory_does_not_grow_with_the_number_of_files(
-    absolve: Runner, tmp_path: Path, suffix: str, jobs: str
-) -> None:
+def test_memory_does_not_grow_with_the_number_of_files(absolve: Runner, tmp_path: Path, suffix: str, jobs: str) -> None:
     number = int(os.environ.get("ABSOLVE_FILES", "2000"))
     page = b"".join(b"<a href=/%s/%d>x</a>\n" % (b"a" * 80, index) for index in range(100))
     written(tmp_path / "site", {f"{index % 50}/{index}.html": page for index in range(number)})

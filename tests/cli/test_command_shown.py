@@ -50,12 +50,8 @@ def test_a_name_is_escaped_in_the_message_about_it(absolve: Runner, command: str
 
 
 @pytest.mark.parametrize("arguments", [
-    ("rewrite", f"--{BAD}"),
-    ("rewrite", f"--profile={BAD}"),
-    ("links", "-", "--columns", BAD),
-    ("links", "-o", f"x{BAD}"),
-    ("rewrite", "-", "--remap", BAD),
-    (f"x{BAD}",),
+    ("rewrite", f"--{BAD}"), ("rewrite", f"--profile={BAD}"), ("links", "-", "--columns", BAD), ("links", "-o", f"x{BAD}"),
+    ("rewrite", "-", "--remap", BAD), (f"x{BAD}",),
 ], ids=lambda arguments: arguments[0] if len(arguments) == 1 else arguments[1][:9])
 def test_a_usage_error_is_escaped(absolve: Runner, arguments: tuple[str, ...]) -> None:
     done = absolve(*arguments)
@@ -64,9 +60,7 @@ def test_a_usage_error_is_escaped(absolve: Runner, arguments: tuple[str, ...]) -
     assert [line.partition(":")[0] for line in done.err.splitlines() if line[:5] != "hint:"] == ["error", "try"]
 
 
-@pytest.mark.parametrize(
-    "reference", [f"x{BAD}", "a\nb", os.fsdecode(b"\xff\x9b")], ids=["controls", "newline", "bytes"]
-)
+@pytest.mark.parametrize("reference", [f"x{BAD}", "a\nb", os.fsdecode(b"\xff\x9b")], ids=["controls", "newline", "bytes"])
 def test_resolve_writes_a_url_on_one_line_with_percent_escapes(absolve: Runner, reference: str) -> None:
     done = absolve("resolve", "http://h/", reference)
     assert len(done.lines) == 1
@@ -124,9 +118,7 @@ def test_json_lines_have_escapes_on_a_terminal_and_the_same_values(absolve: Runn
 
 # --- CSV for spreadsheets ---------------------------------------------------------------------------------------------
 
-FORMULAS = (
-    b"<a href='=x'>=HYPERLINK(1)</a> <a href='y'>+A1</a> <a href='z'>-1</a> <a href='w'>@x</a> <a href=v>plain</a>"
-)
+FORMULAS = (b"<a href='=x'>=HYPERLINK(1)</a> <a href='y'>+A1</a> <a href='z'>-1</a> <a href='w'>@x</a> <a href=v>plain</a>")
 
 
 @pytest.mark.parametrize("more", [(), ("--kind", "navigation"), ("--columns", "text,line")])
@@ -147,16 +139,10 @@ def test_rewriting_keeps_user_information(absolve: Runner) -> None:
 
 
 @pytest.mark.parametrize("arguments", [
-    ("base", "p.html", "--url", SECRET),
-    ("links", "p.html", "--url", SECRET),
-    ("links", "p.html", "--url", SECRET, "--format", "csv"),
-    ("links", "p.html", "--url", SECRET, "--columns", "target"),
-    ("links", "p.html", "--url", SECRET, "--sql", "FROM links SELECT base"),
-    ("links", "user.html", "--columns", "reference"),
-    ("links", "p.html", "missing", "--url", SECRET, "--verbose"),
-    ("links", ".", "--url", f"{SECRET}?q"),
-    ("rewrite", "p.html", "--remap", SECRET),
-    ("resolve", "mailto:x", "//user:secret@h[/x"),
+    ("base", "p.html", "--url", SECRET), ("links", "p.html", "--url", SECRET), ("links", "p.html", "--url", SECRET, "--format", "csv"),
+    ("links", "p.html", "--url", SECRET, "--columns", "target"), ("links", "p.html", "--url", SECRET, "--sql", "FROM links SELECT base"),
+    ("links", "user.html", "--columns", "reference"), ("links", "p.html", "missing", "--url", SECRET, "--verbose"),
+    ("links", ".", "--url", f"{SECRET}?q"), ("rewrite", "p.html", "--remap", SECRET), ("resolve", "mailto:x", "//user:secret@h[/x"),
     ("config", "rewrite"),
 ], ids=lambda arguments: " ".join(arguments)[:60])
 def test_user_information_in_messages_and_lists_is_masked(absolve: Runner, arguments: tuple[str, ...]) -> None:

@@ -73,7 +73,7 @@ def ended(run: subprocess.Popen[bytes], number: int) -> None:
     assert temporary() == []
 
 
-@pytest.mark.parametrize(("suffix", "number"), zip(["csv", "sqlite", "parquet"], SIGNALS, strict=True))
+@pytest.mark.parametrize(("suffix", "number"), [*zip(["csv", "sqlite", "parquet"], SIGNALS, strict=True)])
 def test_a_signal_leaves_the_table_unchanged(suffix: str, number: int) -> None:
     out = Path(f"links.{suffix}")
     out.write_bytes(b"as it was")
@@ -109,7 +109,7 @@ def site(files: int, links: int) -> None:
         Path("site", f"{index:03}.html").write_bytes(PAGE * links)
 
 
-@pytest.mark.parametrize(("place", "number"), zip([["-o", "out"], ["--in-place"], ["--in-place", "--backup", ".orig"]], SIGNALS, strict=True), ids=str)
+@pytest.mark.parametrize(("place", "number"), [*zip([["-o", "out"], ["--in-place"], ["--in-place", "--backup", ".orig"]], SIGNALS, strict=True)], ids=str)
 def test_a_signal_ends_the_workers_with_the_run(place: list[str], number: int, to: Callable[[int, int], None]) -> None:
     site(200, 300)
     old, new = PAGE * 300, ABSOLUTE * 300

@@ -15,10 +15,7 @@ from absolve.cli import main
 from tests.shapes.scale import not_traced
 
 PAGE = b"<title>&uuml;</title><a href='b?c&amp;d'><a href=\"e?f&g=h\"><img src=//i.example/>"
-ABSOLUTE = (
-    b"<title>&uuml;</title><a href='http://h.example/b?c&amp;d'><a href=\"http://h.example/e?f&g=h\">"
-    b"<img src=http://i.example/>"
-)
+ABSOLUTE = (b"<title>&uuml;</title><a href='http://h.example/b?c&amp;d'><a href=\"http://h.example/e?f&g=h\"><img src=http://i.example/>")
 
 PROCESSES = "threading multiprocessing socket pickle tempfile concurrent.futures logging absolve.run.workers"
 FILES = "gettext locale shutil bz2 lzma zlib gzip zipfile csv json sqlite3 tomllib hashlib ssl html.entities mimetypes email"
@@ -44,9 +41,7 @@ def imported(*arguments: str) -> set[str]:
     (["links"], [PROCESSES, "hashlib sqlite3", ARCHIVES, OTHERS, CHANGES.replace("absolve.run.filters", "")]),
     (["base"], [ARCHIVES, OTHERS, CHANGES]),
 ], ids=lambda given: " ".join(given) if given[0] in {"rewrite", "links", "base"} else "")
-def test_a_run_over_one_page_imports_only_modules_it_needs(
-    arguments: list[str], unneeded: list[str], tmp_path: Path
-) -> None:
+def test_a_run_over_one_page_imports_only_modules_it_needs(arguments: list[str], unneeded: list[str], tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     page.write_bytes(PAGE)
     output = tmp_path / "absolute.html"

@@ -103,9 +103,7 @@ def test_a_run_ends_with_its_counts(absolve: Runner, arguments: tuple[str, ...],
 
 
 @pytest.mark.parametrize("jobs", ["-j1", "-j2"])
-def test_the_counts_of_an_archive_are_those_of_its_documents(
-    absolve: Runner, jobs: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_counts_of_an_archive_are_those_of_its_documents(absolve: Runner, jobs: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("absolve.cli.many.WORTH_A_POOL", 1)
     archive = FIXTURES / "journal.warc"
     absolve("rewrite", archive, FIXTURES / "saved-page.html", "-o", "out", jobs)
@@ -140,16 +138,10 @@ def test_the_line_comes_after_all_output_on_a_terminal() -> None:
 
 
 @pytest.mark.parametrize(("options", "status"), [
-    (("unresolved,malformed",), 1),
-    (("unresolved", "--fail-on", "malformed"), 1),
-    (("any",), 1),
-    (("unresolved",), 0),
-    (("malformed", "--kind", "image"), 0),
-    (("malformed", "-q", "-o", "links.sqlite"), 1),
+    (("unresolved,malformed",), 1), (("unresolved", "--fail-on", "malformed"), 1), (("any",), 1), (("unresolved",), 0),
+    (("malformed", "--kind", "image"), 0), (("malformed", "-q", "-o", "links.sqlite"), 1),
 ], ids=lambda given: " ".join(given) if isinstance(given, tuple) else "")
-def test_a_listed_link_with_a_problem_fails_the_run_if_asked(
-    absolve: Runner, options: tuple[str, ...], status: int
-) -> None:
+def test_a_listed_link_with_a_problem_fails_the_run_if_asked(absolve: Runner, options: tuple[str, ...], status: int) -> None:
     done = absolve("links", "p.html", URL, "--fail-on", *options)
     note = "note: empty-selection: no row is selected by --kind image\n" if "image" in options else ""
     assert (done.status, done.err) == (status, note)
@@ -195,10 +187,7 @@ def site() -> Path:
     return site
 
 
-@pytest.mark.parametrize(
-    ("table", "format_", "jobs"),
-    [("links", "jsonl", "-j1"), ("links", "json", "-j2"), ("documents", "csv", "-j2")],
-)
+@pytest.mark.parametrize(("table", "format_", "jobs"), [("links", "jsonl", "-j1"), ("links", "json", "-j2"), ("documents", "csv", "-j2")])
 def test_an_interrupted_list_goes_on_and_is_the_same(
     absolve: Runner, site: Path, table: str, format_: str, jobs: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

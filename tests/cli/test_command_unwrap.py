@@ -1,6 +1,5 @@
 """`--unwrap`, presets and functions in rules, and copies in an archive, on the command line."""
 
-import base64
 import os
 from pathlib import Path
 
@@ -11,8 +10,6 @@ from tests.shapes import captures
 
 pytest.importorskip("re2")
 
-SAFE = b"https://eur02.safelinks.protection.outlook.com/?url=http%3A%2F%2Fh%2Fa%3Futm_source%3Dx&data=05%7C01%7C0&reserved=0"
-PAGE = b'<a href="%b">' % SAFE.replace(b"&", b"&amp;")
 GONE = b"<a href=http://gone/x>"
 COPY = b"https://web.archive.org/web/%b/http://gone/x"
 
@@ -20,22 +17,6 @@ COPY = b"https://web.archive.org/web/%b/http://gone/x"
 @pytest.fixture(autouse=True)
 def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-
-
-@pytest.mark.parametrize("coding", ["base64", "quoted-printable"])
-def test_links_in_mail_are_unwrapped_and_proved(absolve: Runner, coding: str) -> None:
-    head = f"Content-Type: text/html\r\nContent-Transfer-Encoding: {coding}\r\n\r\n".encode()
-    texts = [
-        (base64.encodebytes(page) if coding == "base64" else page.replace(b"=", b"=3D")).replace(b"\n", b"\r\n")
-        for page in (PAGE + b"\n", b'<a href="http://h/a">\n')
-    ]
-    Path("m.eml").write_bytes(head + texts[0])
-    options = ("--unwrap", "safelinks,tracking")
-    assert absolve("rewrite", "m.eml", *options, "--verify", "-o", "o.eml", "--log", "l.csv").err == ""
-    assert Path("o.eml").read_bytes() == head + texts[1]
-    assert ',"safelinks, tracking",' in Path("l.csv").read_text()
-    assert absolve("verify", "m.eml", "o.eml", *options).status == 0
-    assert absolve("verify", "m.eml", "o.eml").status == 1
 
 
 def test_a_copy_has_the_date_of_the_page_by_its_capture_or_its_file(absolve: Runner) -> None:

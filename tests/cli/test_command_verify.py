@@ -28,9 +28,7 @@ def test_verify_reports_a_difference_with_its_position_and_status_1(absolve: Run
     after.write_bytes(ABSOLUTE.replace(b">x<", b">y<"))
     done = absolve("verify", page, after)
     assert (done.status, done.out) == (1, b"")
-    assert done.err.splitlines()[1] == (
-        f"error: {page}:2:1: tree: html5lib: the text in <a> changed from 'x' to 'y' (after: 2:1)"
-    )
+    assert done.err.splitlines()[1] == (f"error: {page}:2:1: tree: html5lib: the text in <a> changed from 'x' to 'y' (after: 2:1)")
     assert done.err.startswith(f"error: {page}:2:26: bytes: ")
 
 
@@ -100,9 +98,7 @@ def test_a_rewrite_that_fails_verification_is_written_nowhere(
     assert [path.name for path in tmp_path.iterdir()] == [page.name]
 
 
-def test_a_page_with_an_ambiguous_finding_is_verified_without_the_option(
-    absolve: Runner, page: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_page_with_an_ambiguous_finding_is_verified_without_the_option(absolve: Runner, page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def guessing(*given: Any) -> list[Any]:
         return [*walker.walk(*given), Finding(AMBIGUOUS, "a browser may see something else", 0)]
 
@@ -117,11 +113,8 @@ def test_a_page_with_an_ambiguous_finding_is_verified_without_the_option(
 
 
 CHANGES = [  # options that choose and change links
-    ["--remap", "http://old.example=https://new.example"],
-    ["--kind", "image", "--remap", "http://old.example=https://new.example"],
-    ["--problem", "scheme-relative", "--url", "http://h/"],
-    ["--remap", "@rules.csv", "--url", "http://h/"],
-    ["--url-map", "urls.csv"],
+    ["--remap", "http://old.example=https://new.example"], ["--kind", "image", "--remap", "http://old.example=https://new.example"],
+    ["--problem", "scheme-relative", "--url", "http://h/"], ["--remap", "@rules.csv", "--url", "http://h/"], ["--url-map", "urls.csv"],
 ]
 
 

@@ -10,17 +10,9 @@ from absolve.core.errors import UsageError
 
 
 @pytest.mark.parametrize(("data", "line"), [
-    (b"old,new\n/a,/b\n", 2),
-    (b"From URL;To URL\r\n/a;/b\r\n", 2),
-    (b"/a\t/b\n", 1),
-    ("\ufeff/a,/b\n".encode(), 1),
-    ("/a,/b\n".encode("utf-16"), 1),
-    ("/a;/b\r\n".encode("utf-16-le"), 1),
-    ("/a,/b\n".encode("utf-16-be"), 1),
-    (b"# note\n\n/a,/b,,\n", 3),
-    (b'"/a","/b"\r/c,/d\r', 1),
-    (b'/a,/b\n"/x;y;z","/c;d;e"\n', 1),
-    (b"\t # a;b;c;d\r/a,/b\r", 2),
+    (b"old,new\n/a,/b\n", 2), (b"From URL;To URL\r\n/a;/b\r\n", 2), (b"/a\t/b\n", 1), ("\ufeff/a,/b\n".encode(), 1), ("/a,/b\n".encode("utf-16"), 1),
+    ("/a;/b\r\n".encode("utf-16-le"), 1), ("/a,/b\n".encode("utf-16-be"), 1), (b"# note\n\n/a,/b,,\n", 3), (b'"/a","/b"\r/c,/d\r', 1),
+    (b'/a,/b\n"/x;y;z","/c;d;e"\n', 1), (b"\t # a;b;c;d\r/a,/b\r", 2),
     *(("old,new,備考\n/a,/b,金料東\n".encode(charset, "ignore"), 2) for charset in ("cp932", "gbk", "euc-kr", "big5")),
     *(("New URL\tOld URL\r\n/b\t/a\r\n".encode(charset), 2) for charset in ("utf-8", "utf-16")),
 ])

@@ -158,9 +158,7 @@ LEFT = st.sampled_from(["", "# c;d;e;f\n", "old,new\n", "old;new\n", "/l,/m\n/m,
 
 @settings(max_examples=300)
 @given(before=LEFT, more=LEFT, last=LEFT | st.none(), pairs=st.dictionaries(CELLS, CELLS, max_size=4))
-def test_a_written_table_is_read_back_with_the_rules_that_it_was_given(
-    before: str, more: str, last: str | None, pairs: dict[str, str]
-) -> None:
+def test_a_written_table_is_read_back_with_the_rules_that_it_was_given(before: str, more: str, last: str | None, pairs: dict[str, str]) -> None:
     made = rules(before + more, "map.csv", *([(last, "last.csv")] if last is not None else []))
     asked = [(OLD[:-1] + quote(old), NEW[:-1] + quote(new, safe="/;,'")) for old, new in pairs.items()]
     back = rules(writing.written("csv", made, asked).data, "map.csv")
@@ -280,9 +278,7 @@ def test_the_suffix_of_a_file_says_its_form_otherwise_the_first_map() -> None:
         'location ~ "^/guide/((.*))$" { rewrite "^/guide/((.*))$" "/docs/$1" permanent; }',
     ),
 ])
-def test_the_rule_to_add_for_a_page_or_a_folder_is_a_text_in_the_form_of_the_map(
-    form: str, expected: str | None, folder: str
-) -> None:
+def test_the_rule_to_add_for_a_page_or_a_folder_is_a_text_in_the_form_of_the_map(form: str, expected: str | None, folder: str) -> None:
     made = Rules([], OLD, NEW)
     assert writing.rule_text(form, made, OLD + "a?b=1", NEW + "c") == expected
     elsewhere = Rules([], moving.OLD, NEW)  # on the old host a path would stay there

@@ -64,9 +64,7 @@ HOSTS = ["h;}", "~.*", "$hostname", "h{", 'a"b', "[::1]", "*.h", "h;return$host"
 
 
 @pytest.mark.parametrize("host", HOSTS)
-@pytest.mark.parametrize(
-    ("form", "name"), [("netlify", "_redirects"), ("apache", ".htaccess"), ("nginx", "m.conf"), ("csv", "m.csv")]
-)
+@pytest.mark.parametrize(("form", "name"), [("netlify", "_redirects"), ("apache", ".htaccess"), ("nginx", "m.conf"), ("csv", "m.csv")])
 def test_a_rule_for_a_host_that_is_no_name_is_left_out(form: str, name: str, host: str) -> None:
     rule = Rule(name, 1, "", source="/a", target=("https://new.example/b",), host=host)
     rules = Rules([RuleSet("c.warc", "recorded", [rule])], "http://old.example/", "https://new.example/")
