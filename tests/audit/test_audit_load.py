@@ -85,12 +85,9 @@ def record(url: str, body: str = "", status: int = 200, media_type: str | None =
 def test_a_capture_has_its_own_urls_and_redirects(tmp_path: Path) -> None:
     site = "http://site.example/"
     written(tmp_path, {"c.warc": b"".join((
-        record(f"{site}", links("a?q=1", "a?q=2", "r", "b", "f", "gone", "http://cdn.example/x")),
-        record(f"{site}a?q=1", page("a")),
-        record(f"{site}r", "", 301, None, Location=f"{site}a?q=1"),
-        record(f"{site}b", page("moved"), 301, Location=f"{site}a?q=1"),
-        record(f"{site}f", page(), Refresh=f"5; url={site}a?q=1"),
-        record("http://cdn.example/x", "x", media_type="text/plain"),
+        record(f"{site}", links("a?q=1", "a?q=2", "r", "b", "f", "gone", "http://cdn.example/x")), record(f"{site}a?q=1", page("a")),
+        record(f"{site}r", "", 301, None, Location=f"{site}a?q=1"), record(f"{site}b", page("moved"), 301, Location=f"{site}a?q=1"),
+        record(f"{site}f", page(), Refresh=f"5; url={site}a?q=1"), record("http://cdn.example/x", "x", media_type="text/plain"),
     ))})  # fmt: skip
     done = run(tmp_path, tmp_path / "c.warc")
     assert done.found == {"a?q=2": "broken", "r": "redirected", "b": "redirected", "f": "redirected", "gone": "broken"}

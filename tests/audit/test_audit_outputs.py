@@ -242,34 +242,24 @@ def test_a_finding_in_a_renamed_file_is_not_new(tmp_path: Path, form: str) -> No
         assert baseline.compare(connection, tmp_path / f"a.{form}") == (0, 0)
 
 
-def test_formats_list_what_is_new_first_and_apart(tmp_path: Path) -> None:
+def test_formats_list_what_is_new_first_and_apart_and_the_baseline_has_what_is_healed(tmp_path: Path) -> None:
     with closing(made(50, ok=40)) as connection:
         outputs.write(connection, tmp_path / "a.sqlite")
         (last,) = connection.execute("SELECT max(rowid) FROM links WHERE verdict = 'external'").fetchall()[0]
         connection.execute("UPDATE links SET verdict = 'broken', reference = 'new.html' WHERE rowid = ?", [last])
         connection.execute("UPDATE links SET verdict = 'ok' WHERE rowid = (SELECT min(rowid) FROM links WHERE verdict = 'broken')")
-        baseline.compare(connection, tmp_path / "a.sqlite")
+        connection.execute("UPDATE links SET line = line + 1")
+        assert baseline.compare(connection, tmp_path / "a.sqlite") == (1, 1)
         results = json.loads(written(connection, tmp_path / "b.sarif"))["runs"][0]["results"]
-        states = [result["baselineState"] for result in results]
-        assert states == ["new", *["unchanged"] * (len(results) - 2), "absent"]
+        assert [result["baselineState"] for result in results] == ["new", *["unchanged"] * (len(results) - 2), "absent"]
         root = etree.fromstring(written(connection, tmp_path / "b.xml"))
         assert [case.get("name") for case in root.iterfind(".//testcase[failure]")] == ["broken"]
         assert {line[:7] for line in written(connection, tmp_path / "b.github").decode().splitlines()} <= {"::error", "::notic"}
         text = written(connection, tmp_path / "b.md").decode()
         assert text.startswith("## ❌ 1 finding is new")
+        assert "| new | 1 |" in text
         assert text.index("new.html") < text.index("### Verdicts")
-
-
-def test_the_baseline_shows_new_and_healed_findings(tmp_path: Path) -> None:
-    with closing(made(50, ok=40)) as connection:
-        outputs.write(connection, tmp_path / "a.sqlite")
-        for new, old in (("ok", "broken"), ("broken", "external")):
-            change = "UPDATE links SET verdict = ? WHERE rowid = (SELECT min(rowid) FROM links WHERE verdict = ?)"
-            connection.execute(change, [new, old])
-        connection.execute("UPDATE links SET line = line + 1")
-        assert baseline.compare(connection, tmp_path / "a.sqlite") == (1, 1)
         outputs.write(connection, tmp_path / "b.sqlite")
-        assert "| new | 1 |" in written(connection, tmp_path / "b.md").decode()
     with closing(sqlite3.connect(tmp_path / "b.sqlite")) as database:
         found = database.execute("SELECT change, table_name, verdict FROM baseline ORDER BY change").fetchall()
         assert found == [("healed", "links", "broken"), ("new", "links", "broken")]

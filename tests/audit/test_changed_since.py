@@ -83,9 +83,7 @@ def test_a_wrong_revision_is_wrong_usage(site: Path, capsys: pytest.CaptureFixtu
     assert sorted(path.name for path in site.parent.iterdir()) == [".git", "public"]
 
 
-def test_no_git_and_no_repository_are_wrong_usage(
-    site: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_git_and_no_repository_are_wrong_usage(site: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     written(tmp_path / "other", {"index.html": page()})
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
     assert main(["audit", str(tmp_path / "other"), "--url", NEW, "--changed-since", "HEAD"]) == 2

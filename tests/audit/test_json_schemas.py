@@ -36,9 +36,7 @@ def validator(name: str) -> Any:
 
 
 @pytest.mark.parametrize("arguments", RUNS, ids=lambda arguments: f"{arguments[0]} {arguments[-1]}")
-def test_what_a_command_writes_is_valid(
-    arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_what_a_command_writes_is_valid(arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "broken.xml").write_text("<a>\n<b")
     main([*arguments, *(["-q"] if arguments[0] != "base" else [])])

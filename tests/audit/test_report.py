@@ -125,9 +125,7 @@ def test_of_very_many_findings_each_cause_lists_some_and_counts_all(tmp_path: Pa
         assert len(data_of(page)["urls"]["url"]) == 7
 
 
-@pytest.mark.parametrize(
-    ("sizes", "most", "each"), [([], 5, 1), ([3], 5, 3), ([9], 5, 5), ([9, 1], 5, 4), ([5, 5, 5], 7, 2), ([1] * 9, 5, 1), ([8, 8], 16, 8)]
-)
+@pytest.mark.parametrize(("sizes", "most", "each"), [([], 5, 1), ([3], 5, 3), ([9], 5, 5), ([9, 1], 5, 4), ([5, 5, 5], 7, 2), ([1] * 9, 5, 1), ([8, 8], 16, 8)])
 def test_findings_are_shared_out_among_causes(sizes: list[int], most: int, each: int) -> None:
     assert data.most_of_each(sizes, most) == each
 

@@ -29,10 +29,8 @@ SITEMAP = (
     f"<url><loc>{OLD}a</loc><i:image><i:loc>{OLD}i.png</i:loc></i:image><i:image><i:loc>https://cdn.example/i.png</i:loc></i:image></url></urlset>"
 )
 EXPORT = {
-    "Queries.csv": "Top queries,Clicks,Impressions\nold.example,3,4\n",
-    "Pages.csv": f"Top pages,Clicks,Impressions\n{OLD}a,12,13\n{OLD}b,1234,1300\n",
-    "Countries.csv": "Country,Clicks,Impressions\nPeru,3,4\n",
-    "Filters.csv": "Filter,Value\nSearch type,Web\n",
+    "Queries.csv": "Top queries,Clicks,Impressions\nold.example,3,4\n", "Pages.csv": f"Top pages,Clicks,Impressions\n{OLD}a,12,13\n{OLD}b,1234,1300\n",
+    "Countries.csv": "Country,Clicks,Impressions\nPeru,3,4\n", "Filters.csv": "Filter,Value\nSearch type,Web\n",
 }
 LISTS: dict[str, tuple[str, str | bytes, dict[str, int | None]]] = {
     "search console": ("t.csv", f'Top pages,Clicks,Impressions,CTR,Position\n{OLD}a,12,"1,200",1%,2.1\n{OLD}b,"1,234",3,1%,2\n', {"b": 1234, "a": 12}),

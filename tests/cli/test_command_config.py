@@ -29,8 +29,7 @@ def test_the_configuration_file_sets_options_by_their_names(absolve: Runner) -> 
 
 
 @pytest.mark.parametrize(("name", "text"), [
-    ("../absolve.toml", "url = 'http://h/'"),
-    ("pyproject.toml", "[tool.absolve]\nurl = 'http://h/'"),
+    ("../absolve.toml", "url = 'http://h/'"), ("pyproject.toml", "[tool.absolve]\nurl = 'http://h/'"),
     ("../pyproject.toml", "[tool.absolve.rewrite]\nurl = 'http://h/'"),
     ("absolve.toml", "url = 'http://g/'\n[rewrite]\nurl = 'http://h/'\n[links]\nurl = 'http://g/'"),
 ])
@@ -102,16 +101,11 @@ def test_an_error_that_the_command_finds_names_the_line(absolve: Runner, text: s
 
 
 @pytest.mark.parametrize(("command", "option", "values", "expected"), [
-    ("links", "columns", ["kind", "target"], "kind,target"),
-    ("links", "kind", ["image", "script"], ["image", "script"]),
-    ("links", "include", ["*.html", "*.css"], ["*.html", "*.css"]),
-    ("rewrite", "remap", ["//a=//b", "//c=//d"], ["//a=//b", "//c=//d"]),
-    ("mirror", "same", ["scheme", "www"], "scheme,www"),
-    ("audit", "server", ["plain", "index=a.html"], "plain,index=a.html"),
-    ("audit", "fail-on", ["broken", "loop"], "broken,loop"),
-    ("audit", "output", ["a.csv", "b.html"], ["{}/a.csv", "{}/b.html"]),
-    ("audit", "old", ["old", "urls.txt"], ["{}/old", "{}/urls.txt"]),
-    ("audit", "map", ["a.csv", "b.csv"], ["{}/a.csv", "{}/b.csv"]),
+    ("links", "columns", ["kind", "target"], "kind,target"), ("links", "kind", ["image", "script"], ["image", "script"]),
+    ("links", "include", ["*.html", "*.css"], ["*.html", "*.css"]), ("rewrite", "remap", ["//a=//b", "//c=//d"], ["//a=//b", "//c=//d"]),
+    ("mirror", "same", ["scheme", "www"], "scheme,www"), ("audit", "server", ["plain", "index=a.html"], "plain,index=a.html"),
+    ("audit", "fail-on", ["broken", "loop"], "broken,loop"), ("audit", "output", ["a.csv", "b.html"], ["{}/a.csv", "{}/b.html"]),
+    ("audit", "old", ["old", "urls.txt"], ["{}/old", "{}/urls.txt"]), ("audit", "map", ["a.csv", "b.csv"], ["{}/a.csv", "{}/b.csv"]),
 ])
 def test_an_option_that_takes_several_values_takes_a_list(command: str, option: str, values: list[str], expected: object) -> None:
     place = Path("mine.toml").resolve()

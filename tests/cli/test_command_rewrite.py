@@ -181,9 +181,7 @@ def test_companions_are_counted_in_the_last_line(absolve: Runner, tmp_path: Path
     ("img-src 'none'", "<img src=a.png>", ""),  # it was forbidden before
     ("default-src 'self'", "<img src=http://h.example/a.png><a href=b>b</a>", ""),  # that link has not changed
 ])
-def test_links_that_the_policy_of_the_page_forbids_elsewhere_are_counted(
-    absolve: Runner, tmp_path: Path, policy: str, body: str, forbidden: str
-) -> None:
+def test_links_that_the_policy_of_the_page_forbids_elsewhere_are_counted(absolve: Runner, tmp_path: Path, policy: str, body: str, forbidden: str) -> None:
     (tmp_path / "p.html").write_text(f'<meta http-equiv=content-security-policy content="{policy}">{body}')
     done = absolve("rewrite", tmp_path / "p.html", "--url", "http://h.example/", "-o", tmp_path / "out.html")
     assert ("own-policy" in done.err) == bool(forbidden)

@@ -126,9 +126,7 @@ def test_on_a_terminal_a_bar_shows_the_progress(site: Path) -> None:
 
 
 @pytest.mark.parametrize(("columns", "shown"), [(100, "20 of 40 inputs, 0.0 MB, "), (40, "20/40 ")])
-def test_the_bar_shows_done_total_rate_and_time_left(
-    columns: int, shown: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_bar_shows_done_total_rate_and_time_left(columns: int, shown: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
     monkeypatch.setattr(many, "PATIENCE", -1.0)
     monkeypatch.setattr(many, "_BETWEEN", 1e-9)

@@ -188,9 +188,7 @@ def site() -> Path:
 
 
 @pytest.mark.parametrize(("table", "format_", "jobs"), [("links", "jsonl", "-j1"), ("links", "json", "-j2"), ("documents", "csv", "-j2")])
-def test_an_interrupted_list_goes_on_and_is_the_same(
-    absolve: Runner, site: Path, table: str, format_: str, jobs: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_list_goes_on_and_is_the_same(absolve: Runner, site: Path, table: str, format_: str, jobs: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("absolve.cli.many.WORTH_A_POOL", 1)
     monkeypatch.setattr("absolve.run.load.RANGE", 1000)
     records = b"".join(page(f"http://h/{number}", b"<a href=x>" * number) for number in range(40))

@@ -66,22 +66,14 @@ def test_a_map_in_its_own_form_keeps_all_that_is_no_chain(form: str, before: str
 
 
 @pytest.mark.parametrize(("form", "text", "added"), [
-    ("csv", "old,new\n/a,/b\n", "old,new\n/w,/n\n/a,/b\n"),
-    ("csv", "old,new,status\n/a,/b,302\n", "old,new,status\n/w,/n,301\n/a,/b,302\n"),
-    ("csv", "old\tnew\n/a\t/b\n", "old\tnew\n/w\t/n\n/a\t/b\n"),
-    ("csv", "/a,/b", "/w,/n\n/a,/b\n"),
-    ("csv", "old,new\r\n/a,/b\r\n", "old,new\r\n/w,/n\r\n/a,/b\r\n"),
-    ("csv", '# c\n"old","new"\n/a,/b\n', '# c\n"old","new"\n/w,/n\n/a,/b\n'),
-    ("csv", "\ufeffold;new\n/a;/b\n", "\ufeffold;new\n/w;/n\n/a;/b\n"),
-    ("csv", "old;new;\n/a;/b;\n", "old;new;\n/w;/n\n/a;/b;\n"),
+    ("csv", "old,new\n/a,/b\n", "old,new\n/w,/n\n/a,/b\n"), ("csv", "old,new,status\n/a,/b,302\n", "old,new,status\n/w,/n,301\n/a,/b,302\n"),
+    ("csv", "old\tnew\n/a\t/b\n", "old\tnew\n/w\t/n\n/a\t/b\n"), ("csv", "/a,/b", "/w,/n\n/a,/b\n"),
+    ("csv", "old,new\r\n/a,/b\r\n", "old,new\r\n/w,/n\r\n/a,/b\r\n"), ("csv", '# c\n"old","new"\n/a,/b\n', '# c\n"old","new"\n/w,/n\n/a,/b\n'),
+    ("csv", "\ufeffold;new\n/a;/b\n", "\ufeffold;new\n/w;/n\n/a;/b\n"), ("csv", "old;new;\n/a;/b;\n", "old;new;\n/w;/n\n/a;/b;\n"),
     ("csv", "# c\n;;\nold;new;;\n# d\n/a;/b\n", "# c\n;;\nold;new;;\n/w;/n\n# d\n/a;/b\n"),
-    ("csv", '"old\nURL","new\nURL"\n/a,/b\n', '"old\nURL","new\nURL"\n/w,/n\n/a,/b\n'),
-    ("csv", "old,new\r/a,/b\r", "old,new\r/w,/n\r/a,/b\r"),
-    ("csv", "old,new", "old,new\n/w,/n\n"),
-    ("csv", "# c\r\n# d", "# c\r\n# d\r\n/w,/n,301\r\n"),
-    ("netlify", "# c\r/a /b\r", "# c\r/w /n 301\r/a /b\r"),
-    ("netlify", "/a /b\r\n/c /d", "/w /n 301\r\n/a /b\r\n/c /d\r\n"),
-    ("netlify", "x, y\n/a /b\n", "/w /n 301\nx, y\n/a /b\n"),
+    ("csv", '"old\nURL","new\nURL"\n/a,/b\n', '"old\nURL","new\nURL"\n/w,/n\n/a,/b\n'), ("csv", "old,new\r/a,/b\r", "old,new\r/w,/n\r/a,/b\r"),
+    ("csv", "old,new", "old,new\n/w,/n\n"), ("csv", "# c\r\n# d", "# c\r\n# d\r\n/w,/n,301\r\n"), ("netlify", "# c\r/a /b\r", "# c\r/w /n 301\r/a /b\r"),
+    ("netlify", "/a /b\r\n/c /d", "/w /n 301\r\n/a /b\r\n/c /d\r\n"), ("netlify", "x, y\n/a /b\n", "/w /n 301\nx, y\n/a /b\n"),
     ("netlify", "# \x0c\x85\u2028\n/a /b\n", "# \x0c\x85\u2028\n/w /n 301\n/a /b\n"),
 ])
 def test_rules_are_added_where_they_apply(form: str, text: str, added: str) -> None:

@@ -156,9 +156,7 @@ def test_documents_and_base_take_urls(server: Server, capsys: pytest.CaptureFixt
 
 
 @pytest.mark.parametrize("arguments", [("audit", "--url", "http://h.example/"), ("mirror", "-o", "m"), ("rewrite", "--in-place")])
-def test_a_url_in_a_list_that_a_command_cannot_use_fails_alone(
-    arguments: tuple[str, ...], server: Server, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_url_in_a_list_that_a_command_cannot_use_fails_alone(arguments: tuple[str, ...], server: Server, capsys: pytest.CaptureFixture[str]) -> None:
     Path("a.html").write_bytes(b"<!-- saved from url=(0017)http://h.example/ --><a href=http://h.example/a.html>")
     Path("urls.txt").write_text(f"{server.url}/s.css\na.html\n")
     assert main([*arguments, "--from", "urls.txt"]) == 3
@@ -270,9 +268,7 @@ def network(server: Server, monkeypatch: pytest.MonkeyPatch, **addresses: str) -
     return connected
 
 
-def test_a_page_of_the_internet_leads_to_no_private_address(
-    site: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_page_of_the_internet_leads_to_no_private_address(site: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     connected = network(site, monkeypatch, **{"pub.example": "93.184.216.34", "inner.example": "10.0.0.1"})
     inside = ("10.0.0.1", "inner.example", "127.0.0.1", "localhost", "[::1]", "169.254.169.254", "jenkins")
     pictures = "".join(f"<img src=http://{host}/private>" for host in inside)
@@ -525,9 +521,7 @@ def test_a_server_that_sends_no_such_range_is_an_error(
 
 
 @pytest.mark.parametrize(("retries", "status_"), [("0", 3), ("1", 0)])
-def test_a_range_is_asked_for_again(
-    archive: tuple[str, list[tuple[str, str | None]]], monkeypatch: pytest.MonkeyPatch, retries: str, status_: int
-) -> None:
+def test_a_range_is_asked_for_again(archive: tuple[str, list[tuple[str, str | None]]], monkeypatch: pytest.MonkeyPatch, retries: str, status_: int) -> None:
     """In every process; also where the answer does not come within the time limit."""
     answer = Ranges.answer
     tried: dict[str | None, int] = {}
