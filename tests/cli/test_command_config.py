@@ -62,9 +62,9 @@ def test_configured_paths_are_relative_to_the_file_and_a_string_may_be_a_list(ab
     ("\n\nprofil = 'whatwg'", "unknown option 'profil'\nhint: did you mean profile?\n"),
     ("\n\n'max-depth' = 'deep'", "max-depth: must be a number from 0 to 100, not 'deep'\n"),
     ("kind = [\n 'image']\nmax-depth=[1]", "max-depth: takes one value, not the list [1]\n"),
-    ("\n\nprofile = 'rfc9999'", f"profile: --profile takes {PROFILE_WORDS}, not 'rfc9999'"),
-    ("\n\nquiet = 'yes'", "quiet: must be true or false, not 'yes'"),
-    ("\n\nurl = true", "url: must be a string or a number, not True"),
+    ("\n\nprofile = 'rfc9999'", f"--profile takes {PROFILE_WORDS}, not 'rfc9999'"),
+    ("\n\nquiet = 'yes'", "-q/--quiet: must be true or false, not 'yes'"),
+    ("\n\nurl = true", "-u/--url: must be a string or a number, not True"),
     ("\n\nhelp = true", "unknown option 'help'"),
 ])
 def test_an_error_names_the_line_before_any_work(absolve: Runner, name: str, header: str, line: int, text: str, message: str) -> None:

@@ -269,22 +269,6 @@ def test_a_robots_txt_with_thousands_of_groups_and_rules_takes_no_time_and_no_me
     assert peak < 20_000_000
 
 
-def test_all_that_is_kept_of_responses_is_bounded() -> None:
-    head = page(b"", *(f"X-{number}: {'a' * 900}" for number in range(90)))
-    rules = response(b"User-agent: *\n" + b"Disallow: /%d\n" * 2000)
-
-    async def kept() -> list[int]:
-        async with Client(ASKING._replace(timeout=20)) as made:
-            made._known._most = made._robots._most = 2_000_000
-            for number in range(60):
-                assert (await made.answer(f"{server.url}/{number}")).problem is None
-            return [len(made._known._found), made._known._size, len(made._locks), len(made._hosts)]
-
-    with serving({**{f"/{number}": head for number in range(60)}, "/robots.txt": rules}) as server:
-        count, size, *others = anyio.run(kept)
-    assert (10 < count < 30, size <= 2_000_000, others) == (True, True, [0, 0])
-
-
 @pytest.mark.parametrize(("body", "code"), [(b"x" * 3000, "too-large"), (captures.page("http://h.example/", b"x" * 3000), None)])
 def test_a_body_that_is_no_archive_has_a_lower_bound(body: bytes, code: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("absolve.run.web.client._MOST_OF_A_PAGE", 2000)
