@@ -48,8 +48,7 @@ def test_causes_come_first_and_are_the_same_in_a_pipe(site: Path, monkeypatch: p
     assert "orphan: No link and no sitemap leads to the page. (1 page)\n\n" in shown
     assert re.search(r"^links  broken +2$", shown, re.MULTILINE)
     argv = [sys.executable, "-m", "absolve", "audit", *arguments]
-    piped = subprocess.run(argv, capture_output=True, check=False, env=os.environ | {"PYTHONUTF8": "1"})
-    assert piped.stdout.decode() == shown
+    assert subprocess.run(argv, capture_output=True, check=False, env=os.environ | {"PYTHONUTF8": "1"}).stdout.decode() == shown
 
 
 @pytest.mark.parametrize(("columns", "color"), [(40, True), (132, False)])

@@ -174,9 +174,6 @@ def test_a_rule_that_leads_to_another_page_than_the_content_repairs_no_link(tmp_
     ]  # fmt: skip
 
 
-# --- the line that ends a run, and the standard output ----------------------------------------------------------------
-
-
 def ended(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
     """Return the last line on the standard error."""
     return printed(capsys, *arguments)[1].splitlines()[-1]
@@ -297,6 +294,5 @@ def test_links_of_single_files_lead_to_the_files_beside_them(tmp_path: Path, mon
     for how, missing in (("a.html", "sub/index.html"), [*names[3:], "c.html"]), ((str(site / "a.html"), "--url", f"{NEW}docs/a.html"), of_url):
         assert main(["check", *how, "-o", str(tmp_path / "out.jsonl")]) == 1
         rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text("utf-8").splitlines()]
-        broken = [row["reference"] for row in rows if row["table"] == "links" and row["verdict"] == "broken"]
-        assert broken == missing
+        assert [row["reference"] for row in rows if row["table"] == "links" and row["verdict"] == "broken"] == missing
         assert not any(row["table"] == "pages" for row in rows)  # that no page links to it is not known

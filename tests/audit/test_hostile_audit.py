@@ -53,9 +53,6 @@ def audit(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytes
     return Audit(tmp_path, capsys)
 
 
-# --- queries of the user ----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("query", [
     "SELECT * FROM read_csv('{secret}')", "FROM read_text('{secret}')", "FROM '{secret}.csv'", "FROM glob('/*')",
     "ATTACH '{secret}.db'", "COPY links TO '{secret}.out'", "INSTALL httpfs", "LOAD httpfs", "DROP TABLE urls",
@@ -77,9 +74,6 @@ def test_a_query_may_read_links_that_stay_in_a_parquet_file(audit: Audit) -> Non
     names = audit.inventory("l'i[n]ks*.parquet", "links"), audit.inventory("documents.parquet")
     _, out, _ = audit(*names, "--sql", "SELECT reference FROM links ORDER BY 1")
     assert out == "reference\na.html\nmissing.html\n"
-
-
-# --- inventories ------------------------------------------------------------------------------------------------------
 
 
 def test_a_view_in_an_inventory_is_not_run(audit: Audit) -> None:
@@ -149,9 +143,6 @@ def test_files_that_an_inventory_names_are_opened_only_below_the_working_folder(
     assert "/dev/zero: outside: the contents of 1 files that an inventory names are not read" in err
 
 
-# --- baselines --------------------------------------------------------------------------------------------------------
-
-
 FORGED = [
     ("UPDATE summary SET value = '\x1b]0;x\x07' WHERE name = 'schema_version'", "the result of version \\x1b]0;x\\x07 of an audit"),
     ("UPDATE summary SET value = printf('%.*c', 1000000, 'x') WHERE name = 'schema_version'", "the result of version xxx"),
@@ -202,9 +193,6 @@ def test_a_baseline_that_is_no_result_of_an_audit_is_a_usage_error(audit: Audit)
             database.execute(f"CREATE VIEW {table} AS FROM read_text('{audit.folder}/secret')")
     status, _, err = audit(audit.new, "--url", URL, "--baseline", "hostile.duckdb")
     assert (status, "this is not the result of an audit" in err) == (2, True)
-
-
-# --- lists of URLs ----------------------------------------------------------------------------------------------------
 
 
 def test_each_line_that_is_no_url_is_named_and_the_rest_is_judged(audit: Audit) -> None:
@@ -259,9 +247,6 @@ def test_a_sitemap_loc_that_cannot_be_read_is_named_and_the_rest_is_judged(audit
     assert "root:" not in err
 
 
-# --- maps -------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no device without an end")
 def test_a_map_is_read_up_to_a_limit(audit: Audit) -> None:
     started = time.process_time()
@@ -269,9 +254,6 @@ def test_a_map_is_read_up_to_a_limit(audit: Audit) -> None:
     assert status == 2
     assert "/dev/zero: too-large: this map has more than 1,048,576 bytes (--max-size)" in err
     assert time.process_time() - started < 20
-
-
-# --- outputs ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("arguments", "message"), [

@@ -67,9 +67,6 @@ def test_an_unknown_schema_names_those_that_there_are() -> None:
         absolve.schema("rows")
 
 
-# --- the version of the tables ----------------------------------------------------------------------------------------
-
-
 def test_each_format_with_a_place_for_it_has_the_version(tmp_path: Path) -> None:
     files = [tmp_path / f"l.{suffix}" for suffix in ("sqlite", "duckdb", "parquet")]
     for file in files:
@@ -80,6 +77,5 @@ def test_each_format_with_a_place_for_it_has_the_version(tmp_path: Path) -> None
     duckdb = pytest.importorskip("duckdb")
     comments = duckdb.connect(str(files[1])).execute("SELECT comment FROM duckdb_tables()").fetchall()
     assert {comment for (comment,) in comments} == {"absolve schema 1"}
-    parquet = pytest.importorskip("pyarrow.parquet")
-    assert parquet.read_schema(files[2]).metadata[b"absolve.schema"] == b"1"
+    assert pytest.importorskip("pyarrow.parquet").read_schema(files[2]).metadata[b"absolve.schema"] == b"1"
     assert absolve.arrow.links(b"<a href=x>").schema.metadata == {b"absolve.schema": b"1"}

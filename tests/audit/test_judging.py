@@ -277,8 +277,7 @@ def test_more_hosts_of_the_old_site(tmp_path: Path, capsys: pytest.CaptureFixtur
     written(tmp_path / "new", new)
     main(["audit", f"{tmp_path}/new", "--url", NEW, "--old-url", OLD])
     assert "www.old.example: twin-host: 1 link leads to this host" in capsys.readouterr().err
-    done = audited(tmp_path, new, "--old-url", "http://www.old.example/", old=old)
-    assert done.link("http://www.old.example/b.html")["fix"] == f"{NEW}c.html"
+    assert audited(tmp_path, new, "--old-url", "http://www.old.example/", old=old).link("http://www.old.example/b.html")["fix"] == f"{NEW}c.html"
 
 
 def test_a_canonical_link_that_leads_away_is_a_finding_if_the_old_one_did_not(tmp_path: Path) -> None:

@@ -301,9 +301,6 @@ def test_a_link_with_the_port_of_the_server_has_its_own_answer(tmp_path: Path) -
     assert [row["verdict"] for row in done.tables["links"]] == ["broken", "redirected", "external"]
 
 
-# --- what documents name is no reason to trust it ---------------------------------------------------------------------
-
-
 def test_secrets_of_the_user_are_for_the_sites_that_the_user_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A link in a document names a host: neither a field, nor a cookie of the user, nor a password of .netrc goes there."""
     (tmp_path / ".netrc").write_text("machine ext.example login me password pw\n")
@@ -350,5 +347,4 @@ def test_only_a_redirect_to_a_page_of_its_own_is_written(*, is_sure: bool, tmp_p
 def test_the_fragment_of_a_redirect_wins_over_that_of_the_link(tmp_path: Path) -> None:
     rows = [{"url": f"{HOST}/a", "status": 301, "location": "/b#new"}, {"url": f"{HOST}/b", "status": 200}]
     (tmp_path / "a.json").write_bytes(json.dumps(rows).encode("utf-16"))  # as PowerShell writes it
-    done = audited(tmp_path, {"index.html": links(f"{HOST}/a#old")}, "--answers", tmp_path / "a.json")
-    assert done.link(f"{HOST}/a#old")["fix"] == f"{HOST}/b#new"
+    assert audited(tmp_path, {"index.html": links(f"{HOST}/a#old")}, "--answers", tmp_path / "a.json").link(f"{HOST}/a#old")["fix"] == f"{HOST}/b#new"

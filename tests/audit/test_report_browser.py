@@ -99,8 +99,7 @@ def test_100_000_findings_are_usable_in_three_seconds_and_filters_narrow_the_lis
     assert min(page.ready, *(Page(chromium, reports.large).ready for _ in range(BUSY - 1))) < 3000
     every = page.value("document.getElementById('status').textContent")
     page.milliseconds("$('verdict').value = 'broken'; $('section').value = '/docs/'")
-    status = page.value("document.getElementById('status').textContent")
-    assert status != every
+    assert page.value("document.getElementById('status').textContent") != every
     names = page.value("[...document.querySelectorAll('#list .badge')].map(one => one.textContent)")
     assert set(names) == {"Broken"}
     page.value("document.getElementById('reset').click()")
@@ -179,8 +178,7 @@ def test_axe_has_no_finding_and_nothing_is_wider_than_the_window(chromium: Chrom
     page.value("new Promise(done => setTimeout(done, 300))")
     assert page.value("document.documentElement.scrollWidth") <= width
     page.value(resources.files("axe_core_python").joinpath("axe.min.js").read_text("utf-8") + ";0")
-    found = page.value("axe.run(document).then(done => done.violations.map(one => [one.impact, one.id, one.nodes[0].html]))")
-    assert found == []
+    assert page.value("axe.run(document).then(done => done.violations.map(one => [one.impact, one.id, one.nodes[0].html]))") == []
     assert page.value("axe.run(document).then(done => done.passes.length)") > 5
 
 

@@ -113,5 +113,4 @@ def test_backups_in_a_folder_stay_where_their_file_is_beside_them(absolve: Runne
     for name in {*backups, *alone, "a.html"}:
         (tmp_path / name).write_bytes(page)
     assert absolve(*command, tmp_path).status == 0
-    changed = {path.name for path in tmp_path.iterdir() if path.read_bytes() != page}
-    assert changed == {"a.html", *alone}
+    assert {path.name for path in tmp_path.iterdir() if path.read_bytes() != page} == {"a.html", *alone}

@@ -102,8 +102,7 @@ def test_a_container_names_twenty_documents(absolve: Runner) -> None:
     lines = absolve("base", "-", "--media-type", "message/rfc822", stdin=mail).lines
     assert sum("http://h/" in line for line in lines) == 20
     assert lines[-1] == "  ... and more (--format json lists every document, with its claims)"
-    empty = absolve("base", "-", "--media-type", "message/rfc822", stdin=head + b"--b--\r\n")
-    assert empty.lines[-1] == "  no documents with links of their own"
+    assert absolve("base", "-", "--media-type", "message/rfc822", stdin=head + b"--b--\r\n").lines[-1] == "  no documents with links of their own"
 
 
 def test_json_has_every_document_with_its_claims(absolve: Runner) -> None:

@@ -80,8 +80,7 @@ def test_an_archive_of_several_blocks_is_read_by_ranges_and_cut_for_processes(
     assert len(expected) == 540
     for jobs in "12":
         assert rows(absolve("links", bucket.url("*.warc.gz"), "-f", "jsonl", "-j", jobs).out, bucket.url()) == expected
-    done = absolve("rewrite", bucket.url("crawl.warc.gz"), "-o", str(tmp_path / "new.warc.gz"))
-    assert done.status == 0
+    assert absolve("rewrite", bucket.url("crawl.warc.gz"), "-o", str(tmp_path / "new.warc.gz")).status == 0
     absolve("rewrite", str(folder / "crawl.warc.gz"), "-o", str(tmp_path / "expected.warc.gz"))
     assert (tmp_path / "new.warc.gz").read_bytes() == (tmp_path / "expected.warc.gz").read_bytes()
 
@@ -132,8 +131,7 @@ def test_a_rewrite_into_a_bucket_has_the_bytes_of_one_into_a_folder(absolve: Run
         assert absolve("rewrite", source, "-o", out, "--url", "http://h/", "-j", jobs).status == 0
         found = {key.partition("/")[2]: data for key, data in bucket.files(out.removeprefix(bucket.url())).items()}
         assert {name: found[name] for name in files} == expected
-    one = absolve("rewrite", bucket.url("in/x.html"), "-o", bucket.url("one.html"), "--url", "http://h/")
-    assert one.status == 0
+    assert absolve("rewrite", bucket.url("in/x.html"), "-o", bucket.url("one.html"), "--url", "http://h/").status == 0
     assert bucket.files("one.html") == {"one.html": expected["x.html"]}
     command = ("rewrite", bucket.url("in/"), "-o", bucket.url("again/"), "--url", "http://h/")
     bucket.put({"in/broken.html": b"\x7fELF\x02\x01\x01\0"})
@@ -267,5 +265,4 @@ def test_without_a_url_of_a_store_its_packages_are_not_imported(tmp_path: Path) 
     (tmp_path / "s3:/x.html").write_bytes(PAGE)
     code = "import sys; from absolve.cli import main; main(); print(*{'fsspec', 's3fs', 'aiohttp'} & {*sys.modules}, 'end')"
     argv = [sys.executable, "-c", code, "links", "s3:/x.html", "-f", "csv", "--columns", "document"]
-    done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["document", "s3:/x.html", "end"]
+    assert subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=True).stdout.split() == ["document", "s3:/x.html", "end"]

@@ -23,8 +23,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_configuration_file_sets_options_by_their_names(absolve: Runner) -> None:
     Path("absolve.toml").write_text('url = "http://h/d;p"\nprofile = "rfc3986"\njson-ld = true\n')
-    done = absolve("rewrite", "page.html")
-    assert done == (0, b"<a href='http://h/;x'>x</a><img data-src=http://h/y.png><a href=http://h/z>z</a>", "")
+    assert absolve("rewrite", "page.html") == (0, b"<a href='http://h/;x'>x</a><img data-src=http://h/y.png><a href=http://h/z>z</a>", "")
     assert b"http://g/y.png" in absolve("rewrite", "page.html", "--url", "http://g/").out
 
 

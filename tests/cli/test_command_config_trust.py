@@ -34,9 +34,6 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "site"
 
 
-# --- options ----------------------------------------------------------------------------------------------------------
-
-
 def test_no_option_that_writes_runs_or_connects_is_harmless() -> None:
     assert {row.name for row in OPTIONS if not row.is_harmless} == UNTRUSTED
     assert not [row.name for row in OPTIONS if row.is_harmless and row.name in UNTRUSTED]
@@ -132,9 +129,6 @@ def test_config_shows_untrusted_settings_with_reasons(absolve: Runner, site: Pat
     named = absolve("config", "--config", "absolve.toml", "rewrite").out.decode()
     assert "ignored" not in named
     assert 'output = "a.html"' in named
-
-
-# --- the search for the file ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("marker", "is_folder"), [(".git", True), (".hg", True), (".svn", True), (".git", False)])

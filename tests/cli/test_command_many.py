@@ -35,9 +35,6 @@ def jobs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
     return f"--jobs={request.param}"
 
 
-# --- listing ----------------------------------------------------------------------------------------------------------
-
-
 def test_the_documents_of_a_folder_are_listed_and_other_files_are_skipped(absolve: Runner, site: Path, jobs: str) -> None:
     done = absolve("links", "site", "--url", URL, jobs)
     rows = [json.loads(line) for line in done.lines]
@@ -66,9 +63,6 @@ def test_a_list_names_files_in_their_order_from_a_file_or_the_standard_input(abs
     assert absolve("links", "--from", "-", "--url", URL, stdin=b"site/index.html\nsite/a/note\n").lines == rows
 
 
-# --- into a folder ----------------------------------------------------------------------------------------------------
-
-
 def test_a_copy_of_a_folder_has_its_layout_its_other_files_modes_and_times(absolve: Runner, site: Path, jobs: str) -> None:
     for name in ("a/i.png", "a/page.html"):
         (site / name).chmod(0o640)
@@ -87,14 +81,10 @@ def test_a_copy_of_a_folder_has_its_layout_its_other_files_modes_and_times(absol
     assert files_below(site) == FILES
 
 
-# --- in place ---------------------------------------------------------------------------------------------------------
-
-
 def test_in_place_only_what_changes_is_written_and_backups_are_no_inputs(absolve: Runner, site: Path, jobs: str) -> None:
     (site / "link.html").symlink_to("index.html")
     for _ in "12":
-        done = absolve("rewrite", "site", "--url", URL, "--in-place", "--backup", ".orig", jobs)
-        assert done.status == 3
+        assert absolve("rewrite", "site", "--url", URL, "--in-place", "--backup", ".orig", jobs).status == 3
     found = files_below(site)
     changed = {place for place in FILES if found[place] != FILES[place]}
     assert changed == {"index.html", "a/page.html", "a/style.css", "a/note"}
@@ -110,9 +100,6 @@ def test_in_place_another_hard_link_keeps_the_old_bytes(absolve: Runner, tmp_pat
     assert absolve("rewrite", "--in-place", tmp_path / "site").status == 0
     assert (tmp_path / "site/page.html").read_bytes() == ABSOLUTE
     assert (tmp_path / "kept.html").read_bytes() == PAGE
-
-
-# --- what was given and not used --------------------------------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("site")

@@ -59,8 +59,7 @@ def test_resume_skips_finished_files_until_all_are_done(absolve: Runner, site: P
     assert {path: path.stat().st_ino for path in out.rglob("*.html")} == inodes
     assert b"http://h/old/0/0.html" in after["0/0.html"]
     assert not states()
-    again = absolve(*command, "--resume")
-    assert again.status == (2 if where == ["--in-place"] else 0)
+    assert absolve(*command, "--resume").status == (2 if where == ["--in-place"] else 0)
     assert files_below(out) == after
 
 

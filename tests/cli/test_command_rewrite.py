@@ -14,9 +14,6 @@ def left_behind(folder: Path) -> list[Path]:
     return list(folder.glob(".absolve*"))
 
 
-# --- unchanged documents ----------------------------------------------------------------------------------------------
-
-
 def test_an_empty_file_stays_empty_with_a_diagnostic(absolve: Runner, tmp_path: Path) -> None:
     (tmp_path / "empty.html").touch()
     done = absolve("rewrite", tmp_path / "empty.html", "-o", tmp_path / "out.html")
@@ -36,9 +33,6 @@ def test_in_place_does_not_write_an_unchanged_file(absolve: Runner, page: Path) 
         before.st_ctime_ns,
     )
     assert not page.with_name("page.html.bak").exists()
-
-
-# --- outputs ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["default", "embedded", "encapsulating", "retrieval", "saved-page"])
@@ -76,9 +70,6 @@ def test_in_place_writes_the_target_of_a_symbolic_link(absolve: Runner, page: Pa
     assert absolve("rewrite", "--in-place", link).status == 0
     assert link.is_symlink()
     assert page.read_bytes() == ABSOLUTE
-
-
-# --- refused inputs and outputs ---------------------------------------------------------------------------------------
 
 
 def test_an_output_that_is_its_own_input_is_refused(absolve: Runner, page: Path, tmp_path: Path) -> None:
@@ -168,8 +159,7 @@ def test_companions_are_counted_in_the_last_line(absolve: Runner, tmp_path: Path
     (tmp_path / "p_files" / "a.png").touch()
     page = tmp_path / "p.html"
     page.write_bytes(b"<!-- saved from url=(0018)http://h.example/p --><img src=p_files/a.png><a href=x>")
-    done = absolve("rewrite", page)
-    assert done.out.endswith(b"<img src=p_files/a.png><a href=http://h.example/x>")
+    assert absolve("rewrite", page).out.endswith(b"<img src=p_files/a.png><a href=http://h.example/x>")
     assert absolve.summary.startswith("1 link in 1 document changed; 1 stays, 1 of them a companion")
     assert absolve("links", page, "--problem", "companion").out.count(b"\n") == 1
 

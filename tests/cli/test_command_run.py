@@ -32,9 +32,6 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return written(tmp_path / "site", {"a.html": PAGE, "b.html": BROKEN, "c.html": PAGE})
 
 
-# --- messages ---------------------------------------------------------------------------------------------------------
-
-
 def test_the_errors_of_one_input_are_not_repeated_after_a_long_run(capsys: pytest.CaptureFixture[str]) -> None:
     """As of two records of an archive."""
     report = reporting.Report()
@@ -95,8 +92,7 @@ def test_failures_are_repeated_at_the_end_of_a_long_output(absolve: Runner, site
 def test_a_long_run_reports_its_progress_every_few_seconds(absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(many, "EVERY", 0.0)
     (site / "b.html").unlink()
-    lines = absolve("rewrite", "site", URL, "--in-place").err.splitlines()
-    assert lines[0].startswith("absolve: 0 inputs, 0.0 MB in 0 s so far")
+    assert absolve("rewrite", "site", URL, "--in-place").err.splitlines()[0].startswith("absolve: 0 inputs, 0.0 MB in 0 s so far")
     assert absolve.summary.startswith("2 links in 2 documents changed; 0 stay; 0.0 MB in 0.")
     assert absolve("rewrite", "site", URL, "--in-place", "--quiet").err == ""
 
@@ -149,9 +145,6 @@ def test_messages_are_above_the_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(terminal, "_below", "[== ]")
     guard.write(b"a\x1b[K\n")
     assert raw.getvalue() == b"\r\x1b[Ka\\x1b[K\n[== ]"
-
-
-# --- bad inputs and outputs -------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(params=["-j1", "-j2"])

@@ -37,9 +37,6 @@ def is_clean(text: str) -> bool:
     return not CONTROLS & set(text)
 
 
-# --- messages ---------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("command", ["rewrite", "links", "base"])
 @pytest.mark.parametrize("name", [BAD, FORGED], ids=["controls", "newline"])
 def test_a_name_is_escaped_in_the_message_about_it(absolve: Runner, command: str, name: str) -> None:
@@ -89,9 +86,6 @@ def test_patch_finds_files_by_their_names_in_the_diff(absolve: Runner, tool: tup
     assert {Path(name).read_bytes() for name in NAMES} == {PAGE.replace(b"'x'", b"'http://h/x'")}
 
 
-# --- terminals --------------------------------------------------------------------------------------------------------
-
-
 def page(*references: str) -> bytes:
     return "".join(f'<a href="{reference}">{BAD}\n</a>\n' for reference in references).encode()
 
@@ -128,9 +122,6 @@ def test_no_cell_is_a_formula_for_a_spreadsheet(absolve: Runner, form: str, more
     rows = csv.DictReader(io.StringIO(done.out.decode()), delimiter="," if form == "csv" else "	")
     assert [row["text"] for row in rows] == ["'=HYPERLINK(1)", "'+A1", "-1", "'@x", "plain"]
     assert json.loads(absolve("links", "-", stdin=FORMULAS).lines[0])["text"] == "=HYPERLINK(1)"
-
-
-# --- user information -------------------------------------------------------------------------------------------------
 
 
 def test_rewriting_keeps_user_information(absolve: Runner) -> None:

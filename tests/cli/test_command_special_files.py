@@ -167,9 +167,6 @@ def test_of_a_pipe_without_end_no_more_is_copied_than_the_limit(absolve: Runner,
     assert files(Path()) == ["site", *(f"site/{name}" for name in files(site))]
 
 
-# --- as outputs -------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("name", "data"), [("a.html", LINK), ("a.warc", b"WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n"), ("a.png", b"\x89PNG\r\n\x1a\n\0\0")])
 def test_a_pipe_in_the_output_folder_is_not_written(absolve: Runner, site: Path, name: str, data: bytes) -> None:
     (site / "a.html").unlink()

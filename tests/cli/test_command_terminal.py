@@ -76,9 +76,6 @@ def test_a_table_in_a_file_or_a_pipe_has_no_width_and_colours_only_on_request(ab
     assert ("\x1b" in text, "http://h/d/" + "x" * 300 in text) == (False, True)
 
 
-# --- the line that ends a run -----------------------------------------------------------------------------------------
-
-
 def without_time(summary: str) -> str:
     """Return the line without the size and time of a run in which progress was shown, as on a slow machine."""
     return re.sub(r"; [0-9.,]+ MB in [0-9.]+ s\Z", "", summary)
@@ -134,9 +131,6 @@ def test_the_line_comes_after_all_output_on_a_terminal() -> None:
         assert all(line.startswith("  ") for line in last.splitlines()[1:])  # it is folded
 
 
-# --- options of links -------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("options", "status"), [
     (("unresolved,malformed",), 1), (("unresolved", "--fail-on", "malformed"), 1), (("any",), 1), (("unresolved",), 0),
     (("malformed", "--kind", "image"), 0), (("malformed", "-q", "-o", "links.sqlite"), 1),
@@ -148,13 +142,9 @@ def test_a_listed_link_with_a_problem_fails_the_run_if_asked(absolve: Runner, op
     assert ("--fail-on: 1 malformed" in absolve.summary) == (status == 1 and "-q" not in options)
 
 
-# --- rewrite --log ----------------------------------------------------------------------------------------------------
-
-
 def test_the_log_has_each_change_with_its_place_rule_and_base(absolve: Runner) -> None:
     Path("p.html").write_bytes(b"<base href=sub/>\n<a href=x><a href=http://old/y><iframe srcdoc='<a href=z>'></iframe>")
-    done = absolve("rewrite", "p.html", URL, "--remap", "http://old/=http://new/", "-o", "o.html", "--log", "log.tsv")
-    assert done.status == 0
+    assert absolve("rewrite", "p.html", URL, "--remap", "http://old/=http://new/", "-o", "o.html", "--log", "log.tsv").status == 0
     assert [line.split("\t")[:10] for line in Path("log.tsv").read_text().splitlines()] == [
         ["document", "entity", "line", "column", "kind", "old", "new", "rule", "base", "base_layer"],
         ["p.html", "", "1", "12", "other", "sub/", "http://h/d/sub/", "absolute", "http://h/d/", "retrieval"],
@@ -173,9 +163,6 @@ def test_the_log_names_the_rule_as_it_was_written(absolve: Runner, how: str) -> 
     absolve("rewrite", "p.html", *options, "-o", "o.html", "--log", "log.jsonl")
     (change,) = [json.loads(line) for line in Path("log.jsonl").read_text().splitlines()]
     assert (change["new"], change["rule"]) == ("http://new/x", f"{old}=http://new/x")
-
-
-# --- links --resume ---------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture

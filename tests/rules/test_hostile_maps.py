@@ -142,8 +142,7 @@ def test_a_pattern_that_is_nested_too_deep_is_read_or_a_problem() -> None:
 
 
 def test_a_rule_that_multiplies_the_url_ends_as_a_loop() -> None:
-    made = rules(f"RewriteEngine On\nRewriteRule ^(.*)$ /x{'$1' * 9} [R,L]", ".htaccess")
-    assert made.chain(NEW + "a").loop
+    assert rules(f"RewriteEngine On\nRewriteRule ^(.*)$ /x{'$1' * 9} [R,L]", ".htaccess").chain(NEW + "a").loop
 
 
 @pytest.mark.parametrize(("name", "text"), [

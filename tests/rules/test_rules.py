@@ -89,8 +89,7 @@ def test_a_rule_for_all_urls_to_the_new_host_is_one_of_the_old_host(name: str, t
     found = given.chain(OLD + "x")
     assert (found.final, found.hops, found.loop) == (NEW[:-1] + end, 1, False)
     assert lead(given, "/y") is None
-    same = Rules(given.sets, NEW, NEW)
-    assert same.chain(NEW + "y").loop
+    assert Rules(given.sets, NEW, NEW).chain(NEW + "y").loop
 
 
 @pytest.mark.parametrize(("old", "new", "url", "counterpart"), [

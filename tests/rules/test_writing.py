@@ -126,8 +126,7 @@ def test_a_map_keeps_its_charset_and_its_byte_order_mark(form: str, charset: str
     start = {"csv": "/caf", "netlify": "/a "}[form]
     row = {"csv": "/w,/n\r\n", "netlify": "/w /n 301\r\n"}[form]
     made = Rules([forms.read(Path(NAMES[form]), (mark + text).encode(charset))], OLD, NEW)
-    new = writing.written(form, made, [(OLD + "w", NEW + "n")]).data
-    assert new.decode(charset) == mark + text.replace(start, row + start)
+    assert writing.written(form, made, [(OLD + "w", NEW + "n")]).data.decode(charset) == mark + text.replace(start, row + start)
 
 
 def test_rules_of_several_virtual_hosts_keep_their_host() -> None:

@@ -32,8 +32,7 @@ def test_a_rule_for_a_hostile_url_is_one_line_without_controls(form: str, name: 
     assert len([line for line in lines if line and not line.startswith(("RewriteEngine ", "RewriteCond "))]) <= 1
     if form == "apache" and not written.left_out:
         again = forms.read(Path(name), written.data, format=form)
-        found = Rules([again], "http://old.example/", "https://new.example/").chain(old)
-        assert found.final == "https://new.example/ok"
+        assert Rules([again], "http://old.example/", "https://new.example/").chain(old).final == "https://new.example/ok"
 
 
 @pytest.mark.parametrize("text", ["a\u202egnp.exe", "a\u2028b", "a\u200bb", "a\ufeffb", "a\x85b", "a\U000e0041b", "é\u2066\u034f"])
@@ -50,8 +49,7 @@ def test_characters_that_are_not_seen_or_turn_a_line_round_are_escaped(form: str
         assert all(map(str.isprintable, line.split("\n")))
         assert not {*"\u034f\U000e0041"} & {*line}
         again = Rules([forms.read(Path(name), line.encode(), format=form)], "http://old.example/", "https://new.example/")
-        found = again.chain(f"{old}b.html" if prefix else old)
-        assert found.final == f"https://new.example/x/{quote(path)}{'b.html' if prefix else ''}"
+        assert again.chain(f"{old}b.html" if prefix else old).final == f"https://new.example/x/{quote(path)}{'b.html' if prefix else ''}"
 
 
 def test_a_pattern_with_thousands_of_groups_is_not_used() -> None:

@@ -232,8 +232,7 @@ def test_an_audit_of_a_url_finds_its_broken_links(site: Server, capsys: pytest.C
     rows = [json.loads(line) for line in out.splitlines()]
     found = {(row["document"].replace(site.url, ""), row["reference"]) for row in rows if row["table"] == "links" and row["verdict"] == "broken"}
     assert found == {("/", "gone")}
-    unsure = [row["reference"] for row in rows if row["table"] == "links" and row["verdict"] == "unsure"]
-    assert unsure == ["/f"]  # a form is not sent
+    assert [row["reference"] for row in rows if row["table"] == "links" and row["verdict"] == "unsure"] == ["/f"]  # a form is not sent
     assert all(site.targets.count(target) == 1 for target in site.targets if target not in {"/robots.txt", "/"})
 
 
@@ -386,9 +385,6 @@ def test_a_page_leads_no_secret_to_another_host(site: Server) -> None:
     assert main(["mirror", f"{site.url}/", "-o", "m", "-q", "--retries", "0", "--header", "Authorization: Bearer x"]) == 0
     assert {one.fields["host"].partition(":")[0] for one in site.asked} == {"127.0.0.1", "localhost"}
     assert {one.fields["host"].partition(":")[0] for one in site.asked if "authorization" in one.fields} == {"127.0.0.1"}
-
-
-# --- archives by ranges -----------------------------------------------------------------------------------------------
 
 
 class Ranges(BaseHTTPRequestHandler):

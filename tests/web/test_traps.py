@@ -42,9 +42,6 @@ def one(answers: Mapping[str, Answer | list[Answer]], target: str = "/a", asking
         return found, server
 
 
-# --- bodies -----------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("answer", "body"), [
     (page(LINK), LINK),
     (b"HTTP/1.0 200 OK\r\n\r\n" + LINK, LINK),
@@ -98,9 +95,6 @@ def test_no_more_answers_are_in_memory_than_may_be_asked_for_at_once() -> None:
         assert [url for url, _ in given] == urls[1:]
 
 
-# --- redirects --------------------------------------------------------------------------------------------------------
-
-
 def test_redirects_are_followed_and_kept() -> None:
     found, server = one({"/a": moved("b/c?d", 301), "/b/c?d": moved("../e#f", 307), "/e": page(LINK)})
     assert [one.url.removeprefix(server.url) for one in found.responses] == ["/a", "/b/c?d", "/e"]
@@ -134,9 +128,6 @@ def test_a_user_in_the_url_is_for_its_origin_and_in_no_request() -> None:
     assert server.asked[-1].fields["authorization"] == "Basic bWU6cEBzcw=="
     assert "authorization" not in other.asked[-1].fields
     assert server.targets[-1] == "/a"
-
-
-# --- addresses --------------------------------------------------------------------------------------------------------
 
 
 def test_a_private_address_is_refused() -> None:
@@ -177,9 +168,6 @@ def test_a_name_that_leads_to_a_private_address_later_is_refused(monkeypatch: py
 ])  # fmt: skip
 def test_an_address_is_public(address: str, *, expected: bool) -> None:
     assert is_public(address) == expected
-
-
-# --- robots.txt, tries, cookies ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("robots", "allowed"), [
@@ -317,9 +305,6 @@ def test_a_cookie_of_the_user_goes_to_no_host_that_only_a_server_names(tmp_path:
         resolved = tuple((f"{host}.example", server.url) for host in ("own", "other"))
         anyio.run(_asked, ASKING._replace(cookies=str(tmp_path / "jar"), resolved=resolved, robots=False), "http://own.example/a")
     assert [one.fields.get("cookie") for one in server.asked] == ["k=own", None, "k=own"]
-
-
-# --- the cache --------------------------------------------------------------------------------------------------------
 
 
 def test_what_is_fresh_is_not_asked_for_again_and_what_is_not_is_asked_for_news(tmp_path: Path) -> None:
