@@ -112,6 +112,7 @@ def check_links(site: Mapping[str, Any], rows: list[dict[str, Any]], below: str,
         found = {f"{row['reference']}: {row['verdict']}" + (f", fix {row['fix']}" if row["fix"] is not None else "") for row in own}
         assert {one.replace(f"/{below}", "/") for one in found} == set(expected), html
     verdicts = dict(asked(site))
+    assert verdicts or "elsewhere" not in site
     if not verdicts:
         return
     of_index = {row["reference"]: row for row in rows if row["reference"] in verdicts}
