@@ -178,7 +178,7 @@ def site() -> Path:
 def test_an_interrupted_list_goes_on_and_is_the_same(absolve: Runner, site: Path, table: str, format_: str, jobs: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("absolve.cli.many.WORTH_A_POOL", 1)
     monkeypatch.setattr("absolve.run.load.RANGE", 1000)
-    records = b"".join(page(f"http://h/{number}", b"<a href=x>" * number) for number in range(40))
+    records = b"".join(page(f"http://h/{number}", b"<a href=x>" * number) for number in range(12))
     (site / "c.warc").write_bytes(records)
     monkeypatch.setattr("absolve.run.load.LARGE", len(records) // 2)  # a part of it is one input
     absolve(table, site, URL, "-o", f"whole.{format_}")
