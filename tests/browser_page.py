@@ -37,9 +37,7 @@ class Page:
         self._chromium = chromium
 
         async def opened(browser: playwright.Browser) -> playwright.Page:
-            page = await browser.new_page(
-                viewport={"width": width, "height": 900}, color_scheme=scheme, java_script_enabled=scripts
-            )
+            page = await browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme, java_script_enabled=scripts)
             page.on("request", lambda request: self.requests.append(request.url))
             page.on("console", lambda message: self.reports.append(message.text))
             page.on("pageerror", lambda error: self.reports.append(str(error)))

@@ -28,9 +28,7 @@ def in_terminal(
     try:
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
         streams = [theirs if stream is None else stream for stream in (stdout, stderr)]
-        with subprocess.Popen(
-            argv, stdin=subprocess.DEVNULL, stdout=streams[0], stderr=streams[1], env=environment
-        ) as process:
+        with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=streams[0], stderr=streams[1], env=environment) as process:
 
             def end() -> None:
                 try:

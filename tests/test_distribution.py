@@ -18,9 +18,7 @@ yaml = pytest.importorskip("yaml")
 ROOT: Final = Path(__file__).parents[1]
 PROJECT: Final[dict[str, Any]] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 WORKFLOWS: Final = sorted((ROOT / ".github/workflows").glob("*.yml"))
-VERSIONS: Final = [
-    line.rpartition(" ")[2] for line in PROJECT["project"]["classifiers"] if re.search(r":: 3\.\d+$", line)
-]
+VERSIONS: Final = [line.rpartition(" ")[2] for line in PROJECT["project"]["classifiers"] if re.search(r":: 3\.\d+$", line)]
 
 
 def read(path: Path) -> dict[str, Any]:

@@ -94,9 +94,7 @@ def test_every_dependency_is_listed_with_its_extra() -> None:
     for group, lines in groups.items():
         for name in {canonicalize_name(Requirement(line).name) for line in lines} - {"absolve"}:
             purposes.setdefault(name, []).append(group)
-    assert {name: needed for name, (_, needed) in listed().items()} == {
-        name: ", ".join(groups) for name, groups in purposes.items()
-    }
+    assert {name: needed for name, (_, needed) in listed().items()} == {name: ", ".join(groups) for name, groups in purposes.items()}
 
 
 @pytest.mark.parametrize("package", listed())

@@ -38,9 +38,7 @@ MADE_OF: Final = {"Finding", "Diagnostic", "WalkError", "CodingError", "record_f
 
 
 @pytest.mark.parametrize("page", [pytest.param(page, marks=[pytest.mark.slow] * (page in AUDITS)) for page in WITH_EXAMPLES])
-def test_every_example_of_a_page_runs_and_prints_the_shown_output(
-    page: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_every_example_of_a_page_runs_and_prints_the_shown_output(page: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     assert run_page(DOCS / page, tmp_path)
 

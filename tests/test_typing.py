@@ -65,9 +65,7 @@ def test_a_literal_has_the_words_that_the_code_checks(words: object, of_code: li
 
 def test_the_typed_options_are_those_that_the_code_takes() -> None:
     assert set(options.Choices.__annotations__) == set(CHOICES)
-    assert set(options.Options.__annotations__) - set(CHOICES) == {
-        *("name", "media_type", "charset", "url", "headers", "on_diagnostic")
-    }
+    assert set(options.Options.__annotations__) - set(CHOICES) == {*("name", "media_type", "charset", "url", "headers", "on_diagnostic")}
     assert set(options.TreeOptions.__annotations__) <= TREE_OPTIONS
     assert set(options.MirrorOptions.__annotations__) == MIRROR_OPTIONS
     assert set(options.PlanOptions.__annotations__) == OF_PLAN

@@ -20,18 +20,14 @@ def grown(real: tuple[float, ...], seconds: tuple[float, ...], instructions: tup
         ((0.9, 1.9), (0.9, 3.8), [4]),
     ],
 )
-def test_ratios_are_computed_for_twice_the_bytes(
-    real: tuple[float, ...], seconds: tuple[float, ...], ratios: list[float]
-) -> None:
+def test_ratios_are_computed_for_twice_the_bytes(real: tuple[float, ...], seconds: tuple[float, ...], ratios: list[float]) -> None:
     assert grown(real, seconds).ratios == pytest.approx(ratios)
 
 
 @pytest.mark.parametrize(
     ("seconds", "is_linear"), [((1, 2, 4), True), ((1, 2.5, 4.5), True), ((1, 2.3, 5.2), False), ((0.01, 0.03, 0.09), True)]
 )
-def test_growth_is_not_linear_above_the_limit_for_an_average_doubling(
-    seconds: tuple[float, ...], is_linear: bool
-) -> None:
+def test_growth_is_not_linear_above_the_limit_for_an_average_doubling(seconds: tuple[float, ...], is_linear: bool) -> None:
     assert grown((1, 2, 4), seconds).is_linear is is_linear
 
 

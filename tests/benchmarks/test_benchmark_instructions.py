@@ -22,8 +22,6 @@ def test_a_loop_of_twice_the_length_executes_about_twice_the_instructions() -> N
 
 
 @pytest.mark.parametrize(("name", "value"), [("sys.platform", "darwin"), ("platform.machine", lambda: "pdp11")])
-def test_unsupported_systems_have_no_counter_of_instructions(
-    name: str, value: object, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unsupported_systems_have_no_counter_of_instructions(name: str, value: object, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"benchmarks.instructions.{name}", value)
     assert instructions.counter() is None

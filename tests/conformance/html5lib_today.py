@@ -308,24 +308,12 @@ _html_start = _unless_template(_OLD["inBody"].startTagHtml)
 _START: Final = {"template": _start_in_head}
 _END: Final = {"template": _end_in_head}
 _PHASES: Final[dict[str, Any]] = {
-    "inTemplate": _mended(
-        "inBody",
-        {},
-        {},
-        processStartTag=_start_in_template,
-        processEndTag=_end_in_template,
-        processEOF=lambda _: False,
-    ),
-    "inHead": _mended(
-        "inHead", {"template": _template_start, "command": _OLD["inHead"].startTagOther}, {"template": _template_end}
-    ),
+    "inTemplate": _mended("inBody", {}, {}, processStartTag=_start_in_template, processEndTag=_end_in_template, processEOF=lambda _: False),
+    "inHead": _mended("inHead", {"template": _template_start, "command": _OLD["inHead"].startTagOther}, {"template": _template_end}),
     "afterHead": _mended("afterHead", {"template": _OLD["afterHead"].startTagFromHead}, _END),
     "inBody": _mended("inBody", {
         **_START,
-        **{
-            name: _unless_template(vars(_OLD["inBody"])["startTagHandler"][name])
-            for name in ("html", "body", "frameset")
-        },
+        **{name: _unless_template(vars(_OLD["inBody"])["startTagHandler"][name]) for name in ("html", "body", "frameset")},
         **dict.fromkeys(("isindex", "command", "menuitem"), _ordinary),
         "image": _image_start,
         "form": _form_start,
@@ -334,24 +322,14 @@ _PHASES: Final[dict[str, Any]] = {
     }, {**_END, "": _end_in_body, "br": _br_end, "form": _form_end, "select": _OLD["inBody"].endTagBlock}),
     "inTable": _mended(
         "inTable",
-        {
-            **_START,
-            "": _start_in_table,
-            "html": _html_start,
-            "table": _table_start,
-            "form": _unless_template(_OLD["inTable"].startTagForm),
-        },
+        {**_START, "": _start_in_table, "html": _html_start, "table": _table_start, "form": _unless_template(_OLD["inTable"].startTagForm)},
         _END,
         clearStackToTableContext=_clear_to("table"),
         processEOF=lambda _phase: False,  # html5lib takes an SVG element named html for the root, and fails
     ),
     "inCaption": _mended("inCaption", {"html": _html_start}, {"caption": _end_to("inTable")}),
-    "inCell": _mended(
-        "inCell", {"html": _html_start}, dict.fromkeys(("td", "th"), _cell_end), endTagTableCell=_cell_end
-    ),
-    "inTableBody": _mended(
-        "inTableBody", {"html": _html_start}, {}, clearStackToTableBodyContext=_clear_to("tbody", "tfoot", "thead")
-    ),
+    "inCell": _mended("inCell", {"html": _html_start}, dict.fromkeys(("td", "th"), _cell_end), endTagTableCell=_cell_end),
+    "inTableBody": _mended("inTableBody", {"html": _html_start}, {}, clearStackToTableBodyContext=_clear_to("tbody", "tfoot", "thead")),
     "inRow": _mended("inRow", {"html": _html_start}, {}, clearStackToTableRowContext=_clear_to("tr")),
     "inColumnGroup": _mended(
         "inColumnGroup",

@@ -15,10 +15,7 @@ import pytest
 import absolve
 
 CMARK = shutil.which("cmark-gfm")
-pytestmark = [
-    pytest.mark.skipif(CMARK is None, reason="no cmark-gfm"),
-    pytest.mark.filterwarnings("ignore::absolve.DiagnosticWarning"),
-]
+pytestmark = [pytest.mark.skipif(CMARK is None, reason="no cmark-gfm"), pytest.mark.filterwarnings("ignore::absolve.DiagnosticWarning")]
 ROOT = Path(__file__).parents[2]
 FOLDERS = (ROOT / "docs", Path(sysconfig.get_path("purelib")), Path("/usr/lib/node_modules"), Path("/usr/share"))
 MOST = 1000  # files
@@ -42,9 +39,7 @@ def by_cmark(page: bytes) -> set[str]:
 def by_absolve(page: bytes) -> tuple[set[str], set[str]]:
     """Return the references of links and images, and of definitions, which need no use."""
     rows = [row for row in absolve.links(page, media_type="text/markdown") if row.element == "markdown"]
-    links, definitions = (
-        {decoded(row.reference) for row in rows if (row.attribute == "definition") is only} for only in (False, True)
-    )
+    links, definitions = ({decoded(row.reference) for row in rows if (row.attribute == "definition") is only} for only in (False, True))
     return links, definitions
 
 
@@ -60,11 +55,7 @@ def differences(page: bytes) -> Iterator[str]:
         if not (url.startswith(("mailto:", "http://www.")) or is_explained(url, text)):
             yield f"cmark-gfm alone: {url}"
     for url in links - theirs:
-        if not (
-            any(mark in url for mark in PLACEHOLDERS)
-            or re.match(r"(?i)javascript:|vbscript:|file:|data:", url)
-            or f"[{url}" in text
-        ):
+        if not (any(mark in url for mark in PLACEHOLDERS) or re.match(r"(?i)javascript:|vbscript:|file:|data:", url) or f"[{url}" in text):
             yield f"absolve alone: {url}"
 
 
@@ -74,10 +65,7 @@ def is_explained(url: str, text: str) -> bool:
     return (
         not url
         or any(mark in url for mark in PLACEHOLDERS)
-        or any(
-            not BEHIND.search(text[max(0, at - 1) : at]) or re.search(r"<a\s[^>]*>\s*\Z", text[max(0, at - 300) : at])
-            for at in places
-        )
+        or any(not BEHIND.search(text[max(0, at - 1) : at]) or re.search(r"<a\s[^>]*>\s*\Z", text[max(0, at - 300) : at]) for at in places)
     )
 
 

@@ -55,9 +55,7 @@ def tree(folder: Path) -> dict[str, tuple[bytes, int]]:
 
 
 @each("path", _captures(), SHARED)
-def test_a_real_capture_becomes_a_mirror_without_dead_links(
-    path: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_real_capture_becomes_a_mirror_without_dead_links(path: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     mirror, archive = tmp_path / "mirror", tmp_path / "mirror.zip"
     code = main(["mirror", str(path), "-o", str(mirror), "-q"])
     err = capfd.readouterr().err

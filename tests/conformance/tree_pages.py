@@ -112,13 +112,7 @@ def difference(kind: str, page: Page) -> Difference:
     more = list((Counter(found) - Counter(there)).elements())
     known = set(there)
     missing = list((Counter(there) - Counter(found)).elements())
-    return Difference(
-        page.path,
-        missing,
-        [one for one in more if one not in known],
-        [one for one in more if one in known],
-        there == found,
-    )
+    return Difference(page.path, missing, [one for one in more if one not in known], [one for one in more if one in known], there == found)
 
 
 def explained(found: Difference) -> str | None:

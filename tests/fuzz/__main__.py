@@ -43,12 +43,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=int, default=60, help="how long each target is fuzzed (60)")
     parser.add_argument("--runs", type=int, help="instead of a time: number of generated inputs to check")
     parser.add_argument("--engine", choices=("atheris", "mutate"), default="atheris")
-    parser.add_argument(
-        "--folder", type=Path, default=ROOT / "build" / "fuzz", help="folder of corpus and findings (build/fuzz)"
-    )
-    parser.add_argument(
-        "--run", type=Path, nargs="+", metavar="FILE", help="only check these inputs, and let exceptions propagate"
-    )
+    parser.add_argument("--folder", type=Path, default=ROOT / "build" / "fuzz", help="folder of corpus and findings (build/fuzz)")
+    parser.add_argument("--run", type=Path, nargs="+", metavar="FILE", help="only check these inputs, and let exceptions propagate")
     parser.add_argument("--guided", action="store_true", help=argparse.SUPPRESS)  # the process that atheris controls
     return parser.parse_args()
 
@@ -131,9 +127,7 @@ def watched(name: str, options: argparse.Namespace) -> list[str]:
     """Fuzz in a subprocess, which libFuzzer ends, and print its output; return the row of the table."""
     command = [sys.executable, __file__, name, "--guided", f"--seconds={options.seconds}", f"--folder={options.folder}"]
     executions, findings = "", 0
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
-    ) as run:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace") as run:
         for line in run.stdout or ():
             print(line, end="", flush=True)
             findings += line.startswith("FINDING")

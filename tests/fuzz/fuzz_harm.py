@@ -128,9 +128,7 @@ def check(data: bytes) -> None:
         raise
     seen[outcome] += 1
     seen["seen by html5lib"] += bool(judge.looked)
-    grows_linearly(
-        lambda repeated: goes_through(repeated, media_type="text/html", url=made.options["url"]), made.document.data
-    )
+    grows_linearly(lambda repeated: goes_through(repeated, media_type="text/html", url=made.options["url"]), made.document.data)
 
 
 def after(made: Case) -> bytes | None:
@@ -158,11 +156,7 @@ def judged(made: Case, judge: Judge) -> str:
 
 
 def compare(judge: Judge, document: Made, after: bytes, charset: str) -> None:
-    readers = {
-        "message/rfc822": harm_messages.mail,
-        "message/http": harm_messages.http,
-        "application/warc": harm_messages.warc,
-    }
+    readers = {"message/rfc822": harm_messages.mail, "message/http": harm_messages.http, "application/warc": harm_messages.warc}
     if reader := readers.get(document.media_type):
         reader(judge, document.data, after)
     elif document.media_type == "application/manifest+json":
@@ -174,12 +168,7 @@ def compare(judge: Judge, document: Made, after: bytes, charset: str) -> None:
 def shown(made: Case) -> str:
     """Return the call that reproduces it."""
     options = {key: value for key, value in made.options.items() if value not in {None, False, "keep", "rfc1808"}}
-    known = {
-        "media_type": made.document.media_type,
-        "name": made.document.name,
-        "charset": made.document.charset,
-        **options,
-    }
+    known = {"media_type": made.document.media_type, "name": made.document.name, "charset": made.document.charset, **options}
     words = ", ".join(f"{key}={value!r}" for key, value in known.items() if value is not None)
     policy = ", policy=..." if made.policy is not None else ""
     return f"{made.context}, {made.charset}: rewrite({made.document.data!r}, {words}{policy})"

@@ -46,10 +46,7 @@ def _encoded(text: str, name: str) -> bytes:
     if name == "utf-8":
         return text.encode("utf-8", "surrogatepass")
     if name == "iso-2022-jp":  # in pieces: Python's handling of escapes in the text is avoided
-        return b"".join(
-            part.encode("iso2022_jp", "xmlcharrefreplace") if not part.isascii() else part.encode()
-            for part in _runs(text)
-        )
+        return b"".join(part.encode("iso2022_jp", "xmlcharrefreplace") if not part.isascii() else part.encode() for part in _runs(text))
     return text.encode(codec(name), "xmlcharrefreplace")
 
 

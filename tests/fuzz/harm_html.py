@@ -38,9 +38,7 @@ def _referred(choices: Choices, point: str) -> str:
 
 
 def srcset(choices: Choices) -> str:
-    candidates = [
-        f"{reference(choices)}{choices.of((' 2x', ' 100w', '', ' 1x (a, b)'))}" for _ in range(1 + choices.below(3))
-    ]
+    candidates = [f"{reference(choices)}{choices.of((' 2x', ' 100w', '', ' 1x (a, b)'))}" for _ in range(1 + choices.below(3))]
     return choices.of((", ", ",", " , ")).join(candidates)
 
 
@@ -69,9 +67,7 @@ def declarations(choices: Choices) -> str:
 
 def sheet(choices: Choices) -> str:
     quote = choices.of(('"', "'"))
-    first = choices.of(
-        ("", f"@import {css_string(choices, reference(choices), quote)};", f"@import {css_url(choices)} all;")
-    )
+    first = choices.of(("", f"@import {css_string(choices, reference(choices), quote)};", f"@import {css_url(choices)} all;"))
     sets = f"x:image-set({css_string(choices, reference(choices), quote)} 1x)"
     return f"{first}p{{{declarations(choices)}}}/* c */q{{{choices.of(('', sets))}}}r{{}}"
 
@@ -89,10 +85,7 @@ def import_map(choices: Choices) -> str:
     front = choices.of(("./", "/", "../", "http://h.example/"))
     value = json_string(choices, front + reference(choices))
     scope = json_string(choices, choices.of(("./", "/")) + reference(choices))
-    return choices.of((
-        f'{{"imports":{{"a":{value}}}}}',
-        f'{{"imports": {{{value}: {value}}}, "scopes": {{{scope}: {{"b": {value}}}}}}}',
-    ))
+    return choices.of((f'{{"imports":{{"a":{value}}}}}', f'{{"imports": {{{value}: {value}}}, "scopes": {{{scope}: {{"b": {value}}}}}}}'))
 
 
 def speculation_rules(choices: Choices) -> str:
@@ -123,9 +116,7 @@ def single(quote: str) -> Context:
 def absent(choices: Choices) -> str:
     """Return attributes without a value, and text next to them."""
     value = attribute(choices, reference(choices))
-    return choices.of(
-        ("<a href>t</a>", "<form action>f</form>", "<a href>{0}</a>", "<img src alt={0}>", "<a href= >t</a>")
-    ).format(value)
+    return choices.of(("<a href>t</a>", "<form action>f</form>", "<a href>{0}</a>", "<img src alt={0}>", "<a href= >t</a>")).format(value)
 
 
 def refresh(choices: Choices) -> str:
@@ -233,9 +224,7 @@ CONTEXTS: Final[dict[str, Context]] = {
     "template": around("<template>", "</template>"),
     "svg": around("<svg>", "</svg>", svg_link),
     "svg style": around("<svg><style>", "</style></svg>", lambda choices: sheet(choices).replace("<", "&lt;")),
-    "svg style, CDATA": around(
-        "<svg><style><![CDATA[", "]]></style></svg>", lambda choices: sheet(choices).replace("]]>", "] ]>")
-    ),
+    "svg style, CDATA": around("<svg><style><![CDATA[", "]]></style></svg>", lambda choices: sheet(choices).replace("]]>", "] ]>")),
     "svg, CDATA near": around("<svg><title><![CDATA[a]]></title>", "<desc><![CDATA[<b>]]></desc></svg>", svg_link),
     "svg foreignObject": around("<svg><foreignObject>", "</foreignObject></svg>"),
     "mathml": around("<math><mi href=", ">x</mi></math>", lambda choices: attribute(choices, reference(choices))),
@@ -271,7 +260,5 @@ def document(choices: Choices, name: str, *, label: str | None) -> str:
     if choices.one_in(5):
         front += choices.of(STATES)
     body = CONTEXTS[name](choices)
-    tail = choices.of(
-        ("", '<p title="a\'b">t " \' > z</p><a href=last>l</a>', "--> ]]> <b title='x'>b</b>", hostile(choices))
-    )
+    tail = choices.of(("", '<p title="a\'b">t " \' > z</p><a href=last>l</a>', "--> ]]> <b title='x'>b</b>", hostile(choices)))
     return front + body + tail

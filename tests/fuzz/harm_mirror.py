@@ -109,9 +109,7 @@ def cors(attribute: Context) -> Context:
             "<img src={}/crossorigin=/x data-crossorigin=y>", "<svg><image href={} crossorigin /></svg>",
             "<script crossorigin=integrity integrity=crossorigin src={}></script>",
         ))
-        policy = choices.of(
-            ("", "", *(f"<meta http-equiv=content-security-policy content='{one}'>" for one in POLICIES))
-        )
+        policy = choices.of(("", "", *(f"<meta http-equiv=content-security-policy content='{one}'>" for one in POLICIES)))
         return policy.replace("''", "'") + pattern.format(attribute(choices))
 
     return make

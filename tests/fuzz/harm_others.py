@@ -173,36 +173,17 @@ def mail_header(choices: Choices, charset: str) -> Made:
     for _ in range(1 + choices.below(3)):
         name = choices.of(names)
         value = raw_field(choices, charset, choices.of((reference, base))(choices))
-        lines.append(
-            name
-            + b": "
-            + {b"Link": b"<%b>; rel=x, <y>", b"Base": b"<URL:%b>", b"Refresh": b"0;url=%b"}.get(name, b"%b") % value
-        )
-    lines += [
-        b"MIME-Version: 1.0",
-        b"Content-Type: text/html; charset=" + charset.encode(),
-        b"",
-        b'<a href="x">t</a>',
-        b"",
-    ]
+        lines.append(name + b": " + {b"Link": b"<%b>; rel=x, <y>", b"Base": b"<URL:%b>", b"Refresh": b"0;url=%b"}.get(name, b"%b") % value)
+    lines += [b"MIME-Version: 1.0", b"Content-Type: text/html; charset=" + charset.encode(), b"", b'<a href="x">t</a>', b""]
     return Made(b"\r\n".join(lines), "message/rfc822")
 
 
 def mail_part(transfer: str) -> Callable[[Choices, str], Made]:
     def made(choices: Choices, charset: str) -> Made:
         text = encode(page(choices, charset, declared=False), charset)
-        body = (
-            quopri.encodestring(text)
-            if transfer == "quoted-printable"
-            else base64.encodebytes(text)
-            if transfer == "base64"
-            else text
-        )
+        body = (quopri.encodestring(text) if transfer == "quoted-printable" else base64.encodebytes(text) if transfer == "base64" else text)
         location = raw_field(choices, charset, base(choices))
-        head = b"Content-Type: text/html; charset=%b\r\nContent-Transfer-Encoding: %b\r\n" % (
-            charset.encode(),
-            transfer.encode(),
-        )
+        head = b"Content-Type: text/html; charset=%b\r\nContent-Transfer-Encoding: %b\r\n" % (charset.encode(), transfer.encode())
         head += b"Content-Location: %b\r\n" % location if choices.one_in(2) else b""
         body = body.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n") if transfer != "8bit" else body
         if choices.one_in(2):
@@ -216,19 +197,11 @@ def mail_part(transfer: str) -> Callable[[Choices, str], Made]:
 def http_header(choices: Choices, charset: str) -> Made:
     lines = [b"HTTP/1.1 302 Found"]
     for _ in range(1 + choices.below(3)):
-        name = choices.of(
-            (b"Location", b"Content-Location", b"Link", b"Refresh", b"SourceMap", b"Base", b"Content-Base")
-        )
+        name = choices.of((b"Location", b"Content-Location", b"Link", b"Refresh", b"SourceMap", b"Base", b"Content-Base"))
         value = raw_field(choices, charset, choices.of((reference, base))(choices))
         lines.append(name + b": " + {b"Link": b"<%b>; rel=x, <y>", b"Refresh": b"0;url=%b"}.get(name, b"%b") % value)
     body = b'<a href="x">t</a>'
-    lines += [
-        b"Set-Cookie: a=b",
-        b"Content-Type: text/html; charset=" + charset.encode(),
-        b"Content-Length: %d" % len(body),
-        b"",
-        body,
-    ]
+    lines += [b"Set-Cookie: a=b", b"Content-Type: text/html; charset=" + charset.encode(), b"Content-Length: %d" % len(body), b"", body]
     return Made(b"\r\n".join(lines), "message/http")
 
 
@@ -238,9 +211,7 @@ def response(choices: Choices, charset: str) -> bytes:
     head += b"Content-Base: %b\r\n" % raw_field(choices, charset, base(choices)) if choices.one_in(3) else b""
     kind = choices.below(3)
     if kind == 1:
-        chunks = b"".join(
-            b"%x\r\n%b\r\n" % (len(body[at : at + 50]), body[at : at + 50]) for at in range(0, len(body), 50)
-        )
+        chunks = b"".join(b"%x\r\n%b\r\n" % (len(body[at : at + 50]), body[at : at + 50]) for at in range(0, len(body), 50))
         return head + b"Transfer-Encoding: chunked\r\n\r\n" + chunks + b"0\r\n\r\n"
     if kind == 2:
         body = gzip.compress(body, 1, mtime=0)
@@ -267,15 +238,11 @@ def target_uri(choices: Choices) -> bytes:
 
 def warc_header(choices: Choices, charset: str) -> Made:
     body = encode(page(choices, charset, declared=True), charset)
-    return Made(
-        record(body, target_uri(choices), b"resource", b"text/html") + record(b"x", b"http://h/y"), "application/warc"
-    )
+    return Made(record(body, target_uri(choices), b"resource", b"text/html") + record(b"x", b"http://h/y"), "application/warc")
 
 
 def warc_payload(choices: Choices, charset: str) -> Made:
-    return Made(
-        record(response(choices, charset), target_uri(choices)) + record(b"x", b"http://h/y"), "application/warc"
-    )
+    return Made(record(response(choices, charset), target_uri(choices)) + record(b"x", b"http://h/y"), "application/warc")
 
 
 CONTEXTS: Final[dict[str, Callable[[Choices, str], Made]]] = {

@@ -35,18 +35,13 @@ MARKUP: Final = (
     "<svg/onload=alert(1)>", "<script>alert(1)</script>", "<img src=x onerror=alert`1`>", "<!--", "<![CDATA[", "<?",
     "]]>", "]]", "]", "--", "-", "-->", "--!>", "--!", "!>", "?>", "<![endif]-->", "<!", "</", "<a",
 )
-QUOTES: Final = (
-    '"', "'", "`", "=", " onload=alert(1) ", '"onload="alert(1)', "'onload='alert(1)", "\\", "\\\\", "\\'", '\\"',
-)
+QUOTES: Final = ('"', "'", "`", "=", " onload=alert(1) ", '"onload="alert(1)', "'onload='alert(1)", "\\", "\\\\", "\\'", '\\"')
 ESCAPES: Final = (
     "&", "&lt;", "&gt;", "&quot;", "&#27;", "&#14;", "&#60;", "&amp;lt;", "&lt", "&#x3c", "lt;", "#60;", "amp;",
     "\\3c ", "\\3e ", "\\3e\n", "\\22 ", "\\27 ", "\\a ", "\\u003c", "\\u003e", "\\u0022", "u003c", "%3C", "%3E",
     "%22", "%0a", "%", "=3C", "=3E", "=\r\n", "=?utf-8?q?=3C?=", "=", "PHN2Zz4=",
 )
-SYNTAX: Final = (
-    "{", "}", "(", ")", ";", ",", ":", "/*", "*/", "[", "]", "@import", "url(", ";url=", " 2x, ", ", ", "|", "^", "#",
-    "?",
-)
+SYNTAX: Final = ("{", "}", "(", ")", ";", ",", ":", "/*", "*/", "[", "]", "@import", "url(", ";url=", " 2x, ", ", ", "|", "^", "#", "?")
 CONTROLS: Final = (
     "\x1b", "\x1b$B", "\x1b$@", "\x1b(B", "\x1b(J", "\x1b(I", "\x1b$(D", "\x0e", "\x0f", "\0", "\x01", "\x08", "\x0b",
     "\x0c", "\t", "\n", "\r", "\r\n", "\r\n\r\n", "\r\nX-Evil: 1", "\n ", " ", "  ", "\x1a", "\x1f", "\x7f", "\x80",
@@ -66,10 +61,7 @@ CODE_BASES: Final = (
     "vb\nscript://x/", "data://text/html,<svg/onload=alert(1)>/", "da\tta:/x/", "JAVASCRIPT:/%0aalert(1)//",
     "vbscript:/x/", "\x1fdata:///x/", "java\tscript:///", "javascript\n://%0aalert(1)//",
 )
-PLAIN: Final = (
-    "a", "b.png", "x", "i/j", "q?x=1", "1", "onload", "alert(1)", "script>", "style>", "svg/onload=alert(1)>", "!--",
-    "img",
-)
+PLAIN: Final = ("a", "b.png", "x", "i/j", "q?x=1", "1", "onload", "alert(1)", "script>", "style>", "svg/onload=alert(1)>", "!--", "img")
 DOTS: Final = ("/a/../", "/../", "/./", "../", "./", "/", "//", "/a/../../", "/;x/../")
 FRONTS: Final = (
     "", "", "", "", "./", "../", "/", "//h/", "//", "?", "#", ";", "http://h.example/", "https:", "http:",

@@ -65,9 +65,7 @@ def work(name: str) -> Done:
     refused = 0
     broken = []
     for kind, listed, settings in WAYS:
-        asked = Document(
-            given.data, name=given.name, media_type=kind or given.media_type, charset=given.charset, url=URL
-        )
+        asked = Document(given.data, name=given.name, media_type=kind or given.media_type, charset=given.charset, url=URL)
         try:
             entity = walk(asked, settings)
             rewriter.rewrite(entity)

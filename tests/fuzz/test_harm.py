@@ -173,9 +173,7 @@ def record(block: bytes) -> bytes:
     (of_bytes(harm_messages.warc), record(b"<a href=x>"), record(b"<a href=yy>"), record(b"<a href=x>") * 2),
     (of_bytes(harm_messages.warc), record(b"<a href=x>"), record(b"<a href=yy>"), record(b"<b>")),
 ])  # fmt: skip
-def test_any_other_change_in_other_formats_is_harm(
-    judge: Callable[[Any, Any], None], old: Any, same: Any, harm: Any
-) -> None:
+def test_any_other_change_in_other_formats_is_harm(judge: Callable[[Any, Any], None], old: Any, same: Any, harm: Any) -> None:
     judge(old, same)
     with pytest.raises(HarmError):
         judge(old, harm)

@@ -29,9 +29,7 @@ BIGGEST = 60_000  # bytes of a page that is corrupted many times
 URL = "http://absolve.example/a/page.html"
 OPTIONS = [
     {"profile": profile, "fragments": fragments, "base": base}
-    for profile, fragments, base in itertools.product(
-        ("rfc1808", "rfc3986", "whatwg"), ("keep", "absolute"), ("keep", "empty")
-    )
+    for profile, fragments, base in itertools.product(("rfc1808", "rfc3986", "whatwg"), ("keep", "absolute"), ("keep", "empty"))
 ]
 
 

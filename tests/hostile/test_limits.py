@@ -171,9 +171,7 @@ def test_a_tree_has_the_same_limit_of_links(allowed: int, listed: int | None) ->
 
 
 @pytest.mark.parametrize("command", ["rewrite", "links", "base", "verify"])
-@pytest.mark.parametrize(
-    ("option", "code"), [("max_size=1024", "too-large"), ("max_links=29", "too-many-links"), ("max_links=30", "")]
-)
+@pytest.mark.parametrize(("option", "code"), [("max_size=1024", "too-large"), ("max_links=29", "too-many-links"), ("max_links=30", "")])
 def test_the_command_names_the_file_that_exceeds_a_limit(
     tmp_path: Path,
     limited: Callable[..., list[str]],
@@ -205,9 +203,7 @@ def test_a_run_continues_after_a_file_that_exceeds_a_limit(
     assert sorted(tmp_path.iterdir()) == [large, small]
 
 
-@pytest.mark.parametrize(
-    ("size", "allowed"), [("2048", 2048), ("2K", 2048), ("2k", 2048), ("1M", 1 << 20), ("1G", 1 << 30), ("0", 0)]
-)
+@pytest.mark.parametrize(("size", "allowed"), [("2048", 2048), ("2K", 2048), ("2k", 2048), ("1M", 1 << 20), ("1G", 1 << 30), ("0", 0)])
 def test_a_size_may_be_given_in_larger_units(page: Path, capfd: pytest.CaptureFixture[str], size: str, allowed: int) -> None:
     with page.open("r+b") as file:
         file.truncate(allowed + 1)  # a sparse file: nothing is written

@@ -58,9 +58,7 @@ def test_the_last_ending_of_a_name_decides_what_a_browser_or_a_shell_does(opened
     ("multipart/related", "", b"", DEMOTED),
     ("text/xsl", f"{CSP}img-src 'none'", SVG, "text/xsl"),
 ])
-def test_a_response_is_a_document_only_as_its_header_allows(
-    media_type: str, fields: str, data: bytes, shown: str
-) -> None:
+def test_a_response_is_a_document_only_as_its_header_allows(media_type: str, fields: str, data: bytes, shown: str) -> None:
     assert browsers.allowed(media_type, fields, data) == shown
 
 
@@ -115,11 +113,7 @@ def test_a_frame_shows_only_what_its_header_allows(fields: str, page: str, *, ma
 
 
 def test_only_fields_that_limit_a_response_are_kept_each_in_one_line() -> None:
-    header = [
-        ("Set-Cookie", "a=b"),
-        ("Content-Security-Policy", "img-src a;\r\n  font-src b"),
-        ("X-Frame-Options", "deny"),
-    ]
+    header = [("Set-Cookie", "a=b"), ("Content-Security-Policy", "img-src a;\r\n  font-src b"), ("X-Frame-Options", "deny")]
     assert browsers.kept_fields(header) == f"{CSP}img-src a; font-src b\nx-frame-options: deny"
 
 

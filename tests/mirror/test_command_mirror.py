@@ -80,9 +80,7 @@ def test_only_files_whose_bytes_change_are_written_and_stale_ones_are_pruned(cap
     assert after["own.txt"][0] == b"mine"
 
 
-def test_processes_that_start_before_the_plan_make_the_same_mirror(
-    capture: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_processes_that_start_before_the_plan_make_the_same_mirror(capture: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = capture.parent / "m"
     for jobs in ("1", "2"):
         (root / "h").mkdir(parents=True)
@@ -95,9 +93,7 @@ def test_processes_that_start_before_the_plan_make_the_same_mirror(
     assert one["h/b.html"] == b"mine"
 
 
-def test_files_that_stay_are_named_up_to_twenty_and_then_counted(
-    capture: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_files_that_stay_are_named_up_to_twenty_and_then_counted(capture: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (capture.parent / "m").mkdir()
     for number in range(23):
         (capture.parent / f"m/{number}.txt").write_text("mine")
@@ -107,9 +103,7 @@ def test_files_that_stay_are_named_up_to_twenty_and_then_counted(
     assert "note: stays: 3 more inputs (--verbose lists all)" in err
 
 
-def test_a_page_without_a_url_is_named_if_it_has_links_that_need_one(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_page_without_a_url_is_named_if_it_has_links_that_need_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = {
         "a.html": "<a href=b.html>b</a> <a href=/b.html>b</a>",
         "b.html": "<a href=a.html>a</a> <a href=http://h/x>x</a> <a href=#/>f</a>",

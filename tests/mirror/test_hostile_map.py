@@ -156,9 +156,7 @@ def counted(monkeypatch: pytest.MonkeyPatch, name: str, function: Callable[..., 
     return calls
 
 
-def test_a_har_is_parsed_twice_and_a_message_is_walked_once_for_all_batches(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_har_is_parsed_twice_and_a_message_is_walked_once_for_all_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = har(*(entry(f"http://h/{number}", "x") for number in range(450)))  # three batches
     calls = counted(monkeypatch, "absolve.mirror.containers.entries", entries)
     code, found = mirrored(tmp_path, "c.har", data, "-j", "1")

@@ -37,9 +37,7 @@ def hostile(tmp_path: Path) -> Path:
     path = tmp_path / "in" / "c.warc"
     path.parent.mkdir()
     hosts = ("h", "..", "%2e%2e", "C:")
-    path.write_bytes(
-        b"".join(captures.page(f"http://{host}/{trap}", b"<a href=/up>u</a>") for host in hosts for trap in TRAPS)
-    )
+    path.write_bytes(b"".join(captures.page(f"http://{host}/{trap}", b"<a href=/up>u</a>") for host in hosts for trap in TRAPS))
     return path
 
 
@@ -56,19 +54,13 @@ def test_no_url_leads_a_file_out_of_the_folder(hostile: Path, tmp_path: Path) ->
 @pytest.mark.slow
 def test_no_system_call_writes_outside_the_folder(hostile: Path, tmp_path: Path) -> None:
     root, log = tmp_path / "m", tmp_path / "trace"
-    calls = (
-        "trace=open,openat,creat,rename,renameat,renameat2,link,linkat,symlink,symlinkat,mkdir,mkdirat,unlink,unlinkat"
-    )
+    calls = ("trace=open,openat,creat,rename,renameat,renameat2,link,linkat,symlink,symlinkat,mkdir,mkdirat,unlink,unlinkat")
     command = [sys.executable, "-m", "absolve", "mirror", str(hostile), "-o", str(root), "-q", "--jobs", "2"]
     traced = ["strace", "-f", "-qq", "-s", "20000", "-e", calls, "-o", str(log), *command]
     run = subprocess.run(traced, cwd=tmp_path, check=False, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
     assert run.returncode in {0, 1}
     changing = re.compile(r"O_WRONLY|O_RDWR|O_CREAT|(?:creat|rename\w*|link\w*|symlink\w*|mkdir\w*|unlink\w*)\(")
-    lines = [
-        line
-        for line in log.read_text("utf-8", "replace").splitlines()
-        if changing.search(line) and " = -1 " not in line
-    ]
+    lines = [line for line in log.read_text("utf-8", "replace").splitlines() if changing.search(line) and " = -1 " not in line]
     names = {name for line in lines for name in re.findall(r'"((?:[^"\\]|\\.)*)"', line)}
     absolute = {name for name in names if name.startswith("/")}
     allowed = (str(root), "/dev/", "/proc/")
@@ -77,9 +69,7 @@ def test_no_system_call_writes_outside_the_folder(hostile: Path, tmp_path: Path)
     assert not {name for name in names if ".." in name.split("/")}
 
 
-def test_titles_and_urls_are_text_in_the_entry_page_and_on_the_terminal(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_titles_and_urls_are_text_in_the_entry_page_and_on_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capture = tmp_path / "c.warc"
     page = b"<title>&lt;script>alert(1)&lt;/script>\x1b[31m</title><a href='/q\"&gt;<script>&#27;[2J'>x</a>"
     capture.write_bytes(captures.page('http://h/a"><script>\x1b[31m', page) + captures.page("http://h/b", page))

@@ -75,9 +75,7 @@ def test_the_forms_of_a_finished_map_are_computed_again(monkeypatch: pytest.Monk
         assert Lookup(db, same, is_normal=True, is_finished=True)("http://h/none") is None
 
 
-def test_a_full_cache_is_emptied_and_what_is_long_is_not_kept(
-    db: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_cache_is_emptied_and_what_is_long_is_not_kept(db: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lookup_, "_MOST_KNOWN", 2)
     found = Lookup(db, Equivalences(), is_normal=True)
     asked = ["https://h/~a", "http://h/1", "http://h/2", "http://h/" + "x" * 3000, "https://h/~a"]

@@ -14,9 +14,7 @@ from absolve.mirror.payloads import Captured, Where
 DATE = "20240501123059"
 
 
-def row(
-    url: str, number: int = 0, redirect: str | None = None, *, is_held: bool = True, source: int = 0
-) -> tuple[Captured, bool]:
+def row(url: str, number: int = 0, redirect: str | None = None, *, is_held: bool = True, source: int = 0) -> tuple[Captured, bool]:
     media_type = "text/html; charset=utf-8" if is_held else ""
     where = Where(source, number, 0)
     return Captured(url, 200 if is_held else 302, DATE, media_type, where, redirect, size=10), is_held
@@ -81,10 +79,7 @@ def test_notes_and_stand_ins_and_pages_are_in_the_map(working: Working, tmp_path
     (tmp_path / "m").unlink()
     assert written(working, tmp_path, "SELECT * FROM same") == list(same)
     (tmp_path / "m").unlink()
-    assert written(working, tmp_path, "SELECT * FROM notes") == [
-        ("h/b.html", 1, 5, "base", "y"),
-        ("h/b.html", 2, 1, "csp", "x"),
-    ]
+    assert written(working, tmp_path, "SELECT * FROM notes") == [("h/b.html", 1, 5, "base", "y"), ("h/b.html", 2, 1, "csp", "x")]
 
 
 def test_the_map_is_the_same_bytes_in_whatever_order_documents_are_finished(tmp_path: Path) -> None:

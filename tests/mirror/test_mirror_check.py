@@ -122,9 +122,7 @@ def test_the_check_takes_one_folder_and_no_input(tmp_path: Path) -> None:
     ("b.html", b"<p id=a&amp;b><!-- <p id=x> --><script>'<p id=y>'</script>", {"a&b"}),
     ("b.svg", b"<svg xmlns='http://www.w3.org/2000/svg' id='x'><a name='z'/><b id = \"y\"/></svg>", {"x", "y"}),
 ])
-def test_a_fragment_leads_to_the_anchors_that_the_table_of_documents_has(
-    tmp_path: Path, name: str, page: bytes, found: set[str]
-) -> None:
+def test_a_fragment_leads_to_the_anchors_that_the_table_of_documents_has(tmp_path: Path, name: str, page: bytes, found: set[str]) -> None:
     asked = sorted(found | {"d", "z"})
     links = "".join(f"<a href='{name}#{html.escape(one)}'>" for one in asked)
     root = written(tmp_path / "m", {"a.html": f"<meta charset=utf-8>{links}".encode(), name: page})

@@ -85,9 +85,7 @@ def mirrored(
     ("<script src=s.js data-integrity=x></script>", "<script src=s.js data-integrity=x></script>", []),
     ("<a href=s.css integrity=x>", "<a href=s.css integrity=x>", []),
 ])
-def test_integrity_and_crossorigin_are_renamed_where_the_target_is_local(
-    html: str, new: str, renamed: list[str]
-) -> None:
+def test_integrity_and_crossorigin_are_renamed_where_the_target_is_local(html: str, new: str, renamed: list[str]) -> None:
     made, notes = mirrored(html.encode())
     assert made == new.encode()
     assert [code for _, _, code, _ in notes] == renamed
@@ -108,10 +106,7 @@ def meta(policy: str) -> str:
 def test_a_policy_that_forbids_the_copy_is_replaced_by_one_that_allows_it_too(policy: str, new: str | None) -> None:
     html = meta(policy)
     made, notes = mirrored(html.encode())
-    assert (
-        made
-        == ((meta(new) if new is not None else "") + html.replace("http", "data-was-http", new is not None)).encode()
-    )
+    assert (made == ((meta(new) if new is not None else "") + html.replace("http", "data-was-http", new is not None)).encode())
     assert [code for _, _, code, _ in notes] == ["csp"] * (new is not None)
 
 
@@ -167,11 +162,7 @@ def test_the_policy_of_a_header_is_behind_the_charset_and_in_it(html: str, label
     ("<script nonce=a src=//o/s.js></script>", f"{CSP}script-src 'nonce-a'", "../o/s.js"),
     ("<script src=i.png></script>", "", "data:,"),
     ("<script integrity=sha256-x src=//o/s.js></script>", "", "data:,"),
-    (
-        "<script integrity='x sha256-a4ayc/80/OGda4BO/1o/V0etpOqiLx1JwB5S3beHW0s= sha256-x' src=//o/s.js></script>",
-        "",
-        "../o/s.js",
-    ),
+    ("<script integrity='x sha256-a4ayc/80/OGda4BO/1o/V0etpOqiLx1JwB5S3beHW0s= sha256-x' src=//o/s.js></script>", "", "../o/s.js"),
     ("<script integrity='x md5-x' src=//o/s.js></script>", "", "../o/s.js"),
     ("<iframe src=f.html></iframe>", "", "data:,"),
     ("<a href=f.html>", f"{CSP}frame-src 'none'", "f.html"),
@@ -308,9 +299,7 @@ def declared(data: bytes, media_type: str, label: str | None) -> bytes:
     (b"<?xml version='1.0' encoding='KOI8-R'?><a/>", XML, "koi8-r", b"<?xml version='1.0' encoding='KOI8-R'?><a/>"),
     (b"<\0a\0/\0>\0", XML, "utf-16le", b"\xff\xfe<\0a\0/\0>\0"),
 ])
-def test_a_document_declares_the_charset_of_its_header(
-    data: bytes, media_type: str, label: str | None, result: bytes
-) -> None:
+def test_a_document_declares_the_charset_of_its_header(data: bytes, media_type: str, label: str | None, result: bytes) -> None:
     assert declared(data, media_type, label) == result
 
 

@@ -45,9 +45,7 @@ def test_a_name_gets_the_extension_of_its_media_type_where_none_fits(extension: 
     ("application/x-own+xml", "a.own", "xml", ""),
     ("application/x-own+xml", "a.own", "markup", ".xml"),
 ])
-def test_a_name_of_no_known_type_stays_only_where_the_content_is_no_markup(
-    media_type: str, name: str, looks: str, extension: str
-) -> None:
+def test_a_name_of_no_known_type_stays_only_where_the_content_is_no_markup(media_type: str, name: str, looks: str, extension: str) -> None:
     assert lacking(media_type, name, looks) == extension
 
 

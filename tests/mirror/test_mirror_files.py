@@ -93,9 +93,7 @@ UNREAD: dict[str, tuple[bytes, list[str], int, str]] = {  # the data of a file -
 
 
 @pytest.mark.parametrize("name", UNREAD)
-def test_what_is_odd_in_a_file_is_reported_and_the_others_are_held(
-    tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_odd_in_a_file_is_reported_and_the_others_are_held(tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
     data, more, status, text = UNREAD[name]
     code, found = held(tmp_path, {name: data, "z.html": b"<meta charset=utf-8>"}, *more)
     assert (code, len(found)) == (status, 1 if name == "large.html" else 2)
@@ -191,9 +189,7 @@ def test_a_page_and_a_folder_are_also_held_without_their_html_and_slash(tmp_path
     ("base", "new"),
     [("", "b.html"), (".", "b.html"), ("http://h/d/", "b.html"), ("/", "../b.html"), ("http://away/", "http://away/b.html")],
 )
-def test_a_base_element_that_leads_to_another_folder_counts_before_the_names_of_files(
-    tmp_path: Path, base: str, new: str
-) -> None:
+def test_a_base_element_that_leads_to_another_folder_counts_before_the_names_of_files(tmp_path: Path, base: str, new: str) -> None:
     page = f'<meta charset=utf-8><base href="{base}"><a href="b.html">'.encode()
     files = {"d/a.html": page, "d/b.html": b"<meta charset=utf-8>1", "b.html": b"<meta charset=utf-8>2"}
     _, found = held(tmp_path, files, "--url", "http://h/")
@@ -221,9 +217,7 @@ def test_a_folder_url_that_was_captured_itself_is_not_its_index(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("package", [False, True], ids=["folder", "zip"])
-def test_what_a_saver_keeps_for_itself_is_left_out_and_counted(
-    tmp_path: Path, package: bool, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_a_saver_keeps_for_itself_is_left_out_and_counted(tmp_path: Path, package: bool, capsys: pytest.CaptureFixture[str]) -> None:
     files = {
         "index.html": b"<meta charset=utf-8><body background=fade.gif>", "fade.gif": b"GIF89a", "hts-log.txt": b"password",
         "hts-cache/new.zip": zipped({"a.html": b"x"}), "cookies.txt": b"# HTTrack Website Copier Cookie File", "wget-log": b"x",

@@ -64,9 +64,7 @@ def test_a_recorded_redirect_is_followed(tmp_path: Path, key: str) -> None:
     ("text/plain; charset=none-such", "\u044f", "\ufeff\u044f".encode()),
     ("text/plain", "\u044f", "\ufeff\u044f".encode()),
 ])
-def test_decoded_text_is_encoded_as_declared_where_nothing_is_lost(
-    tmp_path: Path, media_type: str, text: str | bytes, data: bytes
-) -> None:
+def test_decoded_text_is_encoded_as_declared_where_nothing_is_lost(tmp_path: Path, media_type: str, text: str | bytes, data: bytes) -> None:
     name = {"text/html": "x.html", "text/plain": "x.txt"}.get(media_type.partition(";")[0], "x.bin")
     older = entry(f"http://h/{name}", "older", media_type, date="2021-01-01T00:00:00Z")
     newest = entry(f"http://h/{name}", text, media_type)

@@ -105,16 +105,12 @@ def test_a_broken_record_is_reported_with_its_byte_and_the_others_are_held(
     {"_WARC_Payload_Digest": "sha1:AAAA"},
 ])
 @pytest.mark.parametrize("status", ["200 OK", "304 Not Modified"])
-def test_a_revisit_has_the_payload_that_it_refers_to(
-    tmp_path: Path, revisit: dict[str, str], status: str
-) -> None:
+def test_a_revisit_has_the_payload_that_it_refers_to(tmp_path: Path, revisit: dict[str, str], status: str) -> None:
     data = record(_WARC_Payload_Digest="sha1:AAAA") + record("revisit", "http://h/again", b"", http=f"HTTP/1.1 {status}", **revisit)
     assert body_of(tmp_path, data, "h/again.html") == BODY
 
 
-def test_two_contents_of_one_second_are_a_contradiction_and_the_later_counts(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_two_contents_of_one_second_are_a_contradiction_and_the_later_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert mirrored(tmp_path, "c.warc", record() + record(body=BODY + b"later")) == (0, {"h/p.html": BODY + b"later"})
     assert main(["mirror", str(tmp_path / "c.warc"), "-o", str(tmp_path / "other")]) == 0
     assert "warning: http://h/p.html: contradiction: " in capsys.readouterr().err
@@ -124,9 +120,7 @@ def test_two_contents_of_one_second_are_a_contradiction_and_the_later_counts(
     ("location", "fragment"),
     [("/p.html#there", b"there"), ("/p.html", b"mine"), ("/p.html#gone", b"gone"), ("/p.html#/route", b"/route"), ("/mid", b"there")],
 )
-def test_a_link_through_a_redirect_leads_to_the_place_that_the_redirect_names(
-    tmp_path: Path, location: str, fragment: bytes
-) -> None:
+def test_a_link_through_a_redirect_leads_to_the_place_that_the_redirect_names(tmp_path: Path, location: str, fragment: bytes) -> None:
     moved = record(url="http://h/old", http="HTTP/1.1 301 Moved", body=b"", Location=location)
     middle = record(url="http://h/mid", http="HTTP/1.1 302 Found", body=b"", Location="/p.html#there")
     home = record(url="http://h/", body=BODY + b"<a href=/old#mine>")

@@ -28,9 +28,7 @@ def policy(*, severs: bool = False) -> MirrorPolicy:
 
 
 def rewritten(data: bytes, own: MirrorPolicy | None = None, media_type: str = "text/html") -> bytes:
-    made = absolve.rewrite(
-        data, url="http://h/a", media_type=media_type, profile="whatwg", base="empty", policy=own or policy()
-    )
+    made = absolve.rewrite(data, url="http://h/a", media_type=media_type, profile="whatwg", base="empty", policy=own or policy())
     return bytes(made)
 
 
@@ -173,14 +171,10 @@ PAGES = [("h/a.html", "http://h/a"), ("h/d/a.html", "http://h/d/a"), ("i/a.html"
 
 
 @given(
-    pages=st.lists(
-        st.tuples(st.sampled_from(PAGES), st.booleans(), st.lists(st.sampled_from(LINKS), max_size=8)), max_size=6
-    ),
+    pages=st.lists(st.tuples(st.sampled_from(PAGES), st.booleans(), st.lists(st.sampled_from(LINKS), max_size=8)), max_size=6),
     most=st.sampled_from([3, 100_000]),
 )
-def test_answers_that_pages_share_are_those_of_each_page_alone(
-    pages: list[tuple[tuple[str, str], bool, list[str]]], most: int
-) -> None:
+def test_answers_that_pages_share_are_those_of_each_page_alone(pages: list[tuple[tuple[str, str], bool, list[str]]], most: int) -> None:
     relatives = Relatives()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(policy_, "_MOST_KNOWN", most)
@@ -202,9 +196,7 @@ def test_what_stood_for_a_url_is_noted_on_each_page_that_links_to_it() -> None:
 
     relatives = Relatives()
     for page in ("h/a.html", "h/c.html"):
-        absolve.rewrite(
-            b"<a href=/b>", url=f"http://{page}", profile="whatwg", policy=MirrorPolicy(page, find, relatives=relatives)
-        )
+        absolve.rewrite(b"<a href=/b>", url=f"http://{page}", profile="whatwg", policy=MirrorPolicy(page, find, relatives=relatives))
     assert asked == ["http://h/b"] * 2
     far = [relatives.reference(page, "h/\u00e9 #?%") for page in ("h/a", "h/a", "a", "h/d/a", "h/h/a")]
     assert far == [f"{way}%C3%A9%20%23%3F%25" for way in ("", "", "h/", "../", "../")]

@@ -63,9 +63,7 @@ def test_pieces_of_one_version_that_cover_it_are_joined(tmp_path: Path, data: by
 
 
 @pytest.mark.parametrize("data", APART.values(), ids=APART)
-def test_what_pieces_do_not_cover_is_missing_with_a_note(
-    tmp_path: Path, data: bytes, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_pieces_do_not_cover_is_missing_with_a_note(tmp_path: Path, data: bytes, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "c.warc").write_bytes(page("http://h/", b"<meta charset=utf-8><video src=/m.mp4>") + data)
     assert main(["mirror", str(tmp_path / "c.warc"), "-o", str(tmp_path / "m")]) == 0
     assert tree(tmp_path / "m") == {"h/index.html": b"<meta charset=utf-8><video src=http://h/m.mp4>"}

@@ -254,9 +254,7 @@ def test_a_file_whose_name_was_made_harmless_is_text(tmp_path: Path) -> None:
     ("Access-Control-Allow-Origin: https://b.example\r\nAccess-Control-Allow-Credentials: true",
      "Access-Control-Allow-Credentials", "true"),
 ])
-def test_what_a_recorded_header_forbids_stays_forbidden(
-    tmp_path: Path, recorded: str, policy: str, expected: str
-) -> None:
+def test_what_a_recorded_header_forbids_stays_forbidden(tmp_path: Path, recorded: str, policy: str, expected: str) -> None:
     pages = [page("http://h/", b"a", f"text/html\r\n{recorded}"), page("http://b.example/", b"b")]
     assert mirrored(tmp_path, "c.warc", b"".join(pages))[0] == 0
     with served(tmp_path / "m") as port:

@@ -39,9 +39,7 @@ def captured(
     ("2021", [at("20240101000000"), at("20220101000000"), at("20230101000000")], "20220101000000"),
     ("2021", [at("20220101000000"), at("20230101000000")], "20220101000000"),
 ])
-def test_of_several_captures_the_newest_success_in_time_counts(
-    date: str | None, every: list[Captured], counts: str
-) -> None:
+def test_of_several_captures_the_newest_success_in_time_counts(date: str | None, every: list[Captured], counts: str) -> None:
     found = captured(*every, date=date).get(URL)
     assert found is not None
     assert found.date == counts

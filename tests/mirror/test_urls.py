@@ -48,10 +48,7 @@ def test_http_and_https_are_twins() -> None:
     assert {url: twin(url) for url in TWINS} == TWINS
 
 
-SAME = {
-    None: Equivalences(), "": Equivalences(), "none": Equivalences(default=False),
-    "case, www": Equivalences(more=("www", "case")),
-}
+SAME = {None: Equivalences(), "": Equivalences(), "none": Equivalences(default=False), "case, www": Equivalences(more=("www", "case"))}
 
 
 def test_same_takes_words_in_any_order_and_refuses_an_unknown_one() -> None:
@@ -97,9 +94,7 @@ def test_the_exact_escapes_count_before_the_scheme_and_what_same_adds_comes_last
     ("http://h/%253A", "http://h/%3A", False),
     ("http://h/:?a:b", "http://h/:?a%3Ab", False),
 ])
-def test_every_spelling_of_the_escapes_in_its_path_names_a_file_and_no_other_document(
-    one: str, other: str, *, are_same: bool
-) -> None:
+def test_every_spelling_of_the_escapes_in_its_path_names_a_file_and_no_other_document(one: str, other: str, *, are_same: bool) -> None:
     same = Equivalences()
     asked = {other, *(form for _, form in same.others(other))}
     assert bool({one, *same.forms(one, is_file=True)} & asked) is are_same

@@ -148,9 +148,7 @@ def test_an_archive_in_ranges_gives_the_same_results(path: Path, bit: str, limit
     ),
 )
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_generated_archives_in_ranges_give_the_same_results(
-    path: Path, bits: list[str], url: str | None, how: dict[str, Any]
-) -> None:
+def test_generated_archives_in_ranges_give_the_same_results(path: Path, bits: list[str], url: str | None, how: dict[str, Any]) -> None:
     path.write_bytes(b"".join([BITS[bit] for bit in bits]))
     same_in_parts(path, url, **how)
 
@@ -176,9 +174,7 @@ def test_an_archive_of_images_in_ranges_gives_the_same_documents(path: Path) -> 
     same_in_parts(path, table="documents", columns=DOCUMENT_COLUMNS)
 
 
-def test_only_a_large_archive_is_cut_and_only_for_several_processes(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_a_large_archive_is_cut_and_only_for_several_processes(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(load, "LARGE", 1000)
     monkeypatch.setattr(load, "RANGE", 500)
 

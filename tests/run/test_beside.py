@@ -93,9 +93,7 @@ UMLAUT, APART = "\u00dcber", "U\u0308ber"  # composed, and as macOS has it in na
     ("soup_files/a.gif", "soup.html", "Soup_files/a.gif"),
 ])
 @pytest.mark.parametrize("record", ["", SAVED])
-def test_a_file_whose_name_differs_only_in_form_is_a_companion(
-    tmp_path: Path, link: str, page: str, file: str, record: str
-) -> None:
+def test_a_file_whose_name_differs_only_in_form_is_a_companion(tmp_path: Path, link: str, page: str, file: str, record: str) -> None:
     text = f'{record}<img src="{link}">'
     assert changes(tmp_path, text, {file: "x"}, page) == text
     sheet = "a { background: url(../c.png) }"

@@ -56,16 +56,11 @@ def test_a_page_without_such_links_has_no_diagnostic(tmp_path: Path, page: bytes
     (b"<a href=../../x><a href=../../y>", ["above-root: 2 links climb above the root, and keep /../"]),
     (
         b"<a href=../../x><a href=http:y><a href=z>",
-        [
-            "divergent: 1 link leads elsewhere in a browser",
-            "above-root: 1 link climbs above the root, and keeps /../",
-        ],
+        ["divergent: 1 link leads elsewhere in a browser", "above-root: 1 link climbs above the root, and keeps /../"],
     ),
 ])
 @pytest.mark.parametrize("policy", [absolute, asked])
-def test_links_that_lead_elsewhere_are_counted(
-    tmp_path: Path, page: bytes, expected: list[str], policy: Policy
-) -> None:
+def test_links_that_lead_elsewhere_are_counted(tmp_path: Path, page: bytes, expected: list[str], policy: Policy) -> None:
     assert texts(tmp_path / "p.html", page, "rfc1808", policy) == expected
 
 

@@ -66,9 +66,7 @@ CHANGES: dict[str, Callable[[Path, Path], object]] = {
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("source", ["a.html", "large.html", "journal.warc"])
 @pytest.mark.parametrize("backup", [None, ".orig"])
-def test_a_file_that_changed_while_it_was_rewritten_stays(
-    site: Path, source: str, change: str, backup: str | None
-) -> None:
+def test_a_file_that_changed_while_it_was_rewritten_stays(site: Path, source: str, change: str, backup: str | None) -> None:
     path = site / source
     if source == "large.html":
         path.write_bytes(PAGE * 20_000)
@@ -108,9 +106,7 @@ def test_options_select_and_map_the_links(site: Path, options: dict[str, Any], e
     assert (site / "a.html").read_bytes() == expected
 
 
-@pytest.mark.parametrize(
-    ("path", "code"), [("missing.html", "not-found"), ("sub", "directory"), ("broken.xml", "not-well-formed")]
-)
+@pytest.mark.parametrize(("path", "code"), [("missing.html", "not-found"), ("sub", "directory"), ("broken.xml", "not-well-formed")])
 def test_a_file_that_cannot_be_rewritten_is_an_error_and_stays(site: Path, path: str, code: str) -> None:
     (site / "broken.xml").write_bytes(b"<a href='x'>")
     with pytest.raises(DocumentError) as error:

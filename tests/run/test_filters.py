@@ -15,11 +15,7 @@ def of(words: str) -> frozenset[str]:
 
 
 def test_filters_select_by_the_values_of_rows() -> None:
-    page = (
-        b"<base href='d/'>"
-        + PAGE
-        + b"<a href=''><a href=' x y '><a href='http://[x'><a href='a\\b'><a href='../../../x'>"
-    )
+    page = (b"<base href='d/'>" + PAGE + b"<a href=''><a href=' x y '><a href='http://[x'><a href='a\\b'><a href='../../../x'>")
     rows = list(absolve.links(page, url=URL)) + list(absolve.links(PAGE + b"<base href=data:,x>"))
     assert {code for row in rows for code in row.problems} <= set(PROBLEMS)
     assert {row.scope for row in rows} == set(SCOPES)

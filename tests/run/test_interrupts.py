@@ -94,9 +94,7 @@ interrupts.ignore(["SIGINT", "SIGHUP", "SIGNONE"])
 print("alive")
 """
     with interrupts.blocked(["SIGINT", "SIGHUP"]):
-        process = subprocess.Popen(
-            [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
+        process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert not signal.pthread_sigmask(signal.SIG_BLOCK, []) & {signal.SIGINT, signal.SIGHUP}
     os.kill(process.pid, signal.SIGINT)
     os.kill(process.pid, signal.SIGHUP)

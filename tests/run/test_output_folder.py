@@ -202,9 +202,7 @@ def test_a_created_folder_that_stays_empty_is_removed(tmp_path: Path) -> None:
     ("folder/secret", "sub/out", False),
     ("sub/up/sub/there", "..", True),
 ])
-def test_a_link_in_a_folder_is_read_through_as_long_as_it_stays_there(
-    root: OutputFolder, name: str, to: str, *, is_read: bool
-) -> None:
+def test_a_link_in_a_folder_is_read_through_as_long_as_it_stays_there(root: OutputFolder, name: str, to: str, *, is_read: bool) -> None:
     top = Path(root.path)
     (top.parent / "outside/secret").write_bytes(b"secret")
     written(root, "sub/there")

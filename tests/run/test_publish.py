@@ -55,9 +55,7 @@ def test_ready_files_are_passed_on_in_order_after_fsync(tmp_path: Path, monkeypa
     assert found == results
 
 
-def test_results_wait_for_a_slow_disk_only_in_a_bounded_number(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_results_wait_for_a_slow_disk_only_in_a_bounded_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done = threading.Event()
     threads: list[str] = []
 

@@ -72,9 +72,7 @@ def test_a_platform_without_extended_attributes_has_none(page: Path, monkeypatch
 
 
 @pytest.mark.parametrize("value", [b"", b"\0", b"about:blank", b"blob:http://h/1"])
-def test_an_extended_attribute_without_a_url_is_no_claim(
-    page: Path, origin: Callable[[bytes], None], value: bytes
-) -> None:
+def test_an_extended_attribute_without_a_url_is_no_claim(page: Path, origin: Callable[[bytes], None], value: bytes) -> None:
     origin(value)
     assert claims(sources.read(str(page))) == []
 
@@ -143,9 +141,7 @@ def test_retrieval_urls_are_used_in_the_documented_order(
     assert base.chain[-1].base.source == PATH
 
 
-@pytest.mark.parametrize(
-    ("name", "code"), [("none.html", "not-found"), ("", "directory"), ("a page.html/x", "unreadable")]
-)
+@pytest.mark.parametrize(("name", "code"), [("none.html", "not-found"), ("", "directory"), ("a page.html/x", "unreadable")])
 def test_an_unreadable_input_is_reported_by_name(page: Path, name: str, code: str) -> None:
     with pytest.raises(DocumentError) as caught:
         sources.read(str(page.parent / name))

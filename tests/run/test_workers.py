@@ -65,9 +65,7 @@ def test_the_results_of_a_long_item_come_before_its_end_and_wait_for_their_reade
 
 def test_a_worker_that_dies_loses_only_one_item() -> None:
     ended = {item: piece.lost for item, piece in results_of(pool_work.deadly, 12, 2) if isinstance(piece, End)}
-    assert {item: lost for item, lost in ended.items() if lost} == {
-        5: "the process that worked on it was ended by signal 9"
-    }
+    assert {item: lost for item, lost in ended.items() if lost} == {5: "the process that worked on it was ended by signal 9"}
     assert sorted(ended) == list(range(12))
 
 

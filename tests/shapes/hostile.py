@@ -33,16 +33,12 @@ _BASES: Final = {
     "base of references": Shape(repeated(b"&amp;", b'<base href="http://h/?', b'"><a href=x>')),
     "base with a long host": Shape(repeated(b"a", b"<base href='http://", b"/d/'><a href=x>")),
     "base with long user information": Shape(repeated(b"a:", b"<base href='http://", b"@h/d/'><a href=x>")),
-    "long base, many links": Shape(
-        lambda size: b"<base href=http://h/" + b"d/" * 500 + b">" + b"<a href=../x>" * (size // 13)
-    ),
+    "long base, many links": Shape(lambda size: b"<base href=http://h/" + b"d/" * 500 + b">" + b"<a href=../x>" * (size // 13)),
     "base half as long as its document": Shape(
         lambda size: b"<base href=http://h/" + b"d" * (size // 2) + b"/>" + b"<a href=x>" * 20 + b" " * (size // 2)
     ),
     "codebase": Shape(numbered(b"", b"<object codebase=c%d/ data=x></object>")),
-    "savers' comments of spaces": Shape(
-        repeated(b"<!-- Page saved with SingleFile" + b" " * 8000 + b"-->", after=b"<a href=x>")
-    ),
+    "savers' comments of spaces": Shape(repeated(b"<!-- Page saved with SingleFile" + b" " * 8000 + b"-->", after=b"<a href=x>")),
     "saver's comments": Shape(repeated(b"<!-- saved from url=(0014)about:internet --><a href=x>")),
     "almost savers' comments": Shape(repeated(b"<!-- Page saved with SingleFile \n", b"", b"--><a href=x>")),
     "Saved from, at": Shape(repeated(b" at ", b"<!-- Saved from http://h/", b"--><a href=x>")),
@@ -65,12 +61,8 @@ _ELEMENTS: Final = {
     "nested table cells": Shape(nested(b"<table><tr><td>", b"</td></tr></table>")),
     "table parts in svg": Shape(repeated(b"<svg><desc><td>", b"<table><tr><td>", b"<a href=x>")),
     "nested table in template": Shape(nested(b"<template><tr><td>", b"</td></tr></template>")),
-    "deep svg, breakouts": Shape(
-        lambda size: b"<svg>" + b"<g>" * (size // 6) + b"<desc><p>" + b"</g></b>" * (size // 16) + b"<a href=x>"
-    ),
-    "deep svg, unmatched end tags": Shape(
-        lambda size: b"<svg>" + b"<g>" * (size // 6) + b"</u>" * (size // 8) + b"<a href=x>"
-    ),
+    "deep svg, breakouts": Shape(lambda size: b"<svg>" + b"<g>" * (size // 6) + b"<desc><p>" + b"</g></b>" * (size // 16) + b"<a href=x>"),
+    "deep svg, unmatched end tags": Shape(lambda size: b"<svg>" + b"<g>" * (size // 6) + b"</u>" * (size // 8) + b"<a href=x>"),
     "deep svg, unmatched cells": Shape(
         lambda size: b"<table><tr><td><svg>" + b"<g>" * (size // 6) + b"</tr>" * (size // 10) + b"<a href=x>"
     ),
@@ -94,9 +86,7 @@ _SRCDOC: Final = {
     "srcdoc, unescaped": Shape(repeated(b'<iframe srcdoc="')),
     "srcdoc, unquoted": Shape(repeated(b"<iframe srcdoc=")),
     "srcdoc siblings": Shape(numbered(b"", b"<iframe srcdoc='<a href=x%d>'></iframe>")),
-    "srcdoc siblings in srcdoc": Shape(
-        repeated(b"<iframe srcdoc='<a href=x>'></iframe>", b'<iframe srcdoc="', b'"></iframe>')
-    ),
+    "srcdoc siblings in srcdoc": Shape(repeated(b"<iframe srcdoc='<a href=x>'></iframe>", b'<iframe srcdoc="', b'"></iframe>')),
     "srcdoc of references": Shape(repeated(b"&amp;", b'<iframe srcdoc="<a href=x>', b'">')),
     "srcdoc of lines": Shape(repeated(b"\r\n<a href=x>", b'<iframe srcdoc="', b'">')),
     "srcdoc of NUL bytes": Shape(repeated(b"\0", b'<iframe srcdoc="<a href=x>', b'<a href=y>">')),
@@ -205,9 +195,7 @@ _MARKUP: Final = {
     "an anchor of scripts": Shape(repeated(b"<script></script>", b"<a href=x>")),
     "anchors, tags begun in the next tag": Shape(repeated(b"<a href=x>" + b"<b" * 2100 + b">")),
     "anchors, quotes that open nothing": Shape(repeated(b"<a href=x><b '\"><i \"'>")),
-    "conditional comments, nested": Shape(
-        lambda size: b"<!--[if]>" * (size // 18) + b"<a href=x>" + b"<![endif]" * (size // 18) + b"-->"
-    ),
+    "conditional comments, nested": Shape(lambda size: b"<!--[if]>" * (size // 18) + b"<a href=x>" + b"<![endif]" * (size // 18) + b"-->"),
     "anchors of images": Shape(repeated(b"<a href=x><img alt=y src=z>")),
 }
 
@@ -298,9 +286,7 @@ _JSON: Final = {
     "keys in JSON": _import_map(b'"x"', b"{", b"}"),
     "colons in JSON": _import_map(b":", b"{", b"}"),
     "closing brackets": _import_map(b"]"),
-    "speculation rules": Shape(
-        repeated(b'"/x",', b'<script type=speculationrules>{"prefetch":[{"urls":[', b'"/y"]}]}</script><a href=x>')
-    ),
+    "speculation rules": Shape(repeated(b'"/x",', b'<script type=speculationrules>{"prefetch":[{"urls":[', b'"/y"]}]}</script><a href=x>')),
     "many import maps": Shape(repeated(b'<script type=importmap>{"imports":{"x":"/y"}}</script>')),
     "many broken import maps": Shape(repeated(b"<script type=importmap>[</script>")),
 }

@@ -118,10 +118,7 @@ def wacz(records: list[bytes]) -> bytes:
         lines.append(b"a 20251123000000 " + entry + b"\n")
         offset += len(one)
     members = {"archive/d.warc": b"".join(records), "indexes/index.cdx": b"".join(lines)}
-    about = [
-        {"path": name, "hash": f"sha256:{hashlib.sha256(data).hexdigest()}", "bytes": len(data)}
-        for name, data in members.items()
-    ]
+    about = [{"path": name, "hash": f"sha256:{hashlib.sha256(data).hexdigest()}", "bytes": len(data)} for name, data in members.items()]
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         for name, data in members.items():

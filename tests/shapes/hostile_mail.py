@@ -60,9 +60,7 @@ SHAPES: Final[dict[str, Shape]] = {
     "mail, links in a field": Shape(repeated(b"<a>;rel=x,", b"Link: ", b"<b>\n\n"), _MAIL),
     "mail, links in a folded field": Shape(repeated(b"<a>;\n rel=x,", b"Link: ", b"<b>\n\n"), _MAIL),
     "mail, a folded base": Shape(repeated(b"\n a", b"Content-Base: <http://h/", b">\n" + _HTML + b"\n<a href=x>"), _MAIL),
-    "mail, a location of encoded words": Shape(
-        repeated(b"=?utf-8?Q?a?= ", b"Content-Location: ", b"\n" + _HTML + b"\n<a href=x>"), _MAIL
-    ),
+    "mail, a location of encoded words": Shape(repeated(b"=?utf-8?Q?a?= ", b"Content-Location: ", b"\n" + _HTML + b"\n<a href=x>"), _MAIL),
     "mail, a Content-Type of parameters": Shape(repeated(b";\n a=b", b"Content-Type: text/html", b"\n\n<a href=x>"), _MAIL),
     "mail, a folded field": Shape(repeated(b"\n b", b"A:", b"\n" + _HTML + b"\n<a href=x>"), _MAIL),
     "mail, one long field name": Shape(repeated(b"A", b"", b": b\n" + _HTML + b"\n<a href=x>"), _MAIL),
@@ -79,9 +77,7 @@ SHAPES: Final[dict[str, Shape]] = {
     "multipart, boundaries": _parts(b"--B\n"),
     "multipart, boundaries in one line": _parts(b"--B"),
     "multipart, almost boundaries": _parts(b"--Bx\n"),
-    "multipart, dashes": Shape(
-        repeated(b"-" * 62, b"Content-Type: multipart/mixed; boundary=" + b"-" * 60 + b"\n\n"), _MAIL
-    ),
+    "multipart, dashes": Shape(repeated(b"-" * 62, b"Content-Type: multipart/mixed; boundary=" + b"-" * 60 + b"\n\n"), _MAIL),
     "multipart, empty parts": _parts(b"--B\n\n\n"),
     "multipart, pages": _parts(b"--B\n" + _HTML + b"\n<a href=x>\n"),
     "multipart, pages in base64": _parts(b"--B\n" + _HTML + b"Content-Transfer-Encoding: base64\n\nPGEgaHJlZj14Pg==\n"),
@@ -90,15 +86,11 @@ SHAPES: Final[dict[str, Shape]] = {
     ),
     "multipart, locations": _numbered_parts(b"--B\nContent-Location: x%d\n\n\n"),
     "multipart, encodings unknown": _parts(b"--B\n" + _HTML + b"Content-Transfer-Encoding: x\n\nx\n"),
-    "multipart, multiparts": _parts(
-        b"--B\nContent-Type: multipart/mixed; boundary=C\n\n--C\n" + _HTML + b"\n<a href=x>\n--C--\n"
-    ),
+    "multipart, multiparts": _parts(b"--B\nContent-Type: multipart/mixed; boundary=C\n\n--C\n" + _HTML + b"\n<a href=x>\n--C--\n"),
     "mailbox, empty messages": Shape(repeated(b"From a 0:00\n\n"), _MAILBOX),
     "mailbox, pages": Shape(repeated(b"From a 0:00\n" + _HTML + b"\n<a href=x>\n\n"), _MAILBOX),
     "mailbox, multiparts": Shape(
-        repeated(
-            b"From a 0:00\nContent-Type: multipart/mixed; boundary=B\n\n--B\n" + _HTML + b"\n<a href=x>\n--B--\n\n"
-        ),
+        repeated(b"From a 0:00\nContent-Type: multipart/mixed; boundary=B\n\n--B\n" + _HTML + b"\n<a href=x>\n--B--\n\n"),
         _MAILBOX,
     ),
     "mailbox, times in one line": Shape(repeated(b" 10:00", b"From a 0:00\n\nFrom ", b"\n"), _MAILBOX),

@@ -51,8 +51,6 @@ SHAPES: Final = {
     "base of user information": _base("€".encode(), b"http://", b"@h/b;/c"),
     "base of a host": _base(b"a,", b"//", b"/d/"),
     "base that is climbed": Shape(
-        lambda size: (
-            b'<base href="http://h/' + b"d/" * (size // 4) + b'"><a href="' + b"../" * (size // 6) + b'..">x</a><a href=y>'
-        )
+        lambda size: (b'<base href="http://h/' + b"d/" * (size // 4) + b'"><a href="' + b"../" * (size // 6) + b'..">x</a><a href=y>')
     ),
 }

@@ -119,9 +119,7 @@ def test_rows_and_failures_are_those_of_the_command(
 def test_columns_have_the_types_of_arrow_without_dictionaries(session: SparkSession, folder: Path) -> None:
     schema = spark.links(session, str(folder / "page.html")).toArrow().schema
     assert schema.names == schema_of().names
-    assert [str(kind) for kind in schema.types] == [
-        str(plain(kind)).replace("<item", "<element") for kind in schema_of().types
-    ]
+    assert [str(kind) for kind in schema.types] == [str(plain(kind)).replace("<item", "<element") for kind in schema_of().types]
     few = spark.links(session, str(folder / "page.html"), columns=["kind", "target"], url="http://h/")
     assert [*map(tuple, few.collect())] == [("navigation", "http://h/x")]
 
@@ -133,9 +131,7 @@ def of_s3(bucket: Bucket, folder: Path, tmp_path: Path) -> list[tuple[str, str]]
     return sorted((row["document"].replace(f"{folder}/", bucket.url("crawl/")), row["target"]) for row in rows)
 
 
-def test_rows_and_files_from_s3_are_those_of_the_disk(
-    session: SparkSession, bucket: Bucket, folder: Path, tmp_path: Path
-) -> None:
+def test_rows_and_files_from_s3_are_those_of_the_disk(session: SparkSession, bucket: Bucket, folder: Path, tmp_path: Path) -> None:
     rows = [*map(tuple, spark.links(session, bucket.url("crawl/"), columns=["document", "target"]).collect())]
     assert sorted(rows) == of_s3(bucket, folder, tmp_path)
     assert spark.links(session, bucket.url("crawl/*.warc.gz")).count() == len(rows) - 1
@@ -207,9 +203,7 @@ def executors(session: SparkSession) -> list[int]:
 
 
 @pytest.mark.parametrize("work", ["links", "rewrite", "rewrite to S3"])
-def test_killed_executors_lose_nothing(
-    work: str, session: SparkSession, bucket: Bucket, folder: Path, tmp_path: Path
-) -> None:
+def test_killed_executors_lose_nothing(work: str, session: SparkSession, bucket: Bucket, folder: Path, tmp_path: Path) -> None:
     """Both executors are killed when the first tasks are done."""
 
     def slow(resolved: Any) -> str:
