@@ -43,18 +43,16 @@ ESCAPES: Final = (
 )
 SYNTAX: Final = ("{", "}", "(", ")", ";", ",", ":", "/*", "*/", "[", "]", "@import", "url(", ";url=", " 2x, ", ", ", "|", "^", "#", "?")
 CONTROLS: Final = (
-    "\x1b", "\x1b$B", "\x1b$@", "\x1b(B", "\x1b(J", "\x1b(I", "\x1b$(D", "\x0e", "\x0f", "\0", "\x01", "\x08", "\x0b",
-    "\x0c", "\t", "\n", "\r", "\r\n", "\r\n\r\n", "\r\nX-Evil: 1", "\n ", " ", "  ", "\x1a", "\x1f", "\x7f", "\x80",
-    "\x85", "\x9b", "\xa0",
+    "\x1b", "\x1b$B", "\x1b$@", "\x1b(B", "\x1b(J", "\x1b(I", "\x1b$(D", "\x0e", "\x0f", "\0", "\x01", "\x08", "\x0b", "\x0c", "\t", "\n", "\r",
+    "\r\n", "\r\n\r\n", "\r\nX-Evil: 1", "\n ", " ", "  ", "\x1a", "\x1f", "\x7f", "\x80", "\x85", "\x9b", "\xa0",
 )
 OTHERS: Final = (
     "é", "日本", "\u2028", "\u2029", "\ufeff", "\u202e", "\U0001f600", "\ud800", "\ufffd", "ｱ", "¥", "‾", "\u212a", "ı",
     "\udc81", "\udcfe", "\udc8f", "\udca1", "\udce9", "\udc83\\", "\udc95\\", "\udc840",
 )
 CODE: Final = (
-    "javascript:", "java\tscript:", "java\nscript:", "java\r\nscript:", "\x01javascript:", " javascript:",
-    "JaVaScRiPt:", "vbscript:", "vb\nscript:", "\x1fvbscript:", "data:text/html,", "da\nta:text/html,", "\x08data:,",
-    "javascript&colon;",
+    "javascript:", "java\tscript:", "java\nscript:", "java\r\nscript:", "\x01javascript:", " javascript:", "JaVaScRiPt:", "vbscript:", "vb\nscript:",
+    "\x1fvbscript:", "data:text/html,", "da\nta:text/html,", "\x08data:,", "javascript&colon;",
 )
 CODE_BASES: Final = (
     "javascript://%0aalert(1)//", "java\nscript://%0aalert(1)//", "\x01javascript://h/%0aalert(1)//", "vbscript://x/",
@@ -64,16 +62,14 @@ CODE_BASES: Final = (
 PLAIN: Final = ("a", "b.png", "x", "i/j", "q?x=1", "1", "onload", "alert(1)", "script>", "style>", "svg/onload=alert(1)>", "!--", "img")
 DOTS: Final = ("/a/../", "/../", "/./", "../", "./", "/", "//", "/a/../../", "/;x/../")
 FRONTS: Final = (
-    "", "", "", "", "./", "../", "/", "//h/", "//", "?", "#", ";", "http://h.example/", "https:", "http:",
-    "HTTP://u:p@h/", "\\", "x:",
+    "", "", "", "", "./", "../", "/", "//h/", "//", "?", "#", ";", "http://h.example/", "https:", "http:", "HTTP://u:p@h/", "\\", "x:",
 )
 
 
 # Each is split in two with dot segments between the halves: when those are removed, the halves meet.
 ENDS: Final = (
-    "</script>", "</style>", "</noscript>", "</title>", "</template>", "</textarea>", "</svg>",
-    "<svg/onload=alert(1)>", "<!--", "]]>", "-->", "--!>", "<![endif]-->", "?>", "*/", "&lt;", "&#60;", "&#27;",
-    "\\3c ", "\\u003c", "\x1b$B", "\x1b(J", "<![CDATA[",
+    "</script>", "</style>", "</noscript>", "</title>", "</template>", "</textarea>", "</svg>", "<svg/onload=alert(1)>", "<!--", "]]>", "-->", "--!>",
+    "<![endif]-->", "?>", "*/", "&lt;", "&#60;", "&#27;", "\\3c ", "\\u003c", "\x1b$B", "\x1b(J", "<![CDATA[",
 )
 
 
@@ -138,8 +134,7 @@ def base(choices: Choices) -> str:
     if kind == 1:
         return choices.of(CODE_BASES)
     front = choices.of((
-        "http://h.example/", "http://h.example/d/", "https://h/", "//h/", "/", "", "app://x/", "http://",
-        "file:///", "x:/",
+        "http://h.example/", "http://h.example/d/", "https://h/", "//h/", "/", "", "app://x/", "http://", "file:///", "x:/",
     ))
     behind = choices.of(("/", "/", "", "/d/", "?", "#", "/a/../"))
     return front + hostile(choices) + behind
