@@ -44,8 +44,7 @@ _WHITE_SPACE: Final = "\t\n\f\r "
 _UNREAD: Final = frozenset(("classid", "code", "manifest", "object"))
 
 _NAMESPACES: Final = {
-    "http://www.w3.org/1999/xhtml": link_tables.HTML,
-    "http://www.w3.org/2000/svg": link_tables.SVG,
+    "http://www.w3.org/1999/xhtml": link_tables.HTML, "http://www.w3.org/2000/svg": link_tables.SVG,
     "http://www.w3.org/1998/Math/MathML": link_tables.MATHML,
 }
 

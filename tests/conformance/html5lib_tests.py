@@ -76,11 +76,7 @@ def _attribute_name(name: str) -> str:
 
 
 _PREFIXES: Final = {
-    "Data state": "",
-    "PLAINTEXT state": "<plaintext>",
-    "RCDATA state": "<title>",
-    "RAWTEXT state": "<xmp>",
-    "Script data state": "<script>",
+    "Data state": "", "PLAINTEXT state": "<plaintext>", "RCDATA state": "<title>", "RAWTEXT state": "<xmp>", "Script data state": "<script>",
     "CDATA section state": "<svg><![CDATA[",
 }
 

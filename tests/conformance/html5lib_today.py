@@ -55,11 +55,7 @@ class Parser(html5parser.HTMLParser):
     """html5lib's parser with the patched phases; `scripting` is the scripting flag (13.2.4.5)."""
 
     def __init__(
-        self,
-        tree: type[TreeBuilder] = TreeBuilder,
-        tokenizer: type[HTMLTokenizer] = HTMLTokenizer,
-        *,
-        scripting: bool = False,
+        self, tree: type[TreeBuilder] = TreeBuilder, tokenizer: type[HTMLTokenizer] = HTMLTokenizer, *, scripting: bool = False,
     ) -> None:
         super().__init__(tree)
         self._tokenizer = tokenizer
@@ -86,15 +82,8 @@ class Parser(html5parser.HTMLParser):
     def resetInsertionMode(self) -> None:  # noqa: N802
         """13.2.4.1, reset the insertion mode: with templates and the head, without select."""
         modes = {
-            **dict.fromkeys(("td", "th"), "inCell"),
-            **dict.fromkeys(("tbody", "thead", "tfoot"), "inTableBody"),
-            "tr": "inRow",
-            "caption": "inCaption",
-            "colgroup": "inColumnGroup",
-            "table": "inTable",
-            "head": "inHead",
-            "body": "inBody",
-            "frameset": "inFrameset",
+            **dict.fromkeys(("td", "th"), "inCell"), **dict.fromkeys(("tbody", "thead", "tfoot"), "inTableBody"), "tr": "inRow",
+            "caption": "inCaption", "colgroup": "inColumnGroup", "table": "inTable", "head": "inHead", "body": "inBody", "frameset": "inFrameset",
         }
         for index, node in reversed(list(enumerate(self.tree.openElements))):
             name = self._inner if index == 0 and self._inner else node.name

@@ -193,8 +193,8 @@ def test_rows_that_exceed_the_limit_unexpectedly_end_there() -> None:
     assert list(rows) == []
 
 
-def test_a_page_that_would_make_fifty_gigabytes_is_refused_at_once() -> None:
-    data = based(500_000, b"<a href='z'>" * 40_000)
+def test_a_page_that_would_make_gigabytes_is_refused_at_once() -> None:
+    data = based(500_000, b"<a href='z'>" * 8_000)
     with pytest.raises(absolve.DocumentError, match="rows-too-large"):
         absolve.links(data)
     with pytest.raises(absolve.DocumentError, match="too-large"):

@@ -33,22 +33,13 @@ def named(*names: object, origins: Origins = NOTHING_KNOWN) -> list[Input]:
     return list(inputs.named([str(name) for name in names], origins, Globs(), lambda _: None))
 
 
-def test_an_empty_folder_has_no_inputs(tmp_path: Path) -> None:
-    assert places(tmp_path) == ([], [])
-
-
-def test_files_and_folders_are_sorted_together(site: Path) -> None:
+def test_the_files_of_a_folder_are_sorted_and_selected_without_temporary_ones(site: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    assert places(tmp_path / "empty") == ([], [])
+    for name in (".absolve-0123456789ab.tmp", ".absolve-01234567-0123456789ab.tmp"):
+        (site / name).touch()
     assert places(site) == (["B.html", "a/z.css", "a/é ?#%.html", "b.html", "c/d/e.html"], [])
-
-
-def test_globs_select_files_and_exclude_whole_folders(site: Path) -> None:
     assert places(site, Globs(("*.html",), ("c",)))[0] == ["B.html", "a/é ?#%.html", "b.html"]
-
-
-def test_temporary_files_of_a_run_are_no_inputs(site: Path) -> None:
-    (site / ".absolve-0123456789ab.tmp").touch()
-    (site / ".absolve-01234567-0123456789ab.tmp").touch()
-    assert ".absolve" not in "".join(places(site)[0])
 
 
 def test_a_link_out_of_the_root_is_not_followed_with_a_diagnostic(site: Path, tmp_path: Path) -> None:
@@ -108,15 +99,10 @@ def test_folders_may_be_deeper_than_the_recursion_limit(tmp_path: Path, monkeypa
 
 @pytest.mark.parametrize("root", [ROOT, ROOT.rstrip("/")])
 def test_the_url_of_a_folder_is_that_of_its_root(site: Path, root: str) -> None:
-    assert [found.url for found in named(site, origins=Origins(root, is_site=True))] == [
-        f"{ROOT}B.html",
-        f"{ROOT}a/z.css",
-        f"{ROOT}a/%C3%A9%20%3F%23%25.html",
-        f"{ROOT}b.html",
-        f"{ROOT}c/d/e.html",
-    ]
+    expected = [f"{ROOT}{name}" for name in ("B.html", "a/z.css", "a/%C3%A9%20%3F%23%25.html", "b.html", "c/d/e.html")]
+    assert [found.url for found in named(site, origins=Origins(root, is_site=True))] == expected
     claims = [found.claim for found in named(site, origins=Origins(root)) if found.claim is not None and found.url is None]
-    assert [claim.reference for claim in claims][:2] == [f"{ROOT}B.html", f"{ROOT}a/z.css"]
+    assert [claim.reference for claim in claims][:2] == expected[:2]
 
 
 @pytest.mark.usefixtures("site")
@@ -137,27 +123,20 @@ def test_a_url_map_is_what_documents_writes_with_rows_without_a_url(tmp_path: Pa
     assert list(inputs.read_url_map(str(tmp_path / "urls.csv")).urls.values()) == ["http://h/a"]
 
 
-@pytest.mark.parametrize(("data", "paths"), [
-    (b"", []),
-    (b"\n\n", []),
-    (b"a\nb c\r\n\nd", ["a", "b c", "d"]),
-    (b"a\0b\nc\0", ["a", "b\nc"]),
-    (b"\xff", [os.fsdecode(b"\xff")]),
-    (b"x" * 70_000 + b"\ny", ["x" * 70_000, "y"]),
-])
-def test_a_list_of_files_is_separated_by_lines_or_nuls(tmp_path: Path, data: bytes, paths: list[str]) -> None:
-    (tmp_path / "list").write_bytes(data)
-    assert list(inputs.read_list(str(tmp_path / "list"))) == paths
+LISTS = {
+    b"": [], b"\n\n": [], b"a\nb c\r\n\nd": ["a", "b c", "d"], b"a\0b\nc\0": ["a", "b\nc"], b"\xff": [os.fsdecode(b"\xff")],
+    b"x" * 70_000 + b"\ny": ["x" * 70_000, "y"],
+}  # fmt: skip
+PLACES = {"a/b": "a/b", "./a//b/../c": "a/c", "/a/b": "a/b", "../a": None, "a/../../b": None}
 
 
-def test_a_missing_list_of_files_is_reported_by_name(tmp_path: Path) -> None:
-    with pytest.raises(DocumentError, match="list: not-found"):
-        list(inputs.read_list(str(tmp_path / "list")))
-
-
-@pytest.mark.parametrize(("path", "place"), [("a/b", "a/b"), ("./a//b/../c", "a/c"), ("/a/b", "a/b"), ("../a", None), ("a/../../b", None)])
-def test_listed_files_keep_their_path_and_never_leave_the_output_folder(path: str, place: str | None) -> None:
-    diagnostics: list[Diagnostic] = []
-    found = list(inputs.listed([path], Origins(), diagnostics.append))
-    assert [one.place for one in found] == ([place] if place else [])
-    assert [diagnostic.code for diagnostic in diagnostics] == ([] if place else ["outside"])
+def test_a_list_of_files_is_separated_by_lines_or_nuls_and_its_files_never_leave_the_output_folder(tmp_path: Path) -> None:
+    for data, paths in LISTS.items():
+        (tmp_path / "list").write_bytes(data)
+        assert list(inputs.read_list(str(tmp_path / "list"))) == paths
+    with pytest.raises(DocumentError, match="none: not-found"):
+        list(inputs.read_list(str(tmp_path / "none")))
+    for path, place in PLACES.items():
+        diagnostics: list[Diagnostic] = []
+        assert [one.place for one in inputs.listed([path], Origins(), diagnostics.append)] == ([place] if place else [])
+        assert [diagnostic.code for diagnostic in diagnostics] == ([] if place else ["outside"])

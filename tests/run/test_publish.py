@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,17 +24,23 @@ def ready(folder: Path, number: int) -> FilesReady:
     return FilesReady((Made(str(temporary), str(folder / f"{number}.html")),))
 
 
+class Asked:
+    """Results with a number each; `asked` is how many were requested."""
+
+    def __init__(self, make: Callable[[int], Any], most: int = 100) -> None:
+        self.asked = 0
+        self._make, self._most = make, most
+
+    def __iter__(self) -> Iterator[tuple[int, Any]]:
+        for number in range(self._most):
+            self.asked += 1
+            yield number, self._make(number)
+
+
 def test_results_without_an_earlier_pending_file_are_passed_on_at_once() -> None:
-    asked: list[int] = []
-
-    def results() -> Iterator[tuple[int, Any]]:
-        for number in range(3):
-            asked.append(number)
-            yield number, BytesRead(number)
-
-    for number, found in enumerate(flushed(results())):
-        assert found == (number, BytesRead(number))
-        assert asked[-1] == number
+    results = Asked(BytesRead, 3)
+    for number, found in enumerate(flushed(results)):
+        assert (found, results.asked) == ((number, BytesRead(number)), number + 1)
 
 
 def test_ready_files_are_passed_on_in_order_after_fsync(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,27 +64,20 @@ def test_ready_files_are_passed_on_in_order_after_fsync(tmp_path: Path, monkeypa
 def test_results_wait_for_a_slow_disk_only_in_a_bounded_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done = threading.Event()
     threads: list[str] = []
+    results = Asked(lambda number: ready(tmp_path, number))
 
     def flush(made: Made) -> None:
         threads.append(threading.current_thread().name)
-        assert made.temporary.endswith("0.tmp") or done.wait(60)
-
-    asked: list[int] = []
-
-    def results() -> Iterator[tuple[int, Any]]:
-        for number in range(100):
-            asked.append(number)
-            if len(asked) > waiting.AHEAD + 1:
-                done.set()
-            yield number, ready(tmp_path, number)
+        while not (made.temporary.endswith("0.tmp") or results.asked > waiting.AHEAD + 1 or done.wait(0.01)):
+            pass
 
     monkeypatch.setattr(outputs, "flush", flush)
     monkeypatch.setattr(waiting, "AHEAD", 20)
-    found = flushed(results())
+    found = flushed(results)
     assert next(found)[0] == 0
     assert threads == [threading.main_thread().name]  # one file needs no other thread
     next(found)
-    assert waiting.AHEAD < len(asked) <= waiting.AHEAD + 3
+    assert waiting.AHEAD < results.asked <= waiting.AHEAD + 3
     assert [number for number, _ in found] == list(range(2, 100))
 
 
@@ -113,9 +112,9 @@ def test_a_file_that_vanishes_before_its_rename_fails_and_the_others_are_renamed
     assert sorted(path.name for path in tmp_path.iterdir()) == [f"{number}.html" for number in range(10) if number != 3]
 
 
-@pytest.mark.parametrize("suffix", [*tables.SUFFIXES, *(f".{name}" for name in tables.OTHERWISE), ".warc", ".tar"])
-def test_a_new_folder_has_no_name_of_a_file(tmp_path: Path, suffix: str) -> None:
-    with pytest.raises(UsageError, match="is the name of a file"):
-        check_new_folder(str(tmp_path / f"out{suffix}"), "this is a folder")
-    check_new_folder(f"{tmp_path / f'out{suffix}'}/", "this is a folder")
-    check_new_folder(str(tmp_path / f"out{suffix}.example"), "this is a folder")
+def test_a_new_folder_has_no_name_of_a_file(tmp_path: Path) -> None:
+    for suffix in (*tables.SUFFIXES, *(f".{name}" for name in tables.OTHERWISE), ".warc", ".tar"):
+        with pytest.raises(UsageError, match="is the name of a file"):
+            check_new_folder(str(tmp_path / f"out{suffix}"), "this is a folder")
+        check_new_folder(f"{tmp_path / f'out{suffix}'}/", "this is a folder")
+        check_new_folder(str(tmp_path / f"out{suffix}.example"), "this is a folder")

@@ -66,40 +66,30 @@ def test_the_extended_attribute_with_the_url_is_read(page: Path) -> None:
     assert claims(sources.read(str(page))) == [(XATTR, "http://h/é")]
 
 
-def test_a_platform_without_extended_attributes_has_none(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(os, "getxattr", raising=False)
+def test_an_extended_attribute_without_a_url_is_no_claim(page: Path, origin: Callable[[bytes], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    for value in (b"", b"\0", b"about:blank", b"blob:http://h/1"):
+        origin(value)
+        assert claims(sources.read(str(page))) == []
+    monkeypatch.delattr(os, "getxattr", raising=False)  # as on a platform without such attributes
     assert claims(sources.read(str(page))) == []
 
 
-@pytest.mark.parametrize("value", [b"", b"\0", b"about:blank", b"blob:http://h/1"])
-def test_an_extended_attribute_without_a_url_is_no_claim(page: Path, origin: Callable[[bytes], None], value: bytes) -> None:
-    origin(value)
-    assert claims(sources.read(str(page))) == []
-
-
-@pytest.mark.parametrize("data", [
+ZONES = [
     b"[ZoneTransfer]\r\nZoneId=3\r\nReferrerUrl=http://r/\r\nHostUrl=http://h/p?a=b\r\n",
-    b"\xef\xbb\xbf[ZoneTransfer]\r\nHostUrl=http://h/p?a=b",
-    b"[ZoneTransfer]\n hosturl = http://h/p?a=b \n",
-    "[ZoneTransfer]\r\nHostUrl=http://h/p?a=b\r\n".encode("utf-16"),
-    "[ZoneTransfer]\r\nHostUrl=http://h/p?a=b\r\n".encode("utf-16-le"),
+    *(b"\xef\xbb\xbf[ZoneTransfer]\r\nHostUrl=http://h/p?a=b", b"[ZoneTransfer]\n hosturl = http://h/p?a=b \n"),
+    *("[ZoneTransfer]\r\nHostUrl=http://h/p?a=b\r\n".encode(codec) for codec in ("utf-16", "utf-16-le")),
     "[ZoneTransfer]\r\nAppName=é\r\nHostUrl=http://h/p?a=b\r\n".encode("cp1252"),
-])
-def test_the_host_url_of_a_zone_identifier_is_read(page: Path, data: bytes) -> None:
-    zone(page, data)
-    assert claims(sources.read(str(page))) == [(ZONE, "http://h/p?a=b")]
-
-
-@pytest.mark.parametrize("data", [
-    b"",
-    b"[ZoneTransfer]\r\nZoneId=3\r\nReferrerUrl=http://r/\r\n",
-    b"[ZoneTransfer]\r\nHostUrl=about:internet\r\n",
+]
+NO_ZONES = [
+    *(b"", b"[ZoneTransfer]\r\nZoneId=3\r\nReferrerUrl=http://r/\r\n", b"[ZoneTransfer]\r\nHostUrl=about:internet\r\n", b"\xff\xfe\x00"),
     b"[ZoneTransfer]\r\nHostUrl=\r\nLastWriterPackageFamilyName=x\r\n",
-    b"\xff\xfe\x00",
-])
-def test_a_zone_identifier_without_a_host_url_is_no_claim(page: Path, data: bytes) -> None:
-    zone(page, data)
-    assert claims(sources.read(str(page))) == []
+]
+
+
+def test_the_host_url_of_a_zone_identifier_is_read(page: Path) -> None:
+    for data in (*ZONES, *NO_ZONES):
+        zone(page, data)
+        assert claims(sources.read(str(page))) == [(ZONE, "http://h/p?a=b")] * (data in ZONES), data
 
 
 def test_a_path_is_a_retrieval_url_with_the_option(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,52 +98,30 @@ def test_a_path_is_a_retrieval_url_with_the_option(page: Path, monkeypatch: pyte
     assert alone("-", Origins("file:")).claim is None
 
 
-ORDER = [
-    # --url, the comment, the attribute, the Zone.Identifier file, the path: the first one that exists is used
-    (True, True, True, True, "--url"),
-    (False, True, True, True, "saved from url comment, line 1"),
-    (False, False, True, True, XATTR),
-    (False, False, False, True, ZONE),
-    (False, False, False, False, PATH),
-]
+ORDER = ("--url", "saved from url comment, line 1", XATTR, ZONE, PATH)  # the first one that exists is used
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
-@pytest.mark.parametrize(("user", "comment", "attribute", "marked", "source"), ORDER, ids=[row[-1] for row in ORDER])
-def test_retrieval_urls_are_used_in_the_documented_order(
-    page: Path,
-    origin: Callable[[bytes], None],
-    encoding: str,
-    *,
-    user: bool,
-    comment: bool,
-    attribute: bool,
-    marked: bool,
-    source: str,
-) -> None:
-    page.write_bytes((COMMENT * comment + PAGE).decode().encode(encoding))
-    origin(b"http://attribute/" * attribute)
-    zone(page, b"HostUrl=http://zone/" * marked)
-    input_ = alone(str(page), Origins("file:"))._replace(url="http://user/" if user else None)
-    base = walk(read(input_, ReadOptions(Settings())), Settings()).bases.base
-    assert base.source == source
-    assert [fate.verdict for fate in base.chain] == ["won"] + ["ignored"] * (user + comment + attribute + marked)
-    assert base.chain[-1].base.source == PATH
+def test_retrieval_urls_are_used_in_the_documented_order(page: Path, origin: Callable[[bytes], None], encoding: str) -> None:
+    for place, source in enumerate(ORDER):
+        user, comment, attribute, marked = (place <= number for number in range(4))
+        page.write_bytes((COMMENT * comment + PAGE).decode().encode(encoding))
+        origin(b"http://attribute/" * attribute)
+        zone(page, b"HostUrl=http://zone/" * marked)
+        input_ = alone(str(page), Origins("file:"))._replace(url="http://user/" if user else None)
+        base = walk(read(input_, ReadOptions(Settings())), Settings()).bases.base
+        assert base.source == source
+        assert [fate.verdict for fate in base.chain] == ["won"] + ["ignored"] * (user + comment + attribute + marked)
+        assert base.chain[-1].base.source == PATH
 
 
-@pytest.mark.parametrize(("name", "code"), [("none.html", "not-found"), ("", "directory"), ("a page.html/x", "unreadable")])
-def test_an_unreadable_input_is_reported_by_name(page: Path, name: str, code: str) -> None:
-    with pytest.raises(DocumentError) as caught:
-        sources.read(str(page.parent / name))
-    assert (caught.value.diagnostic.code, caught.value.diagnostic.name) == (code, str(page.parent / name))
-
-
-def test_an_empty_name_is_not_the_current_folder() -> None:
+def test_an_unreadable_input_is_reported_by_name(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, code in (("none.html", "not-found"), ("", "directory"), ("a page.html/x", "unreadable")):
+        with pytest.raises(DocumentError) as caught:
+            sources.read(str(page.parent / name))
+        assert (caught.value.diagnostic.code, caught.value.diagnostic.name) == (code, str(page.parent / name))
     with pytest.raises(DocumentError, match="not-found"):
-        sources.read("")
-
-
-def test_a_missing_standard_input_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+        sources.read("")  # is not the current folder
     monkeypatch.setattr("sys.stdin", None)
     with pytest.raises(DocumentError, match="-: unreadable: there is no standard input"):
         sources.read("-")
