@@ -29,9 +29,7 @@ def program() -> str:
 class Page:
     """A loaded page: what it requests and what it reports, and the values of expressions."""
 
-    def __init__(
-        self, chromium: Chromium, url: str, *, width: int = 1280, scheme: Literal["light", "dark"] = "light", scripts: bool = True
-    ) -> None:
+    def __init__(self, chromium: Chromium, url: str, *, width: int = 1280, scheme: Literal["light", "dark"] = "light", scripts: bool = True) -> None:
         self.requests: list[str] = []
         self.reports: list[str] = []
         self._chromium = chromium

@@ -11,8 +11,7 @@ LONGEST = 120.0  # seconds, after which a process is killed: its exit status is 
 
 
 def in_terminal(
-    argv: list[str], environment: dict[str, str], columns: int = 80, stdout: int | None = None, stderr: int | None = None,
-    longest: float = LONGEST,
+    argv: list[str], environment: dict[str, str], columns: int = 80, stdout: int | None = None, stderr: int | None = None, longest: float = LONGEST,
 ) -> tuple[int, str]:
     """Return the exit status of a process, and what a terminal of this width receives from it.
 

@@ -134,12 +134,9 @@ def test_a_warning_can_be_made_an_error_and_pickled() -> None:
 # --- lone surrogates --------------------------------------------------------------------------------------------------
 
 PLACES = [
-    "<a href='{0}'>{0}</a>",
-    "<base href='/{0}/'><a href=x>",
-    "<base href='http://{0}/'><a href=x>",
+    "<a href='{0}'>{0}</a>", "<base href='/{0}/'><a href=x>", "<base href='http://{0}/'><a href=x>",
     "<img srcset='{0} 2x'><p style='a:url({0})'><iframe srcdoc='<a href={0}>'></iframe>",
-    "<!-- saved from url=(0010)http://h/{0} --><a href=x>",
-    "<p>{0}<a href=x></a></p><frameset><frame src='{0}'></frameset>",
+    "<!-- saved from url=(0010)http://h/{0} --><a href=x>", "<p>{0}<a href=x></a></p><frameset><frame src='{0}'></frameset>",
     '<script type=application/ld+json>{{"@id": "{0}"}}</script>',
 ]
 

@@ -51,11 +51,7 @@ WRONG: Final = {  # a line after the imports -> the name or word that the error 
 
 
 @pytest.mark.parametrize(("words", "of_code"), [
-    (options.Profile, PROFILES),
-    (options.Kind, KINDS),
-    (options.Scope, SCOPES),
-    (options.Problem, PROBLEMS),
-    (options.Fragments, FRAGMENTS),
+    (options.Profile, PROFILES), (options.Kind, KINDS), (options.Scope, SCOPES), (options.Problem, PROBLEMS), (options.Fragments, FRAGMENTS),
     (options.BaseHref, BASES),
 ], ids=["profile", "kind", "scope", "problem", "fragments", "base"])
 def test_a_literal_has_the_words_that_the_code_checks(words: object, of_code: list[str]) -> None:

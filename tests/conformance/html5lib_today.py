@@ -54,9 +54,7 @@ class TreeBuilder(treebuilders.getTreeBuilder("etree")):  # type: ignore[misc]
 class Parser(html5parser.HTMLParser):
     """html5lib's parser with the patched phases; `scripting` is the scripting flag (13.2.4.5)."""
 
-    def __init__(
-        self, tree: type[TreeBuilder] = TreeBuilder, tokenizer: type[HTMLTokenizer] = HTMLTokenizer, *, scripting: bool = False,
-    ) -> None:
+    def __init__(self, tree: type[TreeBuilder] = TreeBuilder, tokenizer: type[HTMLTokenizer] = HTMLTokenizer, *, scripting: bool = False) -> None:
         super().__init__(tree)
         self._tokenizer = tokenizer
         self._scripting = scripting
@@ -278,9 +276,7 @@ def _start_in_template(phase: Any, token: Any) -> Any:
         return _start_in_head(phase, token)
     mode = {
         **dict.fromkeys(("caption", "colgroup", "tbody", "tfoot", "thead"), "inTable"),
-        "col": "inColumnGroup",
-        "tr": "inTableBody",
-        **dict.fromkeys(("td", "th"), "inRow"),
+        "col": "inColumnGroup", "tr": "inTableBody", **dict.fromkeys(("td", "th"), "inRow"),
     }.get(name, "inBody")
     phase.tree.modes[-1] = mode
     phase.parser.phase = phase.parser.phases[mode]
@@ -303,17 +299,13 @@ _PHASES: Final[dict[str, Any]] = {
     "inBody": _mended("inBody", {
         **_START,
         **{name: _unless_template(vars(_OLD["inBody"])["startTagHandler"][name]) for name in ("html", "body", "frameset")},
-        **dict.fromkeys(("isindex", "command", "menuitem"), _ordinary),
-        "image": _image_start,
-        "form": _form_start,
-        "select": _select_start,
+        **dict.fromkeys(("isindex", "command", "menuitem"), _ordinary), "image": _image_start, "form": _form_start, "select": _select_start,
         "input": _input_start,
     }, {**_END, "": _end_in_body, "br": _br_end, "form": _form_end, "select": _OLD["inBody"].endTagBlock}),
     "inTable": _mended(
         "inTable",
         {**_START, "": _start_in_table, "html": _html_start, "table": _table_start, "form": _unless_template(_OLD["inTable"].startTagForm)},
-        _END,
-        clearStackToTableContext=_clear_to("table"),
+        _END, clearStackToTableContext=_clear_to("table"),
         processEOF=lambda _phase: False,  # html5lib takes an SVG element named html for the root, and fails
     ),
     "inCaption": _mended("inCaption", {"html": _html_start}, {"caption": _end_to("inTable")}),
@@ -321,9 +313,7 @@ _PHASES: Final[dict[str, Any]] = {
     "inTableBody": _mended("inTableBody", {"html": _html_start}, {}, clearStackToTableBodyContext=_clear_to("tbody", "tfoot", "thead")),
     "inRow": _mended("inRow", {"html": _html_start}, {}, clearStackToTableRowContext=_clear_to("tr")),
     "inColumnGroup": _mended(
-        "inColumnGroup",
-        {**_START, "html": _html_start},
-        _END,
+        "inColumnGroup", {**_START, "html": _html_start}, _END,
         ignoreEndTagColgroup=lambda phase: phase.tree.openElements[-1].name != "colgroup",
     ),
     "inForeignContent": _mended("inForeignContent", {}, {}, processEndTag=_foreign_end),

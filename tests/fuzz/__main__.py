@@ -66,8 +66,7 @@ def corpus(target: Target, folder: Path) -> Path:
 
 def mutated(name: str, options: argparse.Namespace) -> list[str]:
     """Fuzz in this process; return the row of the table."""
-    from findings import Findings
-    from mutating import loop
+    from engine import Findings, loop
 
     target = load(name)
     found = Findings(target.check, options.folder / name / "findings")
@@ -84,7 +83,7 @@ def guided(name: str, options: argparse.Namespace) -> None:
         target = load(name)
         for module in IMPORTED_LATE:
             importlib.import_module(module)
-    from findings import Findings
+    from engine import Findings
 
     folder = options.folder / name
     found = Findings(target.check, folder / "findings")

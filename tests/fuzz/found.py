@@ -6,12 +6,9 @@ FOUND: Final[dict[str, list[bytes]]] = {
     "css": [
         b"url(\\b",  # verify: a vertical tab is no white space of CSS
         b'url("\\9',  # verify: white space written by an escape is part of the reference
-        b"url(\\20zx\\20)",
-        b"url('\\b",
+        b"url(\\20zx\\20)", b"url('\\b",
         b"@font-face({url(",  # tinycss2: the walker does not track preludes with blocks
-        b"@font-face ''({url(",
-        b"@font-face url({)}{url(",
-        b'@font-face ({"\\b"url(',
+        b"@font-face ''({url(", b"@font-face url({)}{url(", b'@font-face ({"\\b"url(',
         b'@namespace@import"',  # @import in the prelude of another rule is ignored
     ],
     "html": [
@@ -19,16 +16,12 @@ FOUND: Final[dict[str, list[bytes]]] = {
         b"<math><mi><div><object></div/></mi><m>",
         b"<svg><g><foreignObject><P><TABLE></table></g><g>",  # in quirks mode a table leaves a p element open
         b"<table><td><svg><td><desc><td>",  # html5lib: the HTML cell ends, not the one of SVG
-        b"<table><tr><svg><tr><desc><td><td>",
-        b"<table><caption><svg><caption><desc><td>",
+        b"<table><tr><svg><tr><desc><td><td>", b"<table><caption><svg><caption><desc><td>",
         b"<select><template><td></template><select>",  # a cell in a template ends no select around that
     ],
     "values": [
         b"0;&quot:",  # verify: a following reference of the link gets its semicolon
-        b"0;&quot\xd3",
-        b"0;&quot\x00",
-        b"5\n&quot/",
-        b"5\r\r\r\n&quot\x00\x00\x1a",
+        b"0;&quot\xd3", b"0;&quot\x00", b"5\n&quot/", b"5\r\r\r\n&quot\x00\x00\x1a",
     ],
     "documents": [
         # verify: two headers that no empty line ends, so that the second is a part; --url leads its base and so its link to the web

@@ -67,8 +67,7 @@ OF_HTTP: Final = (
     b"HTTP/1.1 200 OK\r\nContent-Type: text/css\r\nContent-Encoding: gzip\r\n\r\n" + gzip.compress(b"a{b:url(x)}", mtime=0),
 )
 WORDS: Final = (
-    *(word for word in fuzz_html.WORDS if b"=" in word or len(word) < 9),
-    *(word for word in fuzz_css.WORDS if b"(" in word),
+    *(word for word in fuzz_html.WORDS if b"=" in word or len(word) < 9), *(word for word in fuzz_css.WORDS if b"(" in word),
     *b"href=../x href='&quot;' src=//h/i srcset='a 1x, b' ping='x y' <base href= codebase=c/ xml:base=".split(b" "),
     *(b"<!-- saved from url=(0014)http://h/x -->", b"<meta charset=windows-1251>", b"\xef\xbb\xbf", b"\xff\xfe", b"\xff", b"\xe9"),
     *(b"\x1b$B", b"\x1b(B", b"\x83\x5c", b'<script type=importmap>{"imports":{"x":"/y"}}</script>', b"<link>", b"</link>", b"<link href='x'/>"),
@@ -123,11 +122,8 @@ def options(data: bytes) -> tuple[int, bytes, dict[str, Any]]:
     return kind, data[3:], {
         "media_type": KINDS[kind],
         "charset": CHARSETS[charset % len(CHARSETS)] if kind in WITH_CHARSET else None,
-        "profile": ("rfc1808", "rfc3986", "whatwg", "rfc1808")[other & 3],
-        "fragments": "absolute" if other & 4 else "keep",
-        "base": "empty" if other & 8 else "keep",
-        "url": URLS[other >> 4 & 3],
-        "max_depth": 2 if other & 0x40 else 32,
+        "profile": ("rfc1808", "rfc3986", "whatwg", "rfc1808")[other & 3], "fragments": "absolute" if other & 4 else "keep",
+        "base": "empty" if other & 8 else "keep", "url": URLS[other >> 4 & 3], "max_depth": 2 if other & 0x40 else 32,
     }  # fmt: skip
 
 

@@ -247,10 +247,7 @@ _BLANK: Final = re.compile(r"[\t\n\f\r ]+")
 _COMMA: Final = re.compile(r"[\t\n\f\r ]*,[\t\n\f\r ]*")
 
 
-_REFRESH: Final = re.compile(
-    r"([\t\n\f\r ]*[0-9.]*[\t\n\f\r ]*[;,]?[\t\n\f\r ]*(?:url[\t\n\f\r ]*=[\t\n\f\r ]*)?)(.*)",
-    re.DOTALL | re.IGNORECASE,
-)
+_REFRESH: Final = re.compile(r"([\t\n\f\r ]*[0-9.]*[\t\n\f\r ]*[;,]?[\t\n\f\r ]*(?:url[\t\n\f\r ]*=[\t\n\f\r ]*)?)(.*)", re.DOTALL | re.IGNORECASE)
 
 
 def refresh(text: str) -> tuple[str, str]:

@@ -164,9 +164,6 @@ def _records(data: bytes) -> list[tuple[bytes, bytes]]:
 
 def _known(data: bytes) -> list[tuple[str, str | None]]:
     try:
-        return [
-            (record.rec_type, record.rec_headers.get_header("WARC-Type"))
-            for record in ArchiveIterator(io.BytesIO(data), no_record_parse=True)
-        ]
+        return [(record.rec_type, record.rec_headers.get_header("WARC-Type")) for record in ArchiveIterator(io.BytesIO(data), no_record_parse=True)]
     except Exception:  # noqa: BLE001 - what warcio cannot read it cannot judge
         return []

@@ -78,9 +78,7 @@ def _policy() -> MirrorPolicy:
     return MirrorPolicy(
         "h/a.html",
         lambda target: Target("h/s.js") if target.startswith("http") else None,
-        url="http://h.example/",
-        fields=FIELDS,
-        responses=cast("Lookup", Everything()),
+        url="http://h.example/", fields=FIELDS, responses=cast("Lookup", Everything()),
     )
 
 

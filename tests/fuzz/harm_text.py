@@ -61,9 +61,7 @@ CODE_BASES: Final = (
 )
 PLAIN: Final = ("a", "b.png", "x", "i/j", "q?x=1", "1", "onload", "alert(1)", "script>", "style>", "svg/onload=alert(1)>", "!--", "img")
 DOTS: Final = ("/a/../", "/../", "/./", "../", "./", "/", "//", "/a/../../", "/;x/../")
-FRONTS: Final = (
-    "", "", "", "", "./", "../", "/", "//h/", "//", "?", "#", ";", "http://h.example/", "https:", "http:", "HTTP://u:p@h/", "\\", "x:",
-)
+FRONTS: Final = ("", "", "", "", "./", "../", "/", "//h/", "//", "?", "#", ";", "http://h.example/", "https:", "http:", "HTTP://u:p@h/", "\\", "x:")
 
 
 # Each is split in two with dot segments between the halves: when those are removed, the halves meet.
@@ -75,17 +73,10 @@ ENDS: Final = (
 
 # Text that ends a context, by a word in the name of the context or charset.
 OF_PLACES: Final = {
-    "noscript": ("</noscript>", "</noscript"),
-    "style": ("</style>", "*/", "\\3c/style>"),
-    "CDATA": ("]]>", "]]\\3e ", "]]&gt;"),
-    "import map": ("</script>", "\\u003c/script>", "<!--<script>"),
-    "rules": ("</script>", "\\u003c/script>"),
-    "JSON-LD": ("</script>", "\\u003c/script>"),
-    "PI": ("?>", "?&gt;"),
-    "header": ("\r\nX-Evil: 1", "\n\n", ">", "\r"),
-    "feed": ("&lt;/noscript>", "</noscript>", "]]>"),
-    "quote": ('"', "'", "&quot;", "&#39;"),
-    "unquoted": (" onload=alert(1)", ">", "\t", "/>"),
+    "noscript": ("</noscript>", "</noscript"), "style": ("</style>", "*/", "\\3c/style>"), "CDATA": ("]]>", "]]\\3e ", "]]&gt;"),
+    "import map": ("</script>", "\\u003c/script>", "<!--<script>"), "rules": ("</script>", "\\u003c/script>"),
+    "JSON-LD": ("</script>", "\\u003c/script>"), "PI": ("?>", "?&gt;"), "header": ("\r\nX-Evil: 1", "\n\n", ">", "\r"),
+    "feed": ("&lt;/noscript>", "</noscript>", "]]>"), "quote": ('"', "'", "&quot;", "&#39;"), "unquoted": (" onload=alert(1)", ">", "\t", "/>"),
     "iso-2022-jp": ("\x1b$B", "\x1b(J", "\x0e", "\x1b", "&#27;$B", "\x1b(I"),
     **dict.fromkeys(("gb", "big5", "shift_jis", "euc"), ("\udc81", "\udcfe", "\udc83", "\udc8f")),
     "utf-16": ("\ud83c", "\udc3c", "\u3c00", "\u003c"),
@@ -133,9 +124,7 @@ def base(choices: Choices) -> str:
         return "http://good.example/dir/"
     if kind == 1:
         return choices.of(CODE_BASES)
-    front = choices.of((
-        "http://h.example/", "http://h.example/d/", "https://h/", "//h/", "/", "", "app://x/", "http://", "file:///", "x:/",
-    ))
+    front = choices.of(("http://h.example/", "http://h.example/d/", "https://h/", "//h/", "/", "", "app://x/", "http://", "file:///", "x:/"))
     behind = choices.of(("/", "/", "", "/d/", "?", "#", "/a/../"))
     return front + hostile(choices) + behind
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import linear
 import pytest
-from findings import Findings
+from engine import Findings
 from found import FOUND
 from hypothesis import given, settings
 from hypothesis import strategies as st

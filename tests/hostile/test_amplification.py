@@ -281,8 +281,7 @@ QUOTED: dict[str, list[bytes]] = {  # by the name of the file
     "page.eml": [
         b"Content-Base: data:" + LONG + b"\nContent-Type: text/html\n\n<a href=x>",
         b"Content-Transfer-Encoding: " + LONG + b"\nContent-Type: text/html\n\n<a href=x>",
-        b"Content-Type: text/html; charset=" + LONG + b"\n\n<a href=x>",
-        b"Content-Type: text/" + LONG + b"\n\n<a href=x>",
+        b"Content-Type: text/html; charset=" + LONG + b"\n\n<a href=x>", b"Content-Type: text/" + LONG + b"\n\n<a href=x>",
     ],
     "page.http": [HTTP + b"Content-Encoding: " + LONG + b"\r\n\r\nx", HTTP + b"Transfer-Encoding: chunked\r\n\r\n" + LONG],
     "a.xml": [b"<!DOCTYPE r [<!ENTITY " + LONG + b" '<b/>'>]><r>&" + LONG + b";</r>", b"<r><" + LONG + b"></r>", b"<" + LONG + b":r/>"],

@@ -95,8 +95,7 @@ def test_a_file_or_the_standard_input_that_is_too_large_is_read_only_to_the_limi
 
 # Each with seven links, where a style sheet counts as one; and the position of the last one, or of its part.
 SEVEN = {
-    "links": (b"\n<a href='http://g/'>" * 7, 8, 10),
-    "a list": (b"\n<a ping='" + b"http://g/ " * 7 + b"'>", 2, 10 + 60),
+    "links": (b"\n<a href='http://g/'>" * 7, 8, 10), "a list": (b"\n<a ping='" + b"http://g/ " * 7 + b"'>", 2, 10 + 60),
     "a sheet": (b"<style>" + b"\na{b:url(http://g/)}" * 6 + b"</style>", 1, 8),
     "style attributes": (b"\n<p style='a:url(http://g/),url(http://g/)'>" * 2 + b"\n<a href='http://g/'>", 3, 11),
     "after a base": (b"<base href='http://g/'><!-- saved from url=(0009)http://g/ -->" + b"\n<a href='http://g/'>" * 6, 7, 10),

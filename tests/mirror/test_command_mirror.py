@@ -1,11 +1,11 @@
-"""`absolve mirror` on small captures: files, links, edits, a second run, what stays."""
+"""`absolve mirror` on small captures: files, links, edits, a part of the capture, a second run, what stays."""
 
 import os
 import sys
 from pathlib import Path
 
 import pytest
-from packed import asked, written
+from packed import asked, tree, written
 
 from absolve.cli import main, many
 from absolve.mirror.map import WORKING, Working
@@ -107,8 +107,7 @@ def test_a_page_without_a_url_is_named_if_it_has_links_that_need_one(tmp_path: P
     files = {
         "a.html": "<a href=b.html>b</a> <a href=/b.html>b</a>",
         "b.html": "<a href=a.html>a</a> <a href=http://h/x>x</a> <a href=#/>f</a>",
-        "c.html": "<a href=//h/x>x</a>",
-        "d.html": "<a href=/x>x</a>",
+        "c.html": "<a href=//h/x>x</a>", "d.html": "<a href=/x>x</a>",
     }
     command = ["mirror", str(written(tmp_path / "site", files)), "-o", str(tmp_path / "m")]
     for more, expected in (([], ["a.html", "c.html", "d.html"]), (["--url", "http://h/"], [])):
@@ -128,13 +127,9 @@ def test_no_symbolic_link_leads_a_write_out_of_the_folder(capture: Path) -> None
 
 
 TAKEN = {
-    "site --url-map urls.csv -o m --missing urls.csv": "is also an input",
-    "--from list --url http://h/ -o m --missing list": "is also an input",
-    "site -o q.zip --missing q.zip": "are the same file",
-    "site -o m --missing m/mirror.sqlite": "is inside the mirror m",
-    "site -o new --missing new/a.html": "is inside the mirror new",
-    "site -o site/m": "separate folders",
-    "site -o .": "separate folders",
+    "site --url-map urls.csv -o m --missing urls.csv": "is also an input", "--from list --url http://h/ -o m --missing list": "is also an input",
+    "site -o q.zip --missing q.zip": "are the same file", "site -o m --missing m/mirror.sqlite": "is inside the mirror m",
+    "site -o new --missing new/a.html": "is inside the mirror new", "site -o site/m": "separate folders", "site -o .": "separate folders",
     "site -o site": "is also an input",
     "site/a.html --url http://h/a.html -o site/a.html": "is also an input",
 }
@@ -184,8 +179,7 @@ def test_the_charset_of_a_header_reaches_who_reads_the_files_from_a_disk(tmp_pat
     responses = [
         ("", "text/html; charset=utf-8", "<meta charset=utf-8><link rel=stylesheet href=s.css><script src=s.js></script><a href=t.txt><a href=u.txt>"),
         ("s.css", "text/css; charset=windows-1251", "p::before { content: '\u0444' }"),
-        ("s.js", "text/javascript; charset=windows-1251", "alert('\u0444')"),
-        ("t.txt", "text/plain; charset=utf-8", "\u0444"),
+        ("s.js", "text/javascript; charset=windows-1251", "alert('\u0444')"), ("t.txt", "text/plain; charset=utf-8", "\u0444"),
         ("u.txt", "text/plain; charset=windows-1251", "\u0444"),
     ]
     data = b"".join(captures.page(f"http://h/{name}", text.encode(kind.partition("=")[2]), kind) for name, kind, text in responses)
@@ -197,3 +191,55 @@ def test_the_charset_of_a_header_reaches_who_reads_the_files_from_a_disk(tmp_pat
     assert (found["s.js"], found["t.txt"], found["u.txt"]) == (b"alert('\xf4')", b"\xef\xbb\xbf\xd1\x84", b"\xf4")
     query = "SELECT path FROM notes WHERE code = 'charset' ORDER BY path"
     assert asked(tmp_path / "m", query) == [("h/index.html",), ("h/s.css",), ("h/t.txt",), ("h/u.txt",)]
+
+
+# --- a mirror of a part of a capture ----------------------------------------------------------------------------------
+
+PAGES_REACH = {
+    "h/": "<link rel=stylesheet href=s.css><a href=/a>a</a><iframe src=f></iframe><a href=http://o.example/>o</a><a href=/old>b</a>",
+    "h/s.css": "p{background:url(/p.png)}", "h/p.png": "", "h/f": "<img data-src=q.png>", "h/q.png": "",
+    "h/a": "<a href=/a/deep>d</a><a href=/a>a</a>", "h/a/deep": "<a href=/>home</a>", "h/b?x": "<p>b", "o.example/": "<script src=/j.js></script>",
+    "o.example/j.js": "", "h/alone": "<a href=/>home</a>",
+}
+TYPES = {"s.css": "text/css", "p.png": "image/png", "q.png": "image/png", "j.js": "text/javascript"}
+SHOWN = {"h/index.html", "h/s.css", "h/p.png", "h/f.html", "h/q.png"}
+ALL = {*SHOWN, "h/a.html", "h/a/deep.html", "h/b_x.html", "o.example/index.html", "o.example/j.js"}
+
+
+def part(root: Path, *more: str) -> tuple[int, set[str]]:
+    data = captures.page("http://h/old", b"", status=301, location="/b?x")
+    for name, text in PAGES_REACH.items():
+        media_type = TYPES.get(name.rpartition("/")[2], "text/html")
+        data += captures.page(f"http://{name}", f"<meta charset=utf-8>{text}".encode(), media_type)
+    (root / "c.warc").write_bytes(data)
+    code = main(["mirror", str(root / "c.warc"), "-o", str(root / "m"), "-q", *more])
+    return code, {path.partition("~")[0] + (".html" if "~" in path else "") for path in tree(root / "m")}
+
+
+@pytest.mark.parametrize(("more", "expected"), [
+    (["--start", "http://h/", "--depth", "0"], SHOWN), (["--start", "http://h/", "--depth", "1"], ALL - {"h/a/deep.html"}),
+    (["--start", "https://h/#x"], ALL), (["--start", "http://h/old"], {"h/b_x.html"}),
+    (["--start", "http://h/alone", "--depth", "1"], {*SHOWN, "h/alone.html"}),
+    (["--start", "http://h/", "--exclude", "o.example"], {path for path in ALL if path.startswith("h/")}),
+    (["--include", "*.example"], {"o.example/index.html", "o.example/j.js"}),
+    (["--include", "http://h/a/**"], {"h/a/deep.html"}), (["--include", "h/a/"], {"h/a/deep.html"}),
+    (["--include", "a"], {"h/a.html", "h/a/deep.html"}), (["--include", "b"], {"h/b_x.html"}), (["--include", "h/b[?]x"], {"h/b_x.html"}),
+    (["--include", "*.png", "--exclude", "/p*"], {"h/q.png"}), (["--exclude", "**"], set()),
+])
+def test_the_part_that_is_chosen_is_held(tmp_path: Path, more: list[str], expected: set[str]) -> None:
+    code, found = part(tmp_path, *more)
+    assert (code, found) == (0 if expected else 3, expected)
+    assert not expected or main(["mirror", "--check", str(tmp_path / "m"), "-q"]) == 0
+
+
+def test_files_of_a_folder_are_chosen_by_path_or_by_url(tmp_path: Path) -> None:
+    written(tmp_path / "in", {"d/a.html": "", "d/b.css": "", "e/a.html": ""})
+    for more, expected in ((["--include", "d/*.html"], {"h/x/d/a.html"}), (["--include", "h/x/e"], {"h/x/e/a.html"}), (["--exclude", "d"], {"h/x/e/a.html"})):
+        out = tmp_path / f"out{len(list(tmp_path.iterdir()))}"
+        assert main(["mirror", str(tmp_path / "in"), "-o", str(out), "-q", "--url", "http://h/x/", *more]) == 0
+        assert set(tree(out)) == expected
+
+
+@pytest.mark.parametrize("more", [["--start", "http://none/"], ["--depth", "1"]])
+def test_a_part_that_cannot_be_chosen_is_a_wrong_use(tmp_path: Path, more: list[str]) -> None:
+    assert part(tmp_path, *more)[0] == 2

@@ -43,9 +43,7 @@ def started(html: str) -> list[str]:
 
 def test_it_has_each_page_by_host_with_a_link_that_works_from_a_file(working: Working) -> None:
     html = shown(
-        working,
-        finished("http://h/b", "h/b.html", linked=("i/100%#a.html",)),
-        finished("http://i/100%25%23a", "i/100%#a.html", title="Other"),
+        working, finished("http://h/b", "h/b.html", linked=("i/100%#a.html",)), finished("http://i/100%25%23a", "i/100%#a.html", title="Other"),
     )
     assert MARK.decode() in html
     assert re.findall("<h1>(.*)</h1>", html) == ["Mirror of 2 hosts"]
@@ -179,11 +177,8 @@ def test_a_mirror_without_pages_has_an_entry_page_too(working: Working) -> None:
 
 @pytest.mark.parametrize(("page_", "charset", "expected"), [
     (b"<title>T</title><script>no</script><body><p>A &amp;  <b>b</b><!-- no > no --><style>no</style>", "utf-8", "A & b"),
-    ("<body><p>灯台".encode("utf-16-le"), "utf-16le", "灯台"),
-    ("<p>灯台".encode("iso-2022-jp"), "iso-2022-jp", "灯台"),
-    (b"<p>a<script>never ends", "utf-8", "a"),
-    (b"<p>" + b"x" * 50, "utf-8", "x" * 12 + index.CUT),
-    (b"", "utf-8", ""),
+    ("<body><p>灯台".encode("utf-16-le"), "utf-16le", "灯台"), ("<p>灯台".encode("iso-2022-jp"), "iso-2022-jp", "灯台"),
+    (b"<p>a<script>never ends", "utf-8", "a"), (b"<p>" + b"x" * 50, "utf-8", "x" * 12 + index.CUT), (b"", "utf-8", ""),
 ])
 def test_the_text_of_a_page(page_: bytes, charset: str, expected: str) -> None:
     found = lookup(charset)

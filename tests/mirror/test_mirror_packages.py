@@ -128,8 +128,7 @@ def test_a_wacz_is_the_capture_of_its_records(tmp_path: Path, stored: bool) -> N
     code, found = mirrored(tmp_path, "c.wacz", zipped(files, stored=stored))
     assert code == 0
     assert found == {
-        "h/index.html": b"<meta charset=utf-8><a href=b.html>",
-        "h/b.html": b"<meta charset=utf-8><a href=index.html>",
+        "h/index.html": b"<meta charset=utf-8><a href=b.html>", "h/b.html": b"<meta charset=utf-8><a href=index.html>",
         "h/c.html": b"<meta charset=utf-8>c",
     }
 

@@ -51,9 +51,7 @@ def changes(root: Path, page: str, files: Mapping[str, str | bytes], place: str 
 SITE = {"p_files/a.png": "x", "b.html": "y"}
 
 
-@pytest.mark.parametrize(
-    "link", ["gone.png", "../p_files/a.png", "/p_files/a.png", "//x/p_files/a.png", "p_files", "p_files/", "#p_files/a.png", ""]
-)
+@pytest.mark.parametrize("link", ["gone.png", "../p_files/a.png", "/p_files/a.png", "//x/p_files/a.png", "p_files", "p_files/", "#p_files/a.png", ""])
 def test_a_link_to_no_file_that_is_here_is_no_companion(tmp_path: Path, link: str) -> None:
     root = written(tmp_path, {"d/p.html": f'{SAVED}<a href="{link}">', "d/p_files/a.png": "x", "p_files/a.png": "x"})
     entity = read(found(root / "d")["p.html"]).entity
@@ -68,10 +66,8 @@ KEPT = [
     ("p_files", "<img src='./p_files/a b.png?v=2#x' srcset='./p_files/a%20b.png 2x'>"),
     ("p_files", '<base href="."><img src="p_files/a%20b.png">'),
     ("p_files", "<p style=\"background: url('p_files/a b.png')\"><style>p { background: url(p_files/a\\ b.png) }</style>"),
-    ("p_files", "<iframe srcdoc='<img src=p_files/a%20b.png>'></iframe>"),
-    ("p.html_files", '<img src="p.html_files/a%20b.png">'),
-    ("Filer_for_p", '<img src="Filer_for_p/a%20b.png">'),
-    *((f"p{end}", f'<img src="p{end}/a%20b.png">') for end in PARTS),
+    ("p_files", "<iframe srcdoc='<img src=p_files/a%20b.png>'></iframe>"), ("p.html_files", '<img src="p.html_files/a%20b.png">'),
+    ("Filer_for_p", '<img src="Filer_for_p/a%20b.png">'), *((f"p{end}", f'<img src="p{end}/a%20b.png">') for end in PARTS),
 ]
 
 
@@ -87,10 +83,8 @@ UMLAUT, APART = "\u00dcber", "U\u0308ber"  # composed, and as macOS has it in na
 @pytest.mark.parametrize(("link", "page", "file"), [
     ("%C3%9Cber-Dateien/a.gif", f"{UMLAUT}.html", f"{APART}-Dateien/a.gif"),
     ("U%CC%88ber-Dateien/a.gif", f"{APART}.html", f"{UMLAUT}-Dateien/a.gif"),
-    ("p_fi\u0219iere/a.gif", "p.html", "p_fis\u0326iere/a.gif"),
-    ("p_files/%C3%9Cber.gif", "p.html", f"p_files/{APART}.gif"),
-    ("P_FILES/A.GIF", "p.html", "p_files/a.gif"),
-    ("soup_files/a.gif", "soup.html", "Soup_files/a.gif"),
+    ("p_fi\u0219iere/a.gif", "p.html", "p_fis\u0326iere/a.gif"), ("p_files/%C3%9Cber.gif", "p.html", f"p_files/{APART}.gif"),
+    ("P_FILES/A.GIF", "p.html", "p_files/a.gif"), ("soup_files/a.gif", "soup.html", "Soup_files/a.gif"),
 ])
 @pytest.mark.parametrize("record", ["", SAVED])
 def test_a_file_whose_name_differs_only_in_form_is_a_companion(tmp_path: Path, link: str, page: str, file: str, record: str) -> None:
@@ -149,11 +143,7 @@ def test_a_frame_among_the_parts_keeps_its_own_links_and_url(tmp_path: Path) -> 
 def test_a_companion_has_no_target_and_its_problem_alone(tmp_path: Path) -> None:
     root = written(tmp_path, {"p.html": f"{SAVED}<img src=' p_files/a.png'><a href=b.html><a href=../c>", "p_files/a.png": "x"})
     rows = [(row.target, row.scope, row.problems) for row in link_rows.rows(read(found(root)["p.html"]).entity)]
-    assert rows == [
-        (None, "internal", ["companion"]),
-        ("http://h.example/a/b.html", "internal", []),
-        ("http://h.example/c", "internal", []),
-    ]
+    assert rows == [(None, "internal", ["companion"]), ("http://h.example/a/b.html", "internal", []), ("http://h.example/c", "internal", [])]
 
 
 # --- files that record their URL --------------------------------------------------------------------------------------
@@ -192,13 +182,8 @@ URL = "http://h.example/a/b?c&d"
 INI = f"[InternetShortcut]\r\nURL={URL}\r\nIconFile=C:\\x.ico\r\n"
 PLIST = {"URL": URL}
 BESIDE: dict[str, str | bytes] = {
-    "p.url": INI,
-    "p.URL": INI,
-    "p.website": INI,
-    "p.html.url": INI.encode("utf-16"),
-    "p.webloc": plistlib.dumps(PLIST),
-    "p.inetloc": plistlib.dumps(PLIST, fmt=plistlib.FMT_BINARY),
-    "p.desktop": f"[Desktop Entry]\nType=Link\nURL[$e]={URL}\n",
+    "p.url": INI, "p.URL": INI, "p.website": INI, "p.html.url": INI.encode("utf-16"), "p.webloc": plistlib.dumps(PLIST),
+    "p.inetloc": plistlib.dumps(PLIST, fmt=plistlib.FMT_BINARY), "p.desktop": f"[Desktop Entry]\nType=Link\nURL[$e]={URL}\n",
 }
 
 
@@ -235,12 +220,8 @@ def test_what_records_a_url_is_a_file_of_the_folder(tmp_path: Path, name: str, k
 # --- which of them rules ----------------------------------------------------------------------------------------------
 
 HOST: dict[str, str | bytes] = {
-    "h.example/d/x3f.html": mirrored("h.example/d/x.php?id=3"),
-    "h.example/i.png": "x",
-    "h.example/f.html": "",
-    "h.example/q?x=1": "<a>",
-    "c.example/i.png": "x",
-    "o.example/z.html": mirrored("https://o.example/z/"),
+    "h.example/d/x3f.html": mirrored("h.example/d/x.php?id=3"), "h.example/i.png": "x", "h.example/f.html": "", "h.example/q?x=1": "<a>",
+    "c.example/i.png": "x", "o.example/z.html": mirrored("https://o.example/z/"),
 }
 RULED: dict[str, tuple[str, str, dict[str, str | bytes], str]] = {  # the page, its place, other files, and its rewrite
     "an absolute base element leads to the web from everywhere": (

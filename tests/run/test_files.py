@@ -1,15 +1,25 @@
-"""`absolve.rewrite_file`, `absolve.walk_links`, `absolve.only` and `absolve.remap`: the functions that work on files."""
+"""The functions that work on files, filters of links, responses of other libraries as documents, and tables for pandas."""
 
 import os
 import shutil
+import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
+import requests
+from itemadapter import ItemAdapter
+from scrapy.http import HtmlResponse
 
 import absolve
-from absolve import Diagnostic, DocumentError, UsageError
+from absolve import Diagnostic, DocumentError, UsageError, arrow
+from absolve.core.model import SCOPES
+from absolve.inventory import PROBLEMS
+from absolve.run.filters import Selection, only
+from tests.shapes.trap_server import moved, serving
+from tests.shapes.trap_server import response as sent
 
 ROOT = Path(__file__).parents[2]
 PAGE = b"<a href=x><img src=y><a href=http://other.example/>"
@@ -59,11 +69,9 @@ def test_an_error_of_a_policy_reaches_the_caller(site: Path, source: str, *, ver
 
 
 CHANGES: dict[str, Callable[[Path, Path], object]] = {
-    "longer": lambda path, _: path.write_bytes(path.read_bytes() + b"new"),
-    "replaced": lambda path, other: (other.write_bytes(path.read_bytes()), other.replace(path)),
-    "a link": lambda path, other: path.symlink_to(path.rename(other)),
-    "touched": lambda path, _: os.utime(path, ns=(0, 0)),
-    "gone": lambda path, _: path.unlink(),
+    "longer": lambda path, _: path.write_bytes(path.read_bytes() + b"new"), "replaced": lambda path,
+    other: (other.write_bytes(path.read_bytes()), other.replace(path)), "a link": lambda path, other: path.symlink_to(path.rename(other)),
+    "touched": lambda path, _: os.utime(path, ns=(0, 0)), "gone": lambda path, _: path.unlink(),
 }
 
 
@@ -126,27 +134,19 @@ def test_a_file_that_cannot_be_rewritten_is_an_error_and_stays(site: Path) -> No
 
 
 WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
-    ({"output": "a.html"}, UsageError, "is also an input"),
-    ({"output": "sub"}, UsageError, "must be a file, not the folder"),
+    ({"output": "a.html"}, UsageError, "is also an input"), ({"output": "sub"}, UsageError, "must be a file, not the folder"),
     ({"output": "n.html", "backup": ".orig"}, UsageError, "backup needs a file in place"),
-    ({"backup": "../x"}, UsageError, "backup must be a suffix"),
-    ({"url": "page.html"}, UsageError, "must be an absolute URL"),
-    ({"kind": "imag"}, UsageError, "unknown kind 'imag'"),
-    ({"kind": 3}, TypeError, "kind takes a word, or several, not 3"),
-    ({"output": "none/x.html"}, UsageError, "of output does not exist"),
-    ({"backup": "a\0"}, UsageError, "backup must be a suffix"),
-    ({"backup": True}, TypeError, "backup must be a str"),
-    ({"headers": 5}, TypeError, "headers takes a mapping"),
+    ({"backup": "../x"}, UsageError, "backup must be a suffix"), ({"url": "page.html"}, UsageError, "must be an absolute URL"),
+    ({"kind": "imag"}, UsageError, "unknown kind 'imag'"), ({"kind": 3}, TypeError, "kind takes a word, or several, not 3"),
+    ({"output": "none/x.html"}, UsageError, "of output does not exist"), ({"backup": "a\0"}, UsageError, "backup must be a suffix"),
+    ({"backup": True}, TypeError, "backup must be a str"), ({"headers": 5}, TypeError, "headers takes a mapping"),
     ({"policy": lambda _: 5}, TypeError, "a policy returns a str or None, not"),
-    ({"policy": lambda _: 1 / 0}, ZeroDivisionError, "division"),
-    ({"remap": "http://h/=x"}, TypeError, "remap takes a mapping"),
-    ({"remap": [("a",)]}, TypeError, "remap takes a mapping"),
-    ({"remap": {1: "2"}}, TypeError, "remap takes a mapping"),
+    ({"policy": lambda _: 1 / 0}, ZeroDivisionError, "division"), ({"remap": "http://h/=x"}, TypeError, "remap takes a mapping"),
+    ({"remap": [("a",)]}, TypeError, "remap takes a mapping"), ({"remap": {1: "2"}}, TypeError, "remap takes a mapping"),
     ({"base": "empty", "kind": "image"}, UsageError, "excludes kind, scope and problem"),
     ({"remap": {"x": "y"}}, UsageError, "is not an absolute URL"),
     ({"remap": {}, "policy": lambda _: None}, UsageError, "remap and policy exclude each other"),
-    ({"charset": "klingon"}, UsageError, "klingon"),
-    ({"profle": "whatwg"}, TypeError, "did you mean 'profile'"),
+    ({"charset": "klingon"}, UsageError, "klingon"), ({"profle": "whatwg"}, TypeError, "did you mean 'profile'"),
 ]
 
 
@@ -231,3 +231,99 @@ def test_policies_compose() -> None:
     assert absolve.rewrite(PAGE, url=URL, policy=absolve.only(scope="external")) is PAGE
     with pytest.raises(UsageError, match="unknown problem 'unresolvd'"):
         absolve.only(problem="unresolvd")  # type: ignore[arg-type]
+
+
+# --- filters of links by the values of their rows ---------------------------------------------------------------------
+
+URL_FILTERS = "https://h/d/p"
+PAGE_FILTERS = b"<a href='#f'>1</a><a href=x>2</a><img src=i.png><img src=//g/j.png><a href='http://h/x'>3</a>"
+
+
+def of(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+def test_filters_select_by_the_values_of_rows() -> None:
+    page = (b"<base href='d/'>" + PAGE_FILTERS + b"<a href=''><a href=' x y '><a href='http://[x'><a href='a\\b'><a href='../../../x'>")
+    rows = list(absolve.links(page, url=URL_FILTERS)) + list(absolve.links(PAGE_FILTERS + b"<base href=data:,x>"))
+    assert {code for row in rows for code in row.problems} <= set(PROBLEMS)
+    assert {row.scope for row in rows} == set(SCOPES)
+
+
+def test_links_that_are_not_selected_keep_their_base() -> None:
+    page = b"<base href=/e/><a href=x><img src=y>"
+    policy = only(Selection(kinds=of("image")), lambda resolved: f"http://new/{resolved.reference}")
+    assert absolve.rewrite(page, url=URL_FILTERS, policy=policy) == b"<base href=/e/><a href=x><img src=http://new/y>"
+
+
+def test_filters_keep_no_state_between_documents() -> None:
+    policy = only(Selection(scopes=of("internal")), lambda _: "new")
+    page = b"<a href=http://h/x>"
+    assert absolve.rewrite(page, url="http://g/", policy=policy) == page
+    assert absolve.rewrite(page, url="http://h/", policy=policy) == b"<a href=new>"
+    assert absolve.rewrite(page, url="http://g/", policy=policy) == page
+
+
+# --- responses of httpx, requests, Scrapy and urllib as documents; tables ---------------------------------------------
+
+PAGE_RESPONSES = "<title>п</title><a href=п>".encode("koi8-r")
+FIELDS = {"Content-Type": "text/html; charset=koi8-r", "Link": "<s.css>; rel=preload"}
+
+
+def by_httpx(url: str) -> Any:
+    with httpx.Client(trust_env=False) as client:
+        return client.get(f"{url}/old", follow_redirects=True)
+
+
+def by_requests(url: str) -> Any:
+    with requests.Session() as session:
+        session.trust_env = False
+        return session.get(f"{url}/old", timeout=10)
+
+
+def by_scrapy(url: str) -> Any:
+    """Return a response as its downloader makes it; a crawl needs a process of its own."""
+    return HtmlResponse(f"{url}/new/", body=PAGE_RESPONSES, headers={name: [value] for name, value in FIELDS.items()})
+
+
+def by_urllib(url: str) -> Any:
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    return opener.open(f"{url}/old", timeout=10)
+
+
+@pytest.mark.parametrize("get", [by_httpx, by_requests, by_scrapy, by_urllib])
+def test_a_response_is_a_document_with_its_url_charset_and_header(get: Any) -> None:
+    answers = {"/old": moved("/new/"), "/new/": sent(PAGE_RESPONSES, *(f"{name}: {value}" for name, value in FIELDS.items()))}
+    with serving(answers) as server:
+        url = server.url
+        response = get(url)
+        document = absolve.document_of(response)
+        if get is by_urllib:
+            response.close()
+    rows = [(row.document, row.entity, row.reference, row.target) for row in absolve.links(document)]
+    assert rows == [(f"{url}/new/", "header", "s.css", f"{url}/new/s.css"), (f"{url}/new/", "", "п", f"{url}/new/п")]
+    assert absolve.rewrite(document) == f"<title>п</title><a href={url}/new/п>".encode("koi8-r")
+
+
+def test_a_response_of_scrapy_gives_items() -> None:
+    items = list(absolve.items(by_scrapy("http://h"), profile="whatwg"))
+    assert [ItemAdapter(item)["target"] for item in items] == ["http://h/new/s.css", "http://h/new/%D0%BF"]
+    assert all(type(item) is dict and type(item["base_layer"]) is str for item in items)
+    assert ItemAdapter(items[1]).asdict() == items[1]
+
+
+@pytest.mark.parametrize("wrong", [b"<a href=x>", "http://h/", None, absolve.Document(b"")], ids=lambda value: type(value).__name__)
+def test_something_else_is_a_type_error(wrong: Any) -> None:
+    with pytest.raises(TypeError, match="takes a response of httpx, requests, Scrapy or urllib"):
+        absolve.document_of(wrong)
+
+
+def table() -> Any:
+    return arrow.links("<base href=/b/><a href=x><img src=y>", url="http://h/")
+
+
+def test_pandas_reads_the_table() -> None:
+    frame = table().to_pandas()
+    assert list(frame.columns) == list(absolve.Row._fields)
+    assert frame[frame.kind == "image"].target.tolist() == ["http://h/b/y"]
+    assert frame.base_layer.tolist() == ["retrieval", "embedded", "embedded"]

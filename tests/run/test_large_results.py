@@ -124,12 +124,7 @@ def test_an_unchanged_large_file_is_not_published(tmp_path: Path, other: bytes) 
 @pytest.mark.parametrize("less", [1, 4 * MEGABYTE])
 @pytest.mark.parametrize("where", [(), ("-o", "b.html"), ("--in-place", "--backup", ".orig")])
 def test_a_result_beyond_the_limit_leaves_no_file(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    where: tuple[str, ...],
-    less: int,
-    becomes: bytes,
-    capfdbinary: pytest.CaptureFixture[bytes],
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: tuple[str, ...], less: int, becomes: bytes, capfdbinary: pytest.CaptureFixture[bytes],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.html").write_bytes(PAGE)

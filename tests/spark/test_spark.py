@@ -87,10 +87,7 @@ def tree(folder: Path) -> dict[str, bytes]:
 def ordered(path: Path) -> pa.Table:
     """Return the rows of one file, or of a folder of them, sorted by all values, in columns without dictionaries."""
     table = parquet.ParquetDataset(path).read()
-    columns = [
-        compute.binary_join(column, " ") if pa.types.is_list(column.type) else column.cast(plain(column.type))
-        for column in table.columns
-    ]
+    columns = [compute.binary_join(column, " ") if pa.types.is_list(column.type) else column.cast(plain(column.type)) for column in table.columns]
     return pa.table(columns, table.column_names).sort_by([(name, "ascending") for name in table.column_names])
 
 
@@ -98,9 +95,7 @@ def plain(kind: pa.DataType) -> pa.DataType:
     return pa.string() if kind == DICTIONARY else kind
 
 
-def test_rows_and_failures_are_those_of_the_command(
-    session: SparkSession, shared: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_rows_and_failures_are_those_of_the_command(session: SparkSession, shared: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     paths = [str(shared / "sites"), str(shared / "warc"), str(tmp_path / "gone.html")]
     out = tmp_path / "1.parquet"
     assert main(["links", *paths, "-o", str(out), "-q"]) == 3
@@ -165,9 +160,7 @@ def test_what_fails_is_a_row_and_the_rest_goes_on(session: SparkSession, tmp_pat
     assert tree(tmp_path / "taken") == {}
 
 
-def test_names_are_relative_to_the_working_folder_of_the_driver(
-    session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_names_are_relative_to_the_working_folder_of_the_driver(session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("page.html").write_bytes(PAGE)
     Path("empty").mkdir()
@@ -178,12 +171,8 @@ def test_names_are_relative_to_the_working_folder_of_the_driver(
 
 
 @pytest.mark.parametrize(("options", "error"), [
-    ({"columns": ["colour"]}, UsageError),
-    ({"profile": "rfc1"}, UsageError),
-    ({"colour": "red"}, TypeError),
-    ({"paths": "-"}, UsageError),
-    ({"paths": "http://h/x.warc.gz"}, UsageError),
-    ({"paths": "nowhere://h/x.warc.gz"}, UsageError),
+    ({"columns": ["colour"]}, UsageError), ({"profile": "rfc1"}, UsageError), ({"colour": "red"}, TypeError), ({"paths": "-"}, UsageError),
+    ({"paths": "http://h/x.warc.gz"}, UsageError), ({"paths": "nowhere://h/x.warc.gz"}, UsageError),
 ])
 def test_a_mistake_is_an_error_before_any_work(options: dict[str, Any], error: type[Exception], session: SparkSession) -> None:
     with pytest.raises(error):

@@ -191,11 +191,7 @@ def task_audit() -> None:
     """Audit a migration, write a report, and print the causes by their reach."""
     with TemporaryDirectory() as folder:
         audit = absolve.audit(
-            MOVE / "new",
-            url="https://bay.example/",
-            old=MOVE / "old",
-            old_url=["http://old.bay.example/"],
-            maps=[MOVE / "redirects.csv"],
+            MOVE / "new", url="https://bay.example/", old=MOVE / "old", old_url=["http://old.bay.example/"], maps=[MOVE / "redirects.csv"],
             output=[Path(folder, "report.html"), Path(folder, "findings.jsonl")],
         )
         assert [path.name for path in audit.written] == ["report.html", "findings.jsonl"]
