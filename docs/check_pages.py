@@ -378,14 +378,8 @@ def licences() -> Faults:
             found = metadata.metadata(package)
         except metadata.PackageNotFoundError:
             continue
-        stated = {
-            line.rpartition(" :: ")[2] for line in found.get_all("Classifier") or [] if line.startswith("License ::")
-        }
-        stated = (
-            {found["License-Expression"]}
-            if "License-Expression" in found
-            else stated | {found.get("License", "")}
-        )
+        stated = set(found.get_all("License-Expression") or found.get_all("License") or [])
+        stated |= {line.rpartition(" :: ")[2] for line in found.get_all("Classifier") or [] if "License ::" in line}
         if not stated & {licence, *NAMES_OF.get(licence, ())}:
             yield f"THIRD_PARTY.md: {package} states {stated}"
 

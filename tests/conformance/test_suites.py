@@ -12,7 +12,8 @@ import pytest
 import scanner_view
 from html5lib_tests import TokenTest, TreeTest, token_tests, tree_tests
 from html5lib_view import Element
-from material import SHARED, by_file, each, each_file, needs, pins
+from material import SHARED, each, needs, pins
+from vectors import by_file, each_file
 
 import absolve
 from absolve.core.model import Document

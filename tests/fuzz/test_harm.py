@@ -7,8 +7,9 @@ from typing import Any
 import fuzz_harm
 import harm_messages
 import pytest
-from fuzz_harm import CONTEXTS, fresh
+from fuzz_harm import fresh
 from harm_charsets import NAMES
+from harm_documents import CONTEXTS
 from harm_judge import RUNS, HarmError, Judge
 from harm_trees import LEXBOR
 from harmful_pages import HARMFUL, PAGES, rewritten

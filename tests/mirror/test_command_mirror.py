@@ -135,43 +135,41 @@ TAKEN = {
 }
 
 
-@pytest.mark.parametrize("options", TAKEN)
 def test_no_output_takes_the_place_of_another_file_of_the_run(
-    options: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("m").mkdir()
     files = {"site/a.html": "<a href=gone.html>x</a>", "urls.csv": "site/a.html,http://h/a.html\n", "list": "site/a.html\n"}
     written(tmp_path, files)
-    assert main(["mirror", *options.split()]) == 2
-    assert TAKEN[options] in capsys.readouterr().err
-    assert captures.files_below(tmp_path) == {name: text.encode() for name, text in files.items()}
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["list", "m", "site", "urls.csv"]
+    for options, message in TAKEN.items():
+        assert main(["mirror", *options.split()]) == 2
+        assert message in capsys.readouterr().err
+        assert captures.files_below(tmp_path) == {name: text.encode() for name, text in sorted(files.items())}
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["list", "m", "site", "urls.csv"]
+    out = ["-o", str(tmp_path / "n"), "--missing", os.devnull, "--save", os.devnull]  # two outputs may be one device
+    assert main(["mirror", "site/a.html", "--url", "http://h/", *out]) == 0
 
 
-def test_two_outputs_may_be_one_device(tmp_path: Path) -> None:
-    (tmp_path / "a.html").write_text("<a href=gone.html>x</a>")
-    out = ["-o", str(tmp_path / "m"), "--missing", os.devnull, "--save", os.devnull]
-    assert main(["mirror", str(tmp_path / "a.html"), "--url", "http://h/", *out]) == 0
+LAZY = {  # what is held, and what is not
+    "<img data-src='{}'>": "<img data-src='/none.png'>", "<img data-srcset='{0} 1x, {0} 2x'>": "<img data-srcset='/none.png 1x'>",
+    "<div data-background='{}'></div>": "<div data-background='none.png'></div>", "<amp-img src='{}'></amp-img>": "<img data-original='/none.png'>",
+    "<noscript><img data-src='{0}' src='{0}'></noscript>": "<a data-url=/none.png>",
+    "<iframe data-src='{}'></iframe>": "<iframe data-src=//away/x></iframe>",
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(("held", "absent"), [
-    ("<img data-src='{}'>", "<img data-src='/none.png'>"),
-    ("<img data-srcset='{0} 1x, {0} 2x'>", "<img data-srcset='/none.png 1x'>"),
-    ("<div data-background='{}'></div>", "<div data-background='none.png'></div>"),
-    ("<amp-img src='{}'></amp-img>", "<img data-original='/none.png'>"),
-    ("<noscript><img data-src='{0}' src='{0}'></noscript>", "<a data-url=/none.png>"),
-    ("<iframe data-src='{}'></iframe>", "<iframe data-src=//away/x></iframe>"),
-])
-def test_a_lazy_link_leads_to_what_is_held_and_to_the_web_otherwise(tmp_path: Path, held: str, absent: str) -> None:
-    image = captures.page("http://h/d/i.png", b"\x89PNG\r\n\x1a\n", "image/png")
-    page = f"<meta charset=utf-8>{held}{absent}"
+def test_a_lazy_link_leads_to_what_is_held_and_to_the_web_otherwise(tmp_path: Path) -> None:
+    pages = [captures.page("http://h/d/i.png", b"\x89PNG\r\n\x1a\n", "image/png")]
+    for number, (held, absent) in enumerate(LAZY.items()):
+        pages.append(captures.page(f"http://h/{number}.html", f"<meta charset=utf-8>{held.format('/d/i.png')}{absent}".encode()))
     capture = tmp_path / "c.warc"
-    capture.write_bytes(captures.page("http://h/", page.format("/d/i.png").encode()) + image)
+    capture.write_bytes(b"".join(pages))
     assert mirrored(capture) == 0
-    text = (tmp_path / "m/h/index.html").read_text()
-    assert text.startswith(f"<meta charset=utf-8>{held.format('d/i.png')}")
-    assert "http://" in text
+    for number, held in enumerate(LAZY):
+        text = (tmp_path / f"m/h/{number}.html").read_text()
+        assert text.startswith(f"<meta charset=utf-8>{held.format('d/i.png')}")
+        assert "http://" in text
     assert main(["mirror", "--check", str(tmp_path / "m"), "-q"]) == 0
 
 

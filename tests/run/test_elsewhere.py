@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 
 import absolve
+from absolve import Policy
 from absolve.core.errors import Diagnostic
 from absolve.core.model import Document
 from absolve.document.resolved import Resolved
 from absolve.document.settings import Settings
 from absolve.document.walk import walk
-from absolve.rewriting.policy import Policy, absolute
+from absolve.rewriting.policy import absolute
 from absolve.rewriting.remap import Remapping
 from absolve.run.change_log import hosts_left
 from absolve.run.inputs import Input
@@ -40,40 +41,28 @@ def texts(path: Path, page: bytes, profile: str, policy: Policy = absolute) -> l
     return [f"{one.code}: {one.text}" for one in found if one.code in {"divergent", "above-root"}]
 
 
-@pytest.mark.parametrize("profile", ["rfc1808", "rfc3986", "whatwg"])
-@pytest.mark.parametrize("page", [
+WITHOUT = [
     b"", b"<a href=x><a href=../y><a href='http://g/../z'>", b"<p>C:\\x\\y</p><script>a = '\\n'</script><a href=x>", b"<p>http:x is no link</p>",
     b"<a href=mailto:a><a href=javascript:'\\x'>",
-])
-def test_a_page_without_such_links_has_no_diagnostic(tmp_path: Path, page: bytes, profile: str) -> None:
-    assert texts(tmp_path / "p.html", page, profile) == []
+]  # fmt: skip
+ONE, TWO = "divergent: 1 link leads elsewhere in a browser", "divergent: 2 links lead elsewhere in a browser"
+ABOVE = "above-root: 1 link climbs above the root, and keeps /../"
+COUNTED = {
+    b"<a href=http:x>": [ONE], b"<a href='\\x'><a href=http:y>": [TWO], b"<iframe srcdoc='&lt;a href=http:x>'>": [ONE],
+    b"<a href=HTTP:x&amp;y>": [ONE], b"<a href=../../x>": [ABOVE], b"<a href=../../x><a href=http:y><a href=z>": [ONE, ABOVE],
+    b"<a href=../../x><a href=../../y>": ["above-root: 2 links climb above the root, and keep /../"],
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(("page", "expected"), [
-    (b"<a href=http:x>", ["divergent: 1 link leads elsewhere in a browser"]),
-    (b"<a href='\\x'><a href=http:y>", ["divergent: 2 links lead elsewhere in a browser"]),
-    (b"<iframe srcdoc='&lt;a href=http:x>'>", ["divergent: 1 link leads elsewhere in a browser"]),
-    (b"<a href=HTTP:x&amp;y>", ["divergent: 1 link leads elsewhere in a browser"]),
-    (b"<a href=../../x>", ["above-root: 1 link climbs above the root, and keeps /../"]),
-    (b"<a href=../../x><a href=../../y>", ["above-root: 2 links climb above the root, and keep /../"]),
-    (
-        b"<a href=../../x><a href=http:y><a href=z>",
-        ["divergent: 1 link leads elsewhere in a browser", "above-root: 1 link climbs above the root, and keeps /../"],
-    ),
-])
-@pytest.mark.parametrize("policy", [absolute, asked])
-def test_links_that_lead_elsewhere_are_counted(tmp_path: Path, page: bytes, expected: list[str], policy: Policy) -> None:
-    assert texts(tmp_path / "p.html", page, "rfc1808", policy) == expected
-
-
-def test_other_profiles_keep_no_dots_above_the_root(tmp_path: Path) -> None:
-    page = b"<a href=../../x><a href=http:y>"
-    assert texts(tmp_path / "p.html", page, "rfc3986") == ["divergent: 1 link leads elsewhere in a browser"]
-    assert texts(tmp_path / "p.html", page, "whatwg") == []
-
-
-def test_a_link_that_the_policy_keeps_is_not_counted_as_climbing(tmp_path: Path) -> None:
-    assert texts(tmp_path / "p.html", b"<a href=../../x>", "rfc1808", lambda _: None) == []
+def test_links_that_lead_elsewhere_are_counted(tmp_path: Path) -> None:
+    for page, profile in ((page, profile) for page in WITHOUT for profile in ("rfc1808", "rfc3986", "whatwg")):
+        assert texts(tmp_path / "p.html", page, profile) == []
+    for page, expected in COUNTED.items():
+        for policy in (absolute, asked):
+            assert texts(tmp_path / "p.html", page, "rfc1808", policy) == expected
+    page = b"<a href=../../x><a href=http:y>"  # other profiles keep no dots above the root
+    assert (texts(tmp_path / "p.html", page, "rfc3986"), texts(tmp_path / "p.html", page, "whatwg")) == ([ONE], [])
+    assert texts(tmp_path / "p.html", b"<a href=../../x>", "rfc1808", lambda _: None) == []  # a policy that keeps it
 
 
 # --- after a remap the mentions of the old host that are left are counted ---------------------------------------------

@@ -102,7 +102,8 @@ def _links_without_their_part(known: Entity, before: Entity, after: Entity) -> I
 
     `known` is the message with the URL that the user gave: a link that this URL leads to the web was none to a part.
     """
-    found = [[Resolved(one, event) for event in one.events if isinstance(event, Link)] for one in (known, before, after)]
+    documents = (known, before, after)
+    found = [[Resolved(one, event) for event in one.events if isinstance(event, Link)] for one in documents]
     for ours, old, new in zip(*found, strict=False):
         held = all(one.context.how_held(one.target) is not None for one in (ours, old))
         if held and new.context.how_held(new.target) is None:
