@@ -20,7 +20,7 @@ from struct import pack
 from typing import Any
 
 import pytest
-from packed import OWN, asked, mirrored, tree
+from packed import OWN, asked, mirrored, tree, written
 from PIL import Image
 
 from absolve.cli import main
@@ -60,10 +60,7 @@ SITE: dict[str, bytes] = {
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    for name, data in SITE.items():
-        path = tmp_path / "site" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+    written(tmp_path / "site", SITE)
     return tmp_path
 
 

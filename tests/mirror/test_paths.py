@@ -223,7 +223,7 @@ def test_letters_of_a_digest_are_the_start_of_more_of_them() -> None:
     assert letters("\ud800", 60).isalnum()
 
 
-# --- uRLs as browsers send them, and equivalent ones ------------------------------------------------------------------
+# --- URLs as browsers send them, and equivalent ones ------------------------------------------------------------------
 
 PARTS_URLS = st.text("aA%7e2Ff~/&=?", max_size=20)
 

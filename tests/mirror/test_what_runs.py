@@ -24,7 +24,7 @@ from tests.shapes.active import HOST, KINDS, SHAPES, Response, Shape
 from tests.shapes.captures import har, record, zipped
 
 Shapes = dict[int, "Shape"]
-SAMPLE: Final = dict(list(enumerate(SHAPES))[3::23])  # of every kind some, for the default run
+SAMPLE: Final = dict(list(enumerate(SHAPES))[3::61])  # of every kind some, for the default run
 TYPES: Final = mimetypes.MimeTypes()  # without those of the system
 CONTAINERS: Final = ("warc", "har", "folder", "zip")
 

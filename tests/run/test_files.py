@@ -69,9 +69,11 @@ def test_an_error_of_a_policy_reaches_the_caller(site: Path, source: str, *, ver
 
 
 CHANGES: dict[str, Callable[[Path, Path], object]] = {
-    "longer": lambda path, _: path.write_bytes(path.read_bytes() + b"new"), "replaced": lambda path,
-    other: (other.write_bytes(path.read_bytes()), other.replace(path)), "a link": lambda path, other: path.symlink_to(path.rename(other)),
-    "touched": lambda path, _: os.utime(path, ns=(0, 0)), "gone": lambda path, _: path.unlink(),
+    "longer": lambda path, _: path.write_bytes(path.read_bytes() + b"new"),
+    "replaced": lambda path, other: (other.write_bytes(path.read_bytes()), other.replace(path)),
+    "a link": lambda path, other: path.symlink_to(path.rename(other)),
+    "touched": lambda path, _: os.utime(path, ns=(0, 0)),
+    "gone": lambda path, _: path.unlink(),
 }
 
 
