@@ -51,13 +51,11 @@ def changes(root: Path, page: str, files: Mapping[str, str | bytes], place: str 
 SITE = {"p_files/a.png": "x", "b.html": "y"}
 
 
-@pytest.mark.parametrize(
-    "link", ["gone.png", "../p_files/a.png", "/p_files/a.png", "//x/p_files/a.png", "p_files", "p_files/", "#p_files/a.png", ""]
-)
-def test_a_link_to_no_file_that_is_here_is_no_companion(tmp_path: Path, link: str) -> None:
-    root = written(tmp_path, {"d/p.html": f'{SAVED}<a href="{link}">', "d/p_files/a.png": "x", "p_files/a.png": "x"})
-    entity = read(found(root / "d")["p.html"]).entity
-    assert not any("companion" in row.problems for row in link_rows.rows(entity))
+def test_a_link_to_no_file_that_is_here_is_no_companion(tmp_path: Path) -> None:
+    links = ("gone.png", "../p_files/a.png", "/p_files/a.png", "//x/p_files/a.png", "p_files", "p_files/", "#p_files/a.png", "")
+    page = SAVED + "".join(f'<a href="{link}">' for link in links)
+    root = written(tmp_path, {"d/p.html": page, "d/p_files/a.png": "x", "p_files/a.png": "x"})
+    assert not any("companion" in row.problems for row in link_rows.rows(read(found(root / "d")["p.html"]).entity))
 
 
 # --- pages and their parts --------------------------------------------------------------------------------------------
@@ -68,17 +66,15 @@ KEPT = [
     ("p_files", "<img src='./p_files/a b.png?v=2#x' srcset='./p_files/a%20b.png 2x'>"),
     ("p_files", '<base href="."><img src="p_files/a%20b.png">'),
     ("p_files", "<p style=\"background: url('p_files/a b.png')\"><style>p { background: url(p_files/a\\ b.png) }</style>"),
-    ("p_files", "<iframe srcdoc='<img src=p_files/a%20b.png>'></iframe>"),
-    ("p.html_files", '<img src="p.html_files/a%20b.png">'),
-    ("Filer_for_p", '<img src="Filer_for_p/a%20b.png">'),
-    *((f"p{end}", f'<img src="p{end}/a%20b.png">') for end in PARTS),
+    ("p_files", "<iframe srcdoc='<img src=p_files/a%20b.png>'></iframe>"), ("p.html_files", '<img src="p.html_files/a%20b.png">'),
+    ("Filer_for_p", '<img src="Filer_for_p/a%20b.png">'), *((f"p{end}", f'<img src="p{end}/a%20b.png">') for end in PARTS),
 ]
 
 
-@pytest.mark.parametrize(("folder", "links"), KEPT)
-@pytest.mark.parametrize("record", ["", SAVED])
-def test_links_into_the_folder_of_a_page_stay(tmp_path: Path, folder: str, links: str, record: str) -> None:
-    assert changes(tmp_path, record + links, {f"{folder}/a b.png": "x"}) == record + links
+def test_links_into_the_folder_of_a_page_stay(tmp_path: Path) -> None:
+    for number, (folder, links) in enumerate(KEPT):
+        for record in ("", SAVED):
+            assert changes(tmp_path / f"{number}{bool(record)}", record + links, {f"{folder}/a b.png": "x"}) == record + links
 
 
 UMLAUT, APART = "\u00dcber", "U\u0308ber"  # composed, and as macOS has it in names
@@ -87,15 +83,11 @@ UMLAUT, APART = "\u00dcber", "U\u0308ber"  # composed, and as macOS has it in na
 @pytest.mark.parametrize(("link", "page", "file"), [
     ("%C3%9Cber-Dateien/a.gif", f"{UMLAUT}.html", f"{APART}-Dateien/a.gif"),
     ("U%CC%88ber-Dateien/a.gif", f"{APART}.html", f"{UMLAUT}-Dateien/a.gif"),
-    ("p_fi\u0219iere/a.gif", "p.html", "p_fis\u0326iere/a.gif"),
-    ("p_files/%C3%9Cber.gif", "p.html", f"p_files/{APART}.gif"),
-    ("P_FILES/A.GIF", "p.html", "p_files/a.gif"),
-    ("soup_files/a.gif", "soup.html", "Soup_files/a.gif"),
+    ("p_fi\u0219iere/a.gif", "p.html", "p_fis\u0326iere/a.gif"), ("p_files/%C3%9Cber.gif", "p.html", f"p_files/{APART}.gif"),
+    ("P_FILES/A.GIF", "p.html", "p_files/a.gif"), ("soup_files/a.gif", "soup.html", "Soup_files/a.gif"),
 ])
 @pytest.mark.parametrize("record", ["", SAVED])
-def test_a_file_whose_name_differs_only_in_form_is_a_companion(
-    tmp_path: Path, link: str, page: str, file: str, record: str
-) -> None:
+def test_a_file_whose_name_differs_only_in_form_is_a_companion(tmp_path: Path, link: str, page: str, file: str, record: str) -> None:
     text = f'{record}<img src="{link}">'
     assert changes(tmp_path, text, {file: "x"}, page) == text
     sheet = "a { background: url(../c.png) }"
@@ -105,16 +97,13 @@ def test_a_file_whose_name_differs_only_in_form_is_a_companion(
     assert rewriter.rewrite(read(part).entity).decode() == sheet
 
 
-def test_the_url_of_a_map_counts_for_a_part_of_a_saved_page(tmp_path: Path) -> None:
-    root = written(tmp_path, {"p.html": SAVED, "p_files/s.css": "a { background: url(../c.png) }"})
+def test_the_url_of_a_map_or_of_a_page_that_is_named_alone_counts_for_its_parts(tmp_path: Path) -> None:
+    root = written(tmp_path / "one", {"p.html": SAVED, "p_files/s.css": "a { background: url(../c.png) }"})
     by_path = {inputs.key(str(root / "p_files" / "s.css")): "http://h.example/s/s.css"}
     listed = inputs.named([str(root)], Origins("http://h.example/", by_path), Globs((), ()), print)
     part = next(one for one in listed if one.place == "p_files/s.css")
     assert rewriter.rewrite(read(part).entity) == b"a { background: url(http://h.example/c.png) }"
-
-
-def test_a_page_that_is_named_alone_and_given_a_url_keeps_its_parts(tmp_path: Path) -> None:
-    root = written(tmp_path, {"p.html": "<img src=p_files/a.png><a href=b.html>", **SITE})
+    root = written(tmp_path / "two", {"p.html": "<img src=p_files/a.png><a href=b.html>", **SITE})
     given = Input(str(root / "p.html"), "p.html", "http://h.example/a/")
     assert rewriter.rewrite(read(given).entity) == b"<img src=p_files/a.png><a href=http://h.example/a/b.html>"
 
@@ -131,13 +120,17 @@ def test_the_parts_of_a_saved_page_have_no_url_by_their_place(tmp_path: Path, op
     assert [one.code for one in part.diagnostics] == ["no-base"]
 
 
-@pytest.mark.parametrize("record", [SAVED, mirrored("h.example/a/b"), '<html data-scrapbook-source="http://h.example/a/b">'])
-@pytest.mark.parametrize("frame", [OTHER, mirrored("o.example/p/q"), '<html data-scrapbook-source="http://o.example/p/q">'])
-def test_a_frame_saved_beside_its_page_stays_whatever_url_it_records(tmp_path: Path, record: str, frame: str) -> None:
-    page = f"{record}<iframe src=p_1.html></iframe><iframe src=gone.html></iframe><a href=p_1.html>"
-    assert changes(tmp_path, page, {"p_1.html": frame}) == page.replace(
-        "gone", "http://h.example/a/gone"
-    ).replace("href=p_1.html", "href=http://o.example/p/q")
+RECORDS = [
+    (SAVED, mirrored("h.example/a/b"), '<html data-scrapbook-source="http://h.example/a/b">'),
+    (OTHER, mirrored("o.example/p/q"), '<html data-scrapbook-source="http://o.example/p/q">'),
+]
+
+
+def test_a_frame_saved_beside_its_page_stays_whatever_url_it_records(tmp_path: Path) -> None:
+    for number, (record, frame) in enumerate((record, frame) for record in RECORDS[0] for frame in RECORDS[1]):
+        page = f"{record}<iframe src=p_1.html></iframe><iframe src=gone.html></iframe><a href=p_1.html>"
+        expected = page.replace("gone", "http://h.example/a/gone").replace("href=p_1.html", "href=http://o.example/p/q")
+        assert changes(tmp_path / str(number), page, {"p_1.html": frame}) == expected
 
 
 def test_a_frame_among_the_parts_keeps_its_own_links_and_url(tmp_path: Path) -> None:
@@ -151,41 +144,28 @@ def test_a_frame_among_the_parts_keeps_its_own_links_and_url(tmp_path: Path) -> 
 def test_a_companion_has_no_target_and_its_problem_alone(tmp_path: Path) -> None:
     root = written(tmp_path, {"p.html": f"{SAVED}<img src=' p_files/a.png'><a href=b.html><a href=../c>", "p_files/a.png": "x"})
     rows = [(row.target, row.scope, row.problems) for row in link_rows.rows(read(found(root)["p.html"]).entity)]
-    assert rows == [
-        (None, "internal", ["companion"]),
-        ("http://h.example/a/b.html", "internal", []),
-        ("http://h.example/c", "internal", []),
-    ]
+    assert rows == [(None, "internal", ["companion"]), ("http://h.example/a/b.html", "internal", []), ("http://h.example/c", "internal", [])]
 
 
 # --- files that record their URL --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("url", ["javascript:alert(1)", "mailto:a@b", "about:blank", "file:///etc/passwd"])
-def test_a_record_that_is_no_url_of_the_web_is_none(tmp_path: Path, url: str) -> None:
-    record = f"<!-- saved from url=({len(url):04d}){url} -->"
-    assert changes(tmp_path, f"{SAVED}<a href=b.html>", {"b.html": record}).endswith("<a href=b.html>")
+def test_a_record_that_is_no_url_of_the_web_is_none(tmp_path: Path) -> None:
+    for number, url in enumerate(("javascript:alert(1)", "mailto:a@b", "about:blank", "file:///etc/passwd")):
+        record = f"<!-- saved from url=({len(url):04d}){url} -->"
+        assert changes(tmp_path / str(number), f"{SAVED}<a href=b.html>", {"b.html": record}).endswith("<a href=b.html>")
 
 
 @pytest.mark.skipif(not hasattr(os, "symlink") or os.name == "nt", reason="links need a privilege")
-def test_no_record_is_read_by_a_link_out_of_the_folder(tmp_path: Path) -> None:
-    root = written(tmp_path, {"d/p.html": f"{SAVED}<a href=b.html>", "b.html": OTHER})
+def test_a_link_out_of_the_folder_gives_no_record_and_is_no_companion_by_a_like_name(tmp_path: Path) -> None:
+    page = f"{SAVED}<a href=b.html><img src=p_files/A.gif>"
+    root = written(tmp_path, {"d/p.html": page, "b.html": OTHER, "d/p_files/b.gif": "", "a.gif": ""})
     (root / "d" / "b.html").symlink_to(root / "b.html")
-    assert rewritten(root / "d", "p.html").endswith("<a href=b.html>")
-
-
-@pytest.mark.skipif(not hasattr(os, "symlink") or os.name == "nt", reason="links need a privilege")
-def test_a_link_out_of_the_folder_is_no_companion_by_a_like_name(tmp_path: Path) -> None:
-    root = written(tmp_path, {"d/p.html": f"{SAVED}<img src=p_files/A.gif>", "d/p_files/b.gif": "", "a.gif": ""})
     (root / "d/p_files/a.gif").symlink_to(root / "a.gif")
-    assert rewritten(root / "d", "p.html").endswith("<img src=http://h.example/a/p_files/A.gif>")
-
-
-@pytest.mark.skipif(not hasattr(os, "symlink") or os.name == "nt", reason="links need a privilege")
-def test_a_loop_of_links_named_as_a_folder_of_parts_ends_no_run(tmp_path: Path) -> None:
-    root = written(tmp_path, {"p.html": f"{SAVED}<a href=b.html>"})
-    (root / "p_files").symlink_to("p_files")
-    assert rewritten(root, "p.html").endswith("<a href=http://h.example/a/b.html>")
+    assert rewritten(root / "d", "p.html").endswith("<a href=b.html><img src=http://h.example/a/p_files/A.gif>")
+    loop = written(tmp_path / "loop", {"p.html": f"{SAVED}<a href=b.html>"})
+    (loop / "p_files").symlink_to("p_files")
+    assert rewritten(loop, "p.html").endswith("<a href=http://h.example/a/b.html>")
 
 
 # --- records beside a page --------------------------------------------------------------------------------------------
@@ -194,30 +174,21 @@ URL = "http://h.example/a/b?c&d"
 INI = f"[InternetShortcut]\r\nURL={URL}\r\nIconFile=C:\\x.ico\r\n"
 PLIST = {"URL": URL}
 BESIDE: dict[str, str | bytes] = {
-    "p.url": INI,
-    "p.URL": INI,
-    "p.website": INI,
-    "p.html.url": INI.encode("utf-16"),
-    "p.webloc": plistlib.dumps(PLIST),
-    "p.inetloc": plistlib.dumps(PLIST, fmt=plistlib.FMT_BINARY),
-    "p.desktop": f"[Desktop Entry]\nType=Link\nURL[$e]={URL}\n",
+    "p.url": INI, "p.URL": INI, "p.website": INI, "p.html.url": INI.encode("utf-16"), "p.webloc": plistlib.dumps(PLIST),
+    "p.inetloc": plistlib.dumps(PLIST, fmt=plistlib.FMT_BINARY), "p.desktop": f"[Desktop Entry]\nType=Link\nURL[$e]={URL}\n",
 }
 
 
-@pytest.mark.parametrize("name", BESIDE)
-def test_a_shortcut_beside_a_page_gives_its_url(tmp_path: Path, name: str) -> None:
-    root = written(tmp_path, {"p.html": "<a href=x>", name: BESIDE[name]})
-    own = read(found(root)["p.html"]).entity.bases.own
-    assert (own.url, own.source) == (URL, f"{name} beside it")
+NO_RECORDS: list[tuple[str, str | bytes]] = [
+    ("q.url", INI), ("p.url", "[InternetShortcut]\r\n"), ("p.url", ""), ("p.url", "[InternetShortcut]\nURL=about:blank"), ("p.webloc", b"bplist00"),
+    ("p.webloc", b"<plist>"), ("p.webloc", plistlib.dumps({"URL": 1})), ("index.dat", f"source\t{URL}"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "content"), [
-    ("q.url", INI), ("p.url", "[InternetShortcut]\r\n"), ("p.url", ""), ("p.url", "[InternetShortcut]\nURL=about:blank"),
-    ("p.webloc", b"bplist00"), ("p.webloc", b"<plist>"), ("p.webloc", plistlib.dumps({"URL": 1})), ("index.dat", f"source\t{URL}"),
-])  # fmt: skip
-def test_a_file_beside_that_records_no_url_of_the_page_is_none(tmp_path: Path, name: str, content: str | bytes) -> None:
-    root = written(tmp_path, {"p.html": "<a href=x>", name: content})
-    assert read(found(root)["p.html"]).entity.bases.own.url == ""
+def test_a_shortcut_beside_a_page_gives_its_url(tmp_path: Path) -> None:
+    for number, (name, content) in enumerate((*BESIDE.items(), *NO_RECORDS)):
+        own = read(found(written(tmp_path / str(number), {"p.html": "<a href=x>", name: content}))["p.html"]).entity.bases.own
+        assert (own.url, own.source) == ((URL, f"{name} beside it") if BESIDE.get(name) == content else ("", own.source)), name
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
@@ -237,12 +208,8 @@ def test_what_records_a_url_is_a_file_of_the_folder(tmp_path: Path, name: str, k
 # --- which of them rules ----------------------------------------------------------------------------------------------
 
 HOST: dict[str, str | bytes] = {
-    "h.example/d/x3f.html": mirrored("h.example/d/x.php?id=3"),
-    "h.example/i.png": "x",
-    "h.example/f.html": "",
-    "h.example/q?x=1": "<a>",
-    "c.example/i.png": "x",
-    "o.example/z.html": mirrored("https://o.example/z/"),
+    "h.example/d/x3f.html": mirrored("h.example/d/x.php?id=3"), "h.example/i.png": "x", "h.example/f.html": "", "h.example/q?x=1": "<a>",
+    "c.example/i.png": "x", "o.example/z.html": mirrored("https://o.example/z/"),
 }
 RULED: dict[str, tuple[str, str, dict[str, str | bytes], str]] = {  # the page, its place, other files, and its rewrite
     "an absolute base element leads to the web from everywhere": (

@@ -69,7 +69,7 @@ def differences(before: Entity, document: Document, after: bytes, policy: Policy
     for fault in faults(before, rewritten, expected):
         found.add(fault)
     if before.media_type in registry.MAIL:
-        for fault in _links_without_their_part(*(_recorded(entity) for entity in (before, rewritten))):
+        for fault in _links_without_their_part(before, *(_recorded(entity) for entity in (before, rewritten))):
             found.add(fault)
     return found.diagnostics
 
@@ -97,12 +97,17 @@ def _recorded(message: Entity) -> Entity:
     return walk(Document(message.data, media_type=message.media_type), message.settings)
 
 
-def _links_without_their_part(before: Entity, after: Entity) -> Iterator[Fault]:
-    """Yield a difference for each link that no longer leads to a part of its message (RFC 2557 8.3)."""
-    found = [[Resolved(one, event) for event in one.events if isinstance(event, Link)] for one in (before, after)]
-    for old, new in zip(*found, strict=False):
-        if old.context.how_held(old.target) is not None and new.context.how_held(new.target) is None:
+def _links_without_their_part(known: Entity, before: Entity, after: Entity) -> Iterator[Fault]:
+    """Yield a difference for each link that no longer leads to a part of its message (RFC 2557 8.3).
+
+    `known` is the message with the URL that the user gave: a link that this URL leads to the web was none to a part.
+    """
+    documents = (known, before, after)
+    found = [[Resolved(one, event) for event in one.events if isinstance(event, Link)] for one in documents]
+    for ours, old, new in zip(*found, strict=False):
+        held = all(one.context.how_held(one.target) is not None for one in (ours, old))
+        if held and new.context.how_held(new.target) is None:
             words = f"{shown(old.reference)} led to a part of the message, {shown(new.reference)} leads to none"
             yield Fault("target", words)
-    for one, other in zip(inners(before), inners(after), strict=False):
-        yield from _links_without_their_part(one.entity, other.entity)
+    for three in zip(inners(known), inners(before), inners(after), strict=False):
+        yield from _links_without_their_part(*(one.entity for one in three))
