@@ -61,7 +61,7 @@ class BareReturns:
 
 
 class QuotedPrintable:
-    """Quoted-printable (RFC 2045 6.7).
+    """Quoted-printable (RFC 2045 6.7): for example, `a=3Db=`, line end, `c` is decoded to `a=bc`.
 
     Outside edits, soft line breaks, the case of digits and unnecessary escapes stay unchanged.
     """
@@ -178,9 +178,9 @@ def _escape(found: re.Match[bytes]) -> bytes:
 
 
 def _cuts(line: bytearray) -> Iterator[int]:
-    """Yield the offsets at which to break a line: no piece with its `=` is too long, and no `=XX` is split.
+    """Yield the offsets at which to break a line: for example, 75 in a line of 80 letters.
 
-    No piece begins with an unsafe byte, where that can be had.
+    No piece with its `=` is too long, no `=XX` is split, and no piece begins with an unsafe byte where possible.
     """
     start = 0
     while len(line) - start > _LONGEST:
@@ -196,7 +196,7 @@ _BLANKS: Final = b"\t\n\r "
 
 
 def _is_padded(text: bytes) -> bool:
-    """Return whether the padding of base64 is complete and only at its end: then all decoders agree about a text."""
+    """Return whether base64 is padded completely and only at its end, as in `YQ==`: then all decoders agree."""
     padding = text.find(b"=")
     return len(text) % 4 == 0 and (padding < 0 or padding >= len(text) - 2)
 
@@ -216,7 +216,8 @@ _decoded, _encoded = _codec()
 class Base64:
     """Base64 (RFC 2045 6.8). `encode` uses the line width and line ends of the original.
 
-    `one_line`: there is no maximum line length, so a value in one line stays in one line (RFC 4648 3.1).
+    For example, `Base64(b"YWJj").encode(b"abcd")` is `YWJjZA==`. `one_line`: there is no maximum line length, so a
+    value in one line stays in one line (RFC 4648 3.1).
     """
 
     __slots__ = ("_after", "_before", "_line_end", "_width")
@@ -269,12 +270,12 @@ class Base64:
 
 
 class LooseBase64(Base64):
-    """Base64 of which all is decoded that mail programs decode, although it is broken; it is never written."""
+    """Broken base64, of which mail programs still decode a part: the same part is decoded, and nothing is written."""
 
     __slots__ = ()
 
     def __init__(self) -> None:
-        """Look for no line ends: a body may be large."""
+        """Skip the search for line ends, because a body may be large."""
 
     def decode(self, raw: bytes) -> bytes:
         try:
@@ -294,8 +295,8 @@ _BYTES = SINGLE_BYTES
 def _quoted_printable(raw: bytes) -> tuple:  # type: ignore[type-arg]  # as the compiler has it
     """Return the decoded bytes and their offsets.
 
-    Units are an octet in hexadecimal digits (rule 1), a soft line break, with or without blanks before the line end
-    (rule 5), and blanks at the end of a line, which transport agents added (rule 3). Any other `=` is a literal one.
+    Units are an octet in hexadecimal digits (rule 1), a soft line break with blanks before its line end (rule 5), and
+    blanks at the end of a line, which transport agents added (rule 3). Any other `=` is literal.
     """
     p: cython.p_const_uchar = raw
     digits: cython.p_const_uchar = _DIGITS
@@ -330,13 +331,13 @@ def _quoted_printable(raw: bytes) -> tuple:  # type: ignore[type-arg]  # as the 
 def _next(
     p: cython.p_const_uchar, byte: cython.int, start: cython.Py_ssize_t, end: cython.Py_ssize_t
 ) -> cython.Py_ssize_t:
-    """Return the offset of a byte in a span, `end` if it is not there."""
+    """Return the offset of a byte in a span, or `end` if the span lacks it."""
     found: cython.Py_ssize_t = byte_scan.find(p, byte, start, end)
     return found if found >= 0 else end
 
 
 def _soft_break_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Return the end of the soft line break whose `=` precedes this offset, 0 if that is a literal one."""
+    """Return the end of the soft line break whose `=` precedes this offset; 0 if the `=` is literal."""
     while i < n and (p[i] == 32 or p[i] == 9):
         i += 1
     if i == n:

@@ -1,7 +1,8 @@
 """The XML walker: find the references, base claims and inner documents of an XML document.
 
 In: the bytes of a document in UTF-8. Out: an EventList in document order; WalkError where it is not well-formed. Bases
-are `xml:base` (XML Base), base elements of XHTML, and `codebase` (RFC 1808 section 3.1).
+are `xml:base` (XML Base), base elements of XHTML, and `codebase` (RFC 1808 section 3.1): for example, `xml:base="b/"`
+around `<link href="a"/>` in an Atom feed is a base claim, and `a` a link in its scope.
 
 Expat first checks well-formedness and reads the declarations (prolog.py). A scan of a well-formed document is simple;
 names are resolved by the namespaces in scope (tags.py). Entities of the internal subset are not expanded in content;
@@ -57,9 +58,9 @@ def _pseudo(charset: Charset, quote: bytes) -> PseudoAttribute:
 
 
 def walk(data: bytes, charset: Charset, options: WalkOptions) -> EventList:
-    """Return the events of an XML document in UTF-8. Raise WalkError where it is not well-formed, and cannot be mended.
+    """Return the events of an XML document in UTF-8. Raise WalkError if it is not well-formed, and cannot be mended.
 
-    A character that is none is skipped, a lone `&` is text: then the first event is a finding.
+    Mending skips invalid characters and takes a lone `&` for text; then the first event is a finding.
     """
     try:
         return _Walk(data, charset, options, checked(data)).run()
@@ -142,7 +143,7 @@ class _Walk:
         return self.prolog.end
 
     def instruction(self, start: cython.Py_ssize_t) -> cython.int:
-        """Add the references of an instruction before the root element (xml-stylesheet 1.0); no claim is in scope."""
+        """Add the links of an instruction before the root element, for example `<?xml-stylesheet href="a.css"?>`."""
         target = None if self.has_root else _INSTRUCTION.match(self.data, start)
         place = link_tables.INSTRUCTIONS.get(target[1].decode("utf-8", "surrogateescape")) if target else None
         if target is None or place is None:
@@ -159,7 +160,7 @@ class _Walk:
         return 0
 
     def comment(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
-        """Add the retrieval URL that a browser wrote into a comment when it saved the page; the first one counts."""
+        """Add the retrieval URL in a comment of a browser that saved the page; only the first such comment counts."""
         if self.has_retrieval or not may_be_savers(self.data, start + 4, end):
             return 0
         claim = retrieval_url(self.data, start + 4, end, self.charset)
@@ -169,7 +170,7 @@ class _Walk:
         return 0
 
     def unseen(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
-        """Add a Finding for each entity with markup or references that this text refers to, once per entity."""
+        """Add a Finding for each entity in this text whose replacement has markup or references, once per entity."""
         for found in ENTITY.finditer(self.data, start, end):
             name = found[1].decode("utf-8", "surrogateescape")
             if name in self.marked:
@@ -299,7 +300,7 @@ class _Walk:
         end: cython.Py_ssize_t,
         outer: BaseClaim | None,
     ) -> BaseClaim | None:
-        """Return the claim of a value in the scope of `outer`; None where it makes no claim."""
+        """Return the claim of a value in the scope of `outer`; None if it makes no claim."""
         claim = read_base(self.last.decoded(start, end), start)
         return None if claim is None else self.events.scoped(claim, outer)
 
@@ -360,7 +361,7 @@ class _Walk:
 
 _SECTION: Final = re.compile(rb"[\t\n\r ]*+<!\[CDATA\[((?>(?:[^\]]++|\](?!\]>))*))\]\]>[\t\n\r ]*+")
 
-OF_OFFICE: Final = frozenset({"field", "formula"})  # `LinkSite.syntax` of what counts in an office document alone
+OF_OFFICE: Final = frozenset({"field", "formula"})  # values of `LinkSite.syntax` for office documents only
 # `LinkSite.syntax` of an element whose text is a document -> its media type.
 _TEXT_PARTS: Final = {"html": rules.MEDIA_TYPE, "css": rules.CSS, "javascript": JAVASCRIPT, **rules.JSON_SCRIPTS}
 
@@ -369,7 +370,7 @@ class Values:
     """Adds the events of values to `events`; `tag` is the current start tag.
 
     `in_office`: the document is a part of an office document. For the next link: `under` is its scoped claim, `stated`
-    the claim that it states; None if it has none.
+    the claim that it makes itself, or None.
     """
 
     def __init__(
