@@ -1,6 +1,6 @@
 """`absolve.mirror`: the mirrors of the command, for Python.
 
-In: paths, documents or bytes, an output, options by the names of the command's. Out: files, and a `Mirror` with the
+In: paths, documents or bytes, an output, options with the names of the command's. Out: files, and a `Mirror` with the
 rows of the map; or a `MirrorPlan`, for which nothing is written. Nothing is printed.
 """
 
@@ -49,7 +49,7 @@ OPTIONS: Final = OF_PLAN | frozenset(
 
 
 class MirrorPage(NamedTuple):
-    """A page of a mirror: where it was, its file, its title, and when it was captured, if that is known."""
+    """A page of a mirror: its URL, its file, its title, and when it was captured, if that is known."""
 
     url: str
     path: str
@@ -58,7 +58,7 @@ class MirrorPage(NamedTuple):
 
 
 class MissingURL(NamedTuple):
-    """A URL that pages of a mirror link to or need `times` times, and that the capture lacks; `first` is a page."""
+    """A URL that pages link to or need `times` times, and that the capture lacks; `first` is one of these pages."""
 
     url: str
     kind: str
@@ -67,7 +67,7 @@ class MissingURL(NamedTuple):
 
 
 class MirrorNote(NamedTuple):
-    """A change of a file that is no link, or what does not work in it; lines and columns are 1-based."""
+    """A change of a file other than a link, or a part that does not work; lines and columns are 1-based."""
 
     path: str
     line: int | None
@@ -77,10 +77,10 @@ class MirrorNote(NamedTuple):
 
 
 class Mirror(NamedTuple):
-    """What a mirror has, and what it lacks.
+    """The contents of a mirror, and what it lacks.
 
-    `files` is the number of all files that have a URL; `pages` are those of them that are pages. `failures` are inputs,
-    or documents in them, that could not be read or written, `diagnostics` all that was reported.
+    `files` counts the files with a URL; `pages` are the pages among them. `failures` are inputs, or documents in them,
+    that could not be read or written, `diagnostics` everything that was reported.
     """
 
     output: str
@@ -98,7 +98,7 @@ class Mirror(NamedTuple):
 
 
 def mirror(inputs: One | Iterable[One], output: str | os.PathLike[str], **options: Unpack[MirrorOptions]) -> Mirror:
-    """Make a mirror of captures, and return what it has and lacks.
+    """Make a mirror of captures, and return its contents.
 
     `inputs` are paths (of archives, pages, folders; globs), documents with a URL, and the bytes of archives, one or
     several. Archives are read record by record. `output` is a folder, or a file: .zip, .html, .mhtml, .zim.
@@ -142,7 +142,7 @@ _NOTHING: Final = "no document with a URL is in it: nothing is written (url= giv
 
 
 def choice_of(options: dict[str, Any], call: str) -> Choice:
-    """Return which captures are held. Raise UsageError or TypeError for an option that is wrong."""
+    """Return the choice of captures. Raise UsageError or TypeError for a wrong option."""
     for name in ("at", "same", "absent", "profile"):
         if name in options and not (options[name] is None and name in {"at", "same"}):
             arguments.text_of(options[name], name)
@@ -186,7 +186,7 @@ _NOTES: Final = 'SELECT path, line, "column", code, text FROM notes ORDER BY pat
 
 
 def _read(working: Working, output: str) -> list[Mirror]:
-    """Return the rows of a map, if there is a document; as a list, because it is called back."""
+    """Return a list with the rows of a map, as one `Mirror`; an empty list if there is no document."""
     number = working.documents()[0]
     if not number:
         return []
@@ -200,9 +200,9 @@ def _read(working: Working, output: str) -> list[Mirror]:
 
 
 class MirrorPlan(Mapping[str, str]):
-    """A mapping from each URL that is held to its path.
+    """A mapping from each held URL to its path, for example `http://h/a` to `h/a.html`.
 
-    `diagnostics` are about what could not be read. `policy(url)` is the policy for the document of that URL: give it to
+    `diagnostics` are about unreadable inputs. `policy(url)` is the policy for the document of that URL: give it to
     `absolve.rewrite` with base="empty" and profile="whatwg".
     """
 
@@ -257,7 +257,7 @@ def mirror_plan(inputs: Iterable[Document | bytes | Buffer], **options: Unpack[P
 
 
 def _captures(document: Document, number: int, how: ReadOptions) -> Iterator[Found]:
-    """Yield the captures in a container, or the one that a page is, if its URL is known."""
+    """Yield the captures in a container, or the capture of a page whose URL is known."""
     data = bytes(document.data)
     kind = kind_of(document.name or "", data, document.media_type, lambda: data)
     if kind != FILES:

@@ -1,8 +1,8 @@
 """Make a mirror: into a folder, a store, one ZIP, or one page or archive; the same for the command and the library.
 
-In: a `Job`, an output, the course of the run. Out: files, complete or not at all, and the working copy of the map,
-which `done` takes when all documents are made. The plan comes first, then the documents, at the end the map and the
-entry page; a run that was killed goes on from its working copy of the map.
+In: a `Job`, an output, the context of the run. Out: files, complete or not at all, and the working copy of the map,
+which is passed to `done` when all documents are made. The plan comes first, then the documents, at the end the map and
+the entry page. A killed run is resumed from its working copy of the map.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ if TYPE_CHECKING:
     Done = Callable[[Working], None]
     Notify = Callable[[Diagnostic], None]
 
-_SMALL: Final = 16 << 20  # bytes of a capture that one process mirrors sooner than several start
+_SMALL: Final = 16 << 20  # bytes; one process is done with a smaller capture before others have started
 _NOTED: Final = frozenset({"partial", "truncated"})  # about a capture of one URL
 _BATCH: Final = 2 << 20  # bytes of payloads in a batch,
 _MANY: Final = 200  # or documents
 
 
 class Job(NamedTuple):
-    """The mirror to make: of which sources, which captures in them, and how.
+    """The mirror to make: its sources, the captures to take from them, and how.
 
-    `severs`: what a browser would fetch by itself and is not held becomes inert. `start` is the page that leads to all
-    that is held, in at most `depth` links; `first` the page that the entry page names first, and that a single file
-    begins with. `resume`: go on with a run that was killed. `prune`: remove files of an earlier run. `named`: paths of
+    `severs`: links that a browser would fetch by itself and that are not held become inert. `start` is the page that
+    leads to everything held, in at most `depth` links; `first` the page that the entry page names first, and that a
+    single file begins with. `resume`: continue a killed run. `prune`: remove files of an earlier run. `named`: paths of
     temporary files among the sources, each with a name for people, the same in each run.
     """
 
@@ -73,11 +73,11 @@ class Job(NamedTuple):
 
 
 def chosen(job: Job) -> Job:
-    """Return a job in which `start` has chosen the URLs that are held."""
+    """Return a job whose `start` has been followed to choose the held URLs."""
     if job.start is None:
         return job
     with _temporary() as folder, closing(maps.Working(Path(folder.path) / maps.WORKING)) as working:
-        planned(working, job, lambda _: None)  # it is planned, and reported, once more
+        planned(working, job, lambda _: None)  # the job is planned, and reported, once more
         only = reached(job.options(working, folder), working, _batches(working, job.sources), job.start, job.depth)
     return job._replace(choice=job.choice._replace(only=only), start=None)
 
@@ -93,7 +93,7 @@ def into(output: str, job: Job, course: Course, done: Done) -> None:
     is_bucket = buckets.is_bucket(output)
     packed = packing.form_of(output) if not (is_zip(output) or is_bucket) else None
     if packed is not None and job.first is not None and packing.is_page(output):
-        job = job._replace(start=job.first, depth=0)  # no more is made, and counted, than the file holds
+        job = job._replace(start=job.first, depth=0)  # make and count only the documents that the file holds
     if is_bucket and job.resume:
         raise UsageError("--resume goes on with a mirror on a disk: leave it out for the URL of a store")
     job = chosen(job)
@@ -119,7 +119,7 @@ def into(output: str, job: Job, course: Course, done: Done) -> None:
 
 
 def is_zip(output: str) -> bool:
-    """Return whether an output is a ZIP: a name with its suffix, and no folder that is there; the standard output."""
+    """Return whether an output is a ZIP: `a.zip`, unless it is a folder that exists, or the standard output."""
     return outputs.is_stdout(output) or (output.lower().endswith(".zip") and not folders.is_folder(output))
 
 
@@ -173,7 +173,7 @@ def planned(working: Working, job: Job, notify: Notify) -> None:
 
 
 def _captures(job: Job) -> Iterator[Found]:
-    """Yield what all sources hold; one of several that holds nothing has failed."""
+    """Yield the captures in all sources; a source without any has failed, unless it is the only one."""
     for number, source in enumerate(job.sources):
         found = reader_of(source, number, job.reading).captured()
         first = next(found, None)
@@ -185,7 +185,7 @@ def _captures(job: Job) -> Iterator[Found]:
 
 
 def _named(name: str, job: Job) -> str:
-    """Return the name of a source for the map, in which no path of a temporary file may be."""
+    """Return the name of a source for the map, which must not contain the path of a temporary file."""
     return next((given + name[len(path) :] for path, given in job.named if name.startswith(path)), name)
 
 
@@ -253,7 +253,7 @@ def _make(working: Working, how: MirrorOptions, course: Course, *, small: bool) 
 
 
 def _put_ready(file: outputs.Made, reports: Reports) -> bool:
-    """Rename a file that is on the disk into place; return whether that worked."""
+    """Rename a flushed file into place; return whether that worked."""
     try:
         outputs.put(file)
     except OSError as error:
@@ -274,7 +274,7 @@ def existing(folder: str) -> Iterator[str]:
 
 
 def _see_foreign(working: Working, folder: str) -> None:
-    """Note the files in a folder that are in the way of documents and were not made by a mirror."""
+    """Note the files in a folder that have the paths of documents and were not made by a mirror."""
     found = (path for path in existing(folder) if path.isprintable() or _is_text(path))
     working.mark_foreign(
         [path for path in found if not working.is_ours(path) and working.is_planned(path)]
@@ -287,7 +287,7 @@ def _is_text(path: str) -> bool:
 
 
 def _finish(working: Working, root: OutputFolder, job: Job, reports: Reports, *, has_failed: bool) -> None:
-    """Write the map and the entry page, remove what no longer belongs, if asked, and name the files that stay.
+    """Write the map and the entry page, remove files that no longer belong, if asked, and name the files that stay.
 
     After a failure no file is removed.
     """
@@ -379,7 +379,7 @@ def _same_file(one: Path, other: Path) -> bool:
 
 
 def _pruned(root: OutputFolder, paths: Iterable[str], notify: Notify) -> Iterator[str]:
-    """Remove files that an earlier run made, and the folders that are empty then; yield what is gone."""
+    """Remove files that an earlier run made, and folders that are then empty; yield the removed paths."""
     for path in paths:
         above, _, name = path.rpartition("/")
         try:

@@ -1,8 +1,8 @@
-"""One file in place of a folder: a page with all that it needs as HTML or MHTML, a site as ZIP or ZIM.
+"""One file in place of a folder: a page with everything it needs as HTML or MHTML, a site as ZIP or ZIM.
 
-In: the folder of a finished mirror, the URL of its first page. Out: an HTML page that has what it needs as `data:` URLs
-(RFC 2397); a message that a browser opens (RFC 2557); an archive for Kiwix (openzim.org). Links to pages that are not
-in the file lead to where they were.
+In: the folder of a finished mirror, the URL of its first page. Out: an HTML page with its requisites as `data:` URLs
+(RFC 2397), for example `<img src="data:image/png;base64,...">`; a message that a browser opens (RFC 2557); an archive
+for Kiwix (openzim.org). Links to other pages lead to the web.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ if TYPE_CHECKING:
 
 _ROOT: Final = "http://mirror.invalid/"
 _NEEDED: Final = frozenset({"image", "media", "script", "stylesheet", "frame", "font"})
-_MOST: Final = 512 << 20  # bytes of a file: what a page needs many times is in it many times
+_MOST: Final = 512 << 20  # bytes of a file: a requisite is repeated for each use
 _PAGES: Final = frozenset({"text/html", "application/xhtml+xml"})
-_MOST_FRAMED: Final = 64  # pages that are read to find the one that is in no frame
+_MOST_FRAMED: Final = 64  # pages to read in search of the one that is in no frame
 _DEEPEST: Final = 8  # style sheets and frames in each other
 _MEDIA_TYPE: Final = re.compile(r"[\w!#$&^.+-]+/[\w!#$&^.+-]+", re.ASCII)  # RFC 6838 4.2
 _CHANGED: Final = ("html", "css", "svg", "xml")
@@ -60,7 +60,7 @@ _ICON: Final = bytes.fromhex(  # a PNG of one transparent pixel: an archive must
 
 
 class File(NamedTuple):
-    """A file of a mirror: its path in it, the URL that it was at, its media type and its title."""
+    """A file of a mirror: its path, its URL, its media type and its title."""
 
     path: str
     url: str
@@ -82,7 +82,7 @@ class Mirror:
         return (self.folder / path).read_bytes()
 
     def first(self, url: str | None) -> File:
-        """Return the page at a URL, or the only page. Raise UsageError if none or several are it."""
+        """Return the page at a URL, or the only page. Raise UsageError if there is none, or several."""
         if url is not None:
             with closing(maps.opened(self.folder / MAP, "resources")) as database:
                 found = Lookup(database, Equivalences(), is_normal=False, is_finished=True)(url.partition("#")[0])
@@ -98,7 +98,7 @@ class Mirror:
         return pages[0]
 
     def _framed(self, page: File) -> list[str]:
-        """Return the paths of what a page shows in frames: that is a part of it."""
+        """Return the paths of the documents in a page's frames, which are parts of it."""
         found = []
 
         def target(held: File, link: Resolved) -> None:
@@ -130,16 +130,16 @@ class Mirror:
 
 
 def _type_of(file: File) -> str:
-    """Return the media type of a file, which goes into a URL and a header: what a server declared may be any text.
+    """Return the media type of a file for a URL and a header: a declared type may be any text.
 
-    Of what the capture did not let run it is none that runs, as for `--serve`.
+    A file that the capture did not let run gets no type that runs, as for `--serve`.
     """
     declared = content_type(file.path, file.media_type or "").partition(";")[0]
     return declared if _MEDIA_TYPE.fullmatch(declared) else OTHER
 
 
 def form_of(name: str) -> Callable[[Mirror, Path, str | None], None] | None:
-    """Return what writes a file of this name; None for the name of a folder. Raise MissingPackageError."""
+    """Return the function that writes a file of this name; None for a folder's name. Raise MissingPackageError."""
     found = _FORMS.get(posixpath.splitext(name)[1].lower()) if not Path(name).is_dir() else None
     if found is _zim and find_spec("libzim") is None:
         raise MissingPackageError("ZIM needs absolve[zim]: pip install 'absolve[zim]'")
@@ -147,7 +147,7 @@ def form_of(name: str) -> Callable[[Mirror, Path, str | None], None] | None:
 
 
 def is_page(name: str) -> bool:
-    """Return whether a file of this name holds one page with what it needs."""
+    """Return whether a file of this name, for example `a.html`, holds one page with its requisites."""
     return form_of(name) in {_html, _mhtml}
 
 
@@ -155,7 +155,7 @@ def is_page(name: str) -> bool:
 
 
 class _Inlined:
-    """A page with all that it needs."""
+    """Inline the requisites of a page."""
 
     def __init__(self, mirror: Mirror) -> None:
         self._mirror = mirror
@@ -214,9 +214,9 @@ def _in_lines(data: bytes) -> str:
 
 
 def _with_needs(mirror: Mirror, first: File) -> Iterator[tuple[File, bytes]]:
-    """Yield a page and what it needs, each once, with their links as they were on the web.
+    """Yield a page and its requisites, each once, with their links as they were on the web.
 
-    No frame leads back to a page before it: in a message a browser would open frames in each other without end.
+    No frame leads back to an earlier page: in a message a browser would open frames in each other without end.
     """
     waiting, place = [first], {first.path: 0}
 
@@ -232,8 +232,8 @@ def _with_needs(mirror: Mirror, first: File) -> Iterator[tuple[File, bytes]]:
 
 # --- one ZIP ----------------------------------------------------------------------------------------------------------
 
-_FIRST: Final = (1980, 1, 1, 0, 0, 0)  # the first date that a ZIP can have,
-_LAST: Final = (2106, 1, 1, 0, 0, 0)  # and one that has as many seconds as an entry can note
+_FIRST: Final = (1980, 1, 1, 0, 0, 0)  # the first date that a ZIP can have
+_LAST: Final = (2106, 1, 1, 0, 0, 0)  # the last one that fits the seconds in an entry
 _MODE: Final = 0o100644 << 16
 _UNIX: Final = 3  # "version made by" (APPNOTE.TXT 4.4.2)
 # Media types whose files are compressed already.
@@ -255,7 +255,7 @@ def zip_of(working: Working, folder: Path, output: str) -> None:
 
 
 def _entry(path: str, date: str) -> zipfile.ZipInfo:
-    """Return the entry of a file, with the date of its capture: in UTC, and once more as seconds (0x5455)."""
+    """Return the entry of a file with its date of capture, in UTC, and also as seconds (0x5455)."""
     seconds = seconds_of(date)
     info = zipfile.ZipInfo(path, _FIRST)
     if seconds is not None and _FIRST <= (when := gmtime(seconds)[:6]) < _LAST:
@@ -309,7 +309,7 @@ def _zim(mirror: Mirror, path: Path, start: str | None) -> None:
 
 @contextmanager
 def _silent() -> Iterator[None]:
-    """Keep what libzim prints about its work from the standard output."""
+    """Redirect the messages that libzim prints away from the standard output."""
     sys.stdout.flush()
     kept, nothing = os.dup(1), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 1)
