@@ -1,6 +1,8 @@
 """Documentation pages for developers: the files, tests, modules and decisions that they name exist."""
 
 import ast
+import doctest
+import importlib
 import re
 from functools import cache
 from pathlib import Path
@@ -122,3 +124,13 @@ def test_every_text_names_the_same_repository_at_the_same_version(page: str) -> 
     revisions |= set(re.findall(rf"{REPOSITORY}\n +rev: (\S+)", text(page)))
     assert revisions <= {f"v{absolve.__version__}"}
     assert set(re.findall(r"\babsolve-(\d[\w.]*?)-py3", text(page))) <= {absolve.__version__}
+
+
+def test_the_examples_in_docstrings_hold() -> None:
+    package = Path(absolve.__file__).parent
+    for path in package.rglob("*.py"):
+        if ">>> " in path.read_text("utf-8"):  # others may need an optional package
+            name = ".".join(("absolve", *path.relative_to(package).with_suffix("").parts)).removesuffix(".__init__")
+            result = doctest.testmod(importlib.import_module(name))
+            assert result.attempted, name
+            assert not result.failed, name

@@ -44,19 +44,19 @@ MOST = {
     "core": (2_801, 15),
     "document": (2_512, 11),
     "encodings": (1_759, 6),
-    "formats": (15_067, 53),
+    "formats": (15_143, 53),
     "inventory": (2_129, 8),
-    "mirror": (6_834, 19),
+    "mirror": (6_848, 19),
     "rewriting": (1_894, 8),
     "rules": (5_811, 19),
-    "run": (7_648, 28),
-    "spark": (246, 1),
+    "run": (7_654, 28),
+    "spark": (248, 1),
     "tables": (1_214, 8),
-    "trees": (830, 3),
+    "trees": (833, 3),
     "urls": (2_382, 14),
-    "verifying": (1_973, 8),
+    "verifying": (1_974, 8),
 }
-MOST_TESTS = 51_860  # lines
+MOST_TESTS = 51_845  # lines
 MOST_C = 1_730  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 

@@ -58,9 +58,9 @@ _FAILURE: Final = pa.schema(
     [(name, pa.int64() if name in _NUMBERS else pa.string()) for name in ("input", "name", *_NUMBERS, "code", "text")]
 )
 _OF_LINKS: Final = pa.field("failure", pa.struct(list(_FAILURE)))
-_MOST_BYTES: Final = 64 << 20  # of inputs, from which on a task gets no more; a file of unknown size counts as much
+_MOST_BYTES: Final = 64 << 20  # bytes of inputs in a task; a file of unknown size fills one
 _MOST: Final = 1000  # inputs in a task
-_TURNS: Final = 4  # tasks for each core: the last ones end at about the same time
+_TURNS: Final = 4  # tasks for each core, so that the last ones end at about the same time
 
 
 def __dir__() -> list[str]:
@@ -78,10 +78,12 @@ def links(
 ) -> DataFrame:
     """Return the links of files, folders and archives: the columns of the inventory, rows in no order.
 
-    The inputs are found now, and read when Spark computes the rows, in which passwords in URLs are masked. An input
-    that fails is in the logs of its executor; with `failures` also in a row with nothing but the last column,
-    `failure`, which is null in the others. The options are url, media_type, charset and the choices of
-    `absolve.links`. Raise UsageError or TypeError for an unknown one.
+    The inputs are found now, and read when Spark computes the rows, in which passwords in URLs are masked. A failed
+    input is in the logs of its executor; with `failures` also in a row with nothing but the last column, `failure`,
+    which is null in the others. The options are url, media_type, charset and the choices of `absolve.links`. Raise
+    UsageError or TypeError for an unknown one.
+
+    For example, `links(spark, "s3://crawl/*.warc.gz").groupBy("scope").count()`.
     """
     if unknown := [name for name in columns if name not in COLUMNS]:
         raise UsageError(f"there is no column {unknown[0]!r}: choose from {', '.join(COLUMNS)}")
@@ -105,9 +107,9 @@ def rewrite(
 ) -> list[Row]:
     """Rewrite files, folders and archives into a folder, and return a row for each failure.
 
-    `output` is a folder on a disk that all machines share, or the URL of one in a store. Each file is complete, or the
-    old one. `policy` must be picklable; the options are the same as for `links`. Raise UsageError or TypeError for an
-    unknown one, and where an output would be an input.
+    `output` is a folder on a disk that all machines share, or the URL of a folder in a store. Each file is complete, or
+    the old one. `policy` must be picklable; the options are the same as for `links`. Raise UsageError or TypeError for
+    an unknown one, and if an output would be an input.
     """
     names = _checked(paths)
     (output,) = _checked(output.rstrip("/") + "/")  # a folder, also for a single input
@@ -184,7 +186,7 @@ def _plain(kind: pa.DataType) -> pa.DataType:
 
 
 def _listed(how: ListOptions, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the links of each task, and its failures as rows with no other values, if the schema has them."""
+    """Yield the links of each task, and its failures as rows without other values, if the schema has them."""
     failed: list[dict[str, Any]] = []
     chunks = _chunks(how, batches, failed)
     for table in parquet.gathered(chunks, parquet.schema(how.columns), AT_ONCE):

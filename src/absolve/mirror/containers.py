@@ -2,7 +2,7 @@
 
 In: an input, or an open file of records, which may be in a WACZ. Out: a `Captured` for each document in it, and its
 content; `document.captures` finds them. An entry has the URL of its request, a file in a package its path; a part of a
-message its Content-Location, its Content-ID, or a number below `package:///`, for example `package:///0/part-2`.
+message its Content-Location, its Content-ID, or a number below `package:///`, for example `package:///a.mht/2/part-2`.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ class ContainerReader:
         return found
 
     def _in_message(self, one: Entry) -> str | None:
-        """Return the URL of a location relative to its message, for example `package:///message-1/a.html`; or None."""
+        """Return the URL of a location relative to its message, for example `package:///a.mht/b.png`; or None."""
         numbers = ".".join(map(str, one.scope[: one.message]))
         location = quote(one.facts.location, errors="surrogateescape")
         return normal(f"{self._root}{f'message-{numbers}/' if numbers else ''}{location}")

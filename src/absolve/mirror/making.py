@@ -119,7 +119,7 @@ def into(output: str, job: Job, course: Course, done: Done) -> None:
 
 
 def is_zip(output: str) -> bool:
-    """Return whether an output is a ZIP: `a.zip`, unless it is a folder that exists, or the standard output."""
+    """Return whether an output is a ZIP: the standard output, or `a.zip` unless that is a folder."""
     return outputs.is_stdout(output) or (output.lower().endswith(".zip") and not folders.is_folder(output))
 
 

@@ -1,6 +1,6 @@
 """The public functions that read and write files: rewrite one file, list the links of many, select and remap links.
 
-In: paths, options by the names of the command's. Out: rows, or a file that is complete or unchanged. One process; the
+In: paths, options with the names of the command's. Out: rows, or a file that is complete or unchanged. One process; the
 command uses several.
 """
 
@@ -105,7 +105,7 @@ def rewrite_file(
 
 
 def _published(how: RewriteOptions, job: Job, notify: OnDiagnostic | None) -> bool:
-    """Rewrite one file and rename it into place; return whether there was one. Raise DocumentError if that failed."""
+    """Rewrite one file and rename it into place; return whether a new file was needed. Raise DocumentError."""
     failures: list[Failure] = []
     is_written = False
     for piece in rewritten(how, job, strict=True):
@@ -125,10 +125,10 @@ def _published(how: RewriteOptions, job: Job, notify: OnDiagnostic | None) -> bo
 def walk_links(paths: Path_ | Iterable[Path_], **options: Unpack[WalkOptions]) -> Iterator[Row]:
     """Yield a row for each link in files, folders (with their subfolders) and archives, in order.
 
-    `options` are those of `absolve links`, by the same names: `kind`, `scope` and `problem` (a word, or several),
+    `options` are the options of `absolve links`, by the same names: `kind`, `scope` and `problem` (a word, or several),
     `include` and `exclude` (globs for folders), `url` (for a folder, the URL of its root, for documents that record
     none; "file:" for their paths), `url_map` (a mapping from paths to URLs), and all of `absolve.links`; `headers` are
-    for a single file. Raise MissingFileError at once for a path that is not there; a glob may match nothing. An input
+    for a single file. Raise MissingFileError at once for a path that does not exist; a glob may match nothing. An input
     that cannot be read is reported as a `Diagnostic` that has `failed` set, and the next one follows. Raise UsageError
     or TypeError at once for an invalid option.
     """
@@ -190,11 +190,12 @@ def _segment_rows(segment: Segment, input_: Input, how: ReadOptions, notify: OnD
 def remap(rules: Rules, *, only_mapped: bool = False) -> Policy:
     r"""Return a policy that makes links absolute and then maps old URLs to new ones, as `absolve rewrite --remap`.
 
-    `rules`: a mapping from old prefixes to new ones, or tuples (old, new) and (old, new, how), where `how` is "prefix",
-    "exact" or "regex" (for the whole URL; `\1` in `new` is its first group). A prefix ends at the end of a path segment
-    or parameter; `//host` matches http and https. The longest prefix applies. A new URL that another rule matches is
-    mapped again; rules that lead in a circle map nothing. `only_mapped`: links that no rule matches stay as they are.
-    Raise UsageError for a malformed rule, TypeError for one of another type.
+    For example, `remap({"http://old.org/": "https://new.org/"})`. `rules`: a mapping from old prefixes to new ones, or
+    tuples (old, new) and (old, new, how), where `how` is "prefix", "exact" or "regex" (for the whole URL; `\1` in `new`
+    is its first group). A prefix ends at the end of a path segment or parameter; `//host` matches http and https. The
+    longest prefix applies. A new URL that another rule matches is mapped again; rules that lead in a circle map
+    nothing. `only_mapped`: links that no rule matches stay as they are. Raise UsageError for a malformed rule,
+    TypeError for a rule of another type.
     """
     pairs: Any = rules.items() if isinstance(rules, Mapping) else rules
     if isinstance(pairs, (str, bytes)) or not isinstance(pairs, Iterable):
@@ -245,7 +246,7 @@ def _policy(given: dict[str, Any], policy: Policy | None) -> Policy:
 
 
 class _PolicyError(Exception):
-    """Carries an exception of the caller's policy past all that handles errors of documents and files."""
+    """Carries an exception of the caller's policy past all code that handles errors of documents and files."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__(error)

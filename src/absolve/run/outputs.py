@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
 STDOUT: Final = "-"  # as the name of an output
-_DESCRIPTORS: Final = pattern(r"/(?:dev|proc/([0-9]+)(?:/task/[0-9]+)?)/fd/([0-9]+)")  # what is open in a process
+_DESCRIPTORS: Final = pattern(r"/(?:dev|proc/([0-9]+)(?:/task/[0-9]+)?)/fd/([0-9]+)")  # open files of a process
 _MOST_LINKS: Final = 40  # as Linux follows
 _NUMBER_OF_STDOUT: Final = 1
 
@@ -84,7 +84,7 @@ def writing(path: Path) -> Iterator[IO[bytes]]:
 
 
 class FileState(NamedTuple):
-    """What distinguishes a file from another one, and from a later version.
+    """The facts that distinguish a file from others, and from later versions.
 
     Its path without links, device, inode, size, and the time of its last change (ns).
     """
@@ -123,9 +123,9 @@ class Made(NamedTuple):
     is_sent: bool = False
 
     def check(self) -> None:
-        """Raise OSError if the target, which is no link, is not the file that this one replaces.
+        """Raise OSError if the target, which is no link, is not the file to be replaced.
 
-        A rename after that may still replace another one: no system call replaces a file on a condition.
+        A later rename may still replace another one: no system call replaces a file on a condition.
         """
         if self.replaces is not None and state_of(self.target) != self.replaces:
             raise OSError(errno.EBUSY, "the file changed while it was processed, and stays: try again", self.target)
@@ -152,11 +152,10 @@ def preparing(
 ) -> Iterator[tuple[IO[bytes], Made]]:
     """Do the first part of `writing`: when the block ends the file is complete; `flush` and `put` move it to `path`.
 
-    `token`: that of a run with several processes, which sweeps its folders itself (`leftovers`). With `below` the
+    `token` belongs to a run with several processes, which sweeps its folders itself (`leftovers`). With `below` the
     folder is created if necessary, and no symbolic link is followed: LinkError. `is_new`: see `Made`. `like` is the
     file from which mode (made writable for its owner), times and extended attributes are copied, without privileges;
-    one that is no regular file, or that is missing, is ignored. `modified`: the time of its last change, in seconds
-    since 1970.
+    it is ignored if it is missing or no regular file. `modified`: the time of its last change, in seconds since 1970.
     """
     with _temporary(path, token, below, is_new=is_new) as (old, made, folder):
         model = _state(like) if like is not None else None
@@ -220,7 +219,7 @@ def _temporary(
 
 
 def _hidden(error: BaseException) -> OSError | None:
-    """Return the error of a full disk behind that of a library, which could not end its work on the file."""
+    """Return the error of a full disk that a library hides behind an error of its own."""
     number = getattr(errno, str(error).removeprefix("IO_"), None)
     if type(error).__name__ == "SerialisationError" and number is not None:  # of libxml2, for its own file
         return OSError(number, os.strerror(number))
@@ -333,7 +332,7 @@ def _rename_new(folder: OpenFolder, name: str, other: str) -> None:
 
 
 def numbered(name: str) -> Iterator[str]:
-    """Yield a name, and then the name with `.1`, `.2` and so on added."""
+    """Yield a name, then the same with numbers: for example, `a.bak`, `a.bak.1`, `a.bak.2`."""
     yield name
     for number in count(1):
         yield f"{name}.{number}"
@@ -362,7 +361,7 @@ def discard_unfinished() -> None:
 
 
 def made_state(made: Made) -> os.stat_result | None:
-    """Return the state of a complete file under its temporary name; None if it is not found."""
+    """Return the state of a complete file under its temporary name; None if it is missing."""
     try:
         return made.folder().stat(made.names[0])
     except OSError:
@@ -389,7 +388,7 @@ _NO_HARD_LINKS: Final = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENO
 
 _DRESSES_DESCRIPTORS: Final = {os.chmod, os.utime} <= os.supports_fd and hasattr(os, "fchown")
 _PERMISSIONS: Final = 0o777  # without setuid, setgid and sticky bits, which were granted for other contents
-_TRUSTED: Final = ("security.", "trusted.")  # so were capabilities and labels (xattr(7))
+_TRUSTED: Final = ("security.", "trusted.")  # capabilities and labels (xattr(7)), granted for other contents, too
 _NOT_HERE: Final = {  # errors for attributes that the file system does not support, or this user may not set
     getattr(errno, name, 0) for name in ("EPERM", "EACCES", "ENOTSUP", "EOPNOTSUPP", "ENODATA", "EINVAL")
 }
@@ -457,7 +456,7 @@ def is_device(path: Path) -> bool:
 
 
 def is_stdout(name: str) -> bool:
-    """Return whether an output is the standard output, under any name."""
+    """Return whether an output is the standard output, under any name: for example, `-` or `/dev/stdout`."""
     return name == STDOUT or descriptor(Path(name)) == _NUMBER_OF_STDOUT
 
 
@@ -468,7 +467,7 @@ def descriptor(path: Path) -> int | None:
 
 
 def _descriptor(path: Path) -> re.Match[str] | None:
-    """Return the process, if it is known, and the number of the open file to which a path leads."""
+    """Return the open file that a path leads to: its process, if known, and its number, 1 in `/dev/fd/1`; or None."""
     name = os.fspath(path)
     for _ in range(_MOST_LINKS):
         folder, last = os.path.split(name)
@@ -483,7 +482,7 @@ def _descriptor(path: Path) -> re.Match[str] | None:
 
 @contextmanager
 def directly(path: Path) -> Iterator[IO[bytes]]:
-    """Yield a device, a pipe or an open file to be written; the errors of writing have its name."""
+    """Yield a device, a pipe or an open file for writing; errors in writing have its name."""
     try:
         number = descriptor(path)
         with path.open("wb") if number is None else os.fdopen(os.dup(number), "wb") as file:

@@ -289,7 +289,7 @@ def _without_index(path: Path) -> Path:
 
 
 def _is_address(context: str) -> bool:
-    """Return whether a string names a remote context by URL or path: `ctx.json` does, `https://schema.org` does not."""
+    """Return whether a string names a remote context by URL or path: `ctx.json` does, `schema.org` does not."""
     if not context or _NO_IRI.search(context):
         return False
     return _ABSOLUTE.match(context) is not None or not _SCHEMA.match(context)

@@ -24,8 +24,8 @@ class Choice(NamedTuple):
     """A row that depends on other attributes of its tag: `by` names them.
 
     `places` maps their values to a link site: stripped, in lower case, joined by spaces, "" for an absent attribute. A
-    key that ends with a slash matches all values with that prefix. `default` applies to all others. For example, `href`
-    in `<link rel="Stylesheet" href="a">` is looked up as `stylesheet`.
+    key that ends with a slash matches all values with that prefix. `default` applies to all others. For example, the
+    text of `<style type="Text/CSS">` is looked up as `text/css`.
     """
 
     element: str

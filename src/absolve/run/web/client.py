@@ -1,8 +1,8 @@
-"""Ask for a URL over HTTP, within limits: follow its redirects, and keep what each server answered.
+"""Request a URL over HTTP, within limits: follow its redirects, and keep the response of each server.
 
 In: a URL that the user named. Out: an `Answer`: the headers of all responses, as `curl -iL` shows them, and the last
-body without its content codings. The work is that of httpcore, which has HTTP/2, proxies and a pool of connections, and
-takes a network of ours; httpx, above it, does not. Redirects are followed here, because credentials must not.
+body without its content codings. httpcore does the work: it has HTTP/2, proxies and a connection pool, and takes a
+network backend of ours; httpx, above it, does not. Redirects are followed here, because credentials must not be.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ if TYPE_CHECKING:
 
 _MOST_REDIRECTS: Final = 20  # as in browsers
 _MOST_OF_ROBOTS: Final = 5, access.MOST_BYTES  # redirects (RFC 9309 2.3.1.2), bytes
-_LATER: Final = frozenset({429, 502, 503, 504})  # what a server may answer otherwise a moment later
-_MOST_COOKIES: Final = 1000  # of all servers
+_LATER: Final = frozenset({429, 502, 503, 504})  # statuses that may be different a moment later
+_MOST_COOKIES: Final = 1000  # cookies of all servers
 _MOST_KEPT: Final = 16 << 20  # bytes of responses to which more than one URL may lead; as many of robots.txt
 _MOST_OF_A_PAGE: Final = 256 << 20  # bytes of a body that is no archive, unless the user gives a bound
-_SNIFFED: Final = 1 << 16  # bytes by which an archive is known
-_OVERHEAD: Final = 2048  # bytes of memory for what is kept, beside its text
+_SNIFFED: Final = 1 << 16  # bytes that identify an archive
+_OVERHEAD: Final = 2048  # bytes of memory for a kept response, beside its text
 _PER_RULE: Final = 512
 _IDLE: Final = 5.0  # seconds for which a connection is kept
 _LONGEST_WAIT: Final = 60.0  # seconds
@@ -69,7 +69,7 @@ _AGAIN: Final = (httpcore.NetworkError, httpcore.RemoteProtocolError, httpcore.T
 
 
 class _Course(NamedTuple):
-    """What came so far for the URL that the user named, its origin, and the user and password for that."""
+    """The responses so far for the URL that the user named, its origin, and the user and password for that origin."""
 
     origin: str
     credentials: tuple[str, str] | None
@@ -78,14 +78,14 @@ class _Course(NamedTuple):
     method: str = "GET"
 
     def moved(self) -> str:
-        """Return by which redirects it came here, for a message."""
+        """Describe the redirects that led here, for a message."""
         count = len(self.found) - 1
         times = "a redirect" if count == 1 else f"{count} redirects"
         return f", after {times} from {in_short(self.found[0].url)}" if count > 0 else ""
 
 
 class _Kept:
-    """Values of at most some bytes, by their keys: those used longest ago are dropped."""
+    """A cache with a maximum size in bytes: values that were used longest ago are dropped."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -106,7 +106,7 @@ class _Kept:
 
 
 class Client:
-    """Asks for URLs, several at once. Use it as an asynchronous context manager."""
+    """Requests URLs, several at once. Use it as an asynchronous context manager."""
 
     def __init__(self, asking: Asking) -> None:
         self._asking = asking
@@ -125,12 +125,12 @@ class Client:
             self._cache = Cache(asking.cache)
         self._resolved = dict(asking.resolved)
         self._given = exchange.cookies(asking.cookies)
-        self._jars: dict[tuple[str, bool], CookieJar] = {}  # of an origin, and whether the user named it
+        self._jars: dict[tuple[str, bool], CookieJar] = {}  # by origin, and whether the user named it
         self._tls = ssl.create_default_context()
         self._pools: dict[str, Any] = {}  # by origin, the one used last at the end: large pools are slow
         self._all = anyio.CapacityLimiter(asking.concurrency[0])
         self._named = {ada_url.URL(origin).hostname for origin in asking.origins or ()} | self._resolved.keys()
-        # What waits for a host, or for the same answer, has its limiter or lock.
+        # Requests that wait for a host, or for the same answer, share its limiter or lock.
         self._hosts: weakref.WeakValueDictionary[str, anyio.CapacityLimiter] = weakref.WeakValueDictionary()
         self._locks: weakref.WeakValueDictionary[Any, anyio.Lock] = weakref.WeakValueDictionary()
         self._robots = _Kept(_MOST_KEPT)  # rules, or why there are none, by origin
@@ -143,7 +143,7 @@ class Client:
         return self
 
     async def _is_inside(self, url: ada_url.URL) -> bool:
-        """Return whether the host of a URL that the user named is in a private network, whose pages may name others."""
+        """Return whether a URL that the user named is in a private network: its pages may link to private addresses."""
         host = url.hostname
         if not is_public_host(host):
             return True
@@ -160,7 +160,7 @@ class Client:
             await pool.aclose()
 
     async def answer(self, url: str, method: str = "GET") -> Answer:
-        """Return the answer to GET or HEAD for a URL; nothing of it has the user and password in the URL."""
+        """Return the answer to GET or HEAD for a URL; user and password of the URL are nowhere in it."""
         name = without_user(url)
         try:
             named = _parsed(url)
@@ -198,7 +198,7 @@ class Client:
     async def _follow(
         self, url: ada_url.URL, course: _Course, redirects: int, most: int, *, robots: bool = True
     ) -> None:
-        """Add the responses to a URL, and to those that it moves to."""
+        """Add the responses to a URL, and to the URLs that it redirects to."""
         seen = set()
         while True:
             if robots and self._asking.robots and not await self._is_allowed(url, course):
@@ -226,7 +226,7 @@ class Client:
             url.username = url.password = ""
 
     def _leads_inside(self, before: ada_url.URL, url: ada_url.URL) -> bool:
-        """Return whether a redirect leads to an address of this network, as of metadata, that the user did not name."""
+        """Return whether a redirect leads to a private address, as of a metadata server, that the user did not name."""
         host = url.hostname.rstrip(".")
         if self._asking.origins is None or is_public_host(host) or host in {before.hostname, *self._named}:
             return False
@@ -243,7 +243,7 @@ class Client:
         return rules(url.pathname + url.search) is None
 
     async def _rules(self, url: ada_url.URL, course: _Course) -> access.Rules | NoAnswer:
-        """Return the rules of an origin: none if there is no file, and why not if it cannot be had (2.3.1)."""
+        """Return the robots.txt rules of an origin: no rules without a file, and why it cannot be had (2.3.1)."""
         own = course._replace(found=[], method="GET")
         file = ada_url.URL("/robots.txt", url.origin)
         try:
@@ -264,7 +264,7 @@ class Client:
     # --- one request --------------------------------------------------------------------------------------------------
 
     def _fields(self, url: ada_url.URL, course: _Course) -> dict[str, str]:
-        """Return the fields of a request; secrets of the user are for the origin of the URL that was named only."""
+        """Return the fields of a request; only the origin that the user named gets the user's secrets."""
         is_named = self._is_named(url, course)
         is_own = is_named and url.origin == course.origin
         found = {"user-agent": AGENT, "accept": "*/*", "accept-encoding": self._encodings}
@@ -282,7 +282,7 @@ class Client:
         return found
 
     async def _asked_once(self, url: ada_url.URL, fields: dict[str, str], course: _Course, most: int) -> Response:
-        """Return the response to a request; the same request is sent once, as long as its body is kept."""
+        """Return the response to a request; equal requests are sent once, as long as the body is kept."""
         key = (course.method, url.href, *fields.items())
         async with self._locks.setdefault(key, anyio.Lock()):
             response: Response | None = self._known.get(key)
@@ -293,7 +293,7 @@ class Client:
             return response
 
     async def _asked(self, url: ada_url.URL, fields: dict[str, str], course: _Course, most: int) -> Response:
-        """Return the response to a request, repeated where another try may help."""
+        """Return the response to a request, repeated if another try may help."""
         for left in range(self._asking.retries, -1, -1):
             spread = random.uniform(0.8, 1.2)  # noqa: S311 - so that not all ask at the same time
             wait = spread * 0.5 * 2 ** (self._asking.retries - left)
@@ -315,7 +315,7 @@ class Client:
         raise AssertionError
 
     async def _once(self, url: ada_url.URL, fields: dict[str, str], method: str, most: int) -> Response:
-        """Return the response to a request: from the cache, if that may be."""
+        """Return the response to a request: from the cache, if that is allowed."""
         if self._cache is None:
             return await self._sent(url, method, most, fields)
         send = partial(self._sent, url, method, most)
@@ -343,7 +343,7 @@ class Client:
         return Response(url.href, tuple(sent), got.status, head, bytes(body), began, method)
 
     def _most(self, url: ada_url.URL, body: bytearray, most: int) -> int:
-        """Return the bound on a body that has more than `most` bytes, if it is an archive. Raise NoAnswer."""
+        """Return the size limit for a body with more than `most` bytes, if it is an archive. Raise NoAnswer."""
         larger = self._asking.settings.max_size
         kind = sniffing.sniff(bytes(body[:_SNIFFED]), url.pathname) if most == self._most_of_a_page < larger else None
         if kind is None or not registry.is_archive(kind):
@@ -351,19 +351,19 @@ class Client:
         return larger
 
     def _place(self, url: ada_url.URL) -> dict[str, Any]:
-        """Return the URL to connect to, and the name that TLS asks for."""
+        """Return the URL to connect to, and the host name for TLS."""
         origin = self._resolved.get(url.hostname, url.origin)
         return {"url": f"{origin}{url.pathname}{url.search}", "extensions": {"sni_hostname": url.hostname}}
 
     @asynccontextmanager
     async def _slot(self, host: str) -> AsyncIterator[None]:
-        """Wait until a host, and then the network, may be asked once more."""
+        """Wait until a host, and then the network, has a free slot."""
         limiter = self._hosts.setdefault(host, anyio.CapacityLimiter(self._asking.concurrency[1]))
         async with _taken(limiter), _taken(self._all):
             yield
 
     async def _pool(self, url: ada_url.URL) -> Any:
-        """Return the connections to an origin; those to the origin that was asked longest ago are closed."""
+        """Return the connections to an origin; connections to the least recently used origin are closed."""
         origin = url.origin
         pool = self._pools.pop(origin, None)
         if pool is None:
@@ -399,7 +399,7 @@ class Client:
         )
 
     def _credentials(self, url: ada_url.URL) -> tuple[str, str] | None:
-        """Return the user and password for a URL: those of a URL that only a document names are of its origin."""
+        """Return the user and password for a URL; a URL that only a document names gets those of its origin."""
         if self._asking.origins is None:
             return exchange.credentials(url)
         found = self._asking.origins
@@ -425,7 +425,7 @@ class Client:
 
 @asynccontextmanager
 async def _taken(limiter: anyio.CapacityLimiter) -> AsyncIterator[None]:
-    """Take a place, at once if there is one: anyio would let other tasks run first."""
+    """Take a slot, at once if one is free: anyio would let other tasks run first."""
     try:
         limiter.acquire_nowait()
     except anyio.WouldBlock:
@@ -441,7 +441,7 @@ def _encoded(fields: dict[str, str]) -> list[tuple[bytes, bytes]]:
 
 
 def _parsed(url: str, base: ada_url.URL | None = None, after: str = "") -> ada_url.URL:
-    """Return a URL as browsers read it, without its fragment. Raise NoAnswer for one that is not of http or https."""
+    """Return a URL as browsers read it, for example `/b` after `http://h/a`, without fragment. Raise NoAnswer."""
     try:
         found = ada_url.URL(url, base.href) if base is not None else ada_url.URL(url)
     except ValueError as error:
@@ -453,7 +453,7 @@ def _parsed(url: str, base: ada_url.URL | None = None, after: str = "") -> ada_u
 
 
 def _retry_after(value: str) -> float:
-    """Return the seconds in a Retry-After field (RFC 9110 10.2.3), 0 if there are none."""
+    """Return the seconds in a Retry-After field (RFC 9110 10.2.3), for example 120.0 for `120`; 0 without any."""
     if value.isdecimal() and len(value) < 9:
         return float(value)
     try:

@@ -1,6 +1,6 @@
-"""The network: public addresses only, where that is asked for; proxies; and why a request has no response.
+"""The network: public addresses only, if asked; proxies; and the reason why a request has no response.
 
-The address that is connected to counts, whatever a name resolved to before.
+The address that is connected to counts, not an earlier resolution of its name.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def failure(url: ada_url.URL, error: Exception, asking: Asking) -> NoAnswer:
 
 
 def _reason(error: BaseException) -> str:
-    """Return the text of the system for an error: a package may hide it, as "All connection attempts failed"."""
+    """Return the system's text for an error: a package may hide it, for example as "All connection attempts failed"."""
     found: BaseException | None = error
     while found is not None:
         if isinstance(found, OSError) and found.errno:
@@ -101,7 +101,7 @@ def _reason(error: BaseException) -> str:
 
 
 def is_unknown(error: BaseException | None) -> bool:
-    """Return whether an error comes from a name that the network does not know."""
+    """Return whether an error comes from an unknown host name."""
     while error is not None and not isinstance(error, socket.gaierror):
         error = error.__cause__ or error.__context__
     return error is not None and error.errno in _UNKNOWN
