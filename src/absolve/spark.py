@@ -93,7 +93,7 @@ def links(
     found = list(_found(_checked(paths), options.get("url"), reported))
     plain = [pa.field(field.name, _plain(field.type)) for field in parquet.schema(columns)]
     schema = pa.schema([*plain, _OF_LINKS] if failures else plain)
-    return _spread(spark, [*reported, *found]).mapInArrow(partial(_listed, how, schema), from_arrow_schema(schema))
+    return _as_tasks(spark, [*reported, *found]).mapInArrow(partial(_listed, how, schema), from_arrow_schema(schema))
 
 
 def rewrite(
@@ -115,14 +115,14 @@ def rewrite(
     (output,) = _checked(output.rstrip("/") + "/")  # a folder, also for a single input
     plan.check(names, output)
     sends = buckets.is_bucket(output)
-    inside = None if sends else OutputFolder.of(output)
+    inside = None if sends else OutputFolder.at_path(output)
     how = RewriteOptions(_reading(options), policy, verify, inside=inside, token=leftovers.token(), sends=sends)
     reported: list[Diagnostic] = []
     jobs = plan.jobs(_found(names, options.get("url"), reported), output, reported.append)
     with Publisher(how.token, inside=inside) as publisher:  # removes the temporary files of executors that ended
         items: list[Item] = list(jobs if sends else publisher.watched(jobs))
-        spread = _spread(spark, [*(one for one in reported if one.failed), *items])
-        found: list[Row] = spread.mapInArrow(partial(_rewritten, how), from_arrow_schema(_FAILURE)).collect()
+        tasks = _as_tasks(spark, [*(one for one in reported if one.failed), *items])
+        found: list[Row] = tasks.mapInArrow(partial(_rewritten, how), from_arrow_schema(_FAILURE)).collect()
     return found
 
 
@@ -150,7 +150,7 @@ def _found(names: Sequence[str], url: str | None, reported: list[Diagnostic]) ->
     return inputs.named(names, inputs.Origins(url), Globs(), reported.append)
 
 
-def _spread(spark: SparkSession, items: Sequence[Item]) -> DataFrame:
+def _as_tasks(spark: SparkSession, items: Sequence[Item]) -> DataFrame:
     """Return a DataFrame with a row for each task, in a partition of its own: names are relative to this folder."""
     most = min(_MOST_BYTES, sum(map(_size, items)) // (_TURNS * spark.sparkContext.defaultParallelism) + 1)
     rows = [(bytearray(pickle.dumps((str(Path.cwd()), group))),) for group in _groups(items, most)]
@@ -215,7 +215,7 @@ def _rewritten(how: RewriteOptions, batches: Iterable[pa.RecordBatch]) -> Iterat
     """Rewrite the input of each job, and put its file in its place; yield the failures."""
     for item in _items(batches):
         with leftovers.temporary_folder() if how.sends else nullcontext() as folder:
-            here = how if folder is None else how._replace(inside=OutputFolder.of(folder))
+            here = how if folder is None else how._replace(inside=OutputFolder.at_path(folder))
             pieces = [item] if isinstance(item, Diagnostic) else guarded(item.input.name, _settled(here, item))
             if failed := [row for piece in pieces for row in _failed(item, piece)]:
                 yield pa.RecordBatch.from_pylist(failed, _FAILURE)

@@ -24,7 +24,7 @@ from absolve.document.entity import Entity
 from absolve.document.settings import Settings
 from absolve.document.walk import inners, walk
 from absolve.rewriting import rewriter
-from absolve.run.load import stretches
+from absolve.run.load import archive_segments
 
 pytestmark = pytest.mark.slow
 FOLDER = SHARED / "warc"
@@ -53,7 +53,7 @@ def test_only_links_of_real_archives_change(path: Path) -> None:
     new = rewriter.rewrite(entity)
     after = walked(new, path)
     assert rewriter.rewrite(after) is new
-    assert b"".join(one.rewritten() for one in stretches(io.BytesIO(data), path.name, Settings())) == new
+    assert b"".join(one.rewritten() for one in archive_segments(io.BytesIO(data), path.name, Settings())) == new
     old_records, new_records = read(data), read(new)
     assert len(old_records) == len(new_records)
     changed = {url for url, before, now in differing(old_records, new_records) if before != now}
@@ -64,7 +64,7 @@ def test_only_links_of_real_archives_change(path: Path) -> None:
 @each("path", _files(SMALL), FOLDER)
 def test_other_readers_verify_each_record(path: Path) -> None:
     with path.open("rb") as file:
-        for stretch in stretches(file, path.name, Settings()):
+        for stretch in archive_segments(file, path.name, Settings()):
             if stretch.document is not None and stretch.entity is not None:
                 new = rewriter.rewrite(stretch.entity)
                 assert verifying.differences(stretch.entity, stretch.document, new) == []

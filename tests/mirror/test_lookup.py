@@ -45,7 +45,7 @@ TARGETS: dict[str, Target | None] = {
 
 
 def test_a_url_has_its_file_or_that_of_one_that_stands_for_it(db: sqlite3.Connection) -> None:
-    found = Lookup(db, Equivalences.of("www"), is_normal=True)
+    found = Lookup(db, Equivalences.from_words("www"), is_normal=True)
     for _ in range(2):
         assert {url: found(url) for url in TARGETS} == TARGETS
 
@@ -69,7 +69,7 @@ def test_the_forms_of_a_finished_map_are_computed_again(monkeypatch: pytest.Monk
     with closing(sqlite3.connect(":memory:")) as db:
         db.execute("CREATE TABLE resources (url TEXT PRIMARY KEY, path TEXT, redirect TEXT)")
         db.executemany("INSERT INTO resources VALUES (?, ?, ?)", ROWS)
-        same = Equivalences.of("www")
+        same = Equivalences.from_words("www")
         assert Lookup(db, same, is_normal=True, is_finished=True)("http://h/w") == Target("www.h/w.html")
         monkeypatch.setattr(lookup_, "_SMALL", 0)
         assert Lookup(db, same, is_normal=True, is_finished=True)("http://h/none") is None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from absolve.mirror.browsers import by_content, by_name, lacking, of_file, suffix
+from absolve.mirror.browsers import by_content, by_name, file_type, lacking, suffix
 
 EXTENSIONS = {
     ".html": [
@@ -71,7 +71,7 @@ FILES = {
 @pytest.mark.parametrize("media_type", FILES)
 def test_the_ending_of_a_file_in_a_folder_says_what_it_is_before_its_content(media_type: str) -> None:
     for name, data in FILES[media_type]:
-        assert of_file(name, data) == media_type, name
+        assert file_type(name, data) == media_type, name
 
 
 BY_NAME = {

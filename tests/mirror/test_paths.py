@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from absolve.document.holdings import fold
+from absolve.document.companions import fold
 from absolve.mirror.paths import INDEX_PAGE, Placed, folder_of, is_reserved, named, refused, split
 from absolve.urls.identity import normal
 

@@ -55,10 +55,10 @@ SAME = {
 
 
 def test_same_takes_words_in_any_order_and_refuses_an_unknown_one() -> None:
-    assert {words: Equivalences.of(words) for words in SAME} == SAME
+    assert {words: Equivalences.from_words(words) for words in SAME} == SAME
     for words in ("host", "none,www", "www,"):
         with pytest.raises(UsageError, match="--same takes www, slash, query-order, case or none"):
-            Equivalences.of(words)
+            Equivalences.from_words(words)
 
 
 @pytest.mark.parametrize(("words", "one", "other", "are_same"), [
@@ -73,12 +73,12 @@ def test_same_takes_words_in_any_order_and_refuses_an_unknown_one() -> None:
     ("www,slash,query-order,case", "http://h/a", "http://h/a?", False),
 ])
 def test_urls_are_the_same_by_the_words_that_say_so(words: str, one: str, other: str, *, are_same: bool) -> None:
-    same = Equivalences.of(words)
+    same = Equivalences.from_words(words)
     assert (same.form(one) == same.form(other)) is are_same
 
 
 def test_the_exact_escapes_count_before_the_scheme_and_what_same_adds_comes_last() -> None:
-    assert list(Equivalences.of("www").others("http://www.h/%7E")) == [
+    assert list(Equivalences.from_words("www").others("http://www.h/%7E")) == [
         ("unescaped", "http://www.h/~"),
         ("scheme", "https://www.h/%7E"),
         ("scheme", "https://www.h/~"),
@@ -107,12 +107,12 @@ def test_every_spelling_of_the_escapes_in_its_path_names_a_file_and_no_other_doc
 
 
 def test_nothing_stands_for_a_url_with_same_none() -> None:
-    same = Equivalences.of("none")
+    same = Equivalences.from_words("none")
     assert [*same.others("http://h/%3A"), *same.forms("http://h/%3A", is_file=True)] == []
 
 
 @given(PARTS, st.sampled_from([None, "case", "www,slash,query-order"]))
 def test_a_held_url_is_found_by_any_spelling_of_its_escapes(part: str, words: str | None) -> None:
-    same = Equivalences.of(words)
+    same = Equivalences.from_words(words)
     held, asked = f"http://h/{part}", plain(f"http://h/{part}")
     assert {held, *same.forms(held)} & {asked, *(form for _, form in same.others(asked))}

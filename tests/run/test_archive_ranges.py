@@ -18,7 +18,7 @@ from absolve.run import load
 from absolve.run.filters import Selection
 from absolve.run.inputs import WHOLE, Input
 from absolve.run.links_task import ListOptions, listed
-from absolve.run.load import ReadOptions, cut, spread
+from absolve.run.load import ReadOptions, split_archive, split_archives
 from absolve.run.results import BytesRead, Failure, LinkCounts, RowChunk
 
 
@@ -114,7 +114,7 @@ def same_in_parts(path: Path, url: str | None = None, sizes: Iterable[int] = (1,
     listing = ListOptions(ReadOptions(how.pop("settings", Settings())), **how)
     expected = joined(listed(listing, input_))
     for size in sizes:
-        parts = list(cut(input_, listing.reading, size))
+        parts = list(split_archive(input_, listing.reading, size))
         assert [part.within.start for part in parts[1:]] == [part.within.end for part in parts[:-1]]
         assert joined(piece for part in parts for piece in listed(listing, part)) == expected
 
@@ -185,10 +185,10 @@ def test_only_a_large_archive_is_cut_and_only_for_several_processes(
     def parts(data: bytes, jobs: int = 2, name: str = path.name) -> list[int]:
         file = path.with_name(name)
         file.write_bytes(data)
-        return [input_.within.start for input_ in spread([Input(str(file), "x")], ReadOptions(Settings()), jobs)]
+        return [input_.within.start for input_ in split_archives([Input(str(file), "x")], ReadOptions(Settings()), jobs)]
 
     assert parts(ONE * 9, 1) == parts(ONE) == parts(b"<p>" * 1000, name="x.html") == parts(dictionary()[0] * 9) == [0]
     assert parts(ONE * 9) == [len(ONE) * number for number in (0, 3, 6)]
     missing = Input(str(path.with_name("missing")), "x")
-    assert list(spread([missing], ReadOptions(Settings()), 2)) == [missing]
+    assert list(split_archives([missing], ReadOptions(Settings()), 2)) == [missing]
     assert missing.within == WHOLE

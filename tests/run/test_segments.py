@@ -13,7 +13,7 @@ from absolve.document.walk import Settings, walk
 from absolve.inventory import link_rows
 from absolve.rewriting import rewriter
 from absolve.run.inputs import Input
-from absolve.run.load import ReadOptions, Segment, each, stretches
+from absolve.run.load import ReadOptions, Segment, archive_segments, each
 from tests.shapes.captures import page, zipped
 
 DEFAULTS = Settings()
@@ -22,7 +22,7 @@ LINKS = record(b'<a href="x"><a href="y">')
 
 
 def streamed(data: bytes) -> list[Segment]:
-    return list(stretches(io.BytesIO(data), "x.warc", Settings()))
+    return list(archive_segments(io.BytesIO(data), "x.warc", Settings()))
 
 
 def same_as_a_whole(data: bytes) -> None:
@@ -38,7 +38,7 @@ def same_as_a_whole(data: bytes) -> None:
 
 def test_a_record_that_is_too_large_is_reported_for_any_media_type() -> None:
     large = record(b" " * 400, b"request")
-    found = list(stretches(io.BytesIO(GET + large), "x.warc", Settings(max_size=300)))
+    found = list(archive_segments(io.BytesIO(GET + large), "x.warc", Settings(max_size=300)))
     assert [[diagnostic.code for diagnostic in one.diagnostics] for one in found] == [[], ["too-large"]]
 
 
@@ -69,7 +69,7 @@ def test_a_large_member_is_read_in_few_steps() -> None:
     for megabytes in (4, 8):
         noise = random.Random(1808).randbytes(megabytes << 20)  # noqa: S311 - what gzip cannot make smaller
         file = Counted(gzip.compress(record(noise), 1))
-        assert sum(len(one.raw) for one in stretches(file, "x.warc.gz", Settings())) == len(file.getvalue())
+        assert sum(len(one.raw) for one in archive_segments(file, "x.warc.gz", Settings())) == len(file.getvalue())
         reads.append(file.reads)
     assert reads[1] <= reads[0] + 2  # one copy of half the member per read would need as many again
 

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from absolve.audit.sites import Sites
     from absolve.rules.model import RuleSet
     from absolve.rules.outcomes import Rules
-    from absolve.run.results import Course
+    from absolve.run.results import RunContext
 
 _LARGEST_MAP: Final = 256 << 20  # bytes; a map has at most a million rules
 _LARGE: Final = 64 << 20  # bytes of inventories that are loaded to the disk
@@ -98,7 +98,7 @@ class Audited(NamedTuple):
 @contextmanager
 def audited(
     options: Any,
-    course: Course,
+    course: RunContext,
     folder: str,
     failing: Collection[str],
     ask: Callable[[Any, Answers], None] | None = None,
@@ -158,7 +158,7 @@ def _roots(found: Sites) -> list[Path]:
     return [Path(), *(Path(name).parent for kinds in found.kinds.values() for name, _ in kinds.inventories)]
 
 
-def _given_answers(options: Any, course: Course) -> Answers:
+def _given_answers(options: Any, course: RunContext) -> Answers:
     """Return the answers in the files of --answers."""
     found = answered.Answers()
     for name in options.answers:
@@ -170,7 +170,7 @@ def _given_answers(options: Any, course: Course) -> Answers:
     return found
 
 
-def heard(name: str, options: Any, course: Course) -> Iterator[answers.Answer]:
+def heard(name: str, options: Any, course: RunContext) -> Iterator[answers.Answer]:
     """Yield the answers in a file; a server that --resolve names may redirect to its own port, as nginx does.
 
     What it answers there counts for the site, too.
@@ -216,7 +216,7 @@ def _judged(
         raise
 
 
-def _check_repairs(options: Any, question: Question, course: Course) -> None:
+def _check_repairs(options: Any, question: Question, course: RunContext) -> None:
     """Raise UsageError if repairs would be written by an assumed URL, or without one of the inputs."""
     wanted = "--fix" if options.fix else "--write-map" if options.write_map is not None else None
     if wanted is None:
@@ -228,7 +228,7 @@ def _check_repairs(options: Any, question: Question, course: Course) -> None:
         raise UsageError(f"{wanted} writes nothing, because {missing[0]} cannot be read")
 
 
-def _read_maps(options: Any, course: Course) -> list[RuleSet]:
+def _read_maps(options: Any, course: RunContext) -> list[RuleSet]:
     """Return the maps. Raise UsageError for one that cannot be read: every verdict may depend on it."""
     try:
         found = [_read_map(name, options, course) for name in options.maps]
@@ -264,7 +264,7 @@ def _unasked(options: Any) -> list[Path]:
     ]
 
 
-def _of_folder(path: Path, options: Any, course: Course) -> RuleSet | None:
+def _of_folder(path: Path, options: Any, course: RunContext) -> RuleSet | None:
     """Return the rules of a file that nobody gave, with a line that names it; None for one without a rule.
 
     One that cannot be read is a failure: its host could not read it, either.
@@ -289,7 +289,7 @@ def _of_folder(path: Path, options: Any, course: Course) -> RuleSet | None:
     return found
 
 
-def _read_map(name: str, options: Any, course: Course) -> RuleSet:
+def _read_map(name: str, options: Any, course: RunContext) -> RuleSet:
     path = Path(name)
     is_cloudflare = path.name.endswith("_redirects") and options.server.startswith("cloudflare")
     form = "cloudflare" if is_cloudflare else None
@@ -313,7 +313,7 @@ def _hosts(options: Any) -> list[str]:
     return [identity.named(url) for url in (*options.old_urls, options.url) if url is not None]
 
 
-def _noted(found: RuleSet, options: Any, course: Course) -> RuleSet:
+def _noted(found: RuleSet, options: Any, course: RunContext) -> RuleSet:
     """Return the rules of a map, with notes about how a table was read."""
     if found.hidden:
         hidden = number(found.hidden, "row")

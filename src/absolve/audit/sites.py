@@ -22,14 +22,14 @@ from absolve.audit.verdicts import PLACE
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.document.base_layers import ASSUMED, HOST_FOLDER
-from absolve.document.holdings import escaped, keeper_of
+from absolve.document.companions import escaped, keeper_of
 from absolve.formats import registry, sniffing
 from absolve.rules.columns import is_url
 from absolve.run import buckets, sources
-from absolve.run.beside import hosts_in
+from absolve.run.companion_files import hosts_in
 from absolve.run.folders import left_out
 from absolve.run.links_task import ListOptions, Sided, listed_of
-from absolve.run.load import kind_of, spread
+from absolve.run.load import kind_of, split_archives
 from absolve.run.sources import STDIN, is_file, local
 from absolve.urls.archives import original
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from absolve.run.inputs import Input
-    from absolve.run.results import Course
+    from absolve.run.results import RunContext
 
 # Files whose first bytes are not looked at for a container: most files of a site.
 _PLAIN: Final = tuple(
@@ -115,7 +115,7 @@ def sites(options: Any) -> Sites:
     return found
 
 
-def read(connection: Any, options: Any, found: Sites, course: Course) -> None:
+def read(connection: Any, options: Any, found: Sites, course: RunContext) -> None:
     """Fill the working tables."""
     settings = course.reading.settings
     connection.execute("CREATE TABLE read_as (name VARCHAR, words VARCHAR)")
@@ -175,7 +175,7 @@ def on_disk(connection: Any) -> Iterator[tuple[int]]:
                 yield (number,)
 
 
-def _check(connection: Any, side: str, kinds: Kinds, options: Any, course: Course) -> None:
+def _check(connection: Any, side: str, kinds: Kinds, options: Any, course: RunContext) -> None:
     """Report each input from which nothing came. Raise UsageError if nothing came from any of them."""
     names = [name for name, _ in (*kinds.inventories, *kinds.lists)] + kinds.documents
     is_alone = side == load.NEW and not options.old  # nothing but its links is judged
@@ -193,14 +193,14 @@ def _input(item: Sided) -> Input:
     return item.input
 
 
-def _items(options: Any, found: Sites, course: Course) -> Iterator[Sided]:
+def _items(options: Any, found: Sites, course: RunContext) -> Iterator[Sided]:
     return chain.from_iterable(
         (Sided(side, input_) for input_ in inputs_of(options, found, side, course)) for side in load.SIDES
     )
 
 
 def inputs_of(
-    options: Any, found: Sites, side: str, course: Course, *, follow: bool = True
+    options: Any, found: Sites, side: str, course: RunContext, *, follow: bool = True
 ) -> Iterator[Input]:
     """Yield the documents of a site, with their URLs: a folder without --url is at PLACE."""
     names = found.kinds[side].documents
@@ -218,7 +218,7 @@ def inputs_of(
             else:
                 yield _placed(input_, kind)
 
-    yield from spread(placed(), course.reading, course.jobs)
+    yield from split_archives(placed(), course.reading, course.jobs)
 
 
 def _with_kinds(found: Iterator[Input]) -> Iterator[tuple[Input, str | None]]:
@@ -247,7 +247,7 @@ def _kind(input_: Input) -> str | None:
         return None
 
 
-def _check_compressed(input_: Input, course: Course) -> None:
+def _check_compressed(input_: Input, course: RunContext) -> None:
     """Report a file that is a document by its name and cannot be read, because it is compressed or damaged.
 
     Not one that a server sends in the place of the file beside it, as page.html.gz for page.html.
@@ -266,7 +266,7 @@ def _check_compressed(input_: Input, course: Course) -> None:
     course.reports.aside(Diagnostic("unread-compressed", text, input_.name, failed=True))
 
 
-def _check_settings(input_: Input, options: Any, course: Course, side: str) -> None:
+def _check_settings(input_: Input, options: Any, course: RunContext, side: str) -> None:
     """Report a file of Apache in a subfolder whose rules may redirect, since only that of the root is read."""
     if side == load.OLD or not (input_.found and input_.name.endswith(".htaccess")):
         return

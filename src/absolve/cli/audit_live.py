@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from absolve.audit.answers import Answer
-    from absolve.run.results import Course
+    from absolve.run.results import RunContext
     from absolve.run.web.exchange import Answer as Answered
 
 ANSWERS: Final = "answers.warc"
@@ -31,7 +31,7 @@ _FRESH: Final = timedelta(days=1)  # a link that worked is asked for again a day
 
 
 def asked(
-    connection: Any, known: answered.Answers, options: Any, course: Course, folder: str
+    connection: Any, known: answered.Answers, options: Any, course: RunContext, folder: str
 ) -> Iterator[Answer]:
     """Yield what servers answer now, and what the file of --save has of links that worked a moment ago."""
     how = asking.asking_of(options).with_origins([*options.named, options.url, *options.old_urls])
@@ -87,7 +87,7 @@ def _writing(path: Path, saved: Path | None) -> Iterator[IO[bytes]]:
         yield file
 
 
-def _fresh(path: Path, options: Any, course: Course) -> Iterator[Answer]:
+def _fresh(path: Path, options: Any, course: RunContext) -> Iterator[Answer]:
     """Yield the answers of a file that need not be asked for again: those that work, and are not old."""
     found = answered.Answers(running.heard(str(path), options, course))
     now = datetime.now(UTC)

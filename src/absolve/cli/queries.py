@@ -77,7 +77,7 @@ def write(connection: Any, query: str, format_: str, cells: Cells, out: Any) -> 
     def chunks() -> Iterator[tuple[str, Any]]:
         while some := list(islice(rows, ROWS)):
             plain = [[None if cell is None else of(cell) for of, cell in zip(made, row, strict=True)] for row in some]
-            yield table.name, encode(cells.of(names, plain))
+            yield table.name, encode(cells.applied(names, plain))
 
     sink.write([table], chunks(), out)
 

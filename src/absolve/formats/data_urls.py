@@ -55,10 +55,10 @@ class PercentEncoded(_OnlyRead):
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets | None]:
         url, outer = self._outer.decode_mapped(raw)
-        made = Decoded(url)
+        decoded = Decoded(url)
         for found in _ESCAPE.finditer(url):
-            made.unit(*found.span(), bytes.fromhex((found[1] + found[2]).decode()) if found[1] else b"")
-        value, inner = made.whole()
+            decoded.unit(*found.span(), bytes.fromhex((found[1] + found[2]).decode()) if found[1] else b"")
+        value, inner = decoded.whole()
         return value, inner if outer is IDENTITY_OFFSETS or outer is None else Composed(outer, inner)
 
 

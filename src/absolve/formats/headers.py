@@ -193,10 +193,10 @@ def value(data: bytes, field: Field) -> str:
     p: cython.p_const_uchar = data
     raw: bytes = p[field.start : field.end]
     if 10 in raw:
-        made: Decoded = Decoded(raw, mapped=False)
+        decoded: Decoded = Decoded(raw, mapped=False)
         for fold in _FOLD.finditer(raw):
-            made.unit(fold.start(), fold.end(), b"")
-        raw = made.whole()[0]
+            decoded.unit(fold.start(), fold.end(), b"")
+        raw = decoded.whole()[0]
     return raw.decode("ascii") if raw.isascii() else raw.decode("utf-8", "surrogateescape")
 
 
@@ -247,10 +247,10 @@ class FieldText:
         return replaced(self._unit, _meaning, raw)
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets]:
-        made = Decoded(raw)
+        decoded = Decoded(raw)
         for unit in self._unit.finditer(raw):
-            made.unit(unit.start(), unit.end(), _meaning(unit))
-        return made.whole()
+            decoded.unit(unit.start(), unit.end(), _meaning(unit))
+        return decoded.whole()
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - of the protocol
         value = replaced(_UNSAFE, lambda found: b"%%%02X" % found[0][0], value)

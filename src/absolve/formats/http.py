@@ -71,7 +71,7 @@ class Chunked:
                 value.write(raw[head.end() : end])
                 position = end
         except CodingError as error:
-            error.value = value.getvalue() + _cut_chunk(raw, following)
+            error.value = value.getvalue() + _partial_chunk(raw, following)
             raise
         frame.write(raw[position:])
         self._frame = frame.getvalue()
@@ -124,7 +124,7 @@ def _chunks(raw: bytes, *, are_empty: bool = False) -> Iterator[tuple[re.Match[b
         yield head, end.start(), position
 
 
-def _cut_chunk(raw: bytes, position: int) -> bytes:
+def _partial_chunk(raw: bytes, position: int) -> bytes:
     """Return the data of a chunk that is cut off, or whose size does not lead to a line end."""
     head = CHUNK.match(raw, position)
     return raw[head.end() : head.end() + int(head[1], 16)] if head is not None else b""

@@ -409,12 +409,12 @@ class Destination:
         return self.decode_mapped(raw)[0] if not _SPECIAL.isdisjoint(raw) else raw
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets]:
-        made = Decoded(raw)
+        decoded = Decoded(raw)
         for unit in _UNIT.finditer(raw):
             value = unit[1] or _meaning(raw, *unit.span())
             if value is not None:
-                made.unit(*unit.span(), value)
-        return made.whole()
+                decoded.unit(*unit.span(), value)
+        return decoded.whole()
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - escapes are closed
         """Return the value with escapes; parentheses are escaped only where they are not balanced."""

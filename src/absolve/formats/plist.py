@@ -140,20 +140,20 @@ class _Table:
 
         An object with several references is one node, also inside itself.
         """
-        made: dict[int, Node] = {}
+        built: dict[int, Node] = {}
         keys: dict[int, Node] = {}
         waiting: list[int] = []
 
         def node(number: int) -> Node:
-            if number not in made:
-                made[number] = self._node(number)
+            if number not in built:
+                built[number] = self._node(number)
                 waiting.append(number)
-            return made[number]
+            return built[number]
 
         top = node(self._top)
         while waiting:
             number = waiting.pop()
-            found, below = made[number], self._below(number)
+            found, below = built[number], self._below(number)
             if isinstance(found, list):
                 found += map(node, below)
             elif isinstance(found, dict):

@@ -194,7 +194,7 @@ def sniff(data: bytes, name: str | None) -> str | None:
     return HTML if _TAG.search(_in_ascii(data)) and not _other_type(name) else None
 
 
-def of_response(stated: str, data: bytes, name: str) -> str:
+def response_type(stated: str, data: bytes, name: str) -> str:
     """Return the media type of a response whose header states one, by its URL where the stated type is vague.
 
     For example, `text/plain` at `/robots.txt` is robots.txt. Servers send Markdown as plain text, a JSON Feed as JSON,

@@ -402,7 +402,7 @@ def by_name(name: str) -> str:
     return _BY_EXTENSION.get(suffix(name), "")
 
 
-def of_file(name: str, data: bytes) -> str:
+def file_type(name: str, data: bytes) -> str:
     """Return the media type of a user's file, by its name; by its content if the name gives none.
 
     For example, `page.php` is HTML if it begins as HTML: it was saved with the answer of the server's program.

@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 from absolve.core.errors import FAULTS, Diagnostic, DocumentError
 from absolve.core.model import Document, Layer
-from absolve.document.holdings import fold, named_by
+from absolve.document.companions import fold, named_by
 from absolve.document.walk import walk
 from absolve.formats import registry
 from absolve.mirror import browsers, words

@@ -20,7 +20,7 @@ from urllib.parse import quote
 from absolve.core.errors import FAULTS, CodingError, Diagnostic, DocumentError, WalkError, fault, in_short
 from absolve.core.model import PACKAGE_ROOT, Document, Finding
 from absolve.document.captures import Entry, entries, of_record, records
-from absolve.document.holdings import HostFolders, hosts_among, hosts_named, keeper_of, saver_of
+from absolve.document.companions import HostFolders, hosts_among, hosts_named, keeper_of, saver_of
 from absolve.document.walk import inners, walk
 from absolve.formats import headers, registry
 from absolve.formats.compression import ZSTD_FRAME, is_skippable
@@ -337,7 +337,7 @@ def _path_of(one: Entry) -> str:
 def _file_payload(one: Entry, base: str | None = None) -> Payload:
     """Return the content of a file in a package, with its declared or detected media type."""
     content, facts = one.content, one.facts
-    return Payload(content, facts.media_type or browsers.of_file(facts.name, content[:4096]), base=base)
+    return Payload(content, facts.media_type or browsers.file_type(facts.name, content[:4096]), base=base)
 
 
 # --- WARC and ARC files -----------------------------------------------------------------------------------------------

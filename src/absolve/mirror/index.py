@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 from absolve.core.model import PACKAGE_ROOT
 from absolve.core.printable import masked
-from absolve.document.holdings import INDEXES
+from absolve.document.companions import INDEXES
 from absolve.mirror import paths, words
 from absolve.mirror.words import ELSEWHERE, LINKS, MISSING, NOTES, PAGES
 from absolve.urls.identity import normal
@@ -185,7 +185,8 @@ def _numbers(working: Working, pages: int, lacking: Lacking) -> Iterator[str]:
     if lacking.elsewhere:
         yield f'<a href="#elsewhere">{ELSEWHERE.counted(lacking.elsewhere)}</a>'
     noted = _noted(working)
-    yield from (f'<a href="#{code}">{words.of_note(code, noted[code])}</a>' for code in words.LIMITS if code in noted)
+    codes = (code for code in words.LIMITS if code in noted)
+    yield from (f'<a href="#{code}">{words.count_notes(code, noted[code])}</a>' for code in codes)
 
 
 def _noted(working: Working) -> dict[str, int]:
@@ -256,7 +257,8 @@ def _notes(working: Working, heading: str, codes: Iterable[str]) -> Iterator[str
     yield f"<h2>{heading}</h2>\n"
     for code in codes:
         if code in counts:
-            yield f'<h3 id="{code}">{words.of_note(code, counts[code])}</h3>\n<p>{_with_code(NOTES[code].why)}</p>\n'
+            heading = words.count_notes(code, counts[code])
+            yield f'<h3 id="{code}">{heading}</h3>\n<p>{_with_code(NOTES[code].why)}</p>\n'
             yield from _examples(working, code, counts[code])
 
 

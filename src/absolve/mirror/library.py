@@ -24,7 +24,7 @@ from absolve.mirror.payloads import Captured, Where, latest_of, media_type_of
 from absolve.mirror.policy import MirrorPolicy
 from absolve.mirror.sources import FILES, Source, kind_of, reader_of, sources_of
 from absolve.mirror.survey import Choice, Survey
-from absolve.run import given, leftovers, plan, results
+from absolve.run import leftovers, library_inputs, plan, results
 from absolve.run.folders import Globs
 from absolve.run.inputs import Input
 from absolve.run.load import ReadOptions
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from absolve.core.options import MirrorOptions, PlanOptions
     from absolve.core.protocols import Buffer
     from absolve.mirror.payloads import Found
-    from absolve.run.results import Course
+    from absolve.run.results import RunContext
 
     One: TypeAlias = str | os.PathLike[str] | Document | bytes | Buffer
 
@@ -118,24 +118,24 @@ def mirror(inputs: One | Iterable[One], output: str | os.PathLike[str], **option
     if not isinstance(output, (str, os.PathLike)):
         raise TypeError(f"output must be a path, not {type(output).__name__}")
     name = os.fsdecode(output)
-    with leftovers.temporary_folder() as folder, given.in_python() as shown:
-        files = given.as_files(inputs, CALL, Path(folder), shown)
+    with leftovers.temporary_folder() as folder, library_inputs.in_python() as shown:
+        files = library_inputs.as_files(inputs, CALL, Path(folder), shown)
         if not files.names:
             raise UsageError(f"{CALL}: no input: a glob matches nothing, or the list is empty")
         making.check_output(name, files.names)
         reports = results.Collected(notify, files.named)
-        made: list[Mirror] = []
+        mirrors: list[Mirror] = []
         settings = Settings(profile=options.get("profile", "whatwg"), base="empty").checked()
         reading = ReadOptions(settings._replace(documents=True))
-        run = results.course_of(reports, reading, given.jobs_of(dict(options)))
+        run = results.library_context(reports, reading, library_inputs.jobs_of(dict(options)))
         if making.is_zip(name):
             plan.make_above(name)
-        making.into(name, _job(files, run, dict(options)), run, lambda working: made.extend(_read(working, name)))
-    if not made:
+        making.into(name, _job(files, run, dict(options)), run, lambda working: mirrors.extend(_read(working, name)))
+    if not mirrors:
         found = reports.diagnostics[0] if reports.failures else Diagnostic("no-document", _NOTHING, files.first)
         raise DocumentError(found)
     failures = [one for one in reports.diagnostics if one.failed]
-    return made[0]._replace(failures=failures, diagnostics=reports.diagnostics)
+    return mirrors[0]._replace(failures=failures, diagnostics=reports.diagnostics)
 
 
 _NOTHING: Final = "no document with a URL is in it: nothing is written (url= gives that of a folder's root)"
@@ -152,17 +152,17 @@ def choice_of(options: dict[str, Any], call: str) -> Choice:
     return Choice(
         latest_of(at) if at is not None else None,
         arguments.flag_of(options.get("keep_errors", False), "keep_errors"),
-        Equivalences.of(options.get("same")),
-        Globs(given.words_of(options, "include"), given.words_of(options, "exclude")).checked(),
+        Equivalences.from_words(options.get("same")),
+        Globs(library_inputs.words_of(options, "include"), library_inputs.words_of(options, "exclude")).checked(),
     )
 
 
-def _job(files: given.Given, run: Course, options: dict[str, Any]) -> making.Job:
+def _job(files: library_inputs.InputFiles, run: RunContext, options: dict[str, Any]) -> making.Job:
     choice = choice_of(options, CALL)
-    start, depth = given.url_of(options, "start"), options.get("depth")
+    start, depth = library_inputs.url_of(options, "start"), options.get("depth")
     if depth is not None and (start is None or not isinstance(depth, int) or depth < 0):
         raise UsageError(f"depth must be a number of links from start=, not {in_short(repr(depth))}")
-    found = run.found(files.names, given.url_of(options, "url"))
+    found = run.found(files.names, library_inputs.url_of(options, "url"))
     return making.Job(
         run.reading,
         tuple(sources_of(found, run.reading, run.reports.aside)),

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import FAULTS, DocumentError, UsageError
-from absolve.document.holdings import fold, named_by, only_alike
+from absolve.document.companions import fold, named_by, only_alike
 from absolve.encodings.charsets import byte_order_mark
 from absolve.mirror import browsers
 from absolve.mirror.payloads import Part, Where, place_of
@@ -82,15 +82,15 @@ class Equivalences(NamedTuple):
     more: tuple[str, ...] = ()
 
     @staticmethod
-    def of(words: str | None) -> Equivalences:
+    def from_words(words: str | None) -> Equivalences:
         """Return the equivalences for `--same`: words separated by commas. Raise UsageError for an unknown word."""
-        given = [word.strip() for word in words.split(",")] if words else []
-        if given == [NONE]:
+        chosen = [word.strip() for word in words.split(",")] if words else []
+        if chosen == [NONE]:
             return Equivalences(default=False)
-        for word in given:
+        for word in chosen:
             if word not in MORE:
                 raise UsageError(f"--same takes {', '.join(MORE)} or {NONE}, not {word!r}")
-        return Equivalences(more=tuple(word for word in MORE if word in given))
+        return Equivalences(more=tuple(word for word in MORE if word in chosen))
 
     def others(self, url: str, charset: str = "utf-8") -> list[tuple[str, str]]:
         """Return each rule with the equivalent form of this URL, in order of preference.

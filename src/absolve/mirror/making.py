@@ -21,7 +21,7 @@ from absolve.mirror import map as maps
 from absolve.mirror.paths import INDEX_PAGE, MAP
 from absolve.mirror.sources import reader_of
 from absolve.mirror.survey import Choice, Survey
-from absolve.mirror.task import Batch, Item, MirrorOptions, forget, has, made, reached
+from absolve.mirror.task import Batch, Item, MirrorOptions, forget, has, mirror_batch, reached
 from absolve.run import buckets, folders, interrupts, leftovers, outputs, plan
 from absolve.run import state as run_state
 from absolve.run.output_folder import Below, alone, created
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from absolve.mirror.sources import Source
     from absolve.run.load import ReadOptions
     from absolve.run.output_folder import OutputFolder
-    from absolve.run.results import Course, Reports
+    from absolve.run.results import Reports, RunContext
 
     Done = Callable[[Working], None]
     Notify = Callable[[Diagnostic], None]
@@ -88,7 +88,7 @@ def _temporary() -> Iterator[OutputFolder]:
         yield folder
 
 
-def into(output: str, job: Job, course: Course, done: Done) -> None:
+def into(output: str, job: Job, context: RunContext, done: Done) -> None:
     """Make a mirror at a path, or the URL of a store; the suffix of its name decides its form."""
     is_bucket = buckets.is_bucket(output)
     packed = packing.form_of(output) if not (is_zip(output) or is_bucket) else None
@@ -106,7 +106,7 @@ def into(output: str, job: Job, course: Course, done: Done) -> None:
                 elif is_zip(output):
                     packing.zip_of(working, Path(folder.path), output)
 
-            _into_folder(folder, job, course, done, pack)
+            _into_folder(folder, job, context, done, pack)
             if is_bucket and not is_zip(output):
                 buckets.send_all(folder.path, output)
     else:
@@ -115,7 +115,7 @@ def into(output: str, job: Job, course: Course, done: Done) -> None:
         plan.check_new_folder(output, "a mirror is a folder, a file .zip, .html, .mhtml or .zim")
         plan.make_above(output)
         with created(output) as folder, alone(folder.path):
-            _into_folder(folder, job, course, done)
+            _into_folder(folder, job, context, done)
 
 
 def is_zip(output: str) -> bool:
@@ -156,14 +156,14 @@ def planned(working: Working, job: Job, notify: Notify) -> None:
     unread = []
     notes: list[tuple[str, str]] = []
 
-    def heard(diagnostic: Diagnostic) -> None:
+    def noting(diagnostic: Diagnostic) -> None:
         if diagnostic.failed:
             unread.append(diagnostic.code)
         elif diagnostic.code in _NOTED:
             notes.append((diagnostic.code, f"{_named(diagnostic.name, job)}: {diagnostic.text}"))
         notify(diagnostic)
 
-    survey = Survey(_captures(job), job.choice, heard)
+    survey = Survey(_captures(job), job.choice, noting)
     if unread:
         working.mark_unread()
     names = [_named(source.name, job) for source in job.sources]
@@ -186,7 +186,7 @@ def _captures(job: Job) -> Iterator[Found]:
 
 def _named(name: str, job: Job) -> str:
     """Return the name of a source for the map, which must not contain the path of a temporary file."""
-    return next((given + name[len(path) :] for path, given in job.named if name.startswith(path)), name)
+    return next((known_name + name[len(path) :] for path, known_name in job.named if name.startswith(path)), name)
 
 
 def _batches(working: Working, sources: Sequence[Source]) -> Iterator[Batch]:
@@ -209,10 +209,10 @@ def _batches(working: Working, sources: Sequence[Source]) -> Iterator[Batch]:
 
 
 def _into_folder(
-    folder: OutputFolder, job: Job, course: Course, done: Done, pack: Callable[[Working], None] | None = None
+    folder: OutputFolder, job: Job, context: RunContext, done: Done, pack: Callable[[Working], None] | None = None
 ) -> None:
     """Make the mirror in a folder; `pack` makes one file of a temporary one, before the counts are printed."""
-    root, reports = Path(folder.path), course.reports
+    root, reports = Path(folder.path), context.reports
     has_failed = bool(reports.failures)
     was_killed = (root / maps.WORKING).is_file()
     maps.check_own(root)
@@ -227,7 +227,7 @@ def _into_folder(
                 planned(working, job, reports.finding)
                 _see_foreign(working, folder.path)
             number, size = working.documents()
-            _make(working, how, course, small=size < _SMALL)
+            _make(working, how, context, small=size < _SMALL)
             if number:
                 _finish(working, folder, job, reports, has_failed=has_failed or working.is_unread())
                 if pack is not None:
@@ -237,22 +237,23 @@ def _into_folder(
         run_state.removed(root / maps.WORKING)
 
 
-def _make(working: Working, how: MirrorOptions, course: Course, *, small: bool) -> None:
+def _make(working: Working, how: MirrorOptions, context: RunContext, *, small: bool) -> None:
     """Make the documents of the plan, and rename their files into place."""
-    results = course.run(partial(made, how), _batches(working, how.sources), lambda batch: batch.input, small=small)
+    batches = _batches(working, how.sources)
+    results = context.run(partial(mirror_batch, how), batches, lambda batch: batch.input, small=small)
     is_put = False
     try:
         with closing(results):
             for _, piece in results:
                 if isinstance(piece, maps.Finished):
                     working.finish(piece._replace(is_there=piece.is_there or is_put))
-                is_put = isinstance(piece, FilesReady) and all(_put_ready(one, course.reports) for one in piece.made)
+                is_put = isinstance(piece, FilesReady) and all(_put_ready(one, context.reports) for one in piece.files)
     finally:
         forget()
         working.keep()
 
 
-def _put_ready(file: outputs.Made, reports: Reports) -> bool:
+def _put_ready(file: outputs.WrittenFile, reports: Reports) -> bool:
     """Rename a flushed file into place; return whether that worked."""
     try:
         outputs.put(file)

@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.core.errors import UsageError
-from absolve.document.holdings import fold
+from absolve.document.companions import fold
 from absolve.document.resolved import shown
 from absolve.formats import registry
 from absolve.mirror import paths, words

@@ -159,11 +159,11 @@ class _Inlined:
 
     def __init__(self, mirror: Mirror) -> None:
         self._mirror = mirror
-        self._made: dict[str, str] = {}  # the URL of what is needed, by its path
+        self._data_urls: dict[str, str] = {}  # the URL of what is needed, by its path
         self._inside: list[str] = []
         self._left = _MOST  # bytes that all uses of these URLs may still have
 
-    def of(self, file: File) -> bytes:
+    def inlined(self, file: File) -> bytes:
         self._inside.append(file.path)
         found = self._mirror.rewritten(file, self._target)
         self._inside.pop()
@@ -177,17 +177,17 @@ class _Inlined:
             return held.url
         if held.path in self._inside or len(self._inside) > _DEEPEST:
             return "data:,"
-        if held.path not in self._made:
-            self._made[held.path] = f"data:{held.media_type};base64,{b64encode(self.of(held)).decode()}"
-        self._left -= len(self._made[held.path])
+        if held.path not in self._data_urls:
+            self._data_urls[held.path] = f"data:{held.media_type};base64,{b64encode(self.inlined(held)).decode()}"
+        self._left -= len(self._data_urls[held.path])
         if self._left < 0:
             text = f"the page would have more than {_MOST >> 20} MB: -o FILE.zip keeps its files apart"
             raise UsageError(f"{held.url}: {text}")
-        return self._made[held.path]
+        return self._data_urls[held.path]
 
 
 def _html(mirror: Mirror, path: Path, start: str | None) -> None:
-    outputs.write(path, _Inlined(mirror).of(mirror.first(start)))
+    outputs.write(path, _Inlined(mirror).inlined(mirror.first(start)))
 
 
 def _mhtml(mirror: Mirror, path: Path, start: str | None) -> None:
@@ -296,14 +296,14 @@ def _zim(mirror: Mirror, path: Path, start: str | None) -> None:
 
     entry = File("index.html", "", "text/html", "Index")
     first = mirror.first(start) if start is not None else entry
-    made = mirror.folder.with_name("made.zim")
-    with _silent(), writer.Creator(made).config_indexing(True, "eng").set_mainpath(first.path) as creator:
+    archive = mirror.folder.with_name("made.zim")
+    with _silent(), writer.Creator(archive).config_indexing(True, "eng").set_mainpath(first.path) as creator:
         for name, value in _metadata(first).items():
             creator.add_metadata(name, value)
         creator.add_illustration(48, _ICON)
         for file in (*mirror.files.values(), entry, File(MAP, "", "application/vnd.sqlite3", None)):
             creator.add_item(Item(file))
-    with made.open("rb") as complete, outputs.writing(path) as out:
+    with archive.open("rb") as complete, outputs.writing(path) as out:
         shutil.copyfileobj(complete, out)
 
 

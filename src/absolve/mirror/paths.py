@@ -18,7 +18,7 @@ from collections import defaultdict
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.document.holdings import fold
+from absolve.document.companions import fold
 from absolve.mirror.browsers import lacking, suffix
 from absolve.urls.identity import percent_decoded
 from absolve.urls.whatwg import SURROGATES

@@ -273,7 +273,7 @@ class MirrorPolicy:
                 return None
         elif reference[0] == "#" and (context.stays_as_fragment or context.keeps_fragments):
             return None
-        target = self._of_order(resolved)
+        target = self._held_target(resolved)
         if target is None:
             return _still_malformed(resolved)
         if not target.startswith(_HELD):
@@ -297,7 +297,7 @@ class MirrorPolicy:
                 return INERT
         return self._local(resolved, found, fragment if crosshatch else None)
 
-    def _of_order(self, resolved: Resolved) -> str | None:
+    def _held_target(self, resolved: Resolved) -> str | None:
         """Return the target of a link, with or without the base element: if only one of them is held, that one."""
         target, other = resolved.target, resolved.otherwise
         is_other = other is not None and self.is_held(other) and not (target is not None and self.is_held(target))

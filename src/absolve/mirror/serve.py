@@ -70,7 +70,7 @@ class Server(ThreadingHTTPServer):
             self.origins = Origins(folder / MAP)
         except sqlite3.Error as error:
             raise UsageError(f"--serve {folder}: {MAP} cannot be read: {error}") from error
-        self.root = OutputFolder.of(str(folder))
+        self.root = OutputFolder.at_path(str(folder))
         self.entry = INDEX_PAGE
         self._until: dict[socket.socket, float] = {}  # when a client must have sent its request
         super().__init__((HOST, port), Handler)
@@ -240,7 +240,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _send(self, status: HTTPStatus, data: bytes = b"", *, fields: Mapping[str, str] | None = None) -> None:
         self.send_response(status)
-        given = {
+        always = {
             "Content-Type": "text/plain",
             "Content-Length": str(len(data)),
             "Cross-Origin-Resource-Policy": "same-origin",
@@ -250,7 +250,7 @@ class Handler(BaseHTTPRequestHandler):
             "X-Content-Type-Options": "nosniff",
             "X-DNS-Prefetch-Control": "off",
         }
-        for name, value in (given | dict(fields or {})).items():
+        for name, value in (always | dict(fields or {})).items():
             self.send_header(name, value)
         self.end_headers()
         if self.command != "HEAD":

@@ -16,7 +16,7 @@ from urllib.parse import urljoin
 
 from absolve.core.errors import FAULTS, Diagnostic, DocumentError, in_short
 from absolve.core.model import PACKAGE_ROOT, Link
-from absolve.document.holdings import escaped, fold, named_by, pages_around, saver_of
+from absolve.document.companions import escaped, fold, named_by, pages_around, saver_of
 from absolve.document.reporting import differing
 from absolve.document.walk import walk
 from absolve.formats import registry, sniffing
@@ -67,8 +67,8 @@ class Source(NamedTuple):
     @property
     def label(self) -> str:
         """The name for people: the name of the file, or of the folder with the files, without the path to it."""
-        given = [one for one in self.inputs if one.shares or not one.found]
-        names = list(dict.fromkeys(map(_label, given or self.inputs)))
+        named_inputs = [one for one in self.inputs if one.shares or not one.found]
+        names = list(dict.fromkeys(map(_label, named_inputs or self.inputs)))
         more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
         return f"{', '.join(names[:_NAMED])}{more}"
 
@@ -109,7 +109,7 @@ def sources_of(inputs: Iterable[Input], how: ReadOptions, notify: Callable[[Diag
                 notify(not_read(input_))  # it is held unchanged
         else:
             archives.append((input_, kind))
-    of_sites = _of_sites([input_ for input_, _ in archives if input_.found], pages, how)
+    of_sites = _site_archives([input_ for input_, _ in archives if input_.found], pages, how)
     for input_, kind in archives:
         if input_.name in of_sites:
             plain.append(input_._replace(held=suffix_of(input_.name)))
@@ -122,7 +122,7 @@ def sources_of(inputs: Iterable[Input], how: ReadOptions, notify: Callable[[Diag
     return found
 
 
-def _of_sites(archives: Sequence[Input], pages: Sequence[Input], how: ReadOptions) -> set[str]:
+def _site_archives(archives: Sequence[Input], pages: Sequence[Input], how: ReadOptions) -> set[str]:
     """Return the names of archives that are files of a site in their folder."""
     with_pages = {page.root for page in pages}
     found = {one.name for one in archives if one.url and one.url_source == "--url" and one.root in with_pages}
@@ -252,7 +252,7 @@ class FilesReader:
 
     @staticmethod
     def _media_type(document: Document) -> str:
-        return browsers.of_file(document.name or "", bytes(document.data[:4096]))
+        return browsers.file_type(document.name or "", bytes(document.data[:4096]))
 
     def payloads(self, places: Sequence[Where]) -> Iterator[tuple[Where, Payload]]:
         """Yield the contents of files."""

@@ -13,7 +13,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import Diagnostic
-from absolve.document.holdings import INDEXES
+from absolve.document.companions import INDEXES
 from absolve.document.resolved import shown
 from absolve.mirror.lookup import Equivalences
 from absolve.mirror.payloads import CUT, JOINED, PARTIAL, PIECE, Captured, Part, Piece, Pieces, Posted, Where
@@ -231,7 +231,7 @@ ORDER BY url, rank"""  # noqa: S608 - our own words
             query = f"""\
 SELECT * FROM captured INDEXED BY by_{key} WHERE {where} AND {_IS_WHOLE} ORDER BY date {order}, rank {order} LIMIT 1"""  # noqa: S608
             if row := self._db.execute(query, values).fetchone():
-                return _of(row)
+                return _read_row(row)
         return None
 
     # --- what is found ------------------------------------------------------------------------------------------------
@@ -240,11 +240,11 @@ SELECT * FROM captured INDEXED BY by_{key} WHERE {where} AND {_IS_WHOLE} ORDER B
         """Return the capture that counts for a URL, or None."""
         query = "SELECT * FROM captured WHERE url = ? ORDER BY rank DESC LIMIT 1"
         row = self._db.execute(query, (url,)).fetchone()
-        return _of(row) if row is not None else None
+        return _read_row(row) if row is not None else None
 
     def __iter__(self) -> Iterator[Captured]:
         """Yield the captures that count, in the order of their URLs."""
-        yield from map(_of, self._db.execute(_BEST))
+        yield from map(_read_row, self._db.execute(_BEST))
 
     def places(self) -> Iterator[tuple[int, bytes, int, str]]:
         """Yield the files of folders and packages: source, path, number and URL."""
@@ -309,16 +309,16 @@ SELECT source, place, "offset", url FROM captured WHERE length(place) > 0 ORDER 
 
     def _step(self, url: str) -> Captured | None:
         """Return the held or redirecting capture of a URL, or of an equivalent URL."""
-        others = (other for _, form in self._choice.same.others(url) for other in (form, self._of_form(form)))
+        others = (other for _, form in self._choice.same.others(url) for other in (form, self._url_by_form(form)))
         found = (self.get(one) for one in chain((url,), others) if one is not None)
         return next((one for one in found if one and (one.location is not None or self._choice.holds(one))), None)
 
-    def _of_form(self, form: str) -> str | None:
+    def _url_by_form(self, form: str) -> str | None:
         row = self._db.execute("SELECT url FROM forms WHERE form = ?", (form,)).fetchone()
         return row[0] if row is not None else None
 
 
-def _of(row: Sequence[Any]) -> Captured:
+def _read_row(row: Sequence[Any]) -> Captured:
     """Return the capture in a row of the database."""
     return Captured._make((row[0], *row[2:5], Where(*row[5:8]), *row[8:20]))
 

@@ -82,7 +82,7 @@ class MirrorOptions(NamedTuple):
     is_temporary: bool = False
 
 
-class Kept:
+class WorkerState:
     """The state that a process keeps between batches: the lookup in the map, relative references, a source's reader.
 
     `foreign` are the paths of files in the way. `share` is how many bytes of a page's text the search gets.
@@ -121,7 +121,7 @@ class Kept:
         return found
 
 
-_open: dict[str, Kept] = {}
+_open: dict[str, WorkerState] = {}
 
 
 def forget() -> None:
@@ -131,33 +131,33 @@ def forget() -> None:
     _open.clear()
 
 
-def made(how: MirrorOptions, batch: Batch) -> Iterator[Any]:
+def mirror_batch(how: MirrorOptions, batch: Batch) -> Iterator[Any]:
     """Yield the results for one batch: a TaskResult or Finished each."""
-    return guarded(batch.input.name, _made(how, batch), strict=sys.flags.dev_mode)  # type: ignore[arg-type]  # it passes all on
+    return guarded(batch.input.name, _mirror_batch(how, batch), strict=sys.flags.dev_mode)  # type: ignore[arg-type]  # it passes all on
 
 
-def _made(how: MirrorOptions, batch: Batch) -> Iterator[TaskResult | Finished]:
+def _mirror_batch(how: MirrorOptions, batch: Batch) -> Iterator[TaskResult | Finished]:
     key = how.map + how.token
     if key not in _open:
-        _open[key] = Kept(how)
-    kept = _open[key]
+        _open[key] = WorkerState(how)
+    worker = _open[key]
     size = 0
-    for item, payload in contents(kept, batch):
+    for item, payload in contents(worker, batch):
         if payload is None:
             yield _unreadable(item)
         else:
-            yield from _document(how, kept, item, payload)
+            yield from _document(how, worker, item, payload)
             size += len(payload.data)
     yield BytesRead(size)
 
 
-def contents(kept: Kept, batch: Batch) -> Iterator[tuple[Item, Payload | None]]:
+def contents(worker: WorkerState, batch: Batch) -> Iterator[tuple[Item, Payload | None]]:
     """Yield the documents of a batch with their payloads, in order; None for payloads that are no longer readable."""
-    joined = kept.joined(batch.items)
+    joined = worker.joined(batch.items)
     wanted: dict[Where, list[Item]] = {}
     for item in batch.items:
         wanted.setdefault(item.where, []).append(item)
-    for where, payload in kept.reader(batch.source).payloads(sorted(wanted)):
+    for where, payload in worker.reader(batch.source).payloads(sorted(wanted)):
         for item in wanted.pop(where):
             whole = payload._replace(data=joined[item.url], message=None) if item.url in joined else payload
             yield item, None if item.url in joined and not whole.data else whole
@@ -168,31 +168,31 @@ def _unreadable(item: Item) -> Failure:
     return Failure(Diagnostic("unreadable", "its record cannot be read any more", name_of(item.url)))
 
 
-def _document(how: MirrorOptions, kept: Kept, item: Item, payload: Payload) -> Iterator[TaskResult | Finished]:
+def _document(how: MirrorOptions, worker: WorkerState, item: Item, payload: Payload) -> Iterator[TaskResult | Finished]:
     """Yield the results for one document: its file, and the facts about it for the map."""
-    kept.lookup.used.clear()
+    worker.lookup.used.clear()
     data, title, text = payload.data, payload.title, ""
     notes: list[tuple[int, int, str, str]] = []
     try:
         entity = entity_of(payload, item.url, how.reading.settings, item.fields)
-        policy = policy_of(how, kept, item, payload, entity)
+        policy = policy_of(how, worker, item, payload, entity)
         if entity is not None and is_walked(entity.media_type):
             data, found = _new_bytes(how, item, payload, entity, policy)
             facts = entity.facts
             is_page = registry.essence_of(payload.media_type)[0] == browsers.XHTML or entity.media_type == registry.HTML
             if facts is not None and is_page:
                 title = facts.title or title or ""
-                text = index.text_of(entity.data, entity.charset, kept.share)
+                text = index.text_of(entity.data, entity.charset, worker.share)
             yield from found
         else:
             data, notes = _declared(payload)
     except (DocumentError, *FAULTS) as error:
         if sys.flags.dev_mode and not isinstance(error, DocumentError):
             raise
-        policy = MirrorPolicy(item.path, kept.lookup)
+        policy = MirrorPolicy(item.path, worker.lookup)
         data = _guarded(item, payload)
         yield _failure(item, error)
-    written = list(_written(how, item, data, kept.foreign))
+    written = list(_written(how, item, data, worker.foreign))
     yield from written
     seen = policy.seen
     yield Finished(
@@ -200,28 +200,30 @@ def _document(how: MirrorOptions, kept: Kept, item: Item, payload: Payload) -> I
         item.path,
         f"sha256:{sha256(data).hexdigest()}",
         title,
-        (*_of_name(item), *edits.placed(seen.notes), *notes, *_of_script(payload)),
+        (*_name_notes(item), *edits.placed(seen.notes), *notes, *_script_notes(payload)),
         tuple(seen.missing),
-        tuple(kept.lookup.used.values()),
+        tuple(worker.lookup.used.values()),
         tuple(sorted(seen.reached - {item.path})),
         text,
         not written,
     )
 
 
-def policy_of(how: MirrorOptions, kept: Kept, item: Item, payload: Payload, entity: Entity | None) -> MirrorPolicy:
+def policy_of(
+    how: MirrorOptions, worker: WorkerState, item: Item, payload: Payload, entity: Entity | None
+) -> MirrorPolicy:
     """Return the policy for one document."""
-    if kept.lookup.enter(entity.charset.name if entity is not None else "utf-8"):
-        kept.relatives = Relatives()
+    if worker.lookup.enter(entity.charset.name if entity is not None else "utf-8"):
+        worker.relatives = Relatives()
     return MirrorPolicy(
         item.path,
-        kept.lookup,
+        worker.lookup,
         severs=how.severs,
-        relatives=kept.relatives,
+        relatives=worker.relatives,
         url=item.url,
         fields=item.fields,
-        responses=kept.lookup,
-        named=_by_name(kept.lookup, item, payload),
+        responses=worker.lookup,
+        named=_by_name(worker.lookup, item, payload),
     )
 
 
@@ -260,14 +262,14 @@ def _declared(payload: Payload) -> tuple[bytes, list[tuple[int, int, str, str]]]
     return data, [(1, 1, "charset", text)] if name is not None else []
 
 
-def _of_name(item: Item) -> Iterator[tuple[None, None, str, str]]:
+def _name_notes(item: Item) -> Iterator[tuple[None, None, str, str]]:
     """Yield a note about a file name that a browser or a shell would act on."""
     name = paths.decoded(paths.split(item.url)[1])
     if item.path.endswith(".txt") and browsers.from_disk(name) not in {browsers.HARMLESS, browsers.SNIFFED}:
         yield None, None, "inert", f"{name[:200]} has a harmless ending: a browser or a shell would run it"
 
 
-def _of_script(payload: Payload) -> Iterator[tuple[int, int, str, str]]:
+def _script_notes(payload: Payload) -> Iterator[tuple[int, int, str, str]]:
     """Yield the notes about a script file that needs a server."""
     essence, data = registry.essence_of(payload.media_type)[0], payload.data
     for at, why in browsers.needs_server(data) if essence in browsers.JAVASCRIPT else ():
@@ -349,24 +351,24 @@ def reached(
 
     Requisites that a browser fetches by itself are no step. Raise UsageError for a page that is not held.
     """
-    kept = Kept(how)
+    worker = WorkerState(how)
     try:
-        first = kept.lookup(normal(start) or start)
+        first = worker.lookup(normal(start) or start)
         if first is None:
             raise UsageError(f"--start {start}: the inputs hold no document of this URL")
         links: Links = {}
-        for item, payload in chain.from_iterable(contents(kept, batch) for batch in batches):
+        for item, payload in chain.from_iterable(contents(worker, batch) for batch in batches):
             if payload is not None:
-                links[item.path] = _links(how, kept, item, payload)
+                links[item.path] = _links(how, worker, item, payload)
         paths = _within(links, first.path, inf if depth is None else depth)
         query = "SELECT url FROM plan WHERE path IS NOT NULL OR redirect IS NOT NULL"
-        found = ((url, kept.lookup(url)) for (url,) in working.rows(query))
+        found = ((url, worker.lookup(url)) for (url,) in working.rows(query))
         return frozenset(url for url, target in found if target is not None and target.path in paths)
     finally:
-        kept.lookup.close()
+        worker.lookup.close()
 
 
-def _links(how: MirrorOptions, kept: Kept, item: Item, payload: Payload) -> dict[str, bool]:
+def _links(how: MirrorOptions, worker: WorkerState, item: Item, payload: Payload) -> dict[str, bool]:
     """Return the paths to which a document leads, and whether each is a step; none for an unreadable document."""
     found: dict[str, bool] = defaultdict(lambda: True)
 
@@ -379,7 +381,7 @@ def _links(how: MirrorOptions, kept: Kept, item: Item, payload: Payload) -> dict
     try:
         entity = entity_of(payload, item.url, how.reading.settings, item.fields)
         if entity is not None and is_walked(entity.media_type):
-            policy = policy_of(how, kept, item, payload, entity)
+            policy = policy_of(how, worker, item, payload, entity)
             rewriter.edits(entity, seen)
     except (DocumentError, *FAULTS):  # reported when it is made
         pass

@@ -208,12 +208,12 @@ _FAULTS: Final = {
 }
 
 
-def of_note(code: str, number: int) -> str:
+def count_notes(code: str, number: int) -> str:
     """Return the number of notes with a code: for example, `2 forms need the web`; an unknown code is its own word."""
     return NOTES.get(code, Words(code, code)).counted(number)
 
 
-def of_fault(code: str, number: int) -> str:
+def count_faults(code: str, number: int) -> str:
     """Return the number of faults with a code, for example `2 unreadable files`."""
     return _FAULTS.get(code, Words(code, code)).counted(number)
 
@@ -238,6 +238,6 @@ def summary(working: Working, *, is_page: bool = False) -> Iterator[str]:
     if counts.elsewhere:
         yield ELSEWHERE.counted(counts.elsewhere)
     noted = dict(working.rows("SELECT code, count(*) FROM notes GROUP BY code"))
-    yield from (of_note(code, noted[code]) for code in LIMITS if code in noted)
+    yield from (count_notes(code, noted[code]) for code in LIMITS if code in noted)
     if changed := sum(noted.get(code, 0) for code in CHANGES):
         yield CHANGED.counted(changed)

@@ -56,7 +56,7 @@ def has_glob(url: str) -> bool:
 def state(url: str) -> State | None:
     """Return the state of a file; None if there is none. Raise OSError if that cannot be determined."""
     with suppress(FileNotFoundError):
-        return _state(_asked(url, lambda files, path: files.info(path)))
+        return _state(_call(url, lambda files, path: files.info(path)))
     return None
 
 
@@ -64,7 +64,7 @@ def state(url: str) -> State | None:
 def head(url: str) -> bytes:
     """Return the first bytes of a file, often all of it. Raise OSError."""
     try:
-        return bytes(_asked(url, lambda files, path: files.cat_file(path, start=0, end=_FIRST)))
+        return bytes(_call(url, lambda files, path: files.cat_file(path, start=0, end=_FIRST)))
     except OSError:
         known = state(url)
         if known is None or known.size:
@@ -77,7 +77,7 @@ def contents(url: str, most: int) -> bytes | None:
     found = head(url)
     head.cache_clear()  # it is read once
     if len(found) == _FIRST:
-        found = _asked(url, lambda files, path: files.cat_file(path, start=0, end=most + 1))
+        found = _call(url, lambda files, path: files.cat_file(path, start=0, end=most + 1))
     return found if len(found) <= most else None
 
 
@@ -85,7 +85,7 @@ def opened(url: str, *, streams: bool = True) -> IO[bytes]:
     """Return a file that is read in ranges; with `streams` the next range is requested ahead. Raise OSError."""
     ahead = {"block_size": _BLOCK, "cache_type": "background", "cache_options": {"maxblocks": 3}}
     how = ahead if streams else {"block_size": _FIRST}
-    file: Any = _asked(url, lambda files, path: files.open(path, "rb", **how))
+    file: Any = _call(url, lambda files, path: files.open(path, "rb", **how))
     file.read = _in_words(url)(file.read)  # a changed file is an error, too (If-Match)
     return file  # type: ignore[no-any-return]
 
@@ -94,7 +94,7 @@ def opened(url: str, *, streams: bool = True) -> IO[bytes]:
 def gives_ranges(url: str) -> bool:
     """Return whether a server gives ranges of a web archive; False if it does not answer."""
     with suppress(OSError, AbsolveError):
-        return bool(_asked(url, lambda files, path: files.are_given(path)))
+        return bool(_call(url, lambda files, path: files.are_supported(path)))
     return False
 
 
@@ -104,7 +104,7 @@ def is_many(url: str) -> bool:
     if is_web(url) or url.endswith("/") or "/" not in url.partition("://")[2]:
         return not is_web(url)  # nothing lists the files of a site
     try:
-        return bool(_asked(url, lambda files, path: files.info(path)["type"] == "directory"))
+        return bool(_call(url, lambda files, path: files.info(path)["type"] == "directory"))
     except FileNotFoundError:
         return has_glob(url)
     except OSError as error:
@@ -132,14 +132,14 @@ def found(url: str) -> Iterator[tuple[str, str, State]]:
 
 def send(path: Path | str, url: str) -> None:
     """Upload a complete local file to a URL; until then the URL has the old file or none. Raise OSError."""
-    _asked(url, lambda files, target: files.put_file(str(path), target))
+    _call(url, lambda files, target: files.put_file(str(path), target))
 
 
 def send_all(folder: str, url: str) -> None:
     """Upload all files of a local folder, several at once. Raise OSError for the first that fails."""
     paths = [path for path in Path(folder).rglob("*") if path.is_file() and not path.is_symlink()]
     places = [f"/{path.relative_to(folder).as_posix()}" for path in paths]
-    _asked(url, lambda files, target: files.put([*map(str, paths)], [target.rstrip("/") + place for place in places]))
+    _call(url, lambda files, target: files.put([*map(str, paths)], [target.rstrip("/") + place for place in places]))
 
 
 @contextmanager
@@ -153,7 +153,7 @@ def writing(url: str) -> Iterator[Path]:
         send(f"{folder}/x", url)
 
 
-def _asked(url: str, work: Callable[[Any, str], Any]) -> Any:
+def _call(url: str, work: Callable[[Any, str], Any]) -> Any:
     """Call a function with the file system of a URL and the path there, and return its result. Raise OSError."""
     files, path = _at(url)
     with _in_words(url):

@@ -89,7 +89,7 @@ def _changes(
         event = entity.events.at(index)
         if isinstance(event, Link):
             resolved = Resolved(entity, event)
-            new, rule = _asked(policy, resolved, remapping)
+            new, rule = _decided(policy, resolved, remapping)
             if new is not None:
                 place = span.placed(event.start)
                 base = resolved.base
@@ -113,7 +113,7 @@ def _changes(
                 inner.entity.forget_contexts(entity)
 
 
-def _asked(policy: Policy, resolved: Resolved, remapping: Remapping | None) -> tuple[str | None, str]:
+def _decided(policy: Policy, resolved: Resolved, remapping: Remapping | None) -> tuple[str | None, str]:
     """Return the new text of a link, None if it stays, and the rule by which it changes."""
     if remapping is not None:
         remapping.matched = ""
@@ -125,8 +125,8 @@ def _asked(policy: Policy, resolved: Resolved, remapping: Remapping | None) -> t
         return None, ""
     matched = remapping.matched if remapping is not None else ""
     form = form_of(policy)
-    made = form.form if form is not None and not has_scheme(new) else ABSOLUTE
-    return new, matched or (made if new else EMPTY)
+    word = form.form if form is not None and not has_scheme(new) else ABSOLUTE
+    return new, matched or (word if new else EMPTY)
 
 
 # --- diagnostics about a rewritten document ---------------------------------------------------------------------------
@@ -159,7 +159,7 @@ def noted(
         yield from _stayed(policy, name)
     if how.log is not None and data is not None:
         for rows in chunks(entity, policy, name):
-            yield LogRows(how.log.of(COLUMNS, rows))
+            yield LogRows(how.log.applied(COLUMNS, rows))
 
 
 def _stayed(policy: Policy, name: str) -> Iterator[Diagnostic]:

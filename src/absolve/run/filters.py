@@ -120,7 +120,7 @@ class Cells(NamedTuple):
     masked: bool = False
     printable: bool = False
 
-    def of(self, columns: Sequence[str], rows: Rows) -> Rows:
+    def applied(self, columns: Sequence[str], rows: Rows) -> Rows:
         """Return rows with changed text: for example, `http://u:p@h/` masked as `http://***@h/`; or the same object."""
         if not any(self):
             return rows

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import OF_SAVER, Diagnostic, UsageError
-from absolve.document.holdings import NODE_MODULES, SOURCES, keeper_of
+from absolve.document.companions import NODE_MODULES, SOURCES, keeper_of
 from absolve.formats import sniffing
 from absolve.run import leftovers
 from absolve.run.output_folder import LED_OUT
@@ -40,7 +40,7 @@ class Globs(NamedTuple):
 
     A glob without `/` matches a name in any folder; with `/` it matches the whole path; a `/` at its end restricts it
     to folders. An excluded folder is excluded with all its content. Without `include` all files are included. `hidden`:
-    also files that do not belong to the site, such as hidden folders (`holdings.keeper_of`).
+    also files that do not belong to the site, such as hidden folders (`companions.keeper_of`).
 
     >>> globs = Globs(include=("*.html",), exclude=("old/",))
     >>> globs.reaches("a/b.html"), globs.reaches("old/b.html"), globs.reaches("b.css")

@@ -21,7 +21,7 @@ from urllib.parse import quote_from_bytes
 from absolve.core.errors import Diagnostic, DocumentError, UsageError, in_short
 from absolve.core.lazy_regex import pattern
 from absolve.document.base_layers import FILE_PATH, HOST_FOLDER, retrieval_claim
-from absolve.document.holdings import (
+from absolve.document.companions import (
     NODE_MODULES,
     PAGES,
     PATH_CHARACTERS,
@@ -32,7 +32,7 @@ from absolve.document.holdings import (
     keeper_of,
 )
 from absolve.document.settings import FILE
-from absolve.run import beside, buckets, folders
+from absolve.run import buckets, companion_files, folders
 from absolve.run.folders import Globs
 from absolve.run.sources import STDIN, unreadable
 from absolve.urls.base import is_useless
@@ -140,7 +140,7 @@ def named(
     unmet = set(globs.exclude)
     for name in names:
         if is_url(name) and not (origins.by_ranges and buckets.is_web(name) and buckets.gives_ranges(name)):
-            yield of_url(name, origins, alone=len(names) == 1)
+            yield url_input(name, origins, alone=len(names) == 1)
         elif buckets.is_bucket(name) and len(names) > _MANY and not buckets.has_glob(name):
             yield from listed([name], origins, notify)
         elif buckets.is_bucket(name):
@@ -150,7 +150,7 @@ def named(
         else:
             last = Path(os.path.abspath(name)).name  # noqa: PTH100 - so that `.` has a name; only the root has none
             above = f"{last}/" if last and len(names) > 1 else ""
-            below = _Below(origins, beside.hosts_in(name))
+            below = _Below(origins, companion_files.hosts_in(name))
             for path, place, around, held in folders.files_in(name, globs, notify, follow=follow, unmet=unmet):
                 yield below.input(path, place, above + place)._replace(root=name, around=around, held=held)
             below.report(name, notify)
@@ -198,7 +198,7 @@ def is_url(name: str) -> bool:
     return name[:8].lower().startswith(("http://", "https://")) and not os.path.lexists(name)
 
 
-def of_url(url: str, origins: Origins, *, alone: bool = False) -> Input:
+def url_input(url: str, origins: Origins, *, alone: bool = False) -> Input:
     """Return the input for a URL; its place is `h.org/a` for `http://h.org/a`, as for wget, or `a` if it is `alone`."""
     found = _PARTS.match(url)
     scheme, host, path, query = found.groups("") if found is not None else ("", "", "", "")
@@ -208,8 +208,8 @@ def of_url(url: str, origins: Origins, *, alone: bool = False) -> Input:
     steps = [quote_from_bytes(os.fsencode(step), _OF_NAMES) for step in f"{host}{file}".split("/")]
     place = "/".join(step if step.strip(".") else step.replace(".", "%2E") for step in steps if step)
     place = place.rpartition("/")[2] if alone else place
-    given = name if origins.url in {None, FILE} else origins.url
-    return Input(name, place, asked=url)._replace(**_known(name, given, origins))
+    claimed = name if origins.url in {None, FILE} else origins.url
+    return Input(name, place, asked=url)._replace(**_known(name, claimed, origins))
 
 
 _PARTS: Final = pattern(r"(https?://)(?:[^/\\?#]*@)?([^/\\?#]*)([^?#]*)(\?[^#]*)?", re.IGNORECASE)
@@ -223,10 +223,10 @@ def is_many(name: str) -> bool:
 
 def listed(paths: Iterable[str], origins: Origins, notify: Notify) -> Iterator[Input]:
     """Yield the inputs of a list: files, each with its path as `place`; paths above the working folder are skipped."""
-    below = _Below(origins, beside.hosts_in(""))
+    below = _Below(origins, companion_files.hosts_in(""))
     for path in paths:
         if is_url(path):
-            yield of_url(path, origins)
+            yield url_input(path, origins)
             continue
         if buckets.is_bucket(path):
             place = path.partition("://")[2]
@@ -278,13 +278,13 @@ def _known(path: str, url: str | None, origins: Origins, *, shares: bool = False
             origins.met.add(found)
         return {"url": origins.by_path[found], "url_source": "--url-map", "shares": shares}
     if origins.url == FILE and not is_url(path):
-        return {"claim": _of_path(path), "shares": shares}
+        return {"claim": _path_claim(path), "shares": shares}
     if url is None or origins.is_site or not shares:
         return {"url": url, "shares": shares}
     return {"claim": retrieval_claim(url), "shares": shares}
 
 
-def _of_path(path: str) -> BaseClaim | None:
+def _path_claim(path: str) -> BaseClaim | None:
     """Return the claim of --url file: for a path, for example `file:///tmp/a`; None for the standard input."""
     if path == STDIN:
         return None
@@ -301,7 +301,7 @@ def parts_of(page: Input, notify: Notify) -> Iterator[Input]:
     above, name = os.path.split(page.name)
     if page.found or not os.path.isfile(page.name) or posixpath.splitext(name)[1].lower() not in PAGES:  # noqa: PTH113
         return
-    root, at = above or os.curdir, beside.placed(page)
+    root, at = above or os.curdir, companion_files.placed(page)
     for one in at.folders if not at.page else ():
         below, parts = posixpath.join(posixpath.dirname(page.place), one), os.path.join(above, one.rstrip("/"))  # noqa: PTH118
         for path, place, around, _ in folders.files_in(parts, Globs(), notify, within=root):

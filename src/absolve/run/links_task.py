@@ -223,7 +223,7 @@ def _document_piece(how: ListOptions, rows: list[DocumentRow]) -> RowChunk:
     columns = columns_of(DOCUMENTS)
     if how.table == DOCUMENTS:
         return _rows(how, _columns(rows, how.columns, columns))
-    cells = how.cells.of(columns, rows)
+    cells = how.cells.applied(columns, rows)
     if not FORMATS[how.format].columns:  # the writing process encodes the rows of many inputs at once
         cells = by_name(how.format).encode(columns, cells)
     return RowChunk(cells, len(rows), DOCUMENTS)
@@ -239,7 +239,7 @@ def _piece(how: ListOptions, found: inventory.Columns, counts: LinkCounter) -> R
 
 
 def _rows(how: ListOptions, cells: inventory.Columns | Sequence[Sequence[Any]]) -> RowChunk:
-    cells = how.cells.of(how.columns, cells)
+    cells = how.cells.applied(how.columns, cells)
     if isinstance(cells, inventory.Columns) and FORMATS[how.format].columns:
         return RowChunk(cells.taken(), len(cells))  # only the writing process imports the packages of the format
     return RowChunk(by_name(how.format).encode(how.columns, cells), len(cells), how.table)

@@ -22,7 +22,7 @@ from absolve.encodings import charsets
 from absolve.formats import registry, sniffing
 from absolve.rewriting import rewriter
 from absolve.run import buckets, sources
-from absolve.run.beside import Companions, is_of_site
+from absolve.run.companion_files import Companions, is_of_site
 from absolve.run.inputs import END, WHOLE, ArchiveRange, led_out
 from absolve.run.results import Failure
 from absolve.run.sources import STDIN
@@ -135,8 +135,8 @@ def read(input_: Input, how: ReadOptions) -> Document:
     if input_.answer is not None:
         return _answered(input_, input_.answer, how)
     is_on_disk = input_.name != STDIN and not buckets.is_bucket(input_.name)
-    beside = Companions(input_) if is_on_disk else None
-    if beside is not None and is_of_site(input_) and beside.is_of_saved():
+    surroundings = Companions(input_) if is_on_disk else None
+    if surroundings is not None and is_of_site(input_) and surroundings.is_of_saved():
         # The parts of a saved page are in a folder that its browser made, not at a URL below the one that is given.
         input_ = input_._replace(url=None, claim=None)
     document = sources.read(
@@ -150,7 +150,7 @@ def read(input_: Input, how: ReadOptions) -> Document:
     )
     document.url_source = input_.url_source
     document.claims += () if input_.claim is None else (input_.claim,)
-    document.beside = beside
+    document.beside = surroundings
     if how.headers is None:
         return document
     from absolve.document import response_header  # few runs have headers
@@ -176,10 +176,10 @@ def _answered(input_: Input, answer: Answer, how: ReadOptions) -> Document:
     document = Document(answer.body, name=input_.name, media_type=how.media_type, charset=how.charset, url=asked)
     document.url_source = _ASKED if is_own else input_.url_source
     document.headers = answer.head
-    made = response_header.applied(document, how.settings)
+    applied = response_header.applied(document, how.settings)
     if is_own:
-        made.url = answer.responses[-1].url  # as requested, in any profile
-    return made
+        applied.url = answer.responses[-1].url  # as requested, in any profile
+    return applied
 
 
 def first_bytes(input_: Input) -> bytes:
@@ -246,12 +246,12 @@ def _kind(input_: Input, how: ReadOptions, head: bytes | None) -> str | None:
     return sniffing.sniff(first_bytes(input_) if head is None else head, input_.name)
 
 
-def spread(found: Iterable[Input], how: ReadOptions, jobs: int) -> Iterable[Input]:
+def split_archives(found: Iterable[Input], how: ReadOptions, jobs: int) -> Iterable[Input]:
     """Return the inputs for `jobs` processes: with more than one, large archives are split into ranges of records."""
-    return found if jobs == 1 else (part for input_ in found for part in cut(input_, how, RANGE, LARGE))
+    return found if jobs == 1 else (part for input_ in found for part in split_archive(input_, how, RANGE, LARGE))
 
 
-def cut(input_: Input, how: ReadOptions, size: int, most: int = 0) -> Iterator[Input]:
+def split_archive(input_: Input, how: ReadOptions, size: int, most: int = 0) -> Iterator[Input]:
     """Yield an input, or ranges of about `size` bytes of an archive with more bytes than `size` and `most`.
 
     This reads and decompresses the whole archive, so that each range can be read independently.
@@ -300,7 +300,7 @@ def _records(input_: Input, how: ReadOptions) -> Iterator[Segment]:
     is_empty, asks = True, input_.shares and input_.url is not None
     with sources.opened(input_.name, input_.root) as file:
         named = (input_.name, how.settings, input_.url, input_.url_source)
-        for segment in stretches(file, *named, input_.within):
+        for segment in archive_segments(file, *named, input_.within):
             is_empty = False
             about = {} if segment.entity is None else dict.fromkeys(about_bases(segment.entity))
             fresh = tuple(diagnostic for diagnostic in about if diagnostic not in reported)
@@ -346,7 +346,7 @@ def _member(
         within = ArchiveRange(part.start, part.end)
         with sources.opened(input_.name, input_.root) as file:
             member: Any = sources.Until(file, part.end)
-            yield from stretches(member, input_.name, settings, within=within, inside=inside)
+            yield from archive_segments(member, input_.name, settings, within=within, inside=inside)
         return
     claims = [BaseClaim(Layer.RETRIEVAL, PACKAGE_ROOT + base.reference, base.source) for base in (part.base,) if base]
     content = part.coding.decode(data[part.start : part.end])
@@ -395,7 +395,7 @@ def _is_dictionary(piece: RawSegment) -> bool:
     return piece.records is None and piece.raw[:4] == DICTIONARY
 
 
-def stretches(
+def archive_segments(
     file: IO[bytes],
     name: str,
     settings: Settings,

@@ -84,7 +84,7 @@ class OutputFolder:
         self._open: dict[str, OpenFolder] = {}  # relative path -> open folder, least recently used first
 
     @staticmethod
-    def of(path: str, identity: tuple[int, int] | None = None) -> OutputFolder:
+    def at_path(path: str, identity: tuple[int, int] | None = None) -> OutputFolder:
         """Return the output folder at a path; nothing is opened yet."""
         key = (os.path.abspath(path), identity)  # noqa: PTH100 - the user's own links are followed
         with _KNOWN_LOCK:
@@ -94,7 +94,7 @@ class OutputFolder:
             return found
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return OutputFolder.of, (self.path, self.identity)
+        return OutputFolder.at_path, (self.path, self.identity)
 
     def folder(self, place: str, *, create: bool = False) -> OpenFolder:
         """Return the folder at a relative path, with `/` as separator; "" is this folder itself.
@@ -259,7 +259,7 @@ def created(path: str) -> Iterator[OutputFolder]:
     os.makedirs(path, exist_ok=True)  # noqa: PTH103
     try:
         state = os.stat(path)  # noqa: PTH116
-        yield OutputFolder.of(path, (state.st_dev, state.st_ino))
+        yield OutputFolder.at_path(path, (state.st_dev, state.st_ino))
     finally:
         with suppress(OSError):
             for folder in new:

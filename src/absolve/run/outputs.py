@@ -78,9 +78,9 @@ def writing(path: Path) -> Iterator[IO[bytes]]:
         with directly(path) as file:  # renaming would replace the device
             yield file
         return
-    with preparing(path) as (file, made):
+    with preparing(path) as (file, written):
         yield file
-    settle(made)
+    settle(written)
 
 
 class FileState(NamedTuple):
@@ -107,7 +107,7 @@ def state_of(path: str) -> FileState | None:
     return FileState(real, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns) if is_file else None
 
 
-class Made(NamedTuple):
+class WrittenFile(NamedTuple):
     """A complete file under a temporary name, and its target path, which is not a symbolic link.
 
     `below`: the file in an output folder; both paths are then for messages only. `is_new`: the target must not exist;
@@ -149,23 +149,23 @@ def preparing(
     below: Below | None = None,
     is_new: bool = False,
     modified: int | None = None,
-) -> Iterator[tuple[IO[bytes], Made]]:
+) -> Iterator[tuple[IO[bytes], WrittenFile]]:
     """Do the first part of `writing`: when the block ends the file is complete; `flush` and `put` move it to `path`.
 
     `token` belongs to a run with several processes, which sweeps its folders itself (`leftovers`). With `below` the
-    folder is created if necessary, and no symbolic link is followed: LinkError. `is_new`: see `Made`. `like` is the
-    file from which mode (made writable for its owner), times and extended attributes are copied, without privileges;
+    folder is created if necessary, and no symbolic link is followed: LinkError. `is_new`: see `WrittenFile`. `like` is
+    the file whose mode (made writable for its owner), times and extended attributes are copied, without privileges;
     it is ignored if it is missing or no regular file. `modified`: the time of its last change, in seconds since 1970.
     """
-    with _temporary(path, token, below, is_new=is_new) as (old, made, folder):
+    with _temporary(path, token, below, is_new=is_new) as (old, written, folder):
         model = _state(like) if like is not None else None
         if model is None or not stat.S_ISREG(model.st_mode):
             like, model = None, old
         rights = 0o666 if model is None else model.st_mode & 0o666  # never more permissions than the result has
-        temporary = folder.at(made.names[0])
+        temporary = folder.at(written.names[0])
         number = os.open(temporary, _CREATE, rights | stat.S_IWUSR, dir_fd=folder.descriptor)
         with os.fdopen(number, "wb") as file:
-            yield file, made
+            yield file, written
             if _DRESSES_DESCRIPTORS:
                 file.flush()
                 _dress(number, old, like, model, modified)
@@ -181,16 +181,16 @@ def replacing(path: Path) -> Iterator[Path]:
     """
     if is_device(path):
         raise OSError(errno.EINVAL, "this is not a regular file", str(path))
-    with _temporary(path, "") as (old, made, _):
-        yield Path(made.temporary)
-        _dress(made.temporary, old, None, old)
-    settle(made)
+    with _temporary(path, "") as (old, written, _):
+        yield Path(written.temporary)
+        _dress(written.temporary, old, None, old)
+    settle(written)
 
 
 @contextmanager
 def _temporary(
     path: Path | str, token: str, below: Below | None = None, *, is_new: bool = False
-) -> Iterator[tuple[os.stat_result | None, Made, OpenFolder]]:
+) -> Iterator[tuple[os.stat_result | None, WrittenFile, OpenFolder]]:
     """Yield the state of the file at a path, and a temporary name for its replacement, which is removed on failure."""
     if below is not None:
         name, target = below.name, str(path)
@@ -203,17 +203,17 @@ def _temporary(
         target = str(path) if is_new else os.path.realpath(path)
         folder = OpenFolder(os.path.dirname(target))  # noqa: PTH120 - faster, for very many
     temporary = leftovers.name_of(token or leftovers.token())
-    made = Made(os.path.join(os.path.dirname(target), temporary), target, below, is_new)  # noqa: PTH118, PTH120
+    written = WrittenFile(os.path.join(os.path.dirname(target), temporary), target, below, is_new)  # noqa: PTH118, PTH120
     try:
         if not token:
             leftovers.sweep(folder)
-            _unfinished.add(made.temporary)
-        yield old, made, folder
+            _unfinished.add(written.temporary)
+        yield old, written, folder
     except BaseException as error:  # including an interrupt
-        discard(made)
+        discard(written)
         if (full := _hidden(error)) is not None:
             raise OSError(full.errno, full.strerror, str(path)) from error
-        if isinstance(error, OSError) and error.filename in {None, temporary, made.temporary}:  # write() gives None
+        if isinstance(error, OSError) and error.filename in {None, temporary, written.temporary}:  # write() gives None
             error.filename = str(path)  # the path that the user gave
         raise
 
@@ -250,49 +250,49 @@ def _replaceable(folder: OpenFolder, name: str, path: str) -> os.stat_result | N
     return old
 
 
-def flush(made: Made) -> None:
+def flush(written: WrittenFile) -> None:
     """Call fsync for a complete file, so that a crash cannot truncate it, or upload it. Raise OSError."""
-    folder = made.folder()
-    if made.is_sent:
-        buckets.send(os.path.join(folder.path, made.names[0]), made.target)  # noqa: PTH118
+    folder = written.folder()
+    if written.is_sent:
+        buckets.send(os.path.join(folder.path, written.names[0]), written.target)  # noqa: PTH118
         return
-    number = os.open(folder.at(made.names[0]), _FLUSH, dir_fd=folder.descriptor)
+    number = os.open(folder.at(written.names[0]), _FLUSH, dir_fd=folder.descriptor)
     try:
         os.fsync(number)
     finally:
         os.close(number)
 
 
-def settle(made: Made) -> None:
+def settle(written: WrittenFile) -> None:
     """Flush a complete file and rename it to its target. On failure remove it and raise OSError."""
     try:
-        flush(made)
+        flush(written)
     except BaseException as error:
-        discard(made)
+        discard(written)
         if isinstance(error, OSError):
-            error.filename = made.target
+            error.filename = written.target
         raise
-    put(made)
+    put(written)
 
 
-def put(made: Made) -> None:
+def put(written: WrittenFile) -> None:
     """Rename a complete file to its target; remove one that is uploaded. On failure remove it and raise OSError."""
-    if made.is_sent:
-        discard(made)
+    if written.is_sent:
+        discard(written)
         return
     try:
-        made.check()
-        folder = made.folder()
-        temporary, name = made.names
-        if made.is_new:
+        written.check()
+        folder = written.folder()
+        temporary, name = written.names
+        if written.is_new:
             _put_beside(folder, temporary, name)
         else:
             _rename(folder, temporary, name)
-        _unfinished.discard(made.temporary)
+        _unfinished.discard(written.temporary)
     except BaseException as error:
-        discard(made)
+        discard(written)
         if isinstance(error, OSError):
-            error.filename = made.target
+            error.filename = written.target
         raise
 
 
@@ -338,11 +338,11 @@ def numbered(name: str) -> Iterator[str]:
         yield f"{name}.{number}"
 
 
-def discard(made: Made) -> None:
+def discard(written: WrittenFile) -> None:
     with suppress(OSError):
-        folder = made.folder()
-        os.unlink(folder.at(made.names[0]), dir_fd=folder.descriptor)
-    _unfinished.discard(made.temporary)
+        folder = written.folder()
+        os.unlink(folder.at(written.names[0]), dir_fd=folder.descriptor)
+    _unfinished.discard(written.temporary)
 
 
 _unfinished: set[str] = set()  # temporary files of this process without a token, not yet renamed or removed
@@ -360,10 +360,10 @@ def discard_unfinished() -> None:
         _unfinished.discard(temporary)
 
 
-def made_state(made: Made) -> os.stat_result | None:
+def written_state(written: WrittenFile) -> os.stat_result | None:
     """Return the state of a complete file under its temporary name; None if it is missing."""
     try:
-        return made.folder().stat(made.names[0])
+        return written.folder().stat(written.names[0])
     except OSError:
         return None
 

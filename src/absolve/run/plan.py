@@ -282,8 +282,8 @@ class Publisher:
         """Rename files on the disk (`flushed`) to their targets. On failure remove them and raise DocumentError."""
         self._put.add(job.input.name)
         with results.discarding(ready, job.target or job.input.name):
-            if self._state is not None and ready.made:
-                self._state.done(job.input, ready.made[-1])
+            if self._state is not None and ready.files:
+                self._state.done(job.input, ready.files[-1])
                 self._state.keep()
             results.put(ready)
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from absolve.rewriting.remap import Remapping
     from absolve.run.inputs import Input
     from absolve.run.load import ReadOptions
-    from absolve.run.outputs import Made
+    from absolve.run.outputs import WrittenFile
     from absolve.run.workers import Pool
 
 Item = TypeVar("Item")
@@ -68,7 +68,7 @@ class StdoutBytes(NamedTuple):
 class FilesReady(NamedTuple):
     """Complete files, to be flushed to the disk and renamed, in this order."""
 
-    made: tuple[Made, ...]
+    files: tuple[WrittenFile, ...]
 
 
 class BytesRead(NamedTuple):
@@ -214,7 +214,7 @@ def flushed(results: Iterable[tuple[Item, Any]]) -> Generator[tuple[Item, Any]]:
     is_first = True
     try:
         for item, piece in results:
-            if not (isinstance(piece, FilesReady) and piece.made):
+            if not (isinstance(piece, FilesReady) and piece.files):
                 waiting.append((item, piece, None))
             elif is_first:
                 is_first = False
@@ -245,7 +245,7 @@ def _threads() -> Executor:
 def _flushed(ready: FilesReady) -> FilesReady | Failure:
     """Flush files to the disk; if that fails, remove them."""
     try:
-        with discarding(ready, ready.made[-1].target):
+        with discarding(ready, ready.files[-1].target):
             _flush(ready)
     except DocumentError as error:
         return Failure(error.diagnostic)
@@ -254,10 +254,10 @@ def _flushed(ready: FilesReady) -> FilesReady | Failure:
 
 def put(ready: FilesReady) -> None:
     """Rename files on the disk to their targets. Raise OSError, before any is renamed if one may not be replaced."""
-    for made in ready.made:
-        made.check()
-    for made in ready.made:
-        outputs.put(made)
+    for file in ready.files:
+        file.check()
+    for file in ready.files:
+        outputs.put(file)
 
 
 @contextmanager
@@ -266,8 +266,8 @@ def discarding(ready: FilesReady, name: str) -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        for made in ready.made:
-            outputs.discard(made)
+        for file in ready.files:
+            outputs.discard(file)
         if isinstance(error, OSError):
             raise unwritable(name, error) from error
         raise
@@ -281,8 +281,8 @@ def settle(ready: FilesReady, name: str) -> None:
 
 
 def _flush(ready: FilesReady) -> None:
-    for made in ready.made:
-        outputs.flush(made)
+    for file in ready.files:
+        outputs.flush(file)
 
 
 # --- a run ------------------------------------------------------------------------------------------------------------
@@ -315,7 +315,7 @@ class Reports(Protocol):
         """Report errors that the block raises as failures of the input `name`; the run continues."""
 
 
-class Course(NamedTuple):
+class RunContext(NamedTuple):
     """How a run goes: its reports, how inputs are read, what runs a task on items, what finds inputs, and processes.
 
     `run(work, items, input_of)` yields as `reported` does; `small=True` if one process does the work sooner than
@@ -410,7 +410,7 @@ class Collected:
 _ALL: Final = Globs()
 
 
-def course_of(reports: Collected, reading: ReadOptions, jobs: int, globs: Globs = _ALL) -> Course:
+def library_context(reports: Collected, reading: ReadOptions, jobs: int, globs: Globs = _ALL) -> RunContext:
     """Return the course of a run of the library: its tasks yield results without counts and ends."""
 
     def run(
@@ -427,4 +427,4 @@ def course_of(reports: Collected, reading: ReadOptions, jobs: int, globs: Globs 
         origins = inputs.Origins(url, is_site=True)
         return inputs.named(names, origins, _ALL if plain else globs, reports.aside, follow=follow)
 
-    return Course(reports, reading, run, found, jobs)
+    return RunContext(reports, reading, run, found, jobs)

@@ -45,15 +45,15 @@ _PIECE: Final = 1 << 20  # bytes that are copied, or compared, at once
 class Output:
     """The output of a job, created before its input is read. A temporary file is created for its first bytes.
 
-    A device and the standard output, for which `made` is None, get no bytes before all are complete; with `streams` a
-    device gets the bytes as they come. `old` are the bytes of a document, with which `is_same` compares the new ones: a
-    file in place is not written if they are equal, and is replaced only if it is unchanged since it was read.
+    A device and the standard output, for which `written_file` is None, get no bytes before all are complete; with
+    `streams` a device gets the bytes as they come. `old` are the bytes of a document, with which `is_same` compares the
+    new ones: a file in place is not written if they are equal, and is replaced only if it is unchanged since the read.
     """
 
     def __init__(self, how: RewriteOptions, job: Job, *, streams: bool = False) -> None:
         self.stack = ExitStack()
         self.file: IO[bytes] | None = None
-        self.made: outputs.Made | None = None
+        self.written_file: outputs.WrittenFile | None = None
         self.old: bytes | None = None
         self.is_same = True
         self._how = how
@@ -113,8 +113,8 @@ class Output:
             return self.stack.enter_context(tempfile.TemporaryFile())
         elif below is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-        file, made = self.stack.enter_context(outputs.preparing(target, like=like, token=how.token, below=below))
-        self.made = made._replace(is_sent=how.sends, replaces=self._before)
+        file, written = self.stack.enter_context(outputs.preparing(target, like=like, token=how.token, below=below))
+        self.written_file = written._replace(is_sent=how.sends, replaces=self._before)
         return file
 
     def end(self, data: bytes) -> Iterator[StdoutBytes]:
@@ -126,7 +126,7 @@ class Output:
             yield from [StdoutBytes(data)] if self.is_stdout else []
             return
         self.write(data)
-        if self.made is None and self.file is not None:
+        if self.written_file is None and self.file is not None:
             self.file.seek(0)
             if self.is_stdout:
                 yield from map(StdoutBytes, _pieces(self.file))
@@ -136,21 +136,21 @@ class Output:
 
     def ready(self) -> Iterator[FilesReady]:
         """Yield the complete files, in place with the backup; nothing for an unchanged document in place."""
-        made = self.made
+        written = self.written_file
         is_whole = self.old is None or self._size == len(self.old)
-        if made is None:
+        if written is None:
             yield from [FilesReady(())] if self.file is not None and not self.is_stdout else []
         elif self._how.in_place and self.is_same and is_whole:
-            outputs.discard(made)
+            outputs.discard(written)
         else:
             try:
-                kept = [*self._backups(Path(made.target))] if self._how.backup is not None else []
+                kept = [*self._backups(Path(written.target))] if self._how.backup is not None else []
             except OSError as error:
-                outputs.discard(made)
+                outputs.discard(written)
                 raise unwritable(self.name, error) from error
-            yield FilesReady((*kept, made))
+            yield FilesReady((*kept, written))
 
-    def _backups(self, real: Path) -> Iterator[outputs.Made]:
+    def _backups(self, real: Path) -> Iterator[outputs.WrittenFile]:
         """Yield a new backup of the file in place, unless an earlier run's backup has the same bytes."""
         path = real.with_name(f"{real.name}{self._how.backup}")
         with real.open("rb") as old:
@@ -160,9 +160,9 @@ class Output:
                 if not os.path.lexists(name):
                     break
             old.seek(0)
-            with outputs.preparing(path, like=real, token=self._how.token, is_new=True) as (file, made):
+            with outputs.preparing(path, like=real, token=self._how.token, is_new=True) as (file, written):
                 file.writelines(_pieces(old))
-        yield made
+        yield written
 
 
 def _pieces(file: IO[bytes]) -> Iterator[bytes]:
@@ -185,11 +185,11 @@ def rewritten(how: RewriteOptions, job: Job, *, strict: bool = False) -> Iterato
 
     `strict`: raise errors other than DocumentError and OSError, for example errors of the policy.
     """
-    results = of_document(how, job, _rewritten, copies=job.target is not None)
+    results = document_results(how, job, _rewritten, copies=job.target is not None)
     return guarded(job.input.name, results, strict=strict or sys.flags.dev_mode)
 
 
-def of_document(
+def document_results(
     how: RewriteOptions,
     job: Job,
     work: Callable[[RewriteOptions, Job, bytes | None], Iterator[TaskResult]],

@@ -18,8 +18,8 @@ from typing import IO, TYPE_CHECKING, Final, NamedTuple
 from absolve.core.errors import Diagnostic, DocumentError
 from absolve.core.lazy_regex import pattern
 from absolve.core.model import BaseClaim, Document, Layer
+from absolve.document.companions import fold, page_of
 from absolve.document.diagnostics import too_large
-from absolve.document.holdings import fold, page_of
 from absolve.encodings.charsets import for_any
 from absolve.formats import registry, sniffing
 from absolve.run import buckets, leftovers

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from absolve.core.caching import fingerprint
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.run import buckets, inputs
-from absolve.run.outputs import made_state
+from absolve.run.outputs import written_state
 from absolve.run.results import BytesRead, LinkCounts, RowChunk
 from absolve.run.sources import local
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from absolve.run.buckets import State as Stored
     from absolve.run.inputs import Input
-    from absolve.run.outputs import Made
+    from absolve.run.outputs import WrittenFile
     from absolve.run.plan import Job
     from absolve.run.results import Counts
 
@@ -139,14 +139,14 @@ class State(Database):
                 self._write("DELETE FROM listed WHERE input = ?", key)  # rows of a run that did not finish the input
             yield item
 
-    def done(self, input_: Input, made: Made | None = None) -> None:
+    def done(self, input_: Input, written: WrittenFile | None = None) -> None:
         """Add an entry for a file about to be renamed, or an unchanged input. Raise DocumentError if that fails.
 
         A missing file gets no entry, because its rename will fail.
         """
         key = self._key(input_)
         how, before = self._begun[key]
-        if result := before if made is None else _made(made):
+        if result := before if written is None else _written_state(written):
             counts = [(type(one).__name__, one) for one in self._counts.pop(key, [])]
             self._write("INSERT OR REPLACE INTO done VALUES (?, ?, ?, ?)", key, how, result, json.dumps(counts))
             self._unkept += 1
@@ -244,9 +244,9 @@ def _state(name: str, stored: Stored | None = None, *, has_mark: bool = True) ->
     return "" if found is None else f"{found.size}:{found.mark if has_mark else ''}"
 
 
-def _made(made: Made) -> str:
-    found = made_state(made)
-    return f"{found.st_size}:" if made.is_sent and found is not None else _in_words(found)
+def _written_state(written: WrittenFile) -> str:
+    found = written_state(written)
+    return f"{found.st_size}:" if written.is_sent and found is not None else _in_words(found)
 
 
 def _in_words(found: os.stat_result | None) -> str:

@@ -108,9 +108,9 @@ def base(tree: Any, url: str | URLObject | None = None, **options: Unpack[TreeOp
 
 
 def _entity(
-    tree: Any, url: str | URLObject | None, given: TreeOptions, call: str, *, bases: bool = True
+    tree: Any, url: str | URLObject | None, choices: TreeOptions, call: str, *, bases: bool = True
 ) -> TreeEntity:
-    options: dict[str, Any] = {**given}
+    options: dict[str, Any] = {**choices}
     arguments.check_options(options, _OPTIONS, call, ("url",))
     adapter = _adapter(tree)
     words = {option: options.pop(option, None) for option in ("name", "charset")}

@@ -43,7 +43,7 @@ def faults(before: Entity, after: Entity, expected: Expected) -> Iterator[Fault]
         old, new = _joined(old), _joined(new)
     pairs = zip(inners(before), inners(after), strict=False)
     inside = {one.entity.data: (one.entity, other.entity) for one, other in pairs}
-    found = _of_archive(old, new, before, after, expected) if is_archive else _of_values(old, new, expected, inside)
+    found = _har_faults(old, new, before, after, expected) if is_archive else _text_faults(old, new, expected, inside)
     for fault in found:
         yield Fault(fault.code, f"json: {fault.text}")
 
@@ -83,7 +83,7 @@ def _joined(value: Any) -> Any:
     return [_joined(inner) for inner in value] if isinstance(value, list) else value
 
 
-def _of_values(old: Any, new: Any, expected: Expected, inside: dict[bytes, tuple[Entity, Entity]]) -> Iterator[Fault]:
+def _text_faults(old: Any, new: Any, expected: Expected, inside: dict[bytes, tuple[Entity, Entity]]) -> Iterator[Fault]:
     wanted = expected.by_reference()
     for path, _, one, other in _differing(old, new):
         where = f"at /{'/'.join(map(str, path))}"
@@ -107,7 +107,7 @@ def _expected(old: str, wanted: dict[str, set[str]]) -> set[str]:
 # --- HTTP Archives ----------------------------------------------------------------------------------------------------
 
 
-def _of_archive(old: Any, new: Any, before: Entity, after: Entity, expected: Expected) -> Iterator[Fault]:
+def _har_faults(old: Any, new: Any, before: Entity, after: Entity, expected: Expected) -> Iterator[Fault]:
     (around, entries), (its_around, its_entries) = _entries(old), _entries(new)
     if repr(around) != repr(its_around) or len(entries) != len(its_entries):
         yield Fault("tree", "values outside the entries, or the number of entries, differ")
@@ -115,7 +115,7 @@ def _of_archive(old: Any, new: Any, before: Entity, after: Entity, expected: Exp
     objects = [(one, its) for one, its in zip(entries, its_entries, strict=True) if isinstance(one, _Object)]
     walked = zip(inners(before), inners(after), strict=False)
     for number, (pair, (inner, other)) in enumerate(zip(objects, walked, strict=False), 1):
-        for fault in _of_entry(*pair, inner.entity, other.entity, expected):
+        for fault in _entry_faults(*pair, inner.entity, other.entity, expected):
             yield Fault(fault.code, f"{fault.text} (entry {number})")
 
 
@@ -132,7 +132,7 @@ def _entries(archive: Any) -> tuple[Any, list[Any]]:
     return around, entries
 
 
-def _of_entry(old: Any, new: Any, before: Entity, after: Entity, expected: Expected) -> Iterator[Fault]:
+def _entry_faults(old: Any, new: Any, before: Entity, after: Entity, expected: Expected) -> Iterator[Fault]:
     one, other = (next((inner.entity for inner in inners(entry)), entry) for entry in (before, after))
     for path, around, value, changed in _differing(old, new):
         name, place = ".".join(map(str, path)) or "it", path[1:]

@@ -282,8 +282,8 @@ class _Tokenizer(HTMLTokenizer):
 
     def _add(self, tag: _Tag, text: str) -> None:
         start, name, attributes, namespace, place = tag
-        made = partial(Token, attributes) if attributes else self._markup.bare
-        self._markup.add(made(name, text, namespace, place), start)
+        make = partial(Token, attributes) if attributes else self._markup.bare
+        self._markup.add(make(name, text, namespace, place), start)
 
     def _inserted(self, token: Any) -> str | None:
         """Return the namespace of the element that the parser made of a start tag, None if it made none."""

@@ -78,9 +78,9 @@ class Spans:
         pairs = list(_paired(old, new))
         regions: list[Region] = []
         for quoted, group in groupby(pairs, key=_newly_quoted):
-            found = [region for pair in group for region in self._of_pair(pair, before, after)]
+            found = [region for pair in group for region in self._pair_regions(pair, before, after)]
             regions += [self._in_slot(quoted, found, before, after)] if quoted is not None and found else found
-        if derived := [*own, *(region for pair in pairs for region in self._of_fields(pair, before, after))]:
+        if derived := [*own, *(region for pair in pairs for region in self._field_regions(pair, before, after))]:
             regions = sorted([*regions, *derived])
         settled = next((event for event in before.entity.events if isinstance(event, EditOrder)), None)
         if settled is not None and len(pairs) == len(old) == len(new):
@@ -93,7 +93,7 @@ class Spans:
             self._unpaired(old[len(pairs) :], new[len(pairs) :], regions, before, after)
         return regions
 
-    def _of_pair(self, pair: Pair, before: Side, after: Side) -> Iterator[Region]:
+    def _pair_regions(self, pair: Pair, before: Side, after: Side) -> Iterator[Region]:
         """Yield the regions where a pair may differ."""
         old, new = pair
         if isinstance(old, Link) and isinstance(new, Link):
@@ -146,7 +146,7 @@ class Spans:
             mapped.sort()
         yield from mapped
 
-    def _of_fields(self, pair: Pair, before: Side, after: Side) -> Iterator[Region]:
+    def _field_regions(self, pair: Pair, before: Side, after: Side) -> Iterator[Region]:
         """Yield the regions of the derived fields of a part; each must have the value for the new part."""
         old, new = pair
         if not (isinstance(old, Part) and isinstance(new, Part)):
@@ -192,9 +192,9 @@ class Spans:
 
     def _around(self, settled: EditOrder, regions: list[Region], before: Side, after: Side) -> None:
         """Check that the regions, and all values that the format derives from them, account for every changed byte."""
-        made = [Edit(start, end, after.data[new:new_end]) for start, end, new, new_end in regions]
-        made = [edit for edit in made if before.data[edit.start : edit.end] != edit.new]
-        expected = splice(before.data, [edit for some in settled.edits([made]) for edit in some])
+        changes = [Edit(start, end, after.data[new:new_end]) for start, end, new, new_end in regions]
+        changes = [edit for edit in changes if before.data[edit.start : edit.end] != edit.new]
+        expected = splice(before.data, [edit for some in settled.edits([changes]) for edit in some])
         if expected != after.data:
             same = _common(expected, after.data)
             words = f"{shown(_excerpt(after.data, same))} after, expected {shown(_excerpt(expected, same))}"

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from absolve.encodings.charsets import Charset
     from absolve.formats import WalkOptions
     from absolve.formats.json.tokens import Path, Value
-    Meant = tuple[LinkSite, Callable[[str], object] | None]  # the site of a property, and a test of its values
+    _Reference = tuple[LinkSite, Callable[[str], object] | None]  # the site of a property, and a test of its values
 
 
 _SCHEMA: Final = re.compile(r"(?:(?:https?:)?//)?(?:www\.)?schema\.(?:org|googleapis\.com)(?:/|\Z)", re.IGNORECASE)
@@ -53,7 +53,7 @@ class _Term(NamedTuple):
 
 
 _NO_TERM: Final = _Term("")
-_UNKNOWN: Final[Meant | None] = (LinkSite("", ""), None)  # cache miss: distinct from None
+_UNKNOWN: Final[_Reference | None] = (LinkSite("", ""), None)  # cache miss: distinct from None
 
 
 class _Context:
@@ -65,7 +65,7 @@ class _Context:
     declare, `nested` the claims from the outermost one to `base`.
     """
 
-    __slots__ = ("base", "based", "claims", "declared", "known", "meant", "nested", "outer", "size", "start", "terms")
+    __slots__ = ("base", "based", "claims", "declared", "known", "nested", "outer", "sites", "size", "start", "terms")
 
     def __init__(self, outer: _Context | None = None, start: int = -1) -> None:
         self.outer = outer
@@ -77,7 +77,7 @@ class _Context:
         self.declared: bool = outer.declared if outer else False
         self.size: int = outer.size if outer else 0
         self.terms: dict[str, _Term] = {}
-        self.meant: dict[str, Meant | None] = {}  # cache of `_Walk._of` by property name
+        self.sites: dict[str, _Reference | None] = {}  # cache of `_Walk._reference` by property name
         self.claims: list[BaseClaim] = []
 
     def term(self, name: str) -> _Term | None:
@@ -138,7 +138,7 @@ class _Contexts:
             for name in ("_objects", "_starts", "_ends"):
                 setattr(self, name, array("q", map(getattr(self, name).__getitem__, order)))
 
-    def of(self, start: int) -> Iterator[tuple[int, int]]:
+    def spans(self, start: int) -> Iterator[tuple[int, int]]:
         """Yield the spans of the contexts of the object at this offset; more than one only if it repeats the key."""
         at = bisect_left(self._objects, start)
         while at < len(self._objects) and self._objects[at] == start:
@@ -183,7 +183,7 @@ class _Walk:
     def _text(self, value: Value, raw: bytes) -> str:
         return STRING.decode(raw[value.start : value.end]).decode("utf-8", "surrogateescape")
 
-    def _tell(
+    def _add_link(
         self, place: LinkSite, start: int, end: int, scope: BaseClaim | None, claim: BaseClaim | None = None
     ) -> None:
         self._events.append(Link(place, start, end, STRING, scope, claim=claim))
@@ -196,14 +196,14 @@ class _Walk:
         rest = _without_index(value.path[value.path.index("@context") + 1 :])
         if rest == ("@base",) and context.claims and context.claims[-1].position == value.start:
             claim = context.claims.pop()
-            self._tell(_place("@base", stays=self._stays), value.start, value.end, claim.scope, claim)
+            self._add_link(_place("@base", stays=self._stays), value.start, value.end, claim.scope, claim)
         elif rest in ((), ("@import",)) and _is_address(self._text(value, self._data)):
-            self._tell(_place("@context", stays=self._stays), value.start, value.end, None)
+            self._add_link(_place("@context", stays=self._stays), value.start, value.end, None)
 
     def _enter(self, start: int) -> None:
         """Push the active context of the object at this offset, if it has contexts: they extend the outer in order."""
         context = None
-        for first, last in self._contexts.of(start):
+        for first, last in self._contexts.spans(start):
             context = context or _Context(self._opened[-1], start)
             raw = self._data[first:last]
             for value in values(raw):
@@ -250,21 +250,21 @@ class _Walk:
         if name is None:
             return
         context = self._opened[-1]
-        meant = context.meant.get(name, _UNKNOWN)
-        if meant is _UNKNOWN:
-            meant = self._of(context, name)
-            if len(context.meant) < _KEPT:
-                context.meant[name] = meant
-        if meant is None:  # most properties
+        reference = context.sites.get(name, _UNKNOWN)
+        if reference is _UNKNOWN:
+            reference = self._reference(context, name)
+            if len(context.sites) < _KEPT:
+                context.sites[name] = reference
+        if reference is None:  # most properties
             return
-        place, looks = meant
+        place, looks = reference
         raw = self._data[value.start : value.end]
         start, end = url(raw)[0]
         text = STRING.decode(raw[start:end]).decode("utf-8", "surrogateescape")
         if not _NO_IRI.search(text) and _is_iri(context, text) and (looks is None or looks(text)):
-            self._tell(place, value.start + start, value.start + end, context.base)
+            self._add_link(place, value.start + start, value.start + end, context.base)
 
-    def _of(self, context: _Context, name: str) -> Meant | None:
+    def _reference(self, context: _Context, name: str) -> _Reference | None:
         """Return the link site of a property and a test for its values; None if its values are not references."""
         term = context.term(name)
         if name == "@id" or (term.iri == "@id" if term else name == "id" and context.known):

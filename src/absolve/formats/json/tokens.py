@@ -80,12 +80,12 @@ def _decoded(raw: bytes, mapped: cython.bint) -> tuple:  # type: ignore[type-arg
     end: cython.Py_ssize_t
     code: cython.int
     low: cython.int
-    made: Decoded = Decoded(raw, mapped)
+    decoded: Decoded = Decoded(raw, mapped)
     while i >= 0:
         end = i + 1
         if end < n and simple[p[end]]:
             end = i + 2
-            made.unit(i, end, _BYTES[simple[p[i + 1]]])
+            decoded.unit(i, end, _BYTES[simple[p[i + 1]]])
         else:
             code = _code_unit(p, i, n)
             if code >= 0:
@@ -94,9 +94,9 @@ def _decoded(raw: bytes, mapped: cython.bint) -> tuple:  # type: ignore[type-arg
                 if low >> 10 == 0x37:  # DC00 to DFFF
                     end = i + 12
                     code = 0x10000 + ((code - 0xD800) << 10) + low - 0xDC00
-                made.unit(i, end, _BYTES[code] if code < 128 else chr(code).encode("utf-8", "surrogatepass"))
+                decoded.unit(i, end, _BYTES[code] if code < 128 else chr(code).encode("utf-8", "surrogatepass"))
         i = byte_scan.find(p, 92, end, n)
-    return made.whole()
+    return decoded.whole()
 
 
 def _code_unit(p: cython.p_const_uchar, i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.int:

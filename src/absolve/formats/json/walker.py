@@ -144,11 +144,11 @@ class _Lines:
         return self.decode_mapped(raw)[0]
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets]:
-        made = Decoded(raw)
+        decoded = Decoded(raw)
         for piece in _PIECE.finditer(raw):
             if piece.end(1) < piece.end():
-                made.unit(piece.end(1), piece.end(), b"")
-        return made.whole()
+                decoded.unit(piece.end(1), piece.end(), b"")
+        return decoded.whole()
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - as it is
         return value

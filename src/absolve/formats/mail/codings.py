@@ -92,11 +92,11 @@ class QuotedPrintable:
 
         `start`, `end` and the edits are byte offsets into `data`. Edits are read and yielded in batches, in order.
         """
-        made = self._made(data, start, end, chain.from_iterable(changed))
-        while edits := list(islice(made, _AT_ONCE)):
+        wrapped = self._line_edits(data, start, end, chain.from_iterable(changed))
+        while edits := list(islice(wrapped, _AT_ONCE)):
             yield edits
 
-    def _made(self, data: bytes, start: int, end: int, edits: Iterable[Edit]) -> Iterator[Edit]:
+    def _line_edits(self, data: bytes, start: int, end: int, edits: Iterable[Edit]) -> Iterator[Edit]:
         line = None
         for edit in edits:
             if line is None or edit.start > line.end:
@@ -258,15 +258,15 @@ class Base64:
             return self._before + _encoded(value) + self._after
         width = self._width
         some = 3 * width * -(-_PIECE // (4 * width))  # bytes of the value: a multiple that fills whole lines
-        made = BytesIO()
-        made.write(self._before)
+        lines = BytesIO()
+        lines.write(self._before)
         for start in range(0, len(value), some):
             text = _encoded(value[start : start + some])
             if start:
-                made.write(self._line_end)
-            made.write(in_lines(text, width, self._line_end))
-        made.write(self._after)
-        return made.getvalue()
+                lines.write(self._line_end)
+            lines.write(in_lines(text, width, self._line_end))
+        lines.write(self._after)
+        return lines.getvalue()
 
 
 class LooseBase64(Base64):
@@ -306,26 +306,26 @@ def _quoted_printable(raw: bytes) -> tuple:  # type: ignore[type-arg]  # as the 
     done: cython.Py_ssize_t = 0  # end of the last unit
     at: cython.Py_ssize_t
     end: cython.Py_ssize_t
-    made: Decoded = Decoded(raw)
+    decoded: Decoded = Decoded(raw)
     while equals < n or line_feed < n:
         if line_feed < equals:
-            done = _trimmed(made, p, done, line_feed - (line_feed > 0 and p[line_feed - 1] == 13))
+            done = _trimmed(decoded, p, done, line_feed - (line_feed > 0 and p[line_feed - 1] == 13))
             line_feed = _next(p, 10, line_feed + 1, n)
             continue
         at = equals + 1
         if equals + 2 < n and digits[p[at]] < 16 and digits[p[at + 1]] < 16:
             done = equals + 3
-            made.unit(equals, done, _BYTES[digits[p[at]] << 4 | digits[p[at + 1]]])
+            decoded.unit(equals, done, _BYTES[digits[p[at]] << 4 | digits[p[at + 1]]])
         else:
             end = _soft_break_end(p, at, n)
             if end > 0:
-                made.unit(equals, end, b"")
+                decoded.unit(equals, end, b"")
                 at = done = end
                 if line_feed < end:
                     line_feed = _next(p, 10, end, n)
         equals = _next(p, 61, max(at, done), n)
-    _trimmed(made, p, done, n)
-    return made.whole()
+    _trimmed(decoded, p, done, n)
+    return decoded.whole()
 
 
 def _next(
@@ -348,7 +348,7 @@ def _soft_break_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, n: cython.Py_
 
 
 def _trimmed(
-    made: Decoded, p: cython.p_const_uchar, done: cython.Py_ssize_t, end: cython.Py_ssize_t
+    decoded: Decoded, p: cython.p_const_uchar, done: cython.Py_ssize_t, end: cython.Py_ssize_t
 ) -> cython.Py_ssize_t:
     """Remove the blanks before the end of a line, down to the last unit; return the end of the last unit."""
     start: cython.Py_ssize_t = end
@@ -356,5 +356,5 @@ def _trimmed(
         start -= 1
     if start >= end or (start > 0 and p[start - 1] == 61):  # blanks behind an = belong to a soft line break
         return done
-    made.unit(start, end, b"")
+    decoded.unit(start, end, b"")
     return end

@@ -262,7 +262,7 @@ class _Walk:
         start = -1
         for delimiter in delimiters(self._data, boundary, self._body):
             if start >= 0:
-                yield self._of_multipart(media_type, start, max(start, delimiter.start), signed)
+                yield self._multipart_part(media_type, start, max(start, delimiter.start), signed)
             start = delimiter.end
             if delimiter.closes:
                 return
@@ -272,9 +272,9 @@ class _Walk:
             return
         text = f"the closing boundary {_shown(boundary)} is missing: the last part goes on to the end"
         yield Finding("no-closing-boundary", text, len(self._data))
-        yield self._of_multipart(media_type, start, len(self._data), signed)
+        yield self._multipart_part(media_type, start, len(self._data), signed)
 
-    def _of_multipart(self, media_type: str, start: int, end: int, signed: str) -> Part:
+    def _multipart_part(self, media_type: str, start: int, end: int, signed: str) -> Part:
         signature = self._signature or signed
         return Part(media_type, start, end, IDENTITY, name="part", own_charset=True, signed_by=signature)
 

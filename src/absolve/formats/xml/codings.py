@@ -72,12 +72,12 @@ class CharacterData:
         return raw if is_plain(raw, 0, len(raw)) else self.decode_mapped(raw)[0]
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets]:
-        made = Decoded(raw)
-        self.read(made, raw, 0, len(raw))
-        return made.whole()
+        decoded = Decoded(raw)
+        self.read(decoded, raw, 0, len(raw))
+        return decoded.whole()
 
-    def read(self, made: Decoded, raw: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
-        """Add the units of the raw span to `made`: references, line ends and, in attributes, white space (3.3.3)."""
+    def read(self, decoded: Decoded, raw: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
+        """Add the units of the raw span to `decoded`: references, line ends and, in attributes, white space (3.3.3)."""
         p: cython.p_const_uchar = raw
         i: cython.Py_ssize_t = start
         after: cython.Py_ssize_t
@@ -97,7 +97,7 @@ class CharacterData:
             else:
                 after = i + 2 if p[i] == 13 and i + 1 < end and p[i + 1] == 10 else i + 1
                 new = b" " if self._quote else b"\n"
-            made.unit(i, after, new)
+            decoded.unit(i, after, new)
             i = after
         return 0
 
@@ -279,20 +279,20 @@ class Mixed:
         return self.decode_mapped(raw)[0]
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets]:
-        made = Decoded(raw)
+        decoded = Decoded(raw)
         self._starts, self._ends = [], []
-        for coding, start, end in self._stretches(raw):
+        for coding, start, end in self._pieces(raw):
             if coding is None:  # markup decodes to nothing
-                made.unit(start, end, b"")
+                decoded.unit(start, end, b"")
             else:
-                coding.read(made, raw, start, end)
-        return made.whole()
+                coding.read(decoded, raw, start, end)
+        return decoded.whole()
 
     def folds(self, raw: bytes) -> bool:
         """Return the same as `CharacterData.folds`; text with that form in a CDATA section counts, too."""
         return self._text.folds(raw)
 
-    def _stretches(self, raw: bytes) -> Iterator[tuple[CharacterData | None, int, int]]:
+    def _pieces(self, raw: bytes) -> Iterator[tuple[CharacterData | None, int, int]]:
         unclosed: set[bytes] = set()  # beginnings without an end behind them: searched once, for linear time
         position = at = 0
         while (found := _MARKUP.search(raw, at)) is not None:

@@ -426,7 +426,7 @@ class Namespaces:
         return 0
 
 
-def of_tag(data: bytes, place: LinkSite, start: int) -> LinkSite:
+def named_by_tag(data: bytes, place: LinkSite, start: int) -> LinkSite:
     """Return a row for any element (`*`) with the name of the tag at this byte offset."""
     name = _TAG_NAME.match(data, start)
     return _named(place, name[1].rpartition(b":")[2].decode("utf-8", "surrogateescape")) if name else place
@@ -444,10 +444,10 @@ def chosen(row: LinkSite | Choice | None, attributes: dict[str, str]) -> LinkSit
     """Return the link site of a row in a tag with these attributes (names in lower case); a `Choice` reads them."""
     if not isinstance(row, Choice):
         return row
-    return of_words(row, [attributes.get(name, "").strip().lower() for name in row.by])
+    return site_for(row, [attributes.get(name, "").strip().lower() for name in row.by])
 
 
-def of_words(row: Choice, words: list[str]) -> LinkSite | None:
+def site_for(row: Choice, words: list[str]) -> LinkSite | None:
     """Return the link site of a `Choice` for these values of the attributes in `by`, or None."""
     key = words[0] if len(words) == 1 else " ".join(words)
     found: LinkSite | None = row.places.get(key)

@@ -30,7 +30,7 @@ from absolve.formats.xml import link_tables
 from absolve.formats.xml.codings import CData, CharacterData, Mixed, PseudoAttribute, is_plain, unknown_entity
 from absolve.formats.xml.link_tables import Choice
 from absolve.formats.xml.prolog import ENTITY, NOT_WELL_FORMED, checked, recovered
-from absolve.formats.xml.tags import Namespaces, Tag, Written, of_tag, of_words
+from absolve.formats.xml.tags import Namespaces, Tag, Written, named_by_tag, site_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,7 +81,7 @@ class _Walk:
     def __init__(self, data: bytes, charset: Charset, options: WalkOptions, prolog: Prolog) -> None:
         self.data = data
         self.charset = charset
-        self.events = EventList(of_tag, data)
+        self.events = EventList(named_by_tag, data)
         self.prolog = prolog
         self.marked = set(prolog.marked)  # entities without a Finding so far
         self.defaults = prolog.namespaces
@@ -266,7 +266,7 @@ class _Walk:
         if element.is_html:
             codebase = self.codebase(found, scope)
         for row, start, end in found:
-            place: LinkSite | None = of_words(row, tag.keywords(row.by)) if isinstance(row, Choice) else row
+            place: LinkSite | None = site_for(row, tag.keywords(row.by)) if isinstance(row, Choice) else row
             if place is None:
                 continue
             self.values.under = scope
@@ -278,7 +278,7 @@ class _Walk:
             elif element.is_html:
                 if codebase is not None and place.against == "codebase":
                     self.values.under = codebase
-                self.of_html(place, start, end)
+                self.html_attribute(place, start, end)
             else:
                 self.values.value(place, start, end)
         if claim is not None:
@@ -288,7 +288,7 @@ class _Walk:
                 raise WalkError("too-deep", f"xml:base nested more than {_NESTED} deep", self.last.start)
         if element.text is not None and not tag.is_closed:
             text: LinkSite | Choice = element.text
-            self.text = of_words(text, tag.keywords(text.by)) if isinstance(text, Choice) else text
+            self.text = site_for(text, tag.keywords(text.by)) if isinstance(text, Choice) else text
             self.text_start = self.last.end
             self.text_scope = scope
         return 0
@@ -321,7 +321,7 @@ class _Walk:
                 return self.claim(codebase_claim, start, end, outer)
         return None
 
-    def of_html(self, place: LinkSite, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
+    def html_attribute(self, place: LinkSite, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
         if place.element == "base" and place.attribute == "href":
             return self.base(place, start, end)
         if place is rules.META_CONTENT or place is rules.PARAM_VALUE:
@@ -435,7 +435,7 @@ class Values:
     ) -> cython.int:
         """Add the references in a value by its grammar, which reads the decoded text."""
         if place.syntax == "url" and is_plain(self._data, start, end):  # most: used without decoding
-            return self._tell(place, start, end, coding)
+            return self._add_link(place, start, end, coding)
         if place.syntax in OF_OFFICE and not self._in_office:
             return 0  # whose base is not known
         raw = self._data[start:end]
@@ -458,10 +458,10 @@ class Values:
                 self._events.append(Finding("entity", CUT_OFF, start))
                 return 0
             first = start + offsets.start(one)
-            self._tell(place, first, start + offsets.end(other) if other > one else first, coding)
+            self._add_link(place, first, start + offsets.end(other) if other > one else first, coding)
         return 0
 
-    def _tell(
+    def _add_link(
         self, place: LinkSite, start: cython.Py_ssize_t, end: cython.Py_ssize_t, coding: Coding
     ) -> cython.int:
         """Add one link."""

@@ -79,7 +79,7 @@ class Member(NamedTuple):
     def derived(self) -> list[Derived]:
         """Return the fields that change with the data."""
         facts = _Facts(self)
-        return [Derived(start, start + width, facts.of(name, width)) for name, start, width in self.fields]
+        return [Derived(start, start + width, facts.encoder(name, width)) for name, start, width in self.fields]
 
 
 class Fields(Sequence[Derived]):
@@ -178,7 +178,7 @@ class _Facts:
         self._raw = b""
         self._numbers: dict[str, int] = {}
 
-    def of(self, name: str, width: int) -> Callable[[bytes], bytes]:
+    def encoder(self, name: str, width: int) -> Callable[[bytes], bytes]:
         return lambda raw: self._known(raw)[name].to_bytes(width, "little")
 
     def _known(self, raw: bytes) -> dict[str, int]:

@@ -167,18 +167,18 @@ def saved_pages(names: Iterable[str], read: Read, comment: Callable[[str], str])
             indexes.append(name)
         elif last in {_RDF, _MANIFEST}:
             content = read(name) or b""
-            url, index, charset = _of_rdf(content) if last == _RDF else _of_manifest(content)
+            url, index, charset = _read_rdf(content) if last == _RDF else _read_manifest(content)
             if last == _RDF and _MAF in content:
                 files.append(name)
             if is_url(url) and "/" not in index:
                 pages[folder + slash + (index or _INDEX)] = Record(url, charset, f"{last} in the package")
     for name in indexes:
-        if name not in pages and (found := _of_index(read(name) or b"", comment(name))) is not None:
+        if name not in pages and (found := _read_index(read(name) or b"", comment(name))) is not None:
             pages[name] = found
     return Found(pages, frozenset(files))
 
 
-def _of_index(data: bytes, comment: str) -> Record | None:
+def _read_index(data: bytes, comment: str) -> Record | None:
     """Return the record in a page itself: an attribute, a comment, or else the ZIP file's comment about the page."""
     if attribute := _SCRAPBOOK.match(data):
         url, source = html.unescape(attribute[1][1:-1].decode("utf-8", "replace")), "data-scrapbook-source"
@@ -202,7 +202,7 @@ def is_url(text: str) -> bool:
     return len(text) <= LONGEST_REFERENCE and text.lower().startswith(_WEB) and not is_malformed(text)
 
 
-def _of_rdf(data: bytes) -> tuple[str, str, str]:
+def _read_rdf(data: bytes) -> tuple[str, str, str]:
     """Return URL, page name and charset in the `index.rdf` of a MAFF folder; "" for each that is missing."""
     if _MAF not in data:
         return "", "", ""
@@ -210,7 +210,7 @@ def _of_rdf(data: bytes) -> tuple[str, str, str]:
     return found.get(b"originalurl", ""), found.get(b"indexfilename", ""), found.get(b"charset", "")
 
 
-def _of_manifest(data: bytes) -> tuple[str, str, str]:
+def _read_manifest(data: bytes) -> tuple[str, str, str]:
     """Return URL, page name and "" in the `manifest.json` of a SingleFile folder; "" for each that is missing."""
     try:
         found = json.loads(data)

@@ -81,7 +81,7 @@ def walk(data: bytes, _charset: Charset, options: WalkOptions) -> Iterable[Event
         return chain(events, package.held())
     if archive.is_guessed:
         events.append(Finding("name-charset", _GUESSED, archive.directory))
-    events.append(EditOrder(package.settled, package.tell(events)))
+    events.append(EditOrder(package.settled, package.add_parts(events)))
     return events
 
 
@@ -190,7 +190,7 @@ class Package:
         if found:
             yield found
 
-    def tell(self, events: EventList) -> array[int]:
+    def add_parts(self, events: EventList) -> array[int]:
         """Add a part for each member that is a document, and a finding for each that is left unchanged.
 
         Return the indexes of the parts among the events, in file order.
@@ -338,7 +338,7 @@ class _Directory:
         self._data = data
         self._archive = archive
         self._start = archive.directory
-        self._made = bytearray(memoryview(data)[self._start :])
+        self._edited = bytearray(memoryview(data)[self._start :])
         self._targets = array("q", sorted([*archive.headers, *(place.target for place in archive.places)]))
         self._shifts = array("q")  # of the targets before the last edit, by their numbers
         self._shift = 0  # of all targets after them
@@ -351,7 +351,7 @@ class _Directory:
                 if edit.start < self._start:
                     found.append(edit)
                 else:
-                    self._made[edit.start - self._start : edit.end - self._start] = edit.new
+                    self._edited[edit.start - self._start : edit.end - self._start] = edit.new
             if found:
                 yield found
 
@@ -376,7 +376,7 @@ class _Directory:
 
     def _new(self, start: int, width: int) -> bytes:
         start -= self._start
-        return bytes(self._made[start : start + width])
+        return bytes(self._edited[start : start + width])
 
     def _moved(self, place: Place) -> Iterator[Edit]:
         start, width, target = place
@@ -435,7 +435,7 @@ def walk_open_xml(data: bytes, _charset: Charset, options: WalkOptions) -> Event
     base = package.hyperlink_base(ByName(archive))
     if base:
         events.append(BaseClaim(EMBEDDED, base, f"HyperlinkBase of {_PROPERTIES}"))
-    events.append(EditOrder(package.settled, package.tell(events)))
+    events.append(EditOrder(package.settled, package.add_parts(events)))
     return events
 
 
@@ -446,7 +446,7 @@ def walk_open_document(data: bytes, _charset: Charset, options: WalkOptions) -> 
     events = EventList()
     events.append(BaseClaim(Layer.RETRIEVAL, PACKAGE_ROOT, "root of the package"))
     events.append(MessageIds(References(archive)))
-    events.append(EditOrder(package.settled, package.tell(events)))
+    events.append(EditOrder(package.settled, package.add_parts(events)))
     package.add_objects(events)
     return events
 

@@ -87,12 +87,12 @@ class Response(NamedTuple):
         """The fields of the header."""
         from email.message import Message
 
-        made = Message()
+        message = Message()
         for line in self.head.split(b"\r\n")[1:]:
             name, _, value = line.partition(b": ")
             if name:
-                made[name.decode("latin-1")] = _text(value)
-        return made
+                message[name.decode("latin-1")] = _text(value)
+        return message
 
 
 class Answer(NamedTuple):
@@ -156,7 +156,7 @@ def cookies(name: str | None) -> CookieJar:
     return jar
 
 
-def given(url: ada_url.URL) -> tuple[str, str] | None:
+def credentials_in(url: ada_url.URL) -> tuple[str, str] | None:
     """Return the user and password in a URL, for example ("u", "p") in `http://u:p@h/`; or None."""
     return (unquote(url.username), unquote(url.password)) if url.username or url.password else None
 
@@ -165,7 +165,7 @@ def credentials(url: ada_url.URL) -> tuple[str, str] | None:
     """Return the user and password for a URL that the user named: from the URL, or from .netrc for its host."""
     import netrc
 
-    if (own := given(url)) is not None:
+    if (own := credentials_in(url)) is not None:
         return own
     with suppress(OSError, netrc.NetrcParseError):
         if (found := netrc.netrc().authenticators(url.hostname)) is not None:
@@ -241,8 +241,8 @@ class Writer:
         date = datetime.fromtimestamp(one.time, UTC)
         uri = {"WARC-Target-URI": one.url}
         digest = {"WARC-Payload-Digest": _digest(one.body)}
-        made = self._write("response", date, f"{HTTP}response", one.head + one.body, uri | digest)
-        self._write("request", date, f"{HTTP}request", asked, uri | {"WARC-Concurrent-To": made})
+        response_id = self._write("response", date, f"{HTTP}response", one.head + one.body, uri | digest)
+        self._write("request", date, f"{HTTP}request", asked, uri | {"WARC-Concurrent-To": response_id})
 
     def _write(
         self, kind: str, date: datetime, type_: str, block: bytes, more: dict[str, str] | None = None

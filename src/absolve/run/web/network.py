@@ -15,7 +15,7 @@ import anyio
 import httpcore
 
 from absolve.core.errors import in_short
-from absolve.run.web.exchange import given
+from absolve.run.web.exchange import credentials_in
 from absolve.urls.access import is_public
 
 if TYPE_CHECKING:
@@ -112,4 +112,4 @@ def proxy_at(url: str) -> httpcore.Proxy:
         parsed = ada_url.URL(url)
     except ValueError as error:
         raise NoAnswer("unreachable", f"the environment names a proxy that is no URL: {in_short(url)}") from error
-    return httpcore.Proxy(f"{parsed.protocol}//{parsed.host}", auth=given(parsed))
+    return httpcore.Proxy(f"{parsed.protocol}//{parsed.host}", auth=credentials_in(parsed))

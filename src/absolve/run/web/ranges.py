@@ -57,7 +57,7 @@ class Archives:
             file.cache.fetcher = self._patient(file.cache.fetcher)
         return file
 
-    def are_given(self, url: str) -> bool:
+    def are_supported(self, url: str) -> bool:
         """Return whether a server promises ranges of a file of known size. Raise OSError or ClientError."""
         return bool(self._patient(sync)(self._files.loop, partial(self._ask, url)))
 
@@ -92,14 +92,14 @@ async def _check(answer: aiohttp.ClientResponse) -> None:
 
 def _difference(first: int, last: int, answer: aiohttp.ClientResponse) -> str | None:
     """Return why an answer is not a range of the same file as before; None if it is."""
-    given = _RANGE.fullmatch(answer.headers.get("Content-Range", ""))
-    if answer.status != 206 or given is None or "Content-Encoding" in answer.headers:
+    sent = _RANGE.fullmatch(answer.headers.get("Content-Range", ""))
+    if answer.status != 206 or sent is None or "Content-Encoding" in answer.headers:
         return "the server sent something else than the range that it promised"
-    size, mark = _seen.setdefault(str(answer.url), (int(given[3]) if given[3] else None, _mark(answer)))
-    if (size is not None and given[3] not in {None, str(size)}) or (mark and _mark(answer) not in {"", mark}):
+    size, mark = _seen.setdefault(str(answer.url), (int(sent[3]) if sent[3] else None, _mark(answer)))
+    if (size is not None and sent[3] not in {None, str(size)}) or (mark and _mark(answer) not in {"", mark}):
         return "it changed while it was read"
     last = last if size is None else min(last, size - 1)
-    if (int(given[1]), int(given[2]), answer.content_length) != (first, last, last - first + 1):
+    if (int(sent[1]), int(sent[2]), answer.content_length) != (first, last, last - first + 1):
         return f"the server sent other bytes than {first} to {last}, which were asked for"
     return None
 

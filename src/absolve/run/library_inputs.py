@@ -40,15 +40,15 @@ _URLS: Final = "{} asks for no URL: pass absolve.fetch({!r}), or a file that a c
 _TAKES: Final = "{} takes paths, documents and bytes, not {}"
 
 
-class Given(NamedTuple):
+class InputFiles(NamedTuple):
     """Names of files, and the names by which the caller knows the temporary files of a call.
 
-    `made` is the WARC of documents, or "", and `url` the URL of the first of them.
+    `warc` is the WARC of documents, or "", and `url` the URL of the first of them.
     """
 
     names: list[str]
     shown: dict[str, str]
-    made: str = ""
+    warc: str = ""
     url: str | None = None
 
     @property
@@ -62,27 +62,27 @@ class Given(NamedTuple):
         return diagnostic._replace(name=name, text=in_words(diagnostic.text))
 
 
-def paths(given: Any, call: str) -> Iterator[str]:
+def paths(value: Any, call: str) -> Iterator[str]:
     """Yield the names of files and folders for paths and globs. Raise MissingFileError for a path that does not exist.
 
     A glob without a match yields nothing.
     """
-    for one in as_paths(given, call):
+    for one in as_paths(value, call):
         yield from _path(one, call)
 
 
-def as_paths(given: Any, taker: str) -> list[str]:
+def as_paths(value: Any, taker: str) -> list[str]:
     """Return one or several paths as text. Raise TypeError for anything else; `taker` is the call or argument."""
-    is_one = isinstance(given, (str, bytes, bytearray, os.PathLike)) or not isinstance(given, Iterable)
-    return [name_of(one, taker) for one in ([given] if is_one else given)]
+    is_one = isinstance(value, (str, bytes, bytearray, os.PathLike)) or not isinstance(value, Iterable)
+    return [name_of(one, taker) for one in ([value] if is_one else value)]
 
 
-def name_of(given: Any, taker: str) -> str:
+def name_of(value: Any, taker: str) -> str:
     """Return a path as text; `-` becomes `./-`, a file, not the standard input. Raise TypeError for other types."""
-    if not isinstance(given, (str, os.PathLike)):
-        hint = ": absolve.rewrite and absolve.links take bytes" if isinstance(given, (bytes, bytearray)) else ""
-        raise TypeError(f"{taker} takes paths, not {type(given).__name__}{hint}")
-    name = os.fsdecode(given)
+    if not isinstance(value, (str, os.PathLike)):
+        hint = ": absolve.rewrite and absolve.links take bytes" if isinstance(value, (bytes, bytearray)) else ""
+        raise TypeError(f"{taker} takes paths, not {type(value).__name__}{hint}")
+    name = os.fsdecode(value)
     return os.path.join(os.curdir, name) if name == STDIN else name  # noqa: PTH118 - Path drops the dot
 
 
@@ -106,19 +106,19 @@ def missing(name: str) -> MissingFileError:
     return MissingFileError(Diagnostic("not-found", text, in_short(name), failed=True), name)
 
 
-def as_files(given: Any, call: str, folder: Path, shown: dict[str, str]) -> Given:
+def as_files(value: Any, call: str, folder: Path, shown: dict[str, str]) -> InputFiles:
     """Return the names of files for the inputs of a function; temporary ones are written into a folder.
 
     `shown` gets the names by which the caller knows the temporary ones. Raise TypeError for an input of another type,
     MissingFileError for a path that does not exist.
     """
-    if isinstance(given, (str, bytes, bytearray, memoryview, os.PathLike, Document)):
-        given = [given]
-    if not isinstance(given, Iterable):
-        raise TypeError(_TAKES.format(call, type(given).__name__))
-    found = Given([], shown)
+    if isinstance(value, (str, bytes, bytearray, memoryview, os.PathLike, Document)):
+        value = [value]
+    if not isinstance(value, Iterable):
+        raise TypeError(_TAKES.format(call, type(value).__name__))
+    found = InputFiles([], shown)
     records = _Records(folder)
-    for number, one in enumerate(given, 1):
+    for number, one in enumerate(value, 1):
         if isinstance(one, (str, os.PathLike)):
             found.names.extend(paths(one, call))
             continue
@@ -129,9 +129,9 @@ def as_files(given: Any, call: str, folder: Path, shown: dict[str, str]) -> Give
             _add_file(found, document, number, folder)
     if records.first is None:
         return found
-    made = str(records.path)
-    shown[made] = "<documents>"
-    return Given([made, *found.names], shown, made, records.first)
+    warc = str(records.path)
+    shown[warc] = "<documents>"
+    return InputFiles([warc, *found.names], shown, warc, records.first)
 
 
 def _url_of(document: Document) -> str | None:
@@ -148,7 +148,7 @@ def _url_of(document: Document) -> str | None:
     return None
 
 
-def _add_file(found: Given, document: Document, number: int, folder: Path) -> None:
+def _add_file(found: InputFiles, document: Document, number: int, folder: Path) -> None:
     name = PurePath(document.name or f"input-{number}").name or f"input-{number}"
     if document.media_type is not None and not PurePath(name).suffix:
         kind = registry.kind_of(document.media_type)

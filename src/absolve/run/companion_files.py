@@ -19,7 +19,7 @@ from absolve.core.errors import DocumentError
 from absolve.core.lazy_regex import pattern
 from absolve.core.model import RETRIEVAL, Document
 from absolve.document.base_layers import GIVEN_FOR_ALL, HOST_FOLDER
-from absolve.document.holdings import (
+from absolve.document.companions import (
     BEFORE,
     INDEXES,
     PARTS,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from absolve.core.model import BaseURL, ClaimOutcome
-    from absolve.core.protocols import FilesBeside
+    from absolve.core.protocols import CompanionFiles
     from absolve.run.inputs import Input
 
 _HEAD: Final = 1 << 16  # bytes of a file in which its URL is searched
@@ -67,7 +67,7 @@ class Companions:
         self._known: dict[tuple[str, str, bool], str | None] = {}
         self._names: dict[str, dict[str, list[str]]] = {}
 
-    def of(self, own: BaseURL) -> FilesBeside | None:
+    def saved_files(self, own: BaseURL) -> CompanionFiles | None:
         """Return the files that were saved with the document; None for a page of a site with a given URL (--url).
 
         Nobody saved such a page, unless the page records otherwise.
@@ -99,7 +99,7 @@ class Companions:
         return self._place
 
     def __call__(self, reference: str, folder: str = ".", *, is_frame: bool = False) -> str | None:
-        """Return the URL or path by which the file that a reference names is known, as `FilesBeside` describes."""
+        """Return the URL or path by which the file that a reference names is known, as `CompanionFiles` describes."""
         if len(reference) > _LONGEST:
             return None
         key = (reference, folder, is_frame)
@@ -318,13 +318,13 @@ class FolderFiles:
         file from a disk.
         """
         place = place_in(self._root, document)
-        found = self._named(reference, place, charset) or (self._of_url(url, charset) if url is not None else None)
+        found = self._named(reference, place, charset) or (self._find_url(url, charset) if url is not None else None)
         if found is None:
             return None
         path, rest = found
         return reference if _leads(reference, place, path) else reference_to(posixpath.dirname(place), path) + rest
 
-    def _of_url(self, url: str, charset: str) -> tuple[str, str] | None:
+    def _find_url(self, url: str, charset: str) -> tuple[str, str] | None:
         """Return the path of the file with a URL, and the query and fragment to add to it."""
         key, rest = normal(url) or "", "".join(url.partition("#")[1:])
         if (path := self._by_url.get(key)) is not None:
