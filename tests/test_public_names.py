@@ -1,10 +1,12 @@
 """The public names of the library: `dir`, `help` and completion show them, and nothing else."""
 
+import doctest
 import importlib
 import inspect
 import pydoc
 import subprocess
 import sys
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -87,3 +89,13 @@ def test_a_package_that_is_a_function_has_its_help_and_signature(name: str) -> N
     assert first in shown
     assert f"absolve.{name}({'new' if name == 'audit' else 'inputs'}: " in shown
     assert all(line.strip() in shown for line in rest.splitlines())
+
+
+def test_the_examples_in_docstrings_hold() -> None:
+    package = Path(absolve.__file__).parent
+    for path in package.rglob("*.py"):
+        if ">>> " in path.read_text("utf-8"):  # others may need an optional package
+            name = ".".join(("absolve", *path.relative_to(package).with_suffix("").parts)).removesuffix(".__init__")
+            result = doctest.testmod(importlib.import_module(name))
+            assert result.attempted, name
+            assert not result.failed, name

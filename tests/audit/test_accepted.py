@@ -47,7 +47,7 @@ def test_more_patterns_than_are_sane_and_a_file_without_end_are_usage_errors(
 @pytest.mark.parametrize("pattern", ["(", "a(?=b)"])
 def test_a_wrong_pattern_is_a_usage_error(pattern: str) -> None:
     with pytest.raises(UsageError):
-        ignoring.of_texts([pattern])
+        ignoring.parse_patterns([pattern])
 
 
 @pytest.mark.parametrize(("text", "expected"), [

@@ -114,8 +114,8 @@ def test_the_place_of_a_cause_in_an_archive_is_that_of_the_document_in_it(tmp_pa
 def test_each_verdict_of_the_queries_has_a_row_with_its_words() -> None:
     queries = {"45_targets.sql": verdicts.LINK_VERDICTS, "50_findings.sql": verdicts.LINK_VERDICTS, "60_urls.sql": verdicts.URL_VERDICTS}
     for name, known in queries.items():
-        assert set(re.findall("(?:THEN|ELSE) '([a-z]+)'", judge.text_of(name))) <= {*known}, name
-    of_pages = re.findall(r"(?:document|p\.url\)), '([a-z]+)'", judge.text_of("70_pages.sql"))
+        assert set(re.findall("(?:THEN|ELSE) '([a-z]+)'", judge.read_query(name))) <= {*known}, name
+    of_pages = re.findall(r"(?:document|p\.url\)), '([a-z]+)'", judge.read_query("70_pages.sql"))
     assert {*of_pages, verdicts.DIFFERS} == {*verdicts.PAGE_VERDICTS}
 
 

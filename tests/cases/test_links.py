@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from case_tables import Case, cases, line, site, tables
 
 import absolve
-from tests.cases.case_tables import Case, cases, line, site, tables
 
 TABLES = tables("links")
 

@@ -11,9 +11,9 @@ from itertools import product
 from typing import Any
 
 import pytest
+from case_tables import Case, cases, line, spelled, tables
 
 import absolve
-from tests.cases.case_tables import Case, cases, line, spelled, tables
 
 TABLES = tables("rewrite")
 

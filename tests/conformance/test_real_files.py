@@ -38,7 +38,7 @@ from absolve.document.walk import inners, walk
 from absolve.encodings import charsets
 from absolve.formats import registry, sniffing
 from absolve.rewriting import rewriter
-from absolve.run.load import stretches
+from absolve.run.load import archive_segments
 from tests.shapes import captures
 
 pytestmark = pytest.mark.slow
@@ -165,7 +165,7 @@ def test_only_links_of_real_archives_change(path: Path) -> None:
     new = rewriter.rewrite(entity)
     after = walked(new, path)
     assert rewriter.rewrite(after) is new
-    assert b"".join(one.rewritten() for one in stretches(io.BytesIO(data), path.name, Settings())) == new
+    assert b"".join(one.rewritten() for one in archive_segments(io.BytesIO(data), path.name, Settings())) == new
     old_records, new_records = read(data), read(new)
     assert len(old_records) == len(new_records)
     changed = {url for url, before, now in differing(old_records, new_records) if before != now}
@@ -176,7 +176,7 @@ def test_only_links_of_real_archives_change(path: Path) -> None:
 @each("path", _archives(SMALL), FOLDER)
 def test_other_readers_verify_each_record(path: Path) -> None:
     with path.open("rb") as file:
-        for stretch in stretches(file, path.name, Settings()):
+        for stretch in archive_segments(file, path.name, Settings()):
             if stretch.document is not None and stretch.entity is not None:
                 new = rewriter.rewrite(stretch.entity)
                 assert verifying.differences(stretch.entity, stretch.document, new) == []

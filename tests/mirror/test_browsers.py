@@ -15,10 +15,10 @@ from absolve.mirror.browsers import (
     SNIFFED,
     by_content,
     by_name,
+    file_type,
     lacking,
     may_need_server,
     needs_server,
-    of_file,
     suffix,
 )
 from absolve.urls.source_lists import directives, matches
@@ -207,7 +207,7 @@ FILES = {
 @pytest.mark.parametrize("media_type", FILES)
 def test_the_ending_of_a_file_in_a_folder_says_what_it_is_before_its_content(media_type: str) -> None:
     for name, data in FILES[media_type]:
-        assert of_file(name, data) == media_type, name
+        assert file_type(name, data) == media_type, name
 
 
 BY_NAME = {

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from absolve.core.errors import UsageError
-from absolve.document.holdings import fold
+from absolve.document.companions import fold
 from absolve.mirror import lookup as lookup_
 from absolve.mirror.lookup import Equivalences, Lookup, twin, wanted
 from absolve.mirror.paths import (
@@ -267,10 +267,10 @@ SAME = {None: Equivalences(), "": Equivalences(), "none": Equivalences(default=F
 
 
 def test_same_takes_words_in_any_order_and_refuses_an_unknown_one() -> None:
-    assert {words: Equivalences.of(words) for words in SAME} == SAME
+    assert {words: Equivalences.from_words(words) for words in SAME} == SAME
     for words in ("host", "none,www", "www,"):
         with pytest.raises(UsageError, match="--same takes www, slash, query-order, case or none"):
-            Equivalences.of(words)
+            Equivalences.from_words(words)
 
 
 @pytest.mark.parametrize(("words", "one", "other", "are_same"), [
@@ -281,12 +281,12 @@ def test_same_takes_words_in_any_order_and_refuses_an_unknown_one() -> None:
     ("www,slash,query-order,case", "http://h/a", "http://h/a?", False),
 ])
 def test_urls_are_the_same_by_the_words_that_say_so(words: str, one: str, other: str, *, are_same: bool) -> None:
-    same = Equivalences.of(words)
+    same = Equivalences.from_words(words)
     assert (same.form(one) == same.form(other)) is are_same
 
 
 def test_the_exact_escapes_count_before_the_scheme_and_what_same_adds_comes_last() -> None:
-    assert list(Equivalences.of("www").others("http://www.h/%7E")) == [
+    assert list(Equivalences.from_words("www").others("http://www.h/%7E")) == [
         ("unescaped", "http://www.h/~"), ("scheme", "https://www.h/%7E"), ("scheme", "https://www.h/~"), ("www", "=http://h/~"),
     ]
 
@@ -304,13 +304,13 @@ def test_every_spelling_of_the_escapes_in_its_path_names_a_file_and_no_other_doc
 
 
 def test_nothing_stands_for_a_url_with_same_none() -> None:
-    same = Equivalences.of("none")
+    same = Equivalences.from_words("none")
     assert [*same.others("http://h/%3A"), *same.forms("http://h/%3A", is_file=True)] == []
 
 
 @given(PARTS_URLS, st.sampled_from([None, "case", "www,slash,query-order"]))
 def test_a_held_url_is_found_by_any_spelling_of_its_escapes(part: str, words: str | None) -> None:
-    same = Equivalences.of(words)
+    same = Equivalences.from_words(words)
     held, asked = f"http://h/{part}", plain(f"http://h/{part}")
     assert {held, *same.forms(held)} & {asked, *(form for _, form in same.others(asked))}
 
@@ -346,7 +346,7 @@ TARGETS: dict[str, Target | None] = {
 
 
 def test_a_url_has_its_file_or_that_of_one_that_stands_for_it(db: sqlite3.Connection) -> None:
-    found = Lookup(db, Equivalences.of("www"), is_normal=True)
+    found = Lookup(db, Equivalences.from_words("www"), is_normal=True)
     for _ in range(2):
         assert {url: found(url) for url in TARGETS} == TARGETS
 
@@ -370,7 +370,7 @@ def test_the_forms_of_a_finished_map_are_computed_again(monkeypatch: pytest.Monk
     with closing(sqlite3.connect(":memory:")) as db:
         db.execute("CREATE TABLE resources (url TEXT PRIMARY KEY, path TEXT, redirect TEXT)")
         db.executemany("INSERT INTO resources VALUES (?, ?, ?)", ROWS)
-        same = Equivalences.of("www")
+        same = Equivalences.from_words("www")
         assert Lookup(db, same, is_normal=True, is_finished=True)("http://h/w") == Target("www.h/w.html")
         monkeypatch.setattr(lookup_, "_SMALL", 0)
         assert Lookup(db, same, is_normal=True, is_finished=True)("http://h/none") is None

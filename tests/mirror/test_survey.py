@@ -21,7 +21,7 @@ def at(date: str, status: int = 200, url: str = URL, location: str | None = None
 def captured(
     *every: Captured | Posted, date: str | None = None, keep_errors: bool = False, same: str | None = None, found: list[Diagnostic] | None = None,
 ) -> Survey:
-    choice = Choice(date, keep_errors, Equivalences.of(same))
+    choice = Choice(date, keep_errors, Equivalences.from_words(same))
     return Survey(every, choice, (found if found is not None else []).append)
 
 

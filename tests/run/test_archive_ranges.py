@@ -24,7 +24,7 @@ from absolve.run import load
 from absolve.run.filters import Selection
 from absolve.run.inputs import WHOLE, Input
 from absolve.run.links_task import ListOptions, listed
-from absolve.run.load import ReadOptions, Segment, cut, each, spread, stretches
+from absolve.run.load import ReadOptions, Segment, archive_segments, each, split_archive, split_archives
 from absolve.run.results import BytesRead, Failure, LinkCounts, RowChunk
 from tests.shapes.captures import page, zipped
 
@@ -105,13 +105,13 @@ def same_in_parts(path: Path, url: str | None = None, sizes: Iterable[int] = (1,
     listing = ListOptions(ReadOptions(how.pop("settings", DEFAULTS)), **how)
     expected = joined(listed(listing, input_))
     for size in sizes:
-        parts = list(cut(input_, listing.reading, size))
+        parts = list(split_archive(input_, listing.reading, size))
         assert [part.within.start for part in parts[1:]] == [part.within.end for part in parts[:-1]]
         assert joined(piece for part in parts for piece in listed(listing, part)) == expected
 
 
 def streamed(data: bytes) -> list[Segment]:
-    return list(stretches(io.BytesIO(data), "x.warc", DEFAULTS))
+    return list(archive_segments(io.BytesIO(data), "x.warc", DEFAULTS))
 
 
 def same_as_a_whole(data: bytes) -> None:
@@ -183,12 +183,12 @@ def test_only_a_large_archive_is_cut_and_only_for_several_processes(path: Path, 
     def parts(data: bytes, jobs: int = 2, name: str = path.name) -> list[int]:
         file = path.with_name(name)
         file.write_bytes(data)
-        return [input_.within.start for input_ in spread([Input(str(file), "x")], ReadOptions(Settings()), jobs)]
+        return [input_.within.start for input_ in split_archives([Input(str(file), "x")], ReadOptions(Settings()), jobs)]
 
     assert parts(ONE * 9, 1) == parts(ONE) == parts(b"<p>" * 1000, name="x.html") == parts(dictionary()[0] * 9) == [0]
     assert parts(ONE * 9) == [len(ONE) * number for number in (0, 3, 6)]
     missing = Input(str(path.with_name("missing")), "x")
-    assert list(spread([missing], ReadOptions(Settings()), 2)) == [missing]
+    assert list(split_archives([missing], ReadOptions(Settings()), 2)) == [missing]
     assert missing.within == WHOLE
 
 
@@ -200,7 +200,7 @@ LINKS = record(b'<a href="x"><a href="y">')
 
 def test_a_record_that_is_too_large_is_reported_for_any_media_type() -> None:
     large = record(b" " * 400, b"request")
-    found = list(stretches(io.BytesIO(GET + large), "x.warc", Settings(max_size=300)))
+    found = list(archive_segments(io.BytesIO(GET + large), "x.warc", Settings(max_size=300)))
     assert [[diagnostic.code for diagnostic in one.diagnostics] for one in found] == [[], ["too-large"]]
 
 
@@ -219,7 +219,7 @@ def test_a_large_member_is_read_in_few_steps() -> None:
     for megabytes in (2, 4):
         noise = random.Random(1808).randbytes(megabytes << 20)  # noqa: S311 - what gzip cannot make smaller
         file = Counted(gzip.compress(record(noise), 1))
-        assert sum(len(one.raw) for one in stretches(file, "x.warc.gz", Settings())) == len(file.getvalue())
+        assert sum(len(one.raw) for one in archive_segments(file, "x.warc.gz", Settings())) == len(file.getvalue())
         reads.append(file.reads)
     assert reads[1] <= reads[0] + 2  # one copy of half the member per read would need as many again
 

@@ -9,7 +9,7 @@ import pytest
 
 from absolve.run import leftovers, output_folder, outputs
 from absolve.run.output_folder import Below, LinkError, OutputFolder, created
-from absolve.run.outputs import Made
+from absolve.run.outputs import WrittenFile
 
 HAS_DESCRIPTORS = output_folder._HAS_DESCRIPTORS
 RUN = "t"
@@ -26,7 +26,7 @@ def root(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
         yield root
 
 
-def prepared(root: OutputFolder, place: str) -> Made:
+def prepared(root: OutputFolder, place: str) -> WrittenFile:
     with outputs.preparing(Path(root.path, place), below=Below(root, place), token=RUN) as (file, made):
         file.write(b"x")
     return made
@@ -110,7 +110,7 @@ def test_temporary_files_behind_a_link_are_not_removed(root: OutputFolder) -> No
         leftovers.sweep(root.folder("a"), RUN)
     made = prepared(root, "b/c")
     leftovers.sweep(root.folder("b"), RUN)
-    assert outputs.made_state(made) is None
+    assert outputs.written_state(made) is None
     assert (top.parent / "outside/.absolve-t-0.tmp").exists()
 
 
@@ -130,8 +130,8 @@ def test_a_process_has_one_object_per_output_folder_and_creates_an_unknown_one_o
     assert there == made
     assert there.below is not None
     assert there.below.root is root
-    assert OutputFolder.of(root.path) is not root  # an output folder whose device and inode are not checked
-    other = OutputFolder.of(f"{root.path}/in/side")
+    assert OutputFolder.at_path(root.path) is not root  # an output folder whose device and inode are not checked
+    other = OutputFolder.at_path(f"{root.path}/in/side")
     assert not Path(other.path).exists()
     written(other, "a/b")
     assert (Path(other.path) / "a/b").read_bytes() == b"x"
@@ -143,7 +143,7 @@ def test_directory_descriptors_are_few_and_closed_at_the_end(tmp_path: Path) -> 
 
     before = descriptors()
     (tmp_path / "out").mkdir()
-    root = OutputFolder.of(str(tmp_path / "out"))
+    root = OutputFolder.at_path(str(tmp_path / "out"))
     for number in range(3 * output_folder._CACHED):
         written(root, f"{number % 7}/{number}/a")
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

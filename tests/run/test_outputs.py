@@ -19,7 +19,7 @@ from absolve.run import leftovers, outputs
 from absolve.run import results as waiting
 from absolve.run.inputs import Input
 from absolve.run.output_folder import OpenFolder
-from absolve.run.outputs import Made
+from absolve.run.outputs import WrittenFile
 from absolve.run.plan import Job, Publisher, check_new_folder
 from absolve.run.results import BytesRead, Failure, FilesReady, flushed
 
@@ -130,7 +130,7 @@ def test_attributes_such_as_the_origin_of_a_page_are_kept_and_capabilities_and_t
 def ready(folder: Path, number: int) -> FilesReady:
     temporary = folder / f"{number}.tmp"
     temporary.write_bytes(b"x")
-    return FilesReady((Made(str(temporary), str(folder / f"{number}.html")),))
+    return FilesReady((WrittenFile(str(temporary), str(folder / f"{number}.html")),))
 
 
 class Asked:
@@ -155,7 +155,7 @@ def test_results_without_an_earlier_pending_file_are_passed_on_at_once() -> None
 def test_ready_files_are_passed_on_in_order_after_fsync(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     on_disk: set[str] = set()
 
-    def flush(made: Made) -> None:
+    def flush(made: WrittenFile) -> None:
         time.sleep(0.05 if made.temporary.endswith("0.tmp") else 0)
         on_disk.add(made.temporary)
 
@@ -166,7 +166,7 @@ def test_ready_files_are_passed_on_in_order_after_fsync(tmp_path: Path, monkeypa
     for number, piece in flushed(results):
         found.append((number, piece))
         if isinstance(piece, FilesReady):
-            assert {made.temporary for made in piece.made} <= on_disk
+            assert {made.temporary for made in piece.files} <= on_disk
     assert found == results
 
 
@@ -175,7 +175,7 @@ def test_results_wait_for_a_slow_disk_only_in_a_bounded_number(tmp_path: Path, m
     threads: list[str] = []
     results = Asked(lambda number: ready(tmp_path, number))
 
-    def flush(made: Made) -> None:
+    def flush(made: WrittenFile) -> None:
         threads.append(threading.current_thread().name)
         while not (made.temporary.endswith("0.tmp") or results.asked > waiting.AHEAD + 1 or done.wait(0.01)):
             pass
@@ -191,7 +191,7 @@ def test_results_wait_for_a_slow_disk_only_in_a_bounded_number(tmp_path: Path, m
 
 
 def test_a_file_that_cannot_be_synced_is_a_failure_and_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def flush(made: Made) -> None:
+    def flush(made: WrittenFile) -> None:
         if made.temporary.endswith("1.tmp"):
             raise OSError(28, "No space left on device")
 

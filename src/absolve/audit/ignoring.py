@@ -26,7 +26,7 @@ from absolve.audit.judge import each, insert, one
 from absolve.audit.verdicts import QUIET
 from absolve.core import patterns
 from absolve.core.errors import Diagnostic, UsageError, in_short
-from absolve.document.holdings import escaped
+from absolve.document.companions import escaped
 from absolve.document.resolved import shown
 from absolve.formats.html.names import HTML
 from absolve.formats.html.start_tags import Tag, attributes, start_tags

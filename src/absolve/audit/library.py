@@ -17,7 +17,7 @@ from absolve.core import arguments
 from absolve.core.errors import UsageError
 from absolve.core.printable import number
 from absolve.document.settings import Settings
-from absolve.run import given, leftovers, results
+from absolve.run import leftovers, library_inputs, results
 from absolve.run.folders import Globs
 from absolve.run.load import ReadOptions
 
@@ -160,23 +160,24 @@ def audit(
     arguments.check_options(options, OPTIONS, CALL, ("new", "old", "maps", "output"))
     notify = options.get("on_diagnostic")
     arguments.check_notify(notify)
-    with leftovers.temporary_folder() as folder, given.in_python() as shown:
+    with leftovers.temporary_folder() as folder, library_inputs.in_python() as shown:
         places = [Path(folder, name) for name in ("new", "old", "tables")]
         for place in places:
             place.mkdir()
-        sides = [given.as_files(one, CALL, place, shown) for one, place in zip((new, old), places, strict=False)]
-        bag = _bag(dict(options), sides, list(given.paths(maps, CALL)))
-        files = [Path(name) for name in given.as_paths(output, f"{CALL}: output")]
+        pairs = zip((new, old), places, strict=False)
+        sides = [library_inputs.as_files(one, CALL, place, shown) for one, place in pairs]
+        bag = _bag(dict(options), sides, list(library_inputs.paths(maps, CALL)))
+        files = [Path(name) for name in library_inputs.as_paths(output, f"{CALL}: output")]
         for path in files:
             outputs.load(outputs.detect_format(path.name))
         running.check_outputs(bag, [one for path in files for one in outputs.paths(str(path))])
         reports = results.Collected(notify, sides[0].named)
-        jobs = given.jobs_of(dict(options))
+        jobs = library_inputs.jobs_of(dict(options))
         reading = ReadOptions(Settings(profile=bag.profile).checked())
-        run = results.course_of(reports, reading, jobs, Globs(tuple(bag.include), tuple(bag.exclude)).checked())
+        run = results.library_context(reports, reading, jobs, Globs(tuple(bag.include), tuple(bag.exclude)).checked())
         with running.audited(bag, run, str(places[2]), bag.failing) as done:
-            if sides[0].made:
-                load.name_by_url(done.connection, sides[0].made)
+            if sides[0].warc:
+                load.name_by_url(done.connection, sides[0].warc)
             load.name_files(done.connection, shown)
             how = outputs.Options(bag.failing, roots=tuple(map(Path, done.found.kinds[load.NEW].documents)))
             written = [one for path in files for one in outputs.write(done.connection, path, how)]
@@ -185,24 +186,24 @@ def audit(
     return found._replace(written=written, failures=failures, diagnostics=reports.diagnostics)
 
 
-def _bag(options: dict[str, Any], sides: list[given.Given], maps: list[str]) -> Any:
+def _bag(options: dict[str, Any], sides: list[library_inputs.InputFiles], maps: list[str]) -> Any:
     """Return the options by their names in the command. Raise UsageError or TypeError for a wrong one."""
     new, old = sides
     if not new.names:
         raise UsageError(f"{CALL}: no input: a glob matches nothing, or the list is empty")
     values = DEFAULTS | {name: value for name, value in options.items() if value is not None}
     for name in _SEVERAL:
-        values[name] = [*given.words_of(values, name, paths=name in _OF_PATHS)]
+        values[name] = [*library_inputs.words_of(values, name, paths=name in _OF_PATHS)]
     for name in _TEXTS:
         if values[name] is not None:
-            values[name] = given.words_of(values, name, paths=name in _OF_PATHS)[0]
-    values["url"] = given.url_of(options, "url")
-    values["old_urls"] = [one for one in values.pop("old_url") if given.url_of({"old_url": one}, "old_url")]
+            values[name] = library_inputs.words_of(values, name, paths=name in _OF_PATHS)[0]
+    values["url"] = library_inputs.url_of(options, "url")
+    values["old_urls"] = [one for one in values.pop("old_url") if library_inputs.url_of({"old_url": one}, "old_url")]
     similar = values["similar"]
     if not isinstance(similar, (int, float)) or not 0 <= similar <= 1:
         raise UsageError(f"similar must be a number from 0 to 1, not {similar!r}")
     servers.named(values["server"])
-    values["failing"] = verdicts.failing(",".join(given.words_of(values, "fail_on")) or None)
+    values["failing"] = verdicts.failing(",".join(library_inputs.words_of(values, "fail_on")) or None)
     return SimpleNamespace(**_REST, **values, inputs=new.names, old=old.names, maps=maps, max_size=Settings().max_size)
 
 

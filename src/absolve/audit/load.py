@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from absolve.core.arrow_stream import LISTS
 from absolve.core.errors import Diagnostic, DocumentError, MissingPackageError, in_short
-from absolve.document.holdings import escaped
+from absolve.document.companions import escaped
 from absolve.formats import registry
 from absolve.inventory import batches
 from absolve.inventory.columns import COLUMNS

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from absolve.audit.sites import Sites
     from absolve.rules.model import RuleSet
     from absolve.rules.outcomes import Rules
-    from absolve.run.results import Course
+    from absolve.run.results import RunContext
 
 _LARGEST_MAP: Final = 256 << 20  # bytes; a map has at most a million rules
 _LARGE: Final = 64 << 20  # bytes of inventories that are loaded to the disk
@@ -98,7 +98,7 @@ class Audited(NamedTuple):
 @contextmanager
 def audited(
     options: Any,
-    context: Course,
+    context: RunContext,
     folder: str,
     failing: Collection[str],
     ask: Callable[[Any, Answers], None] | None = None,
@@ -158,7 +158,7 @@ def _roots(found: Sites) -> list[Path]:
     return [Path(), *(Path(name).parent for kinds in found.kinds.values() for name, _ in kinds.inventories)]
 
 
-def _known_answers(options: Any, context: Course) -> Answers:
+def _known_answers(options: Any, context: RunContext) -> Answers:
     """Return the answers in the files of --answers."""
     found = answered.Answers()
     for name in options.answers:
@@ -170,7 +170,7 @@ def _known_answers(options: Any, context: Course) -> Answers:
     return found
 
 
-def read_answers(name: str, options: Any, context: Course) -> Iterator[answers.Answer]:
+def read_answers(name: str, options: Any, context: RunContext) -> Iterator[answers.Answer]:
     """Yield the answers in a file, also for the site's URL where a server of --resolve answers on its own port.
 
     For example, nginx redirects `https://new.example/a` to `http://new.example:8080/a/`.
@@ -216,7 +216,7 @@ def _judged(
         raise
 
 
-def _check_repairs(options: Any, question: Question, context: Course) -> None:
+def _check_repairs(options: Any, question: Question, context: RunContext) -> None:
     """Raise UsageError if repairs would be written by an assumed URL, or without one of the inputs."""
     wanted = "--fix" if options.fix else "--write-map" if options.write_map is not None else None
     if wanted is None:
@@ -228,7 +228,7 @@ def _check_repairs(options: Any, question: Question, context: Course) -> None:
         raise UsageError(f"{wanted} writes nothing, because {missing[0]} cannot be read")
 
 
-def _read_maps(options: Any, context: Course) -> list[RuleSet]:
+def _read_maps(options: Any, context: RunContext) -> list[RuleSet]:
     """Return the maps. Raise UsageError for an unreadable map: every verdict may depend on it."""
     try:
         found = [_read_map(name, options, context) for name in options.maps]
@@ -264,7 +264,7 @@ def _unasked(options: Any) -> list[Path]:
     ]
 
 
-def _own_map(path: Path, options: Any, context: Course) -> RuleSet | None:
+def _own_map(path: Path, options: Any, context: RunContext) -> RuleSet | None:
     """Return the rules of a map that the user did not name, and report it; None for a file without rules.
 
     An unreadable file is a failure, since its host could not read it, either.
@@ -289,7 +289,7 @@ def _own_map(path: Path, options: Any, context: Course) -> RuleSet | None:
     return found
 
 
-def _read_map(name: str, options: Any, context: Course) -> RuleSet:
+def _read_map(name: str, options: Any, context: RunContext) -> RuleSet:
     path = Path(name)
     is_cloudflare = path.name.endswith("_redirects") and options.server.startswith("cloudflare")
     form = "cloudflare" if is_cloudflare else None
@@ -313,7 +313,7 @@ def _hosts(options: Any) -> list[str]:
     return [identity.named(url) for url in (*options.old_urls, options.url) if url is not None]
 
 
-def _noted(found: RuleSet, options: Any, context: Course) -> RuleSet:
+def _noted(found: RuleSet, options: Any, context: RunContext) -> RuleSet:
     """Return the rules of a map, with notes about how a table was read."""
     if found.hidden:
         hidden = number(found.hidden, "row")

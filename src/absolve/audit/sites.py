@@ -21,14 +21,14 @@ from absolve.audit.verdicts import PLACE
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.document.base_layers import ASSUMED, HOST_FOLDER
-from absolve.document.holdings import escaped, keeper_of
+from absolve.document.companions import escaped, keeper_of
 from absolve.formats import registry, sniffing
 from absolve.rules.columns import is_url
 from absolve.run import buckets, sources
-from absolve.run.beside import hosts_in
+from absolve.run.companion_files import hosts_in
 from absolve.run.folders import left_out
 from absolve.run.links_task import ListOptions, Sided, listed_of
-from absolve.run.load import kind_of, spread
+from absolve.run.load import kind_of, split_archives
 from absolve.run.sources import STDIN, is_file, local
 from absolve.urls.archives import original
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from absolve.run.inputs import Input
-    from absolve.run.results import Course
+    from absolve.run.results import RunContext
 
 # Files that are never containers, so that their first bytes are not read: most files of a site.
 _PLAIN: Final = tuple(
@@ -114,7 +114,7 @@ def sites(options: Any) -> Sites:
     return found
 
 
-def read(connection: Any, options: Any, found: Sites, context: Course) -> None:
+def read(connection: Any, options: Any, found: Sites, context: RunContext) -> None:
     """Fill the working tables."""
     settings = context.reading.settings
     connection.execute("CREATE TABLE read_as (name VARCHAR, words VARCHAR)")
@@ -174,7 +174,7 @@ def on_disk(connection: Any) -> Iterator[tuple[int]]:
                 yield (number,)
 
 
-def _check(connection: Any, side: str, kinds: Kinds, options: Any, context: Course) -> None:
+def _check(connection: Any, side: str, kinds: Kinds, options: Any, context: RunContext) -> None:
     """Report each input without a document. Raise UsageError if no input has any."""
     names = [name for name, _ in (*kinds.inventories, *kinds.lists)] + kinds.documents
     is_alone = side == load.NEW and not options.old  # nothing but its links is judged
@@ -192,14 +192,14 @@ def _input(item: Sided) -> Input:
     return item.input
 
 
-def _items(options: Any, found: Sites, context: Course) -> Iterator[Sided]:
+def _items(options: Any, found: Sites, context: RunContext) -> Iterator[Sided]:
     return chain.from_iterable(
         (Sided(side, input_) for input_ in site_inputs(options, found, side, context)) for side in load.SIDES
     )
 
 
 def site_inputs(
-    options: Any, found: Sites, side: str, context: Course, *, follow: bool = True
+    options: Any, found: Sites, side: str, context: RunContext, *, follow: bool = True
 ) -> Iterator[Input]:
     """Yield the documents of a site, with their URLs: a folder without --url is at PLACE."""
     names = found.kinds[side].documents
@@ -217,7 +217,7 @@ def site_inputs(
             else:
                 yield _placed(input_, kind)
 
-    yield from spread(placed(), context.reading, context.jobs)
+    yield from split_archives(placed(), context.reading, context.jobs)
 
 
 def _with_kinds(found: Iterator[Input]) -> Iterator[tuple[Input, str | None]]:
@@ -246,7 +246,7 @@ def _kind(input_: Input) -> str | None:
         return None
 
 
-def _check_compressed(input_: Input, context: Course) -> None:
+def _check_compressed(input_: Input, context: RunContext) -> None:
     """Report a file that is a document by its name and cannot be read, because it is compressed or damaged.
 
     A compressed copy for a server is fine, for example page.html.gz beside page.html.
@@ -265,7 +265,7 @@ def _check_compressed(input_: Input, context: Course) -> None:
     context.reports.aside(Diagnostic("unread-compressed", text, input_.name, failed=True))
 
 
-def _check_settings(input_: Input, options: Any, context: Course, side: str) -> None:
+def _check_settings(input_: Input, options: Any, context: RunContext, side: str) -> None:
     """Report a `.htaccess` in a subfolder whose rules may redirect, since only the file in the root is read."""
     if side == load.OLD or not (input_.found and input_.name.endswith(".htaccess")):
         return

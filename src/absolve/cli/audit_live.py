@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from absolve.audit.answers import Answer
-    from absolve.run.results import Course
+    from absolve.run.results import RunContext
     from absolve.run.web.exchange import Answer as Answered
 
 ANSWERS: Final = "answers.warc"
@@ -31,7 +31,7 @@ _FRESH: Final = timedelta(days=1)  # a link that worked is requested again a day
 
 
 def request_answers(
-    connection: Any, known: answered.Answers, options: Any, context: Course, folder: str
+    connection: Any, known: answered.Answers, options: Any, context: RunContext, folder: str
 ) -> Iterator[Answer]:
     """Yield the answers of servers, and recent answers for working links from the file of --save."""
     how = asking.request_options(options).with_origins([*options.named, options.url, *options.old_urls])
@@ -87,7 +87,7 @@ def _writing(path: Path, saved: Path | None) -> Iterator[IO[bytes]]:
         yield file
 
 
-def _fresh(path: Path, options: Any, context: Course) -> Iterator[Answer]:
+def _fresh(path: Path, options: Any, context: RunContext) -> Iterator[Answer]:
     """Yield the answers in a file that need no new request: they work, and are not older than a day."""
     found = answered.Answers(running.read_answers(str(path), options, context))
     now = datetime.now(UTC)

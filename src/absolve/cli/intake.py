@@ -206,7 +206,7 @@ def url_map(options: Options) -> inputs.UrlMap:
 def one_input(name: str, options: Options) -> inputs.Input:
     """Return an input for a command with one input at a time, without a place in an output folder."""
     origins = inputs.Origins(options.url, url_map(options).urls)
-    return inputs.of_url(name, origins, alone=True) if inputs.is_url(name) else inputs.alone(name, origins)
+    return inputs.url_input(name, origins, alone=True) if inputs.is_url(name) else inputs.alone(name, origins)
 
 
 def tables(options: Options) -> list[str]:

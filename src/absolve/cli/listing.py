@@ -27,7 +27,7 @@ from absolve.run.links_task import (
     every_column,
     listed,
 )
-from absolve.run.load import spread
+from absolve.run.load import split_archives
 from absolve.run.plan import Job
 from absolve.run.results import RowChunk
 from absolve.run.sources import STDIN
@@ -94,7 +94,7 @@ def _list(
         if state is not None:
             state.ended(input_, is_done=input_.name not in report.failures)
 
-    apart = spread(intake.found(options, report), how.reading, many.processes(options))
+    apart = split_archives(intake.found(options, report), how.reading, many.processes(options))
     run_ = many.run(
         partial(listed, how),
         apart if state is None else state.remaining(apart, Job),

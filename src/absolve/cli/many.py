@@ -25,7 +25,7 @@ from absolve.core.caching import fingerprint
 from absolve.core.errors import UsageError
 from absolve.core.printable import number
 from absolve.run import buckets, inputs, interrupts, results
-from absolve.run.results import BytesRead, ChangeCounts, Counts, Course, End
+from absolve.run.results import BytesRead, ChangeCounts, Counts, End, RunContext
 from absolve.run.sources import is_read_once
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def processes(options: Options) -> int:
     return options.jobs or cores or 1
 
 
-def run_context(options: Options, report: Report, summed: Callable[[Totals], str] | None = None) -> Course:
+def run_context(options: Options, report: Report, summed: Callable[[Totals], str] | None = None) -> RunContext:
     """Return the run context of a command that shares its work with the library."""
 
     def run_(work: Any, items: Any, input_of: Any, *, small: bool = False) -> Generator[tuple[Any, Any]]:
@@ -184,7 +184,7 @@ def run_context(options: Options, report: Report, summed: Callable[[Totals], str
             own.include = own.exclude = []
         return intake.found(own, report, follow=follow)
 
-    return Course(report, intake.reading(options), run_, found_, processes(options))
+    return RunContext(report, intake.reading(options), run_, found_, processes(options))
 
 
 @contextmanager

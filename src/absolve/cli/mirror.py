@@ -72,7 +72,7 @@ def _run(asked: list[str], options: Options, report: Report) -> None:
     choice = Choice(
         latest_of(options.at) if options.at is not None else None,
         options.keep_errors,
-        Equivalences.of(options.same),
+        Equivalences.from_words(options.same),
         intake.make_globs(options, report.totals),
     )
     reading = intake.reading(options)
@@ -219,7 +219,7 @@ def _check(folder_name: str, options: Options, report: Report) -> None:
                 print(fault)
     report.has_findings = not WRONG.isdisjoint(counts)
     if not options.quiet:
-        listed = ", ".join(words.of_fault(*count) for count in sorted(counts.items())) or "nothing is wrong"
+        listed = ", ".join(words.count_faults(*count) for count in sorted(counts.items())) or "nothing is wrong"
         if checker.lacking is not None and checker.lacking.missing:
             listed += f"; {', '.join(words.lacking(checker.lacking))}"
         name = printable.printable(folder_name)

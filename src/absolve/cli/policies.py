@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from absolve.rewriting.cdx import Captures
     from absolve.rewriting.policy import Policy
     from absolve.rewriting.remap import Change
-    from absolve.run.beside import FolderFiles
+    from absolve.run.companion_files import FolderFiles
     from absolve.run.filters import Selection
 
 
@@ -75,7 +75,7 @@ def _formed(whole: Policy, options: Options) -> Policy:
 
 def _files(options: Options) -> FolderFiles:
     """Return the files of the folder to which links may lead. Raise UsageError for other inputs."""
-    from absolve.run.beside import FolderFiles
+    from absolve.run.companion_files import FolderFiles
 
     names = options.inputs or [options.before]
     if len(names) != 1 or not folders.is_folder(names[0]) or options.from_ is not None:

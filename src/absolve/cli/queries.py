@@ -78,7 +78,7 @@ def write(connection: Any, query: str, format_: str, cells: Cells, out: Any) -> 
         while some := list(islice(rows, ROWS)):
             pairs = (zip(converters, row, strict=True) for row in some)
             plain = [[None if cell is None else convert(cell) for convert, cell in row] for row in pairs]
-            yield table.name, encode(cells.of(names, plain))
+            yield table.name, encode(cells.applied(names, plain))
 
     sink.write([table], chunks(), out)
 

@@ -28,7 +28,7 @@ from absolve.run.load import walked
 from absolve.run.output_folder import OutputFolder, created
 from absolve.run.plan import Job, Publisher, RewriteOptions
 from absolve.run.results import BytesRead, ChangeCounts, LogRows, StdoutBytes, counted, guarded
-from absolve.run.rewrite_task import Written, date, new_bytes, of_document, rewritten, segments, tally_of
+from absolve.run.rewrite_task import Written, date, document_results, new_bytes, rewritten, segments, tally_of
 from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _opened(to: _Outputs) -> Iterator[OutputFolder | None]:
         yield None
     elif buckets.is_bucket(to.path):
         with leftovers.temporary_folder() as folder:
-            yield OutputFolder.of(folder)
+            yield OutputFolder.at_path(folder)
     else:
         plan.make_above(to.path)
         with created(to.path) if to.is_folder else nullcontext() as inside:
@@ -293,12 +293,12 @@ def _files(backup: str | None, job: Job) -> Iterator[str]:
 
 
 def _counted(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
-    return guarded(job.input.name, of_document(how, job, _count))
+    return guarded(job.input.name, document_results(how, job, _count))
 
 
 def compared(show: Show, how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
     """Yield the diff of one input: a task."""
-    return guarded(job.input.name, of_document(how, job, partial(_difference, show)))
+    return guarded(job.input.name, document_results(how, job, partial(_difference, show)))
 
 
 def diff_lines(for_people: bool, colour: bool, name: str, data: bytes, changes: Sequence[Edit]) -> Iterable[bytes]:

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     import cython
 
     from absolve.core.model import BaseClaim, Capture, Finding, MessageIds, PageFacts
-    from absolve.core.protocols import FilesBeside, Offsets, Surroundings
+    from absolve.core.protocols import CompanionFiles, Offsets, Surroundings
     from absolve.document.settings import Settings
     from absolve.encodings.charsets import Charset
 
@@ -201,7 +201,7 @@ class Entity:
         self.origin: Callable[[int], int] | None = None
         self.held: dict[str, int] = {}  # the parts of a message by their keys (`found_as`), shared by its entities
         self.beside: Surroundings | None = None  # of its Document, and the files around it for the bases it has:
-        self.files: FilesBeside | None = None
+        self.files: CompanionFiles | None = None
         self.contexts: dict[Any, Any] = {}  # of its links: the cache of `resolved.link_context`
         self._inside: tuple[Bases, Charset, dict[Any, Any]] | None = None  # that of documents in it, by what they share
         self._positions: LineIndex | None = None

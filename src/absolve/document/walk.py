@@ -153,8 +153,8 @@ def _media_type(document: Document, name: str) -> tuple[str, str | None]:
     return media_type, parameters.get("charset")
 
 
-def _charset(data: bytes, media_type: str, given: str | None, header: str | None) -> tuple[Charset, int]:
-    return DETECT[WALKERS[media_type].charset](data, given, header)
+def _charset(data: bytes, media_type: str, label: str | None, header: str | None) -> tuple[Charset, int]:
+    return DETECT[WALKERS[media_type].charset](data, label, header)
 
 
 def fold(entity: Entity, events: Iterable[Event], around: Bases, depth: cython.Py_ssize_t = 0) -> None:
@@ -186,7 +186,7 @@ def fold(entity: Entity, events: Iterable[Event], around: Bases, depth: cython.P
             entity.capture = event
     entity.bases = established(entity, around, claims) if claims or around.beside else around
     if entity.beside is not None:
-        entity.files = entity.beside.of(entity.bases.own)
+        entity.files = entity.beside.saved_files(entity.bases.own)
     url: str = entity.bases.base.url
     entity.has_useless = bool(url) and url[:4] != "http" and is_useless(url)
     _measure(entity, found)

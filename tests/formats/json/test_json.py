@@ -5,6 +5,7 @@ import re
 from typing import Any
 
 import pytest
+from case_tables import cases, tables
 from hypothesis import example, given
 from hypothesis import strategies as st
 from linear import measure
@@ -16,7 +17,6 @@ from absolve.encodings.charsets import UTF_8
 from absolve.encodings.offset_map import Decoded
 from absolve.formats.json.tokens import JSONString, Value, values
 from absolve.formats.json.walker import walk_import_map, walk_manifest, walk_speculation_rules
-from tests.cases.case_tables import cases, tables
 
 WALKERS = {"map": walk_import_map, "rules": walk_speculation_rules, "manifest": walk_manifest}
 

@@ -1,7 +1,7 @@
-"""What functions of the library take as inputs: paths, globs, documents and bytes, as names of files; responses.
+"""Convert the inputs of library functions (paths, globs, documents, bytes, responses) to names of files.
 
 In: the arguments of `absolve.mirror` and `absolve.audit`. Out: names for a run, which reads archives piece by piece.
-Documents with a URL become records of a WARC (ISO 28500) in a temporary folder, others are files there. Responses of
+Documents with a URL become records of a WARC (ISO 28500) in a temporary folder, others become files there. Responses of
 httpx, requests, Scrapy and `urllib.request` become documents; none of these packages is imported.
 """
 
@@ -40,15 +40,15 @@ _URLS: Final = "{} asks for no URL: pass absolve.fetch({!r}), or a file that a c
 _TAKES: Final = "{} takes paths, documents and bytes, not {}"
 
 
-class Given(NamedTuple):
-    """Names of files, and for the temporary ones of a call the names by which the caller knows them.
+class InputFiles(NamedTuple):
+    """Names of files, and the names by which the caller knows the temporary files of a call.
 
-    `made` is the WARC of documents, or "", and `url` the URL of the first of them.
+    `warc` is the WARC of documents, or "", and `url` the URL of the first of them.
     """
 
     names: list[str]
     shown: dict[str, str]
-    made: str = ""
+    warc: str = ""
     url: str | None = None
 
     @property
@@ -62,27 +62,27 @@ class Given(NamedTuple):
         return diagnostic._replace(name=name, text=in_words(diagnostic.text))
 
 
-def paths(given: Any, call: str) -> Iterator[str]:
-    """Yield the names of files and folders for paths and globs. Raise MissingFileError for a path that is not there.
+def paths(value: Any, call: str) -> Iterator[str]:
+    """Yield the names of files and folders for paths and globs. Raise MissingFileError for a path that does not exist.
 
     A glob without a match yields nothing.
     """
-    for one in as_paths(given, call):
+    for one in as_paths(value, call):
         yield from _path(one, call)
 
 
-def as_paths(given: Any, taker: str) -> list[str]:
+def as_paths(value: Any, taker: str) -> list[str]:
     """Return one or several paths as text. Raise TypeError for anything else; `taker` is the call or argument."""
-    is_one = isinstance(given, (str, bytes, bytearray, os.PathLike)) or not isinstance(given, Iterable)
-    return [name_of(one, taker) for one in ([given] if is_one else given)]
+    is_one = isinstance(value, (str, bytes, bytearray, os.PathLike)) or not isinstance(value, Iterable)
+    return [name_of(one, taker) for one in ([value] if is_one else value)]
 
 
-def name_of(given: Any, taker: str) -> str:
-    """Return a path as text; `-` is a file of that name, not the standard input. Raise TypeError for anything else."""
-    if not isinstance(given, (str, os.PathLike)):
-        hint = ": absolve.rewrite and absolve.links take bytes" if isinstance(given, (bytes, bytearray)) else ""
-        raise TypeError(f"{taker} takes paths, not {type(given).__name__}{hint}")
-    name = os.fsdecode(given)
+def name_of(value: Any, taker: str) -> str:
+    """Return a path as text; `-` becomes `./-`, a file, not the standard input. Raise TypeError for other types."""
+    if not isinstance(value, (str, os.PathLike)):
+        hint = ": absolve.rewrite and absolve.links take bytes" if isinstance(value, (bytes, bytearray)) else ""
+        raise TypeError(f"{taker} takes paths, not {type(value).__name__}{hint}")
+    name = os.fsdecode(value)
     return os.path.join(os.curdir, name) if name == STDIN else name  # noqa: PTH118 - Path drops the dot
 
 
@@ -100,25 +100,25 @@ def _path(name: str, call: str) -> Iterator[str]:
 
 
 def missing(name: str) -> MissingFileError:
-    """Return the error for a path that is not there; the text of a document, given as a path, is named."""
+    """Return the error for a path that does not exist; it names the text of a document that was given as a path."""
     is_text = "<" in name or "\n" in name or "{" in name
     text = "this is the text of a document, and no path: pass it as bytes" if is_text else "no such file or folder"
     return MissingFileError(Diagnostic("not-found", text, in_short(name), failed=True), name)
 
 
-def as_files(given: Any, call: str, folder: Path, shown: dict[str, str]) -> Given:
+def as_files(value: Any, call: str, folder: Path, shown: dict[str, str]) -> InputFiles:
     """Return the names of files for the inputs of a function; temporary ones are written into a folder.
 
-    `shown` gets the names by which the caller knows these. Raise TypeError for an input of another type,
-    MissingFileError for a path that is not there.
+    `shown` gets the names by which the caller knows the temporary ones. Raise TypeError for an input of another type,
+    MissingFileError for a path that does not exist.
     """
-    if isinstance(given, (str, bytes, bytearray, memoryview, os.PathLike, Document)):
-        given = [given]
-    if not isinstance(given, Iterable):
-        raise TypeError(_TAKES.format(call, type(given).__name__))
-    found = Given([], shown)
+    if isinstance(value, (str, bytes, bytearray, memoryview, os.PathLike, Document)):
+        value = [value]
+    if not isinstance(value, Iterable):
+        raise TypeError(_TAKES.format(call, type(value).__name__))
+    found = InputFiles([], shown)
     records = _Records(folder)
-    for number, one in enumerate(given, 1):
+    for number, one in enumerate(value, 1):
         if isinstance(one, (str, os.PathLike)):
             found.names.extend(paths(one, call))
             continue
@@ -129,9 +129,9 @@ def as_files(given: Any, call: str, folder: Path, shown: dict[str, str]) -> Give
             _add_file(found, document, number, folder)
     if records.first is None:
         return found
-    made = str(records.path)
-    shown[made] = "<documents>"
-    return Given([made, *found.names], shown, made, records.first)
+    warc = str(records.path)
+    shown[warc] = "<documents>"
+    return InputFiles([warc, *found.names], shown, warc, records.first)
 
 
 def _url_of(document: Document) -> str | None:
@@ -148,7 +148,7 @@ def _url_of(document: Document) -> str | None:
     return None
 
 
-def _add_file(found: Given, document: Document, number: int, folder: Path) -> None:
+def _add_file(found: InputFiles, document: Document, number: int, folder: Path) -> None:
     name = PurePath(document.name or f"input-{number}").name or f"input-{number}"
     if document.media_type is not None and not PurePath(name).suffix:
         kind = registry.kind_of(document.media_type)
@@ -163,7 +163,7 @@ def _add_file(found: Given, document: Document, number: int, folder: Path) -> No
 
 
 def _is_damaged(head: bytes) -> bool:
-    """Return whether these first bytes are of no document: empty, or gzip data of which nothing decompresses."""
+    """Return whether these first bytes are no document: empty, or gzip data that does not decompress."""
     return not head or (head.startswith(b"\x1f\x8b") and sniffing.gzip_head(head) == head)
 
 
@@ -171,7 +171,7 @@ def _is_damaged(head: bytes) -> bool:
 
 
 def in_words(text: str) -> str:
-    """Return a message with the options of the command named as arguments: `url=` for `--url`."""
+    """Return a message with arguments in place of command options: for example, `url=` for `--url`."""
     return _OPTION.sub(lambda found: f"{_NAMES.get(found[1]) or found[1].replace('-', '_')}=", text)
 
 
@@ -181,9 +181,9 @@ _NAMES: Final = {None: "output", "zip": "output", "map": "maps", "from": "start"
 
 @contextmanager
 def in_python() -> Iterator[dict[str, str]]:
-    """Raise a UsageError of the block with arguments in place of options of the command.
+    """Raise a UsageError of the block with arguments in place of command options.
 
-    Yield a mapping of names of temporary files to those by which the caller knows them, which replace them, too.
+    Yield a mapping from names of temporary files to the caller's names, which replace them in the error, too.
     """
     shown: dict[str, str] = {}
     try:
@@ -199,7 +199,7 @@ def in_python() -> Iterator[dict[str, str]]:
 
 
 def words_of(options: dict[str, Any], name: str, *, paths: bool = False) -> tuple[str, ...]:
-    """Return the words of an option that takes one or several; with `paths`, each may be a path."""
+    """Return the words of an option that takes one or several: `("image",)` for `"image"`; with `paths`, also paths."""
     value = options.get(name) or ()
     if not isinstance(value, (Iterable, os.PathLike)):
         raise TypeError(f"{name} takes a word, or several, not {in_short(repr(value))}")
@@ -232,7 +232,7 @@ _MOST_JOBS: Final = 1024
 
 
 class _Records:
-    """The records of a WARC, whose file is there from the first one on."""
+    """The records of a WARC, whose file exists from the first one on."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "documents.warc"

@@ -1,9 +1,9 @@
-"""Find the file of a folder or package that a relative reference names, the page that it is a part of, and its URL.
+"""Find the companion files of a document by name: the file that a relative reference names, its page, and its URL.
 
-In: the paths of the files, `/` between their parts, and a reference with the path of the document that has it. Out: the
-path of a file, or None. `rewrite`, `mirror` and `links` ask it before they resolve a reference to a URL. Also the URLs
-of files in folders that are named as hosts, as wget, HTTrack and others save sites (`www.example.org/d/a.html`), and
-what a folder holds that is none of the site. Nothing here reads a disk: `run/beside.py` does.
+In: the paths of the files, `/` between their parts, and a reference with the path of its document. Out: the path of a
+file, or None. `rewrite`, `mirror` and `links` call it before they resolve a reference to a URL. Also the URLs of files
+in folders with the names of hosts, as wget, HTTrack and others save sites: for example, `www.h.org/d/a.html`; and files
+in a folder that do not belong to the site. Nothing here reads a disk: `run/companion_files.py` does.
 """
 
 from __future__ import annotations

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from absolve.core.errors import Diagnostic
-from absolve.document.holdings import PARTS
+from absolve.document.companions import PARTS
 from absolve.document.settings import Settings
 from absolve.inventory import link_rows
 from absolve.rewriting import rewriter
 from absolve.run import inputs
-from absolve.run.beside import hosts_in
+from absolve.run.companion_files import hosts_in
 from absolve.run.folders import Globs
 from absolve.run.inputs import Input, Origins
 from absolve.run.load import ReadOptions, Walked, walked

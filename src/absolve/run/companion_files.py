@@ -1,4 +1,4 @@
-"""Find the files beside a document: which were saved with it, which one a link names, and the URLs that they record.
+"""Find the companion files of a document: files saved with it, the file that a link names, and recorded URLs.
 
 In: an input of a run, or the files of a folder, and references in their documents. Out: the `Surroundings` of a
 Document (core/protocols.py), and the relative paths for copies that are opened from a disk. A browser that saves a page
@@ -19,7 +19,7 @@ from absolve.core.errors import DocumentError
 from absolve.core.lazy_regex import pattern
 from absolve.core.model import RETRIEVAL, Document
 from absolve.document.base_layers import GIVEN_FOR_ALL, HOST_FOLDER
-from absolve.document.holdings import (
+from absolve.document.companions import (
     BEFORE,
     INDEXES,
     PARTS,
@@ -43,22 +43,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from absolve.core.model import BaseURL, ClaimOutcome
-    from absolve.core.protocols import FilesBeside
+    from absolve.core.protocols import CompanionFiles
     from absolve.run.inputs import Input
 
-_HEAD: Final = 1 << 16  # bytes of a file in which its URL is looked for
+_HEAD: Final = 1 << 16  # bytes of a file in which its URL is searched
 _LONGEST: Final = 4096  # characters of a reference that may be a path
 _MOST: Final = 10_000  # references in a cache
 _LONGEST_NAME: Final = 255  # characters of the name of a file
 _MOST_ALIKE: Final = 64  # names in a folder that differ only by case
-_MOST_FOLDERS: Final = 256  # whose names are kept
-_AGE: Final = 10**10  # nanoseconds for which the names in a folder hold: rewriting in place changes its time each time
+_MOST_FOLDERS: Final = 256  # cached folders
+_AGE: Final = 10**10  # nanoseconds for which cached names are valid: each rewrite in place changes the folder's time
 _WEB: Final = ("http://", "https://", "ftp://")
 _READING: Final = Settings()
 
 
 class Companions:
-    """The files around one document, below the folder that the user named, or its own folder."""
+    """The companion files of one document, below the folder that the user named, or its own folder."""
 
     def __init__(self, input_: Input) -> None:
         self._input = input_
@@ -67,10 +67,10 @@ class Companions:
         self._known: dict[tuple[str, str, bool], str | None] = {}
         self._names: dict[str, dict[str, list[str]]] = {}
 
-    def of(self, own: BaseURL) -> FilesBeside | None:
-        """Return the files that were saved with the document; None for a page of a site whose URL is given (--url).
+    def saved_files(self, own: BaseURL) -> CompanionFiles | None:
+        """Return the files that were saved with the document; None for a page of a site with a given URL (--url).
 
-        Nobody saved that one, unless the page records otherwise.
+        Nobody saved such a page, unless the page records otherwise.
         """
         if not self._is_recorded:
             self._is_recorded = any(map(_is_record, own.chain))
@@ -99,7 +99,7 @@ class Companions:
         return self._place
 
     def __call__(self, reference: str, folder: str = ".", *, is_frame: bool = False) -> str | None:
-        """Return what the file that a reference names is known by, as `FilesBeside` describes."""
+        """Return the URL or path by which the file that a reference names is known, as `CompanionFiles` describes."""
         if len(reference) > _LONGEST:
             return None
         key = (reference, folder, is_frame)
@@ -136,21 +136,21 @@ class Companions:
 
 
 def is_of_site(input_: Input) -> bool:
-    """Return whether the user gives one URL for several documents, of which this is one."""
+    """Return whether an input is one of several documents for which the user gives one URL."""
     source = input_.url_source if input_.claim is None else input_.claim.source
     return input_.shares and (input_.url or input_.claim) is not None and source in GIVEN_FOR_ALL
 
 
 def _is_record(fate: ClaimOutcome) -> bool:
-    """Return whether a claim is the record of who saved the page: in it, in a shortcut, or in ScrapBook's file."""
+    """Return whether a claim is a record by the saver of the page: in it, in a shortcut, or in ScrapBook's file."""
     is_beside = fate.base.source == sources.SCRAPBOOK or fate.base.source.endswith(sources.BESIDE)
     return fate.base.layer is RETRIEVAL and (fate.base.position is not None or is_beside)
 
 
 class Place(NamedTuple):
-    """Where a document is: the root folder, and its path below it, with the page that it is a part of, if there is one.
+    """Where a document is: the root folder, its path below it, and the page to which it belongs, if there is one.
 
-    `folders` have the parts of that page, or of the document; each ends with a slash.
+    `folders` have the parts of that page, or of the document; each ends with a slash: for example, `Soup_files/`.
     """
 
     root: str
@@ -160,7 +160,7 @@ class Place(NamedTuple):
 
 
 def placed(input_: Input) -> Place:
-    """Return where the document of an input is."""
+    """Return the place of an input's document."""
     if input_.root:
         root, path = input_.root, place_in(input_.root, input_.name)
     else:
@@ -186,7 +186,7 @@ def placed(input_: Input) -> Place:
 
 
 def _page_around(root: str, place: str) -> tuple[str, str]:
-    """Return the page of which a file is a part, and the outermost folder of its parts; "" for none."""
+    """Return the page to which a file belongs, and the outermost folder of its parts, such as `Soup_files`; or ""."""
     for folder, names in pages_around(place):
         for page in filter(None, (*names, *(_near(root, name, {}) for name in names))):
             if os.path.isfile(os.path.join(root, page)):  # noqa: PTH113, PTH118
@@ -195,9 +195,9 @@ def _page_around(root: str, place: str) -> tuple[str, str]:
 
 
 def _near(root: str, path: str, known: dict[str, dict[str, list[str]]]) -> str | None:
-    """Return the path below a folder that a path is where normalization and case do not count (`named_by`).
+    """Return the path below a folder that equals `path` apart from normalization and case (`named_by`).
 
-    `known` are the names in folders for one document: so it lists each folder once.
+    `known` caches the names in folders for one document, so that each folder is listed once.
     """
     found = ""
     for name in path.split("/"):
@@ -213,7 +213,7 @@ def _near(root: str, path: str, known: dict[str, dict[str, list[str]]]) -> str |
 
 
 def _names_in(folder: str) -> dict[str, list[str]]:
-    """Return the names in a folder by their form, without links, which may lead elsewhere; none if it is unreadable."""
+    """Return the names in a folder by their form, without links, which may lead elsewhere; none if unreadable."""
     try:
         return _listed(folder, os.stat(folder).st_mtime_ns // _AGE)  # noqa: PTH116
     except (OSError, ValueError):
@@ -255,7 +255,7 @@ _MAY_BE_PARTS: Final = pattern("(?:{})/|{}".format("|".join(map(re.escape, PARTS
 
 
 def recorded(root: str, place: str) -> str:
-    """Return the URL that a file in a folder records of itself; "" if it records none or leads out of it."""
+    """Return the URL that a file in a folder records for itself; "" if it records none or leads out of the folder."""
     path = os.path.join(root, place)  # noqa: PTH118
     try:
         state = os.stat(path)  # noqa: PTH116
@@ -284,7 +284,7 @@ class FolderFiles:
     """The files of a folder by their paths, and by their URLs.
 
     `url` is the URL of the folder; without it a file has its URL by a table, by its own record, or by a
-    folder that is named as a host. Of several files with one URL the newest has it.
+    folder with the name of a host. The newest of several files with one URL has it.
     """
 
     def __init__(self, found: Iterable[Input], root: str, url: str | None) -> None:
@@ -314,18 +314,18 @@ class FolderFiles:
     def __call__(self, document: str, reference: str, url: str | None, charset: str) -> str | None:
         """Return the relative path from a document, the file of this name, to the file that a link leads to, or None.
 
-        A `reference` counts as a path before the `url` does, unless it is "". One that leads to the file from a disk
-        stays as it is written.
+        A `reference` counts as a path before the `url` does, unless it is "". It stays unchanged if it leads to the
+        file from a disk.
         """
         place = place_in(self._root, document)
-        found = self._named(reference, place, charset) or (self._of_url(url, charset) if url is not None else None)
+        found = self._named(reference, place, charset) or (self._find_url(url, charset) if url is not None else None)
         if found is None:
             return None
         path, rest = found
         return reference if _leads(reference, place, path) else reference_to(posixpath.dirname(place), path) + rest
 
-    def _of_url(self, url: str, charset: str) -> tuple[str, str] | None:
-        """Return the path of the file with a URL, and what follows it in a reference: a query, a fragment."""
+    def _find_url(self, url: str, charset: str) -> tuple[str, str] | None:
+        """Return the path of the file with a URL, and the query and fragment to add to it."""
         key, rest = normal(url) or "", "".join(url.partition("#")[1:])
         if (path := self._by_url.get(key)) is not None:
             return path, rest
@@ -333,7 +333,7 @@ class FolderFiles:
         return self._named(f"./{key[len(self._site or '') :]}{rest}", "", charset) if is_below else None
 
     def _named(self, reference: str, place: str, charset: str) -> tuple[str, str] | None:
-        """Return the same for a reference that names a file from the document at a place."""
+        """Return path and suffix, as `_of_url`, for a reference that names a file from the document at a place."""
         if not reference or len(reference) > _LONGEST:
             return None
         find = partial(named_by, document=place, has=self._has, near=self._near, charset=charset)
@@ -352,7 +352,7 @@ class FolderFiles:
 
 
 def _leads(reference: str, place: str, path: str) -> bool:
-    """Return whether a reference leads from a place to the file at a path where no server is asked."""
+    """Return whether a reference leads to a file without a server: for example, `c.html` from `a/b.html`."""
     bare = reference.partition("#")[0].partition("?")[0]
     if not bare or bare[0] in "/\\" or bare[-1] == "/" or has_scheme(bare):
         return False

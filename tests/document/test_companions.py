@@ -2,7 +2,7 @@
 
 import pytest
 
-from absolve.document.holdings import fold, hosts_among, keeper_of, named_by, only_alike, saver_of
+from absolve.document.companions import fold, hosts_among, keeper_of, named_by, only_alike, saver_of
 
 FILES = {
     "index.html", "docs/p.html", "docs/index.htm", "a b.html", "c%20d.html", "q.html?x=1", "s.css", "docs/é.png",
