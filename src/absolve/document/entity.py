@@ -15,6 +15,7 @@ from urllib.parse import unquote
 
 from absolve.core import byte_scan
 from absolve.core.byte_scan import cut
+from absolve.core.caching import remembered
 from absolve.core.column_buffers import IntColumn
 from absolve.core.errors import Diagnostic
 from absolve.core.model import BEFORE_BASE, DATA, RETRIEVAL, Link, Part
@@ -61,6 +62,13 @@ _HEAD: Final = 512  # bytes in which the title of a listing is
 # "Index of /pub/x" by Apache and nginx, "Directory listing for /pub/x/" by Python, "host - /pub/x/" by IIS.
 _LISTING: Final = re.compile(rb"(?i)<title>[^</]*?(?:(?:of|for|:) \[?(/[^<\]]*?)/?|(/[^<\]]*)/)\]?\s*</title>")
 AMBIGUOUS: Final = "ambiguous"  # the code of the finding that a walker adds where it had to guess
+
+
+@remembered(64)
+def _path_and_name(url: str) -> tuple[str, bytes]:
+    """Return a URL decoded, as a listing has its path, and its last segment."""
+    written = unquote(url)
+    return written, written.rpartition("/")[2].encode("utf-8", "surrogatepass")
 
 
 class Inner(NamedTuple):
@@ -328,11 +336,10 @@ class Entity:
         url = self.bases.base.url
         if url.endswith(_FOLDER):
             return "its type"
-        head = self.own_data[:_HEAD]
-        written = unquote(url) if "%" in url else url
-        if not url or written.rpartition("/")[2].encode("utf-8", "surrogatepass") not in head:
+        written, name = _path_and_name(url)
+        if not url or self.own_data.find(name, 0, _HEAD) < 0:
             return None  # nearly always, and soon
-        found = _LISTING.search(head)
+        found = _LISTING.search(self.own_data[:_HEAD])
         is_listed = found is not None and written.endswith((found[1] or found[2]).decode("utf-8", "replace"))
         return "the title of the page, a listing" if is_listed else None
 

@@ -10,7 +10,7 @@ from absolve.encodings.codings cimport CharacterReferences, Unquoted
 from absolve.formats.events cimport EventList
 from absolve.rewriting.edits cimport Splicer, ValueEncoder, Written, edit_of, lower, moved, shortened
 from absolve.urls cimport prefixing
-from absolve.urls.prefixing cimport PrefixResolver, shape
+from absolve.urls.prefixing cimport PrefixResolver, is_name, shape
 
 cdef Py_ssize_t _SOME, _MUCH
 cdef int _H, _LONGEST_WEB
@@ -18,6 +18,7 @@ cdef Edit _UNDECIDED
 
 cdef bint _is_odd(str reference, str new) except? -1
 cdef bint _may_be_special(int first) noexcept
+cdef bint _is_host(const unsigned char* p, Py_ssize_t start, Py_ssize_t end) noexcept
 cdef bint _after_word(bytes data, Py_ssize_t start) noexcept
 cdef tuple _slot(object coding)
 
