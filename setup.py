@@ -66,7 +66,7 @@ SHARED = "absolve.core._cython_shared"  # Cython's own functions, compiled once 
 # Hardened as far as compiler and linker can: stack protector, checked string functions, read-only relocations; without
 # tables for debuggers. All of -O2: without gcse, tree-pre and schedule-insns2 as many instructions take 5 % more time.
 COMPILER = "-g0 -fstack-protector-strong -fno-asynchronous-unwind-tables"
-LINUX = ["-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=3"]
+LINUX = ["-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=3", "-fno-plt"]  # calls of Python without a jump in between
 READ_ONLY = ["-Wl,-z,relro", "-Wl,-z,now"]  # the linker of macOS does not accept them
 SANITIZED = "-O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all".split()
 RPATH = ("-rpath", "--rpath", "-R")

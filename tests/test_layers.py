@@ -37,27 +37,27 @@ RANK = {
 # what it bought; one that made a room smaller lowers it.
 MOST = {
     "absolve": (204, 2),
-    "api": (282, 1),
+    "api": (283, 1),
     "arrow": (56, 1),
     "audit": (8_082, 32),
     "cli": (5_807, 24),
     "core": (2_831, 15),
-    "document": (2_522, 11),
+    "document": (2_532, 11),
     "encodings": (1_763, 6),
-    "formats": (15_222, 53),
+    "formats": (15_248, 53),
     "inventory": (2_129, 8),
     "mirror": (6_834, 19),
-    "rewriting": (1_904, 8),
+    "rewriting": (1_908, 8),
     "rules": (5_811, 19),
     "run": (7_648, 28),
     "spark": (246, 1),
     "tables": (1_214, 8),
     "trees": (830, 3),
-    "urls": (2_382, 14),
+    "urls": (2_384, 14),
     "verifying": (1_973, 8),
 }
 MOST_TESTS = 51_863  # lines
-MOST_C = 1_766  # lines of .pxd
+MOST_C = 1_776  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 
 

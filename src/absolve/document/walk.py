@@ -440,7 +440,8 @@ def _walk_inside(
     inner: Entity, entity: Entity, part: Part, events: Iterable[Event] | None, charset: Charset | None
 ) -> None:
     """Walk the document of a part, unless its `events` are given."""
-    around = around_part(entity, part, inner.media_type)
+    is_part_of_text = not part.name and part.base is None and not part.claims  # style sheets and attributes, mostly
+    around = entity.bases if is_part_of_text else around_part(entity, part, inner.media_type)
     if events is not None:
         fold(inner, events, around, _depth(entity, part))
     else:

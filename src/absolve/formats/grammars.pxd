@@ -1,5 +1,7 @@
 """C declarations for grammars.py."""
 
+from absolve.core cimport byte_scan
+
 cdef int _IN_WORD, _IN_TAIL, _BEGINS, _ALNUM
 cdef bytes _classes
 cdef const unsigned char* _CLASSES

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from absolve.core import byte_scan
 from absolve.core.lazy_regex import pattern
 from absolve.encodings.offset_map import replaced
 from absolve.formats.sniffing import SCRIPT_END
@@ -237,11 +238,7 @@ def _with_placeholders(grammar: Callable[[bytes], Iterable[Span]]) -> Callable[[
 
 def may_have_placeholder(p: cython.p_const_uchar, i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.bint:
     """Return whether a span has a byte with which placeholders begin."""
-    while i < n:
-        if p[i] == 123 or p[i] == 91 or p[i] == 60:
-            return True
-        i += 1
-    return False
+    return byte_scan.find(p, 123, i, n) >= 0 or byte_scan.find(p, 91, i, n) >= 0 or byte_scan.find(p, 60, i, n) >= 0
 
 
 _COMMENTS_AND_URLS: Final = pattern(rb"\\.|[()]|<([^<>]*+)>|[^\\()<]++|<", re.DOTALL)

@@ -251,7 +251,8 @@ class LinkEdits:
         self._changed: list[Edit] = []  # the edits inside the open value, or their result in `_encoder`
         self._encoder: ValueEncoder | None = None
         self.events = entity.events
-        self._context: LinkContext | None = None
+        self._context: LinkContext | None = None  # of the last link,
+        self._other: LinkContext | None = None  # and of the last one before it at another site
         self._held = 0
         self.is_full = False
         self._resolver: PrefixResolver | None = None  # the last one that was asked for a prefix,
@@ -345,13 +346,11 @@ class LinkEdits:
             if shaped == prefixing.OTHER and self._any_scheme and _is_host(p, start, end):
                 shaped = prefixing.NETWORK  # only the URL Standard adds a slash
         context = self._context
-        if (
-            context is None
-            or link.place is not context.place
-            or link.base is not context.scope
-            or link.claim is not None
-        ):
-            context = self._context = link_context(self.entity, link)
+        if context is None or not _rules(context, link):
+            context, self._other = self._other, context  # most links alternate between two sites
+            if context is None or not _rules(context, link):
+                context = link_context(self.entity, link)
+            self._context = context
         if by_itself:
             edit = self._short_way(context, start, end, shaped)
             if edit is _UNDECIDED:
@@ -478,6 +477,11 @@ class LinkEdits:
             self._changed.append(edit)
         self.is_full = len(self._found) >= _SOME or self._held >= _MUCH
         return 0
+
+
+def _rules(context: LinkContext, link: Link) -> cython.bint:
+    """Return whether a context is that of a link."""
+    return link.place is context.place and link.base is context.scope and link.claim is None
 
 
 def _may_be_special(first: cython.int) -> cython.bint:

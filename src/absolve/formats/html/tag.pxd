@@ -5,8 +5,10 @@ cimport cython
 from absolve.core cimport byte_scan
 from absolve.encodings.codings cimport Unquoted
 
-cdef int UNQUOTED, ABSENT, _SPACE, _NAME_END, _ATTRIBUTE_NAME_END, _CELL, _WORD, _WORDS, _SHIFT
+cdef int UNQUOTED, ABSENT, _SPACE, _CELL, _WORD, _WORDS, _SHIFT
 cdef const unsigned char* _CLASSES
+cdef const unsigned char* _TAG_NAME
+cdef const unsigned char* _ATTRIBUTE_NAME
 cdef const unsigned char* _ELEMENT_SLOTS
 cdef const unsigned char* _ELEMENT_CELLS
 cdef const unsigned char* _SLOTS
@@ -15,7 +17,7 @@ cdef const unsigned char* _LOWER
 cdef unsigned int _LAST_SLOT
 cdef unsigned long long _FACTOR, _ALL
 
-cdef int _lookup(
+cdef inline int _lookup(
     const unsigned char* slots, const unsigned char* cells, unsigned long long word, const unsigned char* data, Py_ssize_t start, Py_ssize_t length
 ) noexcept
 cdef int _search(
@@ -43,6 +45,7 @@ cdef class Tag:
 
     cdef int begin(self, bytes data)
     cdef Py_ssize_t read(self, Py_ssize_t i) except? -1
+    cdef int _add(self, Py_ssize_t name, Py_ssize_t name_end, Py_ssize_t value, Py_ssize_t value_end, int quote) except -1
     cdef bint has(self, int number) noexcept
     cdef int drop(self, int number)
     cdef bint equals(self, int number, bytes text)

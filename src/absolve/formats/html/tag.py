@@ -25,14 +25,16 @@ if TYPE_CHECKING:
     from absolve.encodings.charsets import Charset
     from absolve.encodings.codings import Unquoted
     from absolve.formats.html.dispatch import Tables
+else:
+    from absolve.core import _cython as cython
 
 UNQUOTED = names.UNQUOTED
 ABSENT = names.ABSENT
 
 _SPACE = names.SPACE
-_NAME_END = names.NAME_END
-_ATTRIBUTE_NAME_END = names.ATTRIBUTE_NAME_END
 _CLASSES = names.CLASSES
+_TAG_NAME = names.TAG_NAME
+_ATTRIBUTE_NAME = names.ATTRIBUTE_NAME
 _ELEMENT_SLOTS = names.ELEMENT_SLOTS
 _ELEMENT_CELLS = names.ELEMENT_CELLS
 _SLOTS = names.ATTRIBUTE_SLOTS
@@ -135,7 +137,7 @@ class Tag:
         """
         p: cython.p_const_uchar = self.p
         classes: cython.p_const_uchar = _CLASSES
-        lower: cython.p_const_uchar = _LOWER
+        in_name: cython.p_const_uchar = _TAG_NAME
         slots: cython.p_const_uchar = _SLOTS
         cells: cython.p_const_uchar = _CELLS
         n: cython.Py_ssize_t = self.size
@@ -147,8 +149,10 @@ class Tag:
         number: cython.int
         quote: cython.int
         c: cython.uchar
-        while i < n and not classes[p[i]] & _NAME_END:
-            word = (word << 8 | lower[p[i]]) & _ALL
+        while i < n and in_name[p[i]]:
+            word = word << 8 | in_name[p[i]]
+            if not cython.compiled:
+                word &= _ALL
             i += 1
         self.name_end = i
         self.element = _lookup(_ELEMENT_SLOTS, _ELEMENT_CELLS, word, p, name, i - name)
@@ -159,6 +163,7 @@ class Tag:
             self.record.clear()
         if i < n and p[i] == 62:
             return i + 1
+        in_name = _ATTRIBUTE_NAME
         while True:
             name = i
             while i < n and (classes[p[i]] & _SPACE or p[i] == 47):
@@ -169,10 +174,12 @@ class Tag:
                 self.self_closing = i > name and p[i - 1] == 47
                 return i + 1
             name = i
-            word = 256 | lower[p[i]]  # 13.2.5.32: `=` as first character is part of the name
+            word = 256 | _LOWER[p[i]]  # 13.2.5.32: `=` as first character is part of the name
             i += 1
-            while i < n and not classes[p[i]] & _ATTRIBUTE_NAME_END:
-                word = (word << 8 | lower[p[i]]) & _ALL
+            while i < n and in_name[p[i]]:
+                word = word << 8 | in_name[p[i]]
+                if not cython.compiled:
+                    word &= _ALL
                 i += 1
             name_end = i
             while i < n and classes[p[i]] & _SPACE:
@@ -210,7 +217,19 @@ class Tag:
                 self.order[self.found] = number
                 self.found += 1
             if self.record is not None:
-                self.record.append((name, name_end, value, value_end, quote))
+                self._add(name, name_end, value, value_end, quote)
+
+    def _add(
+        self,
+        name: cython.Py_ssize_t,
+        name_end: cython.Py_ssize_t,
+        value: cython.Py_ssize_t,
+        value_end: cython.Py_ssize_t,
+        quote: cython.int,
+    ) -> cython.int:
+        """Record an attribute; apart, because `read` is faster without calls of Python."""
+        self.record.append((name, name_end, value, value_end, quote))  # type: ignore[union-attr]  # there is one
+        return 0
 
     def has(self, number: cython.int) -> cython.bint:
         return self.stamp[number] == self.serial

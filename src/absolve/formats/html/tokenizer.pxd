@@ -50,8 +50,8 @@ cdef class Tokenizer:
     cpdef int next(self) except? -1
     cdef int _text(self, Py_ssize_t i, Py_ssize_t end, bint references) except? -1
     cdef int _start_tag(self) except? -1
-    cdef int _after_tree(self) except? -1
-    cdef bint is_of_interest(self) noexcept
+    cdef int _build(self, int element) except? -1
+    cdef inline bint is_of_interest(self) noexcept
     cdef int _merge(self)
     cdef int _in_noscript(self)
     cdef int _past_noscript(self, Py_ssize_t less)

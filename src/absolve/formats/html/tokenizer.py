@@ -172,16 +172,11 @@ class Tokenizer:
         return 0
 
     def _start_tag(self) -> cython.int:
-        """Pass a start tag to the tree, skip its raw text, and return whether to report the tag."""
+        """Pass a start tag to the tree if it is relevant there, and return whether to report the tag."""
         element: cython.int = self.element
         flags: cython.int = _ELEMENT_FLAGS[element]
         if self.tree.every or flags & _START or (flags & _NOT_FRAMESET and self.tree.frameset_ok):
-            name = b"" if element else self.p[self.name_start : self.name_end].lower()
-            self.fate = self.tree.start(element, name, self.tag.self_closing, self._decided())
-            self.namespace = self.tree.namespace
-            if element == _NOSCRIPT:
-                self._in_noscript()
-            self._after_tree()
+            self._build(element)
         else:
             self.fate = KEPT
             self.namespace = HTML
@@ -189,12 +184,17 @@ class Tokenizer:
             self.row = element
         return self.recorded or self.is_of_interest()
 
-    def _after_tree(self) -> cython.int:
-        """Skip the raw text of a start tag, and count it."""
+    def _build(self, element: cython.int) -> cython.int:
+        """Pass a start tag to the tree, count it, and skip its raw text."""
         p: cython.p_const_uchar = self.p
+        name = b"" if element else p[self.name_start : self.name_end].lower()
+        self.fate = self.tree.start(element, name, self.tag.self_closing, self._decided())
+        self.namespace = self.tree.namespace
+        if element == _NOSCRIPT:
+            self._in_noscript()
         if not self.tree.foreign.depth and self.fate != IGNORED:
-            self.tree.started[self.element] += 1
-        self.row = self.element
+            self.tree.started[element] += 1
+        self.row = element
         if self.namespace:
             self.row = _SVG_ROW if self.namespace == SVG else _MATHML_ROW
         elif self.fate >= RCDATA:
