@@ -244,8 +244,9 @@ def opened(source: Source, options: dict[str, Any], call: str) -> tuple[Document
     if options and not _OPTIONS.issuperset(options):
         named = ("policy",) if call in _BY_POLICY else ()
         arguments.check_options(options, _OPTIONS, call, named)
-    chosen = {name: options.pop(name) for name in list(options) if name in _CHOICES}
-    settings = _settings_of(chosen) if chosen else _UNCHANGED
+    settings = _UNCHANGED
+    if not _CHOICES.isdisjoint(options):
+        settings = _settings_of({name: options.pop(name) for name in list(options) if name in _CHOICES})
     if not isinstance(source, Document):
         data = source if isinstance(source, (bytes, str)) else arguments.data_of(source, call)
         document = Document(data, **options)

@@ -13,7 +13,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.core.byte_scan import Metas
+from absolve.core.byte_scan import Metas, utf8_end
 from absolve.core.errors import UsageError, WalkError, in_short
 from absolve.core.lazy_regex import pattern
 from absolve.encodings import standard
@@ -248,10 +248,12 @@ def of_no_text(data: bytes, label: str | None = None, header: str | None = None)
 
 
 def _guessed(data: bytes) -> Charset:
+    """Return UTF-8 for valid UTF-8, whose last character may be cut off, else windows-1252."""
+    end = utf8_end(data)  # decoding would allocate up to four times the size
     try:
-        data.decode("utf-8")
+        data[end : end + 4].decode("utf-8")
     except UnicodeDecodeError as error:
-        if error.end < len(data) or error.reason != "unexpected end of data":
+        if end + error.end < len(data) or error.reason != "unexpected end of data":
             return WINDOWS_1252
     return UTF_8
 

@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from absolve.core import byte_scan
 from absolve.core.lazy_regex import pattern
 from absolve.encodings.offset_map import replaced
 from absolve.formats.sniffing import SCRIPT_END
@@ -22,6 +23,8 @@ from absolve.urls.predicates import has_scheme
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    import cython
 
 
 Span = tuple[int, int]
@@ -43,24 +46,55 @@ def url(value: bytes) -> list[Span]:
 
 
 _WORD: Final = re.compile(rb"[^\t\n\f\r ]++")
-_CANDIDATE: Final = re.compile(rb"[\t\n\f\r ,]*+([^\t\n\f\r ]++)")
-_DESCRIPTORS: Final = re.compile(rb"(?>(?:[^,(]++|\([^)]*+\)?+)*),?+")  # up to the first comma outside parentheses
-
-
 def srcset(value: bytes) -> Iterator[Span]:
     """Yield the URLs of a srcset (HTML Standard 4.8.4.3.10, "parse a srcset attribute").
 
-    A candidate with an invalid descriptor is included.
+    `a.png 1x, b.png 2x` has two, `a.png` and `b.png`. A candidate with an invalid descriptor is included.
     """
-    i = 0
-    while candidate := _CANDIDATE.match(value, i):  # 4 to 6. skip white space and commas, collect the URL
-        start, i = candidate.span(1)
-        end = start + len(candidate[1].rstrip(b","))
-        yield start, end
-        if end == i and (rest := _DESCRIPTORS.match(value, i)):
-            i = rest.end()
-        # 8. commas at the end of a URL separate candidates, and no descriptors follow; 9 to 15, the descriptor parser,
-        # does not affect the spans; 16. return to step 4
+    n: cython.Py_ssize_t = len(value)
+    start: cython.Py_ssize_t = candidate(value, 0, n)
+    end: cython.Py_ssize_t
+    while start < n:
+        end = word_end(value, start, n)
+        yield start, without_commas(value, start, end)
+        start = candidate(value, descriptors_end(value, end, n), n)
+
+
+def candidate(p: cython.p_const_uchar, i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Return where the next URL of a srcset begins, behind white space and commas (step 4)."""
+    while i < n and (p[i] == 44 or p[i] == 32 or (9 <= p[i] <= 13 and p[i] != 11)):
+        i += 1
+    return i
+
+
+def word_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Return the offset of the next ASCII white space, or `n`."""
+    while i < n and p[i] != 32 and not (9 <= p[i] <= 13 and p[i] != 11):
+        i += 1
+    return i
+
+
+def without_commas(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Return the end of a URL of a srcset without the commas behind it; its first byte is none (step 8)."""
+    while p[end - 1] == 44 and end > start:
+        end -= 1
+    return end
+
+
+def descriptors_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Return the end of the descriptors of a candidate: the first comma outside parentheses, or `n`.
+
+    `i` is the end of its URL; commas at its end separate it from the next one, and no descriptors follow. Steps 9 to
+    15, the descriptor parser, do not affect the spans.
+    """
+    if p[i - 1] == 44:
+        return i
+    while i < n and p[i] != 44:
+        if p[i] == 40:
+            while i < n and p[i] != 41:
+                i += 1
+        i += 1
+    return min(i, n)
 
 
 def spaces(value: bytes) -> Iterator[Span]:
@@ -120,20 +154,63 @@ def config(value: bytes) -> list[Span]:
     return [] if value[start:end].lower() == b"none" else [(start, end)]
 
 
-# An absolute reference, a path, or one word with a file suffix. Does not match "true", "#fff", JSON, templates,
-# identifiers, or a URL that is percent-encoded or base64-encoded as a whole.
-_LIKELY: Final = pattern(
-    rb"[A-Za-z][A-Za-z0-9+.-]*+:"  # a scheme
-    rb"|\.{0,2}+/"  # /path, ./path, ../path, //host
-    rb"|(?![A-Za-z]++%3[Aa])[A-Za-z0-9_~%@!$&*,;=+:/\x80-\xff-]"
-    rb"[^\t\n\f\r <>\"'{}\\?#]*(?<=\.)[A-Za-z][A-Za-z0-9]{1,4}+(?>(?:[?#][^\t\n\f\r <>\"{}\\]*+)?)\Z"
+_IN_WORD = 1  # bytes of a word that may be a path; in quotes, braces and the like it is code
+_IN_TAIL = 2  # of a query or fragment behind it
+_BEGINS = 4  # first bytes of such a word
+_ALNUM = 8
+_classes = bytes(
+    (byte not in b"\t\n\f\r <>\"'{}\\?#") * _IN_WORD
+    | (byte not in b'\t\n\f\r <>"{}\\') * _IN_TAIL
+    | (byte > 127 or byte in b"_~%@!$&*,;=+:/-" or bytes((byte,)).isalnum()) * _BEGINS
+    | bytes((byte,)).isalnum() * _ALNUM
+    for byte in range(256)
 )
+_CLASSES = _classes  # a C pointer when compiled
 
 
 def likely(value: bytes) -> list[Span]:
-    """Return one span if the value looks like a URL: for example, `a.png` and `/a` do, `true` and `#fff` do not."""
+    """Return one span if the value looks like a URL: for attributes that pages also use for other data.
+
+    So do an absolute reference, a path, and one word with a file suffix (`a/b.png?x`); but not "true", "#fff", JSON,
+    templates, identifiers, or a URL that is percent-encoded or base64-encoded as a whole.
+    """
     start, end = _trimmed(value, 0, len(value))
-    return [(start, end)] if _LIKELY.match(value[start:end]) else []
+    return [(start, end)] if is_likely(value, start, end) else []
+
+
+def is_likely(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+    """Return whether a span without surrounding white space looks like a URL."""
+    classes: cython.p_const_uchar = _CLASSES
+    i: cython.Py_ssize_t = start
+    end_of_word: cython.Py_ssize_t
+    while i < end and (classes[p[i]] & _ALNUM or p[i] == 43 or p[i] == 45 or p[i] == 46):
+        i += 1
+    if i < end and p[i] == 58 and 97 <= p[start] | 32 <= 122:  # a scheme
+        return True
+    i = start
+    while i < end and i < start + 2 and p[i] == 46:
+        i += 1
+    if i < end and p[i] == 47:  # /path, ./path, ../path, //host
+        return True
+    if i >= end or not classes[p[start]] & _BEGINS:
+        return False
+    while i < end and classes[p[i]] & _IN_WORD:
+        i += 1
+    end_of_word = i
+    if i < end and (p[i] == 63 or p[i] == 35):
+        while i < end and classes[p[i]] & _IN_TAIL:
+            i += 1
+    if i < end:
+        return False
+    i = end_of_word
+    while i > start and classes[p[i - 1]] & _ALNUM:
+        i -= 1
+    if i <= start + 1 or p[i - 1] != 46 or p[i] <= 57 or not 2 <= end_of_word - i <= 5:
+        return False
+    i = start
+    while 97 <= p[i] | 32 <= 122:
+        i += 1
+    return i == start or p[i] != 37 or p[i + 1] != 51 or p[i + 2] | 32 != 97  # no `https%3A`
 
 
 # RFC 8288 3 and B.2: links are separated by commas; in a quoted parameter value `<` begins no link
@@ -152,13 +229,18 @@ def _with_placeholders(grammar: Callable[[bytes], Iterable[Span]]) -> Callable[[
     """Return a grammar that keeps the placeholders of templates whole, for example in `{{ a, b }}.png 1x`."""
 
     def spans(value: bytes) -> Iterable[Span]:
-        if value.find(b"{") >= 0 or value.find(b"<") >= 0 or value.find(b"[") >= 0:  # `in` is slower: CPython 3.11
+        if may_have_placeholder(value, 0, len(value)):
             from absolve.urls.placeholders import masked  # few values have one
 
             value = masked(value)
         return grammar(value)
 
     return spans
+
+
+def may_have_placeholder(p: cython.p_const_uchar, i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.bint:
+    """Return whether a span has a byte with which placeholders begin."""
+    return byte_scan.find(p, 123, i, n) >= 0 or byte_scan.find(p, 91, i, n) >= 0 or byte_scan.find(p, 60, i, n) >= 0
 
 
 _COMMENTS_AND_URLS: Final = pattern(rb"\\.|[()]|<([^<>]*+)>|[^\\()<]++|<", re.DOTALL)

@@ -171,11 +171,17 @@ CSS, DECLARATIONS, HTML = "text/css", "text/css;declarations", "text/html"
 
 
 @pytest.mark.parametrize(("page", "expected"), [
-    ("<style>a{b:url(x)}</style>", [(CSS, "", "a{b:url(x)}")]), ("<style>@import 'x'", [(CSS, "", "@import 'x'")]),
-    ("<style type=' Text/CSS '>@x</style>", [(CSS, "", "@x")]), ("<style type=''>@x&amp;</style>", [(CSS, "", "@x&amp;")]),
-    ("<style media=print>@x</style>", [(CSS, "", "@x")]), ("<style><!--\n@x\n--></style>", [(CSS, "", "<!--\n@x\n-->")]),
-    ("<svg><style>@x&amp;</style></svg>", [(CSS, "", "@x&")]),
-    ("<svg><style><![CDATA[@x&amp;]]></style></svg>", [(CSS, "", "@x&amp;")]),
+    ("<style>a{b:url(x)}</style>", [(CSS, "", "a{b:url(x)}")]),
+    ("<style>@import 'x'", [(CSS, "", "@import 'x'")]),
+    ("<style type=' Text/CSS '>@i</style>", [(CSS, "", "@i")]),
+    ("<style type=''>@i&amp;</style>", [(CSS, "", "@i&amp;")]),
+    ("<style media=print>@i</style>", [(CSS, "", "@i")]),
+    ("<style><!--\n@i\n--></style>", [(CSS, "", "<!--\n@i\n-->")]),
+    ("<svg><style>@i&amp;</style></svg>", [(CSS, "", "@i&")]),
+    ("<svg><style><![CDATA[@i&amp;]]></style></svg>", [(CSS, "", "@i&amp;")]),
+    ("<style>@media x { a { b: rgba(0, 0, 0, 1); c: calc(1px + 2px) } }</style>", []),  # may have no link
+    ("<style>@\\69mport 'a'</style>", [(CSS, "", "@\\69mport 'a'")]),
+    ("<style>a{b:IMAGE-SET('c' 1x)}</style>", [(CSS, "", "a{b:IMAGE-SET('c' 1x)}")]),
     ("<p style='a:url(x)'>", [(DECLARATIONS, "", "a:url(x)")]),
     ("<p style='a:URL(&quot;x&quot;)'>", [(DECLARATIONS, "", 'a:URL("x")')]),
     ("<p style='a:ur&#108;(x)'>", [(DECLARATIONS, "", "a:url(x)")]),
