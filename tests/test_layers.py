@@ -38,26 +38,26 @@ RANK = {
 MOST = {
     "absolve": (204, 2),
     "api": (282, 1),
-    "arrow": (56, 1),
+    "arrow": (54, 1),
     "audit": (8_082, 32),
     "cli": (5_807, 24),
-    "core": (2_801, 15),
+    "core": (2_844, 15),
     "document": (2_512, 11),
-    "encodings": (1_759, 6),
-    "formats": (15_067, 53),
-    "inventory": (2_129, 8),
+    "encodings": (1_758, 6),
+    "formats": (15_093, 53),
+    "inventory": (2_259, 8),
     "mirror": (6_834, 19),
     "rewriting": (1_894, 8),
     "rules": (5_811, 19),
-    "run": (7_648, 28),
+    "run": (7_649, 28),
     "spark": (246, 1),
-    "tables": (1_214, 8),
+    "tables": (1_226, 8),
     "trees": (830, 3),
     "urls": (2_382, 14),
     "verifying": (1_973, 8),
 }
 MOST_TESTS = 51_860  # lines
-MOST_C = 1_730  # lines of .pxd
+MOST_C = 1_744  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 
 

@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.core import model
-from absolve.core.column_buffers import DictColumn, IntColumn, TextColumn
+from absolve.core.column_buffers import NARROW, DictColumn, IntColumn, TextColumn
 from absolve.core.model import Layer
 
 if TYPE_CHECKING:
@@ -18,9 +18,17 @@ if TYPE_CHECKING:
 
     import cython
 
+    from absolve.core.arrow_stream import Array
     from absolve.core.options import Kind, Problem, Scope
     from absolve.encodings.line_index import LineIndex
-    from absolve.inventory.facts import ReferenceFacts, RowFacts, Tag
+    from absolve.inventory.facts import RowFacts, Tag
+else:
+    from absolve.core import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.core.column_buffers import grown
+    from cython.cimports.libc.stdlib import free
+    from cython.cimports.libc.string import memcpy
 
 
 RULED: Final = ("document", "entity", "element", "attribute", "kind", "base", "base_layer", "base_source")
@@ -68,7 +76,104 @@ class Where(NamedTuple):
     text: str
 
 
-class Columns:
+MOST_TEXT: Final = 4 << 20  # bytes of references, targets and shared values after which a sink of rows is full
+_MOST_TEXT = MOST_TEXT
+_AT_ONCE = 64  # rows made together: not enough for a run of the garbage collector
+
+
+class Sink:
+    """What the links of a document are added to. `full`: the rows are to be taken before others are added.
+
+    `wanted` are the names of the columns MORE to be added for each row.
+    """
+
+    def __init__(self) -> None:
+        self.wanted: tuple[str, ...] = ()
+        self.full = False
+        self.size = 0
+
+    def add(
+        self,
+        ruled: RowFacts,
+        positions: LineIndex,
+        start: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
+        tag: Tag,
+    ) -> cython.int:
+        """Add a row: the columns of its position, and those of the reference, which `ruled` has found."""
+        raise NotImplementedError
+
+    def clear(self) -> None:
+        """Remove the rows, which have been taken."""
+        raise NotImplementedError
+
+    def texts(self) -> cython.Py_ssize_t:
+        """Return the bytes of all rows when they are written, except numbers and short values."""
+        raise NotImplementedError
+
+
+class Rows(Sink):
+    """Each `Row` of a few links, which are not stored by column."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.clear()
+
+    def clear(self) -> None:
+        self.size = 0
+        self.full = False
+        self._texts = 0
+        self._rows: list[Row] = []
+
+    def taken(self) -> list[Row]:
+        return self._rows
+
+    def texts(self) -> cython.Py_ssize_t:
+        return self._texts
+
+    def add(
+        self,
+        ruled: RowFacts,
+        positions: LineIndex,
+        start: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
+        tag: Tag,
+    ) -> cython.int:
+        document, entity, element, attribute, kind, base, _, source = ruled.words
+        reference: str = ruled.data[ruled.start : ruled.end].decode("utf-8")
+        target = ruled.target_text(reference)
+        self._rows.append(
+            model.made(
+                Row,
+                (
+                    document,
+                    entity,
+                    positions.line,
+                    positions.column,
+                    start,
+                    end,
+                    element,
+                    attribute,
+                    kind,
+                    tag.rel,
+                    tag.source[tag.text : tag.text_end].decode("utf-8"),
+                    reference,
+                    base,
+                    ruled.layer,
+                    source,
+                    target,
+                    ruled.where,
+                    list(ruled.codes) if ruled.codes else [],
+                ),
+            )
+        )
+        self._texts += ruled.size + ruled.end - ruled.start + ruled.target_size() + tag.text_end - tag.text
+        self.size += 1
+        self.full = self.size >= _AT_ONCE or self._texts >= _MOST_TEXT
+        return 0
+
+
+class Columns(Sink):
     """Rows, stored column by column; iterate for each `Row`, or for lists of the columns `names` only.
 
     `full`: there are `at_once` rows, or their references, targets and shared values have `most` bytes. A base is stored
@@ -129,13 +234,12 @@ class Columns:
         return self.size
 
     def __iter__(self) -> Iterator[Any]:
-        whole = (*COLUMNS, *self.wanted)
-        places = [whole.index(name) for name in self.names] if self.names != whole else None
-        for at in range(self.size):
-            row = self.row(at, False)
-            if self.wanted:  # a Row with more items behind its fields
-                row = model.new(Row, (*row, *[cells[at] for cells in self.more.values()]))
-            yield row if places is None else [row[place] for place in places]
+        is_whole = self.names == (*COLUMNS, *self.wanted)
+        cells = [self.cells(name, LAYERS.__getitem__ if name == "base_layer" else None) for name in self.names]
+        if "problems" in self.names:
+            cells[self.names.index("problems")] = list(map(list, self.cells("problems")))
+        for row in zip(*cells, strict=True):
+            yield model.new(Row, row) if is_whole else list(row)  # a Row may have items behind its fields
 
     def cells(
         self, name: str, of: Callable[[Any], Any] | None = None, changed: bytes | None = None, begun: bytes = b""
@@ -165,6 +269,15 @@ class Columns:
             words = list(map(of, words))
         return [words[number] for number in column.numbers.cells()]
 
+    def array(self, name: str, shown: Callable[[str], str]) -> Array:
+        """Return a column, but none of MORE, as an array of Arrow; `shown` replaces lone surrogates in a word."""
+        if name in RULED:
+            return self.ruled.part(RULED.index(name)).array(shown)
+        if name == "problems":
+            return self.problems.lists(shown)
+        column: Any = getattr(self, name)
+        return column.array(shown) if isinstance(column, DictColumn) else column.array()
+
     def extend(self, rows: Columns) -> cython.int:
         """Append the rows of another object."""
         self.size += rows.size
@@ -183,7 +296,6 @@ class Columns:
         end: cython.Py_ssize_t,
         tag: Tag,
     ) -> cython.int:
-        """Begin a row with the columns of the position; `add_fast` or `add_facts` adds those of the reference."""
         self.size += 1
         self.words += ruled.size
         self.ruled.add(ruled.words)  # a RowFacts would keep the document in memory
@@ -192,23 +304,14 @@ class Columns:
         self.start.add(start)
         self.end.add(end)
         self.rel.add(tag.rel)
-        return self.text.add_behind(b"", tag.source, tag.text, tag.text_end)
-
-    def add_fast(
-        self, ruled: RowFacts, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t
-    ) -> cython.int:
-        """End a row with the reference in this span of `data`; `ruled` has its prefix, scope and problems."""
-        self.reference.add_behind(b"", data, start, end)
-        self.target.add_behind(ruled.target, data, start + ruled.skipped, end)
+        self.text.add_behind(b"", tag.source, tag.text, tag.text_end)
+        self.reference.add_behind(b"", ruled.data, ruled.start, ruled.end)
+        if ruled.target is None:
+            self.target.add(None)
+        else:
+            self.target.add_behind(ruled.target, ruled.data, ruled.start + ruled.skipped, ruled.end)
         self.scope.add(ruled.where)
         self.problems.add(ruled.codes)
-        return self.fill()
-
-    def add_facts(self, facts: ReferenceFacts) -> cython.int:
-        self.reference.add(facts.reference)
-        self.target.add(facts.target)
-        self.scope.add(facts.scope)
-        self.problems.add(facts.problems)
         return self.fill()
 
     def add_more(self, cells: Sequence[str | int | None]) -> cython.int:
@@ -226,42 +329,7 @@ class Columns:
         return 0
 
     def texts(self) -> cython.Py_ssize_t:
-        """Return the bytes of all rows when they are written, except numbers and short values."""
         return self.reference._size + self.target._size + self.text._size + self.words  # noqa: SLF001 - C attributes
-
-    def row(self, at: cython.Py_ssize_t, is_last: cython.bint) -> Row:
-        """Return one row; with the last one free long texts: after that the columns can only be cleared."""
-        document, entity, element, attribute, kind, base, layer, source = self.ruled.at(at)
-        codes: tuple[str, ...] = self.problems.at(at)
-        reference = self.reference.at(at)
-        # One str object for both if they are equal, as for absolute references.
-        target = reference if self.target.equals(self.reference, at) else self.target.at(at)
-        if is_last:
-            self.reference.release()
-            self.target.release()
-        return model.made(
-            Row,
-            (
-                document,
-                entity,
-                self.line.at(at),
-                self.column.at(at),
-                self.start.at(at),
-                self.end.at(at),
-                element,
-                attribute,
-                kind,
-                self.rel.at(at),
-                self.text.at(at),
-                reference,
-                base,
-                LAYERS[layer],
-                source,
-                target,
-                self.scope.at(at),
-                list(codes) if codes else [],
-            ),
-        )
 
 
 def _kept(
@@ -283,4 +351,81 @@ def _kept(
     return found
 
 
-__all__ = ["COLUMNS", "MORE", "Columns", "Layer", "Row"]
+# --- one batch for the C data interface of Arrow ----------------------------------------------------------------------
+
+# An ArrowArray in words of 64 bits: length, null count, offset, the numbers of buffers and of children, the addresses
+# of both, of the dictionary and of the function that releases it, and private data, here the block to be freed.
+_WORDS = 10
+_ALIGNMENT = 64  # bytes, as Arrow recommends it for buffers
+
+
+def handed_over(arrays: Sequence[Array]) -> int:
+    """Return the address of an ArrowArray with these columns, which the importer must release; 0 in interpreted code.
+
+    One block of memory holds all structures and copies of their buffers. It has no reference to a Python object: so it
+    can be freed in any thread, and after the interpreter has ended. No column may be moved out of it.
+    """
+    if cython.compiled and sys.maxsize > NARROW:
+        rows = (arrays[0][0], (None,), tuple(arrays), None)
+        block = grown(cython.NULL, _put(cython.NULL, _ALIGNMENT, rows))
+        at: cython.Py_ssize_t = -cython.cast(cython.Py_ssize_t, block) & (_ALIGNMENT - 1)
+        _put(block, at, rows)
+        words: cython.p_longlong = cython.cast(cython.p_longlong, block + at)
+        words[9] = cython.cast(cython.Py_ssize_t, block)
+        return cython.cast(cython.Py_ssize_t, words)
+    return 0
+
+
+def _put(block: Any, at: cython.Py_ssize_t, array: Array) -> cython.Py_ssize_t:
+    """Write an array at an offset of a block, then its buffers and the arrays in it; return their end.
+
+    Only measure them if the block is NULL.
+    """
+    if cython.compiled:
+        place: cython.Py_ssize_t
+        end: cython.Py_ssize_t
+        size, buffers, children, dictionary = array
+        inner = children if dictionary is None else (dictionary,)
+        words: cython.p_longlong = cython.cast(cython.p_longlong, block + at)
+        first: cython.Py_ssize_t = at + 8 * _WORDS
+        at = first + 8 * (len(buffers) + len(inner))
+        if block:
+            words[0] = size
+            words[1] = -1 if buffers[0] is not None else 0  # -1: to be counted
+            words[2] = words[9] = 0
+            words[3] = len(buffers)
+            words[4] = len(children)
+            words[5] = cython.cast(cython.Py_ssize_t, block + first)
+            words[6] = words[5] + 8 * len(buffers)
+            words[8] = cython.cast(cython.Py_ssize_t, _release)
+        for place, buffer in enumerate(buffers, _WORDS):
+            at = (at + _ALIGNMENT - 1) & -_ALIGNMENT
+            end = at
+            if type(buffer) is IntColumn:
+                end += cython.cast(IntColumn, buffer).put(block, at)
+            elif type(buffer) is TextColumn:
+                end += cython.cast(TextColumn, buffer).put(block, at)
+            elif buffer is not None:
+                end += len(buffer)
+                if block:
+                    memcpy(block + at, cython.cast(cython.p_uchar, cython.cast(bytes, buffer)), end - at)
+            if block:
+                words[place] = 0 if buffer is None else cython.cast(cython.Py_ssize_t, block + at)
+            at = end
+        for place, one in enumerate(inner, _WORDS + len(buffers)):
+            at = (at + _ALIGNMENT - 1) & -_ALIGNMENT
+            if block:
+                words[place] = cython.cast(cython.Py_ssize_t, block + at)
+            at = _put(block, at, one)
+        if block:
+            words[7] = 0 if dictionary is None else words[_WORDS + len(buffers)]
+    return at
+
+
+def _release(array: cython.p_longlong) -> None:
+    if cython.compiled:
+        free(cython.cast(cython.p_void, cython.cast(cython.Py_ssize_t, array[9])))
+        array[8] = 0
+
+
+__all__ = ["COLUMNS", "MORE", "Columns", "Layer", "Row", "handed_over"]
