@@ -41,11 +41,11 @@ MOST = {
     "arrow": (54, 1),
     "audit": (8_082, 32),
     "cli": (5_807, 24),
-    "core": (2_844, 15),
+    "core": (2_859, 15),
     "document": (2_512, 11),
     "encodings": (1_758, 6),
-    "formats": (15_093, 53),
-    "inventory": (2_259, 8),
+    "formats": (15_078, 53),
+    "inventory": (2_212, 8),
     "mirror": (6_834, 19),
     "rewriting": (1_894, 8),
     "rules": (5_811, 19),
@@ -57,7 +57,7 @@ MOST = {
     "verifying": (1_973, 8),
 }
 MOST_TESTS = 51_860  # lines
-MOST_C = 1_744  # lines of .pxd
+MOST_C = 1_739  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 
 

@@ -63,6 +63,7 @@ cdef class TextColumn:
     cpdef int extend(self, TextColumn texts) except? -1
     cdef int _grow(self, Py_ssize_t size) except? -1
     cdef str at(self, Py_ssize_t index)
+    cdef bint equals(self, TextColumn other, Py_ssize_t index)
     cpdef bytes present(self)
     cdef Py_ssize_t put(self, unsigned char* block, Py_ssize_t at) noexcept
     cdef int take(self, IntColumn ends, object missing, object raw) except? -1
@@ -79,6 +80,7 @@ cdef class DictColumn:
     cpdef int add(self, object word) except? -1
     cdef Py_ssize_t _number_of(self, object word) except? -1
     cpdef int extend(self, DictColumn values) except? -1
+    cdef object at(self, Py_ssize_t index)
     cpdef DictColumn part(self, Py_ssize_t place)
     cpdef IntColumn ends(self)
     cpdef list items(self)

@@ -24,7 +24,7 @@ else:
 if cython.compiled:
     from cython.cimports.absolve.core.column_buffers import copied, grown
     from cython.cimports.libc.stdlib import free
-    from cython.cimports.libc.string import memcpy
+    from cython.cimports.libc.string import memcmp, memcpy
 
 
 NARROW: Final = (1 << 31) - 1  # the largest number of 32 bits
@@ -248,6 +248,17 @@ class TextColumn:
             return self._text[start:end].decode("utf-8")
         return self._bytes[start:end].decode()
 
+    def equals(self, other: TextColumn, index: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a cell has the same text as that of another column; False for empty and missing ones."""
+        start: cython.Py_ssize_t = self.ends.at(index)
+        size: cython.Py_ssize_t = self.ends.at(index + 1) - start
+        first: cython.Py_ssize_t = other.ends.at(index)
+        if size != other.ends.at(index + 1) - first or not size:
+            return False
+        if cython.compiled:
+            return memcmp(self._text + start, other._text + first, size) == 0
+        return self._bytes[start : start + size] == other._bytes[first : first + size]
+
     def cells(self) -> list[str | None]:
         return [self.at(index) for index in range(len(self))]
 
@@ -375,6 +386,10 @@ class DictColumn:
         for word in values.words:
             numbers.add(self._number_of(word))
         return self.numbers.extend(values.numbers.mapped(numbers))
+
+    def at(self, index: cython.Py_ssize_t) -> Any:
+        """Return the value of an existing cell."""
+        return self.words[self.numbers.at(index)]
 
     def part(self, place: cython.Py_ssize_t) -> DictColumn:
         """Return a column of the values at this place of each value, which is a tuple."""

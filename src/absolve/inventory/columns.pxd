@@ -7,28 +7,17 @@ from absolve.core cimport model
 from absolve.encodings.line_index cimport LineIndex
 from absolve.inventory.facts cimport RowFacts, Tag
 
-cdef Py_ssize_t _AT_ONCE, _MOST_TEXT, _WORDS, _ALIGNMENT
+cdef Py_ssize_t _WORDS, _ALIGNMENT
 
 cdef Py_ssize_t _put(unsigned char* block, Py_ssize_t at, tuple array) except -1
 cdef void _release(long long* array) noexcept nogil
 
 
-cdef class Sink:
+@cython.final
+cdef class Columns:
     cdef readonly bint full
-    cdef readonly Py_ssize_t size
     cdef readonly tuple wanted
-
-    cdef int add(self, RowFacts ruled, LineIndex positions, Py_ssize_t start, Py_ssize_t end, Tag tag) except? -1
-
-
-@cython.final
-cdef class Rows(Sink):
-    cdef Py_ssize_t _texts
-    cdef list _rows
-
-
-@cython.final
-cdef class Columns(Sink):
+    cdef Py_ssize_t size
     cdef readonly Py_ssize_t at_once
     cdef Py_ssize_t most
     cdef readonly tuple names
@@ -48,5 +37,8 @@ cdef class Columns(Sink):
 
     cdef int _begin(self, Py_ssize_t rows, TextColumn text, TextColumn reference, TextColumn target) except? -1
     cpdef int extend(self, Columns rows) except? -1
+    cdef int add_reference(self, RowFacts ruled) except? -1
+    cdef int add_position(self, LineIndex positions, Py_ssize_t start, Py_ssize_t end) except? -1
+    cdef int add_tag(self, Tag tag) except? -1
     cpdef int add_more(self, object cells) except? -1
     cdef int fill(self) noexcept

@@ -76,104 +76,10 @@ class Where(NamedTuple):
     text: str
 
 
-MOST_TEXT: Final = 4 << 20  # bytes of references, targets and shared values after which a sink of rows is full
-_MOST_TEXT = MOST_TEXT
-_AT_ONCE = 64  # rows made together: not enough for a run of the garbage collector
+MOST_TEXT: Final = 4 << 20  # bytes of references, targets and shared values after which columns of few rows are full
 
 
-class Sink:
-    """What the links of a document are added to. `full`: the rows are to be taken before others are added.
-
-    `wanted` are the names of the columns MORE to be added for each row.
-    """
-
-    def __init__(self) -> None:
-        self.wanted: tuple[str, ...] = ()
-        self.full = False
-        self.size = 0
-
-    def add(
-        self,
-        ruled: RowFacts,
-        positions: LineIndex,
-        start: cython.Py_ssize_t,
-        end: cython.Py_ssize_t,
-        tag: Tag,
-    ) -> cython.int:
-        """Add a row: the columns of its position, and those of the reference, which `ruled` has found."""
-        raise NotImplementedError
-
-    def clear(self) -> None:
-        """Remove the rows, which have been taken."""
-        raise NotImplementedError
-
-    def texts(self) -> cython.Py_ssize_t:
-        """Return the bytes of all rows when they are written, except numbers and short values."""
-        raise NotImplementedError
-
-
-class Rows(Sink):
-    """Each `Row` of a few links, which are not stored by column."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.clear()
-
-    def clear(self) -> None:
-        self.size = 0
-        self.full = False
-        self._texts = 0
-        self._rows: list[Row] = []
-
-    def taken(self) -> list[Row]:
-        return self._rows
-
-    def texts(self) -> cython.Py_ssize_t:
-        return self._texts
-
-    def add(
-        self,
-        ruled: RowFacts,
-        positions: LineIndex,
-        start: cython.Py_ssize_t,
-        end: cython.Py_ssize_t,
-        tag: Tag,
-    ) -> cython.int:
-        document, entity, element, attribute, kind, base, _, source = ruled.words
-        reference: str = ruled.data[ruled.start : ruled.end].decode("utf-8")
-        target = ruled.target_text(reference)
-        self._rows.append(
-            model.made(
-                Row,
-                (
-                    document,
-                    entity,
-                    positions.line,
-                    positions.column,
-                    start,
-                    end,
-                    element,
-                    attribute,
-                    kind,
-                    tag.rel,
-                    tag.source[tag.text : tag.text_end].decode("utf-8"),
-                    reference,
-                    base,
-                    ruled.layer,
-                    source,
-                    target,
-                    ruled.where,
-                    list(ruled.codes) if ruled.codes else [],
-                ),
-            )
-        )
-        self._texts += ruled.size + ruled.end - ruled.start + ruled.target_size() + tag.text_end - tag.text
-        self.size += 1
-        self.full = self.size >= _AT_ONCE or self._texts >= _MOST_TEXT
-        return 0
-
-
-class Columns(Sink):
+class Columns:
     """Rows, stored column by column; iterate for each `Row`, or for lists of the columns `names` only.
 
     `full`: there are `at_once` rows, or their references, targets and shared values have `most` bytes. A base is stored
@@ -278,6 +184,39 @@ class Columns(Sink):
         column: Any = getattr(self, name)
         return column.array(shown) if isinstance(column, DictColumn) else column.array()
 
+    def rows(self) -> list[Row]:
+        """Return each row; faster than to iterate for them."""
+        index: cython.Py_ssize_t
+        found: list[Row] = []
+        for index in range(self.size):
+            document, entity, element, attribute, kind, base, layer, source = self.ruled.at(index)
+            codes: tuple[str, ...] = self.problems.at(index)
+            reference = self.reference.at(index)
+            # One str object for both if they are equal, as for absolute references.
+            target = reference if self.target.equals(self.reference, index) else self.target.at(index)
+            row = (
+                document,
+                entity,
+                self.line.at(index),
+                self.column.at(index),
+                self.start.at(index),
+                self.end.at(index),
+                element,
+                attribute,
+                kind,
+                self.rel.at(index),
+                self.text.at(index),
+                reference,
+                base,
+                LAYERS[layer],
+                source,
+                target,
+                self.scope.at(index),
+                list(codes) if codes else [],
+            )
+            found.append(model.made(Row, row))
+        return found
+
     def extend(self, rows: Columns) -> cython.int:
         """Append the rows of another object."""
         self.size += rows.size
@@ -288,23 +227,11 @@ class Columns(Sink):
             self.more[name] += rows.more[name]
         return self.fill()
 
-    def add(
-        self,
-        ruled: RowFacts,
-        positions: LineIndex,
-        start: cython.Py_ssize_t,
-        end: cython.Py_ssize_t,
-        tag: Tag,
-    ) -> cython.int:
+    def add_reference(self, ruled: RowFacts) -> cython.int:
+        """Begin a row with the columns of the reference, which `ruled` has found."""
         self.size += 1
         self.words += ruled.size
         self.ruled.add(ruled.words)  # a RowFacts would keep the document in memory
-        self.line.add(positions.line)
-        self.column.add(positions.column)
-        self.start.add(start)
-        self.end.add(end)
-        self.rel.add(tag.rel)
-        self.text.add_behind(b"", tag.source, tag.text, tag.text_end)
         self.reference.add_behind(b"", ruled.data, ruled.start, ruled.end)
         if ruled.target is None:
             self.target.add(None)
@@ -313,6 +240,18 @@ class Columns(Sink):
         self.scope.add(ruled.where)
         self.problems.add(ruled.codes)
         return self.fill()
+
+    def add_position(self, positions: LineIndex, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
+        """Add the columns of the position to the first row without them."""
+        self.line.add(positions.line)
+        self.column.add(positions.column)
+        self.start.add(start)
+        return self.end.add(end)
+
+    def add_tag(self, tag: Tag) -> cython.int:
+        """Add the columns of the tag to the first row without them."""
+        self.rel.add(tag.rel)
+        return self.text.add_behind(b"", tag.source, tag.text, tag.text_end)
 
     def add_more(self, cells: Sequence[str | int | None]) -> cython.int:
         """Add the values of the `wanted` columns of the last row."""
@@ -329,6 +268,7 @@ class Columns(Sink):
         return 0
 
     def texts(self) -> cython.Py_ssize_t:
+        """Return the bytes of all rows when they are written, except numbers and short values."""
         return self.reference._size + self.target._size + self.text._size + self.words  # noqa: SLF001 - C attributes
 
 

@@ -8,10 +8,10 @@ from absolve.document.resolved cimport context_key, shown, value_of
 from absolve.encodings.codings cimport CharacterReferences
 from absolve.encodings.line_index cimport LineIndex
 from absolve.formats.events cimport EventList
-from absolve.inventory.columns cimport Columns, Sink
+from absolve.inventory.columns cimport Columns
 from absolve.inventory.facts cimport RowFacts, Tag
 
-cdef Py_ssize_t _MOST_RULES
+cdef Py_ssize_t _MOST_RULES, _TOGETHER
 
 
 @cython.final
@@ -42,6 +42,7 @@ cdef class _Events:
     cdef RowFacts _ruled
     cdef object _place
 
-    cpdef Py_ssize_t take(self, Sink sink, Py_ssize_t at)
-    cdef int link(self, Sink sink, Link link)
+    cpdef Py_ssize_t take(self, Columns columns, Py_ssize_t at)
+    cdef int _add_reference(self, Columns columns, Link link)
+    cdef int _add_position(self, Columns columns, Link link)
     cdef RowFacts ruled(self, Link link)

@@ -19,7 +19,7 @@ from absolve.document.diagnostics import rows_too_large
 from absolve.document.resolved import context_key, shown, value_of
 from absolve.document.walk import inner_at
 from absolve.encodings.codings import CharacterReferences
-from absolve.inventory.columns import LAYERS, MOST_TEXT, RULED, Columns, Row, Rows
+from absolve.inventory.columns import LAYERS, MOST_TEXT, RULED, Columns, Row
 from absolve.inventory.facts import KnownBases, RowFacts, Tag
 from absolve.urls.identity import site
 from absolve.urls.predicates import split_fragment
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from absolve.encodings.line_index import LineIndex
     from absolve.formats.events import EventList
     from absolve.formats.html.start_tags import Attribute
-    from absolve.inventory.columns import Sink, Where
+    from absolve.inventory.columns import Where
     from absolve.inventory.documents import Documents
 
     Pair = tuple[int, int]
@@ -42,7 +42,8 @@ if TYPE_CHECKING:
 
 
 _MOST_RULES = 256
-_MEASURED: Final = 512  # rows that are only measured together
+_AT_ONCE: Final = 128  # rows that are made together: not enough for a run of the garbage collector
+_TOGETHER = 32  # links of which the same columns are added together: all the code for a row exceeds the first cache
 
 
 def rows(entity: Entity, document: str | None = None) -> Iterator[Row]:
@@ -52,20 +53,20 @@ def rows(entity: Entity, document: str | None = None) -> Iterator[Row]:
     """
     if not entity.count:  # as in half of the XML files
         return iter(())
-    found = Rows()
-    return chain.from_iterable(_taken(found, fill(found, entity, document)))
+    columns = Columns(_AT_ONCE, most=MOST_TEXT)
+    return chain.from_iterable(_taken(columns, fill(columns, entity, document)))
 
 
-def _taken(rows: Rows, filled: Iterator[None]) -> Iterator[list[Row]]:
+def _taken(columns: Columns, filled: Iterator[None]) -> Iterator[list[Row]]:
     for _ in filled:
-        yield rows.taken()
-    yield rows.taken()
+        yield columns.rows()
+    yield columns.rows()
 
 
 def fill(
-    sink: Sink, entity: Entity, document: str | None = None, documents: Documents | None = None
+    columns: Columns, entity: Entity, document: str | None = None, documents: Documents | None = None
 ) -> Iterator[None]:
-    """Add the same rows to a sink: yield each time it is full, then clear it; the last rows remain.
+    """Add the same rows to columns: yield each time these are full, then clear them; the last rows remain.
 
     Add the rows of the documents to `documents`, in the same pass: yield, too, when those are full.
 
@@ -74,29 +75,29 @@ def fill(
     """
     name = shown(document if document is not None else entity.name)
     if entity.repeated + len(entity.own_data) > entity.settings.max_rows_bytes:
-        for _ in _bounded(Columns(_MEASURED, most=MOST_TEXT), entity, name):
+        for _ in _bounded(Columns(_AT_ONCE, most=MOST_TEXT), entity, name):
             pass
-    return _bounded(sink, entity, name, documents)
+    return _bounded(columns, entity, name, documents)
 
 
 def _bounded(
-    sink: Sink, entity: Entity, document: str, documents: Documents | None = None
+    columns: Columns, entity: Entity, document: str, documents: Documents | None = None
 ) -> Iterator[None]:
     """Add the rows as `fill` does; raise DocumentError as soon as there are too many bytes."""
     most: cython.Py_ssize_t = entity.settings.max_rows_bytes
-    size: cython.Py_ssize_t = -sink.texts()  # bytes of other documents, added before
+    size: cython.Py_ssize_t = -columns.texts()  # bytes of other documents, added before
     if documents is not None:
         documents.begin(entity)
     try:
-        place = Place(entity) if sink.wanted else None
-        for _ in _fill(sink, entity, document, Span(entity), KnownBases(), documents, place):
-            size += sink.texts()
+        place = Place(entity) if columns.wanted else None
+        for _ in _fill(columns, entity, document, Span(entity), KnownBases(), documents, place):
+            size += columns.texts()
             if size > most:
                 raise rows_too_large(entity)
             yield
     except OverflowError as error:  # 2 GB of text in columns that are never full
         raise rows_too_large(entity) from error
-    if size + sink.texts() > most:
+    if size + columns.texts() > most:
         raise rows_too_large(entity)
 
 
@@ -150,7 +151,7 @@ class Span:
 
 
 def _fill(
-    sink: Sink,
+    columns: Columns,
     entity: Entity,
     document: str,
     span: Span,
@@ -161,23 +162,23 @@ def _fill(
     events = _Events(entity, document, span, known, place)
     at = 0
     while True:
-        at = events.take(sink, at)
-        if sink.full:
+        at = events.take(columns, at)
+        if columns.full:
             yield
-            sink.clear()
+            columns.clear()
         elif at < len(entity.events):
             inner = inner_at(entity, at)
             if documents is not None:
                 documents.enter(entity, at, inner)
                 if documents.is_full:
                     yield
-                    sink.clear()
+                    columns.clear()
             if inner is not None and (inner.entity.count or documents is not None):
                 within = Span(inner.entity) if inner.part.name else Span(inner.entity, span, inner)
                 inside = place.inside(inner) if place is not None else None
                 has_same = inner.entity.contexts is entity.contexts  # then its bases are known, too
                 yield from _fill(
-                    sink, inner.entity, document, within, known if has_same else KnownBases(), documents, inside
+                    columns, inner.entity, document, within, known if has_same else KnownBases(), documents, inside
                 )
                 inner.entity.forget_contexts(entity)
             if documents is not None:
@@ -202,20 +203,32 @@ class _Events:
         self._ruled: RowFacts | None = None
         self._place = place
 
-    def take(self, sink: Sink, at: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Add the links from index `at` up to a part, or until the sink is full; return the index after them."""
+    def take(self, columns: Columns, at: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Add the links from index `at` up to a part, or until the columns are full; return the index after them."""
         size: cython.Py_ssize_t = len(self._events)
         link: Link | None
-        while at < size and not sink.full:
-            link = self._events.link(at)
-            if link is not None:
-                self.link(sink, link)
-            elif type(self._events.at(at)) is Part:
-                break
-            at += 1
+        is_part = False
+        while at < size and not columns.full and not is_part:
+            links: list[Link] = []
+            try:
+                while at < size and len(links) < _TOGETHER and not columns.full:
+                    link = self._events.link(at)
+                    if link is not None:
+                        self._add_reference(columns, link)
+                        links.append(link)
+                    elif type(self._events.at(at)) is Part:
+                        is_part = True
+                        break
+                    at += 1
+            finally:  # after an error, too: all columns have the same length
+                for link in links:
+                    self._add_position(columns, link)
+                for link in links:
+                    self._tag.see(link)
+                    columns.add_tag(self._tag)
         return at
 
-    def link(self, sink: Sink, link: Link) -> cython.int:
+    def _add_reference(self, columns: Columns, link: Link) -> cython.int:
         ruled = self._ruled
         if ruled is None or link.place is not ruled.place or link.base is not ruled.scope or link.claim is not None:
             ruled = self._ruled = self.ruled(link)
@@ -232,20 +245,20 @@ class _Events:
         if value is not data:
             first = 0
             last = len(value)
-        # Compute the values before adding any: an error in between would leave columns of different lengths.
         ruled.find(link, value, first, last)
+        columns.add_reference(ruled)
+        if self._place is None:
+            return 0
+        target = ruled.target_text(ruled.reference) if "host" in columns.wanted else None
+        return columns.add_more(self._place.cells(columns.wanted, link, target))
+
+    def _add_position(self, columns: Columns, link: Link) -> cython.int:
         start: cython.Py_ssize_t = link.start
         end: cython.Py_ssize_t = link.end
         positions: LineIndex = self._span.placed(start)
         if self._span._outer is not None:  # noqa: SLF001 - a class of this module
             start, end = self._span.of(start, end)
-        self._tag.see(link)
-        sink.add(ruled, positions, start, end, self._tag)
-        if self._place is None:
-            return 0
-        columns: Columns = sink  # type: ignore[assignment]  # others want no more columns
-        target = ruled.target_text(ruled.reference) if "host" in columns.wanted else None
-        return columns.add_more(self._place.cells(columns.wanted, link, target))
+        return columns.add_position(positions, start, end)
 
     def ruled(self, link: Link) -> RowFacts:
         """Return the row facts of a link, cached by site and scope."""

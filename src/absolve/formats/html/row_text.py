@@ -60,7 +60,9 @@ class Folded:
     def taken(self) -> bytes:
         """Return the content of the buffer."""
         out: cython.p_uchar = self._out
-        return out[: self._size] if cython.compiled else bytes(out[: self._size])
+        if cython.compiled:
+            return out[: self._size]
+        return bytes(out[: self._size])
 
     def add(
         self, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t, attribute: cython.bint
