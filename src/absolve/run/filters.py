@@ -103,8 +103,9 @@ class _Only:
                 self._ruled.clear()
             ruled = RowFacts(resolved.entity, resolved.link, "", self._known, resolved.context)
             self._ruled[id(resolved.context)] = ruled
-        facts = ruled.facts(resolved.link, value_of(resolved.reference))
-        if not self._selection.takes(resolved.kind, facts.scope, facts.problems):
+        value = value_of(resolved.reference)
+        ruled.find(resolved.link, value, 0, len(value))
+        if not self._selection.takes(resolved.kind, ruled.where, ruled.codes):
             return None
         if resolved.link.claim is None and resolved.context.how_held(resolved.target) in _NAMED:
             return None

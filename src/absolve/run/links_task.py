@@ -139,7 +139,7 @@ def _found(how: ListOptions, head: bytes | None, input_: Input) -> Iterator[Task
     """
     asks = any(how.selection)  # whether all columns are needed to select rows
     # Filled across records: many records of an archive have only a few rows.
-    waiting = inventory.Columns(AT_ONCE, how.whole if asks else how.columns, link_rows.MOST_TEXT)
+    waiting = inventory.Columns(AT_ONCE, how.whole if asks else how.columns, inventory.MOST_TEXT)
     documents: Documents | None = None
     if how.has_documents:
         documents = _documents_module().Documents(shown(input_.name))

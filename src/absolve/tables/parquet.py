@@ -9,14 +9,14 @@ with the types of `schema`, which share the memory of `inventory.batches`; a Par
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from absolve.core.arrow_stream import LISTS, NUMBER, TEXT, WORD
 from absolve.core.errors import MissingPackageError
 from absolve.inventory import batches
 from absolve.inventory.batches import MOST_BYTES
-from absolve.inventory.columns import COLUMNS, Columns
+from absolve.inventory.columns import COLUMNS, Columns, handed_over
 from absolve.tables import SCHEMA_VERSION, Sink
 
 try:
@@ -47,10 +47,22 @@ def _schema(columns: tuple[str, ...]) -> pa.Schema:
     return pa.schema([pa.field(field.name, _TYPES[field.kind], nullable=field.nullable) for field in found])
 
 
+@cache
+def described() -> pa.Schema:
+    """Return the schema of the table of links with the version in its metadata."""
+    return schema().with_metadata({"absolve.schema": str(SCHEMA_VERSION)})
+
+
 def batch(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> pa.RecordBatch:
     """Return rows with a value for each of these columns, or `Columns` of the inventory, as one record batch."""
-    fields = schema(columns)
+    return batch_of(schema(columns), columns, rows)
+
+
+def batch_of(fields: pa.Schema, columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> pa.RecordBatch:
+    """Return the same with the metadata of another schema."""
     arrays = batches.batch(columns, rows).arrays
+    if address := handed_over(arrays):
+        return pa.RecordBatch._import_from_c(address, fields)  # noqa: SLF001 - one step for all arrays
     return pa.RecordBatch.from_arrays(
         [_arrow_array(field.type, array) for field, array in zip(fields, arrays, strict=True)], schema=fields
     )
