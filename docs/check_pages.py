@@ -103,7 +103,7 @@ def links() -> Faults:
 
 
 def files() -> Faults:
-    folders = (ROOT, SOURCE, SOURCE / "formats", ROOT / "tests/fuzz", ROOT / "tests/conformance")
+    folders = (ROOT, SOURCE, SOURCE / "formats", ROOT / "tests/cases", ROOT / "tests/fuzz", ROOT / "tests/conformance")
     for page, text in PAGES.items():
         for name, function in re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", text):
             if not (ROOT / name).is_file() or (function and function not in defined(ROOT / name)):
