@@ -24,7 +24,7 @@ from absolve.run import load
 from absolve.run.filters import Selection
 from absolve.run.inputs import WHOLE, Input
 from absolve.run.links_task import ListOptions, listed
-from absolve.run.load import ReadOptions, Segment, archive_segments, each, split_archive, split_archives
+from absolve.run.load import ReadOptions, Segment, archive_segments, segments_in, split_archive, split_archives
 from absolve.run.results import BytesRead, Failure, LinkCounts, RowChunk
 from tests.shapes.captures import page, zipped
 
@@ -242,7 +242,7 @@ def test_a_wacz_is_listed_record_by_record(tmp_path: Path, *, stored: bool) -> N
     path.write_bytes(data)
     whole = walk(Document(data, name=str(path)), DEFAULTS)
     expected = list(link_rows.rows(whole, str(path)))
-    found = list(each(Input(str(path), path.name), ReadOptions(DEFAULTS._replace(max_size=len(data) - 1))))
+    found = list(segments_in(Input(str(path), path.name), ReadOptions(DEFAULTS._replace(max_size=len(data) - 1))))
     rows = [row for one in found if one.entity is not None for row in link_rows.rows(one.entity, str(path))]
     assert rows == expected
     assert len({row.entity for row in rows}) > 5

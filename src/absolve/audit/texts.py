@@ -22,7 +22,7 @@ from absolve.formats import registry
 from absolve.formats.html.start_tags import attributes, start_tags
 from absolve.inventory import documents, mentions
 from absolve.run.inputs import Input
-from absolve.run.load import each as segments
+from absolve.run.load import segments_in as segments
 from absolve.run.sources import local
 from absolve.urls import identity
 

@@ -106,7 +106,7 @@ def _entities(input_: Input, how: ReadOptions, report: Report) -> Iterator[Entit
     """Yield the document of an input, and the documents in it except containers; an archive is one document."""
     is_first = True
     room = how.settings.max_rows_bytes
-    for segment in load.each(input_, how):
+    for segment in load.segments_in(input_, how):
         for diagnostic in segment.diagnostics:
             report.finding(diagnostic)
         if segment.entity is None:

@@ -1,4 +1,4 @@
-"""The events of one document in their order: what walkers write, and everything above reads.
+"""The events of one document in their order: walkers write them, and all rooms above read them.
 
 In: links, parts, base claims and findings from a walker. Out: the same, by index, and edits in the order of the bytes.
 Does not know any format.

@@ -412,7 +412,7 @@ _Escape = Callable[[bytes, bytes], bytes]
 
 
 def _escaping(unsafe: bytes) -> _Escape:
-    """Return a function that percent-escapes what a pattern matches."""
+    """Return a function that percent-escapes the matches of a pattern."""
     found = pattern(unsafe)
     return lambda target, _before: replaced(found, _percent, target)
 

@@ -29,7 +29,7 @@ ACTED_ON: Final = "acted-on"  # by a shell or a file manager
 DEMOTED: Final = "text/plain"  # the type, for its name, of an active document that the response did not allow
 
 XHTML: Final = "application/xhtml+xml"
-# Chromium's net/base/mime_util.cc, Firefox's nsExternalHelperAppService.cpp, and what systems' tables add to them.
+# Chromium's net/base/mime_util.cc, Firefox's nsExternalHelperAppService.cpp, and additions of systems' tables.
 _ACTIVE: Final = {
     **dict.fromkeys(("html", "htm", "shtml", "shtm", "ehtml", "stm", "hxt"), registry.HTML),
     **dict.fromkeys(("xhtml", "xht", "xhtm"), XHTML),

@@ -159,7 +159,7 @@ class _Inlined:
 
     def __init__(self, mirror: Mirror) -> None:
         self._mirror = mirror
-        self._data_urls: dict[str, str] = {}  # the URL of what is needed, by its path
+        self._data_urls: dict[str, str] = {}  # the URL of each requisite, by its path
         self._inside: list[str] = []
         self._left = _MOST  # bytes that all uses of these URLs may still have
 

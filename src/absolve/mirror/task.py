@@ -339,7 +339,7 @@ def has(root: OutputFolder, path: str, data: bytes) -> bool:
         return file.read() == data
 
 
-# --- what a page leads to ---------------------------------------------------------------------------------------------
+# --- the links of a page ---------------------------------------------------------------------------------------------
 
 Links = dict[str, dict[str, bool]]  # by path: the paths to which a document leads, and whether that is a step
 

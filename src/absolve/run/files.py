@@ -25,7 +25,7 @@ from absolve.run import filters, folders, inputs, plan
 from absolve.run.folders import Globs
 from absolve.run.library_inputs import missing, name_of, url_of, words_of
 from absolve.run.library_inputs import paths as given_paths
-from absolve.run.load import ReadOptions, each, head_of, is_document, left
+from absolve.run.load import ReadOptions, head_of, is_document, left, segments_in
 from absolve.run.plan import Job, RewriteOptions
 from absolve.run.results import Failure, FilesReady, settle
 from absolve.run.rewrite_task import rewritten
@@ -162,7 +162,7 @@ def _rows(
             head = head_of(input_)
             if head is not None and not is_document(input_, head, how):
                 continue
-            for segment in each(input_, how, head=head):
+            for segment in segments_in(input_, how, head=head):
                 report(segment.diagnostics, notify)
                 for row in _segment_rows(segment, input_, how, notify):
                     if selection.wants(row):

@@ -16,7 +16,7 @@ from absolve.formats import registry, sniffing
 from absolve.inventory import columns as inventory
 from absolve.inventory import link_rows
 from absolve.run.filters import Cells, Selection
-from absolve.run.load import each, first_bytes, head_of, is_archive, is_document, left, not_read, walked
+from absolve.run.load import first_bytes, head_of, is_archive, is_document, left, not_read, segments_in, walked
 from absolve.run.results import BytesRead, LinkCounts, RowChunk, guarded
 from absolve.tables import FORMATS, Table, by_name, typed_table
 
@@ -145,19 +145,19 @@ def _found(how: ListOptions, head: bytes | None, input_: Input) -> Iterator[Task
         documents = _documents_module().Documents(shown(input_.name))
     size = number = 0
     try:
-        for stretch in each(input_, how.read(), head=head):
-            yield from stretch.diagnostics
-            size += len(stretch.raw)
-            if stretch.entity is not None:
+        for segment in segments_in(input_, how.read(), head=head):
+            yield from segment.diagnostics
+            size += len(segment.raw)
+            if segment.entity is not None:
                 number += 1
                 faults: list[Exception] = []
-                if (header := _header(stretch.document, how, documents)) is not None and how.table == LINKS:
+                if (header := _header(segment.document, how, documents)) is not None and how.table == LINKS:
                     for _ in _faultless(how, waiting, header, input_.name, None, faults):
                         yield from _waiting(waiting, documents, how)
-                for _ in _faultless(how, waiting, stretch.entity, input_.name, documents, faults):
+                for _ in _faultless(how, waiting, segment.entity, input_.name, documents, faults):
                     yield from _waiting(waiting, documents, how)
                 for fault in faults:
-                    yield left(stretch, fault)
+                    yield left(segment, fault)
     except DocumentError as error:
         if documents is not None:
             yield list(_unwalkable(how, input_, error))

@@ -267,7 +267,7 @@ def split_archive(input_: Input, how: ReadOptions, size: int, most: int = 0) -> 
         yield input_
 
 
-def each(
+def segments_in(
     input_: Input, how: ReadOptions, *, head: bytes | None = None, whole: bool = False
 ) -> Iterator[Segment]:
     """Yield the segments of an input, in order, with their diagnostics.

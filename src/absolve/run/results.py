@@ -316,11 +316,11 @@ class Reports(Protocol):
 
 
 class RunContext(NamedTuple):
-    """How a run goes: its reports, how inputs are read, what runs a task on items, what finds inputs, and processes.
+    """The context of a run: its reports, how inputs are read, functions to run tasks and find inputs, processes.
 
-    `run(work, items, input_of)` yields as `reported` does; `small=True` if one process does the work sooner than
-    several start. `found(names, url, plain=False, follow=True)` yields the inputs for names; `plain`: lists, tables of
-    URLs and globs of the run do not count.
+    `run(work, items, input_of)` yields as `reported` does; `small=True` if one process does the work before others have
+    started. `found(names, url, plain=False, follow=True)` yields the inputs for names; `plain`: without the lists,
+    tables of URLs and globs of the run.
     """
 
     reports: Reports
@@ -411,7 +411,7 @@ _ALL: Final = Globs()
 
 
 def library_context(reports: Collected, reading: ReadOptions, jobs: int, globs: Globs = _ALL) -> RunContext:
-    """Return the course of a run of the library: its tasks yield results without counts and ends."""
+    """Return the context for a function of the library: its tasks yield results without counts and ends."""
 
     def run(
         work: Callable[[Item], Iterable[TaskResult]],

@@ -17,7 +17,7 @@ from absolve.core.errors import FAULTS, Diagnostic, DocumentError
 from absolve.rewriting import rewriter
 from absolve.rewriting.policy import absolute
 from absolve.run import outputs, sources
-from absolve.run.load import Walked, each, head_of, is_archive, is_document, left, not_read, walked
+from absolve.run.load import Walked, head_of, is_archive, is_document, left, not_read, segments_in, walked
 from absolve.run.output_folder import Below
 from absolve.run.results import (
     BytesRead,
@@ -340,7 +340,7 @@ def _archive(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
 def segments(how: RewriteOptions, job: Job) -> Iterator[TaskResult | Written]:
     """Yield the new bytes of each segment of an input, its diagnostics and failures, and the counts at the end."""
     size = number = links = changed = documents = companions = 0
-    for segment in each(job.input, how.reading, whole=True):
+    for segment in segments_in(job.input, how.reading, whole=True):
         yield from segment.diagnostics
         size += len(segment.raw)
         if segment.entity is not None:

@@ -1,6 +1,6 @@
 """Worker processes: the results of each item in the order of the items, with a bounded number of items ahead.
 
-Input: a function and items. Output: what `results.in_order` yields. Each thread of an executor has a process of its own
+Input: a function and items. Output: see `results.in_order`. Each thread of an executor has a process of its own
 behind a pipe, so a process that dies ends its own pipe, and loses only its current items. In `ProcessPoolExecutor` all
 share one queue: a process that is killed while it sends a long result leaves the reader waiting for ever.
 """

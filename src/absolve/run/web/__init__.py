@@ -1,4 +1,4 @@
 """Request URLs that the user named, within limits, and keep the responses of all servers.
 
-Nothing else in absolve uses the network, and nothing here asks for what a document names.
+Nothing else in absolve uses the network, and nothing here requests a URL that only a document names.
 """
