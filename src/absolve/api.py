@@ -131,7 +131,7 @@ def _once(policy: Policy) -> Policy:
 def links(source: Source, *others: Never, **options: Unpack[Options]) -> Iterator[Row]:
     """Return an iterator over the links of a document and of all documents inside it, in document order, one row each.
 
-    Options and errors are those of `rewrite`. With `headers`, links in the header fields (Link, Location, Refresh and
+    Options and errors are as for `rewrite`. With `headers`, links in the header fields (Link, Location, Refresh and
     others) come first: their rows have the entity `header`, and places in it.
     """
     if others:
@@ -145,7 +145,7 @@ def links(source: Source, *others: Never, **options: Unpack[Options]) -> Iterato
 def documents(source: Source, *others: Never, **options: Unpack[Options]) -> Iterator[DocumentRow]:
     """Return an iterator over a document and all documents inside it, in document order, one row each.
 
-    Documents that absolve does not read, such as images in an archive, have rows, too. Options and errors are those of
+    Documents that absolve does not read, such as images in an archive, have rows, too. Options and errors are as for
     `rewrite`.
     """
     if others:
@@ -187,7 +187,7 @@ def into(found: Columns, source: Source, **options: Unpack[Options]) -> Iterator
 def base(source: Source, *others: Never, **options: Unpack[Options]) -> BaseURL:
     """Return the base URL of a document, with its layer and the outcome of every claim (RFC 1808 section 3).
 
-    Options and errors are those of `rewrite`.
+    Options and errors are the same as for `rewrite`.
     """
     if others:
         raise arguments.surplus(others[0], "absolve.base()")
@@ -199,7 +199,7 @@ def verify(
 ) -> list[Diagnostic]:
     """Return the unintended differences between a document and its rewrite, as diagnostics; an empty list for none.
 
-    `options` and `policy` must be those of the `rewrite`: they determine the intended changes. A link may be unchanged
+    `options` and `policy` must equal the rewrite's: they determine the intended changes. A link may be unchanged
     if it still has the same target; any other link must be exactly its target, or the result of `policy`, which is
     called again with the `Resolved` of each link of `before`. `after` is decoded in the charset of `before`.
 
@@ -221,7 +221,7 @@ def verify(
 
 
 def _walked(source: Source, options: Any, call: str, *, bases: bool = True) -> list[Entity]:
-    """Return the entity of a document, and before it that of the header in which it came."""
+    """Return the entity of a document, and before it the entity of the header in which it came."""
     notify = _notify(options) if options else None
     document, settings = opened(source, options, call)
     if call in _LISTING:

@@ -33,7 +33,7 @@ ROWS: Final = 1 << 16  # default number of rows in a batch of `batches`
 
 
 def links(source: Source, **options: Unpack[Options]) -> pa.Table:
-    """Return the links of a document as a table with all columns; options and errors are those of `absolve.links`."""
+    """Return the links of a document as a table with all columns; options and errors are as for `absolve.links`."""
     from pyarrow import Table
 
     return Table.from_batches([batch_of(described(), COLUMNS, api.columns(source, **options))])
@@ -43,7 +43,7 @@ def batches(sources: Iterable[Source], *, rows: int = ROWS, **options: Unpack[Op
     """Yield the links of many documents, with all columns, in batches of `rows` rows; the last one has fewer.
 
     A batch has fewer rows if references are long. This is faster than concatenating a table per document. Options and
-    errors are those of `absolve.links`, for all documents; pass an `absolve.Document` to give one its own `url` and
+    errors are as for `absolve.links`, for all documents; pass an `absolve.Document` to give one its own `url` and
     `name`.
     """
     found = Columns(rows, most=MOST_BYTES)

@@ -126,7 +126,7 @@ class MirrorOptions(PlanOptions, total=False):
 
 
 class AuditOptions(TypedDict, total=False):
-    """The options of `absolve.audit` that are not parameters of its own; those of the command describe them.
+    """The options of `absolve.audit` that are not parameters of its own; the command's options describe them.
 
     `jobs` is 1 by default; an option that may be repeated takes one value, or several.
     """
@@ -167,7 +167,7 @@ class FileOptions(_SelectingOptions, total=False):
 
 
 class WalkOptions(_SelectingOptions, total=False):
-    """The options of `absolve.walk_links`: those of `absolve links` by the same names."""
+    """The options of `absolve.walk_links`: the options of `absolve links` by the same names."""
 
     include: str | Iterable[str]
     exclude: str | Iterable[str]

@@ -2,7 +2,7 @@
 
 In: `str`. Out: `str`. Characters that move the cursor, reorder or hide text (UAX #44) cannot reach the terminal.
 All messages, drawings and tables go through here; formats for programs (JSON, CSV files, fields of a diagnostic) stay
-exact, but for `literal`, which keeps spreadsheets from evaluating cells. User information is that of RFC 3986 3.2.1.
+exact, but for `literal`, which keeps spreadsheets from evaluating cells. User information is defined by RFC 3986 3.2.1.
 """
 
 from __future__ import annotations

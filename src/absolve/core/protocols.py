@@ -46,7 +46,7 @@ class Offsets(Protocol):
 class Coding(Protocol):
     """The encoding of a reference, or of a whole inner document, in its context: charset, escapes, transfer encoding.
 
-    Raw bytes are those of the entity, in its charset. Values are bytes: UTF-8 for text, where malformed raw bytes pass
+    Raw bytes are the entity's, in its charset. Values are bytes: UTF-8 for text, where malformed raw bytes pass
     through unchanged in both directions; any bytes for binary content.
     """
 

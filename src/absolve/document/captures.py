@@ -2,7 +2,7 @@
 
 In: the bytes of a container, whose walker finds what is in it, or a record of a WARC file. Out: an `Entry` for each
 document, in their order: its URL, what the container states about it, and its content, which is decoded when it is
-asked for. No document is walked: its bases and links are those of `walk`.
+asked for. No document is walked: `walk` finds its bases and links.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _MAIL: Final = frozenset({*registry.MAIL, *registry.STEPS})  # what may have who
 class Entry(NamedTuple):
     """One document in a container, with what is stated about it.
 
-    `url`, as recorded (that of a web archive, too), is absolute, or relative where no base is known; "" for none.
+    `url`, as recorded (also by a web archive), is absolute, or relative where no base is known; "" for none.
     `is_text`: the container holds the content as text, which is UTF-8 here. `scope` leads to the document: the number
     of a part in each multipart, message, mailbox and archive around it; the first `message` of these lead to its
     message.
@@ -136,7 +136,7 @@ def _below(part: Part, data: bytes, kind: str, how: Settings, around: _Around) -
 
 
 def _url(part: Part, url: str, facts: Capture, location_base: str) -> str:
-    """Return the URL of a document: that of its part, else that of what it is in; a message has its location only."""
+    """Return the URL of a document: its part's, else its container's; a message has its location only."""
     if part.claims:
         return part.claims[0].reference
     if part.base is not None:

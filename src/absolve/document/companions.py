@@ -50,7 +50,7 @@ PARTS: Final = (
     *("-filer", "_tiedostot", "_pliki", "_soubory", "_subory", "_elemei", "_dosyalar", "_datoteke", "_fajlovi"),
     *("_fitxers", "_fitxategiak", "_failid", "_fails", "_bylos", "_fișiere", "_подаци", "_dosieroj", "_html"),
 )
-PAGES: Final = (".html", ".htm", ".xhtml", ".xht", ".shtml", "")  # what follows its name in that of a saved page
+PAGES: Final = (".html", ".htm", ".xhtml", ".xht", ".shtml", "")  # endings of the name of a saved page
 BEFORE: Final = "Filer_for_"  # what Firefox put before it in Nynorsk
 
 
@@ -116,7 +116,7 @@ def named_by(
 
     `has` returns whether a path, below the root and without `.` and `..`, is a file. Savers escape the `?` of a name
     (`a.html%3Fx=1`), or leave it (wget without -k): so the file with the query in its name counts first, then the one
-    that a browser opens from a disk, which ignores the query. The name of a folder is that of its index, if there is
+    that a browser opens from a disk, which ignores the query. The name of a folder stands for its index, if there is
     one of these `indexes`; then a page is also named without its `.html`. Escapes and the bytes of names may be in the
     `charset` of the document (`identity.respelled`).
 

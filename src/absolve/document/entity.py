@@ -161,8 +161,8 @@ class Entity:
     all its links: the others are a span of the bytes of an outer entity, from which `data` copies them.
 
     `bases.own` is the document's own URL, `bases.base` the base of its links. `path` is the entity path from the
-    outermost entity, "" there. `findings` are those of this entity and all inside it, with offsets in this one.
-    `origin` is that of its Document. `for_rewrite`: inner documents that this rewrite does not change were not walked;
+    outermost entity, "" there. `findings` are about this entity and all inside it, with offsets in this one.
+    `origin` is its Document's. `for_rewrite`: inner documents that this rewrite does not change were not walked;
     `is_proof`: the document is the output of a rewrite.
 
     `has_useless`: its base, or one inside it, resolves nothing (`mailto:`).
@@ -252,7 +252,7 @@ class Entity:
             self.contexts.clear()
 
     def share_bytes(self, outer: Entity, at: cython.Py_ssize_t) -> cython.int:
-        """Record that its bytes are those of `outer` from byte offset `at`; only for large ones."""
+        """Record that its bytes are a part of `outer` from byte offset `at`; only for large ones."""
         if self._size < _LARGE:
             return 0
         if len(outer.own_data) == outer._size:
@@ -340,7 +340,7 @@ class Entity:
         return byte_scan.find(self.own_data, 60, 0, len(self.own_data)) < 0
 
     def folder(self) -> str | None:
-        """Return why the base URL is that of a folder although no slash ends it (RFC 1808 5.3), None if it is not."""
+        """Return why the base URL names a folder although no slash ends it (RFC 1808 5.3), None if it is not."""
         url = self.bases.base.url
         if url.endswith(_FOLDER):
             return "its type"

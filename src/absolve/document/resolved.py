@@ -201,7 +201,7 @@ def fixed(reference: str) -> str:
 
 
 def _relative_folder(base: BaseURL) -> str | None:
-    """Return the folder, from that of the document, to which its relative base leads; None if that is elsewhere."""
+    """Return the folder, relative to the document's folder, to which its base leads; None if that is elsewhere."""
     claims = [fate.base.reference for fate in base.chain if fate.verdict in _IN_FORCE and fate.base.layer is EMBEDDED]
     if len(claims) != 1 or _kept(claims[0]) is None:
         return None
@@ -243,7 +243,7 @@ def context_key(entity: Entity, link: Link) -> Any:
 class Resolved:
     """A link, its reference as text, and its context; `target` is computed on access.
 
-    `element`, `attribute`, `kind`, `rel` and `layer` are those of the row; `base` is the BaseURL of the link, `own` the
+    `element`, `attribute`, `kind`, `rel` and `layer` are as in the row; `base` is the BaseURL of the link, `own` the
     BaseURL of the document without its base elements.
     """
 

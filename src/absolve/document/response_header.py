@@ -102,7 +102,7 @@ def _moved(url: str | None, location: str, profile: str) -> str | None:
 
 
 def _claims(data: bytes, fields: Sequence[headers.Field]) -> list[BaseClaim]:
-    """Return the bases that these fields state, as those of the entity around the document."""
+    """Return the bases that these fields state, as bases of the entity around the document."""
     found = [one for one in headers.links(data, fields, headers.OF_HTTP, _BASES) if isinstance(one, BaseClaim)]
     return [BaseClaim(Layer.ENCAPSULATING, claim.reference, claim.source) for claim in found]
 

@@ -286,7 +286,7 @@ _XML_ENCODING: Final = pattern(
 
 
 def declared_in_html(data: bytes) -> Charset | None:
-    """Return the charset of the first meta element that declares a known one, else that of the XML declaration."""
+    """Return the charset of the first meta element that declares a known one, else the XML declaration's."""
     metas: Metas = Metas(data)
     while metas.next():
         tag = data[metas.start : metas.end]

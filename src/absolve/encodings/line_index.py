@@ -53,7 +53,7 @@ class LineIndex:
         return self.line, self.column
 
     def move(self, position: cython.Py_ssize_t) -> object:
-        """Set `line` and `column` to those of the byte at this offset."""
+        """Set `line` and `column` to the place of the byte at this offset."""
         p: cython.p_const_uchar = self._data
         size: cython.Py_ssize_t = len(self._data)
         begin: cython.Py_ssize_t

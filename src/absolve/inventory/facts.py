@@ -490,7 +490,7 @@ class Tag:
         self.text = self.text_end = 0
 
     def see(self, link: Link) -> cython.int:
-        """Set `rel` and `text` to those of the tag of a link."""
+        """Set `rel` and `text` from the tag of a link."""
         if link.tag_start < 0:
             self._start = -1
             self.rel = ""

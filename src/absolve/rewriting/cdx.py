@@ -26,7 +26,7 @@ _FIRST: Final = re.compile(r"(?:[^\s/]*\)\S* )?[0-9]{4,17} (?:\{|[A-Za-z][A-Za-z
 _NAMES: Final = re.compile('"(?:timestamp|urlkey)"')  # in the first row of JSON
 _LINK: Final = re.compile(r"<([^<>\s]+)>\s*;([^<>]*)")
 _PARAMETER: Final = re.compile(r'(rel|datetime)\s*=\s*"([^"]*)"', re.IGNORECASE)
-_FOUND: Final = frozenset({"200", "-", "", "warc/revisit"})  # - is that of a revisit, which had the same bytes
+_FOUND: Final = frozenset({"200", "-", "", "warc/revisit"})  # `-`: a revisit, with an earlier payload
 _STATUS: Final = re.compile(r"[1-5][0-9]{2}|-")
 _LONGEST: Final = 14  # digits
 
@@ -72,7 +72,7 @@ class Captures:
 
 
 def is_index(text: str) -> bool:
-    """Return whether the beginning of a file is that of an index or a TimeMap, and not of a table of rules."""
+    """Return whether a file begins as an index or a TimeMap, and not as a table of rules."""
     bare = text.lstrip("\ufeff \r\n")
     if bare.startswith("[["):
         return _NAMES.search(bare.partition("]")[0]) is not None
@@ -92,7 +92,7 @@ def _closest(copies: list[_Copy], date: str) -> _Copy:
 
 
 def _time(digits: str) -> float:
-    """Return a time in seconds; missing digits are those of the beginning."""
+    """Return a time in seconds; missing digits mean the beginning of a period."""
     full = f"{digits[:_LONGEST]}{'00000101000000'[len(digits) :]}"
     with suppress(ValueError):
         return datetime.strptime(full, "%Y%m%d%H%M%S").replace(tzinfo=UTC).timestamp()

@@ -48,7 +48,7 @@ class Change(NamedTuple):
     nor `/doc` `/docs`. `//host` matches http and https, and a new URL in this form keeps the scheme. Paths are compared
     decoded: `%7E` is `~`. A regular expression is matched against the URL with scheme and host in lower case, as it is
     and with unreserved characters decoded; `\1` in the new URL is its first group.
-    Its syntax is that of RE2 (github.com/google/re2/wiki/Syntax), without look-around and back-references; it needs the
+    It has the syntax of RE2 (github.com/google/re2/wiki/Syntax), without look-around and back-references; it needs the
     package google-re2.
 
     A new URL may have functions: `{date}`, `{host}`, `{url}`, `{target}`, `{decoded:1}`. A `query` rule drops the

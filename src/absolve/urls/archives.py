@@ -1,7 +1,7 @@
 """URLs of web archives, in the form of the Wayback Machine: of which URL each is a capture, and of what time.
 
 In: a URL such as `https://web.archive.org/web/20150102030405id_/http://example.com/`. Out: an `Archived`. The form is
-that of every archive with Wayback, OpenWayback or pywb.
+the same in every archive with Wayback, OpenWayback or pywb.
 """
 
 from __future__ import annotations

@@ -399,7 +399,7 @@ class Client:
         )
 
     def _credentials(self, url: ada_url.URL) -> tuple[str, str] | None:
-        """Return the user and password for a URL; a URL that only a document names gets those of its origin."""
+        """Return the user and password for a URL; a URL that only a document names gets its origin's."""
         if self._asking.origins is None:
             return exchange.credentials(url)
         found = self._asking.origins
