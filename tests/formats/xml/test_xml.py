@@ -654,3 +654,18 @@ def test_rows_of_the_xml_tables_use_known_kinds_and_syntaxes() -> None:
 @pytest.mark.parametrize("media_type", ["text/xml", "application/xml", "image/svg+xml", "Application/XHTML+XML; charset=utf-8", "model/x.y+xml"])
 def test_every_media_type_of_xml_is_read_as_xml(media_type: str) -> None:
     assert targets("<rss><link>a</link></rss>", media_type=media_type) == ["http://doc.example/dir/a"]
+
+
+@pytest.mark.filterwarnings("ignore::absolve.DiagnosticWarning")
+@pytest.mark.parametrize(("before", "target"), [
+    (b"<a %X xml:base='http://h/\x92/'>&<b l:href='c'/></a>", "http://h/\ufffd/c"),
+    (b"<!DOCTYPE a [<!ENTITY e 't\x92'>]><a %X>&<b l:href='http://h/&e;'/></a>", "http://h/t\ufffd"),
+    (b"<!DOCTYPE a [<!ENTITY e 't'>]><a %X xml:base='http://h/'>&<b l:href='&e;'/></a>", "http://h/t"),
+    (b"<a %X xml:base='http://h/'>&<b l:href='&#xD800;&#11;&#1114112;'/></a>", "http://h/&#xD800;&#11;&#1114112;"),
+    (b"<?xml-stylesheet h\x92='' href='http://h/'?><a %X/>", "http://h/"),
+], ids=["base", "entity", "known entity", "no character", "instruction"])
+def test_bytes_and_references_that_are_no_characters_are_the_same_for_base_link_and_verify(before: bytes, target: str) -> None:
+    before = before.replace(b"%X", b"xmlns:l='http://www.w3.org/1999/xlink'")
+    options: dict[str, Any] = {"media_type": "application/xml"}
+    assert list(absolve.links(before, **options))[-1].target == target
+    assert absolve.verify(before, absolve.rewrite(before, **options), **options) == []

@@ -278,12 +278,13 @@ def recovered(data: bytes) -> tuple[bytes, Prolog]:
 
     All offsets stay: `<a>x\x0b < & z</a>` becomes `<a>x    & z</a>`. White space may precede the XML declaration, and a
     prefix have no namespace. The walker takes a `&` that begins no known reference as text: the check takes each so.
-    Raise WalkError for any other fault.
+    It sees `_` for a byte that is not UTF-8, which is part of a base or name as it is. Raise WalkError for any other
+    fault.
     """
-    mended = _NO_UTF_8.sub("?", data.decode("utf-8", "surrogateescape")).encode()
-    mended = _WRONG.sub(lambda found: b" " * len(found[0]), mended)
-    begins = _behind_declarations(mended)
-    seen = mended[:begins] + _MISPLACED.sub(_well_placed, mended[begins:].replace(b"&", b"_"))
+    mended = _WRONG.sub(lambda found: b" " * len(found[0]), data)
+    seen = _NO_UTF_8.sub("_", mended.decode("utf-8", "surrogateescape")).encode()
+    begins = _behind_declarations(seen)
+    seen = seen[:begins] + _MISPLACED.sub(_well_placed, seen[begins:].replace(b"&", b"_"))
     if (late := _LATE.match(seen)) is not None:
         seen = b" " * late.end() + seen[late.end() :]
     return mended, _within_limits(mended, seen, None)
@@ -375,13 +376,24 @@ class _Reader:
         key = name.encode()
         if is_parameter or value is None or key in self.prolog.entities:
             return
+        text = self.replacement(value)
+        if text is None:
+            return
         if "<" in value or "&" in value:
             self.prolog.marked.add(name)
-            self.prolog.nested.setdefault(key, value.encode())
+            self.prolog.nested.setdefault(key, text)
         else:
-            self.prolog.entities[key] = value.encode()
+            self.prolog.entities[key] = text
         if self.prolog.expansion is None:
             self.prolog.expansion = Expansion(self.data, self.prolog.entities, self.prolog.nested)
+
+    def replacement(self, value: str) -> bytes | None:
+        """Return a replacement text, with its bytes that are not UTF-8; None if it has references, too: not known."""
+        start = self.parser.CurrentByteIndex + 1
+        raw = self.data[start : self.data.find(self.data[start - 1 : start], start)]
+        if _NO_UTF_8.search(raw.decode("utf-8", "surrogateescape")) is None:
+            return value.encode()
+        return None if b"&" in raw else raw
 
     def attribute(self, element: str, name: str, _type: str, default: str | None, _required: bool) -> None:
         """Record an attribute's default (3.3.2) if it declares a namespace; other defaults have no bytes to rewrite."""
