@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from absolve.rules.outcomes import Rules
     from absolve.run.results import Course
 
-_LARGEST_MAP: Final = 256 << 20  # bytes; a map has at most a million rules
 _LARGE: Final = 64 << 20  # bytes of inventories that are loaded to the disk
 # Files beside the folders of hosts have a URL only because an audit gives each file one.
 _GUESSED: Final = """
@@ -293,15 +292,7 @@ def _read_map(name: str, options: Any, course: Course) -> RuleSet:
     path = Path(name)
     is_cloudflare = path.name.endswith("_redirects") and options.server.startswith("cloudflare")
     form = "cloudflare" if is_cloudflare else None
-    most = min(options.max_size, _LARGEST_MAP)
-    try:
-        with path.open("rb") as file:
-            data = file.read(most + 1)
-    except OSError as error:
-        raise sources.unreadable(name, error) from error
-    if len(data) > most:
-        text = f"this map has more than {most:,} bytes{' (--max-size)' if most < _LARGEST_MAP else ''}"
-        raise DocumentError(Diagnostic("too-large", text, name))
+    data = sources.of_option(name, options.max_size)
     found = answers.read(name, data, course.reading.settings) if form is None else None
     if found is None:
         found = forms.read(path, data, format=form, hosts=_hosts(options))
@@ -334,7 +325,7 @@ def _question(connection: Any, options: Any) -> Question:
         _root(old_url, options.old) if old_url is not None else None,
         servers.named(options.server),
         options.similar,
-        tuple(ignoring.of_texts(options.ignore, min(options.max_size, ignoring.LARGEST))),
+        tuple(ignoring.of_texts(options.ignore, options.max_size)),
         tuple(map(judge.root, others)),
     )
 

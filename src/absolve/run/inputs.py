@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-import stat
 import sys
 from collections import deque
 from contextlib import suppress
@@ -32,7 +31,7 @@ from absolve.document.holdings import (
     keeper_of,
 )
 from absolve.document.settings import FILE
-from absolve.run import beside, buckets, folders
+from absolve.run import beside, buckets, folders, sources
 from absolve.run.folders import Globs
 from absolve.run.sources import STDIN, unreadable
 from absolve.urls.base import is_useless
@@ -331,19 +330,19 @@ def read_list(name: str) -> Iterator[str]:
                 raise DocumentError(Diagnostic("unreadable", "there is no standard input", STDIN))
             yield from _split(sys.stdin.buffer)
             return
-        with Path(name).open("rb") as file:
-            yield from _split(file)
+        with sources.attended(name) as (first, file):
+            yield from _split(file, first)
     except OSError as error:
         raise unreadable(name, error) from error
 
 
 _PIECE: Final = 65_536
-PATIENCE: Final = 5.0  # seconds until a program has opened a pipe
+_LONGEST: Final = 1 << 20  # bytes of a name: of a path 4096, of a URL 2 MB in Chromium
 
 
-def _split(file: IO[bytes]) -> Iterator[str]:
-    """Yield names; NUL is the separator if the first 64 KiB contain one, else LF or CR LF."""
-    rest = file.read(_PIECE)
+def _split(file: IO[bytes], first: bytes = b"") -> Iterator[str]:
+    """Yield names; NUL is the separator if the first 64 KiB contain one, else LF or CR LF. `first` are read already."""
+    rest = first + file.read(_PIECE)
     end = b"\0" if b"\0" in rest else b"\n"
     while rest:
         *whole, rest = rest.split(end)
@@ -353,6 +352,8 @@ def _split(file: IO[bytes]) -> Iterator[str]:
         piece = file.read(_PIECE)
         if not piece:
             break
+        if len(rest) > _LONGEST:
+            raise OSError(f"a line of this list has more than {_LONGEST:,} bytes")
         rest += piece
     if path := _path(rest, end):
         yield path
@@ -380,7 +381,7 @@ def read_url_map(name: str) -> UrlMap:
         columns,  # few runs need them
     )
 
-    table = cells.table(name, read_table(name), legacy=False)  # names of files may have any bytes
+    table = cells.table(name, sources.of_option(name), legacy=False)  # names of files may have any bytes
     head, rows = cells.looked_at(table.rows)
     chosen = columns.chosen(head, _roles(columns), tuple(_URL_MAP))
     places = {"path": 0, "url": 1, **chosen.places}
@@ -422,20 +423,3 @@ def _check_url(url: str, place: str) -> None:
         raise UsageError(f"{place}: {in_short(url)!r} is not an absolute URL")
     if runs_code(url) or is_useless(url):
         raise UsageError(f"{place}: nothing can be resolved against {in_short(url)!r}")
-
-
-def read_table(name: str) -> bytes:
-    """Return the bytes of a table. Raise DocumentError if the file cannot be read, or is a pipe that nobody writes."""
-    try:
-        if not hasattr(os, "mkfifo") or not stat.S_ISFIFO(Path(name).stat().st_mode):
-            return Path(name).read_bytes()
-        from select import select  # few tables are pipes
-        with open(os.open(name, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as pipe:  # noqa: PTH123 - a descriptor
-            is_ready, *_ = select([pipe], [], [], PATIENCE)
-            first = pipe.read(1)  # b"" without a writer, None from one that has written nothing so far
-            if not is_ready and first == b"":
-                raise DocumentError(Diagnostic("unreadable", f"no program writes to this pipe ({PATIENCE:g} s)", name))
-            os.set_blocking(pipe.fileno(), True)
-            return (first or b"") + pipe.readall()
-    except OSError as error:
-        raise unreadable(name, error) from error
