@@ -297,6 +297,8 @@ def _read_map(name: str, options: Any, course: Course) -> RuleSet:
     if found is None:
         found = forms.read(path, data, format=form, hosts=_hosts(options))
         forms.check(found)
+    for diagnostic in forms.doubts(found):
+        course.reports.aside(diagnostic)
     return _noted(found, options, course)
 
 
