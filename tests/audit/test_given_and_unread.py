@@ -9,6 +9,7 @@ import pytest
 from audited import NEW, OLD, audited, links, page, printed, run, written
 
 from absolve.cli import main
+from tests.shapes.captures import page as page_of
 from tests.shapes.captures import zipped
 
 SITE = {"index.html": links("about/"), "about/index.html": links("../")}
@@ -225,3 +226,12 @@ def test_rules_of_a_subfolder_are_named(tmp_path: Path, capsys: pytest.CaptureFi
     assert "a/.htaccess" in found[0]
     main(["audit", str(site), "--url", NEW, "--server", "nginx"])
     assert "unread-map" not in capsys.readouterr().err
+
+
+def test_archives_and_messages_without_a_document_in_a_folder_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    site = written(tmp_path / "new", {"a.warc": page_of(f"{NEW}a", links("a").encode()), "b.warc": b"", "c.zip": zipped({}), "d.mhtml": b"", "e.warc.gz": gzip.compress(b"")})
+    for inputs in ([site], [site / "a.warc", site / "d.mhtml"]):
+        assert main(["check", *map(str, inputs), "--url", NEW]) == 3
+        err = capsys.readouterr().err
+        assert "no findings" not in err
+        assert err.count(": no-input: no document is in it") == (4 if len(inputs) == 1 else 1)

@@ -420,3 +420,14 @@ def test_a_pipe_without_a_writer_and_a_file_without_end_are_refused_wherever_an_
         words = "a line of this list has more than 1,048,576 bytes"
     done = absolve(*command.format("list" if "--from" in command else "/dev/zero").split())
     assert (done.status in {2, 3}, words in done.err) == (True, True)
+
+
+@pytest.mark.parametrize("command", ["links good empty", "documents good empty", "rewrite good empty -o out", "mirror good empty -o out", "check good empty"])
+def test_an_empty_folder_beside_another_input_is_a_failure(absolve: Runner, site: Path, command: str) -> None:
+    Path("empty").mkdir()
+    site.rename("good")
+    done = absolve(*command.split(), "--url=http://h/")
+    assert (done.status, done.err.count("error: empty: no-input: it holds no input")) == (3, 1)
+    if command.startswith("links"):
+        done = absolve("links", "good", "empty", "--include", "*.html", "--url=http://h/")  # of which the user wants none
+        assert (done.status, "warning: empty: no-input: no file in it is selected by --include '*.html'" in done.err) == (0, True)

@@ -159,8 +159,9 @@ def test_an_arc_and_records_compressed_one_by_one_are_captures(tmp_path: Path) -
 def test_an_archive_without_documents_beside_others_has_failed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     good, empty = tmp_path / "good.warc", tmp_path / "empty.warc"
     good.write_bytes(record())
-    empty.write_bytes(b"")
-    assert main(["mirror", str(good), str(empty), "-o", str(tmp_path / "m")]) == 3
-    shown = capsys.readouterr().err
-    assert f"error: {empty}: no-input: no document is in it" in shown
-    assert "1 input failed" in shown
+    for one in (empty, tmp_path / "empty.mhtml"):
+        one.write_bytes(b"")
+        assert main(["mirror", str(good), str(one), "-o", str(tmp_path / "m")]) == 3
+        shown = capsys.readouterr().err
+        assert f"error: {one}: no-input: no document is in it" in shown
+        assert "1 input failed" in shown

@@ -91,10 +91,14 @@ class Kinds(NamedTuple):
 
 
 class Sites(NamedTuple):
-    """The inputs of both sites, by kind; `urls` has the URL of each, as far as it is given or assumed."""
+    """The inputs of both sites, by kind; `urls` has the URL of each, as far as it is given or assumed.
+
+    `containers` are the archives, packages and messages that are read, in folders, too.
+    """
 
     kinds: dict[str, Kinds]
     urls: dict[str, str | None]
+    containers: dict[str, list[str]]
 
 
 def sites(options: Any) -> Sites:
@@ -109,7 +113,8 @@ def sites(options: Any) -> Sites:
         if other is not None:
             name, what = other
             raise UsageError(f"{name}: it is {what}, and no URL of the {side} site can be read from it: {_SITES}")
-    found = Sites(kinds, {load.NEW: options.url, load.OLD: next(iter(options.old_urls), None)})
+    urls = {load.NEW: options.url, load.OLD: next(iter(options.old_urls), None)}
+    found = Sites(kinds, urls, {side: [] for side in load.SIDES})
     options.url = original(options.url) if options.url else None
     options.old_urls = [original(url) for url in options.old_urls]
     return found
@@ -141,7 +146,7 @@ def read(connection: Any, options: Any, found: Sites, course: Course) -> None:
         for side, group in groupby(pieces, lambda piece: piece[0].side):
             load.add_chunks(connection, side, ((rows.table, rows.chunk) for _, rows in group))
     for side in load.SIDES:
-        _check(connection, side, found.kinds[side], options, course)
+        _check(connection, side, found, options, course)
     connection.execute("CREATE TABLE by_name (url VARCHAR, document VARCHAR)")
     connection.execute(_BY_NAME, [list(filter(sources.is_file, found.kinds[load.NEW].documents))])
 
@@ -175,16 +180,16 @@ def on_disk(connection: Any) -> Iterator[tuple[int]]:
                 yield (number,)
 
 
-def _check(connection: Any, side: str, kinds: Kinds, options: Any, course: Course) -> None:
+def _check(connection: Any, side: str, found: Sites, options: Any, course: Course) -> None:
     """Report each input from which nothing came. Raise UsageError if nothing came from any of them."""
+    kinds = found.kinds[side]
     names = [name for name, _ in (*kinds.inventories, *kinds.lists)] + kinds.documents
     is_alone = side == load.NEW and not options.old  # nothing but its links is judged
     if (names or side == load.NEW) and load.is_empty(connection, side, has_links=is_alone):
         given = names[0] if names else "--from"
         raise UsageError(f"{given}: no URL of the {side} site can be read from it: {_SITES}")
-    if side == load.NEW and (options.include or options.exclude):
-        return
-    for name in kinds.documents:
+    is_chosen = side == load.NEW and (options.include or options.exclude)  # perhaps of a folder nothing
+    for name in dict.fromkeys((*(() if is_chosen else kinds.documents), *found.containers[side])):
         if name not in {STDIN, "-", *course.reports.failures} and load.nothing_of(connection, side, name):
             course.reports.failure(DocumentError(Diagnostic("no-input", "no document is in it", name)))
 
@@ -216,6 +221,8 @@ def inputs_of(
             if _is_index_of_saver(input_):
                 course.reports.aside(left_out("index of the copy", input_.name))
             else:
+                if follow and registry.is_container(kind):
+                    found.containers[side].append(input_.name)
                 yield _placed(input_, kind)
 
     yield from spread(placed(), course.reading, course.jobs)

@@ -155,6 +155,7 @@ def named(
             for path, place, around, held in folders.files_in(name, globs, notify, follow=follow, unmet=unmet):
                 yield below.input(path, place, above + place)._replace(root=name, around=around, held=held)
             below.report(name, notify)
+            below.report_empty(name, notify, globs, alone=len(names) == 1)
     if follow and all(map(folders.is_folder, names)):
         for glob in filter(unmet.__contains__, globs.exclude):
             whole = "" if set("*?[") & set(glob) else f": a glob is for a whole name, as {f'*{glob}*'!r}"
@@ -190,6 +191,7 @@ def _stored(url: str, origins: Origins, globs: Globs, notify: Notify, *, alone: 
             held = f"in {NODE_MODULES}" if f"/{NODE_MODULES}/" in f"/{place}" and not globs.hidden else ""
             yield below.input(name, place, above + place)._replace(stored=state, held=held)
         below.report(url, notify)
+        below.report_empty(url, notify, globs, alone=alone)
     except OSError as error:
         notify(unreadable(url, error).diagnostic._replace(failed=True))
 
@@ -222,10 +224,11 @@ def is_many(name: str) -> bool:
     return buckets.is_many(name) if buckets.is_bucket(name) else folders.is_folder(name)
 
 
-def listed(paths: Iterable[str], origins: Origins, notify: Notify) -> Iterator[Input]:
+def listed(paths: Iterable[str], origins: Origins, notify: Notify, name: str = "--from") -> Iterator[Input]:
     """Yield the inputs of a list: files, each with its path as `place`; paths above the working folder are skipped."""
     below = _Below(origins, beside.hosts_in(""))
     for path in paths:
+        below.is_empty = False
         if is_url(path):
             yield of_url(path, origins)
             continue
@@ -245,6 +248,7 @@ def listed(paths: Iterable[str], origins: Origins, notify: Notify) -> Iterator[I
         else:
             yield below.input(path, place, place)._replace(found=False)
     below.report("--from", notify)
+    below.report_empty(name, notify, Globs(), alone=True)
 
 
 class _Below:
@@ -254,9 +258,11 @@ class _Below:
         self._origins = origins
         self._hosts = hosts
         self._met: dict[str, str] = {}  # the first URL of each host
+        self.is_empty = True
 
     def input(self, path: str, place: str, below: str) -> Input:
         """Return the input for a file: `place` is its path below the root, `below` its path in the output folder."""
+        self.is_empty = False
         root = self._origins.url
         url = root and f"{root.rstrip('/')}/{escaped(place)}"
         found = Input(path, below, found=True)._replace(**_known(path, url, self._origins, shares=True))
@@ -269,6 +275,15 @@ class _Below:
         """Report the hosts by whose folders documents have their URLs."""
         if self._met:
             notify(hosts_named(self._met.values(), name))
+
+    def report_empty(self, name: str, notify: Notify, globs: Globs, *, alone: bool) -> None:
+        """Report a root without an input. One of several has failed, unless `globs` choose among its files."""
+        if self.is_empty:
+            from shlex import quote  # few folders are empty
+
+            given = " ".join(f"--{one} {quote(glob)}" for one in ("include", "exclude") for glob in getattr(globs, one))
+            text = f"no file in it is selected by {given}" if given else "it holds no input"
+            notify(Diagnostic("no-input", text, name, failed=not (alone or given)))
 
 
 def _known(path: str, url: str | None, origins: Origins, *, shares: bool = False) -> dict[str, Any]:
