@@ -245,6 +245,17 @@ def test_a_public_site_leads_to_no_private_address(tmp_path: Path, monkeypatch: 
     assert [row["verdict"] for row in done.tables["answers"]] == ["refused" if is_public else "works"]
 
 
+def test_the_url_of_a_configuration_file_that_was_found_is_no_host_that_the_user_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It came with a download, perhaps: nothing in a private network is asked for it, and it gets no secrets."""
+    monkeypatch.chdir(tmp_path)
+    with serving({"/ok": sent(b"x"), "/index.html": sent(b"x")}) as server:
+        written(tmp_path, {"site/index.html": links("ok"), "absolve.toml": f"url = '{server.url}/'\n"})
+        for more, is_asked in (([], False), (["--config", "absolve.toml"], True), (["--url", f"{server.url}/"], True)):
+            server.asked.clear()
+            main(["check", "site", "--live", "new", "--header", "X-Secret: 1", "--retries", "0", *more])
+            assert bool(server.asked) == is_asked
+
+
 def test_an_old_site_at_a_url_is_a_usage_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     site = written(tmp_path / "new", {"index.html": links("x")})
     _, err = printed(capsys, site, "--url", NEW, "--old", "http://127.0.0.1:1/", status=2)

@@ -34,7 +34,8 @@ def asked(
     connection: Any, known: answered.Answers, options: Any, course: Course, folder: str
 ) -> Iterator[Answer]:
     """Yield what servers answer now, and what the file of --save has of links that worked a moment ago."""
-    how = asking.asking_of(options).with_origins([*options.named, options.url, *options.old_urls])
+    given = [] if options.is_url_found else [options.url]
+    how = asking.asking_of(options).with_origins([*options.named, *given, *options.old_urls])
     saved = Path(options.save) if options.save is not None else None
     earlier = list(_fresh(saved, options, course)) if saved is not None and saved.is_file() else []
     known.add(earlier)
@@ -44,6 +45,9 @@ def asked(
         course.reports.note("answers", text)
     if not requests:
         return
+    if not given and not options.quiet:
+        text = f"{options.url} is of a file that was found, not named: it gets no secrets, and no private host is asked"
+        course.reports.note("ignored-option", f"{text} (--url names it)")
     path = saved or Path(folder) / ANSWERS
     with _writing(path, saved) as file:
         from absolve.run.web.exchange import Writer
