@@ -165,3 +165,15 @@ def test_an_archive_without_documents_beside_others_has_failed(tmp_path: Path, c
         shown = capsys.readouterr().err
         assert f"error: {one}: no-input: no document is in it" in shown
         assert "1 input failed" in shown
+
+
+def test_what_markdown_leads_to_is_missing_as_for_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site/README.md").write_text("[l](lost.md) [n](notes.md) <http://h.example/notes.md>\n")
+    (tmp_path / "site/notes.md").write_text("# Notes\n")
+    for url, missing in (([], "1 linked page not captured"), (["--url", "http://h.example/"], "1 linked page not captured")):
+        out = str(tmp_path / f"m{len(url)}")
+        assert main(["mirror", str(tmp_path / "site"), "-o", out, *url]) == 0
+        assert missing in capsys.readouterr().err
+        main(["mirror", "--check", out])
+        assert ": web: " not in "".join(capsys.readouterr())
