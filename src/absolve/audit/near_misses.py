@@ -199,6 +199,11 @@ _LOST: Final = """
 SELECT j.url, j.new_url, r.title FROM judged_urls j JOIN resources r ON r.resource = j.resource
 WHERE j.verdict = 'lost' AND j.elsewhere IS NULL ORDER BY j.url LIMIT ?
 """
+# A file beside folders of hosts has a URL only because an audit gives each file one: people know its path.
+_AS_FILES: Final = """
+UPDATE {} AS t SET suggestion = r.document FROM named n JOIN resources r ON r.resource = n.resource
+WHERE r.side = 'new' AND n.url = t.suggestion AND is_assumed(t.suggestion) AND NOT is_assumed(new_base())
+"""
 MOST: Final = 5000  # URLs for which a suggestion is looked for: those that most links name
 
 
@@ -214,3 +219,5 @@ def suggest(connection: Any) -> None:
     insert(connection, "near_links", ((url, hit.url) for url, hit in hits if hit is not None))
     hits = ((url, near(Asked(new_url, title))) for url, new_url, title in lost)
     insert(connection, "near_urls", ((url, hit.url) for url, hit in hits if hit is not None))
+    for table in ("near_links", "near_urls"):
+        connection.execute(_AS_FILES.format(table))

@@ -26,7 +26,7 @@ ANTI JOIN ( -- rules that lead an old page to another one
     SELECT d.cause_rule, bare(d.final) AS final FROM judged_urls j JOIN led d ON d.url = j.led_url
     WHERE j.verdict = 'replaced'
 ) w ON w.cause_rule = f.rule AND w.final = bare(f.final)
-WHERE is_sure AND f.final IS NOT NULL AND f.url NOT IN (
+WHERE is_sure AND f.final IS NOT NULL AND (is_assumed(f.base) OR NOT is_assumed(f.final)) AND f.url NOT IN (
     SELECT url FROM moves WHERE NOT is_sure
     UNION ALL SELECT c.url FROM counterparts c JOIN moves m ON m.url = c.old_url WHERE NOT m.is_sure)
 """

@@ -252,6 +252,10 @@ def _of_other(audit: Audit, url: str, scopes: list[str]) -> Iterator[str]:
         detail, at = heard["detail"], heard["date"]
         verdict = f"{heard['verdict']}{f' ({detail})' if detail else ''}"
         yield f"Its server was asked{f' at {at}' if at else ''}: {verdict}"
+    elif url.startswith("cid:"):
+        yield "It is a part of the message, by its Content-ID."
+    elif audit.row("FROM given_hosts WHERE site = site_of(?)", url) is not None:
+        yield "It is on a host of which NEW has a folder, but no such document."
     else:
         yield "It is on another site, which is not judged (--live external asks for it)."
 

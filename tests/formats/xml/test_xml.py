@@ -106,6 +106,7 @@ def test_other_xml_attributes_and_texts_stay(text: str) -> None:
     ("<x:encoded xmlns:x='http://wordpress.org/export/1.2/excerpt/'><![CDATA[<a href=x>]]></x:encoded>", [("a", "href")]),
     ("<en-export><note><content><![CDATA[<?xml version='1.0'?><en-note><a href='x'/></en-note>]]></content></note></en-export>", [("a", "href")]),
     ("<opml><body><outline xmlUrl='a' htmlUrl='a'><outline url='a'/></outline></body></opml>", [("outline", "xmlUrl"), ("outline", "htmlUrl"), ("outline", "url")]),
+    ("<browserconfig><msapplication><tile><square70x70logo src='a'/></tile><badge><polling-uri src='a'/></badge></msapplication></browserconfig>", [("square70x70logo", "src"), ("polling-uri", "src")]),
     ("<s:urlset xmlns:s='http://www.sitemaps.org/schemas/sitemap/0.9'><s:url><s:loc>a</s:loc></s:url></s:urlset>", [("loc", "")]),
     ("<sitemapindex xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><sitemap><loc>a</loc></sitemap></sitemapindex>", [("loc", "")]),
     ("<x xmlns:i='http://www.google.com/schemas/sitemap-image/1.1'><i:image><i:loc>a</i:loc></i:image></x>", [("loc", "")]),
