@@ -57,7 +57,7 @@ def test_the_suffix_names_the_format(tmp_path: Path, audit: duckdb.DuckDBPyConne
     with pytest.raises(UsageError, match="suffix"):
         outputs.write(audit, tmp_path / "a.ods")
     with pytest.raises(UsageError, match="standard output"):
-        outputs.write(audit, Path("-"), outputs.Options(format="sqlite"))
+        outputs.write(audit, Path("-"), outputs.Style(format="sqlite"))
     assert not list(tmp_path.iterdir())
     for name in ("a.sarif", "a.sqlite", "a.jsonl", "a.md", "a.xml", "a.github", "a.xlsx"):
         assert b"secret@" not in written(audit, tmp_path / name), "user information is masked"
@@ -309,6 +309,6 @@ def test_a_failed_write_leaves_the_earlier_files(tmp_path: Path, name: str) -> N
 
 
 def test_a_verdict_is_an_error_where_the_run_fails_by_it_and_else_a_note_or_a_warning() -> None:
-    source = cast("Source", SimpleNamespace(options=outputs.Options(frozenset({"broken"}))))
+    source = cast("Source", SimpleNamespace(style=outputs.Style(frozenset({"broken"}))))
     found = {verdict: level(verdict, source) for verdict in ("broken", "orphan", "insecure", "fragment")}
     assert found == {"broken": "error", "orphan": "note", "insecure": "note", "fragment": "warning"}

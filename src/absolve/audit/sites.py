@@ -1,6 +1,6 @@
 """The files of both sites of an audit: read into the working tables in one run.
 
-In: the options by their names in the command, a connection, the course of the run. Out: the tables of
+In: an `AuditJob`, a connection, the course of the run. Out: the tables of
 `absolve.audit.load`.
 """
 
@@ -13,7 +13,7 @@ from contextlib import closing, suppress
 from functools import partial
 from itertools import chain, groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 from urllib.parse import unquote
 
 from absolve.audit import load, url_lists
@@ -90,6 +90,38 @@ class Kinds(NamedTuple):
     documents: list[str]
 
 
+class AuditJob(Protocol):
+    """What an audit is to do, by the names of the options of the command; the library gives the same.
+
+    `url`, `old_urls` and `maps` change: a capture's URL becomes that of what it has, maps in the folders are added.
+    `named` are the URLs that were asked for in the place of the inputs.
+    """
+
+    inputs: list[str]
+    old: list[str]
+    url: str | None
+    old_urls: list[str]
+    maps: list[str]
+    answers: list[str]
+    from_: str | None
+    url_map: str | None
+    cookies: str | None
+    include: list[str]
+    exclude: list[str]
+    max_size: int
+    server: str
+    similar: float
+    resolve: list[tuple[str, str]]
+    named: list[str]
+    places: str
+    ignore: list[str]
+    baseline: str | None
+    changed_since: str | None
+    fix: bool
+    write_map: str | None
+    verbose: bool
+
+
 class Sites(NamedTuple):
     """The inputs of both sites, by kind; `urls` has the URL of each, as far as it is given or assumed.
 
@@ -101,26 +133,26 @@ class Sites(NamedTuple):
     containers: dict[str, list[str]]
 
 
-def sites(options: Any) -> Sites:
+def sites(job: AuditJob) -> Sites:
     """Return what the two sites are made of. Raise UsageError if nothing can be read from the files of one.
 
-    The URLs in `options` become those of which a web archive has captures.
+    The URLs in `job` become those of which a web archive has captures.
     """
-    names = {load.NEW: options.inputs, load.OLD: options.old}
+    names = {load.NEW: job.inputs, load.OLD: job.old}
     kinds = {side: sorted_out(found, side) for side, found in names.items()}
     for side, kind in kinds.items():
         other = None if kind.inventories or kind.lists else unread(kind.documents, side)
         if other is not None:
             name, what = other
             raise UsageError(f"{name}: it is {what}, and no URL of the {side} site can be read from it: {_SITES}")
-    urls = {load.NEW: options.url, load.OLD: next(iter(options.old_urls), None)}
+    urls = {load.NEW: job.url, load.OLD: next(iter(job.old_urls), None)}
     found = Sites(kinds, urls, {side: [] for side in load.SIDES})
-    options.url = original(options.url) if options.url else None
-    options.old_urls = [original(url) for url in options.old_urls]
+    job.url = original(job.url) if job.url else None
+    job.old_urls = [original(url) for url in job.old_urls]
     return found
 
 
-def read(connection: Any, options: Any, found: Sites, course: Course) -> None:
+def read(connection: Any, job: AuditJob, found: Sites, course: Course) -> None:
     """Fill the working tables."""
     settings = course.reading.settings
     connection.execute("CREATE TABLE read_as (name VARCHAR, words VARCHAR)")
@@ -137,16 +169,16 @@ def read(connection: Any, options: Any, found: Sites, course: Course) -> None:
                 words = url_lists.add(connection, side, name, kind, settings, course.reports.finding, found.urls[side])
                 if words:
                     connection.execute("INSERT INTO read_as VALUES (?, ?)", [name, words])
-                    if options.verbose:
+                    if job.verbose:
                         course.reports.note("table", f"{name}: {words}")
     how = ListOptions(course.reading, format="duckdb", beside=True)
-    items = _items(options, found, course)
+    items = _items(job, found, course)
     run_ = course.run(partial(listed_of, how), items, _input)
     with closing(run_) as pieces:
         for side, group in groupby(pieces, lambda piece: piece[0].side):
             load.add_chunks(connection, side, ((rows.table, rows.chunk) for _, rows in group))
     for side in load.SIDES:
-        _check(connection, side, found, options, course)
+        _check(connection, side, found, job, course)
     connection.execute("CREATE TABLE by_name (url VARCHAR, document VARCHAR)")
     connection.execute(_BY_NAME, [list(filter(sources.is_file, found.kinds[load.NEW].documents))])
 
@@ -180,15 +212,15 @@ def on_disk(connection: Any) -> Iterator[tuple[int]]:
                 yield (number,)
 
 
-def _check(connection: Any, side: str, found: Sites, options: Any, course: Course) -> None:
+def _check(connection: Any, side: str, found: Sites, job: AuditJob, course: Course) -> None:
     """Report each input from which nothing came. Raise UsageError if nothing came from any of them."""
     kinds = found.kinds[side]
     names = [name for name, _ in (*kinds.inventories, *kinds.lists)] + kinds.documents
-    is_alone = side == load.NEW and not options.old  # nothing but its links is judged
+    is_alone = side == load.NEW and not job.old  # nothing but its links is judged
     if (names or side == load.NEW) and load.is_empty(connection, side, has_links=is_alone):
         given = names[0] if names else "--from"
         raise UsageError(f"{given}: no URL of the {side} site can be read from it: {_SITES}")
-    is_chosen = side == load.NEW and (options.include or options.exclude)  # perhaps of a folder nothing
+    is_chosen = side == load.NEW and (job.include or job.exclude)  # perhaps of a folder nothing
     for name in dict.fromkeys((*(() if is_chosen else kinds.documents), *found.containers[side])):
         if name not in {STDIN, "-", *course.reports.failures} and load.nothing_of(connection, side, name):
             course.reports.failure(DocumentError(Diagnostic("no-input", "no document is in it", name)))
@@ -198,18 +230,18 @@ def _input(item: Sided) -> Input:
     return item.input
 
 
-def _items(options: Any, found: Sites, course: Course) -> Iterator[Sided]:
+def _items(job: AuditJob, found: Sites, course: Course) -> Iterator[Sided]:
     return chain.from_iterable(
-        (Sided(side, input_) for input_ in inputs_of(options, found, side, course)) for side in load.SIDES
+        (Sided(side, input_) for input_ in inputs_of(job, found, side, course)) for side in load.SIDES
     )
 
 
 def inputs_of(
-    options: Any, found: Sites, side: str, course: Course, *, follow: bool = True
+    job: AuditJob, found: Sites, side: str, course: Course, *, follow: bool = True
 ) -> Iterator[Input]:
     """Yield the documents of a site, with their URLs: a folder without --url is at PLACE."""
     names = found.kinds[side].documents
-    if not names and (side == load.OLD or options.from_ is None):
+    if not names and (side == load.OLD or job.from_ is None):
         return
     inputs = course.found(names, found.urls[side], plain=side == load.OLD, follow=follow)
 
@@ -217,7 +249,7 @@ def inputs_of(
         for input_, kind in _with_kinds(inputs):
             if follow:  # the first time
                 _check_compressed(input_, course)
-                _check_settings(input_, options, course, side)
+                _check_settings(input_, job, course, side)
             if _is_index_of_saver(input_):
                 course.reports.aside(left_out("index of the copy", input_.name))
             else:
@@ -273,7 +305,7 @@ def _check_compressed(input_: Input, course: Course) -> None:
     course.reports.aside(Diagnostic("unread-compressed", text, input_.name, failed=True))
 
 
-def _check_settings(input_: Input, options: Any, course: Course, side: str) -> None:
+def _check_settings(input_: Input, job: AuditJob, course: Course, side: str) -> None:
     """Report a file of Apache in a subfolder whose rules may redirect, since only that of the root is read."""
     if side == load.OLD or not (input_.found and input_.name.endswith(".htaccess")):
         return
@@ -281,7 +313,7 @@ def _check_settings(input_: Input, options: Any, course: Course, side: str) -> N
     if path.name != ".htaccess" or path.parent == Path(input_.root):
         return
     rules = len(_MOVES.findall(sources.head(input_.name, root=input_.root)))
-    if rules and options.server.partition(",")[0] in _READ_SETTINGS:
+    if rules and job.server.partition(",")[0] in _READ_SETTINGS:
         text = f"{printable.number(rules, 'rule')} that may redirect: not read, only the .htaccess of the root is"
         course.reports.aside(Diagnostic("unread-map", text, input_.name))
 

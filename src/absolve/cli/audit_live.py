@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from absolve.audit.answers import Answer
+    from absolve.cli.option_table import Options
     from absolve.run.results import Course
     from absolve.run.web.exchange import Answer as Answered
 
@@ -31,15 +32,15 @@ _FRESH: Final = timedelta(days=1)  # a link that worked is asked for again a day
 
 
 def asked(
-    connection: Any, known: answered.Answers, options: Any, course: Course, folder: str
+    kinds: str, connection: Any, known: answered.Answers, options: Options, course: Course, folder: str
 ) -> Iterator[Answer]:
-    """Yield what servers answer now, and what the file of --save has of links that worked a moment ago."""
+    """Yield what servers answer now about links of these kinds; --save keeps it, and has what worked a day ago."""
     given = [] if options.is_url_found else [options.url]
     how = asking.asking_of(options).with_origins([*options.named, *given, *options.old_urls])
     saved = Path(options.save) if options.save is not None else None
     earlier = list(_fresh(saved, options, course)) if saved is not None and saved.is_file() else []
     known.add(earlier)
-    requests = live.wanted(connection, options.live, known)
+    requests = live.wanted(connection, kinds, known)
     if earlier and not options.quiet:
         text = f"{saved}: {number(len(earlier), 'answer')} of the last day: not asked for again"
         course.reports.note("answers", text)
@@ -91,7 +92,7 @@ def _writing(path: Path, saved: Path | None) -> Iterator[IO[bytes]]:
         yield file
 
 
-def _fresh(path: Path, options: Any, course: Course) -> Iterator[Answer]:
+def _fresh(path: Path, options: Options, course: Course) -> Iterator[Answer]:
     """Yield the answers of a file that need not be asked for again: those that work, and are not old."""
     found = answered.Answers(running.heard(str(path), options, course))
     now = datetime.now(UTC)

@@ -20,7 +20,7 @@ import duckdb
 
 from absolve.audit import load
 from absolve.audit.judge import insert
-from absolve.audit.outputs import Options, format_of, path_of_table
+from absolve.audit.outputs import Style, format_of, path_of_table
 from absolve.audit.outputs.findings import found, uri_of
 from absolve.audit.outputs.source import Source
 from absolve.audit.tables import SCHEMA_VERSION
@@ -100,7 +100,7 @@ def compare(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[int, int
 
     Raise UsageError if the file is no result of an audit, or one of another version.
     """
-    source = Source(connection, Options())
+    source = Source(connection, Style())
     connection = connection.cursor()
     for name in ("current", "earlier"):
         connection.execute(f"CREATE OR REPLACE TABLE {name} ({_TEXTS}, {', '.join(_PLACES)}, is_known BOOLEAN)")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from absolve.audit.outputs import Options
+    from absolve.audit.outputs import Style
     from absolve.tables import Format, Sink
 
 AT_ONCE: Final = 1 << 14  # rows
@@ -66,9 +66,9 @@ class _Stream:
 class Source:
     """The result tables of one audit. `tables` are those that the connection has, `summary` is that table by name."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, options: Options) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, style: Style) -> None:
         self.connection = connection
-        self.options = options
+        self.style = style
         if self.value(_FIND_FUNCTION, [_MASKED]) == 0:
             add_function(connection, _MASKED, printable.masked)
         self._columns = {table: self._typed(table) for table in (*TABLES, "baseline")}

@@ -147,9 +147,10 @@ def cookies(name: str | None) -> CookieJar:
 
     if name is None:
         return CookieJar()
-    jar: Any = MozillaCookieJar(name)
+    jar = MozillaCookieJar(name)
+    reader: Any = jar
     try:  # by `load` it would wait for a pipe for ever
-        jar._really_load(io.StringIO(of_option(name).decode(), None), name, True, True)  # noqa: SLF001
+        reader._really_load(io.StringIO(of_option(name).decode(), None), name, True, True)  # noqa: SLF001
     except (LoadError, DocumentError, UnicodeDecodeError) as error:
         raise UsageError(f"--cookies: {error}") from error
     for cookie in jar:
