@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.audit.judge import each, insert, one
+from absolve.audit.verdicts import PLACE
 from absolve.urls.identity import decoded
 
 if TYPE_CHECKING:
@@ -215,9 +216,10 @@ def suggest(connection: Any) -> None:
         return
     is_large = one(connection, "SELECT count(*) FROM resources WHERE side = 'new'")[0] > _LARGE
     near = NearMisses(each(connection, _NAMED_ALIKE, [_LARGE]) if is_large else each(connection, _KNOWN))
-    hits = ((url, near(Asked(url))) for url in broken)
-    insert(connection, "near_links", ((url, hit.url) for url, hit in hits if hit is not None))
-    hits = ((url, near(Asked(new_url, title))) for url, new_url, title in lost)
-    insert(connection, "near_urls", ((url, hit.url) for url, hit in hits if hit is not None))
-    for table in ("near_links", "near_urls"):
-        connection.execute(_AS_FILES.format(table))
+    links = ((url, near(Asked(url))) for url in broken)
+    olds = ((url, near(Asked(new_url, title))) for url, new_url, title in lost)
+    for table, hits in (("near_links", links), ("near_urls", olds)):
+        found = [(url, hit.url) for url, hit in hits if hit is not None]
+        insert(connection, table, found)
+        if any(url.startswith(PLACE) for _, url in found):
+            connection.execute(_AS_FILES.format(table))
