@@ -39,24 +39,24 @@ MOST = {
     "absolve": (204, 2),
     "api": (282, 1),
     "arrow": (56, 1),
-    "audit": (8_082, 32),
-    "cli": (5_807, 24),
-    "core": (2_801, 15),
+    "audit": (8_115, 32),
+    "cli": (5_801, 24),
+    "core": (2_807, 15),
     "document": (2_512, 11),
     "encodings": (1_759, 6),
-    "formats": (15_067, 53),
+    "formats": (15_092, 53),
     "inventory": (2_129, 8),
-    "mirror": (6_834, 19),
-    "rewriting": (1_894, 8),
-    "rules": (5_811, 19),
-    "run": (7_648, 28),
+    "mirror": (6_838, 19),
+    "rewriting": (1_898, 8),
+    "rules": (5_851, 19),
+    "run": (7_723, 28),
     "spark": (246, 1),
-    "tables": (1_214, 8),
+    "tables": (1_215, 8),
     "trees": (830, 3),
     "urls": (2_382, 14),
-    "verifying": (1_973, 8),
+    "verifying": (1_984, 8),
 }
-MOST_TESTS = 51_860  # lines
+MOST_TESTS = 51_997  # lines
 MOST_C = 1_730  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 
