@@ -105,6 +105,11 @@ def lost(reference: str) -> str:
     return _NO_CHARACTER.sub(_LOST, reference)
 
 
+def _in_xml(new: str) -> str:
+    """Return a value as XML can have it: bytes and characters that are none (2.2) come from a base."""
+    return lost(new).replace("\ufffe", "%EF%BF%BE").replace("\uffff", "%EF%BF%BF")
+
+
 class Expected:
     """The intended values of every link of a document: by link, and by element, attribute and reference.
 
@@ -178,7 +183,7 @@ class Expected:
         if resolved.element == "header":  # bytes that are invalid in a field are percent-encoded
             whole, prefix = (text(link.coding.decode(link.coding.encode(value_of(one)))) for one in (new, prefix))
             return {new, whole, prefix + kept}
-        return {new, lost(new), lost(prefix) + kept, _within(charset, new)}  # in XML invalid bytes of a base are lost
+        return {new, _in_xml(new), _in_xml(prefix) + kept, _within(charset, new)}
 
     def fault(self, link: Link, old: str, new: str, before: LinkContext, after: LinkContext) -> str | None:
         """Return the fault of the new value of this link; None if it is correct."""

@@ -327,7 +327,7 @@ _PAGES: Final = (f"{{{link_tables.XHTML}}}", f"{{{link_tables.SVG}}}")
 _PREDEFINED: Final = {"lt": "<", "gt": ">", "amp": "&", "apos": "'", "quot": '"'}
 _REFERENCE: Final = re.compile(r"&(?:(lt|gt|amp|apos|quot)|#x([0-9A-Fa-f]++)|#([0-9]++));")
 # Bytes that the charset does not decode are lone surrogates, which lxml does not take: characters that nobody uses.
-_STAND_INS: Final = {code: code + 0x10_2000 for code in range(0xD800, 0xE000)}
+_STAND_INS: Final = {code: code + 0x10_2000 for code in range(0xD800, 0xE000)} | {0xFFFE: 0x10_F7FE, 0xFFFF: 0x10_F7FF}
 _STOOD_IN: Final = {stand_in: code for code, stand_in in _STAND_INS.items()}
 _NO_CHARACTER: Final = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # Sections and comments; a `<` that begins no markup; an `&`, with the reference that it may begin

@@ -664,7 +664,9 @@ def test_every_media_type_of_xml_is_read_as_xml(media_type: str) -> None:
     (b"<!DOCTYPE a [<!ENTITY e 't'>]><a %X xml:base='http://h/'>&<b l:href='&e;'/></a>", "http://h/t"),
     (b"<a %X xml:base='http://h/'>&<b l:href='&#xD800;&#11;&#1114112;'/></a>", "http://h/&#xD800;&#11;&#1114112;"),
     (b"<?xml-stylesheet h\x92='' href='http://h/'?><a %X/>", "http://h/"),
-], ids=["base", "entity", "known entity", "no character", "instruction"])
+    (b"<a %X xml:base='http://h/\x0bx/'>&<b l:href='\x0bc'/></a>", "http://h/x/c"),
+    (b"<a %X xml:base='http://h/\xef\xbf\xbe/'>&<b l:href='c'/></a>", "http://h/\ufffe/c"),
+], ids=["base", "entity", "known entity", "no character", "instruction", "control", "U+FFFE"])
 def test_bytes_and_references_that_are_no_characters_are_the_same_for_base_link_and_verify(before: bytes, target: str) -> None:
     before = before.replace(b"%X", b"xmlns:l='http://www.w3.org/1999/xlink'")
     options: dict[str, Any] = {"media_type": "application/xml"}

@@ -216,8 +216,8 @@ def shortened(data: bytes, start: int) -> bytes | bytearray:
 NOT_WELL_FORMED: Final = "not-well-formed"
 _DOCTYPE: Final = b"<!DOCTYPE"
 _LATE: Final = re.compile(rb"[\t\n\r ]+<\?xml[\t\n\r ][^?<>]*\?>")
-# 2.2, Char; and a `<` that begins no markup
-_WRONG: Final = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]|<(?![A-Za-z_:\x80-\xff/!?])")
+_WRONG: Final = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]")  # 2.2, Char
+_LONE: Final = re.compile(rb"<(?![A-Za-z_:\x80-\xff/!?])")  # begins no markup
 _NO_UTF_8: Final = re.compile("[\udc80-\udcff]")
 # Comments, in which hyphens are wrong; what may have `]]>`, and where it is wrong
 _MISPLACED: Final = re.compile(rb"(?s)<!--(.*?)(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|<\?.*?(?:\?>|\Z)|\]\]>")
@@ -274,15 +274,16 @@ def _within_limits(data: bytes, seen: bytes, separator: str | None) -> Prolog:
 
 
 def recovered(data: bytes) -> tuple[bytes, Prolog]:
-    r"""Return a document that is not well-formed with blanks for what is no character, and its declarations.
+    r"""Return a document that is not well-formed with blanks for each `<` that begins no markup, and its declarations.
 
-    All offsets stay: `<a>x\x0b < & z</a>` becomes `<a>x    & z</a>`. White space may precede the XML declaration, and a
+    All offsets stay: `<a>x < & z</a>` becomes `<a>x   & z</a>`. White space may precede the XML declaration, and a
     prefix have no namespace. The walker takes a `&` that begins no known reference as text: the check takes each so.
-    It sees `_` for a byte that is not UTF-8, which is part of a base or name as it is. Raise WalkError for any other
-    fault.
+    It sees blanks for what is no character, and `_` for a byte that is not UTF-8: a base has them as links do.
+    Raise WalkError for any other fault.
     """
-    mended = _WRONG.sub(lambda found: b" " * len(found[0]), data)
+    mended = _LONE.sub(b" ", data)
     seen = _NO_UTF_8.sub("_", mended.decode("utf-8", "surrogateescape")).encode()
+    seen = _WRONG.sub(lambda found: b" " * len(found[0]), seen)
     begins = _behind_declarations(seen)
     seen = seen[:begins] + _MISPLACED.sub(_well_placed, seen[begins:].replace(b"&", b"_"))
     if (late := _LATE.match(seen)) is not None:
