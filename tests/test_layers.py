@@ -39,12 +39,12 @@ MOST = {
     "absolve": (204, 2),
     "api": (282, 1),
     "arrow": (56, 1),
-    "audit": (8_115, 32),
-    "cli": (5_801, 24),
+    "audit": (8_120, 32),
+    "cli": (5_805, 24),
     "core": (2_807, 15),
     "document": (2_512, 11),
     "encodings": (1_759, 6),
-    "formats": (15_092, 53),
+    "formats": (15_093, 53),
     "inventory": (2_129, 8),
     "mirror": (6_838, 19),
     "rewriting": (1_898, 8),
@@ -54,9 +54,9 @@ MOST = {
     "tables": (1_215, 8),
     "trees": (830, 3),
     "urls": (2_382, 14),
-    "verifying": (1_984, 8),
+    "verifying": (1_989, 8),
 }
-MOST_TESTS = 51_997  # lines
+MOST_TESTS = 51_999  # lines
 MOST_C = 1_730  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 

@@ -12,6 +12,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve.audit.judge import each, has_rows, insert
+from absolve.audit.verdicts import PLACE
 from absolve.document.resolved import shown
 from absolve.urls.relative_path import in_form
 
@@ -26,7 +27,7 @@ ANTI JOIN ( -- rules that lead an old page to another one
     SELECT d.cause_rule, bare(d.final) AS final FROM judged_urls j JOIN led d ON d.url = j.led_url
     WHERE j.verdict = 'replaced'
 ) w ON w.cause_rule = f.rule AND w.final = bare(f.final)
-WHERE is_sure AND f.final IS NOT NULL AND (is_assumed(f.base) OR NOT is_assumed(f.final)) AND f.url NOT IN (
+WHERE is_sure AND f.final IS NOT NULL AND f.url NOT IN (
     SELECT url FROM moves WHERE NOT is_sure
     UNION ALL SELECT c.url FROM counterparts c JOIN moves m ON m.url = c.old_url WHERE NOT m.is_sure)
 """
@@ -37,12 +38,16 @@ FROM fixed_findings f JOIN links_in l ON l.id = f.id WHERE f.fix IS NOT NULL
 """
 
 
-def add(connection: Any) -> None:
-    """Fill the table `fixes`: the references to write, in the form of the old ones, for links whose end is sure."""
+def add(connection: Any, site: str = PLACE) -> None:
+    """Fill the table `fixes`: the references to write, in the form of the old ones, for links whose end is sure.
+
+    `site` is the URL of the new one: no reference gets the place of files beside it that have no URL.
+    """
     if not has_rows(connection, "FROM findings WHERE is_sure"):
         return
     rows = ((*row, in_form(*row)) for row in each(connection, _SURE))
-    insert(connection, "fixes", (row for row in rows if row[3] != row[0] and not _USER.match(row[3])))
+    fixes = (row for row in rows if row[3] != row[0] and not _USER.match(row[3]))
+    insert(connection, "fixes", (row for row in fixes if site.startswith(PLACE) or not row[3].startswith(PLACE)))
 
 
 def write(connection: Any, path: str) -> int:

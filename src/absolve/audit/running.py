@@ -136,7 +136,7 @@ def audited(
             return [answers.as_rules(answered.of_sites(connection, heard))] if not job.maps else []
 
         rules = _judged(connection, question, sets, compared, _names_of_links(found), heeded)
-        repair.add(connection)
+        repair.add(connection, question.new_url)
         for diagnostic in conclude.oddities(connection, question):
             reports.aside(diagnostic)
         ignoring.links(connection, question.ignores, read, routes=job.places == "all")

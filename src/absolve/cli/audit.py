@@ -118,8 +118,7 @@ def _run(
             _ask(connection, options.sql, options)
         fixed = _fix(connection, options, found.found, folder, report) if options.fix else False
         if options.why is not None:
-            for line in why.explained(why.Audit(connection, found.question, found.rules), options.why):
-                print(printable.message(line))
+            _explain(why.Audit(connection, found.question, found.rules), options.why)
         _finish(connection, options, report, failing, fixed=fixed)
         if not options.quiet:
             line = audit_shown.ending(connection, _how(options, failing), report, options, wrote)
@@ -174,6 +173,11 @@ def _ask(connection: Any, sql: str, options: Options) -> None:
     cells = Cells(masked=True)
     with run_outputs.stdout() as out:
         queries.write(connection, sql, options.format, cells, out)
+
+
+def _explain(audited: why.Audit, url: str) -> None:
+    for line in why.explained(audited, url):
+        print(printable.message(line))
 
 
 def _fix(connection: Any, options: Options, found: Sites, folder: str, report: Report) -> bool:

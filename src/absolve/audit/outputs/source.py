@@ -71,7 +71,7 @@ class Source:
 
         self.connection = connection
         self.style = style
-        with suppress(duckdb.NotImplementedException):  # it is there already: to look for it takes 20 ms
+        with suppress(duckdb.NotImplementedException, duckdb.CatalogException):  # it is there: a look takes 20 ms
             add_function(connection, _MASKED, printable.masked)
         self._columns = {table: self._typed(table) for table in (*TABLES, "baseline")}
         self.tables = [table for table, columns in self._columns.items() if columns]
