@@ -31,8 +31,9 @@ def run(session: nox.Session, program: str, *arguments: str) -> None:
 
 @nox.session(python=False)
 def lint(session: nox.Session) -> None:
-    """Check the style with ruff."""
+    """Check the style with ruff, and what the documentation says."""
     run(session, "ruff", "check", *session.posargs)
+    run(session, "python", "docs/check_pages.py")
 
 
 @nox.session(python=False)

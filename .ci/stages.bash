@@ -298,6 +298,10 @@ mypy() { # and pyright, on the tasks of the library and on misspelt options
     PYTHONPATH=$root/src "$scratch/tools/bin/python" -m pytest -q -n 0 -m 'slow or not slow' tests/test_typing.py
 }
 
+pages() { # links, names, codes and generated parts of the documentation; pins and licences
+    .venv/bin/python docs/check_pages.py
+}
+
 workflows() { # rights, expressions and scripts of the workflows and of the action
     "$scratch/tools/bin/zizmor" --offline --no-progress --quiet --config .github/zizmor.yml .github/workflows action.yml
 }
@@ -367,7 +371,7 @@ site() { # the documentation, built strictly, audited by absolve itself, and ope
     "$python" -m absolve audit "$scratch/site" --url https://absolve.example/
     # The examples use packages of the tests.
     ABSOLVE_SITE=$scratch/site .venv/bin/python -m pytest -q -n auto -p no:cacheprovider -m 'slow or not slow' \
-        tests/test_site.py tests/test_site_browser.py tests/test_readme.py
+        tests/test_site.py tests/test_site_browser.py
 }
 
 on_spark() { # the wheel with Spark, in a separate environment; executors run in processes of their own
@@ -426,7 +430,7 @@ run() { # the checks for each change
     stage "real pages and files, and the view of a browser" real_files
     stage "lines and modules of each room" .venv/bin/python tests/test_layers.py
     stage "races" races_shown
-    together "ruff" ruff "workflows" workflows "mypy, pyright" mypy "no compiler" no_compiler "README's tests, without the shared folder" with_nothing_beside
+    together "ruff" ruff "pages" pages "workflows" workflows "mypy, pyright" mypy "no compiler" no_compiler "README's tests, without the shared folder" with_nothing_beside
 }
 
 full() { # [FUNCTION...]: the slower checks, or only these

@@ -15,7 +15,7 @@ from absolve.formats.warc.reader import pieces
 from absolve.inventory import columns as inventory
 from absolve.inventory import link_rows
 from absolve.run.links_task import AT_ONCE
-from absolve.run.load import stretches
+from absolve.run.load import archive_segments
 from benchmarks.corpus import SHARED, generated
 from benchmarks.measure import race, table
 from tests.shapes.memory import peak
@@ -80,7 +80,7 @@ def _jobs(path: Path) -> dict[str, Callable[[], object]]:
 
     def walked(columns: inventory.Columns | None) -> None:
         with path.open("rb") as file:
-            for stretch in stretches(file, "x.warc", Settings()):
+            for stretch in archive_segments(file, "x.warc", Settings()):
                 if columns is not None and stretch.entity is not None:
                     for _ in link_rows.fill(columns, stretch.entity):
                         pass  # the columns were full, and are emptied here

@@ -43,26 +43,26 @@ def public(module: str = "absolve") -> str:
     with mock(MOCKED):
         values = _public(module)
     parts = {
-        "Functions": [_function(module, name, value) for name, value in values.items() if _is_function(value)],
+        "Functions": [_function(module, name, value) for name, value in values.items() if is_function(value)],
         "Classes": [_class(module, name, value) for name, value in values.items() if _is_class(value)],
         "Exceptions": [_exception(module, name) for name, value in values.items() if _is_exception(value)],
     }
     if module == "absolve":
-        parts["Types"] = _types(values)
+        parts["Types"] = types_of_options(values)
         return "\n".join(f"### {title}\n\n{_directives(module, lines)}" for title, lines in parts.items())
     return _directives(module, [line for lines in parts.values() for line in lines])
 
 
 def functions() -> str:
     """Return a table of the functions of absolve, each with its first sentence."""
-    values = {name: value for name, value in _public("absolve").items() if _is_function(value)}
+    values = {name: value for name, value in _public("absolve").items() if is_function(value)}
     rows = [(f"`{name}`", _text(value).partition("\n\n")[0]) for name, value in values.items()]
     return table(("function", "task"), rows)
 
 
 def options() -> str:
     """Return a table of the options that functions share, with the texts of the command's options."""
-    known = {option.dest.removesuffix("_"): option for _, option in option_table.of("rewrite")}
+    known = {option.dest.removesuffix("_"): option for _, option in option_table.for_command("rewrite")}
     own = tomllib.loads((Path(__file__).parent / "columns.toml").read_text("utf-8"))["api"]
     rows = [
         (f"`{name}`", code(kind), code(default), own.get(name) or f"{help_text(_help(known[name]))}.")
@@ -92,7 +92,7 @@ def _is_exception(value: Any) -> bool:
     return isinstance(value, type) and issubclass(value, Exception)
 
 
-def _is_function(value: Any) -> bool:
+def is_function(value: Any) -> bool:
     is_compiled = type(value).__name__.startswith("cython_function")
     return is_compiled or isinstance(value, ModuleType) or inspect.isroutine(value)
 
@@ -139,10 +139,10 @@ def meaning(name: str) -> str:
     return str(columns[WITH_MEANINGS[kind]][field])
 
 
-def _types(values: dict[str, Any]) -> list[str]:
+def types_of_options(values: dict[str, Any]) -> list[str]:
     """Return the directives of the types in signatures: aliases, and protocols."""
     others = {name: value for name, value in values.items() if not isinstance(value, type)}
-    aliases = {name: _plain(value) for name, value in others.items() if not _is_function(value)}
+    aliases = {name: _plain(value) for name, value in others.items() if not is_function(value)}
     aliases |= {name: _plain(value) for name, value in vars(types).items() if get_args(value) and name[0].isupper()}
     aliases |= _ALIASES
     found = [f".. py:type:: {name}\n   :canonical: {aliases[name]}\n" for name in sorted(aliases)]
@@ -197,7 +197,8 @@ def _options(name: str) -> list[tuple[str, str, str]]:
 
 
 def _defaults(command: str) -> dict[str, object]:
-    known = {option.dest: False if option.is_switch else option.default for _, option in option_table.of(command)}
+    rows = option_table.for_command(command)
+    known = {option.dest: False if option.is_switch else option.default for _, option in rows}
     return known | CHOICES | option_table.DEFAULTS.get(command, {})
 
 

@@ -2,8 +2,8 @@
 
 `python docs/reference_pages.py` does it, so that the pages can be read without building the site.
 In: the parser, the tables of the code, and `codes.toml` and `columns.toml` (causes, examples, meanings). Out: in each
-page, the text of TEXTS between `<!-- generated: NAME -->` and `<!-- end -->`. `tests/test_site.py` checks that it is up
-to date, and that nothing is left out.
+page, the text of TEXTS between `<!-- generated: NAME -->` and `<!-- end -->`. `docs/check_pages.py` checks that it is
+up to date, and that nothing is left out.
 """
 
 from __future__ import annotations
@@ -362,8 +362,8 @@ def table_formats() -> str:
 
 
 def _writers(form: Format) -> str:
-    if form.of:
-        return "`links`" if form.of == "links" else "`links`, `documents`"
+    if form.source:
+        return "`links`" if form.source == "links" else "`links`, `documents`"
     return "`links`, `documents`" if not form.has_suffix else "`links`, `documents`, `audit`"
 
 

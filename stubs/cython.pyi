@@ -16,6 +16,7 @@ ulonglong: TypeAlias = builtins.int
 Py_ssize_t: TypeAlias = builtins.int
 Py_UCS4: TypeAlias = builtins.str
 p_uchar: TypeAlias = bytearray
+p_longlong: TypeAlias = list[builtins.int]
 p_const_uchar: TypeAlias = builtins.bytes
 
 def cclass(cls: type[_T], /) -> type[_T]: ...

@@ -29,17 +29,13 @@ def program() -> str:
 class Page:
     """A loaded page: what it requests and what it reports, and the values of expressions."""
 
-    def __init__(
-        self, chromium: Chromium, url: str, *, width: int = 1280, scheme: Literal["light", "dark"] = "light", scripts: bool = True
-    ) -> None:
+    def __init__(self, chromium: Chromium, url: str, *, width: int = 1280, scheme: Literal["light", "dark"] = "light", scripts: bool = True) -> None:
         self.requests: list[str] = []
         self.reports: list[str] = []
         self._chromium = chromium
 
         async def opened(browser: playwright.Browser) -> playwright.Page:
-            page = await browser.new_page(
-                viewport={"width": width, "height": 900}, color_scheme=scheme, java_script_enabled=scripts
-            )
+            page = await browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme, java_script_enabled=scripts)
             page.on("request", lambda request: self.requests.append(request.url))
             page.on("console", lambda message: self.reports.append(message.text))
             page.on("pageerror", lambda error: self.reports.append(str(error)))

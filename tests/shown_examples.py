@@ -84,9 +84,7 @@ def _environment(folder: Path) -> dict[str, str]:
         _program(programs / "sqlite3", f'exec {shlex.quote(sys.executable)} {programs}/sqlite3.py "$@"')
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("ABSOLVE_", "COV_"))}
     return kept | {
-        "PATH": f"{programs}{os.pathsep}{os.environ.get('PATH', '')}",
-        "XDG_STATE_HOME": str(folder / ".state"),
-        "COLUMNS": "80",
+        "PATH": f"{programs}{os.pathsep}{os.environ.get('PATH', '')}", "XDG_STATE_HOME": str(folder / ".state"), "COLUMNS": "80",
         "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
     }
 

@@ -11,8 +11,7 @@ LONGEST = 120.0  # seconds, after which a process is killed: its exit status is 
 
 
 def in_terminal(
-    argv: list[str], environment: dict[str, str], columns: int = 80, stdout: int | None = None, stderr: int | None = None,
-    longest: float = LONGEST,
+    argv: list[str], environment: dict[str, str], columns: int = 80, stdout: int | None = None, stderr: int | None = None, longest: float = LONGEST,
 ) -> tuple[int, str]:
     """Return the exit status of a process, and what a terminal of this width receives from it.
 
@@ -28,9 +27,7 @@ def in_terminal(
     try:
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
         streams = [theirs if stream is None else stream for stream in (stdout, stderr)]
-        with subprocess.Popen(
-            argv, stdin=subprocess.DEVNULL, stdout=streams[0], stderr=streams[1], env=environment
-        ) as process:
+        with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=streams[0], stderr=streams[1], env=environment) as process:
 
             def end() -> None:
                 try:

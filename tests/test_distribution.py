@@ -18,9 +18,7 @@ yaml = pytest.importorskip("yaml")
 ROOT: Final = Path(__file__).parents[1]
 PROJECT: Final[dict[str, Any]] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 WORKFLOWS: Final = sorted((ROOT / ".github/workflows").glob("*.yml"))
-VERSIONS: Final = [
-    line.rpartition(" ")[2] for line in PROJECT["project"]["classifiers"] if re.search(r":: 3\.\d+$", line)
-]
+VERSIONS: Final = [line.rpartition(" ")[2] for line in PROJECT["project"]["classifiers"] if re.search(r":: 3\.\d+$", line)]
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -34,22 +32,14 @@ def steps(path: Path) -> list[tuple[str, dict[str, Any]]]:
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
-def test_a_workflow_has_only_the_rights_that_a_job_needs(path: Path) -> None:
+def test_a_workflow_has_only_the_rights_that_a_job_needs_and_scripts_of_bash_without_expressions(path: Path) -> None:
     found = read(path)
     assert found["permissions"] == {}
     for name, job in found["jobs"].items():
-        if (path.name, name) != ("release.yml", "publish"):
-            assert job["permissions"] == {"contents": "read"}
+        assert (path.name, name) == ("release.yml", "publish") or job["permissions"] == {"contents": "read"}
         assert job["timeout-minutes"]
     for _, step in steps(path):
-        if step.get("uses", "").startswith("actions/checkout@"):
-            assert step["with"]["persist-credentials"] is False
-
-
-@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
-def test_a_script_of_a_workflow_is_bash_without_expressions(path: Path) -> None:
-    for _, step in steps(path):
-        assert ("uses" in step) != ("run" in step)
+        assert not step.get("uses", "").startswith("actions/checkout@") or step["with"]["persist-credentials"] is False
         assert "run" in step or re.fullmatch(r"[\w-]+/[\w-]+@(?:v\d[\d.]*|release/v1)", step["uses"]), step
         script = step.get("run", "")
         assert "${{" not in script
@@ -125,39 +115,17 @@ def test_each_link_of_the_page_on_pypi_leads_to_a_file_of_the_repository(metadat
     assert len(ours) == len(relative) > 20, "README itself has relative links"
 
 
-def instructions() -> list[tuple[str, str]]:
+def test_the_image_runs_the_command_as_a_user_without_rights_and_is_built_only_of_files_that_are_named() -> None:
     text = (ROOT / "Dockerfile").read_text("utf-8").replace("\\\n", " ")
-    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
-    return [(word, rest) for word, _, rest in (line.partition(" ") for line in lines)]
-
-
-def test_the_image_runs_the_command_as_a_user_without_rights() -> None:
-    found = instructions()
+    found = [line.partition(" ")[::2] for line in text.splitlines() if line and not line.startswith("#")]
     final = found[max(place for place, (word, _) in enumerate(found) if word == "FROM") :]
     assert dict(final)["USER"] == "65532:65532"
     assert dict(final)["ENTRYPOINT"] == '["absolve"]'
     assert not [rest for word, rest in final if word == "RUN"], "no compiler and no cache is in it"
     assert {rest.split()[0].rpartition(":")[2] for word, rest in found if word == "FROM"} == {f"{VERSIONS[-1]}-slim-trixie"}
-
-
-def test_the_image_is_built_only_of_files_that_are_named() -> None:
-    lines = (ROOT / ".dockerignore").read_text("utf-8").splitlines()
-    lines = [line for line in lines if not line.startswith("#")]
-    assert lines[0] == "*"
-    kept = [line.removeprefix("!") for line in lines if line.startswith("!")]
+    first, *kept = [line for line in (ROOT / ".dockerignore").read_text("utf-8").splitlines() if not line.startswith("#")]
+    assert first == "*"
+    kept = [line.removeprefix("!") for line in kept if line.startswith("!")]
     assert all((ROOT / name).exists() for name in kept)
-    named = re.findall(r"(?<= )\.ci/[\w./]+", " ".join(rest for _, rest in instructions()))
-    assert named
-    for name in [*named, "setup.py", "src/absolve/__init__.py", *PROJECT["project"]["license-files"]]:
+    for name in [*re.findall(r"(?<= )\.ci/[\w./]+", text), "setup.py", "src/absolve/__init__.py", *PROJECT["project"]["license-files"]]:
         assert any(f"{name}/".startswith(f"{one}/") for one in kept), name
-
-
-OLD = {"audit", "compression", "duckdb", "regex"}  # extras of earlier versions
-
-
-def test_the_text_has_each_extra_for_users() -> None:
-    text = (ROOT / "docs/installing.md").read_text("utf-8")
-    listed = {*re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)}
-    assert listed <= {*PROJECT["project"]["optional-dependencies"]}
-    assert {*PROJECT["project"]["optional-dependencies"]} - listed == {"test", "dev", "docs", "fuzz", "bench"} | OLD
-    assert all(f"`{name}`" in text for name in OLD)

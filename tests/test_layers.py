@@ -37,26 +37,26 @@ RANK = {
 # what it bought; one that made a room smaller lowers it.
 MOST = {
     "absolve": (204, 2),
-    "api": (282, 1),
+    "api": (283, 1),
     "arrow": (56, 1),
-    "audit": (8_120, 32),
-    "cli": (5_805, 24),
-    "core": (2_807, 15),
+    "audit": (8_138, 32),
+    "cli": (5_828, 24),
+    "core": (2_801, 15),
     "document": (2_512, 11),
     "encodings": (1_759, 6),
-    "formats": (15_093, 53),
+    "formats": (15_143, 53),
     "inventory": (2_129, 8),
-    "mirror": (6_838, 19),
-    "rewriting": (1_898, 8),
-    "rules": (5_851, 19),
-    "run": (7_723, 28),
-    "spark": (246, 1),
-    "tables": (1_215, 8),
-    "trees": (830, 3),
+    "mirror": (6_853, 19),
+    "rewriting": (1_895, 8),
+    "rules": (5_909, 19),
+    "run": (7_654, 28),
+    "spark": (248, 1),
+    "tables": (1_233, 8),
+    "trees": (833, 3),
     "urls": (2_382, 14),
-    "verifying": (1_989, 8),
+    "verifying": (1_979, 8),
 }
-MOST_TESTS = 51_999  # lines
+MOST_TESTS = 41_486  # lines
 MOST_C = 1_730  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 

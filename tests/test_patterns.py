@@ -29,7 +29,8 @@ def test_possessive_groups_are_found(text: str, expected: int) -> None:
 
 
 def test_no_group_has_a_possessive_quantifier() -> None:
-    for path in sorted(SOURCE.rglob("*.py")):
+    quantifier = re.compile(r"\)(?:[*+?]|\{[0-9,]+\})\+")  # few files have one in their text
+    for path in sorted(path for path in SOURCE.rglob("*.py") if quantifier.search(path.read_text("utf-8"))):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes)):
                 text = node.value if isinstance(node.value, str) else node.value.decode("latin-1")

@@ -1,10 +1,12 @@
 """The public names of the library: `dir`, `help` and completion show them, and nothing else."""
 
+import doctest
 import importlib
 import inspect
 import pydoc
 import subprocess
 import sys
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -48,12 +50,9 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 
 MISSING = {
-    "import absolve.arrow": ("pyarrow", "absolve[parquet]"),
-    "import absolve.spark": ("pyspark", "absolve[spark]"),
-    "from absolve.tables import parquet": ("pyarrow", "absolve[parquet]"),
-    "from absolve.tables import duckdb": ("duckdb", "duckdb>=2.0.1"),
-    "from absolve.audit import load": ("duckdb", "duckdb>=2.0.1"),
-    "from absolve.tables import xlsx": ("openpyxl", "absolve[xlsx]"),
+    "import absolve.arrow": ("pyarrow", "absolve[parquet]"), "import absolve.spark": ("pyspark", "absolve[spark]"),
+    "from absolve.tables import parquet": ("pyarrow", "absolve[parquet]"), "from absolve.tables import duckdb": ("duckdb", "duckdb>=2.0.1"),
+    "from absolve.audit import load": ("duckdb", "duckdb>=2.0.1"), "from absolve.tables import xlsx": ("openpyxl", "absolve[xlsx]"),
     "from absolve.core.patterns import matcher; matcher('a')": ("re2", "google-re2"),
     "from absolve.run import buckets; buckets.state('s3://b/x')": ("s3fs", "absolve[s3]"),
 }
@@ -90,3 +89,13 @@ def test_a_package_that_is_a_function_has_its_help_and_signature(name: str) -> N
     assert first in shown
     assert f"absolve.{name}({'new' if name == 'audit' else 'inputs'}: " in shown
     assert all(line.strip() in shown for line in rest.splitlines())
+
+
+def test_the_examples_in_docstrings_hold() -> None:
+    package = Path(absolve.__file__).parent
+    for path in package.rglob("*.py"):
+        if ">>> " in path.read_text("utf-8"):  # others may need an optional package
+            name = ".".join(("absolve", *path.relative_to(package).with_suffix("").parts)).removesuffix(".__init__")
+            result = doctest.testmod(importlib.import_module(name))
+            assert result.attempted, name
+            assert not result.failed, name

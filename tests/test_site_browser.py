@@ -72,9 +72,7 @@ class Page(browser_page.Page):
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_reports_nothing_requests_only_its_own_host_and_fits_the_window(
-    chromium: Chromium, url: str, name: str, width: int
-) -> None:
+def test_a_page_reports_nothing_requests_only_its_own_host_and_fits_the_window(chromium: Chromium, url: str, name: str, width: int) -> None:
     page = Page(chromium, f"{url}{name}", width=width)
     page.value("new Promise(done => setTimeout(done, 300))")
     assert len(page.requests) > 3

@@ -10,7 +10,6 @@ import runpy
 import subprocess
 import sys
 from pathlib import Path
-from shutil import copytree
 from typing import Final, get_args, get_origin, get_type_hints
 
 import pytest
@@ -28,7 +27,7 @@ from absolve.trees import _OPTIONS as TREE_OPTIONS
 from absolve.urls import PROFILES
 
 ROOT: Final = Path(__file__).parents[1]
-TASKS: Final = sorted((ROOT / "tests" / "typing").glob("task_*.py"))
+TASKS: Final = ROOT / "tests" / "typing" / "tasks.py"
 WRONG: Final = {  # a line after the imports -> the name or word that the error is about
     'absolve.rewrite("x", profle="whatwg")': "profle",
     'absolve.rewrite(b"x", profile="rfc9999")': "rfc9999",
@@ -52,11 +51,7 @@ WRONG: Final = {  # a line after the imports -> the name or word that the error 
 
 
 @pytest.mark.parametrize(("words", "of_code"), [
-    (options.Profile, PROFILES),
-    (options.Kind, KINDS),
-    (options.Scope, SCOPES),
-    (options.Problem, PROBLEMS),
-    (options.Fragments, FRAGMENTS),
+    (options.Profile, PROFILES), (options.Kind, KINDS), (options.Scope, SCOPES), (options.Problem, PROBLEMS), (options.Fragments, FRAGMENTS),
     (options.BaseHref, BASES),
 ], ids=["profile", "kind", "scope", "problem", "fragments", "base"])
 def test_a_literal_has_the_words_that_the_code_checks(words: object, of_code: list[str]) -> None:
@@ -65,9 +60,7 @@ def test_a_literal_has_the_words_that_the_code_checks(words: object, of_code: li
 
 def test_the_typed_options_are_those_that_the_code_takes() -> None:
     assert set(options.Choices.__annotations__) == set(CHOICES)
-    assert set(options.Options.__annotations__) - set(CHOICES) == {
-        *("name", "media_type", "charset", "url", "headers", "on_diagnostic")
-    }
+    assert set(options.Options.__annotations__) - set(CHOICES) == {*("name", "media_type", "charset", "url", "headers", "on_diagnostic")}
     assert set(options.TreeOptions.__annotations__) <= TREE_OPTIONS
     assert set(options.MirrorOptions.__annotations__) == MIRROR_OPTIONS
     assert set(options.PlanOptions.__annotations__) == OF_PLAN
@@ -100,10 +93,11 @@ def test_the_type_of_parsed_options_has_each_row_of_the_table() -> None:
         assert (row.absent is None) <= (type(None) in get_args(hints[row.dest]) or not row.names or row.dest == "profile"), row
 
 
-@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.stem)
-def test_a_task_of_the_library_runs(task: Path) -> None:
-    assert len(TASKS) == 20
-    runpy.run_path(str(task))
+def test_the_tasks_of_the_library_run() -> None:
+    tasks = [value for name, value in runpy.run_path(str(TASKS)).items() if name.startswith("task_")]
+    assert len(tasks) == 20
+    for task in tasks:
+        task()
 
 
 def checked_by_mypy(folder: Path) -> list[tuple[str, int, str]]:
@@ -138,25 +132,15 @@ def checked_by_pyright(folder: Path, tmp_path: Path) -> list[tuple[str, int, str
 
 
 @pytest.mark.slow
-def test_mypy_finds_nothing_in_the_tasks() -> None:
-    assert checked_by_mypy(ROOT / "tests" / "typing") == []
-
-
-@pytest.mark.slow
-def test_pyright_finds_nothing_in_the_tasks(tmp_path: Path) -> None:
-    copytree(ROOT / "tests" / "typing", tmp_path / "tasks")  # it reads files below its configuration only
-    assert checked_by_pyright(tmp_path / "tasks", tmp_path) == []
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("checker", ["mypy", "pyright"])
-def test_a_misspelt_option_or_word_is_an_error(checker: str, tmp_path: Path) -> None:
-    folder = tmp_path / "wrong"
+def test_a_checker_finds_each_misspelt_option_or_word_and_nothing_in_the_tasks(checker: str, tmp_path: Path) -> None:
+    folder = tmp_path / "checked"
     folder.mkdir()
+    (folder / "tasks.py").write_bytes(TASKS.read_bytes())
     for number, line in enumerate(WRONG):
-        text = f"import absolve\n\n{line}\n"
-        (folder / f"wrong_{number}.py").write_text(text, "utf-8")
+        (folder / f"wrong_{number}.py").write_text(f"import absolve\n\n{line}\n", "utf-8")
     found = checked_by_mypy(folder) if checker == "mypy" else checked_by_pyright(folder, tmp_path)
+    assert [one for one in found if one[0] == "tasks.py"] == []
     for number, (line, about) in enumerate(WRONG.items()):
         errors = [text for name, at, text in found if name == f"wrong_{number}.py" and at == 3]
         assert errors, f"{checker} accepts {line}"

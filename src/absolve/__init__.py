@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from absolve.inventory.documents import DocumentRow
     from absolve.mirror.library import Mirror, MirrorNote, MirrorPage, MirrorPlan, MissingURL, mirror, mirror_plan
     from absolve.run.files import Policy, only, remap, rewrite_file, walk_links
-    from absolve.run.given import document_of, items
+    from absolve.run.library_inputs import document_of, items
     from absolve.run.web.fetching import afetch, fetch
     from absolve.urls import resolve
 
@@ -156,10 +156,10 @@ _MODULES = {
     "arrow": "arrow",  # a module
     "audit": "audit",  # the package can be called
     "base": "api",
-    "document_of": "run.given",
+    "document_of": "run.library_inputs",
     "documents": "api",
     "fetch": "run.web.fetching",
-    "items": "run.given",
+    "items": "run.library_inputs",
     "links": "api",
     "mirror": "mirror",  # the package can be called
     "mirror_plan": "mirror.library",

@@ -157,9 +157,9 @@ def captured(source: Source, **options: Unpack[Options]) -> Iterator[CapturedDoc
     """Return an iterator over the same documents, each with its row, its bytes and its entity."""
     from absolve.inventory.documents import each  # loads modules that links do not need
 
-    given: Any = options
-    notify = _notify(given)
-    document, settings = opened(source, given, "absolve.documents()")
+    choices: Any = options
+    notify = _notify(choices)
+    document, settings = opened(source, choices, "absolve.documents()")
     entity = walk(document, settings._replace(documents=True))
     _report(entity, notify, bases=False)
     return each(entity)
@@ -209,9 +209,9 @@ def verify(
     """
     from absolve import verifying
 
-    given: Any = options
-    notify = _notify(given)
-    document, settings = opened(before, given, "absolve.verify()")
+    choices: Any = options
+    notify = _notify(choices)
+    document, settings = opened(before, choices, "absolve.verify()")
     rewritten = opened(after, {}, "absolve.verify()")[0]
     policy = checked(policy) if policy is not None else None
     entity = walk(document, settings)
@@ -244,8 +244,9 @@ def opened(source: Source, options: dict[str, Any], call: str) -> tuple[Document
     if options and not _OPTIONS.issuperset(options):
         named = ("policy",) if call in _BY_POLICY else ()
         arguments.check_options(options, _OPTIONS, call, named)
-    chosen = {name: options.pop(name) for name in list(options) if name in _CHOICES}
-    settings = _settings_of(chosen) if chosen else _UNCHANGED
+    settings = _UNCHANGED
+    if not _CHOICES.isdisjoint(options):
+        settings = _settings_of({name: options.pop(name) for name in list(options) if name in _CHOICES})
     if not isinstance(source, Document):
         data = source if isinstance(source, (bytes, str)) else arguments.data_of(source, call)
         document = Document(data, **options)
@@ -275,8 +276,8 @@ def _cached_settings(**chosen: Any) -> Settings:
 
 def _with(source: Document, options: dict[str, Any]) -> Document:
     """Return a document, or a copy of it in which the options that are not None replace its facts."""
-    given = {name: options[name] for name in _DOCUMENT if options.get(name) is not None}
-    if not given:
+    choices = {name: options[name] for name in _DOCUMENT if options.get(name) is not None}
+    if not choices:
         return source
     facts: dict[str, Any] = {name: getattr(source, name) for name in (*_DOCUMENT, "claims")}
-    return Document(source.data, **facts | given)
+    return Document(source.data, **facts | choices)

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final
 from absolve import api
 from absolve.inventory.batches import MOST_BYTES
 from absolve.inventory.columns import COLUMNS, Columns
-from absolve.tables import SCHEMA_VERSION
-from absolve.tables.parquet import batch, schema
+from absolve.tables.parquet import batch, batch_of, described, schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -37,8 +36,7 @@ def links(source: Source, **options: Unpack[Options]) -> pa.Table:
     """Return the links of a document as a table with all columns; options and errors are those of `absolve.links`."""
     from pyarrow import Table
 
-    found = Table.from_batches([batch(COLUMNS, api.columns(source, **options))])
-    return found.replace_schema_metadata({"absolve.schema": str(SCHEMA_VERSION)})
+    return Table.from_batches([batch_of(described(), COLUMNS, api.columns(source, **options))])
 
 
 def batches(sources: Iterable[Source], *, rows: int = ROWS, **options: Unpack[Options]) -> Iterator[pa.RecordBatch]:

@@ -58,9 +58,9 @@ _FAILURE: Final = pa.schema(
     [(name, pa.int64() if name in _NUMBERS else pa.string()) for name in ("input", "name", *_NUMBERS, "code", "text")]
 )
 _OF_LINKS: Final = pa.field("failure", pa.struct(list(_FAILURE)))
-_MOST_BYTES: Final = 64 << 20  # of inputs, from which on a task gets no more; a file of unknown size counts as much
+_MOST_BYTES: Final = 64 << 20  # bytes of inputs in a task; a file of unknown size fills one
 _MOST: Final = 1000  # inputs in a task
-_TURNS: Final = 4  # tasks for each core: the last ones end at about the same time
+_TURNS: Final = 4  # tasks for each core, so that the last ones end at about the same time
 
 
 def __dir__() -> list[str]:
@@ -78,10 +78,12 @@ def links(
 ) -> DataFrame:
     """Return the links of files, folders and archives: the columns of the inventory, rows in no order.
 
-    The inputs are found now, and read when Spark computes the rows, in which passwords in URLs are masked. An input
-    that fails is in the logs of its executor; with `failures` also in a row with nothing but the last column,
-    `failure`, which is null in the others. The options are url, media_type, charset and the choices of
-    `absolve.links`. Raise UsageError or TypeError for an unknown one.
+    The inputs are found now, and read when Spark computes the rows, in which passwords in URLs are masked. A failed
+    input is in the logs of its executor; with `failures` also in a row with nothing but the last column, `failure`,
+    which is null in the others. The options are url, media_type, charset and the choices of `absolve.links`. Raise
+    UsageError or TypeError for an unknown one.
+
+    For example, `links(spark, "s3://crawl/*.warc.gz").groupBy("scope").count()`.
     """
     if unknown := [name for name in columns if name not in COLUMNS]:
         raise UsageError(f"there is no column {unknown[0]!r}: choose from {', '.join(COLUMNS)}")
@@ -91,7 +93,7 @@ def links(
     found = list(_found(_checked(paths), options.get("url"), reported))
     plain = [pa.field(field.name, _plain(field.type)) for field in parquet.schema(columns)]
     schema = pa.schema([*plain, _OF_LINKS] if failures else plain)
-    return _spread(spark, [*reported, *found]).mapInArrow(partial(_listed, how, schema), from_arrow_schema(schema))
+    return _as_tasks(spark, [*reported, *found]).mapInArrow(partial(_listed, how, schema), from_arrow_schema(schema))
 
 
 def rewrite(
@@ -105,22 +107,22 @@ def rewrite(
 ) -> list[Row]:
     """Rewrite files, folders and archives into a folder, and return a row for each failure.
 
-    `output` is a folder on a disk that all machines share, or the URL of one in a store. Each file is complete, or the
-    old one. `policy` must be picklable; the options are the same as for `links`. Raise UsageError or TypeError for an
-    unknown one, and where an output would be an input.
+    `output` is a folder on a disk that all machines share, or the URL of a folder in a store. Each file is complete, or
+    the old one. `policy` must be picklable; the options are the same as for `links`. Raise UsageError or TypeError for
+    an unknown one, and if an output would be an input.
     """
     names = _checked(paths)
     (output,) = _checked(output.rstrip("/") + "/")  # a folder, also for a single input
     plan.check(names, output)
     sends = buckets.is_bucket(output)
-    inside = None if sends else OutputFolder.of(output)
+    inside = None if sends else OutputFolder.at_path(output)
     how = RewriteOptions(_reading(options), policy, verify, inside=inside, token=leftovers.token(), sends=sends)
     reported: list[Diagnostic] = []
     jobs = plan.jobs(_found(names, options.get("url"), reported), output, reported.append)
     with Publisher(how.token, inside=inside) as publisher:  # removes the temporary files of executors that ended
         items: list[Item] = list(jobs if sends else publisher.watched(jobs))
-        spread = _spread(spark, [*(one for one in reported if one.failed), *items])
-        found: list[Row] = spread.mapInArrow(partial(_rewritten, how), from_arrow_schema(_FAILURE)).collect()
+        tasks = _as_tasks(spark, [*(one for one in reported if one.failed), *items])
+        found: list[Row] = tasks.mapInArrow(partial(_rewritten, how), from_arrow_schema(_FAILURE)).collect()
     return found
 
 
@@ -148,7 +150,7 @@ def _found(names: Sequence[str], url: str | None, reported: list[Diagnostic]) ->
     return inputs.named(names, inputs.Origins(url), Globs(), reported.append)
 
 
-def _spread(spark: SparkSession, items: Sequence[Item]) -> DataFrame:
+def _as_tasks(spark: SparkSession, items: Sequence[Item]) -> DataFrame:
     """Return a DataFrame with a row for each task, in a partition of its own: names are relative to this folder."""
     most = min(_MOST_BYTES, sum(map(_size, items)) // (_TURNS * spark.sparkContext.defaultParallelism) + 1)
     rows = [(bytearray(pickle.dumps((str(Path.cwd()), group))),) for group in _groups(items, most)]
@@ -184,7 +186,7 @@ def _plain(kind: pa.DataType) -> pa.DataType:
 
 
 def _listed(how: ListOptions, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the links of each task, and its failures as rows with no other values, if the schema has them."""
+    """Yield the links of each task, and its failures as rows without other values, if the schema has them."""
     failed: list[dict[str, Any]] = []
     chunks = _chunks(how, batches, failed)
     for table in parquet.gathered(chunks, parquet.schema(how.columns), AT_ONCE):
@@ -213,7 +215,7 @@ def _rewritten(how: RewriteOptions, batches: Iterable[pa.RecordBatch]) -> Iterat
     """Rewrite the input of each job, and put its file in its place; yield the failures."""
     for item in _items(batches):
         with leftovers.temporary_folder() if how.sends else nullcontext() as folder:
-            here = how if folder is None else how._replace(inside=OutputFolder.of(folder))
+            here = how if folder is None else how._replace(inside=OutputFolder.at_path(folder))
             pieces = [item] if isinstance(item, Diagnostic) else guarded(item.input.name, _settled(here, item))
             if failed := [row for piece in pieces for row in _failed(item, piece)]:
                 yield pa.RecordBatch.from_pylist(failed, _FAILURE)

@@ -52,6 +52,19 @@ def page(body: str = "", head: str = "", title: str = "a page") -> str:
     return f"<!DOCTYPE html><html lang=en><head><meta charset=utf-8><title>{title}</title>{head}</head><body>{body}</body></html>"
 
 
+WORDS = "river stone lantern copper orchard velvet harbour pencil winter meadow thunder saddle anchor cotton feather silver".split()
+
+
+def text(seed: int, size: int = 120) -> str:
+    """Return a text of its own for each seed."""
+    found = []
+    number = seed * 7919 + 13
+    for _ in range(size):
+        number = (number * 1103515245 + 12345) % (1 << 31)
+        found.append(WORDS[number >> 12 & 15])
+    return f"<p>{' '.join(found)}</p>"
+
+
 def links(*references: str) -> str:
     return page(" ".join(f'<a href="{reference}">t</a>' for reference in references))
 

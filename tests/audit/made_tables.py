@@ -64,8 +64,7 @@ def made(findings: int = 200, *, ok: int = 100, hostile: bool = False, seed: int
     insert(connection, "mentions", [[f"new/{texts[0]}.html", "", 3, 7, "script", text] for text in texts for _ in range(60)])
     insert(connection, "changes", [[f"{OLD}/{text}", f"{NEW}/{text}", "title", text, text[::-1]] for text in texts])
     insert(connection, "rules", [
-        ["redirects.csv", 1, "/blog/*,/news/:splat", 210, None, None],
-        ["redirects.csv", 2, "/team,/about", 1, None, "chain"],
+        ["redirects.csv", 1, "/blog/*,/news/:splat", 210, None, None], ["redirects.csv", 2, "/team,/about", 1, None, "chain"],
         ["redirects.csv", 3, "/x,/y", 0, None, "unused"],
         [".htaccess", 14, "RewriteCond %{HTTP_USER_AGENT} Mobile", 0, "a condition on the visitor cannot be known", None],
     ])

@@ -61,7 +61,7 @@ def test_answers_without_a_redirect_are_no_map() -> None:
         answers.read("a.txt", b"HTTP/1.1 200 OK\r\n\r\n", Settings())
 
 
-@pytest.mark.parametrize(("name", "text"), [("_redirects", "/a /b/ 301\n"), (".htaccess", "Redirect 301 /a /b/\n"), ("netlify.toml", '[[redirects]]\nfrom = "/a"\nto = "/b/"\n'), ("vercel.json", '{"redirects": [{"source": "/a", "destination": "/b/"}]}')])
+@pytest.mark.parametrize(("name", "text"), [(".htaccess", "Redirect 301 /a /b/\n"), ("vercel.json", '{"redirects": [{"source": "/a", "destination": "/b/"}]}')])
 def test_the_redirects_of_the_folder_are_read_with_a_line_that_names_them(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, text: str) -> None:
     site = {"index.html": links("/b/"), "b/index.html": page(), name: text}
     assert audited(tmp_path, site, old={"a": page()}).url("a")["verdict"] == "mapped"
@@ -89,9 +89,7 @@ OWN: dict[int, dict[str, list[str]]] = {  # exit status -> files of the folder
 
 
 @pytest.mark.parametrize("status", OWN)
-def test_a_file_of_the_folder_is_read_or_a_finding_or_a_failure(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], status: int
-) -> None:
+def test_a_file_of_the_folder_is_read_or_a_finding_or_a_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str], status: int) -> None:
     for name, (text, *more) in OWN[status].items():
         lines = more if status == 3 else ["", *[""] * len(more)]
         for content, line in zip([text] if status == 3 else [text, *more], lines, strict=True):

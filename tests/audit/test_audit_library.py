@@ -54,15 +54,6 @@ def test_documents_and_archives_are_sites(tmp_path: Path) -> None:
     assert absolve.audit([page("https://h/", b"<a href=x>")], url="https://h/").findings[0].verdict == "broken"
 
 
-def test_what_cannot_be_read_is_a_failure(tmp_path: Path) -> None:
-    (tmp_path / "a.html").write_text("<a href=http://h/>")
-    (tmp_path / "b.html").mkdir()
-    (tmp_path / "b.xml").write_text("<a>")
-    with pytest.warns(absolve.DiagnosticWarning):
-        found = absolve.audit(tmp_path, url="http://x/")
-    assert [Path(one.name).name for one in found.failures] == ["b.xml"]
-
-
 @pytest.mark.parametrize("data", [b"", b"\x1f\x8b\x08\xff damaged", b"\x89PNG\r\n\x1a\n\0\0"], ids=["empty", "gzip", "PNG"])
 def test_bytes_of_no_site_are_refused_under_the_name_that_they_have_in_all_messages(data: bytes) -> None:
     with pytest.raises(absolve.UsageError, match=r"^input-1: .*no URL of the new site"):
@@ -79,9 +70,7 @@ def test_damaged_bytes_beside_a_site_are_a_failure(data: bytes) -> None:
     ("output", "words"),
     [("site/a.html", "file of the input"), ("ignored.html", "also an input"), (["r.md", "./r.md"], "same file"), ("none/r.md", "no folder"), ("d.md", "a folder")],
 )
-def test_no_output_takes_the_place_of_another_file(
-    output: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_output_takes_the_place_of_another_file(output: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for folder in ("site", "d.md"):
         Path(folder).mkdir()

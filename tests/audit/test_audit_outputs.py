@@ -8,8 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 from urllib.parse import unquote
 
 import duckdb
@@ -22,8 +21,7 @@ from pyarrow import parquet
 
 from absolve.audit import outputs, tables, verdicts
 from absolve.audit.outputs import baseline
-from absolve.audit.outputs.findings import level, uri_of
-from absolve.audit.outputs.source import Source
+from absolve.audit.outputs.findings import document_uri
 from absolve.core.errors import UsageError
 
 SCHEMAS = Path(__file__).parent / "schemas"
@@ -53,7 +51,7 @@ FORMATS = {
 
 
 def test_the_suffix_names_the_format(tmp_path: Path, audit: duckdb.DuckDBPyConnection) -> None:
-    assert {name: outputs.format_of(name) for name in FORMATS} == FORMATS
+    assert {name: outputs.detect_format(name) for name in FORMATS} == FORMATS
     with pytest.raises(UsageError, match="suffix"):
         outputs.write(audit, tmp_path / "a.ods")
     with pytest.raises(UsageError, match="standard output"):
@@ -63,25 +61,18 @@ def test_the_suffix_names_the_format(tmp_path: Path, audit: duckdb.DuckDBPyConne
         assert b"secret@" not in written(audit, tmp_path / name), "user information is masked"
 
 
-def test_sqlite_has_all_tables_with_all_rows_and_a_view_of_the_findings(tmp_path: Path, audit: duckdb.DuckDBPyConnection) -> None:
-    written(audit, tmp_path / "a.sqlite")
-    with closing(sqlite3.connect(tmp_path / "a.sqlite")) as database:
+@pytest.mark.parametrize("name", ["a.sqlite", "a.duckdb"])
+def test_a_database_has_all_tables_with_all_rows_and_a_view_of_the_findings(tmp_path: Path, audit: duckdb.DuckDBPyConnection, name: str) -> None:
+    written(audit, tmp_path / name)
+    assert [file.name for file in tmp_path.iterdir()] == [name]
+    with closing(duckdb.connect(str(tmp_path / name), read_only=True) if name == "a.duckdb" else sqlite3.connect(tmp_path / name)) as database:
         for table, columns in tables.TABLES.items():
             cursor = database.execute(f"SELECT * FROM {table}")  # noqa: S608
-            assert [name for name, *_ in cursor.description] == list(columns)
+            assert [one for one, *_ in cursor.description] == list(columns)
             assert len(cursor.fetchall()) == count(audit, table), table
+            if name == "a.duckdb":
+                assert {row[0]: row[1] for row in database.execute(f"DESCRIBE {table}").fetchall()} == columns
         assert database.execute("SELECT count(*) FROM findings").fetchone() == (300,)
-
-
-def test_duckdb_has_all_tables_with_the_same_types(tmp_path: Path, audit: duckdb.DuckDBPyConnection) -> None:
-    written(audit, tmp_path / "a.duckdb")
-    assert [file.name for file in tmp_path.iterdir()] == ["a.duckdb"]
-    with closing(duckdb.connect(str(tmp_path / "a.duckdb"), read_only=True)) as database:
-        for table, columns in tables.TABLES.items():
-            described = database.execute(f"DESCRIBE {table}").fetchall()
-            assert {row[0]: row[1] for row in described} == columns
-            assert count(database, table) == count(audit, table)
-        assert count(database, "findings") == 300
 
 
 def test_parquet_has_a_file_for_each_table(tmp_path: Path, audit: duckdb.DuckDBPyConnection) -> None:
@@ -201,7 +192,7 @@ URIS = {
 
 
 def test_documents_are_uris() -> None:
-    assert {document: uri_of(document) for document in URIS} == URIS
+    assert {document: document_uri(document) for document in URIS} == URIS
 
 
 def test_junit_is_valid_and_its_numbers_agree(tmp_path: Path, audit: duckdb.DuckDBPyConnection) -> None:
@@ -251,34 +242,24 @@ def test_a_finding_in_a_renamed_file_is_not_new(tmp_path: Path, form: str) -> No
         assert baseline.compare(connection, tmp_path / f"a.{form}") == (0, 0)
 
 
-def test_formats_list_what_is_new_first_and_apart(tmp_path: Path) -> None:
+def test_formats_list_what_is_new_first_and_apart_and_the_baseline_has_what_is_healed(tmp_path: Path) -> None:
     with closing(made(50, ok=40)) as connection:
         outputs.write(connection, tmp_path / "a.sqlite")
         (last,) = connection.execute("SELECT max(rowid) FROM links WHERE verdict = 'external'").fetchall()[0]
         connection.execute("UPDATE links SET verdict = 'broken', reference = 'new.html' WHERE rowid = ?", [last])
         connection.execute("UPDATE links SET verdict = 'ok' WHERE rowid = (SELECT min(rowid) FROM links WHERE verdict = 'broken')")
-        baseline.compare(connection, tmp_path / "a.sqlite")
+        connection.execute("UPDATE links SET line = line + 1")
+        assert baseline.compare(connection, tmp_path / "a.sqlite") == (1, 1)
         results = json.loads(written(connection, tmp_path / "b.sarif"))["runs"][0]["results"]
-        states = [result["baselineState"] for result in results]
-        assert states == ["new", *["unchanged"] * (len(results) - 2), "absent"]
+        assert [result["baselineState"] for result in results] == ["new", *["unchanged"] * (len(results) - 2), "absent"]
         root = etree.fromstring(written(connection, tmp_path / "b.xml"))
         assert [case.get("name") for case in root.iterfind(".//testcase[failure]")] == ["broken"]
         assert {line[:7] for line in written(connection, tmp_path / "b.github").decode().splitlines()} <= {"::error", "::notic"}
         text = written(connection, tmp_path / "b.md").decode()
         assert text.startswith("## ❌ 1 finding is new")
+        assert "| new | 1 |" in text
         assert text.index("new.html") < text.index("### Verdicts")
-
-
-def test_the_baseline_shows_new_and_healed_findings(tmp_path: Path) -> None:
-    with closing(made(50, ok=40)) as connection:
-        outputs.write(connection, tmp_path / "a.sqlite")
-        for new, old in (("ok", "broken"), ("broken", "external")):
-            change = "UPDATE links SET verdict = ? WHERE rowid = (SELECT min(rowid) FROM links WHERE verdict = ?)"
-            connection.execute(change, [new, old])
-        connection.execute("UPDATE links SET line = line + 1")
-        assert baseline.compare(connection, tmp_path / "a.sqlite") == (1, 1)
         outputs.write(connection, tmp_path / "b.sqlite")
-        assert "| new | 1 |" in written(connection, tmp_path / "b.md").decode()
     with closing(sqlite3.connect(tmp_path / "b.sqlite")) as database:
         found = database.execute("SELECT change, table_name, verdict FROM baseline ORDER BY change").fetchall()
         assert found == [("healed", "links", "broken"), ("new", "links", "broken")]
@@ -306,9 +287,3 @@ def test_a_failed_write_leaves_the_earlier_files(tmp_path: Path, name: str) -> N
         with pytest.raises(duckdb.Error):
             outputs.write(connection, tmp_path / name)
         assert {file: file.read_bytes() for file in tmp_path.iterdir()} == before
-
-
-def test_a_verdict_is_an_error_where_the_run_fails_by_it_and_else_a_note_or_a_warning() -> None:
-    source = cast("Source", SimpleNamespace(style=outputs.Style(frozenset({"broken"}))))
-    found = {verdict: level(verdict, source) for verdict in ("broken", "orphan", "insecure", "fragment")}
-    assert found == {"broken": "error", "orphan": "note", "insecure": "note", "fragment": "warning"}

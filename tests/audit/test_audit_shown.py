@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from audited import NEW, OLD, links, page, written
+from audited import NEW, OLD, links, page, printed, written
 
 from absolve.cli import audit_shown, main
 from absolve.core.printable import width
@@ -48,21 +48,15 @@ def test_causes_come_first_and_are_the_same_in_a_pipe(site: Path, monkeypatch: p
     assert "orphan: No link and no sitemap leads to the page. (1 page)\n\n" in shown
     assert re.search(r"^links  broken +2$", shown, re.MULTILINE)
     argv = [sys.executable, "-m", "absolve", "audit", *arguments]
-    piped = subprocess.run(argv, capture_output=True, check=False, env=os.environ | {"PYTHONUTF8": "1"})
-    assert piped.stdout.decode() == shown
+    assert subprocess.run(argv, capture_output=True, check=False, env=os.environ | {"PYTHONUTF8": "1"}).stdout.decode() == shown
 
 
-@pytest.mark.parametrize("columns", [40, 80, 132])
-def test_no_line_is_wider_than_the_terminal(site: Path, columns: int) -> None:
-    shown = on_terminal(site, "--url", NEW, "--old-url", OLD, columns=columns)
-    assert all(width(line) <= columns for line in shown.splitlines())
-
-
-@pytest.mark.parametrize("color", [True, False])
-def test_a_document_writes_no_control_character(site: Path, *, color: bool) -> None:
-    shown = on_terminal(site, "--url", NEW, "--old-url", OLD, color=color)
+@pytest.mark.parametrize(("columns", "color"), [(40, True), (132, False)])
+def test_no_line_is_wider_than_the_terminal_and_a_document_writes_no_control_character(site: Path, columns: int, *, color: bool) -> None:
+    shown = on_terminal(site, "--url", NEW, "--old-url", OLD, columns=columns, color=color)
     assert ("\x1b[31mbroken\x1b[0m" in shown) == color
     bare = _STYLES.sub("", shown)
+    assert all(width(line) <= columns for line in bare.splitlines())
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", bare)
 
 
@@ -77,12 +71,6 @@ def test_old_urls_have_the_rule_to_add_and_maps_their_unread_rules(tmp_path: Pat
     assert re.search(r"m\.csv:2: unread-rule: .*\(1 rule\)\n", shown)
 
 
-def test_what_was_repaired_is_not_listed(site: Path) -> None:
-    shown = on_terminal(site, "--url", NEW, "--old-url", OLD, "--fix")
-    assert "no.html" in shown
-    assert "A.html" not in shown
-
-
 def test_causes_beyond_a_limit_are_counted_and_one_target_is_one_cause(tmp_path: Path) -> None:
     names = [f"no{number}.html" for number in range(audit_shown.MOST + 2)]
     site = written(tmp_path / "site", {"index.html": links(*["gone.html"] * 300, *names)})
@@ -93,10 +81,11 @@ def test_causes_beyond_a_limit_are_counted_and_one_target_is_one_cause(tmp_path:
     assert shown.count(" broken: Not there: ") == audit_shown.MOST
 
 
-@pytest.mark.parametrize("options", [("-q",), ("--sql", "SELECT 1"), ("-f", "jsonl")])
-def test_another_output_takes_the_place_of_the_causes(site: Path, options: tuple[str, ...]) -> None:
-    given = [option.format(site.parent) for option in options]
-    assert "index.html:1:99: broken" not in on_terminal(site, "--url", NEW, *given)
+def test_another_output_takes_the_place_of_the_causes_and_what_was_repaired_is_not_listed(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for options in (("-q",), ("--sql", "SELECT 1"), ("-f", "jsonl")):
+        assert "index.html:1:99: broken" not in printed(capsys, site, "--url", NEW, *options)[0]
+    shown = printed(capsys, site, "--url", NEW, "--old-url", OLD, "--fix")[0]
+    assert ("no.html" in shown, "A.html" in shown) == (True, False)
 
 
 def test_a_cause_shows_a_repair_only_if_all_its_links_have_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

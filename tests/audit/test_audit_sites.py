@@ -13,6 +13,7 @@ import zipfile
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import audited
 import pytest
@@ -28,9 +29,7 @@ FROM links WHERE verdict = 'broken'"""
 
 
 @pytest.mark.slow
-def test_all_that_another_checker_finds_in_real_sites_is_found_and_the_rest_is_what_it_leaves_out(
-    shared: Path, tmp_path: Path
-) -> None:
+def test_all_that_another_checker_finds_in_real_sites_is_found_and_the_rest_is_what_it_leaves_out(shared: Path, tmp_path: Path) -> None:
     report = tmp_path / "sites.sqlite"
     assert main(["audit", str(shared / "sites"), "--url", "http://s.example/", "-q", "-o", str(report)]) == 1
     with closing(sqlite3.connect(report)) as database:
@@ -41,46 +40,35 @@ def test_all_that_another_checker_finds_in_real_sites_is_found_and_the_rest_is_w
     assert Counter(found.values()) == {"lychee": 3162, "script": 5808, "nofollow": 1934, "address": 1169, "css": 39}
 
 
+def checked(capsys: pytest.CaptureFixture[str], name: Path, *options: str) -> list[dict[str, Any]]:
+    """Return the links of a site that `check` prints."""
+    main(["check", str(name), "-f", "jsonl", *options])
+    return [row for row in map(json.loads, capsys.readouterr().out.splitlines()) if row["table"] == "links"]
+
+
+def broken(rows: list[dict[str, Any]]) -> set[str]:
+    return {row["reference"] for row in rows if row["verdict"] == "broken"}
+
+
 def test_files_on_the_disk_that_are_not_read_are_there_for_links(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    files = {
+    written(tmp_path, {
         "README.md": "r", "docs/.github/ci.yml": "x", "docs/sub/x.py": "x", "docs/node_modules/q/a.html": "<a href=gone>",
         "docs/a.md": "[r](../README.md#x) [c](.github/ci.yml) [s](sub) [q](node_modules/q/a.html) [g](../GONE.md) [h](.git/gone) [l](up/)",
         "docs/b.html": "<a href=../README.md>r</a><a href=sub/>s</a><a href='../docs/'>d</a><a href=%00>z</a>",
-    }  # fmt: skip
-    for place, text in files.items():
-        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / place).write_text(text)
+    })  # fmt: skip
     (tmp_path / "docs/up").symlink_to("..")
-    assert main(["check", str(tmp_path / "docs"), "-f", "jsonl"]) == 1
-    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    broken = {row["reference"] for row in rows if row["table"] == "links" and row["verdict"] == "broken"}
-    assert broken == {"../GONE.md", ".git/gone", "up/", "sub/", "../docs/", "%00"}
-    main(["check", str(tmp_path / "docs"), "--url", "http://h.example/"])
-    assert "http://h.example/README.md" in capsys.readouterr().out  # where the URL is known, no file is at this one
-
-
-def checked(name: Path, capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, str]:
-    """Return the verdicts of the links of a site by reference."""
-    main(["check", str(name), "-f", "jsonl", *options])
-    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    return {row["reference"]: row["verdict"] for row in rows if row["table"] in {"links", "pages"} and "reference" in row}
+    assert broken(checked(capsys, tmp_path / "docs")) == {"../GONE.md", ".git/gone", "up/", "sub/", "../docs/", "%00"}
+    rows = checked(capsys, tmp_path / "docs", "--url", "http://h.example/")
+    assert "../README.md" in broken(rows)  # where the URL is known, no file is at this one
 
 
 def test_a_picture_that_is_a_page_is_broken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     there = '<a href=b.html>b</a><img src=c.php><img src=a.gif><p id=y><img src="#y">'
-    files = {"index.html": f"{there}<img src='b.html#x'><link rel=icon href=./>", "b.html": "<p id=x>", "c.php": "<?php ?><html>", "a.gif": "GIF89a"}
-    for place, text in files.items():
-        (tmp_path / place).write_text(text)
-    found = checked(tmp_path, capsys)
-    assert {reference: verdict for reference, verdict in found.items() if verdict not in {"ok", "same"}} == {"b.html#x": "broken", "./": "broken"}
-
-
-def test_a_picture_that_a_server_answers_with_a_page_is_broken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "index.html").write_text("<img src=http://o.example/p><a href=http://o.example/p>p</a><img src=http://o.example/i>")
-    answers = page("http://o.example/p", b"<p>") + page("http://o.example/i", b"GIF89a", "image/gif")
-    (tmp_path / "a.warc").write_bytes(answers)
-    main(["check", str(tmp_path / "index.html"), "--answers", str(tmp_path / "a.warc")])
-    assert "This is a page, and no picture: http://o.example/p (1 link on 1 page)" in capsys.readouterr().out
+    index = f"{there}<img src='b.html#x'><link rel=icon href=./><img src=http://o.example/p><a href=http://o.example/p>p</a><img src=http://o.example/i>"
+    written(tmp_path / "s", {"index.html": index, "b.html": "<p id=x>", "c.php": "<?php ?><html>", "a.gif": "GIF89a"})
+    (tmp_path / "a.warc").write_bytes(page("http://o.example/p", b"<p>") + page("http://o.example/i", b"GIF89a", "image/gif"))
+    rows = checked(capsys, tmp_path / "s", "--answers", str(tmp_path / "a.warc"))
+    assert [(row["element"], row["reference"]) for row in rows if row["verdict"] == "broken"] == [("img", "b.html#x"), ("link", "./"), ("img", "http://o.example/p")]
 
 
 def test_what_a_capture_has_that_is_no_page_is_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -99,45 +87,30 @@ def test_members_of_a_package_that_nobody_can_read_are_there(tmp_path: Path, cap
     (tmp_path / "b.epub").write_bytes(book)
     with zipfile.ZipFile(tmp_path / "b.epub", "a") as package:
         package.writestr("META-INF/encryption.xml", encryption)
-    broken = {reference for reference, verdict in checked(tmp_path / "b.epub", capsys).items() if verdict == "broken"}
-    assert broken == {"gone.xhtml"}
+    assert broken(checked(capsys, tmp_path / "b.epub")) == {"gone.xhtml"}
     content = '<o:document-content xmlns:o="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:x="http://www.w3.org/1999/xlink" xmlns:d="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0">'
     content += "".join(f'<d:image x:href="{name}"/>' for name in ("Pictures/a.png", "./Object 1", "gone.png")) + "</o:document-content>"
     names = {"mimetype": "application/vnd.oasis.opendocument.text", "content.xml": content, "Pictures/a.png": "x", "Object 1/content.xml": "<a/>"}
     (tmp_path / "t.odt").write_bytes(zipped(names))
-    broken = {reference for reference, verdict in checked(tmp_path / "t.odt", capsys).items() if verdict == "broken"}
-    assert broken == {"gone.png"}
+    assert broken(checked(capsys, tmp_path / "t.odt")) == {"gone.png"}
 
 
-def test_files_beside_the_folders_of_hosts_are_not_taken_for_the_site(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_files_beside_the_folders_of_hosts_are_not_taken_for_the_site(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     copy = written(tmp_path / "copy", {
-        "www.knots.example/index.html": b"<a href=/gone.html>g</a><a href=there.html>t</a>",
-        "www.knots.example/there.html": b"t",
-        **dict.fromkeys(("notes.html", "todo.html", "log.html"), b"n"),
-    })
-    assert main(["check", str(copy), "-f", "jsonl"]) == 1
-    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [row["target"] for row in rows if row["table"] == "links" and row["verdict"] == "broken"] == ["http://www.knots.example/gone.html"]
-
-
-def test_a_file_beside_the_folders_of_hosts_is_judged_by_the_files_around_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    notes = audited.page("<a href=knots.example/index.html>i</a> <a href=knots.example/>i</a> <a href=todo.html>t</a> <a href=gone.html>g</a>"
-                 "<img src=/gone.png> <a href=http://localhost/todo.html>o</a> <a href=knots.example/gone.html>g</a>")
-    copy = written(tmp_path / "copy", {"knots.example/index.html": b"i", "notes.html": notes.encode(), "todo.html": b"t"})
-    assert main(["check", str(copy), "-f", "jsonl"]) == 1
-    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert {row["reference"]: row["verdict"] for row in rows if row["table"] == "links"} == {
-        "gone.html": "broken", "/gone.png": "broken", "http://localhost/todo.html": "local", "knots.example/gone.html": "broken",
+        "knots.example/index.html": b"<a href=/gone.html>g</a><a href=there.html>t</a><a href=http://localhost/loose.html>l</a><a href=http://localhost:80/loose.html>p</a>",
+        "knots.example/there.html": b"t", "loose.html": b"n", "todo.html": b"t",
+        "notes.html": audited.page("<a href=knots.example/index.html>i</a> <a href=knots.example/>i</a> <a href=todo.html>t</a> <a href=gone.html>g</a>"
+                                   "<img src=/gone.png> <a href=http://localhost/todo.html>o</a> <a href=knots.example/none.html>g</a>"),
+    })  # fmt: skip
+    found = {(Path(row["document"]).name, row["reference"]): row["verdict"] for row in checked(capsys, copy) if row["verdict"] not in audited.QUIET}
+    assert found == {
+        ("index.html", "/gone.html"): "broken", ("index.html", "http://localhost/loose.html"): "local", ("index.html", "http://localhost:80/loose.html"): "local",
+        ("notes.html", "gone.html"): "broken", ("notes.html", "/gone.png"): "broken", ("notes.html", "http://localhost/todo.html"): "local",
+        ("notes.html", "knots.example/none.html"): "broken",
     }  # fmt: skip
 
 
-def test_a_page_that_names_the_machine_is_local_though_its_folder_is_taken_to_be_there(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_page_that_names_the_machine_is_local_though_its_folder_is_taken_to_be_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     site = audited.written(tmp_path / "site", {
         "index.html": audited.page("<a href=http://localhost/a.html>a</a> <a href=//LOCALHOST/>i</a> <a href=a.html>a</a> <a href=#x>x</a>"),
         "a.html": audited.page("<a id=x href=index.html>i</a>"),
@@ -145,19 +118,7 @@ def test_a_page_that_names_the_machine_is_local_though_its_folder_is_taken_to_be
         "based/index.html": audited.page('<a href="../a.html">a</a><a href=".">i</a>', '<base href="http://localhost/based/">'),
         "moved/index.html": audited.page('<a href="a.html">a</a><a href="#x">i</a>', '<base href="/">'),
     })  # fmt: skip
-    for options, found in (((), True), (("--url", "http://localhost/"), False)):
-        assert main(["check", str(site), "-f", "jsonl", *options]) == 1
-        rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-        local = {(Path(row["document"]).parent.name, row["reference"]) for row in rows if row["table"] == "links" and row["verdict"] == "local"}
-        wanted = {("site", "http://localhost/a.html"), ("site", "//LOCALHOST/"), ("based", "../a.html"), ("based", ".")}
-        assert local == (wanted if found else set())
-
-
-def test_a_page_of_a_host_does_not_lead_to_the_place_of_files_beside_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    copy = written(tmp_path / "copy", {
-        "knots.example/index.html": b"<a href=http://localhost/loose.html>l</a><a href=http://localhost:80/loose.html>p</a>",
-        "loose.html": b"<a href=http://knots.example/>k</a>",
-    })
-    assert main(["check", str(copy), "-f", "jsonl"]) == 1
-    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [row["verdict"] for row in rows if row["table"] == "links" and "localhost" in row["reference"]] == ["local", "local"]
+    wanted = {("site", "http://localhost/a.html"), ("site", "//LOCALHOST/"), ("based", "../a.html"), ("based", ".")}
+    for options, found in (((), wanted), (("--url", "http://localhost/"), set())):
+        rows = checked(capsys, site, *options)
+        assert {(Path(row["document"]).parent.name, row["reference"]) for row in rows if row["verdict"] == "local"} == found

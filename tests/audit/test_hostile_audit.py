@@ -13,9 +13,15 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 import pytest
+from audited import written
+from made_tables import made
 from pyarrow import parquet
 
+from absolve.audit import outputs
+from absolve.audit.outputs import baseline
 from absolve.cli import main
+from absolve.core.errors import UsageError
+from absolve.core.printable import message as shown
 
 URL = "https://new.example/"
 
@@ -24,17 +30,13 @@ class Audit:
     """A small site, inventories of it, and the command."""
 
     def __init__(self, folder: Path, capture: pytest.CaptureFixture[str]) -> None:
-        self.folder = folder
-        self.new = folder / "new"
-        self.new.mkdir()
-        (self.new / "index.html").write_text("<title>i</title><a href=a.html>a</a> <a href=missing.html>m</a>")
-        (self.new / "a.html").write_text("<title>a</title><p>text of a page that is long enough to be compared")
-        self._capture = capture
+        self.folder, self._capture = folder, capture
+        index, other = "<title>i</title><a href=a.html>a</a> <a href=missing.html>m</a>", "<title>a</title><p>text of a page that is long enough"
+        self.new = written(folder / "new", {"index.html": index, "a.html": other})
 
     def inventory(self, name: str, command: str = "documents") -> Path:
-        path = self.folder / name
-        assert main([command, str(self.new), "--url", URL, "-o", str(path)]) in {0, 1}
-        return path
+        assert main([command, str(self.new), "--url", URL, "-o", str(self.folder / name)]) in {0, 1}
+        return self.folder / name
 
     def __call__(self, *arguments: object) -> tuple[int, str, str]:
         self._capture.readouterr()
@@ -49,9 +51,6 @@ class Audit:
 def audit(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Audit:
     monkeypatch.chdir(tmp_path)
     return Audit(tmp_path, capsys)
-
-
-# --- queries of the user ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("query", [
@@ -77,9 +76,6 @@ def test_a_query_may_read_links_that_stay_in_a_parquet_file(audit: Audit) -> Non
     assert out == "reference\na.html\nmissing.html\n"
 
 
-# --- inventories ------------------------------------------------------------------------------------------------------
-
-
 def test_a_view_in_an_inventory_is_not_run(audit: Audit) -> None:
     path = audit.inventory("made.duckdb")
     hostile = audit.folder / "hostile.duckdb"
@@ -97,18 +93,18 @@ def test_a_view_in_an_inventory_is_not_run(audit: Audit) -> None:
     assert "secret" not in out
 
 
-@pytest.mark.parametrize("change", ["url = x'ff00'", "size = 'abc'", "document = NULL", "anchors = 5"])
+@pytest.mark.parametrize("change", ["url = x'ff00'", "size = 'abc'", "anchors = 5"])
 def test_wrong_types_in_sqlite_are_reported(audit: Audit, change: str) -> None:
     path = audit.inventory("made.sqlite")
     with closing(sqlite3.connect(path)) as database:
         database.execute(f"UPDATE documents SET {change}")  # noqa: S608
         database.commit()
     status, _, err = audit(path, audit.new, "--url", URL)
-    is_readable = change.startswith(("anchors", "document"))
+    is_readable = change.startswith("anchors")
     assert (status, "made.sqlite: unreadable" in err) == ((1, False) if is_readable else (3, True))
 
 
-@pytest.mark.parametrize("column", ["problems", "reference", "line", "target"])
+@pytest.mark.parametrize("column", ["problems", "line"])
 def test_wrong_types_in_parquet_are_reported_and_the_rest_is_judged(audit: Audit, column: str) -> None:
     path = audit.inventory("links.parquet", "links")
     table = parquet.read_table(path)
@@ -147,9 +143,6 @@ def test_files_that_an_inventory_names_are_opened_only_below_the_working_folder(
     assert "/dev/zero: outside: the contents of 1 files that an inventory names are not read" in err
 
 
-# --- baselines --------------------------------------------------------------------------------------------------------
-
-
 FORGED = [
     ("UPDATE summary SET value = '\x1b]0;x\x07' WHERE name = 'schema_version'", "the result of version \\x1b]0;x\\x07 of an audit"),
     ("UPDATE summary SET value = printf('%.*c', 1000000, 'x') WHERE name = 'schema_version'", "the result of version xxx"),
@@ -168,16 +161,19 @@ FORGED = [
 
 
 @pytest.mark.parametrize(("statements", "message"), FORGED, ids=range(len(FORGED)))
-def test_a_forged_baseline_is_a_short_usage_error(audit: Audit, statements: str, message: str | None) -> None:
-    audit(audit.new, "--url", URL, "-o", "a.sqlite")
-    with closing(sqlite3.connect(audit.folder / "a.sqlite")) as database:
-        database.executescript(statements)
-    status, _, err = audit(audit.new, "--url", URL, "--baseline", "a.sqlite")
-    assert len(err) < 1000
-    assert "\x1b" not in err
-    assert status == (2 if message else 0)
-    assert "a.sqlite: " in err if message else "0 new" in err
-    assert (message or "") in err
+def test_a_forged_baseline_is_a_short_usage_error(tmp_path: Path, statements: str, message: str | None) -> None:
+    with closing(made(5)) as connection:
+        outputs.write(connection, tmp_path / "a.sqlite")
+        with closing(sqlite3.connect(tmp_path / "a.sqlite")) as database:
+            database.executescript(statements)
+        if message is None:
+            baseline.compare(connection, tmp_path / "a.sqlite")
+            return
+        with pytest.raises(UsageError) as error:
+            baseline.compare(connection, tmp_path / "a.sqlite")
+    assert "a.sqlite: " in str(error.value)
+    assert message in shown(str(error.value))
+    assert len(str(error.value)) < 900
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
@@ -199,9 +195,6 @@ def test_a_baseline_that_is_no_result_of_an_audit_is_a_usage_error(audit: Audit)
     assert (status, "this is not the result of an audit" in err) == (2, True)
 
 
-# --- lists of URLs ----------------------------------------------------------------------------------------------------
-
-
 def test_each_line_that_is_no_url_is_named_and_the_rest_is_judged(audit: Audit) -> None:
     path = audit.folder / "old.txt"
     path.write_bytes(
@@ -210,9 +203,7 @@ def test_each_line_that_is_no_url_is_named_and_the_rest_is_judged(audit: Audit) 
         + b"y" * (3 << 20)
         + b"\nhttp://old.example/last\n"
     )
-    status, out, err = audit(
-        audit.new, "--url", URL, "--old", path, "--old-url", "http://old.example/", "--sql", "SELECT url FROM urls"
-    )
+    status, out, err = audit(audit.new, "--url", URL, "--old", path, "--old-url", "http://old.example/", "--sql", "SELECT url FROM urls")
     assert status == 3
     for line in (3, 4, 5, 6, 7, 10):
         assert f"old.txt:{line}: no-url: " in err
@@ -256,9 +247,6 @@ def test_a_sitemap_loc_that_cannot_be_read_is_named_and_the_rest_is_judged(audit
     assert "root:" not in err
 
 
-# --- maps -------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no device without an end")
 def test_a_map_is_read_up_to_a_limit(audit: Audit) -> None:
     started = time.process_time()
@@ -268,23 +256,13 @@ def test_a_map_is_read_up_to_a_limit(audit: Audit) -> None:
     assert time.process_time() - started < 20
 
 
-# --- outputs ----------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("arguments", "message"), [
-    ("-o none/r.html", "there is no folder none"),
-    ("-o none/r.csv", "there is no folder none"),
-    ("-o r.html -o ./r.html", "are the same file"),
-    ("-o r.csv -o r.links.csv --format jsonl", None),
-    ("-o r.csv --map r.rules.csv", "is also an input"),
-    ("-o r.csv --write-map r.rules.csv", "are the same file"),
-    ("-o r.html --old r.rules.csv --map r.html", "is also an input"),
-    ("-o r.html --ignore @r.html", "is also an input"),
-    ("-o r.html --live external --cookies r.html", "is also an input"),
+    ("-o none/r.html", "there is no folder none"), ("-o none/r.csv", "there is no folder none"), ("-o r.html -o ./r.html", "are the same file"),
+    ("-o r.csv -o r.links.csv --format jsonl", None), ("-o r.csv --map r.rules.csv", "is also an input"),
+    ("-o r.csv --write-map r.rules.csv", "are the same file"), ("-o r.html --old r.rules.csv --map r.html", "is also an input"),
+    ("-o r.html --ignore @r.html", "is also an input"), ("-o r.html --live external --cookies r.html", "is also an input"),
 ])
-def test_outputs_that_would_destroy_something_are_refused_before_the_run(
-    audit: Audit, arguments: str, message: str | None
-) -> None:
+def test_outputs_that_would_destroy_something_are_refused_before_the_run(audit: Audit, arguments: str, message: str | None) -> None:
     for name in ("r.rules.csv", "r.html"):
         (audit.folder / name).write_text("/a,/b\n")
     status, _, err = audit(audit.new, "--url", URL, *arguments.split())

@@ -19,13 +19,11 @@ ON_DEMAND = "document,line,host,url,hreflang,file_start,file_end,problems"
 SCHEMAS = ("links", "documents", "audit", "base", "changes")
 RUNS = {  # arguments -> the schema of what they write
     ("links", FIXTURES, "--url", "http://h/", "-o", "rows.jsonl"): "links",
-    ("links", FIXTURES, "--url", "http://h/", "-o", "rows.json"): "links",
     ("links", FIXTURES, "--url", "http://h/", "--columns", ON_DEMAND, "-o", "rows.jsonl"): "links",
     ("links", FIXTURES, "--columns", "kind,scope", "-o", "rows.jsonl"): "links",
     ("documents", FIXTURES, "-o", "rows.jsonl"): "documents",
     ("documents", NEW, "--url", "http://h/", "-o", "rows.json"): "documents",
     ("audit", NEW, "--url", "https://bay.example/", *OLD, "--map", str(ROOT / "examples/move/redirects.csv"), "-o", "rows.jsonl"): "audit",
-    ("audit", NEW, "--url", "https://bay.example/", "-o", "rows.json"): "audit",
     ("base", f"{FIXTURES}/saved-page.html", f"{FIXTURES}/journal.warc", "--format", "json"): "base",
     ("rewrite", FIXTURES, "--url", "http://h/", "-o", "out", "--log", "rows.jsonl"): "changes",
 }
@@ -38,9 +36,7 @@ def validator(name: str) -> Any:
 
 
 @pytest.mark.parametrize("arguments", RUNS, ids=lambda arguments: f"{arguments[0]} {arguments[-1]}")
-def test_what_a_command_writes_is_valid(
-    arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_what_a_command_writes_is_valid(arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "broken.xml").write_text("<a>\n<b")
     main([*arguments, *(["-q"] if arguments[0] != "base" else [])])
@@ -71,9 +67,6 @@ def test_an_unknown_schema_names_those_that_there_are() -> None:
         absolve.schema("rows")
 
 
-# --- the version of the tables ----------------------------------------------------------------------------------------
-
-
 def test_each_format_with_a_place_for_it_has_the_version(tmp_path: Path) -> None:
     files = [tmp_path / f"l.{suffix}" for suffix in ("sqlite", "duckdb", "parquet")]
     for file in files:
@@ -84,6 +77,5 @@ def test_each_format_with_a_place_for_it_has_the_version(tmp_path: Path) -> None
     duckdb = pytest.importorskip("duckdb")
     comments = duckdb.connect(str(files[1])).execute("SELECT comment FROM duckdb_tables()").fetchall()
     assert {comment for (comment,) in comments} == {"absolve schema 1"}
-    parquet = pytest.importorskip("pyarrow.parquet")
-    assert parquet.read_schema(files[2]).metadata[b"absolve.schema"] == b"1"
+    assert pytest.importorskip("pyarrow.parquet").read_schema(files[2]).metadata[b"absolve.schema"] == b"1"
     assert absolve.arrow.links(b"<a href=x>").schema.metadata == {b"absolve.schema": b"1"}

@@ -1,4 +1,4 @@
-"""Old pages found among new ones by their content."""
+"""Old pages found among new ones by their content; signatures estimate what two sets have in common."""
 
 import os
 import random
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from absolve.audit.matching import Match, Page, PageText, Score, Scorer, match
+from absolve.audit.matching import Match, Page, PageText, Score, Scorer, bands, match, share, signature
 
 WORDS = "pencil copper candle mountain quiet turnip harbour river garden orchard winter button silver feather velvet letter lantern cotton pepper stone market saddle anchor lamp window thunder ladder meadow bread yellow".split()
 
@@ -63,14 +63,9 @@ def test_of_very_many_pages_each_is_compared_with_a_few(what: str, monkeypatch: 
 
 
 @pytest.mark.parametrize(("old", "new"), [
-    ([], []),
-    ([page("a", text(1))], []),
-    ([], [page("b", text(1))]),
-    ([page("a", text(1))], [page("b", text(2))]),
-    ([page("a", text(1), title="same")], [page("b", text(2), title="same")]),
-    ([page("a")], [page("b", text(1))]),
-    ([page("a", text(1))], [page("b", edited(text(1), 2))]),
-    ([page("a", text(1), text(2))], [page("b", text(1), text(3), text(4))]),
+    ([], []), ([page("a", text(1))], []), ([], [page("b", text(1))]), ([page("a", text(1))], [page("b", text(2))]),
+    ([page("a", text(1), title="same")], [page("b", text(2), title="same")]), ([page("a")], [page("b", text(1))]),
+    ([page("a", text(1))], [page("b", edited(text(1), 2))]), ([page("a", text(1), text(2))], [page("b", text(1), text(3), text(4))]),
     ([page("a", "see also")], [page("b", "see also", text(1))]),
 ])
 def test_other_content_is_no_match(old: list[PageText], new: list[PageText]) -> None:
@@ -187,3 +182,30 @@ print(found(old, new), signatures)
         for seed in ("1", "2")
     }
     assert len(outputs) == 1
+
+
+CHANCE = random.Random(1808)  # noqa: S311 - the same sets each time
+
+
+def pair(size: int, common: float) -> tuple[set[int], set[int]]:
+    """Return two sets of a size with this share of all their members in common."""
+    both = round(2 * size * common / (1 + common))
+    numbers = CHANCE.sample(range(1 << 32), 2 * size - both)
+    return set(numbers[:size]), set(numbers[size - both :])
+
+
+@pytest.mark.parametrize(("size", "common"), [(10, 0.5), (60, 0.25), (200, 0.0), (200, 0.9), (3000, 0.5)])
+def test_the_share_of_equal_places_is_that_of_the_sets(size: int, common: float) -> None:
+    faults = []
+    for _ in range(100):
+        one, other = pair(size, common)
+        faults.append(share(signature(one), signature(other)) - len(one & other) / len(one | other))
+    assert abs(sum(faults)) / 100 < 0.03  # on average
+    assert sum(fault**2 for fault in faults) / 100 < 0.08**2
+
+
+@pytest.mark.parametrize(("common", "least", "most"), [(0.43, 0.9, 1.0), (0.6, 0.97, 1.0), (0.05, 0.0, 0.1)])
+def test_sets_with_much_in_common_agree_in_a_band(common: float, least: float, most: float) -> None:
+    pairs = [pair(200, common) for _ in range(200)]
+    found = sum(not set(bands(signature(one))).isdisjoint(bands(signature(other))) for one, other in pairs)
+    assert least <= found / len(pairs) <= most

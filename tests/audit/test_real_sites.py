@@ -86,9 +86,7 @@ ELSEWHERE = {"doc/sqlite3/session.html", "doc/sqlite3/changes.html"}
 
 
 @pytest.mark.parametrize("site", [
-    "git-doc",
-    pytest.param("sqlite3-doc", marks=pytest.mark.slow),
-    pytest.param("cmake-doc", marks=pytest.mark.slow),
+    "git-doc", pytest.param("sqlite3-doc", marks=pytest.mark.slow), pytest.param("cmake-doc", marks=pytest.mark.slow),
     pytest.param("postgresql-doc-15", marks=pytest.mark.slow),
 ])
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.slow)])

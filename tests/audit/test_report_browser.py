@@ -3,8 +3,6 @@
 import csv
 import io
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from importlib import resources
@@ -101,8 +99,7 @@ def test_100_000_findings_are_usable_in_three_seconds_and_filters_narrow_the_lis
     assert min(page.ready, *(Page(chromium, reports.large).ready for _ in range(BUSY - 1))) < 3000
     every = page.value("document.getElementById('status').textContent")
     page.milliseconds("$('verdict').value = 'broken'; $('section').value = '/docs/'")
-    status = page.value("document.getElementById('status').textContent")
-    assert status != every
+    assert page.value("document.getElementById('status').textContent") != every
     names = page.value("[...document.querySelectorAll('#list .badge')].map(one => one.textContent)")
     assert set(names) == {"Broken"}
     page.value("document.getElementById('reset').click()")
@@ -181,8 +178,7 @@ def test_axe_has_no_finding_and_nothing_is_wider_than_the_window(chromium: Chrom
     page.value("new Promise(done => setTimeout(done, 300))")
     assert page.value("document.documentElement.scrollWidth") <= width
     page.value(resources.files("axe_core_python").joinpath("axe.min.js").read_text("utf-8") + ";0")
-    found = page.value("axe.run(document).then(done => done.violations.map(one => [one.impact, one.id, one.nodes[0].html]))")
-    assert found == []
+    assert page.value("axe.run(document).then(done => done.violations.map(one => [one.impact, one.id, one.nodes[0].html]))") == []
     assert page.value("axe.run(document).then(done => done.passes.length)") > 5
 
 
@@ -211,37 +207,3 @@ def test_paper_has_the_causes_unrolled(chromium: Chromium, reports: Reports) -> 
     assert page.value("getComputedStyle(document.documentElement).backgroundColor") == "rgb(255, 255, 255)"
     page.value("dispatchEvent(new Event('afterprint'))")
     assert page.value("document.querySelectorAll('#list details[open]').length") == 0
-
-
-def test_a_page_without_findings_works(chromium: Chromium, tmp_path: Path) -> None:
-    (tmp_path / "new").mkdir()
-    (tmp_path / "new/index.html").write_text("<!DOCTYPE html><title>a</title><a href=/>a</a>")
-    argv = [sys.executable, "-m", "absolve", "audit", "new", "--url", "https://n.example/", "--old", "new", "--old-url", "https://o.example/", "-o", "report.html"]
-    assert subprocess.run(argv, cwd=tmp_path, capture_output=True, check=False).returncode == 0
-    page = Page(chromium, tmp_path / "report.html")
-    assert "Yes, we can switch." in page.value("document.querySelector('h1').textContent")
-    assert page.value("document.querySelectorAll('#urls tbody tr').length") == 1
-    assert page.reports == []
-
-
-def test_a_hostile_site_has_a_harmless_report(chromium: Chromium, tmp_path: Path) -> None:
-    (tmp_path / "new").mkdir()
-    attack = "<script>document.title='harmed'</script>"
-    links = [attack.replace("'", "%27"), "\u202egnp.exe", "\x1b[2Jx", "</script><img src=x onerror=document.title=1>", "a&quot;b", "=cmd|x", "//u:secret@new.example/b"]
-    body = "".join(f'<a href="{link}">{attack}</a>\n' for link in links)
-    (tmp_path / "new/index.html").write_text(f"<!DOCTYPE html><meta charset=utf-8><title>&lt;/title>{attack}</title>{body}", "utf-8")
-    (tmp_path / "new/a<b>.html").write_text("<!DOCTYPE html><title>x</title><a href='no'>no</a>")
-    argv = [sys.executable, "-m", "absolve", "audit", "new", "--url", "https://new.example/", "-o", "report.html", "--quiet"]
-    done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (1, "")
-    page = Page(chromium, tmp_path / "report.html")
-    page.value(f"{SUMMARIES}.forEach(one => one.click())")
-    page.value("new Promise(done => setTimeout(done, 300))")
-    assert page.value("document.title") == "Audit of https://new.example/"
-    assert page.reports == []
-    assert page.requests == [(tmp_path / "report.html").as_uri()]
-    text = page.value("document.body.innerText + report.data.texts.join() + report.data.lines.join() + report.data.documents.join()")
-    assert "\x1b" not in text
-    assert "\u202e" not in text
-    assert "secret" not in text
-    assert "document.title=" in text

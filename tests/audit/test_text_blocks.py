@@ -26,15 +26,10 @@ def test_a_page_is_cut_where_blocks_end() -> None:
 
 
 @pytest.mark.parametrize(("data", "media_type", "charset", "expected"), [
-    (b"<p>caf\xe9", "text/html", "latin1", ["café"]),
-    (b"<p>caf\xe9", "text/html", "no-such-charset", ["caf\ufffd"]),
-    ("<p>é".encode("utf-16"), "text/html", None, ["é"]),
-    ("<p>é".encode(), "text/html; charset=utf-8", None, ["é"]),
-    (b"<html xmlns='x'><p>a</p></html>", "application/xhtml+xml", None, ["a"]),
-    (b"<svg><text>a</text></svg>", "image/svg+xml", None, ["a"]),
-    (b"one\ntwo\n\nthree", "text/plain", None, ["one two", "three"]),
-    (b"%PDF", "application/pdf", None, []),
-    (b"a{}", "text/css", None, []),
+    (b"<p>caf\xe9", "text/html", "latin1", ["café"]), (b"<p>caf\xe9", "text/html", "no-such-charset", ["caf\ufffd"]),
+    ("<p>é".encode("utf-16"), "text/html", None, ["é"]), ("<p>é".encode(), "text/html; charset=utf-8", None, ["é"]),
+    (b"<html xmlns='x'><p>a</p></html>", "application/xhtml+xml", None, ["a"]), (b"<svg><text>a</text></svg>", "image/svg+xml", None, ["a"]),
+    (b"one\ntwo\n\nthree", "text/plain", None, ["one two", "three"]), (b"%PDF", "application/pdf", None, []), (b"a{}", "text/css", None, []),
     (b"x", None, None, []),
 ])
 def test_the_media_type_and_charset_decide_how_a_document_is_read(data: bytes, media_type: str | None, charset: str | None, expected: list[str]) -> None:

@@ -1,14 +1,16 @@
 """Lists of the old site as programs export them: which URLs they have, and how often each was asked for."""
 
 import gzip
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from audited import NEW, OLD, links, run, written
 
-from absolve.audit import url_lists
+from absolve.audit import load, sites, url_lists
 from absolve.cli import main
 from absolve.core.errors import DocumentError
+from absolve.document.settings import Settings
 from tests.shapes.captures import zipped
 
 UA = '# ---\n# Pages\n# ---\n\nPage,Pageviews,Unique Pageviews\n/a,"1,234",3\n/b?x=1,7,1\n(other),9,1\n,"1,250",4\n\nDay Index,Pageviews\n1/1/19,23\n'
@@ -27,10 +29,8 @@ SITEMAP = (
     f"<url><loc>{OLD}a</loc><i:image><i:loc>{OLD}i.png</i:loc></i:image><i:image><i:loc>https://cdn.example/i.png</i:loc></i:image></url></urlset>"
 )
 EXPORT = {
-    "Queries.csv": "Top queries,Clicks,Impressions\nold.example,3,4\n",
-    "Pages.csv": f"Top pages,Clicks,Impressions\n{OLD}a,12,13\n{OLD}b,1234,1300\n",
-    "Countries.csv": "Country,Clicks,Impressions\nPeru,3,4\n",
-    "Filters.csv": "Filter,Value\nSearch type,Web\n",
+    "Queries.csv": "Top queries,Clicks,Impressions\nold.example,3,4\n", "Pages.csv": f"Top pages,Clicks,Impressions\n{OLD}a,12,13\n{OLD}b,1234,1300\n",
+    "Countries.csv": "Country,Clicks,Impressions\nPeru,3,4\n", "Filters.csv": "Filter,Value\nSearch type,Web\n",
 }
 LISTS: dict[str, tuple[str, str | bytes, dict[str, int | None]]] = {
     "search console": ("t.csv", f'Top pages,Clicks,Impressions,CTR,Position\n{OLD}a,12,"1,200",1%,2.1\n{OLD}b,"1,234",3,1%,2\n', {"b": 1234, "a": 12}),
@@ -52,6 +52,14 @@ LISTS: dict[str, tuple[str, str | bytes, dict[str, int | None]]] = {
     "a sitemap with images of a CDN": ("s.xml", SITEMAP, {"a": None, "i.png": None}),
     "a search console, as it comes": ("export.zip", zipped(EXPORT), {"b": 1234, "a": 12}),
     "robots.txt": ("robots.txt", f"User-agent: *\nDisallow: /x\nSitemap: {OLD}sitemap.xml\n", {"sitemap.xml": None}),
+    "paths": ("list.txt", "/a\n/b\n", {"a": None, "b": None}),
+    "a date is no number": ("table.csv", f"URL,Last crawled\n{OLD}a,2024-01-02\n{OLD}b,2024-01-03\n", {"a": None, "b": None}),
+    "the number comes first": ("pages.csv", "# ---\n# Pages\n\nViews;Page path\n120;/a\n7;/b\n", {"a": 120, "b": 7}),
+    "hosts without a scheme": ("hosts.txt", "old.example/a\nold.example/b\n", {"a": None, "b": None}),
+    "URLs in quotes": ("quoted.txt", f'"{OLD}a",\n"{OLD}b",\n', {"a": None, "b": None}),
+    "texts of JSON": ("texts.json", f'["{OLD}a", "/b"]', {"a": None, "b": None}),
+    "texts of JSON by line": ("texts.txt", '[\n"/a",\n"/b"\n]\n', {"a": None, "b": None}),
+    "titles with commas": ("pages.tsv", 'Title\tPath\n"one, two"\t/a\nthree\t"/b"\n', {"a": None, "b": None}),
 }  # fmt: skip
 
 
@@ -65,11 +73,13 @@ def test_a_folder_of_tables_is_an_export(tmp_path: Path) -> None:
 @pytest.mark.parametrize("what", LISTS)
 def test_a_list_of_the_old_site_has_its_urls_and_their_requests(tmp_path: Path, what: str) -> None:
     name, data, expected = LISTS[what]
-    root = written(tmp_path, {"new/index.html": links("/"), name: data})
-    done = run(tmp_path, root / "new", "--url", NEW, "--old", root / name, "--old-url", OLD)
-    rows = [(row["url"].partition("://")[2].removeprefix("old.example/"), row["requests"]) for row in done.tables["urls"]]
-    assert rows == list(expected.items()), "the most requests first"
-    assert done.status == 1
+    ((path, kind),) = sites.sorted_out([str(written(tmp_path, {name: data}) / name)]).lists
+    with closing(load.connect(str(tmp_path), 1, on_disk=False)) as connection:
+        load.begin(connection, load.OLD)
+        url_lists.add(connection, load.OLD, path, kind, Settings(), lambda _: None, OLD)
+        requests = "(SELECT sum(number) FROM old_requests r WHERE r.url = d.url)"
+        rows = connection.execute(f"SELECT url, {requests} FROM old_documents d WHERE url LIKE '%//old.example/%'").fetchall()  # noqa: S608
+    assert {url.partition("old.example/")[2]: number for url, number in rows} == expected
 
 
 def test_a_log_of_several_hosts_needs_no_url() -> None:
@@ -78,23 +88,21 @@ def test_a_log_of_several_hosts_needs_no_url() -> None:
     lines = {f"old.example:443 1.2.3.4 - - {day}": "//old.example/v", f"old.example ::1 - - {day}": "//old.example/v", f"1.2.3.4 - a b {day}": "/v"}
     lines |= {f"1.2.3.4 2607:5300:: - - {day}": "/v", f"crawl7.bot.example - - {day}": "/v", '1.2.3.4 - [2022-08-23 10:54:19.786 +0200] "GET /d HTTP/1.1" 200 6': "/d"}
     assert {line: log.url(line.encode()) for line in lines} == lines
-    assert {url_lists.kind_of(line.encode()) for line in lines} == {"log"}
+    assert {url_lists.log_kind(line.encode()) for line in lines} == {"log"}
 
 
 @pytest.mark.parametrize("line", [b"a" * 60_000, b"1 - - [" * 9000, b"x " * 30_000, b'{"a": ' * 10_000, b'1 - - [] "GET ' + b"/" * 60_000])
 def test_a_long_line_takes_linear_time(line: bytes) -> None:
-    assert url_lists.kind_of(line) is None
+    assert url_lists.log_kind(line) is None
     assert [url_lists.Log(kind, None).url(line) for kind in url_lists.KINDS] == [None] * len(url_lists.KINDS)
 
 
 def test_a_log_that_is_a_bomb_ends_with_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from absolve.audit import url_lists
-
     monkeypatch.setattr(url_lists, "_LARGEST", 1 << 20)
     path = tmp_path / "access.log.gz"
     path.write_bytes(gzip.compress((LOG + "\n" * (1 << 22)).encode()))
     with path.open("rb") as file, pytest.raises(DocumentError, match="compressed more than"):
-        list(url_lists._of_log("access.log.gz", "log", file, lambda _: None, OLD))
+        list(url_lists._read_log("access.log.gz", "log", file, lambda _: None, OLD))
 
 
 def test_a_mirror_around_the_folder_of_the_old_host_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

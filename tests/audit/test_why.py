@@ -35,21 +35,19 @@ def why(site: Path, url: str, capsys: pytest.CaptureFixture[str], *arguments: st
 
 # What is said of a URL, with each server.
 LINES: dict[str, list[tuple[str, list[str]]]] = {
-    "nginx": [
-        (NEW + "docs/", ["Server nginx answers {} with new/docs/index.html (text/html), by index=index.html", "No link leads there."]),
-    ],
-    "github-pages": [
+    "plain,extension=html,slashes=merge,case=ignore": [
+        (NEW + "docs/", ["Server plain with changes answers {} with new/docs/index.html (text/html), by index=index.html", "No link leads there."]),
         (NEW + "about", ["with new/about.html (text/html), by extension=html", "new/index.html:1:99: a[href]: about, base https://new.example/index.html (retrieval --url): ok"]),
+        (NEW + "docs//c.html", ["with new/docs/c.html (text/html), by slashes=merge"]),
+        (NEW + "A.HTML", ["with new/a.html (text/html), by case=ignore"]),
     ],
-    "apache": [(NEW + "docs//c.html", ["with new/docs/c.html (text/html), by slashes=merge"])],
-    "netlify": [(NEW + "A.HTML", ["with new/a.html (text/html), by case=ignore"])],
     "plain": [
         (NEW + "A.HTML", ["has no file for {}", "There is: https://new.example/a.html, new/a.html", "Verdict case", "write a.html"]),
         (NEW + "a.html?x=1", ["with new/a.html (text/html), by query=ignore"]),
         (NEW + "b.html#none", ["Its place #none is missing.", "Verdict fragment", "Cause: The page is there, the place in it is not"]),
         (NEW + "gone.html", ["No rule moves it.", "1 link leads there:", "Verdict broken: The target is not there."]),
         (NEW + "ring.html", ["_redirects:1: /ring.html /other-ring.html 301: redirects", "_redirects:2: ", "That is a circle.", "Verdict loop"]),
-        (NEW + "one.html", ["_redirects:3: /one.html /two.html 301: redirects", "_redirects:4: ", "b.html (302)", "Verdict chain", "Rule: "]),
+        (NEW + "one.html", ["_redirects:3: /one.html /two.html 301: redirects", "_redirects:4: ", "b.html (302)", "Server plain answers https://new.example/b.html with new/b.html", "Verdict chain", "Rule: "]),
         (NEW + "a.html", ["_redirects:5 does not move it, because the new site has a file there: /a.html /b.html 301"]),
         (NEW + "docs/c.html", [".htaccess:1: Redirect 302 /docs/c.html /docs/: redirects", "The new site has a file there, which the rule hides."]),
         (OLD + "text.html", ["It is a URL of the old site: old/text.html (text/html)", "Its text: https://new.example/moved-text.html, 1.00 alike", "Verdict moved", "A rule to add: "]),
@@ -66,11 +64,7 @@ LINES: dict[str, list[tuple[str, list[str]]]] = {
         ("moved-text.html", ["https://new.example/moved-text.html\n"]),
         ("/a.html", ["https://new.example/a.html\n", "http://old.example/a.html\n"]),
     ],
-    "s3": [(NEW + "docs", ["There is: https://new.example/docs/", "(bare-folder=redirect)"])],
-    "cloudflare": [(NEW + "b.html", ["(html=redirect): https://new.example/b"])],
-    "plain,html=redirect": [
-        (NEW + "b.html", ["Server plain with changes answers {} with new/b.html (text/html)", "No rule moves it."]),
-    ],
+    "cloudflare": [(NEW + "b.html", ["(html=redirect): https://new.example/b"]), (NEW + "docs", ["There is: https://new.example/docs/", "(bare-folder=redirect)"])],
 }
 
 

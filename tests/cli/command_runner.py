@@ -86,9 +86,7 @@ class Runner:
         return status, kilobytes << 10
 
 
-def on_terminal(
-    *arguments: str, columns: int = 80, environment: dict[str, str] | None = None, errors: bool = True
-) -> str:
+def on_terminal(*arguments: str, columns: int = 80, environment: dict[str, str] | None = None, errors: bool = True) -> str:
     """Return all that a terminal of this width receives, from both streams or without the standard error."""
     argv = [sys.executable, "-m", "absolve", *arguments]
     given = {**os.environ, "TERM": "xterm", "PYTHONUTF8": "1", **(environment or {})}

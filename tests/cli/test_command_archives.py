@@ -1,7 +1,6 @@
 """WARC and ARC files on the command line: record by record, in little memory, written completely or not at all."""
 
 import gzip
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +32,6 @@ def archive(tmp_path: Path) -> Path:
     return path
 
 
-NEW = record(ABSOLUTE) * 3
-
-
 def test_an_archive_in_which_nothing_changes_is_not_touched(absolve: Runner, tmp_path: Path) -> None:
     path = tmp_path / "x.warc.gz"
     path.write_bytes(gzip.compress(record(ABSOLUTE)) * 2)
@@ -49,20 +45,6 @@ def test_an_archive_in_which_nothing_changes_is_not_touched(absolve: Runner, tmp
 def test_an_archive_may_come_from_the_standard_input(absolve: Runner) -> None:
     assert absolve.process("rewrite", stdin=record(PAGE)).out == record(ABSOLUTE)
     assert gzip.decompress(absolve.process("rewrite", "-", stdin=gzip.compress(record(PAGE))).out) == record(ABSOLUTE)
-
-
-def test_rows_of_many_records_are_written_in_batches(
-    absolve: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("absolve.run.links_task.AT_ONCE", 4)
-    path = tmp_path / "x.warc"
-    path.write_bytes(record(PAGE * 3) + record(b"") + record(PAGE * 9) + record(PAGE))
-    assert len(absolve("links", path).lines) == 13
-
-
-@pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="there is no /dev/stdout")
-def test_an_archive_can_be_written_to_a_device(absolve: Runner, archive: Path) -> None:
-    assert absolve.process("rewrite", archive, "-o", "/dev/stdout").out == NEW
 
 
 def test_a_record_that_fails_verification_stays_and_the_others_are_rewritten(
@@ -88,25 +70,6 @@ def test_a_missing_base_is_reported_once_for_all_records(absolve: Runner, tmp_pa
     assert absolve("links", path).err.count("no-base") == 1
 
 
-MB = 1 << 20
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="there is no /proc/self/status")
-@pytest.mark.parametrize(("command", "compressed"), [("links", False), ("links", True), ("rewrite", True)])
-def test_an_archive_of_100_mb_takes_less_than_100_mb_of_memory(
-    absolve: Runner, tmp_path: Path, command: str, compressed: bool
-) -> None:
-    unit = record(b"<p>" + b"words " * (40 << 10) + PAGE)
-    unit = gzip.compress(unit) if compressed else unit
-    path = tmp_path / "x.warc"
-    with path.open("wb") as file:
-        file.writelines([unit] * 400)
-    status, memory = absolve.measured(command, path, "-q", "-o", tmp_path / "out.jsonl")
-    assert status == 0
-    assert memory < 100 * MB
-
-
 @pytest.fixture
 def cut(monkeypatch: pytest.MonkeyPatch) -> None:
     """Treat every record as large enough for a worker; long runs repeat failures at the end."""
@@ -118,9 +81,7 @@ def cut(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("cut")
 @pytest.mark.parametrize("options", [[], ["--sql", "FROM links"]], ids=str)
-def test_several_processes_list_the_same_rows_of_nested_archives_as_one(
-    absolve: Runner, tmp_path: Path, options: list[str]
-) -> None:
+def test_several_processes_list_the_same_rows_of_nested_archives_as_one(absolve: Runner, tmp_path: Path, options: list[str]) -> None:
     nested = record(PAGE + record(PAGE) * 5)
     names = [tmp_path / name for name in ("a.warc", "b.warc.gz", "c.html", "d.warc")]
     names[0].write_bytes(nested + record(PAGE * 2, "") + nested + b"junk" + record(PAGE))

@@ -62,15 +62,6 @@ def test_base_names_the_layer_that_gives_the_base(absolve: Runner, name: str, me
     assert sum("=>" in line for line in lines) == 1
 
 
-def test_the_documents_in_a_page_are_listed_below_it(absolve: Runner) -> None:
-    assert absolve("base", FIXTURES / "encapsulating.html").lines[-2:] == [
-        "documents in it, with their base URLs:",
-        "  srcdoc[1]  http://example.com/outer/ (encapsulating: srcdoc (base element, line 3))",
-    ]
-    page = "<base href=http://h/><iframe srcdoc='<a href=x>'></iframe>".encode("utf-16")
-    assert absolve("base", "-", stdin=page).out.decode().count(" http://h/ (e") == 2
-
-
 def test_base_shows_every_claim_with_its_outcome(absolve: Runner) -> None:
     page = b"<!-- saved from url=(0009)http://s/ -->\n<base href='javascript:x'>"
     done = absolve("base", "-", "--url", "http://u/", stdin=page)
@@ -82,7 +73,7 @@ def test_base_shows_every_claim_with_its_outcome(absolve: Runner) -> None:
     assert "-:2: unsuitable-base: " in done.err
 
 
-@pytest.mark.parametrize("columns", [20, 40, 59, 60, 80, 132])
+@pytest.mark.parametrize("columns", [20, 59, 60, 132])
 def test_the_drawing_fits_the_screen_and_has_boxes_if_there_is_room(columns: int) -> None:
     page = f"<base href='/{'dir/' * 20}'><iframe srcdoc='<a href=x>'>"
     entity = walk(Document(page.encode(), media_type="text/html", url="http://h.example/日本/" + "x" * 100), Settings())
@@ -111,8 +102,7 @@ def test_a_container_names_twenty_documents(absolve: Runner) -> None:
     lines = absolve("base", "-", "--media-type", "message/rfc822", stdin=mail).lines
     assert sum("http://h/" in line for line in lines) == 20
     assert lines[-1] == "  ... and more (--format json lists every document, with its claims)"
-    empty = absolve("base", "-", "--media-type", "message/rfc822", stdin=head + b"--b--\r\n")
-    assert empty.lines[-1] == "  no documents with links of their own"
+    assert absolve("base", "-", "--media-type", "message/rfc822", stdin=head + b"--b--\r\n").lines[-1] == "  no documents with links of their own"
 
 
 def test_json_has_every_document_with_its_claims(absolve: Runner) -> None:

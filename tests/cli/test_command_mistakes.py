@@ -46,9 +46,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=[f"{m.command} ({m.why})" for m in MISTAKES])
-def test_a_mistake_is_answered_with_what_is_wrong_and_what_helps(
-    absolve: Runner, folder: Path, mistake: Mistake
-) -> None:
+def test_a_mistake_is_answered_with_what_is_wrong_and_what_helps(absolve: Runner, folder: Path, mistake: Mistake) -> None:
     for file in mistake.files:
         name, _, text = file.partition(": ")
         Path(name).write_text(text.replace(r"\n", "\n") + "\n")

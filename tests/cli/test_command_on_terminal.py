@@ -58,16 +58,12 @@ for number, (arguments, environment) in enumerate(json.load(open(os.path.join(ho
 # How a command reads hostile inputs; and values of options, with which more is printed than a usage error.
 RUNS: Final[dict[str, list[list[str]]]] = {
     "rewrite": [["p.html"], ["site"], ["site", "-o", NAME], ["site", "--diff"], ["site", "-n", "-v"]],
-    "links": [["site", "c.warc", "-v"], ["p.html", "--url", URL]],
-    "documents": [["site", "c.warc"]],
+    "links": [["site", "c.warc", "-v"], ["p.html", "--url", URL]], "documents": [["site", "c.warc"]],
     "base": [["p.html", "c.warc", NAME], ["p.html", "--url", URL]],
     "mirror": [["c.warc", "site", "-o", "m", "--missing", "-"], ["c.warc", "-n"], ["c.warc", "-o", NAME]],
     "audit": [["site", "--url", "http://h/"], ["site", "--url", "http://h/", "--old", "c.warc", "--map", "map.csv"]],
-    "verify": [["p.html", "site/q.html"], [NAME, "p.html"]],
-    "resolve": [[URL, EVIL, "x"]],
-    "config": [["rewrite", "links", "audit"], [NAME]],
-    "completion": [["bash"], ["fish"], [NAME]],
-    "help": [["links"], [NAME]],
+    "verify": [["p.html", "site/q.html"], [NAME, "p.html"]], "resolve": [[URL, EVIL, "x"]], "config": [["rewrite", "links", "audit"], [NAME]],
+    "completion": [["bash"], ["fish"], [NAME]], "help": [["links"], [NAME]],
 }
 VALUES: Final[dict[str, list[str]]] = {
     "output": ["-", "x.csv"], "format": ["csv", "markdown", "github", "sarif", "junit", "jsonl"], "check": ["old"],

@@ -67,20 +67,15 @@ def test_a_file_in_place_of_an_output_folder_is_reported(absolve: Runner, tmp_pa
     (tmp_path / "out/sub").touch()
     done = absolve("rewrite", "site", URL, "-o", "out")
     assert done.status == 3
-    assert [line.split(": ")[1:3] for line in done.err.splitlines()] == [
-        [f"out/sub/deep/{name}", "unwritable"] for name in sorted(KINDS)
-    ]
+    assert [line.split(": ")[1:3] for line in done.err.splitlines()] == [[f"out/sub/deep/{name}", "unwritable"] for name in sorted(KINDS)]
 
 
 @pytest.mark.skipif(os.sep != "/", reason="the root of the file system has no name of its own")
-def test_the_root_of_the_file_system_and_another_input_are_refused_together(
-    absolve: Runner, site: Path, tmp_path: Path
-) -> None:
+def test_the_root_of_the_file_system_and_another_input_are_refused_together(absolve: Runner, site: Path, tmp_path: Path) -> None:
     place = (site / "sub/deep/p.html").relative_to("/").as_posix()
     (tmp_path / "page.html").write_bytes(LINK)
     command = ["rewrite", "/", "page.html", "--include", f"/{place}", "-o", tmp_path / "out", URL]
-    done = absolve(*command, *(f"--exclude={name}" for name in ("proc", "sys", "dev")), "--quiet")
-    assert done.status == 2  # one input is inside the other
+    assert absolve(*command, *(f"--exclude={name}" for name in ("proc", "sys", "dev")), "--quiet").status == 2  # one input is inside the other
     assert (site / "sub/deep/p.html").read_bytes() == LINK
 
 
@@ -138,7 +133,6 @@ def raced(tmp_path: Path, files: int, evil: str, *options: str) -> int:
     return len(found)
 
 
-@pytest.mark.parametrize("evil", ["out/link", "link"])
-@pytest.mark.parametrize("jobs", ["-j1", "-j2"])
+@pytest.mark.parametrize(("evil", "jobs"), [("out/link", "-j1"), ("link", "-j2")])
 def test_a_link_swapped_in_during_the_run_is_not_followed(tmp_path: Path, evil: str, jobs: str) -> None:
     raced(tmp_path, 1500, evil, jobs)

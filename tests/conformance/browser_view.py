@@ -44,8 +44,7 @@ _WHITE_SPACE: Final = "\t\n\f\r "
 _UNREAD: Final = frozenset(("classid", "code", "manifest", "object"))
 
 _NAMESPACES: Final = {
-    "http://www.w3.org/1999/xhtml": link_tables.HTML,
-    "http://www.w3.org/2000/svg": link_tables.SVG,
+    "http://www.w3.org/1999/xhtml": link_tables.HTML, "http://www.w3.org/2000/svg": link_tables.SVG,
     "http://www.w3.org/1998/Math/MathML": link_tables.MATHML,
 }
 
@@ -117,9 +116,7 @@ async def _links(browser: playwright.Browser, data: bytes, url: str, content_typ
 
 
 @asynccontextmanager
-async def opened(
-    browser: playwright.Browser, data: bytes, content_type: str, *, scripts: bool
-) -> AsyncIterator[playwright.Page]:
+async def opened(browser: playwright.Browser, data: bytes, content_type: str, *, scripts: bool) -> AsyncIterator[playwright.Page]:
     """Yield a page that is to be loaded: its first request gets the data, and every other one is refused."""
     context = await browser.new_context(java_script_enabled=scripts, service_workers="block", accept_downloads=False)
     page = await context.new_page()
@@ -156,9 +153,7 @@ def _has_one_url(place: LinkSite) -> bool:
     return place.syntax == "url" and place.stays != "always" and place.attribute not in _UNREAD
 
 
-_COMPARED: Final = frozenset(
-    (place.element, place.attribute) for table in _NAMESPACES.values() for place in table if _has_one_url(place)
-)
+_COMPARED: Final = frozenset((place.element, place.attribute) for table in _NAMESPACES.values() for place in table if _has_one_url(place))
 
 
 def _is_compared(element: str, attribute: str) -> bool:

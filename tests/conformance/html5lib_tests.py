@@ -30,9 +30,7 @@ class TokenTest(NamedTuple):
     expected: list[tuple[str, dict[str, str]]]
 
 
-_SECTION: Final = re.compile(
-    r"^#(data|errors|new-errors|document-fragment|document|script-on|script-off)$", re.MULTILINE
-)
+_SECTION: Final = re.compile(r"^#(data|errors|new-errors|document-fragment|document|script-on|script-off)$", re.MULTILINE)
 _ELEMENT: Final = re.compile(r"<(?:(svg|math) )?([^<>]*|[^\"]*)>")
 
 
@@ -74,21 +72,11 @@ def _elements(document: str) -> list[Element]:
 
 def _attribute_name(name: str) -> str:
     """Return the attribute name as in a document: `xlink:href` for `xlink href`, `xmlns` for `xmlns xmlns`."""
-    return (
-        lower(name)
-        .replace("xmlns xmlns", "xmlns")
-        .replace("xlink ", "xlink:")
-        .replace("xml ", "xml:")
-        .replace("xmlns ", "xmlns:")
-    )
+    return (lower(name) .replace("xmlns xmlns", "xmlns") .replace("xlink ", "xlink:") .replace("xml ", "xml:") .replace("xmlns ", "xmlns:"))
 
 
 _PREFIXES: Final = {
-    "Data state": "",
-    "PLAINTEXT state": "<plaintext>",
-    "RCDATA state": "<title>",
-    "RAWTEXT state": "<xmp>",
-    "Script data state": "<script>",
+    "Data state": "", "PLAINTEXT state": "<plaintext>", "RCDATA state": "<title>", "RAWTEXT state": "<xmp>", "Script data state": "<script>",
     "CDATA section state": "<svg><![CDATA[",
 }
 

@@ -54,13 +54,7 @@ class TreeBuilder(treebuilders.getTreeBuilder("etree")):  # type: ignore[misc]
 class Parser(html5parser.HTMLParser):
     """html5lib's parser with the patched phases; `scripting` is the scripting flag (13.2.4.5)."""
 
-    def __init__(
-        self,
-        tree: type[TreeBuilder] = TreeBuilder,
-        tokenizer: type[HTMLTokenizer] = HTMLTokenizer,
-        *,
-        scripting: bool = False,
-    ) -> None:
+    def __init__(self, tree: type[TreeBuilder] = TreeBuilder, tokenizer: type[HTMLTokenizer] = HTMLTokenizer, *, scripting: bool = False) -> None:
         super().__init__(tree)
         self._tokenizer = tokenizer
         self._scripting = scripting
@@ -86,15 +80,8 @@ class Parser(html5parser.HTMLParser):
     def resetInsertionMode(self) -> None:  # noqa: N802
         """13.2.4.1, reset the insertion mode: with templates and the head, without select."""
         modes = {
-            **dict.fromkeys(("td", "th"), "inCell"),
-            **dict.fromkeys(("tbody", "thead", "tfoot"), "inTableBody"),
-            "tr": "inRow",
-            "caption": "inCaption",
-            "colgroup": "inColumnGroup",
-            "table": "inTable",
-            "head": "inHead",
-            "body": "inBody",
-            "frameset": "inFrameset",
+            **dict.fromkeys(("td", "th"), "inCell"), **dict.fromkeys(("tbody", "thead", "tfoot"), "inTableBody"), "tr": "inRow",
+            "caption": "inCaption", "colgroup": "inColumnGroup", "table": "inTable", "head": "inHead", "body": "inBody", "frameset": "inFrameset",
         }
         for index, node in reversed(list(enumerate(self.tree.openElements))):
             name = self._inner if index == 0 and self._inner else node.name
@@ -289,9 +276,7 @@ def _start_in_template(phase: Any, token: Any) -> Any:
         return _start_in_head(phase, token)
     mode = {
         **dict.fromkeys(("caption", "colgroup", "tbody", "tfoot", "thead"), "inTable"),
-        "col": "inColumnGroup",
-        "tr": "inTableBody",
-        **dict.fromkeys(("td", "th"), "inRow"),
+        "col": "inColumnGroup", "tr": "inTableBody", **dict.fromkeys(("td", "th"), "inRow"),
     }.get(name, "inBody")
     phase.tree.modes[-1] = mode
     phase.parser.phase = phase.parser.phases[mode]
@@ -308,55 +293,27 @@ _html_start = _unless_template(_OLD["inBody"].startTagHtml)
 _START: Final = {"template": _start_in_head}
 _END: Final = {"template": _end_in_head}
 _PHASES: Final[dict[str, Any]] = {
-    "inTemplate": _mended(
-        "inBody",
-        {},
-        {},
-        processStartTag=_start_in_template,
-        processEndTag=_end_in_template,
-        processEOF=lambda _: False,
-    ),
-    "inHead": _mended(
-        "inHead", {"template": _template_start, "command": _OLD["inHead"].startTagOther}, {"template": _template_end}
-    ),
+    "inTemplate": _mended("inBody", {}, {}, processStartTag=_start_in_template, processEndTag=_end_in_template, processEOF=lambda _: False),
+    "inHead": _mended("inHead", {"template": _template_start, "command": _OLD["inHead"].startTagOther}, {"template": _template_end}),
     "afterHead": _mended("afterHead", {"template": _OLD["afterHead"].startTagFromHead}, _END),
     "inBody": _mended("inBody", {
         **_START,
-        **{
-            name: _unless_template(vars(_OLD["inBody"])["startTagHandler"][name])
-            for name in ("html", "body", "frameset")
-        },
-        **dict.fromkeys(("isindex", "command", "menuitem"), _ordinary),
-        "image": _image_start,
-        "form": _form_start,
-        "select": _select_start,
+        **{name: _unless_template(vars(_OLD["inBody"])["startTagHandler"][name]) for name in ("html", "body", "frameset")},
+        **dict.fromkeys(("isindex", "command", "menuitem"), _ordinary), "image": _image_start, "form": _form_start, "select": _select_start,
         "input": _input_start,
     }, {**_END, "": _end_in_body, "br": _br_end, "form": _form_end, "select": _OLD["inBody"].endTagBlock}),
     "inTable": _mended(
         "inTable",
-        {
-            **_START,
-            "": _start_in_table,
-            "html": _html_start,
-            "table": _table_start,
-            "form": _unless_template(_OLD["inTable"].startTagForm),
-        },
-        _END,
-        clearStackToTableContext=_clear_to("table"),
+        {**_START, "": _start_in_table, "html": _html_start, "table": _table_start, "form": _unless_template(_OLD["inTable"].startTagForm)},
+        _END, clearStackToTableContext=_clear_to("table"),
         processEOF=lambda _phase: False,  # html5lib takes an SVG element named html for the root, and fails
     ),
     "inCaption": _mended("inCaption", {"html": _html_start}, {"caption": _end_to("inTable")}),
-    "inCell": _mended(
-        "inCell", {"html": _html_start}, dict.fromkeys(("td", "th"), _cell_end), endTagTableCell=_cell_end
-    ),
-    "inTableBody": _mended(
-        "inTableBody", {"html": _html_start}, {}, clearStackToTableBodyContext=_clear_to("tbody", "tfoot", "thead")
-    ),
+    "inCell": _mended("inCell", {"html": _html_start}, dict.fromkeys(("td", "th"), _cell_end), endTagTableCell=_cell_end),
+    "inTableBody": _mended("inTableBody", {"html": _html_start}, {}, clearStackToTableBodyContext=_clear_to("tbody", "tfoot", "thead")),
     "inRow": _mended("inRow", {"html": _html_start}, {}, clearStackToTableRowContext=_clear_to("tr")),
     "inColumnGroup": _mended(
-        "inColumnGroup",
-        {**_START, "html": _html_start},
-        _END,
+        "inColumnGroup", {**_START, "html": _html_start}, _END,
         ignoreEndTagColgroup=lambda phase: phase.tree.openElements[-1].name != "colgroup",
     ),
     "inForeignContent": _mended("inForeignContent", {}, {}, processEndTag=_foreign_end),

@@ -22,11 +22,7 @@ from absolve.formats.html.rules import CSS, CSS_DECLARATIONS, JSON_SCRIPTS, MEDI
 SETTINGS = Settings()
 _PLACES = {
     (namespace, place.element, place.attribute): place
-    for namespace, places in (
-        ("html", (*link_tables.LAZY, *link_tables.HTML)),
-        ("svg", link_tables.SVG),
-        ("math", link_tables.MATHML),
-    )
+    for namespace, places in (("html", (*link_tables.LAZY, *link_tables.HTML)), ("svg", link_tables.SVG), ("math", link_tables.MATHML))
     for place in (*link_tables.GLOBAL, *places)
 }
 _SPACE = "\t\n\f\r "
@@ -89,9 +85,7 @@ def _keyword(element: Element, attribute: str) -> str:
 
 def _place(element: Element, attribute: str) -> LinkSite | None:
     if (element.namespace, element.name, attribute) == ("html", "meta", "content"):
-        equivalent, declared, name, item = (
-            _keyword(element, key) for key in ("http-equiv", "property", "name", "itemprop")
-        )
+        equivalent, declared, name, item = (_keyword(element, key) for key in ("http-equiv", "property", "name", "itemprop"))
         place = link_tables.HTTP_EQUIV.get(equivalent) or link_tables.META.get(declared) or link_tables.META.get(name)
         return place or link_tables.META_ITEMPROPS.get(item)
     if (element.namespace, element.name, attribute) == ("html", "param", "value"):
@@ -107,6 +101,4 @@ def _inner(media_type: str, value: bytes) -> Iterator[Reference]:
     assert media_type != MEDIA_TYPE
     for event in walker(value, UTF_8, SETTINGS):
         if isinstance(event, Link):
-            yield Reference(
-                event.place.element, event.place.attribute, event.coding.decode(value[event.start : event.end])
-            )
+            yield Reference(event.place.element, event.place.attribute, event.coding.decode(value[event.start : event.end]))

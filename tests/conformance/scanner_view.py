@@ -40,9 +40,7 @@ def elements(data: bytes, charset: Charset = UTF_8) -> list[Element]:
     return found
 
 
-def tags(
-    scanner: Tokenizer, record: list[tuple[int, int, int, int, int]]
-) -> Iterator[tuple[int, tuple[str, dict[str, str]]]]:
+def tags(scanner: Tokenizer, record: list[tuple[int, int, int, int, int]]) -> Iterator[tuple[int, tuple[str, dict[str, str]]]]:
     """Yield every start tag of UTF-8 text with its offset, name and attributes, whether or not it reaches the tree."""
     data = scanner.data
     while (kind := scanner.next()) != names.END:

@@ -34,34 +34,23 @@ pytestmark = pytest.mark.slow
 
 # Fetched as soon as it is parsed: the first request is the one by the bases before the base element.
 FETCHED = {
-    "link-stylesheet": '<link rel=stylesheet href="NAME.css">',
-    "link-preload": '<link rel=preload as=image href="NAME.png">',
+    "link-stylesheet": '<link rel=stylesheet href="NAME.css">', "link-preload": '<link rel=preload as=image href="NAME.png">',
     "link-imagesrcset": '<link rel=preload as=image imagesrcset="NAME.png 1x">',
-    "link-modulepreload": '<link rel=modulepreload href="NAME.js">',
-    "script": '<script src="NAME.js"></script>',
-    "script-defer": '<script defer src="NAME.js"></script>',
-    "script-async": '<script async src="NAME.js"></script>',
-    "script-module": '<script type=module src="NAME.js"></script>',
-    "script-svg": '<svg><script href="NAME.js"></script></svg>',
+    "link-modulepreload": '<link rel=modulepreload href="NAME.js">', "script": '<script src="NAME.js"></script>',
+    "script-defer": '<script defer src="NAME.js"></script>', "script-async": '<script async src="NAME.js"></script>',
+    "script-module": '<script type=module src="NAME.js"></script>', "script-svg": '<svg><script href="NAME.js"></script></svg>',
     "importmap": '<script type=importmap>{"imports": {"m": "./NAME.js"}}</script><script type=module>import "m"</script>',
-    "iframe": '<iframe src="NAME.html"></iframe>',
-    "img": '<img src="NAME.png">',
-    "img-srcset": '<img srcset="NAME.png 1x">',
+    "iframe": '<iframe src="NAME.html"></iframe>', "img": '<img src="NAME.png">', "img-srcset": '<img srcset="NAME.png 1x">',
     "picture": '<picture><source srcset="NAME.png"><img></picture>',
     "svg-image": '<svg width=9 height=9><image href="NAME.png" width=9 height=9 /></svg>',
-    "import": '<style>@import "NAME.css";</style>',
-    "style": "<style>p { background: url(NAME.png) }</style><p>x",
+    "import": '<style>@import "NAME.css";</style>', "style": "<style>p { background: url(NAME.png) }</style><p>x",
     "style-attribute": '<p style="background: url(NAME.png)">x',
     "svg-style": "<svg width=9 height=9><style>rect { filter: url(NAME.svg#a) }</style><rect width=9 height=9 /></svg>",
 }
 # By the base element wherever it is; some browsers ask for the other URL, too, before they see it.
 LATER = {
-    "object": '<object data="NAME.png"></object>',
-    "embed": '<embed src="NAME.png">',
-    "input": '<input type=image src="NAME.png">',
-    "video": '<video src="NAME.mp4"></video>',
-    "source": '<video><source src="NAME.mp4"></video>',
-    "poster": '<video poster="NAME.png"></video>',
+    "object": '<object data="NAME.png"></object>', "embed": '<embed src="NAME.png">', "input": '<input type=image src="NAME.png">',
+    "video": '<video src="NAME.mp4"></video>', "source": '<video><source src="NAME.mp4"></video>', "poster": '<video poster="NAME.png"></video>',
     "audio": '<audio src="NAME.mp3" preload=auto></audio>',
     "svg-fill": '<svg width=9 height=9><rect width=9 height=9 fill="url(NAME.svg#a)" /></svg>',
 }
@@ -77,8 +66,7 @@ urls.push(form.action, form.firstChild.formAction);
 const request = new XMLHttpRequest(); request.open("POST", "/dom", false); request.send(JSON.stringify(urls));
 </script>"""
 BODIES = {
-    "css": ("text/css", b"p { color: green }"),
-    "js": ("text/javascript", b"1"),
+    "css": ("text/css", b"p { color: green }"), "js": ("text/javascript", b"1"),
     "svg": ("image/svg+xml", b'<svg xmlns="http://www.w3.org/2000/svg"/>'),
     "html": ("text/html", b"<!DOCTYPE html><title>t</title>"),
 }
@@ -93,13 +81,9 @@ def pages() -> dict[str, tuple[str, str]]:
     made["/dir/dom.html"] = f"<!DOCTYPE html><title>t</title>{HYPERLINKS.replace('NAME', 'dom')}{BASE}{DOM}", ""
     image = '<img src="NAME.png">'
     policies = {
-        "none-meta": (META.replace("POLICY", NONE) + BASE + image, ""),
-        "none-late": (BASE + META.replace("POLICY", NONE) + image, ""),
-        "none-header": (BASE + image, NONE),
-        "self-header": (BASE + image, OTHER),
-        "host-header": (BASE + image, "base-uri http://other.example"),
-        "path-header": (BASE + image, "base-uri http://*:*/base/"),
-        "other-path": (BASE + image, "base-uri http://*:*/dir/"),
+        "none-meta": (META.replace("POLICY", NONE) + BASE + image, ""), "none-late": (BASE + META.replace("POLICY", NONE) + image, ""),
+        "none-header": (BASE + image, NONE), "self-header": (BASE + image, OTHER), "host-header": (BASE + image, "base-uri http://other.example"),
+        "path-header": (BASE + image, "base-uri http://*:*/base/"), "other-path": (BASE + image, "base-uri http://*:*/dir/"),
         "body-meta": ("<p>" + META.replace("POLICY", NONE) + BASE + image, ""),
     }
     for name, (text, policy) in policies.items():

@@ -8,14 +8,6 @@ from hypothesis import strategies as st
 
 from absolve.core.column_buffers import DictColumn, IntColumn, TextColumn
 
-
-def test_a_text_column_grows_for_long_texts() -> None:
-    texts = TextColumn()
-    for size in range(300):
-        texts.add(b"x" * size)
-    assert texts.raw() == b"x" * sum(range(300))
-
-
 TEXTS = st.lists(st.none() | st.sampled_from([b"", b"a", "é".encode(), b"x" * 3000, b"y" * 100_000]), max_size=6)
 
 
@@ -54,10 +46,7 @@ def test_cells_with_any_of_some_characters_are_found() -> None:
     assert texts.with_any(b"\n") == texts.with_any(b"") == []
 
 
-@pytest.mark.parametrize(
-    ("protocol", "apart"), [*((protocol, False) for protocol in range(pickle.HIGHEST_PROTOCOL + 1)), (5, True)]
-)
-@pytest.mark.parametrize("size", [0, 1, 1000])
+@pytest.mark.parametrize(("protocol", "apart", "size"), [(0, False, 1000), (5, False, 0), (5, True, 0), (5, True, 1), (5, True, 1000)])
 def test_a_pickled_column_has_the_same_values_and_can_grow(protocol: int, apart: bool, size: int) -> None:
     kept = IntColumn(narrow=True), IntColumn(), TextColumn(), DictColumn()
     for number in range(size):

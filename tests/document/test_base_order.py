@@ -20,30 +20,13 @@ EARLY = (
     "<iframe srcdoc='<img src=f>'></iframe>"
 )
 LATE = '<a href=g>x</a><form action=h></form><object data=i></object><video src=j></video><svg><rect fill="url(k)" /></svg>'
-XHTML = '<html xmlns="http://www.w3.org/1999/xhtml"><head><link rel="stylesheet" href="a"/><base href="/base/"/></head><a href="b"/></html>'
+
 POLICY = '<meta http-equiv="Content-Security-Policy" content="{}">'
 
 
 def targets(page: Any, profile: str = "whatwg", **options: Any) -> dict[str, str | None]:
     rows = api.links(page, url=URL, profile=profile, on_diagnostic=lambda _: None, **options)  # type: ignore[arg-type]
     return {row.reference: row.target for row in rows if row.element != "base"}
-
-
-@pytest.mark.parametrize("profile", ["rfc1808", "rfc3986", "whatwg", "browser"])
-def test_what_is_fetched_before_the_base_element_has_the_bases_of_that_moment_in_profiles_of_browsers(profile: str) -> None:
-    folder = "dir" if profile in {"whatwg", "browser"} else "base"
-    found = targets(EARLY + LATE + BASE + "<img src=l>", profile)
-    assert found == {name: f"http://h.example/{folder if name < 'g' else 'base'}/{name}" for name in "abcdefghijkl"}
-    assert targets(XHTML, profile, media_type="application/xhtml+xml") == {
-        "a": f"http://h.example/{folder}/a", "b": "http://h.example/base/b"
-    }
-
-
-def test_each_row_says_which_base_applied() -> None:
-    rows = list(api.links("<img src=a>" + BASE + "<img src=a>", url=URL, profile="whatwg"))
-    assert [(row.base, row.base_layer, row.base_source) for row in rows if row.element == "img"] == [
-        (URL, "retrieval", "--url"), ("http://h.example/base/", "embedded", "base element, line 1")
-    ]
 
 
 @pytest.mark.parametrize(
@@ -95,13 +78,6 @@ def test_a_rewrite_warns_only_where_a_url_differs() -> None:
         absolve.rewrite(early + BASE, url=URL)  # a warning would be an error
 
 
-def test_without_a_url_what_is_before_an_absolute_base_stays_in_profiles_of_browsers() -> None:
-    page = "<img src=a><base href=http://b.example/><img src=c>"
-    found: list[Diagnostic] = []
-    assert absolve.rewrite(page, profile="whatwg", on_diagnostic=found.append) == page.replace("=c", "=http://b.example/c")
-    assert [one.code for one in found] == ["no-base"]
-
-
 CASES = [
     ("base-uri 'none'", "/base/", False), ("base-uri", "/base/", False), ("BASE-URI 'self'", "/base/", True),
     ("base-uri 'self'", "http://o.example/", False), ("base-uri http://o.example", "http://o.example/x/", True),
@@ -118,26 +94,3 @@ def test_a_policy_may_forbid_a_base_element(policy: str, base: str, allowed: boo
     record = captures.page(URL, page.encode(), Content_Security_Policy=policy)
     assert targets(POLICY.format(policy) + page) == targets(page, headers=header) == {"a": url}
     assert {row.target for row in api.links(record, profile="browser", on_diagnostic=lambda _: None) if row.element == "a"} == {url}
-
-
-@pytest.mark.parametrize("page", [
-    BASE + POLICY.format("base-uri 'none'"), "<p>" + POLICY.format("base-uri 'none'") + BASE,
-    POLICY.format("base-uri 'none'").replace("Policy", "Policy-Report-Only") + BASE,
-])
-def test_a_policy_behind_the_base_in_the_body_or_for_reports_forbids_nothing(page: str) -> None:
-    assert targets(page + "<a href=a>x</a>")["a"] == "http://h.example/base/a"
-
-
-def test_a_forbidden_base_is_reported_and_gives_way_to_the_next_layer() -> None:
-    page = POLICY.format("base-uri 'none'") + BASE + "<base href=/other/><a href=a>x</a><a href=#b>x</a>"
-    found: list[Diagnostic] = []
-    rows = list(api.links(page, url=URL, profile="browser", on_diagnostic=found.append))
-    assert [(row.target, row.problems) for row in rows] == [
-        ("http://h.example/base/", ["ignored-base"]), ("http://h.example/other/", ["ignored-base"]), ("http://h.example/dir/a", []), (f"{URL}#b", [])
-    ]
-    assert [one.code for one in found] == ["ignored-base"]
-    base = absolve.base(Document(page, url=URL), profile="browser")
-    assert [fate.verdict for fate in base.chain] == ["forbidden", "won"]
-    done = absolve.rewrite(page, url=URL, profile="browser", on_diagnostic=found.append)
-    assert api.verify(page, done, url=URL, profile="browser") == []
-    assert targets(page, "rfc1808")["a"] == "http://h.example/base/a"

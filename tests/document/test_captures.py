@@ -57,10 +57,8 @@ def test_the_messages_of_each_file_of_mail_are_opened() -> None:
     message = b"From: a\nContent-Type: text/html\n\n<p>\n"
     box = b"From a@h 10:00\n" + message + b"\nFrom a@h 10:00\n" + message
     files = [
-        (gzip.compress(message), registry.COMPRESSED_MAIL, 1),
-        (gzip.compress(box), registry.COMPRESSED_MAIL, 2),
-        (message.replace(b"\n", b"\r"), registry.MESSAGE, 1),
-        (box.replace(b"\n", b"\r"), registry.MAILBOX, 2),
+        (gzip.compress(message), registry.COMPRESSED_MAIL, 1), (gzip.compress(box), registry.COMPRESSED_MAIL, 2),
+        (message.replace(b"\n", b"\r"), registry.MESSAGE, 1), (box.replace(b"\n", b"\r"), registry.MAILBOX, 2),
         (b"%d\n" % len(message) + message + b"<?xml", registry.EMLX, 1),
     ]
     for data, media_type, number in files:

@@ -57,19 +57,11 @@ def sha1(data: bytes) -> bytes:
 def archive() -> bytes:
     message = (MESSAGE % quopri.encodestring(PAGE.encode())).replace(b"\n", b"\r\n")
     body = gzip.compress(message, mtime=0)
-    head = (
-        b"HTTP/1.1 200 OK\r\nContent-Type: message/rfc822\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n"
-        % len(body)
-    )
+    head = (b"HTTP/1.1 200 OK\r\nContent-Type: message/rfc822\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(body))
     fields = [
-        b"WARC/1.1",
-        b"WARC-Type: response",
-        b"WARC-Record-ID: <urn:uuid:00000000-0000-0000-0000-000000000025>",
-        b"WARC-Date: 2024-01-01T00:00:00Z",
-        b"WARC-Target-URI: " + URL.encode(),
-        b"WARC-Block-Digest: " + sha1(head + body),
-        b"WARC-Payload-Digest: " + sha1(body),
-        b"Content-Type: application/http; msgtype=response",
+        b"WARC/1.1", b"WARC-Type: response", b"WARC-Record-ID: <urn:uuid:00000000-0000-0000-0000-000000000025>",
+        b"WARC-Date: 2024-01-01T00:00:00Z", b"WARC-Target-URI: " + URL.encode(), b"WARC-Block-Digest: " + sha1(head + body),
+        b"WARC-Payload-Digest: " + sha1(body), b"Content-Type: application/http; msgtype=response",
         b"Content-Length: %d" % len(head + body),
     ]
     return gzip.compress(b"\r\n".join(fields) + b"\r\n\r\n" + head + body + b"\r\n\r\n", mtime=0)
@@ -111,9 +103,12 @@ def attribute(page: str, element: str, name: str) -> str:
     return found.attrib[name]
 
 
-def test_a_nested_archive_without_changes_is_unchanged() -> None:
+def test_a_nested_archive_without_changes_is_unchanged_and_a_second_rewrite_changes_nothing() -> None:
     data = archive()
     assert absolve.rewrite(data, name="x.warc.gz", policy=lambda _: None) is data
+    new = absolve.rewrite(data, name="x.warc.gz")
+    assert absolve.rewrite(new, name="x.warc.gz") is new
+    assert absolve.verify(data, new, name="x.warc.gz") == []
 
 
 def test_links_are_resolved_through_every_layer() -> None:
@@ -158,9 +153,3 @@ def quopri_free(message: bytes) -> bytes:
     """Return a message without its quoted-printable part."""
     before, _, rest = message.partition(b"<!DOCTYPE")
     return before + rest[rest.index(b"--b") :]
-
-
-def test_a_second_rewrite_changes_nothing() -> None:
-    new = absolve.rewrite(archive(), name="x.warc.gz")
-    assert absolve.rewrite(new, name="x.warc.gz") is new
-    assert absolve.verify(archive(), new, name="x.warc.gz") == []

@@ -30,9 +30,7 @@ def message() -> Message:
 
 
 @pytest.mark.parametrize("headers", [
-    {"Content-Base": "http://b/"},
-    {"CONTENT-BASE": '"http://b/"'},
-    {b"content-base": [b"http://b/"]},
+    {"Content-Base": "http://b/"}, {"CONTENT-BASE": '"http://b/"'}, {b"content-base": [b"http://b/"]},
     [("Content-Base", "http://b/"), ("Content-Base", "http://c/")],
     ((name, value) for name, value in [(b"Content-Base", b"http://b/")]),
     "Content-Base: http://b/",
@@ -69,9 +67,7 @@ REDIRECTED = "HTTP/1.1 301 Moved\r\nLocation: {}\r\n\r\nHTTP/1.1 307 X\r\nLocati
 
 
 @pytest.mark.parametrize(("url", "location", "expected"), [
-    ("http://h/old", "/new/", "http://h/new/b/c"),
-    ("http://h/old", "https://o/n", "https://o/b/c"),
-    (None, "https://o/n", "https://o/b/c"),
+    ("http://h/old", "/new/", "http://h/new/b/c"), ("http://h/old", "https://o/n", "https://o/b/c"), (None, "https://o/n", "https://o/b/c"),
     (None, "/new/", ""),
 ])
 def test_the_redirects_lead_to_the_retrieval_url(url: str | None, location: str, expected: str) -> None:
@@ -89,10 +85,8 @@ def test_links_in_header_fields_are_rows_of_their_own() -> None:
     headers = [("Link", "<a.css>; rel=preload, <b>; rel=next"), ("Refresh", "3; url=r"), ("Content-Base", "/b/")]
     rows = list(absolve.links(PAGE, url=URL, headers=headers, name="p.html"))
     assert [(row.document, row.entity, row.attribute, row.reference, row.target) for row in rows] == [
-        ("p.html", "header", "link", "a.css", "http://h/b/a.css"),
-        ("p.html", "header", "link", "b", "http://h/b/b"),
-        ("p.html", "header", "refresh", "r", "http://h/b/r"),
-        ("p.html", "header", "content-base", "/b/", "http://h/b/"),
+        ("p.html", "header", "link", "a.css", "http://h/b/a.css"), ("p.html", "header", "link", "b", "http://h/b/b"),
+        ("p.html", "header", "refresh", "r", "http://h/b/r"), ("p.html", "header", "content-base", "/b/", "http://h/b/"),
         ("p.html", "", "href", "x", "http://h/b/x"),
     ]
     assert [row.base_layer for row in rows] == [*["embedded"] * 3, "retrieval", "encapsulating"]
@@ -118,16 +112,16 @@ def test_a_value_adds_no_field() -> None:
         assert absolve.base(PAGE, url=URL, headers=[(value, "x")]).url == URL
 
 
-@pytest.mark.parametrize("headers", [3, [3], [("a",)], {"a": 3}, ["Content-Base: http://b/"], [("a", "b", "c")]], ids=repr)
-def test_another_type_is_a_type_error_that_names_the_right_ones(headers: Any) -> None:
-    with pytest.raises(TypeError, match="headers takes a mapping, pairs of name and value, or the text of a header"):
-        absolve.base(PAGE, url=URL, headers=headers)
+def test_another_type_is_a_type_error_that_names_the_right_ones() -> None:
+    for headers in (3, [3], [("a",)], {"a": 3}, ["Content-Base: http://b/"], [("a", "b", "c")]):
+        with pytest.raises(TypeError, match="headers takes a mapping, pairs of name and value, or the text of a header"):
+            absolve.base(PAGE, url=URL, headers=headers)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("text", ["\ud800", "\udcff", "é", "\0"])  # noqa: PT014 - surrogates differ
-def test_any_text_may_be_in_a_header(text: str) -> None:
-    for headers in ({"Link": f"<{text}>", text: text}, f"Link: <{text}>\n{text}: {text}\n"):
-        assert [row.reference for row in absolve.links(PAGE, url=URL, headers=headers)][-1] == "x"
+def test_any_text_may_be_in_a_header() -> None:
+    for text in ("\ud800", "\udcff", "é", "\0"):
+        for headers in ({"Link": f"<{text}>", text: text}, f"Link: <{text}>\n{text}: {text}\n"):
+            assert [row.reference for row in absolve.links(PAGE, url=URL, headers=headers)][-1] == "x"
 
 
 @pytest.mark.parametrize("reference", ["javascript:x()", "data:x", "http://[x"])

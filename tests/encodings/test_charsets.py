@@ -2,6 +2,7 @@
 
 import html
 import re
+from itertools import product
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -37,46 +38,28 @@ TRANSPARENT = [charset for charset in CHARSETS if charset.transparent]
 # --- labels -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("label", ["", " ", "utf-7", "klingon", "utf 8", "replacement", "hz-gb-2312", "x-user-defined"])
-@pytest.mark.parametrize("odd", ["", "\udc81", "\u212a", "\0"])
-def test_labels_of_unsupported_charsets_give_none(label: str, odd: str) -> None:
-    assert lookup(label + odd) is None
-    with pytest.raises(UsageError, match="unknown charset"):
-        by_label(label + odd)
-
-
-@pytest.mark.parametrize("label", ["ut\udc81-8", "\u212aoi8-r", "utf-8\u2003", "utf\0-8"])
-def test_a_label_with_other_characters_than_ascii_is_unknown(label: str) -> None:
-    assert lookup(label) is None
-    with pytest.raises(UsageError, match="unknown charset"):
-        by_label(label)
-    data = b'Content-Type: text/html; charset="' + label.encode("utf-8", "surrogateescape") + b'"\n\n<a href=x>'
-    assert absolve.rewrite(data, media_type="message/rfc822", url="http://h/").endswith(b"<a href=http://h/x>")
+def test_labels_of_unsupported_charsets_or_with_other_characters_than_ascii_are_unknown() -> None:
+    odd = [*map("".join, product(["", " ", "utf-7", "klingon", "utf 8", "replacement", "hz-gb-2312", "x-user-defined"], ["", "\udc81", "\u212a", "\0"]))]
+    for label in (*odd, "ut\udc81-8", "\u212aoi8-r", "utf-8\u2003", "utf\0-8"):
+        assert lookup(label) is None
+        with pytest.raises(UsageError, match="unknown charset"):
+            by_label(label)
+        data = b'Content-Type: text/html; charset="' + label.encode("utf-8", "surrogateescape") + b'"\n\n<a href=x>'
+        if label not in odd:
+            assert absolve.rewrite(data, media_type="message/rfc822", url="http://h/").endswith(b"<a href=http://h/x>")
 
 
 @pytest.mark.parametrize(("label", "name"), [
-    ("utf-8", "utf-8"),
-    ("UTF8", "utf-8"),
-    ("\n Utf-8\t", "utf-8"),
-    ("latin1", "windows-1252"),
-    ("iso-8859-1", "windows-1252"),
-    ("us-ascii", "windows-1252"),
-    ("ISO-8859-9", "windows-1254"),
-    ("gb2312", "gbk"),
-    ("sjis", "shift_jis"),
-    ("ks_c_5601-1987", "euc-kr"),
-    ("unicode", "utf-16le"),
-    ("utf-16", "utf-16le"),
-    ("logical", "iso-8859-8-i"),
+    ("utf-8", "utf-8"), ("UTF8", "utf-8"), ("\n Utf-8\t", "utf-8"), ("latin1", "windows-1252"), ("iso-8859-1", "windows-1252"),
+    ("us-ascii", "windows-1252"), ("ISO-8859-9", "windows-1254"), ("gb2312", "gbk"), ("sjis", "shift_jis"), ("ks_c_5601-1987", "euc-kr"),
+    ("unicode", "utf-16le"), ("utf-16", "utf-16le"), ("logical", "iso-8859-8-i"),
 ])
 def test_labels_are_matched_as_in_the_encoding_standard(label: str, name: str) -> None:
     assert by_label(label).name == name
 
 
 def test_all_charsets_but_utf_16_and_iso_2022_jp_are_ascii_compatible() -> None:
-    assert {charset.name for charset in CHARSETS} - {charset.name for charset in TRANSPARENT} == {
-        "iso-2022-jp", "utf-16be", "utf-16le",
-    }
+    assert {charset.name for charset in CHARSETS} - {charset.name for charset in TRANSPARENT} == {"iso-2022-jp", "utf-16be", "utf-16le"}
 
 
 # --- bytes ------------------------------------------------------------------------------------------------------------
@@ -95,46 +78,30 @@ def test_decoding_and_encoding_restores_every_byte(charset: Charset, raw: bytes)
 
 
 @pytest.mark.parametrize(("name", "text", "references", "percent"), [
-    ("gb18030", "\udcfea", b"%FEa", b"%FEa"),
-    ("gb18030", "\udcfe/", b"\xfe/", b"\xfe/"),
-    ("gb18030", "a\ufffd", b"a\x841\xa47", b"a\x841\xa47"),
-    ("gb18030", "\udcfe\ufffd", b"\xfe&#65533;", b"\xfe%EF%BF%BD"),
-    ("euc-kr", "\udca1\uac00", b"\xa1&#44032;", b"\xa1%EA%B0%80"),
-    ("euc-jp", "\udc80\u3000", b"\x80\xa1\xa1", b"\x80\xa1\xa1"),
+    ("gb18030", "\udcfea", b"%FEa", b"%FEa"), ("gb18030", "\udcfe/", b"\xfe/", b"\xfe/"),
+    ("gb18030", "a\ufffd", b"a\x841\xa47", b"a\x841\xa47"), ("gb18030", "\udcfe\ufffd", b"\xfe&#65533;", b"\xfe%EF%BF%BD"),
+    ("euc-kr", "\udca1\uac00", b"\xa1&#44032;", b"\xa1%EA%B0%80"), ("euc-jp", "\udc80\u3000", b"\x80\xa1\xa1", b"\x80\xa1\xa1"),
 ])
-def test_an_incomplete_character_does_not_consume_the_next_one(
-    name: str, text: str, references: bytes, percent: bytes
-) -> None:
+def test_an_incomplete_character_does_not_consume_the_next_one(name: str, text: str, references: bytes, percent: bytes) -> None:
     charset = by_label(name)
     assert charset.encode(text, "absolve.references") == references
     assert charset.encode(text, "absolve.percent") == percent
 
 
 @given(st.sampled_from([charset for charset in CHARSETS if charset.one_byte]), st.binary(max_size=12))
-def test_each_byte_of_a_single_byte_charset_is_a_character(charset: Charset, raw: bytes) -> None:
+def test_each_byte_of_a_single_byte_charset_is_a_character_and_each_utf_16_code_unit_is_restored(charset: Charset, raw: bytes) -> None:
     text = charset.decode(raw)
     assert len(text) == len(raw)
     assert charset.encode(text, "absolve.percent") == raw
-
-
-@pytest.mark.parametrize("name", ["utf-16le", "utf-16be"])
-@given(units=st.lists(st.integers(0, 0xFFFF), max_size=8))
-def test_every_utf_16_code_unit_is_restored(name: str, units: list[int]) -> None:
-    charset = by_label(name)
-    raw = b"".join(unit.to_bytes(2, "little" if name == "utf-16le" else "big") for unit in units)
-    assert charset.encode(charset.decode(raw), "absolve.percent") == raw
+    for name in ("utf-16le", "utf-16be"):
+        assert by_label(name).encode(by_label(name).decode(raw[: len(raw) & ~1]), "absolve.percent") == raw[: len(raw) & ~1]
 
 
 @pytest.mark.parametrize(("label", "raw", "text"), [
-    ("windows-1252", b"\x80\x81\x9d\xa0", "\u20ac\x81\x9d\xa0"),
-    ("windows-1251", b"\x98", "\x98"),
-    ("windows-1253", b"\xd2", "\udcd2"),
-    ("utf-8", b"a\xffb\xc3", "a\udcffb\udcc3"),
-    ("shift_jis", b"\x83\x5c\x85", "\u30bd\udc85"),
+    ("windows-1252", b"\x80\x81\x9d\xa0", "\u20ac\x81\x9d\xa0"), ("windows-1251", b"\x98", "\x98"), ("windows-1253", b"\xd2", "\udcd2"),
+    ("utf-8", b"a\xffb\xc3", "a\udcffb\udcc3"), ("shift_jis", b"\x83\x5c\x85", "\u30bd\udc85"),
     ("gbk", b"\x810a", "\udc810a"),  # the ASCII byte after it is not part of the error
-    ("euc-jp", b"\x8fP", "\udc8fP"),
-    ("iso-2022-jp", b'\x1b$B$"\x1b(B', "\u3042"),
-    ("utf-16le", b"a\0\x00\xd8", "a\ud800"),
+    ("euc-jp", b"\x8fP", "\udc8fP"), ("iso-2022-jp", b'\x1b$B$"\x1b(B', "\u3042"), ("utf-16le", b"a\0\x00\xd8", "a\ud800"),
     ("utf-16be", b"\0a\x01", "a\ufffd"),
 ])
 def test_invalid_bytes_are_decoded_without_an_error(label: str, raw: bytes, text: str) -> None:
@@ -142,10 +109,8 @@ def test_invalid_bytes_are_decoded_without_an_error(label: str, raw: bytes, text
 
 
 @pytest.mark.parametrize(("label", "references", "percent"), [
-    ("windows-1252", b"\xe9&#1087;", b"\xe9%D0%BF"),
-    ("koi8-r", b"&#233;\xd0", b"%C3%A9\xd0"),
-    ("iso-2022-jp", b"&#233;\x1b$B'a\x1b(B", b"%C3%A9\x1b$B'a\x1b(B"),
-    ("utf-8", "éп".encode(), "éп".encode()),
+    ("windows-1252", b"\xe9&#1087;", b"\xe9%D0%BF"), ("koi8-r", b"&#233;\xd0", b"%C3%A9\xd0"),
+    ("iso-2022-jp", b"&#233;\x1b$B'a\x1b(B", b"%C3%A9\x1b$B'a\x1b(B"), ("utf-8", "éп".encode(), "éп".encode()),
     ("utf-16le", "éп".encode("utf-16-le"), "éп".encode("utf-16-le")),
 ])
 def test_characters_missing_in_the_charset_are_escaped_for_their_place(label: str, references: bytes, percent: bytes) -> None:
@@ -165,13 +130,8 @@ def test_text_decoded_from_iso_2022_jp_can_be_encoded_again() -> None:
 
 
 @pytest.mark.parametrize(("data", "mark"), [
-    (b"", None),
-    (b"\xef\xbb", None),
-    (b"\xff", None),
-    (b"x\xef\xbb\xbf", None),
-    (b"\xef\xbb\xbfx", ("utf-8", 3)),
-    (b"\xff\xfex\0", ("utf-16le", 2)),
-    (b"\xfe\xff\0x", ("utf-16be", 2)),
+    (b"", None), (b"\xef\xbb", None), (b"\xff", None), (b"x\xef\xbb\xbf", None), (b"\xef\xbb\xbfx", ("utf-8", 3)),
+    (b"\xff\xfex\0", ("utf-16le", 2)), (b"\xfe\xff\0x", ("utf-16be", 2)),
 ])
 def test_a_byte_order_mark_decides_the_charset(data: bytes, mark: tuple[str, int] | None) -> None:
     found = byte_order_mark(data)
@@ -217,20 +177,12 @@ def test_the_first_declaration_of_a_known_charset_is_used(name: str | None) -> N
 
 
 @pytest.mark.parametrize(("data", "given_by_user", "header", "name", "mark"), [
-    (b"", None, None, "utf-8", 0),
-    (b"abc", None, None, "utf-8", 0),
-    ("é".encode(), None, None, "utf-8", 0),
+    (b"", None, None, "utf-8", 0), (b"abc", None, None, "utf-8", 0), ("é".encode(), None, None, "utf-8", 0),
     ("é".encode()[:1], None, None, "utf-8", 0),  # truncated inside a character
-    (b"\xe9", None, None, "utf-8", 0),
-    (b"\xe9t\xe9", None, None, "windows-1252", 0),
-    (META, None, None, "koi8-r", 0),
-    (META, None, "windows-1251", "windows-1251", 0),
-    (META, None, "klingon", "koi8-r", 0),
-    (META, "big5", "windows-1251", "big5", 0),
-    (b"\xef\xbb\xbf" + META, "big5", "windows-1251", "utf-8", 3),
-    (b"\xff\xfe<\0", "big5", None, "utf-16le", 2),
-    (b"<\0", "utf-16", None, "utf-16le", 0),
-    (b"<\0", None, "utf-16be", "utf-16be", 0),
+    (b"\xe9", None, None, "utf-8", 0), (b"\xe9t\xe9", None, None, "windows-1252", 0), (META, None, None, "koi8-r", 0),
+    (META, None, "windows-1251", "windows-1251", 0), (META, None, "klingon", "koi8-r", 0), (META, "big5", "windows-1251", "big5", 0),
+    (b"\xef\xbb\xbf" + META, "big5", "windows-1251", "utf-8", 3), (b"\xff\xfe<\0", "big5", None, "utf-16le", 2),
+    (b"<\0", "utf-16", None, "utf-16le", 0), (b"<\0", None, "utf-16be", "utf-16be", 0),
 ])
 def test_the_charset_comes_from_mark_user_header_meta_or_a_guess_in_this_order(
     data: bytes, given_by_user: str | None, header: str | None, name: str, mark: int
@@ -240,21 +192,13 @@ def test_the_charset_comes_from_mark_user_header_meta_or_a_guess_in_this_order(
 
 
 @pytest.mark.parametrize(("data", "given_by_user", "header", "name"), [
-    (b"", None, None, "utf-8"),
-    (b'@charset "koi8-r";', None, None, "koi8-r"),
-    (b'@charset "utf-16";', None, None, "utf-8"),
-    (b'@charset "klingon";\xe9a', None, None, "windows-1252"),
-    (b"@charset 'koi8-r';", None, None, "utf-8"),
-    (b' @charset "koi8-r";', None, None, "utf-8"),
-    (b'@charset  "koi8-r";', None, None, "utf-8"),
-    (b'@charset "koi8-r"', None, None, "utf-8"),
-    (b'@charset "koi8-r";', None, "windows-1251", "windows-1251"),
-    (b'@charset "koi8-r";', "big5", "windows-1251", "big5"),
-    (b'\xef\xbb\xbf@charset "koi8-r";', "big5", None, "utf-8"),
+    (b"", None, None, "utf-8"), (b'@charset "koi8-r";', None, None, "koi8-r"), (b'@charset "utf-16";', None, None, "utf-8"),
+    (b'@charset "klingon";\xe9a', None, None, "windows-1252"), (b"@charset 'koi8-r';", None, None, "utf-8"),
+    (b' @charset "koi8-r";', None, None, "utf-8"), (b'@charset  "koi8-r";', None, None, "utf-8"),
+    (b'@charset "koi8-r"', None, None, "utf-8"), (b'@charset "koi8-r";', None, "windows-1251", "windows-1251"),
+    (b'@charset "koi8-r";', "big5", "windows-1251", "big5"), (b'\xef\xbb\xbf@charset "koi8-r";', "big5", None, "utf-8"),
 ])
-def test_a_style_sheet_declares_its_charset_in_its_first_bytes(
-    data: bytes, given_by_user: str | None, header: str | None, name: str
-) -> None:
+def test_a_style_sheet_declares_its_charset_in_its_first_bytes(data: bytes, given_by_user: str | None, header: str | None, name: str) -> None:
     assert of_text(data, given_by_user, header)[0].name == name
 
 
@@ -278,10 +222,7 @@ class Case(NamedTuple):
 def suite(name: str) -> list[Case]:
     blocks = re.split(rb"(?:\A|\n)#data\n", (SUITE / name).read_bytes())[1:]
     pairs = (block.split(b"\n#encoding\n") for block in blocks)
-    return [
-        Case(f"{name}:{number}", data, encoding.split(b"\n")[0].decode())
-        for number, (data, encoding) in enumerate(pairs)
-    ]
+    return [Case(f"{name}:{number}", data, encoding.split(b"\n")[0].decode()) for number, (data, encoding) in enumerate(pairs)]
 
 
 @each_file(["tests1.dat", "tests2.dat", "test-yahoo-jp.dat"], suite, SUITE)

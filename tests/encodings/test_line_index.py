@@ -20,15 +20,10 @@ def slowly(text: str) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize(("data", "charset", "position", "expected"), [
-    (b"", UTF_8, 0, (1, 1)),
-    (b"abc", UTF_8, 2, (1, 3)),
-    (b"abc", UTF_8, 3, (1, 4)),
+    (b"", UTF_8, 0, (1, 1)), (b"abc", UTF_8, 2, (1, 3)), (b"abc", UTF_8, 3, (1, 4)),
     ("éàb".encode(), UTF_8, 4, (1, 3)),  # columns are characters, not bytes
-    ("\U0001f600b".encode(), UTF_8, 4, (1, 2)),
-    (b"\xe9\xe0b", WINDOWS_1252, 2, (1, 3)),
-    ("表b".encode("shift_jis"), by_label("shift_jis"), 2, (1, 2)),
-    (b"a\nb", UTF_8, 2, (2, 1)),
-    (b"a\rb", UTF_8, 2, (2, 1)),
+    ("\U0001f600b".encode(), UTF_8, 4, (1, 2)), (b"\xe9\xe0b", WINDOWS_1252, 2, (1, 3)),
+    ("表b".encode("shift_jis"), by_label("shift_jis"), 2, (1, 2)), (b"a\nb", UTF_8, 2, (2, 1)), (b"a\rb", UTF_8, 2, (2, 1)),
     (b"a\r\nb", UTF_8, 3, (2, 1)),
     (b"a\r\nb", UTF_8, 2, (1, 3)),  # inside a line end
     (b"a\r\n\xc3\xa9\r\nbc", UTF_8, 8, (3, 2)),  # no CR without LF
@@ -53,7 +48,7 @@ def test_lines_and_columns_do_not_depend_on_the_order_of_queries(text: str, aske
 
 
 @pytest.mark.parametrize("ends", ["\n", "\r\n", "\r", "\n\r"])
-def test_lines_and_columns_are_right_in_lines_of_all_lengths(ends: str) -> None:
+def test_lines_and_columns_are_right_in_lines_of_all_lengths_also_when_going_back_and_forth(ends: str) -> None:
     choose = random.Random(1808)  # noqa: S311 - the same in every run
     text = ""
     for _ in range(400):  # spans of bytes are read in blocks of 32, 64 and 240
@@ -65,11 +60,7 @@ def test_lines_and_columns_are_right_in_lines_of_all_lengths(ends: str) -> None:
         if not (text[at - 1 : at] == "\r" and text[at] == "\n"):
             assert positions.at(len(text[:at].encode())) == slowly(text[:at])
         at += choose.choice([1, 20, 100, 250, 1000, 3000])
-
-
-def test_lines_and_columns_are_right_when_going_back_and_forth_in_a_long_text() -> None:
     text = "ab\n" * 20_000 + "é" * 20_000 + "\r" * 20_000
-    data = text.encode()
-    positions = LineIndex(data, UTF_8)
+    positions = LineIndex(text.encode(), UTF_8)
     for index in (79_000, 5, 60_000, 60_001, 70_000, 69_999, 100_000, 30_000, 99_999):
         assert positions.at(len(text[:index].encode())) == slowly(text[:index])

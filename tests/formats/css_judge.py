@@ -13,10 +13,7 @@ LETTERS = {"url": URL, "font": FONT, "import": IMPORT, "image-set": IMAGE_SET}
 
 
 def found(data: bytes, *, style_attribute: bool = False) -> list[tuple[LinkSite, bytes]]:
-    return [
-        (link.place, link.coding.decode(data[link.start : link.end]))
-        for link in walk(data, style_attribute=style_attribute)
-    ]
+    return [(link.place, link.coding.decode(data[link.start : link.end])) for link in walk(data, style_attribute=style_attribute)]
 
 
 def judged(nodes: Sequence[Any]) -> list[tuple[str, str]]:

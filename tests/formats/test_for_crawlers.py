@@ -7,42 +7,19 @@ import pytest
 
 import absolve
 
-# Name, document, and the same with `%` in place of what a rewrite puts there.
-FILES = [
-    ("robots.txt", "User-agent: *\nDisallow: /a\nSitemap: %/s.xml # c\n  SITEMAP :%s.xml\r\nAllow: /*?x\n# Sitemap: /x\nSitemap:\n"),
-    ("robots.txt", "\ufeffsitemap: %s.xml"),
-    ("sitemap.txt", "http://h/a\r\n\r\n  https://h/b c  \nhttp://h/d"),
-]
 
-
-@pytest.mark.parametrize(("name", "text"), FILES)
-def test_the_lines_with_urls_change_alone(name: str, text: str) -> None:
-    page = text.replace("%", "")
-    wanted = text.replace("%/", "http://n/").replace("%", "http://n/d/")
-    assert absolve.rewrite(page, name=name, url="http://n/d/") == wanted
-    assert not absolve.verify(page, wanted, name=name, url="http://n/d/")
-    moved = absolve.rewrite(page, name=name, policy=lambda link: "http://new/ x" if "h/" in link.reference else None)
-    assert moved.count("http://new/%20x") == text.count("://h/")
-
-
-def test_a_line_that_needs_a_url_never_becomes_relative() -> None:
-    assert absolve.rewrite("http://h/a\n", name="sitemap.txt", policy=lambda _: "a") == "http://h/a\n"
-
-
-@pytest.mark.parametrize(("old", "new"), [
-    ('<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>http://h/a</loc></url></urlset>', "http://new/"),
-    ('<svg xmlns="http://www.w3.org/2000/svg"><a href="http://h/a"/></svg>', "http://new/"),
-    ("http://h/a\nhttp://h/a\n", "http://new/"),
+@pytest.mark.parametrize("old", [
+    '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>http://h/a</loc></url></urlset>',
+    '<svg xmlns="http://www.w3.org/2000/svg"><a href="http://h/a"/></svg>', "http://h/a\nhttp://h/a\n",
 ])
-def test_a_sitemap_in_gzip_is_compressed_again(old: str, new: str) -> None:
+def test_a_sitemap_in_gzip_is_compressed_again(old: str) -> None:
     data = gzip.compress(old.encode())
-    options: dict[str, Any] = {"name": "x.gz", "policy": lambda _: new}
+    options: dict[str, Any] = {"name": "x.gz", "policy": lambda _: "http://new/"}
     done = absolve.rewrite(data, **options)
-    assert gzip.decompress(done) == old.replace("http://h/a", new).encode()
+    assert gzip.decompress(done) == old.replace("http://h/a", "http://new/").encode()
     assert not absolve.verify(data, done, **options)
     assert absolve.rewrite(data, name="x.gz", policy=lambda _: None) is data
     assert [row.reference for row in absolve.links(data, name="x.gz")] == ["http://h/a"] * old.count("http://h/a")
-
 
 
 def test_a_page_that_was_downloaded_in_gzip_is_read_by_its_name() -> None:

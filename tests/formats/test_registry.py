@@ -65,6 +65,7 @@ DETECTED: dict[str | None, list[tuple[bytes, str | None]]] = {  # by the name, b
     ],
     registry.EMLX: [(b"x", "4711.partial.emlx"), (b"99        \nFrom: a\nTo: b\n", "4711")],
     "application/manifest+json": [(b"{}", "x.webmanifest"), (b'{"name": "x", "icons": []}', "dir/manifest.json")],
+    "application/ld+json": [(b"{}", "a.jsonld")],
     "application/importmap+json": [(b'{"imports": {}}', "importmap.json"), (b"{}", "x.importmap")],
 }
 
@@ -79,8 +80,6 @@ FEED = b'<?xml version="1.0"?>\n<rss version="2.0"><channel><link>x</link></chan
 SITEMAP = b"<urlset><url><loc>x</loc></url></urlset>\n"
 
 
-@pytest.mark.parametrize("body", [FEED, SITEMAP], ids=["feed", "sitemap"])
-@pytest.mark.parametrize("name", [None, "-", "saved"])
 @pytest.mark.parametrize(("head", "media_type"), [
     (b"HTTP/1.1 200 OK\r\nContent-Type: application/rss+xml\r\n\r\n", registry.HTTP),
     (b"HTTP/2 200 \r\ncontent-type: text/xml\r\n\r\n", registry.HTTP),
@@ -90,14 +89,10 @@ SITEMAP = b"<urlset><url><loc>x</loc></url></urlset>\n"
     (b"WARC/1.0\r\nWARC-Type: resource\r\nContent-Length: 80\r\n\r\n", registry.WARC),
     (b"http://h/feed 1.2.3.4 20100101000000 text/xml 80\n", registry.WARC),
     (b'{"log": {"entries": [{"response": {"content": {"text": "', registry.HAR),
-    (b"PK\x03\x04", registry.ZIP),
-    (b"a word of a server before it\n", registry.XML),
-    (b"\xef\xbb\xbf \n", registry.XML),
+    (b"PK\x03\x04", registry.ZIP), (b"a word of a server before it\n", registry.XML), (b"\xef\xbb\xbf \n", registry.XML),
 ])
-def test_a_message_or_archive_with_xml_is_recognized_by_its_first_line(
-    head: bytes, body: bytes, name: str | None, media_type: str
-) -> None:
-    assert sniffing.sniff(head + body, name) == media_type
+def test_a_message_or_archive_with_xml_is_recognized_by_its_first_line(head: bytes, media_type: str) -> None:
+    assert {sniffing.sniff(head + body, name) for body in (FEED, SITEMAP) for name in (None, "-", "saved")} == {media_type}
 
 
 BEGINNINGS = st.lists(
@@ -125,20 +120,16 @@ def test_a_page_is_recognized_by_its_beginning_as_by_all_signatures(data: bytes,
         assert not sniffing.looks_binary(data)
 
 
-@pytest.mark.parametrize("comment", ["<!---->", "<!-- a -- b --->", "<!-- <html> - -- > ->-->", "<!----><!-- -->", "<!--\n-->"])
-def test_xml_is_recognized_behind_comments(comment: str) -> None:
-    assert sniffing.sniff(f"{comment}\n<rss>".encode(), None) == registry.XML
-    assert sniffing.sniff(f"{comment}\n<html>".encode(), None) == registry.HTML
-    assert sniffing.sniff(f"{comment[:-1]}\n<rss>".encode(), None) == registry.HTML  # a comment without an end
+def test_xml_is_recognized_behind_comments() -> None:
+    for comment in ("<!---->", "<!-- a -- b --->", "<!-- <html> - -- > ->-->", "<!----><!-- -->", "<!--\n-->"):
+        assert sniffing.sniff(f"{comment}\n<rss>".encode(), None) == registry.XML
+        assert sniffing.sniff(f"{comment}\n<html>".encode(), None) == registry.HTML
+        assert sniffing.sniff(f"{comment[:-1]}\n<rss>".encode(), None) == registry.HTML  # a comment without an end
 
 
 @pytest.mark.parametrize(("data", "name", "other", "words"), [
-    (b"x", "a.py", True, "text/x-python"),
-    (b"\0", "a.png", True, "image/png"),
-    (b"x", "-", True, "plain text"),
-    (b"[{}]", "-", True, "JSON"),
-    (b"BEGIN:VCALENDAR\r\n", "-", True, "text/calendar"),
-    (b"x", "a.rtf", True, "application/rtf"),
+    (b"x", "a.py", True, "text/x-python"), (b"\0", "a.png", True, "image/png"), (b"x", "-", True, "plain text"),
+    (b"[{}]", "-", True, "JSON"), (b"BEGIN:VCALENDAR\r\n", "-", True, "text/calendar"), (b"x", "a.rtf", True, "application/rtf"),
     (b"\x1f\x8b\x08\0", "a.svgz", True, "image/svg+xml compressed by gzip"),
     (b"\x1f\x8b\x08\0", "a.html.gz", True, "text/html compressed by gzip"),
     (b"\x1f\x8b\x08\0", "a.gz", True, "binary data compressed by gzip"),

@@ -12,6 +12,7 @@ import os
 import re
 import subprocess
 import sys
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, Protocol, cast
@@ -19,7 +20,7 @@ from typing import Any, Final, Protocol, cast
 ROOT: Final = Path(__file__).parents[2]
 SHARED: Final = Path(os.environ.get("ABSOLVE_SHARED") or ROOT.parent / "shared")
 JUDGES: Final = ("tests/fuzz", "tests/formats", "tests/conformance", "tests/urls")
-TARGETS: Final = ("html", "css", "values", "references", "whole", "xml", "containers", "harm")
+TARGETS: Final = ("html", "css", "values", "references", "documents", "harm")
 LONGEST: Final = 1024  # bytes of an input that atheris makes: longer ones are slow to check and find no more
 IMPORTED_LATE: Final = (
     *(f"absolve.formats.{name}.walker" for name in ("html", "json", "css", "xml", "mail", "http", "warc")),
@@ -41,14 +42,9 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python tests/fuzz", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("target", choices=(*TARGETS, "all"))
     parser.add_argument("--seconds", type=int, default=60, help="how long each target is fuzzed (60)")
-    parser.add_argument("--runs", type=int, help="instead of a time: number of generated inputs to check")
     parser.add_argument("--engine", choices=("atheris", "mutate"), default="atheris")
-    parser.add_argument(
-        "--folder", type=Path, default=ROOT / "build" / "fuzz", help="folder of corpus and findings (build/fuzz)"
-    )
-    parser.add_argument(
-        "--run", type=Path, nargs="+", metavar="FILE", help="only check these inputs, and let exceptions propagate"
-    )
+    parser.add_argument("--folder", type=Path, default=ROOT / "build" / "fuzz", help="folder of corpus and findings (build/fuzz)")
+    parser.add_argument("--run", type=Path, nargs="+", metavar="FILE", help="only check these inputs, and let exceptions propagate")
     parser.add_argument("--guided", action="store_true", help=argparse.SUPPRESS)  # the process that atheris controls
     return parser.parse_args()
 
@@ -70,29 +66,13 @@ def corpus(target: Target, folder: Path) -> Path:
 
 def mutated(name: str, options: argparse.Namespace) -> list[str]:
     """Fuzz in this process; return the row of the table."""
-    from findings import Findings
-    from mutating import loop
+    from engine import Findings, loop
 
     target = load(name)
     found = Findings(target.check, options.folder / name / "findings")
     inputs = [path.read_bytes() for path in sorted(corpus(target, options.folder / name / "corpus").iterdir())]
     runs = loop(found.run, inputs, target.WORDS, options.seconds)
     return [name, str(runs), str(sum(found.count.values()))]
-
-
-def fresh(name: str, options: argparse.Namespace) -> list[str]:
-    """Check this many inputs that the target generates; return the row of the table."""
-    from findings import Findings
-
-    target: Any = load(name)
-    if not hasattr(target, "fresh"):
-        raise SystemExit(f"{name} makes no inputs of its own (--seconds fuzzes it)")
-    found = Findings(target.check, options.folder / name / "findings")
-    for number in range(options.runs):
-        found.run(target.fresh(number))
-        if number % 10_000 == 0:
-            print(f"{number} executions, {sum(found.count.values())} findings", flush=True)
-    return [name, str(options.runs), str(sum(found.count.values()))]
 
 
 def guided(name: str, options: argparse.Namespace) -> None:
@@ -103,37 +83,24 @@ def guided(name: str, options: argparse.Namespace) -> None:
         target = load(name)
         for module in IMPORTED_LATE:
             importlib.import_module(module)
-    from findings import Findings
+    from engine import Findings
 
     folder = options.folder / name
     found = Findings(target.check, folder / "findings")
     words = folder / "words"
     folder.mkdir(parents=True, exist_ok=True)
-    words.write_text("".join(f'"{escaped(word)}"\n' for word in target.WORDS), "ascii")
-    atheris.Setup([
-        sys.argv[0],
-        str(corpus(target, folder / "corpus")),
-        f"-dict={words}",
-        f"-max_total_time={options.seconds}",
-        f"-max_len={LONGEST}",
-        f"-artifact_prefix={folder}/",
-        "-timeout=120",
-        "-seed=1808",
-    ], found.run)
+    escaped = ("".join(f"\\x{byte:02x}" for byte in word) for word in target.WORDS)
+    words.write_text("".join(f'"{word}"\n' for word in escaped), "ascii")
+    limits = (f"-max_total_time={options.seconds}", f"-max_len={LONGEST}", "-timeout=120", "-seed=1808")
+    atheris.Setup([sys.argv[0], str(corpus(target, folder / "corpus")), f"-dict={words}", f"-artifact_prefix={folder}/", *limits], found.run)
     atheris.Fuzz()
-
-
-def escaped(word: bytes) -> str:
-    return "".join(f"\\x{byte:02x}" for byte in word)
 
 
 def watched(name: str, options: argparse.Namespace) -> list[str]:
     """Fuzz in a subprocess, which libFuzzer ends, and print its output; return the row of the table."""
     command = [sys.executable, __file__, name, "--guided", f"--seconds={options.seconds}", f"--folder={options.folder}"]
     executions, findings = "", 0
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
-    ) as run:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace") as run:
         for line in run.stdout or ():
             print(line, end="", flush=True)
             findings += line.startswith("FINDING")
@@ -146,18 +113,15 @@ def watched(name: str, options: argparse.Namespace) -> list[str]:
 def main() -> int:
     options = arguments()
     sys.path[:0] = [str(ROOT / folder) for folder in JUDGES]
+    warnings.simplefilter("ignore")  # of documents, whose inputs have much to report
     if options.run:
         for path in options.run:
             load(options.target).check(path.read_bytes())
         return 0
     if options.guided:
         guided(options.target, options)
-    run = fresh if options.runs else watched if options.engine == "atheris" else mutated
-    names = TARGETS if options.target == "all" else (options.target,)
-    rows = [run(name, options) for name in names]
-    for name in names if run is not watched else ():  # counts of a subprocess are lost with it
-        if report := getattr(load(name), "report", None):
-            print(report())
+    run = watched if options.engine == "atheris" else mutated
+    rows = [run(name, options) for name in (TARGETS if options.target == "all" else (options.target,))]
     for row in (["target", "executions", "findings"], *rows):
         print("".join(f"{cell:>12}" for cell in row))
     return int(any(row[-1] != "0" for row in rows))

@@ -16,16 +16,14 @@ import random
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-import harm_html
+import harm_documents
 import harm_messages
 import harm_mirror
-import harm_others
 import harm_text
-from harm_charsets import NAMES, decode, encode
-from harm_html import attribute
+from harm_charsets import NAMES, decode
+from harm_documents import CONTEXTS, Made
 from harm_judge import RUNS, HarmError, Judge
-from harm_others import Made
-from harm_text import Choices, reference
+from harm_text import Choices
 from harm_trees import UnjudgedError
 from linear import grows_linearly
 from rewritten import goes_through
@@ -39,13 +37,10 @@ if TYPE_CHECKING:
 
     from absolve.rewriting.policy import Policy
 
-harm_html.CONTEXTS["crossorigin"] = harm_mirror.cors(lambda choices: attribute(choices, reference(choices)))
-CONTEXTS: Final = (*harm_html.CONTEXTS, *harm_others.CONTEXTS)
 WORDS: Final = tuple(bytes((number,)) for number in range(256))
 MIRRORED: Final = 5  # one of this many pages goes through the edits of a mirror, too
 AUDITED: Final = 25  # html5lib checks one of this many inputs even if lexbor finds nothing
-counts: Counter[tuple[str, str]] = Counter()  # executions by context and charset
-seen: Counter[str] = Counter()  # their results
+seen: Counter[str] = Counter()  # results of executions
 
 
 class Case(NamedTuple):
@@ -61,9 +56,7 @@ class Case(NamedTuple):
 
 def seeds(_shared: Path | None) -> Iterator[bytes]:
     """Return an input for every context with every charset."""
-    for context in range(len(CONTEXTS)):
-        for charset in range(len(NAMES)):
-            yield bytes((context, charset))
+    yield from (bytes((context, charset)) for context in range(len(CONTEXTS)) for charset in range(len(NAMES)))
 
 
 def fresh(number: int) -> bytes:
@@ -76,45 +69,23 @@ def case(data: bytes) -> Case:
     context = choices.of(CONTEXTS)
     charset = choices.of(NAMES)
     choices.ends += harm_text.known_ends(context, charset)
-    if context in harm_html.CONTEXTS:
-        document, charset = page(choices, context, charset)
+    if context in harm_documents.HTML:
+        document, charset = harm_documents.html(choices, context, charset)
     else:
-        document = harm_others.CONTEXTS[context](choices, charset)
+        document = harm_documents.OTHERS[context](choices, charset)
     options: dict[str, Any] = {
-        "url": harm_text.url(choices),
-        "profile": choices.of(("rfc1808", "rfc3986", "whatwg")),
-        "fragments": choices.of(("keep", "absolute")),
-        "base": choices.of(("keep", "keep", "empty")),
-        "json_ld": context == "JSON-LD" or choices.one_in(4),
+        "url": harm_text.url(choices), "profile": choices.of(("rfc1808", "rfc3986", "whatwg")), "fragments": choices.of(("keep", "absolute")),
+        "base": choices.of(("keep", "keep", "empty")), "json_ld": context == "JSON-LD" or choices.one_in(4),
     }
-    policy: Policy | None = None
-    allowed = frozenset[str]()
     kind = choices.below(8)
-    if kind == 6:
-        rule = harm_text.rules(choices)
-        policy = remap.Remapping(rule).policy
-    elif kind == 7:
-        policy = harm_text.policy(choices)
-        allowed = RUNS  # a function may return any URL, but no markup
-    return Case(context, charset, document, options, policy, allowed)
-
-
-def page(choices: Choices, context: str, charset: str) -> tuple[Made, str]:
-    """Return a page in a charset that is declared, given by the user, or indicated by a byte order mark."""
-    if charset.startswith("utf-16"):
-        mark = choices.one_in(2)
-        text = harm_html.document(choices, context, label=None)
-        return Made(encode("\ufeff" * mark + text, charset), "text/html", None, None if mark else charset), charset
-    declared = charset in {"replacement", "x-user-defined"} or choices.one_in(2)
-    text = harm_html.document(choices, context, label=charset if declared else None)
-    unsaid = not declared and text.isascii() and "\x1b" not in text and choices.one_in(2)  # browsers detect these escapes
-    real = "windows-1252" if charset == "x-user-defined" else charset
-    return Made(encode(text, real), "text/html", None, None if declared or unsaid else charset), real
+    if kind == 7:  # a function may return any URL, but no markup
+        return Case(context, charset, document, options, harm_text.policy(choices), RUNS)
+    policy = remap.Remapping(harm_text.rules(choices)).policy if kind == 6 else None
+    return Case(context, charset, document, options, policy, frozenset())
 
 
 def check(data: bytes) -> None:
     made = case(data)
-    counts[made.context, NAMES[data[1] % len(NAMES)] if len(data) > 1 else made.charset] += 1
     judge = Judge(allowed=made.allowed, thorough=not sum(data) % AUDITED)
     try:
         outcome = judged(made, judge)
@@ -124,13 +95,10 @@ def check(data: bytes) -> None:
     except UnjudgedError:
         outcome = "unjudged"
     except HarmError as error:
-        error.add_note(shown(made))  # and its own line, which distinguishes findings
+        error.add_note(f"{made.context}, {made.charset}: {made.document}, {made.options}, {made.policy}")
         raise
     seen[outcome] += 1
-    seen["seen by html5lib"] += bool(judge.looked)
-    grows_linearly(
-        lambda repeated: goes_through(repeated, media_type="text/html", url=made.options["url"]), made.document.data
-    )
+    grows_linearly(lambda repeated: goes_through(repeated, media_type="text/html", url=made.options["url"]), made.document.data)
 
 
 def after(made: Case) -> bytes | None:
@@ -150,50 +118,12 @@ def judged(made: Case, judge: Judge) -> str:
         return "refused"
     if data is made.document.data:
         return "unchanged"
-    try:
-        compare(judge, made.document, data, made.charset)
-    except UnjudgedError:
-        return "unjudged"
-    return "judged"
-
-
-def compare(judge: Judge, document: Made, after: bytes, charset: str) -> None:
-    readers = {
-        "message/rfc822": harm_messages.mail,
-        "message/http": harm_messages.http,
-        "application/warc": harm_messages.warc,
-    }
+    document = made.document
+    readers = {"message/rfc822": harm_messages.mail, "message/http": harm_messages.http, "application/warc": harm_messages.warc}
     if reader := readers.get(document.media_type):
-        reader(judge, document.data, after)
+        reader(judge, document.data, data)
     elif document.media_type == "application/manifest+json":
-        judge.json(decode(document.data, "utf-8"), decode(after, "utf-8"))
+        judge.json(decode(document.data, "utf-8"), decode(data, "utf-8"))
     else:
-        judge.file(document.data, after, document.media_type, charset)
-
-
-def shown(made: Case) -> str:
-    """Return the call that reproduces it."""
-    options = {key: value for key, value in made.options.items() if value not in {None, False, "keep", "rfc1808"}}
-    known = {
-        "media_type": made.document.media_type,
-        "name": made.document.name,
-        "charset": made.document.charset,
-        **options,
-    }
-    words = ", ".join(f"{key}={value!r}" for key, value in known.items() if value is not None)
-    policy = ", policy=..." if made.policy is not None else ""
-    return f"{made.context}, {made.charset}: rewrite({made.document.data!r}, {words}{policy})"
-
-
-def report() -> str:
-    """Return the executions by context and charset."""
-    columns = sorted({charset for _, charset in counts})
-    rows = sorted({context for context, _ in counts}, key=CONTEXTS.index)
-    lines = ["executions by context"]
-    lines += [f"{context:>26}{sum(counts[context, charset] for charset in columns):>10}" for context in rows]
-    lines += ["executions by charset"]
-    lines += [f"{charset:>26}{sum(counts[context, charset] for context in rows):>10}" for charset in columns]
-    empty = sum(not counts[context, charset] for context in rows for charset in columns)
-    lines += [f"{len(rows)} contexts times {len(columns)} charsets, {empty} pairs without an execution"]
-    lines += [f"{outcome}: {count}" for outcome, count in seen.most_common()]
-    return "\n".join(lines)
+        judge.file(document.data, data, document.media_type, made.charset)
+    return "judged"

@@ -26,8 +26,7 @@ from absolve.formats.html.tokenizer import Tokenizer
 
 UNNUMBERED: Final = (b"unknown", b"x-y", b"mask")
 WORDS: Final = (
-    *(b"<%b>" % name for name in (*names.ELEMENT_ID, *UNNUMBERED)),
-    *(b"</%b>" % name for name in (*names.ELEMENT_ID, *UNNUMBERED)),
+    *(b"<%b>" % name for name in (*names.ELEMENT_ID, *UNNUMBERED)), *(b"</%b>" % name for name in (*names.ELEMENT_ID, *UNNUMBERED)),
     *(b" %b=" % name for name in names.ATTRIBUTE_ID),
     *b"<!-- --> --!> <!--> <![CDATA[ ]]> <!doctype <? </ /> \0 \r\n \"' '> &amp; &#x2f; type=hidden encoding=text/html".split(),
     *b"http-equiv=refresh type=importmap srcdoc=\"<a_href=x>\" style='a:url(x)' srcset='a_1x,b' <script><!-- </script".split(),

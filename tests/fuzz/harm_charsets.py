@@ -7,16 +7,8 @@ from webencodings.labels import LABELS
 
 NAMES: Final = tuple(sorted(set(LABELS.values())))
 _CODECS: Final = {
-    "shift_jis": "cp932",
-    "euc-kr": "cp949",
-    "gbk": "gb18030",
-    "big5": "big5hkscs",
-    "windows-874": "cp874",
-    "macintosh": "mac-roman",
-    "x-mac-cyrillic": "mac-cyrillic",
-    "iso-8859-8-i": "iso-8859-8",
-    "x-user-defined": "latin-1",
-    "replacement": "utf-8",
+    "shift_jis": "cp932", "euc-kr": "cp949", "gbk": "gb18030", "big5": "big5hkscs", "windows-874": "cp874", "macintosh": "mac-roman",
+    "x-mac-cyrillic": "mac-cyrillic", "iso-8859-8-i": "iso-8859-8", "x-user-defined": "latin-1", "replacement": "utf-8",
 }
 _MARKS: Final = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_BE, "utf-16be"), (codecs.BOM_UTF16_LE, "utf-16le"))
 _LOST: Final = "\N{REPLACEMENT CHARACTER}"
@@ -46,10 +38,7 @@ def _encoded(text: str, name: str) -> bytes:
     if name == "utf-8":
         return text.encode("utf-8", "surrogatepass")
     if name == "iso-2022-jp":  # in pieces: Python's handling of escapes in the text is avoided
-        return b"".join(
-            part.encode("iso2022_jp", "xmlcharrefreplace") if not part.isascii() else part.encode()
-            for part in _runs(text)
-        )
+        return b"".join(part.encode("iso2022_jp", "xmlcharrefreplace") if not part.isascii() else part.encode() for part in _runs(text))
     return text.encode(codec(name), "xmlcharrefreplace")
 
 

@@ -45,9 +45,7 @@ def scheme(value: str) -> str:
     """Return the scheme of a URL as a browser reads it, in lower case with its colon; empty for a relative one."""
     bare = value.strip(_CONTROLS).translate(_IGNORED)
     try:
-        return str(ada_url.URL(bare.encode("utf-8", "replace").decode(), base="relative://x/").protocol).removeprefix(
-            "relative:"
-        )
+        return str(ada_url.URL(bare.encode("utf-8", "replace").decode(), base="relative://x/").protocol).removeprefix("relative:")
     except ValueError:
         found = _SCHEME.match(bare)
         return found[0].lower() if found else ""
@@ -101,9 +99,7 @@ class Judge:
             else:
                 self._attributes(one, other)
         if len(old) != len(new):
-            raise HarmError(
-                f"tree: {len(old)} nodes became {len(new)}: {(old if len(old) > len(new) else new)[min(len(old), len(new))]}"
-            )
+            raise HarmError(f"tree: {len(old)} nodes became {len(new)}: {(old if len(old) > len(new) else new)[min(len(old), len(new))]}")
 
     def _text(self, old: Node, new: Node, script: str) -> None:
         """Compare the texts of an element; `script` is the type of a script, which has no other node before its text."""
@@ -220,9 +216,7 @@ class Judge:
         if old == new:
             return
         kinds: dict[str, Callable[[str, str], None]] = {"text/html": self.html, "text/css": self.css}
-        judged = kinds.get(media_type) or (
-            self.xml if "xml" in media_type else self.json if "json" in media_type else None
-        )
+        judged = kinds.get(media_type) or (self.xml if "xml" in media_type else self.json if "json" in media_type else None)
         if judged is None:
             raise HarmError(f"{media_type}: {old!r} became {new!r}")
         judged(decode(old, charset), decode(new, charset))
@@ -253,10 +247,7 @@ _BLANK: Final = re.compile(r"[\t\n\f\r ]+")
 _COMMA: Final = re.compile(r"[\t\n\f\r ]*,[\t\n\f\r ]*")
 
 
-_REFRESH: Final = re.compile(
-    r"([\t\n\f\r ]*[0-9.]*[\t\n\f\r ]*[;,]?[\t\n\f\r ]*(?:url[\t\n\f\r ]*=[\t\n\f\r ]*)?)(.*)",
-    re.DOTALL | re.IGNORECASE,
-)
+_REFRESH: Final = re.compile(r"([\t\n\f\r ]*[0-9.]*[\t\n\f\r ]*[;,]?[\t\n\f\r ]*(?:url[\t\n\f\r ]*=[\t\n\f\r ]*)?)(.*)", re.DOTALL | re.IGNORECASE)
 
 
 def refresh(text: str) -> tuple[str, str]:

@@ -28,11 +28,7 @@ def mail(judge: Judge, old: bytes, new: bytes) -> None:
 
 
 def _part(judge: Judge, old: Message, new: Message) -> None:
-    if (
-        old.keys() != new.keys()
-        or old.get_content_type() != new.get_content_type()
-        or old.is_multipart() != new.is_multipart()
-    ):
+    if (old.keys() != new.keys() or old.get_content_type() != new.get_content_type() or old.is_multipart() != new.is_multipart()):
         raise HarmError(f"mail: {old.items()} became {new.items()}")
     if old.preamble != new.preamble or old.epilogue != new.epilogue:
         raise HarmError("mail: a preamble or an epilogue changed")
@@ -168,9 +164,6 @@ def _records(data: bytes) -> list[tuple[bytes, bytes]]:
 
 def _known(data: bytes) -> list[tuple[str, str | None]]:
     try:
-        return [
-            (record.rec_type, record.rec_headers.get_header("WARC-Type"))
-            for record in ArchiveIterator(io.BytesIO(data), no_record_parse=True)
-        ]
+        return [(record.rec_type, record.rec_headers.get_header("WARC-Type")) for record in ArchiveIterator(io.BytesIO(data), no_record_parse=True)]
     except Exception:  # noqa: BLE001 - what warcio cannot read it cannot judge
         return []

@@ -4,10 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from harm_html import Context
+from harm_documents import Made
 from harm_judge import HarmError, Judge
-from harm_others import Made
-from harm_text import Choices
 from harm_trees import Node
 
 import absolve
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
     from absolve.mirror.lookup import Lookup
 
 FIELDS: Final = "content-security-policy: default-src http:; sandbox, img-src 'self' \"&<b>"
-POLICIES: Final = ("default-src http:", "script-src 'self' http://h.example", "img-src 'none'; font-src http: \"'&amp;")
 _RENAMED: Final = re.compile(r"data-(?:x-)*(integrity|crossorigin)|data-was-(http-equiv)")
 
 
@@ -81,9 +78,7 @@ def _policy() -> MirrorPolicy:
     return MirrorPolicy(
         "h/a.html",
         lambda target: Target("h/s.js") if target.startswith("http") else None,
-        url="http://h.example/",
-        fields=FIELDS,
-        responses=cast("Lookup", Everything()),
+        url="http://h.example/", fields=FIELDS, responses=cast("Lookup", Everything()),
     )
 
 
@@ -95,23 +90,3 @@ def judged(made: Made, url: str | None, charset: str, **options: Any) -> None:
         MirrorJudge(allowed=frozenset({"data:"}), **options).file(old, new, made.media_type, charset)
         if b"script-src" not in new.replace(b"\0", b""):
             raise HarmError(f"policy: the one of the header is not in {new!r}")
-
-
-def cors(attribute: Context) -> Context:
-    """Return tags with `crossorigin` and `integrity` in each place where a neighbour could swallow it."""
-
-    def make(choices: Choices) -> str:
-        pattern = choices.of((
-            "<script src={}crossorigin/x></script>", "<script src={} crossorigin/></script>",
-            "<img src={} alt crossorigin='a'=x>", "<img crossorigin=a/src={}>",
-            "<script\tintegrity\fcrossorigin crossorigin=b src={}></script>",
-            "<link rel=stylesheet href={}integrity=x crossorigin>",
-            "<img src={}/crossorigin=/x data-crossorigin=y>", "<svg><image href={} crossorigin /></svg>",
-            "<script crossorigin=integrity integrity=crossorigin src={}></script>",
-        ))
-        policy = choices.of(
-            ("", "", *(f"<meta http-equiv=content-security-policy content='{one}'>" for one in POLICIES))
-        )
-        return policy.replace("''", "'") + pattern.format(attribute(choices))
-
-    return make

@@ -35,69 +35,48 @@ MARKUP: Final = (
     "<svg/onload=alert(1)>", "<script>alert(1)</script>", "<img src=x onerror=alert`1`>", "<!--", "<![CDATA[", "<?",
     "]]>", "]]", "]", "--", "-", "-->", "--!>", "--!", "!>", "?>", "<![endif]-->", "<!", "</", "<a",
 )
-QUOTES: Final = (
-    '"', "'", "`", "=", " onload=alert(1) ", '"onload="alert(1)', "'onload='alert(1)", "\\", "\\\\", "\\'", '\\"',
-)
+QUOTES: Final = ('"', "'", "`", "=", " onload=alert(1) ", '"onload="alert(1)', "'onload='alert(1)", "\\", "\\\\", "\\'", '\\"')
 ESCAPES: Final = (
     "&", "&lt;", "&gt;", "&quot;", "&#27;", "&#14;", "&#60;", "&amp;lt;", "&lt", "&#x3c", "lt;", "#60;", "amp;",
     "\\3c ", "\\3e ", "\\3e\n", "\\22 ", "\\27 ", "\\a ", "\\u003c", "\\u003e", "\\u0022", "u003c", "%3C", "%3E",
     "%22", "%0a", "%", "=3C", "=3E", "=\r\n", "=?utf-8?q?=3C?=", "=", "PHN2Zz4=",
 )
-SYNTAX: Final = (
-    "{", "}", "(", ")", ";", ",", ":", "/*", "*/", "[", "]", "@import", "url(", ";url=", " 2x, ", ", ", "|", "^", "#",
-    "?",
-)
+SYNTAX: Final = ("{", "}", "(", ")", ";", ",", ":", "/*", "*/", "[", "]", "@import", "url(", ";url=", " 2x, ", ", ", "|", "^", "#", "?")
 CONTROLS: Final = (
-    "\x1b", "\x1b$B", "\x1b$@", "\x1b(B", "\x1b(J", "\x1b(I", "\x1b$(D", "\x0e", "\x0f", "\0", "\x01", "\x08", "\x0b",
-    "\x0c", "\t", "\n", "\r", "\r\n", "\r\n\r\n", "\r\nX-Evil: 1", "\n ", " ", "  ", "\x1a", "\x1f", "\x7f", "\x80",
-    "\x85", "\x9b", "\xa0",
+    "\x1b", "\x1b$B", "\x1b$@", "\x1b(B", "\x1b(J", "\x1b(I", "\x1b$(D", "\x0e", "\x0f", "\0", "\x01", "\x08", "\x0b", "\x0c", "\t", "\n", "\r",
+    "\r\n", "\r\n\r\n", "\r\nX-Evil: 1", "\n ", " ", "  ", "\x1a", "\x1f", "\x7f", "\x80", "\x85", "\x9b", "\xa0",
 )
 OTHERS: Final = (
     "é", "日本", "\u2028", "\u2029", "\ufeff", "\u202e", "\U0001f600", "\ud800", "\ufffd", "ｱ", "¥", "‾", "\u212a", "ı",
     "\udc81", "\udcfe", "\udc8f", "\udca1", "\udce9", "\udc83\\", "\udc95\\", "\udc840",
 )
 CODE: Final = (
-    "javascript:", "java\tscript:", "java\nscript:", "java\r\nscript:", "\x01javascript:", " javascript:",
-    "JaVaScRiPt:", "vbscript:", "vb\nscript:", "\x1fvbscript:", "data:text/html,", "da\nta:text/html,", "\x08data:,",
-    "javascript&colon;",
+    "javascript:", "java\tscript:", "java\nscript:", "java\r\nscript:", "\x01javascript:", " javascript:", "JaVaScRiPt:", "vbscript:", "vb\nscript:",
+    "\x1fvbscript:", "data:text/html,", "da\nta:text/html,", "\x08data:,", "javascript&colon;",
 )
 CODE_BASES: Final = (
     "javascript://%0aalert(1)//", "java\nscript://%0aalert(1)//", "\x01javascript://h/%0aalert(1)//", "vbscript://x/",
     "vb\nscript://x/", "data://text/html,<svg/onload=alert(1)>/", "da\tta:/x/", "JAVASCRIPT:/%0aalert(1)//",
     "vbscript:/x/", "\x1fdata:///x/", "java\tscript:///", "javascript\n://%0aalert(1)//",
 )
-PLAIN: Final = (
-    "a", "b.png", "x", "i/j", "q?x=1", "1", "onload", "alert(1)", "script>", "style>", "svg/onload=alert(1)>", "!--",
-    "img",
-)
+PLAIN: Final = ("a", "b.png", "x", "i/j", "q?x=1", "1", "onload", "alert(1)", "script>", "style>", "svg/onload=alert(1)>", "!--", "img")
 DOTS: Final = ("/a/../", "/../", "/./", "../", "./", "/", "//", "/a/../../", "/;x/../")
-FRONTS: Final = (
-    "", "", "", "", "./", "../", "/", "//h/", "//", "?", "#", ";", "http://h.example/", "https:", "http:",
-    "HTTP://u:p@h/", "\\", "x:",
-)
+FRONTS: Final = ("", "", "", "", "./", "../", "/", "//h/", "//", "?", "#", ";", "http://h.example/", "https:", "http:", "HTTP://u:p@h/", "\\", "x:")
 
 
 # Each is split in two with dot segments between the halves: when those are removed, the halves meet.
 ENDS: Final = (
-    "</script>", "</style>", "</noscript>", "</title>", "</template>", "</textarea>", "</svg>",
-    "<svg/onload=alert(1)>", "<!--", "]]>", "-->", "--!>", "<![endif]-->", "?>", "*/", "&lt;", "&#60;", "&#27;",
-    "\\3c ", "\\u003c", "\x1b$B", "\x1b(J", "<![CDATA[",
+    "</script>", "</style>", "</noscript>", "</title>", "</template>", "</textarea>", "</svg>", "<svg/onload=alert(1)>", "<!--", "]]>", "-->", "--!>",
+    "<![endif]-->", "?>", "*/", "&lt;", "&#60;", "&#27;", "\\3c ", "\\u003c", "\x1b$B", "\x1b(J", "<![CDATA[",
 )
 
 
 # Text that ends a context, by a word in the name of the context or charset.
 OF_PLACES: Final = {
-    "noscript": ("</noscript>", "</noscript"),
-    "style": ("</style>", "*/", "\\3c/style>"),
-    "CDATA": ("]]>", "]]\\3e ", "]]&gt;"),
-    "import map": ("</script>", "\\u003c/script>", "<!--<script>"),
-    "rules": ("</script>", "\\u003c/script>"),
-    "JSON-LD": ("</script>", "\\u003c/script>"),
-    "PI": ("?>", "?&gt;"),
-    "header": ("\r\nX-Evil: 1", "\n\n", ">", "\r"),
-    "feed": ("&lt;/noscript>", "</noscript>", "]]>"),
-    "quote": ('"', "'", "&quot;", "&#39;"),
-    "unquoted": (" onload=alert(1)", ">", "\t", "/>"),
+    "noscript": ("</noscript>", "</noscript"), "style": ("</style>", "*/", "\\3c/style>"), "CDATA": ("]]>", "]]\\3e ", "]]&gt;"),
+    "import map": ("</script>", "\\u003c/script>", "<!--<script>"), "rules": ("</script>", "\\u003c/script>"),
+    "JSON-LD": ("</script>", "\\u003c/script>"), "PI": ("?>", "?&gt;"), "header": ("\r\nX-Evil: 1", "\n\n", ">", "\r"),
+    "feed": ("&lt;/noscript>", "</noscript>", "]]>"), "quote": ('"', "'", "&quot;", "&#39;"), "unquoted": (" onload=alert(1)", ">", "\t", "/>"),
     "iso-2022-jp": ("\x1b$B", "\x1b(J", "\x0e", "\x1b", "&#27;$B", "\x1b(I"),
     **dict.fromkeys(("gb", "big5", "shift_jis", "euc"), ("\udc81", "\udcfe", "\udc83", "\udc8f")),
     "utf-16": ("\ud83c", "\udc3c", "\u3c00", "\u003c"),
@@ -145,10 +124,7 @@ def base(choices: Choices) -> str:
         return "http://good.example/dir/"
     if kind == 1:
         return choices.of(CODE_BASES)
-    front = choices.of((
-        "http://h.example/", "http://h.example/d/", "https://h/", "//h/", "/", "", "app://x/", "http://",
-        "file:///", "x:/",
-    ))
+    front = choices.of(("http://h.example/", "http://h.example/d/", "https://h/", "//h/", "/", "", "app://x/", "http://", "file:///", "x:/"))
     behind = choices.of(("/", "/", "", "/d/", "?", "#", "/a/../"))
     return front + hostile(choices) + behind
 

@@ -136,9 +136,7 @@ _DECLARATION: Final = re.compile(r"\s*<\?xml\s[^>]*?\?>")
 def by_lxml(text: str) -> list[Node]:
     parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False, strip_cdata=False)
     try:
-        root = etree.fromstring(
-            _DECLARATION.sub("", text.removeprefix("\ufeff"), count=1).encode("utf-8", "replace"), parser
-        )
+        root = etree.fromstring(_DECLARATION.sub("", text.removeprefix("\ufeff"), count=1).encode("utf-8", "replace"), parser)
     except etree.XMLSyntaxError as error:
         raise UnjudgedError(f"lxml: {error}") from error
     before: list[Node] = []

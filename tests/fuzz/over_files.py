@@ -39,19 +39,6 @@ class Done(NamedTuple):
     broken: list[str]
 
 
-def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="over_files.py", description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("folders", type=Path, nargs="*")
-    parser.add_argument("--every", type=int, default=1, help="take every Nth file only (1)")
-    return parser.parse_args()
-
-
-def inputs(folders: list[Path], every: int) -> list[str]:
-    """Return paths of files, and names of hostile shapes."""
-    files = [str(path) for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()]
-    return files[::every] + list(SHAPES)
-
-
 def document(name: str) -> Document:
     if name not in SHAPES:
         return Document(Path(name).read_bytes(), name=name)
@@ -65,9 +52,7 @@ def work(name: str) -> Done:
     refused = 0
     broken = []
     for kind, listed, settings in WAYS:
-        asked = Document(
-            given.data, name=given.name, media_type=kind or given.media_type, charset=given.charset, url=URL
-        )
+        asked = Document(given.data, name=given.name, media_type=kind or given.media_type, charset=given.charset, url=URL)
         try:
             entity = walk(asked, settings)
             rewriter.rewrite(entity)
@@ -81,10 +66,13 @@ def work(name: str) -> Done:
 
 
 def main() -> int:
-    options = arguments()
-    names = inputs(options.folders, options.every)
+    parser = argparse.ArgumentParser(prog="over_files.py", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("folders", type=Path, nargs="*")
+    parser.add_argument("--every", type=int, default=1, help="take every Nth file only (1)")
+    options = parser.parse_args()
+    files = [str(path) for folder in options.folders for path in sorted(folder.rglob("*")) if path.is_file()]
     with ProcessPoolExecutor(mp_context=get_context("fork")) as pool:
-        done = list(pool.map(work, names, chunksize=AT_ONCE))
+        done = list(pool.map(work, [*files[:: options.every], *SHAPES], chunksize=AT_ONCE))
     broken = [what for one in done for what in one.broken]
     print("\n".join(broken), end="\n" * bool(broken))
     size, refused = sum(one.size for one in done), sum(one.refused for one in done)

@@ -29,9 +29,7 @@ BIGGEST = 60_000  # bytes of a page that is corrupted many times
 URL = "http://absolve.example/a/page.html"
 OPTIONS = [
     {"profile": profile, "fragments": fragments, "base": base}
-    for profile, fragments, base in itertools.product(
-        ("rfc1808", "rfc3986", "whatwg"), ("keep", "absolute"), ("keep", "empty")
-    )
+    for profile, fragments, base in itertools.product(("rfc1808", "rfc3986", "whatwg"), ("keep", "absolute"), ("keep", "empty"))
 ]
 
 
@@ -65,9 +63,8 @@ def unproved(case: Case) -> list[str]:
     return [f"{case.name} {case.options}: {found}" for found in absolve.verify(case.data, after, **case.options)]
 
 
-@pytest.mark.parametrize("case", fixtures(), ids=lambda case: case.name)
-def test_verify_accepts_a_correct_rewrite_of_a_fixture(case: Case) -> None:
-    assert unproved(case) == []
+def test_verify_accepts_correct_rewrites_of_fixtures() -> None:
+    assert [words for case in fixtures() for words in unproved(case)] == []
 
 
 @needs(SHARED)
@@ -86,20 +83,24 @@ TAG = re.compile(rb"</?[A-Za-z][^<>]*>")
 ATTRIBUTE = re.compile(rb"<[A-Za-z][^<>]*?(\s[A-Za-z-]+=(?:\"[^\"]*\"|'[^']*'|[^\s\"'>]+))")
 ENTITY = re.compile(rb"&(?:#[0-9]+|#[xX][0-9a-fA-F]+|[A-Za-z]+);")
 Spans = list[tuple[int, int]]
+Corruption = Callable[[bytes, Spans, random.Random], bytes | None]
 
 
 def put(data: bytes, start: int, end: int, new: bytes) -> bytes:
     return data[:start] + new + data[end:]
 
 
-def a_byte_changed(data: bytes, _links: Spans, dice: random.Random) -> bytes | None:
+def a_byte_changed(data: bytes, _links: Spans, dice: random.Random) -> bytes:
     at = dice.randrange(len(data))
     return put(data, at, at + 1, bytes([dice.choice([dice.randrange(256), data[at] ^ 0x20])]))
 
 
-def a_tag_lost(data: bytes, _links: Spans, dice: random.Random) -> bytes | None:
-    found = [tag.span() for tag in TAG.finditer(data)]
-    return put(data, *dice.choice(found), b"") if found else None
+def lost(pattern: re.Pattern[bytes], group: int) -> Corruption:
+    def corrupted(data: bytes, _links: Spans, dice: random.Random) -> bytes | None:
+        found = [one.span(group) for one in pattern.finditer(data)]
+        return put(data, *dice.choice(found), b"") if found else None
+
+    return corrupted
 
 
 def an_entity_decoded(data: bytes, _links: Spans, dice: random.Random) -> bytes | None:
@@ -107,17 +108,10 @@ def an_entity_decoded(data: bytes, _links: Spans, dice: random.Random) -> bytes 
     if not found:
         return None
     entity = dice.choice(found)
-    charset = charsets.of_html(data)[0]
-    text = html.unescape(entity[0].decode("ascii"))
     try:
-        return put(data, *entity.span(), charset.encode(text, "strict"))
+        return put(data, *entity.span(), charsets.of_html(data)[0].encode(html.unescape(entity[0].decode("ascii")), "strict"))
     except UnicodeEncodeError:
         return put(data, *entity.span(), b"?")
-
-
-def an_attribute_dropped(data: bytes, _links: Spans, dice: random.Random) -> bytes | None:
-    found = [attribute.span(1) for attribute in ATTRIBUTE.finditer(data)]
-    return put(data, *dice.choice(found), b"") if found else None
 
 
 def a_link_pointed_elsewhere(data: bytes, links: Spans, dice: random.Random) -> bytes | None:
@@ -125,28 +119,15 @@ def a_link_pointed_elsewhere(data: bytes, links: Spans, dice: random.Random) -> 
         return None
     start, end = dice.choice(links)
     old = data[start:end]
-    new = dice.choice([old + b"x", b"http://elsewhere.example/", old[: len(old) // 2], b"#x", b"", old.upper()])
-    return put(data, start, end, new)
+    return put(data, start, end, dice.choice([old + b"x", b"http://elsewhere.example/", old[: len(old) // 2], b"#x", b"", old.upper()]))
 
 
 def two_links_swapped(data: bytes, links: Spans, dice: random.Random) -> bytes | None:
-    if len(links) < 2:
-        return None
-    (start, end), (other, other_end) = sorted(dice.sample(links, 2))
-    if end > other:
-        return None
-    swapped = put(data, other, other_end, data[start:end])
-    return put(swapped, start, end, data[other:other_end])
+    (start, end), (other, other_end) = sorted(dice.sample(links, 2)) if len(links) > 1 else ((0, 1), (0, 1))
+    return put(put(data, other, other_end, data[start:end]), start, end, data[other:other_end]) if end <= other else None
 
 
-CORRUPTIONS: list[Callable[[bytes, Spans, random.Random], bytes | None]] = [
-    a_byte_changed,
-    a_tag_lost,
-    an_entity_decoded,
-    an_attribute_dropped,
-    a_link_pointed_elsewhere,
-    two_links_swapped,
-]
+CORRUPTIONS: list[Corruption] = [a_byte_changed, lost(TAG, 0), an_entity_decoded, lost(ATTRIBUTE, 1), a_link_pointed_elsewhere, two_links_swapped]
 
 
 def spoiled(case: Case, after: bytes, dice: random.Random) -> bytes:

@@ -8,7 +8,6 @@ from contextlib import closing
 from pathlib import Path
 
 import duckdb
-import pytest
 
 from absolve.core import arrow_stream
 from absolve.core.arrow_stream import BOOL, DOUBLE, LISTS, NUMBER, TEXT, WORD, Field
@@ -30,11 +29,10 @@ def inserted(parts: Sequence[Sequence[tuple[object, ...]]]) -> list[tuple[object
         return database.execute("SELECT * FROM x").fetchall()
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: repr(text)[:20])
-def test_a_hostile_text_arrives_unchanged(text: str | None) -> None:
-    given = (text, text or "", -1, None, None, [text or "", "b"])
-    expected = (shown(text), shown(text or ""), -1, None, None, [shown(text or ""), "b"])
-    assert inserted([[given] * 3, [], [given]]) == [expected] * 4
+def test_hostile_texts_arrive_unchanged() -> None:
+    given = [(text, text or "", -1, None, None, [text or "", "b"]) for text in HOSTILE]
+    expected = [(shown(text), shown(text or ""), -1, None, None, [shown(text or ""), "b"]) for text in HOSTILE]
+    assert inserted([given * 2, [], given]) == expected * 3
 
 
 def test_many_batches_with_different_words_arrive_in_order() -> None:

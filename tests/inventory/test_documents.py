@@ -47,17 +47,14 @@ def test_the_columns_have_the_documented_names_and_order() -> None:
     ) == DOCUMENT_COLUMNS
 
 
-def test_a_page_without_links_has_a_row() -> None:
+def test_a_page_without_links_has_a_row_also_without_a_known_url() -> None:
+    (row,) = documents(b"<base href=http://b/><p>")
+    assert (row.url, row.url_source, row.base, row.base_layer) == (None, None, "http://b/", "embedded")
     (row,) = documents(b"<p>", name="p.html", url="http://h/p")
     assert row == (
         *("p.html", "", "http://h/p", "--url", None, None, "text/html", "utf-8", 3, sha256(b"<p>"), None),
         *(None, None, None, "http://h/p", "retrieval", 0, [], [], []),
     )
-
-
-def test_a_page_without_a_known_url_has_none() -> None:
-    (row,) = documents(b"<base href=http://b/><p>")
-    assert (row.url, row.url_source, row.base, row.base_layer) == (None, None, "http://b/", "embedded")
 
 
 def test_srcdoc_documents_have_rows_and_style_sheets_of_a_page_have_none() -> None:
@@ -91,10 +88,6 @@ def test_a_file_around_a_message_or_a_mailbox_has_no_row() -> None:
     assert [row[2] for row in (*one, *two)] == [2, 2, 2]
 
 
-def test_requests_metadata_and_warcinfo_are_no_documents() -> None:
-    assert documents(b"".join(record(b"a: b", kind, "text/plain") for kind in ("request", "metadata", "warcinfo"))) == []
-
-
 def test_a_record_of_a_type_without_a_walker_has_its_byte_offset_in_its_path() -> None:
     image = record(PNG, "resource", "image/png")
     first = record(http(PAGE))
@@ -107,7 +100,8 @@ def test_a_record_of_a_type_without_a_walker_has_its_byte_offset_in_its_path() -
     assert all("+" in path for path in zipped[1:])
 
 
-def test_a_revisit_has_a_row_without_size_and_digest() -> None:
+def test_a_revisit_has_a_row_without_size_and_digest_and_requests_and_metadata_have_none() -> None:
+    assert documents(b"".join(record(b"a: b", kind, "text/plain") for kind in ("request", "metadata", "warcinfo"))) == []
     for block in (b"", b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"):
         (row,) = documents(record(block, "revisit"))
         assert (row.url, row.size, row.digest) == ("http://h/d/p", None, None)
@@ -186,7 +180,9 @@ def test_a_message_with_one_body_is_one_document() -> None:
     assert (row.entity, row.media_type, row.date, row.links) == ("body[1]", "text/html", "2024-05-01T12:00:00Z", 1)
 
 
-def test_each_member_of_a_package_has_a_row() -> None:
+def test_each_member_of_a_package_has_a_row_and_one_that_would_be_too_large_no_digest() -> None:
+    (row,) = documents(zipped({"i.png": bytes(10_000)}), name="x.zip", max_decompressed=1000)
+    assert (row.size, row.digest, row.problems) == (None, None, ["too-large"])
     package = zipped({"d/": b"", "d/i.png": PNG, "d/p.html": PAGE, "x": b"\0", "q.html": PAGE})
     rows = documents(package, name="x.zip", url="http://h/")
     image, page, other, last = rows
@@ -197,11 +193,6 @@ def test_each_member_of_a_package_has_a_row() -> None:
     assert [row.entity for row in absolve.links(package, name="x.zip")] == [page.entity, last.entity]
 
 
-def test_a_member_that_would_be_too_large_has_no_digest() -> None:
-    (row,) = documents(zipped({"i.png": bytes(10_000)}), name="x.zip", max_decompressed=1000)
-    assert (row.size, row.digest, row.problems) == (None, None, ["too-large"])
-
-
 def test_a_feed_entry_with_html_is_a_document() -> None:
     feed = b"<rss><channel><item><description>&lt;p id=a>&lt;a href=x></description></item></channel></rss>"
     outer, inner = documents(feed, url="http://h/f")
@@ -209,10 +200,8 @@ def test_a_feed_entry_with_html_is_a_document() -> None:
 
 
 @pytest.mark.parametrize(("page", "problems"), [
-    (b"<base href=b/>", ["relative-base"]),
-    (b"<base href=mailto:x>", ["unsuitable-base"]),
-    (b"<base href=javascript:x>", ["unsuitable-base"]),
-    (b"<base href=http://a/><base href=http://b/>", ["ignored-base"]),
+    (b"<base href=b/>", ["relative-base"]), (b"<base href=mailto:x>", ["unsuitable-base"]),
+    (b"<base href=javascript:x>", ["unsuitable-base"]), (b"<base href=http://a/><base href=http://b/>", ["ignored-base"]),
     (b"a\0<p>", ["nul-byte"]),
 ])
 def test_problems_are_those_of_the_base_and_of_findings(page: bytes, problems: list[str]) -> None:
@@ -231,17 +220,13 @@ ALL = {
 
 @pytest.mark.parametrize("name", ALL)
 def test_one_pass_gives_the_rows_of_both_tables(name: str) -> None:
+    assert sum(row.links for row in documents(ALL[name])) == len(list(absolve.links(ALL[name]))) > 0
     entity = walk(Document(ALL[name], url="http://h/"), Settings(documents=True))
     listing = Documents("<bytes>")
     links = Columns()
     assert list(link_rows.fill(links, entity, documents=listing)) == []
     assert listing.taken() == documents(ALL[name], url="http://h/")
     assert list(links) == list(absolve.links(ALL[name], url="http://h/"))
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_the_links_of_all_documents_are_the_rows_of_the_table_of_links(name: str) -> None:
-    assert sum(row.links for row in documents(ALL[name])) == len(list(absolve.links(ALL[name]))) > 0
 
 
 def test_many_documents_are_yielded_in_batches() -> None:
@@ -258,18 +243,14 @@ def test_the_bytes_and_the_entity_of_each_document_are_available() -> None:
     assert (image.data, image.entity) == (PNG, None)
 
 
-@pytest.mark.parametrize(("date", "expected"), [
-    ("", None),
-    ("yesterday", None),
-    ("2024", None),
-    ("2024-05-01", "2024-05-01"),
+DATES = [
+    ("", None), ("yesterday", None), ("2024", None), ("2024-05-01", "2024-05-01"),
     ("2024-05-01T10:00:00.123456789Z", "2024-05-01T10:00:00.123456789Z"),
-    ("20240501100000", "2024-05-01T10:00:00Z"),
-    ("Wed, 01 May 2024 10:00:00 GMT", "2024-05-01T10:00:00Z"),
-    ("Wednesday, 01-May-24 10:00:00 GMT", "2024-05-01T10:00:00Z"),
-    ("1 May 2024 10:00:00 -0730", "2024-05-01T10:00:00-07:30"),
-    ("1 May 99999 10:00:00 GMT", None),
-    ("1" * 1000, None),
-])
-def test_dates_are_in_iso_8601(date: str, expected: str | None) -> None:
-    assert in_iso(date) == expected
+    ("20240501100000", "2024-05-01T10:00:00Z"), ("Wed, 01 May 2024 10:00:00 GMT", "2024-05-01T10:00:00Z"),
+    ("Wednesday, 01-May-24 10:00:00 GMT", "2024-05-01T10:00:00Z"), ("1 May 2024 10:00:00 -0730", "2024-05-01T10:00:00-07:30"),
+    ("1 May 99999 10:00:00 GMT", None), ("1" * 1000, None),
+]
+
+
+def test_dates_are_in_iso_8601() -> None:
+    assert [(date, in_iso(date)) for date, _ in DATES] == DATES

@@ -35,13 +35,13 @@ def computed(entity: Entity, link: Link) -> tuple[str, str | None, str, list[str
 
 
 @pytest.mark.parametrize("profile", ["rfc1808", "rfc3986", "whatwg"])
-@pytest.mark.parametrize("count", [200, pytest.param(100_000, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("charset", ["utf-8", "iso-8859-1"])
+@pytest.mark.parametrize("count", [100, pytest.param(100_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("own", OWN)
-def test_rows_are_those_of_the_full_computation(own: str | None, count: int, charset: str, profile: Profile) -> None:
+def test_rows_are_those_of_the_full_computation(own: str | None, count: int, profile: Profile) -> None:
     references = [*BEYOND_ASCII, *(f"{host}{path}" for host in HOSTS for path in PATHS), *references_of_parts(count)]
     page = "".join(f'<a href="{escape(reference)}">' for reference in references)
-    for base in ("", '<base href="http://h/b/">', '<base href="https://doc.example/b?c">'):
+    bases = ("", "utf-8"), ('<base href="http://h/b/">', "iso-8859-1"), ('<base href="https://doc.example/b?c">', "utf-8")
+    for base, charset in bases:
         are_computed((base + page).encode(charset, "replace"), "text/html", own, profile, charset)
 
 

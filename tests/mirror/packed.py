@@ -1,13 +1,14 @@
 """The mirror of one capture, as a dictionary, and files of a folder."""
 
 import sqlite3
-from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from absolve.cli import main
-from tests.shapes.captures import files_below
+from tests.shapes.captures import files_below, written
+
+__all__ = ["OWN", "asked", "mirrored", "tree", "written"]
 
 OWN = {"index.html", "mirror.html", "mirror.sqlite"}
 
@@ -23,14 +24,6 @@ def mirrored(folder: Path, name: str, data: bytes, *more: str) -> tuple[int, dic
         (folder / name).write_bytes(data)
     code = main(["mirror", str(folder / name), "-o", str(folder / "m"), "-q", "-j", "1", *more])
     return code, tree(folder / "m") if (folder / "m").is_dir() else {}
-
-
-def written(root: Path, files: Mapping[str, str | bytes]) -> Path:
-    """Write files below a folder, and return it."""
-    for name, data in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_bytes(data.encode() if isinstance(data, str) else data)
-    return root
 
 
 def asked(root: Path, query: str) -> list[Any]:

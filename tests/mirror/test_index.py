@@ -44,25 +44,29 @@ def started(html: str) -> list[str]:
 def test_it_has_each_page_by_host_with_a_link_that_works_from_a_file(working: Working) -> None:
     html = shown(
         working,
-        finished("http://h/b", "h/b.html", linked=("i/100%#a.html",)),
-        finished("http://i/100%25%23a", "i/100%#a.html", title="Other"),
-    )
+        finished("http://h/b", "", linked=("i/100%#a.html",)), finished("http://i/100%25%23a", "", title="Other"),
+        finished("http://i/c", "", title=" "), finished("http://i/", "", title=""), finished("http://h/i", "", title=None),
+    )  # fmt: skip
     assert MARK.decode() in html
     assert re.findall("<h1>(.*)</h1>", html) == ["Mirror of 2 hosts"]
-    assert re.findall("<summary>(.) <span>(.*)</span>", html) == [("h", "1 page"), ("i", "1 page")]
+    assert re.findall("<summary>(.) <span>(.*)</span>", html) == [("i", "3 pages"), ("h", "1 page")]
     assert '<a href="h/b.html">Title</a><small>b</small>' in html
     assert '<a href="i/100%25%23a.html">Other</a><small>100%#a</small>' in html
+    assert re.findall(r"<li><a [^>]*>([^<]*)</a></li>", html) == ["http://i/", "c"], "without a title the name or the URL is shown"
     assert not re.findall('(?:href|src|action)="(?!data:,)(?:/|[a-z]+:)', html)
+    assert "<p>Captured <time>2024-05-01</time>. Made from <b>c.warc</b>.</p>" in html
+    assert "far/" not in html
+    assert "<li>4 pages</li><li>1 other file</li><li>nothing missing</li>" in html
 
 
 def test_pages_are_a_tree_by_path_with_the_index_of_a_folder_first(working: Working) -> None:
     urls = ["http://h/docs/a/b/2", "http://h/docs/a/b/1", "http://h/docs/a/b/", "http://h/x?q=1", "http://h/docs/%C3%A9/z"]
-    html = shown(working, *(finished(url, "", title=url[-1]) for url in urls))
-    assert re.findall("<summary>(.*?) <span>(.*?)</span>", html) == [
-        ("h", "5 pages"), ("docs", "4 pages"), ("a/b", "3 pages"), ("é", "1 page"),
-    ]  # fmt: skip
+    html = shown(working, *(finished(url, "", title=url[-1], text=url[-1]) for url in urls))
+    found = [("h", "5 pages"), ("docs", "4 pages"), ("a/b", "3 pages"), ("é", "1 page")]
+    assert re.findall("<summary>(.*?) <span>(.*?)</span>", html) == found
     assert re.findall("<small>(.*?)</small></li>", html) == ["x?q=1", "1", "2", "z"]
     assert [link.rpartition("/")[2] for link in links(html)][1:4] == ["index.html", "1.html", "2.html"]
+    assert json.loads(re.findall(r'id="texts">(.*?)</script>', html)[0]) == ["1", "/", "1", "2", "z"], "in the order of the links"
 
 
 def test_a_path_of_a_thousand_folders_is_no_deep_tree(working: Working) -> None:
@@ -74,50 +78,23 @@ def test_a_path_of_a_thousand_folders_is_no_deep_tree(working: Working) -> None:
 @pytest.mark.parametrize(("urls", "start", "expected"), [
     (["http://h/a", "http://h/b", "http://h/"], None, "h/index.html"),
     (["http://h/docs/", "http://h/a", "http://i/"], None, "h/docs/index.html"),  # a crawl begins with its first page
-    (["http://h/a", "http://h/b", "http://h/"], "HTTP://h/b#x", "h/b.html"),
-    (["http://h/a", "http://h/b", "http://h/"], "http://h/moved", "h/b.html"),
+    (["http://h/a", "http://h/b", "http://h/"], "HTTP://h/b#x", "h/b.html"), (["http://h/a", "http://h/b", "http://h/"], "http://h/moved", "h/b.html"),
     (["http://h/a", "http://h/"], "http://elsewhere/", "h/index.html"),
+    (["package:///_/a/a.html", "package:///_/a/index.html", "package:///_/a/b/index.html"], None, "_/a/index.html"),  # the uppermost one
 ])
 def test_the_page_to_begin_with(working: Working, urls: list[str], start: str | None, expected: str) -> None:
-    html = shown(working, *(finished(url, "") for url in urls), start=start)
-    assert started(html) == [expected]
-
-
-def test_in_a_folder_the_uppermost_index_is_the_page_to_begin_with(working: Working) -> None:
-    urls = ["package:///_/a/a.html", "package:///_/a/index.html", "package:///_/a/b/index.html"]
-    assert started(shown(working, *(finished(url, "") for url in urls), files=True)) == ["_/a/index.html"]
-
-
-def test_it_states_when_and_from_what_it_was_captured(working: Working) -> None:
-    html = shown(working, finished("http://h/", ""))
-    assert "<p>Captured <time>2024-05-01</time>. Made from <b>c.warc</b>.</p>" in html
-    assert "far/" not in html
+    assert started(shown(working, *(finished(url, "") for url in urls), start=start, files=urls[0][:7] == "package")) == [expected]
 
 
 def test_what_a_document_says_is_text_and_cut(working: Working) -> None:
-    first = finished("http://h/", "h/index.html", title="<script>\u202e" + "x" * 500, text="</script><img src=x>")
-    html = shown(working, first, finished("http://h/b", "h/b.html", title="b"))
+    first = finished("http://h/", "", title="<script>\u202e" + "x" * 500, text="</script><img src=x>")
+    html = shown(working, first, finished("http://h/b", "", title="a\x1b[2J\0\x9b", text="a …"), finished("http://h%1b/", "i/index.html"))
     assert html.count("<script") == html.count("</script>") == 2  # the texts, and the search
     assert f">&lt;script&gt;\ufffd{'x' * 191}...</a>" in html
     assert "<img" not in html
-
-
-def test_no_control_character_of_a_document_is_in_the_page(working: Working) -> None:
-    html = shown(working, finished("http://h/", "h/index.html", title="a\x1b[2J\0\x9b"), finished("http://h%1b/", "i/index.html"))
     assert re.findall(r"[\0-\x09\x0b-\x1f\x7f-\x9f]", html) == []
     assert ">a\ufffd[2J\ufffd\ufffd</a>" in html
-
-
-def test_a_page_without_a_title_is_shown_by_its_name_or_its_url(working: Working) -> None:
-    html = shown(working, finished("http://h/", "h/index.html", title=" "), finished("http://h/b", "h/b.html", title=""))
-    assert re.findall(r"<li><a [^>]*>([^<]*)</a></li>", html) == ["http://h/", "b"]
-
-
-def test_what_is_no_page_is_counted_and_not_listed(working: Working) -> None:
-    html = shown(working, finished("http://h/i", "h/i.png", title=None), finished("http://h/", "h/index.html"))
-    assert "<li>1 page</li><li>1 other file</li><li>nothing missing</li>" in html
-    assert "h/i.png" not in html
-    assert "<h1>Mirror of h</h1>" in html
+    assert "Of 1 page only the beginning" in html
 
 
 def test_files_that_are_missing_are_apart_from_links_to_other_sites(working: Working) -> None:
@@ -133,29 +110,18 @@ def test_files_that_are_missing_are_apart_from_links_to_other_sites(working: Wor
     ]  # fmt: skip
     assert missing.startswith("1 missing file, 1 linked page not captured</h2>")
     assert elsewhere.startswith("2 links to other sites</h2>")
-    assert re.findall("<summary>(.*) <span>(.*)</span>|<bdi>(.*)</bdi>", elsewhere)[:3] == [
-        ("y", "2 links", ""), ("", "", "http://y/2"), ("", "", "http://y/3"),
-    ]  # fmt: skip
+    found = [("y", "2 links", ""), ("", "", "http://y/2"), ("", "", "http://y/3")]
+    assert re.findall("<summary>(.*) <span>(.*)</span>|<bdi>(.*)</bdi>", elsewhere)[:3] == found
 
 
 def test_what_does_not_work_from_a_disk_is_in_words(working: Working) -> None:
     notes = ((3, 7, "form", "it is sent to http://h/<q>"), (1, 1, "base", "emptied"))
     html = shown(working, finished("http://h/", "h/index.html", notes=notes))
+    assert "<h1>Mirror of h</h1>" in html
     limits, _, changes = html.partition("<h2>What does not work from a disk</h2>")[2].partition("<h2>What was changed")
     assert '<h3 id="form">1 form needs the web</h3>' in limits
     assert '<a href="h/index.html">h/index.html</a>, line 3: <bdi>it is sent to http://h/&lt;q&gt;</bdi>' in limits
     assert '<h3 id="base">1 base URL emptied</h3>' in changes
-
-
-def test_the_texts_are_in_the_order_of_the_links(working: Working) -> None:
-    html = shown(working, *(finished(f"http://h/{name}", "", text=name) for name in ("c", "a", "b/", "b")))
-    found = json.loads(re.findall(r'id="texts">(.*?)</script>', html)[0])
-    assert found == ["a", "b", "c", "b/"]
-    assert [link[2:].rstrip(".html") for link in links(html)][::2] == ["a", "c"]
-
-
-def test_a_reader_learns_what_the_search_does_not_reach(working: Working) -> None:
-    assert "Of 1 page only the beginning" in shown(working, finished("http://h/", "", text="a …"), finished("http://h/b", "", text="a"))
 
 
 def test_long_lists_are_cut_and_say_so(working: Working, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,11 +145,8 @@ def test_a_mirror_without_pages_has_an_entry_page_too(working: Working) -> None:
 
 @pytest.mark.parametrize(("page_", "charset", "expected"), [
     (b"<title>T</title><script>no</script><body><p>A &amp;  <b>b</b><!-- no > no --><style>no</style>", "utf-8", "A & b"),
-    ("<body><p>灯台".encode("utf-16-le"), "utf-16le", "灯台"),
-    ("<p>灯台".encode("iso-2022-jp"), "iso-2022-jp", "灯台"),
-    (b"<p>a<script>never ends", "utf-8", "a"),
-    (b"<p>" + b"x" * 50, "utf-8", "x" * 12 + index.CUT),
-    (b"", "utf-8", ""),
+    ("<body><p>灯台".encode("utf-16-le"), "utf-16le", "灯台"), ("<p>灯台".encode("iso-2022-jp"), "iso-2022-jp", "灯台"),
+    (b"<p>a<script>never ends", "utf-8", "a"), (b"<p>" + b"x" * 50, "utf-8", "x" * 12 + index.CUT), (b"", "utf-8", ""),
 ])
 def test_the_text_of_a_page(page_: bytes, charset: str, expected: str) -> None:
     found = lookup(charset)

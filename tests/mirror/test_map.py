@@ -14,9 +14,7 @@ from absolve.mirror.payloads import Captured, Where
 DATE = "20240501123059"
 
 
-def row(
-    url: str, number: int = 0, redirect: str | None = None, *, is_held: bool = True, source: int = 0
-) -> tuple[Captured, bool]:
+def row(url: str, number: int = 0, redirect: str | None = None, *, is_held: bool = True, source: int = 0) -> tuple[Captured, bool]:
     media_type = "text/html; charset=utf-8" if is_held else ""
     where = Where(source, number, 0)
     return Captured(url, 200 if is_held else 302, DATE, media_type, where, redirect, size=10), is_held
@@ -61,30 +59,20 @@ def test_the_map_has_a_row_for_every_url_of_the_capture(working: Working, tmp_pa
     ]
 
 
-def test_what_is_missing_is_counted_once_for_each_page_with_the_first_one(working: Working, tmp_path: Path) -> None:
-    planned(working)
-    working.finish(finished("http://h/b", "h/b.html", missing=(("http://h/i", "image"), ("http://h/i", "navigation"))))
-    working.finish(finished("http://h/a", "h/a.html", missing=(("http://h/i", "image"),)))
-    assert written(working, tmp_path, "SELECT * FROM missing") == [
-        ("http://h/i", "image", 2, "h/b.html"),
-        ("http://h/i", "navigation", 1, "h/b.html"),
-    ]
-
-
-def test_notes_and_stand_ins_and_pages_are_in_the_map(working: Working, tmp_path: Path) -> None:
-    planned(working)
+def test_notes_stand_ins_pages_and_what_is_missing_are_in_the_map(working: Working, tmp_path: Path) -> None:
     same = (("https://h/a", "http://h/a", "scheme"),)
     notes = ((2, 1, "csp", "x"), (1, 5, "base", "y"))
-    working.finish(finished("http://h/b", "h/b.html", notes=notes, same=same, linked=("h/a.html", "h/i.png")))
-    working.finish(finished("http://h/a", "h/a.html", same=same, title="A"))
-    assert written(working, tmp_path, "SELECT * FROM pages") == [("h/a.html", "A", 1), ("h/b.html", "Title", 0)]
-    (tmp_path / "m").unlink()
-    assert written(working, tmp_path, "SELECT * FROM same") == list(same)
-    (tmp_path / "m").unlink()
-    assert written(working, tmp_path, "SELECT * FROM notes") == [
-        ("h/b.html", 1, 5, "base", "y"),
-        ("h/b.html", 2, 1, "csp", "x"),
-    ]
+    image = ("http://h/i", "image")
+    lacks = (image, ("http://h/i", "navigation"))
+    planned(working).finish(finished("http://h/b", "h/b.html", notes=notes, same=same, linked=("h/a.html", "h/i.png"), missing=lacks))
+    working.finish(finished("http://h/a", "h/a.html", same=same, title="A", missing=(image,)))
+    tables = {
+        "missing": [(*image, 2, "h/b.html"), ("http://h/i", "navigation", 1, "h/b.html")], "same": list(same),
+        "pages": [("h/a.html", "A", 1), ("h/b.html", "Title", 0)], "notes": [("h/b.html", 1, 5, "base", "y"), ("h/b.html", 2, 1, "csp", "x")],
+    }  # fmt: skip
+    working.write(tmp_path / "m")
+    with closing(opened(tmp_path / "m")) as db:
+        assert {name: db.execute(f"SELECT * FROM {name}").fetchall() for name in tables} == tables  # noqa: S608 - our own names
 
 
 def test_the_map_is_the_same_bytes_in_whatever_order_documents_are_finished(tmp_path: Path) -> None:
@@ -102,23 +90,6 @@ def test_the_map_is_the_same_bytes_in_whatever_order_documents_are_finished(tmp_
         working.close()
         found.append((tmp_path / str(number)).read_bytes())
     assert found[0] == found[1]
-
-
-def test_what_is_not_written_yet_remains_in_the_order_of_its_places(working: Working) -> None:
-    rows = [row(f"http://h/{number:04}", 2000 - number) for number in range(1200)]
-    planned(working, rows)
-    assert [where.offset for where, *_ in working.remaining()] == list(range(801, 2001))
-    working.finish(finished("http://h/1199", "h/1199.html"))
-    assert next(working.remaining()) == (Where(0, 802, 0), "http://h/1198", "h/1198.html", 10, "", "2024-05-01T12:30:59Z")
-    assert working.documents() == (1200, 12_000)
-
-
-def test_finished_documents_are_kept_together_and_seen_by_other_processes(working: Working) -> None:
-    planned(working, [row(f"http://h/{number}") for number in range(250)])
-    for number in range(250):
-        working.finish(finished(f"http://h/{number}", f"h/{number}.html"))
-    with closing(opened(working.path)) as db:
-        assert db.execute("SELECT count(*) FROM plan WHERE digest IS NOT NULL").fetchone() == (200,)
 
 
 def test_only_a_complete_plan_of_the_same_run_is_gone_on_with(working: Working, tmp_path: Path) -> None:

@@ -18,8 +18,7 @@ from tests.shapes.captures import entry, har, page
 HEAD = "<meta charset=utf-8>"
 CAPTURE = har(
     entry("http://h/", f"{HEAD}<title> A &amp;\n b </title><a href=/a/b>b</a><img src=/gone.png><a href=/gone>g</a>"),
-    entry("http://h/a/b", f"{HEAD}<a href=/>a</a><img src=/gone.png>"),
-    entry("http://h/m.js", "fetch('x')", "text/javascript"),
+    entry("http://h/a/b", f"{HEAD}<a href=/>a</a><img src=/gone.png>"), entry("http://h/m.js", "fetch('x')", "text/javascript"),
     entry("http://h/e", f"{HEAD}error", status=404),
 )
 PATHS = {"h/index.html", "h/a/b.html", "h/m.js"}
@@ -46,53 +45,44 @@ def test_a_run_after_a_killed_one_gives_the_undisturbed_tree(tmp_path: Path, mor
     assert mirrored(tmp_path / "other", "c.har", CAPTURE)[1] == found
 
 
-def test_a_run_killed_before_it_read_the_map_of_another_killed_one_loses_none_of_it(tmp_path: Path) -> None:
+NEW = har(entry("http://h/", f"{HEAD}new"))
+
+
+def test_a_run_after_killed_ones_knows_what_they_made_and_may_replace_it(tmp_path: Path) -> None:
     killed(tmp_path)
+    killed(tmp_path, "map.Working.add_ours")  # before it read the map of the first one
     killed(tmp_path, "map.Working.add_ours")
-    killed(tmp_path, "map.Working.add_ours")
-    data = har(entry("http://h/", f"{HEAD}new"))
-    code, found = mirrored(tmp_path, "c.har", data, "--prune")
-    assert (code, found) == (0, {"h/index.html": f"{HEAD}new".encode()})
+    assert mirrored(tmp_path, "c.har", har())[0] == 3
+    assert mirrored(tmp_path, "c.har", NEW, "--prune") == (0, {"h/index.html": f"{HEAD}new".encode()})
     assert sorted(path.name for path in (tmp_path / "m").iterdir() if path.is_file()) == ["index.html", "mirror.sqlite"]
-
-
-def test_a_resumed_run_of_another_capture_begins_again_and_may_replace_files(tmp_path: Path) -> None:
-    killed(tmp_path)
-    data = har(entry("http://h/", f"{HEAD}new"))
-    code, found = mirrored(tmp_path, "c.har", data, "--resume", "--prune")
-    assert (code, found) == (0, {"h/index.html": f"{HEAD}new".encode()})
+    (tmp_path / "other").mkdir()
+    killed(tmp_path / "other")
+    assert mirrored(tmp_path / "other", "c.har", NEW, "--resume", "--prune") == (0, {"h/index.html": f"{HEAD}new".encode()})
 
 
 PAGE = page("http://h/", f"{HEAD}new".encode())
 CUT = compress(page("http://h/", HEAD.encode()))[:-9]
 EMPTY = {
-    "none.warc": None,
-    "empty.warc": b"",
+    "none.warc": None, "empty.warc": b"",
     "asked.warc": b"WARC/1.0\r\nWARC-Type: request\r\nWARC-Target-URI: http://h/\r\nContent-Length: 18\r\n\r\nGET / HTTP/1.1\r\n\r\n\r\n\r\n",
-    "gone.warc": page("http://h/", b"gone", status=404),
-    "empty.har": har(),
-    "broken.har": b'{"log": 1',
-    "broken.wacz": b"PK\3\4",
-    "cut.warc.gz": CUT,
+    "gone.warc": page("http://h/", b"gone", status=404), "empty.har": har(), "broken.har": b'{"log": 1', "broken.wacz": b"PK\3\4", "cut.warc.gz": CUT,
 }
 
 
-@pytest.mark.parametrize("name", EMPTY)
 @pytest.mark.parametrize("output", ["m", "m.zip"])
-def test_a_run_without_a_document_leaves_the_mirror_as_it_is(
-    tmp_path: Path, name: str, output: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_without_a_document_leaves_the_mirror_as_it_is(tmp_path: Path, output: str, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "c.har").write_bytes(CAPTURE)
     out = tmp_path / output
     assert main(["mirror", str(tmp_path / "c.har"), "-o", str(out)]) == 0
     before = state(tmp_path)
-    if (data := EMPTY[name]) is not None:
-        (tmp_path / name).write_bytes(data)
     capsys.readouterr()
-    assert main(["mirror", str(tmp_path / name), "-o", str(out), *(["--prune"] if output == "m" else [])]) == 3
-    assert main(["mirror", str(tmp_path / name), "-o", str(tmp_path / f"new-{output}")]) == 3
-    (tmp_path / name).unlink(missing_ok=True)
-    assert state(tmp_path) == before
+    for name, data in EMPTY.items():
+        if data is not None:
+            (tmp_path / name).write_bytes(data)
+        assert main(["mirror", str(tmp_path / name), "-o", str(out), *(["--prune"] if output == "m" else [])]) == 3
+        assert main(["mirror", str(tmp_path / name), "-o", str(tmp_path / f"new-{output}")]) == 3
+        (tmp_path / name).unlink(missing_ok=True)
+        assert state(tmp_path) == before, name
     assert "documents" not in capsys.readouterr().err
 
 
@@ -101,20 +91,17 @@ def state(root: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() if path.is_file() else b"" for path in root.rglob("*")}
 
 
-@pytest.mark.parametrize("bad", ["none.warc", "cut.warc.gz", "broken.har", "broken.wacz", "odd.warc"])
-def test_nothing_is_pruned_where_an_input_failed(
-    tmp_path: Path, bad: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_pruned_where_an_input_failed(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     mirrored(tmp_path, "c.har", CAPTURE)
     odd = page("http://h/odd", b"\x1f\x8b", Content_Encoding="gzip")
-    for name, data in {**EMPTY, "odd.warc": odd, "none.warc": b""}.items():
-        (tmp_path / name).write_bytes(data or b"")
-    (tmp_path / "none.warc").unlink()
-    (tmp_path / "page.warc").write_bytes(PAGE)
-    assert main(["mirror", "page.warc", bad, "-o", "m", "--prune"]) == 3
-    assert set(tree(tmp_path / "m")) == PATHS
-    assert "nothing is removed" in capsys.readouterr().err
+    for name, data in {"page.warc": PAGE, "odd.warc": odd, **EMPTY}.items():
+        if data is not None:
+            (tmp_path / name).write_bytes(data)
+    for bad in ("none.warc", "cut.warc.gz", "broken.har", "broken.wacz", "odd.warc"):
+        assert main(["mirror", "page.warc", bad, "-o", "m", "--prune"]) == 3
+        assert set(tree(tmp_path / "m")) == PATHS
+        assert "nothing is removed" in capsys.readouterr().err
     assert main(["mirror", "page.warc", "-o", "m", "--prune", "-q"]) == 0  # what an earlier run made is still known
     assert tree(tmp_path / "m") == {"h/index.html": f"{HEAD}new".encode()}
 
@@ -128,17 +115,7 @@ def test_a_resumed_run_prunes_nothing_where_an_input_failed_before(tmp_path: Pat
     assert set(tree(tmp_path / "m")) == {"h/index.html", "h/b.html"}
 
 
-def test_what_a_killed_run_made_is_known_after_a_run_without_a_document(tmp_path: Path) -> None:
-    killed(tmp_path)
-    assert mirrored(tmp_path, "c.har", har())[0] == 3
-    assert mirrored(tmp_path, "c.har", har(entry("http://h/", f"{HEAD}new")), "--prune") == (
-        *(0, {"h/index.html": f"{HEAD}new".encode()}),
-    )
-
-
-def test_what_no_longer_belongs_stays_without_prune_and_is_not_in_the_way_of_the_next_run(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_no_longer_belongs_stays_without_prune_and_is_not_in_the_way_of_the_next_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     mirrored(tmp_path, "c.har", CAPTURE)
     (tmp_path / "c.har").write_bytes(har(entry("http://h/", HEAD)))
     assert main(["mirror", str(tmp_path / "c.har"), "-o", str(tmp_path / "m")]) == 0
@@ -201,9 +178,7 @@ def test_no_missing_url_leads_a_crawler_astray(tmp_path: Path, capsys: pytest.Ca
     assert "; 3 not in " in capsys.readouterr().err
 
 
-def test_a_folder_that_cannot_be_written_is_reported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_that_cannot_be_written_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied")
 
@@ -214,35 +189,23 @@ def test_a_folder_that_cannot_be_written_is_reported(
 
 def test_several_inputs_are_one_capture_and_one_unreadable_input_is_reported(tmp_path: Path) -> None:
     (tmp_path / "a.har").write_bytes(har(entry("http://h/", f"{HEAD}<a href=/b>")))
-    (tmp_path / "b.har").write_bytes(har(entry("http://h/b", HEAD)))
-    names = [str(tmp_path / name) for name in ("a.har", "b.har", "none.har")]
-    assert main(["mirror", *names, "-o", str(tmp_path / "m"), "-q", "-j", "2"]) == 3
+    (tmp_path / "b.txt").write_bytes(har(entry("http://h/b", HEAD)))  # a media type that is given counts before the content
+    names = [str(tmp_path / name) for name in ("a.har", "b.txt", "none.har")]
+    assert main(["mirror", *names, "-o", str(tmp_path / "m"), "-q", "-j", "2", "--media-type", "application/har+json"]) == 3
     assert tree(tmp_path / "m") == {"h/b.html": HEAD.encode(), "h/index.html": f"{HEAD}<a href=b.html>".encode()}
 
 
-def test_an_input_type_that_is_given_counts_before_the_content(tmp_path: Path) -> None:
-    (tmp_path / "c.txt").write_bytes(CAPTURE)
-    assert main(["mirror", str(tmp_path / "c.txt"), "-o", str(tmp_path / "m"), "-q", "--media-type", "application/har+json"]) == 0
-    assert set(tree(tmp_path / "m")) == PATHS
-
-
-def test_prune_removes_no_file_that_a_forged_map_names(tmp_path: Path) -> None:
+def test_prune_removes_no_file_that_a_forged_map_names_and_none_that_was_changed_since(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     mirrored(tmp_path, "c.har", CAPTURE)
     (tmp_path / "m/mine.txt").write_text("mine")
+    (tmp_path / "m/h/m.js").write_text("my change")
     with closing(sqlite3.connect(tmp_path / "m/mirror.sqlite")) as db:
         db.execute("INSERT INTO resources (url, path, digest) VALUES ('http://h/x', 'mine.txt', 'sha256:00')")
         db.execute("INSERT INTO resources (url, path) VALUES ('http://h/y', 'mine.txt')")
         db.commit()
-    mirrored(tmp_path, "c.har", har(entry("http://h/", HEAD)), "--prune")
-    assert (tmp_path / "m/mine.txt").read_text() == "mine"
-    assert not (tmp_path / "m/h/a").exists()
-
-
-def test_prune_leaves_a_file_that_was_changed_since_and_names_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    mirrored(tmp_path, "c.har", CAPTURE)
-    (tmp_path / "m/h/m.js").write_text("my change")
     (tmp_path / "c.har").write_bytes(har(entry("http://h/", HEAD)))
     assert main(["mirror", str(tmp_path / "c.har"), "-o", str(tmp_path / "m"), "--prune"]) == 0
+    assert (tmp_path / "m/mine.txt").read_text() == "mine"
     assert (tmp_path / "m/h/m.js").read_text() == "my change"
     assert "m.js: stays" in capsys.readouterr().err
     assert not (tmp_path / "m/h/a").exists()

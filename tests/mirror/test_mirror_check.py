@@ -1,4 +1,4 @@
-"""`absolve mirror --check`: what is wrong in a mirror of any tool, and nothing that is right."""
+"""`absolve mirror --check`: what is wrong in a mirror of any tool, and nothing that is right; in a browser, too."""
 
 import html
 import os
@@ -9,7 +9,8 @@ from packed import mirrored, written
 
 from absolve.cli import main
 from absolve.document.settings import Settings
-from absolve.mirror.check import Checker
+from absolve.mirror.check import Checker, opened
+from absolve.verifying import chromium
 from tests.shapes.captures import entry, har
 
 
@@ -20,10 +21,9 @@ def codes(root: Path, *of: str) -> list[tuple[str, str]]:
 
 FOLLOWED = {
     None: [
-        b"<a href=b.html>", b"<a href='b.html#t'>", b"<a href='b.html#n'>", b"<a href='b.html#%74'>", b"<a href='b.html#top'>",
-        b"<a href='b.html#'>", b"<a href='b.html#:~:text=x'>", b"<a href='b.html?q=1'>", b"<a href='p.png#x'>",
-        b"<img src='b.html#none'>", b"<a href='#own'><p id=own>", b"<a href='mirror.sqlite'>", b"<a href=http://away/>",
-        b"<a href=mailto:x@y>", b"<form action=none.html>", b"<a href=mirror.sqlite-wal>",
+        b"<a href=b.html>", b"<a href='b.html#t'>", b"<a href='b.html#n'>", b"<a href='b.html#%74'>", b"<a href='b.html#top'>", b"<a href='b.html#'>",
+        b"<a href='b.html#:~:text=x'>", b"<a href='b.html?q=1'>", b"<a href='p.png#x'>", b"<img src='b.html#none'>", b"<a href='#own'><p id=own>",
+        b"<a href='mirror.sqlite'>", b"<a href=http://away/>", b"<a href=mailto:x@y>", b"<form action=none.html>", b"<a href=mirror.sqlite-wal>",
     ],
     "fragment": [b"<a href='b.html#none'>", b"<a href='#none'>"],
     "dead": [
@@ -122,9 +122,7 @@ def test_the_check_takes_one_folder_and_no_input(tmp_path: Path) -> None:
     ("b.html", b"<p id=a&amp;b><!-- <p id=x> --><script>'<p id=y>'</script>", {"a&b"}),
     ("b.svg", b"<svg xmlns='http://www.w3.org/2000/svg' id='x'><a name='z'/><b id = \"y\"/></svg>", {"x", "y"}),
 ])
-def test_a_fragment_leads_to_the_anchors_that_the_table_of_documents_has(
-    tmp_path: Path, name: str, page: bytes, found: set[str]
-) -> None:
+def test_a_fragment_leads_to_the_anchors_that_the_table_of_documents_has(tmp_path: Path, name: str, page: bytes, found: set[str]) -> None:
     asked = sorted(found | {"d", "z"})
     links = "".join(f"<a href='{name}#{html.escape(one)}'>" for one in asked)
     root = written(tmp_path / "m", {"a.html": f"<meta charset=utf-8>{links}".encode(), name: page})
@@ -137,3 +135,39 @@ def test_a_mirror_of_a_host_with_the_name_of_the_map_is_whole(tmp_path: Path) ->
     home = entry("http://h/i", "<meta charset=utf-8><a href=http://mirror.sqlite/x>x</a>")
     assert mirrored(tmp_path, "c.har", har(home, *pages))[0] == 0
     assert codes(tmp_path / "m", "changed", "dead", "web", "name") == []
+
+
+# --- absolve mirror --check --browser ---------------------------------------------------------------------------------
+
+PAGE = b"""<meta charset=utf-8><img src=here.png><img src=gone.png><img src=http://away.example/x.png><script>
+fetch("a.json").catch(() => {}); new Image().src = "late.png"; for (let i = 0; i < 9; i++) new Image().src = "late.png"</script>"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    try:
+        chromium.find()
+        pytest.importorskip("playwright")
+    except chromium.NoBrowserError as error:
+        pytest.skip(str(error))
+    files = {"index.html": PAGE, "here.png": b"\x89PNG\r\n\x1a\n", "a.json": b"{}", "b/plain.html": b"<p>"}
+    return written(tmp_path / "m", files)
+
+
+@pytest.mark.slow
+def test_what_a_page_lacks_is_refused_or_asks_the_network_for_is_found(folder: Path) -> None:
+    found = [(fault.name, fault.code, fault.text.partition(" ")[0]) for fault in opened(folder, ["b/plain.html", "index.html"])]
+    expected = [("asked", "http://away.example/x.png"), ("missing", "gone.png"), ("missing", "late.png"), ("blocked", "a.json"), ("blocked", "Access")]
+    assert sorted(found) == sorted(("index.html", *fault) for fault in expected)
+
+
+@pytest.mark.slow
+def test_the_command_counts_them(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["mirror", "--check", str(folder), "--browser"]) == 1
+    printed = capsys.readouterr()
+    assert "index.html: missing: late.png" in printed.out
+    assert "2 files missing" in printed.err
+
+
+def test_a_browser_is_for_a_check(tmp_path: Path) -> None:
+    assert main(["mirror", str(tmp_path), "-o", str(tmp_path / "m"), "--browser", "-q"]) == 2

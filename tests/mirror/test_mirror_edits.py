@@ -18,14 +18,9 @@ from absolve.mirror.policy import MirrorPolicy, Response, Target
 from absolve.rewriting.edits import splice
 
 HELD = {
-    "http://h/s.js": Target("h/s.js"),
-    "http://h/s.css": Target("h/s.css"),
-    "http://h/f.woff2": Target("h/f.woff2"),
-    "http://h/i.png": Target("h/i.png"),
-    "http://h/f.html": Target("h/f.html"),
-    "http://o/s.js": Target("o/s.js"),
-    "http://h/koi.js": Target("h/koi.js"),
-    "http://h/ascii.js": Target("h/ascii.js"),
+    "http://h/s.js": Target("h/s.js"), "http://h/s.css": Target("h/s.css"), "http://h/f.woff2": Target("h/f.woff2"),
+    "http://h/i.png": Target("h/i.png"), "http://h/f.html": Target("h/f.html"), "http://o/s.js": Target("o/s.js"),
+    "http://h/koi.js": Target("h/koi.js"), "http://h/ascii.js": Target("h/ascii.js"),
 }
 SETTINGS = Settings(profile="whatwg", base="empty").checked()
 
@@ -35,9 +30,7 @@ class Capture:
 
     origins = frozenset({"http://h/", "http://o/"})
     files: ClassVar = {
-        "h/i.png": ("image/png", ""),
-        "h/f.html": ("text/html", "x-frame-options: DENY"),
-        "h/koi.js": ("text/javascript; charset=koi8-r", ""),
+        "h/i.png": ("image/png", ""), "h/f.html": ("text/html", "x-frame-options: DENY"), "h/koi.js": ("text/javascript; charset=koi8-r", ""),
         "h/ascii.js": ("text/javascript; charset=koi8-r", ""),
     }
 
@@ -52,11 +45,7 @@ class Capture:
 
 
 def mirrored(
-    html: bytes,
-    label: str | None = None,
-    *,
-    media_type: str = "text/html",
-    fields: str = "",
+    html: bytes, label: str | None = None, *, media_type: str = "text/html", fields: str = "",
 ) -> tuple[bytes, list[tuple[int, int, str, str]]]:
     entity = walk(Document(html, url="http://h/a", media_type=media_type, charset=label), SETTINGS)
     own = MirrorPolicy("h/a.html", HELD.get, url="http://h/a", fields=fields, responses=Capture())  # type: ignore[arg-type]  # what it asks of a Lookup
@@ -85,9 +74,7 @@ def mirrored(
     ("<script src=s.js data-integrity=x></script>", "<script src=s.js data-integrity=x></script>", []),
     ("<a href=s.css integrity=x>", "<a href=s.css integrity=x>", []),
 ])
-def test_integrity_and_crossorigin_are_renamed_where_the_target_is_local(
-    html: str, new: str, renamed: list[str]
-) -> None:
+def test_integrity_and_crossorigin_are_renamed_where_the_target_is_local(html: str, new: str, renamed: list[str]) -> None:
     made, notes = mirrored(html.encode())
     assert made == new.encode()
     assert [code for _, _, code, _ in notes] == renamed
@@ -100,18 +87,12 @@ def meta(policy: str) -> str:
 @pytest.mark.parametrize(("policy", "new"), [
     ("img-src http:", "img-src http: 'self' file: http://*.localhost:*"),
     ("img-src http: 'nonce-&quot;'; font-src 'none'", "img-src http: 'nonce-&quot;' 'self' file: http://*.localhost:*; font-src 'none'"),
-    ("default-src 'self'", None),
-    ("upgrade-insecure-requests", None),
-    ("img-src https:", None),
-    ("img-src &#42;", None),
+    ("default-src 'self'", None), ("upgrade-insecure-requests", None), ("img-src https:", None), ("img-src &#42;", None),
 ])
 def test_a_policy_that_forbids_the_copy_is_replaced_by_one_that_allows_it_too(policy: str, new: str | None) -> None:
     html = meta(policy)
     made, notes = mirrored(html.encode())
-    assert (
-        made
-        == ((meta(new) if new is not None else "") + html.replace("http", "data-was-http", new is not None)).encode()
-    )
+    assert (made == ((meta(new) if new is not None else "") + html.replace("http", "data-was-http", new is not None)).encode())
     assert [code for _, _, code, _ in notes] == ["csp"] * (new is not None)
 
 
@@ -122,8 +103,7 @@ WAS = meta("img-src http:").replace("http", "data-was-http", 1)
 
 
 @pytest.mark.parametrize(("html", "new"), [
-    ("<p>", f"{NONE}<p>"),
-    ("hello<head>", f"{NONE}hello<head>"),
+    ("<p>", f"{NONE}<p>"), ("hello<head>", f"{NONE}hello<head>"),
     ("<!doctype html>\n<html lang='>'><!-- x -->\n<head y=z><title>", f"<!doctype html>\n<html lang='>'><!-- x -->\n<head y=z>{NONE}<title>"),
     ("<!--><script>1</script>-->", f"<!-->{NONE}<script>1</script>-->"),
     ("<!-- --!><script>1</script>-->", f"<!-- --!>{NONE}<script>1</script>-->"),
@@ -146,8 +126,7 @@ def test_the_policy_of_a_header_is_put_before_all_that_it_forbids(html: str, new
     # the end of a comment may be letters in this charset
     ("<!-- \x1b(I --><a>", "iso-2022-jp", f"{CSP}script-src 'none'", f'<meta charset="iso-2022-jp">{NONE}<!-- \x1b(I --><a>'),
     (
-        "<p>",
-        "utf-8",
+        "<p>", "utf-8",
         f"{CSP}sandbox allow-scripts, img-src http:\n{CSP}frame-ancestors 'none'",
         f"""<meta charset="utf-8">{meta("form-action 'none'")}{meta(LOCAL)}<p>""",
     ),
@@ -165,16 +144,10 @@ def test_the_policy_of_a_header_is_behind_the_charset_and_in_it(html: str, label
     ("<script src=s.js></script>", f"{CSP}{'default-src *, ' * 16}", "s.js"),
     ("<script src=s.js></script>", f"{CSP}{'default-src *, ' * 17}", "data:,"),
     ("<script nonce=a src=//o/s.js></script>", f"{CSP}script-src 'nonce-a'", "../o/s.js"),
-    ("<script src=i.png></script>", "", "data:,"),
-    ("<script integrity=sha256-x src=//o/s.js></script>", "", "data:,"),
-    (
-        "<script integrity='x sha256-a4ayc/80/OGda4BO/1o/V0etpOqiLx1JwB5S3beHW0s= sha256-x' src=//o/s.js></script>",
-        "",
-        "../o/s.js",
-    ),
+    ("<script src=i.png></script>", "", "data:,"), ("<script integrity=sha256-x src=//o/s.js></script>", "", "data:,"),
+    ("<script integrity='x sha256-a4ayc/80/OGda4BO/1o/V0etpOqiLx1JwB5S3beHW0s= sha256-x' src=//o/s.js></script>", "", "../o/s.js"),
     ("<script integrity='x md5-x' src=//o/s.js></script>", "", "../o/s.js"),
-    ("<iframe src=f.html></iframe>", "", "data:,"),
-    ("<a href=f.html>", f"{CSP}frame-src 'none'", "f.html"),
+    ("<iframe src=f.html></iframe>", "", "data:,"), ("<a href=f.html>", f"{CSP}frame-src 'none'", "f.html"),
     ("<img src=i.png>", f"{CSP}script-src 'none'", "i.png"),
 ])
 def test_what_a_header_did_not_let_run_leads_to_nothing(html: str, fields: str, new: str) -> None:
@@ -192,8 +165,7 @@ def test_a_policy_in_the_page_forbids_what_follows_it_and_what_is_in_its_frames(
 
 
 @pytest.mark.parametrize("html", [
-    b"<meta name=content-security-policy content='img-src https:'>",
-    b"<meta http-equiv=content-security-policy>",
+    b"<meta name=content-security-policy content='img-src https:'>", b"<meta http-equiv=content-security-policy>",
     b"<meta http-equiv=content-security-policy-report-only content='img-src https:'>",
     b"<!-- <meta http-equiv=content-security-policy content='img-src https:'> -->",
     b"<body>" + meta("script-src 'none'; img-src http:").encode() + b"<script src=s.js></script>",
@@ -218,8 +190,7 @@ def test_the_page_in_a_srcdoc_is_edited_too() -> None:
 @pytest.mark.parametrize(("script", "codes"), [
     (b"<script>fetch('a')</script>", ["needs-server"]),
     (b"<script type='TEXT/javascript'>fetch('a')</script>", ["needs-server"]),
-    (b"<script type='application/json'>fetch('a')</script>", []),
-    (b"<script>let a</script><p>fetch('a')", []),
+    (b"<script type='application/json'>fetch('a')</script>", []), (b"<script>let a</script><p>fetch('a')", []),
 ])
 def test_a_script_in_the_page_that_needs_a_server_is_said_and_stays(script: bytes, codes: list[str]) -> None:
     made, notes = mirrored(script)
@@ -271,9 +242,7 @@ def declared(data: bytes, media_type: str, label: str | None) -> bytes:
 
 
 @pytest.mark.parametrize(("data", "media_type", "label", "result"), [
-    (b"<p>", HTML, None, b"<p>"),
-    (b"<p>", HTML, "unknown", b"<p>"),
-    (MARK + b"<p>", HTML, "koi8-r", MARK + b"<p>"),
+    (b"<p>", HTML, None, b"<p>"), (b"<p>", HTML, "unknown", b"<p>"), (MARK + b"<p>", HTML, "koi8-r", MARK + b"<p>"),
     (b"<p>", HTML, "koi8-r", b'<meta charset="koi8-r"><p>'),
     (b"<meta charset=koi8-r><p>", HTML, "KOI8-R", b"<meta charset=koi8-r><p>"),
     (b"<meta charset=koi8-r>", HTML, "utf-8", b'<meta charset="utf-8"><meta charset=koi8-r>'),
@@ -283,34 +252,24 @@ def declared(data: bytes, media_type: str, label: str | None) -> bytes:
     ),
     (b"<header>", HTML, "utf-8", b'<meta charset="utf-8"><header>'),
     (b"<!--" + b"x" * 1100 + b"-->", HTML, "utf-8", MARK + b"<!--" + b"x" * 1100 + b"-->"),
-    (b"<\0p\0>\0", HTML, "utf-16le", b"\xff\xfe<\0p\0>\0"),
-    (b"\0<\0p\0>", HTML, "utf-16be", b"\xfe\xff\0<\0p\0>"),
+    (b"<\0p\0>\0", HTML, "utf-16le", b"\xff\xfe<\0p\0>\0"), (b"\0<\0p\0>", HTML, "utf-16be", b"\xfe\xff\0<\0p\0>"),
     (b"p{}", "text/css", "utf-8", b"p{}"),
     (b"p{} /* \xe4 */", "text/css", "koi8-r", b'@charset "koi8-r";p{} /* \xe4 */'),
     (b'@charset "KOI8-R";\xe4', "text/css", "koi8-r", b'@charset "KOI8-R";\xe4'),
     (b'@charset "utf-8";\xe4', "text/css", "koi8-r", b'@charset "koi8-r";\xe4'),
     (b"@charset 'utf-8';\xe4", "text/css", "koi8-r", b"@charset \"koi8-r\";@charset 'utf-8';\xe4"),
-    (MARK + b"\xe4", "text/css", "koi8-r", MARK + b"\xe4"),
-    (b"p\0{\0}\0", "text/css", "utf-16le", b"\xff\xfep\0{\0}\0"),
-    (b"\xc3\xa4", "text/plain", "utf-8", MARK + b"\xc3\xa4"),
-    (b"a", "text/plain", "utf-8", b"a"),
-    (b"\xe4", "text/plain", "koi8-r", b"\xe4"),
-    (b"\xc3\xa4", "text/x-shellscript", "utf-8", b"\xc3\xa4"),
-    (b"\xc3\xa4", "text/javascript", "utf-8", b"\xc3\xa4"),
+    (MARK + b"\xe4", "text/css", "koi8-r", MARK + b"\xe4"), (b"p\0{\0}\0", "text/css", "utf-16le", b"\xff\xfep\0{\0}\0"),
+    (b"\xc3\xa4", "text/plain", "utf-8", MARK + b"\xc3\xa4"), (b"a", "text/plain", "utf-8", b"a"), (b"\xe4", "text/plain", "koi8-r", b"\xe4"),
+    (b"\xc3\xa4", "text/x-shellscript", "utf-8", b"\xc3\xa4"), (b"\xc3\xa4", "text/javascript", "utf-8", b"\xc3\xa4"),
     (b"<a/>", XML, "utf-8", b"<a/>"),
     (b"<a/>", XML, "koi8-r", b'<?xml version="1.0" encoding="koi8-r"?><a/>'),
     (b"<?xml version='1.0'?><a/>", XML, "koi8-r", b"<?xml version='1.0' encoding=\"koi8-r\"?><a/>"),
     (b'<?xml version="1.0" encoding="utf-8"?><a/>', *(XML, "koi8-r", b'<?xml version="1.0" encoding="koi8-r"?><a/>')),
-    (
-        b"<?xml version='1.0' encoding = 'x' standalone='yes'?><a/>",
-        *(XML, "utf-8", b"<?xml version='1.0' encoding = 'utf-8' standalone='yes'?><a/>"),
-    ),
+    (b"<?xml version='1.0' encoding = 'x' standalone='yes'?><a/>", *(XML, "utf-8", b"<?xml version='1.0' encoding = 'utf-8' standalone='yes'?><a/>")),
     (b"<?xml version='1.0' encoding='KOI8-R'?><a/>", XML, "koi8-r", b"<?xml version='1.0' encoding='KOI8-R'?><a/>"),
     (b"<\0a\0/\0>\0", XML, "utf-16le", b"\xff\xfe<\0a\0/\0>\0"),
 ])
-def test_a_document_declares_the_charset_of_its_header(
-    data: bytes, media_type: str, label: str | None, result: bytes
-) -> None:
+def test_a_document_declares_the_charset_of_its_header(data: bytes, media_type: str, label: str | None, result: bytes) -> None:
     assert declared(data, media_type, label) == result
 
 

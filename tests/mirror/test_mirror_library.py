@@ -10,7 +10,7 @@ import pytest
 import absolve
 from absolve import Document
 from absolve.cli import main
-from absolve.cli.option_table import of
+from absolve.cli.option_table import for_command
 from absolve.mirror.library import OPTIONS
 from absolve.run.output_folder import alone
 from tests.shapes import captures
@@ -50,46 +50,31 @@ def test_documents_bytes_and_paths_are_one_capture(tmp_path: Path) -> None:
     assert b"<a href=text.html>\xe9</a>" in files["h/header.html"]
 
 
-def test_a_glob_names_files_and_may_match_none(tmp_path: Path) -> None:
+def test_what_cannot_be_read_is_a_failure_and_the_rest_is_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in "ab":
         (tmp_path / f"{name}.warc").write_bytes(page(f"http://h/{name}"))
-    assert absolve.mirror(str(tmp_path / "*.warc"), tmp_path / "m").files == 2
-    with pytest.raises(absolve.UsageError, match="a glob matches nothing"):
-        absolve.mirror(str(tmp_path / "*.har"), tmp_path / "n")
-
-
-def test_what_cannot_be_read_is_a_failure_and_the_rest_is_held(tmp_path: Path) -> None:
-    (tmp_path / "c.warc").write_bytes(CAPTURE)
     heard: list[absolve.Diagnostic] = []
-    made = absolve.mirror([tmp_path / "c.warc", b"PK\3\4broken"], tmp_path / "m", on_diagnostic=heard.append)
+    with monkeypatch.context() as patch:  # an archive that is given by its path is never held in memory
+        patch.setattr(Path, "read_bytes", lambda _: pytest.fail("a whole file was read"))
+        made = absolve.mirror([str(tmp_path / "*.warc"), b"PK\3\4broken"], tmp_path / "m", on_diagnostic=heard.append)
     assert (made.files, [(one.name, one.failed) for one in made.failures]) == (2, [("input-2", True)])
     assert made.diagnostics == heard
-    with pytest.warns(absolve.DiagnosticWarning), pytest.raises(absolve.DocumentError, match=r"^input-1: "):
-        absolve.mirror([b"PK\3\4broken"], tmp_path / "n")
+    for data in (b"PK\3\4broken", b"", b"\x1f\x8b\x08\xff damaged"):
+        with pytest.raises(absolve.DocumentError, match=r"^input-1: "):
+            absolve.mirror([data], tmp_path / "n", on_diagnostic=lambda _: None)
+    with pytest.raises(absolve.UsageError, match="a glob matches nothing"):
+        absolve.mirror(str(tmp_path / "*.har"), tmp_path / "n")
     assert not (tmp_path / "n").exists()
 
 
-@pytest.mark.parametrize("data", [b"", b"\x1f\x8b\x08\xff damaged"], ids=["empty", "gzip"])
-def test_damaged_bytes_are_no_file_of_a_mirror(data: bytes, tmp_path: Path) -> None:
-    with pytest.raises(absolve.DocumentError, match=r"^input-1: "):
-        absolve.mirror(data, tmp_path / "m", on_diagnostic=lambda _: None)
-    assert not (tmp_path / "m").exists()
-
-
-def test_an_archive_given_by_its_path_is_never_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "c.warc").write_bytes(CAPTURE)
-    monkeypatch.setattr(Path, "read_bytes", lambda _: pytest.fail("a whole file was read"))
-    assert absolve.mirror(tmp_path / "c.warc", tmp_path / "m").files == 2
-
-
-@pytest.mark.parametrize("output", ["site/a.html", "site", ".", "c.zip", ""])
-def test_no_mirror_is_written_over_its_inputs(output: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_mirror_is_written_over_its_inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("site").mkdir()
     for name in ("site/a.html", "c.zip"):
         Path(name).write_bytes(b"<a href=b>")
-    with pytest.raises(absolve.UsageError, match=r"input|no name"):
-        absolve.mirror(["site", "c.zip"], output, url="http://h/")
+    for output in ("site/a.html", "site", ".", "c.zip", ""):
+        with pytest.raises(absolve.UsageError, match=r"input|no name"):
+            absolve.mirror(["site", "c.zip"], output, url="http://h/")
     assert captures.files_below(tmp_path) == {"site/a.html": b"<a href=b>", "c.zip": b"<a href=b>"}
 
 
@@ -115,17 +100,13 @@ WRONG: dict[str, tuple[Callable[[Path], object], type[Exception], str]] = {
 }
 
 
-@pytest.mark.parametrize("case", WRONG)
-def test_a_wrong_call_is_answered_and_writes_nothing(case: str, tmp_path: Path) -> None:
-    call, kind, text = WRONG[case]
-    with pytest.raises(kind, match=text):
-        call(tmp_path / "m")
+def test_a_wrong_call_is_answered_and_writes_nothing(tmp_path: Path) -> None:
+    for call, kind, text in WRONG.values():
+        with pytest.raises(kind, match=text):
+            call(tmp_path / "m")
     assert not any(path.is_file() for path in tmp_path.rglob("*"))
-
-
-def test_the_options_are_those_of_the_command() -> None:
-    command = {option.dest for _, option in of("mirror")}
-    assert OPTIONS - command == {"on_diagnostic"}
+    command = {option.dest for _, option in for_command("mirror")}
+    assert OPTIONS - command == {"on_diagnostic"}, "the options are those of the command"
 
 
 # --- plans: a path for each URL that is held, and a policy for each document -------------------------------------------
@@ -179,16 +160,11 @@ def test_the_policy_has_the_options_of_the_plan(options: dict[str, Any], made: b
     assert absolve.rewrite(html, url="http://h/", profile="whatwg", base="empty", policy=policy) == made
 
 
-@pytest.mark.parametrize("given", [har()[:-3], b"WARC/1.0\r\nbroken"])
-def test_what_cannot_be_read_is_a_diagnostic(given: bytes) -> None:
-    plan = absolve.mirror_plan([Document(given, name="x.har") if given[:1] == b"{" else given])
-    assert dict(plan) == {}
-    assert plan.diagnostics
-
-
-def test_a_broken_page_whose_url_is_known_is_held_and_another_is_a_diagnostic() -> None:
+def test_what_cannot_be_read_is_a_diagnostic_unless_its_url_is_known() -> None:
+    for given in (Document(har()[:-3], name="x.har"), b"WARC/1.0\r\nbroken", Document(b"<a><b></a>", media_type="application/xml")):
+        plan = absolve.mirror_plan([given])
+        assert dict(plan) == {}
+        assert plan.diagnostics
+    assert [one.code for one in plan.diagnostics] == ["not-well-formed"]
     plan = absolve.mirror_plan([Document(b"<a><b></a>", url="http://h/a", media_type="application/xml")])
     assert dict(plan) == {"http://h/a": "h/a.xml"}
-    plan = absolve.mirror_plan([Document(b"<a><b></a>", media_type="application/xml")])
-    assert dict(plan) == {}
-    assert [one.code for one in plan.diagnostics] == ["not-well-formed"]

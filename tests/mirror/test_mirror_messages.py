@@ -1,9 +1,11 @@
-"""Messages as a capture: MHTML, mail and mailboxes, by the URLs of their parts."""
+"""Messages and web archives as captures: MHTML, mail, mailboxes and archives of Safari, by the URLs of their parts."""
 
 import os
+import plistlib
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from packed import mirrored, tree
@@ -11,7 +13,7 @@ from packed import mirrored, tree
 import absolve
 from absolve.cli import main
 from absolve.mirror.library import MirrorPlan
-from tests.shapes.captures import mhtml
+from tests.shapes.captures import mhtml, resource, web_archive
 
 PAGE = b'<meta charset=utf-8><link rel=stylesheet href="cid:css-1@x"><a href="b">b</a><img src="http://h/p.png">'
 PNG = b"\x89PNG\r\n\x1a\n0"
@@ -56,10 +58,7 @@ def test_a_location_is_relative_to_the_base_beside_it_or_around_it(around: str, 
 
 
 def test_a_part_without_a_url_has_a_file_by_its_number_and_name(tmp_path: Path) -> None:
-    data = mhtml(
-        ("", "text/html", b"<meta charset=utf-8>one"),
-        ('Content-Disposition: attachment; filename="../../evil.txt"', "text/plain", b"two"),
-    )
+    data = mhtml(("", "text/html", b"<meta charset=utf-8>one"), ('Content-Disposition: attachment; filename="../../evil.txt"', "text/plain", b"two"))
     code, found = mirrored(tmp_path, "c.mhtml", data)
     assert code == 0
     assert sorted(found.values()) == [b"<meta charset=utf-8>one", b"two"]
@@ -108,10 +107,7 @@ HELD: dict[str, tuple[list[tuple[str, str, bytes]], dict[str, bytes]]] = {
         [("Content-Location: i.png", "image/png", b"PNG1"), ("Content-Location: i.png", "image/png", b"PNG2")],
         {"c.eml/i.png": b"PNG1", "c.eml/2/part-2.png": b"PNG2"},
     ),
-    "a location of ten thousand characters": (
-        [("Content-Location: http://h/" + "a" * 10_000, "text/plain", b"x")],
-        {"c.eml/1/part-1.txt": b"x"},
-    ),
+    "a location of ten thousand characters": ([("Content-Location: http://h/" + "a" * 10_000, "text/plain", b"x")], {"c.eml/1/part-1.txt": b"x"}),
 }
 
 
@@ -211,8 +207,7 @@ def test_the_base_element_of_a_message_is_emptied_and_the_index_lists_its_pages(
 @pytest.mark.parametrize("field", [
     'Content-Type: image/png\nContent-Disposition: attachment; filename="=?utf-8?B?w7xiZXIucG5n?="',
     'Content-Type: image/png\nContent-Disposition: attachment; filename="=?iso-8859-1?Q?=FCb?= =?iso-8859-1?Q?er.png?="',
-    'Content-Type: image/png; name="=?UTF-8?Q?=C3=BCber=2Epng?="',
-    "Content-Type: image/png; name==?utf-8?B?w7xiZXIucG5n?=",
+    'Content-Type: image/png; name="=?UTF-8?Q?=C3=BCber=2Epng?="', "Content-Type: image/png; name==?utf-8?B?w7xiZXIucG5n?=",
     "Content-Type: image/png\nContent-Disposition: attachment; filename*=utf-8''%C3%BCber.png",
 ])
 def test_a_file_name_in_encoded_words_is_decoded(tmp_path: Path, field: str) -> None:
@@ -239,23 +234,12 @@ def test_the_index_lists_each_message_by_its_title_or_its_subject(tmp_path: Path
     found = listed(
         tmp_path,
         "Subject: =?utf-8?Q?Gr=C3=BC=C3=9Fe_&?=\n =?utf-8?B?IEvDvHNzZQ==?=\n\nhello",
-        "Subject: two\n words\nContent-Type: text/html\n\n<p>hi",
-        "Subject: no\nContent-Type: text/html\n\n<title>T</title>",
-        "\nwithout a subject",
-        f"Subject: outer\n{forwarded}",
-        f"Subject: both\n{both}",
-        f"Subject: bytes \udce9\n{attached}",
+        "Subject: two\n words\nContent-Type: text/html\n\n<p>hi", "Subject: no\nContent-Type: text/html\n\n<title>T</title>", "\nwithout a subject",
+        f"Subject: outer\n{forwarded}", f"Subject: both\n{both}", f"Subject: bytes \udce9\n{attached}",
     )
     assert sorted(found, key=lambda one: int(one[0].partition("/")[0])) == [
-        ("1/part-1.txt", "Gr\xfc\xdfe &amp; K\xfcsse"),
-        ("2/part-2.html", "two words"),
-        ("3/part-3.html", "T"),
-        ("4/part-4.txt", "part-4.txt"),
-        ("5/part-5.txt", "outer"),
-        ("6/part-6.html", "inner"),
-        ("8/part-8.html", "both"),
-        ("9/part-9.html", "part-9.html"),
-        ("11/a.html", "a.html"),
+        ("1/part-1.txt", "Gr\xfc\xdfe &amp; K\xfcsse"), ("2/part-2.html", "two words"), ("3/part-3.html", "T"), ("4/part-4.txt", "part-4.txt"),
+        ("5/part-5.txt", "outer"), ("6/part-6.html", "inner"), ("8/part-8.html", "both"), ("9/part-9.html", "part-9.html"), ("11/a.html", "a.html"),
         ("12/part-12.txt", "bytes \ufffd"),
     ]
 
@@ -265,3 +249,62 @@ def test_the_pages_that_a_feed_without_any_page_names_are_of_its_site(tmp_path: 
     (tmp_path / "site/feed.xml").write_text('<feed xmlns="http://www.w3.org/2005/Atom"><link href="https://h.example/p/"/></feed>')
     assert main(["mirror", str(tmp_path / "site"), "--url", "https://h.example/", "-o", str(tmp_path / "mirror")]) == 0
     assert "1 document, 1 linked page not captured; open" in capsys.readouterr().err
+
+
+# --- web archives of Safari as captures -------------------------------------------------------------------------------
+
+URL = "http://h/d/p.html"
+PNG_WEB_ARCHIVE = resource("http://h/d/i.png", b"\x89PNG\r\n", "image/png")
+FRAME = web_archive(resource("http://h/d/f.html", b"<meta charset=utf-8><a href=p.html>p</a>"))
+PAGE_WEB_ARCHIVE = b"<meta charset=utf-8><img src=i.png><iframe src=f.html></iframe><a href=x>x</a>"
+
+
+@pytest.mark.parametrize("form", [plistlib.FMT_BINARY, plistlib.FMT_XML], ids=["binary", "xml"])
+def test_a_page_keeps_its_parts_and_frames(tmp_path: Path, form: Any) -> None:
+    archive = web_archive(resource(URL, PAGE_WEB_ARCHIVE), PNG_WEB_ARCHIVE, frames=(FRAME,))
+    assert mirrored(tmp_path, "a.webarchive", plistlib.dumps(archive, fmt=form))[1] == {
+        "h/d/p.html": PAGE_WEB_ARCHIVE.replace(b"href=x", b"href=http://h/d/x"), "h/d/f.html": b"<meta charset=utf-8><a href=p.html>p</a>",
+        "h/d/i.png": b"\x89PNG\r\n",
+    }
+
+
+def test_files_of_a_text_editor_lie_side_by_side(tmp_path: Path) -> None:
+    page = resource("file:///index.html", b'<meta charset=utf-8><img src="file:///a%20b.png">')
+    archive = web_archive(page, resource("file:///a%20b.png", b"\x89PNG\r\n", "image/png"))
+    found = mirrored(tmp_path, "a.webarchive", plistlib.dumps(archive, fmt=plistlib.FMT_BINARY))[1]
+    assert found == {"_/index.html": b'<meta charset=utf-8><img src="a%20b.png">', "_/a b.png": b"\x89PNG\r\n"}
+
+
+def test_a_page_without_a_url_has_a_file_of_its_own(tmp_path: Path) -> None:
+    archive = web_archive(resource("about:blank", b'<meta charset=utf-8><iframe src="http://h/d/f.html"></iframe>'), frames=(FRAME,))
+    found = mirrored(tmp_path, "a.webarchive", plistlib.dumps(archive, fmt=plistlib.FMT_BINARY))[1]
+    assert found["a.webarchive/1/resource-1.html"] == b'<meta charset=utf-8><iframe src="../../h/d/f.html"></iframe>'
+
+
+@pytest.mark.parametrize(("page", "part", "reference"), [
+    ("x-msg://4/", "x-msg://4/i%20j.png", "x-msg://4/i j.png"), ("x-msg://4/", "x-msg://4/i.png", "i.png#f"),
+    ("x-msg://4/d/", "x-msg://4/i.png", "/i.png"),
+    ("applewebdata://0A-1B/", "applewebdata://0A-1B/i.png", "applewebdata://0A-1B/i.png"),
+    ("about:blank", "cid:i@x", "CID:i@x"), ("http://h/", "cid:i%20j@x", "cid:i%20j@x"), ("", "x-msg://4/i.png", "x-msg://4/i.png"),
+])
+@pytest.mark.parametrize("base", ["", "<base href=x-msg://4/>"])
+def test_a_page_shows_the_parts_that_mail_and_notes_name(tmp_path: Path, page: str, part: str, reference: str, base: str) -> None:
+    if base and ":" not in reference:
+        part = f"x-msg://4/{part.rpartition('/')[2]}"
+    html = f"<meta charset=utf-8>{base}<img src='{reference}'><a href=mailto:a@h>m</a>"
+    archives = [web_archive(resource(page, html.encode()), resource(part, data, "image/png")) for data in (b"P1", b"P2")]
+    for number, archive in enumerate(archives):
+        (tmp_path / f"{number}.webarchive").write_bytes(plistlib.dumps(archive))
+    sources = [str(tmp_path / f"{number}.webarchive") for number in range(1 if page.startswith("http") else 2)]
+    assert main(["mirror", *sources, "-o", str(tmp_path / "m"), "-q"]) == 0
+    pages = [(path, found) for path in sorted((tmp_path / "m").rglob("*.html")) if (found := re.search(rb"<img src='([^'#]*)", path.read_bytes()))]
+    assert [(path.parent / found[1].decode()).resolve().read_bytes() for path, found in pages] == [b"P1", b"P2"][: len(sources)]
+    assert main(["mirror", "--check", str(tmp_path / "m"), "-q"]) == 0
+
+
+def test_a_part_that_mail_names_and_the_archive_lacks_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = b"<meta charset=utf-8><img src=x-msg://4/i.png><img src=applewebdata://0-1/i.png><img src=cid:i@x>"
+    (tmp_path / "a.webarchive").write_bytes(plistlib.dumps(web_archive(resource("x-msg://4/", page), PNG_WEB_ARCHIVE)))
+    assert main(["mirror", str(tmp_path / "a.webarchive"), "-o", str(tmp_path / "m")]) == 0
+    assert "3 missing files" in capsys.readouterr().err
+    assert (tmp_path / "m/a.webarchive/1/resource-1.html").read_bytes() == page

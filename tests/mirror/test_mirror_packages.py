@@ -105,19 +105,14 @@ BROKEN: dict[str, tuple[str, bytes, str]] = {  # the file -> what is reported; b
 
 
 @pytest.mark.parametrize("what", BROKEN)
-def test_what_is_broken_is_reported_and_the_others_are_held(
-    tmp_path: Path, what: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_broken_is_reported_and_the_others_are_held(tmp_path: Path, what: str, capsys: pytest.CaptureFixture[str]) -> None:
     name, data, text = BROKEN[what]
     code, found = mirrored(tmp_path, name, data)
     assert (code, set(found)) == (3, {"c.zip/b.html"} if "a.html" in text else set())
     assert text in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("option", "text"),
-    [("max_size", "larger than --max-size"), ("max_decompressed", "(max-decompressed) (a.html)")],
-)
+@pytest.mark.parametrize(("option", "text"), [("max_size", "larger than --max-size"), ("max_decompressed", "(max-decompressed) (a.html)")])
 def test_a_file_beyond_the_limits_is_reported(
     tmp_path: Path, limited: Callable[..., list[str]], option: str, text: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -133,8 +128,7 @@ def test_a_wacz_is_the_capture_of_its_records(tmp_path: Path, stored: bool) -> N
     code, found = mirrored(tmp_path, "c.wacz", zipped(files, stored=stored))
     assert code == 0
     assert found == {
-        "h/index.html": b"<meta charset=utf-8><a href=b.html>",
-        "h/b.html": b"<meta charset=utf-8><a href=index.html>",
+        "h/index.html": b"<meta charset=utf-8><a href=b.html>", "h/b.html": b"<meta charset=utf-8><a href=index.html>",
         "h/c.html": b"<meta charset=utf-8>c",
     }
 

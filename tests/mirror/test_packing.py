@@ -1,6 +1,8 @@
-"""A mirror as one file: HTML with what it needs as `data:` URLs, MHTML, ZIM; each opens in what people open it with."""
+"""A mirror as one file: ZIP, HTML with what it needs as `data:` URLs, MHTML, ZIM; each opens in what people open it with."""
 
 import email
+import io
+import os
 import re
 import shutil
 import socket
@@ -8,6 +10,7 @@ import subprocess
 import time
 import urllib.request
 import warnings
+import zipfile
 import zlib
 from base64 import b64encode
 from contextlib import suppress
@@ -17,11 +20,13 @@ from struct import pack
 from typing import Any
 
 import pytest
+from packed import OWN, asked, mirrored, tree, written
 from PIL import Image
 
 from absolve.cli import main
 from absolve.verifying import chromium
 from tests.shapes import captures
+from tests.shapes.captures import entry, har
 
 URL = "http://site.example/"
 
@@ -43,8 +48,7 @@ SITE: dict[str, bytes] = {
         b"<a href='a/?q=1#x'>query</a><iframe src=frame.html></iframe><script src=j.js></script><p style='background:url(b.png)'>"
         b"<img src=http://away.example/x.png><svg><image href=v.svg /></svg>"
     ),
-    "s.css": b"@import 't.css'; h1 { color: rgb(1, 2, 3) }",
-    "t.css": b"@import 's.css'; body { background: url(b.png) }",
+    "s.css": b"@import 't.css'; h1 { color: rgb(1, 2, 3) }", "t.css": b"@import 's.css'; body { background: url(b.png) }",
     "frame.html": b"<title>Frame</title><img src=i.png><iframe src=frame.html></iframe>",
     "j.js": b"document.title = 'it ran'",
     "v.svg": b"<svg xmlns='http://www.w3.org/2000/svg'><image href='i.png'/></svg>",
@@ -56,10 +60,7 @@ SITE: dict[str, bytes] = {
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    for name, data in SITE.items():
-        path = tmp_path / "site" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+    written(tmp_path / "site", SITE)
     return tmp_path
 
 
@@ -70,12 +71,16 @@ def made(site: Path, name: str, *more: str) -> Path:
     return site / name
 
 
-def test_a_page_has_what_it_needs_and_leads_to_the_web(site: Path) -> None:
+def test_a_page_has_what_it_needs_and_leads_to_the_web(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = made(site, "one.html", "--start", URL).read_text("utf-8")
     assert text.count("data:image/png;base64,") == 4
     assert f"<a href={URL}a/>next</a><a href=#top>up</a><a href='{URL}a/#x'>query</a>" in text or f"{URL}a/" in text
     assert "site.example/s.css" not in text
     assert "http://away.example/x.png" in text
+    assert len(text) < 20_000, "frames and style sheets in a circle end"
+    assert main(["mirror", "site", "--url", URL, "-o", "two.html", "-q"]) == 2
+    assert "--start URL names the page" in capsys.readouterr().err
+    assert not (site / "two.html").exists()
 
 
 def test_a_message_has_each_part_once_at_its_url(site: Path) -> None:
@@ -97,17 +102,10 @@ def test_the_counts_are_those_of_what_the_file_holds(site: Path, name: str, caps
     assert f"absolve: {name}: 8 documents, 2 missing files" in capsys.readouterr().err  # of those also that of away
 
 
-def test_of_several_pages_one_is_named(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["mirror", "site", "--url", URL, "-o", "one.html", "-q"]) == 2
-    assert "--start URL names the page" in capsys.readouterr().err
-    assert [path.name for path in site.iterdir()] == ["site"]
-
-
 @pytest.mark.parametrize(("policy", "expected"), [
     ("default-src 'self'; script-src https://h", "default-src 'self'; script-src https://h; img-src 'self' data:; font-src 'self' data:; media-src 'self' data:; style-src 'self' data:"),
     ("style-src-elem a.example; img-src *; IMG-SRC 'none'", "style-src-elem a.example data:; img-src * data:"),
-    ("default-src 'none'; img-src data:", None),
-    ("script-src 'self'", None),
+    ("default-src 'none'; img-src data:", None), ("script-src 'self'", None),
 ])
 def test_a_policy_lets_the_page_show_what_is_in_it(site: Path, policy: str, expected: str | None) -> None:
     """A page that may load its own pictures has them as data: URLs; scripts and frames get no further source."""
@@ -118,12 +116,9 @@ def test_a_policy_lets_the_page_show_what_is_in_it(site: Path, policy: str, expe
     assert [{*one.split("; ")} for one in found] == [{*(expected or policy).split("; ")}]
 
 
-def test_frames_and_style_sheets_in_a_circle_end(site: Path) -> None:
-    assert made(site, "one.html", "--start", URL).stat().st_size < 20_000
-
-
-def test_a_page_that_would_grow_without_end_is_an_error(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_page_that_would_grow_without_end_is_an_error(site: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Each style sheet imports the next one many times."""
+    monkeypatch.setattr("absolve.mirror.packing._MOST", 1 << 20)
     for number in range(20):
         (site / "site" / f"{number}.css").write_text("".join(f"@import '{number + 1}.css?{again}';" for again in range(30)))
     (site / "site/index.html").write_bytes(b"<title>x</title><link rel=stylesheet href=0.css>")
@@ -132,19 +127,19 @@ def test_a_page_that_would_grow_without_end_is_an_error(site: Path, capsys: pyte
     assert not (site / "one.html").exists()
 
 
-@pytest.mark.parametrize("declared", ['image/png";x="', "image/png;base64,AAAA#", "a\tb", "png", "image/png>"])
-def test_a_media_type_of_a_server_is_no_markup_and_no_header(site: Path, declared: str) -> None:
+def test_a_media_type_of_a_server_is_no_markup_and_no_header(site: Path) -> None:
     """A server may declare any text."""
-    pages = captures.page(URL, b"<title>T\xc3\xa9 \n X</title><img src=i.png>"), captures.page(f"{URL}i.png", png(1), declared)
-    (site / "c.warc").write_bytes(b"".join(pages))
-    for name in ("one.html", "one.mhtml"):
-        assert main(["mirror", "c.warc", "-o", name, "-q"]) == 0
-    text = (site / "one.html").read_text("utf-8")
-    (found,) = re.findall(r'<img src="data:(image/png|application/octet-stream);base64,([^">]*)">', text)
-    assert found[1] == b64encode(png(1)).decode()
-    message = email.message_from_bytes((site / "one.mhtml").read_bytes(), policy=default)
-    assert [part.get_content_type() for part in message.walk()] == ["multipart/related", "text/html", found[0]]
-    assert message["Subject"] == "Té X"
+    for declared in ('image/png;x="', "image/png;base64,AAAA#", "a\tb", "png", "image/png>"):
+        pages = captures.page(URL, b"<title>T\xc3\xa9 \n X</title><img src=i.png>"), captures.page(f"{URL}i.png", png(1), declared)
+        (site / "c.warc").write_bytes(b"".join(pages))
+        for name in ("one.html", "one.mhtml"):
+            assert main(["mirror", "c.warc", "-o", name, "-q"]) == 0
+        text = (site / "one.html").read_text("utf-8")
+        (found,) = re.findall(r'<img src="data:(image/png|application/octet-stream);base64,([^">]*)">', text)
+        assert found[1] == b64encode(png(1)).decode()
+        message = email.message_from_bytes((site / "one.mhtml").read_bytes(), policy=default)
+        assert [part.get_content_type() for part in message.walk()] == ["multipart/related", "text/html", found[0]]
+        assert message["Subject"] == "Té X"
 
 
 # --- in what people open them with ------------------------------------------------------------------------------------
@@ -245,3 +240,85 @@ def test_an_archive_has_every_file_and_a_first_page(site: Path, capfd: pytest.Ca
     assert archive.main_entry.get_item().path == "index.html"
     assert bytes(archive.get_entry_by_path("site.example/i.png").get_item().content) == SITE["i.png"]
     assert b"One page" in bytes(archive.get_entry_by_path("site.example/index.html").get_item().content)
+
+
+# --- absolve mirror -o FILE.zip ---------------------------------------------------------------------------------------
+
+PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 2000
+CAPTURE = har(
+    entry("http://h/", '<meta charset=utf-8><a href="/\u00e9">b</a><img src=/p.png><img src=/gone.png>'),
+    entry("http://h/%C3%A9", "<meta charset=utf-8><p>" + "text " * 500), entry("http://h/p.png", PNG, "image/png"),
+    entry("http://h/a.zip", b"PK\x03\x04" + b"\0" * 2000, "application/zip"),
+)
+
+
+@pytest.fixture
+def capture(tmp_path: Path) -> Path:
+    path = tmp_path / "c.har"
+    path.write_bytes(CAPTURE)
+    return path
+
+
+def zipped_at(path: Path, capture: Path, *more: str) -> int:
+    return main(["mirror", str(capture), "-o", str(path), "-q", *more])
+
+
+def test_the_zip_has_the_files_of_the_folder_and_its_map(capture: Path, tmp_path: Path) -> None:
+    assert zipped_at(tmp_path / "m.zip", capture) == 0
+    assert mirrored(tmp_path, "c.har", CAPTURE)[0] == 0
+    with zipfile.ZipFile(tmp_path / "m.zip") as package:
+        assert package.testzip() is None
+        inside = {name: package.read(name) for name in package.namelist()}
+    assert {name: data for name, data in inside.items() if name not in OWN} == tree(tmp_path / "m")
+    assert inside["index.html"] == (tmp_path / "m/index.html").read_bytes()
+    (tmp_path / "map").mkdir()
+    (tmp_path / "map/mirror.sqlite").write_bytes(inside["mirror.sqlite"])
+    for query in ("SELECT * FROM resources", "SELECT * FROM missing", "SELECT * FROM notes"):
+        assert asked(tmp_path / "map", query) == asked(tmp_path / "m", query)
+
+
+def test_names_are_utf_8_and_only_plain_files_that_are_not_compressed_already_are_deflated(capture: Path, tmp_path: Path) -> None:
+    zipped_at(tmp_path / "m.zip", capture)
+    with zipfile.ZipFile(tmp_path / "m.zip") as package:
+        every = {info.filename: info for info in package.infolist()}
+    assert all(one.external_attr >> 16 == 0o100644 for one in every.values())
+    assert every["h/\u00e9.html"].flag_bits & 0x800
+    stored = {name for name, one in every.items() if one.compress_type == zipfile.ZIP_STORED}
+    assert stored == {"h/p.png", "h/a.zip"}
+
+
+def test_a_zip_that_cannot_be_written_is_an_error_and_leaves_nothing(capture: Path, tmp_path: Path) -> None:
+    assert zipped_at(tmp_path / "none/m.zip", capture) in {2, 3}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["c.har"]
+
+
+def test_the_zip_and_the_missing_urls_go_to_the_standard_output(
+    capture: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert zipped_at(tmp_path / "m.zip", capture) == 0
+    assert zipped_at(Path("-"), capture, "--missing", "list") == 0
+    out, _ = capfdbinary.readouterr()
+    with zipfile.ZipFile(io.BytesIO(out)) as package, zipfile.ZipFile("m.zip") as other:
+        assert {name: package.read(name) for name in package.namelist()} == {name: other.read(name) for name in other.namelist()}
+    assert zipped_at(tmp_path / "m.zip", capture, "--missing", "-") == 0
+    assert capfdbinary.readouterr().out == Path("list").read_bytes()
+    assert main(["mirror", str(capture), "-o", "-"]) == 0
+    assert b"absolve: standard output: 4 documents" in capfdbinary.readouterr().err
+    assert zipped_at(Path("-"), capture, "--missing", "-") == 2
+    assert b"the ZIP and --missing both write to the standard output" in capfdbinary.readouterr().err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["c.har", "list", "m.zip"]
+    monkeypatch.setattr("absolve.cli.mirror.is_terminal", lambda _: True)
+    assert zipped_at(Path("-"), capture) == 2
+    assert b"a ZIP cannot be written to a terminal: give -o FILE.zip" in capfdbinary.readouterr().err
+
+
+def test_a_zip_is_the_same_bytes_at_any_time_and_a_check_names_the_way_to_its_files(
+    capture: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert zipped_at(tmp_path / "o.zip", capture) == 0
+    os.utime(capture, (0, 0))
+    assert zipped_at(tmp_path / "m.zip", capture, "-j", "2") == 0
+    assert (tmp_path / "o.zip").read_bytes() == (tmp_path / "m.zip").read_bytes()
+    assert main(["mirror", "--check", str(tmp_path / "o.zip")]) == 2
+    assert f"hint: unzip {tmp_path / 'o.zip'} -d mirror; absolve mirror --check mirror\n" in capsys.readouterr().err

@@ -10,16 +10,9 @@ from absolve.mirror import policy as policy_
 from absolve.mirror.policy import MirrorPolicy, Relatives, Target
 
 HELD = {
-    "http://h/b": Target("h/b.html"),
-    "http://h/a": Target("h/a.html"),
-    "http://h/d/e%20f:g": Target("h/d/e f_g.html"),
-    "http://h/x:y": Target("h/x:y"),
-    "http://h/to": Target("h/b.html", "there"),
-    "http://h/s.js": Target("h/s.js"),
-    "http://h/i.svg": Target("h/i.svg"),
-    "http://h/d.xsl": Target("h/d.xsl"),
-    "cid:1": Target("h/cid.png"),
-    "http://i/": Target("i/index.html"),
+    "http://h/b": Target("h/b.html"), "http://h/a": Target("h/a.html"), "http://h/d/e%20f:g": Target("h/d/e f_g.html"),
+    "http://h/x:y": Target("h/x:y"), "http://h/to": Target("h/b.html", "there"), "http://h/s.js": Target("h/s.js"),
+    "http://h/i.svg": Target("h/i.svg"), "http://h/d.xsl": Target("h/d.xsl"), "cid:1": Target("h/cid.png"), "http://i/": Target("i/index.html"),
 }
 
 
@@ -28,17 +21,14 @@ def policy(*, severs: bool = False) -> MirrorPolicy:
 
 
 def rewritten(data: bytes, own: MirrorPolicy | None = None, media_type: str = "text/html") -> bytes:
-    made = absolve.rewrite(
-        data, url="http://h/a", media_type=media_type, profile="whatwg", base="empty", policy=own or policy()
-    )
+    made = absolve.rewrite(data, url="http://h/a", media_type=media_type, profile="whatwg", base="empty", policy=own or policy())
     return bytes(made)
 
 
 LED = {
-    "/b": "b.html", "b#f": "b.html#f", "//h/b": "b.html", "http://i": "../i/index.html", "d/e%20f:g": "d/e%20f_g.html",
-    "/x:y": "./x:y", "./x:y": "./x:y", "/to": "b.html#there", "/to#mine": "b.html#there", "cid:1": "cid.png",
-    "/c?q#f": "http://h/c?q#f", "//away/x": "http://away/x", "https://away/x": "https://away/x",
-    "../../x": "http://h/x", "mailto:a@b": "mailto:a@b", "javascript:x()": "javascript:x()", "data:,x": "data:,x",
+    "/b": "b.html", "b#f": "b.html#f", "//h/b": "b.html", "http://i": "../i/index.html", "d/e%20f:g": "d/e%20f_g.html", "/x:y": "./x:y",
+    "./x:y": "./x:y", "/to": "b.html#there", "/to#mine": "b.html#there", "cid:1": "cid.png", "/c?q#f": "http://h/c?q#f", "//away/x": "http://away/x",
+    "https://away/x": "https://away/x", "../../x": "http://h/x", "mailto:a@b": "mailto:a@b", "javascript:x()": "javascript:x()", "data:,x": "data:,x",
     "#f": "#f", "": "", "b.html#f": "http://h/b.html#f", "//[": "http://[", "/\\[": "http:/\\[", "http://[": "http://[",
 }
 
@@ -49,14 +39,10 @@ def test_a_link_leads_to_the_file_or_to_the_web() -> None:
 
 
 @pytest.mark.parametrize(("html", "new"), [
-    (b"<a href=/to#mine>", b"<a href=b.html#there>"),
-    (b"<area href=/to>", b"<area href=b.html#there>"),
-    (b"<iframe src=/to#mine>", b"<iframe src=b.html#there>"),
-    (b"<a href=/top#mine>", b"<a href=b.html#>"),
-    (b"<a href=b.html#mine>", b"<a href=b.html#there>"),
-    (b"<a href=b.html#there>", b"<a href=b.html#there>"),
-    (b"<svg><use href=/to#mine />", b"<svg><use href=b.html#mine />"),
-    (b"<img src=/to#mine>", b"<img src=b.html#mine>"),
+    (b"<a href=/to#mine>", b"<a href=b.html#there>"), (b"<area href=/to>", b"<area href=b.html#there>"),
+    (b"<iframe src=/to#mine>", b"<iframe src=b.html#there>"), (b"<a href=/top#mine>", b"<a href=b.html#>"),
+    (b"<a href=b.html#mine>", b"<a href=b.html#there>"), (b"<a href=b.html#there>", b"<a href=b.html#there>"),
+    (b"<svg><use href=/to#mine />", b"<svg><use href=b.html#mine />"), (b"<img src=/to#mine>", b"<img src=b.html#mine>"),
     (b"<img src=/to>", b"<img src=b.html#there>"),
 ])
 def test_the_fragment_of_a_redirect_counts_before_that_of_a_link_that_opens_it(html: bytes, new: bytes) -> None:
@@ -103,12 +89,8 @@ def test_what_a_browser_fetches_by_itself_becomes_inert_and_what_a_person_clicks
 
 
 @pytest.mark.parametrize(("html", "missing"), [
-    ("<img src=/gone><img src=/gone>", [("http://h/gone", "image")]),
-    ("<a href=/gone#f>", [("http://h/gone", "navigation")]),
-    ("<a href=/b>", []),
-    ("<a href=mailto:x>", []),
-    ("<a ping=/gone>", []),
-    ("<form action=/gone>", []),
+    ("<img src=/gone><img src=/gone>", [("http://h/gone", "image")]), ("<a href=/gone#f>", [("http://h/gone", "navigation")]), ("<a href=/b>", []),
+    ("<a href=mailto:x>", []), ("<a ping=/gone>", []), ("<form action=/gone>", []),
     ("<link rel=preconnect href=//away><link rel=dns-prefetch href=//away>", []),
 ])
 def test_what_is_linked_and_not_held_is_missing_with_its_kind(html: str, missing: list[tuple[str, str]]) -> None:
@@ -140,12 +122,9 @@ XSLT = '<?xml-stylesheet type="{}" href="/d.xsl"?><a/>'
 
 
 @pytest.mark.parametrize(("text", "why"), [
-    ("<script type=module src=/s.js></script>", "a module script"),
-    ("<script type=Module src=/s.js></script>", "a module script"),
-    ("<script src=/s.js></script>", None),
-    ("<script type=text/javascript src=/s.js></script>", None),
-    ('<script type=importmap>{"imports": {"a": "/s.js"}}</script>', None),
-    ("<svg><use href='/i.svg#x'/></svg>", "an SVG use"),
+    ("<script type=module src=/s.js></script>", "a module script"), ("<script type=Module src=/s.js></script>", "a module script"),
+    ("<script src=/s.js></script>", None), ("<script type=text/javascript src=/s.js></script>", None),
+    ('<script type=importmap>{"imports": {"a": "/s.js"}}</script>', None), ("<svg><use href='/i.svg#x'/></svg>", "an SVG use"),
     ("<video><track src=/s.js></video>", "text tracks"),
     *((XSLT.format(kind), "") for kind in ("text/xsl", "text/xml", "application/xslt+xml")),
     (XSLT.format("text/css"), None),
@@ -173,14 +152,10 @@ PAGES = [("h/a.html", "http://h/a"), ("h/d/a.html", "http://h/d/a"), ("i/a.html"
 
 
 @given(
-    pages=st.lists(
-        st.tuples(st.sampled_from(PAGES), st.booleans(), st.lists(st.sampled_from(LINKS), max_size=8)), max_size=6
-    ),
+    pages=st.lists(st.tuples(st.sampled_from(PAGES), st.booleans(), st.lists(st.sampled_from(LINKS), max_size=8)), max_size=6),
     most=st.sampled_from([3, 100_000]),
 )
-def test_answers_that_pages_share_are_those_of_each_page_alone(
-    pages: list[tuple[tuple[str, str], bool, list[str]]], most: int
-) -> None:
+def test_answers_that_pages_share_are_those_of_each_page_alone(pages: list[tuple[tuple[str, str], bool, list[str]]], most: int) -> None:
     relatives = Relatives()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(policy_, "_MOST_KNOWN", most)
@@ -202,9 +177,7 @@ def test_what_stood_for_a_url_is_noted_on_each_page_that_links_to_it() -> None:
 
     relatives = Relatives()
     for page in ("h/a.html", "h/c.html"):
-        absolve.rewrite(
-            b"<a href=/b>", url=f"http://{page}", profile="whatwg", policy=MirrorPolicy(page, find, relatives=relatives)
-        )
+        absolve.rewrite(b"<a href=/b>", url=f"http://{page}", profile="whatwg", policy=MirrorPolicy(page, find, relatives=relatives))
     assert asked == ["http://h/b"] * 2
     far = [relatives.reference(page, "h/\u00e9 #?%") for page in ("h/a", "h/a", "a", "h/d/a", "h/h/a")]
     assert far == [f"{way}%C3%A9%20%23%3F%25" for way in ("", "", "h/", "../", "../")]

@@ -2,6 +2,7 @@
 
 import http.client
 import re
+import shutil
 import socket
 import sqlite3
 import struct
@@ -26,21 +27,25 @@ MODULE = b"import './x.js'"
 OF_H = "h.localhost"
 
 
-@pytest.fixture
-def mirror(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def mirror(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a mirror of four hosts; a test that changes files takes `own`."""
     pages = (
-        entry("http://h/", "<a href=/a/>a</a>"),
-        entry("http://h/a/", "<meta charset=utf-8><p>a"),
-        entry("http://h/app.js", MODULE, "application/javascript; charset=utf-8"),
-        entry("http://h/caf%C3%A9.txt", "x", "text/plain"),
-        entry("http://h/odd.xyz", b"\x00\x01\x02", ""),
-        entry("http://h/a/api.json?x=1", b"{}", "application/json"),
-        entry("http://h/old", "", status=302, location="/a/#f"),
-        entry("https://other.example:8443/x.png", b"png", "image/png"),
+        entry("http://h/", "<a href=/a/>a</a>"), entry("http://h/a/", "<meta charset=utf-8><p>a"),
+        entry("http://h/app.js", MODULE, "application/javascript; charset=utf-8"), entry("http://h/caf%C3%A9.txt", "x", "text/plain"),
+        entry("http://h/odd.xyz", b"\x00\x01\x02", ""), entry("http://h/a/api.json?x=1", b"{}", "application/json"),
+        entry("http://h/old", "", status=302, location="/a/#f"), entry("https://other.example:8443/x.png", b"png", "image/png"),
         entry("https://i0.example/h/app.js", b"other", "text/javascript"),
-    )
-    assert mirrored(tmp_path, "c.har", har(*pages))[0] == 0
-    return tmp_path / "m"
+    )  # fmt: skip
+    folder = tmp_path_factory.mktemp("served")
+    assert mirrored(folder, "c.har", har(*pages))[0] == 0
+    return folder / "m"
+
+
+@pytest.fixture
+def own(mirror: Path, tmp_path: Path) -> Path:
+    (tmp_path / "c.har").write_bytes((mirror.parent / "c.har").read_bytes())
+    return shutil.copytree(mirror, tmp_path / "m")
 
 
 @contextmanager
@@ -91,10 +96,8 @@ def trickle(one: socket.socket) -> None:
 
 FILES = {
     ("application/javascript; charset=utf-8", MODULE): ("/h/app.js", "/app.js", "/h/app.js?v=1"),
-    ("text/html", PAGE): ("/h/a/index.html", "/h/a/", "/a/"),
-    ("text/plain", b"x"): ("/caf%C3%A9.txt", "/h/caf%c3%a9.txt"),
-    ("application/octet-stream", b"\x00\x01\x02"): ("/odd.xyz",),
-    ("application/json", b"{}"): ("/a/api.json?x=1", "/h/a/api.json?x=1"),
+    ("text/html", PAGE): ("/h/a/index.html", "/h/a/", "/a/"), ("text/plain", b"x"): ("/caf%C3%A9.txt", "/h/caf%c3%a9.txt"),
+    ("application/octet-stream", b"\x00\x01\x02"): ("/odd.xyz",), ("application/json", b"{}"): ("/a/api.json?x=1", "/h/a/api.json?x=1"),
 }
 
 
@@ -114,9 +117,7 @@ LED = {
     ("other.example.port-8443.localhost", "/h/app.js"): "http://h/h/app.js",
 }
 OPENED = {
-    ("localhost", "/h/a/index.html"): "http://h/a/",
-    (OF_H, "/h/index.html"): "http://h/",
-    (OF_H, "/a/index.html"): "http://h/a/",
+    ("localhost", "/h/a/index.html"): "http://h/a/", (OF_H, "/h/index.html"): "http://h/", (OF_H, "/a/index.html"): "http://h/a/",
     (OF_H, "/old"): "http://h/a/#f",
     ("i0.example.localhost", "/i0.example/h/app.js"): "",  # its links to h could be to a folder of its own
     (OF_H, "/a/"): "",
@@ -132,36 +133,29 @@ def test_a_path_into_the_folder_of_another_host_leads_to_its_origin_and_a_page_i
             assert ask(port, target, host=host, Sec_Fetch_Mode="navigate").location(port) == location, target
 
 
-def test_no_other_method_is_answered_and_no_service_worker_is_given_its_script(mirror: Path) -> None:
-    with served(mirror) as port:
-        for method in ("POST", "PUT", "OPTIONS", "CONNECT"):
-            answer = ask(port, "/a/", method=method)
-            assert (answer.status, answer.body) == (501, b"")
-            assert answer.fields["Content-Security-Policy"]
-        assert ask(port, "/app.js", Service_Worker="script").status == 403
-
-
 NOT_THERE = (
     *("/mirror.sqlite", "/foreign.txt", "/../c.har", "/%2e%2e/c.har", "/h/..%2f..%2fc.har", "//etc/passwd", "/h"),
     *("/%00", "/h/%ff", "//h/app.js", "/h//app.js", "http://h/app.js", "*"),
 )
 
 
-def test_what_the_map_does_not_have_is_not_served(mirror: Path) -> None:
-    (mirror / "foreign.txt").write_text("mine")
-    with served(mirror) as port:
+def test_what_the_map_does_not_have_or_is_no_file_any_more_is_not_served(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (own / "foreign.txt").write_text("mine")
+    with served(own) as port:
         for host in (OF_H, "localhost"):
             assert [ask(port, target, host=host).status for target in NOT_THERE] == [404] * len(NOT_THERE)
-
-
-def test_a_file_that_became_a_link_or_a_folder_or_is_gone_is_not_served(mirror: Path) -> None:
-    (mirror / "h/app.js").unlink()
-    (mirror / "h/app.js").symlink_to(mirror.parent / "c.har")
-    (mirror / "h/odd.xyz").unlink()
-    (mirror / "h/odd.xyz").mkdir()
-    (mirror / "h/a/index.html").unlink()
-    with served(mirror) as port:
-        assert [ask(port, target).status for target in ("/h/app.js", "/h/odd.xyz", "/h/a/")] == [404, 404, 404]
+        for method in ("POST", "PUT", "OPTIONS", "CONNECT"):
+            answer = ask(port, "/a/", method=method)
+            assert (answer.status, answer.body) == (501, b"")
+            assert answer.fields["Content-Security-Policy"]
+        assert ask(port, "/app.js", Service_Worker="script").status == 403
+    for name in ("h/app.js", "h/odd.xyz", "h/a/index.html"):
+        (own / name).unlink()
+    (own / "h/app.js").symlink_to(own.parent / "c.har")
+    (own / "h/odd.xyz").mkdir()
+    monkeypatch.setattr(lookup, "_SMALL", 0)  # as a map that is too large for memory, which all threads ask
+    with served(own) as port:
+        assert [ask(port, target).status for target in ("/h/app.js", "/h/odd.xyz", "/h/a/", "/a/api.json?x=1")] == [404, 404, 404, 200]
 
 
 HOSTS = {
@@ -173,10 +167,9 @@ HOSTS = {
 }
 
 
-@pytest.mark.parametrize("status", HOSTS)
-def test_a_page_of_another_host_that_names_this_one_gets_nothing(mirror: Path, status: int) -> None:
+def test_a_page_of_another_host_that_names_this_one_gets_nothing(mirror: Path) -> None:
     with served(mirror) as port:
-        for host in HOSTS[status]:
+        for status, host in ((status, host) for status, hosts in HOSTS.items() for host in hosts):
             with closing(http.client.HTTPConnection(serve.HOST, port, timeout=5)) as connection:
                 connection.putrequest("GET", "/", skip_host=True)
                 connection.putheader("Host", host)
@@ -219,17 +212,17 @@ ALLOWED: dict[str | None, dict[str | None, str | None]] = {  # the recorded head
 }
 
 
-@pytest.mark.parametrize("recorded", ALLOWED)
-def test_other_hosts_read_what_the_recorded_header_let_them_read(tmp_path: Path, recorded: str | None) -> None:
-    field = f"font/woff2\r\nAccess-Control-Allow-Origin: {recorded}" if recorded is not None else "font/woff2"
-    pages = [page("https://cdn.example/f.woff2", b"f", field), page("https://a.example/", b"a")]
-    data = b"".join([*pages, page("https://b.example/", b"b")])
-    assert mirrored(tmp_path, "c.warc", data)[0] == 0
+def test_other_hosts_read_what_the_recorded_header_let_them_read(tmp_path: Path) -> None:
+    pages = [page("https://a.example/", b"a"), page("https://b.example/", b"b")]
+    for number, recorded in enumerate(ALLOWED):
+        field = f"font/woff2\r\nAccess-Control-Allow-Origin: {recorded}" if recorded is not None else "font/woff2"
+        pages.append(page(f"https://cdn.example/{number}.woff2", b"f", field))
+    assert mirrored(tmp_path, "c.warc", b"".join(pages))[0] == 0
     with served(tmp_path / "m") as port:
-        for origin, allowed in ALLOWED[recorded].items():
+        for number, origin, allowed in ((number, *one) for number, rows in enumerate(ALLOWED.values()) for one in rows.items()):
             ours = origin is not None and origin.endswith(".localhost")
             fields = {"Origin": f"{origin}:{port}" if ours else origin} if origin is not None else {}
-            found = ask(port, "/f.woff2", host="cdn.example.localhost", **fields).fields["Access-Control-Allow-Origin"]
+            found = ask(port, f"/{number}.woff2", host="cdn.example.localhost", **fields).fields["Access-Control-Allow-Origin"]
             assert found == (f"{allowed}:{port}" if allowed and allowed.startswith("http") else allowed)
 
 
@@ -245,30 +238,24 @@ def test_a_file_whose_name_was_made_harmless_is_text(tmp_path: Path) -> None:
         assert ask(port, "/b.html").kind[1] == "text/html; charset=koi8-r"
 
 
-@pytest.mark.parametrize(("recorded", "policy", "expected"), [
-    ("X-Frame-Options: DENY", "Content-Security-Policy", ", frame-ancestors 'none'"),
-    ("X-Frame-Options: SAMEORIGIN", "Content-Security-Policy", ", frame-ancestors 'self'"),
-    ("Content-Security-Policy: img-src *; frame-ancestors 'self' https://b.example", "Content-Security-Policy",
-     ", frame-ancestors 'self' http://b.example.localhost:{port}"),
+POLICY = "Content-Security-Policy"
+FORBIDDEN = [  # the recorded header, the field of the answer, and its end
+    ("X-Frame-Options: DENY", POLICY, ", frame-ancestors 'none'"),
+    ("X-Frame-Options: SAMEORIGIN", POLICY, ", frame-ancestors 'self'"),
+    (f"{POLICY}: img-src *; frame-ancestors 'self' https://b.example", POLICY, ", frame-ancestors 'self' http://b.example.localhost:{port}"),
     ("Cross-Origin-Resource-Policy: same-site", "Cross-Origin-Resource-Policy", "same-site"),
-    ("Access-Control-Allow-Origin: https://b.example\r\nAccess-Control-Allow-Credentials: true",
-     "Access-Control-Allow-Credentials", "true"),
-])
-def test_what_a_recorded_header_forbids_stays_forbidden(
-    tmp_path: Path, recorded: str, policy: str, expected: str
-) -> None:
-    pages = [page("http://h/", b"a", f"text/html\r\n{recorded}"), page("http://b.example/", b"b")]
-    assert mirrored(tmp_path, "c.warc", b"".join(pages))[0] == 0
+    ("Access-Control-Allow-Origin: https://b.example\r\nAccess-Control-Allow-Credentials: true", "Access-Control-Allow-Credentials", "true"),
+]
+
+
+def test_what_a_recorded_header_forbids_stays_forbidden(tmp_path: Path) -> None:
+    pages = [page(f"http://h/{number}.html", b"a", f"text/html\r\n{recorded}") for number, (recorded, *_) in enumerate(FORBIDDEN)]
+    assert mirrored(tmp_path, "c.warc", b"".join([*pages, page("http://b.example/", b"b")]))[0] == 0
     with served(tmp_path / "m") as port:
-        found = ask(port, "/", Origin=f"http://b.example.localhost:{port}").fields[policy]
-        assert found is not None
-        assert found.endswith(expected.format(port=port))
-
-
-def test_a_map_too_large_for_memory_is_asked_by_all_threads(mirror: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lookup, "_SMALL", 0)
-    with served(mirror) as port:
-        assert [ask(port, target).status for target in ("/app.js", "/a/api.json?x=1", "/none")] == [200, 200, 404]
+        for number, (_, field, expected) in enumerate(FORBIDDEN):
+            found = ask(port, f"/{number}.html", Origin=f"http://b.example.localhost:{port}").fields[field]
+            assert found is not None
+            assert found.endswith(expected.format(port=port))
 
 
 def test_a_folder_without_a_readable_map_is_refused(tmp_path: Path) -> None:
@@ -315,9 +302,9 @@ def test_a_port_in_use_is_an_error_of_use(mirror: Path, capsys: pytest.CaptureFi
     assert "--port" in capsys.readouterr().err
 
 
-def test_a_client_that_resets_the_connection_leaves_no_trace(mirror: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    (mirror / "h/app.js").write_bytes(b"x" * (8 << 20))  # more than a socket buffers
-    with served(mirror) as port:
+def test_a_client_that_resets_the_connection_leaves_no_trace(own: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (own / "h/app.js").write_bytes(b"x" * (8 << 20))  # more than a socket buffers
+    with served(own) as port:
         for request in (b"GET /h/app.js HTTP/1.1\r\nHost: h.localhost\r\n\r\n", b"GET /h/app.js HTTP/1.1\r\n"):
             with client(port) as one:
                 one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # close by a reset
@@ -327,13 +314,11 @@ def test_a_client_that_resets_the_connection_leaves_no_trace(mirror: Path, capfd
     assert capfd.readouterr().err == ""
 
 
-def test_a_client_that_sends_or_takes_too_slowly_is_left(
-    mirror: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_client_that_sends_or_takes_too_slowly_is_left(own: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(serve, "_WAIT", 0.3)
     monkeypatch.setattr(serve.Handler, "timeout", 0.3)
-    (mirror / "h/app.js").write_bytes(b"x" * (32 << 20))
-    with served(mirror) as port, client(port) as sends, client(port) as takes:
+    (own / "h/app.js").write_bytes(b"x" * (32 << 20))
+    with served(own) as port, client(port) as sends, client(port) as takes:
         takes.sendall(b"GET /app.js HTTP/1.1\r\nHost: h.localhost\r\n\r\n")
         with pytest.raises((BrokenPipeError, ConnectionResetError)):
             trickle(sends)

@@ -19,10 +19,9 @@ def at(date: str, status: int = 200, url: str = URL, location: str | None = None
 
 
 def captured(
-    *every: Captured | Posted, date: str | None = None, keep_errors: bool = False, same: str | None = None,
-    found: list[Diagnostic] | None = None,
+    *every: Captured | Posted, date: str | None = None, keep_errors: bool = False, same: str | None = None, found: list[Diagnostic] | None = None,
 ) -> Survey:
-    choice = Choice(date, keep_errors, Equivalences.of(same))
+    choice = Choice(date, keep_errors, Equivalences.from_words(same))
     return Survey(every, choice, (found if found is not None else []).append)
 
 
@@ -39,9 +38,7 @@ def captured(
     ("2021", [at("20240101000000"), at("20220101000000"), at("20230101000000")], "20220101000000"),
     ("2021", [at("20220101000000"), at("20230101000000")], "20220101000000"),
 ])
-def test_of_several_captures_the_newest_success_in_time_counts(
-    date: str | None, every: list[Captured], counts: str
-) -> None:
+def test_of_several_captures_the_newest_success_in_time_counts(date: str | None, every: list[Captured], counts: str) -> None:
     found = captured(*every, date=date).get(URL)
     assert found is not None
     assert found.date == counts
@@ -54,10 +51,8 @@ def test_the_capture_that_counts_does_not_depend_on_the_order(years: list[tuple[
 
 
 @pytest.mark.parametrize(("one", "other", "differs"), [
-    ({"digest": "x", "size": 1}, {"digest": "y", "size": 1}, True),
-    ({"digest": "x", "size": 1}, {"digest": "x", "size": 2}, False),
-    ({"size": 1}, {"size": 2}, True),
-    ({"size": 1}, {"digest": "x", "size": 1}, False),
+    ({"digest": "x", "size": 1}, {"digest": "y", "size": 1}, True), ({"digest": "x", "size": 1}, {"digest": "x", "size": 2}, False),
+    ({"size": 1}, {"size": 2}, True), ({"size": 1}, {"digest": "x", "size": 1}, False),
 ])
 def test_two_captures_of_one_second_contradict_each_other_where_their_contents_differ(
     one: dict[str, Any], other: dict[str, Any], *, differs: bool
@@ -77,14 +72,8 @@ def test_at_most_a_thousand_contradictions_are_listed_and_none_without_a_date() 
 
 
 @pytest.mark.parametrize(("one", "is_held"), [
-    (at("", 304, is_revisit=True, digest="d"), True),
-    (at("", 304), False),
-    (at("", 404), False),
-    (at("", 206), True),
-    (at("", 206, lack=PIECE), False),
-    (at("", 200, lack=CUT), True),
-    (at("", 302), False),
-    (at("", 199), False),
+    (at("", 304, is_revisit=True, digest="d"), True), (at("", 304), False), (at("", 404), False), (at("", 206), True),
+    (at("", 206, lack=PIECE), False), (at("", 200, lack=CUT), True), (at("", 302), False), (at("", 199), False),
 ])
 def test_a_success_is_held_and_so_is_an_unmodified_revisit(one: Captured, *, is_held: bool) -> None:
     assert (captured(one, at("", url="http://h/o", digest="d")).end(URL).url == URL) is is_held
@@ -102,11 +91,8 @@ def to(url: str, location: str) -> Captured:
     ([to(URL, "http://h/b#x"), to("http://h/b", "http://h/c"), at("", url="http://h/c")], End("http://h/c", "x")),
     ([to(URL, "http://h/b#"), at("", url="http://h/b")], End("http://h/b", "")),
     ([to(URL, "https://h/b"), at("", url="http://h/b")], End("http://h/b", None)),
-    ([to(URL, "http://h/b")], End(None, None)),
-    ([to(URL, "http://h/b"), to("http://h/b", URL)], End(None, None)),
-    ([to(URL, URL)], End(None, None)),
-    ([to(URL, "http://[")], End(None, None)),
-    ([], End(None, None)),
+    ([to(URL, "http://h/b")], End(None, None)), ([to(URL, "http://h/b"), to("http://h/b", URL)], End(None, None)), ([to(URL, URL)], End(None, None)),
+    ([to(URL, "http://[")], End(None, None)), ([], End(None, None)),
 ])
 def test_redirects_are_followed_to_what_is_held(every: list[Captured], end: End) -> None:
     capture = captured(*every)
@@ -122,12 +108,8 @@ def test_a_chain_of_ten_thousand_redirects_ends_in_linear_time() -> None:
 
 
 @pytest.mark.parametrize(("asked", "same", "end"), [
-    ("http://h/%7Ea", None, "http://h/~a"),
-    ("https://h/~a", None, "http://h/~a"),
-    ("http://h/~a", "none", "http://h/~a"),
-    ("https://h/~a", "none", None),
-    ("http://www.h/~a/", "www,slash", "http://h/~a"),
-    ("http://www.h/~a/", None, None),
+    ("http://h/%7Ea", None, "http://h/~a"), ("https://h/~a", None, "http://h/~a"), ("http://h/~a", "none", "http://h/~a"),
+    ("https://h/~a", "none", None), ("http://www.h/~a/", "www,slash", "http://h/~a"), ("http://www.h/~a/", None, None),
 ])
 def test_a_url_that_is_not_held_has_those_that_stand_for_it(asked: str, same: str | None, end: str | None) -> None:
     assert captured(at("", url="http://h/~a"), same=same).end(asked).url == end
@@ -142,10 +124,7 @@ def test_a_location_is_resolved_against_its_url(status: int, location: str | Non
     assert redirect_of(URL, status, location) == target
 
 
-DIGITS = {
-    "2024-05-01T12:30:59Z": "20240501123059", "2024-05-01T12:30:59.123456Z": "20240501123059",
-    "20240501": "20240501000000", "May": "", "": "",
-}
+DIGITS = {"2024-05-01T12:30:59Z": "20240501123059", "2024-05-01T12:30:59.123456Z": "20240501123059", "20240501": "20240501000000", "May": "", "": ""}
 
 
 def test_a_date_has_fourteen_digits_or_none_and_a_period_ends_with_its_last_second() -> None:

@@ -24,7 +24,7 @@ from tests.shapes.active import HOST, KINDS, SHAPES, Response, Shape
 from tests.shapes.captures import har, record, zipped
 
 Shapes = dict[int, "Shape"]
-SAMPLE: Final = dict(list(enumerate(SHAPES))[3::23])  # of every kind some, for the default run
+SAMPLE: Final = dict(list(enumerate(SHAPES))[3::61])  # of every kind some, for the default run
 TYPES: Final = mimetypes.MimeTypes()  # without those of the system
 CONTAINERS: Final = ("warc", "har", "folder", "zip")
 
@@ -43,8 +43,7 @@ def of_har(number: int, response: Response) -> dict[str, Any]:
     kind = next((value for name, value in response.fields if name == "Content-Type"), "")
     content = {"size": 1, "mimeType": kind, "text": b64encode(response.body).decode(), "encoding": "base64"}
     return {
-        "startedDateTime": "2024-05-01T00:00:00Z",
-        "request": {"method": "GET", "url": url_of(number, response)},
+        "startedDateTime": "2024-05-01T00:00:00Z", "request": {"method": "GET", "url": url_of(number, response)},
         "response": {"status": 200, "headers": fields, "redirectURL": "", "content": content},
     }
 
@@ -109,9 +108,7 @@ class Judge:
         self._tab = Tab(online.chromium)
         self._known: dict[Any, bool] = {}
         self._web = online.web
-        online.web.responses = {
-            (HOST, f"/{number}/{response.name}"): response for number, shape in shapes.items() for response in shape.responses
-        }
+        online.web.responses = {(HOST, f"/{number}/{response.name}"): response for number, shape in shapes.items() for response in shape.responses}
 
     def ran(self, number: int, url: str, facts: Any) -> bool:
         if facts not in self._known:
@@ -157,10 +154,7 @@ def judged(online: Online, folder: Path, shapes: Shapes, containers: Iterable[st
         if container in {"folder", "zip"}:
             allowed |= judge.originals(captured(folder, "folder", shapes), shapes)
         with served(root) as port:
-            ran = {
-                "file": judge.mirror(made, "file", f"{root.as_uri()}/"),
-                "serve": judge.mirror(made, "serve", f"http://localhost:{port}/"),
-            }
+            ran = {"file": judge.mirror(made, "file", f"{root.as_uri()}/"), "serve": judge.mirror(made, "serve", f"http://localhost:{port}/")}
         for way, numbers in ran.items():
             only[f"{container} {way}"] = [shapes[number].what for number in sorted(numbers - allowed)]
             everywhere |= numbers

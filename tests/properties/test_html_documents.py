@@ -26,10 +26,7 @@ NAMES = "action alt archive background cite class color content data encoding hr
 VALUES = st.one_of(
     st.sampled_from(
         [
-            *(
-                "", "x", " y/z ", "../up", "#f", "?q", "//h/i", "http://h/i", "mailto:m", "javascript:;", "a b",
-                "a, b 2x",
-            ),
+            *("", "x", " y/z ", "../up", "#f", "?q", "//h/i", "http://h/i", "mailto:m", "javascript:;", "a b", "a, b 2x"),
             *("&amp;x=1", "?a&copy=1", "&#x2e;/x", "&bogus;", "&lt", "url(x.png)", "color:red;background:url( 'x' )"),
             *("text/html", "hidden", "0; url=x", "caf\u00e9", "\u65e5\u672c", "`", "a=b", "a\nb", "\0"),
         ]
@@ -44,9 +41,7 @@ def start_tags(draw: st.DrawFn) -> str:
     for name in draw(st.lists(st.sampled_from(NAMES.split()), max_size=3)):
         value = draw(VALUES)
         written = {
-            "": name,
-            '"': f'{name}="{value.replace(chr(34), "&quot;")}"',
-            "'": f"{name} = '{value.replace(chr(39), '&#39;')}'",
+            "": name, '"': f'{name}="{value.replace(chr(34), "&quot;")}"', "'": f"{name} = '{value.replace(chr(39), '&#39;')}'",
             "=": f"{name}={value}" if value and not set(value) & set(" \t\n\"'=<>`") else name,
         }
         pieces += [draw(st.sampled_from([" ", "\n", "  ", "/"])), written[draw(st.sampled_from(['"', "'", "=", ""]))]]
@@ -54,20 +49,12 @@ def start_tags(draw: st.DrawFn) -> str:
 
 
 PIECES: SearchStrategy[str] = st.one_of(
-    start_tags(),
-    start_tags(),
-    st.sampled_from(ELEMENTS).map(lambda name: f"</{name}>"),
+    start_tags(), start_tags(), st.sampled_from(ELEMENTS).map(lambda name: f"</{name}>"),
     st.sampled_from(
         [
             *("text", " ", "\n", "&amp;", "caf\u00e9", "<", "</", "<>", "</>", "<!>", "<?x?>", "<!doctype html>"),
-            *(
-                "<!--", "-->", "<!-- c -->", "<!-->", "<!-- --!>", "<![CDATA[", "]]>", "<![CDATA[<a href=x>]]>", "'",
-                '"', ">",
-            ),
-            *(
-                "<a href='x", "<img src=", "<base href=b/>", "<style>a{b:url(c)}</style>",
-                "<script>'<a href=x>'</script>",
-            ),
+            *("<!--", "-->", "<!-- c -->", "<!-->", "<!-- --!>", "<![CDATA[", "]]>", "<![CDATA[<a href=x>]]>", "'", '"', ">"),
+            *("<a href='x", "<img src=", "<base href=b/>", "<style>a{b:url(c)}</style>", "<script>'<a href=x>'</script>"),
         ]
     ),
 )

@@ -18,19 +18,15 @@ SAFE = "https://eur02.safelinks.protection.outlook.com/"
 END = "&data=05%7C01%7Ca%40b.c%7C0&sdata=x%3D&reserved=0"
 UNWRAPPED = {
     "wayback": {
-        f"{ARCHIVE}/http://h/a?b=c&d#e": "http://h/a?b=c&d#e",
-        f"{ARCHIVE}im_/https://h/a.png": "https://h/a.png",
-        f"{ARCHIVE}/http:/h/a": "http://h/a",
-        f"{ARCHIVE}/HTTP%3A%2F%2Fh/a": "HTTP://h/a",
-        "HTTP://WEB.archive.org/web/2009/h.example/a": "http://h.example/a",
-        "https://web.archive.org/web/http://h/a": "http://h/a",
+        f"{ARCHIVE}/http://h/a?b=c&d#e": "http://h/a?b=c&d#e", f"{ARCHIVE}im_/https://h/a.png": "https://h/a.png",
+        f"{ARCHIVE}/http:/h/a": "http://h/a", f"{ARCHIVE}/HTTP%3A%2F%2Fh/a": "HTTP://h/a",
+        "HTTP://WEB.archive.org/web/2009/h.example/a": "http://h.example/a", "https://web.archive.org/web/http://h/a": "http://h/a",
         "https://web.archive.org/save/_embed/http://h/a": "http://h/a",
         # A link of the page itself to an archive stays one.
         f"{ARCHIVE}/{ARCHIVE}/http://h/a": f"{ARCHIVE}/http://h/a",
         f"https://arquivo.pt/wayback/{TIME}mp_/http://arquivo.pt/wayback/{TIME}/http://h/": f"http://arquivo.pt/wayback/{TIME}/http://h/",
         f"http://h/web/{TIME}cs_/http://h/s.css": "http://h/s.css",  # rooted in the original site
-        f"https://wayback.archive-it.org/123/{TIME}/http://h/": "http://h/",
-        f"{ARCHIVE[:-14]}2009*/http://h/": None,
+        f"https://wayback.archive-it.org/123/{TIME}/http://h/": "http://h/", f"{ARCHIVE[:-14]}2009*/http://h/": None,
         "https://web.archive.org/web/*/http://h/": None,
         "https://web-static.archive.org/_static/css/banner-styles.css": None,
         f"https://h/log/{TIME}/x": None,
@@ -51,8 +47,7 @@ UNWRAPPED = {
     "google": {
         "https://www.google.com/url?q=https://h/t.php%3Ft%3D4%23x&sa=D&ust=1": "https://h/t.php?t=4#x",
         "http://www.google.co.uk/url?sa=t&rct=j&url=http%3A%2F%2Fh%2F%25C3%25A9&usg=x": "http://h/%C3%A9",
-        "https://www.google.com/search?q=https://h/": None,
-        "https://www.google.com/url?q=word&sa=D": None,
+        "https://www.google.com/search?q=https://h/": None, "https://www.google.com/url?q=word&sa=D": None,
         "https://www.google.com/goto?url=CAESiwEB": None,
     },
     "tracking": {
@@ -61,8 +56,7 @@ UNWRAPPED = {
         "http://h/a?utm_campaign&next=http%3A%2F%2Fg%2F%3Futm_source%3D1": "http://h/a?next=http%3A%2F%2Fg%2F%3Futm_source%3D1",
         "http://h/a;JSESSIONID=1;b=c/d;jsessionid=2?PHPSESSID=3&e": "http://h/a;b=c/d?e",
         "http://h/(S(abcdefghijklmnopqrstuvwx))/a.aspx": "http://h/a.aspx",
-        "http://h/a?id=1&ref=2&sid=3&utm": "http://h/a?id=1&ref=2&sid=3",
-        "http://h/a?next=jsessionid&x=utm_source": None,
+        "http://h/a?id=1&ref=2&sid=3&utm": "http://h/a?id=1&ref=2&sid=3", "http://h/a?next=jsessionid&x=utm_source": None,
         "mailto:a@b?utm_source=x": "mailto:a@b",
     },
 }  # fmt: skip

@@ -12,10 +12,7 @@ NEW = "https://new.example/"
 
 def rules(text: str | bytes, name: str, *more: tuple[str, str], form: str | None = None, old: str = OLD) -> Rules:
     given = [(text, name), *more]
-    sets = [
-        forms.read(Path(one), content if isinstance(content, bytes) else content.encode(), format=form if one == name else None)
-        for content, one in given
-    ]
+    sets = [forms.read(Path(one), content if isinstance(content, bytes) else content.encode(), format=form if one == name else None) for content, one in given]
     return Rules(sets, old, NEW)
 
 

@@ -13,10 +13,7 @@ def rule(**changes: object) -> Rule:
 
 
 LINES = {
-    "apache": rule_lines.apache_lines,
-    "cloudflare": rule_lines.cloudflare_lines,
-    "csv": rule_lines.csv_lines,
-    "netlify": rule_lines.netlify_lines,
+    "apache": rule_lines.apache_lines, "cloudflare": rule_lines.cloudflare_lines, "csv": rule_lines.csv_lines, "netlify": rule_lines.netlify_lines,
     "nginx": rule_lines.nginx_lines,
 }
 

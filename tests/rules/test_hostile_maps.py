@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import time
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -14,8 +12,7 @@ from linear import measure
 from moving import NEW, lead, problems, rules
 
 from absolve.core.errors import UsageError
-from absolve.rules import forms, model
-from tests.shapes.scale import scaled
+from absolve.rules import model
 
 
 class Steps:
@@ -69,46 +66,20 @@ def test_a_catastrophic_regular_expression_is_matched_in_linear_time(name: str) 
 
 
 @pytest.mark.parametrize(("name", "line"), [
-    ("map.csv", "/r{}/x,/s{},prefix\n"),
-    ("map.csv", "/r{}/x,/s{}\n"),
-    ("_redirects", "/r{}/* /s{}/:splat\n"),
-    ("_redirects", "/r{}/:a/x /s{}/:a\n"),
-    (".htaccess", "Redirect /r{}/x /s{}\n"),
-    (".htaccess", "RewriteRule ^r{}/(.*)$ /s{}/$1 [R]\n"),
-    ("site.conf", "location /r{}/ {{ return 301 /s{}; }}\n"),
-    ("site.conf", "location = /r{}/x {{ return 301 /s{}; }}\n"),
-    ("site.conf", "rewrite ^/r{}/(.*)$ /s{}/$1 permanent;\n"),
-    ("site.conf", "if ($request_uri = /r{}/x) {{ return 301 /s{}; }}\n"),
-    ("moved.map", "/r{}/x /s{};\n"),
-])
+    ("map.csv", "/r{}/x,/s{},prefix\n"), ("map.csv", "/r{}/x,/s{}\n"), ("_redirects", "/r{}/* /s{}/:splat\n"), ("_redirects", "/r{}/:a/x /s{}/:a\n"),
+    (".htaccess", "Redirect /r{}/x /s{}\n"), (".htaccess", "RewriteRule ^r{}/(.*)$ /s{}/$1 [R]\n"),
+    ("site.conf", "location /r{}/ {{ return 301 /s{}; }}\n"), ("site.conf", "location = /r{}/x {{ return 301 /s{}; }}\n"),
+    ("site.conf", "rewrite ^/r{}/(.*)$ /s{}/$1 permanent;\n"), ("site.conf", "if ($request_uri = /r{}/x) {{ return 301 /s{}; }}\n"), ("moved.map", "/r{}/x /s{};\n"),
+    *(("site.conf", f"server {{{{ server_name {host}; location / {{{{ return 301 /{{}}; }}}} }}}}\n") for host in ("h{}.example", "*.h{}.example", "www.h{}.*")),
+])  # fmt: skip
 def test_the_time_of_a_url_does_not_grow_with_the_number_of_rules(name: str, line: str) -> None:
     def steps(count: int) -> int:
         made = rules("".join(line.format(number, number) for number in range(count)), name)
-        made.chain(NEW + "r5/x")  # compiles what is compiled on first use
-        return steps_of(lambda: [made.chain(f"{NEW}r{number}/{end}") for number in (7, 10**9) for end in ("x", "y/x")])
+        urls = [f"{NEW}r{number}/{end}" for number in (7, 10**9) for end in ("x", "y/x")] + [f"http://www.h{number}.example/a" for number in (7, 10**9)]
+        made.chain(urls[0])  # compiles what is compiled on first use
+        return steps_of(lambda: [made.chain(url) for url in urls])
 
     assert steps(2000) <= 2 * steps(100)
-
-
-@pytest.mark.parametrize("name", ["map.csv", "site.conf"])
-def test_prefixes_are_found_in_time_linear_in_the_length_of_a_path(name: str) -> None:
-    line = {"map.csv": "{},/x,prefix\n", "site.conf": "location {} {{ return 301 /x; }}\n"}[name]
-    made = rules("".join(line.format("/a" * number) for number in range(1, 400)), name)
-    made.chain(NEW)
-
-    def steps(length: int) -> int:
-        return steps_of(lambda: made.chain(f"{NEW[:-1]}{'/a' * length}b"))
-
-    assert steps(4000) <= 6 * steps(1000)
-
-
-def test_a_hundred_thousand_rules_are_read_and_followed_in_seconds() -> None:
-    text = "".join(f"/old/{n},/new/{n}\n/below/{n}/,/there/,301,prefix\n" for n in range(scaled(50_000)))
-    start = time.process_time()
-    made = rules(text, "map.csv")
-    assert lead(made, "/old/4999") == "/new/4999"
-    assert lead(made, "/below/4999/x") == "/there/x"
-    assert time.process_time() - start < 30
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -171,8 +142,7 @@ def test_a_pattern_that_is_nested_too_deep_is_read_or_a_problem() -> None:
 
 
 def test_a_rule_that_multiplies_the_url_ends_as_a_loop() -> None:
-    made = rules(f"RewriteEngine On\nRewriteRule ^(.*)$ /x{'$1' * 9} [R,L]", ".htaccess")
-    assert made.chain(NEW + "a").loop
+    assert rules(f"RewriteEngine On\nRewriteRule ^(.*)$ /x{'$1' * 9} [R,L]", ".htaccess").chain(NEW + "a").loop
 
 
 @pytest.mark.parametrize(("name", "text"), [
@@ -225,34 +195,16 @@ def test_a_table_that_is_used_too_often_is_reported(name: str, text: str, table:
     assert sum(len(one.rules) for one in made.sets) == 83
 
 
-def test_matchers_of_blocks_in_blocks_are_found_in_linear_time() -> None:
-    def read(data: bytes) -> None:
-        blocks = (f"@m{number} path /p{number}\nroute {{\nredir @m{number} /q\n}}\n" for number in range(len(data)))
-        rules(f"h.example {{\n{''.join(blocks)}}}\n", "Caddyfile")
-
-    measure(read, bytes(6000))
-
-
 @pytest.mark.parametrize(("name", "line", "last"), [
-    (".htaccess", b"<IfModule x>\nRedirect /a /b\n", b""),
-    ("x.conf", b"\n", b"zz"),
-    ("x.conf", b"server {}\n", b"map $uri $v { %s }" % b"/a /b; " * 3000),
-    ("x.conf", b"/a /b;\n", b""),
-    (".htaccess", b"<VirtualHost *>\n</VirtualHost>\n", b"Redirect /a /b\n" * 3000),
+    (".htaccess", b"<IfModule x>\nRedirect /a /b\n", b""), ("x.conf", b"\n", b"zz"), ("x.conf", b"server {}\n", b"map $uri $v { %s }" % b"/a /b; " * 3000),
+    ("x.conf", b"/a /b;\n", b""), ("map.csv", b"/a,/x,prefix\n", b""), (".htaccess", b"<VirtualHost *>\n</VirtualHost>\n", b"Redirect /a /b\n" * 3000),
+    ("Caddyfile", b"h.example {\n@m path /p\nroute {\nredir @m /q\n}\n}\n", b""), ("vercel.json", rb'{"source": "/a\"", "destination": "/b"},', b""),
 ])
 def test_a_map_is_read_in_linear_time(name: str, line: bytes, last: bytes) -> None:
-    measure(lambda data: rules(data + last, name), line * (40_000 // len(line)))
+    def read(data: bytes) -> None:
+        rules(b'{"redirects": [%b]}' % data[:-1] if name == "vercel.json" else data + last, name)
 
-
-@pytest.mark.parametrize("name", ["h{}.example", "*.h{}.example", "www.h{}.*"])
-def test_the_server_of_a_url_is_found_in_time_that_does_not_grow_with_their_number(name: str) -> None:
-    def steps(count: int) -> int:
-        servers = (f"server {{ server_name {name.format(number)}; location / {{ return 301 /{number}; }} }}\n" for number in range(count))
-        made = rules("".join(servers), "x.conf")
-        made.chain(NEW)
-        return steps_of(lambda: made.chain(f"http://{name.format(count - 1).replace('*', 'x')}/a"))
-
-    assert steps(2000) <= 2 * steps(100)
+    measure(read, line * (40_000 // len(line)))
 
 
 def test_servers_are_chosen_by_port_and_name_and_a_name_with_an_asterisk() -> None:
@@ -279,7 +231,3 @@ def test_sections_and_keys_that_are_nested_too_deep_are_reported() -> None:
     for text, message in ((f"a{'.a' * 2000} = 1", "a key has more than 32 parts"), (f"a = 0x{'f' * 5000}", "a number has more than 1000 digits")):
         with pytest.raises(UsageError, match=rf"netlify\.toml: it is no TOML: {message}"):
             rules(text, "netlify.toml")
-
-
-def test_the_lines_of_sources_are_found_in_linear_time() -> None:
-    measure(lambda data: forms.read(Path("vercel.json"), b'{"redirects": [%b]}' % data[:-1]), rb'{"source": "/a\"", "destination": "/b"},' * 4000)

@@ -85,11 +85,8 @@ RewriteRule . /index.php [L]
 """
 FRONTS = {
     "WordPress": WORDPRESS,
-    "Drupal": "RewriteCond %{REQUEST_FILENAME} !-f\nRewriteCond %{REQUEST_FILENAME} !-d\nRewriteCond %{REQUEST_URI} !=/favicon.ico\nRewriteRule ^ index.php [L]\n",
     "with the path": "RewriteCond %{REQUEST_FILENAME} !-d\nRewriteCond %{REQUEST_FILENAME} !-f\nRewriteRule ^(.*)$ index.php/$1 [L]\n",
-    "by the root": "RewriteCond %{DOCUMENT_ROOT}%{REQUEST_URI} !-f\nRewriteCond %{DOCUMENT_ROOT}%{REQUEST_URI} !-d\nRewriteRule .* /index.php [END]\n",
     "Symfony": "RewriteCond %{REQUEST_FILENAME} -f [OR]\nRewriteCond %{REQUEST_FILENAME} -d\nRewriteRule ^ - [L]\nRewriteRule ^ index.php [L]\n",
-    "without L": "RewriteCond %{REQUEST_FILENAME} !-f\nRewriteCond %{REQUEST_FILENAME} !-d\nRewriteRule . /index.php\n",
 }
 BEHIND = """Redirect 301 /gone.html /alias/
 RewriteRule ^r/(.*)$ /rewritten/$1 [R=301,L]
@@ -244,9 +241,7 @@ def moved(url: str, host: str, path: str) -> tuple[int | None, str | None]:
     return status, urljoin(f"http://{host}{path}", location) if location is not None else None
 
 
-def computed(
-    name: str, text: str, hosts: tuple[str, ...], paths: tuple[str, ...] = PATHS
-) -> dict[tuple[str, str], tuple[int | None, str | None]]:
+def computed(name: str, text: str, hosts: tuple[str, ...], paths: tuple[str, ...] = PATHS) -> dict[tuple[str, str], tuple[int | None, str | None]]:
     found: dict[tuple[str, str], tuple[int | None, str | None]] = {}
     for host in hosts:  # each is the new one: all of them have these files
         given = Rules([forms.read(Path(name), text.encode())], None, f"http://{host}/")

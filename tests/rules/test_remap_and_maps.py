@@ -19,21 +19,13 @@ def both(rows: str, url: str) -> tuple[str | int | None, str | int | None]:
 
 
 @pytest.mark.parametrize(("row", "url", "new"), [
-    (f"{OLD}/a,{NEW}/b,exact", "http://OLD.example/a", "/b"),
-    (f"{OLD}/a,{NEW}/b,exact", "http://old.example:80/a", "/b"),
-    (f"{OLD}/a,{NEW}/b,exact", f"{OLD}/A", None),
-    (f"{OLD}/a,{NEW}/b,exact", f"{OLD}/a/", None),
-    (f"{OLD}/a/,{NEW}/b,exact", f"{OLD}/a", None),
-    (f"{OLD}/a,{NEW}/b,exact", f"{OLD}/%61#f", "/b#f"),
-    (f"{OLD}/a%2Fb,{NEW}/b,exact", f"{OLD}/a/b", None),
-    (f"{OLD}/a?id=1,{NEW}/b,exact", f"{OLD}/a?id=1", "/b"),
-    (f"{OLD}/a?id=1,{NEW}/b,exact", f"{OLD}/a?id=2", None),
-    (f"{OLD}/docs,{NEW}/d,prefix", f"{OLD}/docs/x?q", "/d/x?q"),
-    (f"{OLD}/docs,{NEW}/d,prefix", f"{OLD}/docsy", None),
-    (f"{OLD}/docs/,{NEW}/d,prefix", f"{OLD}/docs/x", "/d/x"),
-    (f"{OLD}/docs,{NEW}/d/,prefix", f"{OLD}/docs/x", "/d/x"),
-    (f"{OLD}/docs/,{NEW}/d,prefix", f"{OLD}/docs", None),
-    (f"{OLD}/(a|b),{NEW}/\\1x,regex", f"{OLD}/b", "/bx"),
+    (f"{OLD}/a,{NEW}/b,exact", "http://OLD.example/a", "/b"), (f"{OLD}/a,{NEW}/b,exact", "http://old.example:80/a", "/b"),
+    (f"{OLD}/a,{NEW}/b,exact", f"{OLD}/A", None), (f"{OLD}/a,{NEW}/b,exact", f"{OLD}/a/", None), (f"{OLD}/a/,{NEW}/b,exact", f"{OLD}/a", None),
+    (f"{OLD}/a,{NEW}/b,exact", f"{OLD}/%61#f", "/b#f"), (f"{OLD}/a%2Fb,{NEW}/b,exact", f"{OLD}/a/b", None),
+    (f"{OLD}/a?id=1,{NEW}/b,exact", f"{OLD}/a?id=1", "/b"), (f"{OLD}/a?id=1,{NEW}/b,exact", f"{OLD}/a?id=2", None),
+    (f"{OLD}/docs,{NEW}/d,prefix", f"{OLD}/docs/x?q", "/d/x?q"), (f"{OLD}/docs,{NEW}/d,prefix", f"{OLD}/docsy", None),
+    (f"{OLD}/docs/,{NEW}/d,prefix", f"{OLD}/docs/x", "/d/x"), (f"{OLD}/docs,{NEW}/d/,prefix", f"{OLD}/docs/x", "/d/x"),
+    (f"{OLD}/docs/,{NEW}/d,prefix", f"{OLD}/docs", None), (f"{OLD}/(a|b),{NEW}/\\1x,regex", f"{OLD}/b", "/bx"),
     (f"{OLD}/a,{NEW}/b,exact\n{OLD}/a,{NEW}/c,exact", f"{OLD}/a", "/b"),
 ])
 def test_a_row_moves_a_link_and_a_request_alike(row: str, url: str, new: str | None) -> None:

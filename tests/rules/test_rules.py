@@ -39,9 +39,7 @@ def test_a_fragment_of_a_later_rule_counts_and_one_of_an_earlier_goes_along() ->
 
 
 @pytest.mark.parametrize(("text", "url", "hops", "lines"), [
-    ("/self,/self", "self", 1, [1]),
-    ("/l1,/l2\n/l2,/l1", "l1", 2, [1, 2]),
-    ("/l1,/l2\n/l2,/l1", "l2", 2, [2, 1]),
+    ("/self,/self", "self", 1, [1]), ("/l1,/l2\n/l2,/l1", "l1", 2, [1, 2]), ("/l1,/l2\n/l2,/l1", "l2", 2, [2, 1]),
     ("/in,/l1\n/l1,/l2\n/l2,/l1", "in", 3, [1, 2, 3]),
 ])
 def test_a_circle_is_a_loop_with_its_steps(text: str, url: str, hops: int, lines: list[int]) -> None:
@@ -91,18 +89,13 @@ def test_a_rule_for_all_urls_to_the_new_host_is_one_of_the_old_host(name: str, t
     found = given.chain(OLD + "x")
     assert (found.final, found.hops, found.loop) == (NEW[:-1] + end, 1, False)
     assert lead(given, "/y") is None
-    same = Rules(given.sets, NEW, NEW)
-    assert same.chain(NEW + "y").loop
+    assert Rules(given.sets, NEW, NEW).chain(NEW + "y").loop
 
 
 @pytest.mark.parametrize(("old", "new", "url", "counterpart"), [
-    (OLD, NEW, OLD + "a?b", NEW + "a?b"),
-    (OLD, NEW, NEW + "a", NEW + "a"),
-    (OLD, NEW, "https://other.example/a", "https://other.example/a"),
-    (OLD, NEW, "mailto:x", "mailto:x"),
-    (OLD + "docs/", NEW + "manual/", OLD + "docs/a", NEW + "manual/a"),
-    (OLD + "docs/", NEW + "manual/", OLD + "a", NEW + "a"),
-    (None, NEW, OLD + "a", OLD + "a"),
+    (OLD, NEW, OLD + "a?b", NEW + "a?b"), (OLD, NEW, NEW + "a", NEW + "a"), (OLD, NEW, "https://other.example/a", "https://other.example/a"),
+    (OLD, NEW, "mailto:x", "mailto:x"), (OLD + "docs/", NEW + "manual/", OLD + "docs/a", NEW + "manual/a"),
+    (OLD + "docs/", NEW + "manual/", OLD + "a", NEW + "a"), (None, NEW, OLD + "a", OLD + "a"),
 ])
 def test_the_counterpart_of_an_old_url_has_the_same_path_below_the_new_one(old: str | None, new: str, url: str, counterpart: str) -> None:
     assert Rules([], old, new).counterpart(url) == counterpart
@@ -110,11 +103,8 @@ def test_the_counterpart_of_an_old_url_has_the_same_path_below_the_new_one(old: 
 
 def test_recorded_redirects_apply_to_their_own_url_only() -> None:
     rows = [
-        (OLD + "a", NEW + "b", 301, "x.warc", 0),
-        (OLD + "a?x", NEW + "c", 302, "x.warc", 0),
-        (OLD + "a", NEW + "late", 301, "x.warc", 0),
-        ("mailto:x", NEW, 301, "x.warc", 0),
-        (NEW + "r", "/b#z", 302, "r.html", 3),
+        (OLD + "a", NEW + "b", 301, "x.warc", 0), (OLD + "a?x", NEW + "c", 302, "x.warc", 0), (OLD + "a", NEW + "late", 301, "x.warc", 0),
+        ("mailto:x", NEW, 301, "x.warc", 0), (NEW + "r", "/b#z", 302, "r.html", 3),
     ]
     given = Rules([entries.recorded(rows)], OLD, NEW)
     assert [lead(given, url) for url in (OLD + "a", OLD + "a?x", OLD + "a?y", "/a", "/r#q")] == ["/b", "/c", None, None, "/b#z"]

@@ -77,6 +77,7 @@ REDIRECTION = (
     pytest.param("# a plan\n#,New URL,HTTP,Old URL,Owner\n1,/b,301,/a,me\n#,/c,301,/d,me\n", [(3, "/a", "/b", 301, None)], id="# is a title of numbers"),
     pytest.param("old\tnew\n/a,1,2\t/b,3,4\n/c,1,2,3\t/d\n", [(2, "/a,1,2", "/b,3,4", None, None), (3, "/c,1,2,3", "/d", None, None)], id="commas in tabs"),
     pytest.param("Quelle;Ziel\n/ä;/ü\n".encode("cp1252"), [(2, "/ä", "/ü", None, None)], id="windows-1252"),
+    pytest.param("/a;/café".encode("cp1252"), [(1, "/a", "/café", None, None)], id="windows-1252 at the end"),
     pytest.param(f"URL\tHTTP status code\tRedirect URL\n{A}\t301\t{B}\n".encode("utf-16"), [(2, A, B, 301, None)], id="UTF-16"),
     pytest.param(f'"URL"\t"Status"\t"Redirect URL"\n"{A}"\t"301"\t"{B}"\n'.encode("utf-16"), [(2, A, B, 301, None)], id="tabs between quotes"),
     pytest.param(SCREAMING_FROG, [(2, A, B, 301, None)], id="Screaming Frog"),

@@ -1,15 +1,25 @@
-"""`absolve.rewrite_file`, `absolve.walk_links`, `absolve.only` and `absolve.remap`: the functions that work on files."""
+"""The functions that work on files, filters of links, responses of other libraries as documents, and tables for pandas."""
 
 import os
 import shutil
+import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
+import requests
+from itemadapter import ItemAdapter
+from scrapy.http import HtmlResponse
 
 import absolve
-from absolve import Diagnostic, DocumentError, UsageError
+from absolve import Diagnostic, DocumentError, UsageError, arrow
+from absolve.core.model import SCOPES
+from absolve.inventory import PROBLEMS
+from absolve.run.filters import Selection, only
+from tests.shapes.trap_server import moved, serving
+from tests.shapes.trap_server import response as sent
 
 ROOT = Path(__file__).parents[2]
 PAGE = b"<a href=x><img src=y><a href=http://other.example/>"
@@ -39,19 +49,23 @@ def test_a_file_is_rewritten_in_place_with_a_backup(site: Path) -> None:
     assert not absolve.rewrite_file(str(site / "a.html"), url=URL)
 
 
-@pytest.mark.parametrize("error", [KeyError("mine"), OSError("mine"), TypeError("mine"), UsageError("mine"), DocumentError(Diagnostic("mine", "x"))], ids=lambda one: type(one).__name__)
+ERRORS = [KeyError("mine"), OSError("mine"), TypeError("mine"), UsageError("mine"), DocumentError(Diagnostic("mine", "x"))]
+
+
 @pytest.mark.parametrize("source", ["a.html", "journal.warc"])
 @pytest.mark.parametrize("verify", [False, True])
-def test_an_error_of_a_policy_reaches_the_caller(site: Path, source: str, error: Exception, *, verify: bool) -> None:
-    def policy(_: absolve.Resolved) -> str:
-        raise error
-
+def test_an_error_of_a_policy_reaches_the_caller(site: Path, source: str, *, verify: bool) -> None:
     before = (site / source).read_bytes()
-    with pytest.raises(type(error)) as caught:
-        absolve.rewrite_file(site / source, policy=policy, verify=verify)
-    assert caught.value is error
-    assert (site / source).read_bytes() == before
-    assert not [*site.glob(".absolve*")]
+    for error in ERRORS:
+
+        def policy(_: absolve.Resolved, error: Exception = error) -> str:
+            raise error
+
+        with pytest.raises(type(error)) as caught:
+            absolve.rewrite_file(site / source, policy=policy, verify=verify)
+        assert caught.value is error
+        assert (site / source).read_bytes() == before
+        assert not [*site.glob(".absolve*")]
 
 
 CHANGES: dict[str, Callable[[Path, Path], object]] = {
@@ -64,11 +78,8 @@ CHANGES: dict[str, Callable[[Path, Path], object]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.parametrize("source", ["a.html", "large.html", "journal.warc"])
-@pytest.mark.parametrize("backup", [None, ".orig"])
-def test_a_file_that_changed_while_it_was_rewritten_stays(
-    site: Path, source: str, change: str, backup: str | None
-) -> None:
+@pytest.mark.parametrize(("source", "backup"), [("a.html", None), ("a.html", ".orig"), ("large.html", ".orig"), ("journal.warc", None)])
+def test_a_file_that_changed_while_it_was_rewritten_stays(site: Path, source: str, change: str, backup: str | None) -> None:
     path = site / source
     if source == "large.html":
         path.write_bytes(PAGE * 20_000)
@@ -94,64 +105,61 @@ def test_a_file_is_rewritten_to_another_one(site: Path, tmp_path: Path) -> None:
     assert (tmp_path / "same.html").read_bytes() == (site / "b.html").read_bytes()
 
 
-@pytest.mark.parametrize(("options", "expected"), [
-    ({"kind": "image"}, b"<a href=x><img src=http://h/d/y><a href=http://other.example/>"),
-    ({"scope": ["internal"], "problem": ()}, b"<a href=http://h/d/x><img src=http://h/d/y><a href=http://other.example/>"),
-    ({"remap": {"//other.example": "https://o/"}}, b"<a href=http://h/d/x><img src=http://h/d/y><a href=https://o/>"),
-    ({"remap": [("http://h/d/x", "http://n/", "exact")]}, b"<a href=http://n/><img src=http://h/d/y><a href=http://other.example/>"),
-    ({"remap": {"//h": "//n"}, "kind": {"image"}}, b"<a href=x><img src=http://n/d/y><a href=http://other.example/>"),
-    ({"policy": lambda link: "new" if link.kind == "image" else None}, b"<a href=x><img src=new><a href=http://other.example/>"),
-    ({"headers": {"Content-Base": "http://b/"}}, b"<a href=http://b/x><img src=http://b/y><a href=http://other.example/>"),
-], ids=lambda value: "-".join(value) if isinstance(value, dict) else "")
-def test_options_select_and_map_the_links(site: Path, options: dict[str, Any], expected: bytes) -> None:
-    assert absolve.rewrite_file(site / "a.html", url=URL, **options)
-    assert (site / "a.html").read_bytes() == expected
+LINKS = b"<a href=%b><img src=%b><a href=%b>"
+OTHER = b"http://other.example/"
+SELECTED: list[tuple[dict[str, Any], tuple[bytes, bytes, bytes]]] = [
+    ({"kind": "image"}, (b"x", b"http://h/d/y", OTHER)),
+    ({"scope": ["internal"], "problem": ()}, (b"http://h/d/x", b"http://h/d/y", OTHER)),
+    ({"remap": {"//other.example": "https://o/"}}, (b"http://h/d/x", b"http://h/d/y", b"https://o/")),
+    ({"remap": [("http://h/d/x", "http://n/", "exact")]}, (b"http://n/", b"http://h/d/y", OTHER)),
+    ({"remap": {"//h": "//n"}, "kind": {"image"}}, (b"x", b"http://n/d/y", OTHER)),
+    ({"policy": lambda link: "new" if link.kind == "image" else None}, (b"x", b"new", OTHER)),
+    ({"headers": {"Content-Base": "http://b/"}}, (b"http://b/x", b"http://b/y", OTHER)),
+]
 
 
-@pytest.mark.parametrize(
-    ("path", "code"), [("missing.html", "not-found"), ("sub", "directory"), ("broken.xml", "not-well-formed")]
-)
-def test_a_file_that_cannot_be_rewritten_is_an_error_and_stays(site: Path, path: str, code: str) -> None:
+def test_options_select_and_map_the_links(site: Path) -> None:
+    for options, expected in SELECTED:
+        (site / "a.html").write_bytes(PAGE)
+        assert absolve.rewrite_file(site / "a.html", url=URL, **options)
+        assert (site / "a.html").read_bytes() == LINKS % expected
+
+
+def test_a_file_that_cannot_be_rewritten_is_an_error_and_stays(site: Path) -> None:
     (site / "broken.xml").write_bytes(b"<a href='x'>")
-    with pytest.raises(DocumentError) as error:
-        absolve.rewrite_file(site / path, url=URL)
-    assert error.value.diagnostic.code == code
+    for path, code in (("missing.html", "not-found"), ("sub", "directory"), ("broken.xml", "not-well-formed")):
+        with pytest.raises(DocumentError) as error:
+            absolve.rewrite_file(site / path, url=URL)
+        assert error.value.diagnostic.code == code
     assert (site / "broken.xml").read_bytes() == b"<a href='x'>"
     assert not list(site.rglob("*.tmp"))
 
 
-@pytest.mark.parametrize(("arguments", "error", "text"), [
-    ({"output": "a.html"}, UsageError, "is also an input"),
-    ({"output": "sub"}, UsageError, "must be a file, not the folder"),
+WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
+    ({"output": "a.html"}, UsageError, "is also an input"), ({"output": "sub"}, UsageError, "must be a file, not the folder"),
     ({"output": "n.html", "backup": ".orig"}, UsageError, "backup needs a file in place"),
-    ({"backup": "../x"}, UsageError, "backup must be a suffix"),
-    ({"url": "page.html"}, UsageError, "must be an absolute URL"),
-    ({"kind": "imag"}, UsageError, "unknown kind 'imag'"),
-    ({"kind": 3}, TypeError, "kind takes a word, or several, not 3"),
-    ({"output": "none/x.html"}, UsageError, "of output does not exist"),
-    ({"backup": "a\0"}, UsageError, "backup must be a suffix"),
-    ({"backup": True}, TypeError, "backup must be a str"),
-    ({"headers": 5}, TypeError, "headers takes a mapping"),
+    ({"backup": "../x"}, UsageError, "backup must be a suffix"), ({"url": "page.html"}, UsageError, "must be an absolute URL"),
+    ({"kind": "imag"}, UsageError, "unknown kind 'imag'"), ({"kind": 3}, TypeError, "kind takes a word, or several, not 3"),
+    ({"output": "none/x.html"}, UsageError, "of output does not exist"), ({"backup": "a\0"}, UsageError, "backup must be a suffix"),
+    ({"backup": True}, TypeError, "backup must be a str"), ({"headers": 5}, TypeError, "headers takes a mapping"),
     ({"policy": lambda _: 5}, TypeError, "a policy returns a str or None, not"),
-    ({"policy": lambda _: 1 / 0}, ZeroDivisionError, "division"),
-    ({"remap": "http://h/=x"}, TypeError, "remap takes a mapping"),
-    ({"remap": [("a",)]}, TypeError, "remap takes a mapping"),
-    ({"remap": {1: "2"}}, TypeError, "remap takes a mapping"),
+    ({"policy": lambda _: 1 / 0}, ZeroDivisionError, "division"), ({"remap": "http://h/=x"}, TypeError, "remap takes a mapping"),
+    ({"remap": [("a",)]}, TypeError, "remap takes a mapping"), ({"remap": {1: "2"}}, TypeError, "remap takes a mapping"),
     ({"base": "empty", "kind": "image"}, UsageError, "excludes kind, scope and problem"),
     ({"remap": {"x": "y"}}, UsageError, "is not an absolute URL"),
     ({"remap": {}, "policy": lambda _: None}, UsageError, "remap and policy exclude each other"),
-    ({"charset": "klingon"}, UsageError, "klingon"),
-    ({"profle": "whatwg"}, TypeError, "did you mean 'profile'"),
-], ids=lambda value: "-".join(value) if isinstance(value, dict) else "")
-def test_a_wrong_argument_is_an_error_before_anything_is_written(
-    site: Path, monkeypatch: pytest.MonkeyPatch, arguments: dict[str, Any], error: type[Exception], text: str
-) -> None:
+    ({"charset": "klingon"}, UsageError, "klingon"), ({"profle": "whatwg"}, TypeError, "did you mean 'profile'"),
+]
+
+
+def test_a_wrong_argument_is_an_error_before_anything_is_written(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(site)
     before = sorted(site.rglob("*"))
-    with pytest.raises(error, match=text):
-        absolve.rewrite_file("a.html", **arguments)
-    assert sorted(site.rglob("*")) == before
-    assert Path("a.html").read_bytes() == PAGE
+    for arguments, error, text in WRONG:
+        with pytest.raises(error, match=text):
+            absolve.rewrite_file("a.html", **arguments)
+        assert sorted(site.rglob("*")) == before
+        assert Path("a.html").read_bytes() == PAGE
 
 
 def test_a_file_named_dash_is_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -165,15 +173,18 @@ def test_a_file_named_dash_is_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 # --- walk_links -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("options", "expected"), [
+WALKED: list[tuple[dict[str, Any], list[str]]] = [
     ({"include": "*.html"}, ["x", "y", "http://other.example/", "http://h/d/", "../a.html"]),
     ({"include": ["*.html"], "exclude": "sub/"}, ["x", "y", "http://other.example/", "http://h/d/"]),
     ({"include": "*.html", "kind": "image"}, ["y"]),
     ({"include": "*.html", "kind": {"image", "navigation"}, "scope": "external"}, ["http://other.example/"]),
     ({"include": "*.html", "problem": "unresolved"}, []),
-], ids=lambda value: "-".join(value) if isinstance(value, dict) else "")
-def test_options_select_files_and_links(site: Path, options: dict[str, Any], expected: list[str]) -> None:
-    assert [row.reference for row in absolve.walk_links([site], url=URL, **options)] == expected
+]
+
+
+def test_options_select_files_and_links(site: Path) -> None:
+    for options, expected in WALKED:
+        assert [row.reference for row in absolve.walk_links([site], url=URL, **options)] == expected
 
 
 def test_files_have_urls_of_their_own(site: Path) -> None:
@@ -201,19 +212,12 @@ def test_an_input_that_fails_is_reported_and_the_next_one_follows(site: Path) ->
 
 
 @pytest.mark.parametrize(("options", "error"), [
-    ({"kinds": "image"}, TypeError),
-    ({"kind": "imag"}, UsageError),
-    ({"max_links": "many"}, TypeError),
-    ({"url": "http://h/?q"}, UsageError),
-    ({"url_map": {"a.html": "page"}}, UsageError),
-    ({"url_map": [("a.html", "http://h/")]}, TypeError),
-], ids=lambda value: "-".join(value) if isinstance(value, dict) else "")
+    ({"kinds": "image"}, TypeError), ({"kind": "imag"}, UsageError), ({"max_links": "many"}, TypeError), ({"url": "http://h/?q"}, UsageError),
+    ({"url_map": {"a.html": "page"}}, UsageError), ({"url_map": [("a.html", "http://h/")]}, TypeError),
+], ids=str)  # fmt: skip
 def test_a_wrong_option_is_an_error_at_once(site: Path, options: dict[str, Any], error: type[Exception]) -> None:
     with pytest.raises(error):
         absolve.walk_links(site, **options)
-
-
-def test_something_that_is_no_path_is_a_type_error(site: Path) -> None:
     with pytest.raises(TypeError, match="takes paths, not bytes"):
         absolve.walk_links([b"<a href=x>"])  # type: ignore[list-item]
     with pytest.raises(UsageError, match="need a folder"):
@@ -229,3 +233,99 @@ def test_policies_compose() -> None:
     assert absolve.rewrite(PAGE, url=URL, policy=absolve.only(scope="external")) is PAGE
     with pytest.raises(UsageError, match="unknown problem 'unresolvd'"):
         absolve.only(problem="unresolvd")  # type: ignore[arg-type]
+
+
+# --- filters of links by the values of their rows ---------------------------------------------------------------------
+
+URL_FILTERS = "https://h/d/p"
+PAGE_FILTERS = b"<a href='#f'>1</a><a href=x>2</a><img src=i.png><img src=//g/j.png><a href='http://h/x'>3</a>"
+
+
+def of(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+def test_filters_select_by_the_values_of_rows() -> None:
+    page = (b"<base href='d/'>" + PAGE_FILTERS + b"<a href=''><a href=' x y '><a href='http://[x'><a href='a\\b'><a href='../../../x'>")
+    rows = list(absolve.links(page, url=URL_FILTERS)) + list(absolve.links(PAGE_FILTERS + b"<base href=data:,x>"))
+    assert {code for row in rows for code in row.problems} <= set(PROBLEMS)
+    assert {row.scope for row in rows} == set(SCOPES)
+
+
+def test_links_that_are_not_selected_keep_their_base() -> None:
+    page = b"<base href=/e/><a href=x><img src=y>"
+    policy = only(Selection(kinds=of("image")), lambda resolved: f"http://new/{resolved.reference}")
+    assert absolve.rewrite(page, url=URL_FILTERS, policy=policy) == b"<base href=/e/><a href=x><img src=http://new/y>"
+
+
+def test_filters_keep_no_state_between_documents() -> None:
+    policy = only(Selection(scopes=of("internal")), lambda _: "new")
+    page = b"<a href=http://h/x>"
+    assert absolve.rewrite(page, url="http://g/", policy=policy) == page
+    assert absolve.rewrite(page, url="http://h/", policy=policy) == b"<a href=new>"
+    assert absolve.rewrite(page, url="http://g/", policy=policy) == page
+
+
+# --- responses of httpx, requests, Scrapy and urllib as documents; tables ---------------------------------------------
+
+PAGE_RESPONSES = "<title>п</title><a href=п>".encode("koi8-r")
+FIELDS = {"Content-Type": "text/html; charset=koi8-r", "Link": "<s.css>; rel=preload"}
+
+
+def by_httpx(url: str) -> Any:
+    with httpx.Client(trust_env=False) as client:
+        return client.get(f"{url}/old", follow_redirects=True)
+
+
+def by_requests(url: str) -> Any:
+    with requests.Session() as session:
+        session.trust_env = False
+        return session.get(f"{url}/old", timeout=10)
+
+
+def by_scrapy(url: str) -> Any:
+    """Return a response as its downloader makes it; a crawl needs a process of its own."""
+    return HtmlResponse(f"{url}/new/", body=PAGE_RESPONSES, headers={name: [value] for name, value in FIELDS.items()})
+
+
+def by_urllib(url: str) -> Any:
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    return opener.open(f"{url}/old", timeout=10)
+
+
+@pytest.mark.parametrize("get", [by_httpx, by_requests, by_scrapy, by_urllib])
+def test_a_response_is_a_document_with_its_url_charset_and_header(get: Any) -> None:
+    answers = {"/old": moved("/new/"), "/new/": sent(PAGE_RESPONSES, *(f"{name}: {value}" for name, value in FIELDS.items()))}
+    with serving(answers) as server:
+        url = server.url
+        response = get(url)
+        document = absolve.document_of(response)
+        if get is by_urllib:
+            response.close()
+    rows = [(row.document, row.entity, row.reference, row.target) for row in absolve.links(document)]
+    assert rows == [(f"{url}/new/", "header", "s.css", f"{url}/new/s.css"), (f"{url}/new/", "", "п", f"{url}/new/п")]
+    assert absolve.rewrite(document) == f"<title>п</title><a href={url}/new/п>".encode("koi8-r")
+
+
+def test_a_response_of_scrapy_gives_items() -> None:
+    items = list(absolve.items(by_scrapy("http://h"), profile="whatwg"))
+    assert [ItemAdapter(item)["target"] for item in items] == ["http://h/new/s.css", "http://h/new/%D0%BF"]
+    assert all(type(item) is dict and type(item["base_layer"]) is str for item in items)
+    assert ItemAdapter(items[1]).asdict() == items[1]
+
+
+@pytest.mark.parametrize("wrong", [b"<a href=x>", "http://h/", None, absolve.Document(b"")], ids=lambda value: type(value).__name__)
+def test_something_else_is_a_type_error(wrong: Any) -> None:
+    with pytest.raises(TypeError, match="takes a response of httpx, requests, Scrapy or urllib"):
+        absolve.document_of(wrong)
+
+
+def table() -> Any:
+    return arrow.links("<base href=/b/><a href=x><img src=y>", url="http://h/")
+
+
+def test_pandas_reads_the_table() -> None:
+    frame = table().to_pandas()
+    assert list(frame.columns) == list(absolve.Row._fields)
+    assert frame[frame.kind == "image"].target.tolist() == ["http://h/b/y"]
+    assert frame.base_layer.tolist() == ["retrieval", "embedded", "embedded"]

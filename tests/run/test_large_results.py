@@ -50,31 +50,21 @@ def pieces(data: bytes, made: Sequence[Edit], at_once: int = 1000) -> tuple[list
     return spilled, splicer.finish(), splicer
 
 
-def test_an_unchanged_large_document_is_the_same_object() -> None:
-    data = b"x" * 9 * MEGABYTE
-    spilled, rest, _ = pieces(data, [])
-    assert (spilled, rest is data) == ([], True)
-
-
-@pytest.mark.parametrize("at_once", [1, 7, 1000])
-@pytest.mark.parametrize("size", [0, 10, 30_000, MEGABYTE, 5 * MEGABYTE])
+@pytest.mark.parametrize("at_once", [1, 1000])
+@pytest.mark.parametrize("size", [0, 30_000, MEGABYTE, 5 * MEGABYTE])
 def test_spilled_chunks_and_the_rest_equal_the_spliced_document(size: int, at_once: int) -> None:
     data = bytes(range(256)) * 400
+    assert (pieces(data, [])[0], pieces(data, [])[1] is data) == ([], True), "unchanged it is the same object"
     made = [Edit(at, at + 2, bytes((at % 251,)) * size) for at in range(0, len(data) - 2, len(data) // 20)]
     spilled, rest, splicer = pieces(data, made, at_once)
     assert b"".join([*spilled, rest]) == splice(data, made)
     assert splicer.spilled == sum(map(len, spilled))
     assert all(len(piece) < 11 * MEGABYTE for piece in spilled)
     assert bool(spilled) is (size > 30_000)
-
-
-def test_spilled_bytes_count_to_the_size_limit() -> None:
-    made = [Edit(0, 0, b"x" * 5 * MEGABYTE), Edit(1, 1, b"y" * 5 * MEGABYTE)]
-    spilled: list[bytes] = []
-    splicer = Splicer(b"ab", 10 * MEGABYTE, spilled.append)
-    assert splicer.take(made[:1])
-    assert not splicer.take(made[1:])
-    assert len(spilled) == 1
+    if spilled:  # they count to the size limit
+        limited = Splicer(b"ab", 10 * MEGABYTE, spilled.append)
+        assert limited.take([Edit(0, 0, b"x" * 5 * MEGABYTE)])
+        assert not limited.take([Edit(1, 1, b"y" * 5 * MEGABYTE)])
 
 
 @pytest.mark.parametrize("reference", ["a b%d", "../c d%d", "é%d", "e%d"])
@@ -88,28 +78,16 @@ def test_a_long_base_is_spilled_before_the_second_link(reference: str) -> None:
     assert max(map(len, spilled)) < 8 * MEGABYTE
 
 
-@pytest.mark.parametrize("page", [PAGE, SMALL])
-def test_a_large_file_equals_the_result_of_the_library(tmp_path: Path, page: bytes) -> None:
-    (tmp_path / "a.html").write_bytes(page)
-    assert command("rewrite", str(tmp_path / "a.html"), "-o", str(tmp_path / "out" / "b.html")) == 0
-    assert (tmp_path / "out" / "b.html").read_bytes() == absolve.rewrite(page)
-    assert names(tmp_path / "out") == ["b.html"]
-
-
-def test_several_large_files_are_rewritten_by_workers(tmp_path: Path, becomes: bytes) -> None:
-    for name in "abc":
-        (tmp_path / f"{name}.html").write_bytes(PAGE)
-    out = tmp_path / "out"
-    assert command("rewrite", *(str(tmp_path / f"{name}.html") for name in "abc"), "-o", f"{out}/", "--jobs", "2") == 0
-    assert names(out) == ["a.html", "b.html", "c.html"]
-    assert {path.read_bytes() == becomes for path in out.iterdir()} == {True}
-
-
-def test_a_large_result_is_written_to_the_standard_output(
-    tmp_path: Path, becomes: bytes, capfdbinary: pytest.CaptureFixture[bytes]
-) -> None:
-    (tmp_path / "a.html").write_bytes(PAGE)
-    assert command("rewrite", str(tmp_path / "a.html")) == 0
+def test_a_large_file_equals_the_result_of_the_library(tmp_path: Path, becomes: bytes, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    paths = [tmp_path / f"{name}.html" for name in "abc"]
+    for path, page in zip(paths, (PAGE, SMALL, PAGE), strict=True):
+        path.write_bytes(page)
+    assert command("rewrite", *map(str, paths), "-o", f"{tmp_path}/out/", "--jobs", "2") == 0
+    assert names(tmp_path / "out") == ["a.html", "b.html", "c.html"]
+    assert [path.read_bytes() for path in sorted((tmp_path / "out").iterdir())] == [becomes, absolve.rewrite(SMALL), becomes]
+    assert command("rewrite", str(paths[0]), "-o", str(tmp_path / "one" / "b.html")) == 0
+    assert (names(tmp_path / "one"), (tmp_path / "one/b.html").read_bytes()) == (["b.html"], becomes)
+    assert command("rewrite", str(paths[0])) == 0
     assert capfdbinary.readouterr().out == becomes
 
 
@@ -146,12 +124,7 @@ def test_an_unchanged_large_file_is_not_published(tmp_path: Path, other: bytes) 
 @pytest.mark.parametrize("less", [1, 4 * MEGABYTE])
 @pytest.mark.parametrize("where", [(), ("-o", "b.html"), ("--in-place", "--backup", ".orig")])
 def test_a_result_beyond_the_limit_leaves_no_file(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    where: tuple[str, ...],
-    less: int,
-    becomes: bytes,
-    capfdbinary: pytest.CaptureFixture[bytes],
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: tuple[str, ...], less: int, becomes: bytes, capfdbinary: pytest.CaptureFixture[bytes],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.html").write_bytes(PAGE)

@@ -9,7 +9,7 @@ import pytest
 
 from absolve.run import leftovers, output_folder, outputs
 from absolve.run.output_folder import Below, LinkError, OutputFolder, created
-from absolve.run.outputs import Made
+from absolve.run.outputs import WrittenFile
 
 HAS_DESCRIPTORS = output_folder._HAS_DESCRIPTORS
 RUN = "t"
@@ -26,7 +26,7 @@ def root(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
         yield root
 
 
-def prepared(root: OutputFolder, place: str) -> Made:
+def prepared(root: OutputFolder, place: str) -> WrittenFile:
     with outputs.preparing(Path(root.path, place), below=Below(root, place), token=RUN) as (file, made):
         file.write(b"x")
     return made
@@ -47,35 +47,37 @@ def test_a_file_is_written_into_created_folders(root: OutputFolder) -> None:
     assert not list(Path(root.path).rglob(".absolve*"))
 
 
-@pytest.mark.parametrize("place", ["", "/a", "a//b", "../a", "a/../b", "./a", "a/.", ".."])
-def test_a_path_out_of_the_output_folder_is_rejected(root: OutputFolder, place: str) -> None:
-    with pytest.raises(OSError, match="cannot be the name of a file in a folder"):
-        written(root, place)
+def test_a_path_out_of_the_output_folder_is_rejected(root: OutputFolder) -> None:
+    for place in ("", "/a", "a//b", "../a", "a/../b", "./a", "a/.", ".."):
+        with pytest.raises(OSError, match="cannot be the name of a file in a folder"):
+            written(root, place)
     assert {path.name for path in Path(root.path).parent.iterdir()} == {"out", "outside"}
 
 
 @pytest.mark.parametrize("link", ["a", "a/b"])
-@pytest.mark.parametrize("to", ["../outside", "../../outside", "inside", ".", "none"])
-def test_a_link_to_a_folder_is_not_followed(root: OutputFolder, link: str, to: str) -> None:
+def test_a_link_to_a_folder_is_not_followed(root: OutputFolder, link: str) -> None:
     top = Path(root.path)
     (top / "inside").mkdir()
     (top / link).parent.mkdir(exist_ok=True)
-    (top / link).symlink_to(to)
-    before = sorted(top.parent.rglob("*"))
-    with pytest.raises(LinkError):
-        written(root, "a/b/c/d")
-    assert sorted(top.parent.rglob("*")) == before
+    for to in ("../outside", "../../outside", "inside", ".", "none"):
+        (top / link).symlink_to(to)
+        before = sorted(top.parent.rglob("*"))
+        with pytest.raises(LinkError):
+            written(root, "a/b/c/d")
+        assert sorted(top.parent.rglob("*")) == before
+        (top / link).unlink()
 
 
-@pytest.mark.parametrize("to", ["outside/new", "outside/there", "out/other"])
-def test_a_link_to_a_file_is_not_followed(root: OutputFolder, to: str) -> None:
+def test_a_link_to_a_file_is_not_followed(root: OutputFolder) -> None:
     top = Path(root.path)
     (top.parent / "outside/there").write_bytes(b"as it was")
-    (top / "a").symlink_to(top.parent / to)
-    with pytest.raises(LinkError):
-        written(root, "a")
-    assert (top.parent / "outside/there").read_bytes() == b"as it was"
-    assert sorted(path.name for path in top.rglob("*")) == ["a"]
+    for to in ("outside/new", "outside/there", "out/other"):
+        (top / "a").symlink_to(top.parent / to)
+        with pytest.raises(LinkError):
+            written(root, "a")
+        assert (top.parent / "outside/there").read_bytes() == b"as it was"
+        assert sorted(path.name for path in top.rglob("*")) == ["a"]
+        (top / "a").unlink()
 
 
 def test_a_link_created_before_the_rename_is_not_followed(root: OutputFolder) -> None:
@@ -108,7 +110,7 @@ def test_temporary_files_behind_a_link_are_not_removed(root: OutputFolder) -> No
         leftovers.sweep(root.folder("a"), RUN)
     made = prepared(root, "b/c")
     leftovers.sweep(root.folder("b"), RUN)
-    assert outputs.made_state(made) is None
+    assert outputs.written_state(made) is None
     assert (top.parent / "outside/.absolve-t-0.tmp").exists()
 
 
@@ -122,20 +124,17 @@ def test_an_exchanged_output_folder_is_not_written(root: OutputFolder) -> None:
     assert list((top.parent / "outside").iterdir()) == []
 
 
-def test_a_process_has_one_object_per_output_folder(root: OutputFolder) -> None:
+def test_a_process_has_one_object_per_output_folder_and_creates_an_unknown_one_on_first_use(root: OutputFolder) -> None:
     made = prepared(root, "a/b")
     there = pickle.loads(pickle.dumps(made))  # noqa: S301 - our own
     assert there == made
     assert there.below is not None
     assert there.below.root is root
-    assert OutputFolder.of(root.path) is not root  # an output folder whose device and inode are not checked
-
-
-def test_an_output_folder_without_known_identity_is_created_on_first_use(root: OutputFolder) -> None:
-    there = OutputFolder.of(f"{root.path}/in/side")
-    assert not Path(there.path).exists()
-    written(there, "a/b")
-    assert (Path(there.path) / "a/b").read_bytes() == b"x"
+    assert OutputFolder.at_path(root.path) is not root  # an output folder whose device and inode are not checked
+    other = OutputFolder.at_path(f"{root.path}/in/side")
+    assert not Path(other.path).exists()
+    written(other, "a/b")
+    assert (Path(other.path) / "a/b").read_bytes() == b"x"
 
 
 @pytest.mark.skipif(not HAS_DESCRIPTORS or not Path("/proc/self/fd").is_dir(), reason="descriptors cannot be counted here")
@@ -144,7 +143,7 @@ def test_directory_descriptors_are_few_and_closed_at_the_end(tmp_path: Path) -> 
 
     before = descriptors()
     (tmp_path / "out").mkdir()
-    root = OutputFolder.of(str(tmp_path / "out"))
+    root = OutputFolder.at_path(str(tmp_path / "out"))
     for number in range(3 * output_folder._CACHED):
         written(root, f"{number % 7}/{number}/a")
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -168,7 +167,7 @@ def test_threads_may_share_an_output_folder(root: OutputFolder, monkeypatch: pyt
 
     def work(thread: int) -> None:
         try:
-            for number in range(100):
+            for number in range(40):
                 written(root, f"{number % 5}/{(number + thread) % 3}/{thread}-{number}")
         except OSError as error:
             faults.append(error)
@@ -179,7 +178,7 @@ def test_threads_may_share_an_output_folder(root: OutputFolder, monkeypatch: pyt
     for thread in threads:
         thread.join()
     assert faults == []
-    assert sum(path.is_file() for path in Path(root.path).rglob("*")) == 400
+    assert sum(path.is_file() for path in Path(root.path).rglob("*")) == 160
 
 
 def test_a_created_folder_that_stays_empty_is_removed(tmp_path: Path) -> None:
@@ -194,17 +193,10 @@ def test_a_created_folder_that_stays_empty_is_removed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "to", "is_read"), [
-    ("link", "sub/there", True),
-    ("link", "../outside/secret", False),
-    ("link", "sub/../../outside/secret", False),
-    ("folder/there", "sub", True),
-    ("folder/secret", "../outside", False),
-    ("folder/secret", "sub/out", False),
-    ("sub/up/sub/there", "..", True),
-])
-def test_a_link_in_a_folder_is_read_through_as_long_as_it_stays_there(
-    root: OutputFolder, name: str, to: str, *, is_read: bool
-) -> None:
+    ("link", "sub/there", True), ("link", "../outside/secret", False), ("link", "sub/../../outside/secret", False), ("folder/there", "sub", True),
+    ("folder/secret", "../outside", False), ("folder/secret", "sub/out", False), ("sub/up/sub/there", "..", True),
+])  # fmt: skip
+def test_a_link_in_a_folder_is_read_through_as_long_as_it_stays_there(root: OutputFolder, name: str, to: str, *, is_read: bool) -> None:
     top = Path(root.path)
     (top.parent / "outside/secret").write_bytes(b"secret")
     written(root, "sub/there")

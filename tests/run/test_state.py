@@ -9,7 +9,7 @@ import pytest
 
 from absolve.core.errors import DocumentError
 from absolve.run.inputs import Input
-from absolve.run.outputs import Made
+from absolve.run.outputs import WrittenFile
 from absolve.run.plan import Job
 from absolve.run.state import State
 
@@ -35,7 +35,7 @@ def test_entries_of_unpublished_files_are_not_valid(job: Job) -> None:
     new.write_bytes(b"<a href=http://h/x>")
     with state(job) as first:
         assert remaining(first, job) == [job]
-        first.done(job.input, Made(str(new), job.input.name))
+        first.done(job.input, WrittenFile(str(new), job.input.name))
     with state(job) as second:
         assert remaining(second, job) == [job]
     new.replace(job.input.name)
@@ -49,7 +49,7 @@ def test_a_missing_file_gets_no_entry(job: Job) -> None:
     job = Job(job.input, target)
     with state(job) as first:
         assert remaining(first, job) == [job]
-        first.done(job.input, Made(f"{target}.tmp", target))
+        first.done(job.input, WrittenFile(f"{target}.tmp", target))
     with state(job) as second:
         assert remaining(second, job) == [job]
 

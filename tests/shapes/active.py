@@ -50,22 +50,17 @@ _BY_NAME: Final = {"x.svg": SVG, **dict.fromkeys(("x.xhtml", "x.xml", "x.xsl"), 
 _BY_TYPE: Final = {"image/svg+xml": SVG, "application/xhtml+xml": XHTML}
 _POLICY: Final = "Content-Security-Policy"
 FIELDS: Final[dict[str, Fields]] = {
-    "nosniff": (("X-Content-Type-Options", "nosniff"),),
-    "attachment": (("Content-Disposition", "attachment"),),
+    "nosniff": (("X-Content-Type-Options", "nosniff"),), "attachment": (("Content-Disposition", "attachment"),),
     "attachment with a name": (("Content-Disposition", 'attachment; filename="y.html"'),),
-    "unknown disposition": (("Content-Disposition", "foo; filename=x"),),
-    "script-src 'none'": ((_POLICY, "script-src 'none'"),),
-    "default-src 'self'": ((_POLICY.lower(), "default-src 'self'"),),
-    "nonce": ((_POLICY, "script-src 'nonce-x'"),),
+    "unknown disposition": (("Content-Disposition", "foo; filename=x"),), "script-src 'none'": ((_POLICY, "script-src 'none'"),),
+    "default-src 'self'": ((_POLICY.lower(), "default-src 'self'"),), "nonce": ((_POLICY, "script-src 'nonce-x'"),),
     "hash": ((_POLICY, "script-src 'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"),),
     "strict-dynamic": ((_POLICY, "script-src 'strict-dynamic' 'nonce-x' 'unsafe-inline'"),),
     "script-src-elem": ((_POLICY, "script-src 'unsafe-inline'; script-src-elem 'none'"),),
     "two policies": ((_POLICY, "script-src 'unsafe-inline'"), (_POLICY, "script-src 'none'")),
     "a comma": ((_POLICY, "script-src 'unsafe-inline', script-src 'none'"),),
-    "sandbox": ((_POLICY, "sandbox"),),
-    "sandbox allow-forms": ((_POLICY, "img-src *; sandbox allow-forms"),),
-    "only https:": ((_POLICY, "script-src https:"),),
-    "report only": ((f"{_POLICY}-Report-Only", "script-src 'none'"),),
+    "sandbox": ((_POLICY, "sandbox"),), "sandbox allow-forms": ((_POLICY, "img-src *; sandbox allow-forms"),),
+    "only https:": ((_POLICY, "script-src https:"),), "report only": ((f"{_POLICY}-Report-Only", "script-src 'none'"),),
     "quotes": ((_POLICY, "script-src 'none' \"><script>ran('%s')</script>"),),
 }
 _ACTIVE: Final = (
@@ -155,10 +150,7 @@ def _scripts(maker: _Maker) -> None:
 KINDS: Final[dict[str, Callable[[_Maker], None]]] = {
     "documents by name": lambda maker: _types_by_names(maker, TYPES[:9]),
     "other types by name": lambda maker: _types_by_names(maker, TYPES[9:]),
-    "header fields": _fields,
-    "contents": _contents,
-    "charsets": _charsets,
-    "script elements": _scripts,
+    "header fields": _fields, "contents": _contents, "charsets": _charsets, "script elements": _scripts,
 }
 
 

@@ -30,9 +30,7 @@ def record(kind: str, url: str | None, content: bytes, date: str | None = DATE, 
     return f"WARC/1.0\r\n{lines}Content-Length: {len(content)}\r\n\r\n".encode() + content + b"\r\n\r\n"
 
 
-def page(
-    url: str, body: bytes = b"", media_type: str | None = "text/html", *, status: int = 200, date: str | None = DATE, **fields: str
-) -> bytes:
+def page(url: str, body: bytes = b"", media_type: str | None = "text/html", *, status: int = 200, date: str | None = DATE, **fields: str) -> bytes:
     """Return a WARC record of type response; `fields` are those of HTTP."""
     return record("response", url, block(body, media_type, status, **fields), date)
 
@@ -73,8 +71,7 @@ def entry(url: str, content: str | bytes | None, media_type: str = "text/html", 
         body["text"] = content
     headers = [{"name": "Location", "value": more["location"]}] if "location" in more else []
     return {
-        "startedDateTime": more.get("date", DATE),
-        "request": {"method": more.get("method", "GET"), "url": url},
+        "startedDateTime": more.get("date", DATE), "request": {"method": more.get("method", "GET"), "url": url},
         "response": {"status": more.get("status", 200), "headers": headers, "content": body},
     }
 

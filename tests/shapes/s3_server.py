@@ -54,17 +54,11 @@ def made(endpoint: str, name: str) -> Bucket:
     import boto3
 
     environment = {
-        "AWS_ACCESS_KEY_ID": "who",
-        "AWS_SECRET_ACCESS_KEY": "sesame-of-nobody",
-        "AWS_ENDPOINT_URL": endpoint,
-        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_ACCESS_KEY_ID": "who", "AWS_SECRET_ACCESS_KEY": "sesame-of-nobody", "AWS_ENDPOINT_URL": endpoint, "AWS_DEFAULT_REGION": "us-east-1",
         "AWS_EC2_METADATA_DISABLED": "true",
     }
     client = boto3.client(
-        "s3",
-        endpoint_url=endpoint,
-        region_name="us-east-1",
-        aws_access_key_id=environment["AWS_ACCESS_KEY_ID"],
+        "s3", endpoint_url=endpoint, region_name="us-east-1", aws_access_key_id=environment["AWS_ACCESS_KEY_ID"],
         aws_secret_access_key=environment["AWS_SECRET_ACCESS_KEY"],
     )
     client.create_bucket(Bucket=name)

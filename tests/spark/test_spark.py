@@ -87,10 +87,7 @@ def tree(folder: Path) -> dict[str, bytes]:
 def ordered(path: Path) -> pa.Table:
     """Return the rows of one file, or of a folder of them, sorted by all values, in columns without dictionaries."""
     table = parquet.ParquetDataset(path).read()
-    columns = [
-        compute.binary_join(column, " ") if pa.types.is_list(column.type) else column.cast(plain(column.type))
-        for column in table.columns
-    ]
+    columns = [compute.binary_join(column, " ") if pa.types.is_list(column.type) else column.cast(plain(column.type)) for column in table.columns]
     return pa.table(columns, table.column_names).sort_by([(name, "ascending") for name in table.column_names])
 
 
@@ -98,9 +95,7 @@ def plain(kind: pa.DataType) -> pa.DataType:
     return pa.string() if kind == DICTIONARY else kind
 
 
-def test_rows_and_failures_are_those_of_the_command(
-    session: SparkSession, shared: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_rows_and_failures_are_those_of_the_command(session: SparkSession, shared: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     paths = [str(shared / "sites"), str(shared / "warc"), str(tmp_path / "gone.html")]
     out = tmp_path / "1.parquet"
     assert main(["links", *paths, "-o", str(out), "-q"]) == 3
@@ -119,9 +114,7 @@ def test_rows_and_failures_are_those_of_the_command(
 def test_columns_have_the_types_of_arrow_without_dictionaries(session: SparkSession, folder: Path) -> None:
     schema = spark.links(session, str(folder / "page.html")).toArrow().schema
     assert schema.names == schema_of().names
-    assert [str(kind) for kind in schema.types] == [
-        str(plain(kind)).replace("<item", "<element") for kind in schema_of().types
-    ]
+    assert [str(kind) for kind in schema.types] == [str(plain(kind)).replace("<item", "<element") for kind in schema_of().types]
     few = spark.links(session, str(folder / "page.html"), columns=["kind", "target"], url="http://h/")
     assert [*map(tuple, few.collect())] == [("navigation", "http://h/x")]
 
@@ -133,9 +126,7 @@ def of_s3(bucket: Bucket, folder: Path, tmp_path: Path) -> list[tuple[str, str]]
     return sorted((row["document"].replace(f"{folder}/", bucket.url("crawl/")), row["target"]) for row in rows)
 
 
-def test_rows_and_files_from_s3_are_those_of_the_disk(
-    session: SparkSession, bucket: Bucket, folder: Path, tmp_path: Path
-) -> None:
+def test_rows_and_files_from_s3_are_those_of_the_disk(session: SparkSession, bucket: Bucket, folder: Path, tmp_path: Path) -> None:
     rows = [*map(tuple, spark.links(session, bucket.url("crawl/"), columns=["document", "target"]).collect())]
     assert sorted(rows) == of_s3(bucket, folder, tmp_path)
     assert spark.links(session, bucket.url("crawl/*.warc.gz")).count() == len(rows) - 1
@@ -169,9 +160,7 @@ def test_what_fails_is_a_row_and_the_rest_goes_on(session: SparkSession, tmp_pat
     assert tree(tmp_path / "taken") == {}
 
 
-def test_names_are_relative_to_the_working_folder_of_the_driver(
-    session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_names_are_relative_to_the_working_folder_of_the_driver(session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("page.html").write_bytes(PAGE)
     Path("empty").mkdir()
@@ -182,12 +171,8 @@ def test_names_are_relative_to_the_working_folder_of_the_driver(
 
 
 @pytest.mark.parametrize(("options", "error"), [
-    ({"columns": ["colour"]}, UsageError),
-    ({"profile": "rfc1"}, UsageError),
-    ({"colour": "red"}, TypeError),
-    ({"paths": "-"}, UsageError),
-    ({"paths": "http://h/x.warc.gz"}, UsageError),
-    ({"paths": "nowhere://h/x.warc.gz"}, UsageError),
+    ({"columns": ["colour"]}, UsageError), ({"profile": "rfc1"}, UsageError), ({"colour": "red"}, TypeError), ({"paths": "-"}, UsageError),
+    ({"paths": "http://h/x.warc.gz"}, UsageError), ({"paths": "nowhere://h/x.warc.gz"}, UsageError),
 ])
 def test_a_mistake_is_an_error_before_any_work(options: dict[str, Any], error: type[Exception], session: SparkSession) -> None:
     with pytest.raises(error):
@@ -207,9 +192,7 @@ def executors(session: SparkSession) -> list[int]:
 
 
 @pytest.mark.parametrize("work", ["links", "rewrite", "rewrite to S3"])
-def test_killed_executors_lose_nothing(
-    work: str, session: SparkSession, bucket: Bucket, folder: Path, tmp_path: Path
-) -> None:
+def test_killed_executors_lose_nothing(work: str, session: SparkSession, bucket: Bucket, folder: Path, tmp_path: Path) -> None:
     """Both executors are killed when the first tasks are done."""
 
     def slow(resolved: Any) -> str:

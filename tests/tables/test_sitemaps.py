@@ -12,8 +12,8 @@ A, B = "http://h.example/a", "http://h.example/b?x=1&y=<2>"
 
 def made(format_: str, *chunks: list[tuple[Any, ...]]) -> bytes:
     form, sink, file = FORMATS[format_], by_name(format_), io.BytesIO()
-    encoded = [(form.of, memoryview(sink.encode(form.needs, rows))) for rows in chunks]
-    sink.write([typed_table(form.of, form.needs)], encoded, file)
+    encoded = [(form.source, memoryview(sink.encode(form.needs, rows))) for rows in chunks]
+    sink.write([typed_table(form.source, form.needs)], encoded, file)
     return file.getvalue()
 
 
@@ -37,23 +37,14 @@ def urls(*rows: tuple[Any, ...]) -> list[str]:
 
 def test_a_sitemap_has_each_page_that_may_be_indexed_once_and_in_ascii() -> None:
     assert urls(page(B), page(A, None), page(f"{A}#x"), page("HTTP://Bücher.example/ü?<é>"), page(A, canonical=A)) == [
-        "http://h.example/b?x=1&y=%3C2%3E",
-        A,
-        "http://xn--bcher-kva.example/%C3%BC?%3C%C3%A9%3E",
+        "http://h.example/b?x=1&y=%3C2%3E", A, "http://xn--bcher-kva.example/%C3%BC?%3C%C3%A9%3E",
     ]
 
 
 @pytest.mark.parametrize("row", [
-    page(None),
-    page(A, 404),
-    page(A, 301),
-    page(A, media_type="image/png"),
-    page(A, canonical=B),
+    page(None), page(A, 404), page(A, 301), page(A, media_type="image/png"), page(A, canonical=B),
     *(page(A, robots=text) for text in ("noindex", "nofollow, NOINDEX", "none", "index googlebot: noindex,nofollow")),
-    page("file:///p.html"),
-    page("package:///p.html"),
-    page("http://user:pass@h.example/"),
-    page(f"http://h.example/{'x' * 2048}"),
+    page("file:///p.html"), page("package:///p.html"), page("http://user:pass@h.example/"), page(f"http://h.example/{'x' * 2048}"),
 ], ids=repr)
 def test_other_documents_are_in_no_sitemap(row: tuple[Any, ...]) -> None:
     assert urls(row, page(B, robots="max-snippet:-1, nonesuch")) == ["http://h.example/b?x=1&y=%3C2%3E"]

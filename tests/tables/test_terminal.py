@@ -33,11 +33,9 @@ def grid(columns: tuple[str, ...], rows: list[tuple[Any, ...]], screen: Screen |
     return file.getvalue().decode().splitlines()
 
 
-def test_no_rows_are_no_lines() -> None:
-    assert drawn("<p>") == grid(("a", "b"), []) == []
-
-
 def test_links_are_grouped_by_document_and_aligned() -> None:
+    assert drawn("<p>") == grid(("a", "b"), []) == []
+    assert "\x1b" not in "".join(drawn(PAGE))
     assert drawn(PAGE) == [
         "p.html", "  1:13  other       http://h.example/dir/", "  base http://h.example/dir/ (embedded)",
         "  2:10  navigation  x.html   → http://h.example/dir/x.html", "  2:32  navigation  http://[ → (nowhere)",
@@ -47,12 +45,12 @@ def test_links_are_grouped_by_document_and_aligned() -> None:
     ]
 
 
-@pytest.mark.parametrize("columns", [40, 60, 80, 200])
-def test_no_line_is_wider_than_the_screen(columns: int) -> None:
+def test_no_line_is_wider_than_the_screen() -> None:
     page = f"<base href='http://h.example/{'dir/' * 30}'><a href='{'日本/' * 50}'><a href='#{'x' * 500}'>"
-    lines = drawn(page + PAGE, Screen(columns))
-    assert max(map(width, lines)) <= columns
-    assert any("…" in line for line in lines)
+    for columns in (40, 60, 80, 200):
+        lines = drawn(page + PAGE, Screen(columns))
+        assert max(map(width, lines)) <= columns
+        assert any("…" in line for line in lines)
 
 
 def test_a_narrow_screen_has_a_line_for_each_url() -> None:
@@ -71,16 +69,14 @@ def test_only_web_urls_are_hyperlinks() -> None:
     assert re.findall(r"\x1b]8;;(.+?)\x1b\\", text) == ["http://h/x"]
 
 
-@pytest.mark.parametrize("url", ["http://h/\x1b\\", "http://h/\x07", "http://h/é\u202e", "http://h/a b", "http://h/\udcff"])
-def test_a_hyperlink_has_only_visible_ascii(url: str) -> None:
-    target = re.fullmatch(r"\x1b]8;;([!-~]+)\x1b\\x\x1b]8;;\x1b\\", Screen(None, styled=True).linked("x", url))
-    assert target is not None
-    assert target[1].startswith("http://h/")
-
-
-@pytest.mark.parametrize("url", ["http://user:x@h/", "http://***@h/", "http://h\x1b/", "http:///x", "http://h/" + "x" * 4000, "ftp://h/", None])
-def test_an_unsuitable_url_is_no_hyperlink(url: str | None) -> None:
-    assert Screen(None, styled=True).linked("x", url) == "x"
+def test_a_hyperlink_has_only_visible_ascii_and_an_unsuitable_url_is_none() -> None:
+    linked = Screen(None, styled=True).linked
+    for url in ("http://h/\x1b\\", "http://h/\x07", "http://h/é\u202e", "http://h/a b", "http://h/\udcff"):
+        target = re.fullmatch(r"\x1b]8;;([!-~]+)\x1b\\x\x1b]8;;\x1b\\", linked("x", url))
+        assert target is not None
+        assert target[1].startswith("http://h/")
+    for unsuitable in ("http://user:x@h/", "http://***@h/", "http://h\x1b/", "http:///x", "http://h/" + "x" * 4000, "ftp://h/", None):
+        assert linked("x", unsuitable) == "x"
 
 
 def test_nothing_of_a_document_becomes_an_escape_sequence() -> None:
@@ -89,10 +85,6 @@ def test_nothing_of_a_document_becomes_an_escape_sequence() -> None:
         text = "\n".join(drawn(page, screen))
         ours = re.sub(r"\x1b\[[0-9]*m|\x1b]8;;(?:https?://[!-~]*)?\x1b\\", "", text)
         assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", ours)
-
-
-def test_a_plain_screen_gets_no_escape_sequences() -> None:
-    assert "\x1b" not in "".join(drawn(PAGE))
 
 
 def test_other_columns_are_a_grid_without_empty_columns() -> None:
@@ -106,15 +98,12 @@ def test_a_grid_is_cut_to_the_screen_or_stacked_if_it_is_too_narrow() -> None:
     assert grid(("a", "b", "n"), rows, Screen(20))[1] == "b: " + "y" * 16 + "…"
 
 
-def test_a_path_is_cut_at_its_front_and_a_url_in_its_middle() -> None:
+def test_a_path_is_cut_at_its_front_a_url_in_its_middle_and_folded_text_at_blanks_or_in_long_words() -> None:
+    assert list(folded("one two " + "x" * 10, 8)) == ["one two", "xxxxxxxx", "xx"]
+    assert list(folded("", 8)) == [""]
     paths = [("1/saved-by-a-browser/one-pager.mhtml", 1), ("http://host.example/a/b/one-pager.mhtml", 2)]
     lines = grid(("document", "n"), paths, Screen(25))
     assert [line.split()[0] for line in lines[1:]] == ["…owser/one-pager.mhtml", "http://host.…ger.mhtml"]
-
-
-def test_folded_text_breaks_at_spaces_and_inside_long_words() -> None:
-    assert list(folded("one two " + "x" * 10, 8)) == ["one two", "xxxxxxxx", "xx"]
-    assert list(folded("", 8)) == [""]
 
 
 # --- Markdown, HTML, TSV, JSON ----------------------------------------------------------------------------------------
@@ -193,7 +182,7 @@ def test_tsv_escapes_what_separates_cells() -> None:
     assert written("tsv", ("a", "b"), [("x\ty\nz\\", None), ("=1", ["p", "q"])]) == "a\tb\nx\\ty\\nz\\\\\t\n'=1\tp q\n"
 
 
-@pytest.mark.parametrize("count", [0, 1, 5])
-def test_json_is_one_array(count: int) -> None:
-    rows = [(f"x\n{number}", number) for number in range(count)]
-    assert [tuple(row.values()) for row in json.loads(written("json", ("a", "b"), rows))] == rows
+def test_json_is_one_array() -> None:
+    for count in (0, 1, 5):
+        rows = [(f"x\n{number}", number) for number in range(count)]
+        assert [tuple(row.values()) for row in json.loads(written("json", ("a", "b"), rows))] == rows

@@ -18,37 +18,20 @@ def verdicts(base: BaseURL) -> list[str]:
     return [claim.verdict for claim in base.chain]
 
 
-def test_without_claims_the_next_outer_layer_gives_the_base() -> None:
+def test_an_unusable_claim_is_recorded_and_the_next_outer_layer_applies() -> None:
     assert establish(OWN, [], "rfc1808") == OWN
     assert establish(DEFAULT, [], "rfc1808") == DEFAULT == BaseURL("", Layer.DEFAULT)
-
-
-@pytest.mark.parametrize(
-    "reference",
-    ["javascript:1", "JavaScript:1", " data:,x", "data:text/html,x", "http://[x", "http://", "//[x/"],
-)
-def test_an_unusable_claim_is_recorded_and_the_next_outer_layer_applies(reference: str) -> None:
-    base = establish(OWN, [embedded(reference)], "rfc1808")
-    assert base[:3] == OWN[:3]
-    assert verdicts(base) == ["unsuitable"]
-    assert base.chain[0].url is None
-
-
-@pytest.mark.parametrize("reference", ["", "  ", "sub/", "/x/", "//h.example/", "?q", "."])
-def test_a_relative_claim_without_an_outer_base_gives_no_base(reference: str) -> None:
-    assert establish(DEFAULT, [embedded(reference)], "rfc1808")[:2] == ("", Layer.DEFAULT)
+    for reference in ("javascript:1", "JavaScript:1", " data:,x", "data:text/html,x", "http://[x", "http://", "//[x/"):
+        base = establish(OWN, [embedded(reference)], "rfc1808")
+        assert (base[:3], verdicts(base), base.chain[0].url) == (OWN[:3], ["unsuitable"], None), reference
+    for reference in ("", "  ", "sub/", "/x/", "//h.example/", "?q", "."):
+        assert establish(DEFAULT, [embedded(reference)], "rfc1808")[:2] == ("", Layer.DEFAULT)
 
 
 @pytest.mark.parametrize(("reference", "url"), [
-    ("", OWN.url),
-    (" \n", OWN.url),
-    ("./", "http://doc.example/dir/"),
-    ("sub/", "http://doc.example/dir/sub/"),
-    ("www.example.com/", "http://doc.example/dir/www.example.com/"),
-    ("/x/", "http://doc.example/x/"),
-    ("//h.example/x/", "http://h.example/x/"),
-    ("\thttp://h.example/x/ ", "http://h.example/x/"),
-    ("http://h.example", "http://h.example"),
+    ("", OWN.url), (" \n", OWN.url), ("./", "http://doc.example/dir/"), ("sub/", "http://doc.example/dir/sub/"),
+    ("www.example.com/", "http://doc.example/dir/www.example.com/"), ("/x/", "http://doc.example/x/"),
+    ("//h.example/x/", "http://h.example/x/"), ("\thttp://h.example/x/ ", "http://h.example/x/"), ("http://h.example", "http://h.example"),
     ("mailto:a@b", "mailto:a@b"),  # a base, but an opaque one
     ("about:blank", "about:blank"),
     ("app://h/x/", "app://h/x/"),
@@ -60,7 +43,9 @@ def test_a_claim_is_resolved_against_the_next_outer_layer(reference: str, url: s
     assert (base.url, base.layer) == (url, Layer.EMBEDDED)
 
 
-def test_the_first_usable_claim_of_a_layer_applies() -> None:
+def test_the_first_usable_claim_of_a_layer_applies_with_its_source_and_its_line_if_known() -> None:
+    assert establish(OWN, [embedded("/x/")], "rfc1808").source == "base element"
+    assert establish(OWN, [embedded("/x/")], "rfc1808", lambda position: position + 1).source == "base element, line 8"
     base = establish(OWN, [embedded("javascript:1"), embedded("/1/"), embedded("/2/")], "rfc1808")
     assert base.url == "http://doc.example/1/"
     assert verdicts(base) == ["unsuitable", "won", "ignored"]
@@ -75,11 +60,6 @@ def test_outer_claims_are_kept_in_the_chain_of_claims(reference: str, verdict: s
     assert [claim.base.layer for claim in base.chain] == [Layer.EMBEDDED, Layer.RETRIEVAL]
 
 
-def test_the_source_of_a_base_includes_the_line_if_known() -> None:
-    assert establish(OWN, [embedded("/x/")], "rfc1808").source == "base element"
-    assert establish(OWN, [embedded("/x/")], "rfc1808", lambda position: position + 1).source == "base element, line 8"
-
-
 def test_an_inner_document_inherits_the_base_of_its_encapsulating_entity() -> None:
     assert inherited(DEFAULT, "srcdoc") == DEFAULT
     outer = establish(DEFAULT, [BaseClaim(Layer.RETRIEVAL, OWN.url, "--url")], "rfc1808")
@@ -89,22 +69,12 @@ def test_an_inner_document_inherits_the_base_of_its_encapsulating_entity() -> No
 
 
 @pytest.mark.parametrize(("one", "other", "same"), [
-    ("http://h/p", "http://h/p", True),
-    ("http://h/p#a", "http://h/p#b", True),
-    ("http://h/p#", "http://h/p", True),
-    ("http://h/p", "http://h/p#b", True),
-    ("http://h/p#b", "http://h/pq", False),
-    ("http://h/p#/q", "http://h/q#p", False),
-    ("http://h/p?", "http://h/p", False),
-    ("http://h/p", "http://h/q", False),
-    ("", "", True),
+    ("http://h/p", "http://h/p", True), ("http://h/p#a", "http://h/p#b", True), ("http://h/p#", "http://h/p", True),
+    ("http://h/p", "http://h/p#b", True), ("http://h/p#b", "http://h/pq", False), ("http://h/p#/q", "http://h/q#p", False),
+    ("http://h/p?", "http://h/p", False), ("http://h/p", "http://h/q", False), ("", "", True),
 ])
 def test_urls_that_differ_only_in_fragments_are_the_same_document(one: str, other: str, same: bool) -> None:
     assert same_document(one, other) is same
-
-
-def test_layer_names_are_those_of_the_rows() -> None:
-    assert [layer.label for layer in Layer] == ["embedded", "encapsulating", "retrieval", "default"]
 
 
 def test_an_undecodable_byte_in_the_url_of_the_user_is_percent_escaped() -> None:

@@ -6,8 +6,7 @@ from absolve.urls.chain import LONGEST, Chain, follow
 
 
 @pytest.mark.parametrize(("steps", "chain"), [
-    ({}, Chain([], "a", None)),
-    ({"a": "b", "b": "c"}, Chain([("a", "b"), ("b", "c")], "c", None)),
+    ({}, Chain([], "a", None)), ({"a": "b", "b": "c"}, Chain([("a", "b"), ("b", "c")], "c", None)),
     ({"a": "a"}, Chain([("a", "a")], "a", 0)),
     ({"a": "b", "b": "c", "c": "b"}, Chain([("a", "b"), ("b", "c"), ("c", "b")], "b", 1)),
 ])

@@ -1,5 +1,6 @@
 """Predicates on a reference together with its base."""
 
+from itertools import product
 from typing import get_args
 
 import pytest
@@ -15,16 +16,13 @@ SHAPES = ["/x", "x", "?x", "#x", "./x", "../x", "../../x/y:z?a=1&b=2#c/d?e", "/"
 
 
 @pytest.mark.parametrize("base", PACKAGES)
-@pytest.mark.parametrize("reference", [*SHAPES, "//h/x", "//a-1.1b.example/x/y?z#w"])
-def test_profiles_agree_on_plain_references_in_a_package(base: str, reference: str) -> None:
+def test_profiles_agree_on_plain_references_in_a_package_unless_its_path_is_unusual(base: str) -> None:
     assert Compared(base).agrees_on_shapes()
-    assert not Compared(base).divergent(reference)
-    assert len({whatwg.parse(resolve(base, reference, profile) or "") for profile in get_args(Profile)}) == 1
-
-
-@pytest.mark.parametrize("path", ["/x", "./x", "x/../y", "x/%2E/y", "x;y", "x\\y", "x y", "x?y", "x#y"])
-def test_a_package_with_an_unusual_path_is_left_to_the_parsers(path: str) -> None:
-    assert not Compared(f"package:///{path}").agrees_on_shapes()
+    for reference in (*SHAPES, "//h/x", "//a-1.1b.example/x/y?z#w"):
+        assert not Compared(base).divergent(reference)
+        assert len({whatwg.parse(resolve(base, reference, profile) or "") for profile in get_args(Profile)}) == 1
+    for path in ("/x", "./x", "x/../y", "x/%2E/y", "x;y", "x\\y", "x y", "x?y", "x#y"):
+        assert not Compared(f"package:///{path}").agrees_on_shapes(), path
 
 
 CLIMBS = {
@@ -70,11 +68,8 @@ def test_profiles_diverge_if_their_parsed_targets_differ(base: str) -> None:
         assert Compared(base).divergent(reference) == judged(base, reference), reference
 
 
-def test_a_query_encoded_in_another_charset_is_no_divergence() -> None:
+def test_a_query_encoded_in_another_charset_is_no_divergence_except_of_the_base() -> None:
     assert not Compared("http://a/b", "windows-1252").divergent("\udce9/é|?é")
-
-
-def test_a_base_with_a_query_in_another_charset_keeps_its_divergence() -> None:
     assert Compared("http://a/b;c?é", "windows-1252").divergent("")
     assert not Compared("http://a/b;c?é").divergent("")
     assert not Compared("http://a/b;c?e", "windows-1252").divergent("")
@@ -91,9 +86,8 @@ def test_the_divergence_shortcuts_agree_with_the_three_resolvers(base: str, refe
     assert Compared(base).divergent(reference) == judged(base, reference)
 
 
-@pytest.mark.parametrize("base", ["http://h/a", "http://h/a;b"])
-@pytest.mark.parametrize("unit", ["'", "€", "@", "../", "..;/", "\\", "a\t", "?", "#"])
-@pytest.mark.parametrize("before", ["", "//", "http://h/", "x:", "?", "#", "http://u"])
-def test_divergence_does_not_depend_on_the_length_of_the_reference(base: str, before: str, unit: str) -> None:
-    long = before + unit * 6000 + "@g/x"
-    assert Compared(base).divergent(long) == judged(base, long) == Compared(base).divergent(before + unit * 6 + "@g/x")
+def test_divergence_does_not_depend_on_the_length_of_the_reference() -> None:
+    befores, units = ("", "//", "http://h/", "x:", "?", "#", "http://u"), ("'", "€", "@", "../", "..;/", "\\", "a\t", "?", "#")
+    for base, before, unit in product(("http://h/a", "http://h/a;b"), befores, units):
+        long = before + unit * 6000 + "@g/x"
+        assert Compared(base).divergent(long) == judged(base, long) == Compared(base).divergent(before + unit * 6 + "@g/x"), (base, before, unit)

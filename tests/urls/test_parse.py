@@ -9,8 +9,7 @@ from absolve.urls import rfc3986
 from absolve.urls.rfc1808 import split, unsplit
 
 PARSED = [
-    ("", Reference(None, None, "", None, None, None)),
-    ("s://n/p;a?q#f", Reference("s", "n", "/p", "a", "q", "f")),
+    ("", Reference(None, None, "", None, None, None)), ("s://n/p;a?q#f", Reference("s", "n", "/p", "a", "q", "f")),
     ("s://n/;?#", Reference("s", "n", "/", "", "", "")),
     ("#f#g?q;a", Reference(None, None, "", None, None, "f#g?q;a")),  # 2.4.1 comes first
     ("?q;a?r", Reference(None, None, "", None, "q;a?r", None)),  # 2.4.4 comes before 2.4.5
@@ -20,10 +19,8 @@ PARSED = [
     ("+1-a.b:c", Reference("+1-a.b", None, "c", None, None, None)),
     ("é:a", Reference(None, None, "é:a", None, None, None)),
     ("//h?q;a/p", Reference(None, "h?q;a", "/p", None, None, None)),  # 2.4.3 comes before 2.4.4
-    ("//", Reference(None, "", "", None, None, None)),
-    ("///p", Reference(None, "", "/p", None, None, None)),
-    ("//h#f", Reference(None, "h", "", None, None, "f")),
-    ("s:#f", Reference("s", None, "", None, None, "f")),
+    ("//", Reference(None, "", "", None, None, None)), ("///p", Reference(None, "", "/p", None, None, None)),
+    ("//h#f", Reference(None, "h", "", None, None, "f")), ("s:#f", Reference("s", None, "", None, None, "f")),
 ]
 
 

@@ -2,7 +2,6 @@
 
 import pytest
 
-import absolve
 from absolve.urls import PROFILES, resolver
 from absolve.urls.placeholders import first, is_placeholder, masked, resolved
 
@@ -26,26 +25,22 @@ REFERENCES = [
 ]
 
 
-@pytest.mark.parametrize("reference", PLACEHOLDERS)
-def test_a_reference_that_begins_with_a_placeholder_or_ends_in_one_has_no_url(reference: str) -> None:
-    assert is_placeholder(reference)
-    assert resolved(reference, resolver("whatwg", BASE)) is None
+def test_a_reference_that_begins_with_a_placeholder_or_ends_in_one_has_no_url() -> None:
+    assert [one for one in PLACEHOLDERS if not is_placeholder(one) or resolved(one, resolver("whatwg", BASE)) is not None] == []
+    assert [one for one in REFERENCES if is_placeholder(one)] == []
 
 
-@pytest.mark.parametrize("reference", REFERENCES)
-def test_other_references_with_the_same_characters_have_one(reference: str) -> None:
-    assert not is_placeholder(reference)
-
-
-@pytest.mark.parametrize("profile", PROFILES)
-@pytest.mark.parametrize(("reference", "expected"), [
+INSIDE = [
     ("/p/{{ a b }}.html?x=<?= $y ?>", "http://h.example/p/{{ a b }}.html?x=<?= $y ?>"),
     ("../<% x %>/../y", "http://h.example/<% x %>/../y"), ("?{% x %}", "http://h.example/d/p.html?{% x %}"),
     ("#{{ x }}", "http://h.example/d/p.html#{{ x }}"), ("//{{ x }}/y z", "http://{{ x }}/y z"),
     ("http{{ s }}://x/", "http{{ s }}://x/"), ("http://h:{{ port }}/", "http://h:{{ port }}/"), ("http://{{ x }}", "http://{{ x }}"),
-])  # fmt: skip
-def test_a_placeholder_inside_is_kept_with_all_behind_it(profile: str, reference: str, expected: str) -> None:
-    assert resolved(reference, resolver(profile, BASE)) == expected
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_placeholder_inside_is_kept_with_all_behind_it(profile: str) -> None:
+    assert [resolved(reference, resolver(profile, BASE)) for reference, _ in INSIDE] == [expected for _, expected in INSIDE]
 
 
 def test_blanks_and_commas_of_placeholders_are_masked() -> None:
@@ -56,12 +51,3 @@ def test_blanks_and_commas_of_placeholders_are_masked() -> None:
 def test_many_placeholders_without_an_end_take_linear_time() -> None:
     text = "a" + "{{ <? [% ${" * 200_000
     assert (is_placeholder(text), first(text), len(masked(text.encode()))) == (True, 1, len(text))
-
-
-def test_a_placeholder_of_ruby_is_a_fragment_in_other_documents() -> None:
-    page = '<a href="#{x}">'
-    found = {name: next(iter(absolve.links(page, name=name, url=BASE))) for name in ("p.html", "p.html.erb")}
-    assert {name: (row.target, row.problems) for name, row in found.items()} == {
-        "p.html": (f"{BASE}#{{x}}", []),
-        "p.html.erb": (None, ["placeholder"]),
-    }

@@ -12,15 +12,8 @@ SEGMENTS = st.lists(st.text("abc", min_size=1, max_size=2), max_size=4)
 
 
 @pytest.mark.parametrize(("folder", "path", "found"), [
-    ("", "b", "b"),
-    ("", "a/b", "a/b"),
-    ("a", "b", "../b"),
-    ("a", "a/b", "b"),
-    ("a", "a/", ""),
-    ("a", "a", "../a"),
-    ("a/b", "a/c/d", "../c/d"),
-    ("a/b/c", "", "../../../"),
-    ("ab", "a/b", "../a/b"),
+    ("", "b", "b"), ("", "a/b", "a/b"), ("a", "b", "../b"), ("a", "a/b", "b"), ("a", "a/", ""), ("a", "a", "../a"),
+    ("a/b", "a/c/d", "../c/d"), ("a/b/c", "", "../../../"), ("ab", "a/b", "../a/b"),
 ])
 def test_a_path_leads_from_a_folder_to_a_file(folder: str, path: str, found: str) -> None:
     assert relative_path(folder, path) == found

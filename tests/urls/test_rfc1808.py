@@ -15,50 +15,33 @@ def test_the_examples_of_section_5_resolve(reference: str, target: str) -> None:
 
 LETTER = [
     # step 5 asks for "non-empty", step 7 writes the delimiters that the reference had
-    ("http://a/b/c/d;p?q#f", "?", "http://a/b/c/d;p?q"),
-    ("http://a/b/c/d;p", "?", "http://a/b/c/d;p?"),
-    ("http://a/b/c/d;p?q#f", ";", "http://a/b/c/d;p?q"),
-    ("http://a/b/c/d?q", ";", "http://a/b/c/d;?q"),
-    ("http://a/b/c/d;p?q#f", ";x?", "http://a/b/c/d;x?"),
-    ("http://a/b/c/d;p?q#f", "#", "http://a/b/c/d;p?q#"),
-    ("http://a/b/c/d;p?q#f", "?#s", "http://a/b/c/d;p?q#s"),
-    ("http://a/b/c/d;p?q#f", "g?", "http://a/b/c/g?"),
-    ("http://a/b/c/d;p?q#f", "g;", "http://a/b/c/g;"),
-    ("http://a/b/c/d;p?q#f", "g#", "http://a/b/c/g#"),
+    ("http://a/b/c/d;p?q#f", "?", "http://a/b/c/d;p?q"), ("http://a/b/c/d;p", "?", "http://a/b/c/d;p?"),
+    ("http://a/b/c/d;p?q#f", ";", "http://a/b/c/d;p?q"), ("http://a/b/c/d?q", ";", "http://a/b/c/d;?q"),
+    ("http://a/b/c/d;p?q#f", ";x?", "http://a/b/c/d;x?"), ("http://a/b/c/d;p?q#f", "#", "http://a/b/c/d;p?q#"),
+    ("http://a/b/c/d;p?q#f", "?#s", "http://a/b/c/d;p?q#s"), ("http://a/b/c/d;p?q#f", "g?", "http://a/b/c/g?"),
+    ("http://a/b/c/d;p?q#f", "g;", "http://a/b/c/g;"), ("http://a/b/c/d;p?q#f", "g#", "http://a/b/c/g#"),
     # step 3: an empty net_loc is inherited
-    ("http://a/b", "///x", "http://a/x"),
-    ("http://a/b?q", "//", "http://a/b?q"),
-    ("file:///a/b", "///x", "file:///x"),
+    ("http://a/b", "///x", "http://a/x"), ("http://a/b?q", "//", "http://a/b?q"), ("file:///a/b", "///x", "file:///x"),
     ("app:/a/b", "///x", "app:///x"),
     # 2.4.3: the net_loc runs to the next slash
-    ("http://a/b", "//h?q/x", "http://h?q/x"),
-    ("http://h", "a.html", "http://h/a.html"),
-    ("http://h", "?y", "http://h?y"),
+    ("http://a/b", "//h?q/x", "http://h?q/x"), ("http://h", "a.html", "http://h/a.html"), ("http://h", "?y", "http://h?y"),
     ("http://h", "../g", "http://h/../g"),
     # 2.4.2: a scheme may begin with a digit, it has no other characters
-    ("http://a/b", "1:x", "1:x"),
-    ("http://a/b", "a_b:x", "http://a/a_b:x"),
-    ("http://a/b", ":x", "http://a/:x"),
+    ("http://a/b", "1:x", "1:x"), ("http://a/b", "a_b:x", "http://a/a_b:x"), ("http://a/b", ":x", "http://a/:x"),
     # 2.4.5: the params may hold slashes, in the base too
     ("http://a/b;v=1/c/d", "g", "http://a/g"),
     ("http://a/b/c/d", "g;x=1/../y", "http://a/b/c/g;x=1/../y"),
     # step 6 applies to the whole path, step 5 to none
-    ("http://a/b/../c/./d", "g", "http://a/c/g"),
-    ("http://a/b/../c/./d", "?y", "http://a/b/../c/./d?y"),
-    ("http://a/b//c/d", "../../g", "http://a/b/g"),
-    ("http://a/b/c", "x/..", "http://a/b/"),
-    # a path must not become a net_loc
-    ("app:/a", ".//x", "app:/.//x"),
+    ("http://a/b/../c/./d", "g", "http://a/c/g"), ("http://a/b/../c/./d", "?y", "http://a/b/../c/./d?y"),
+    ("http://a/b//c/d", "../../g", "http://a/b/g"), ("http://a/b/c", "x/..", "http://a/b/"),
+    # a path must not become a net_loc, and lone surrogates pass
+    ("app:/a", ".//x", "app:/.//x"), ("http://h/\udce9/a", "\udce8?\udce7", "http://h/\udce9/\udce8?\udce7"),
 ]
 
 
 @pytest.mark.parametrize(("base", "reference", "target"), LETTER)
 def test_rfc1808_is_followed_literally(base: str, reference: str, target: str) -> None:
     assert rfc1808.profile(base)(reference) == target
-
-
-def test_lone_surrogates_pass_through_the_resolver() -> None:
-    assert rfc1808.profile("http://h/\udce9/a")("\udce8?\udce7") == "http://h/\udce9/\udce8?\udce7"
 
 
 def removed(path: str) -> str:

@@ -50,26 +50,19 @@ QUERIES = [
     ("shift_jis", "http://h/a", "?表|¥", "http://h/a?%95\\|\\"),
     ("euc-jp", "http://h/a", "?−－～¥", "http://h/a?%A1%DD%A1%DD%A1%C1\\"),
     ("iso-2022-jp", "http://h/a", "?表#é", "http://h/a?%1B$BI=%1B(B#%C3%A9"),
-    ("gbk", "http://h/a", "?€", "http://h/a?%80"),
-    ("utf-16le", "http://h/a", "?é", "http://h/a?%C3%A9"),
+    ("gbk", "http://h/a", "?€", "http://h/a?%80"), ("utf-16le", "http://h/a", "?é", "http://h/a?%C3%A9"),
     ("replacement", "http://h/a", "?é", "http://h/a?%C3%A9"),
     ("cp437", "http://h/a", "?é", "http://h/a?%82"),  # a charset of Python, not of the Encoding Standard
-    ("utf-7", "http://h/a", "?é", "http://h/a?%C3%A9"),
+    ("utf-7", "http://h/a", "?é", "http://h/a?%C3%A9"), ("utf-8", "http://h/\udce9/a", "\udce8", "http://h/%EF%BF%BD/%EF%BF%BD"),
 ]
 
 
 @pytest.mark.parametrize(("charset", "base", "reference", "target"), QUERIES)
-def test_queries_of_special_schemes_are_in_the_charset_of_the_document(
-    charset: str, base: str, reference: str, target: str
-) -> None:
+def test_queries_of_special_schemes_are_in_the_charset_of_the_document(charset: str, base: str, reference: str, target: str) -> None:
     assert whatwg.profile(base, charset)(reference) == target
 
 
-@pytest.mark.parametrize("charset", ["no such charset", "", "rot13", "base64"])
-def test_an_unknown_charset_is_an_error(charset: str) -> None:
-    with pytest.raises(UsageError, match="unknown charset"):
-        whatwg.profile("http://h/", charset)
-
-
-def test_lone_surrogates_become_replacement_characters() -> None:
-    assert whatwg.profile("http://h/\udce9/a")("\udce8") == "http://h/%EF%BF%BD/%EF%BF%BD"
+def test_an_unknown_charset_is_an_error() -> None:
+    for charset in ("no such charset", "", "rot13", "base64"):
+        with pytest.raises(UsageError, match="unknown charset"):
+            whatwg.profile("http://h/", charset)

@@ -32,11 +32,8 @@ def record(block: bytes, media_type: str = "application/http") -> bytes:
     head = [
         "WARC/1.1",
         "WARC-Type: " + ("response" if "http" in media_type else "resource"),
-        "WARC-Record-ID: <urn:uuid:00000000-0000-0000-0000-000000000025>",
-        f"WARC-Target-URI: {URL}",
-        f"WARC-Block-Digest: sha1:{digest}",
-        f"Content-Type: {media_type}",
-        f"Content-Length: {len(block)}",
+        "WARC-Record-ID: <urn:uuid:00000000-0000-0000-0000-000000000025>", f"WARC-Target-URI: {URL}", f"WARC-Block-Digest: sha1:{digest}",
+        f"Content-Type: {media_type}", f"Content-Length: {len(block)}",
     ]
     return "\r\n".join(head).encode() + b"\r\n\r\n" + block + b"\r\n\r\n"
 
@@ -70,8 +67,7 @@ BODIES = {
     "a wrong length": http(fields=b"Content-Length: 4\r\n", length=False),
     "line ends behind": http() + b"\r\n\r\n",
     "chunked": http(b'5\r\n<p>x<\r\n14;x=y\r\n/p><a href="y">z</a>\r\n0\r\nT: t\r\n\r\n', CHUNKED, length=False),
-    "not chunked at all": http(fields=CHUNKED),
-    "gzip": http(gzip.compress(PAGE), b"Content-Encoding: gzip\r\n"),
+    "not chunked at all": http(fields=CHUNKED), "gzip": http(gzip.compress(PAGE), b"Content-Encoding: gzip\r\n"),
     "not gzip at all": http(fields=b"Content-Encoding: gzip\r\n"),
     "deflate": http(zlib.compress(PAGE), b"Content-Encoding: deflate\r\n"),
     "bare deflate": http(zlib.compress(PAGE, wbits=-15), b"Content-Encoding: deflate\r\n"),
@@ -89,29 +85,22 @@ BODIES = {
 @pytest.mark.parametrize("message", BODIES.values(), ids=BODIES)
 def test_verify_accepts_a_correct_rewrite_of_an_http_message_alone_and_in_archives(message: bytes) -> None:
     proved(message, "message/http", url=URL)
-    for data in (
-        record(message),
-        gzip.compress(record(message)) * 2,
-        FILEDESC + arc(message),
-        record(http()) + record(message),
-    ):
+    for data in (record(message), gzip.compress(record(message)) * 2, FILEDESC + arc(message), record(http()) + record(message)):
         proved(data, "application/warc")
 
 
 REPEATED = record(http()).replace(b"\r\n\r\nHTTP", b"\r\n%b\r\n\r\nHTTP")
-ARCHIVES = {
-    "one gzip member": gzip.compress(record(http()) * 3),
-    "zstandard": zstandard.compress(record(http())) * 2,
-    "a resource": record(PAGE, "text/html"),
-    "a length twice": REPEATED.replace(b"%b", b"Content-Length: %d" % len(http())),
-    "an empty length": REPEATED.replace(b"%b", b"Content-Length:"),
-    "a broken record": record(http()) + record(http()).replace(b"/http\r\nContent-Length: ", b"/http\r\nContent-Length: 1"),
-}
+LEFT = b"WARC/1.1\r\nContent-Length: %d\r\n\r\n%b\r\n\r\n" % (len(PAGE), PAGE)  # has the same block as a changed record
+ARCHIVES = [
+    gzip.compress(record(http()) * 3), zstandard.compress(record(http())) * 2, record(PAGE, "text/html"), LEFT + record(PAGE, "text/html"),
+    *(REPEATED.replace(b"%b", length) for length in (b"Content-Length: %d" % len(http()), b"Content-Length:")),
+    record(http()) + record(http()).replace(b"/http\r\nContent-Length: ", b"/http\r\nContent-Length: 1"),  # a broken record
+]
 
 
-@pytest.mark.parametrize("data", ARCHIVES.values(), ids=ARCHIVES)
-def test_verify_accepts_a_correct_rewrite_of_an_archive(data: bytes) -> None:
-    assert proved(data, "application/warc") != data
+def test_verify_accepts_a_correct_rewrite_of_an_archive() -> None:
+    assert [data for data in ARCHIVES if proved(data, "application/warc") == data] == []
+    assert proved(ARCHIVES[3], "application/warc").startswith(LEFT)
 
 
 # --- differences ------------------------------------------------------------------------------------------------------
@@ -127,23 +116,15 @@ CHEATS: dict[str, tuple[bytes, bytes]] = {
     "another text": (http(), http(ABSOLUTE.replace(b">x<", b">y<"))),
     "another link in the body": (http(), http(ABSOLUTE.replace(b"/d/", b"/e/"))),
     "another text in gzip": (GZIPPED, http(gzip.compress(ABSOLUTE + b"<i>"), b"Content-Encoding: gzip\r\n")),
-    "an image": (
-        http(b"\x89PNG").replace(b"text/html", b"image/png"),
-        http(b"\x89PNH").replace(b"text/html", b"image/png"),
-    ),
+    "an image": (http(b"\x89PNG").replace(b"text/html", b"image/png"), http(b"\x89PNH").replace(b"text/html", b"image/png")),
 }
 
 
-@pytest.mark.parametrize(("before", "after"), CHEATS.values(), ids=CHEATS)
-def test_verify_finds_other_changes_in_an_http_message_alone_and_in_archives(before: bytes, after: bytes) -> None:
-    assert not is_accepted(before, after, "message/http")
-    assert not is_accepted(record(http()) + record(before), record(http(ABSOLUTE)) + record(after), "application/warc")
-    assert not is_accepted(FILEDESC + arc(before), FILEDESC + arc(after), "application/warc")
-
-
-def test_an_unchanged_record_may_have_the_same_block_as_a_changed_one() -> None:
-    left = b"WARC/1.1\r\nContent-Length: %d\r\n\r\n%b\r\n\r\n" % (len(PAGE), PAGE)
-    assert proved(left + record(PAGE, "text/html"), "application/warc").startswith(left)
+def test_verify_finds_other_changes_in_an_http_message_alone_and_in_archives() -> None:
+    for name, (before, after) in CHEATS.items():
+        assert not is_accepted(before, after, "message/http"), name
+        assert not is_accepted(record(http()) + record(before), record(http(ABSOLUTE)) + record(after), "application/warc"), name
+        assert not is_accepted(FILEDESC + arc(before), FILEDESC + arc(after), "application/warc"), name
 
 
 def twice(data: bytes, block: bytes) -> bytes:
@@ -168,22 +149,18 @@ def test_verify_finds_other_changes_in_records() -> None:
     assert [name for name, (before, after) in RECORDS.items() if is_accepted(before, after, "application/warc")] == []
 
 
-@pytest.mark.parametrize("form", [plistlib.FMT_XML])
 @pytest.mark.parametrize(("path", "new"), [
     (("WebMainResource", "WebResourceURL"), "http://w.example/d/q"),
     (("WebMainResource", "WebResourceData"), ABSOLUTE.replace(b">x<", b">z<")),
     (("WebMainResource", "WebResourceData"), ABSOLUTE.replace(b"/d/", b"/e/")),
     (("WebSubresources",), []),
 ])
-def test_verify_finds_what_changed_in_a_web_archive(form: Any, path: tuple[str, ...], new: Any) -> None:
-    found: Any = web_archive(resource(URL, PAGE), resource("http://w.example/i.png", b"i", "image/png"))
-    after: Any = plistlib.loads(proved(plistlib.dumps(found, fmt=form), "application/x-webarchive"))
-    inside = after
-    for step in path[:-1]:
-        inside = inside[step]
+def test_verify_finds_what_changed_in_a_web_archive(path: tuple[str, ...], new: Any) -> None:
+    before = plistlib.dumps(web_archive(resource(URL, PAGE), resource("http://w.example/i.png", b"i", "image/png")))
+    after: Any = plistlib.loads(proved(before, "application/x-webarchive"))
+    inside = after[path[0]] if path[1:] else after
     inside[path[-1]] = new
-    before, after = (plistlib.dumps(one, fmt=form) for one in (found, after))
-    assert not is_accepted(before, after, "application/x-webarchive")
+    assert not is_accepted(before, plistlib.dumps(after), "application/x-webarchive")
 
 
 def test_a_member_that_stays_is_not_decompressed() -> None:

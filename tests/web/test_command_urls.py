@@ -95,9 +95,7 @@ def test_a_rewrite_of_a_url_is_the_page_with_absolute_links(server: Server) -> N
     assert names == [f"127.0.0.1:{server.port}/d/p", f"127.0.0.1:{server.port}/s.css"]
 
 
-@pytest.mark.parametrize(
-    "path", ["/../../x", "/%2e%2e/%2E%2E/x", "/..%2f..%2fx", "/a/..;/x", "/a\\..\\x", "/?/../../x", "/" + "a" * 300, "//x", "/a/."]
-)
+@pytest.mark.parametrize("path", ["/%2e%2e/%2E%2E/x", "/..%2f..%2fx", "/a/..;/x", "/a\\..\\x", "/?/../../x", "/" + "a" * 300, "//x"])
 def test_no_url_leads_out_of_the_output_folder(server: Server, path: str) -> None:
     server.answers = {**{one: [page(PAGE)] for one in (path, *server.answers)}, "/robots.txt": [status(404)]}
     urls = [f"{server.url}{path}", f"{server.url}/s.css"]
@@ -120,19 +118,14 @@ def test_what_was_saved_gives_the_same_links(server: Server, capsys: pytest.Capt
     assert sorted(one for one in statuses if one) == [200, 200, 301, 404, 404]  # with robots.txt
 
 
-def test_a_capture_has_the_bytes_that_came(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
-    server.answers["/l"] = [status(302, "Location: /p\u00e4th", "X: \u00e4")]
-    server.answers["/p%C3%A4th"] = [page(PAGE)]
+def test_a_capture_has_the_bytes_that_came_and_the_base_is_the_url_that_was_asked_for_last(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    server.answers |= {"/l": [status(302, "Location: /p\u00e4th", "X: \u00e4")], "/p%C3%A4th": [page(PAGE)]}
     listed(f"{server.url}/l", "--save", "s.warc", capsys=capsys)
     data = Path("s.warc").read_bytes()
     assert status(302, "Location: /p\u00e4th", "X: \u00e4").rstrip(b"\r\n") in data
     assert f"WARC-Target-URI: {server.url}/p%C3%A4th".encode() in data
-
-
-def test_the_base_is_the_url_that_was_asked_for_last(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
-    server.answers["/l"] = [moved("\\d\\p2")]  # as browsers read it, in every profile
-    server.answers["/d/p2"] = [page(PAGE)]
-    rows = listed(f"{server.url}/l", "--kind", "image", capsys=capsys)
+    server.answers |= {"/m": [moved("\\d\\p2")], "/d/p2": [page(PAGE)]}  # as browsers read it, in every profile
+    rows = listed(f"{server.url}/m", "--kind", "image", capsys=capsys)
     assert [(row["base"], row["target"]) for row in rows] == [(f"{server.url}/d/p2", f"{server.url}/i.png")]
 
 
@@ -162,12 +155,8 @@ def test_documents_and_base_take_urls(server: Server, capsys: pytest.CaptureFixt
     assert (found["base"], found["source"]) == ("http://h.example/base/", "Content-Base header")
 
 
-@pytest.mark.parametrize(
-    "arguments", [("audit", "--url", "http://h.example/"), ("mirror", "-o", "m"), ("rewrite", "--in-place")]
-)
-def test_a_url_in_a_list_that_a_command_cannot_use_fails_alone(
-    arguments: tuple[str, ...], server: Server, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.parametrize("arguments", [("audit", "--url", "http://h.example/"), ("mirror", "-o", "m"), ("rewrite", "--in-place")])
+def test_a_url_in_a_list_that_a_command_cannot_use_fails_alone(arguments: tuple[str, ...], server: Server, capsys: pytest.CaptureFixture[str]) -> None:
     Path("a.html").write_bytes(b"<!-- saved from url=(0017)http://h.example/ --><a href=http://h.example/a.html>")
     Path("urls.txt").write_text(f"{server.url}/s.css\na.html\n")
     assert main([*arguments, "--from", "urls.txt"]) == 3
@@ -221,7 +210,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
         yield started
 
 
-@pytest.mark.parametrize(("depth", "more"), [("0", []), ("1", ["/a/", "/gone"]), ("9", ["/a/", "/a/b.html", "/a/c.html", "/gone"])])
+@pytest.mark.parametrize(("depth", "more"), [("0", []), ("9", ["/a/", "/a/b.html", "/a/c.html", "/gone"])])
 def test_a_mirror_of_a_url_asks_for_what_its_pages_need(depth: str, more: list[str], site: Server) -> None:
     assert main(["mirror", f"{site.url}/", "-o", "m", "--depth", depth, "--save", "s.warc.gz", "--retries", "0"]) == 0
     assert sorted(site.targets) == sorted([*NEEDED, *more])
@@ -235,36 +224,28 @@ def test_a_mirror_of_a_url_asks_for_what_its_pages_need(depth: str, more: list[s
     assert len(held) == 1 + len(more) - ("/gone" in more)
 
 
-@pytest.mark.parametrize("depth", ["0", "9"])
-def test_an_audit_of_a_url_finds_its_broken_links(depth: str, site: Server, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["audit", f"{site.url}/", "--depth", depth, "--retries", "0", "-f", "jsonl"]) == 1
+def test_an_audit_of_a_url_finds_its_broken_links(site: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["audit", f"{site.url}/", "--depth", "9", "--retries", "0", "-f", "jsonl"]) == 1
     out, err = capsys.readouterr()
-    assert f"note: asked: {4 if depth == '0' else 2} URLs that links and maps name" in err
+    assert "note: asked: 2 URLs that links and maps name" in err
     assert "; 1 link not asked" in err
     rows = [json.loads(line) for line in out.splitlines()]
     found = {(row["document"].replace(site.url, ""), row["reference"]) for row in rows if row["table"] == "links" and row["verdict"] == "broken"}
     assert found == {("/", "gone")}
-    unsure = [row["reference"] for row in rows if row["table"] == "links" and row["verdict"] == "unsure"]
-    assert unsure == ["/f"]  # a form is not sent
+    assert [row["reference"] for row in rows if row["table"] == "links" and row["verdict"] == "unsure"] == ["/f"]  # a form is not sent
     assert all(site.targets.count(target) == 1 for target in site.targets if target not in {"/robots.txt", "/"})
 
 
-def test_other_hosts_and_more_pages_than_a_small_site_has_are_left_out(
-    site: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_other_hosts_and_more_than_a_small_site_has_are_left_out(site: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     site.answers["/"] = [page(f"<a href=http://localhost:{site.port}/elsewhere><a href=/a/><a href=/b><a href=/c>".encode())]
     monkeypatch.setattr("absolve.run.web.fetching.MOST_PAGES", 3)
     assert main(["mirror", f"{site.url}/", "-o", "m", "--depth", "5", "--retries", "0"]) == 3
     assert sorted(site.targets) == ["/", "/a/", "/b", "/robots.txt"]
     assert "more than 3 pages: " in capsys.readouterr().err
-
-
-def test_a_page_that_needs_very_much_gets_a_part_of_it(
-    site: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
     site.answers["/"] = [page(b"".join(b"<img src=%d.png>" % number for number in range(20)))]
+    site.asked.clear()
     monkeypatch.setattr("absolve.run.web.fetching.MOST_OTHERS", 3)
-    assert main(["mirror", f"{site.url}/", "-o", "m", "--retries", "0"]) == 3
+    assert main(["mirror", f"{site.url}/", "-o", "n", "--retries", "0"]) == 3
     assert len(site.targets) == 2 + 3
     assert "more than 3 other URLs: 17 left out" in capsys.readouterr().err
 
@@ -286,9 +267,7 @@ def network(server: Server, monkeypatch: pytest.MonkeyPatch, **addresses: str) -
     return connected
 
 
-def test_a_page_of_the_internet_leads_to_no_private_address(
-    site: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_page_of_the_internet_leads_to_no_private_address(site: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     connected = network(site, monkeypatch, **{"pub.example": "93.184.216.34", "inner.example": "10.0.0.1"})
     inside = ("10.0.0.1", "inner.example", "127.0.0.1", "localhost", "[::1]", "169.254.169.254", "jenkins")
     pictures = "".join(f"<img src=http://{host}/private>" for host in inside)
@@ -353,9 +332,7 @@ def test_a_capture_that_cannot_be_saved_is_an_error_before_anything_is_asked(sit
     assert site.asked == []
 
 
-def test_messages_name_the_url_and_no_file_of_ours(
-    site: Server, limited: Callable[..., list[str]], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_messages_name_the_url_and_no_file_of_ours(site: Server, limited: Callable[..., list[str]], capsys: pytest.CaptureFixture[str]) -> None:
     site.answers["/"] = [page(b"<a href=/bomb>b</a><img src=/c.png>")]
     site.answers["/bomb"] = [page(gzip.compress(b"x" * 3_000_000), "Content-Encoding: gzip")]
     site.answers["/c.png"] = [response(b"x", "Content-Type: image/png", "Content-Range: bytes 0-0/9", code=206)]
@@ -370,7 +347,7 @@ def test_messages_name_the_url_and_no_file_of_ours(
 
 
 @pytest.mark.skipif(os.name != "posix", reason="there is no such limit here")
-@pytest.mark.parametrize("most", [9, 12, 20])
+@pytest.mark.parametrize("most", [9, 20])
 def test_too_few_file_descriptors_are_no_hang_and_no_traceback(site: Server, most: int) -> None:
     Path("urls").write_text("".join(f"{site.url}/a/?{number}\n" for number in range(40)), "utf-8")
     limited = "import resource, runpy, sys; resource.setrlimit(resource.RLIMIT_NOFILE, ({0}, {0})); sys.argv[0] = 'absolve'; runpy.run_module('absolve', run_name='__main__')"
@@ -408,9 +385,6 @@ def test_a_page_leads_no_secret_to_another_host(site: Server) -> None:
     assert main(["mirror", f"{site.url}/", "-o", "m", "-q", "--retries", "0", "--header", "Authorization: Bearer x"]) == 0
     assert {one.fields["host"].partition(":")[0] for one in site.asked} == {"127.0.0.1", "localhost"}
     assert {one.fields["host"].partition(":")[0] for one in site.asked if "authorization" in one.fields} == {"127.0.0.1"}
-
-
-# --- archives by ranges -----------------------------------------------------------------------------------------------
 
 
 class Ranges(BaseHTTPRequestHandler):
@@ -509,13 +483,11 @@ def _cut(head: bytes, _: bytes) -> bytes:
 
 
 LIES: dict[str, Callable[[bytes, bytes], bytes]] = {
-    "nothing is sent": _cut,
     "more is sent": lambda head, body: head.replace(b"Content-Length", b"X") + body + b" " * len(body),
     "another range": lambda head, body: re.sub(rb"bytes [0-9]+", b"bytes 7", head) + body,
     "the whole file": lambda head, body: re.sub(rb" 206 .*|Content-Range.*\r\n", b" 200 OK", head) + body,
     "no range is left": lambda head, body: _cut(head.replace(b" 206 ", b" 416 "), body),
     "it has another tag": lambda head, body: head.replace(b'"1"', b'"2"') + body,
-    "it has another size": lambda head, body: re.sub(rb"/[0-9]+", b"/12000000", head) + body,
     "it is compressed": lambda head, body: head.replace(b"ETag", b"Content-Encoding: br\r\nETag") + body,
 }
 
@@ -545,9 +517,7 @@ def test_a_server_that_sends_no_such_range_is_an_error(
 
 
 @pytest.mark.parametrize(("retries", "status_"), [("0", 3), ("1", 0)])
-def test_a_range_is_asked_for_again(
-    archive: tuple[str, list[tuple[str, str | None]]], monkeypatch: pytest.MonkeyPatch, retries: str, status_: int
-) -> None:
+def test_a_range_is_asked_for_again(archive: tuple[str, list[tuple[str, str | None]]], monkeypatch: pytest.MonkeyPatch, retries: str, status_: int) -> None:
     """In every process; also where the answer does not come within the time limit."""
     answer = Ranges.answer
     tried: dict[str | None, int] = {}
@@ -558,12 +528,12 @@ def test_a_range_is_asked_for_again(
         if wanted is None or tried[wanted] > 1:
             answer(self, whole=whole)
         elif len(tried) % 2:
-            time.sleep(4)
+            time.sleep(1.5)
         else:
             self.send_error(503)
 
     monkeypatch.setattr(Ranges, "answer", failing)
-    assert main(["links", archive[0], "-q", "-o", "l.csv", "--retries", retries, "--timeout", "3", "-j", "2"]) == status_
+    assert main(["links", archive[0], "-q", "-o", "l.csv", "--retries", retries, "--timeout", "1", "-j", "2"]) == status_
 
 
 def test_no_password_is_sent_for_a_range(archive: tuple[str, list[tuple[str, str | None]]], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,12 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from absolve.run.web.client import Client
 from absolve.run.web.exchange import Answer, Asking
 
-PAGE = b"<a href=x>" + b"x" * 100_000  # more than a window
+PAGE = b"<a href=x>" + b"x" * 10_000
+ANSWERS = {  # path -> the fields and the body of its answer
+    b"/a": ([(":status", "301"), ("location", "/b")], b""),
+    b"/b": ([(":status", "200"), ("content-type", "text/html")], PAGE),
+    b"/robots.txt": ([(":status", "404")], b""),
+}
 
 
 def certificate(folder: Path) -> tuple[Path, Path]:
@@ -29,45 +34,25 @@ def certificate(folder: Path) -> tuple[Path, Path]:
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.oid.NameOID.COMMON_NAME, "127.0.0.1")])
     now = dt.datetime.now(dt.UTC)
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - dt.timedelta(days=1))
-        .not_valid_after(now + dt.timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
+    made = x509.CertificateBuilder(name, name, key.public_key(), 1, now - dt.timedelta(days=1), now + dt.timedelta(days=1))
+    own = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
     files = folder / "cert.pem", folder / "key.pem"
-    files[0].write_bytes(made.public_bytes(serialization.Encoding.PEM))
-    plain = serialization.NoEncryption()
-    files[1].write_bytes(key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain))
+    files[0].write_bytes(made.add_extension(own, critical=False).sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
+    files[1].write_bytes(key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()))
     return files
 
 
-def answered(client: ssl.SSLSocket) -> None:
-    """Answer all requests of a connection: a redirect from /a to /b, and a page."""
+def answer(client: ssl.SSLSocket) -> None:
+    """Answer all requests of a connection; the page fits into a window."""
     connection = h2.connection.H2Connection(config=h2.config.H2Configuration(client_side=False))
     connection.initiate_connection()
     client.sendall(connection.data_to_send())
-    left: dict[int, bytes] = {}
     while data := client.recv(65536):
         for event in connection.receive_data(data):
             if isinstance(event, h2.events.RequestReceived):
-                path = dict(event.headers)[b":path"]
-                fields = {b"/a": [(":status", "301"), ("location", "/b")], b"/robots.txt": [(":status", "404")]}
-                page = [(":status", "200"), ("content-type", "text/html")]
-                connection.send_headers(event.stream_id, fields.get(path, page))
-                left[event.stream_id] = PAGE if path == b"/b" else b""
-        for stream in list(left):
-            while stream in left and (window := connection.local_flow_control_window(stream)):
-                body = left.pop(stream)
-                size = min(window, connection.max_outbound_frame_size, len(body))
-                connection.send_data(stream, body[:size], end_stream=size == len(body))
-                if size < len(body):
-                    left[stream] = body[size:]
+                fields, body = ANSWERS[dict(event.headers)[b":path"]]
+                connection.send_headers(event.stream_id, fields)
+                connection.send_data(event.stream_id, body, end_stream=True)
         client.sendall(connection.data_to_send())
 
 
@@ -78,21 +63,17 @@ def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*files)
     context.set_alpn_protocols(["h2"])
-    listening = socket.create_server(("127.0.0.1", 0))
-
-    def one(client: socket.socket) -> None:
-        with suppress(OSError), context.wrap_socket(client, server_side=True) as secure:
-            secure.settimeout(10)
-            answered(secure)
 
     def serve() -> None:
         with suppress(OSError):  # closed
             while True:
-                threading.Thread(target=one, args=listening.accept()[:1], daemon=True).start()
+                with suppress(ssl.SSLError), context.wrap_socket(listening.accept()[0], server_side=True) as secure:
+                    secure.settimeout(10)
+                    answer(secure)
 
-    threading.Thread(target=serve, daemon=True).start()
-    yield f"https://127.0.0.1:{listening.getsockname()[1]}"
-    listening.close()
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=serve, daemon=True).start()
+        yield f"https://127.0.0.1:{listening.getsockname()[1]}"
 
 
 async def _asked(url: str) -> Answer:

@@ -1,7 +1,7 @@
-"""Judge links and URLs by what servers answered: where each leads, whether that is there, and whether that is sure.
+"""Judge links and URLs by the answers of servers: where each leads, whether a page is there, and whether it is sure.
 
 In: `Answer`s; the distinct URLs of an audit. Out: a verdict for each URL, the table `answered` for links that no file
-of the new site answers, and the rows of the result table `answers`. What may work later is never called broken.
+of the new site answers, and the rows of the result table `answers`. A URL that may work later is never called broken.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ REDIRECTED: Final = "redirected"
 GONE: Final = "gone"
 REFUSED: Final = "refused"
 UNSURE: Final = "unsure"
-LINK, OLD, NEW = "link", "old", "new"  # why a URL was asked for
+LINK, OLD, NEW = "link", "old", "new"  # why a URL was requested
 
 NEVER_THERE: Final = "absolve-asks-for-what-is-not-there"  # the last segment of such a URL
 _NOT_THERE: Final = frozenset({404, 410})
-_CLOSED: Final = frozenset({401, 402, 407, 451})  # the server knows the URL, and does not give it to everybody
+_CLOSED: Final = frozenset({401, 402, 407, 451})  # the server knows the URL, but does not serve everybody
 _REFUSALS: Final = frozenset({"unreachable", "refused-address", "refused-scheme", "robots"})
-_SAME_END: Final = 3  # URLs of a host that lead to one page: a sign-in, or a page for all that is gone
-# What a server sends instead of a page: to people who are not known, or instead of 404.
+_SAME_END: Final = 3  # URLs of a host that lead to one page: a sign-in, or a page for missing pages
+# Pages that a server sends instead: a sign-in, or instead of status 404.
 _NO_PAGE: Final = re.compile(
     r"log-?in|log-?on|sign-?(?:in|up)|auth|consent|captcha|challenge|session|\bsid=|cookie|40[34]|not-?found|error|expired"
     r"|blocked|denied|maintenance|unavailable|unsupported|parking|domain",
     re.IGNORECASE,
 )
-_LANGUAGE: Final = re.compile(r"/[a-z]{2}(?:[-_][a-z]{2})?(?=/)", re.IGNORECASE)  # by the address of who asks
+_LANGUAGE: Final = re.compile(r"/[a-z]{2}(?:[-_][a-z]{2})?(?=/)", re.IGNORECASE)  # chosen by the client's address
 _ROUTE: Final = re.compile(r"^[/!]")  # fragments for scripts
 
 # Links that visitors follow or browsers load to URLs that no file of either site has.
@@ -65,7 +65,7 @@ WHERE r.side = 'new' ORDER BY n.url
 
 
 class Outcome(NamedTuple):
-    """Where a URL leads in the end: `status` is that of the last answer, None without one, because of `problem`."""
+    """The end of a URL's redirects: `status` of the last answer, None without an answer, because of `problem`."""
 
     final: str
     status: int | None
@@ -80,48 +80,48 @@ class Outcome(NamedTuple):
 
 
 class Answers:
-    """All answers that are known, the last one of each URL."""
+    """All known answers, the last one for each URL."""
 
     def __init__(self, found: Iterable[Answer] = ()) -> None:
-        self._of: dict[str, Answer] = {}
+        self._by_url: dict[str, Answer] = {}
         self._ends: Counter[tuple[str, str]] = Counter()
         self.add(found)
 
     def __len__(self) -> int:
-        return len(self._of)
+        return len(self._by_url)
 
     def __iter__(self) -> Iterator[Answer]:
-        return iter(self._of.values())
+        return iter(self._by_url.values())
 
     def add(self, found: Iterable[Answer]) -> None:
         for one in found:
             one = _plain(one)  # noqa: PLW2901
-            before = self._of.pop(one.url, None)  # the order is that of the last answers
+            before = self._by_url.pop(one.url, None)  # the last answers are at the end
             is_same = before is not None and before.status == one.status and one.page is None
-            self._of[one.url] = one._replace(page=before.page) if before is not None and is_same else one  # HEAD
+            self._by_url[one.url] = one._replace(page=before.page) if before is not None and is_same else one  # HEAD
         self._ends = Counter(
             (identity.origin(url), last.final)
-            for url in self._of
+            for url in self._by_url
             if (last := self.outcome(url)) is not None and last.hops and last.final != url
         )
 
     def has_heard(self) -> bool:
         """Return whether any server answered: if none did, there was no network."""
-        return any(one.status is not None for one in self._of.values())
+        return any(one.status is not None for one in self._by_url.values())
 
     def outcome(self, url: str) -> Outcome | None:
-        """Return where a URL leads, None if it was not asked for. The user and password in it lead nowhere else."""
+        """Return where a URL leads, None if it was not requested. A user and password in it make no difference."""
         url = identity.without_user(url) if "@" in url else url
-        one = self._of.get(url)
+        one = self._by_url.get(url)
         if one is None:
             return None
 
         def step(at: str) -> Answer | None:
-            found = self._of.get(at)
+            found = self._by_url.get(at)
             return found if found is not None and found.target is not None else None
 
         def target(found: Answer) -> str:
-            return "" if found.is_end else (found.target or "").partition("#")[0]  # no answer is that of ""
+            return "" if found.is_end else (found.target or "").partition("#")[0]  # "" has no answer
 
         steps, end, circle = follow(url, step, target)
         first, hops = one.status, len(steps)
@@ -130,15 +130,15 @@ class Answers:
             url = one.target or ""
             if one.is_end or circle is not None:
                 return Outcome(url, one.status, hops, first, is_loop=not one.is_end, date=one.date)
-            if end not in self._of:
+            if end not in self._by_url:
                 return Outcome(url, None, hops, first, "where it leads was not asked for", date=one.date)
-            one = self._of[end]
+            one = self._by_url[end]
         is_permanent = all(passed.status in PERMANENT for _, passed in steps)
         facts = one.problem, is_permanent, False, one.page, one.date, one.is_html
         return Outcome(url, one.status, hops, first, *facts)
 
     def verdict(self, url: str) -> tuple[str, str] | None:
-        """Return the verdict of a URL, and why in words; None if it was not asked for."""
+        """Return the verdict of a URL and why, for example ("gone", "status 404"); None if it was not requested."""
         found = self.outcome(url)
         return None if found is None else self._verdict(url, found)
 
@@ -158,7 +158,7 @@ class Answers:
         return (REDIRECTED, f"to {found.final}") if found.hops else (WORKS, "")
 
     def _soft(self, url: str, found: Outcome) -> tuple[str, str] | None:
-        """Return the verdict of a page that answers for what is not there, as the server did for such a URL."""
+        """Return the verdict of a soft 404: the answer for a URL that cannot exist is the same; None otherwise."""
         probe = self.outcome(never_there(found.final))
         if probe is None or probe.status is None or not 200 <= probe.status < 300 or _is_root(url):
             return None
@@ -171,7 +171,7 @@ class Answers:
         return GONE, "the server answers the page for what is not there, with status 200 (soft 404)"
 
     def is_sure(self, url: str, found: Outcome) -> bool:
-        """Return whether links to a URL may be changed: all its redirects are permanent, and to a page of its own."""
+        """Return whether links to a URL may be changed: its redirects are permanent, and few share their end."""
         return (
             found.is_permanent
             and found.hops > 0
@@ -180,7 +180,7 @@ class Answers:
         )
 
     def lacks(self, target: str, found: Outcome) -> str | None:
-        """Return why the place is not sure that a fragment leads to; None if it is there, or its page was not read."""
+        """Return the verdict of a missing fragment; None if its place is there, or the page was not read."""
         fragment = target.partition("#")[2].partition(":~:")[0]  # a text fragment begins there
         page = found.page
         if not fragment or page is None or _ROUTE.match(fragment) or unquote(fragment).lower() == "top":
@@ -193,7 +193,7 @@ class Answers:
 
 
 def _plain(one: Answer) -> Answer:
-    """Return an answer whose URLs are as browsers send them, without a user and password."""
+    """Return an answer with URLs as browsers send them, without a user and password."""
     target = one.target and identity.without_user(identity.normal(one.target) or one.target)
     fragment = (one.target or "").partition("#")[2]
     url = identity.without_user(one.url) if "@" in one.url else one.url
@@ -201,15 +201,15 @@ def _plain(one: Answer) -> Answer:
 
 
 def never_there(url: str) -> str:
-    """Return a URL of the same host which no server has."""
+    """Return a URL of the same host that cannot exist, for example `http://h/absolve-asks-for-what-is-not-there`."""
     return f"{identity.origin(url)}/{NEVER_THERE}"
 
 
 def _is_doubtful(url: str, final: str) -> bool:
-    """Return whether a server may not mean that a page has moved for good: to a home page, a sign-in, a parked domain.
+    """Return whether a redirect may not be for good: to a home page, a sign-in, a parked domain.
 
-    The end of a redirect is no repair either if it has no query any more, names the URL in its own query, has http
-    instead of https, is in this network, or differs in a language.
+    Its end is no repair either if it lost the query, names the URL in its own query, has http instead of https, is in
+    this network, or differs in a language: for example, `/a?to=/b`, or `/de/a` for `/a`.
     """
     (old, _, old_query), (new, _, new_query) = (one.partition("#")[0].partition("?") for one in (url, final))
     host = identity.origin(url).rpartition("/")[2]
@@ -238,7 +238,7 @@ def _is_root(url: str) -> bool:
 
 def _without_status(problem: str, *, is_online: bool) -> tuple[str, str]:
     code, _, words = problem.partition(": ")
-    if " " in code:  # of another program: `Could not resolve host: h`
+    if " " in code:  # a message of another program: `Could not resolve host: h`
         return UNSURE, problem
     if code == "unknown-host" and is_online:
         return GONE, words or problem
@@ -249,10 +249,10 @@ def _without_status(problem: str, *, is_online: bool) -> tuple[str, str]:
 
 # --- links ------------------------------------------------------------------------------------------------------------
 
-_OF_LINKS: Final = {GONE: "broken", REFUSED: UNSURE, UNSURE: UNSURE}
+_LINK_VERDICTS: Final = {GONE: "broken", REFUSED: UNSURE, UNSURE: UNSURE}
 
 
-# Of a site that is named by URLs the files are not all there is: what was not asked for, such as forms, is not known.
+# A site that is named by URLs has more pages than were read: the others are not known.
 _NOT_ASKED: Final = """
 CREATE OR REPLACE TABLE not_asked AS SELECT DISTINCT a.target
 FROM asked a JOIN located l ON l.side = 'new' AND l.url = a.url JOIN scopes n ON n.side = 'new' AND n.site = l.site
@@ -261,13 +261,13 @@ AND NOT ?
 """
 
 
-def of_links(connection: Any, found: Answers, *, is_whole: bool = True) -> None:
-    """Fill the tables `answered`, the verdicts of targets that servers decide because no file does, and `working`.
+def judge_links(connection: Any, found: Answers, *, is_whole: bool = True) -> None:
+    """Fill the tables `answered`, with the verdicts of link targets that no file answers, and `working`.
 
     `is_whole`: the files are the whole new site.
     """
     if len(found):
-        insert(connection, "answered", _of_links(each(connection, LINKED), found))
+        insert(connection, "answered", _judged_links(each(connection, LINKED), found))
         pages = ((url,) for _, url, *_ in each(connection, LINKED) if (last := found.outcome(url)) and last.is_html)
         insert(connection, "answered_pages", pages)
         insert(connection, "working", ((one.url,) for one in found if (found.verdict(one.url) or ("",))[0] == WORKS))
@@ -275,12 +275,12 @@ def of_links(connection: Any, found: Answers, *, is_whole: bool = True) -> None:
     connection.execute(f"INSERT INTO answered SELECT target, '{UNSURE}', NULL, 0, false FROM not_asked")  # noqa: S608 - of ours
 
 
-def _of_links(targets: Iterable[tuple[str, str, bool, int]], found: Answers) -> Iterator[tuple[Any, ...]]:
+def _judged_links(targets: Iterable[tuple[str, str, bool, int]], found: Answers) -> Iterator[tuple[Any, ...]]:
     for target, url, is_inside, _ in targets:
         outcome, verdict = found.outcome(url), found.verdict(url)
         if outcome is None or verdict is None:
             continue
-        word, sure = _OF_LINKS.get(verdict[0]), False
+        word, sure = _LINK_VERDICTS.get(verdict[0]), False
         if outcome.is_loop or outcome.problem.startswith("redirects: "):
             word = "loop"
         elif verdict[0] == REDIRECTED and (is_inside or outcome.is_permanent):
@@ -291,12 +291,12 @@ def _of_links(targets: Iterable[tuple[str, str, bool, int]], found: Answers) -> 
 
 
 def _with_fragment(final: str, target: str) -> str:
-    """Return a URL with the fragment of a link, unless its redirect has one (RFC 9110 10.2.2)."""
+    """Return a URL with the fragment of a link, unless its redirect has one (RFC 9110 10.2.2): for example `/b#f`."""
     fragment = target.partition("#")[2]
     return f"{final}#{fragment}" if fragment and "#" not in final else final
 
 
-def of_sites(connection: Any, found: Answers) -> list[Answer]:
+def site_answers(connection: Any, found: Answers) -> list[Answer]:
     """Return the answers for URLs of both sites."""
     sites = {site for (site,) in each(connection, "SELECT site FROM scopes")}
     return [one for one in found if identity.named(one.url) in sites]
@@ -319,9 +319,9 @@ FROM answers WHERE verdict = '{DIFFERS}' ORDER BY url
 
 
 class Expected(NamedTuple):
-    """What an old URL should lead to, by maps, contents and the files of the new site; `final` is None for nothing.
+    """The expected end of an old URL, by maps, contents and the files of the new site; `final` is None for nothing.
 
-    `is_lost`: a rule leads it to `final`, which no file is.
+    `is_lost`: a rule leads it to `final`, where no file is.
     """
 
     url: str
@@ -332,12 +332,12 @@ class Expected(NamedTuple):
 
 
 def expected(connection: Any) -> Iterator[Expected]:
-    """Yield what the old URLs should lead to."""
+    """Yield the expected end of each old URL."""
     return (Expected(*row) for row in each(connection, _EXPECTED))
 
 
 def table(connection: Any, found: Answers) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of the table `answers`: of links, of old URLs with what was expected, and of the new site."""
+    """Yield the rows of the table `answers`: for links, for old URLs with the expected end, and for new URLs."""
     links: dict[str, int] = {}
     for _, url, _, number in each(connection, LINKED):
         links[url] = links.get(url, 0) + number
@@ -365,7 +365,7 @@ def _resources(connection: Any, urls: Iterable[str]) -> Mapping[str, int]:
 
 
 def _difference(found: Answers, one: Expected, at: Mapping[str, int]) -> str:
-    """Return how the answer for an old URL differs from what was expected; "" if it does not."""
+    """Return how the answer for an old URL differs from the expected one, for example "it is not redirected", or ""."""
     last, word = found.outcome(one.url), found.verdict(one.url)
     if last is None or word is None or word[0] in {REFUSED, UNSURE}:
         return ""

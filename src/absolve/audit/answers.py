@@ -1,8 +1,12 @@
-"""Read what servers answered, from whatever recorded it: the redirects as rules of a map, or all answers.
+r"""Read the recorded answers of servers: the redirects as rules of a map, or all answers.
 
-In: a file: a WARC, a HAR, what `curl -i`, `-I` or `-v` printed, a table or JSON with URLs and statuses, as link
-checkers and crawlers write them. Out: `Answer`s in the order of the file; of each URL the last one counts. curl prints
-no URL: it is that of the request (`-v`), of the redirect before (`-L`), or on a line of its own.
+In: a file: a WARC, a HAR, output of `curl -i`, `-I` or `-v`, a table or JSON with URLs and statuses, as link checkers
+and crawlers write them. Out: `Answer`s in the order of the file; the last one for a URL counts. curl prints no URL: the
+request (`-v`), the redirect before (`-L`), or a separate line has it.
+
+    >>> data = b"http://h/a\nHTTP/1.1 301 Moved\nLocation: /b\n\n"
+    >>> [(one.url, one.status, one.target) for one in _printed("heads.txt", data)]
+    [('http://h/a', 301, 'http://h/b')]
 """
 
 from __future__ import annotations
@@ -48,9 +52,9 @@ _LONGEST: Final = 65_536  # characters of a URL that another one is relative to,
 
 
 class Page(NamedTuple):
-    """What the body of an answer shows: the places in it, and a number that is equal for pages of the same words.
+    """Facts about the body of an answer: the places in it, and a number that is equal for pages with the same words.
 
-    Its own name and words with digits count as one word: pages for what is not there have them. `is_shell`: scripts
+    The page's own name and words with digits are ignored, since pages for missing URLs repeat them. `is_shell`: scripts
     fill it, so that its words mean nothing. `has_scripts`: they may add places, too.
     """
 
@@ -61,10 +65,10 @@ class Page(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a server answered for a URL, without its fragment; `status` is None where it did not, because of `problem`.
+    """The answer of a server for a URL without its fragment; `status` is None if there was none, because of `problem`.
 
-    `target`: where it redirects to; where all redirects ended, with this status, if it `is_end`. `date`: ISO 8601.
-    `is_html`: by its header it is a page.
+    `target`: the target of the redirect, or, if it `is_end`, the end of all redirects, which had this status. `date`:
+    ISO 8601. `is_html`: its header declares a page.
     """
 
     url: str
@@ -80,31 +84,31 @@ class Answer(NamedTuple):
 
 
 def read(name: str, data: bytes, settings: Settings) -> RuleSet | None:
-    """Return the redirects of recorded answers as a map, None for any other file. Raise UsageError without one."""
+    """Return the redirects of recorded answers as a map, None for other files. Raise UsageError without redirects."""
     kind = sniffing.sniff(data[:_LOOKED_AT], name)
     if kind not in _CONTAINERS and _HEADS.search(data[:_LOOKED_AT]) is None:
         return None
-    made = as_rules(_found(name, settings, data, None))._replace(format=FORM)
-    if not made.rules:
+    redirects = as_rules(_found(name, settings, data, None))._replace(format=FORM)
+    if not redirects.rules:
         raise UsageError(f"{name}: no redirect of a known URL is in these answers: a map is a file with redirects")
-    return made._replace(file=name, words=f"{len(made.rules):,} redirects that were recorded")
+    return redirects._replace(file=name, words=f"{len(redirects.rules):,} redirects that were recorded")
 
 
 def as_rules(found: Iterable[Answer]) -> RuleSet:
-    """Return the redirects among answers as the rules of a map, the last one of each URL; its place is that URL."""
+    """Return the redirects among answers as the rules of a map, the last one for each URL, which is its `file`."""
     last = {one.url: one for one in found if one.status in REDIRECTS and one.target is not None}
     rows = ((one.url, one.target or "", one.status or 0, one.url, 1) for one in last.values())
-    made = recorded(rows)
-    return made._replace(rules=[rule._replace(forced=True) for rule in made.rules])
+    rules = recorded(rows)
+    return rules._replace(rules=[rule._replace(forced=True) for rule in rules.rules])
 
 
-def heard(
+def read_answers(
     name: str, settings: Settings, data: bytes | None = None, notify: Callable[[Diagnostic], None] | None = None
 ) -> Iterator[Answer]:
-    """Yield the answers in a file, of which `data` are the bytes, if they are read already.
+    """Yield the answers in a file; `data` are its bytes, if they are read already.
 
-    `notify` is called for what cannot be read. Raise DocumentError for a file that cannot be read, UsageError for one
-    that has no answers.
+    `notify` is called for parts that cannot be read. Raise DocumentError for a file that cannot be read, UsageError for
+    a file without answers.
     """
     is_empty = True
     for one in _found(name, settings, data, notify):
@@ -122,13 +126,13 @@ def _found(
     head = sources.head(name) if data is None else data[:_LOOKED_AT]
     kind = sniffing.sniff(head, name)
     if kind == registry.WARC:
-        found: Iterable[Entry | Answer | Diagnostic] = _of_warc(name, settings, data)
+        found: Iterable[Entry | Answer | Diagnostic] = _warc_answers(name, settings, data)
     else:
         data = sources.of_option(name) if data is None else data
-        if data.startswith(_UTF16):  # what PowerShell's > writes
+        if data.startswith(_UTF16):  # PowerShell's > writes it
             data = data.decode("utf-16", "replace").encode()
         if kind == registry.HAR:
-            found = _of_har(name, data, settings)
+            found = _har_entries(name, data, settings)
         else:
             found = _printed(name, data) if _HEADS.search(data[:_LOOKED_AT]) is not None else _tabled(name, data)
     for one in found:
@@ -136,16 +140,16 @@ def _found(
             if notify is not None:
                 notify(one)
             continue
-        made = _answer(one, settings) if isinstance(one, Entry) else one
-        url = identity.normal(made.url) or ("" if made.status else made.url)
-        if url.startswith("http") or (url and not made.status):
-            yield made._replace(url=url.partition("#")[0], file=name)
+        answer = _answer(one, settings) if isinstance(one, Entry) else one
+        url = identity.normal(answer.url) or ("" if answer.status else answer.url)
+        if url.startswith("http") or (url and not answer.status):
+            yield answer._replace(url=url.partition("#")[0], file=name)
 
 
 # --- archives ---------------------------------------------------------------------------------------------------------
 
 
-def _of_warc(name: str, settings: Settings, data: bytes | None) -> Iterator[Entry | Answer | Diagnostic]:
+def _warc_answers(name: str, settings: Settings, data: bytes | None) -> Iterator[Entry | Answer | Diagnostic]:
     import io
 
     with sources.opened(name) if data is None else io.BytesIO(data) as file:
@@ -154,10 +158,10 @@ def _of_warc(name: str, settings: Settings, data: bytes | None) -> Iterator[Entr
                 yield Diagnostic(one.code, f"{one.text}, at byte {piece.offset}", name, failed=one.failed)
             for _, record in records(piece.records or b""):
                 with suppress(CodingError, WalkError):
-                    yield from _of_record(piece.records or b"", record, settings)
+                    yield from _record_answers(piece.records or b"", record, settings)
 
 
-def _of_record(data: bytes, record: Record, settings: Settings) -> Iterator[Entry | Answer]:
+def _record_answers(data: bytes, record: Record, settings: Settings) -> Iterator[Entry | Answer]:
     if record.kind in {"response", "arc", "revisit"}:
         yield of_record(data, record, settings)
     elif record.kind == "metadata":
@@ -167,13 +171,13 @@ def _of_record(data: bytes, record: Record, settings: Settings) -> Iterator[Entr
             yield Answer(record.url, None, problem=found[1].strip(), date=date)
 
 
-def _of_har(name: str, data: bytes, settings: Settings) -> Iterator[Entry | Diagnostic]:
+def _har_entries(name: str, data: bytes, settings: Settings) -> Iterator[Entry | Diagnostic]:
     for one in entries(data, registry.HAR, settings):
         yield one if isinstance(one, Entry) else Diagnostic(one.code, one.text, name, failed=one.failed)
 
 
 def _answer(entry: Entry, settings: Settings) -> Answer:
-    """Return the answer that an entry of an archive has."""
+    """Return the answer in an entry of an archive."""
     facts = entry.facts
     location = facts.redirect or dict(facts.fields).get("location")
     target = whatwg.parse(location, entry.url) if location and facts.status in REDIRECTS else None
@@ -201,21 +205,21 @@ def _page(url: str, data: bytes, declared: str, settings: Settings) -> Page | No
     return Page(places, hash(tuple(same)), has_scripts and sum(map(len, texts)) < _SHELL, has_scripts)
 
 
-_WITH_DIGIT: Final = re.compile(r"\w*\d\w*")  # times, numbers of requests: other ones on each page
+_WITH_DIGIT: Final = re.compile(r"\w*\d\w*")  # times, numbers of requests: they differ on each page
 _SHELL: Final = 200  # characters of text: a page with fewer, and scripts, is filled by these
 
-# --- what curl prints -------------------------------------------------------------------------------------------------
+# --- the output of curl -----------------------------------------------------------------------------------------------
 
 
 def _printed(name: str, data: bytes) -> Iterator[Answer | Diagnostic]:
-    """Yield the answers in what curl printed: heads of answers, perhaps with those of requests before.
+    """Yield the answers in the output of curl: heads of answers, perhaps behind heads of requests.
 
     A first answer without a URL is a diagnostic; a later one may be a line of a body.
     """
     is_first = True
     url: str | None = None
     hops = 0  # from a URL that is named
-    path, status, reason, begin = "/", 0, "", 0  # the status is that of the head whose lines follow
+    path, status, reason, begin = "/", 0, "", 0  # status, reason and place of the present head
     target: str | None = None
     for place, line, problem in chain(lines(data), [(0, "", None)]):
         text = line.strip()
@@ -248,7 +252,7 @@ def _printed(name: str, data: bytes) -> Iterator[Answer | Diagnostic]:
 
 # --- tables and JSON --------------------------------------------------------------------------------------------------
 
-# Names of columns and keys, in lower case without what is no letter; the first one that is there counts.
+# Names of columns and keys, only their letters, in lower case; the first name that is present counts.
 _NAMES: Final = {
     "url": "url address uri link urlname request destination",
     "status": "statuscode httpstatuscode httpstatus responsecode httpcode status code result",
@@ -262,44 +266,47 @@ _NO_LETTER: Final = re.compile(r"[^a-z]+")
 
 
 def _tabled(name: str, data: bytes) -> Iterator[Answer | Diagnostic]:
-    """Yield the answers in JSON, JSON lines, or a table whose header names the columns; and what cannot be read."""
+    """Yield the answers in JSON, JSON lines, or a table with a header; and a diagnostic for each unreadable line.
+
+    For example, `{"url": "http://h/a", "status": 404}`, or the header `Address,Status Code` of a crawler.
+    """
     for line, found in _objects(name, data):
         if isinstance(found, str):
             yield Diagnostic("answers", f"this line cannot be read: {found}", name, line, failed=True)
             continue
         known = {_NO_LETTER.sub("", str(key).lower()): value for key, value in found.items()}
-        given = {role: next((known[word] for word in words if word in known), None) for role, words in _WANTED.items()}
-        if isinstance(given["url"], str) and given["status"] is not None:
-            yield _of_object(given, line)
+        fields = {role: next((known[word] for word in words if word in known), None) for role, words in _WANTED.items()}
+        if isinstance(fields["url"], str) and fields["status"] is not None:
+            yield _object_answer(fields, line)
 
 
-def _of_object(given: dict[str, Any], line: int) -> Answer:
-    state = given["status"]
-    if isinstance(state, dict):  # as lychee writes it
-        given["problem"] = given["problem"] or state.get("text")
+def _object_answer(fields: dict[str, Any], line: int) -> Answer:
+    state = fields["status"]
+    if isinstance(state, dict):  # lychee writes {"text": ..., "code": ...}
+        fields["problem"] = fields["problem"] or state.get("text")
         state = state.get("code")
     code = columns.status(str(state))
     number = code[0] if code is not None and code[0] >= 100 else None
     is_end = number not in REDIRECTS
-    target = (given["end"] if is_end else None) or given["target"]
-    url = given["url"]
+    target = (fields["end"] if is_end else None) or fields["target"]
+    url = fields["url"]
     parsed = whatwg.parse(target, url) if isinstance(target, str) and columns.is_url(target) else None
     if is_end and (parsed is None or identity.normal(parsed) == identity.normal(url)):
         parsed, is_end = None, False
-    problem = given["problem"] if number is None and isinstance(given["problem"], str) else ""
-    date = given["date"] if isinstance(given["date"], str) else ""
+    problem = fields["problem"] if number is None and isinstance(fields["problem"], str) else ""
+    date = fields["date"] if isinstance(fields["date"], str) else ""
     return Answer(url, number, parsed, problem or ("" if number else "no status"), date, line=line, is_end=is_end)
 
 
 def _objects(name: str, data: bytes) -> Iterator[tuple[int, dict[str, Any] | str]]:
-    """Yield the objects of JSON in which a URL may be, or the rows of a table or why not, with their lines."""
+    """Yield the objects of JSON, also nested ones, or the rows of a table or their problems, with their lines."""
     if data[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in {b"{", b"["}:
         yield from _rows(name, data)
         return
     try:
         values = [(1, json.loads(data.decode("utf-8-sig")))]
     except (ValueError, RecursionError):
-        values = list(_of_lines(name, data))
+        values = list(_json_lines(name, data))
     for line, value in values:
         waiting = [value]
         while waiting:
@@ -310,7 +317,7 @@ def _objects(name: str, data: bytes) -> Iterator[tuple[int, dict[str, Any] | str
             waiting.extend(reversed(list(inner)))
 
 
-def _of_lines(name: str, data: bytes) -> Iterator[tuple[int, Any]]:
+def _json_lines(name: str, data: bytes) -> Iterator[tuple[int, Any]]:
     for number, line in enumerate(data.decode("utf-8-sig", "replace").splitlines(), start=1):
         if line.strip():
             try:

@@ -1,4 +1,4 @@
-"""Make the result tables of findings: pages, causes, sections, the summary; report what is odd about the sites.
+"""Create the result tables from the findings: pages, causes, sections, the summary; report oddities of the sites.
 
 In: a connection in which `judge.judge` has run. Out: the tables of `tables.TABLES`; `links` is a view. Diagnostics: two
 files for one URL, sites that share nothing or everything, wrong rules.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from itertools import groupby
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
@@ -17,7 +17,7 @@ from absolve.audit import answered, ignoring, tables, verdicts
 from absolve.audit.answered import Answers
 from absolve.audit.judge import each, has_rows, insert, one, run
 from absolve.audit.near_misses import suggest
-from absolve.audit.verdicts import RULES_FOUND, WRONG, of_rule, titles
+from absolve.audit.verdicts import RULES_FOUND, WRONG, rule_sentence, titles
 from absolve.core.errors import Diagnostic, in_short
 from absolve.rules import outcomes, writing
 
@@ -31,7 +31,7 @@ _NO_ANSWERS: Final = Answers()
 MOVED: Final = """
 SELECT url, elsewhere FROM judged_urls WHERE verdict = 'moved' AND url = moved_url ORDER BY url
 """
-# Old URLs with where rules should lead them, and new ones.
+# Old URLs with the URL to which rules should lead them, and new URLs.
 _LED: Final = """
 SELECT url, CASE WHEN verdict = 'moved' AND url = moved_url THEN elsewhere ELSE led_final END, true FROM judged_urls
 UNION ALL SELECT n.url, NULL, false FROM named n JOIN resources r USING (resource) WHERE r.side = 'new'
@@ -42,7 +42,7 @@ WHERE verdict = 'broken' AND final IS NULL AND rule IS NULL
 """
 _SEVERAL: Final = 2  # broken URLs of a folder that is missing itself
 _DEEPEST: Final = 100  # folders in each other: with more, the work would be quadratic
-# The section of a site that a URL is in: the first folder below the folder of all pages, `/docs/`; `/` for files there.
+# The section of a URL: the first folder below the folder of all pages, for example `/docs/`; `/` for files there.
 _SECTION_OF: Final = """
 CREATE OR REPLACE MACRO {side}_section(url) AS
     coalesce(nullif(regexp_extract('/' || substr(path_of(url), {start}), '^(/[^/]*/)', 1), ''), '/')
@@ -53,7 +53,7 @@ SELECT min(r.path), max(r.path) FROM resources r JOIN scopes s
 WHERE r.side = ? AND r.is_page
 """
 
-# How many rows of each table have each verdict, and how many of them have a repair.
+# The number of rows by table and verdict, and how many of them have a repair.
 _COUNTS: Final = f"""
 CREATE OR REPLACE TABLE counts AS
 SELECT 'links' AS table_name, verdict, sum(links)::BIGINT AS number, coalesce(any_value(fixes), 0) AS fixes
@@ -66,7 +66,7 @@ UNION ALL SELECT 'pages', verdict, count(*), 0 FROM pages GROUP BY verdict
 UNION ALL SELECT 'changes', 'changed', count(*), 0 FROM changes HAVING count(*) > 0
 UNION ALL SELECT 'rules', verdict, count(*), 0 FROM ({verdicts.RULES_FOUND.format("rules")}) GROUP BY verdict
 """  # noqa: S608 - names of ours
-# What a server answered, behind the cause that it made.
+# The title of a cause gets the answer of the server.
 _ANSWERED: Final = """
 UPDATE causes SET title = title || ' (' || a.detail || ')' FROM answers a
 WHERE causes.verdict IN ('broken', 'unsure') AND causes.rule IS NULL AND ends_with(causes.title, ': ' || a.url)
@@ -82,7 +82,7 @@ def conclude(
     answers: Answers = _NO_ANSWERS,
     unread: int = 0,
 ) -> None:
-    """Create the result tables. `failing` are reasons not to switch, `unread` is how many inputs could not be read."""
+    """Create the result tables. `failing`: verdicts that are reasons not to switch; `unread`: unread inputs."""
     for side in ("new", "old"):
         connection.execute(_SECTION_OF.format(side=side, start=len(_folder(connection, side)) + 1))
     insert(connection, "folders", _folders(connection, rules))
@@ -116,14 +116,14 @@ def conclude(
 
 
 def _read(connection: Any, rules: Rules) -> list[str]:
-    """Return how each map and list was read, where that was a choice: the columns of a table."""
+    """Return how each map and list was read, where there was a choice, for example the columns of a table."""
     lists = connection.execute("SELECT DISTINCT name, words FROM read_as ORDER BY ALL").fetchall()
-    of_maps = [(one.file, one.words) for one in rules.maps if one.words]
-    return [f"{name}: {words}" for name, words in (*of_maps, *lists)]
+    maps = [(one.file, one.words) for one in rules.maps if one.words]
+    return [f"{name}: {words}" for name, words in (*maps, *lists)]
 
 
 def _folder(connection: Any, side: str) -> str:
-    """Return the folder that all pages of a site are in."""
+    """Return the folder that contains all pages of a site."""
     first, last = one(connection, _ENDS, [side])
     if first is None:
         return "/"
@@ -134,9 +134,9 @@ def _folder(connection: Any, side: str) -> str:
 
 
 def _missing_folders(connection: Any) -> Iterator[tuple[str, str]]:
-    """Yield each broken URL in a folder of which nothing is there, with the topmost such folder.
+    """Yield each broken URL in a missing folder, with the topmost missing folder.
 
-    Only folders that several broken URLs are in count.
+    Only folders with several broken URLs count: for example, `/a/` for `/a/b/x` and `/a/y`.
     """
     broken = [url for (url,) in each(connection, _BROKEN)]
     if len(broken) < _SEVERAL:
@@ -159,7 +159,7 @@ def _root(url: str) -> str:
 
 
 def _folders_above(url: str) -> Iterator[str]:
-    """Yield the folders that a URL is in below the root, the topmost first: not all where these are very many."""
+    """Yield the folders of a URL, the topmost first: for example `http://h/a/` and `http://h/a/b/`; at most 100."""
     url = url.partition("?")[0]
     at = url.find("/", url.find("//") + 2)
     for _ in range(_DEEPEST):
@@ -170,7 +170,7 @@ def _folders_above(url: str) -> Iterator[str]:
 
 
 def _folders(connection: Any, rules: Rules) -> Iterator[tuple[str, str, str | None, str | None]]:
-    """Yield for each URL that moved its cause, the rule of that cause, and its own rule: those that were tried.
+    """Yield for each URL that moved its cause, a rule for the cause, and a rule for the URL, as far as they work.
 
     A moved folder is one cause for all pages in it.
     """
@@ -194,7 +194,7 @@ def _folders(connection: Any, rules: Rules) -> Iterator[tuple[str, str, str | No
 def _whole(connection: Any, rules: Rules, pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
     """Return the pairs of folders for which one rule is right: each is tried on the URLs of both sites.
 
-    It must lead each old URL below to its page, one with a rule of its own to where that leads, and no new one away.
+    It must lead each old URL below to its page, leave URLs with a rule of their own to that rule, and move no new URL.
     """
     found: dict[str, list[tuple[tuple[str, str], Rules]]] = {}
     for pair in pairs:
@@ -202,7 +202,8 @@ def _whole(connection: Any, rules: Rules, pairs: Sequence[tuple[str, str]]) -> s
             found.setdefault(folder, []).append((pair, writing.with_added(rules.form, rules, [pair], prefix=True)[0]))
     wrong = set()
     for url, end, is_old in each(connection, _LED) if pairs else ():
-        for pair, tried in (given for folder in (_root(url), *_folders_above(url)) for given in found.get(folder, ())):
+        folders = (_root(url), *_folders_above(url))
+        for pair, tried in chain.from_iterable(found.get(folder, ()) for folder in folders):
             should = end if is_old else rules.chain(url, counts=False).final
             if pair not in wrong and tried.chain(url).final != should:
                 wrong.add(pair)
@@ -210,7 +211,7 @@ def _whole(connection: Any, rules: Rules, pairs: Sequence[tuple[str, str]]) -> s
 
 
 def moved(old: str, new: str) -> tuple[str, str]:
-    """Return two URLs without the segments at the end that they share."""
+    """Return two URLs without their common end: for example, `http://h/a/` and `http://h/b/` if both end with `x/y`."""
     olds, news = old.split("/"), new.split("/")
     shared = 0
     while shared < min(len(olds), len(news)) - 3 and olds[-1 - shared] == news[-1 - shared]:
@@ -260,7 +261,7 @@ def _summary(
     yield "schema_version", str(tables.SCHEMA_VERSION)
 
 
-# --- what is odd about the two sites, and about their rules -----------------------------------------------------------
+# --- oddities of the two sites, and of their rules --------------------------------------------------------------------
 
 _SAME_URL: Final = """
 SELECT side, coalesce(s.url, bare(d.url)) AS url, min(d.document) AS first, max(d.document) AS last
@@ -272,7 +273,7 @@ _OUTSIDE: Final = """
 SELECT count(*), count(*) FILTER (EXISTS (SELECT 1 FROM scopes s WHERE s.side = r.side AND s.site = r.site
     AND starts_with(r.path, s.prefix))) FROM resources r WHERE r.side = ?
 """
-_OF_LISTS: Final = """
+_LISTED_ELSEWHERE: Final = """
 SELECT r.document, count(*) FROM resources r WHERE r.side = 'old' AND r.site NOT IN (SELECT site FROM scopes)
 AND r.document IN (SELECT document FROM old_documents WHERE url_source = 'list') GROUP BY ALL ORDER BY ALL
 """
@@ -290,7 +291,7 @@ FROM judged_urls
 
 _IN_ITS_FOLDER: Final = "SELECT count(*) > 0 FROM resources WHERE side = 'old' AND contains(path, ?)"
 _TO_NOTHING: Final = "rule-to-nothing"
-_MOST_RULES: Final = 5  # that are named; the table of rules has all
+_MOST_RULES: Final = 5  # named in diagnostics; the table of rules has all
 _MOST_HOSTS: Final = 3  # likewise
 _NAMED: Final = f"""
 SELECT *, count(*) OVER (PARTITION BY code) FROM (
@@ -301,18 +302,18 @@ QUALIFY row_number() OVER (PARTITION BY code ORDER BY file, line) <= {_MOST_RULE
 
 
 def wrong_rules(connection: Any) -> Iterator[Diagnostic]:
-    """Yield the rules that could not be read or are wrong: the first few of each code, and how many others."""
+    """Yield a diagnostic for unread and wrong rules: the first few of each code, and the number of others."""
     for code, rows in groupby(connection.execute(_NAMED).fetchall(), lambda row: row[0]):
         found = list(rows)
         for _, file, line, rule, problem, finding, _ in found:
-            why = f"{'this line cannot be read: ' if problem is not None else ''}{of_rule(problem, finding)}"
+            why = f"{'this line cannot be read: ' if problem is not None else ''}{rule_sentence(problem, finding)}"
             yield Diagnostic(code, f"{why}: {in_short(rule or '')}", file, line)
         if (more := found[0][-1] - len(found)) > 0:
             yield Diagnostic(code, f"{more:,} more: the table rules of an output has all", found[-1][1])
 
 
-def of_other_hosts(question: Question, rules: Rules) -> Iterator[Diagnostic]:
-    """Yield the maps with rules for hosts of neither site, if the old one has a URL."""
+def foreign_hosts(question: Question, rules: Rules) -> Iterator[Diagnostic]:
+    """Yield a diagnostic for each map with rules for hosts of neither site, if the URL of the old one is known."""
     for file, number, hosts in outcomes.strangers(rules) if question.old_url is not None else ():
         are = "rule is" if number == 1 else "rules are"
         more = f" and {len(hosts) - _MOST_HOSTS:,} more" if len(hosts) > _MOST_HOSTS else ""
@@ -321,7 +322,7 @@ def of_other_hosts(question: Question, rules: Rules) -> Iterator[Diagnostic]:
 
 
 def oddities(connection: Any, question: Question) -> Iterator[Diagnostic]:
-    """Yield what the user should know before the verdicts."""
+    """Yield diagnostics that the user should see before the verdicts, for example if both sites are equal."""
     for _, url, first, last in each(connection, _SAME_URL):
         yield Diagnostic("same-url", f"its URL is that of {first}, too: {url}", last)
     for side, option, url in (("new", "--url", question.new_url), ("old", "--old-url", question.old_url)):
@@ -329,7 +330,7 @@ def oddities(connection: Any, question: Question) -> Iterator[Diagnostic]:
         if url is not None and total and not inside:
             text = f"no document of {side.upper()} is below {option} {url}: they are at {_most(connection, side)}"
             yield Diagnostic("elsewhere", text, url, failed=True)
-    for name, number in each(connection, _OF_LISTS) if question.old_url is not None else ():
+    for name, number in each(connection, _LISTED_ELSEWHERE) if question.old_url is not None else ():
         are = "is" if number == 1 else "are"
         text = f"{number:,} of its URLs {are} of another host than --old-url {question.old_url}: not judged"
         yield Diagnostic("elsewhere", text, name, failed=True)
@@ -351,7 +352,7 @@ def oddities(connection: Any, question: Question) -> Iterator[Diagnostic]:
 
 
 def _most(connection: Any, side: str) -> str:
-    """Return the root under which most documents of a site are."""
+    """Return the root above most documents of a site, for example `http://h/`."""
     query = (
         "SELECT regexp_extract(url, '^https?://[^/]+/') AS root FROM resources WHERE side = ?"
         " GROUP BY root ORDER BY count(*) DESC, root LIMIT 1"
@@ -360,7 +361,7 @@ def _most(connection: Any, side: str) -> str:
 
 
 def _likely(connection: Any, question: Question) -> str | None:
-    """Return the URL of the root of the old site by which most contents would be at the same path; None if unknown."""
+    """Return the old root URL with which most contents would be at the same path on both sites; None if unknown."""
     query = "SELECT url, final FROM homes WHERE verdict = 'moved'"
     pairs = (moved(old, new) for old, new in each(connection, query))
     counts = Counter(above for above, below in pairs if below == question.new_url)

@@ -1,10 +1,13 @@
 """Leave out findings that are known and accepted, and findings of documents that did not change in git.
 
 In: patterns with their reasons, a revision or a range of revisions, the tables of findings, a reader of pages. Out:
-fewer findings, the tables `ignored` and `left_out`, and the patterns that met nothing. A pattern is a regular
+fewer findings, the tables `ignored` and `left_out`, and the patterns without a match. A pattern is a regular
 expression of RE2, which matches in linear time; many are matched together. An attribute in the page leaves out the
-links in its element. Only a file that git tracks and has not named as changed is left out: of any other document it is
-not known what has changed. Links to a file that was removed or renamed stay, wherever they are.
+links in its element. Only files that git tracks and does not list as changed are left out, since the changes of other
+documents are not known. Links to a file that was removed or renamed stay, wherever they are.
+
+    >>> parse_patterns(["/old/ # under construction"])
+    [Ignore(pattern='/old/', reason='under construction', source='--ignore')]
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ from absolve.audit.judge import each, insert, one
 from absolve.audit.verdicts import QUIET
 from absolve.core import patterns
 from absolve.core.errors import Diagnostic, DocumentError, UsageError, in_short
-from absolve.document.holdings import escaped
+from absolve.document.companions import escaped
 from absolve.document.resolved import shown
 from absolve.formats.html.names import HTML
 from absolve.formats.html.start_tags import Tag, attributes, start_tags
@@ -37,7 +40,7 @@ if TYPE_CHECKING:
 ATTRIBUTE: Final = b"data-absolve-ignore"
 _MOST: Final = 100_000  # patterns
 _REASON: Final = re.compile(r"(?<!\s)\s+#\s")
-# An end tag; one that is not closed is none, and no other is in the rest of the text.
+# An end tag; after one without `>`, the rest of the text has no other.
 _END_TAG: Final = re.compile(
     rb"</([A-Za-z][^\t\n\f\r />]*+)[^>]*+>|</[A-Za-z][^>]*+\Z|<!--.*?(?:-->|\Z)", re.DOTALL
 )
@@ -46,7 +49,7 @@ _PAGES: Final = "media_type = 'text/html' AND document IN (SELECT document FROM 
 _ROUTES: Final = """
 DELETE FROM findings WHERE verdict = 'fragment' AND regexp_matches(fragment_of(target), '^[!/]')
 """
-# Findings by the verdict that their links have without them: what is left of it after the patterns is not ignored.
+# The number of findings by the verdict that their links have otherwise, before and after the patterns.
 _QUIET: Final = "SELECT quiet_verdict(scope) AS verdict, count(*) AS number FROM findings GROUP BY ALL"
 _TEXTS: Final = "(SELECT rowid AS row, unnest([{texts}]) AS text FROM {table} WHERE {condition})"
 _DISTINCT: Final = "SELECT DISTINCT text FROM {rows} WHERE text IS NOT NULL"
@@ -61,25 +64,25 @@ FROM (SELECT first, count(*) AS number FROM ignored_rows GROUP BY first) WHERE p
 
 
 class Ignore(NamedTuple):
-    """A pattern, the reason behind ` # `, and where it was given."""
+    """A pattern, the reason behind ` # `, and its source, for example `known.txt:3` or `--ignore`."""
 
     pattern: str
     reason: str
     source: str
 
 
-def of_texts(texts: Iterable[str], most: int = sources.LARGEST, file: str | None = None) -> list[Ignore]:
-    """Return the patterns of texts such as `/old/ # under construction`; `@FILE` is a file with one a line.
+def parse_patterns(texts: Iterable[str], most: int = sources.LARGEST, file: str | None = None) -> list[Ignore]:
+    """Return the patterns in texts such as `/old/ # under construction`; `@FILE` is a file with one on each line.
 
-    Raise UsageError for a pattern that is wrong, for too many, and for a file that cannot be read or has more than
-    `most` bytes.
+    Raise UsageError for a malformed pattern, for too many, and for a file that cannot be read or has more than `most`
+    bytes.
     """
     found: list[Ignore] = []
     for number, text in enumerate(texts, 1):
         if not text.strip() or text.startswith("# "):
             continue
         if text.startswith("@") and file is None:
-            found += of_texts(_lines(text[1:], most), most, text[1:])
+            found += parse_patterns(_lines(text[1:], most), most, text[1:])
             continue
         pattern, _, reason = _REASON.sub("\n", text.strip(), count=1).partition("\n")
         place = f"{file}:{number}" if file is not None else "--ignore"
@@ -105,7 +108,7 @@ def _lines(name: str, most: int) -> list[str]:
 def links(
     connection: Any, ignores: Sequence[Ignore], read: Callable[[str, str], Iterable[Found]], *, routes: bool
 ) -> None:
-    """Take ignored links out of the table `findings`. `routes`: findings of routes of a script (`#/`, `#!`) stay."""
+    """Delete ignored links from the table `findings`. `routes`: findings of routes of a script (`#/`, `#!`) stay."""
     if not routes:
         connection.execute(_ROUTES)
     connection.execute(f"CREATE OR REPLACE TABLE ignored_links AS {_QUIET}")
@@ -116,20 +119,20 @@ def links(
 
 
 def others(connection: Any, ignores: Sequence[Ignore], table: str, fine: Sequence[str]) -> None:
-    """Take ignored rows out of a table of URLs; rows with a verdict of `fine` stay."""
+    """Delete ignored rows from a table of URLs; rows with a verdict of `fine` stay."""
     words = ", ".join(f"'{word}'" for word in fine) or "''"
     _delete(connection, ignores, table, "url", f"verdict NOT IN ({words})", "others")
 
 
 def unused(connection: Any, ignores: Sequence[Ignore]) -> Iterator[Diagnostic]:
-    """Yield the patterns that met nothing."""
+    """Yield a diagnostic for each pattern that matches no finding."""
     for (number,) in each(connection, "SELECT pattern FROM ignored WHERE pattern >= 0 AND links + others = 0"):
         ignore = ignores[number]
         yield Diagnostic("unused-ignore", f"no finding matches {ignore.pattern!r}", ignore.source)
 
 
 def _delete(connection: Any, ignores: Sequence[Ignore], table: str, texts: str, condition: str, counted: str) -> None:
-    """Delete the rows in which a pattern matches one of `texts`; the first pattern counts it, in a column of `ignored`.
+    """Delete the rows in which a pattern matches one of `texts`, and count them for the first such pattern.
 
     Each distinct text is matched once, against all patterns together.
     """
@@ -150,7 +153,7 @@ def _delete(connection: Any, ignores: Sequence[Ignore], table: str, texts: str, 
 
 
 def _by_attribute(connection: Any, read: Callable[[str, str], Iterable[Found]]) -> int:
-    """Take out the findings in elements with the attribute; return their number."""
+    """Delete the findings in elements with the attribute; return their number."""
     found: list[tuple[int]] = []
     for page in read("new", _PAGES):
         if ATTRIBUTE not in page.data.lower():
@@ -171,7 +174,10 @@ def _by_attribute(connection: Any, read: Callable[[str, str], Iterable[Found]]) 
 def regions(page: bytes) -> Iterator[tuple[int, int]]:
     """Yield the byte spans of elements with the attribute, to their end tag or the end of the page.
 
-    Elements inside such an element yield none of their own.
+    Elements inside such an element are not yielded.
+
+    >>> list(regions(b"<p><a data-absolve-ignore>x</a></p>"))
+    [(3, 31)]
     """
     start, name, depth, after = 0, b"", 0, 0
     for tag in chain(start_tags(page), [Tag(len(page), len(page), b"", len(page), len(page))]):
@@ -194,7 +200,7 @@ def regions(page: bytes) -> Iterator[tuple[int, int]]:
 
 # --- documents that did not change ------------------------------------------------------------------------------------
 
-# A repository that came with a download runs no program of its own, changes no file, and reaches no network.
+# A repository from a download must run no program of its own, change no file, and reach no network.
 _SAFE: Final = ("core.fsmonitor=false", f"core.hooksPath={os.devnull}", "protocol.allow=never")
 _ENVIRONMENT: Final = {"GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
 _DIFF: Final = "diff --name-only -z --relative --no-renames --no-ext-diff --no-textconv --ignore-submodules=all".split()
@@ -216,30 +222,30 @@ _DOCUMENTS: Final = "SELECT document FROM new_documents UNION SELECT document FR
 
 
 class Changes(NamedTuple):
-    """The tracked files that did not change, as absolute paths, and those that were removed, by their paths in NEW."""
+    """The tracked files that did not change, as absolute paths, and the removed files, by their paths in NEW."""
 
     unchanged: frozenset[str] = frozenset()
     removed: tuple[str, ...] = ()
 
 
 def since(revision: str, names: Iterable[str]) -> Changes:
-    """Return what changed since a revision, or in a range `A..B`.
+    """Return the changes since a revision, or in a range `A..B`.
 
-    `names` are folders and files; files count with the folder that they are in. Raise UsageError without git, outside
-    a repository, and for a revision that git does not know.
+    `names` are folders and files; a file counts as its folder. Raise UsageError without git, outside a repository, and
+    for a revision that git does not know.
     """
     if revision.startswith("-"):
         raise UsageError(f"--changed-since {in_short(revision)!r} is no revision")
     folders = {os.path.realpath(path if path.is_dir() else path.parent) for path in map(Path, names) if path.exists()}
     if not folders:
         raise UsageError("--changed-since needs NEW: a folder in a git repository")
-    found = [_of_folder(revision, folder) for folder in sorted(folders)]
+    found = [_folder_changes(revision, folder) for folder in sorted(folders)]
     return Changes(
         frozenset(path for one in found for path in one.unchanged), tuple(path for one in found for path in one.removed)
     )
 
 
-def _of_folder(revision: str, folder: str) -> Changes:
+def _folder_changes(revision: str, folder: str) -> Changes:
     tracked = _names(_git(folder, ["ls-files", "-z", "--", "."], revision))  # first: it fails outside a repository
     options = [f"--config-env={key}=ABSOLVE_EMPTY" for key in _filters(folder)]
     changed = set(_names(_git(folder, [*options, *_DIFF, revision, "--", "."], revision)))
@@ -259,7 +265,7 @@ def _names(data: bytes) -> list[str]:
 
 
 def _git(folder: str, words: Sequence[str], revision: str, statuses: Sequence[int] = (0,)) -> bytes:
-    """Return what git prints. Raise UsageError if it is not there, or ends with another status."""
+    """Return the output of git. Raise UsageError if git is missing, or ends with another status."""
     done = _run(folder, words)
     if done.returncode not in statuses:
         why = done.stderr.decode("utf-8", "replace").partition("\n")[0].removeprefix("fatal: ")
@@ -280,7 +286,7 @@ def _run(folder: str, words: Sequence[str]) -> subprocess.CompletedProcess[bytes
 
 
 def leave_out_unchanged(connection: Any, changes: Changes, new_url: str) -> None:
-    """Take findings of unchanged files out of the table `findings`; `unchanged` names the files."""
+    """Delete findings of unchanged files from the table `findings`; fill the table `unchanged`."""
     if changes.unchanged:
         insert(connection, "removed", ((new_url + escaped(name),) for name in changes.removed))
         held = {shown(path) for path in changes.unchanged}
@@ -290,7 +296,7 @@ def leave_out_unchanged(connection: Any, changes: Changes, new_url: str) -> None
 
 
 def leave_out_unchanged_pages(connection: Any) -> None:
-    """Take findings of unchanged files out of `pages`, but no noindex that a changed file for all pages may cause."""
+    """Delete findings of unchanged files from `pages`, except noindex if robots.txt or the like has changed."""
     if one(connection, "SELECT count(*) FROM unchanged")[0]:
         (changed,) = one(connection, _CHANGED_FOR_ALL, [_FOR_ALL_PAGES])
         _leave_out(connection, "pages", "verdict <> 'noindex'" if changed else "true")

@@ -1,7 +1,7 @@
 """Judge all links of the new site, all URLs of the old one, and the pages: the queries, in their order.
 
 In: a connection with the tables of both sites (`load`), a `Question`, the rules of the maps, a function that compares
-contents. Out: the result tables (`tables`). Python sees only distinct URLs that no join decides: those that rules may
+contents. Out: the result tables (`tables`). Python sees only distinct URLs that no join decides: URLs that rules may
 move, and odd spellings.
 """
 
@@ -34,16 +34,16 @@ if TYPE_CHECKING:
 
 _FETCHED: Final = 10_000  # rows at once
 _COMPARED: Final = 1000  # rules of a table whose direction is in question
-_KINDS: Final = {"BIGINT": NUMBER, "DOUBLE": DOUBLE, "BOOLEAN": BOOL, "VARCHAR": TEXT}  # of columns of tables of ours
+_KINDS: Final = {"BIGINT": NUMBER, "DOUBLE": DOUBLE, "BOOLEAN": BOOL, "VARCHAR": TEXT}  # of columns in our tables
 HTML: Final = ("text/html", "application/xhtml+xml")
 
 
 class Question(NamedTuple):
-    """What is asked of an audit.
+    """The question that an audit answers.
 
-    `new_url`, `old_url`: the URL of the root of each site. `server`: how URLs find files. `threshold`: the similarity
-    from which two contents are the same. `ignores`: what is known and accepted. `other_old_urls`: roots of
-    more hosts of the old site.
+    `new_url`, `old_url`: the root URL of each site. `server`: how URLs find files. `threshold`: the similarity from
+    which two contents are the same. `ignores`: known and accepted findings. `other_old_urls`: roots of more hosts of
+    the old site.
     """
 
     new_url: str
@@ -56,16 +56,16 @@ class Question(NamedTuple):
 
 def run(connection: Any, name: str) -> None:
     """Run one file of queries."""
-    connection.execute(text_of(name))
+    connection.execute(read_query(name))
 
 
-def text_of(name: str) -> str:
+def read_query(name: str) -> str:
     """Return the text of a file of queries."""
     return (resources.files("absolve.audit") / "queries" / name).read_text("utf-8")
 
 
 def root(url: str) -> str:
-    """Return the folder of a URL, without query and fragment. Raise UsageError for a URL that no site can have."""
+    """Return the folder of a URL, for example `http://h/a/` for `http://h/a/b?c`. Raise UsageError for other URLs."""
     found = identity.normal(url)
     if found is None or not found.startswith(("http:", "https:")):
         raise UsageError(f"{in_short(url)!r} is not an http or https URL")
@@ -77,7 +77,7 @@ def root(url: str) -> str:
 
 
 def prepare(connection: Any, question: Question) -> None:
-    """Create the working tables, the functions of queries, and the tables of all that both sites hold."""
+    """Create the working tables, the functions for queries, and the tables of both sites' contents."""
     run(connection, "05_tables.sql")
     _add_functions(connection, question)
     _add_scopes(connection, question)
@@ -88,11 +88,11 @@ def prepare(connection: Any, question: Question) -> None:
 
 
 def _add_functions(connection: Any, question: Question) -> None:
-    """Let queries call what decides whether two URLs are the same, and constants of the question."""
+    """Add the functions that compare URLs to the connection, and constants of the question."""
     add_function(connection, "normal", lambda url: identity.normal(url) or url)
     add_function(connection, "site_of", identity.named)
     server = question.server
-    add_function(connection, "key_of", server.key_of)
+    add_function(connection, "key_of", server.path_key)
     bases = {"new_base": root(question.new_url), "old_base": root(question.old_url) if question.old_url else None}
     constants = {
         **{name: "NULL::VARCHAR" if base is None else quoted(base) for name, base in bases.items()},
@@ -121,7 +121,7 @@ def _add_scopes(connection: Any, question: Question) -> None:
 
 
 def _add_spellings(connection: Any) -> None:
-    """Normalize the URLs of documents that are not as the URL Standard writes them."""
+    """Add the normal form of document URLs that are not written as in the URL Standard."""
     connection.execute(
         "CREATE OR REPLACE TABLE spellings AS SELECT DISTINCT url AS raw, normal(url) AS url"
         " FROM (SELECT url FROM new_documents UNION ALL SELECT url FROM old_documents) WHERE normal(url) <> url"
@@ -132,7 +132,7 @@ _MISSING: Final = "FROM located WHERE resource IS NULL AND variant IS NULL AND c
 
 
 def locate(connection: Any) -> None:
-    """Find the URLs in the table `wanted`, and try odd spellings of those that are not there."""
+    """Find the URLs in the table `wanted`, and try odd spellings of missing ones."""
     if not has_rows(connection, "FROM wanted"):
         return
     run(connection, "20_located.sql")
@@ -162,7 +162,7 @@ def locate(connection: Any) -> None:
 
 
 def _respelled(path: str, charset: str) -> Iterator[str]:
-    """Yield keys that a path may mean which no UTF-8 escapes explain: a legacy charset, or escaped twice."""
+    """Yield keys for a path with escapes in a legacy charset, or escaped twice: for example `/a b` for `/a%2520b`."""
     key = identity.decoded(path)
     yield from identity.respelled(path, charset)
     if (twice := identity.decoded(key.replace("%25", "%"))) != key:
@@ -179,9 +179,9 @@ SELECT DISTINCT url FROM (
     UNION ALL SELECT old_url FROM counterparts
     UNION ALL SELECT url FROM old_urls UNION ALL SELECT file_url FROM old_urls)
 """
-# The pages that a refresh moves on, by a meta element or a header. It counts after any delay: search engines take an
+# Pages with a refresh to another one, by a meta element or a header. It counts after any delay: search engines take an
 # instant one for a permanent redirect, others for a temporary one. A header precedes the elements, and only the first
-# refresh counts (HTML 7.5.7). One to the page itself reloads.
+# refresh counts (HTML 7.5.7). A refresh to the page itself reloads it.
 _STUBS: Final = """
 CREATE OR REPLACE TABLE stubs AS
 SELECT r.resource, l.target, l.document, l.line
@@ -207,15 +207,15 @@ _KEYS: Final = "SELECT DISTINCT side, key FROM served WHERE key IN (SELECT unnes
 
 
 def is_reversed(connection: Any, question: Question, found: RuleSet) -> bool:
-    """Return whether a table leads from the new site to the old one, by paths in columns that no word names."""
+    """Return whether the unnamed columns of a table are swapped: its paths lead from the new site to the old one."""
     columns = found.columns
     if columns is None or columns.header is None or not columns.by_words.isdisjoint({"old", "new"}):
         return False
     pairs = [(rule.source, rule.target[0]) for rule in islice(found.rules, _COMPARED) if rule.target]
-    paths = [tuple(question.server.key_of(str(one).partition("?")[0]) for one in pair) for pair in pairs]
+    paths = [tuple(question.server.path_key(str(one).partition("?")[0]) for one in pair) for pair in pairs]
     rows = connection.execute(_KEYS, [[one for pair in paths for one in pair]]).fetchall()
-    of_one = {key: side for side, key in rows if (OLD if side == NEW else NEW, key) not in rows}
-    sides = [(of_one.get(first), of_one.get(second)) for first, second in paths]
+    side_of_key = {key: side for side, key in rows if (OLD if side == NEW else NEW, key) not in rows}
+    sides = [(side_of_key.get(first), side_of_key.get(second)) for first, second in paths]
     return sum(_direction(*pair) for pair in sides) < 0
 
 
@@ -225,12 +225,12 @@ def _direction(source: str | None, target: str | None) -> int:
 
 
 def all_rules(connection: Any, question: Question, sets: Sequence[RuleSet]) -> Rules:
-    """Return the rules of maps, and of the redirects that the new site's captures recorded, if there are any."""
+    """Return the rules of the maps and of the redirects in the new site's captures."""
     connection.execute(_STUBS)
     recorded = entries.recorded(each(connection, _RECORDED))
-    given = [*sets, recorded] if recorded.rules else sets
-    rules = Rules(given, question.old_url, question.new_url, question.other_old_urls)
-    if given:  # else no file is in the way of a rule to add
+    every = [*sets, recorded] if recorded.rules else sets
+    rules = Rules(every, question.old_url, question.new_url, question.other_old_urls)
+    if every:  # otherwise no file can hide a rule to add
         rules.exists = Held(connection, question.server)
         rules.adds_slash = question.server.bare_folder == "redirect"
         rules.indexes = question.server.indexes
@@ -238,7 +238,7 @@ def all_rules(connection: Any, question: Question, sets: Sequence[RuleSet]) -> R
 
 
 def follow(connection: Any, rules: Rules) -> None:
-    """Fill the table `moves`: where the rules lead each URL that they move."""
+    """Fill the table `moves` with the end of each URL that rules move."""
     if rules.sets:
         insert(connection, "moves", _moves(rules, each(connection, _CANDIDATES, [rules.is_forced])))
     connection.execute(
@@ -260,7 +260,7 @@ def _moves(rules: Rules, urls: Iterable[tuple[str]]) -> Iterator[tuple[Any, ...]
 
 
 class Held:
-    """Whether the new site has a file for a URL: what rules ask that do not apply where there is one."""
+    """Return whether the new site has a file for a URL, to which rules without force do not apply."""
 
     def __init__(self, connection: Any, server: Server) -> None:
         self._connection = connection.cursor()
@@ -279,7 +279,7 @@ class Held:
         if normal is None:
             return False
         site, (bare, mark, query) = identity.named(normal), normal.partition("?")
-        path = self._server.key_of(bare[len(identity.origin(bare)) :] or "/")
+        path = self._server.path_key(bare[len(identity.origin(bare)) :] or "/")
         return hash((site, path)) in self._held or (
             mark != "" and hash((site, f"{path}?{query}")) in self._held
         )
@@ -306,7 +306,7 @@ WHERE u.is_page AND o.digest IS NOT NULL AND n.digest IS DISTINCT FROM o.digest
 
 
 def compare(connection: Any, compared: Compare | None) -> None:
-    """Fill the tables of contents that are alike: `compared` gets the pairs of resources to compare."""
+    """Fill the tables of similar contents; `compared` is called with the pairs of resources to compare."""
     connection.execute(
         "CREATE OR REPLACE TABLE home AS SELECT resource FROM served a JOIN scopes s ON s.side = 'new' AND s.is_main"
         " AND a.side = 'new' AND a.site = s.site AND a.key = s.prefix"
@@ -329,9 +329,9 @@ def judge(
     compared: Compare | None = None,
     answered: Callable[[], Sequence[RuleSet]] | None = None,
 ) -> Rules:
-    """Judge links and URLs by the maps: create `findings` and `judged_urls`. Return all rules, which counted URLs.
+    """Judge links and URLs by the maps: create `findings` and `judged_urls`. Return all rules, with their counts.
 
-    `answered` fills `answered` and `working` with what servers answered, and returns the rules that these answers are.
+    `answered` fills the tables `answered` and `working`, and returns redirects among the answers as rules.
     """
     _take_what_is_there(connection)
     run(connection, "15_asked.sql")
@@ -361,7 +361,7 @@ def judge(
 
 
 def _find_places(connection: Any) -> None:
-    """Add the fragments in `wanted_places` that lead to no place of their page to `missing_places`."""
+    """Add to `missing_places` the fragments in `wanted_places` without a place on their page."""
     if has_rows(connection, "FROM wanted_places"):
         run(connection, "42_places.sql")
 
@@ -391,7 +391,7 @@ WHERE new_links.rowid = instead.link AND bare(instead.url) IN (SELECT url FROM r
 
 
 def _take_what_is_there(connection: Any) -> None:
-    """Set the target of each link that browsers resolve without the base element, where only that URL is there."""
+    """Set the targets of links before a base element to the URL without that base, where only this URL is there."""
     found = ((link, whatwg.parse(reference, own)) for link, own, reference in each(connection, _BEFORE))
     insert(connection, "instead", (pair for pair in found if pair[1] is not None))
     connection.execute(_INSTEAD)

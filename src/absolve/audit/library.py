@@ -1,7 +1,7 @@
 """`absolve.audit`: the audits of the command, for Python.
 
-In: paths, documents or bytes of both sites, maps, options by the names of the command's. Out: an `Audit` with the rows
-of the result tables, and files of any format. Nothing is printed.
+In: paths, documents or bytes of both sites, maps, options named as in the command. Out: an `Audit` with the rows of the
+result tables, and files of any format. Nothing is printed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from absolve.core import arguments
 from absolve.core.errors import UsageError
 from absolve.core.printable import number
 from absolve.document.settings import Settings
-from absolve.run import given, leftovers, results
+from absolve.run import leftovers, library_inputs, results
 from absolve.run.folders import Globs
 from absolve.run.load import ReadOptions
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     One: TypeAlias = Path_ | Document | bytes | Buffer
 
 CALL: Final = "absolve.audit()"
-# The options of the command that the library has, with the defaults of the command; others are not its business.
+# The options that the library shares with the command, with the same defaults.
 DEFAULTS: Final[dict[str, Any]] = {
     "url": None,
     "old_url": (),
@@ -54,7 +54,7 @@ OPTIONS: Final = frozenset({*DEFAULTS, "jobs", "on_diagnostic"})
 _SEVERAL: Final = ("old_url", "ignore", "answers", "include", "exclude")
 _TEXTS: Final = ("server", "baseline", "changed_since")
 _OF_PATHS: Final = frozenset({"answers", "baseline"})
-# What the command has, too, and the library leaves out.
+# Options of the command alone.
 _REST: Final[dict[str, Any]] = {
     "from_": None, "url_map": None, "cookies": None, "places": "places", "resolve": (), "named": (),
     "fix": False, "write_map": None, "verbose": False,
@@ -62,10 +62,10 @@ _REST: Final[dict[str, Any]] = {
 
 
 class Finding(NamedTuple):
-    """A finding about a link, an old URL, a page or a rule: `table` has the word.
+    """A finding about a link, an old URL, a page or a rule: `table` is links, urls, pages or rules.
 
-    `document` is the file with the place; for an old URL that URL. `fix` is the reference to write. `identity` is the
-    same in another run; `is_new` whether the baseline lacks it, None without one.
+    `document` is the file with the place, or the old URL. `fix` is the reference to write. `identity` is the same in
+    another run; `is_new`: the baseline lacks it (None without a baseline).
     """
 
     table: str
@@ -81,7 +81,7 @@ class Finding(NamedTuple):
 
 
 class Cause(NamedTuple):
-    """What findings have in common, with the first of them as an example: the columns of the table `causes`."""
+    """The common cause of findings, with the first of them as an example: the columns of the table `causes`."""
 
     cause: str
     verdict: str
@@ -99,7 +99,7 @@ class Cause(NamedTuple):
 
 
 class OldURL(NamedTuple):
-    """A URL of the old site, and what became of it: the columns of the table `urls`."""
+    """A URL of the old site with its verdict: the columns of the table `urls`."""
 
     url: str
     verdict: str
@@ -114,10 +114,10 @@ class OldURL(NamedTuple):
 
 
 class Audit(NamedTuple):
-    """What an audit found. `links` is the number of links that were judged, `written` are the files of `output`.
+    """The result of an audit. `links` is the number of judged links, `written` are the files of `output`.
 
     `failures` are inputs, or documents in them, that could not be read: they may have more findings. `diagnostics` are
-    all that was reported.
+    all reports.
     """
 
     findings: list[Finding]
@@ -142,41 +142,42 @@ def audit(
     output: Path_ | Iterable[Path_] = (),
     **options: Unpack[AuditOptions],
 ) -> Audit:
-    """Judge all links of a site, and with `old` or `maps` what became of the URLs of the old one.
+    """Judge all links of a site, and with `old` or `maps` the URLs of the old one.
 
-    `new` and `old` are folders, archives, inventories, of the old site also sitemaps, lists of URLs and logs; documents
-    with a URL; or the bytes of archives. `maps` are files with redirects. `output` are files to write, each in the
-    format of its suffix.
+    For example, `absolve.audit("public", old="urls.txt", maps="_redirects").findings`. `new` and `old` are folders,
+    archives, inventories, for the old site also sitemaps, lists of URLs and logs; documents with a URL; or the bytes of
+    archives. `maps` are files with redirects. `output` are files to write, each in the format of its suffix.
 
     `options` are named as in `absolve audit`: url and old_url (of the roots of the sites), server, similar, ignore
     (patterns, and files as "@known.txt"), answers, baseline, changed_since, fail_on (verdicts that are errors in
     reports), include, exclude, profile, jobs (processes; 1 by default), and on_diagnostic. Servers are asked by the
     command alone (`--live`), which leaves files for `answers`.
 
-    Raise MissingFileError for a path that is not there, UsageError for an invalid value, or if nothing of a site can be
-    read, TypeError for an unknown option. An input that cannot be read is in `failures`, and is reported as a
-    `Diagnostic` that has `failed` set.
+    Raise MissingFileError for a missing path, UsageError for an invalid value, or if nothing of a site can be read,
+    TypeError for an unknown option. An input that cannot be read is in `failures`, and is reported as a `Diagnostic`
+    with `failed` set.
     """
     arguments.check_options(options, OPTIONS, CALL, ("new", "old", "maps", "output"))
     notify = options.get("on_diagnostic")
     arguments.check_notify(notify)
-    with leftovers.temporary_folder() as folder, given.in_python() as shown:
+    with leftovers.temporary_folder() as folder, library_inputs.in_python() as shown:
         places = [Path(folder, name) for name in ("new", "old", "tables")]
         for place in places:
             place.mkdir()
-        sides = [given.as_files(one, CALL, place, shown) for one, place in zip((new, old), places, strict=False)]
-        bag = _bag(dict(options), sides, list(given.paths(maps, CALL)))
-        files = [Path(name) for name in given.as_paths(output, f"{CALL}: output")]
+        pairs = zip((new, old), places, strict=False)
+        sides = [library_inputs.as_files(one, CALL, place, shown) for one, place in pairs]
+        bag = _bag(dict(options), sides, list(library_inputs.paths(maps, CALL)))
+        files = [Path(name) for name in library_inputs.as_paths(output, f"{CALL}: output")]
         for path in files:
-            outputs.load(outputs.format_of(path.name))
+            outputs.load(outputs.detect_format(path.name))
         running.check_outputs(bag, [one for path in files for one in outputs.paths(str(path))])
         reports = results.Collected(notify, sides[0].named)
-        jobs = given.jobs_of(dict(options))
+        jobs = library_inputs.jobs_of(dict(options))
         reading = ReadOptions(Settings(profile=bag.profile).checked())
-        run = results.course_of(reports, reading, jobs, Globs(tuple(bag.include), tuple(bag.exclude)).checked())
+        run = results.library_context(reports, reading, jobs, Globs(tuple(bag.include), tuple(bag.exclude)).checked())
         with running.audited(bag, run, str(places[2]), bag.failing) as done:
-            if sides[0].made:
-                load.name_by_url(done.connection, sides[0].made)
+            if sides[0].warc:
+                load.name_by_url(done.connection, sides[0].warc)
             load.name_files(done.connection, shown)
             how = outputs.Style(bag.failing, roots=tuple(map(Path, done.found.kinds[load.NEW].documents)))
             written = [one for path in files for one in outputs.write(done.connection, path, how)]
@@ -185,24 +186,24 @@ def audit(
     return found._replace(written=written, failures=failures, diagnostics=reports.diagnostics)
 
 
-def _bag(options: dict[str, Any], sides: list[given.Given], maps: list[str]) -> Any:
-    """Return the options by the names that they have in the command. Raise UsageError or TypeError for a wrong one."""
+def _bag(options: dict[str, Any], sides: list[library_inputs.InputFiles], maps: list[str]) -> Any:
+    """Return the options by their names in the command. Raise UsageError or TypeError for a wrong one."""
     new, old = sides
     if not new.names:
         raise UsageError(f"{CALL}: no input: a glob matches nothing, or the list is empty")
     values = DEFAULTS | {name: value for name, value in options.items() if value is not None}
     for name in _SEVERAL:
-        values[name] = [*given.words_of(values, name, paths=name in _OF_PATHS)]
+        values[name] = [*library_inputs.words_of(values, name, paths=name in _OF_PATHS)]
     for name in _TEXTS:
         if values[name] is not None:
-            values[name] = given.words_of(values, name, paths=name in _OF_PATHS)[0]
-    values["url"] = given.url_of(options, "url")
-    values["old_urls"] = [one for one in values.pop("old_url") if given.url_of({"old_url": one}, "old_url")]
+            values[name] = library_inputs.words_of(values, name, paths=name in _OF_PATHS)[0]
+    values["url"] = library_inputs.url_of(options, "url")
+    values["old_urls"] = [one for one in values.pop("old_url") if library_inputs.url_of({"old_url": one}, "old_url")]
     similar = values["similar"]
     if not isinstance(similar, (int, float)) or not 0 <= similar <= 1:
         raise UsageError(f"similar must be a number from 0 to 1, not {similar!r}")
     servers.named(values["server"])
-    values["failing"] = verdicts.failing(",".join(given.words_of(values, "fail_on")) or None)
+    values["failing"] = verdicts.failing(",".join(library_inputs.words_of(values, "fail_on")) or None)
     return SimpleNamespace(**_REST, **values, inputs=new.names, old=old.names, maps=maps, max_size=Settings().max_size)
 
 

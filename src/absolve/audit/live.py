@@ -1,7 +1,7 @@
-"""Ask servers for what the files of an audit cannot answer, once each: links, old URLs, pages of the new site.
+"""Request the URLs that no file answers, once each: links, old URLs, pages of the new site.
 
-In: URLs, how to ask, an open WARC. Out: a record of each request and answer, or of why there is none; `answers` reads
-it as it reads the answers that others recorded. HEAD is asked first for links, GET where HEAD may lie.
+In: URLs, how to request them, an open WARC. Out: a record of each request and answer, or of its problem; `answers`
+reads it like records of other programs. Links are requested with HEAD first, and with GET where HEAD may lie.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from absolve.run.web.exchange import Answer, Asking
 
 KINDS: Final = ("external", "old", "new", "all")
-INSIDE: Final = "inside"  # links to what was not asked for of a site that is named by URLs
+INSIDE: Final = "inside"  # links to unrequested pages of a site that is named by URLs
 _GET: Final = "GET"
 _HEAD: Final = "HEAD"
 _FINAL: Final = frozenset(
@@ -30,14 +30,14 @@ _LATER: Final = 429
 
 
 class Request(NamedTuple):
-    """A URL to ask for. `is_whole`: its body is needed, too."""
+    """A URL to request. `is_whole`: its body is needed, too."""
 
     url: str
     is_whole: bool
 
 
 def wanted(connection: Any, kinds: str, known: answered.Answers) -> list[Request]:
-    """Return what has to be asked for, each URL once, the hosts in turn; `known` has links that need not be asked."""
+    """Return the requests to make, each URL once, the hosts in turn; links with an answer in `known` are left out."""
     found: dict[str, bool] = {}
     if kinds != "old":
         for target, url, is_inside, _ in each(connection, answered.LINKED):
@@ -51,7 +51,7 @@ def wanted(connection: Any, kinds: str, known: answered.Answers) -> list[Request
 
 
 def _in_turn(found: Iterable[Request]) -> Iterator[Request]:
-    """Yield requests with those of one host as far from each other as possible."""
+    """Yield requests with the hosts in turn: for example, a1, b1, a2 for hosts a and b."""
     hosts: dict[str, list[Request]] = {}
     for one in found:
         hosts.setdefault(identity.origin(one.url), []).append(one)
@@ -59,7 +59,7 @@ def _in_turn(found: Iterable[Request]) -> Iterator[Request]:
 
 
 def ask(requests: list[Request], asking: Asking, keep: Callable[[Answer], None], done: Callable[[int], None]) -> None:
-    """Ask for all; `keep` is called with each answer, `done` with the number of URLs that are answered."""
+    """Make all requests; `keep` is called with each answer, `done` with the number of answered URLs."""
     from absolve.run.web import fetching
 
     fetching.run(_ask, requests, asking, keep, done)
@@ -74,7 +74,7 @@ async def _ask(
 
     async with Client(asking) as client:
         run = _Run(client, keep, done)
-        for several in (requests, run.again):  # those of hosts that answer for everything once more, with their bodies
+        for several in (requests, run.again):  # again: hosts with soft 404 answers, with GET to compare bodies
             waiting = iter(list(several))
             async with anyio.create_task_group() as group:
                 for _ in range(asking.concurrency[0]):
@@ -82,14 +82,14 @@ async def _ask(
 
 
 class _Run:
-    """The requests of one run; `again` are those whose bodies have to be compared."""
+    """The requests of one run; `again`: requests to repeat with GET, because bodies must be compared."""
 
     def __init__(self, client: Client, keep: Callable[[Answer], None], done: Callable[[int], None]) -> None:
         self._client = client
         self._keep = keep
         self._done = done
         self._number = 0
-        self._probes: dict[str, Any] = {}  # whether a server answers for what is not there, by origin
+        self._probes: dict[str, Any] = {}  # whether a server answers for missing pages, by origin
         self.again: list[Request] = []
 
     async def work(self, waiting: Iterator[Request]) -> None:
@@ -110,7 +110,7 @@ class _Run:
             self.again.append(one._replace(is_whole=True))
 
     async def _answers_all(self, url: str) -> bool:
-        """Return whether the server of a URL has a page for what is not there. It is asked once."""
+        """Return whether the server of a URL answers for missing pages, too. One request finds out."""
         import anyio
 
         probe = answered.never_there(url)
@@ -127,7 +127,7 @@ class _Run:
 
 
 def _may_lie(answer: Answer) -> bool:
-    """Return whether GET may have another answer than HEAD had."""
+    """Return whether GET may get another answer than HEAD."""
     if answer.problem is None or answer.problem.code in _FINAL:
         return False
     return not answer.responses or answer.responses[-1].status != _LATER

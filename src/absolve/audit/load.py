@@ -1,7 +1,7 @@
-"""Load both sites into the working tables: inventories that were made before, and documents.
+"""Load both sites into the working tables: inventories of earlier runs, and documents.
 
 In: a DuckDB connection, names of files. Out: the tables new_links, new_documents, old_links, old_documents, with the
-columns of `absolve links` and `absolve documents`. Documents that are read come as chunks of the DuckDB sink.
+columns of `absolve links` and `absolve documents`. Documents arrive as chunks of the DuckDB sink.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from absolve.core.arrow_stream import LISTS
 from absolve.core.errors import Diagnostic, DocumentError, MissingPackageError, in_short
-from absolve.document.holdings import escaped
+from absolve.document.companions import escaped
 from absolve.formats import registry
 from absolve.inventory import batches
 from absolve.inventory.columns import COLUMNS
@@ -39,14 +39,14 @@ SIDES: Final = (NEW, OLD)
 TABLES: Final = {"links": COLUMNS, "documents": DOCUMENT_COLUMNS}
 _TABLES: Final = [
     *(typed_table(name, columns) for name, columns in TABLES.items()),
-    # How often lists count that a URL was asked for.
+    # The number of requests for a URL, where lists count them.
     Table("requests", {"url": "VARCHAR", "number": "BIGINT"}),
 ]
 _OPTIONAL: Final = {"alternates": "[]"}  # columns that inventories of earlier versions lack
 _GLOB: Final = re.compile(r"[*?\[]")
 _ROWS: Final = 10_000
 _STEP: Final = 1 << 40  # between the numbers of the links of two files
-_JUDGED: Final = "element <> 'robots.txt'"  # that is read for its rules, and for what it names (mentions)
+_JUDGED: Final = "element <> 'robots.txt'"  # that file is read for its rules and mentions
 _MEMORY: Final = "1GB"  # of the queries, before they use the disk
 _SMALL: Final = 100  # documents: planning the queries takes longer than running them; with 400 it does not
 _FEW: Final = 10_000  # links, likewise
@@ -54,19 +54,19 @@ _INTEGER: Final = re.compile("U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?")
 
 
 def connect(folder: str, jobs: int, *, on_disk: bool) -> Any:
-    """Return a connection that spills to a folder. `on_disk`: its tables are there, too, compressed."""
+    """Return a connection that spills to a folder. `on_disk`: its tables are also there, compressed."""
     path = str(Path(folder) / "audit.duckdb") if on_disk else ":memory:"
     spill = str(Path(folder) / "spill")
     config: dict[str, Any] = {"threads": str(jobs), "memory_limit": _MEMORY, "temp_directory": spill, **CLOSED}
     return duckdb.connect(path, config=config)
 
 
-def settle(connection: Any) -> None:
-    """Let queries on small sites run as they are written, in one thread: six pages take a seventh less time."""
+def tune_for_small_sites(connection: Any) -> None:
+    """Turn off the optimizer for small sites, and use one thread: six pages take a seventh less time."""
     documents = "(SELECT count(*) FROM new_documents) + (SELECT count(*) FROM old_documents)"
     links = "(SELECT count(*) FROM new_all_links) + (SELECT count(*) FROM old_all_links)"
-    ((number, of_links),) = connection.execute(f"SELECT {documents}, {links}").fetchall()
-    if number < _SMALL and of_links < _FEW:
+    ((number, link_count),) = connection.execute(f"SELECT {documents}, {links}").fetchall()
+    if number < _SMALL and link_count < _FEW:
         connection.execute("SET threads = 1; PRAGMA disable_optimizer")
 
 
@@ -78,7 +78,7 @@ def seal(connection: Any, names: Iterable[str]) -> None:
     connection.execute("SET lock_configuration = true")
 
 
-def nothing_of(connection: Any, side: str, name: str) -> bool:
+def has_nothing(connection: Any, side: str, name: str) -> bool:
     """Return whether no document of a side has come from an input."""
     folder = f"{name.rstrip('/')}/"
     query = f"SELECT 1 FROM {side}_documents WHERE document = ? OR starts_with(document, ?) LIMIT 1"  # noqa: S608 - names of ours
@@ -88,7 +88,7 @@ def nothing_of(connection: Any, side: str, name: str) -> bool:
 def is_empty(connection: Any, side: str, *, has_links: bool) -> bool:
     """Return whether nothing of a side could be read: no URL; with `has_links` no document with links, and no list.
 
-    A URL of the old site is one that was not redirected.
+    Redirected URLs do not count for the old site.
     """
     which = f"url_source = 'list' OR media_type IN {tuple(registry.WALKERS)}" if has_links else "url IS NOT NULL"
     which = f"{which} AND (status IS NULL OR status < 300 OR status = 304)" if side == OLD else which
@@ -103,9 +103,9 @@ def begin(connection: Any, side: str) -> None:
 
 
 def end(connection: Any, side: str, files: Sequence[str]) -> None:
-    """Create the view of all links of a side, with a number for each: those in Parquet files stay there.
+    """Create the view of all links of a side, with a number for each; links in Parquet files stay in these files.
 
-    The documents that are there already are those of inventories: their names are in SIDE_foreign.
+    The documents so far come from inventories: their names are in SIDE_foreign.
     """
     connection.execute(f"CREATE TABLE {side}_foreign AS SELECT DISTINCT document FROM {side}_documents")  # noqa: S608 - names of ours
     columns = ", ".join(f'"{column}"' for column in COLUMNS)
@@ -119,7 +119,7 @@ def end(connection: Any, side: str, files: Sequence[str]) -> None:
     connection.execute(f"CREATE VIEW {side}_all_links AS {found}")
 
 
-_RECORD: Final = r"^record\[[0-9]+\](?:/body\[1\])?/?"  # of an entity: what leads to a document in an archive
+_RECORD: Final = r"^record\[[0-9]+\](?:/body\[1\])?/?"  # the part of an entity path that names a record's document
 _RENAME: Final = """
 CREATE OR REPLACE TEMP TABLE renamed AS
     SELECT split_part(entity, '/', 1) AS record, any_value(url) AS url FROM new_documents
@@ -156,7 +156,7 @@ def name_files(connection: Any, names: Mapping[str, str]) -> None:
 
 
 def add_chunks(connection: Any, side: str, chunks: Iterable[tuple[str, Any]]) -> None:
-    """Insert rows of documents that are read: each chunk has the name of its table."""
+    """Insert rows of documents; each chunk has the name of its table."""
     add_tables(connection, _TABLES, chunks, f"{side}_")
 
 
@@ -164,7 +164,7 @@ def add_chunks(connection: Any, side: str, chunks: Iterable[tuple[str, Any]]) ->
 
 
 def add_inventory(connection: Any, side: str, name: str, kind: str) -> set[str]:
-    """Insert the rows of an inventory; return the names of the tables that it has. Raise DocumentError."""
+    """Insert the rows of an inventory; return the names of its tables. Raise DocumentError if it cannot be read."""
     add = {"sqlite": _add_sqlite, "parquet": _add_parquet, "duckdb": _add_duckdb}[kind]
     try:
         return add(connection, side, name)
@@ -204,7 +204,7 @@ def _check_types(connection: Any, side: str, name: str) -> None:
 
 
 def _kind(kind: str) -> str:
-    """Return a type of DuckDB without the size of numbers and the words of enumerations."""
+    """Return a type of DuckDB without the size of numbers and the words of enumerations: BIGINT for UINTEGER."""
     return "VARCHAR" if kind.startswith("ENUM(") else "BIGINT" if _INTEGER.fullmatch(kind) else kind
 
 
@@ -295,12 +295,12 @@ def quoted(text: str) -> str:
 
 
 def absolute(name: str) -> str:
-    """Return a path that DuckDB does not take for a URL, or for the name of an extension with a colon."""
+    """Return an absolute path, which DuckDB does not take for a URL, or for the name of an extension with a colon."""
     return os.path.abspath(local(name))  # noqa: PTH100 - a text
 
 
 def _pattern(name: str) -> str:
-    """Return a pattern for DuckDB that only this path matches."""
+    """Return a pattern for DuckDB that only this path matches: for example `/a/[*].parquet`."""
     return _GLOB.sub(r"[\g<0>]", absolute(name))
 
 

@@ -1,9 +1,12 @@
-"""Match the pages of an old site to those of a new one by their content.
+"""Match the pages of an old site to the pages of a new site by their content.
 
-In: the pages of both sites. Out: for each old page the new one with its content, if there is one, and scores of given
-pairs. Equal text first, then pages with equal blocks, then pages in which every block was edited. A new page is the
-match of one old page, except where it has all of the text of several: equal copies, or merged pages. Text that most
-pages of a site share does not count. A block counts by its length, less if other pages have it, too.
+In: the pages of both sites. Out: for each old page the new one with its content, if there is one, and scores of pairs
+that the caller names. Equal text first, then pages with equal blocks, then pages in which every block was edited. A new
+page is the match of one old page, unless it has all of the text of several: equal copies, or merged pages. Text that
+most pages of a site share does not count. A block counts by its length, less if other pages have it, too.
+
+    >>> match([PageText("old", None, "A", ["some text"])], [PageText("new", None, "A", ["some text"])])[0]
+    [Match(old='old', new='new', score=1.0, second=None)]
 """
 
 from __future__ import annotations
@@ -21,13 +24,13 @@ from absolve.audit.text_blocks import HEADING, LINKS, MARKS, words
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    Key = Any  # of pages: what the caller knows them by
+    Key = Any  # the caller's name for a page
     Block = tuple[str, int, bool]  # a text, how many times it is there, whether it is in links only
 
 _FEWEST: Final = 3  # pages that must have a block before it is taken for a part of the template
 _SHARE: Final = 0.5
 _ALIKE: Final = 0.7  # of the words of two titles: one was edited
-_OF_MANY: Final = 0.25  # of the pages: a title or heading that more of them have names none of them
+_SHARED_BY: Final = 0.25  # of the pages: a title or heading of more pages identifies none
 _SEPARATOR: Final = re.compile(r" [|\-\u2013\u2014\u00b7\u2022\u00bb\u00ab~/]+ ")  # before the name of the site
 _LINK: Final = 0.2  # how much text in links counts: menus, and links to the previous and next page
 _CLOSE: Final = 0.05  # between the best score and a second one that is reported
@@ -59,10 +62,10 @@ class Match(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """The score of a pair that the caller asked for, and whether both have a title or heading in common.
+    """The score of a pair that the caller named, and whether both have a title or heading in common.
 
-    `names`: 2 for one that no other page has, 1 for one that few other pages have, or for titles of nearly the same
-    words, 0 for none.
+    `names`: 2 for a title that no other page has, 1 for a title that few other pages have, or for titles with nearly
+    the same words, otherwise 0.
     """
 
     old: Key
@@ -91,7 +94,7 @@ class Page:
 
 
 def _names(page: PageText) -> Iterator[str]:
-    """Yield what names a page: the parts of its title, of which one is often the site's, and its headings (marked)."""
+    """Yield the names of a page: the parts of its title and its headings, for example `news` and `my site`."""
     title = " ".join((page.title or "").split())
     yield from (part.lower() for part in _SEPARATOR.split(title) if part)
     yield from (block.lower() for block in page.blocks if block[0] == HEADING)
@@ -100,8 +103,8 @@ def _names(page: PageText) -> Iterator[str]:
 class Site:
     """All pages of one site, by number, with the number of pages that have each block (`frequency`)."""
 
-    def __init__(self, given: Iterable[PageText]) -> None:
-        texts = list(given)
+    def __init__(self, pages: Iterable[PageText]) -> None:
+        texts = list(pages)
         self.frequency: Counter[int] = Counter()
         for text in texts:
             self.frequency.update({hash(block.lstrip(MARKS)) for block in text.blocks})
@@ -111,21 +114,21 @@ class Site:
         self.names = Counter(name for page in self.pages for name in page.names)
 
     def names_few(self, name: str) -> bool:
-        """Return whether a title or heading is that of a few pages: not of the template."""
-        return self.names[name] <= max(1, _OF_MANY * len(self.pages))
+        """Return whether few pages have a title or heading, so that it is not a part of the template."""
+        return self.names[name] <= max(1, _SHARED_BY * len(self.pages))
 
     def _page(self, number: int, text: PageText, most: float) -> Page:
         own: dict[int, Block] = {}
         order: list[int] = []
-        for given in text.blocks:
-            block = given.lstrip(MARKS)
+        for marked in text.blocks:
+            block = marked.lstrip(MARKS)
             hashed = hash(block)
             if self.frequency[hashed] > most:
                 continue
             order.append(hashed)
-            is_link = given.startswith(LINKS) and own.get(hashed, ("", 0, True))[2]
+            is_link = marked.startswith(LINKS) and own.get(hashed, ("", 0, True))[2]
             own[hashed] = block, own.get(hashed, ("", 0))[1] + 1, is_link
-        # A page without text of its own is known by all of its text and its title.
+        # A page without own text is compared by all of its text and its title.
         key = (
             tuple(order) if order else ("", tuple(hash(block.lstrip(MARKS)) for block in text.blocks), text.title)
         )
@@ -153,9 +156,9 @@ class Weights:
 def match(
     old: Iterable[PageText], new: Iterable[PageText], *, threshold: float = 0.8, pairs: Sequence[tuple[Key, Key]] = ()
 ) -> tuple[list[Match], list[Pair]]:
-    """Return a `Match` for each old page that has one, in the order of the pages, and a `Pair` for each of `pairs`.
+    """Return the matches of old pages, in the order of the pages, and a `Pair` for each of `pairs`.
 
-    `pairs` are keys of pages; one with an unknown key has the score 0. They are preferred where scores are close.
+    `pairs` are keys of pages; a pair with an unknown key has the score 0. They are preferred where scores are close.
     """
     matching = _Matching(Site(old), Site(new), threshold)
     known = [(matching.old.by_key.get(one), matching.new.by_key.get(other)) for one, other in pairs]
@@ -190,7 +193,7 @@ class _Matching:
         rest = [page for page in self.new.pages if page.number not in self._taken and page.blocks]
         if rest and any(page.number not in self.found and page.blocks for page in self.old.pages):
             self._assign(ByWords(rest))
-        for page, others in self._copies:  # more copies than before: the content of all is in the first one
+        for page, others in self._copies:  # more old copies than new ones: the first new page has their content
             if page.number not in self.found:
                 self._put_equal(page, others[0], others)
         self._inside()
@@ -199,9 +202,9 @@ class _Matching:
         """Return the score of a named pair, and whether both pages have a name in common, as in `Pair`."""
         if page is None or other is None:
             return 0.0, 0
-        return round(self._of_pair(page, other), 4), self._names(page, other)
+        return round(self._named_score(page, other), 4), self._names(page, other)
 
-    def _of_pair(self, page: Page, other: Page) -> float:
+    def _named_score(self, page: Page, other: Page) -> float:
         """Return the score of a named pair: the new page may have more than the old one."""
         score = self.score(page, other)
         return max(score.same, _PART * score.inside)
@@ -232,7 +235,7 @@ class _Matching:
                     self._equal_group(pages, new[key])
 
     def _equal_group(self, old: list[Page], new: list[Page]) -> None:
-        """Match equal pages; those with only the text of the template need the same title, or a named pair."""
+        """Match equal pages; pages with only the text of the template need the same title, or a named pair."""
         left = {page.number: page for page in old if page.number not in self.found}
         free = {page.number: page for page in new if page.number not in self._taken}
         for page in list(left.values()):
@@ -262,7 +265,7 @@ class _Matching:
     # --- similar text -------------------------------------------------------------------------------------------------
 
     def _assign(self, candidates: Callable[[Page], list[Page]]) -> None:
-        """Match the pages that are left, the best scores first."""
+        """Match the remaining pages, the best scores first."""
         scored: list[tuple[float, int, int, float]] = []
         for page in self.old.pages:
             if page.number in self.found or not page.blocks:
@@ -272,7 +275,7 @@ class _Matching:
             self._candidates.setdefault(page.number, []).extend(others.values())
             for number, other in others.items():
                 is_named = number in self.named.get(page.number, ())
-                score = self._of_pair(page, other) if is_named else self.score(page, other).same
+                score = self._named_score(page, other) if is_named else self.score(page, other).same
                 if score >= self._threshold:
                     bonus = _PAIR if is_named else 0.0
                     scored.append((-score - bonus, page.number, number, score))
@@ -301,7 +304,7 @@ class _Matching:
 
 
 def _grouped(pages: Iterable[Page], name: str) -> dict[object, list[Page]]:
-    """Return pages by an attribute, without those that have none."""
+    """Group pages by an attribute, without pages that lack it."""
     found: dict[object, list[Page]] = {}
     for page in pages:
         if (key := getattr(page, name)) is not None:
@@ -369,7 +372,7 @@ class ByWords:
         return [self._pages[number] for _, number in likely[:_MOST]]
 
     def _some(self, band: int) -> Sequence[int]:
-        """Return the pages with a band, of very many the next few."""
+        """Return the pages with a band; if there are very many, the next few."""
         bucket = self._buckets.get(band, ())
         if len(bucket) <= _MOST_PAGES:
             return bucket
@@ -379,7 +382,7 @@ class ByWords:
 
 
 def _signature(page: Page) -> Signature:
-    """Return the signature of the word pairs of a page; an empty one for a page without words."""
+    """Return the signature of the word pairs of a page; empty for a page without words."""
     found = words(block[0] for block in page.blocks.values())
     following = zip(found, found[1:] or found, strict=False)
     pairs = {crc32(f"{one} {other}".encode("utf-8", "replace")) for one, other in following}
@@ -392,7 +395,7 @@ _TITLE: Final = 0.15  # the share of the title; it may raise a score, and never 
 
 
 class Score(NamedTuple):
-    """`same`: how equal two pages are. `inside`: how much of the old one is in the new one."""
+    """`same`: how equal two pages are. `inside`: how much of the old page is in the new one."""
 
     same: float
     inside: float
@@ -441,17 +444,17 @@ class Scorer:
 
 
 def _rest_words(page: Page, common: set[int]) -> list[str]:
-    """Return the words of a page outside the blocks that it has in common with another."""
+    """Return the words of a page outside the blocks that it shares with another page."""
     return words(text for hashed, (text, _, _) in page.blocks.items() if hashed not in common)
 
 
 # --- signatures of sets (MinHash) -------------------------------------------------------------------------------------
 
 # Two signatures agree in about the share of places that their sets have in common. Each round maps the hashes of a set
-# to other numbers and puts those into bins by their remainder; a bin has its least one (one permutation hashing). An
+# to other numbers and puts these into bins by their remainder; a bin keeps the least one (one permutation hashing). An
 # empty bin, as small sets have, takes the hash of another bin, in an order that is fixed for each bin (Shrivastava,
-# "Optimal Densification for Fast and Accurate Minwise Hashing", 2017). So the time is that of three passes.
-_ROUNDS: Final = 3  # a band has a place of each: finds 97 of 100 pages with 43 % of word pairs in common
+# "Optimal Densification for Fast and Accurate Minwise Hashing", 2017). So three passes are enough.
+_ROUNDS: Final = 3  # a band has a place of each round: finds 97 of 100 pages with 43 % of word pairs in common
 _BINS: Final = 42
 PLACES: Final = _ROUNDS * _BINS
 _MOST_HASHES: Final = 256  # smallest hashes of a set, by which it is compared
@@ -464,7 +467,7 @@ Signature = list[int]
 
 
 def signature(hashes: Iterable[int]) -> Signature:
-    """Return the signature of a set that is not empty."""
+    """Return the signature of a non-empty set: for example, `share` of two equal signatures is 1."""
     few = sorted(hashes)[:_MOST_HASHES]
     return [least for factor, more in _FACTORS for least in _least([(factor * one + more) % _PRIME for one in few])]
 
@@ -478,11 +481,11 @@ def _least(numbers: list[int]) -> Iterator[int]:
 
 
 def bands(signature: Signature) -> Iterator[int]:
-    """Yield the hash of each band with its number: sets that have much in common agree in one at least."""
+    """Yield the hash of each band with its number: similar sets agree in at least one."""
     for at in range(_BINS):
         yield hash((at, *signature[at::_BINS]))
 
 
 def share(one: Sequence[int], other: Sequence[int]) -> float:
-    """Return the estimated share of what two sets have in common."""
+    """Return the estimated share of elements that two sets have in common."""
     return [*map(eq, one, other)].count(True) / PLACES

@@ -1,8 +1,11 @@
-"""Find the known URL that is nearest to one that is not there.
+"""Find the known URL that is nearest to a missing one.
 
-In: the known URLs, with titles; the URL that is asked for. Out: a likely one with its score: the same name in another
-folder or with another extension, a misspelt name (by rapidfuzz), or the only page with the same title. Only a few URLs
-are compared: those with the same name, those of the same folder, and those with rare groups of three letters in common.
+In: the known URLs, with titles; a missing URL. Out: a likely URL with its score: the same name in another folder or
+with another extension, a misspelt name (by rapidfuzz), or the only page with the same title. Only a few URLs are
+compared: URLs with the same name, in the same folder, or with rare groups of three letters in common.
+
+    >>> NearMisses([("http://h/docs/about.html", None)])(Asked("http://h/docs/abuot.html"))
+    Suggestion(url='http://h/docs/about.html', score=0.8533)
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ _RESPELLED: Final = 0.98  # likeness of names with the same words
 _FAR: Final = 0.9  # likeness of names in different folders
 _LONGEST: Final = 200  # characters of a name or path that are compared
 _PER_ERROR: Final = 8  # characters of a name for each letter that may be wrong, after the first one
-_FIRST_ERROR: Final = 4  # characters of a name of which one letter may be wrong
+_FIRST_ERROR: Final = 4  # characters of a name in which one letter may be wrong
 _MOST_ERRORS: Final = 3
 _SHORTEST: Final = 3  # characters of a name that is a hint in another folder
 _INDEXES: Final = frozenset({"index", "default", "home", ""})
@@ -36,7 +39,7 @@ _NO_DIGITS: Final = re.compile(r"\D+")
 
 
 class Asked(NamedTuple):
-    """A URL that is not there, with the title of the page that it once was."""
+    """A missing URL, with the title of its old page."""
 
     url: str
     title: str | None = None
@@ -50,7 +53,7 @@ class Suggestion(NamedTuple):
 
 
 class _Named(NamedTuple):
-    """A known URL with its decoded path in lower case, the folder of that path, and its name without extension."""
+    """A known URL with its decoded path in lower case, its folder, and its name without extension."""
 
     url: str
     path: str
@@ -89,7 +92,7 @@ class NearMisses:
                 self._letters[letters].append(named)
 
     def __call__(self, asked: Asked) -> Suggestion | None:
-        """Return a likely URL, None if none is likely. A title that only one page has is a good sign."""
+        """Return a likely URL, or None. A title that only one page has is a good sign."""
         named = _named(asked.url)
         best: tuple[float, str] | None = None
         for other in self._candidates(named):
@@ -135,7 +138,7 @@ class NearMisses:
         return (_NAME * name + _PATH * path) if name else 0.0
 
     def _likeness(self, one: str, other: str) -> float:
-        """Return how alike two names are, without the words that both begin or end with; 0 beyond misspelling."""
+        """Return the likeness of two names, without their common first and last words; 0 beyond misspelling."""
         if one == other:
             return 1.0
         words, others = _WORDS.findall(one), _WORDS.findall(other)
@@ -180,7 +183,7 @@ _KNOWN: Final = """
 SELECT n.url, r.title FROM resources r JOIN named n ON n.resource = r.resource
 WHERE r.side = 'new' ORDER BY r.resource
 """
-# Of a large site only what is named like a URL that is asked.
+# For a large site: only pages with the name of a missing URL.
 _NAMED_ALIKE: Final = """
 WITH asked_names AS (
     SELECT DISTINCT lower(regexp_extract(path_of(url), '([^/.]*)[^/]*$', 1)) AS name FROM (
@@ -205,7 +208,7 @@ _AS_FILES: Final = """
 UPDATE {} AS t SET suggestion = r.document FROM named n JOIN resources r ON r.resource = n.resource
 WHERE r.side = 'new' AND n.url = t.suggestion AND is_assumed(t.suggestion) AND NOT is_assumed(new_base())
 """
-MOST: Final = 5000  # URLs for which a suggestion is looked for: those that most links name
+MOST: Final = 5000  # URLs for which a suggestion is looked for: the URLs with most links
 
 
 def suggest(connection: Any) -> None:

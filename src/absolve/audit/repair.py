@@ -1,7 +1,7 @@
 """The sure repairs of an audit, as a policy for `absolve rewrite`.
 
-In: the tables of findings. Out: the table `fixes`; a database of new references, and a policy that takes them from it:
-it is small, so that it can go to worker processes.
+In: the tables of findings. Out: the table `fixes`; a database of new references, and a policy that reads them from it,
+which is small enough for worker processes.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ FROM fixed_findings f JOIN links_in l ON l.id = f.id WHERE f.fix IS NOT NULL
 
 
 def add(connection: Any, site: str = PLACE) -> None:
-    """Fill the table `fixes`: the references to write, in the form of the old ones, for links whose end is sure.
+    """Fill the table `fixes` with new references for links with a sure end: for example `../c.html` for `../b.html`.
 
-    `site` is the URL of the new one: no reference gets the place of files beside it that have no URL.
+    `site` is the URL of the new site: files beside it without a URL get one at PLACE, which no reference gets.
     """
     if not has_rows(connection, "FROM findings WHERE is_sure"):
         return
@@ -68,7 +68,7 @@ def documents(path: str) -> set[str]:
 
 
 class RepairPolicy:
-    """The policy: the new reference where there is a repair; all other links stay."""
+    """The policy: the new reference for a link with a repair; all other links stay."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -82,12 +82,12 @@ class RepairPolicy:
         entity = resolved.entity
         if entity.name != self._document:
             self._document = entity.name
-            self._fixes = self._of(shown(entity.name))
+            self._fixes = self._read_fixes(shown(entity.name))
         if not self._fixes:
             return None
         return self._fixes.get((shown(entity.path), shown(resolved.reference), shown(resolved.base.url)))
 
-    def _of(self, document: str) -> dict[tuple[str, str, str], str]:
+    def _read_fixes(self, document: str) -> dict[tuple[str, str, str], str]:
         with closing(sqlite3.connect(self._path)) as database:
             rows: Iterable[tuple[str, str, str, str]] = database.execute(
                 "SELECT entity, reference, base, fix FROM fixes WHERE document = ?", [document]

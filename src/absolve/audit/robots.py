@@ -1,8 +1,11 @@
-"""Find the pages that search engines may not index.
+r"""Find the pages that search engines may not index.
 
 In: the tables of both sites, and a reader of their files. Out: the table `closed`: a page is closed by a robots meta
-element, X-Robots-Tag, a field that a file of its host or server sets, or a rule of robots.txt (RFC 9309). Of its groups
-that of Googlebot counts, or that of all robots.
+element, X-Robots-Tag, a field that a file of its host or server sets, or a rule of robots.txt (RFC 9309), in the group
+for Googlebot, otherwise for all robots.
+
+    >>> [(pattern, rule.text) for pattern, rule in headers_rules(b"/draft/*\n  X-Robots-Tag: noindex", "h/_headers")]
+    [('/draft/*$', 'X-Robots-Tag: noindex')]
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from absolve.audit.judge import each, insert, one
 from absolve.core.errors import Diagnostic, UsageError
 from absolve.rules import cells as table_text
 from absolve.rules.apache import directives
-from absolve.rules.structured import dicts, loaded
+from absolve.rules.structured import dicts, parse_text
 from absolve.urls.access import Rule, Rules, of_robots
 from absolve.urls.identity import decoded
 
@@ -32,8 +35,8 @@ _APACHE: Final = re.compile(
     r"""(?:\s+("[^"]*"|'[^']*'|\S+)(\s.*)?)?""",  # and a condition
     re.IGNORECASE | re.DOTALL,
 )
-_OF_FOLDERS: Final = ".htaccess"  # is read in every folder
-_FOR_ALL: Final = frozenset({"ifmodule", "ifversion"})  # sections of Apache that leave out no page
+_HTACCESS: Final = ".htaccess"  # is read in every folder
+_FOR_ALL: Final = frozenset({"ifmodule", "ifversion"})  # sections of Apache that concern all pages
 _UNJUDGED: Final = "this keeps pages out of the index on a condition, which is not judged"
 _ANY: Final = re.compile(r"\(\.\*\)|:\w+\*", re.ASCII)  # of path-to-regexp
 _PAGES: Final = """
@@ -47,10 +50,10 @@ WHERE r.side = ? AND r.is_page AND r.media_type IS NOT NULL
 Found = tuple[str | None, Rule]  # with the pattern of its paths, None for a rule with a condition that is not judged
 
 
-def of_headers(data: bytes, at: str) -> Iterator[Found]:
+def headers_rules(data: bytes, at: str) -> Iterator[Found]:
     """Yield the rules of a `_headers` file (Netlify, Cloudflare Pages) with an X-Robots-Tag against indexing.
 
-    A path may be that of another host: `https://:project.pages.dev/*` concerns previews only.
+    A path may be for another host: for example, `https://:project.pages.dev/*` concerns previews only.
     """
     pattern: str | None = None
     for number, text in enumerate(_lines(data), 1):
@@ -63,7 +66,7 @@ def of_headers(data: bytes, at: str) -> Iterator[Found]:
 
 
 def _pattern(text: str, at: str) -> str | None:
-    """Return the pattern of a path, None for a path of another host: `*` and `:name` are any text."""
+    """Return the pattern for a path, for example `/a/*$` for `/a/:id`; None for a path of another host."""
     host = at.partition("/")[0]
     found = re.fullmatch(r"(?:https?://([^/]*))?(/\S*)", text)
     if found is None or (found[1] is not None and found[1].lower() != host):
@@ -71,9 +74,9 @@ def _pattern(text: str, at: str) -> str | None:
     return re.sub(r":[A-Za-z]\w*", "*", found[2]) + "$"
 
 
-def of_apache(data: bytes, at: str) -> list[Found]:
-    """Return the rules of a `.htaccess` file with an X-Robots-Tag: each is for the folder that has the file."""
-    folder = f"/{decoded(at.partition('/')[2])}".removesuffix(_OF_FOLDERS)
+def apache_rules(data: bytes, at: str) -> list[Found]:
+    """Return the rules of a `.htaccess` file with an X-Robots-Tag, for its folder: for example, `Header set ...`."""
+    folder = f"/{decoded(at.partition('/')[2])}".removesuffix(_HTACCESS)
     rules: list[Found] = []
     for directive in directives(data):
         found = _APACHE.fullmatch(directive.text)
@@ -92,20 +95,20 @@ def of_apache(data: bytes, at: str) -> list[Found]:
     return rules
 
 
-def of_vercel(data: bytes, at: str) -> Iterator[Found]:
-    """Return the rules of a `vercel.json` with an X-Robots-Tag against indexing."""
-    return _of_tables(data, at, is_toml=False)
+def vercel_rules(data: bytes, at: str) -> Iterator[Found]:
+    """Return the rules of a `vercel.json` with an X-Robots-Tag against indexing, for example for `/a/(.*)`."""
+    return _table_rules(data, at, is_toml=False)
 
 
-def of_netlify(data: bytes, at: str) -> Iterator[Found]:
-    """Return the rules of a `netlify.toml` with an X-Robots-Tag against indexing."""
-    return _of_tables(data, at, is_toml=True)
+def netlify_rules(data: bytes, at: str) -> Iterator[Found]:
+    """Return the rules of a `netlify.toml`, for example with `for = "/a/*"`, and an X-Robots-Tag against indexing."""
+    return _table_rules(data, at, is_toml=True)
 
 
-def _of_tables(data: bytes, at: str, *, is_toml: bool) -> Iterator[Found]:
+def _table_rules(data: bytes, at: str, *, is_toml: bool) -> Iterator[Found]:
     text = table_text.decoded(data)
     try:
-        table = loaded("", text, is_toml=is_toml)
+        table = parse_text("", text, is_toml=is_toml)
     except UsageError:  # the run has read the file as a map, and reported it
         return
     lines = (text.count("\n", 0, found.start()) + 1 for found in _TAG.finditer(text))
@@ -124,7 +127,7 @@ def _of_tables(data: bytes, at: str, *, is_toml: bool) -> Iterator[Found]:
 
 
 def is_shut(robots: str) -> bool:
-    """Return whether rules of a robots meta element or of X-Robots-Tag keep a page out of the index."""
+    """Return whether a robots meta element or X-Robots-Tag keeps a page out of the index: for example `noindex`."""
     return _NOT_INDEXED.search(robots) is not None
 
 
@@ -133,7 +136,7 @@ def _lines(data: bytes) -> Iterator[str]:
 
 
 FILES: Final = {  # in the root of a site, `.htaccess` in any folder
-    "_headers": of_headers, ".htaccess": of_apache, "vercel.json": of_vercel, "netlify.toml": of_netlify,
+    "_headers": headers_rules, ".htaccess": apache_rules, "vercel.json": vercel_rules, "netlify.toml": netlify_rules,
 }
 
 
@@ -143,10 +146,10 @@ def find(
     notify: Callable[[Diagnostic], None],
     unread: Collection[str] = frozenset(),
 ) -> None:
-    """Fill the table `closed`: the pages of both sites that search engines may not index, and by what.
+    """Fill the table `closed` with the pages of both sites that search engines may not index, and the reason.
 
-    `notify` is called for what shuts out pages of the new site on a condition, and is not judged. `unread`: names of
-    `FILES` that the server of the new site does not read.
+    `notify` is called for rules with a condition for the new site, which are not judged. `unread`: names of `FILES`
+    that the server of the new site does not read.
     """
     sides = {"new": [name for name in FILES if name not in unread], "old": list(FILES)}
     closed = (_closed(connection, read, side, names, notify) for side, names in sides.items())
@@ -176,7 +179,7 @@ def _closed(
 def _files(
     connection: Any, read: Callable[[str, str], Iterable[texts.Found]], side: str, names: Sequence[str]
 ) -> list[list[Found]]:
-    """Return the rules of the files that concern the main site of a side, those of each name together."""
+    """Return the rules of the files for the main site of a side, grouped by the file name."""
     kinds: dict[str, list[Found]] = {}
     scope = connection.execute("SELECT site, prefix FROM scopes WHERE side = ? AND is_main", [side]).fetchall()
     pattern = "|".join(map(re.escape, ("robots.txt", *names)))
@@ -187,7 +190,7 @@ def _files(
             rules: Iterable[Found] = []
             if at == f"{site}/robots.txt":
                 rules = of_robots(found.data, _ROBOT)
-            elif name in names and at.startswith(site + prefix) and name in {_OF_FOLDERS, at[len(site + prefix) :]}:
+            elif name in names and at.startswith(site + prefix) and name in {_HTACCESS, at[len(site + prefix) :]}:
                 rules = FILES[name](found.data, at)
             kinds.setdefault(name, []).extend((where, rule._replace(document=found.document)) for where, rule in rules)
     return list(kinds.values())

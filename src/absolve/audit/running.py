@@ -1,7 +1,7 @@
-"""The course of an audit: read both sites and the maps, judge, and leave the result tables; nothing is printed.
+"""Run an audit: read both sites and the maps, judge, and create the result tables; nothing is printed.
 
-In: an `AuditJob`, the course of the run, a folder for temporary files. Out: the connection
-with the result tables of `absolve.audit.tables`. The command and the library write and show them.
+In: an `AuditJob`, the run context, a folder for temporary files. Out: the connection with
+the result tables of `absolve.audit.tables`. The command and the library write and show them.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ if TYPE_CHECKING:
     from absolve.audit.sites import AuditJob, Sites
     from absolve.rules.model import RuleSet
     from absolve.rules.outcomes import Rules
-    from absolve.run.results import Course
+    from absolve.run.results import RunContext
 
 _LARGE: Final = 64 << 20  # bytes of inventories that are loaded to the disk
-# Files beside the folders of hosts have a URL only because an audit gives each file one.
+# Files beside the folders of hosts do not count: their URLs are assumed.
 _GUESSED: Final = """
 SELECT regexp_extract(url, '^https?://[^/?#]+') || '/' AS root,
     count(*) FILTER (media_type IN ('text/html', 'application/xhtml+xml') OR media_type IS NULL) AS pages
@@ -73,7 +73,7 @@ def check_outputs(job: AuditJob, files: Sequence[Path]) -> None:
 
 
 def _read(job: AuditJob) -> list[str]:
-    """Return the names of all files that the run reads, of a Parquet baseline those of its tables."""
+    """Return the names of all files that the run reads."""
     names = [*job.inputs, *job.old, *job.maps, *job.answers]
     names += [text[1:] for text in job.ignore if text.startswith("@")]
     names += [name for name in (job.baseline, job.url_map, job.from_, job.cookies) if name is not None]
@@ -81,9 +81,9 @@ def _read(job: AuditJob) -> list[str]:
 
 
 class Audited(NamedTuple):
-    """What an audit has found: the result tables, how it judged, and files of the sites that nothing has read.
+    """A finished audit: the result tables, the question and rules, the inputs, and the files that were read as text.
 
-    `since` has the numbers of findings that are new, and of those that are healed, since a baseline.
+    `since`: the numbers of new and of healed findings since a baseline.
     """
 
     connection: Any
@@ -97,56 +97,56 @@ class Audited(NamedTuple):
 @contextmanager
 def audited(
     job: AuditJob,
-    course: Course,
+    context: RunContext,
     folder: str,
     failing: Collection[str],
     ask: Callable[[Any, Answers], None] | None = None,
 ) -> Iterator[Audited]:
-    """Run an audit, and yield what it found, while the tables are open. `ask` adds what servers answer now."""
-    reports = course.reports
+    """Run an audit, and yield it while the tables are open. `ask` adds answers of servers to the recorded ones."""
+    reports = context.reports
     found = sites.sites(job)
     inventories = [sources.local(name) for kinds in found.kinds.values() for name, _ in kinds.inventories]
     on_disk = sum(map(os.path.getsize, inventories)) > _LARGE
-    sets = _read_maps(job, course)
+    sets = _read_maps(job, context)
     changes = _changes(job)
-    heard = _given_answers(job, course)
+    known_answers = _known_answers(job, context)
     reports.read |= {Path(name).absolute() for name in job.maps}
-    with closing(load.connect(folder, course.jobs, on_disk=on_disk)) as connection:
-        sites.read(connection, job, found, course)
-        load.settle(connection)
-        load.seal(connection, _names_of_links(found))  # before the user's queries: --sql
+    with closing(load.connect(folder, context.jobs, on_disk=on_disk)) as connection:
+        sites.read(connection, job, found, context)
+        load.tune_for_small_sites(connection)
+        load.seal(connection, _parquet_links(found))  # before the user's queries: --sql
         question = _question(connection, job)
-        _check_repairs(job, question, course)
+        _check_repairs(job, question, context)
         if job.url is None:
             text = f"the site is taken to be {question.new_url} (--url gives another)"
             reports.aside(Diagnostic("assumed-url", text, job.inputs[0] if job.inputs else "--from"))
         judge.prepare(connection, question)
         for place, one in enumerate(sets):
             if judge.is_reversed(connection, question, one):
-                sets[place] = _noted(forms.swapped(one, _hosts(job)), job, course)
-        read = texts.Reader(connection, course.reading, _roots(found), reports.aside)
+                sets[place] = _noted(forms.swapped(one, _hosts(job)), job, context)
+        read = texts.Reader(connection, context.reading, _roots(found), reports.aside)
         compared = texts.comparing(read, question.threshold)
 
-        def heeded() -> Sequence[RuleSet]:
-            """Judge links by what servers answered; without a map their redirects are one."""
+        def judge_by_answers() -> Sequence[RuleSet]:
+            """Judge links by the answers of servers; without maps, redirects among the answers are a map."""
             if ask is not None:
-                ask(connection, heard)
-            answered.of_links(connection, heard, is_whole=not job.named)
+                ask(connection, known_answers)
+            answered.judge_links(connection, known_answers, is_whole=not job.named)
             judge.insert(connection, "on_disk", sites.on_disk(connection))
-            return [answers.as_rules(answered.of_sites(connection, heard))] if not job.maps else []
+            return [answers.as_rules(answered.site_answers(connection, known_answers))] if not job.maps else []
 
-        rules = _judged(connection, question, sets, compared, _names_of_links(found), heeded)
+        rules = _judged(connection, question, sets, compared, _parquet_links(found), judge_by_answers)
         repair.add(connection, question.new_url)
         for diagnostic in conclude.oddities(connection, question):
             reports.aside(diagnostic)
         ignoring.links(connection, question.ignores, read, routes=job.places == "all")
         ignoring.leave_out_unchanged(connection, changes, question.new_url)
         name = job.server.partition(",")[0]
-        robots.find(connection, read, reports.aside, [file for file, others in _OF_HOSTS.items() if name in others])
+        robots.find(connection, read, reports.aside, [file for file, others in _HOST_FILES.items() if name in others])
         texts.og_urls(connection, read)
         texts.find_mentions(connection, question, read)
-        conclude.conclude(connection, question, rules, failing, heard, len(reports.failures))
-        wrong = conclude.wrong_rules(connection), conclude.of_other_hosts(question, rules)
+        conclude.conclude(connection, question, rules, failing, known_answers, len(reports.failures))
+        wrong = conclude.wrong_rules(connection), conclude.foreign_hosts(question, rules)
         for diagnostic in chain(*wrong, ignoring.unused(connection, question.ignores)):
             reports.aside(diagnostic)
         since = baseline.compare(connection, Path(job.baseline)) if job.baseline is not None else None
@@ -157,22 +157,22 @@ def _roots(found: Sites) -> list[Path]:
     return [Path(), *(Path(name).parent for kinds in found.kinds.values() for name, _ in kinds.inventories)]
 
 
-def _given_answers(job: AuditJob, course: Course) -> Answers:
+def _known_answers(job: AuditJob, context: RunContext) -> Answers:
     """Return the answers in the files of --answers."""
     found = answered.Answers()
     for name in job.answers:
-        course.reports.read.add(Path(name).absolute())
+        context.reports.read.add(Path(name).absolute())
         try:
-            found.add([*heard(name, job, course)])
+            found.add([*read_answers(name, job, context)])
         except DocumentError as error:
-            course.reports.failure(error)
+            context.reports.failure(error)
     return found
 
 
-def heard(name: str, job: AuditJob, course: Course) -> Iterator[answers.Answer]:
-    """Yield the answers in a file; a server that --resolve names may redirect to its own port, as nginx does.
+def read_answers(name: str, job: AuditJob, context: RunContext) -> Iterator[answers.Answer]:
+    """Yield the answers in a file, also for the site's URL where a server of --resolve answers on its own port.
 
-    What it answers there counts for the site, too.
+    For example, nginx redirects `https://new.example/a` to `http://new.example:8080/a/`.
     """
     schemes = {urlsplit(url).hostname: urlsplit(url).scheme for url in [*job.old_urls, job.url] if url}
     names = {}
@@ -184,7 +184,7 @@ def heard(name: str, job: AuditJob, course: Course) -> Iterator[answers.Answer]:
         origin = identity.origin(url)
         return f"{names.get(origin, origin)}{url[len(origin) :]}"
 
-    for one in answers.heard(name, course.reading.settings, notify=course.reports.finding):
+    for one in answers.read_answers(name, context.reading.settings, notify=context.reports.finding):
         yield one
         if names and (own := one._replace(url=public(one.url), target=one.target and public(one.target))) != one:
             yield own
@@ -215,33 +215,33 @@ def _judged(
         raise
 
 
-def _check_repairs(job: AuditJob, question: Question, course: Course) -> None:
+def _check_repairs(job: AuditJob, question: Question, context: RunContext) -> None:
     """Raise UsageError if repairs would be written by an assumed URL, or without one of the inputs."""
     wanted = "--fix" if job.fix else "--write-map" if job.write_map is not None else None
     if wanted is None:
         return
     if job.url is None and question.new_url.startswith(PLACE):
         raise UsageError(f"{wanted} needs --url URL: the URL of the new site is not known")
-    missing = [name for name in (*job.old, *job.inputs) if name in course.reports.failures]
+    missing = [name for name in (*job.old, *job.inputs) if name in context.reports.failures]
     if missing:
         raise UsageError(f"{wanted} writes nothing, because {missing[0]} cannot be read")
 
 
-def _read_maps(job: AuditJob, course: Course) -> list[RuleSet]:
-    """Return the maps. Raise UsageError for one that cannot be read: every verdict may depend on it."""
+def _read_maps(job: AuditJob, context: RunContext) -> list[RuleSet]:
+    """Return the maps. Raise UsageError for an unreadable map: every verdict may depend on it."""
     try:
-        found = [_read_map(name, job, course) for name in job.maps]
+        found = [_read_map(name, job, context) for name in job.maps]
     except DocumentError as error:
         raise UsageError(error.message) from error
     for path in _unasked(job):
-        if (of_folder := _of_folder(path, job, course)) is not None:
-            found.append(of_folder)
+        if (own_map := _own_map(path, job, context)) is not None:
+            found.append(own_map)
             job.maps.append(str(path))
     return found
 
 
-# Files in the root of a deployed site with the redirects of its host or server, and the servers that do not read them.
-_OF_HOSTS: Final = {
+# Files with redirects in the root of a deployed site, and the servers that do not read them.
+_HOST_FILES: Final = {
     "_redirects": {"apache", "nginx", "s3", "github-pages"},
     "netlify.toml": {"apache", "nginx", "s3", "github-pages", "cloudflare"},
     ".htaccess": {"nginx", "s3", "github-pages", "netlify", "cloudflare"},
@@ -250,74 +250,74 @@ _OF_HOSTS: Final = {
 
 
 def _unasked(job: AuditJob) -> list[Path]:
-    """Return the maps in the folders of the new site that its server reads, which nobody gave."""
+    """Return the maps in the folders of the new site that its server reads and the user did not name."""
     server = job.server.partition(",")[0]
-    given = {os.path.realpath(name) for name in job.maps}
+    named = {os.path.realpath(name) for name in job.maps}
     globs = Globs(exclude=tuple(job.exclude)).checked()
     return [
         path
         for folder in map(Path, job.inputs)
-        for name, others in _OF_HOSTS.items()
+        for name, others in _HOST_FILES.items()
         if server not in others and globs.wanted(name)
-        if (path := folder / name).is_file() and not path.is_symlink() and os.path.realpath(path) not in given
+        if (path := folder / name).is_file() and not path.is_symlink() and os.path.realpath(path) not in named
     ]
 
 
-def _of_folder(path: Path, job: AuditJob, course: Course) -> RuleSet | None:
-    """Return the rules of a file that nobody gave, with a line that names it; None for one without a rule.
+def _own_map(path: Path, job: AuditJob, context: RunContext) -> RuleSet | None:
+    """Return the rules of a map that the user did not name, and report it; None for a file without rules.
 
-    One that cannot be read is a failure: its host could not read it, either.
+    An unreadable file is a failure, since its host could not read it, either.
     """
     try:
-        found = _read_map(str(path), job, course)
+        found = _read_map(str(path), job, context)
     except forms.NoRuleError:
         return None
     except DocumentError as error:
-        course.reports.failure(error)
+        context.reports.failure(error)
         return None
     except UsageError as error:
         place = re.fullmatch(r"(?:(\d+): )?(.*)", error.message.removeprefix(f"{path}:"), re.DOTALL)
         line, text = place.groups() if place is not None else (None, error.message)
-        course.reports.aside(Diagnostic("map", text.strip(), str(path), int(line) if line else None, failed=True))
+        context.reports.aside(Diagnostic("map", text.strip(), str(path), int(line) if line else None, failed=True))
         return None
     if not found.rules:
         return None
     rules = sum(rule.problem is None for rule in found.rules)
     text = f"read as by --map: {number(rules, 'rule')} (--exclude leaves this file out)"
-    course.reports.aside(Diagnostic("own-map", text, str(path)))
+    context.reports.aside(Diagnostic("own-map", text, str(path)))
     return found
 
 
-def _read_map(name: str, job: AuditJob, course: Course) -> RuleSet:
+def _read_map(name: str, job: AuditJob, context: RunContext) -> RuleSet:
     path = Path(name)
     is_cloudflare = path.name.endswith("_redirects") and job.server.startswith("cloudflare")
     form = "cloudflare" if is_cloudflare else None
     data = sources.of_option(name, job.max_size)
-    found = answers.read(name, data, course.reading.settings) if form is None else None
+    found = answers.read(name, data, context.reading.settings) if form is None else None
     if found is None:
         found = forms.read(path, data, format=form, hosts=_hosts(job))
         forms.check(found)
     for diagnostic in forms.doubts(found):
-        course.reports.aside(diagnostic)
-    return _noted(found, job, course)
+        context.reports.aside(diagnostic)
+    return _noted(found, job, context)
 
 
 def _hosts(job: AuditJob) -> list[str]:
     return [identity.named(url) for url in (*job.old_urls, job.url) if url is not None]
 
 
-def _noted(found: RuleSet, job: AuditJob, course: Course) -> RuleSet:
+def _noted(found: RuleSet, job: AuditJob, context: RunContext) -> RuleSet:
     """Return the rules of a map, with notes about how a table was read."""
     if found.hidden:
         hidden = number(found.hidden, "row")
-        course.reports.note("table", f"{found.file}: left out: {hidden} that the sheet hides, as by a filter")
+        context.reports.note("table", f"{found.file}: left out: {hidden} that the sheet hides, as by a filter")
     if found.words and job.verbose:
-        course.reports.note("table", f"{found.file}: {found.words}")
+        context.reports.note("table", f"{found.file}: {found.words}")
     return found
 
 
 def _question(connection: Any, job: AuditJob) -> Question:
-    """Return what is asked, with the URLs of both sites: those given, or those that most documents have."""
+    """Return the question, with the URLs of both sites from the job, or the roots of most documents."""
     new_url = job.url or _guessed(connection, load.NEW)
     if new_url is None:
         raise UsageError("NEW has no document with a URL: give --url URL, and a folder or an inventory with documents")
@@ -327,13 +327,13 @@ def _question(connection: Any, job: AuditJob) -> Question:
         _root(old_url, job.old) if old_url is not None else None,
         servers.named(job.server),
         job.similar,
-        tuple(ignoring.of_texts(job.ignore, job.max_size)),
+        tuple(ignoring.parse_patterns(job.ignore, job.max_size)),
         tuple(map(judge.root, job.old_urls[1:])),
     )
 
 
 def _root(url: str, names: Sequence[str]) -> str:
-    """Return the URL of the root of a site: that of a folder may lack its final slash."""
+    """Return the root URL of a site; for a folder, its final slash may be missing."""
     return judge.root(f"{url.rstrip('/')}/" if any(map(os.path.isdir, names)) else url)
 
 
@@ -342,8 +342,8 @@ def _guessed(connection: Any, side: str) -> str | None:
     return rows[0][0] if rows else None
 
 
-def _names_of_links(found: Sites) -> list[str]:
-    """Return the names of the Parquet files whose links stay there."""
+def _parquet_links(found: Sites) -> list[str]:
+    """Return the names of the Parquet files whose links stay in them."""
     return [name for kinds in found.kinds.values() for name, kind in kinds.inventories if kind == "parquet"]
 
 

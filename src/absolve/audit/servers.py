@@ -1,6 +1,9 @@
 """How servers find the file for a URL: one row for each server, with the documentation that it follows.
 
-In: the words of `--server`. Out: a `Server`: that of a name, with single columns changed.
+In: the words of `--server`. Out: a `Server`.
+
+    >>> named("nginx,index=home.php").indexes
+    ('home.php',)
 """
 
 from __future__ import annotations
@@ -17,12 +20,12 @@ _SLASHES: Final = re.compile("/{2,}")
 class Server(NamedTuple):
     """The rules by which a URL leads to a file.
 
-    `indexes`: names of files that a URL with a final slash leads to. `extensions`: a URL without them leads to the file
-    with one of them. `bare_folder`: the URL of a folder without its slash: "redirect" or "nothing". `case`: letter case
-    of paths, "exact" or "ignore". `queries`: "ignore" (a file is there with any query), or "exact". `forced`: a rule of
-    a `_redirects` file counts though a file is there. `slashes`: several in a row in a path: "merge" (the same as one)
-    or "exact". `html`: the URL of a page with its extension, or of an index with its name: "serve" or "redirect" to the
-    one without. `documentation`: where all this is described.
+    `indexes`: file names for a URL with a final slash. `extensions`: a URL without them leads to the file with one of
+    them. `bare_folder`: the URL of a folder without its slash: "redirect" or "nothing". `case`: letter case of paths,
+    "exact" or "ignore". `queries`: "ignore" (a file is there with any query), or "exact". `forced`: a rule of a
+    `_redirects` file counts though a file is there. `slashes`: several in a row in a path: "merge" (the same as one) or
+    "exact". `html`: the URL of a page with its extension, or of an index with its name: "serve" or "redirect" to the
+    URL without. `documentation`: a page that describes all this.
     """
 
     indexes: tuple[str, ...] = ("index.html",)
@@ -35,8 +38,8 @@ class Server(NamedTuple):
     html: str = "serve"
     documentation: str = ""
 
-    def key_of(self, path: str) -> str:
-        """Return what paths to the same file have in common: `/a//B%2e` has the key `/a/b.` where case is ignored."""
+    def path_key(self, path: str) -> str:
+        """Return the key that paths to the same file share: for example `/a/b.` for `/a//B%2e` if case is ignored."""
         key = decoded(path)
         key = _SLASHES.sub("/", key) if self.slashes == "merge" else key
         return key.lower() if self.case == "ignore" else key
@@ -93,7 +96,7 @@ _CHANGES: Final = {
 
 
 def named(text: str) -> Server:
-    """Return the server of a name, else "plain", with columns changed: `nginx,index=home.php,index=index.html`.
+    """Return a server by its name, perhaps with changes, for example `nginx,index=home.php`; without a name, "plain".
 
     Raise UsageError for an unknown name or word.
     """

@@ -1,7 +1,6 @@
 """The files of both sites of an audit: read into the working tables in one run.
 
-In: an `AuditJob`, a connection, the course of the run. Out: the tables of
-`absolve.audit.load`.
+In: an `AuditJob`, a connection, the run context. Out: the tables of `absolve.audit.load`.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ from absolve.audit.verdicts import PLACE
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.document.base_layers import ASSUMED, HOST_FOLDER
-from absolve.document.holdings import escaped, keeper_of
+from absolve.document.companions import escaped, keeper_of
 from absolve.formats import registry, sniffing
 from absolve.rules.columns import is_url
 from absolve.run import buckets, sources
-from absolve.run.beside import hosts_in
+from absolve.run.companion_files import hosts_in
 from absolve.run.folders import left_out
 from absolve.run.links_task import ListOptions, Sided, listed_of
-from absolve.run.load import kind_of, spread
+from absolve.run.load import kind_of, split_archives
 from absolve.run.sources import STDIN, is_file, local
 from absolve.urls.archives import original
 
@@ -37,9 +36,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from absolve.run.inputs import Input
-    from absolve.run.results import Course
+    from absolve.run.results import RunContext
 
-# Files whose first bytes are not looked at for a container: most files of a site.
+# Files that are never containers, so that their first bytes are not read: most files of a site.
 _PLAIN: Final = tuple(
     ".html .htm .xhtml .txt .css .js .json .png .jpg .jpeg .gif .svg .webp .ico .woff .woff2 .pdf".split()
 )
@@ -47,13 +46,13 @@ _SITES: Final = "give a folder, an archive, an inventory, a sitemap, a log, or a
 _READ_SETTINGS: Final = frozenset({"plain", "apache"})  # the servers that read .htaccess
 _MOVES: Final = re.compile(rb"^[\t ]*(?:Redirect|RewriteRule)", re.IGNORECASE | re.MULTILINE)
 _PACKED: Final = (".gz", ".br", ".zst", ".bz2", ".xz")
-# Files of the new site that were given by name; those of a site around them were not given.
+# Files of the new site that the user named one by one, without the site around them.
 _BY_NAME: Final = """
 INSERT INTO by_name SELECT DISTINCT url, document FROM new_documents
 WHERE entity = '' AND url IS NOT NULL AND list_contains(?, document)
 """
-# Links of files of the new site that lead to no document; whether they climb above its root, if that is assumed. Files
-# beside the folders of hosts lead to files that have other URLs.
+# Links in files of the new site that lead to no document; whether they climb above its root, if that is assumed. Files
+# beside the folders of hosts lead to files with other URLs.
 _UNREAD: Final = f"""
 SELECT i.id, i.document, d.url, i.reference, l.url,
     i.base_source = '{ASSUMED}' AND list_contains(i.problems, 'above-root') AND b.document IS NULL,
@@ -65,7 +64,7 @@ LEFT JOIN scopes n ON n.side = 'new' AND n.site = l.site AND starts_with(l.path,
 LEFT JOIN by_name b ON b.document = i.document
 WHERE (n.site IS NOT NULL OR is_assumed(l.url)) AND i.document NOT IN (SELECT document FROM new_foreign)
 """  # noqa: S608 - names of ours
-_OF_SITES: Final = frozenset({registry.HTML, registry.MARKDOWN})  # kinds of pages
+_PAGE_KINDS: Final = frozenset({registry.HTML, registry.MARKDOWN})  # kinds of pages
 
 
 _SQLITE: Final = b"SQLite format 3\0"
@@ -73,8 +72,8 @@ _PARQUET: Final = b"PAR1"
 _DUCKDB: Final = b"DUCK"  # at byte 8
 _HEAD: Final = 4096
 _TEXTS: Final = frozenset({".txt", ".lst", ".urls", ""})
-_TABLES_OF_LISTS: Final = frozenset({".csv", ".tsv", ".xlsx", ".xlsm"})
-_ROWS_OF_JSON: Final = re.compile(rb"\s*\[\s*(?:[\[{]\s*)?\"")
+_LIST_TABLES: Final = frozenset({".csv", ".tsv", ".xlsx", ".xlsm"})
+_JSON_ROWS: Final = re.compile(rb"\s*\[\s*(?:[\[{]\s*)?\"")
 _COMPRESSED: Final = re.compile(r"\.(?:xml|log|csv|tsv|txt|cdxj?|json)\.gz$|log.*\.gz$")
 _BOOKS: Final = frozenset({".xlsx", ".xlsm", ".xls", ".ods", ".numbers"})  # ZIP archives, most of them
 _PAGES: Final = frozenset({"text/html", "application/xhtml+xml"})
@@ -83,7 +82,7 @@ _SITEMAP: Final = re.compile(rb"<(?:\w+:)?(?:urlset|sitemapindex)[\s>]")
 
 
 class Kinds(NamedTuple):
-    """Names of inputs: inventories and lists by kind, and those that are read as documents."""
+    """Names of inputs: inventories and lists with their kinds, and inputs that are read as documents."""
 
     inventories: list[tuple[str, str]]
     lists: list[tuple[str, str]]
@@ -123,7 +122,7 @@ class AuditJob(Protocol):
 
 
 class Sites(NamedTuple):
-    """The inputs of both sites, by kind; `urls` has the URL of each, as far as it is given or assumed.
+    """The inputs of both sites, by kind; `urls` has the URL of each site, if the options have it.
 
     `containers` are the archives, packages and messages that are read, in folders, too.
     """
@@ -134,9 +133,9 @@ class Sites(NamedTuple):
 
 
 def sites(job: AuditJob) -> Sites:
-    """Return what the two sites are made of. Raise UsageError if nothing can be read from the files of one.
+    """Return the inputs of the two sites. Raise UsageError if nothing can be read from the files of one.
 
-    The URLs in `job` become those of which a web archive has captures.
+    A URL of a web archive in `job` becomes the original URL: for example, `.../web/2020/http://h/` `http://h/`.
     """
     names = {load.NEW: job.inputs, load.OLD: job.old}
     kinds = {side: sorted_out(found, side) for side, found in names.items()}
@@ -152,39 +151,39 @@ def sites(job: AuditJob) -> Sites:
     return found
 
 
-def read(connection: Any, job: AuditJob, found: Sites, course: Course) -> None:
+def read(connection: Any, job: AuditJob, found: Sites, context: RunContext) -> None:
     """Fill the working tables."""
-    settings = course.reading.settings
+    settings = context.reading.settings
     connection.execute("CREATE TABLE read_as (name VARCHAR, words VARCHAR)")
     for side in load.SIDES:
         load.begin(connection, side)
         parquet = []
         for name, kind in found.kinds[side].inventories:
-            with course.reports.guard(name):
+            with context.reports.guard(name):
                 if load.add_inventory(connection, side, name, kind) == {"links"} and kind == "parquet":
                     parquet.append(name)
         load.end(connection, side, parquet)
         for name, kind in found.kinds[side].lists:
-            with course.reports.guard(name):
-                words = url_lists.add(connection, side, name, kind, settings, course.reports.finding, found.urls[side])
+            with context.reports.guard(name):
+                words = url_lists.add(connection, side, name, kind, settings, context.reports.finding, found.urls[side])
                 if words:
                     connection.execute("INSERT INTO read_as VALUES (?, ?)", [name, words])
                     if job.verbose:
-                        course.reports.note("table", f"{name}: {words}")
-    how = ListOptions(course.reading, format="duckdb", beside=True)
-    items = _items(job, found, course)
-    run_ = course.run(partial(listed_of, how), items, _input)
-    with closing(run_) as pieces:
+                        context.reports.note("table", f"{name}: {words}")
+    how = ListOptions(context.reading, format="duckdb", beside=True)
+    items = _items(job, found, context)
+    results = context.run(partial(listed_of, how), items, _input)
+    with closing(results) as pieces:
         for side, group in groupby(pieces, lambda piece: piece[0].side):
             load.add_chunks(connection, side, ((rows.table, rows.chunk) for _, rows in group))
     for side in load.SIDES:
-        _check(connection, side, found, job, course)
+        _check(connection, side, found, job, context)
     connection.execute("CREATE TABLE by_name (url VARCHAR, document VARCHAR)")
     connection.execute(_BY_NAME, [list(filter(sources.is_file, found.kinds[load.NEW].documents))])
 
 
-def _root_of(url: str, name: str) -> tuple[str, Path]:
-    """Return the topmost folder that the URL of a document and its path have in common."""
+def _common_root(url: str, name: str) -> tuple[str, Path]:
+    """Return the topmost folder that a document's URL and path share, for example `http://h/` and `/site`."""
     folder, at = Path(name).absolute().parent, url.partition("?")[0].rpartition("/")[0]
     while at.count("/") > 2 and unquote(at.rpartition("/")[2]) == folder.name:
         folder, at = folder.parent, at.rpartition("/")[0]
@@ -192,13 +191,13 @@ def _root_of(url: str, name: str) -> tuple[str, Path]:
 
 
 def on_disk(connection: Any) -> Iterator[tuple[int]]:
-    """Yield the links to what is on the disk and was not read, without opening it.
+    """Yield the links to existing files that were not read, without opening them.
 
-    That is what lies around files that were given by name, as by a hook that checks what a commit changes; what was
-    left out; what is beside a folder of no known URL; and folders to which Markdown leads, as repositories show them.
+    These are files around files that the user named, for example in a hook for the files of a commit; files that were
+    left out; files beside a folder without a known URL; and folders in links of Markdown, as repositories show them.
     """
     for number, document, own, reference, url, is_above, is_text, is_named in each(connection, _UNREAD):
-        root, folder = (own, Path(document).parent) if is_above else _root_of(own, document)
+        root, folder = (own, Path(document).parent) if is_above else _common_root(own, document)
         if not (is_above or url.startswith(root)) or not Path(document).is_file():  # a pipe has no folder
             continue
         place = unquote((reference if is_above else url[len(root) :]).partition("#")[0].partition("?")[0])
@@ -212,56 +211,56 @@ def on_disk(connection: Any) -> Iterator[tuple[int]]:
                 yield (number,)
 
 
-def _check(connection: Any, side: str, found: Sites, job: AuditJob, course: Course) -> None:
-    """Report each input from which nothing came. Raise UsageError if nothing came from any of them."""
+def _check(connection: Any, side: str, found: Sites, job: AuditJob, context: RunContext) -> None:
+    """Report each input without a document. Raise UsageError if no input has any."""
     kinds = found.kinds[side]
     names = [name for name, _ in (*kinds.inventories, *kinds.lists)] + kinds.documents
     is_alone = side == load.NEW and not job.old  # nothing but its links is judged
     if (names or side == load.NEW) and load.is_empty(connection, side, has_links=is_alone):
-        given = names[0] if names else "--from"
-        raise UsageError(f"{given}: no URL of the {side} site can be read from it: {_SITES}")
+        first = names[0] if names else "--from"
+        raise UsageError(f"{first}: no URL of the {side} site can be read from it: {_SITES}")
     is_chosen = side == load.NEW and (job.include or job.exclude)  # perhaps of a folder nothing
     for name in dict.fromkeys((*(() if is_chosen else kinds.documents), *found.containers[side])):
-        if name not in {STDIN, "-", *course.reports.failures} and load.nothing_of(connection, side, name):
-            course.reports.failure(DocumentError(Diagnostic("no-input", "no document is in it", name)))
+        if name not in {STDIN, "-", *context.reports.failures} and load.has_nothing(connection, side, name):
+            context.reports.failure(DocumentError(Diagnostic("no-input", "no document is in it", name)))
 
 
 def _input(item: Sided) -> Input:
     return item.input
 
 
-def _items(job: AuditJob, found: Sites, course: Course) -> Iterator[Sided]:
+def _items(job: AuditJob, found: Sites, context: RunContext) -> Iterator[Sided]:
     return chain.from_iterable(
-        (Sided(side, input_) for input_ in inputs_of(job, found, side, course)) for side in load.SIDES
+        (Sided(side, input_) for input_ in site_inputs(job, found, side, context)) for side in load.SIDES
     )
 
 
-def inputs_of(
-    job: AuditJob, found: Sites, side: str, course: Course, *, follow: bool = True
+def site_inputs(
+    job: AuditJob, found: Sites, side: str, context: RunContext, *, follow: bool = True
 ) -> Iterator[Input]:
     """Yield the documents of a site, with their URLs: a folder without --url is at PLACE."""
     names = found.kinds[side].documents
     if not names and (side == load.OLD or job.from_ is None):
         return
-    inputs = course.found(names, found.urls[side], plain=side == load.OLD, follow=follow)
+    inputs = context.found(names, found.urls[side], plain=side == load.OLD, follow=follow)
 
     def placed() -> Iterator[Input]:
         for input_, kind in _with_kinds(inputs):
             if follow:  # the first time
-                _check_compressed(input_, course)
-                _check_settings(input_, job, course, side)
-            if _is_index_of_saver(input_):
-                course.reports.aside(left_out("index of the copy", input_.name))
+                _check_compressed(input_, context)
+                _check_settings(input_, job, context, side)
+            if _is_saver_index(input_):
+                context.reports.aside(left_out("index of the copy", input_.name))
             else:
                 if follow and registry.is_container(kind):
                     found.containers[side].append(input_.name)
                 yield _placed(input_, kind)
 
-    yield from spread(placed(), course.reading, course.jobs)
+    yield from split_archives(placed(), context.reading, context.jobs)
 
 
 def _with_kinds(found: Iterator[Input]) -> Iterator[tuple[Input, str | None]]:
-    """Yield the inputs with their media types. In a folder that has a page, a package is a file of the site."""
+    """Yield the inputs with their media types. In a folder with a page, a package such as a ZIP is a file."""
     for _, group in groupby(found, lambda input_: input_.found and input_.root):
         packages, is_site = [], False
         for input_ in group:
@@ -269,7 +268,7 @@ def _with_kinds(found: Iterator[Input]) -> Iterator[tuple[Input, str | None]]:
             if input_.found and registry.is_container(kind):
                 packages.append((input_, kind))
             else:
-                is_site = is_site or kind in _OF_SITES
+                is_site = is_site or kind in _PAGE_KINDS
                 yield input_, kind
             if is_site:
                 yield from ((one._replace(held=kind_of(one.name)), None) for one, _ in packages)
@@ -286,10 +285,10 @@ def _kind(input_: Input) -> str | None:
         return None
 
 
-def _check_compressed(input_: Input, course: Course) -> None:
+def _check_compressed(input_: Input, context: RunContext) -> None:
     """Report a file that is a document by its name and cannot be read, because it is compressed or damaged.
 
-    Not one that a server sends in the place of the file beside it, as page.html.gz for page.html.
+    A compressed copy for a server is fine, for example page.html.gz beside page.html.
     """
     if not (input_.found and input_.name.lower().endswith(_PACKED)):
         return
@@ -302,11 +301,11 @@ def _check_compressed(input_: Input, course: Course) -> None:
     is_broken = path.suffix.lower() == ".gz" and sniffing.gzip_head(head) is head
     why = "it is no gzip data, or broken" if is_broken else "absolve reads no such document in compressed form"
     text = f"{why}: unpack it, or --exclude it"
-    course.reports.aside(Diagnostic("unread-compressed", text, input_.name, failed=True))
+    context.reports.aside(Diagnostic("unread-compressed", text, input_.name, failed=True))
 
 
-def _check_settings(input_: Input, job: AuditJob, course: Course, side: str) -> None:
-    """Report a file of Apache in a subfolder whose rules may redirect, since only that of the root is read."""
+def _check_settings(input_: Input, job: AuditJob, context: RunContext, side: str) -> None:
+    """Report a `.htaccess` in a subfolder whose rules may redirect, since only the file in the root is read."""
     if side == load.OLD or not (input_.found and input_.name.endswith(".htaccess")):
         return
     path = Path(input_.name)
@@ -315,11 +314,11 @@ def _check_settings(input_: Input, job: AuditJob, course: Course, side: str) -> 
     rules = len(_MOVES.findall(sources.head(input_.name, root=input_.root)))
     if rules and job.server.partition(",")[0] in _READ_SETTINGS:
         text = f"{printable.number(rules, 'rule')} that may redirect: not read, only the .htaccess of the root is"
-        course.reports.aside(Diagnostic("unread-map", text, input_.name))
+        context.reports.aside(Diagnostic("unread-map", text, input_.name))
 
 
 def _placed(input_: Input, kind: str | None) -> Input:
-    """Return an input with a URL, unless it is a container, whose documents have their own."""
+    """Return an input with a URL, unless it is a container, whose documents have their own URLs."""
     if registry.is_container(kind) and kind not in registry.PACKAGES:
         return input_._replace(url=None)
     if kind in registry.PACKAGES:  # a folder: its members have no URLs of their own, but in a WACZ
@@ -330,7 +329,7 @@ def _placed(input_: Input, kind: str | None) -> Input:
     return input_
 
 
-def _is_index_of_saver(input_: Input) -> bool:
+def _is_saver_index(input_: Input) -> bool:
     """Return whether a file is the index that HTTrack writes above the folders of hosts."""
     if not input_.found or input_.url is not None or input_.claim is not None or buckets.is_bucket(input_.name):
         return False
@@ -338,7 +337,7 @@ def _is_index_of_saver(input_: Input) -> bool:
 
 
 def _place(input_: Input) -> str:
-    """Return the path of a document in its site: of one that was given by name, its path below the working folder."""
+    """Return the path of a document in its site; for a file that the user named, its path below the working folder."""
     path = Path(os.path.abspath(input_.name))  # noqa: PTH100 - without links
     is_below = not input_.found and path.is_relative_to(Path.cwd()) and path.is_file()
     return path.relative_to(Path.cwd()).as_posix() if is_below else input_.place
@@ -350,7 +349,7 @@ def _place(input_: Input) -> str:
 def sorted_out(names: Iterable[str], side: str = load.OLD) -> Kinds:
     """Return the names by kind: inventories, lists of URLs, documents; the first bytes of a file decide.
 
-    A table is a list only of the old site: the new one may have it to download.
+    A table is a list only for the old site: the new site may offer it as a download.
     """
     found = Kinds([], [], [])
     for name in names:
@@ -365,7 +364,7 @@ def sorted_out(names: Iterable[str], side: str = load.OLD) -> Kinds:
             found.lists.append((name, "sitemap"))
         elif Path(name).suffix.lower() in _TEXTS and _URL_LINE.match(head):
             found.lists.append((name, "list"))
-        elif side == load.OLD and (kind := _kind_of_list(name, head)) is not None:
+        elif side == load.OLD and (kind := _list_kind(name, head)) is not None:
             found.lists.append((name, kind))
         elif side == load.OLD and _is_export(name):
             found.lists.append((name, "export"))
@@ -375,32 +374,32 @@ def sorted_out(names: Iterable[str], side: str = load.OLD) -> Kinds:
 
 
 def _is_export(name: str) -> bool:
-    """Return whether a folder or a ZIP archive has tables and nothing else, as a search console exports them."""
+    """Return whether a folder or a ZIP archive has only tables, as exports of a search console, such as `Pages.csv`."""
     titles = url_lists.members(name)
-    return bool(titles) and all(Path(title).suffix.lower() in _TABLES_OF_LISTS for title in titles)
+    return bool(titles) and all(Path(title).suffix.lower() in _LIST_TABLES for title in titles)
 
 
-def _kind_of_list(name: str, head: bytes) -> str | None:
-    """Return which list of the old site a file is, None for a document."""
+def _list_kind(name: str, head: bytes) -> str | None:
+    """Return the kind of a list of the old site, for example "table" or "log"; None for a document."""
     path = Path(name.lower().removesuffix(".gz"))
     if path.name == "robots.txt":
         return "robots"
-    if (kind := url_lists.kind_of(head)) is not None:
+    if (kind := url_lists.log_kind(head)) is not None:
         return kind
-    is_json = path.suffix in {".json", *_TEXTS} and _ROWS_OF_JSON.match(head) is not None
+    is_json = path.suffix in {".json", *_TEXTS} and _JSON_ROWS.match(head) is not None
     is_text = path.suffix in _TEXTS and _begins_with_url(head)
-    return "table" if head and (is_json or is_text or path.suffix in _TABLES_OF_LISTS) else None
+    return "table" if head and (is_json or is_text or path.suffix in _LIST_TABLES) else None
 
 
 def _begins_with_url(head: bytes) -> bool:
-    """Return whether the first line is a URL, maybe without a scheme, in quotes or with a comma behind it."""
+    """Return whether the first line is a URL, perhaps without a scheme: for example `"www.example.com/a",`."""
     lines = head.decode("utf-8-sig", "replace").splitlines()
     first = next((line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")), "")
     return is_url(first.strip("[]\"'; ,")) and " " not in first
 
 
 def unread(names: Sequence[str], side: str) -> tuple[str, str] | None:
-    """Return the first of the names, and what it is, if all are files that have neither links nor URLs to read."""
+    """Return the first name and its kind, for example "a workbook", if no file has links or URLs; None otherwise."""
     if not names or not all(is_file(name) and (_is_book(name) or _is_other(name, side)) for name in names):
         return None
     name, head = names[0], _head(names[0])
@@ -413,7 +412,7 @@ def _is_book(name: str) -> bool:
 
 
 def _is_other(name: str, side: str) -> bool:
-    """Return whether a file has no walker; one of the old site also if it is neither a page nor holds some."""
+    """Return whether a file has no walker, or, for the old site, contains no page."""
     head = _head(name)
     kind = sniffing.sniff(head, name)
     has_pages = kind in {*_PAGES, *registry.MAIL, *registry.PACKAGES} or (kind and registry.WALKERS[kind].archive)

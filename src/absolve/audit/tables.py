@@ -26,7 +26,7 @@ _COLUMNS: Final = {
     "links": (
         *COLUMNS,
         "verdict",
-        "final",  # where it should lead, or leads in the end, with the fragment of the link
+        "final",  # the URL where it should lead, or leads in the end, with the fragment of the link
         "hops",  # redirects on the way to `final`
         "fix",  # the reference to write instead, in the form of the old one
         "suggestion",  # a URL that is likely, never applied by itself
@@ -37,12 +37,12 @@ _COLUMNS: Final = {
         "method",  # same, rule, digest, content
         "score",  # similarity of the two contents, 0 to 1
         *("suggestion", "cause"),
-        "rule",  # the rule that moved it, FILE:LINE; else the rule to add, as text
+        "rule",  # the rule that moved it, FILE:LINE; otherwise the rule to add, as text
         "requests",  # clicks, views or requests that lists of the old site count, if any does
     ),
     "pages": ("url", "document", "verdict", "detail", "cause"),
-    "changes": ("url", "final", "what", "old", "new"),  # what is different on pages of the old site that stayed
-    "answers": (  # what servers answered, one row for each URL
+    "changes": ("url", "final", "what", "old", "new"),  # differences on pages of the old site that stayed
+    "answers": (  # answers of servers, one row for each URL
         *("url", "kind", "expected", "status", "final", "hops", "verdict", "detail"),
         *("date", "links"),
     ),
@@ -59,7 +59,7 @@ _COLUMNS: Final = {
         *("example_document", "example_line", "example_column", "example_reference"),
         *("final", "fix", "suggestion", "rule"),
     ),
-    "sections": ("section", "verdict", "links", "pages", "urls"),  # by the first segment of the path, as /docs/
+    "sections": ("section", "verdict", "links", "pages", "urls"),  # by the first folder of the path, as /docs/
     "flows": ("old_section", "new_section", "verdict", "urls"),
     "hosts": ("host", "links"),
     "layers": ("base_layer", "links"),
@@ -74,7 +74,7 @@ TABLES: Final = {table: {name: _TYPES.get(name, "VARCHAR") for name in columns} 
 
 
 def created(table: str) -> str:
-    """Return the CREATE TABLE statement of a result table."""
+    """Return the statement for a result table, for example `CREATE TABLE layers ("base_layer" VARCHAR, ...)`."""
     columns = ", ".join(f'"{name}" {kind}' for name, kind in TABLES[table].items())
     return f"CREATE TABLE {table} ({columns})"
 
@@ -101,11 +101,11 @@ _LAYER: Final = {"enum": list(LAYERS)}
 
 
 def schema(name: str) -> dict[str, Any]:
-    """Return the JSON Schema of what a command writes as JSON.
+    """Return the JSON Schema for the JSON output of a command, for example `schema("links")["title"]`.
 
     `name`: "links" or "documents", a row of these commands; "audit", a row of any of its tables; "base", the output of
     `absolve base -f json`; "changes", a row of `--log`. All tables have one `version`. Raise UsageError for another
-    name, TypeError for what is no text.
+    name, TypeError for a value that is not text.
     """
     if arguments.text_of(name, "name") not in _SCHEMAS:
         raise UsageError(f"there is no schema {name!r}: choose from {', '.join(_SCHEMAS)}", similar(name, _SCHEMAS))
@@ -119,7 +119,7 @@ def _object(properties: Mapping[str, Any], required: Iterable[str]) -> dict[str,
 
 
 def _column(name: str, kind: str) -> dict[str, Any]:
-    """Return the schema of a cell: the words of a column that has only some."""
+    """Return the schema of a cell: for example, an enumeration for a column with fixed words."""
     if name in _WORDS:
         return {"enum": [*_WORDS[name], None]}
     if name == "problems":
@@ -139,23 +139,23 @@ def _links() -> dict[str, Any]:
 
 
 def _audit() -> dict[str, Any]:
-    of_tables = []
+    schemas = []
     for table, columns in TABLES.items():
         found = {"table": {"const": table}} | {name: _column(name, kind) for name, kind in columns.items()}
         for name in ("kind", "base_layer") if table in {"mentions", "answers", "layers"} else ():
             if name in found:
                 found[name] = dict(_MAYBE)  # words of its own
-        of_tables.append(_object(found, found))
-    return {"oneOf": of_tables}
+        schemas.append(_object(found, found))
+    return {"oneOf": schemas}
 
 
 def _base() -> dict[str, Any]:
-    of_claim = {
+    claim = {
         "layer": _LAYER, "source": _TEXT, "line": _WHOLE, "reference": _TEXT, "url": _MAYBE,
         "verdict": {"enum": list(VERDICTS)},
     }
     own = {"url": _TEXT, "layer": _LAYER, "source": _TEXT}
-    claims = {"type": "array", "items": _object(of_claim, of_claim)}
+    claims = {"type": "array", "items": _object(claim, claim)}
     found = {"document": _TEXT, "entity": _TEXT, "base": _TEXT, "layer": _LAYER, "source": _TEXT}
     whole = found | {"own": _object(own, own), "claims": claims}
     inside = {"type": "array", "items": _object(whole, whole)}

@@ -1,7 +1,10 @@
-"""Cut the text of a page into blocks: paragraphs, list items, cells, lines of code.
+r"""Split the text of a page into blocks: paragraphs, list items, cells, lines of code.
 
 In: the bytes of a document, its media type and charset. Out: texts with white space folded. Scripts, styles and titles
-are left out. lxml reads HTML and XML; text files are cut at blank lines; other documents have no blocks.
+are left out. lxml reads HTML and XML; text files are split at blank lines; other documents have no blocks.
+
+    >>> blocks(b"<h1>News</h1><p>One <b>two</b><ul><li><a href=x>three</a>", "text/html", None)
+    ['\x1eNews', 'One two', '\x1fthree']
 """
 
 from __future__ import annotations
@@ -24,19 +27,19 @@ _INLINE: Final = frozenset(
     "a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark q ruby rb rp rt rtc s samp"
     " small span strike strong sub sup time tt u var wbr input button select".split()
 )
-LINKS: Final = "\x1f"  # begins a block that has words in links only: a menu, or a list of pages
+LINKS: Final = "\x1f"  # begins a block with words in links only: a menu, or a list of pages
 HEADING: Final = "\x1e"  # begins the text of an h1 element
 MARKS: Final = LINKS + HEADING
 _LETTER: Final = re.compile(r"[^\W_]")
-_LONG: Final = 400  # characters of a block that is cut into sentences
+_LONG: Final = 400  # characters of a block that is split into sentences
 _BLANK_LINE: Final = re.compile(r"\n[ \t\r\f]*\n")
 _SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+|(?<=[。!?])")
 
 
 def blocks(data: bytes, media_type: str | None, charset: str | None) -> list[str]:
-    """Return the blocks of text of a document in their order. A charset that is not known is taken for UTF-8.
+    """Return the text blocks of a document in their order. An unknown charset is taken for UTF-8.
 
-    A block whose words are all in links begins with LINKS, that of an `h1` element with HEADING.
+    A block whose words are all in links begins with LINKS, the block of an `h1` element with HEADING.
     """
     kind = (media_type or "").partition(";")[0].strip().lower()
     if kind in _TEXT:
@@ -55,7 +58,7 @@ def _decoded(data: bytes, charset: str | None) -> str:
 
 
 def _tree(data: bytes, charset: str | None) -> etree._Element | None:
-    """Return the tree of a page; None for one without elements."""
+    """Return the tree of a page; None for a page without elements."""
     from lxml import etree
 
     encoding = webencodings.lookup(charset or "utf-8") or webencodings.UTF8
@@ -99,7 +102,7 @@ def _texts(root: etree._Element) -> Iterator[str]:
 
 
 def _cut(text: str) -> Iterator[str]:
-    """Yield the blocks of a text: cut at blank lines, and at the ends of sentences where it is long."""
+    """Yield the blocks of a text: split at blank lines, and at the ends of sentences where it is long."""
     if text.startswith((LINKS, HEADING)):
         folded = " ".join(text[1:].split())
         if folded:
@@ -116,7 +119,8 @@ def _cut(text: str) -> Iterator[str]:
 def words(texts: Iterable[str]) -> list[str]:
     """Return the words of texts in lower case; each character of a script without spaces is a word.
 
-    Those of ASCII text are found in a faster way.
+    >>> words(["Old-URL", "旧网址"])
+    ['old', 'url', '旧', '网', '址']
     """
     found: list[str] = []
     for text in texts:

@@ -1,8 +1,8 @@
-"""Read documents of both sites once more: to compare the texts of pages, and for what only their bytes show.
+"""Read documents of both sites once more, to compare the texts of pages, and for facts that no table has.
 
 In: the table `resources`, options of reading. Out: documents with their bytes; matches and scores; the tables `og_urls`
 and `mentions`. A document is read from the file or archive that its row names, if its bytes still have the digest of
-that row. An inventory may name any file: of those only regular files below some folders are opened.
+that row. An inventory may name any file, so only regular files below some folders are opened for it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ WHERE l.element = 'meta' AND l.kind = 'metadata' AND r.canonical IS NOT NULL AND
 
 
 class Found(NamedTuple):
-    """A document of a site, of the table `resources`, with its bytes."""
+    """A document of a site, with the columns of the table `resources` and its bytes."""
 
     document: str
     entity: str
@@ -63,8 +63,8 @@ class Found(NamedTuple):
 class Reader:
     """Reads documents of both sites once more.
 
-    `roots` are the folders in which documents that only an inventory names may be; `notify` is called for others.
-    `texts` are the files without links that were read here only, such as robots.txt and scripts.
+    `roots` are the folders for documents that only an inventory names; `notify` is called for others. `texts` are the
+    files without links that only this class read, such as robots.txt and scripts.
     """
 
     def __init__(
@@ -139,7 +139,7 @@ def _og_urls(connection: Any, read: Callable[[str, str], Iterable[Found]]) -> It
 
 
 def _is_below(name: str, roots: tuple[str, ...], size: int | None) -> bool:
-    """Return whether a path is that of a regular file of this size (None: of any) below one of the folders."""
+    """Return whether a path is a regular file of this size (None: any size) below one of the folders."""
     try:
         real = os.path.realpath(name)
         found = os.stat(real)  # noqa: PTH116 - for each of very many
@@ -149,7 +149,7 @@ def _is_below(name: str, roots: tuple[str, ...], size: int | None) -> bool:
 
 
 def _contents(name: str, entities: Iterable[str], reading: ReadOptions) -> Iterator[tuple[str, bytes]]:
-    """Yield the bytes of the documents of an input that are wanted, by their entity paths."""
+    """Yield the wanted documents of an input: their entity paths and bytes."""
     wanted = set(entities)
     try:
         if wanted == {""}:
@@ -178,8 +178,8 @@ _WITH_TEXT: Final = (
     "media_type IS NULL OR media_type = 'image/svg+xml'"
     " OR NOT regexp_matches(media_type, '^(image|audio|video|font)/|zip|pdf|octet-stream|font|wasm|compressed')"
 )
-# A link in a document inside a page has its place in that document, and the line and column of the page. What the query
-# of a link names is a mention, unless the link itself leads to the old site.
+# A link in a document inside a page has its offset in that document, and the line and column of the page. A host in the
+# query of a link is a mention, unless the link itself leads to the old site.
 _OUTSIDE_LINKS: Final = """
 DELETE FROM mentions m WHERE EXISTS (SELECT 1 FROM (
     SELECT l.*, CASE WHEN contains(l.reference, '?') AND t.target IS NULL THEN instr(l.reference, '?') END AS query
@@ -192,10 +192,10 @@ DELETE FROM mentions m WHERE EXISTS (SELECT 1 FROM (
 
 
 def find_mentions(connection: Any, question: Question, read: Callable[[str, str], Iterable[Found]]) -> None:
-    """Create the table `mentions`: where the new site still names the old host outside links, as in scripts and texts.
+    """Create the table `mentions` of places that still name the old host outside links, for example in a script.
 
-    They are counted apart from findings, because no rule and no repair concerns them. The table is empty if the old
-    site has no URL of its own.
+    They are counted apart from findings, because no rule and no repair concerns them. The table is empty if the URL of
+    the old site is not known.
     """
     connection.execute(tables.created("mentions"))
     pattern = _pattern(question)
@@ -208,13 +208,13 @@ def find_mentions(connection: Any, question: Question, read: Callable[[str, str]
 
 
 def _pattern(question: Question) -> mentions.Names | None:
-    """Return the pattern of the old site's hosts, each with the folder that it is in; None if the new site has them."""
-    new = _host_of(question.new_url)
-    olds = [_host_of(url) for url in (question.old_url, *question.other_old_urls) if url is not None]
+    """Return a pattern for the old site's hosts with their folders; None if the new site has the same."""
+    new = _host_and_folder(question.new_url)
+    olds = [_host_and_folder(url) for url in (question.old_url, *question.other_old_urls) if url is not None]
     return mentions.pattern(old for old in olds if not new.startswith(old))
 
 
-def _host_of(url: str) -> str:
+def _host_and_folder(url: str) -> str:
     return identity.named(url) + url[url.index("/", url.index("//") + 2) :].rstrip("/")
 
 

@@ -1,7 +1,10 @@
 """Load lists of URLs into the working tables: plain lists, sitemaps, tables, access logs, indexes of archives.
 
-In: a connection, the name of a list. Out: a row of the table of documents for each URL, how often each was asked for
-where the list counts it, and diagnostics for what is no URL. A log is read line by line: its distinct URLs are kept.
+In: a connection, the name of a list. Out: a row of the table of documents for each URL, the number of requests if the
+list has it, and diagnostics for lines without a URL. A log is read line by line, and only its distinct URLs are kept.
+
+    >>> Log("log", None).url(b'h.example 1.2.3.4 - - [01/Jan/2026:00:00:00 +0000] "GET /a HTTP/1.1" 200 5')
+    '//h.example/a'
 """
 
 from __future__ import annotations
@@ -75,9 +78,9 @@ _ROLES: Final = {
 
 
 class Listed(NamedTuple):
-    """A URL or path of a list, with its line; how often it was asked for, None where nothing counts it.
+    """A URL or path of a list, with its line, and the number of requests, None if unknown.
 
-    `table`: the one of an export with several.
+    `table`: the table of an export with several.
     """
 
     line: int
@@ -89,13 +92,13 @@ class Listed(NamedTuple):
 def add(
     connection: Any, side: str, name: str, kind: str, settings: Settings, notify: Notify, base: str | None = None
 ) -> str:
-    """Insert a row for each URL of a list; paths are those of `base`. Return how it was read, in words, or "".
+    """Insert a row for each URL of a list; paths belong to `base`. Return how it was read, in words, or "".
 
     Raise DocumentError if it cannot be read, or has no URL.
     """
     try:
         if kind == "export":
-            every, words = _of_export(name, settings, notify, base)
+            every, words = _read_export(name, settings, notify, base)
             load.add_chunks(connection, side, _chunks(name, every, notify, base))
         else:
             with Path(local(name)).open("rb") as file:
@@ -103,7 +106,7 @@ def add(
                 load.add_chunks(connection, side, _chunks(name, found, notify, base))
     except (OSError, EOFError, ValueError, zlib.error) as error:
         raise unreadable(name, error) from error
-    if load.nothing_of(connection, side, name):
+    if load.has_nothing(connection, side, name):
         raise DocumentError(Diagnostic("no-url", "no URL is in this list: URLs, or paths of --old-url", name))
     return words
 
@@ -111,60 +114,61 @@ def add(
 def _listed(
     name: str, kind: str, file: IO[bytes], settings: Settings, notify: Notify, base: str | None
 ) -> tuple[Iterable[Listed], str]:
-    """Return what is in a list, and how it was read, in words."""
+    """Return the URLs of a list, and how it was read, in words, for example "an access log, ..."."""
     if kind == "sitemap":
-        return _of_sitemap(name, _contents(name, file, settings, settings.max_size), settings, notify, base), ""
+        return _read_sitemap(name, _contents(name, file, settings, settings.max_size), settings, notify, base), ""
     if kind == "table":
-        return _of_table(name, _contents(name, file, settings, min(settings.max_size, _LARGEST)), notify, base)
+        return _read_table(name, _contents(name, file, settings, min(settings.max_size, _LARGEST)), notify, base)
     if kind in KINDS:
-        return _of_log(name, kind, file, notify, base), f"{KINDS[kind]}, answers with 2xx and 3xx"
-    lines = (Listed(number, data.decode()) for number, data in _of_lines(name, file, settings.max_url, notify))
+        return _read_log(name, kind, file, notify, base), f"{KINDS[kind]}, answers with 2xx and 3xx"
+    lines = (Listed(number, data.decode()) for number, data in _read_lines(name, file, settings.max_url, notify))
     if kind == "robots":
-        return (one._replace(reference=url) for one in lines if (url := _sitemap_of(one.reference))), "its sitemaps"
+        urls = ((one, _parse_sitemap_line(one.reference)) for one in lines)
+        return (one._replace(reference=url) for one, url in urls if url), "its sitemaps"
     return lines, ""
 
 
-def _sitemap_of(line: str) -> str | None:
-    """Return the URL of a line `Sitemap: URL` of robots.txt (sitemaps.org/protocol.html#submit_robots)."""
+def _parse_sitemap_line(line: str) -> str | None:
+    """Return the URL in a line of robots.txt (sitemaps.org/protocol.html#submit_robots), for example `Sitemap: URL`."""
     name, _, url = line.partition(":")
     return url.strip() if name.strip().lower() == "sitemap" else None
 
 
-def _of_table(name: str, data: bytes, notify: Notify, base: str | None) -> tuple[Iterator[Listed], str]:
-    """Return the URLs of the column that has them, with their counts; of several columns that on the old host."""
-    table, rows, chosen = _looked_at(name, data, notify, base)
-    return _of_rows(rows, chosen, has_base=base is not None), f"{table.words}; {chosen.words}"
+def _read_table(name: str, data: bytes, notify: Notify, base: str | None) -> tuple[Iterator[Listed], str]:
+    """Return the URLs and counts of a table, for example of `Page,Clicks`; the old host decides between columns."""
+    table, rows, chosen = _find_columns(name, data, notify, base)
+    return _listed_rows(rows, chosen, has_base=base is not None), f"{table.words}; {chosen.words}"
 
 
-def _looked_at(
+def _find_columns(
     name: str, data: bytes, notify: Notify, base: str | None
 ) -> tuple[cells.Table, Iterator[cells.Row], columns.Columns]:
-    """Return a table, its rows, and what its columns mean."""
+    """Return a table, its rows, and the columns of its URLs, counts and statuses."""
     table = cells.table(name, data)
-    head, rows = cells.looked_at(_readable(name, table.rows, notify))
+    head, rows = cells.peek(_readable(name, table.rows, notify))
     host = _host(base)
     url = _URL._replace(fits=lambda cell: columns.is_url(cell) and _is_on(host, cell))
-    return table, rows, columns.chosen(head, {**_ROLES, "url": url}, ("url",), (host,))
+    return table, rows, columns.choose_columns(head, {**_ROLES, "url": url}, ("url",), (host,))
 
 
-def _of_export(name: str, settings: Settings, notify: Notify, base: str | None) -> tuple[list[Listed], str]:
-    """Return the URLs of the tables in a folder or a ZIP archive: others, as of countries, have no column of URLs."""
+def _read_export(name: str, settings: Settings, notify: Notify, base: str | None) -> tuple[list[Listed], str]:
+    """Return the URLs of the tables in a folder or a ZIP archive; tables without URLs, as of countries, are ignored."""
     every = [
-        (title, *_looked_at(f"{name}/{title}", data, notify, base))
-        for title, data in _tables_of(name, min(settings.max_size, _LARGEST))
+        (title, *_find_columns(f"{name}/{title}", data, notify, base))
+        for title, data in _export_tables(name, min(settings.max_size, _LARGEST))
     ]
     named = [one for one in every if "url" in one[-1].by_words]
     pages = named or [one for one in every if "url" in one[-1].places]
     found = [
         one._replace(table=title)
         for title, _, rows, chosen in pages
-        for one in _of_rows(rows, chosen, has_base=base is not None)
+        for one in _listed_rows(rows, chosen, has_base=base is not None)
     ]
     return found, "; ".join(f"{title}: {table.words}; {chosen.words}" for title, table, _, chosen in pages)
 
 
 def _readable(name: str, rows: Iterable[cells.Row], notify: Notify) -> Iterator[cells.Row]:
-    """Yield the rows that can be read; the others are reported."""
+    """Yield the readable rows, and report the others."""
     for row in rows:
         if row.problem is None:
             yield row
@@ -182,8 +186,8 @@ def _is_on(host: str, cell: str) -> bool:
     return not host or found[:2] in {"/", ""} or "://" not in full or identity.named(full).removeprefix("www.") == host
 
 
-def _of_rows(rows: Iterable[cells.Row], chosen: columns.Columns, *, has_base: bool) -> Iterator[Listed]:
-    """Yield the rows below the header. A row without a URL behind an empty one begins another table, which ends it."""
+def _listed_rows(rows: Iterable[cells.Row], chosen: columns.Columns, *, has_base: bool) -> Iterator[Listed]:
+    """Yield the rows below the header, up to another table: an empty row, then a row without a URL."""
     start = chosen.header.first if chosen.header is not None else 0
     place, is_named, last = chosen.places.get("url", 0), "url" in chosen.by_words, 0
     for row in rows:
@@ -200,11 +204,11 @@ def _of_rows(rows: Iterable[cells.Row], chosen: columns.Columns, *, has_base: bo
             yield Listed(row.first, cell, columns.count(row.cell(chosen.places.get("count"))))
 
 
-def _of_log(name: str, kind: str, file: IO[bytes], notify: Notify, base: str | None) -> Iterator[Listed]:
+def _read_log(name: str, kind: str, file: IO[bytes], notify: Notify, base: str | None) -> Iterator[Listed]:
     """Yield the distinct URLs of a log, with their requests."""
     log = Log(kind, base)
     counted: dict[str, list[int]] = {}
-    for number, data in _of_lines(name, file, LONGEST, notify, keeps_comments=True):
+    for number, data in _read_lines(name, file, LONGEST, notify, keeps_comments=True):
         if (url := log.url(data)) is not None:
             counted.setdefault(url, [number, 0])[1] += 1
         if len(counted) > MOST:
@@ -226,13 +230,13 @@ def _contents(name: str, file: IO[bytes], settings: Settings, most: int) -> byte
 
 
 def _opened(file: IO[bytes]) -> IO[bytes]:
-    """Return a file, or what it has compressed by gzip."""
+    """Return a file, decompressed if it is gzip."""
     is_compressed = file.read(2) == _GZIP
     file.seek(0)
     return cast("IO[bytes]", gzip.open(file)) if is_compressed else file
 
 
-def _of_lines(
+def _read_lines(
     name: str, file: IO[bytes], most: int, notify: Notify, *, keeps_comments: bool = False
 ) -> Iterator[tuple[int, bytes]]:
     """Yield line numbers and lines in UTF-8, without empty ones, and without comments unless they are kept."""
@@ -259,12 +263,13 @@ def _of_lines(
             notify(Diagnostic("no-url", text, name, number, failed=True))
 
 
-def _of_sitemap(
+def _read_sitemap(
     name: str, data: bytes, settings: Settings, notify: Notify, base: str | None
 ) -> Iterator[Listed]:
-    """Yield references with their lines. A `loc` with an unknown (external) entity is a diagnostic.
+    """Yield the references in `loc` elements with their lines: for example `<loc>http://h/a</loc>`.
 
-    An image on another host than that of `base`, as of a CDN, is no URL of the site.
+    A `loc` with an unknown (external) entity is a diagnostic. Images on another host than `base`, as of a CDN, are not
+    URLs of the site.
     """
     from absolve.document.walk import walk
     from absolve.inventory.link_rows import rows
@@ -305,14 +310,14 @@ def _batches(rows: list[tuple[Any, ...]], counts: list[tuple[str, int]]) -> Iter
 
 
 def _absolute(reference: str, base: str | None) -> str:
-    """Return a URL for a path of `base`, and for `//host/path`; any other reference as it is."""
+    """Return the URL for a path of `base`, and for `//host/path`: for example `http://h/a` for `/a`; others as is."""
     if not reference.startswith("/") or (base is None and not reference.startswith("//")):
         return reference
     return whatwg.parse(reference, base or "http://localhost/") or reference
 
 
 def _row(name: str, line: str, url: str) -> tuple[Any, ...]:
-    """Return the row of a document of which only the URL is known; its entity is the line of the list."""
+    """Return the row of a document with a known URL alone; its entity is the line of the list."""
     known: dict[str, Any] = {
         **dict.fromkeys(DOCUMENT_COLUMNS),
         "document": name,
@@ -330,7 +335,7 @@ def _row(name: str, line: str, url: str) -> tuple[Any, ...]:
 
 
 def members(name: str) -> list[str]:
-    """Return the names of the files in a folder, or in a ZIP archive; none if it is neither."""
+    """Return the names of the files in a folder or a ZIP archive; an empty list for other files."""
     path = Path(local(name))
     try:
         if path.is_dir():
@@ -342,8 +347,8 @@ def members(name: str) -> list[str]:
     return sorted(one for one in names if not one.endswith("/"))
 
 
-def _tables_of(name: str, most: int) -> Iterator[tuple[str, bytes]]:
-    """Yield the tables of an export, with their names. Raise DocumentError for one that is larger or broken."""
+def _export_tables(name: str, most: int) -> Iterator[tuple[str, bytes]]:
+    """Yield the tables of an export, with their names. Raise DocumentError for a table that is too large or broken."""
     try:
         root = str(Path(name))
         with nullcontext() if Path(name).is_dir() else zipfile.ZipFile(local(name)) as archive:
@@ -391,28 +396,32 @@ _IS_COMMON: Final = re.compile(
 _IS_CDX: Final = re.compile(rb"[\w,.:%-]+\)\S* \d{4,17} (?:\{|https?:)")
 _FIELDS: Final = ("cs-uri-stem", "cs-uri-query", "sc-status", "cs-method")
 _REQUEST: Final = re.compile(r"(?:GET|HEAD) (\S+)")
-# Names of the fields of a record in JSON, the first that is there.
+# Names for the fields of a record in JSON; the first one present counts.
 _URIS: Final = ("request_uri", "uri", "url", "path", "RequestPath", "request", "http.url", "cs-uri-stem", "target")
 _STATUSES: Final = ("status", "status_code", "response", "DownstreamStatus", "http.status_code", "sc-status", "code")
 _HOSTS: Final = ("host", "http_host", "server_name", "vhost", "RequestHost", "hostname")
 _METHODS: Final = ("method", "request_method", "RequestMethod", "verb")
 
 
-def kind_of(head: bytes) -> str | None:
-    """Return which log the first bytes of a file are of, one of KINDS; None for any other file."""
+def log_kind(head: bytes) -> str | None:
+    """Return the kind of a log, one of KINDS, by the first bytes of the file; None for any other file.
+
+    >>> log_kind(b"#Fields: cs-uri-stem sc-status"), log_kind(b"example,h)/a 20260101000000 http://h.example/a")
+    ('w3c', 'cdx')
+    """
     head = head.removeprefix(b"\xef\xbb\xbf")
     line = head.partition(b"\n")[0].strip()
     if head.startswith(b" CDX ") or _IS_CDX.match(line):
         return "cdx"
     if re.match(rb"(?:#[^\n]*\n)*#Fields:", head):
         return "w3c"
-    if line.startswith(b"{") and _of_json(line, is_any=True) is not None:
+    if line.startswith(b"{") and _parse_json_record(line, is_any=True) is not None:
         return "jsonlog"
     return "log" if _IS_COMMON.match(line) else None
 
 
 class Log:
-    """Finds URLs in the lines of one log, of one of KINDS. `base`: the site of its paths; None: the host of each line.
+    """A reader for the lines of one log, of a kind in KINDS. `base`: the site of its paths; None: each line has a host.
 
     `#Fields:` of the extended format names the columns of the lines that follow.
     """
@@ -425,12 +434,12 @@ class Log:
     def url(self, line: bytes) -> str | None:
         """Return the URL or path of a request that was answered with 2xx or 3xx, None for any other line."""
         if self._kind == "cdx":
-            return _of_cdx(line)
+            return _parse_cdx_line(line)
         if self._kind == "w3c":
-            return self._of_fields(line.decode("utf-8", "replace"))
+            return self._parse_fields(line.decode("utf-8", "replace"))
         if self._kind == "jsonlog":
-            of_json = _of_json(line)
-            return None if of_json is None else self._placed(*of_json)
+            record = _parse_json_record(line)
+            return None if record is None else self._placed(*record)
         found = _COMMON.match(line)
         return None if found is None else self._placed(found[2].decode("utf-8", "replace"), _text(found[1]))
 
@@ -438,7 +447,7 @@ class Log:
         """Return a path with the host of its line, if no site is known."""
         return f"//{host}{uri}" if host and self._base is None and uri.startswith("/") else uri
 
-    def _of_fields(self, line: str) -> str | None:
+    def _parse_fields(self, line: str) -> str | None:
         if line.startswith("#"):
             name, _, fields = line.partition(":")
             if name == "#Fields":
@@ -451,13 +460,16 @@ class Log:
 
 
 def _text(found: bytes | None) -> str:
-    """Return the host of a line; an address names the client, or a proxy."""
+    """Return the host in a line, or "" for an address, which names the client or a proxy."""
     text = found.decode("ascii", "replace") if found is not None else ""
     return text if "." in text and not re.fullmatch(r"[\d.]+", text) else ""
 
 
-def _of_json(line: bytes, *, is_any: bool = False) -> tuple[str, str] | None:
-    """Return the URI and the host of a record, None for another answer than 2xx and 3xx. `is_any`: of any answer."""
+def _parse_json_record(line: bytes, *, is_any: bool = False) -> tuple[str, str] | None:
+    """Return the URI and the host of a record, for example `{"uri": "/a", "host": "h.example", "status": 200}`.
+
+    None for answers other than 2xx and 3xx. `is_any`: for any answer.
+    """
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
@@ -470,8 +482,8 @@ def _of_json(line: bytes, *, is_any: bool = False) -> tuple[str, str] | None:
     method = _field(fields, _METHODS)
     if not isinstance(uri, str) or not re.fullmatch(r"[1-5]\d\d", status):
         return None
-    if (of_request := _REQUEST.match(uri)) is not None:
-        uri, method = of_request[1], "GET"
+    if (request := _REQUEST.match(uri)) is not None:
+        uri, method = request[1], "GET"
     is_page = status[0] in "23" and method in {None, "GET", "HEAD"} and uri.startswith(("/", "http"))
     host = _field(fields, _HOSTS)
     return (uri, host if isinstance(host, str) and "." in host else "") if is_page or is_any else None
@@ -481,8 +493,11 @@ def _field(fields: dict[str, Any], names: tuple[str, ...]) -> Any:
     return next((value for name in names if isinstance(value := fields.get(name), str | int)), None)
 
 
-def _of_cdx(line: bytes) -> str | None:
-    """Return the URL of a line of an index, None for a capture with another status than 2xx and 3xx."""
+def _parse_cdx_line(line: bytes) -> str | None:
+    """Return the URL in a line of CDX, for example `example,h)/a 2026... http://h.example/a text/html 200 ...`.
+
+    None for captures with a status other than 2xx and 3xx.
+    """
     found = cdx.entry(line.decode("utf-8", "replace"))
     if found is None or found.status[:1] not in {"", "2", "3", "-"}:
         return None

@@ -1,4 +1,4 @@
-"""The verdicts of an audit, one row each: what they mean, their messages, repairs and titles, for all outputs.
+"""The verdicts of an audit, one row each: their meanings, messages, repairs and titles, for all outputs.
 
 A verdict is a branch of a query and a row here. In: nothing. Out: the table, and sentences about verdicts and rules.
 """
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 class Verdict(NamedTuple):
     """`name`: a short title. `meaning`: a sentence for the rule. `message`: a template for one finding.
 
-    `repair`: what to do where no fix and no rule is known. `severity`: SEVERITIES has the words. `title`: how a
-    cause begins, before the reference. `is_tolerated`: a finding, but no exit status 1, unless --fail-on names it.
-    `is_note`: to know, no more, for build servers.
+    `repair`: advice where no fix and no rule is known. `severity`: the place in SEVERITIES. `title`: the beginning of a
+    cause, before the reference. `is_tolerated`: a finding, but no exit status 1, unless --fail-on names it. `is_note`:
+    a note for build servers, not a warning.
     """
 
     name: str
@@ -39,7 +39,7 @@ SEVERITIES: Final = (
 )
 _TABLE: Final = {
     "links": {
-        # In the order in which they are tried: the first that holds counts.
+        # In the order of the checks: the first verdict that holds counts.
         "ok": Verdict("Fine", "The target is there.", "{reference}"),
         "same": Verdict("Same document", "The link leads to its own document.", "{reference}"),
         "external": Verdict(
@@ -191,14 +191,14 @@ _TABLE: Final = {
 }
 BY_KIND: Final = {kind: tuple(rows) for kind, rows in _TABLE.items()}
 LINK_VERDICTS, URL_VERDICTS, PAGE_VERDICTS, RULE_VERDICTS, _ = BY_KIND.values()
-_OF: Final = {word: row for rows in _TABLE.values() for word, row in rows.items()}
-VERDICTS: Final = tuple(_OF)
-QUIET: Final = ("ok", "same", "external")  # links that are no findings
-FINE: Final = ("kept", "mapped", "gone")  # old URLs that are no findings
+_ROWS: Final = {word: row for rows in _TABLE.values() for word, row in rows.items()}
+VERDICTS: Final = tuple(_ROWS)
+QUIET: Final = ("ok", "same", "external")  # links that are not findings
+FINE: Final = ("kept", "mapped", "gone")  # old URLs that are not findings
 FOUND: Final = tuple(word for word in VERDICTS if word not in {*QUIET, *FINE})  # of findings
-TOLERATED: Final = (*QUIET, *FINE, *(word for word, row in _OF.items() if row.is_tolerated))
+TOLERATED: Final = (*QUIET, *FINE, *(word for word, row in _ROWS.items() if row.is_tolerated))
 DIFFERS: Final = "differs"  # a server does not answer as the maps and files have it
-EXPECTED: Final = "; expected: "  # between what it answered and a URL
+EXPECTED: Final = "; expected: "  # between the answer and a URL
 UNREAD: Final = "unread-rule"
 WRONG: Final = "wrong-rule"
 
@@ -207,58 +207,64 @@ RULES_FOUND: Final = f"""
 SELECT CASE WHEN problem IS NULL THEN '{WRONG}' ELSE '{UNREAD}' END AS verdict, file, line, text, problem, finding
 FROM {{}} WHERE problem IS NOT NULL OR (finding <> 'unused' AND finding NOT LIKE 'repeats %')
 """  # noqa: S608 - names of ours
-# Those that change nothing: no finding.
+# Rules that change nothing are not findings.
 WITHOUT_EFFECT: Final = "problem IS NULL AND (finding = 'unused' OR finding LIKE 'repeats %')"
 PLACE: Final = "http://localhost/"  # the root of a folder without --url
 
 
 def failing(words: str | None) -> frozenset[str]:
-    """Return the verdicts of --fail-on. Raise UsageError for an unknown word."""
+    """Return the verdicts of --fail-on, for example `broken,lost` or `none`. Raise UsageError for an unknown word."""
     if words is None:
         return frozenset(VERDICTS) - frozenset(TOLERATED)
-    given = [word.strip() for word in words.split(",") if word.strip()]
-    if given == ["none"]:
+    listed = [word.strip() for word in words.split(",") if word.strip()]
+    if listed == ["none"]:
         return frozenset()
-    for word in given:
+    for word in listed:
         if word not in VERDICTS:
             raise UsageError(f"--fail-on: {word!r} is no verdict: choose from {', '.join(VERDICTS)}")
-    return frozenset(given)
+    return frozenset(listed)
 
 
 # --- sentences --------------------------------------------------------------------------------------------------------
 
-_OF_RULES: Final = {
+_RULE_SENTENCES: Final = {
     "loop": "this rule leads in a circle (loop)",
     "chain": "another rule moves the target of this one on (chain): --write-map joins them",
     "leads to http": "this rule leads to this site by http, which is https",
     "leads to nothing": "this rule moves a URL to where nothing is",
     "hidden by a file": "this rule never applies: the new site has a file of this path",
 }
-HIDDEN: Final = "wrong-rule:hidden by an earlier rule"  # a cause: that rule is another one each time
+HIDDEN: Final = "wrong-rule:hidden by an earlier rule"  # one cause for all such rules
 
 
-def of_rule(problem: str | None, finding: str | None) -> str:
-    """Return a sentence about a rule: why it could not be read, or what is wrong with it."""
+def rule_sentence(problem: str | None, finding: str | None) -> str:
+    """Return a sentence about the problem of a rule, or the finding about it.
+
+    >>> rule_sentence(None, "repeats 3")
+    'this rule never applies: it repeats line 3'
+    """
     if problem is not None or finding is None:
         return problem or ""
     word, _, line = finding.rpartition(" ")
     place = f"line {line}" if line.isdigit() else line
-    return _OF_RULES.get(finding) or f"this rule never applies: it {'is ' * word.startswith('shadowed')}{word} {place}"
+    verb = f"is {word}" if word.startswith("shadowed") else word
+    return _RULE_SENTENCES.get(finding) or f"this rule never applies: it {verb} {place}"
 
 
 def titles() -> Iterator[tuple[str, str]]:
-    """Yield the titles of causes, by the verdict, or by what is wrong with the rules."""
-    yield from ((verdict, row.title or row.meaning) for verdict, row in _OF.items())
-    for finding in _OF_RULES:
-        yield f"wrong-rule:{finding}", f"A wrong rule of the map: {of_rule(None, finding).removeprefix('this rule ')}"
+    """Yield the titles of causes, by the verdict, or for wrong rules by the finding."""
+    yield from ((verdict, row.title or row.meaning) for verdict, row in _ROWS.items())
+    for finding in _RULE_SENTENCES:
+        sentence = rule_sentence(None, finding).removeprefix("this rule ")
+        yield f"wrong-rule:{finding}", f"A wrong rule of the map: {sentence}"
     yield HIDDEN, "A wrong rule of the map: an earlier rule has its URLs"
 
 
 def counted(
     links: int,
-    of_links: int,
+    links_found: int,
     urls: int,
-    of_urls: int,
+    urls_found: int,
     pages: int,
     differing: int,
     unread: int,
@@ -266,25 +272,25 @@ def counted(
     *,
     is_whole: bool = True,
 ) -> str:
-    """Return the counts of findings in words: of links and old URLs, with their totals, and of all others.
+    """Return the counts of findings in words, for example "findings: 2 of 30 links, 1 page".
 
-    `is_whole`: all was read that was given; without that, nothing found is not "no findings".
+    `is_whole`: every input was read; otherwise the text is never "no findings".
     """
-    if is_whole and not any((of_links, of_urls, pages, differing, unread, wrong)):
+    if is_whole and not any((links_found, urls_found, pages, differing, unread, wrong)):
         return f"no findings in {number(links, 'link')}" + (f" and {number(urls, 'old URL')}" if urls else "")
-    found = [f"{of_links:,} of {number(links, 'link')}"]
+    found = [f"{links_found:,} of {number(links, 'link')}"]
     if urls:
-        found.append(f"{of_urls:,} of {number(urls, 'old URL')}")
+        found.append(f"{urls_found:,} of {number(urls, 'old URL')}")
     others = ((pages, "page"), (differing, "differing answer"), (unread, "unread rule"), (wrong, "wrong rule"))
     found += [number(count, noun) for count, noun in others if count]
     return f"findings: {', '.join(found)}"
 
 
 def fix_options(new_url: str | None) -> str:
-    """Return the options that write the repairs: with a URL for a site of which none is known."""
+    """Return the options that write the repairs: with `--url URL` if the URL of the site is not known."""
     return "--fix --url URL" if new_url is not None and new_url.startswith(PLACE) else "--fix"
 
 
 def words(verdict: str) -> Verdict:
-    """Return the row of a verdict; a baseline may have one that is not known, which has its own name."""
-    return _OF.get(verdict) or Verdict(verdict.capitalize(), f"The verdict is {verdict}.", "{reference}{url}")
+    """Return the row of a verdict; an unknown one, from a baseline, gets a row with its own name."""
+    return _ROWS.get(verdict) or Verdict(verdict.capitalize(), f"The verdict is {verdict}.", "{reference}{url}")

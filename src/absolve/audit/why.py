@@ -1,7 +1,8 @@
-"""Explain the verdicts of one URL: the files, rules, server and answers by which they came.
+"""Explain the verdicts of one URL by the files, rules, server and answers behind them.
 
-In: the working tables and result tables of an audit, its rules. Out: lines of text, one for each step. They are exact:
-who prints them escapes them. Nothing is judged here: a step that a table lacks is asked of the same queries and rules.
+In: the working tables and result tables of an audit, its rules. Out: lines of text, one for each step, for example
+`_redirects:3: /a /b 301: redirects http://h/a to http://h/b (301)`; the caller escapes them. Nothing is judged here:
+steps that no table has come from the same queries and rules.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _SCOPE: Final = """
 SELECT s.side, s.base FROM located l JOIN scopes s ON s.site = l.site AND starts_with(l.path || '/', s.prefix)
 WHERE l.url = ? ORDER BY length(s.prefix) DESC
 """
-# Which file answers a URL of the new site, or nearly does, and by which of its own URLs a server finds it.
+# The file that answers a URL of the new site, or nearly does, and its own URL by which a server finds it.
 _ANSWER: Final = f"""
 SELECT l.*, {_FILE}, r.path AS file_path, coalesce(a.url, l.url) AS own, coalesce(a.rank, 0) AS rank,
     list_extract(index_names(), a.rank) AS index_name
@@ -80,7 +81,7 @@ WHERE ends_with(url, '/' || ltrim($1, '/')) ORDER BY ALL LIMIT {_MOST}
 
 
 class Audit(NamedTuple):
-    """A finished audit: its connection, what was asked, and the rules."""
+    """A finished audit: its connection, the question, and the rules."""
 
     connection: Any
     question: Question
@@ -97,18 +98,18 @@ class Audit(NamedTuple):
         return (dict(zip(names, row, strict=True)) for row in cursor.fetchall())
 
     def locate(self, *urls: str) -> None:
-        """Find URLs on both sites: links may name none of them."""
+        """Find URLs on both sites, also URLs that no link names."""
         self.connection.execute("CREATE OR REPLACE TABLE wanted (side VARCHAR, url VARCHAR)")
         insert(self.connection, "wanted", [(side, url.partition("#")[0]) for url in urls for side in ("old", "new")])
         locate(self.connection)
 
 
-def explained(audit: Audit, given: str) -> Iterator[str]:
-    """Yield the lines about a URL, or about a path of either site; or about all URLs that end with it."""
-    urls = _urls(audit.question, given)
-    named = [] if "://" in given else [url for (url,) in each(audit.connection, _NAMED, [given.removeprefix("./")])]
+def explained(audit: Audit, text: str) -> Iterator[str]:
+    """Yield the lines about a URL, or about a path of either site, or about all URLs that end with the text."""
+    urls = _urls(audit.question, text)
+    named = [] if "://" in text else [url for (url,) in each(audit.connection, _NAMED, [text.removeprefix("./")])]
     attempts: tuple[tuple[list[str], Callable[..., Iterator[str]]], ...] = (
-        (urls or [given], _of_url), (named, _of_url), (urls, _of_rule),
+        (urls or [text], _explain_url), (named, _explain_url), (urls, _explain_rule),
     )
     audit.locate(*urls, *named)
     for some, steps in attempts:
@@ -120,20 +121,20 @@ def explained(audit: Audit, given: str) -> Iterator[str]:
             yield _assumed(audit.question)
             return
     sites = " and ".join(filter(None, (audit.question.new_url, audit.question.old_url)))
-    yield in_short(given)
+    yield in_short(text)
     yield f"  Unknown: no document of {sites} has this URL, no link leads to it, and no rule moves it."
 
 
-def _urls(question: Question, given: str) -> list[str]:
-    """Return the URLs that a text names: a path is one of both sites."""
-    bare, crosshatch, fragment = given.partition("#")
+def _urls(question: Question, text: str) -> list[str]:
+    """Return the URLs for a text: for example, `/a` is `/a` on both sites."""
+    bare, crosshatch, fragment = text.partition("#")
     parsed = (whatwg.parse(bare, base) for base in (question.new_url, question.old_url) if base is not None)
     found = (url for one in parsed if one is not None and (url := identity.normal(one)) is not None)
     return [f"{url}{crosshatch}{fragment}" for url in dict.fromkeys(found)]
 
 
 def _assumed(question: Question) -> str:
-    """Return how the server is taken to find files, in words."""
+    """Return the assumptions about the server in words, for example "letter case makes a difference"."""
     server = question.server
     moves = "is redirected there" if server.bare_folder == "redirect" else "has nothing"
     parts = [
@@ -149,19 +150,19 @@ def _assumed(question: Question) -> str:
 
 
 def _server(question: Question) -> str:
-    """Return the name of the server: a changed one has the documentation of that which it was made of."""
+    """Return the name of the server, for example "Server nginx with changes"; its documentation identifies it."""
     server = question.server
     name = next((name for name, one in SERVERS.items() if one.documentation == server.documentation), "")
     return f"Server {name}" + ("" if SERVERS.get(name) == server else " with changes")
 
 
-def _of_url(audit: Audit, url: str) -> Iterator[str]:
-    yield from _of_old(audit, url.partition("#")[0])
-    yield from _of_new(audit, url)
+def _explain_url(audit: Audit, url: str) -> Iterator[str]:
+    yield from _explain_old(audit, url.partition("#")[0])
+    yield from _explain_new(audit, url)
 
 
-def _of_rule(audit: Audit, url: str) -> Iterator[str]:
-    """Yield the steps of a URL that is known by rules alone."""
+def _explain_rule(audit: Audit, url: str) -> Iterator[str]:
+    """Yield the steps for a URL that only rules concern."""
     if audit.rules.move(url.partition("#")[0]) is not None:
         yield "No document has this URL, and no link leads to it: its rule has no effect on the findings."
         yield from _hops(audit, url.partition("#")[0])
@@ -170,7 +171,7 @@ def _of_rule(audit: Audit, url: str) -> Iterator[str]:
 # --- a URL of the old site --------------------------------------------------------------------------------------------
 
 
-def _of_old(audit: Audit, url: str) -> Iterator[str]:
+def _explain_old(audit: Audit, url: str) -> Iterator[str]:
     old = audit.row(_OLD, url)
     if old is None:
         return
@@ -198,7 +199,7 @@ def _of_old(audit: Audit, url: str) -> Iterator[str]:
 
 
 def _contents(judged: dict[str, Any], threshold: float) -> Iterator[str]:
-    """Yield where the content of an old URL is, and how alike the pages are."""
+    """Yield where the content of an old URL is, and how similar the pages are."""
 
     def alike(name: str) -> str:
         return f"{judged[name]:.2f} alike ({threshold:.2f} is the same page)"
@@ -222,35 +223,35 @@ def _contents(judged: dict[str, Any], threshold: float) -> Iterator[str]:
 # --- a URL of the new site, or the target of a link -------------------------------------------------------------------
 
 
-def _of_new(audit: Audit, url: str) -> Iterator[str]:
+def _explain_new(audit: Audit, url: str) -> Iterator[str]:
     bare, _, fragment = url.partition("#")
     scopes = [row["side"] for row in audit.rows(_SCOPE, bare)]
     there = audit.row(_ANSWER, bare) or {}
-    is_of_new = "new" in scopes or there.get("resource") is not None
-    is_moved = is_of_new and audit.rules.move(bare) is not None
+    is_new = "new" in scopes or there.get("resource") is not None
+    is_moved = is_new and audit.rules.move(bare) is not None
     is_found = there.get("resource") is not None or there.get("variant") is not None
     if not (is_moved or is_found or audit.row(f"{_LINKS} LIMIT 1", url)):
         return
     if audit.row(_OLD, bare) is None:
-        yield from _hops(audit, bare) if is_of_new else _of_other(audit, bare, scopes) if there else ()
-        if is_of_new and audit.rules.move(bare, audit.rules.exists) is None:
+        yield from _hops(audit, bare) if is_new else _explain_other(audit, bare, scopes) if there else ()
+        if is_new and audit.rules.move(bare, audit.rules.exists) is None:
             yield from _answered(audit, bare)
     yield from _places(audit, bare, fragment)
-    yield from _of_links(audit, url)
+    yield from _explain_links(audit, url)
     yield from (f"Verdict {row['verdict']}: {row['detail']}" for row in audit.rows(_PAGES, bare))
 
 
-def _of_other(audit: Audit, url: str, scopes: list[str]) -> Iterator[str]:
-    """Yield the steps of a URL of the old site without a document, or what the server of another site answered."""
+def _explain_other(audit: Audit, url: str, scopes: list[str]) -> Iterator[str]:
+    """Yield the steps for a URL of the old site without a document, or the answer of another site's server."""
     if "old" in scopes:
         yield "It is on the old site, which has no document there."
         for row in audit.rows("SELECT old_url, new_url FROM counterparts WHERE url = ?", url):
             yield from _hops(audit, row["old_url"])
             yield f"The same path of the new site: {row['new_url']}"
             yield from _answered(audit, row["new_url"])
-    elif (heard := audit.row("SELECT * FROM answers WHERE url = ? AND kind = 'link'", url)) is not None:
-        detail, at = heard["detail"], heard["date"]
-        verdict = f"{heard['verdict']}{f' ({detail})' if detail else ''}"
+    elif (answer := audit.row("SELECT * FROM answers WHERE url = ? AND kind = 'link'", url)) is not None:
+        detail, at = answer["detail"], answer["date"]
+        verdict = f"{answer['verdict']}{f' ({detail})' if detail else ''}"
         yield f"Its server was asked{f' at {at}' if at else ''}: {verdict}"
     elif url.startswith("cid:"):
         yield "It is a part of the message, by its Content-ID."
@@ -261,7 +262,7 @@ def _of_other(audit: Audit, url: str, scopes: list[str]) -> Iterator[str]:
 
 
 def _answered(audit: Audit, url: str) -> Iterator[str]:
-    """Yield which file of the new site answers a URL, by which row of the table of servers."""
+    """Yield the file of the new site that answers a URL, with the rule of the server that finds it."""
     audit.locate(url)
     found = audit.row(_ANSWER, url)
     server = _server(audit.question)
@@ -279,7 +280,7 @@ def _answered(audit: Audit, url: str) -> Iterator[str]:
 
 
 def _how(question: Question, url: str, found: dict[str, Any]) -> str:
-    """Return by which columns of the table of servers a file was found, none for its own path."""
+    """Return the rules of the server that found a file, for example ", by index=index.html"; "" for its own path."""
     path, server = identity.decoded(found["path"]), question.server
     extensions = (one.lstrip(".") for one in server.extensions if found["file_path"].endswith(one))
     reasons = {
@@ -293,7 +294,7 @@ def _how(question: Question, url: str, found: dict[str, Any]) -> str:
 
 
 def _hops(audit: Audit, url: str) -> Iterator[str]:
-    """Yield the steps that rules make from a URL, with file, line and text, and what answers the last."""
+    """Yield the steps by which rules move a URL, with file, line and text, and the answer at the end."""
     rules = audit.rules
 
     def target(move: Move) -> str:
@@ -318,7 +319,7 @@ def _hops(audit: Audit, url: str) -> Iterator[str]:
     else:
         if end != (last.target or "").partition("#")[0]:
             yield f"No rule moves {in_short(last.target or '')}: the same path of the new site counts."
-        yield from _answered(audit, url)
+        yield from _answered(audit, end)
 
 
 def _is_last(move: Move) -> bool:
@@ -343,7 +344,7 @@ def _unmoved(rules: Rules, url: str) -> Iterator[str]:
 
 
 def _places(audit: Audit, url: str, fragment: str) -> Iterator[str]:
-    """Yield what is known of the fragments with which links lead to a URL: all of them, or the one that was given."""
+    """Yield a line for each fragment in links to a URL, or for the given fragment: whether its place is missing."""
     targets = list(audit.rows(_PLACES, url, fragment))
     for row in targets[:_MOST]:
         is_missing = row["verdict"] == "fragment"
@@ -356,7 +357,7 @@ def _places(audit: Audit, url: str, fragment: str) -> Iterator[str]:
         yield f"Inside the folder of the site it is there: {stray['stray_there']}"
 
 
-def _of_links(audit: Audit, url: str) -> Iterator[str]:
+def _explain_links(audit: Audit, url: str) -> Iterator[str]:
     """Yield the first links that lead to a URL, and the verdicts of all."""
     groups = list(audit.rows(_GROUPED, url))
     total = groups[0]["total"] if groups else 0

@@ -21,7 +21,7 @@ _VERSIONS = (["--version"], ["-V"])
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit status.
+    """Run the command line and return its exit status: for example, `main(["links", "page.html"])`.
 
     0: all well; 1: a check found something; 2: usage error; 3: an input or an output failed; 141: the reader closed the
     output pipe; 130, 143 or 129: ended by SIGINT, SIGTERM or SIGHUP (128 + signal number, as in shells).
@@ -66,12 +66,12 @@ def _import_argparse() -> None:
 
 
 def version() -> str:
-    """Return the version, and whether absolve is compiled."""
+    """Return the version and the kind of installation, for example `absolve 0.1.0 (compiled)`."""
     return f"absolve {__version__} ({'compiled' if is_compiled() else 'interpreted'})"
 
 
 def is_compiled() -> bool:
-    """Return whether the tokenizer is compiled, and with it all that setup.py compiles, without importing it."""
+    """Return whether the tokenizer, and so every module in setup.py's list, is compiled; without importing it."""
     from importlib.machinery import ExtensionFileLoader, PathFinder
 
     folder = f"{__path__[0]}/../formats/html"

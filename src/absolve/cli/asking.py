@@ -1,6 +1,6 @@
-"""Ask for the URLs among the inputs: one by one, or for pages with what they need, for a mirror or an audit.
+"""Request the URLs among the inputs: one by one, or pages with their page requisites, for a mirror or an audit.
 
-Input: the options. Output: the inputs with what came for them; or the options with the name of a WARC that has all
+Input: the options. Output: the inputs with their answers; or the options with the name of a WARC that has all
 answers, the file of --save or a temporary one.
 """
 
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 _OTHERS: Final = "wget --recursive --page-requisites --warc-file=crawl URL, or a crawler such as Browsertrix"
 
 
-def asked(items: Iterable[Item], input_of: Callable[[Item], Input], options: Options) -> Generator[Item]:
-    """Yield the items; inputs that are URLs with what came for them. Nothing else in a run uses the network."""
+def with_answers(items: Iterable[Item], input_of: Callable[[Item], Input], options: Options) -> Generator[Item]:
+    """Yield the items, and add its answer to each input that is a URL. Nothing else in a run uses the network."""
     rest = iter(items)
     for item in rest:
-        if input_of(item).asked and options.command in ASKING.split():  # of others a URL is a file that is not there
+        if input_of(item).asked and options.command in ASKING.split():  # for other commands, a URL is a missing file
             break
         yield item
     else:
@@ -49,7 +49,7 @@ def asked(items: Iterable[Item], input_of: Callable[[Item], Input], options: Opt
     items = chain([item], rest)
     with (
         saved(options) as save,
-        closing(fetching.answered(items, lambda item: input_of(item).asked or None, asking_of(options))) as answers,
+        closing(fetching.answered(items, lambda one: input_of(one).asked or None, request_options(options))) as answers,
     ):
         for item, answer in answers:
             if save is not None and answer is not None:
@@ -57,8 +57,8 @@ def asked(items: Iterable[Item], input_of: Callable[[Item], Input], options: Opt
             yield item if answer is None else _with_answer(item, answer)
 
 
-def asking_of(options: Options) -> Asking:
-    """Return how URLs are asked for. Raise UsageError without the packages for it."""
+def request_options(options: Options) -> Asking:
+    """Return the options for requests. Raise UsageError without the packages for them."""
     import absolve.run.web.client  # noqa: F401 - raises UsageError without its packages
     from absolve.run.web.exchange import Asking
 
@@ -77,16 +77,16 @@ def asking_of(options: Options) -> Asking:
 
 
 def _with_answer(item: Item, answer: Answer) -> Item:
-    """Return an input, or an item that has one, with what came for its URL."""
-    given: Any = item
-    if isinstance(given, inputs.Input):
-        return given._replace(answer=answer)  # type: ignore[return-value]  # it is an Item
-    return given._replace(input=given.input._replace(answer=answer))  # type: ignore[no-any-return]
+    """Return an input, or an item with an input, with the answer for its URL."""
+    holder: Any = item
+    if isinstance(holder, inputs.Input):
+        return holder._replace(answer=answer)  # type: ignore[return-value]  # it is an Item
+    return holder._replace(input=holder.input._replace(answer=answer))  # type: ignore[no-any-return]
 
 
 @contextmanager
 def saved(options: Options) -> Iterator[Callable[[Answer], None] | None]:
-    """Yield the function that keeps an answer in the file of --save, which is complete or unchanged; None without."""
+    """Yield a function that adds an answer to the file of --save, which is complete or unchanged; None without it."""
     name = options.save
     if name is None:
         yield None
@@ -105,10 +105,10 @@ def saved(options: Options) -> Iterator[Callable[[Answer], None] | None]:
 
 @contextmanager
 def captured(options: Options, report: Report, *, needs: bool) -> Iterator[list[str] | None]:
-    """Ask for the URLs among the inputs and put a WARC with the answers there; yield the URLs, None if none came.
+    """Request the URLs among the inputs, and replace them by a WARC with the answers; yield the URLs, None on failure.
 
-    `needs`: what pages load is asked for, too. Then archives of which ranges may not be asked for are files, too.
-    Inputs that can be read only once are copied, as `sources.spooled` does.
+    `needs`: page requisites are requested, too, and archives on the web become files if requests for ranges are not
+    possible. Inputs that can be read only once are copied, as `sources.spooled` does.
     """
     options.inputs = intake.names(options)
     with ExitStack() as stack:
@@ -124,12 +124,12 @@ def captured(options: Options, report: Report, *, needs: bool) -> Iterator[list[
 def _asked(options: Options, report: Report, *, needs: bool) -> Iterator[list[str] | None]:
     from absolve.cli import hints  # few runs need them
 
-    given = [name for name in options.inputs if hints.is_url(name) and not Path(name).exists()]
-    archives = list(filter(buckets.is_web, given))
-    urls = [name for name in given if name not in archives]
+    from_web = [name for name in options.inputs if hints.is_url(name) and not Path(name).exists()]
+    archives = list(filter(buckets.is_web, from_web))
+    urls = [name for name in from_web if name not in archives]
     archives = archives if needs and intake.asks_otherwise(options) else []
     for url in urls:
-        hints.check_no_url(url, options.command)  # of FTP
+        hints.check_no_url(url, options.command)  # such as a URL of FTP
     if not urls and not archives:
         yield urls
         return
@@ -137,21 +137,21 @@ def _asked(options: Options, report: Report, *, needs: bool) -> Iterator[list[st
         with saved(options) as save:  # opened before the first request
             paths = {url: _whole(url, folder, options, report, save) for url in archives}
             path = Path(folder) / "asked.warc.gz"
-            asked = path if urls and _ask(urls, path, options, report, save, needs=needs) else None
+            archive = path if urls and _ask(urls, path, options, report, save, needs=needs) else None
             report.names[str(path)] = ", ".join(map(without_user, urls))
-        if asked is None and not any(paths.values()):
+        if archive is None and not any(paths.values()):
             yield None
             return
         files = [paths.get(name, name) for name in options.inputs if name not in urls]
-        options.inputs = list(map(str, filter(None, [asked, *files])))
+        options.inputs = list(map(str, filter(None, [archive, *files])))
         yield urls
 
 
 def _whole(url: str, folder: str, options: Options, report: Report, save: Save) -> Path | None:
-    """Return the file with a whole archive of the web; None if it does not come."""
+    """Download a whole archive and return its file; None if that fails."""
     from absolve.run.web import fetching
 
-    found = fetching.answered([url], lambda one: one, asking_of(options))
+    found = fetching.answered([url], lambda one: one, request_options(options))
     (answer,) = (one for _, one in found if one is not None)
     if save is not None:
         save(answer)
@@ -167,8 +167,8 @@ def _whole(url: str, folder: str, options: Options, report: Report, save: Save) 
 def _ask(
     urls: list[str], path: Path, options: Options, report: Report, save: Save, *, needs: bool
 ) -> bool:
-    """Write the answers to a path, and return whether there is one."""
-    asking = asking_of(options)
+    """Write the answers to a path, and return whether there is any."""
+    asking = request_options(options)
     from absolve.run.web import exchange, fetching
 
     named = set(map(without_user, urls))

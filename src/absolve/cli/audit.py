@@ -1,4 +1,4 @@
-"""`absolve audit`: what a migration broke, where, and why.
+"""`absolve audit`: find links and URLs that a migration broke.
 
 Input: the options. Output: verdicts for all links of the new site and all URLs of the old one, in files of any format.
 """
@@ -91,18 +91,18 @@ _NEW: Final = "SELECT table_name, verdict, count(*), count(*) FILTER (is_sure) F
 def _run(
     options: Options, report: Report, folder: str, failing: Collection[str], asked: str | None = None
 ) -> None:
-    """Run an audit; `asked` is the temporary archive of what was asked for, because URLs are inputs."""
+    """Run an audit; `asked` is the temporary archive with the answers for URLs among the inputs."""
     if options.inputs:
-        intake.names(options)  # raises UsageError for those that cannot be inputs
+        intake.names(options)  # raises UsageError for impossible inputs
     report.quiet, report.verbose = options.quiet, options.verbose
-    course = many.course_of(options, report, str)  # the run over the files ends later
+    context = many.run_context(options, report, str)  # the run over the files ends later
 
-    def ask(kinds: str, connection: Any, heard: Answers) -> None:
+    def ask(kinds: str, connection: Any, known: Answers) -> None:
         report.names[str(Path(folder) / audit_live.ANSWERS)] = "answers of servers"
-        heard.add(list(audit_live.asked(kinds, connection, heard, options, course, folder)))
+        known.add(list(audit_live.request_answers(kinds, connection, known, options, context, folder)))
 
     asks = partial(ask, options.live) if options.live is not None else None
-    with running.audited(options, course, folder, failing, asks) as found:
+    with running.audited(options, context, folder, failing, asks) as found:
         connection = found.connection
         report.totals.files -= found.read_as_text
         if found.since is not None and options.baseline is not None and not options.quiet:
@@ -131,26 +131,26 @@ def _check_outputs(options: Options) -> None:
     if options.sql is not None:
         queries.check(options.sql, {*TABLES, "documents", "findings"})
         if not options.outputs:
-            _check_format_of_sql(options)
+            _check_sql_format(options)
     options.format = options.format and outputs.ALIASES.get(options.format, options.format)
     for name in options.outputs:
-        form = options.format or outputs.format_of(name)
+        form = options.format or outputs.detect_format(name)
         if form not in outputs.FORMATS:
             raise UsageError(f"--format {form}: choose from {', '.join(outputs.FORMATS)}")
         outputs.load(form)  # raises UsageError if a package is missing
         if name == run_outputs.STDOUT and not outputs.is_stream(form):
             raise UsageError(f"{form} cannot be written to the standard output: give -o FILE")
     if options.write_map not in {None, run_outputs.STDOUT}:
-        writing.form_of(Path(options.write_map))
+        writing.form_for_path(Path(options.write_map))
     files = [path for name in options.outputs for path in outputs.paths(name, options.format)]
     others = (options.write_map, options.save)
     files += [Path(name) for name in others if name not in {None, run_outputs.STDOUT}]
     running.check_outputs(options, files)
 
 
-def _check_format_of_sql(options: Options) -> None:
+def _check_sql_format(options: Options) -> None:
     options.format = options.format and tables.OTHERWISE.get(options.format, options.format)
-    known = [name for name, form in tables.FORMATS.items() if form.text and not form.of]
+    known = [name for name, form in tables.FORMATS.items() if form.text and not form.source]
     if options.format and options.format not in known:
         raise UsageError(f"--sql prints {', '.join(known)}, not {in_short(options.format)!r}")
 
@@ -160,13 +160,13 @@ def _check_stdout(options: Options) -> None:
     names = ["-o"] * sum(map(run_outputs.is_stdout, options.outputs))
     names += ["--write-map"] * (options.write_map is not None and run_outputs.is_stdout(options.write_map))
     for_people = {"--sql": options.sql is not None, "--why": options.why is not None, "--diff": options.diff}
-    names += [name for name, given in for_people.items() if given]
+    names += [name for name, is_used in for_people.items() if is_used]
     if len(names) > 1 and set(names) - for_people.keys():
         raise UsageError(f"{names[0]} and {names[1]} both write to the standard output: give one of them a file")
 
 
 def _ask(connection: Any, sql: str, options: Options) -> None:
-    """Print the result of --sql: in the format of -f where no output has it."""
+    """Print the result of --sql, in the format of -f unless that is for an output."""
     if options.format is None or options.outputs:
         queries.say(connection, sql)
         return
@@ -205,7 +205,7 @@ def _fix(connection: Any, options: Options, found: Sites, folder: str, report: R
 def _jobs(path: str, options: Options, found: Sites, report: Report) -> Iterator[Job]:
     wanted = repair.documents(path)
     seen: set[str] = set()
-    for input_ in sites.inputs_of(options, found, load.NEW, many.course_of(options, report), follow=False):
+    for input_ in sites.site_inputs(options, found, load.NEW, many.run_context(options, report), follow=False):
         if shown(input_.name) in wanted and input_.name not in seen:
             seen.add(input_.name)
             yield Job(input_._replace(within=WHOLE))
@@ -219,28 +219,28 @@ def _write(
     connection: Any, options: Options, failing: Collection[str], found: Sites
 ) -> list[Path]:
     """Write the outputs; return the paths of their files."""
-    how = _how(options, failing, tuple(map(Path, found.kinds[load.NEW].documents)))  # not what an inventory names
+    how = _how(options, failing, tuple(map(Path, found.kinds[load.NEW].documents)))  # without files of inventories
     return [path for name in options.outputs for path in outputs.write(connection, Path(name), how)]
 
 
 def _write_map(name: str, connection: Any, rules: Rules, report: Report) -> list[Path]:
-    """Write the maps as one, with the rules that are sure: for content that is elsewhere now. Return its path.
+    """Write the maps as one, with sure rules for moved content. Return its path.
 
-    Its suffix decides its form, without one the form of the first map.
+    Its suffix decides its form, for example `.htaccess`; without a suffix, the form of the first map.
     """
-    form = writing.form_of(Path(name), rules.form)
+    form = writing.form_for_path(Path(name), rules.form)
     if form == "csv" != rules.form and not name.lower().endswith(".csv"):
         report.note("--write-map", f"no map is written as {rules.form}: this one is CSV")
     added = connection.execute(MOVED).fetchall()
-    made = writing.written(form, rules, added)
-    for rule, reason in made.left_out:
+    new_map = writing.written(form, rules, added)
+    for rule, reason in new_map.left_out:
         place = (rule.file, rule.line) if rule.file else ("--write-map", None)
         report.finding(Diagnostic("left-out", f"{rule.text}: {reason}", *place))
     if name == run_outputs.STDOUT:
         with run_outputs.stdout() as file:
-            file.write(made.data)
+            file.write(new_map.data)
         return []
-    run_outputs.write(Path(name), made.data)
+    run_outputs.write(Path(name), new_map.data)
     return [Path(name)]
 
 

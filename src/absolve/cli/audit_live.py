@@ -1,6 +1,6 @@
-"""The answers of servers that an audit asks for (`--live`).
+"""The requests of an audit (`--live`).
 
-Input: the options, the working tables of an audit. Output: all answers; a WARC with those that were asked for.
+Input: the options, the working tables of an audit. Output: all answers; a WARC with the new ones.
 """
 
 from __future__ import annotations
@@ -23,32 +23,32 @@ if TYPE_CHECKING:
 
     from absolve.audit.answers import Answer
     from absolve.cli.option_table import Options
-    from absolve.run.results import Course
+    from absolve.run.results import RunContext
     from absolve.run.web.exchange import Answer as Answered
 
 ANSWERS: Final = "answers.warc"
 _EVERY: Final = 5.0  # seconds between lines about progress
-_FRESH: Final = timedelta(days=1)  # a link that worked is asked for again a day later
+_FRESH: Final = timedelta(days=1)  # a link that worked is requested again a day later
 
 
-def asked(
-    kinds: str, connection: Any, known: answered.Answers, options: Options, course: Course, folder: str
+def request_answers(
+    kinds: str, connection: Any, known: answered.Answers, options: Options, context: RunContext, folder: str
 ) -> Iterator[Answer]:
-    """Yield what servers answer now about links of these kinds; --save keeps it, and has what worked a day ago."""
+    """Yield the answers of servers for links of these kinds, and recent ones for working links from --save."""
     given = [] if options.is_url_found else [options.url]
-    how = asking.asking_of(options).with_origins([*options.named, *given, *options.old_urls])
+    how = asking.request_options(options).with_origins([*options.named, *given, *options.old_urls])
     saved = Path(options.save) if options.save is not None else None
-    earlier = list(_fresh(saved, options, course)) if saved is not None and saved.is_file() else []
+    earlier = list(_fresh(saved, options, context)) if saved is not None and saved.is_file() else []
     known.add(earlier)
     requests = live.wanted(connection, kinds, known)
     if earlier and not options.quiet:
         text = f"{saved}: {number(len(earlier), 'answer')} of the last day: not asked for again"
-        course.reports.note("answers", text)
+        context.reports.note("answers", text)
     if not requests:
         return
     if not given and not options.quiet:
         text = f"{options.url} is of a file that was found, not named: it gets no secrets, and no private host is asked"
-        course.reports.note("ignored-option", f"{text} (--url names it)")
+        context.reports.note("ignored-option", f"{text} (--url names it)")
     path = saved or Path(folder) / ANSWERS
     with _writing(path, saved) as file:
         from absolve.run.web.exchange import Writer
@@ -65,7 +65,7 @@ def asked(
         try:
             live.ask(requests, how, keep, _progress(len(requests), quiet=options.quiet))
             if not options.quiet:
-                course.reports.note("asked", f"{number(len(requests), 'URL')} that links and maps name")
+                context.reports.note("asked", f"{number(len(requests), 'URL')} that links and maps name")
         except KeyboardInterrupt as error:
             interruption = error
             file.seek(size)  # the last record may be cut
@@ -73,14 +73,14 @@ def asked(
     if interruption is not None:
         if saved is not None and not options.quiet:
             text = f"{saved}: those that came so far are saved: the next run asks for the others"
-            course.reports.note("answers", text)
+            context.reports.note("answers", text)
         raise interruption
-    yield from running.heard(str(path), options, course)
+    yield from running.read_answers(str(path), options, context)
 
 
 @contextmanager
 def _writing(path: Path, saved: Path | None) -> Iterator[IO[bytes]]:
-    """Yield the file that records are added to: an existing one is complete or unchanged."""
+    """Yield the file to which records are added: an existing one is complete or unchanged."""
     if saved is None:
         with path.open("wb") as file:
             yield file
@@ -92,9 +92,9 @@ def _writing(path: Path, saved: Path | None) -> Iterator[IO[bytes]]:
         yield file
 
 
-def _fresh(path: Path, options: Options, course: Course) -> Iterator[Answer]:
-    """Yield the answers of a file that need not be asked for again: those that work, and are not old."""
-    found = answered.Answers(running.heard(str(path), options, course))
+def _fresh(path: Path, options: Options, context: RunContext) -> Iterator[Answer]:
+    """Yield the answers in a file that need no new request: they work, and are not older than a day."""
+    found = answered.Answers(running.read_answers(str(path), options, context))
     now = datetime.now(UTC)
     for one in found:
         word = found.verdict(one.url)
@@ -111,7 +111,7 @@ def _date(text: str) -> datetime:
 
 
 def _progress(total: int, *, quiet: bool) -> Callable[[int], None]:
-    """Return what prints a line about the URLs that are answered, every few seconds."""
+    """Return a function that prints the number of answered URLs every few seconds."""
     last = time.monotonic()
 
     def done(count: int) -> None:

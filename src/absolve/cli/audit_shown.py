@@ -1,7 +1,7 @@
-"""What `absolve audit` prints: the causes of its findings, and the line that ends it on the standard error.
+"""The printed result of `absolve audit`: the causes of its findings, and its last line on the standard error.
 
 Input: the connection with the result tables, a `Screen`, the counts of repairs. Output: lines. Causes beyond the first
-`MOST` are counted, not listed: a report in a file has them all. Those with lost URLs are always listed.
+`MOST` are counted, not listed: a report in a file has them all. Causes with lost URLs are always listed.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def lines(connection: Any, how: Style, view: Screen, *, fixed: bool, hint: bool)
 
 
 def _cause(cause: Cause, view: Screen) -> Iterator[str]:
-    """Yield a cause in one line, as compilers do: `page.html:3:9: broken: Not there: /x.html (2 links on 1 page)`."""
+    """Yield a cause in one line, for example `page.html:3:9: broken: Not there: /x.html (2 links on 1 page)`."""
     place = ":".join(str(part) for part in cause.place if part)
     found = "\n".join(_folded(f"{f'{place}: ' if place else ''}{cause.verdict}: {cause_message(cause)}", view))
     yield found.replace(f"{cause.verdict}:", f"{view.paint(cause.verdict, _STYLES[cause.level])}:", 1)
@@ -62,7 +62,7 @@ def _cause(cause: Cause, view: Screen) -> Iterator[str]:
 
 
 def _folded(text: str, view: Screen) -> Iterator[str]:
-    """Yield a text in lines of the width of the screen, in one line where that has none."""
+    """Yield a text in lines as wide as the screen, or in one line for a file."""
     text = view.visible(text)
     if view.width is None:
         yield text
@@ -89,14 +89,14 @@ SELECT (SELECT count(*) FROM mentions), (SELECT count(*) FROM rules WHERE {WITHO
 def ending(
     connection: Any, how: Style, report: Report, options: Options, wrote: Sequence[Path]
 ) -> str:
-    """Return `findings: 8 of 30 links, 3 of 6 old URLs; 5 fixes in 4 files written; wrote report.html`."""
+    """Return the last line, for example `findings: 8 of 30 links; 5 repairs in 4 files written; wrote report.html`."""
     source = Source(connection, how)
     mentions, idle, unasked = next(source.rows(_BESIDE))
-    links, of_links, *others = counts(source)
+    links, with_findings, *others = counts(source)
     fixes, ignored, left_out = map(source.number, ("fixes", "ignored", "left_out"))
     url = source.summary["new_url"]
-    of_links -= unasked  # nothing is known of them
-    parts = [counted(links, of_links, *others, is_whole=not report.failures)]
+    with_findings -= unasked  # they are not known
+    parts = [counted(links, with_findings, *others, is_whole=not report.failures)]
     if options.fix:
         parts.append(_fixed(report, is_diff=options.diff))
     elif fixes:

@@ -2,7 +2,7 @@
 
 Input: documents, each with its base URL already established. Output: a drawing for people, folded to the width of the
 terminal, or JSON, on the standard output. A container (an archive, a message) has no links of its own: its documents
-are listed. A screen that is too narrow for the four boxes of the figure in section 3 gets the same texts without them.
+are listed. A screen that is too narrow for the four boxes of the figure in section 3 gets the texts without boxes.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def run(options: Options, report: Report) -> None:
         say = partial(_draw, terminal.screen(sys.stdout)) if add is None else partial(_add, add)
         for number, name in enumerate(intake.names(options)):
             with report.guard(name), sources.spooled([name], options.max_size):
-                (input_,) = asking.asked([intake.one_input(name, options)], lambda input_: input_, options)
+                (input_,) = asking.with_answers([intake.one_input(name, options)], lambda input_: input_, options)
                 found = _entities(input_, how, report)
                 for entity in islice(found, 1):
                     say(entity, found, number)
@@ -69,9 +69,9 @@ def _add(add: Callable[[dict[str, Any]], None], entity: Entity, inside: Iterator
 
 
 def _object(entity: Entity) -> dict[str, Any]:
-    """Return a document as an object; texts are exact."""
+    """Return a document as an object with exact texts, for example `{"document": "a.html", "base": "http://h/"}`."""
 
-    def of(base: BaseURL) -> dict[str, Any]:
+    def describe(base: BaseURL) -> dict[str, Any]:
         return {"url": base.url, "layer": base.layer.label, "source": base.source}
 
     base, own = entity.bases.base, entity.bases.own
@@ -92,18 +92,18 @@ def _object(entity: Entity) -> dict[str, Any]:
         "base": base.url,
         "layer": base.layer.label,
         "source": base.source,
-        "own": of(own),
+        "own": describe(own),
         "claims": claims,
     }
 
 
 def _is_container(entity: Entity) -> bool:
-    """Return whether an entity is an archive or a message: bytes that are no text as a whole."""
+    """Return whether an entity is an archive or a message, which is not text as a whole."""
     return entity.media_type != registry.OTHER and registry.WALKERS[entity.media_type].charset == "none"
 
 
 def _entities(input_: Input, how: ReadOptions, report: Report) -> Iterator[Entity]:
-    """Yield the document of an input, and the documents in it that are no containers; an archive is one document."""
+    """Yield the document of an input, and the documents in it except containers; an archive is one document."""
     is_first = True
     room = how.settings.max_rows_bytes
     for segment in load.each(input_, how):
@@ -143,7 +143,7 @@ def resolve(options: Options, report: Report) -> None:
 
 # --- the drawing ------------------------------------------------------------------------------------------------------
 
-# RFC 1808 section 3, its figure
+# The figure of RFC 1808 section 3
 TITLES: Final = {
     Layer.EMBEDDED: "(3.1) Base URL embedded in the document's content",
     Layer.ENCAPSULATING: "(3.2) Base URL of the encapsulating entity (message, document, or none)",
@@ -165,7 +165,7 @@ def picture(entity: Entity, screen: Screen) -> Iterator[str]:
     yield from layers(base, screen)
     yield from _summary("base URL", base, screen)
     if own.url != base.url:
-        if own.layer is Layer.DEFAULT:  # a base element rules without it
+        if own.layer is Layer.DEFAULT:  # a base element decides without it
             yield "document's own URL: none is known"
         else:
             yield from _summary("document's own URL", own, screen)
@@ -201,7 +201,7 @@ def layers(base: BaseURL, screen: Screen) -> list[str]:
 
 
 def _content(layer: Layer, claims: list[ClaimOutcome], base: BaseURL) -> Iterator[RenderableType]:
-    """Yield the title of a layer and the lines of its claims, for rich; they are no markup."""
+    """Yield the title of a layer and the lines of its claims for rich, without markup."""
     yield _text(TITLES[layer], 0)
     for claim in claims:
         wins = claim.verdict in {"won", TOO_LONG, PLACEHOLDER}
@@ -236,7 +236,7 @@ def _summary(name: str, base: BaseURL, screen: Screen) -> Iterator[str]:
 
 
 def described(base: BaseURL) -> tuple[str, str]:
-    """Return the URL of a base as text, and its layer and source in parentheses, "" if no claim gave it."""
+    """Return the URL of a base as text, and its source, for example `(embedded: base element)`; "" without a claim."""
     source = f"({base.layer.label}: {show(base.source)})"
     if base.layer is Layer.DEFAULT:
         return "none: relative links are left unchanged", ""
@@ -246,7 +246,7 @@ def described(base: BaseURL) -> tuple[str, str]:
 
 
 def contents(documents: Sequence[Entity], screen: Screen) -> Iterator[str]:
-    """Yield a line for each document in another, with its base URL and the layer that gave it; at most 20."""
+    """Yield a line for each document in another, with its base URL and the layer of this base; at most 20."""
     yield "documents in it, with their base URLs:"
     if not documents:
         yield "  no documents with links of their own"

@@ -1,4 +1,4 @@
-"""The commands: what each does, the text below its help, and the function that runs it.
+"""The commands: a summary of each, the text below its help, and the function that runs it.
 
 In: nothing. Out: `COMMANDS`; the options are in `option_table`. The module of a command is imported when it runs.
 """
@@ -19,12 +19,12 @@ _VERDICTS: Final = "{verdicts}"
 class Command(NamedTuple):
     """A command: its summary, `MODULE:FUNCTION` of this room, examples and notes for its help.
 
-    `used` has the options of its short help, if not those that are used most everywhere.
+    `used`: the options in its short help, unless these are the usual ones.
     """
 
     summary: str
     function: str
-    notes: str = ""  # `{verdicts}` is replaced by those of audits
+    notes: str = ""  # `{verdicts}` is replaced by the verdicts of audits
     used: tuple[str, ...] = ()
 
     def epilog(self) -> str:

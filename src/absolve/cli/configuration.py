@@ -1,7 +1,11 @@
-"""Configuration files: find and parse the TOML file that sets options by their long names; the command line overrides.
+r"""Configuration files: find and parse the TOML file that sets options by their long names; the command line overrides.
 
 A file that the user names may set every option. A file found in the working folder or above may come from a download
 or from another user: it sets only options that cannot write files, run programs or connect (`option.Option`).
+
+    >>> found = Configuration(table=_parsed(b"[links]\nkind = ['image']"))
+    >>> [(one.name, one.value) for one in found.for_command("links")]
+    [('kind', ['image'])]
 """
 
 from __future__ import annotations
@@ -45,7 +49,7 @@ class Ignored(NamedTuple):
 class Setting(NamedTuple):
     """The value of an option in a file: `name` without leading hyphens, with `-` for `_`; `key` as the file has it.
 
-    `table` is the command whose table it is in, or empty for the top level.
+    `table` is the command that the setting is for, or empty for the top level.
     """
 
     name: str
@@ -61,7 +65,7 @@ class Setting(NamedTuple):
 
     @property
     def place(self) -> str:
-        """Return FILE:line, or the file if the line cannot be seen."""
+        """Return FILE:line, for example `absolve.toml:3`, or FILE if the line is not found."""
         return self.file.place(self.table, self.key)
 
 
@@ -77,7 +81,7 @@ class Configuration(NamedTuple):
     named: bool = False
     ignored: tuple[Ignored, ...] = ()
 
-    def of(self, command: str) -> list[Setting]:
+    def for_command(self, command: str) -> list[Setting]:
         """Return the options of one command; its own table overrides the top level."""
         own = self.table.get(command, {})
         common = {name: value for name, value in self.table.items() if not isinstance(value, dict)}
@@ -92,7 +96,7 @@ class Configuration(NamedTuple):
         return found
 
     def place(self, table: str, key: str | None) -> str:
-        """Return FILE:line of a key in a table, or with None of the table; the file if the line cannot be seen."""
+        """Return FILE:line of a key in a table, or of the table if `key` is None; FILE if the line is not found."""
         assert self.path is not None  # noqa: S101 - there is a file
         ours = "tool.absolve" if self.path.name == PYPROJECT else ""
         wanted = ".".join(filter(None, (ours, table)))
@@ -106,12 +110,12 @@ class Configuration(NamedTuple):
 
 
 def _plain(name: str) -> str:
-    """Return a dotted key without quotes and spaces."""
+    """Return a dotted key without quotes and spaces: for example `tool.absolve` for `"tool" . absolve`."""
     return ".".join(part.strip(" \t\"'") for part in name.split("."))
 
 
 def _begins(line: str, key: str) -> bool:
-    """Return whether a line of TOML gives the value of a key."""
+    """Return whether a line of TOML sets a key, for example `kind = "image"`."""
     name, equals, _ = line.partition("=")
     return bool(equals) and _plain(name) == key
 
@@ -123,9 +127,9 @@ def find(commands: tuple[str, ...], named: str | None = None) -> Configuration:
     ends at the root of a repository and at the user's home folder. Raise UsageError if the file cannot be read, or has
     a table that is not named for a command.
     """
-    given = os.environ.get(VARIABLE) if named is None else named
-    if given is not None:
-        return _named(Path(given), commands) if given else Configuration()
+    name = os.environ.get(VARIABLE) if named is None else named
+    if name is not None:
+        return _named(Path(name), commands) if name else Configuration()
     ignored: list[Ignored] = []
     for place in _places():
         for path in (place / NAME, place / PYPROJECT):
@@ -139,7 +143,7 @@ def find(commands: tuple[str, ...], named: str | None = None) -> Configuration:
 
 
 def _places() -> Iterator[Path]:
-    """Yield the working folder and those above it, up to the root of a repository or the user's home folder."""
+    """Yield the working folder and the folders above, up to the root of a repository or the user's home folder."""
     home = os.path.realpath(os.path.expanduser("~"))  # noqa: PTH111 - Path.home raises if there is no home
     try:
         folder = Path.cwd()
@@ -264,7 +268,7 @@ def _checked(found: Configuration, commands: tuple[str, ...]) -> Configuration:
 
 
 def _unusable(path: Path, error: OSError | ValueError) -> UsageError:
-    """Return the error for a file that cannot be read or parsed; its place is before the text."""
+    """Return the error for a file that cannot be read or parsed, for example `absolve.toml:2:5: Invalid value`."""
     text = getattr(error, "strerror", None) or str(error)
     if found := _PLACE.search(text):
         return UsageError(f"{path}:{found[1]}:{found[2]}: {text[: found.start()]}")
@@ -276,7 +280,7 @@ def configure(command: Parser, name: str, arguments: Sequence[str], found: Confi
     if found.path is None:
         return
     known = option_table.names()
-    for option in command.default_to(found.of(name), arguments, named=found.named):
+    for option in command.default_to(found.for_command(name), arguments, named=found.named):
         from absolve.cli import hints
 
         hint = hints.removed(f"--{option.name}") or similar(option.name, command.options() if option.table else known)

@@ -1,7 +1,10 @@
-"""Hints: what a user can do about a message, for mistakes that are common.
+"""Hints for messages: advice about common mistakes.
 
-Input: a diagnostic, or a word that is none of the known ones. Output: a sentence for a line `hint: ...`, or None.
-`hints.toml` has the words of other programs and of earlier versions.
+Input: a diagnostic, or an unknown word. Output: a sentence for a line `hint: ...`, or None. `hints.toml` has the words
+of other programs and of earlier versions.
+
+    >>> reworded("argument -o/--output: expected one argument")
+    '-o/--output needs a value'
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
     from absolve.cli.parsing import Parser
     from absolve.core.errors import Diagnostic
 
-# By the code of a warning that inputs share: the options that help all of them. It is printed for one of them only.
+# By the code of a warning that inputs share: the options that help all inputs. The hint is printed once.
 SHARED: Final[dict[str, str]] = {
     "no-base": "--url file: takes the paths of files; --url URL or --url-map FILE gives URLs of the web",
     "unknown-charset": "--charset LABEL names the encoding of the inputs",
@@ -39,7 +42,7 @@ _HOST: Final = re.compile(
 )
 
 
-def of(diagnostic: Diagnostic) -> str | None:
+def for_diagnostic(diagnostic: Diagnostic) -> str | None:
     """Return the hint for a diagnostic, or None."""
     hint = _HINTS.get(diagnostic.code)
     return hint(diagnostic) if hint is not None else None
@@ -75,12 +78,12 @@ _HINTS: Final[dict[str, Callable[[Diagnostic], str | None]]] = {
 
 
 def is_url(name: str) -> bool:
-    """Return whether the name of an input is rather the URL of a page."""
+    """Return whether the name of an input is a URL, for example `https://example.com/`."""
     return name[:8].lower().startswith(("http://", "https://", "ftp://"))
 
 
 def check_no_url(name: str, command: str) -> None:
-    """Raise UsageError if the name of an input is a URL, and no file, that a command does not ask for."""
+    """Raise UsageError if the name of an input is a URL, and not a file, that a command does not request."""
     if not is_url(name) or os.path.lexists(name):
         return
     if name[:4].lower() == "ftp:":
@@ -90,7 +93,7 @@ def check_no_url(name: str, command: str) -> None:
 
 
 def fetched(url: str, command: str = "links") -> str:
-    """Return how a page of the web reaches a command."""
+    """Return a shell command for a page on the web, for example `curl -sL URL | absolve links - --url URL`."""
     if command in {"mirror", "check", "audit"}:
         name = "crawl" if command == "mirror" else "new"
         return f"wget --recursive --page-requisites --warc-file={name} {quote(url)}, then name {name}.warc.gz"
@@ -103,7 +106,7 @@ def fetched(url: str, command: str = "links") -> str:
 
 
 def reworded(message: str) -> str:
-    """Return a message of argparse in the words of ours."""
+    """Return a message of argparse in our words."""
     for theirs, ours in _ARGPARSE:
         if found := theirs.fullmatch(message):
             return found.expand(ours)
@@ -120,8 +123,8 @@ _ARGPARSE: Final = (
 )
 
 
-def of_usage(message: str) -> str:
-    """Return the hint for an error of argparse, or an empty text."""
+def for_usage_error(message: str) -> str:
+    """Return the hint for an error of argparse, for example about values that begin with `-`; or ""."""
     if found := _NO_VALUE.fullmatch(message):
         option = next((name for name in found[1].split("/") if name.startswith("--")), found[1])
         return f"a value that begins with - is written {option}=VALUE"
@@ -134,7 +137,7 @@ _NO_VALUE: Final = re.compile(r"argument (\S+): expected (?:one|at least one) ar
 
 
 def no_choice(names: str, value: object, choices: Iterable[object]) -> str:
-    """Return the message for a word that is none of the choices of an option, or no command."""
+    """Return the message for an unknown word, for example `--form takes absolute or keep, not 'x'`."""
     if names == _COMMAND:
         return f"unknown command {value!r}"
     *most, last = map(str, choices)
@@ -143,7 +146,7 @@ def no_choice(names: str, value: object, choices: Iterable[object]) -> str:
 
 
 def choice(names: str, value: object, choices: Iterable[object]) -> str:
-    """Return the hint for a word that is none of the choices."""
+    """Return the hint for a word outside the choices, for example `did you mean links?`."""
     word = str(value)
     if names == _COMMAND:
         return _no_command(word)
@@ -164,7 +167,7 @@ def _no_command(word: str) -> str:
 _TYPING_ERROR: Final = 0.82  # how similar two words are at least
 _PROGRAM: Final = "absolve"
 _COMMAND: Final = "COMMAND"
-# No guess suggests them: they replace files, or change what is signed.
+# Hints never suggest these, since they replace files.
 _WRITES: Final = frozenset({"--in-place", "--fix", "--backup", "--prune", "--output"})
 
 
@@ -175,7 +178,7 @@ def option(name: str, parser: Parser) -> str:
     own = [known for row, _ in parser.options().values() if not row.is_setting for known in row.names]
     if (known := parser.options().get(name.removeprefix("--"))) and known[0].is_setting:
         return f"only a configuration file has it: {known[0].name} = VALUE in {NAME}"
-    if found := _of_option(name, parser.prog.removeprefix(f"{_PROGRAM} "), alone=True):
+    if found := _foreign_option(name, parser.prog.removeprefix(f"{_PROGRAM} "), alone=True):
         return found
     if having := option_table.having(name):
         if parser.prog == _PROGRAM:
@@ -183,17 +186,17 @@ def option(name: str, parser: Parser) -> str:
         *most, last = having
         return f"{name} is an option of {', '.join(most)} and {last}" if most else f"{name} is an option of {last}"
     command = parser.prog.removeprefix(f"{_PROGRAM} ")
-    return _of_option(name, command) or _typed(name, [known for known in own if known not in _WRITES])
+    return _foreign_option(name, command) or _typed(name, [known for known in own if known not in _WRITES])
 
 
 def _typed(word: str, known: Sequence[str]) -> str:
-    """Return the question for the word of which another is the beginning, or a typing error; "" if none is near."""
+    """Return `did you mean WORD?` for the beginning of a known word, or a typing error; "" if no word is near."""
     begun = [one for one in known if one.startswith(word) and len(word.lstrip("-")) > 2]
     return f"did you mean {begun[0]}?" if len(begun) == 1 else similar(word, known, _TYPING_ERROR)
 
 
 def output_meant(inputs: Sequence[str]) -> str:
-    """Return the hint for a last input that may be meant as the output, as in `cp`: there is no such file."""
+    """Return the hint `-o FILE names the output` if the last input is a missing file, as in `cp a b`."""
     is_new = len(inputs) > 1 and not is_url(inputs[-1]) and not os.path.lexists(inputs[-1])
     return f"-o {quote(inputs[-1])} names the output" if is_new else ""
 
@@ -204,24 +207,24 @@ def surplus(parser: Parser) -> str:
     return f"{parser.prog} takes {taken}" if taken else f"{parser.prog} takes options only"
 
 
-# --- what people type first: options and commands of other programs, and plain words ----------------------------------
+# --- options and commands of other programs, and plain words ----------------------------------------------------------
 
 
-def _of_option(name: str, command: str = "", *, alone: bool = False) -> str:
-    """Return what an option is here, "" for a word that is not known; `alone`: for this command alone."""
+def _foreign_option(name: str, command: str = "", *, alone: bool = False) -> str:
+    """Return the hint for an option of another program, "" for an unknown word; `alone`: for this command alone."""
     own = _words("options-of", "audit" if command == "check" else command).get(_plain(name), "")
     return own if own or alone else _words("options").get(_plain(name), "")
 
 
 def removed(name: str) -> str:
-    """Return what to do instead of an option of an earlier version, "" for another word."""
+    """Return the hint for an option of an earlier version, "" for another word."""
     found: str = _tables()["removed"].get(name, "")
     return found
 
 
 @cache
 def _words(*path: str) -> dict[str, str]:
-    """Return the hints of a table by their words; none if it is not there."""
+    """Return the hints of a table by their words; an empty dictionary without the table."""
     rows = reduce(lambda table, name: table.get(name, {}), path, _tables())
     return {_plain(word): hint for words, hint in rows.items() for word in words.split()}
 

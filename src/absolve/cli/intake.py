@@ -1,4 +1,4 @@
-"""From parsed options to the inputs, the settings and the output of a command, which the rooms below take.
+"""Turn parsed options into the inputs, the settings and the output of a command.
 
 Input: `Options`. Output: settings, inputs with their URLs, an open output. Raises UsageError for values that argparse
 cannot check.
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from absolve.run.inputs import Input
 
 _STORING: Final = ("links", "documents", "rewrite", "mirror")
-_IN_STORES: Final = {  # of these options by command
+_IN_STORES: Final = {  # options for which a store may be named, by command
     **dict.fromkeys(_STORING[:3], ("inputs", "output", "log", "save")),
     "base": ("inputs",),
     "mirror": ("inputs", "output"),
@@ -45,8 +45,8 @@ _IN_STORES: Final = {  # of these options by command
 
 
 def check_stores(options: Options) -> None:
-    """Raise UsageError for the URL of a store as a file that a command reads from, or writes to, disks only."""
-    for _, row in option_table.of(options.command):
+    """Raise UsageError for the URL of a store, for example `s3://bucket/a`, where a command takes only paths."""
+    for _, row in option_table.for_command(options.command):
         if not row.completes_files:
             continue
         value = rule_tables(options) if row.dest == "remap" else getattr(options, row.dest)
@@ -70,40 +70,40 @@ def settings(options: Options) -> Settings:
     return chosen._replace(base="empty") if options.form == "file" else chosen
 
 
-def _check_url(given: str, command: str) -> None:
-    if given == FILE and command in OF_SITES.split():
+def _check_url(url: str, command: str) -> None:
+    if url == FILE and command in OF_SITES.split():
         raise UsageError("--url file: is for single pages: a site has a URL")
     try:
-        retrieval_claim(given)
+        retrieval_claim(url)
     except UsageError as error:
-        is_file = bool(given) and os.path.lexists(given)
+        is_file = bool(url) and os.path.lexists(url)
         hint = "--url file: uses the paths of files" if is_file else "for example http://example.com/dir/page.html"
         raise UsageError(error.message, hint) from error
 
 
-def _check_charset(given: str) -> None:
+def _check_charset(label: str) -> None:
     try:
-        charsets.by_label(given)
+        charsets.by_label(label)
     except UsageError as error:
         from webencodings.labels import LABELS
 
-        raise UsageError(error.message, similar(given, LABELS)) from error
+        raise UsageError(error.message, similar(label, LABELS)) from error
 
 
-def _check_media_type(given: str) -> None:
-    """Raise UsageError for a word without a slash: the suffix of a file, mostly."""
-    if "/" in given:
+def _check_media_type(value: str) -> None:
+    """Raise UsageError for a word without a slash, with a hint: for example, `html` may mean `text/html`."""
+    if "/" in value:
         return
     from absolve.formats import registry
 
-    meant = registry.SUFFIXES.get(f".{given.lower().lstrip('.')}")
+    likely = registry.SUFFIXES.get(f".{value.lower().lstrip('.')}")
     known = ", ".join(dict.fromkeys(reversed(registry.SUFFIXES.values())))
-    hint = f"did you mean --media-type {meant}?" if meant else f"absolve reads {known}"
-    raise UsageError(f"--media-type takes a media type such as text/html, not {given!r}", hint)
+    hint = f"did you mean --media-type {likely}?" if likely else f"absolve reads {known}"
+    raise UsageError(f"--media-type takes a media type such as text/html, not {value!r}", hint)
 
 
 def reading(options: Options, policy: Policy = absolute) -> ReadOptions:
-    """Return the options for reading inputs, with what a policy must know of them. Raise as `settings` does."""
+    """Return the options for reading inputs, also for the policy's facts about documents. Raise as `settings` does."""
     chosen = settings(options)
     if policy is not absolute:
         rules = rules_of(policy)
@@ -123,7 +123,7 @@ def names(options: Options) -> list[str]:
         if "://" in name:
             from absolve.cli import hints
 
-            hints.check_no_url(name, options.command)  # of a command that asks for none
+            hints.check_no_url(name, options.command)  # for a command without requests
     if [*found, options.from_].count(sources.STDIN) > 1:
         raise UsageError("the standard input (-) can be read only once")
     if not options.inputs and sys.stdin is not None and sys.stdin.isatty():
@@ -131,10 +131,10 @@ def names(options: Options) -> list[str]:
     return found
 
 
-def globs_of(options: Options, totals: Totals) -> Globs:
+def make_globs(options: Options, totals: Totals) -> Globs:
     """Return the globs of --include and --exclude. Raise UsageError for a malformed one."""
     globs = Globs(tuple(options.include), tuple(options.exclude), options.hidden).checked()
-    if totals.of_globs:
+    if totals.globs_source:
         totals.globs = globs = FoundGlobs(*globs)
     return globs
 
@@ -146,11 +146,11 @@ def found(
 
     Raise UsageError for options that do not fit the inputs.
     """
-    given = names(options)
-    globs = globs_of(options, report.totals) if selects else Globs(hidden=options.hidden)
-    if (globs.include or globs.exclude) and not any(map(inputs.is_many, given)):
+    input_names = names(options)
+    globs = make_globs(options, report.totals) if selects else Globs(hidden=options.hidden)
+    if (globs.include or globs.exclude) and not any(map(inputs.is_many, input_names)):
         raise UsageError("--include and --exclude need a folder as INPUT")
-    if options.url is not None and any(map(inputs.is_many, given)) and set("?#") & set(options.url):
+    if options.url is not None and any(map(inputs.is_many, input_names)) and set("?#") & set(options.url):
         raise UsageError(f"--url of a folder can have no query and no fragment: {options.url!r}")
     met: set[str] = set()
     by_path, lines = url_map(options)
@@ -161,14 +161,14 @@ def found(
         buckets.settings.update(timeout=options.timeout, retries=options.retries)
     is_site = options.command in OF_SITES.split()
     origins = inputs.Origins(options.url, by_path, is_site, met, asks_plainly)
-    on_line = inputs.named(given, origins, globs, report.aside, follow=follow)
+    on_line = inputs.named(input_names, origins, globs, report.aside, follow=follow)
     if options.from_ is not None:
         on_line = chain(on_line, _listed(options.from_, origins, report))
     return on_line
 
 
 def asks_otherwise(options: Options) -> bool:
-    """Return whether an option is about requests: archives of the web are then asked for as pages are, as a whole."""
+    """Return whether an option is about requests: then archives on the web are downloaded as a whole, like pages."""
     return any((options.header, options.cookies, options.deny_private, options.save, options.cache))
 
 
@@ -188,15 +188,15 @@ def url_map(options: Options) -> inputs.UrlMap:
 
 
 def one_input(name: str, options: Options) -> inputs.Input:
-    """Return an input of a command that reads files only, without a place in an output folder."""
+    """Return an input for a command with one input at a time, without a place in an output folder."""
     origins = inputs.Origins(options.url, url_map(options).urls)
-    return inputs.of_url(name, origins, alone=True) if inputs.is_url(name) else inputs.alone(name, origins)
+    return inputs.url_input(name, origins, alone=True) if inputs.is_url(name) else inputs.alone(name, origins)
 
 
 def tables(options: Options) -> list[str]:
     """Return the names of the files, other than inputs, that a run reads: lists of inputs, tables of URLs, cookies."""
-    given = options.from_, options.url_map, options.cookies
-    return [name for name in (*given, *rule_tables(options)) if name not in {None, "", sources.STDIN}]
+    others = options.from_, options.url_map, options.cookies
+    return [name for name in (*others, *rule_tables(options)) if name not in {None, "", sources.STDIN}]
 
 
 def rule_tables(options: Options) -> list[str]:
@@ -209,18 +209,18 @@ def opened(options: Options, *, stream: bool = True) -> AbstractContextManager[A
 
     Raise UsageError if the output is also an input.
     """
-    given = names(options)
+    input_names = names(options)
     if options.path is None:
         return outputs.stdout()
     if buckets.is_bucket(options.path):
-        if options.path in given:
+        if options.path in input_names:
             raise UsageError(f"the output {options.path} is also an input: choose another file")
         return outputs.named(options.path) if stream else buckets.writing(options.path)
     path = Path(options.path)
-    plan.check_not_read([path], [*given, *tables(options)])
-    plan.check_not_led_out(path, given)
+    plan.check_not_read([path], [*input_names, *tables(options)])
+    plan.check_not_led_out(path, input_names)
     globs = Globs(tuple(options.include), tuple(options.exclude))
-    if (folder := folders.read_from(path, given, globs)) is not None:
+    if (folder := folders.read_from(path, input_names, globs)) is not None:
         hint = "a document of the folder that is no input (--exclude) may be replaced"
         raise UsageError(f"the output {path} is a document in the input {folder}: choose another file", hint)
     return outputs.writing(path) if stream else outputs.replacing(path)

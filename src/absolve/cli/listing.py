@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from absolve import tables
 from absolve.cli import intake, many, policies, terminal
 from absolve.cli.terminal import is_terminal
-from absolve.cli.totals import of_links
+from absolve.cli.totals import links_text
 from absolve.core.errors import UsageError
 from absolve.core.printable import visible_json
 from absolve.run import leftovers
@@ -27,7 +27,7 @@ from absolve.run.links_task import (
     every_column,
     listed,
 )
-from absolve.run.load import spread
+from absolve.run.load import split_archives
 from absolve.run.plan import Job
 from absolve.run.results import RowChunk
 from absolve.run.sources import STDIN
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 def run(options: Options, report: Report) -> None:
-    """List the table that the command is named after; a database of links gets the other one, too."""
+    """List the command's table, links or documents; a database of links gets both tables."""
     how = _how(options, options.command)
     fatal = policies.fail_on(options) if how.table == LINKS else frozenset()
     form = tables.FORMATS[how.format]
@@ -62,7 +62,7 @@ def run(options: Options, report: Report) -> None:
 
 
 def _ask(query: str, how: ListOptions, options: Options, report: Report) -> None:
-    """Print the result of a query over all rows and all columns, which are put into a database first."""
+    """Print the result of a query over all rows and columns, which are first written to a temporary database."""
     from absolve.cli import queries  # imports DuckDB
 
     queries.check(query, {how.table, DOCUMENTS})
@@ -94,7 +94,7 @@ def _list(
         if state is not None:
             state.ended(input_, is_done=input_.name not in report.failures)
 
-    apart = spread(intake.found(options, report), how.reading, many.processes(options))
+    apart = split_archives(intake.found(options, report), how.reading, many.processes(options))
     run_ = many.run(
         partial(listed, how),
         apart if state is None else state.remaining(apart, Job),
@@ -126,7 +126,7 @@ def _list(
 def _rows(
     pieces: Iterable[tuple[Input, RowChunk]], state: State | None, report: Report
 ) -> Iterator[RowChunk]:
-    """Yield the rows of all inputs; for an input that is done, the state has them, with their counts."""
+    """Yield the rows of all inputs; rows of inputs that an earlier run finished come from the state."""
     if state is None:
         yield from (piece for _, piece in pieces)
         return
@@ -152,30 +152,30 @@ def _write(
 
 
 def _summed(options: Options, totals: Totals) -> str:
-    """Return the line that ends a list of links, with the problems of --fail-on that it has."""
+    """Return the last line of a list of links, for example `2 links in 1 document (--fail-on: 1 malformed)`."""
     fatal = {code: totals.problems[code] for code in sorted(policies.fail_on(options)) if totals.problems[code]}
     failing = ", ".join(f"{count:,} {code}" for code, count in fatal.items())
-    return of_links(totals) + (f" (--fail-on: {failing})" if failing else "")
+    return links_text(totals) + (f" (--fail-on: {failing})" if failing else "")
 
 
 def _is_on_terminal(options: Options) -> bool:
     return options.path is None and is_terminal(sys.stdout)
 
 
-def _made_of(options: Options, format_: str, table: str) -> str:
-    """Return the table that a graph or a sitemap is made of. Raise UsageError for options that it has no place for."""
-    of = tables.FORMATS[format_].of
-    if of == LINKS and table != LINKS:
+def _source_table(options: Options, format_: str, table: str) -> str:
+    """Return the table for a graph or a sitemap. Raise UsageError for options that do not apply to it."""
+    source = tables.FORMATS[format_].source
+    if source == LINKS and table != LINKS:
         raise UsageError(f"{format_} shows links: absolve links --format {format_}")
     if options.columns is not None:
         raise UsageError(f"{format_} has columns of its own: leave out --columns")
     for name in ("kind", "scope", "problem", "fail_on", "resume"):
-        if of != LINKS and getattr(options, name):
+        if source != LINKS and getattr(options, name):
             raise UsageError(f"{format_} lists documents: leave out --{name.replace('_', '-')}")
-    return of
+    return source
 
 
-# The columns of documents for people: those that a line has room for.
+# The columns of documents for people: as many as a line has room for.
 _FOR_PEOPLE: Final = ("document", "url", "status", "media_type", "links", "title")
 
 
@@ -183,10 +183,10 @@ def _how(options: Options, table: str) -> ListOptions:
     """Return the options of the task. Raise UsageError for options that exclude each other."""
     path, on_terminal = options.path, _is_on_terminal(options)
     usual_format = tables.TABLE if on_terminal else "jsonl"
-    format_ = options.format or (usual_format if path is None else tables.name_of(path))
+    format_ = options.format or (usual_format if path is None else tables.format_name(path))
     form = tables.FORMATS[format_]
-    if form.of:
-        table = _made_of(options, format_, table)
+    if form.source:
+        table = _source_table(options, format_, table)
     if path is None and not form.stream:
         raise UsageError(f"{format_} cannot be written to the standard output: give -o FILE")
     if on_terminal and not form.text:
@@ -199,7 +199,7 @@ def _how(options: Options, table: str) -> ListOptions:
         columns,
         format_,
         policies.selection(options) if is_links else Selection(),
-        Cells(masked=True, printable=on_terminal and (form.raw or bool(form.of))),
+        Cells(masked=True, printable=on_terminal and (form.raw or bool(form.source))),
         table,
         beside=is_links and not form.stream,
     )

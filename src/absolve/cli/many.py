@@ -1,4 +1,4 @@
-"""The run over many inputs: results in their order, diagnostics, progress and a summary; and how it goes on (--resume).
+"""The run over many inputs: results in their order, diagnostics, progress, a summary, and the state for --resume.
 
 Input: parsed options and a task. Output: the results of the task; messages on the standard error; the state of a run.
 """
@@ -25,7 +25,7 @@ from absolve.core.caching import fingerprint
 from absolve.core.errors import DocumentError, UsageError
 from absolve.core.printable import number
 from absolve.run import buckets, inputs, interrupts, results
-from absolve.run.results import BytesRead, ChangeCounts, Counts, Course, End
+from absolve.run.results import BytesRead, ChangeCounts, Counts, End, RunContext
 from absolve.run.sources import is_read_once, of_option
 
 if TYPE_CHECKING:
@@ -57,8 +57,8 @@ def run(
 ) -> Generator[tuple[Item, Any]]:
     """Run the task `work` on all items, report diagnostics and failures, and yield the other results, in order.
 
-    `ended` is called after the last result of each item, before the report leaves that item. `summed` returns the line
-    with which the run ends; without it only a long run has one. `counted` is called with the counts of each item.
+    `ended` is called after the last result of each item, before the report leaves that item. `summed` returns the last
+    line of the run; without it only a long run has one. `counted` is called with the counts of each item.
     """
     report.quiet, report.verbose = options.quiet, options.verbose
     streams = not options.in_place and options.path is None
@@ -69,7 +69,8 @@ def run(
     ):
         jobs, items = _processes(items, input_of, options)
         with (
-            closing(asking.asked(items, input_of, options)) as items,  # after an error, too: URLs are asked in a thread
+            # Also closed after an error, because a thread makes the requests.
+            closing(asking.with_answers(items, input_of, options)) as items,
             closing(results.reported(work, items, input_of, jobs, report)) as pieces,
         ):
             for item, piece in pieces:
@@ -104,7 +105,7 @@ def run(
 
 
 def _ending(report: Report, summed: Callable[[Totals], str], counts: Progress, clock: Clock) -> str:
-    """Return the line that ends a run; "" if all that there is to say is that its inputs failed."""
+    """Return the last line of a run, for example `2 links in 1 document; 1 input failed`; "" if its input failed."""
     failed = f"; {number(counts.failed, 'input')} failed{report.totals.failed_are}" if counts.failed else ""
     left_out = report.totals.left_out()
     if not report.totals.documents and failed and not left_out:
@@ -115,7 +116,7 @@ def _ending(report: Report, summed: Callable[[Totals], str], counts: Progress, c
 
 @contextmanager
 def _interruptible(done: Progress, options: Options, report: Report) -> Iterator[None]:
-    """Print how far a run over several inputs came when a signal ended it, and that --resume goes on if it does."""
+    """Print the progress of a run that a signal ended, for example `3 of 9 done; --resume goes on`."""
     try:
         yield
     except (KeyboardInterrupt, GeneratorExit) as error:
@@ -130,7 +131,7 @@ def _interruptible(done: Progress, options: Options, report: Report) -> Iterator
 
 
 def _total(options: Options, seconds: float = inf) -> int | None:
-    """Return the number of inputs; None if they are not counted in these seconds, or from a list: it may be a pipe."""
+    """Return the number of inputs; None if counting takes longer than `seconds`, or for a list, which may be a pipe."""
     if options.from_ is not None:
         return None
     silent = Report()
@@ -167,8 +168,8 @@ def processes(options: Options) -> int:
     return options.jobs or cores or 1
 
 
-def course_of(options: Options, report: Report, summed: Callable[[Totals], str] | None = None) -> Course:
-    """Return the course of a command that shares its work with the library."""
+def run_context(options: Options, report: Report, summed: Callable[[Totals], str] | None = None) -> RunContext:
+    """Return the run context of a command that shares its work with the library."""
 
     def run_(work: Any, items: Any, input_of: Any, *, small: bool = False) -> Generator[tuple[Any, Any]]:
         if small and options.jobs is None:
@@ -183,7 +184,7 @@ def course_of(options: Options, report: Report, summed: Callable[[Totals], str] 
             own.include = own.exclude = []
         return intake.found(own, report, follow=follow)
 
-    return Course(report, intake.reading(options), run_, found_, processes(options))
+    return RunContext(report, intake.reading(options), run_, found_, processes(options))
 
 
 @contextmanager
@@ -205,7 +206,7 @@ def unwritable(name: str) -> Iterator[None]:
 _OF_THE_DISK: Final = frozenset({8, 10, 13, 14})
 
 
-# --- progress: a bar on a terminal, else a line every five seconds; nothing for short runs ----------------------------
+# --- progress: a bar on a terminal, otherwise a line every five seconds; nothing for short runs -----------------------
 
 PATIENCE = 1.0  # seconds before the bar appears
 EVERY = 5.0  # seconds between two lines
@@ -219,16 +220,16 @@ class Progress:
         self.size = self.failed = 0
 
     def __str__(self) -> str:
-        return self.of(0)
+        return self.out_of(0)
 
-    def of(self, total: int) -> str:
-        """Return the counts beside the number of all inputs, 0 if it is unknown: `1,925 of 4,381 inputs, 12.0 MB`."""
+    def out_of(self, total: int) -> str:
+        """Return the counts, for example `1,925 of 4,381 inputs, 12.0 MB`; `total` is 0 if unknown."""
         failed = f", {self.failed:,} failed" if self.failed else ""
         done = f"{self.inputs:,} of {number(total, 'input')}" if total else number(self.inputs, "input")
         return f"{done}, {self.size / 1e6:,.1f} MB{failed}"
 
     def in_short(self, total: int) -> str:
-        """Return the number of inputs, and of all inputs: `1,925/4,381`."""
+        """Return the number of inputs and of all inputs, for example `1,925/4,381`."""
         return f"{self.inputs:,}/{total:,}" if total else f"{self.inputs:,}"
 
 
@@ -287,7 +288,7 @@ class Bar(Clock):
         terminal.below(self.line(counts, terminal.width(sys.stderr) or terminal.WIDTH))
 
     def line(self, counts: Progress, columns: int) -> str:
-        """Return the line: a bar where there is room for it, done of total, rate and time left."""
+        """Return the line, for example `[====      ] 4 of 10 inputs, 0.1 MB, 2/s 0:03 left`."""
         rate = counts.inputs / max(self.seconds, _BETWEEN)
         left = f" {_clock((self._inputs - counts.inputs) / rate)} left" if self._inputs and rate else ""
         if columns < _WIDE:
@@ -295,11 +296,11 @@ class Bar(Clock):
         room = min(columns - _WIDE, _BAR) + _BAR
         done = room * counts.inputs // self._inputs if self._inputs else 0
         bar = f"[{'=' * min(done, room):{room}}] "
-        return f"{bar}{counts.of(self._inputs)}, {rate:,.0f}/s{left}"[: columns - 1]
+        return f"{bar}{counts.out_of(self._inputs)}, {rate:,.0f}/s{left}"[: columns - 1]
 
     def _total(self) -> None:
         number = self._count() or 0
-        if number > 1:  # of a single input only the end is known
+        if number > 1:  # a single input has no progress
             self._inputs = number
 
     def close(self) -> None:
@@ -348,7 +349,7 @@ _ASIDE: Final = frozenset(
 
 @contextmanager
 def state(options: Options, report: Report, *, kept: bool, lists: bool = False) -> Iterator[State | None]:
-    """Yield the state of a run; None for one that is not `kept`, or where none can be. Remove it when all is done.
+    """Yield the state of a run, None unless it is `kept` and possible. Remove the state when everything is done.
 
     Raise UsageError if the same run is at work, and with --resume if the state cannot be opened, or files would be
     rewritten in place again.
@@ -377,7 +378,7 @@ def _state(options: Options, *, lists: bool) -> State | None:
     real = [path if not path or buckets.is_bucket(path) else os.path.realpath(path) for path in paths]
     identity = options.command, options.from_ is None, options.in_place, real
     path = _folder() / f"{fingerprint(repr(identity)).hex()}.sqlite"
-    given = sorted((name, value) for name, value in vars(options).items() if name not in _ASIDE)
+    values = sorted((name, value) for name, value in vars(options).items() if name not in _ASIDE)
     tables = intake.rule_tables(options)
     if not all(map(os.path.isfile, tables)):  # a pipe has been read
         if options.resume:
@@ -386,7 +387,7 @@ def _state(options: Options, *, lists: bool) -> State | None:
     if options.resume and options.in_place and not path.exists():
         raise UsageError("--resume: no run over these inputs was interrupted, or has failures: leave --resume out")
     try:
-        how = repr((__version__, given, [*map(of_option, tables)]))
+        how = repr((__version__, values, [*map(of_option, tables)]))
         return State(path, how, resume=options.resume, lists=lists)
     except (OSError, sqlite3.Error, DocumentError) as error:
         if options.resume:
@@ -396,5 +397,5 @@ def _state(options: Options, *, lists: bool) -> State | None:
 
 def _folder() -> Path:
     """Return the folder of states (XDG Base Directory; %LOCALAPPDATA% on Windows)."""
-    given = os.environ.get("XDG_STATE_HOME") or os.environ.get("LOCALAPPDATA")
-    return (Path(given) if given else Path.home() / ".local" / "state") / "absolve"
+    base = os.environ.get("XDG_STATE_HOME") or os.environ.get("LOCALAPPDATA")
+    return (Path(base) if base else Path.home() / ".local" / "state") / "absolve"

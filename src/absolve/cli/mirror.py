@@ -1,6 +1,6 @@
 """`absolve mirror`: a copy of a capture that works without a network; --check and --serve.
 
-Input: the options. Output: a folder or a ZIP with one file for each URL and a map, the counts, or what is wrong.
+Input: the options. Output: a folder or a ZIP with one file for each URL and a map, the counts, or the faults.
 """
 
 from __future__ import annotations
@@ -68,12 +68,12 @@ def run(options: Options, report: Report) -> None:
 
 
 def _run(asked: list[str], options: Options, report: Report) -> None:
-    """Make a mirror; `asked` are the URLs whose answers are the first input."""
+    """Make a mirror; `asked`: the URLs with their answers in the first input."""
     choice = Choice(
         latest_of(options.at) if options.at is not None else None,
         options.keep_errors,
-        Equivalences.of(options.same),
-        intake.globs_of(options, report.totals),
+        Equivalences.from_words(options.same),
+        intake.make_globs(options, report.totals),
     )
     reading = intake.reading(options)
     reading = reading._replace(settings=reading.settings._replace(base="empty", documents=True))
@@ -99,7 +99,7 @@ def _run(asked: list[str], options: Options, report: Report) -> None:
         if options.output is None or options.dry_run:
             _dry(making.chosen(job), options, report)
         else:
-            making.into(options.output, job, many.course_of(options, report), done)
+            making.into(options.output, job, many.run_context(options, report), done)
 
 
 def _check_outputs(options: Options) -> None:
@@ -113,8 +113,8 @@ def _check_outputs(options: Options) -> None:
             raise UsageError("the ZIP and --missing both write to the standard output: give one of them a file")
         if is_terminal(sys.stdout):
             raise UsageError("a ZIP cannot be written to a terminal: give -o FILE.zip")
-    given = (zip_, options.missing, options.save)
-    targets = [Path(path) for path in given if path is not None and path != outputs.STDOUT]
+    output_names = (zip_, options.missing, options.save)
+    targets = [Path(path) for path in output_names if path is not None and path != outputs.STDOUT]
     plan.check_not_read(targets, [*names, *intake.tables(options)])
     plan.check_outside(targets, names)
     plan.check_different(targets)
@@ -125,9 +125,9 @@ def _check_outputs(options: Options) -> None:
 
 
 def _finish_run(working: maps.Working, options: Options, report: Report, *, is_one: bool = False) -> None:
-    """Write the list of what is missing, and print the counts; without a document report that.
+    """Write the list of missing URLs, and print the counts; report a mirror without a document.
 
-    `is_one`: URLs were asked for without what they link to.
+    `is_one`: URLs were requested without the pages that they link to.
     """
     name = options.output or next(iter(options.inputs), STDIN)
     if not (working.documents()[0] or working.unwritten()):
@@ -143,7 +143,7 @@ def _finish_run(working: maps.Working, options: Options, report: Report, *, is_o
 
 
 def _missing(working: maps.Working, name: str) -> int:
-    """Write the list that a crawler takes: what most pages need comes first. Return the number of URLs left out.
+    """Write a list of URLs for a crawler, the most needed ones first. Return the number of URLs left out.
 
     As on the entry page, links to sites that were not captured are not missing.
     """
@@ -155,15 +155,15 @@ def _missing(working: maps.Working, name: str) -> int:
 
 
 def _summary(working: maps.Working, aside: list[str], options: Options, report: Report) -> None:
-    if options.quiet or (given := options.output) is None:
+    if options.quiet or (output := options.output) is None:
         return
     report.totals.unread_are = "held unchanged"
-    name = "standard output" if given == outputs.STDOUT else printable.printable(given)
-    is_folder_ = not making.is_zip(given) and not buckets.is_bucket(given) and packing.form_of(given) is None
-    entry = Path(given) / INDEX_PAGE
+    name = "standard output" if output == outputs.STDOUT else printable.printable(output)
+    is_folder_ = not making.is_zip(output) and not buckets.is_bucket(output) and packing.form_of(output) is None
+    entry = Path(output) / INDEX_PAGE
     opened = [f"open {Path(name) / entry.name}"] if is_folder_ and entry.is_file() else []
     aside = [*aside, f"{totals.number(len(report.failures), 'input')} failed"] if report.failures else aside
-    found = ", ".join(words.summary(working, is_page=packing.is_page(given)))
+    found = ", ".join(words.summary(working, is_page=packing.is_page(output)))
     report.summary("; ".join([f"{name}: {found}", *aside, *report.totals.left_out(), *opened]), repeats=False)
 
 
@@ -171,7 +171,7 @@ def _summary(working: maps.Working, aside: list[str], options: Options, report: 
 
 
 def _dry(job: making.Job, options: Options, report: Report) -> None:
-    """Print the path of each URL that would be held."""
+    """Print the path of each URL that would be written, for example `http://h/a` and `h/a.html`."""
     with closing(maps.Working(Path(":memory:"))) as working:
         making.planned(working, job, report.finding)
         with terminal.json_array(options) as add:
@@ -189,7 +189,7 @@ def _dry(job: making.Job, options: Options, report: Report) -> None:
 
 
 def _faults(folder: Path, checker: Checker, *, browser: bool) -> Iterator[Diagnostic]:
-    """Yield what is wrong in a mirror, and what a `browser` finds wrong in its pages."""
+    """Yield the faults of a mirror, and with `browser` the faults that a browser finds in its pages."""
     from absolve.mirror.check import opened
 
     yield from checker.faults()
@@ -197,15 +197,15 @@ def _faults(folder: Path, checker: Checker, *, browser: bool) -> Iterator[Diagno
         yield from opened(folder, checker.pages)
 
 
-def _check(given: str, options: Options, report: Report) -> None:
-    """Print a line for each fault of a mirror, that of any tool, and the counts."""
+def _check(folder_name: str, options: Options, report: Report) -> None:
+    """Print a line for each fault of a mirror, also by another tool, and the counts."""
     if options.inputs:
         raise UsageError("--check takes no INPUT: name the folder of the mirror after it")
-    folder = Path(given)
+    folder = Path(folder_name)
     if not folder.is_dir():
-        name = quote(given)
+        name = quote(folder_name)
         hint = f"unzip {name} -d mirror; absolve mirror --check mirror" if zipfile.is_zipfile(folder) else ""
-        raise UsageError(f"--check {given}: this is {'a ZIP, and ' if hint else ''}no folder", hint)
+        raise UsageError(f"--check {folder_name}: this is {'a ZIP, and ' if hint else ''}no folder", hint)
     from absolve.mirror.check import WRONG, Checker
 
     checker = Checker(folder, intake.settings(options)._replace(profile="whatwg"))
@@ -214,14 +214,14 @@ def _check(given: str, options: Options, report: Report) -> None:
         for fault in _faults(folder, checker, browser=options.open):
             counts[fault.code] += 1
             if add is not None:
-                add(terminal.json_of(fault))
+                add(terminal.diagnostic_json(fault))
             elif not options.quiet or fault.code in WRONG:
                 print(fault)
     report.has_findings = not WRONG.isdisjoint(counts)
     if not options.quiet:
-        listed = ", ".join(words.of_fault(*count) for count in sorted(counts.items())) or "nothing is wrong"
+        listed = ", ".join(words.count_faults(*count) for count in sorted(counts.items())) or "nothing is wrong"
         if checker.lacking is not None and checker.lacking.missing:
             listed += f"; {', '.join(words.lacking(checker.lacking))}"
-        name = printable.printable(given)
+        name = printable.printable(folder_name)
         looked_at = f"{totals.number(checker.files, 'file')}, {totals.number(checker.links, 'link')}"
         report.summary(f"{name}: {looked_at}: {listed}", repeats=False)

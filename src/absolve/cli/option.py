@@ -1,6 +1,10 @@
-"""What an option is: a row of `option_table`, and the types of values.
+"""The definition of an option, a row of `option_table`, and the types of values.
 
-In: the text of a row. Out: what argparse, a configuration file, completion and the documentation need to know.
+In: the text of a row. Out: facts for argparse, configuration files, completion and the documentation.
+
+    >>> option = Option("-o --output OUT", "links", "the output")
+    >>> option.names, option.dest, option.metavar, size("4K"), pair("8,2")
+    (['-o', '--output'], 'output', 'OUT', 4096, (8, 2))
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ if TYPE_CHECKING:
 
     Words: TypeAlias = str | Sequence[str] | Callable[[], Sequence[str]]
 
-# Words for values that are paths: of those in a file that begin in its folder, and of the others.
+# Words for values that are paths: in a configuration file relative to its folder, and other paths.
 _PATHS: Final = frozenset({"FILE", "OUT", "DIR", "OLD", "MAP"})
 _OTHER_PATHS: Final = frozenset({"INPUT", "BEFORE", "AFTER", "PROGRAM"})
 AT_FILE: Final = "@FILE"  # the end of the word for a value that may be a file with values, named after an @
@@ -30,11 +34,11 @@ _KEYWORDS: Final = frozenset({"from"})
 class Option(NamedTuple):
     """An option, or an argument without a name, of some `commands`.
 
-    `usage` has its names and the word for its value, as in `-o --output OUT`; a switch has no such word. A file that
-    was found, not named, may set it only if it `is_harmless`: it can neither write files, run programs or use the
-    network, nor change the targets of absolute links, lift a protection, or name a file of this machine. It may be
-    given several times if it `repeats`. Of the `rivals` of one name, one may be given. `words` are completed. One that
-    `is_setting` is given by configuration files only, not by arguments.
+    `usage` has its names and the word for its value, for example `-o --output OUT`; a switch has no such word. A file
+    that was found, not named, may set it only if it `is_harmless`: it can neither write files, run programs or use the
+    network, nor change the targets of absolute links, lift a protection, or name a file of this machine. `repeats`: it
+    may be used several times. Options with the same `rivals` exclude each other. `words` are completed. `is_setting`:
+    only a configuration file has it, not the command line.
     """
 
     usage: str
@@ -53,23 +57,23 @@ class Option(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """The names that begin with hyphens; none for an argument."""
+        """The names that begin with hyphens; empty for an argument."""
         return [word for word in self.usage.split() if word.startswith("-")]
 
     @property
     def name(self) -> str:
-        """The long name without hyphens, as in a configuration file; that of an argument."""
+        """The long name without hyphens, as in a configuration file, for example `output`; or an argument's name."""
         return next((name for name in self.names if name.startswith("--")), self.usage.split()[0]).removeprefix("--")
 
     @property
     def dest(self) -> str:
-        """The attribute of parsed options that has the value."""
+        """The attribute of parsed options with the value, for example `from_` for `--from`."""
         name = self.name.replace("-", "_")
         return self.attribute or (f"{name}_" if name in _KEYWORDS else name)
 
     @property
     def metavar(self) -> str | None:
-        """The word for the value; None for a switch, and for one of the `choices`."""
+        """The word for the value; None for a switch, and for an option with `choices`."""
         *names, last = self.usage.split()
         return last if names and not last.startswith("-") else None
 
@@ -100,11 +104,11 @@ class Option(NamedTuple):
 
     @property
     def is_limit(self) -> bool:
-        """Whether the value bounds time or memory, so that a higher one lifts a protection."""
+        """Whether the value limits time or memory, so that a higher value lifts a protection."""
         return self.name.startswith("max-") or self.name == "timeout"
 
     def settings(self) -> dict[str, Any]:
-        """Return the keyword arguments of argparse's `add_argument`. An option of a document has its default there."""
+        """Return the keyword arguments for argparse's `add_argument`; document options have their default there."""
         found: dict[str, Any] = {"help": self.help if isinstance(self.help, str) else self.help()}
         if self.names:
             found["dest"] = self.dest
@@ -118,7 +122,7 @@ class Option(NamedTuple):
 
 
 def called(words: Words) -> tuple[str, ...]:
-    """Return words that may need an import: `MODULE:NAME` has them, or a function returns them."""
+    """Return the words of an option: as they are, from `MODULE:NAME`, or from a function."""
     if isinstance(words, str):
         module, _, name = words.partition(":")
         words = getattr(import_module(module), name)
@@ -129,6 +133,8 @@ def called(words: Words) -> tuple[str, ...]:
 
 
 def whole(least: int, most: int) -> Callable[[str], int]:
+    """Return a type for whole numbers in a range: for example, `whole(1, 9)("5")` is 5."""
+
     def value(text: str) -> int:
         if not text.isdecimal() or len(text) > _DIGITS or not least <= int(text) <= most:
             raise ArgumentTypeError(f"must be a number from {least} to {most}, not {in_short(text)!r}")
@@ -172,13 +178,13 @@ seconds: Final = real(86_400, "a number of seconds from 0 to 86400", zero=False)
 
 
 def field(text: str) -> tuple[str, str]:
-    """Return a field of a request as name and value; the client checks both."""
+    """Return a header field as name and value: for example ("Accept", "text/html") for `Accept: text/html`."""
     name, _, value = text.partition(":")
     return name, value.strip(" ")
 
 
 def pair(text: str) -> tuple[int, int]:
-    """Return two numbers of requests at once; one number is both."""
+    """Return two numbers of concurrent requests: for example (8, 2) for `8,2`, (4, 4) for `4`."""
     one, _, other = text.partition(",")
     value = whole(1, 256)
     return value(one), value(other or one)
@@ -188,7 +194,7 @@ _ORIGIN: Final = re.compile(r"https?://(?:[\w.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?"
 
 
 def resolved(text: str) -> tuple[str, str]:
-    """Return a host and the origin to connect to for it; an address without a scheme is one of http."""
+    """Return a host and its origin: for example ("old.example", "http://127.0.0.1:8080")."""
     host, _, place = text.partition("=")
     origin = (place if "://" in place else f"http://{place}").rstrip("/")
     if not re.fullmatch(r"[\w.-]+", host) or not _ORIGIN.fullmatch(origin):

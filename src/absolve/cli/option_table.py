@@ -1,6 +1,6 @@
 """The options of all commands, each declared once: names, value, help, commands, and whether a found file may set it.
 
-In: nothing. Out: `OPTIONS`, of which `parsing` makes the parsers, and the type of parsed options, `Options`;
+In: nothing. Out: `OPTIONS`, from which `parsing` builds the parsers, and the type of parsed options, `Options`;
 configuration files, completion and the site follow them. Texts that need an import are functions, called for the
 command that runs.
 """
@@ -56,23 +56,23 @@ _READING: Final = f"rewrite links documents base mirror {_AUDITS} verify"
 _RUNS: Final = f"rewrite links documents mirror {_AUDITS}"  # over many inputs
 _LISTS: Final = "links documents"
 ASKING: Final = f"rewrite {_LISTS} base verify"  # their inputs may be URLs
-ON_LINE: Final = f"{ASKING} mirror {_AUDITS}"  # the last ones also ask for what their inputs link to or need
-OF_SITES: Final = f"mirror {_AUDITS}"  # to which a folder with a URL is the site there
+ON_LINE: Final = f"{ASKING} mirror {_AUDITS}"  # mirror and audit also fetch linked pages and page requisites
+OF_SITES: Final = f"mirror {_AUDITS}"  # a folder with --url is the whole site at that URL
 _CHANGING: Final = f"rewrite {_LISTS} verify"
-_TELLING: Final = f"{_READING} resolve config"  # they print messages about inputs
-_ALL: Final = f"{_TELLING} completion help"
+_PRINTING: Final = f"{_READING} resolve config"  # they print messages about inputs
+_ALL: Final = f"{_PRINTING} completion help"
 
 # Title of a group -> its options, both in the order of the help of every command. A help fits on two screens.
 OPTIONS: Final[dict[str, list[Option]]] = {}
 
 
 def _group(title: str) -> None:
-    """Begin a group: the rows that follow belong to it."""
+    """Begin a group, to which all following rows belong."""
     OPTIONS[title] = []
 
 
 def _row(usage: str, commands: str, meaning: str | Callable[[], str], **more: Any) -> Any:
-    """Add a row, and return the value that it has for commands without this option."""
+    """Add a row, and return its value for commands without this option."""
     option = Option(usage, commands, meaning, **more)
     OPTIONS[next(reversed(OPTIONS))].append(option)
     return option.absent
@@ -103,15 +103,15 @@ def _choosing(command: str) -> Any:
 class Options:
     """The options of a command line with their types: an attribute for each `dest` of a row.
 
-    Here are the values of options that a command does not have; an instance has those of its command.
+    The class has the values for options that a command lacks; an instance has the values of its command.
     """
 
     command: str
     named: list[str]  # of an audit: the URLs that were asked for
     is_url_found: bool = False  # by a configuration file that nobody named: no host that the user named
 
-    def __init__(self, **given: Any) -> None:
-        vars(self).update(given)
+    def __init__(self, **values: Any) -> None:
+        vars(self).update(values)
 
     @property
     def path(self) -> str | None:
@@ -422,11 +422,11 @@ class Options:
     )
 
 
-# Where a command has another default.
+# Defaults of single commands.
 DEFAULTS: Final[dict[str, dict[str, object]]] = {name: {"profile": "whatwg"} for name in OF_SITES.split()}
 
 
-def of(command: str) -> Iterator[tuple[str, Option]]:
+def for_command(command: str) -> Iterator[tuple[str, Option]]:
     """Yield the options of a command, each with the title of its group, in the order of the help."""
     for title, options in OPTIONS.items():
         for option in options:
@@ -444,5 +444,5 @@ def having(name: str) -> list[str]:
     return [
         command
         for command in _ALL.split()
-        if any(name in option.names and not option.is_setting for _, option in of(command))
+        if any(name in option.names and not option.is_setting for _, option in for_command(command))
     ]

@@ -1,6 +1,9 @@
 """Argument parser of a command: argparse's, with defaults from a configuration file.
 
 Input: arguments, and settings from `configuration`. Output: a namespace, and for each option the file that set it.
+
+    >>> parser(["links"]).parse_args(["links", "page.html", "--kind", "image,script"]).kind
+    ['image,script']
 """
 
 from __future__ import annotations
@@ -36,13 +39,13 @@ class _Help(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, max_help_position=_COLUMN, width=terminal.columns(sys.__stdout__) - 2)
 
     def add_usage(self, _usage: Any, actions: Iterable[argparse.Action], *_: Any) -> None:
-        """Add a usage of one line: the options are listed below it."""
-        given = (action for action in actions if not action.option_strings)
-        words = [self._format_args(action, str(action.metavar or action.dest)) for action in given]
+        """Add a usage of one line, for example `absolve links [OPTION ...] [INPUT ...]`."""
+        arguments = (action for action in actions if not action.option_strings)
+        words = [self._format_args(action, str(action.metavar or action.dest)) for action in arguments]
         super().add_usage(" ".join((self._prog, "[OPTION ...]", *words)), [], [])
 
     def _format_action_invocation(self, action: argparse.Action) -> str:
-        """Return `-f, --format FORMAT`: the word for the value once, as Python 3.13 prints it."""
+        """Return for example `-f, --format FORMAT`, with the word for the value once, as in Python 3.13."""
         if not action.option_strings:
             return super()._format_action_invocation(action)
         value = "" if action.nargs == 0 else f" {action.metavar or 'WORD'}"
@@ -58,9 +61,9 @@ class _ShortHelp(argparse.Action):
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser that keeps the layout of examples, accepts no abbreviated options, and gives hints in errors.
+    """An argument parser that keeps the layout of examples, accepts no abbreviated options, and adds hints to errors.
 
-    Groups of one title are one group, and have the same order in the help of every command.
+    Groups with one title are one group, in the same order in the help of every command.
     """
 
     def __init__(self, *, has_help: bool = True, **settings: object) -> None:
@@ -81,7 +84,7 @@ class Parser(argparse.ArgumentParser):
         """Add the options of a command, and its defaults."""
         rivals: dict[str, argparse._ActionsContainer] = {}
         groups = {group.title: group for group in self._action_groups}
-        for title, option in option_table.of(command):
+        for title, option in option_table.for_command(command):
             if option.is_setting:
                 self.rows[self._setting(option)] = option
                 continue
@@ -95,7 +98,7 @@ class Parser(argparse.ArgumentParser):
         self.set_defaults(**option_table.DEFAULTS.get(command, {}))
 
     def _setting(self, option: Option) -> argparse.Action:
-        """Return the action of an option that only a file gives: a name without hyphens, which no argument has."""
+        """Return the action for an option of configuration files alone: its name has no hyphens, unlike arguments."""
         one = argparse.ArgumentParser(add_help=False, formatter_class=_Help)  # argparse's own imports shutil
         action = one.add_argument(f"--{option.name}", **option.settings())
         action.option_strings = [option.name]
@@ -106,7 +109,7 @@ class Parser(argparse.ArgumentParser):
         from absolve.cli import hints
         from absolve.cli.reporting import TRY, USAGE, hint_line, usage_line
 
-        hint = hint or hints.of_usage(message)
+        hint = hint or hints.for_usage_error(message)
         text, hint = map(printable.message, (hints.reworded(message), hint))
         advice = TRY.format(self.prog.removesuffix(" help"))
         for line in (usage_line(text), *([hint_line(hint)] if hint else ()), advice):
@@ -155,15 +158,15 @@ class Parser(argparse.ArgumentParser):
         return {row.name: (row, action) for action, row in self.rows.items() if row.names and row.dest != "config"}
 
     def all_options(self) -> list[argparse.Action]:
-        """Return all options, those that print and exit too."""
+        """Return all options, also the ones that print and exit."""
         return [action for action in self._actions if action.option_strings]
 
-    def default_to(self, given: Sequence[Setting], arguments: Sequence[str], *, named: bool = True) -> list[Setting]:
-        """Use the values of a file as defaults for options not in the arguments; return those of unknown options.
+    def default_to(self, settings: Sequence[Setting], arguments: Sequence[str], *, named: bool = True) -> list[Setting]:
+        """Use the values of a file as defaults for options not in the arguments; return settings of unknown options.
 
         Values are checked as argparse checks arguments; UsageError names the place of a wrong one. A file that is not
-        `named` sets only harmless options; the others are added to `ignored`. It may lower limits;
-        those that it would raise are added to `raised`.
+        `named` sets only harmless options; the others are added to `ignored`. It may lower limits, but not raise them:
+        higher values are added to `raised`.
         """
         present = {action.dest for action in self._present(arguments)}
         for group in self._mutually_exclusive_groups:
@@ -171,7 +174,7 @@ class Parser(argparse.ArgumentParser):
             if dests & present:
                 present |= dests
         options = self.options()
-        for setting in given:
+        for setting in settings:
             if setting.name not in options:
                 continue
             row, action = options[setting.name]
@@ -194,10 +197,10 @@ class Parser(argparse.ArgumentParser):
                 self.set_defaults(**{action.dest: converted})
                 self.settings[action.dest] = setting
                 self.set_by[action.dest] = setting.path
-        return [setting for setting in given if setting.name not in options]
+        return [setting for setting in settings if setting.name not in options]
 
-    def place_of(self, message: str) -> str:
-        """Return FILE:line of the setting whose value a message quotes, if a file sets it; else an empty text."""
+    def setting_place(self, message: str) -> str:
+        """Return FILE:line of the setting whose value a message quotes, or "" if no file sets it."""
         for setting in self.settings.values():
             values = setting.value if isinstance(setting.value, list) else str(setting.value).split(",")
             if any(ascii(str(value)) in message for value in values):
@@ -205,7 +208,7 @@ class Parser(argparse.ArgumentParser):
         return ""
 
     def _present(self, arguments: Iterable[str]) -> Iterator[argparse.Action]:
-        """Yield the options that are among the arguments."""
+        """Yield the options in the arguments."""
         for argument in arguments:
             if argument == "--":
                 return
@@ -250,7 +253,7 @@ class Parser(argparse.ArgumentParser):
 MOST: Final = 12  # options
 EXAMPLES: Final = 4
 
-# The options that are used most, most important first; a command shows the first twelve that it has.
+# The most used options, the most important first; a command shows its first twelve.
 _USED: Final = (
     *("--url", "--output", "--in-place", "--format", "--kind", "--problem", "--columns", "--sql", "--remap", "--form"),
     *("--dry-run", "--diff", "--backup", "--verify", "--log", "--profile", "--include", "--exclude", "--from"),
@@ -259,7 +262,7 @@ _USED: Final = (
 
 
 def most_used(parser: Parser) -> list[argparse.Action]:
-    """Return the options of a command that are used most, at most twelve."""
+    """Return the most used options of a command, at most twelve."""
     known = {name: action for action in parser.all_options() for name in action.option_strings}
     return [known[name] for name in parser.used if name in known][:MOST]
 
@@ -323,7 +326,7 @@ class Whole(Parser):
 def parser(wanted: Collection[str] = tuple(COMMANDS)) -> Whole:
     """Return the parser of the whole command line; only `wanted` commands have their options.
 
-    If a command is wanted there is no parser of the others: each takes as long as 1 KB of a page takes to rewrite.
+    If a command is wanted, the others get no parser: each would take as long as rewriting 1 KB of a page.
     """
     alone = {*wanted} & {*COMMANDS}
     whole = Whole(prog="absolve", description=_DESCRIPTION, epilog=_EPILOG)

@@ -1,7 +1,7 @@
-"""The links that a command selects, and how it changes them: from parsed options to a policy.
+"""Turn parsed options into a selection of links and a rewriting policy.
 
-Input: `Options`, the tables of --remap. Output: a selection, a rewriting policy. Raises UsageError for unknown words,
-and for rules that are malformed or contradict each other.
+Input: `Options`, the tables of --remap. Output: a selection, a policy. Raises UsageError for unknown words, and for
+rules that are malformed or contradict each other.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from absolve.rewriting.cdx import Captures
     from absolve.rewriting.policy import Policy
     from absolve.rewriting.remap import Change
-    from absolve.run.beside import FolderFiles
+    from absolve.run.companion_files import FolderFiles
     from absolve.run.filters import Selection
 
 
@@ -38,7 +38,7 @@ _HEAD = 65_536  # bytes of a file by which its format is recognised
 def policy(options: Options, totals: Totals | None = None) -> Policy:
     """Return the rewriting policy. Raise UsageError for a rule that is malformed or cannot be read.
 
-    The rules of tables are added to the `totals`, which count those that meet no link.
+    The rules of tables are added to the `totals`, which count rules without a link.
     """
     if options.form == "keep" and options.base == "empty":
         raise UsageError("--form keep excludes --base empty, which changes links that no rule matches")
@@ -59,7 +59,7 @@ def policy(options: Options, totals: Totals | None = None) -> Policy:
 
 
 def _formed(whole: Policy, options: Options) -> Policy:
-    """Return a policy with --form. Raise UsageError for a --base-path that is no path, or without a form for it."""
+    """Return a policy with --form. Raise UsageError for a --base-path that is not a path, or without a form for it."""
     if options.form in {"absolute", "file"} and options.base_path is not None:
         raise UsageError("--base-path needs --form root, relative or keep: absolute URLs take --remap")
     if options.form == "absolute" or (options.form == "keep" and options.base_path is None):
@@ -75,21 +75,21 @@ def _formed(whole: Policy, options: Options) -> Policy:
 
 def _files(options: Options) -> FolderFiles:
     """Return the files of the folder to which links may lead. Raise UsageError for other inputs."""
-    from absolve.run.beside import FolderFiles
+    from absolve.run.companion_files import FolderFiles
 
-    given = options.inputs or [options.before]
-    if len(given) != 1 or not folders.is_folder(given[0]) or options.from_ is not None:
+    names = options.inputs or [options.before]
+    if len(names) != 1 or not folders.is_folder(names[0]) or options.from_ is not None:
         raise UsageError("--form file takes one folder as INPUT: links become the paths of its files")
     globs = Globs(tuple(options.include), tuple(options.exclude), options.hidden)
     by_path = intake.url_map(options).urls
     origins = inputs.Origins(None, by_path)
-    return FolderFiles(inputs.named(given, origins, globs, lambda _: None), given[0], options.url)
+    return FolderFiles(inputs.named(names, origins, globs, lambda _: None), names[0], options.url)
 
 
 def _remapping(options: Options, totals: Totals | None) -> Policy:
     from absolve.rewriting.remap import Change, Remapping, parse
 
-    changes = [Change("", name, "preset") for name in _given("unwrap", options)]
+    changes = [Change("", name, "preset") for name in _option_words("unwrap", options)]
     captures: Captures | None = None
     places: dict[int, tuple[str, int]] = {}
     for text in options.remap:
@@ -113,13 +113,13 @@ def _remapping(options: Options, totals: Totals | None) -> Policy:
 
 
 def rule_findings(policy: Policy) -> list[Diagnostic]:
-    """Return what is wrong with the rules of a policy."""
+    """Return diagnostics about the rules of a policy."""
     rules = rules_of(policy)
     return [*rules.findings()] if rules is not None else []
 
 
 def _captures(name: str, data: bytes) -> Captures | None:
-    """Return the copies of a file that is an index of a web archive or a TimeMap; None for a table of rules."""
+    """Return the captures in an index of a web archive (CDX) or a TimeMap; None for a table of rules."""
     from absolve.rewriting.cdx import Captures, is_index
 
     if not is_index(data[:_HEAD].decode("utf-8-sig", "surrogateescape")):
@@ -144,14 +144,14 @@ def _rules(name: str, data: bytes, url: str | None) -> dict[int, Change]:
     try:
         return remap_tables.rules(name, data, url)
     except UsageError as error:
-        if (form := _of_server(name, data)) is None:
+        if (form := _server_form(name, data)) is None:
             raise
         text = f"{name}: this has redirects of a server ({form}), and no table: absolve audit --map reads it"
         raise UsageError(text) from error
 
 
-def _of_server(name: str, data: bytes) -> str | None:
-    """Return the form of a file with the redirects of a server; None for a table."""
+def _server_form(name: str, data: bytes) -> str | None:
+    """Return the form of a file with the redirects of a server, for example "apache"; None for a table."""
     from absolve.rules.forms import recognised
 
     form = recognised(Path(name).name, data)
@@ -162,33 +162,34 @@ def selection(options: Options) -> Selection:
     """Return the selection of links. Raise UsageError for an unknown word."""
     from absolve.run.filters import Selection  # its imports are slow, and most rewrites need none of them
 
-    kinds, scopes, problems = (frozenset(_given(name, options)) for name in ("kind", "scope", "problem"))
+    kinds, scopes, problems = (frozenset(_option_words(name, options)) for name in ("kind", "scope", "problem"))
     return Selection(kinds, scopes, problems).checked()
 
 
 def selecting(options: Options) -> str:
-    """Return the options that select rows, as given; empty if there are none."""
+    """Return the options that select rows as the user wrote them, for example `--kind image`; or ""."""
     from shlex import quote
 
-    given = {name: ",".join(getattr(options, name)) for name in ("kind", "scope", "problem")}
-    return " ".join(f"--{name} {quote(words)}" for name, words in given.items() if words)
+    words_by_option = {name: ",".join(getattr(options, name)) for name in ("kind", "scope", "problem")}
+    return " ".join(f"--{name} {quote(words)}" for name, words in words_by_option.items() if words)
 
 
-def _given(name: str, options: Options) -> list[str]:
-    """Return the words of an option. Raise UsageError if it is given without a word."""
-    given: list[str] = getattr(options, name)
-    words = _words(given)
-    if given and not words:
-        raise UsageError(f"--{name} needs a word, not {given[0]!r}")
+def _option_words(name: str, options: Options) -> list[str]:
+    """Return the words of an option. Raise UsageError if its values have none."""
+    values: list[str] = getattr(options, name)
+    words = _words(values)
+    if values and not words:
+        raise UsageError(f"--{name} needs a word, not {values[0]!r}")
     return words
 
 
-def _words(given: Iterable[str]) -> list[str]:
-    return [word.strip() for text in given for word in text.split(",") if word.strip()]
+def _words(values: Iterable[str]) -> list[str]:
+    """Return the words in values: for example `["a", "b", "c"]` for `["a, b", "c"]`."""
+    return [word.strip() for text in values for word in text.split(",") if word.strip()]
 
 
 def fail_on(options: Options) -> frozenset[str]:
-    """Return the problems of --fail-on. Raise UsageError for an unknown word."""
+    """Return the problems of --fail-on, for example `malformed,unresolved`. Raise UsageError for an unknown word."""
     words = frozenset(_words(options.fail_on))
     for word in sorted(words - {"any", *PROBLEMS}):
         raise UsageError(f"--fail-on: unknown problem {word!r}: choose from any, {', '.join(sorted(PROBLEMS))}")
@@ -196,7 +197,7 @@ def fail_on(options: Options) -> frozenset[str]:
 
 
 def columns(options: Options, usual: tuple[str, ...], known: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of the columns. Raise UsageError for unknown ones."""
+    """Return the columns of --columns, for example `document,target`. Raise UsageError for unknown ones."""
     if options.columns is None:
         return usual
     names = tuple(_words([options.columns]))

@@ -35,11 +35,11 @@ _READS: Final = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
 
 
 def check(query: str, known: Collection[str]) -> None:
-    """Raise UsageError unless a text is one query that reads, of these tables alone: before the inputs are read."""
+    """Raise UsageError unless a text is one query that only reads these tables: for example `FROM links`."""
     with closing(duckdb.connect(config=CLOSED)) as database:
         _statement(database, query)
         named: set[str] = set()
-        with suppress(duckdb.Error):  # it knows no columns: USING is told when the query is run
+        with suppress(duckdb.Error):  # it knows no columns: an error in USING is reported when the query runs
             named = {name.lower() for name in database.get_table_names(query)}
     for name in sorted(named.difference(known)):
         raise UsageError(f"--sql: {in_short(name)!r} is no result table: choose from {', '.join(sorted(known))}")
@@ -68,16 +68,17 @@ def write(connection: Any, query: str, format_: str, cells: Cells, out: Any) -> 
         raise UsageError(f"--sql: two columns are named {in_short(twice)!r}: give one of them another name with AS")
     table = Table("result", dict(kinds))
     text = _json if format_ in {"json", "jsonl"} else _plain
-    made = [text if form.text else _TYPED.get(kind, str) for _, kind in kinds]
+    converters = [text if form.text else _TYPED.get(kind, str) for _, kind in kinds]
     encode = partial(sink.encode, names)
-    if form.columns and not form.text:  # by itself it knows the types of our own columns alone
+    if form.columns and not form.text:  # the sink alone knows only the types of our own columns
         encode = partial(_stream, [Field(name, _FIELDS.get(kind, TEXT)) for name, kind in kinds])
         table = table._replace(rows=encode([]))
 
     def chunks() -> Iterator[tuple[str, Any]]:
         while some := list(islice(rows, ROWS)):
-            plain = [[None if cell is None else of(cell) for of, cell in zip(made, row, strict=True)] for row in some]
-            yield table.name, encode(cells.of(names, plain))
+            pairs = (zip(converters, row, strict=True) for row in some)
+            plain = [[None if cell is None else convert(cell) for convert, cell in row] for row in pairs]
+            yield table.name, encode(cells.applied(names, plain))
 
     sink.write([table], chunks(), out)
 
@@ -119,7 +120,7 @@ def _stream(fields: Sequence[Field], rows: Sequence[Sequence[Any]]) -> Stream:
 
 
 def _kind(kind: str) -> str:
-    """Return the type that a column of this type of DuckDB has in tables; one that no format has is text."""
+    """Return the type in tables for a type of DuckDB, for example BIGINT for UTINYINT; VARCHAR for any unknown type."""
     if kind in {"BOOLEAN", "HUGEINT", "UHUGEINT"} or kind.endswith(("INT", "INTEGER")):
         return "BIGINT"
     if kind in {"DOUBLE", "FLOAT"}:
@@ -128,7 +129,7 @@ def _kind(kind: str) -> str:
 
 
 def _json(cell: Any) -> Any:
-    """Return a cell as a value that JSON has: `[DATE '2020-01-02', 'NaN'::DOUBLE]` is `["2020-01-02", null]`."""
+    """Return a cell as a value of JSON: for example `["2020-01-02", null]` for `[DATE '2020-01-02', 'NaN'::DOUBLE]`."""
     if isinstance(cell, list):
         return list(map(_json, cell))
     if isinstance(cell, dict):
@@ -139,13 +140,13 @@ def _json(cell: Any) -> Any:
 
 
 def _plain(cell: Any) -> Any:
-    """Return a cell of another text format, in which a list of others than texts is a text."""
+    """Return a cell for another text format, in which only a list of texts stays a list."""
     is_words = isinstance(cell, list) and all(isinstance(one, str) for one in cell)
     return cell if is_words or isinstance(cell, (str, int, float)) else str(cell)
 
 
 def _whole(cell: int) -> int:
-    """Return a number. Raise UsageError for one of more than 64 bits."""
+    """Return a number. Raise UsageError for a number of more than 64 bits."""
     if not -(1 << 63) <= cell < 1 << 63:
         raise UsageError(f"--sql: {cell} is too large for a column of whole numbers: cast it to VARCHAR")
     return cell

@@ -1,7 +1,7 @@
 """Diagnostics, failures and the summary of a run on the standard error, and its exit status.
 
-Input: diagnostics and errors as they occur. Output: lines LEVEL: FILE:line:column: code: text, where LEVEL is error,
-warning or note, and lines `hint: text`.
+Input: diagnostics and errors as they occur. Output: lines LEVEL: FILE:line:column: code: text, for example
+`warning: a.html:3:9: no-base: ...`, where LEVEL is error, warning or note, and lines `hint: text`.
 """
 
 from __future__ import annotations
@@ -59,13 +59,13 @@ WARNING: Final = "warning"
 NOTE: Final = "note"
 _STYLE_OF: Final = {ERROR: "red", WARNING: "yellow", NOTE: "cyan"}
 _UNREAD: Final = frozenset({NOT_READ, OF_SAVER, READ_APART, UNREAD_PART, "unknown-encoding"})  # in the last line
-# Codes of what a folder has that is neither a file nor a folder: pipes, links out of it, links to nothing or in a loop.
+# Codes for folder entries that are neither files nor folders: pipes, links out of the folder, dangling links, loops.
 _SKIPPED: Final = frozenset({"special-file", "outside", "not-found", "unreadable"})
 _IN_TOTALS: Final = _UNREAD | {"old-host", RECORDED}
 
 
 def level(diagnostic: Diagnostic) -> str:
-    """Return error for what could not be processed, else note or warning."""
+    """Return "error" for a failure, otherwise "note" or "warning"."""
     if diagnostic.failed:
         return ERROR
     return NOTE if diagnostic.code in NOTES else WARNING
@@ -74,7 +74,7 @@ def level(diagnostic: Diagnostic) -> str:
 class InputCount:
     """The inputs with diagnostics of one code; all diagnostics of an input come in succession.
 
-    `inputs` is their number, `shown` the number of those for which something is printed.
+    `inputs` is their number, `shown` the number of inputs with a printed line.
     """
 
     def __init__(self, level_: str) -> None:
@@ -88,8 +88,8 @@ class InputCount:
     def add(self, input_: str, diagnostic: Diagnostic, *, verbose: bool) -> bool:
         """Count a diagnostic and return whether to print it.
 
-        Those without a place recur in each part of an archive. Unless `verbose`, a code that many inputs share and that
-        one option mends is printed for one of them, any other for the first 20.
+        Repetitions, as in each part of an archive, are not printed. Unless `verbose`, a code that many inputs share and
+        that one option mends is printed once, any other code for the first 20 inputs.
         """
         if input_ != self._last:
             self.inputs += 1
@@ -115,36 +115,36 @@ class InputCount:
 class Report:
     """Print diagnostics and failures of one run as they occur, and keep the failures for the summary.
 
-    `quiet`: print failures only. `verbose`: print all; by default a code that many inputs share and that one
-    option mends is printed for one of them, any other for 20, and `rest` prints the number of the others. `input` is
-    the name of the current input, to which failures are attributed.
+    `quiet`: print failures only. `verbose`: print all; by default a code that many inputs share and that one option
+    mends is printed once, any other code for 20 inputs, and `rest` prints the number of the others. `input` is the name
+    of the current input, to which failures are attributed.
     """
 
     def __init__(self) -> None:
         self.quiet = self.verbose = False
-        self.has_findings = False  # a check found something, which is no failure
+        self.has_findings = False  # a check found something, which is not a failure
         self.counts: dict[str, InputCount] = {}  # by code, of diagnostics that are not failures
         self.input: str | None = None
         self.failures: dict[str, Diagnostic] = {}  # the first one of each input
-        self.lines = self.others = 0  # messages, and those that are no failures
+        self.lines = self.others = 0  # messages, and messages that are not failures
         self._is_advised = self._is_full = False
         self._end: tuple[Callable[[], str], bool] | None = None
         self.totals = Totals()
         self.skipped: Counter[str] = Counter()  # by code
-        self.names: dict[str, str] = {}  # of files of ours: the URLs whose answers they have
-        self.read: set[Path] = set()  # files that are read as something else, such as the map of an audit in its site
+        self.names: dict[str, str] = {}  # the URLs of answers in our temporary files, by the names of the files
+        self.read: set[Path] = set()  # files that are read as something else, such as a map inside a site
         self._hinted: set[str] = set()
 
     @property
     def status(self) -> int:
-        """The exit status: an input that failed may have more findings, so it counts more than they do."""
+        """The exit status: a failed input counts more than findings, since it may have more of them."""
         if self.failures:
             return FAILED
         return FINDINGS if self.has_findings else DONE
 
     def finding(self, diagnostic: Diagnostic) -> None:
         """Report a diagnostic that does not end the work on an input; if it has `failed` set, its input failed."""
-        diagnostic = self._of_url(diagnostic)
+        diagnostic = self._about_url(diagnostic)
         if diagnostic.code in _UNREAD:
             if Path(diagnostic.name).absolute() in self.read or self.is_unwritten(diagnostic.name):
                 return
@@ -170,14 +170,14 @@ class Report:
 
     def failure(self, error: DocumentError) -> None:
         """Report that an input or its output failed: the run continues with the next input."""
-        diagnostic = self._of_url(error.diagnostic)
+        diagnostic = self._about_url(error.diagnostic)
         if self._fail(self.input or diagnostic.name, diagnostic):
             shown = error if diagnostic is error.diagnostic else DocumentError(diagnostic)
             self._print(shown.show(), diagnostic.code, ERROR)
             self._help(diagnostic)
 
     def found(self, difference: Diagnostic) -> None:
-        """Report what a check found in inputs that it could read."""
+        """Report a difference that a check found in readable inputs."""
         self.has_findings = True
         self._print(str(difference), difference.code, ERROR)
         self._help(difference)
@@ -190,7 +190,7 @@ class Report:
     def _help(self, diagnostic: Diagnostic) -> None:
         from absolve.cli import hints  # most runs print no message
 
-        self.hint(hints.of(diagnostic))
+        self.hint(hints.for_diagnostic(diagnostic))
 
     def hint(self, text: str | None) -> None:
         """Print the hint for the last message, once in a run, unless `quiet`."""
@@ -211,7 +211,7 @@ class Report:
             self.failure(DocumentError(internal(error, name)))
 
     def rest(self) -> None:
-        """Print for each code the number of inputs for which it was not printed, or the only one, and what helps."""
+        """Print for each code the number of inputs without a printed line, or that one line, and a hint."""
         if not self.counts:
             return
         from absolve.cli import hints
@@ -228,7 +228,7 @@ class Report:
         self.counts.clear()
 
     def took(self, seconds: float) -> None:
-        """Print once, in a run that takes long (`LONG`) and is interpreted, how absolve gets faster."""
+        """Print once, in a long run (`LONG`) of interpreted code, how absolve gets faster."""
         if seconds < LONG or self.quiet or self._is_advised:
             return
         self._is_advised = True
@@ -240,7 +240,7 @@ class Report:
         self._end = done, repeats
 
     def end(self) -> None:
-        """Print the line that ends a run, if there is one: when all output is complete."""
+        """Print the last line of a run, if there is one, when all output is complete."""
         if self._end is not None:
             done, repeats = self._end
             self.summary(done(), repeats=repeats)
@@ -251,7 +251,7 @@ class Report:
         return failure is not None and failure.code == "unwritable"
 
     def summary(self, done: str, *, repeats: bool = True) -> None:
-        """Print the summary line; before it the failures once more, if much or other messages were printed as well."""
+        """Print the summary line; before it, repeat the failures if many or other messages were printed."""
         has_more = self.others or (self.lines > _NAMED and self.lines > len(self.failures))
         if repeats and self.failures and has_more:
             for diagnostic in islice(self.failures.values(), _NAMED):
@@ -262,16 +262,16 @@ class Report:
             for line in _fitted(f"absolve: {done}"):
                 say(line)
 
-    def _of_url(self, found: Diagnostic) -> Diagnostic:
-        """Return a diagnostic about a file of ours as one about the URL whose answer the file has."""
+    def _about_url(self, found: Diagnostic) -> Diagnostic:
+        """Return a diagnostic about one of our temporary files as a diagnostic about the URL of its answer."""
         if found.name not in self.names:
             return found
-        of_record = _OF_RECORD.fullmatch(found.text)
-        name = of_record[2] if of_record is not None else self.names[found.name]
-        return found._replace(name=name, text=of_record[1] if of_record is not None else found.text)
+        record = _RECORD.fullmatch(found.text)
+        name = record[2] if record is not None else self.names[found.name]
+        return found._replace(name=name, text=record[1] if record is not None else found.text)
 
     def _fail(self, input_: str, diagnostic: Diagnostic) -> bool:
-        """Note a failure, and return whether to print it: unless `verbose`, one for a full disk or memory."""
+        """Note a failure, and return whether to print it: unless `verbose`, only one about a full disk or memory."""
         is_full = diagnostic.text in _FULL
         is_again, self._is_full = is_full and self._is_full, is_full or self._is_full
         input_ = self.names.get(input_, input_)
@@ -279,7 +279,7 @@ class Report:
         return self.verbose or not is_again
 
     def knows(self, text: str | None) -> bool:
-        """Return whether a text is that the disk or the memory is full, and such a text was printed for an input."""
+        """Return whether a text is about a full disk or memory, and such a text was printed for an input."""
         return self._is_full and not self.verbose and text in _FULL
 
 
@@ -290,7 +290,7 @@ class Report:
 
 
 def _fitted(text: str) -> Iterable[str]:
-    """Return the lines into which a terminal should fold a text; elsewhere it is one."""
+    """Return the lines into which a terminal should fold a text, or the text alone for a file or pipe."""
     width = screen(sys.stderr).width if is_terminal(sys.stderr) else None
     if width is None or len(text) < width:
         return [text]
@@ -311,21 +311,21 @@ def painted(level_: str, message: str, code: str = "") -> str:
 
 
 def hint_line(text: str) -> str:
-    """Return the line of a hint for the standard error."""
+    """Return the line of a hint for the standard error, for example `hint: did you mean links?`."""
     return f"{paint('hint:', 'green', on=colours(sys.stderr))} {text}"
 
 
 def usage_line(text: str) -> str:
-    """Return the line of a usage error."""
+    """Return the line of a usage error, for example `error: usage: missing: INPUT`."""
     return painted(ERROR, f"usage: {text}", "usage")
 
 
 TRY: Final = "try: {} --help"  # the last line of a usage error
 LONG = 5.0  # seconds of a run
 INTERPRETED: Final = "interpreted: installed again with a C compiler, absolve runs many times faster"
-_OF_RECORD: Final = re.compile(r"(.*?)(?:, at byte \d+)? \((https?://[^\s()]*)\)(?:, at byte \d+)?", re.DOTALL)
+_RECORD: Final = re.compile(r"(.*?)(?:, at byte \d+)? \((https?://[^\s()]*)\)(?:, at byte \d+)?", re.DOTALL)
 _LONGEST: Final = 8000  # characters of a message: names of files may have 4,096
-_REMEMBERED: Final = 1000  # diagnostics of one input of which repetitions are suppressed
+_REMEMBERED: Final = 1000  # diagnostics of one input that are compared, to suppress repetitions
 _FULL: Final = frozenset(
     {*map(os.strerror, (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EMFILE)), OUT_OF_MEMORY}
 )

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from absolve.cli import intake, many, policies, terminal
 from absolve.cli.reporting import paint
 from absolve.cli.terminal import colours, drawing, is_terminal
-from absolve.cli.totals import of_changes
+from absolve.cli.totals import changes_text
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, DocumentError, UsageError, in_short
 from absolve.core.model import Edit
@@ -28,7 +28,7 @@ from absolve.run.load import walked
 from absolve.run.output_folder import OutputFolder, created
 from absolve.run.plan import Job, Publisher, RewriteOptions
 from absolve.run.results import BytesRead, ChangeCounts, LogRows, StdoutBytes, counted, guarded
-from absolve.run.rewrite_task import Written, date, new_bytes, of_document, rewritten, segments, tally_of
+from absolve.run.rewrite_task import Written, date, document_results, new_bytes, rewritten, segments, tally_of
 from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
@@ -46,10 +46,10 @@ if TYPE_CHECKING:
 
 
 class _Outputs(NamedTuple):
-    """Where results go: to `path`, a file or a folder; None for the standard output, and for --in-place.
+    """The output: `path`, a file or a folder; None for the standard output, and for --in-place.
 
-    In a folder results have the relative paths of their inputs. `several`: there may be more than one input. `log`: the
-    file of --log, None also for a run that writes nothing.
+    In a folder, results have the relative paths of their inputs. `several`: there may be more than one input. `log`:
+    the file of --log, None also for a run that writes nothing.
     """
 
     path: str | None
@@ -88,12 +88,12 @@ def run(options: Options, report: Report) -> None:
 
 @contextmanager
 def _opened(to: _Outputs) -> Iterator[OutputFolder | None]:
-    """Yield the folder that results are written into, a temporary one for a store; None for other outputs."""
+    """Yield the folder for the results, a temporary one for a store; None for other outputs."""
     if to.path is None:
         yield None
     elif buckets.is_bucket(to.path):
         with leftovers.temporary_folder() as folder:
-            yield OutputFolder.of(folder)
+            yield OutputFolder.at_path(folder)
     else:
         plan.make_above(to.path)
         with created(to.path) if to.is_folder else nullcontext() as inside:
@@ -112,7 +112,7 @@ def _run(
     report.totals.unread_are = "kept unchanged"
     if to.path is not None and to.several:
         report.totals.failed_are = f" (not in {printable.printable(to.path)})"
-    summed = partial(of_changes, written=options.writes)
+    summed = partial(changes_text, written=options.writes)
     with (
         many.state(options, report, kept=to.several and options.writes) as state,
         terminal.json_array(options) as add,
@@ -134,7 +134,7 @@ def published(
     state: State | None = None,
     add: Callable[[dict[str, Any]], None] | None = None,
 ) -> Generator[Sequence[Sequence[Any]]]:
-    """Publish the files that the task `work` makes, print data for the standard output; yield changes for the log.
+    """Publish the files of the task `work`, print its data for the standard output, and yield changes for the log.
 
     `add` gets the counts of each input instead of these data.
     """
@@ -169,7 +169,7 @@ def published(
 
 
 def _log_cells(options: Options) -> Cells:
-    """Return the changes to the text of rows.
+    """Return how the log changes the cells of its rows.
 
     Raise UsageError if the file of --log has no suitable suffix, is a file that the run reads or writes, under any
     name, or is in an input folder.
@@ -178,8 +178,8 @@ def _log_cells(options: Options) -> Cells:
     from absolve.run.filters import Cells
 
     name = options.log or ""
-    form = tables.FORMATS[tables.name_of(name)]
-    if not form.text or form.of:
+    form = tables.FORMATS[tables.format_name(name)]
+    if not form.text or form.source:
         raise UsageError(f"--log {name}: give a file with the suffix .csv, .tsv, .json or .jsonl")
     path, named = Path(name), [*options.inputs, *_listed(options.from_)]
     try:
@@ -194,7 +194,7 @@ def _log_cells(options: Options) -> Cells:
 
 
 def _listed(name: str | None) -> Iterator[str]:
-    """Yield the names in a list if it can be read twice; `_not_the_log` checks those from a pipe."""
+    """Yield the names in a list if it can be read twice; `_not_the_log` checks names from a pipe."""
     if name is not None and name != STDIN and Path(name).is_file():
         try:
             yield from inputs.read_list(name)
@@ -203,7 +203,7 @@ def _listed(name: str | None) -> Iterator[str]:
 
 
 def _not_the_log(jobs: Iterable[Job], log: str | None, backup: str | None) -> Iterator[Job]:
-    """Yield the jobs; raise UsageError before one that reads or writes the file of --log.
+    """Yield the jobs; raise UsageError before a job that reads or writes the file of --log.
 
     `_log_cells` cannot see names that come from a pipe or from the plan of the outputs.
     """
@@ -216,12 +216,12 @@ def _not_the_log(jobs: Iterable[Job], log: str | None, backup: str | None) -> It
 
 
 def _write_log(name: str, changes: Iterable[Sequence[Sequence[Any]]]) -> None:
-    """Write the changes as they come, completely or not at all. Raise OSError if the file cannot be written."""
+    """Write the changes as they arrive, completely or not at all. Raise OSError if the file cannot be written."""
     from absolve import tables
     from absolve.run.change_log import COLUMNS
     from absolve.tables import typed_table
 
-    sink = tables.by_name(tables.name_of(name))
+    sink = tables.by_name(tables.format_name(name))
     table = typed_table("changes", COLUMNS)
     with outputs.named(name) as file:
         sink.write([table], ((table.name, sink.encode(COLUMNS, rows)) for rows in changes), file)
@@ -231,7 +231,7 @@ def _write_log(name: str, changes: Iterable[Sequence[Sequence[Any]]]) -> None:
 
 
 def _outputs(options: Options) -> _Outputs:
-    """Return where results go. Raise UsageError if options contradict each other, or an output is also an input."""
+    """Return the output. Raise UsageError if options contradict each other, or an output is also an input."""
     names, path = intake.names(options), options.path
     listed = options.from_ is not None
     several = len(names) > 1 or listed or any(map(inputs.is_many, names))
@@ -265,13 +265,13 @@ def _outputs(options: Options) -> _Outputs:
 def _jobs(to: _Outputs, options: Options, report: Report) -> Iterator[Job]:
     found = intake.found(options, report, follow=not options.in_place)
     if options.in_place:
-        return map(Job, plan.without_backups(plan.once(_files_of(found, report)), options.backup))
+        return map(Job, plan.without_backups(plan.once(_only_files(found, report)), options.backup))
     if to.path is None or not to.is_folder:
         return (Job(input_, to.path) for input_ in found)
     return plan.jobs(found, to.path, report.aside)
 
 
-def _files_of(found: Iterable[Input], report: Report) -> Iterator[Input]:
+def _only_files(found: Iterable[Input], report: Report) -> Iterator[Input]:
     """Yield the inputs that are files; report a URL of a list, which cannot be replaced."""
     for input_ in found:
         if input_.asked or buckets.is_bucket(input_.name):
@@ -293,12 +293,12 @@ def _files(backup: str | None, job: Job) -> Iterator[str]:
 
 
 def _counted(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
-    return guarded(job.input.name, of_document(how, job, _count))
+    return guarded(job.input.name, document_results(how, job, _count))
 
 
 def compared(show: Show, how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
     """Yield the diff of one input: a task."""
-    return guarded(job.input.name, of_document(how, job, partial(_difference, show)))
+    return guarded(job.input.name, document_results(how, job, partial(_difference, show)))
 
 
 def diff_lines(for_people: bool, colour: bool, name: str, data: bytes, changes: Sequence[Edit]) -> Iterable[bytes]:
@@ -332,10 +332,7 @@ def _difference(show: Show, how: RewriteOptions, job: Job, _head: bytes | None) 
         yield StdoutBytes(b"".join(show(job.input.name, found.entity.data, changes)))
 
 
-# --- Unified diff (POSIX `diff -u`) made from the edits: one pass over the file, without comparing lines as difflib ---
-
-
-# --- unified diff (POSIX `diff -u`) made from the edits: one pass over the file, no comparison of lines ---------------
+# --- unified diff (POSIX `diff -u`) from the edits: one pass over the file, no comparison of lines --------------------
 
 CONTEXT = 3
 
@@ -349,9 +346,10 @@ class Block(NamedTuple):
 
 
 def unified(name: str, data: bytes, edits: Sequence[Edit]) -> Iterator[bytes]:
-    """Yield the lines of a unified diff (POSIX `diff -u`) for `edits`, which are in order, of `data`.
+    r"""Yield the lines of a unified diff (POSIX `diff -u`) for `edits` of `data`, in order; only LF ends a line.
 
-    Only LF ends a line, as for `patch`.
+    >>> b"".join(unified("a.html", b"<a href=b>\n", [Edit(8, 9, b"/c")])).splitlines()[2:]
+    [b'@@ -1,1 +1,1 @@', b'-<a href=b>', b'+<a href=/c>']
     """
     if not edits:
         return
@@ -379,9 +377,9 @@ def unified(name: str, data: bytes, edits: Sequence[Edit]) -> Iterator[bytes]:
 
 
 def quoted(name: str) -> bytes:
-    """Return a file name as git and GNU patch read it: quoted, with C escapes, where necessary.
+    """Return a file name as git and GNU patch read it, with C escapes in quotes where necessary.
 
-    Characters that are not visible are escaped, so that a name cannot end its line or pass for another name.
+    Invisible characters are escaped, so that a name cannot end its line or pass for another name.
     """
     if printable.printable(name) == name and not re.search(r'\A |["\\]', name):
         return os.fsencode(name) + (b"\t" if " " in name else b"")  # a tab ends a name that contains spaces

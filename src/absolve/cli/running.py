@@ -40,7 +40,7 @@ def _report_ignored(command: Parser, found: Configuration, report: Report) -> No
         text = f"a file that was found, not named, may not raise {', '.join(command.raised)}{_NAMED}"
         report.finding(Diagnostic("ignored-option", text, str(found.path)))
     if not found.named and (choosing := [name for name in ("include", "exclude") if name in command.set_by]):
-        report.totals.of_globs = f"{' and '.join(choosing)} of {printable.printable(str(found.path))}"
+        report.totals.globs_source = f"{' and '.join(choosing)} of {printable.printable(str(found.path))}"
 
 
 _NO_COMMAND = ("-h", "--help", "-V", "--version")
@@ -80,7 +80,7 @@ def _run(arguments: Sequence[str], *, alone: bool) -> int:
     except Exception as error:
         if is_out_of_memory(error):
             code, text = "out-of-memory", OUT_OF_MEMORY
-        elif isinstance(error, OSError):  # of the output: commands handle errors of inputs
+        elif isinstance(error, OSError):  # about the output: commands handle errors about inputs
             code, text = "unwritable", error.strerror or str(error)
         else:
             interrupts.check()
@@ -99,7 +99,7 @@ def _run(arguments: Sequence[str], *, alone: bool) -> int:
 
 
 def _raised_nowhere(found: sys.UnraisableHookArgs) -> None:
-    """Print an exception that nobody can catch, unless it is the end of memory, which the run reports."""
+    """Print an exception that no code can catch, except MemoryError, which the run reports."""
     if found.exc_value is None or not is_out_of_memory(found.exc_value):
         sys.__unraisablehook__(found)
 
@@ -139,7 +139,7 @@ def _ended(arguments: Sequence[str], report: Report, *, alone: bool) -> int:
         except UsageError as error:
             if error.__cause__ is not None and is_out_of_memory(error.__cause__):  # no package is missing
                 raise MemoryError from error
-            place = command.place_of(error.message)
+            place = command.setting_place(error.message)
             is_new = place and place not in error.message
             command.error(f"{place}: {error.message}" if is_new else error.message, error.hint)
     except SystemExit as end:  # argparse ends so after --help and after an error

@@ -1,7 +1,7 @@
-"""What the terminal can show: `--color`, $NO_COLOR, $FORCE_COLOR, $TERM, $COLUMNS and the encoding; and what it gets.
+"""The abilities of the terminal (`--color`, $NO_COLOR, $FORCE_COLOR, $TERM, $COLUMNS, the encoding), and its output.
 
 Input: a standard stream, and the environment. Output: a `Screen` for drawings. `guard` puts one writer before each
-standard stream that is a terminal: whatever is written there, no control character of any input reaches the terminal.
+standard stream that is a terminal, so that no control character of any input reaches the terminal.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Guard(io.BufferedIOBase):
 
 
 def guard() -> None:
-    """Put a `Guard` before each standard stream that is a terminal; escape what the encoding of the others lacks."""
+    """Put a `Guard` before each standard stream that is a terminal; other streams escape unencodable characters."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if isinstance(stream, io.TextIOWrapper):
@@ -104,7 +104,7 @@ def drawing(file: Any) -> Any:
 
 
 def below(line: str) -> None:
-    """Show a line below all output, in place of the one before; "" for none. It has nothing of an input."""
+    """Show a line below all output in place of the last one; "" removes it. The line has no text of an input."""
     global _below  # noqa: PLW0603 - there is one terminal in a process
     buffer = getattr(sys.stderr, "buffer", None)
     stream = buffer.stream if isinstance(buffer, Guard) else sys.stderr
@@ -114,7 +114,7 @@ def below(line: str) -> None:
 
 
 def has_below() -> bool:
-    """Return whether all output takes care of a line below it: the standard error is a terminal with a `Guard`."""
+    """Return whether output may have a line below it: the standard error is a terminal with a `Guard`."""
     return isinstance(getattr(sys.stderr, "buffer", None), Guard) and not is_dumb()
 
 
@@ -155,9 +155,9 @@ def width(stream: TextIO | None) -> int | None:
 
 def columns(stream: TextIO | None) -> int:
     """Return $COLUMNS, or the columns of a terminal, or 80: as shutil does, which imports all compression modules."""
-    given = os.environ.get("COLUMNS", "")
-    if given.isdecimal() and int(given):
-        return int(given)
+    variable = os.environ.get("COLUMNS", "")
+    if variable.isdecimal() and int(variable):
+        return int(variable)
     try:
         return os.get_terminal_size(stream.fileno()).columns or WIDTH if stream is not None else WIDTH
     except (OSError, ValueError):  # not a terminal, or closed
@@ -165,19 +165,19 @@ def columns(stream: TextIO | None) -> int:
 
 
 def screen(stream: TextIO | None) -> Screen:
-    """Return what a standard stream can show."""
+    """Return the width, the colours and the characters of a standard stream."""
     from absolve.core.drawing import Screen  # most runs draw nothing
 
     encoding = (getattr(stream, "encoding", None) or "utf-8").lower().replace("-", "")
     return Screen(width(stream), colours(stream), not is_terminal(stream) or encoding.startswith("utf"))
 
 
-# --- `-f json`: one JSON value on the standard output, with the names that columns have -------------------------------
+# --- `-f json`: one JSON value on the standard output, with the names of columns --------------------------------------
 
 
 @contextmanager
 def json_array(options: Options) -> Iterator[Callable[[dict[str, Any]], None] | None]:
-    """Yield the function that prints an item of an array, one a line, in ASCII; None if -f is not json.
+    """Yield a function that prints an item of an array, one a line, in ASCII; None if -f is not json.
 
     Tables are written by `tables.json`.
     """
@@ -196,7 +196,11 @@ def json_array(options: Options) -> Iterator[Callable[[dict[str, Any]], None] | 
 
 
 def json_text(value: Any) -> str:
-    """Return a value as JSON in ASCII, without user information of URLs."""
+    """Return a value as JSON in ASCII, with masked user information.
+
+    >>> json_text({"url": "http://me:secret@h/"})
+    '{"url": "http://***@h/"}'
+    """
     import json  # a run of another format does not need it
 
     return json.dumps(_masked(value), default=str)
@@ -210,7 +214,7 @@ def _masked(value: Any) -> Any:
     return [_masked(one) for one in value] if isinstance(value, list) else value
 
 
-def json_of(found: Diagnostic) -> dict[str, Any]:
-    """Return a diagnostic as an object."""
+def diagnostic_json(found: Diagnostic) -> dict[str, Any]:
+    """Return a diagnostic as an object, for example `{"document": "a.html", "line": 3, "code": "no-base", ...}`."""
     place = {"document": found.name, "line": found.line, "column": found.column}
     return {**place, "code": found.code, "text": found.text}

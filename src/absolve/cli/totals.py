@@ -1,4 +1,4 @@
-"""The line that ends a run on the standard error: how many links were found, and how many changed.
+"""The last line of a run on the standard error: how many links were found, and how many changed.
 
 Input: the counts that tasks yield for each input. Output: text.
 """
@@ -17,11 +17,11 @@ from absolve.run.results import BytesRead, ChangeCounts, HostsLeft, LinkCounts
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-number: Final = printable.number  # of a noun, in lines that end a run
-# mailto: and the like, and what has no base URL, are the scope `other`.
+number: Final = printable.number  # for example `2 links`
+# mailto: and the like, and links without a base URL, are the scope `other`.
 _SCOPES = {name: name for name in ("internal", "external", "same-document")} | {"other": "without host"}
 
-_MOST: Final = 5  # lines of a table in the line that ends a run
+_MOST: Final = 5  # lines of a table in the last line of a run
 # Kinds of mentions -> where they are.
 _PLACES: Final = {kind: f"in {kind}s" for kind in ("script", "style", "comment", "attribute")}
 _KINDS: Final = 12
@@ -29,7 +29,7 @@ _NAMED: Final = 3  # URLs that pages record
 
 
 class Table(NamedTuple):
-    """A table that the user gave (--url-map, --remap @FILE): the line of each row by its key, and the keys that met."""
+    """A table that the user names (--url-map, --remap @FILE): the line of each row by its key, and the used keys."""
 
     name: str
     noun: str
@@ -41,7 +41,7 @@ class Table(NamedTuple):
 
 
 class FoundGlobs(Globs):
-    """Globs that a configuration file has which was found, not named; they count what they leave out."""
+    """Globs of a configuration file that was found, not named; they count the entries that they leave out."""
 
     left_out = 0
 
@@ -63,24 +63,24 @@ class FoundGlobs(Globs):
 
 
 class Totals:
-    """Counts of a run: `documents` that were read, their `links`, and those that were `changed`.
+    """Counts of a run: `documents` that were read, their `links`, and the `changed` links.
 
-    `companions` are links that are kept because they lead to files that were saved with their document.
-    `rules` are the numbers of the rules that mapped a link, `tables` those of which the rows that meet nothing count.
+    `companions` are links that are kept because they lead to files that were saved with their document. `rules` are the
+    numbers of the rules that mapped a link; `tables`: unused rows of these tables are reported.
     """
 
     def __init__(self) -> None:
         self.files: Counter[str] = Counter()  # in folders, not read, by kind
         self.parts: Counter[str] = Counter()  # of messages, likewise
-        self.own: Counter[str] = Counter()  # none of the site, by the program that keeps it
+        self.own: Counter[str] = Counter()  # files of the program that saved the site, by its name
         self.apart: Counter[str] = Counter()  # documents that keep absolute links, by kind
-        self.recorded: list[str] = []  # of pages that record another URL than --url of their folder
-        self.unread_are = "not read"  # what became of files in folders that are no documents
-        self.failed_are = ""  # likewise of inputs that failed
+        self.recorded: list[str] = []  # pages that record another URL than --url of their folder
+        self.unread_are = "not read"  # the state of files in folders that are not documents
+        self.failed_are = ""  # the state of inputs that failed
         self.tables: list[Table] = []
         self.globs: FoundGlobs | None = None
-        self.of_globs = ""  # the options and the file that they come from
-        self.hosts: Counter[str] = Counter()  # that rules lead away from, in rewritten documents
+        self.globs_source = ""  # the options and their file
+        self.hosts: Counter[str] = Counter()  # old hosts of rules, in rewritten documents
         self.mentions: Counter[str] = Counter()  # of these hosts, by kind
         self.rules: set[int] = set()
         self.documents = self.links = self.changed = self.changed_documents = 0
@@ -113,7 +113,7 @@ class Totals:
         counts[diagnostic.text.partition(":")[0]] += 1
 
     def left_out(self) -> list[str]:
-        """Return what was given and not used: `2 files not read: 2 .docx`, `1 of 3 rows of m.csv met no input`."""
+        """Return texts about unused inputs: for example `2 files not read: 2 .docx`, `1 of 3 rows met no input`."""
         found = [
             f"{number(counts.total(), noun)} {what}: {_kinds(counts)}"
             for counts, noun, what in (
@@ -124,7 +124,7 @@ class Totals:
             if counts
         ]
         if self.globs is not None and self.globs.left_out:
-            found.append(f"{number(self.globs.left_out, 'item')} of folders left out by {self.of_globs}")
+            found.append(f"{number(self.globs.left_out, 'item')} of folders left out by {self.globs_source}")
         if self.apart:
             kinds = ", ".join(sorted(self.apart))
             found.append(f"{number(self.apart.total(), 'document')} read apart, with absolute links: {kinds}")
@@ -151,7 +151,7 @@ class Totals:
         return printable.printable(next(iter(self.hosts)))
 
     def unmet(self) -> Iterator[Diagnostic]:
-        """Yield a diagnostic for each row of a table that met nothing."""
+        """Yield a diagnostic for each unused row of a table."""
         for table in self.tables:
             for line in table.unmet():
                 yield Diagnostic("unmet", f"this row met no {table.noun}", table.name, line)
@@ -168,8 +168,8 @@ def _kinds(counts: Counter[str]) -> str:
     return ", ".join(kinds + ([f"{others:,} of other kinds"] if others else []))
 
 
-def of_links(totals: Totals) -> str:
-    """Return the counts of a list of links: `2 links in 1 document: 2 without host; problems: 1 malformed`."""
+def links_text(totals: Totals) -> str:
+    """Return the counts of links, for example `2 links in 1 document: 2 without host; problems: 1 malformed`."""
     text = f"{number(totals.links, 'link')} in {number(totals.documents, 'document')}"
     scopes = [f"{totals.scopes[scope]:,} {words}" for scope, words in _SCOPES.items() if totals.scopes[scope]]
     if scopes:
@@ -177,8 +177,8 @@ def of_links(totals: Totals) -> str:
     return f"{text}; problems: {_kinds(totals.problems)}" if totals.problems else text
 
 
-def of_changes(totals: Totals, *, written: bool = True) -> str:
-    """Return the counts of a rewrite: `34 links in 1 document changed; 5 stay`; or `would change; 5 would stay`."""
+def changes_text(totals: Totals, *, written: bool = True) -> str:
+    """Return the counts of a rewrite, for example `34 links in 1 document changed; 5 stay`."""
     stays = totals.links - totals.changed
     change, stay = ("changed", "stays" if stays == 1 else "stay") if written else ("would change", "would stay")
     if totals.companions:  # kept because they lead to files that were saved with their document

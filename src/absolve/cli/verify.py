@@ -39,12 +39,12 @@ def run(options: Options, report: Report) -> None:
             check.folders()
             return
         with report.guard(options.before):
-            (input_,) = asking.asked([intake.one_input(options.before, options)], lambda one: one, options)
+            (input_,) = asking.with_answers([intake.one_input(options.before, options)], lambda one: one, options)
             check.document(input_, options.after)
 
 
 class _Check:
-    """Compare documents with what a rewrite made of them, one at a time."""
+    """Compare documents with their rewritten forms, one at a time."""
 
     def __init__(self, options: Options, report: Report) -> None:
         self.add: Callable[[dict[str, Any]], None] | None = None
@@ -55,7 +55,7 @@ class _Check:
         self._differences = self._documents = self._others = 0
 
     def document(self, input_: Input, after: str, root: str = "") -> None:
-        """Compare a document with the file `after`, which is in the folder `root` if that is given."""
+        """Compare a document with the file `after`, in the folder `root` unless that is ""."""
         from absolve import verifying  # html5lib and lxml
 
         before = load.read(input_, self._how)
@@ -71,7 +71,7 @@ class _Check:
     def _found(self, difference: Diagnostic) -> None:
         self._differences += 1
         if self.add is not None:
-            self.add(terminal.json_of(difference))
+            self.add(terminal.diagnostic_json(difference))
         if difference.code == "unjudged":
             self._report.failure(DocumentError(difference))
         elif self.add is None:
@@ -82,7 +82,7 @@ class _Check:
     # --- folders ------------------------------------------------------------------------------------------------------
 
     def folders(self) -> None:
-        """Compare each file of a folder with that of the same path in the other one."""
+        """Compare each file of a folder with the file at the same path in the other folder."""
         before, after = self._options.before, self._options.after
         origins = inputs.Origins(self._options.url, intake.url_map(self._options).urls)
         globs = Globs(hidden=self._options.hidden)

@@ -31,124 +31,124 @@ _HINTS: Final = (
 _TREES: Final = ("lxml.", "bs4.", "xml.", "html5lib.")
 
 
-def data_of(given: Any, call: str) -> bytes | str:
+def data_of(value: Any, call: str) -> bytes | str:
     """Return the content of a document as exact `bytes` or `str`; raise TypeError for anything else.
 
     `call` is the name of the public function, for the error.
     """
-    if isinstance(given, str):
-        return str.__str__(given)
-    if isinstance(given, bytes):
-        return bytes.__getitem__(given, slice(None))  # exact bytes, without the methods of a subclass
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, bytes):
+        return bytes.__getitem__(value, slice(None))  # exact bytes, without the methods of a subclass
     try:
-        view = memoryview(given)
+        view = memoryview(value)
     except TypeError:
-        raise TypeError(f"{call} takes bytes, str or an absolve.Document, not {_kind(given)}: {_hint(given)}") from None
+        raise TypeError(f"{call} takes bytes, str or an absolve.Document, not {_kind(value)}: {_hint(value)}") from None
     with view:
         if view.itemsize != 1 or view.ndim != 1:
             shape = f"of {view.ndim} dimensions, of items of {view.itemsize} bytes"
-            raise TypeError(f"{call} takes bytes, not {_kind(given)} {shape}: pass the bytes that are meant")
+            raise TypeError(f"{call} takes bytes, not {_kind(value)} {shape}: pass the bytes that are meant")
         return view.tobytes()
 
 
-def _hint(given: object) -> str:
-    if type(given).__module__.startswith(_TREES) or type(given).__module__ == "bs4":
+def _hint(value: object) -> str:
+    if type(value).__module__.startswith(_TREES) or type(value).__module__ == "bs4":
         return "absolve.trees takes trees"
     for attribute, hint in _HINTS:
-        if hasattr(type(given), attribute):
+        if hasattr(type(value), attribute):
             return hint
-    return "pass b'' for an empty document" if given is None else "pass the bytes of the document"
+    return "pass b'' for an empty document" if value is None else "pass the bytes of the document"
 
 
-def text_of(given: Any, option: str) -> str:
+def text_of(value: Any, option: str) -> str:
     """Return the value of an option as exact `str`; raise TypeError unless it is a str or of a subclass."""
-    if isinstance(given, str):
-        return str.__str__(given)
-    hint = f": decode it, e.g. {option}.decode('ascii')" if isinstance(given, (bytes, bytearray, memoryview)) else ""
-    raise TypeError(f"{option} must be a str, not {_kind(given)}{hint}")
+    if isinstance(value, str):
+        return str.__str__(value)
+    hint = f": decode it, e.g. {option}.decode('ascii')" if isinstance(value, (bytes, bytearray, memoryview)) else ""
+    raise TypeError(f"{option} must be a str, not {_kind(value)}{hint}")
 
 
-def name_of(given: Any) -> str:
+def name_of(value: Any) -> str:
     """Return the name of a document, given as a str or a path; raise TypeError for anything else."""
-    if isinstance(given, os.PathLike):
-        return os.fsdecode(given)
-    if isinstance(given, bytes):
+    if isinstance(value, os.PathLike):
+        return os.fsdecode(value)
+    if isinstance(value, bytes):
         raise TypeError("name must be a str or a path, not bytes: decode it by os.fsdecode(name)")
-    return text_of(given, "name")
+    return text_of(value, "name")
 
 
-def url_of(given: Any, option: str = "url") -> str:
+def url_of(value: Any, option: str = "url") -> str:
     """Return the text of a URL, given as a str or a URL object; raise TypeError for anything else.
 
     A URL object (`core.protocols.URLObject`) has a `scheme` and a class that defines `__str__`, like httpx.URL and
     yarl.URL.
     """
-    if is_url(given):
-        return str.__str__(str(given))
-    if isinstance(given, os.PathLike):
-        raise TypeError(f"{option} must be a URL, not {_kind(given)}: the URL of a file is path.absolute().as_uri()")
-    if hasattr(type(given), "geturl"):
-        raise TypeError(f"{option} must be a str, not {_kind(given)}: pass {option}.geturl()")
-    return text_of(given, option)
+    if is_url(value):
+        return str.__str__(str(value))
+    if isinstance(value, os.PathLike):
+        raise TypeError(f"{option} must be a URL, not {_kind(value)}: the URL of a file is path.absolute().as_uri()")
+    if hasattr(type(value), "geturl"):
+        raise TypeError(f"{option} must be a str, not {_kind(value)}: pass {option}.geturl()")
+    return text_of(value, option)
 
 
-def is_url(given: Any) -> bool:
+def is_url(value: Any) -> bool:
     """Return whether a value is a URL object and not a str."""
-    own = any("__str__" in vars(kind) for kind in type(given).__mro__[:-1])  # without `object`, the last one
-    return own and hasattr(given, "scheme") and not isinstance(given, (str, type))
+    own = any("__str__" in vars(kind) for kind in type(value).__mro__[:-1])  # without `object`, the last one
+    return own and hasattr(value, "scheme") and not isinstance(value, (str, type))
 
 
-def choices_of(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+def choices_of(options: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings as values of their defaults' types; raise TypeError for any other type."""
-    return {name: _choice_of(value, name, defaults[name]) for name, value in given.items()}
+    return {name: _choice_of(value, name, defaults[name]) for name, value in options.items()}
 
 
-def _choice_of(given: Any, option: str, default: Any) -> Any:
+def _choice_of(value: Any, option: str, default: Any) -> Any:
     if isinstance(default, bool):
-        if not isinstance(given, bool):
-            raise TypeError(f"{option} must be True or False, not {_shown(given)}")
+        if not isinstance(value, bool):
+            raise TypeError(f"{option} must be True or False, not {_shown(value)}")
     elif isinstance(default, int):
         try:
-            return operator.index(given)
+            return operator.index(value)
         except TypeError:
-            raise TypeError(f"{option} must be a whole number, not {_shown(given)}") from None
+            raise TypeError(f"{option} must be a whole number, not {_shown(value)}") from None
     elif isinstance(default, str):
-        return text_of(given, option)
-    return given
+        return text_of(value, option)
+    return value
 
 
-def flag_of(given: Any, option: str) -> bool:
+def flag_of(value: Any, option: str) -> bool:
     """Return the value of an option that is True or False; raise TypeError for anything else."""
-    return bool(_choice_of(given, option, False))
+    return bool(_choice_of(value, option, False))
 
 
-def check_notify(given: Any) -> None:
+def check_notify(value: Any) -> None:
     """Raise TypeError unless `on_diagnostic` is callable, or None."""
-    if given is not None and not callable(given):
-        raise TypeError(f"on_diagnostic must be a function that takes a Diagnostic, or None, not {_kind(given)}")
+    if value is not None and not callable(value):
+        raise TypeError(f"on_diagnostic must be a function that takes a Diagnostic, or None, not {_kind(value)}")
 
 
-def check_policy(given: Any) -> None:
+def check_policy(value: Any) -> None:
     """Raise TypeError unless the policy is callable."""
-    if not callable(given):
-        raise TypeError(f"policy must be a function that takes a link, or None, not {_kind(given)}")
+    if not callable(value):
+        raise TypeError(f"policy must be a function that takes a link, or None, not {_kind(value)}")
 
 
-def target_of(given: Any, link: str) -> str:
+def target_of(value: Any, link: str) -> str:
     """Return the str that a policy returned for a link; raise TypeError, naming the link, for any other type."""
-    if isinstance(given, str):
-        return str.__str__(given)
-    hint = ": return str(url)" if is_url(given) else ""
-    raise TypeError(f"a policy returns a str or None, not {_kind(given)}, as this one did for {link}{hint}")
+    if isinstance(value, str):
+        return str.__str__(value)
+    hint = ": return str(url)" if is_url(value) else ""
+    raise TypeError(f"a policy returns a str or None, not {_kind(value)}, as this one did for {link}{hint}")
 
 
-def check_options(given: Iterable[str], known: Iterable[str], call: str, named: Iterable[str] = ()) -> None:
+def check_options(options: Iterable[str], known: Iterable[str], call: str, named: Iterable[str] = ()) -> None:
     """Raise TypeError for the first option that is not in `known`, with the most similar name as a hint.
 
     `named` are the function's own parameters, candidates for the hint only.
     """
     known = set(known)
-    for option in given:
+    for option in options:
         if option not in known:
             from difflib import get_close_matches  # needed for this error only
 
@@ -177,22 +177,22 @@ def _meant(option: str, known: Collection[str]) -> str:
     return f"it is {meant}=" if meant in known else ""
 
 
-def surplus(given: object, call: str) -> TypeError:
+def surplus(value: object, call: str) -> TypeError:
     """Return the error for a second value without a name; one that is a URL is named."""
-    is_text = isinstance(given, str) and ":" in given
-    hint = f"the URL of the document is url={_shown(given)}" if is_text or is_url(given) else "options have names"
-    return TypeError(f"{call} takes one value without a name, the document, and not {_shown(given)}: {hint}")
+    is_text = isinstance(value, str) and ":" in value
+    hint = f"the URL of the document is url={_shown(value)}" if is_text or is_url(value) else "options have names"
+    return TypeError(f"{call} takes one value without a name, the document, and not {_shown(value)}: {hint}")
 
 
-def _shown(given: object) -> str:
-    return repr(given)[:_SHOWN]
+def _shown(value: object) -> str:
+    return repr(value)[:_SHOWN]
 
 
-def _kind(given: object) -> str:
+def _kind(value: object) -> str:
     """Return the qualified name of an object's class, with its module unless that is `builtins`."""
-    kind = type(given)
-    if given is None or kind.__module__ == "builtins":
-        return "None" if given is None else kind.__qualname__
+    kind = type(value)
+    if value is None or kind.__module__ == "builtins":
+        return "None" if value is None else kind.__qualname__
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
@@ -227,5 +227,5 @@ class _Package(ModuleType):
         first, _, rest = (inspect.getdoc(self._function) or "").partition("\n\n")
         return f"{first}\n\n{self.__name__}{self.__signature__}\n\n{rest}"
 
-    def __call__(self, *given: Any, **options: Any) -> Any:
-        return self._function(*given, **options)
+    def __call__(self, *values: Any, **options: Any) -> Any:
+        return self._function(*values, **options)

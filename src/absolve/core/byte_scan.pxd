@@ -4,7 +4,7 @@ cimport cython
 
 from absolve.core.model cimport Edit
 from cpython.object cimport PyObject
-from libc.string cimport memchr, memcmp
+from libc.string cimport memchr, memcmp, memcpy
 
 cdef extern from "Python.h":
     int _PyBytes_Resize(PyObject** bytes, Py_ssize_t size) except -1
@@ -26,7 +26,9 @@ cdef inline bint same(const unsigned char* p, Py_ssize_t i, const unsigned char*
 
 
 cdef inline unsigned long long word_at(const unsigned char* p, Py_ssize_t at) noexcept:
-    return (<const unsigned long long*>(p + at))[0]
+    cdef unsigned long long word
+    memcpy(&word, p + at, 8)  # at any offset
+    return word
 
 
 cpdef bytes cut(bytes data, Py_ssize_t start, Py_ssize_t end)
@@ -40,6 +42,7 @@ cpdef Py_ssize_t word_start(const unsigned char* p, Py_ssize_t i, Py_ssize_t end
 cpdef Py_ssize_t character(const unsigned char* p, Py_ssize_t i, Py_ssize_t end) noexcept
 
 cdef Py_ssize_t _SHORTEST, _LONGEST
+cdef unsigned long long _HIGH_BITS
 cdef bytes _LENGTHS
 
 cdef bint _begins_name(int byte) noexcept

@@ -41,7 +41,7 @@ if not cython.compiled:  # compiled, these are in byte_scan.pxd
         return p[i : i + size] == q[j : j + size]
 
     def word_at(p: bytes, at: int) -> int:
-        """Return the eight bytes at an offset that is a multiple of eight, as a number of this machine."""
+        """Return the eight bytes at an offset as a number of this machine."""
         return int.from_bytes(p[at : at + 8], sys.byteorder)
 
 
@@ -156,6 +156,36 @@ def character(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssiz
     if lead < 0xF0:
         return 3
     return 4 if i + 3 < end and p[i + 3] & 0xC0 == 0x80 else 0
+
+
+def utf8_end(data: bytes) -> cython.Py_ssize_t:
+    """Return the offset of the first byte that is not part of a well-formed UTF-8 character, or the size."""
+    p: cython.p_const_uchar = data
+    n: cython.Py_ssize_t = len(data)
+    i: cython.Py_ssize_t = 0
+    size: cython.Py_ssize_t
+    if cython.compiled:
+        while i < n:
+            if p[i] < 128:
+                while i + 8 <= n and not word_at(p, i) & _HIGH_BITS:
+                    i += 8
+                while i < n and p[i] < 128:
+                    i += 1
+            else:
+                size = character(p, i, n)
+                if not size:
+                    break
+                i += size
+        return i
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        n = error.start
+    return n
+
+
+_high_bits = 0x80 * 0x0101_0101_0101_0101  # of a word
+_HIGH_BITS = _high_bits
 
 
 # --- meta elements ----------------------------------------------------------------------------------------------------

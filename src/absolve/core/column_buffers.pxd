@@ -6,7 +6,7 @@ from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from libc.stdlib cimport realloc
 from libc.string cimport memcpy
 
-cdef Py_ssize_t _MOST_BYTES, _LONG
+cdef Py_ssize_t _MOST_BYTES, _FEW
 
 
 cdef inline unsigned char* grown(void* cells, Py_ssize_t size) except NULL:
@@ -46,6 +46,7 @@ cdef class IntColumn:
     cdef Py_ssize_t before(self, Py_ssize_t number) noexcept
     cdef int cut(self, Py_ssize_t size) noexcept
     cpdef IntColumn mapped(self, IntColumn numbers)
+    cdef Py_ssize_t put(self, unsigned char* block, Py_ssize_t at) noexcept
     cdef int take(self, object raw) except? -1
 
 
@@ -63,8 +64,8 @@ cdef class TextColumn:
     cdef int _grow(self, Py_ssize_t size) except? -1
     cdef str at(self, Py_ssize_t index)
     cdef bint equals(self, TextColumn other, Py_ssize_t index)
-    cdef int release(self)
     cpdef bytes present(self)
+    cdef Py_ssize_t put(self, unsigned char* block, Py_ssize_t at) noexcept
     cdef int take(self, IntColumn ends, object missing, object raw) except? -1
 
 
@@ -80,6 +81,7 @@ cdef class DictColumn:
     cdef Py_ssize_t _number_of(self, object word) except? -1
     cpdef int extend(self, DictColumn values) except? -1
     cdef object at(self, Py_ssize_t index)
+    cpdef DictColumn part(self, Py_ssize_t place)
     cpdef IntColumn ends(self)
     cpdef list items(self)
     cdef int take(self, list words, IntColumn numbers) except? -1

@@ -12,9 +12,12 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, Final, SupportsIndex
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
     from pickle import PickleBuffer
 
     import cython
+
+    from absolve.core.arrow_stream import Array
 else:
     from absolve.core import _cython as cython
 
@@ -27,7 +30,6 @@ if cython.compiled:
 NARROW: Final = (1 << 31) - 1  # the largest number of 32 bits
 _OUT_OF_BAND: Final = 5  # the first pickle protocol with out-of-band buffers
 _MOST_BYTES = NARROW  # in a text column: end offsets have 32 bits
-_LONG = 1 << 16  # bytes of texts that are freed early
 
 
 class IntColumn:
@@ -55,7 +57,7 @@ class IntColumn:
         """Append a number; compiled code does not check that it fits a narrow column."""
         if cython.compiled:
             if self._size == self._room:
-                self._grow(2 * self._room + 4)
+                self._grow(2 * self._room + 60)
             if self._narrow:
                 cython.cast(cython.p_int, self._cells)[self._size] = number
             else:
@@ -113,9 +115,27 @@ class IntColumn:
         """Return `numbers` at the indexes that this column holds; both columns and the result are narrow."""
         index: cython.Py_ssize_t
         found = IntColumn(narrow=True, room=self._size)
-        for index in range(self._size):
-            found.add(numbers.at(self.at(index)))
+        if cython.compiled:
+            new: cython.p_int = cython.cast(cython.p_int, found._cells)
+            own: cython.p_int = cython.cast(cython.p_int, self._cells)
+            values: cython.p_int = cython.cast(cython.p_int, numbers._cells)
+            for index in range(self._size):
+                new[index] = values[own[index]]
+        else:
+            found._numbers.extend([numbers.at(at) for at in self._numbers])
+        found._size = self._size
         return found
+
+    def array(self) -> Array:
+        """Return the column as an array of Arrow (`arrow_stream`)."""
+        return self._size, (None, self), (), None
+
+    def put(self, block: Any, at: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Copy the cells to an offset of memory, unless that is NULL; return their size in bytes."""
+        size: cython.Py_ssize_t = self._size * (4 if self._narrow else 8)
+        if cython.compiled and block and size:
+            memcpy(block + at, self._cells, size)
+        return size
 
     def raw(self) -> bytes:
         """Return the cells as bytes, in native byte order."""
@@ -213,7 +233,7 @@ class TextColumn:
     def _grow(self, size: cython.Py_ssize_t) -> cython.int:
         """Make room for at least `size` bytes more."""
         if cython.compiled:
-            room: cython.Py_ssize_t = 2 * self._room + size + 512
+            room: cython.Py_ssize_t = 2 * self._room + size + 2048
             self._text = grown(self._text, room)
             self._room = room
         return 0
@@ -239,16 +259,14 @@ class TextColumn:
             return memcmp(self._text + start, other._text + first, size) == 0
         return self._bytes[start : start + size] == other._bytes[first : first + size]
 
-    def release(self) -> cython.int:
-        """Free the bytes of a long column, which must not be read again."""
-        if cython.compiled and self._size > _LONG:
-            free(self._text)
-            self._text = cython.NULL
-            self._size = self._room = 0
-        return 0
-
     def cells(self) -> list[str | None]:
         return [self.at(index) for index in range(len(self))]
+
+    def put(self, block: Any, at: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Copy all texts to an offset of memory, unless that is NULL; return their size in bytes."""
+        if cython.compiled and block and self._size:
+            memcpy(block + at, self._text, self._size)
+        return self._size
 
     def raw(self) -> bytes:
         """Return all texts, concatenated."""
@@ -295,6 +313,10 @@ class TextColumn:
             bits[place >> 3] &= ~(1 << (place & 7))
         return bytes(bits)
 
+    def array(self) -> Array:
+        """Return the column as an array of Arrow."""
+        return len(self), (self.present(), self.ends, self), (), None
+
     def take(self, ends: IntColumn, missing: Any, raw: bytes | memoryview) -> cython.int:
         """Fill the empty column from end offsets, the indexes of missing cells, and the concatenated texts."""
         self.ends = ends
@@ -311,7 +333,16 @@ class TextColumn:
         return _texts, (self.ends, self._missing, _apart(self.raw(), protocol))
 
 
+def encoded(words: Iterable[str | None], shown: Callable[[str], str]) -> TextColumn:
+    """Return words, and None for missing ones, as a column; `shown` replaces lone surrogates in a text."""
+    found = TextColumn()
+    for word in words:
+        found.add(None if word is None else word.encode() if word.isascii() else shown(word).encode())
+    return found
+
+
 _NO_VALUE: Final = object()
+_FEW = 16  # words to be compared by identity
 
 
 class DictColumn:
@@ -338,6 +369,10 @@ class DictColumn:
         return self.numbers.add(self._number)
 
     def _number_of(self, word: Any) -> cython.Py_ssize_t:
+        place: cython.Py_ssize_t
+        for place in range(min(_FEW, len(self.words))):  # most words are constants
+            if self.words[place] is word:
+                return place
         number = self._known.get(word)
         if number is None:
             number = self._known[word] = len(self.words)
@@ -356,14 +391,23 @@ class DictColumn:
         """Return the value of an existing cell."""
         return self.words[self.numbers.at(index)]
 
+    def part(self, place: cython.Py_ssize_t) -> DictColumn:
+        """Return a column of the values at this place of each value, which is a tuple."""
+        numbers = IntColumn(narrow=True, room=len(self.words))
+        found = DictColumn()
+        for word in self.words:
+            numbers.add(found._number_of(word[place]))
+        found.numbers = self.numbers.mapped(numbers)
+        return found
+
     def ends(self) -> IntColumn:
         """Return Arrow's list offsets: 0, then the end of each cell's sequence in the concatenation of all."""
         index: cython.Py_ssize_t
         end: cython.Py_ssize_t = 0
-        sizes = IntColumn()
+        sizes = IntColumn(room=len(self.words))
         for word in self.words:
             sizes.add(len(word))
-        found = IntColumn(narrow=True)
+        found = IntColumn(narrow=True, room=len(self) + 1)
         found.add(0)
         for index in range(len(self)):
             end += sizes.at(self.numbers.at(index))
@@ -374,7 +418,21 @@ class DictColumn:
         """Return the concatenation of all cells, which are sequences."""
         if not any(self.words):
             return []
-        return [item for index in range(len(self)) for item in self.at(index)]
+        index: cython.Py_ssize_t
+        found: list[Any] = []
+        for index in range(len(self)):
+            word = self.words[self.numbers.at(index)]
+            if word:
+                found += word
+        return found
+
+    def array(self, shown: Callable[[str], str], present: bytes | None = None) -> Array:
+        """Return the column of words, of which some may be missing, as an array of Arrow with a dictionary."""
+        return len(self.numbers), (present, self.numbers), (), encoded(self.words, shown).array()
+
+    def lists(self, shown: Callable[[str], str], present: bytes | None = None) -> Array:
+        """Return the column of sequences of words as an array of lists."""
+        return len(self.numbers), (present, self.ends()), (encoded(self.items(), shown).array(),), None
 
     def take(self, words: list[Any], numbers: IntColumn) -> cython.int:
         """Fill the empty column from distinct values and the index of each cell's."""

@@ -181,7 +181,7 @@ SCOPES = ("same-document", "internal", "external", "other")  # of targets; `inve
 
 
 @cython.no_gc
-@cython.freelist(64)
+@cython.freelist(1024)
 @cython.cclass
 class Link:
     """One reference in an entity: its span, without surrounding white space, and the coding of its bytes.

@@ -176,18 +176,18 @@ class PatternSet:
         self._others: list[int] = []
         self._texts: dict[tuple[str, str], list[int]] = {}  # by what a text begins with, or by all of it with "$"
         self._lengths: set[int] = set()
-        given = list(patterns)
-        if len(given) < 4:
-            self._others = list(range(len(given)))
+        pairs = list(patterns)
+        if len(pairs) < 4:
+            self._others = list(range(len(pairs)))
             return
-        memory = max(_ALL_SETS // (len(given) // _AT_ONCE + 1), 1 << 20)
+        memory = max(_ALL_SETS // (len(pairs) // _AT_ONCE + 1), 1 << 20)
         self._memory = min(memory, _MOST_MEMORY)
         for ignores_case in (False, True):
-            numbers = [number for number, (_, ignoring) in enumerate(given) if ignoring == ignores_case]
+            numbers = [number for number, (_, ignoring) in enumerate(pairs) if ignoring == ignores_case]
             if not ignores_case:
-                numbers = [number for number in numbers if not self._is_text(number, given[number][0])]
+                numbers = [number for number in numbers if not self._is_text(number, pairs[number][0])]
             for start in range(0, len(numbers), _AT_ONCE):
-                self._add([(number, given[number][0]) for number in numbers[start : start + _AT_ONCE]], ignores_case)
+                self._add([(number, pairs[number][0]) for number in numbers[start : start + _AT_ONCE]], ignores_case)
 
     def _is_text(self, number: int, pattern: str) -> bool:
         r"""Add a pattern such as `^/a\.html$` or `^/a/`, and return True; return False for any other."""

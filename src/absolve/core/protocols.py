@@ -67,22 +67,22 @@ class Coding(Protocol):
         """
 
 
-class FilesBeside(Protocol):
+class CompanionFiles(Protocol):
     """The files around a document on a disk, for the relative references of that document."""
 
     def __call__(self, reference: str, folder: str = ".", *, is_frame: bool = False) -> str | None:
-        """Return what the file that a reference names is known by; None if there is no such file.
+        """Return the URL that a file records for itself, if a reference names that file; None if there is no such file.
 
-        That is the URL that the file records of itself; "" if it records none, and was saved with the document: then
-        the link is to be kept. So it is with `is_frame`, for the link of a frame, whatever that file records: the frame
-        is a part of the page. `folder`, from that of the document, is the one to which a relative base leads.
+        It is "" if the file records none, and was saved with the document: then the link stays. It is "" also with
+        `is_frame`, for the link of a frame, because the frame is a part of the page. `folder`, relative to the
+        document's folder, is the folder to which a relative base leads.
         """
 
 
 class Surroundings(Protocol):
     """Where a document is on a disk."""
 
-    def of(self, own: BaseURL, /) -> FilesBeside | None:
+    def saved_files(self, own: BaseURL, /) -> CompanionFiles | None:
         """Return the files that were saved with the document, which has this URL of its own; None if none were."""
 
     def is_of_saved(self) -> bool:

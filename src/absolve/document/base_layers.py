@@ -57,10 +57,11 @@ def retrieval_claim(url: str, option: str = "--url") -> BaseClaim:
     return new(BaseClaim, (RETRIEVAL, for_any(url), option, None, None))
 
 
-@remembered(64)  # many documents share one
-def retrieved(url: str, option: str, profile: str, longest: int) -> BaseURL:
-    """Return the base URL for a retrieval URL given by `option`."""
-    return establish(DEFAULT, [retrieval_claim(url, option)], profile, None, longest)
+@remembered(64)  # many documents share one, and with it the resolver
+def retrieved(url: str, option: str, profile: str, longest: int) -> Bases:
+    """Return the bases of a document with a retrieval URL given by `option`."""
+    own = establish(DEFAULT, [retrieval_claim(url, option)], profile, None, longest)
+    return Bases(own, own)
 
 
 def doubts(claims: Iterable[BaseClaim], position: int = 0) -> Iterator[Finding]:

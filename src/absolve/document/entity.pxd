@@ -11,8 +11,10 @@ from absolve.formats.events cimport EventList
 from absolve.urls.base cimport BaseContext, Bases, establish
 from absolve.urls.predicates cimport has_scheme
 
-cdef Py_ssize_t _MOST_SCOPED, _SCOPED, _LARGE, _IS_KEPT
+cdef Py_ssize_t _MOST_SCOPED, _SCOPED, _LARGE, _IS_KEPT, _HEAD
 cdef NestingBudget _UNLIMITED
+
+cdef bint _may_list(bytes data) noexcept
 
 
 @cython.final

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     import cython
 
     from absolve.core.model import BaseClaim, Capture, Finding, MessageIds, PageFacts
-    from absolve.core.protocols import FilesBeside, Offsets, Surroundings
+    from absolve.core.protocols import CompanionFiles, Offsets, Surroundings
     from absolve.document.settings import Settings
     from absolve.encodings.charsets import Charset
 
@@ -57,10 +57,24 @@ _NO_EVENTS: Final = EventList()  # of an entity that is not walked yet
 _MOST_SCOPED = 1 << 20  # bytes of cached scoped contexts: most feeds need less
 _SCOPED = 200  # bytes of one without its URL (estimate): some thousands fit
 _FOLDER: Final = ";type=d"  # the end of an FTP URL of a folder (RFC 1738 3.2.2)
-_HEAD: Final = 512  # bytes in which the title of a listing is
+_HEAD = 512  # bytes in which the title of a listing is
 # "Index of /pub/x" by Apache and nginx, "Directory listing for /pub/x/" by Python, "host - /pub/x/" by IIS.
 _LISTING: Final = re.compile(rb"(?i)<title>[^</]*?(?:(?:of|for|:) \[?(/[^<\]]*?)/?|(/[^<\]]*)/)\]?\s*</title>")
 AMBIGUOUS: Final = "ambiguous"  # the code of the finding that a walker adds where it had to guess
+
+
+def _may_list(data: bytes) -> cython.bint:
+    """Return whether a title in the first bytes has a slash, as that of a listing; few do."""
+    p: cython.p_const_uchar = data
+    end: cython.Py_ssize_t = min(len(data), _HEAD)
+    i: cython.Py_ssize_t = byte_scan.find(p, 60, 0, end)
+    while i >= 0:
+        if i + 7 < end and p[i + 1] | 32 == 116 and p[i + 2] | 32 == 105 and p[i + 6] == 62:  # <title>
+            text_end: cython.Py_ssize_t = byte_scan.find(p, 60, i + 7, end)
+            if text_end >= 0 and byte_scan.find(p, 47, i + 7, text_end) >= 0:
+                return True
+        i = byte_scan.find(p, 60, i + 1, end)
+    return False
 
 
 class Inner(NamedTuple):
@@ -201,7 +215,7 @@ class Entity:
         self.origin: Callable[[int], int] | None = None
         self.held: dict[str, int] = {}  # the parts of a message by their keys (`found_as`), shared by its entities
         self.beside: Surroundings | None = None  # of its Document, and the files around it for the bases it has:
-        self.files: FilesBeside | None = None
+        self.files: CompanionFiles | None = None
         self.contexts: dict[Any, Any] = {}  # of its links: the cache of `resolved.link_context`
         self._inside: tuple[Bases, Charset, dict[Any, Any]] | None = None  # that of documents in it, by what they share
         self._positions: LineIndex | None = None
@@ -317,7 +331,9 @@ class Entity:
         A document without any markup may be the name of a file, or a style sheet, passed by mistake.
         """
         chain = self.bases.base.chain
-        is_folder: cython.bint = self.bases.base.url[-1:] != "/" and self.folder() is not None
+        url: str = self.bases.base.url
+        may_be_folder: cython.bint = url[-7:] == _FOLDER or (url[-1:] != "/" and _may_list(self.own_data))
+        is_folder: cython.bint = may_be_folder and self.folder() is not None
         is_plain: cython.bint = not is_folder and len(chain) == 1 and chain[0].verdict == "won"
         if self.findings or self.has_useless or not is_plain or self.bases.before is not None:
             return True

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import cython
 
     from absolve.core.model import BaseURL, Layer, Link, LinkSite
-    from absolve.core.protocols import FilesBeside
+    from absolve.core.protocols import CompanionFiles
     from absolve.document.entity import Entity
     from absolve.urls.base import BaseContext
 
@@ -106,7 +106,7 @@ class LinkContext:
         if self.short is not None and place.element == "header":
             self.short = None
 
-    def _files(self, files: FilesBeside, link: Link) -> FilesBeside | None:
+    def _files(self, files: CompanionFiles, link: Link) -> CompanionFiles | None:
         """Return `files` for the base of a link: a browser looks for them from the document, or its relative base.
 
         A relative base element is kept, as the links are that lead to files by it.
@@ -120,8 +120,8 @@ class LinkContext:
         return files if folder == "." and not is_frame else partial(files, folder=folder, is_frame=is_frame)
 
     def file_url(self, reference: str) -> str | None:
-        """Return what the file beside the document is known by that a reference names: see `protocols.FilesBeside`."""
-        files: FilesBeside | None = self.files
+        """Return the URL or path of the companion file that a reference names: see `protocols.CompanionFiles`."""
+        files: CompanionFiles | None = self.files
         return files(reference) if files is not None else None
 
     def target(self, reference: str, claims: cython.bint) -> str | None:

@@ -31,20 +31,20 @@ _STATUS_LINE: Final = b"HTTP/1.1 200 OK\r\n"
 _TAKES: Final = "headers takes a mapping, pairs of name and value, or the text of a header"
 
 
-def text_of(given: Headers) -> bytes:
+def text_of(fields: Headers) -> bytes:
     """Return header fields as a header in bytes, with a status line. Raise TypeError for a value of another type.
 
     Text may have several headers, as `curl -sIL` writes them. In the other forms a value is one line: line ends in it
     become a blank, so that no value can add a field.
     """
-    if isinstance(given, (str, bytes)):
-        data = value_of(given) if isinstance(given, str) else bytes(given)
+    if isinstance(fields, (str, bytes)):
+        data = value_of(fields) if isinstance(fields, str) else bytes(fields)
         data = data.lstrip(b"\r\n")
         return data if data.startswith(b"HTTP/") else _STATUS_LINE + data
-    items = getattr(given, "multi_items", None) or getattr(given, "items", None)  # httpx has fields that recur
-    pairs = items() if callable(items) else given
-    if not isinstance(given, Mapping) and not isinstance(pairs, Iterable):
-        raise TypeError(f"{_TAKES}, not {type(given).__name__}")
+    items = getattr(fields, "multi_items", None) or getattr(fields, "items", None)  # httpx has fields that recur
+    pairs = items() if callable(items) else fields
+    if not isinstance(fields, Mapping) and not isinstance(pairs, Iterable):
+        raise TypeError(f"{_TAKES}, not {type(fields).__name__}")
     return _STATUS_LINE + b"".join(_line(pair) for pair in pairs) + b"\r\n"
 
 
@@ -80,7 +80,7 @@ def applied(document: Document, settings: Settings) -> Document:
     if media_type is None:
         stated = headers.first(data, fields, "content-type")
         if stated and registry.essence_of(stated)[0]:
-            media_type = sniffing.of_response(stated, document.data, document.name or "")
+            media_type = sniffing.response_type(stated, document.data, document.name or "")
     made = Document(
         document.data,
         name=document.name,

@@ -12,7 +12,7 @@ cdef Py_ssize_t _MOST_KEPT, _WORDS
 
 cdef object _begin(Entity entity, Bases around, Py_ssize_t mark, Py_ssize_t depth)
 cdef tuple _media_type(Document document, str name)
-cdef tuple _charset(bytes data, str media_type, str given, str header)
+cdef tuple _charset(bytes data, str media_type, str label, str header)
 cpdef object fold(Entity entity, object events, Bases around, Py_ssize_t depth=*)
 cdef EventList _with_data_urls(Entity entity, EventList events)
 cdef object _measure(Entity entity, EventList events)

@@ -17,7 +17,6 @@ from absolve.core.errors import CodingError, Diagnostic, DocumentError, WalkErro
 from absolve.core.model import (
     BEFORE_BASE,
     BY_DEFAULT,
-    DEFAULT,
     EMBEDDED,
     ENCAPSULATING,
     ONLY_READ,
@@ -82,11 +81,11 @@ def walk(document: Document, settings: Settings, *, for_rewrite: bool = False, i
     media_type, parameter = _media_type(document, name)
     media_type = registry.in_zip(media_type, document.data) if media_type in IN_ZIP else media_type
     url = document.url
-    own = retrieved(url, document.url_source, settings.profile, settings.max_url) if url is not None else DEFAULT
+    bases = retrieved(url, document.url_source, settings.profile, settings.max_url) if url is not None else Bases()
     if media_type in _PACKAGES and url is not None and not url.endswith("/"):
-        own = DEFAULT  # the URL of the package itself: the URL of its root folder is unknown
+        bases = Bases()  # the URL of the package itself: the URL of its root folder is unknown
     elif media_type in _FOLDERS and url is not None and not url.endswith("/"):
-        own = retrieved(f"{url}/", document.url_source, settings.profile, settings.max_url)  # ODF 1.3 part 2, 3.7
+        bases = retrieved(f"{url}/", document.url_source, settings.profile, settings.max_url)  # ODF 1.3 part 2, 3.7
     entity = Entity(document.data, UTF_8, media_type, name, document.inside, settings)
     entity.named = document.before
     entity.origin = document.origin
@@ -99,11 +98,14 @@ def walk(document: Document, settings: Settings, *, for_rewrite: bool = False, i
     claims = () if document.claims and WALKERS[media_type].archive else document.claims
     if claims and claims[0].layer is ENCAPSULATING:  # the header of the response in which the document came
         around = [one for one in claims if one.layer is ENCAPSULATING]
-        own = establish(own, around, settings.profile, None, settings.max_url, settings.ignored)
+        own = establish(bases.own, around, settings.profile, None, settings.max_url, settings.ignored)
         claims = tuple([one for one in claims if one.layer is not ENCAPSULATING])
+        bases = Bases(own, own)
+    if claims:
+        bases = Bases(bases.own, bases.own, claims)
     try:
         entity.charset, mark = _charset(document.data, media_type, document.charset, parameter)
-        _begin(entity, Bases(own, own, claims), mark, 0)
+        _begin(entity, bases, mark, 0)
     except WalkError as error:
         raise diagnostics.failure(entity, error) from error
     return entity
@@ -153,8 +155,8 @@ def _media_type(document: Document, name: str) -> tuple[str, str | None]:
     return media_type, parameters.get("charset")
 
 
-def _charset(data: bytes, media_type: str, given: str | None, header: str | None) -> tuple[Charset, int]:
-    return DETECT[WALKERS[media_type].charset](data, given, header)
+def _charset(data: bytes, media_type: str, label: str | None, header: str | None) -> tuple[Charset, int]:
+    return DETECT[WALKERS[media_type].charset](data, label, header)
 
 
 def fold(entity: Entity, events: Iterable[Event], around: Bases, depth: cython.Py_ssize_t = 0) -> None:
@@ -186,7 +188,7 @@ def fold(entity: Entity, events: Iterable[Event], around: Bases, depth: cython.P
             entity.capture = event
     entity.bases = established(entity, around, claims) if claims or around.beside else around
     if entity.beside is not None:
-        entity.files = entity.beside.of(entity.bases.own)
+        entity.files = entity.beside.saved_files(entity.bases.own)
     url: str = entity.bases.base.url
     entity.has_useless = bool(url) and url[:4] != "http" and is_useless(url)
     _measure(entity, found)
@@ -205,7 +207,7 @@ def _report_order(entity: Entity, claims: list[BaseClaim]) -> None:
     texts = [inner.entity for inner in inners(entity) if inner.entity.bases.other is not None]
     found = ((one, link) for one in (entity, *texts) for link in one.events if type(link) is Link)
     early = ((one, link) for one, link in found if link.base is BEFORE_BASE or one is not entity)
-    if any(Resolved(one, link, LinkContext(one, link)).otherwise is not None for one, link in early):
+    if any(Resolved(one, link).otherwise is not None for one, link in early):
         text = "browsers resolve what they fetch before this base element without it (--profile whatwg)"
         position = next(claim.position for claim in claims if claim.layer is EMBEDDED)
         entity.findings.append(Finding("before-base", text, position or 0))
@@ -438,7 +440,8 @@ def _walk_inside(
     inner: Entity, entity: Entity, part: Part, events: Iterable[Event] | None, charset: Charset | None
 ) -> None:
     """Walk the document of a part, unless its `events` are given."""
-    around = around_part(entity, part, inner.media_type)
+    is_part_of_text = not part.name and part.base is None and not part.claims  # style sheets and attributes, mostly
+    around = entity.bases if is_part_of_text else around_part(entity, part, inner.media_type)
     if events is not None:
         fold(inner, events, around, _depth(entity, part))
     else:

@@ -13,7 +13,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.core.byte_scan import Metas
+from absolve.core.byte_scan import Metas, utf8_end
 from absolve.core.errors import UsageError, WalkError, in_short
 from absolve.core.lazy_regex import pattern
 from absolve.encodings import standard
@@ -152,23 +152,23 @@ def _for_any(surrogate: re.Match[str]) -> str:
     return f"%{code & 0xFF:02X}" if 0xDC80 <= code <= 0xDCFF else "\N{REPLACEMENT CHARACTER}"  # PEP 383
 
 
-def of_html(data: bytes, given: str | None = None, header: str | None = None) -> tuple[Charset, int]:
+def of_html(data: bytes, label: str | None = None, header: str | None = None) -> tuple[Charset, int]:
     """Return the charset of an HTML document and the length of its byte order mark in bytes (HTML Standard 13.2.3.2).
 
-    In order of precedence: byte order mark, the user's label `given`, the label of the `header` field, the document's
+    In order of precedence: byte order mark, the user's label `label`, the label of the `header` field, the document's
     own `meta` element or XML declaration. Without any of them it is UTF-8 if the data is valid UTF-8, else
-    windows-1252. Raise UsageError if `given` is unknown.
+    windows-1252. Raise UsageError if `label` is unknown.
     """
-    return _declared(data, given, header, declared_in_html)
+    return _declared(data, label, header, declared_in_html)
 
 
 def _declared(
-    data: bytes, given: str | None, header: str | None, declared_in: Callable[[bytes], Charset | None]
+    data: bytes, label: str | None, header: str | None, declared_in: Callable[[bytes], Charset | None]
 ) -> tuple[Charset, int]:
     if marked := byte_order_mark(data):
         return marked
-    if given is not None:
-        return by_label(given), 0
+    if label is not None:
+        return by_label(label), 0
     return (header and _stated(header, data)) or declared_in(data) or _guessed(data), 0
 
 
@@ -179,12 +179,12 @@ def _stated(label: str, data: bytes) -> Charset | None:
     return lookup(label)
 
 
-def of_text(data: bytes, given: str | None = None, header: str | None = None) -> tuple[Charset, int]:
+def of_text(data: bytes, label: str | None = None, header: str | None = None) -> tuple[Charset, int]:
     """Return the charset and mark length of a style sheet (css-syntax-3 3.2) or other text without meta elements.
 
     As `of_html`, with `@charset` in the place of the `meta` element.
     """
-    return _declared(data, given, header, _declared_in_css)
+    return _declared(data, label, header, _declared_in_css)
 
 
 def _declared_in_css(data: bytes) -> Charset | None:
@@ -199,7 +199,7 @@ _XML_DECLARED: Final = pattern(
 _XML_PATTERNS: Final = {b"\0<\0?": "utf-16be", b"<\0?\0": "utf-16le"}  # appendix F.1: without a byte order mark
 
 
-def of_xml(data: bytes, given: str | None = None, header: str | None = None) -> tuple[Charset, int]:
+def of_xml(data: bytes, label: str | None = None, header: str | None = None) -> tuple[Charset, int]:
     """Return the charset and mark length of an XML document (RFC 7303 section 3, XML 1.0 4.3.3); UTF-8 by default.
 
     Raise WalkError if it declares an unknown charset or is in UTF-32: then its bytes cannot be interpreted.
@@ -208,8 +208,8 @@ def of_xml(data: bytes, given: str | None = None, header: str | None = None) -> 
         raise WalkError("unknown-charset", "UTF-32 is not read")
     if marked := byte_order_mark(data):
         return marked
-    if given is not None:
-        return by_label(given), 0
+    if label is not None:
+        return by_label(label), 0
     known = (header and lookup(header)) or lookup(_XML_PATTERNS.get(data[:4], ""))
     if known:
         return known, 0
@@ -242,16 +242,18 @@ def _of_python(label: str) -> Charset | None:
     return Charset(found.name, found.name, one_byte=True)
 
 
-def of_no_text(data: bytes, given: str | None = None, header: str | None = None) -> tuple[Charset, int]:  # noqa: ARG001
+def of_no_text(data: bytes, label: str | None = None, header: str | None = None) -> tuple[Charset, int]:  # noqa: ARG001
     """Return UTF-8 for data that is no text as a whole (a message, an archive); labels do not apply to it."""
     return UTF_8, 0
 
 
 def _guessed(data: bytes) -> Charset:
+    """Return UTF-8 for valid UTF-8, whose last character may be cut off, else windows-1252."""
+    end = utf8_end(data)  # decoding would allocate up to four times the size
     try:
-        data.decode("utf-8")
+        data[end : end + 4].decode("utf-8")
     except UnicodeDecodeError as error:
-        if error.end < len(data) or error.reason != "unexpected end of data":
+        if end + error.end < len(data) or error.reason != "unexpected end of data":
             return WINDOWS_1252
     return UTF_8
 

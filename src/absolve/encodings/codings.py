@@ -208,6 +208,8 @@ class CharacterReferences:
         return self._transparent and _stands_for_itself(data, start, end)
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets]:
+        if self.is_plain(raw, 0, len(raw)):
+            return raw, IDENTITY_OFFSETS
         utf8, outer = to_utf8_mapped(self._charset, raw)
         if 0x26 not in utf8 and 0x0D not in utf8 and 0 not in utf8:
             return utf8, outer

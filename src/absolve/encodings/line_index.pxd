@@ -10,7 +10,7 @@ cdef Py_ssize_t _APART
 cdef bint _has_lone_return(bytes data, Py_ssize_t end) noexcept
 cdef Py_ssize_t _line_feeds(bytes data, Py_ssize_t start, Py_ssize_t end) noexcept
 cdef Py_ssize_t _behind_line_feed(bytes data, Py_ssize_t end) noexcept
-cdef bint _is_ascii(bytes data, Py_ssize_t start, Py_ssize_t end) noexcept
+cpdef bint is_ascii(const unsigned char* p, Py_ssize_t start, Py_ssize_t end) noexcept
 cdef Py_ssize_t _characters(const unsigned char* p, Py_ssize_t i, Py_ssize_t end) noexcept
 
 

@@ -83,7 +83,7 @@ class LineIndex:
                 self.line += ends
                 self.column = 1
                 self._at = _behind_line_feed(self._data, position)
-        if self._one_byte or _is_ascii(self._data, self._at, position):
+        if self._one_byte or is_ascii(p, self._at, position):
             self.column += position - self._at
         elif self._utf8:
             self.column += _characters(p, self._at, position)
@@ -141,15 +141,14 @@ def _behind_line_feed(data: bytes, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
     return data.rfind(b"\n", 0, end) + 1
 
 
-def _is_ascii(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
-    p: cython.p_const_uchar = data
+def is_ascii(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
     i: cython.Py_ssize_t
     bits: cython.uchar = 0
     if cython.compiled:
         for i in range(start, end):
             bits |= p[i]
         return bits < 128
-    return data[start:end].isascii()
+    return p[start:end].isascii()
 
 
 def _characters(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:

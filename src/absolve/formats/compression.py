@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _LEVEL: Final = 6
-_GZIP: Final = 31  # zlib's wbits: with the header and trailer of gzip, with those of zlib, without either
+_GZIP: Final = 31  # zlib's wbits: gzip header and trailer, zlib header and trailer, neither
 _ZLIB: Final = 15
 _BARE: Final = -15
 
@@ -121,8 +121,10 @@ class BareDeflate(Deflate):
 def inflate(raw: bytes, wbits: int, limit: int, name: str) -> tuple[bytes, bytes]:
     """Return the value of one deflate stream and the bytes after it.
 
-    `wbits` is zlib's, `name` is for messages. Raise CodingError for broken or truncated data and for a value over the
-    limit.
+    `wbits` is zlib's, `name` is for messages. Raise CodingError for broken or truncated data or a value over the limit.
+
+    >>> inflate(deflated(b"abc", 15) + b"rest", 15, 100, "deflate")
+    (b'abc', b'rest')
     """
     machine = decompressor(wbits)
     try:
@@ -138,7 +140,7 @@ def inflate(raw: bytes, wbits: int, limit: int, name: str) -> tuple[bytes, bytes
 
 
 def _before_fault(raw: bytes, wbits: int, limit: int) -> bytes | None:
-    """Return what decompresses before the fault in broken data, nearly all of it; None for nothing, or too much."""
+    """Return nearly all data before the fault in a broken stream; None for no data, or more than `limit` bytes."""
     machine = decompressor(wbits)
     value = bytearray()
     step = (len(raw) >> 12) + 1  # a step with a fault gives nothing
@@ -233,6 +235,9 @@ def frame_end(raw: bytes, start: int = 0) -> int | None:
     """Return the end offset of the Zstandard frame at `start` (RFC 8878 3.1), by its block headers alone.
 
     Return None if `raw` ends before the frame. Raise CodingError where no frame begins.
+
+    >>> frame_end(bytes.fromhex("28b52ffd 20 03 190000") + b"abc and more")
+    12
     """
     if is_skippable(raw, start):
         end = start + 8 + int.from_bytes(raw[start + 4 : start + 8], "little")
@@ -288,12 +293,12 @@ class Unread(Compressed):
 
 
 def listed(value: str) -> list[str]:
-    """Return the codings that a field names, in lower case; after the first `MOST_CODINGS` the rest is one text."""
+    """Return the codings in a field, for example `gzip` and `br` in `GZIP, br`; the rest past `MOST_CODINGS` is one."""
     return [name.strip().lower() for name in value.split(",", MOST_CODINGS)] if value else []
 
 
 def too_many(first: str) -> Unread:
-    """Return the coding of a body that has more than `MOST_CODINGS`, of which this is the first."""
+    """Return a coding that refuses a body with more than `MOST_CODINGS` codings; `first` is one of them."""
     return Unread(f"{first} and at least {MOST_CODINGS} more")
 
 

@@ -7,6 +7,7 @@ from absolve.encodings.offset_map cimport Decoded
 
 cdef Py_ssize_t _SHORT
 
+cdef object _walked(bytes data, Py_ssize_t max_links, bint style_attribute)
 cdef Py_ssize_t _skip(const unsigned char* p, Py_ssize_t size, Py_ssize_t pos, int role)
 
 

@@ -187,12 +187,16 @@ def walk(data: bytes, *, style_attribute: bool = False, max_links: int = sys.max
     be of interest in a list. A style attribute has no `@import`. A bad url token (4.3.6) and a bad string (4.3.5) are
     not links; the end of the file closes open constructs. Stop after `max_links` + 1 links.
     """
-    links: Iterable[Any] = _walked(data, max_links, style_attribute=style_attribute)
-    return iter(links)
+    return iter(_walked(data, max_links, style_attribute))
 
 
-def _walked(data: bytes, max_links: int, *, style_attribute: bool) -> list[Link] | EventList:
-    if 0x28 not in data and (style_attribute or (0x40 not in data and data.rfind(NAMES_MAP, -SCRIPT_END) < 0)):
+def _walked(data: bytes, max_links: cython.Py_ssize_t, style_attribute: cython.bint) -> Iterable[Any]:
+    """Return the links as a list or an EventList."""
+    p: cython.p_const_uchar = data
+    size: cython.Py_ssize_t = len(data)
+    if byte_scan.find(p, _LEFT, 0, size) < 0 and (
+        style_attribute or (byte_scan.find(p, _AT, 0, size) < 0 and data.rfind(NAMES_MAP, -SCRIPT_END) < 0)
+    ):
         return []
     return _Scanner(data, style_attribute, max_links).scan()
 
@@ -490,9 +494,9 @@ class _Scanner:
 
 def walk_sheet(data: bytes, _charset: Charset, options: WalkOptions) -> Iterable[Event]:
     """Return the links of a text/css document (a `Walker`)."""
-    return _walked(data, options.max_links, style_attribute=False)
+    return _walked(data, options.max_links, False)
 
 
 def walk_declarations(data: bytes, _charset: Charset, options: WalkOptions) -> Iterable[Event]:
     """Return the links of a style attribute's value (a `Walker`)."""
-    return _walked(data, options.max_links, style_attribute=True)
+    return _walked(data, options.max_links, True)

@@ -1,6 +1,7 @@
-"""Documents in `data:` URLs: where their bytes are in a link, and how these are written there.
+"""Documents in `data:` URLs: find them in links, and decode them.
 
-In: a link and the bytes of its document. Out: the `Part` of the document in its `data:` URL, if that may have links.
+In: a link and the bytes of its document. Out: the `Part` of the document in its `data:` URL, if that may have links:
+for example, `<a href=x>` in the link `data:text/html,<a href=x>`.
 The URL is read as browsers do it (Fetch Standard, "data: URL processor"; URL Standard 4.4): tabs and newlines in it do
 not count, and `#` ends the document. No relative reference resolves in such a document: its own URL is opaque.
 """
@@ -35,7 +36,7 @@ _ESCAPE: Final = pattern(rb"%[\t\n\r]*([0-9A-Fa-f])[\t\n\r]*([0-9A-Fa-f])|[\t\n\
 
 
 class _OnlyRead:
-    """A `Coding` of a document in a URL, which a rewrite leaves; `outer` is the coding of the URL."""
+    """A `Coding` of a document in a URL, which a rewrite leaves unchanged; `outer` is the coding of the URL."""
 
     slot: tuple[int, int] | None = None
 
@@ -47,26 +48,26 @@ class _OnlyRead:
 
 
 class PercentEncoded(_OnlyRead):
-    """The `Coding` of a document that is percent-encoded in a URL."""
+    """The `Coding` of a percent-encoded document in a URL: for example, `a%20b` is decoded to `a b`."""
 
     def decode(self, raw: bytes) -> bytes:
         return unquote_to_bytes(self._outer.decode(raw).translate(None, _IGNORED))
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets | None]:
         url, outer = self._outer.decode_mapped(raw)
-        made = Decoded(url)
+        decoded = Decoded(url)
         for found in _ESCAPE.finditer(url):
-            made.unit(*found.span(), bytes.fromhex((found[1] + found[2]).decode()) if found[1] else b"")
-        value, inner = made.whole()
+            decoded.unit(*found.span(), bytes.fromhex((found[1] + found[2]).decode()) if found[1] else b"")
+        value, inner = decoded.whole()
         return value, inner if outer is IDENTITY_OFFSETS or outer is None else Composed(outer, inner)
 
 
 
 class InBase64(_OnlyRead):
-    """The `Coding` of a document in base64 in a URL; it maps no offsets."""
+    """The `Coding` of a base64 document in a URL: for example, `YWI=` is decoded to `ab`. It maps no offsets."""
 
     def decode(self, raw: bytes) -> bytes:
-        """Return the bytes of the document (Infra Standard, forgiving-base64 decode); raise CodingError for others."""
+        """Return the bytes of the document (Infra Standard, forgiving-base64 decode); raise CodingError if invalid."""
         text = unquote_to_bytes(self._outer.decode(raw).translate(None, _IGNORED)).translate(None, _WHITE_SPACE)
         if len(text) % 4 == 0:
             text = text.removesuffix(b"=").removesuffix(b"=")
@@ -80,7 +81,7 @@ class InBase64(_OnlyRead):
 
 
 def part_of(data: bytes, link: Link) -> Part | None:
-    """Return the document in a link that is a `data:` URL; None for another link, and if it can have no links."""
+    """Return the document in a `data:` URL; None for any other link, and for a document that can have no links."""
     plain = _PLAIN_HEAD.match(data[link.start : min(link.end, link.start + _LONGEST_TYPE)])
     if link.claim is not None or (plain is not None and _kind(plain[1]) not in _KINDS):
         return None  # an image in most cases, which is not decoded
@@ -112,7 +113,7 @@ def _kind(media_type: bytes) -> str:
 
 
 def _may_have_links(kind: str, media_type: bytes, value: bytes) -> bool:
-    """Return whether a document may have a link that leads out of it."""
+    """Return whether a document may have a link to another document."""
     if kind == registry.CSS:
         return b"(" in value or b"@" in value or b"\0" in value
     if media_type[:9].lower() != b"image/svg":
@@ -126,13 +127,13 @@ def _may_have_links(kind: str, media_type: bytes, value: bytes) -> bool:
 
 
 def _leads_out(before: bytes, after: bytes) -> bool:
-    """Return whether the text around an equals sign is an attribute with a link that leads out of a drawing."""
+    """Return whether the text around an equals sign is an attribute with a link to something outside the drawing."""
     name = before.rsplit(None, 1)[-1:]
     return bool(name) and name[0].rpartition(b":")[2] in _NAMES and not after.lstrip(_QUOTED).startswith(b"#")
 
 
-# What leads out of a drawing: the attributes of links in SVG and in the HTML in it, CSS with links, and what may hide
-# them (declarations, escapes). Most drawings refer to their own parts only.
+# Links that may lead out of a drawing: the attributes of links in SVG and in the HTML in it, CSS with links, and text
+# that may hide such links (declarations, escapes). Most drawings refer to their own parts only.
 _NAMES: Final = {
     place.attribute.rpartition(":")[2].encode()
     for place in (*link_tables.HTML, *link_tables.SVG, *link_tables.GLOBAL)

@@ -29,12 +29,12 @@ class EventList:
     """A sequence of events that only grows.
 
     `others` are all events but links and parts, in their order. `count` is the number of links and parts, `parts` has
-    the indexes of the parts. `is_ordered`: each edit of a link or part follows those of the events before it; not
-    so where one begins before another, or has a field that changes with it (`Part.derived`).
+    the indexes of the parts. `is_ordered` is false where an event begins before an earlier one, or has a field that
+    changes with it (`Part.derived`): then edits must be sorted.
     `has_scopes`: links have base claims of their own (`xml:base`, `codebase`).
 
     `naming` returns the site of a link whose site is for any element (`*`), given `data`, the site and the byte offset
-    of the tag. Few links are asked for their site or their coding: a link gets both when it is read by `at` or `link`.
+    of the tag. A link gets its site and its coding when `at` or `link` reads it, because few links are asked for them.
     """
 
     def __init__(self, naming: Callable[[bytes, LinkSite, int], LinkSite] | None = None, data: bytes = b"") -> None:
@@ -112,7 +112,7 @@ class EventList:
         return claim if outer is None else new(BaseClaim, (*claim[:4], outer))
 
     def with_links(self, links: list[Link]) -> EventList:
-        """Return a list of the same events with other links between them; both are in the order of their bytes."""
+        """Return a list of the same events with more links between them; both are in the order of their bytes."""
         merged = EventList()
         merged.has_scopes = self.has_scopes
         left = links[::-1]
@@ -158,7 +158,7 @@ class EventList:
         return self._complete(event) if type(event) is Link else None
 
     def unread(self, index: cython.Py_ssize_t) -> Link | None:
-        """Return the same, for its span, base and claim: its site and coding may be shared by several links."""
+        """Return the link at an index for its span, base and claim; several links may share its site and coding."""
         event = self._events[index]
         return event if type(event) is Link else None
 
@@ -188,7 +188,7 @@ _SHORTEST = len("data:text/css,")
 
 
 def _settled(coding: Coding, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> Coding:
-    """Return the coding of a link or a part: a value without quotes has one of its own, whose slot is the value."""
+    """Return the coding of a link or part. A value without quotes gets a coding of its own, whose slot is the value."""
     if type(coding) is not Unquoted:
         return coding
     bare: Unquoted = coding

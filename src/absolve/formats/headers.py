@@ -108,10 +108,14 @@ _NAMES = _spellings
 def fields(
     data: bytes, start: cython.Py_ssize_t = 0, *, skip: cython.bint = False, most: cython.Py_ssize_t = MOST_FIELDS
 ) -> tuple[list[Field], int]:
-    """Return the header fields from an offset on, and the offset of the body.
+    r"""Return the header fields from an offset on, and the offset of the body.
 
     A line that is not a field ends the header and begins the body; with `skip`, such lines are ignored. Raise WalkError
     (too-many-fields) for more than `most` fields.
+
+    >>> found, body = fields(b"Link: <a>\r\nAge: 1\r\n\r\n<p>")
+    >>> [(field.name, field.start, field.end) for field in found], body
+    ([('link', 6, 9), ('age', 16, 17)], 21)
     """
     p: cython.p_const_uchar = data
     n: cython.Py_ssize_t = len(data)
@@ -189,10 +193,10 @@ def value(data: bytes, field: Field) -> str:
     p: cython.p_const_uchar = data
     raw: bytes = p[field.start : field.end]
     if 10 in raw:
-        made: Decoded = Decoded(raw, mapped=False)
+        decoded: Decoded = Decoded(raw, mapped=False)
         for fold in _FOLD.finditer(raw):
-            made.unit(fold.start(), fold.end(), b"")
-        raw = made.whole()[0]
+            decoded.unit(fold.start(), fold.end(), b"")
+        raw = decoded.whole()[0]
     return raw.decode("ascii") if raw.isascii() else raw.decode("utf-8", "surrogateescape")
 
 
@@ -229,8 +233,8 @@ _UNSAFE_IN_WORD: Final = re.compile(rb"[^!*+0-9A-Za-z/-]")
 class FieldText:
     """The `Coding` of a reference in a header field; decoding removes folding with its blanks (RFC 2557 4.4.2).
 
-    `unit` matches the bytes that do not decode to themselves. Encoding percent-escapes the characters that a header
-    field, or the delimiters around a URL in one, does not allow.
+    `unit` matches the bytes that do not decode to themselves. Encoding percent-escapes characters that a header field
+    does not allow, or that would end the URL there.
     """
 
     __slots__ = ("_unit",)
@@ -243,10 +247,10 @@ class FieldText:
         return replaced(self._unit, _meaning, raw)
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets]:
-        made = Decoded(raw)
+        decoded = Decoded(raw)
         for unit in self._unit.finditer(raw):
-            made.unit(unit.start(), unit.end(), _meaning(unit))
-        return made.whole()
+            decoded.unit(unit.start(), unit.end(), _meaning(unit))
+        return decoded.whole()
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - of the protocol
         value = replaced(_UNSAFE, lambda found: b"%%%02X" % found[0][0], value)
@@ -270,7 +274,7 @@ def _meaning(unit: re.Match[bytes]) -> bytes:
 
 
 def words(text: str) -> str:
-    """Return the text of a value with its encoded words decoded (RFC 2047), also where quotes are around them."""
+    """Return a value with its encoded words decoded (RFC 2047): for example, `café` for `=?utf-8?q?caf=C3=A9?=`."""
     if "=?" not in text:
         return text
     return _ENCODED.decode(text.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
@@ -283,7 +287,7 @@ _OPENING: Final = re.compile(rb"<[\t\n\r ]*+(?:[Uu][Rr][Ll]:[\t\n\r ]*+)?|\"[\t\
 
 
 def policies(data: bytes, fields: Sequence[Field]) -> list[BaseClaim]:
-    """Return the Content-Security-Policies that may forbid a base element, as claims without a layer of their own."""
+    """Return the Content-Security-Policies that may forbid a base element, as claims that add no base layer."""
     found = [(field, value(data, field)) for field in named(fields, "content-security-policy")]
     return [
         BaseClaim(BY_DEFAULT, policy, "Content-Security-Policy header", field.start)
@@ -312,7 +316,7 @@ _BARE_BEHIND: Final = re.compile(rb"[\t ]*+\r(?!\n)")
 
 
 def _is_malformed(data: bytes, field: Field) -> bool:
-    """Return whether a field has a bare CR or a NUL, where some readers end it (RFC 9110 5.5)."""
+    """Return whether a field has a bare CR or a NUL: some readers end the field there (RFC 9110 5.5)."""
     found = _CONTROL.finditer(data, field.position, field.end)
     inside = any(one[0] == b"\0" or data[one.end() : one.end() + 1] != b"\n" for one in found)
     return inside or _BARE_BEHIND.match(data, field.end) is not None
@@ -345,7 +349,7 @@ def _links(
 
 
 def _one_url(data: bytes, field: Field) -> tuple[int, int, FieldText]:
-    """Return the span of the URL in a field's value, without brackets or quotes around it, and its coding."""
+    """Return the span of the only URL in a field, and its coding: for example, `http://h/` in `<URL:http://h/>`."""
     raw = data[field.start : field.end]
     opening = _OPENING.match(raw)
     if opening is None:
@@ -358,7 +362,7 @@ def _one_url(data: bytes, field: Field) -> tuple[int, int, FieldText]:
 
 
 def _listed(data: bytes, field: Field, place: LinkSite) -> Iterator[Link | Finding]:
-    """Yield the links in a field's value by the grammar of its `LinkSite.syntax`."""
+    """Yield the links in a field, by the grammar of its `LinkSite.syntax`: for example, two in `Link: <a>, <b>`."""
     coding = _BRACKETED if place.syntax == "bracketed" else _PLAIN
     text, offsets = _PLAIN.decode_mapped(data[field.start : field.end])
     if place.syntax == "bracketed" and text.startswith(b"=?"):

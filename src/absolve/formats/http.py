@@ -40,10 +40,14 @@ _EXCERPT: Final = 20
 
 
 class Chunked:
-    """The chunked transfer coding (RFC 9112 7.1).
+    r"""The chunked transfer coding (RFC 9112 7.1): for example, the chunks `3`, `abc`, `0` are decoded to `abc`.
 
     `encode` keeps chunk sizes, chunk extensions and trailers; the last chunk before last-chunk takes any bytes in
     excess. An instance serves one body: `decode` stores the framing (all bytes but chunk-data) that `encode` uses.
+
+    >>> body = Chunked()
+    >>> body.decode(b"3\r\nabc\r\n0\r\n\r\n"), body.encode(b"abcd")
+    (b'abc', b'4\r\nabcd\r\n0\r\n\r\n')
     """
 
     slot: tuple[int, int] | None = None
@@ -55,8 +59,8 @@ class Chunked:
     def decode(self, raw: bytes) -> bytes:
         """Return the data of all chunks.
 
-        Raise CodingError where a chunk's size does not lead to a line end, or where last-chunk is missing. Its value is
-        the data up to there, with what there is of the last chunk.
+        Raise CodingError where a chunk's size does not lead to a line end, or where last-chunk is missing. The error's
+        `value` is the data before the fault, with the rest of the last chunk.
         """
         value = BytesIO()  # getvalue() returns its bytes without a copy
         frame = BytesIO()
@@ -67,7 +71,7 @@ class Chunked:
                 value.write(raw[head.end() : end])
                 position = end
         except CodingError as error:
-            error.value = value.getvalue() + _cut_chunk(raw, following)
+            error.value = value.getvalue() + _partial_chunk(raw, following)
             raise
         frame.write(raw[position:])
         self._frame = frame.getvalue()
@@ -120,8 +124,8 @@ def _chunks(raw: bytes, *, are_empty: bool = False) -> Iterator[tuple[re.Match[b
         yield head, end.start(), position
 
 
-def _cut_chunk(raw: bytes, position: int) -> bytes:
-    """Return what there is of the data of a chunk whose size does not lead to a line end."""
+def _partial_chunk(raw: bytes, position: int) -> bytes:
+    """Return the data of a chunk that is cut off, or whose size does not lead to a line end."""
     head = CHUNK.match(raw, position)
     return raw[head.end() : head.end() + int(head[1], 16)] if head is not None else b""
 
@@ -163,7 +167,7 @@ class Stack:
         return raw, through
 
     def _passed_on(self, error: CodingError, number: int) -> CodingError:
-        """Return the error of an outer coding, its value decoded by the codings from this number on."""
+        """Return the error of an outer coding; the codings from this number on decode its value."""
         if error.value is None:
             return error
         try:
@@ -181,7 +185,7 @@ class Stack:
 
 # status-line (RFC 9112 4); some servers omit the reason and the space before it, curl writes HTTP/2
 _STATUS_LINE: Final = re.compile(rb"HTTP/[0-9]+(?:\.[0-9]+)?[\t ]+([0-9]{3})(?:[\t ][^\n]*+)?\r?\n")
-# A response behind the body of another one: a status line with a field below it.
+# A response behind the body of a redirect: a status line with a field below it.
 _NEXT: Final = re.compile(rb"\n(?=HTTP/[0-9]+(?:\.[0-9]+)?[\t ]+[0-9]{3}(?:[\t ][^\n]*+)?\r?\n[!-9;-~]++:)")
 NO_BODY: Final = frozenset({b"204", b"304"})
 _HEAD: Final = 1 << 16  # bytes; most headers are shorter
@@ -198,7 +202,12 @@ class Response(NamedTuple):
 
 
 def response_at(data: bytes, start: int) -> Response | None:
-    """Return the response whose status line begins at this byte offset; None if there is no status line."""
+    r"""Return the response whose status line begins at this byte offset; None if there is no status line.
+
+    >>> found = response_at(b"HTTP/1.1 200 OK\r\nAge: 1\r\n\r\n<p>", 0)
+    >>> found.status, found.fields[0].name, found.body
+    (b'200', 'age', 27)
+    """
     line = _STATUS_LINE.match(data, start) if data.startswith(b"HTTP/", start) else None
     if line is None:
         return None
@@ -217,9 +226,9 @@ class Redirect(NamedTuple):
 
 
 def redirects(data: bytes, first: Response) -> list[Redirect]:
-    """Return the redirects in front of the last response, in order.
+    """Return the redirects before the last response, in order; for example, one for `301` with a Location, then `200`.
 
-    `curl -iL` writes the headers of all responses one after the other, HTTPie their bodies, too. Raise WalkError
+    `curl -iL` writes the headers of all responses one after the other, HTTPie also their bodies. Raise WalkError
     (too-many-redirects) for more than `MOST`.
     """
     found: list[Redirect] = []
@@ -242,7 +251,7 @@ def redirects(data: bytes, first: Response) -> list[Redirect]:
 
 
 def last_response(data: bytes, response: Response) -> Response:
-    """Return the last of the responses whose headers follow one another, from this one on (100 Continue)."""
+    """Return the last of several responses whose headers follow one another (100 Continue); the first is `response`."""
     while following := response_at(data, response.body):
         response = following
     return response
@@ -251,8 +260,8 @@ def last_response(data: bytes, response: Response) -> Response:
 def codings_of(data: bytes, response: Response, options: WalkOptions) -> tuple[list[Coding], list[Finding]]:
     """Return the codings of the body, the outermost first, and a finding for each that is named but not applied.
 
-    Archives store decoded bodies under a header that still names the coding. So a coding is skipped where the body, or
-    its first chunk, lacks it. A body with more codings than `MOST_CODINGS` cannot be read.
+    For example, Content-Encoding `br, gzip` gives the codings gzip and br. Archives store decoded bodies, but keep the
+    field: a coding is skipped if the body, or its first chunk, lacks it. More than `MOST_CODINGS` cannot be read.
     """
     codings: list[Coding] = []
     findings: list[Finding] = []
@@ -279,14 +288,14 @@ def codings_of(data: bytes, response: Response, options: WalkOptions) -> tuple[l
 
 
 def _names(data: bytes, found: Sequence[Field], name: str) -> list[str]:
-    """Return the codings in all fields of a name, in lower case, the one that was applied last first."""
+    """Return the codings in all fields with a name, in lower case, the coding that was applied last first."""
     return listed(",".join(headers.value(data, field) for field in headers.named(found, name)))[::-1]
 
 
 def _lacks(name: str, coding: Coding, data: bytes, start: int) -> bool:
     """Return whether a body without a chunk's size does not begin with the signature of this coding.
 
-    If the coding has none: whether it looks like text, and cannot be decoded.
+    A coding without a signature is lacking where the body looks like text and cannot be decoded.
     """
     if name == "chunked" or name in SIGNATURES:
         return name == "chunked" or not data.startswith(SIGNATURES[name], start)
@@ -300,15 +309,15 @@ def _lacks(name: str, coding: Coding, data: bytes, start: int) -> bool:
 
 
 def payload(message: bytes | memoryview, *, options: WalkOptions, count: int | None) -> bytes | memoryview:
-    """Return the body of a response with the `count` outermost codings decoded, all of them for None.
+    """Return the body of a response with the `count` outermost codings decoded, or all codings for None.
 
-    With a count of 0 the body is not copied. A message that is no response is returned unchanged. Raise CodingError
+    With a count of 0 the body is not copied. Data that is no HTTP response is returned unchanged. Raise CodingError
     where the body is not in the codings that its header names.
     """
     if count == 0:
         view = memoryview(message)
         response = response_at(bytes(view[:_HEAD]), 0)
-        if response is not None and response.body < min(_HEAD, len(view)):  # else the header may be longer
+        if response is not None and response.body < min(_HEAD, len(view)):  # otherwise the header may be longer
             return view[response.body :]
     message = bytes(message)
     response = response_at(message, 0)
@@ -343,8 +352,9 @@ _DIGITS: Final = 18  # maximum digits of a Content-Length
 def walk(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator[Event]:
     """Yield the events of one response, or of several where only the last has a body (100 Continue).
 
-    After a redirect (`curl -iL`) each response is a part, because its URL is the Location of the one before. A request
-    has no events. Raise WalkError for any other data.
+    For example, `HTTP/1.1 200 OK` with `Link: </a>` and an HTML body has a link and a part. Each response of a chain of
+    redirects (`curl -iL`) is a part, because its URL is the Location before it. A request has no events. Raise
+    WalkError for any other data.
     """
     response = response_at(data, 0)
     if response is None:
@@ -423,7 +433,7 @@ def _in_digits(raw: bytes) -> bytes:
 
 
 def _length(data: bytes, response: Response) -> tuple[Field, int] | None:
-    """Return the Content-Length field and its value; None unless there is exactly one, all digits (RFC 9112 6.3)."""
+    """Return the Content-Length field and its value, if there is exactly one, all digits (RFC 9112 6.3); else None."""
     found = headers.named(response.fields, "content-length")
     if len(found) != 1 or found[0].end - found[0].start > _DIGITS:
         return None

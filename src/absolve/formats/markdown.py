@@ -2,9 +2,8 @@
 
 In: the bytes of a document in UTF-8: CommonMark 0.31, with tables, front matter, footnotes and the shortcodes of site
 generators. Out: the events of both, in the order of the document. Code is literal text, and has none.
-Links are in inlines (CommonMark 6) and definitions (4.7). Code spans (6.1), destinations, and each `<` that
-begins no raw HTML (6.6) become blanks, so that what is left of the document is its raw HTML.
-
+Links are in inlines (CommonMark 6) and definitions (4.7). Blanks replace code spans (6.1), destinations, and each `<`
+that begins no raw HTML (6.6), so that only the raw HTML of the document remains.
 Brackets are matched with a stack, as appendix A has it; every search that can fail at each of many places is either
 bounded, or its failure is remembered for the rest of the text: so the time is linear in the document.
 """
@@ -66,7 +65,7 @@ _PLACEHOLDERS: Final = {b"{{": b"}}", b"{%": b"%}"}
 
 
 def walk(data: bytes, charset: Charset, options: WalkOptions) -> EventList:
-    """Return the links of a Markdown document, and the events of the raw HTML in it."""
+    """Return the links of a document and the events of its raw HTML, for example `b` and `c` in `[a](b) <a href=c>`."""
     blocks, links = _read(data)
     events = walker.walk(bytes(blocks.out), charset, options)
     for facts in events.others if options.documents else ():
@@ -79,7 +78,11 @@ def walk(data: bytes, charset: Charset, options: WalkOptions) -> EventList:
 
 
 def masked(data: bytes) -> bytes:
-    """Return Markdown with a blank for each byte of front matter, code and destinations, and for `<` that is text."""
+    """Return Markdown with blanks in place of front matter, code, destinations, and each `<` that is text.
+
+    >>> masked(b"a `<b>` [x](y) <i>")
+    b'a       [x     <i>'
+    """
     return bytes(_read(data)[0].out)
 
 
@@ -98,7 +101,7 @@ class _Destination(NamedTuple):
 
 
 class _Bracket(NamedTuple):
-    """An open bracket: its offset, whether it is of an image, and how many URLs in text precede it."""
+    """An open bracket: its offset, whether it opens an image, and how many URLs in text precede it."""
 
     at: int
     is_image: bool
@@ -134,14 +137,14 @@ class Inlines:
     # --- definitions --------------------------------------------------------------------------------------------------
 
     def _defined(self, start: int, end: int) -> int:
-        """Read the definitions at the start of a paragraph (4.7); return the offset behind them."""
+        """Read the definitions at the start of a paragraph (4.7); return the end offset of the last one."""
         while start < end and (after := self._definition(start, end)) > start:
             self.mask(start, after)
             start = after
         return start
 
     def _definition(self, start: int, end: int) -> int:
-        """Read the definition at an offset; return the offset behind its line, or the same where there is none."""
+        """Read a definition such as `[label]: url "title"`; return the offset after its line, or `start` if none."""
         data = self._data
         blanks = _BLANKS.match(data, start, end)
         label = _LABEL.match(data, blanks.end() if blanks else start, end)
@@ -176,7 +179,7 @@ def _behind_blanks(data: bytes, at: int, end: int) -> int:
 
 
 def _line_of_title(data: bytes, at: int, end: int) -> int:
-    """Return the end of the line with the title of a definition, or of its destination; -1 if more is in the line."""
+    """Return the end of the line with the title of a definition, or of its destination; -1 if other text follows."""
     begin = _behind_blanks(data, at, end)
     title = _TITLE.match(data, begin, end) if begin > at else None
     for last in (title.end() if title else -1, at):
@@ -187,9 +190,9 @@ def _line_of_title(data: bytes, at: int, end: int) -> int:
 
 
 def destination(data: bytes, at: int, end: int, absent: set[bytes]) -> _Destination | None:
-    """Return the destination at an offset (6.3), None if there is none.
+    """Return the destination at an offset (6.3), for example `a b` in `<a b> "title"`; None if there is none.
 
-    `absent` are ends of placeholders that the rest of the text does not have. A placeholder may have blanks.
+    `absent` holds ends of placeholders that the rest of the text lacks. A placeholder may have blanks.
     """
     if data.startswith(b"<", at, end):
         found = _IN_ANGLES.match(data, at, end)
@@ -209,7 +212,7 @@ def destination(data: bytes, at: int, end: int, absent: set[bytes]) -> _Destinat
 
 
 def _behind_placeholder(data: bytes, at: int, end: int, absent: set[bytes]) -> int:
-    """Return the offset behind the placeholder at an offset, in one line; behind its first byte if it has no end."""
+    """Return the end of the placeholder at an offset, in one line; without an end, the offset after its first byte."""
     mark = _PLACEHOLDERS.get(data[at : at + 2], b"")
     if not mark or mark in absent:
         return at + 1
@@ -229,14 +232,14 @@ class _Text:
         self._at = start
         self._end = end
         self._brackets: list[_Bracket] = []
-        self._inactive = 0  # so many open brackets are around a link, and so begin none (6.3)
+        self._inactive = 0  # open brackets that begin no link, because one is inside them (6.3)
         self._last = -1  # the offset of the last bracket
         self._urls: list[Link] = []  # URLs in text, which are no links inside a link
         self._in_anchor = False
         self._absent: set[bytes] = set()  # ends that do not come any more
 
     def read(self) -> None:
-        """Add the links of the text."""
+        """Add the links of the text to `inlines`."""
         data, end = self._data, self._end
         closing = _closing_runs(data, self._at, end)
         while (found := _INLINE.search(data, self._at, end)) is not None:
@@ -321,7 +324,7 @@ class _Text:
         self._inactive = len(self._brackets)
 
     def _inline(self, bracket: _Bracket, at: int) -> bool:
-        """Return whether a destination follows the closing bracket at an offset, and perhaps a title; add its link."""
+        """Return whether `(destination "title")` follows the closing bracket at an offset; add its link."""
         data, end = self._data, self._end
         if not data.startswith(b"(", at + 1, end):
             return False
@@ -339,7 +342,7 @@ class _Text:
         return True
 
     def _reference(self, bracket: _Bracket, at: int) -> bool:
-        """Return whether the brackets that end at an offset are a reference to a definition (6.3)."""
+        """Return whether the brackets that end at an offset refer to a definition (6.3): `[label]`, `[text][label]`."""
         label = _LABEL.match(self._data, at + 1, self._end)
         begin = bracket.at + 1 + bracket.is_image
         if label is not None and label[1]:
@@ -355,7 +358,7 @@ class _Text:
 
 
 def _closing_runs(data: bytes, start: int, end: int) -> dict[int, int]:
-    """Return the end of the code span by the offset of each run of backticks that has one of its length behind it."""
+    """Map the offset of each run of backticks that opens a code span to the end of the span."""
     nearest: dict[int, int] = {}
     closing: dict[int, int] = {}
     for run in reversed([found.span() for found in _RUN.finditer(data, start, end)]):
@@ -367,7 +370,7 @@ def _closing_runs(data: bytes, start: int, end: int) -> dict[int, int]:
 
 
 def _html_end(data: bytes, start: int, end: int, absent: set[bytes]) -> int:
-    """Return the end of the raw HTML (6.6) at an offset, -1 if there is none."""
+    """Return the end of the raw HTML (6.6) at an offset; -1 if there is none."""
     tag = TAG.match(data, start, end)
     if tag is not None:
         return tag.end()
@@ -385,7 +388,7 @@ def _html_end(data: bytes, start: int, end: int, absent: set[bytes]) -> int:
 
 _UNIT: Final = pattern(rb"\\([!-/:-@\[-`{-~])|&(?:\#(?:[0-9]{1,7}|[Xx][0-9A-Fa-f]{1,6})|[A-Za-z][A-Za-z0-9]{0,31});")
 _SPECIAL: Final = frozenset(b"\\&")
-# A backslash is an escape only before punctuation. A pipe would end a cell of a table, a backtick begin a code span.
+# A backslash is an escape only before punctuation. A pipe would end a table cell, a backtick would begin a code span.
 _BARE: Final = pattern(rb"[\x00-\x20\x7f<>|`]|\\(?=[!-/:-@\[-`{-~]|\Z)|&")
 _ANGLE: Final = pattern(rb"[\x00\r\n<>|`]|\\(?=[!-/:-@\[-`{-~]|\Z)|&")
 _PARENTHESIS: Final = pattern(rb"[()]")
@@ -394,7 +397,7 @@ _PRINTABLE: Final = range(0x21, 0x7F)
 
 
 class Destination:
-    """The `Coding` of a link destination, with angle brackets or without."""
+    r"""The `Coding` of a link destination, with angle brackets or without: for example, `a\_b&amp;` is `a_b&`."""
 
     __slots__ = ("_must",)
     slot: tuple[int, int] | None = None
@@ -406,12 +409,12 @@ class Destination:
         return self.decode_mapped(raw)[0] if not _SPECIAL.isdisjoint(raw) else raw
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets]:
-        made = Decoded(raw)
+        decoded = Decoded(raw)
         for unit in _UNIT.finditer(raw):
             value = unit[1] or _meaning(raw, *unit.span())
             if value is not None:
-                made.unit(*unit.span(), value)
-        return made.whole()
+                decoded.unit(*unit.span(), value)
+        return decoded.whole()
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - escapes are closed
         """Return the value with escapes; parentheses are escaped only where they are not balanced."""
@@ -433,7 +436,7 @@ class Destination:
 
 
 def _reference(text: bytes, start: int) -> tuple[int, bytes] | None:
-    """Return the end and the meaning of the character reference at an offset, which needs its semicolon."""
+    """Return the end and the value of the character reference at an offset, for example (5, b"&") for `&amp;`."""
     unit = _UNIT.match(text, start)
     if unit is None:
         return None

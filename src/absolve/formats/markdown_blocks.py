@@ -1,11 +1,10 @@
 """Find the blocks of Markdown: where its text is, where raw HTML, and where code, which is literal; and its anchors.
 
 In: the bytes of a document in UTF-8. Out: the same bytes with blanks in place of front matter, code blocks (CommonMark
-4.4, 4.5) and the markers of containers, and the spans of the texts in them whose inlines are to be read: paragraphs,
-headings, cells of tables (GFM 4.10). The containers are block quotes and list items (5.1, 5.2), and those of other
-dialects whose content is indented in the same way: footnotes, definition lists, admonitions, and tabs.
-
-This is a scanner of its own, because parsers of Markdown give lines, but no positions in them. It takes time linear in
+4.4, 4.5) and the markers of containers; the spans of texts whose inlines are to be read: paragraphs, headings, table
+cells (GFM 4.10). Containers are block quotes and list items (5.1, 5.2), and others with content indented in the same
+way: footnotes, definition lists, admonitions, and tabs. For example, `> * a` is a text `a` in two containers.
+This is a scanner of its own, because Markdown parsers report lines, but no positions in them. It takes time linear in
 the document: a line is compared with at most 64 open containers.
 """
 
@@ -45,7 +44,7 @@ _ATTRIBUTES: Final = (
 TAG: Final = pattern(
     rb"<(?:/[A-Za-z][A-Za-z0-9-]*+|[A-Za-z][A-Za-z0-9-]*+" + _ATTRIBUTES + rb"[\t\n\r ]*+/?)[\t\n\r ]*+>"
 )
-# 4.6: how HTML blocks begin, and what a line has that ends them; None: they end at a blank line.
+# 4.6: how HTML blocks begin, and the text that ends them; None: a blank line ends them.
 _HTML: Final[tuple[tuple[re.Pattern[bytes], re.Pattern[bytes] | None], ...]] = (
     (
         pattern(rb"<(?:pre|script|style|textarea)(?=[\t >\r\n]|\Z)", re.IGNORECASE),
@@ -74,12 +73,12 @@ _FORMULA: Final = b"$$"  # of a formula in lines of its own; `$$ {#eq-name}` may
 _TAB: Final = 0x09
 _ANGLE: Final = b">"
 _DEEPEST: Final = 64  # containers in each other
-_CODE: Final = 4  # columns of indentation, and those of a tab
-_QUOTE: Final = 0  # a block quote among containers, of which all others have columns of indentation
+_CODE: Final = 4  # columns of indentation, and columns of a tab
+_QUOTE: Final = 0  # a block quote; all other containers have columns of indentation
 
 
 class _Open(NamedTuple):
-    """An open block of code, a formula or HTML: the fence, or what ends HTML; neither: a blank line ends HTML."""
+    """An open block of code, a formula or HTML: its fence, or the text that ends it; without both a blank line does."""
 
     fence: bytes = b""
     close: re.Pattern[bytes] | None = None
@@ -137,7 +136,7 @@ class Blocks:
             self._begin(line, matched)
 
     def _matched(self, line: _Line) -> int:
-        """Return the number of the open containers that go on in a line, and skip their markers."""
+        """Return how many open containers continue in a line, and skip their markers."""
         for index, columns in enumerate(self._containers):
             if columns == _QUOTE:
                 is_in = line.skip_quote()
@@ -151,7 +150,7 @@ class Blocks:
         return len(self._containers)
 
     def _begin(self, line: _Line, matched: int) -> None:
-        """Read the blocks that begin in a line, behind the containers that go on."""
+        """Read the blocks that begin in a line, after the markers of the containers that continue."""
         while not line.is_blank:
             may_continue = self._paragraph >= 0
             whole = matched == len(self._containers)
@@ -175,7 +174,7 @@ class Blocks:
         self._paragraph_end = line.end
 
     def _close(self, matched: int) -> None:
-        """End the open paragraph and all but so many containers."""
+        """End the open paragraph, and all containers but the first `matched`."""
         self._end_paragraph()
         del self._containers[matched:]
 
@@ -298,14 +297,14 @@ def _lines(data: bytes, start: int, end: int) -> Iterator[Span]:
 
 
 def _columns(row: bytes) -> int:
-    """Return the number of the cells of a table's row."""
+    """Return the number of cells in a table row, for example 2 in `| a | b |`."""
     return len(_CELL.findall(row.strip().removeprefix(b"|")))
 
 
 class _Line:
-    """One line. `first` is the offset of the first byte behind the markers and blanks, `column` its column.
+    """One line. `first` is the offset of the first byte after the markers and blanks, `column` its column.
 
-    `base` is the column in which the content of the innermost container begins that goes on, `after` the column behind
+    `base` is the column at which the content of the innermost continuing container begins, `after` the column after
     the last marker.
     """
 
@@ -363,7 +362,7 @@ _AROUND: Final = pattern(r"\A#{1,6}(?=\s|\Z)|(?<=\s)#+\s*\Z")
 # Attributes of kramdown, Python-Markdown and pandoc, `{#name}` or `{: #name .class}`; targets of MyST, `(name)=`
 _NAMED: Final = pattern(rb"(?m)\{:?[^{}#\r\n]{0,200}#([^\s{}#]++)[^{}\r\n]{0,200}+\}|^\(([^\s()]++)\)=[\t ]*+$")
 _NAME_AT_END: Final = pattern(r"\s*+\{[^{}]*+\}\s*+\Z")
-# Inlines whose text is not what is written: code, escapes, images, destinations, tags, references, emphasis by `_`
+# Inlines that are shown as another text: code, escapes, images, destinations, tags, references, emphasis by `_`
 _INLINE: Final = pattern(
     r"(?s)(`++)(?P<code>.+?)(?<!`)\1(?!`)|\\(?P<escaped>[!-/:-@\[-`{-~])|!\[(?>(?:[^\[\]]|\[[^\[\]]*+\])*)\](?:\([^()]*+\)|\[[^\[\]]*+\])?"
     r"|(?<=\])(?:\((?>(?:[^()]|\([^()]*+\))*)\)|\[[^\[\]]*+\])|<(?P<url>[A-Za-z][\w+.-]*+:[^<>\s]*+)>|</?[A-Za-z!][^<>]*+>"
@@ -374,8 +373,8 @@ _INLINE: Final = pattern(
 def names(data: bytes, blocks: Blocks) -> Iterator[str]:
     """Yield the anchors of a document: the names in attributes, then the names of headings (also in raw HTML).
 
-    These are the names that GitHub gives to headings: `# Set *up*` is `#set-up`, a second one `#set-up-1`; and names in
-    attributes, as in `## Other {#name}`.
+    Headings have the names that GitHub gives them: for example, `# Set *up*` is `#set-up`, a second one `#set-up-1`.
+    Names in attributes are as in `## Other {#name}`.
     """
     masked_data = bytes(blocks.out)
     for found in _NAMED.finditer(masked_data):
@@ -389,7 +388,7 @@ def names(data: bytes, blocks: Blocks) -> Iterator[str]:
 
 
 def _slug(heading: str) -> str:
-    """Return the name that GitHub gives to a heading: in lower case, without punctuation, `-` for each blank."""
+    """Return the name that GitHub gives to a heading, for example `set-up-now` for `Set up, *now*`."""
     text = _INLINE.sub(_text, _AROUND.sub("", heading.strip()).strip()).lower()
     return "".join([char for char in text.replace(" ", "-") if char == "-" or _is_of_word(char)])
 
@@ -405,7 +404,7 @@ def _is_of_word(char: str) -> bool:
 
 
 def _numbered(slug: str, counts: dict[str, int]) -> str:
-    """Return a name that no heading before has: the slug, or with a number behind it."""
+    """Return a name that no earlier heading has: the slug itself, or with a number, for example `a-1`."""
     name = slug
     while name in counts:
         counts[slug] += 1

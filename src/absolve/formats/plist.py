@@ -1,9 +1,8 @@
 """Property lists: the web archives of Safari, with a page, its parts and its frames; and shortcuts, of all systems.
 
-In: the bytes of a file. Out: the values that a walker asks for by name; for a web archive a part for each resource,
-with its `WebResourceURL` as its retrieval URL (RFC 1808 3.3), and the references by which the resources are known. The
-binary form is only read: the offsets in it depend on its strings.
-An archive has a main resource, subresources, and an archive for each frame of the page (WebKit's LegacyWebArchive.cpp).
+In: the bytes of a file. Out: the values with the names that a walker asks for; for a web archive a part for each
+resource, with its `WebResourceURL` as its retrieval URL (RFC 1808 3.3), and the references by which the resources are
+known. The binary form is only read: the offsets in it depend on its strings.
 Links to its resources stay: a reader of the archive loads nothing else.
 Shortcuts are files that are a link: .webloc (Apple, a property list), .url (Windows), .desktop (freedesktop.org).
 """
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
 
 MAGIC: Final = b"bplist0"
 _HEADER: Final = 8  # bytes
-# Widths of offsets and references, number of objects, that of the top one, offset of the table
+# Widths of offsets and references, number of objects, number of the top object, offset of the table
 _TRAILER: Final = Struct(">6x2B3Q")
 
 # The upper four bits of a marker, for objects with a length in the lower four, and the bytes of each of its units.
@@ -49,7 +48,7 @@ _UNITS: Final = {_DATA: 1, _ASCII: 1, _UTF_16: 2, _UTF_8: 1}
 _CODECS: Final = {_ASCII: "ascii", _UTF_16: "utf-16-be", _UTF_8: "utf-8"}
 _REFERENCES: Final = {_ARRAY: 1, 0xB: 1, 0xC: 1, _DICT: 2}  # array, ordered set, set, dictionary
 _POWERS: Final = (0x1, 0x2, 0x3)  # integer, real, date: 2 to the power of the lower bits
-_UID: Final = 0x8  # of a keyed archive: the lower bits and one more
+_UID: Final = 0x8  # an object of a keyed archive; its size is the lower bits plus one
 _MORE: Final = 0xF  # the length is an integer object that follows the marker
 _LARGEST_POWER: Final = 4  # 16 bytes
 _WIDTHS: Final = (1, 2, 4, 8)  # bytes of such an integer
@@ -68,7 +67,7 @@ Node = dict[str, "Node"] | list["Node"] | str | Data | None
 
 
 class _Table:
-    """The objects of one file. Raise WalkError where they are broken or overlap, or are more than `most`."""
+    """The objects of one file. Raise WalkError where they are broken, overlap, or number more than `most`."""
 
     def __init__(self, data: bytes, most: int) -> None:
         self._data = data
@@ -106,7 +105,7 @@ class _Table:
             reached = self._extent(start)[2]
 
     def _extent(self, start: int) -> tuple[int, int, int]:
-        """Return the kind of the object at an offset, and the span of what follows its marker and length."""
+        """Return the kind of the object at an offset, and the span of its content after the marker and length."""
         if start >= self._end:
             raise WalkError("broken", "an object of this binary property list is outside of it", start)
         kind, low = self._data[start] >> 4, self._data[start] & 0xF
@@ -127,7 +126,7 @@ class _Table:
         return kind, first, first + size
 
     def _length(self, first: int, low: int) -> tuple[int, int]:
-        """Return the offset behind the length of an object, and that length."""
+        """Return the offset after an object's length, and the length."""
         if low != _MORE:
             return first, low
         power = self._data[first] & 0xF
@@ -137,24 +136,24 @@ class _Table:
         return end, int.from_bytes(self._data[first + 1 : end])
 
     def tree(self, names: frozenset[str]) -> Node:
-        """Return the top object, with all below it that dictionaries have under one of these names.
+        """Return the top object with all values that dictionaries have under one of these names.
 
-        An object that is there twice is one node, also inside itself.
+        An object with several references is one node, also inside itself.
         """
-        made: dict[int, Node] = {}
+        built: dict[int, Node] = {}
         keys: dict[int, Node] = {}
         waiting: list[int] = []
 
         def node(number: int) -> Node:
-            if number not in made:
-                made[number] = self._node(number)
+            if number not in built:
+                built[number] = self._node(number)
                 waiting.append(number)
-            return made[number]
+            return built[number]
 
         top = node(self._top)
         while waiting:
             number = waiting.pop()
-            found, below = made[number], self._below(number)
+            found, below = built[number], self._below(number)
             if isinstance(found, list):
                 found += map(node, below)
             elif isinstance(found, dict):
@@ -168,7 +167,7 @@ class _Table:
         return top
 
     def _node(self, number: int) -> Node:
-        """Return an object; a dictionary or array without what is in it; None for kinds that no web archive needs."""
+        """Return an object; dictionaries and arrays are empty; None for a kind that web archives do not use."""
         kind, start, end = self._extent(self._offset(number))
         if kind in _CODECS:
             return self._data[start:end].decode(_CODECS[kind], "replace")
@@ -182,7 +181,7 @@ class _Table:
         return self._offsets[number]
 
     def _below(self, number: int) -> Sequence[int]:
-        """Return the numbers of the objects that an array or a dictionary has."""
+        """Return the numbers of the objects in an array or a dictionary."""
         kind, start, end = self._extent(self._offset(number))
         if kind not in {_ARRAY, _DICT}:
             return ()
@@ -195,9 +194,12 @@ _CONTAINERS: Final = ("dict", "array")
 
 
 def tree(data: bytes, names: frozenset[str], most: int) -> Node:
-    """Return the top value, with all below it that dictionaries have under one of these names.
+    """Return the top value, with all values that dictionaries have under one of these names.
 
     Raise WalkError for a broken list, XML that is not well-formed or declares entities, and more than `most` values.
+
+    >>> tree(b"<plist><dict><key>URL</key><string>http://h/</string></dict></plist>", frozenset({"URL"}), 10)
+    {'URL': 'http://h/'}
     """
     if data.startswith(MAGIC):
         return _Table(data, most).tree(names)
@@ -223,10 +225,10 @@ class _Reader:
         self._names = names
         self._left = most
         self._open: list[dict[str, Node] | list[Node]] = []
-        self._keys: list[str] = []  # of the dictionaries among them, "" in an array or for an unknown one
+        self._keys: list[str] = []  # the current key in each, "" in an array or for an unknown one
         self._skipped = 0
-        self._pieces: list[str] | None = None  # of the text of a key or string
-        self._start = -1  # where data begins
+        self._pieces: list[str] | None = None  # the text of the current key or string
+        self._start = -1  # offset at which data begins
 
     def start(self, name: str, _attributes: dict[str, str]) -> None:
         if self._skipped or (self._open and name != "key" and not self._is_wanted()):
@@ -279,7 +281,7 @@ class _Reader:
             self._keys[-1] = ""
 
     def refuse(self, *_: object) -> None:
-        """Refuse a document that declares entities: their text has no place in the file."""
+        """Refuse a document that declares entities: text in an entity has no position in the file."""
         raise WalkError("not-well-formed", "a property list that declares entities", self._parser.CurrentByteIndex)
 
 
@@ -295,11 +297,11 @@ _CHARSET: Final = "WebResourceTextEncodingName"
 _NAMES: Final = frozenset({MAIN, SUBRESOURCES, FRAMES, CONTENT, _URL, _MEDIA_TYPE, _CHARSET})
 _SOURCE: Final = f"{_URL} of the web archive"
 _NO_PARAMETER: Final = re.compile(r'[\\"\r\n]')
-_SHARED: Final = 1 << 20  # bytes that further resources may have of data and text of others, in a file of fewer bytes
+_SHARED: Final = 1 << 20  # bytes of shared data and text that are always read again
 
 
 class _Resource(NamedTuple):
-    """One resource, with what the archive states about it."""
+    """One resource, with the facts that the archive states about it."""
 
     url: str
     media_type: str
@@ -330,7 +332,7 @@ def walk(data: bytes, _charset: Charset, options: WalkOptions) -> EventList:
 
 
 def _nodes(top: Node) -> Iterator[Node]:
-    """Yield the resources of an archive and of the archives of its frames, each object once, lists of them, too."""
+    """Yield the resources of an archive and of its frames' archives, each object once; also lists of resources."""
     seen: set[int] = set()
     waiting: list[Node] = [top]
     while waiting:
@@ -364,11 +366,11 @@ def _resource(node: Node) -> _Resource | None:
 def _parts(data: bytes, found: list[_Resource], options: WalkOptions) -> Iterator[Part | Finding]:
     """Yield a part for each resource that is a document, with `documents` for all.
 
-    Equal data is one object of a binary property list. Two resources with one URL, too, are one: a style sheet of two
-    frames.
-
-    What is shared is read again as long as that makes no more bytes than the file has: else a small file would take the
-    work of a large one, and its mirror the disk. A finding for the resources left out is last.
+    Equal data is one object of a binary property list. Two resources with one URL are also one object, for example a
+    style sheet of two frames.
+    A shared object is read again only while all copies together are no larger than the file. Otherwise a small file
+    would take the work of a large one, and its mirror would fill the disk. The last event is a finding for the
+    resources left out.
     """
     unique: dict[tuple[int, str], _Resource] = {}
     for one in found:
@@ -394,7 +396,7 @@ def _parts(data: bytes, found: list[_Resource], options: WalkOptions) -> Iterato
 
 
 def _part(data: bytes, one: _Resource, options: WalkOptions) -> Part | None:
-    """Return the part for a resource; None for one without a walker, unless `options` ask for those, too."""
+    """Return the part for a resource; None for one without a walker, unless `options` ask for all."""
     start, end, marker = one.data
     raw = data[start:end] if marker < 0 or not one.media_type else b""
     coding: Coding = IDENTITY if marker >= 0 else Base64(raw, one_line=b"\n" not in raw)
@@ -419,7 +421,7 @@ def _part(data: bytes, one: _Resource, options: WalkOptions) -> Part | None:
 
 # --- shortcuts --------------------------------------------------------------------------------------------------------
 
-# By key, in lower case. BASEURL is the page of a frame; its own URL is URL. KDE marks values to be expanded by [$e].
+# By key, in lower case. BASEURL is the page with the frame, URL the frame's. KDE marks values to be expanded by [$e].
 _PLACES: Final = {
     b"url": LinkSite("shortcut", "url", kind="navigation"),
     b"baseurl": LinkSite("shortcut", "baseurl", kind="metadata"),
@@ -434,7 +436,7 @@ _LISTED: Final = LinkSite("shortcut", "url", kind="navigation", stays="always")
 
 
 def walk_shortcut(data: bytes, charset: Charset, _options: WalkOptions) -> Iterator[Link]:
-    """Yield the links of a .url or .desktop file; `IconFile` is one where it is no path."""
+    """Yield the links of a .url or .desktop file, for example `URL=http://h/`; `IconFile` is one if it is no path."""
     coding = Raw(charset)
     for found in _ENTRY.finditer(data):
         key = found[1].lower()
@@ -443,7 +445,7 @@ def walk_shortcut(data: bytes, charset: Charset, _options: WalkOptions) -> Itera
 
 
 def walk_webloc(data: bytes, _charset: Charset, _options: WalkOptions) -> Iterator[Link]:
-    """Yield the link of a .webloc file."""
+    """Yield the link of a .webloc file, for example `<plist><dict><key>URL</key><string>http://h/</string>`."""
     if not data.startswith(MAGIC):
         for found in _IN_XML.finditer(data):
             yield from _link(_PLACES[b"url"], found, 1, CharacterData(UTF_8))
@@ -461,7 +463,7 @@ def _link(place: LinkSite, found: re.Match[bytes], group: int, coding: Any) -> I
 
 
 def url_in(data: bytes) -> str | None:
-    """Return the URL in the UTF-8 text, or the property list, of a shortcut of any of these kinds; None without one."""
+    """Return the URL in a shortcut's text or property list, for example in `URL=http://h/`; None without one."""
     if data.startswith(MAGIC) or b"<plist" in data:
         return _url_in(data) or None
     found = [entry[2] for entry in _ENTRY.finditer(data) if entry[1].lower() == b"url"]
@@ -469,7 +471,7 @@ def url_in(data: bytes) -> str | None:
 
 
 def _url_in(data: bytes) -> str:
-    """Return the URL in a property list; "" where there is none, or the list is malformed."""
+    """Return the URL in a property list; "" if it has none, or is malformed."""
     try:
         found = tree(data, _IN_WEBLOC, _MOST)
     except WalkError:

@@ -1,7 +1,7 @@
 """Map media types to walkers.
 
-In: a media type. Out: a name in `WALKERS`, and the walker behind it: `canonical("image/svg+xml")` is `application/xml`.
-Types of XML follow RFC 7303, parameters RFC 9110 8.3.1. A walker's module is imported for the first document of a type.
+In: a media type. Out: a key of `WALKERS`, and its walker: for example, `application/xml` for `image/svg+xml`.
+XML types follow RFC 7303, parameters RFC 9110 8.3.1. A walker's module is imported for the first document of a type.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ SHORTCUTS: Final = (SHORTCUT, DESKTOP, WEBLOC)  # files that are a link
 OTHER: Final = "application/x.other"  # our own name: a document in a format without a walker
 HAR: Final = "application/har+json"  # not registered
 # Our own names for what has a header and a body.
-HAR_ENTRY: Final = "application/har-entry"  # one object of the array `entries`
+HAR_ENTRY: Final = "application/har-entry"  # one object in the array `entries`
 PART: Final = "message/part"  # of a multipart
 PART_OF_DIGEST: Final = "message/part-of-digest"  # without a Content-Type it is a message (RFC 2046 5.1.5)
 STEPS: Final = frozenset({HAR_ENTRY, PART, PART_OF_DIGEST})
@@ -69,9 +69,9 @@ class Format(NamedTuple):
     """The walker of one media type, as module and function, and its properties.
 
     `charset`: the algorithm that determines the charset (html, xml, text), or "none" for bytes that are not text as a
-    whole. `suffixes`: those of its files, in lower case. `as_bytes`: the walker parses every charset that extends
-    ASCII; for other walkers a charset coding converts to UTF-8. `archive`: a file of documents with a retrieval URL
-    each: the URL of the file is no base of theirs, and positions in it are reported by byte offset.
+    whole. `suffixes` of file names are in lower case. `as_bytes`: the walker parses every charset that extends ASCII;
+    for other walkers a charset coding converts to UTF-8. `archive`: a file of documents that have a retrieval URL
+    each: the URL of the file is no base for them, and positions are reported as byte offsets in the file.
     """
 
     module: str
@@ -162,7 +162,7 @@ def canonical(media_type: str) -> str:
 
 @lru_cache(maxsize=64)
 def kind_of(media_type: str) -> str:
-    """Return the key in `WALKERS` for a media type with or without parameters; an unknown type without them."""
+    """Return the key in `WALKERS` for a media type, for example `text/html` for `text/HTML; charset=x`; or the type."""
     return canonical(essence_of(media_type)[0])
 
 
@@ -201,7 +201,10 @@ def in_zip(media_type: str, data: bytes) -> str:
 def essence_of(media_type: str) -> tuple[str, dict[str, str]]:
     """Return a media type in lower case without parameters, and its parameters by lower-case name (RFC 9110 8.3.1).
 
-    Of duplicates the first counts (MIME Sniffing 4.4).
+    The first of several parameters with one name counts (MIME Sniffing 4.4).
+
+    >>> essence_of('Text/HTML; Charset="UTF-8"; charset=x')
+    ('text/html', {'charset': 'UTF-8'})
     """
     essence, _, rest = media_type.partition(";")
     found = [one.groups() for one in _PARAMETER.finditer(rest)]
@@ -217,7 +220,7 @@ def is_media_type(essence: str) -> bool:
     return _TOKENS.fullmatch(essence) is not None
 
 
-# A name without a value matches, too: else the time is quadratic, since each of its characters may begin a name.
+# A name without a value matches, too. Otherwise the time is quadratic, since each of its characters may begin a name.
 _PARAMETER: Final = pattern(r"""([^;=]++)(?:=([\t ]*"(?:[^"\\]|\\.)*"|[^;]*))?""")
 
 

@@ -1,7 +1,10 @@
-"""Find the media type of a document: by its name, by its first bytes, by the header that came with it.
+r"""Find the media type of a document: by its name, by its first bytes, or by the header of a response.
 
-In: bytes, a name, the media type that a header states. Out: a key of `registry.WALKERS`, or None.
-`sniff(b"<p>x", "a.html")` is `text/html`. Signatures follow MIME Sniffing 7.1.
+In: bytes, a name, the media type that a header states. Out: a key of `registry.WALKERS`, or None. Signatures follow
+MIME Sniffing 7.1.
+
+>>> sniff(b"<p>x", "a.html"), sniff(b"WARC/1.1\r\n", None), sniff(b'{"a": 1}', None)
+('text/html', 'application/warc', None)
 """
 
 from __future__ import annotations
@@ -55,7 +58,7 @@ _TEMPLATES: Final = (
     *(".j2", ".jinja", ".jinja2", ".twig", ".njk", ".liquid", ".hbs", ".handlebars", ".mustache", ".cfm", ".vbhtml"),
     *(".tmpl", ".tpl", ".tt", ".tt2", ".gotmpl", ".gohtml", ".ftl", ".ftlh", ".vm", ".mako", ".latte", ".vue"),
 )
-# Suffixes of text in other languages that Python's table lacks. Their strings may have markup, they have none.
+# Suffixes of text in other languages that Python's table lacks. Strings in such text may have markup.
 _OTHER_SUFFIXES: Final = {
     "application/json": (".geojson", ".topojson", ".jsonl", ".ndjson", ".json5", ".jsonc", ".map"),
     "application/sql": (".sql", ".psql", ".ddl"),
@@ -81,8 +84,8 @@ _OTHER_SUFFIXES: Final = {
 _TAG: Final = pattern(rb"<[!?A-Za-z/]")
 _MARKUP: Final = pattern(rb"[\t\n\f\r ]*<[!?A-Za-z/]")
 _LOOKED_AT: Final = 2048
-# Text in formats without a walker by its beginning; its strings may have markup. RFC 8259 2: an object, or an array of
-# objects or strings, as `{{` and `[[` begin templates; RFC 5545 3.4, RFC 6350 3.3; RTF.
+# Text in formats without a walker, by its beginning; its strings may have markup. RFC 8259 2: an object, or an array of
+# objects or strings, because `{{` and `[[` begin templates; RFC 5545 3.4, RFC 6350 3.3; RTF.
 _OTHER_TEXT: Final = pattern(
     rb"(?:\xef\xbb\xbf)?(?:(?P<json>[\t\n\r ]*+(?:\{[\t\n\r ]*+\"|\[[\t\n\r ]*+[{\"]))"
     rb"|(?P<calendar>(?i:BEGIN:VCALENDAR)[\r\n])|(?P<card>(?i:BEGIN:VCARD)[\r\n])|(?P<rtf>\{\\rtf))"
@@ -98,11 +101,11 @@ _PROLOG: Final = pattern(
 )
 _PACKED: Final = pattern(rb"<html\s[^<>]*\bdata-sfz[\s=>]", re.IGNORECASE)
 _WEB_ARCHIVE: Final = pattern(rb"<plist[\t\n\r >].*<key>WebMainResource</key>", re.DOTALL)
-# The start that a file of each name needs to be of that type. A manifest_version marks a browser extension.
+# The start that a file with each of these names must have to be of that type. A manifest_version marks an extension.
 _APP: Final = pattern(rb'[^{]*\{(?!.*"manifest_version").*"(?:start_url|display|short_name|icons)"', re.DOTALL)
 _MAP: Final = pattern(rb'[^{]*\{.*"(?:imports|scopes)"', re.DOTALL)
 _ANY: Final = pattern(rb"")
-# A URL in each line, of which the last may be cut
+# A URL in each line; the last line may be cut off
 _URLS: Final = pattern(
     rb"(?:\xef\xbb\xbf)?(?>(?:\s*+https?://[^\r\n<>]++(?:[\r\n]|\Z))+)\s*+[^\r\n<>]*+\Z", re.IGNORECASE
 )
@@ -147,8 +150,8 @@ _SIGNATURES: Final[dict[str, re.Pattern[bytes]]] = {
     ),
 }
 
-# How most pages begin, with what the signature of HTML matches and neither XML (whose keywords are in capitals) nor a
-# message does: a document type, and if that may be one of XML, the root element html.
+# How most pages begin. The signature of HTML matches this, the signatures of XML (with its keywords in capitals) and of
+# messages do not: a document type, and if that may be one of XML, the root element html.
 _PAGE: Final = pattern(
     rb"(?:\xef\xbb\xbf)?[\t\n\f\r ]*<!(?:doctype html[\t\n\f\r >]"
     rb"|DOCTYPE (?:html|HTML)(?=[\t\n\f\r >])[^<>]*+>[\t\n\f\r ]*+<(?:html|HTML)[\t\n\f\r >])"
@@ -157,18 +160,18 @@ _BEGIN_AS_TAGS: Final = (MESSAGE, HTML)  # the signatures that can match data th
 
 
 def format_of(head: bytes, name: str | None, media_type: str | None, whole: Callable[[], Any]) -> str | None:
-    """Return the media type of a file, as the user gives it or by its first bytes; of a ZIP file by all its bytes."""
+    """Return a file's media type, as the user gives it, or by its first bytes; for a ZIP file by all its bytes."""
     kind = kind_of(media_type) if media_type is not None else sniff(head, name)
     return in_zip(kind, whole()) if kind in IN_ZIP else kind
 
 
 def sniff(data: bytes, name: str | None) -> str | None:
-    """Return the media type of a document by its name, then by its content; None where neither gives a type we parse.
+    """Return the media type of a document by its name, then by its content; None if neither gives a type with a walker.
 
-    Text without another sign is HTML if it is no JSON or the like (`_OTHER_TEXT`) and has no name; if it has one, only
-    with a tag in it and without a suffix of another type (`.js`, `.txt`, `.sql`). For binary data return None, but for
-    a page that was downloaded in gzip and has the name of a page. A page (root element html) with an XML declaration is
-    HTML, unless its suffix is one of XML: most such pages are not well-formed.
+    Text without another sign is HTML if it has no name and is no JSON or the like (`_OTHER_TEXT`). If it has a name, it
+    must have a tag, and no suffix of another type (`.js`, `.txt`, `.sql`). Binary data is None, except a page that was
+    downloaded in gzip and has the name of a page. A page (root element html) with an XML declaration is HTML, unless
+    its suffix belongs to XML: most such pages are not well-formed.
     """
     if is_packed_page(data):
         return ZIP
@@ -191,11 +194,12 @@ def sniff(data: bytes, name: str | None) -> str | None:
     return HTML if _TAG.search(_in_ascii(data)) and not _other_type(name) else None
 
 
-def of_response(stated: str, data: bytes, name: str) -> str:
+def response_type(stated: str, data: bytes, name: str) -> str:
     """Return the media type of a response whose header states one, by its URL where the stated type is vague.
 
-    Servers send llms.txt, robots.txt and Markdown as plain text, a JSON Feed as JSON, sitemaps in gzip as such, and
-    some sitemaps and feeds as HTML (MIME Sniffing 7.3). A page in plain text or JSON is none: browsers show it as text.
+    For example, `text/plain` at `/robots.txt` is robots.txt. Servers send Markdown as plain text, a JSON Feed as JSON,
+    sitemaps as gzip, and some sitemaps and feeds as HTML (MIME Sniffing 7.3). A page sent as plain text or JSON is no
+    page: browsers show it as text.
     """
     essence, _, parameters = stated.partition(";")
     essence = essence.strip().lower()
@@ -219,16 +223,16 @@ _FEED: Final = pattern(
 
 
 def names_map(name: str, data: bytes) -> bool:
-    """Return whether the last bytes of a file may name a source map, and its name is that of a script."""
+    """Return whether a file has the name of a script, and its last bytes may name a source map."""
     return name.lower().endswith(SCRIPT_SUFFIXES) and data.rfind(NAMES_MAP, -SCRIPT_END) >= 0
 
 
 NAMES_MAP: Final = b"sourceMappingURL="
-SCRIPT_END: Final = 4096  # bytes at the end of a script in which its source map is named: a longer URL has it inside
+SCRIPT_END: Final = 4096  # bytes at the end of a script that name its source map; a longer URL contains the map
 
 
 def is_packed_page(data: bytes) -> bool:
-    """Return whether a document begins as an archive of SingleFile that is a page, too: a ZIP file inside markup."""
+    """Return whether a document begins as a page of SingleFile that is also a ZIP file: an archive inside markup."""
     return data.find(b"data-sfz", 0, _LOOKED_AT) >= 0 and _PACKED.search(data[:_LOOKED_AT]) is not None
 
 
@@ -242,7 +246,7 @@ _UNREAD: Final = {".war": "an archive of Konqueror (a tar file)", ".wbn": "a Web
 
 
 def in_words(data: bytes, name: str) -> str:
-    """Return a description, for messages, of a document without a walker: its media type or a phrase."""
+    """Describe a document without a walker for messages: for example, "application/pdf" for `a.pdf`, "plain text"."""
     if (saved := _UNREAD.get(name[-4:].lower())) is not None and looks_binary(data):
         return saved
     other, coding = _other_types().guess_type(_plain(name.lower())) if _named(name, data) is None else (None, None)
@@ -263,15 +267,15 @@ _MAGIC: Final = {
 
 
 def _plain(name: str) -> str:
-    """Return a file name in lower case without the suffix of a template engine, if another suffix is before it."""
+    """Return a lower-case file name without a template engine's suffix: for example, `a.css` for `a.css.erb`."""
     bare, dot, suffix = name.rpartition(".")
     return bare if "." in bare[1:] and dot + suffix in _TEMPLATES else name
 
 
-# What can be read before a template is filled in; few such files are well-formed XML.
+# Formats that can be read before a template is filled in; few such files are well-formed XML.
 _FILLED_IN: Final = (HTML, CSS, MARKDOWN)
 
-_NO_TEXT: Final = frozenset({*MAIL, WEBLOC, *OFFICE})  # whatever their bytes look like
+_NO_TEXT: Final = frozenset({*MAIL, WEBLOC, *OFFICE})  # even if their bytes look like text
 _SUFFIX: Final = pattern(r"(?:\.[a-z0-9]+)?(\.[a-z0-9]+)$")
 
 
@@ -288,9 +292,10 @@ def _named(name: str, head: bytes) -> str | None:
 
 
 def sniff_content(data: bytes) -> str | None:
-    """Return the media type by the signature in the first bytes; None where no signature matches.
+    """Return the media type by the signature in the first bytes; None if no signature matches.
 
-    XML may have text before its root element, so the signatures of messages and archives take precedence there.
+    For example, `WARC/1.1` is `application/warc`. XML may have text before its root element, so the signatures of
+    messages and archives take precedence there.
     """
     head = data[:_LOOKED_AT]
     if _PAGE.match(head):
@@ -317,7 +322,7 @@ def _in_head(head: bytes, kinds: Iterable[str]) -> str | None:
 
 
 def in_gzip(data: bytes) -> str | None:
-    """Return the media type of the document in gzip data, by its first bytes; None for no kind that is read."""
+    """Return the media type of the document in gzip data, by its first bytes; None for a type without a walker."""
     head = gzip_head(data)
     found = sniff_content(head) if not head.startswith(b"\x1f\x8b") else None
     return found if found in _IN_GZIP else SITEMAP if found is None and _URLS.match(head) else None
@@ -327,19 +332,19 @@ _IN_GZIP: Final = (WARC, MAILBOX, MESSAGE, XML)
 
 
 def document_in_gzip(data: bytes) -> str | None:
-    """Return the media type of the document, message or mailbox in gzip data; None for an archive, and for all else."""
+    """Return the media type of the document, message or mailbox in gzip data; None for archives and other data."""
     found = in_gzip(data) or (HTML if is_page_in_gzip(data) else None)
     return found if found != WARC else None
 
 
 def is_page_in_gzip(data: bytes) -> bool:
-    """Return whether gzip data has a page in it: text with a tag."""
+    """Return whether gzip data contains a page, text with a tag."""
     head = gzip_head(data) if data.startswith(b"\x1f\x8b") else data
     return not looks_binary(head) and _TAG.search(_in_ascii(head)) is not None
 
 
 def gzip_head(data: bytes) -> bytes:
-    """Return some bytes from the start of gzip data, which may be cut off; the data where none decompress."""
+    """Return some decompressed bytes from the start of gzip data, which may be cut off; the data itself if none are."""
     import zlib
 
     found, rest = b"", data[:_LOOKED_AT]
@@ -387,7 +392,7 @@ _ELEMENT: Final = pattern(rb"<[A-Za-z][A-Za-z0-9]*+[\t\n\r />]")
 
 
 def _other_type(name: str) -> str | None:
-    """Return the media type that a name's suffix has in Python's own table, or in `_OTHER_SUFFIXES`; or None."""
+    """Return the media type of a suffix in Python's table or in `_OTHER_SUFFIXES`, for example `text/csv`; or None."""
     return _other_types().guess_type(_plain(name.lower()))[0]
 
 
@@ -404,7 +409,7 @@ def _other_types() -> MimeTypes:
 
 
 def other_type(name: str) -> str:
-    """Return the media type of a document without a walker by its name; "" for an unknown suffix, or a walker's."""
+    """Return the media type of a file by its suffix, for example `image/png`; "" if it has a walker or is unknown."""
     found = _other_type(name)
     return found if found is not None and (kind_of(found) == JAVASCRIPT or not is_read(found)) else ""
 

@@ -3,7 +3,7 @@
 In: the bytes of a file in UTF-8. Out: the links of its lines; of a script, or the text of a comment in a style sheet,
 the link to the source map (ECMA-426, "Linking through inline annotations"); of gzip data a part, the document in it.
 A script is read without parsing it, from its end: the last comment that names a source map counts, and no code may
-follow it. Debuggers resolve its URL against that of the script, or of the page around it; no base element counts.
+follow it. Debuggers resolve its URL against the URL of the script, or of the page around it; no base element counts.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LINE_OF_URL: Final = pattern(rb"^(?:\xef\xbb\xbf)?[\t ]*+([^\s#][^\r\n]*+)", re
 
 
 def walk_robots(data: bytes, _charset: Charset, _options: WalkOptions) -> Iterator[Link]:
-    """Yield the sitemaps that robots.txt names; the values of Allow and Disallow are patterns."""
+    """Yield the sitemaps in robots.txt, for example `/s.xml` in `Sitemap: /s.xml`; Allow and Disallow are patterns."""
     for found in _LINE.finditer(data.replace(b"\r", b"\n")):
         yield Link(_SITEMAP, *found.span(1), IDENTITY)
 
@@ -59,12 +59,12 @@ def walk_gzip(data: bytes, charset: Charset, options: WalkOptions) -> Iterator[P
 
 # --- source maps ------------------------------------------------------------------------------------------------------
 
-# It stays: a script or a style sheet with other bytes is refused where a page states its digest.
+# The link stays: pages that state the digest of a script or a style sheet refuse other bytes.
 IN_SCRIPT: Final = LinkSite("javascript", "sourcemappingurl", against="own", stays="always")
 IN_SHEET: Final = LinkSite("css", "sourcemappingurl", against="own", stays="always")
 
 _SCRIPT_LINE: Final = rb"(?:[^\n\r\xe2]++|\xe2(?!\x80[\xa8\xa9]))"  # without the line terminators of JavaScript
-# Comments in one line, as the algorithm reads them: one that has no end there is no code, but has no URL.
+# Comments in one line, as the algorithm reads them: a comment without an end there is no code, but has no URL.
 _TOKEN: Final = pattern(
     rb"%b|//(?P<one>(?>%b*))|/\*(?P<other>(?>(?:[^\n\r*\xe2]++|\*(?!/)|\xe2(?!\x80[\xa8\xa9]))*))\*/|/\*(?>%b*)|(?P<code>[^/]++|/.?)"
     % (SCRIPT_SPACE, _SCRIPT_LINE, _SCRIPT_LINE),
@@ -73,14 +73,17 @@ _TOKEN: Final = pattern(
 
 
 def in_comment(data: bytes, start: int, end: int, site: LinkSite) -> Link | None:
-    """Return the link in the text of a comment; None where it names no source map."""
+    """Return the link in a comment's text, for example in `# sourceMappingURL=a.js.map`; None without a source map."""
     for one, other in source_map(data[start:end]):
         return Link(site, start + one, start + other, IDENTITY)
     return None
 
 
 def walk_script(data: bytes, _charset: Charset, _options: WalkOptions) -> list[Link]:
-    """Return the link of a script to its source map (a `Walker`): JavaScriptExtractSourceMapURL, without parsing."""
+    """Return the link of a script to its source map, for example `f.js.map` in `//# sourceMappingURL=f.js.map`.
+
+    This is JavaScriptExtractSourceMapURL without parsing.
+    """
     floor = max(0, len(data) - sniffing.SCRIPT_END)
     mark = data.rfind(sniffing.NAMES_MAP, floor)
     if mark < 0:
@@ -101,7 +104,7 @@ def _kept(last: Link | None, comment: bytes) -> Link | None:
 
 
 def _line_start(data: bytes, floor: int, mark: int) -> int:
-    """Return where a line begins: the first one behind `floor` if it is before the mark, or that of the mark."""
+    """Return the start of the line with the mark, or of the first line after `floor` if that is before the mark."""
     starts = [at + 1 for at in (data.find(b"\n", floor, mark), data.find(b"\r", floor, mark)) if at >= 0]
     if starts and floor:
         return min(starts)

@@ -10,9 +10,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.core.arrow_stream import BOOL, DOUBLE, LISTS, NUMBER, TEXT, WORD, Field, Stream
-from absolve.core.column_buffers import DictColumn, IntColumn, TextColumn
+from absolve.core.column_buffers import DictColumn, IntColumn, TextColumn, encoded
 from absolve.document.resolved import shown
-from absolve.inventory.columns import RULED, Columns
+from absolve.inventory.columns import Columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -30,7 +30,6 @@ NULLABLE: Final = frozenset(
     "target url url_source status date media_type charset size digest title lang canonical robots"
     " host hreflang file_start file_end".split()
 )
-_PLACES: Final = {name: place for place, name in enumerate(RULED)}
 MOST_BYTES: Final = 64 << 20  # bytes of a batch or a gathered table: 100,000 rows take half of it
 _FEW: Final = 4096  # rows: smaller `Columns` are joined before they become a batch; arrow takes longer to join batches
 _LITTLE: Final = 1 << 20  # the same in bytes
@@ -63,8 +62,8 @@ def batch(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> Ba
     """Return rows with a value for each of these columns, or `Columns` of the inventory, as one batch."""
     if not isinstance(rows, Columns):
         return typed(fields(tuple(columns)), rows)
-    ruled = rows.ruled
-    arrays = [_ruled(ruled, name) if name in _PLACES else _column(rows, name) for name in columns]
+    more = rows.more
+    arrays = [_array(KINDS[name], more[name]) if name in more else rows.array(name, shown) for name in columns]
     return Batch(fields(tuple(columns)), arrays)
 
 
@@ -79,18 +78,11 @@ def stream(batches: Sequence[Batch]) -> Stream:
     return Stream(batches[0].fields, [one.arrays for one in batches])
 
 
-def _column(rows: Columns, name: str) -> Array:
-    """Return the array of a column of the inventory that is not shared by the links of one context."""
-    if name in rows.more:
-        return _array(KINDS[name], rows.more[name])
-    return _cells(name, getattr(rows, name))
-
-
 def _array(kind: str, cells: Sequence[Any]) -> Array:
     present = _bitmap([cell is not None for cell in cells]) if None in cells else None
     size = len(cells)
     if kind == TEXT:
-        return _cells("text", _texts([None if cell is None else _text(cell) for cell in cells]))
+        return encoded([None if cell is None else _text(cell) for cell in cells], shown).array()
     if kind == BOOL:
         return size, (present, _bitmap(cells)), (), None
     if kind == DOUBLE:
@@ -104,10 +96,10 @@ def _array(kind: str, cells: Sequence[Any]) -> Array:
     if kind == LISTS:
         for cell in cells:
             words.add(tuple(map(_text, cell or ())))
-        return size, (present, words.ends()), (_cells("text", _texts(words.items())),), None
+        return words.lists(shown, present)
     for cell in cells:
         words.add("" if cell is None else _text(cell))
-    return size, (present, words.numbers), (), _cells("text", _texts(words.words))
+    return words.array(shown, present)
 
 
 def _bitmap(bits: Sequence[Any]) -> bytes:
@@ -123,40 +115,6 @@ def _text(cell: Any) -> str:
     if not isinstance(cell, str):
         raise TypeError(f"a cell of a text column is {type(cell).__name__}")
     return str(cell)  # a Layer is a str of its own class
-
-
-def _texts(cells: Iterable[str | None]) -> TextColumn:
-    texts = TextColumn()
-    for cell in cells:
-        texts.add(shown(cell).encode() if cell is not None else None)
-    return texts
-
-
-def _cells(name: str, cells: IntColumn | TextColumn | DictColumn) -> Array:
-    """Return the array of one column."""
-    if isinstance(cells, IntColumn):
-        return len(cells), (None, cells), (), None
-    if isinstance(cells, TextColumn):
-        texts: TextColumn = cells
-        return len(texts), (texts.present(), texts.ends, texts), (), None
-    words: DictColumn = cells
-    if name not in KINDS:
-        return _numbered(words.numbers, words.words)
-    return len(words), (None, words.ends()), (_cells("text", _texts(words.items())),), None
-
-
-def _numbered(numbers: IntColumn, words: list[str]) -> Array:
-    return len(numbers), (None, numbers), (), _cells("text", _texts(words))
-
-
-def _ruled(rows: DictColumn, name: str) -> Array:
-    """Return a column whose value is shared by all links of one context; its values are in order of appearance."""
-    place = _PLACES[name]
-    numbers: dict[str, int] = {}
-    of = IntColumn(narrow=True)
-    for ruled in rows.words:
-        of.add(numbers.setdefault(ruled[place], len(numbers)))
-    return _numbered(rows.numbers.mapped(of), list(numbers))
 
 
 def joined(chunks: Iterable[Any], names: tuple[str, ...]) -> Iterator[Any]:

@@ -5,18 +5,23 @@ cimport cython
 from absolve.core.column_buffers cimport DictColumn, IntColumn, TextColumn
 from absolve.core cimport model
 from absolve.encodings.line_index cimport LineIndex
-from absolve.inventory.facts cimport ReferenceFacts, RowFacts, Tag
+from absolve.inventory.facts cimport RowFacts, Tag
+
+cdef Py_ssize_t _WORDS, _ALIGNMENT
+
+cdef Py_ssize_t _put(unsigned char* block, Py_ssize_t at, tuple array) except -1
+cdef void _release(long long* array) noexcept nogil
 
 
 @cython.final
 cdef class Columns:
+    cdef readonly bint full
+    cdef readonly tuple wanted
+    cdef Py_ssize_t size
     cdef readonly Py_ssize_t at_once
     cdef Py_ssize_t most
-    cdef readonly bint full
     cdef readonly tuple names
-    cdef readonly tuple wanted
     cdef readonly dict more
-    cdef Py_ssize_t size
     cdef Py_ssize_t words  # characters of the shared values, counted in each row
     cdef readonly DictColumn ruled
     cdef readonly IntColumn line
@@ -32,10 +37,8 @@ cdef class Columns:
 
     cdef int _begin(self, Py_ssize_t rows, TextColumn text, TextColumn reference, TextColumn target) except? -1
     cpdef int extend(self, Columns rows) except? -1
-    cdef int add(self, RowFacts ruled, LineIndex positions, Py_ssize_t start, Py_ssize_t end, Tag tag) except? -1
-    cdef int add_fast(self, RowFacts ruled, bytes data, Py_ssize_t start, Py_ssize_t end) except? -1
-    cdef int add_facts(self, ReferenceFacts facts) except? -1
-    cdef int add_more(self, object cells) except? -1
+    cdef int add_reference(self, RowFacts ruled) except? -1
+    cdef int add_position(self, LineIndex positions, Py_ssize_t start, Py_ssize_t end) except? -1
+    cdef int add_tag(self, Tag tag) except? -1
+    cpdef int add_more(self, object cells) except? -1
     cdef int fill(self) noexcept
-    cdef Py_ssize_t texts(self) noexcept
-    cdef object row(self, Py_ssize_t at, bint is_last)

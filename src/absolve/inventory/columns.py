@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.core import model
-from absolve.core.column_buffers import DictColumn, IntColumn, TextColumn
+from absolve.core.column_buffers import NARROW, DictColumn, IntColumn, TextColumn
 from absolve.core.model import Layer
 
 if TYPE_CHECKING:
@@ -18,9 +18,17 @@ if TYPE_CHECKING:
 
     import cython
 
+    from absolve.core.arrow_stream import Array
     from absolve.core.options import Kind, Problem, Scope
     from absolve.encodings.line_index import LineIndex
-    from absolve.inventory.facts import ReferenceFacts, RowFacts, Tag
+    from absolve.inventory.facts import RowFacts, Tag
+else:
+    from absolve.core import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.core.column_buffers import grown
+    from cython.cimports.libc.stdlib import free
+    from cython.cimports.libc.string import memcpy
 
 
 RULED: Final = ("document", "entity", "element", "attribute", "kind", "base", "base_layer", "base_source")
@@ -66,6 +74,9 @@ class Where(NamedTuple):
     end: int
     rel: str
     text: str
+
+
+MOST_TEXT: Final = 4 << 20  # bytes of references, targets and shared values after which columns of few rows are full
 
 
 class Columns:
@@ -129,13 +140,12 @@ class Columns:
         return self.size
 
     def __iter__(self) -> Iterator[Any]:
-        whole = (*COLUMNS, *self.wanted)
-        places = [whole.index(name) for name in self.names] if self.names != whole else None
-        for at in range(self.size):
-            row = self.row(at, False)
-            if self.wanted:  # a Row with more items behind its fields
-                row = model.new(Row, (*row, *[cells[at] for cells in self.more.values()]))
-            yield row if places is None else [row[place] for place in places]
+        is_whole = self.names == (*COLUMNS, *self.wanted)
+        cells = [self.cells(name, LAYERS.__getitem__ if name == "base_layer" else None) for name in self.names]
+        if "problems" in self.names:
+            cells[self.names.index("problems")] = list(map(list, self.cells("problems")))
+        for row in zip(*cells, strict=True):
+            yield model.new(Row, row) if is_whole else list(row)  # a Row may have items behind its fields
 
     def cells(
         self, name: str, of: Callable[[Any], Any] | None = None, changed: bytes | None = None, begun: bytes = b""
@@ -165,6 +175,48 @@ class Columns:
             words = list(map(of, words))
         return [words[number] for number in column.numbers.cells()]
 
+    def array(self, name: str, shown: Callable[[str], str]) -> Array:
+        """Return a column, but none of MORE, as an array of Arrow; `shown` replaces lone surrogates in a word."""
+        if name in RULED:
+            return self.ruled.part(RULED.index(name)).array(shown)
+        if name == "problems":
+            return self.problems.lists(shown)
+        column: Any = getattr(self, name)
+        return column.array(shown) if isinstance(column, DictColumn) else column.array()
+
+    def rows(self) -> list[Row]:
+        """Return each row; faster than to iterate for them."""
+        index: cython.Py_ssize_t
+        found: list[Row] = []
+        for index in range(self.size):
+            document, entity, element, attribute, kind, base, layer, source = self.ruled.at(index)
+            codes: tuple[str, ...] = self.problems.at(index)
+            reference = self.reference.at(index)
+            # One str object for both if they are equal, as for absolute references.
+            target = reference if self.target.equals(self.reference, index) else self.target.at(index)
+            row = (
+                document,
+                entity,
+                self.line.at(index),
+                self.column.at(index),
+                self.start.at(index),
+                self.end.at(index),
+                element,
+                attribute,
+                kind,
+                self.rel.at(index),
+                self.text.at(index),
+                reference,
+                base,
+                LAYERS[layer],
+                source,
+                target,
+                self.scope.at(index),
+                list(codes) if codes else [],
+            )
+            found.append(model.made(Row, row))
+        return found
+
     def extend(self, rows: Columns) -> cython.int:
         """Append the rows of another object."""
         self.size += rows.size
@@ -175,41 +227,31 @@ class Columns:
             self.more[name] += rows.more[name]
         return self.fill()
 
-    def add(
-        self,
-        ruled: RowFacts,
-        positions: LineIndex,
-        start: cython.Py_ssize_t,
-        end: cython.Py_ssize_t,
-        tag: Tag,
-    ) -> cython.int:
-        """Begin a row with the columns of the position; `add_fast` or `add_facts` adds those of the reference."""
+    def add_reference(self, ruled: RowFacts) -> cython.int:
+        """Begin a row with the columns of the reference, which `ruled` has found."""
         self.size += 1
         self.words += ruled.size
         self.ruled.add(ruled.words)  # a RowFacts would keep the document in memory
-        self.line.add(positions.line)
-        self.column.add(positions.column)
-        self.start.add(start)
-        self.end.add(end)
-        self.rel.add(tag.rel)
-        return self.text.add_behind(b"", tag.source, tag.text, tag.text_end)
-
-    def add_fast(
-        self, ruled: RowFacts, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t
-    ) -> cython.int:
-        """End a row with the reference in this span of `data`; `ruled` has its prefix, scope and problems."""
-        self.reference.add_behind(b"", data, start, end)
-        self.target.add_behind(ruled.target, data, start + ruled.skipped, end)
+        self.reference.add_behind(b"", ruled.data, ruled.start, ruled.end)
+        if ruled.target is None:
+            self.target.add(None)
+        else:
+            self.target.add_behind(ruled.target, ruled.data, ruled.start + ruled.skipped, ruled.end)
         self.scope.add(ruled.where)
         self.problems.add(ruled.codes)
         return self.fill()
 
-    def add_facts(self, facts: ReferenceFacts) -> cython.int:
-        self.reference.add(facts.reference)
-        self.target.add(facts.target)
-        self.scope.add(facts.scope)
-        self.problems.add(facts.problems)
-        return self.fill()
+    def add_position(self, positions: LineIndex, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
+        """Add the columns of the position to the first row without them."""
+        self.line.add(positions.line)
+        self.column.add(positions.column)
+        self.start.add(start)
+        return self.end.add(end)
+
+    def add_tag(self, tag: Tag) -> cython.int:
+        """Add the columns of the tag to the first row without them."""
+        self.rel.add(tag.rel)
+        return self.text.add_behind(b"", tag.source, tag.text, tag.text_end)
 
     def add_more(self, cells: Sequence[str | int | None]) -> cython.int:
         """Add the values of the `wanted` columns of the last row."""
@@ -228,40 +270,6 @@ class Columns:
     def texts(self) -> cython.Py_ssize_t:
         """Return the bytes of all rows when they are written, except numbers and short values."""
         return self.reference._size + self.target._size + self.text._size + self.words  # noqa: SLF001 - C attributes
-
-    def row(self, at: cython.Py_ssize_t, is_last: cython.bint) -> Row:
-        """Return one row; with the last one free long texts: after that the columns can only be cleared."""
-        document, entity, element, attribute, kind, base, layer, source = self.ruled.at(at)
-        codes: tuple[str, ...] = self.problems.at(at)
-        reference = self.reference.at(at)
-        # One str object for both if they are equal, as for absolute references.
-        target = reference if self.target.equals(self.reference, at) else self.target.at(at)
-        if is_last:
-            self.reference.release()
-            self.target.release()
-        return model.made(
-            Row,
-            (
-                document,
-                entity,
-                self.line.at(at),
-                self.column.at(at),
-                self.start.at(at),
-                self.end.at(at),
-                element,
-                attribute,
-                kind,
-                self.rel.at(at),
-                self.text.at(at),
-                reference,
-                base,
-                LAYERS[layer],
-                source,
-                target,
-                self.scope.at(at),
-                list(codes) if codes else [],
-            ),
-        )
 
 
 def _kept(
@@ -283,4 +291,81 @@ def _kept(
     return found
 
 
-__all__ = ["COLUMNS", "MORE", "Columns", "Layer", "Row"]
+# --- one batch for the C data interface of Arrow ----------------------------------------------------------------------
+
+# An ArrowArray in words of 64 bits: length, null count, offset, the numbers of buffers and of children, the addresses
+# of both, of the dictionary and of the function that releases it, and private data, here the block to be freed.
+_WORDS = 10
+_ALIGNMENT = 64  # bytes, as Arrow recommends it for buffers
+
+
+def handed_over(arrays: Sequence[Array]) -> int:
+    """Return the address of an ArrowArray with these columns, which the importer must release; 0 in interpreted code.
+
+    One block of memory holds all structures and copies of their buffers. It has no reference to a Python object: so it
+    can be freed in any thread, and after the interpreter has ended. No column may be moved out of it.
+    """
+    if cython.compiled and sys.maxsize > NARROW:
+        rows = (arrays[0][0], (None,), tuple(arrays), None)
+        block = grown(cython.NULL, _put(cython.NULL, _ALIGNMENT, rows))
+        at: cython.Py_ssize_t = -cython.cast(cython.Py_ssize_t, block) & (_ALIGNMENT - 1)
+        _put(block, at, rows)
+        words: cython.p_longlong = cython.cast(cython.p_longlong, block + at)
+        words[9] = cython.cast(cython.Py_ssize_t, block)
+        return cython.cast(cython.Py_ssize_t, words)
+    return 0
+
+
+def _put(block: Any, at: cython.Py_ssize_t, array: Array) -> cython.Py_ssize_t:
+    """Write an array at an offset of a block, then its buffers and the arrays in it; return their end.
+
+    Only measure them if the block is NULL.
+    """
+    if cython.compiled:
+        place: cython.Py_ssize_t
+        end: cython.Py_ssize_t
+        size, buffers, children, dictionary = array
+        inner = children if dictionary is None else (dictionary,)
+        words: cython.p_longlong = cython.cast(cython.p_longlong, block + at)
+        first: cython.Py_ssize_t = at + 8 * _WORDS
+        at = first + 8 * (len(buffers) + len(inner))
+        if block:
+            words[0] = size
+            words[1] = -1 if buffers[0] is not None else 0  # -1: to be counted
+            words[2] = words[9] = 0
+            words[3] = len(buffers)
+            words[4] = len(children)
+            words[5] = cython.cast(cython.Py_ssize_t, block + first)
+            words[6] = words[5] + 8 * len(buffers)
+            words[8] = cython.cast(cython.Py_ssize_t, _release)
+        for place, buffer in enumerate(buffers, _WORDS):
+            at = (at + _ALIGNMENT - 1) & -_ALIGNMENT
+            end = at
+            if type(buffer) is IntColumn:
+                end += cython.cast(IntColumn, buffer).put(block, at)
+            elif type(buffer) is TextColumn:
+                end += cython.cast(TextColumn, buffer).put(block, at)
+            elif buffer is not None:
+                end += len(buffer)
+                if block:
+                    memcpy(block + at, cython.cast(cython.p_uchar, cython.cast(bytes, buffer)), end - at)
+            if block:
+                words[place] = 0 if buffer is None else cython.cast(cython.Py_ssize_t, block + at)
+            at = end
+        for place, one in enumerate(inner, _WORDS + len(buffers)):
+            at = (at + _ALIGNMENT - 1) & -_ALIGNMENT
+            if block:
+                words[place] = cython.cast(cython.Py_ssize_t, block + at)
+            at = _put(block, at, one)
+        if block:
+            words[7] = 0 if dictionary is None else words[_WORDS + len(buffers)]
+    return at
+
+
+def _release(array: cython.p_longlong) -> None:
+    if cython.compiled:
+        free(cython.cast(cython.p_void, cython.cast(cython.Py_ssize_t, array[9])))
+        array[8] = 0
+
+
+__all__ = ["COLUMNS", "MORE", "Columns", "Layer", "Row", "handed_over"]

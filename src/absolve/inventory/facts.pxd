@@ -77,10 +77,16 @@ cdef class RowFacts:
     cdef readonly object scope
     cdef readonly tuple words
     cdef readonly Py_ssize_t size
+    cdef readonly object layer
+    cdef bytes data
+    cdef Py_ssize_t start
+    cdef Py_ssize_t end
     cdef readonly bytes target
     cdef readonly Py_ssize_t skipped
     cdef readonly str where
     cdef readonly tuple codes
+    cdef bytes _shown
+    cdef str _text
     cdef Entity _entity
     cdef bytes _data
     cdef LinkContext _context
@@ -91,9 +97,11 @@ cdef class RowFacts:
     cdef dict _hosts
     cdef BaseFacts _base_facts
 
-    cpdef ReferenceFacts facts(self, Link link, bytes value)
-    cpdef ReferenceFacts judged(self, Link link, bytes value)
-    cpdef bint find_fast(self, Link link, bytes data, Py_ssize_t start, Py_ssize_t end)
+    cpdef int find(self, Link link, bytes data, Py_ssize_t start, Py_ssize_t end) except? -1
+    cdef str target_text(self, str reference)
+    cdef Py_ssize_t target_size(self) noexcept
+    cdef ReferenceFacts _judged(self, Link link, bytes value)
+    cdef bint _find_fast(self, Link link, bytes data, Py_ssize_t start, Py_ssize_t end)
     cdef ReferenceFacts _beyond_ascii(self, Link link, bytes value)
     cdef ReferenceFacts _found(self, Link link, bytes value)
     cdef bint _is_seen(self, bytes data, Py_ssize_t start, Py_ssize_t host, Py_ssize_t end)

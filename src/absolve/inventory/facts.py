@@ -55,7 +55,10 @@ _LONGEST_KNOWN: Final = 1 << 16  # bytes of a cached reference with its target
 
 
 class KnownBases:
-    """Cached facts about the bases of one entity, by id, and about the hosts that it links to; for all its RowFacts."""
+    """Cached facts about the bases of one entity, by id, and about the hosts that it links to; for all its RowFacts.
+
+    Entities inside it that share its contexts share them, too.
+    """
 
     __slots__ = ("bases", "hosts")
 
@@ -95,10 +98,10 @@ class BaseFacts:
         if isinstance(resolver, PrefixResolver) and resolver.usable and url.isascii() and base_context.other is None:
             self.appending = resolver if base_context.compared().agrees_on_shapes() else None
         self.scheme = url[: url.find(":") + 1].encode("utf-8", "surrogatepass")
-        # Problem codes of references with a plain host: with the schemes http and https, and without any.
-        self.http_codes = target_problems("http://h", own)
-        self.https_codes = target_problems("https://h", own)
-        self.relative_codes = (*target_problems(f"{url[: url.find(':') + 1]}//h", own), *_SCHEME_RELATIVE)
+        # Problem codes of references with a host: with the schemes http and https, and without any.
+        self.http_codes = target_problems("http:", own)
+        self.https_codes = target_problems("https:", own)
+        self.relative_codes = (*self.codes, *_SCHEME_RELATIVE)
         self._shape = 0
         self._prefix = b""
         self._prefixes: dict[int, bytes] = {}
@@ -106,8 +109,9 @@ class BaseFacts:
 
     def seen(self, url: str) -> Seen:
         """Return the scope and the problem codes of targets with the scheme and the authority of a URL."""
-        codes = target_problems(beginning(url), self.own)
-        return "internal" if site(url) == self.site else "external", codes
+        codes = target_problems(url, self.own)
+        host = self.site if url == self.own else site(url)
+        return "internal" if host == self.site else "external", codes
 
     def prefix(self, of: cython.int) -> bytes:
         """Return the prefix of a reference shape."""
@@ -155,8 +159,9 @@ class RowFacts:
     """The columns of all links of one site under one base; facts are computed once per distinct reference.
 
     `words` are the constant columns: document, entity, element, attribute, kind, base, base_layer, base_source;
-    `size` is their length in characters. After the fast path has succeeded, the target is `target` plus the reference
-    without its first `skipped` bytes, and `where` and `codes` are its scope and its problem codes.
+    `size` is their length in characters, `layer` the Layer. After `find`, the reference in UTF-8 is the span of `data`
+    from `start` to `end`, the target is `target` plus the reference without its first `skipped` bytes, unless it is
+    None, and `where` and `codes` are its scope and its problem codes.
     """
 
     def __init__(
@@ -174,6 +179,7 @@ class RowFacts:
         path: str = entity.path
         self.words = (document, path, element, attribute, kind, *base_facts.words)
         self.size = base_facts.size + len(document) + len(path) + len(element) + len(attribute) + len(kind)
+        self.layer = base.layer
         self._entity = entity
         self._data = entity.own_data
         self._context = context
@@ -183,18 +189,55 @@ class RowFacts:
         self._may_be_local = place.stays != "" and base_context.elsewhere
         self._hosts = known.hosts
         self._base_facts = base_facts
-        self.target = b""
+        self.data = b""
+        self.start = self.end = 0
+        self.target: bytes | None = b""
         self.skipped = 0
         self.where = ""
         self.codes: Codes = _NONE
+        self._shown: bytes | None = None
+        self._text = ""
 
-    def facts(self, link: Link, value: bytes) -> ReferenceFacts:
-        """Return the facts of a link with this decoded value (UTF-8)."""
-        if self.find_fast(link, value, 0, len(value)):
-            return ReferenceFacts(value, self.target + value[self.skipped :], self.where, self.codes, spaceable=False)
-        return self.judged(link, value)
+    def find(self, link: Link, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
+        """Find the facts of a link whose decoded value (UTF-8) is this span of `data`."""
+        self.data = data
+        self.start = start
+        self.end = end
+        if not self._find_fast(link, data, start, end):
+            facts: ReferenceFacts = self._judged(link, byte_scan.cut(data, start, end))
+            self.data = facts.reference
+            self.start = 0
+            self.end = self.skipped = len(facts.reference)
+            self.target = facts.target
+            self.where = facts.scope
+            self.codes = facts.problems
+        return 0
 
-    def judged(self, link: Link, value: bytes) -> ReferenceFacts:
+    @property
+    def reference(self) -> str:
+        """The reference, as found."""
+        return self.data[self.start : self.end].decode("utf-8")
+
+    def target_text(self, reference: str) -> str | None:
+        """Return the target, as found, of the reference with this text."""
+        target = self.target
+        if target is None:
+            return None
+        if not target:
+            return reference  # one str object for both, as for absolute references
+        if target is not self._shown:  # most links have the prefix of the one before
+            self._text = target.decode("utf-8")
+            self._shown = target
+        if not self.skipped:
+            return self._text + reference
+        if self.skipped == self.end - self.start:
+            return self._text
+        return self._text + reference[self.skipped :]  # on the fast path, in ASCII
+
+    def target_size(self) -> cython.Py_ssize_t:
+        return 0 if self.target is None else len(self.target) + self.end - self.start - self.skipped
+
+    def _judged(self, link: Link, value: bytes) -> ReferenceFacts:
         """Return the same without the fast path, from the cache if the reference is known."""
         found: ReferenceFacts | None = None
         if link.claim is None:  # the problems of a claim depend on the claim
@@ -216,7 +259,7 @@ class RowFacts:
         """
         base_facts: BaseFacts = self._base_facts
         like = value.translate(_STAND_INS)
-        if base_facts.held or 3 * len(value) > base_facts.room or not self.find_fast(link, like, 0, len(like)):
+        if base_facts.held or 3 * len(value) > base_facts.room or not self._find_fast(link, like, 0, len(like)):
             return None
         if self.where in _UNDECIDED or not _is_characters(text(value)):
             return None
@@ -225,7 +268,7 @@ class RowFacts:
             if not base_facts.in_utf_8 and b"?" in rest:
                 return None
             rest = _BEYOND_ASCII.sub(_percent_encoded, rest)
-        target = self.target + rest
+        target = (self.target or b"") + rest
         if base_facts.own_page and target.partition(b"#")[0] == base_facts.own_page:
             return None
         codes = self.codes[:-1] if self.codes and self.codes[-1] == WHITE_SPACE else self.codes
@@ -251,7 +294,7 @@ class RowFacts:
         seen = value if _is_characters(reference) else shown(reference).encode()
         return ReferenceFacts(seen, led, where, codes, spaceable)
 
-    def find_fast(self, link: Link, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+    def _find_fast(self, link: Link, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
         """Set the facts of the reference `data[start:end]` from its bytes; return False if this fast path fails.
 
         All profiles agree on a reference shape against a harmless base, and on most absolute references. The claim of a
@@ -280,10 +323,15 @@ class RowFacts:
                     self.skipped = host_end - start
                 return self._is_seen(data, start, host, host_end) and self._complete(link, data, start, end)
         found = shape(p, start, end)
-        if found == prefixing.NETWORK:
-            host = start + 2
+        host = start + 2
+        if found == prefixing.NETWORK or (
+            not base_facts.normalizes and end > host and p[start] == 47 and p[start + 1] == 47 and is_name(p, host, end)
+        ):
+            host_end = end if found != prefixing.NETWORK else byte_scan.find(p, 47, host, end)
+            is_internal = _is(p, host, host_end, base_facts.site_name)
+            if is_internal and host_end == end:  # perhaps the own page, whose URL has a slash
+                return False
             self.target = base_facts.scheme
-            is_internal = _is(p, host, byte_scan.find(p, 47, host, end), base_facts.site_name)
             self.where = "internal" if is_internal else "external"
             self.codes = base_facts.relative_codes
             return self._complete(link, data, start, end)
@@ -332,10 +380,11 @@ class RowFacts:
     def _complete(self, link: Link, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
         """Complete the facts of the reference in this span: own page, same message, white space. Return True."""
         base_facts: BaseFacts = self._base_facts
-        if _is_page(base_facts.own_page, self.target, data, start + self.skipped, end):
+        prefix: bytes = self.target  # type: ignore[assignment]  # set by the caller
+        if _is_page(base_facts.own_page, prefix, data, start + self.skipped, end):
             self.where = "same-document"
         elif base_facts.held:
-            target = self.target + data[start + self.skipped : end]
+            target = prefix + data[start + self.skipped : end]
             if found_as(target.decode("ascii")) in base_facts.held:
                 self.where = "internal"
         if self._is_url and _spaced(self._data, link):

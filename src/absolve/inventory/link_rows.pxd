@@ -2,23 +2,16 @@
 
 cimport cython
 
+from absolve.core.byte_scan cimport cut
 from absolve.core.model cimport Link
 from absolve.document.resolved cimport context_key, shown, value_of
 from absolve.encodings.codings cimport CharacterReferences
 from absolve.encodings.line_index cimport LineIndex
 from absolve.formats.events cimport EventList
 from absolve.inventory.columns cimport Columns
-from absolve.inventory.facts cimport ReferenceFacts, RowFacts, Tag
+from absolve.inventory.facts cimport RowFacts, Tag
 
-cdef Py_ssize_t _MOST_RULES
-
-
-@cython.final
-cdef class _Rows:
-    cdef Columns _columns
-    cdef object _filled
-    cdef Py_ssize_t _at
-    cdef bint _is_last
+cdef Py_ssize_t _MOST_RULES, _TOGETHER
 
 
 @cython.final
@@ -50,5 +43,6 @@ cdef class _Events:
     cdef object _place
 
     cpdef Py_ssize_t take(self, Columns columns, Py_ssize_t at)
-    cdef int link(self, Columns columns, Link link)
+    cdef int _add_reference(self, Columns columns, Link link)
+    cdef int _add_position(self, Columns columns, Link link)
     cdef RowFacts ruled(self, Link link)

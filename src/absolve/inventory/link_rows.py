@@ -9,17 +9,18 @@ the link in the outermost file.
 from __future__ import annotations
 
 import re
-import sys
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
+from absolve.core.byte_scan import cut
 from absolve.core.model import PACKAGE_ROOT, RETRIEVAL, Link, Part
 from absolve.document.diagnostics import rows_too_large
 from absolve.document.resolved import context_key, shown, value_of
 from absolve.document.walk import inner_at
 from absolve.encodings.codings import CharacterReferences
-from absolve.inventory.columns import LAYERS, RULED, Columns, Row
-from absolve.inventory.facts import KnownBases, ReferenceFacts, RowFacts, Tag
+from absolve.inventory.columns import LAYERS, MOST_TEXT, RULED, Columns, Row
+from absolve.inventory.facts import KnownBases, RowFacts, Tag
 from absolve.urls.identity import site
 from absolve.urls.predicates import split_fragment
 
@@ -41,8 +42,8 @@ if TYPE_CHECKING:
 
 
 _MOST_RULES = 256
-AT_ONCE: Final = 512  # rows that are computed before the first of them is yielded
-MOST_TEXT: Final = 4 << 20  # bytes of references, targets and shared values after which fewer are computed at once
+_AT_ONCE: Final = 128  # rows that are made together: not enough for a run of the garbage collector
+_TOGETHER = 32  # links of which the same columns are added together: all the code for a row exceeds the first cache
 
 
 def rows(entity: Entity, document: str | None = None) -> Iterator[Row]:
@@ -52,36 +53,14 @@ def rows(entity: Entity, document: str | None = None) -> Iterator[Row]:
     """
     if not entity.count:  # as in half of the XML files
         return iter(())
-    columns = Columns(AT_ONCE, most=MOST_TEXT)
-    return _Rows(columns, fill(columns, entity, document))
+    columns = Columns(_AT_ONCE, most=MOST_TEXT)
+    return chain.from_iterable(_taken(columns, fill(columns, entity, document)))
 
 
-class _Rows:
-    """The rows of columns; `filled` fills them again each time all their rows were returned.
-
-    It is a class because two generators would take 3 % of the time of a page's rows. With the last row of each time
-    long texts are freed.
-    """
-
-    def __init__(self, columns: Columns, filled: Iterator[None]) -> None:
-        self._columns = columns
-        self._filled = filled
-        self._at = 0
-        self._is_last = False
-
-    def __iter__(self) -> Iterator[Row]:
-        return self
-
-    def __next__(self) -> Row:
-        while self._at >= self._columns.size:
-            if self._is_last:
-                raise StopIteration
-            self._is_last = True  # there are no more after an error, either
-            self._at = sys.maxsize
-            self._is_last = next(self._filled, self) is self
-            self._at = 0
-        self._at += 1
-        return self._columns.row(self._at - 1, self._at == self._columns.size)
+def _taken(columns: Columns, filled: Iterator[None]) -> Iterator[list[Row]]:
+    for _ in filled:
+        yield columns.rows()
+    yield columns.rows()
 
 
 def fill(
@@ -96,7 +75,7 @@ def fill(
     """
     name = shown(document if document is not None else entity.name)
     if entity.repeated + len(entity.own_data) > entity.settings.max_rows_bytes:
-        for _ in _bounded(Columns(AT_ONCE, most=MOST_TEXT), entity, name):
+        for _ in _bounded(Columns(_AT_ONCE, most=MOST_TEXT), entity, name):
             pass
     return _bounded(columns, entity, name, documents)
 
@@ -111,7 +90,7 @@ def _bounded(
         documents.begin(entity)
     try:
         place = Place(entity) if columns.wanted else None
-        for _ in _fill(columns, entity, document, Span(entity), documents, place):
+        for _ in _fill(columns, entity, document, Span(entity), KnownBases(), documents, place):
             size += columns.texts()
             if size > most:
                 raise rows_too_large(entity)
@@ -125,13 +104,14 @@ def _bounded(
 def row(resolved: Resolved, document: str, where: Where) -> Row:
     """Return the row of one link."""
     ruled = RowFacts(resolved.entity, resolved.link, document, KnownBases(), resolved.context)
-    facts = ruled.facts(resolved.link, value_of(resolved.reference))
+    value = value_of(resolved.reference)
+    ruled.find(resolved.link, value, 0, len(value))
     cells: dict[str, Any] = dict(zip(RULED, ruled.words, strict=True)) | where._asdict()
     cells["base_layer"] = LAYERS[cells["base_layer"]]
-    cells["reference"] = facts.reference.decode()
-    cells["target"] = facts.target.decode() if facts.target is not None else None
-    cells["scope"] = facts.scope
-    cells["problems"] = list(facts.problems)
+    cells["reference"] = ruled.reference
+    cells["target"] = ruled.target_text(cells["reference"])
+    cells["scope"] = ruled.where
+    cells["problems"] = list(ruled.codes)
     return Row(**cells)
 
 
@@ -175,10 +155,11 @@ def _fill(
     entity: Entity,
     document: str,
     span: Span,
+    known: KnownBases,
     documents: Documents | None,
     place: Place | None,
 ) -> Iterator[None]:
-    events = _Events(entity, document, span, place)
+    events = _Events(entity, document, span, known, place)
     at = 0
     while True:
         at = events.take(columns, at)
@@ -195,7 +176,10 @@ def _fill(
             if inner is not None and (inner.entity.count or documents is not None):
                 within = Span(inner.entity) if inner.part.name else Span(inner.entity, span, inner)
                 inside = place.inside(inner) if place is not None else None
-                yield from _fill(columns, inner.entity, document, within, documents, inside)
+                has_same = inner.entity.contexts is entity.contexts  # then its bases are known, too
+                yield from _fill(
+                    columns, inner.entity, document, within, known if has_same else KnownBases(), documents, inside
+                )
                 inner.entity.forget_contexts(entity)
             if documents is not None:
                 documents.leave()
@@ -207,7 +191,7 @@ def _fill(
 class _Events:
     """One pass over the events of an entity, which adds a row per link."""
 
-    def __init__(self, entity: Entity, document: str, span: Span, place: Place | None) -> None:
+    def __init__(self, entity: Entity, document: str, span: Span, known: KnownBases, place: Place | None) -> None:
         self._entity = entity
         self._document = document
         self._span = span
@@ -215,7 +199,7 @@ class _Events:
         self._events: EventList = entity.events
         self._tag = Tag(entity)
         self._rules: dict[int | Pair, RowFacts] = {}
-        self._known = KnownBases()
+        self._known = known
         self._ruled: RowFacts | None = None
         self._place = place
 
@@ -223,48 +207,58 @@ class _Events:
         """Add the links from index `at` up to a part, or until the columns are full; return the index after them."""
         size: cython.Py_ssize_t = len(self._events)
         link: Link | None
-        while at < size and not columns.full:
-            link = self._events.link(at)
-            if link is not None:
-                self.link(columns, link)
-            elif type(self._events.at(at)) is Part:
-                break
-            at += 1
+        is_part = False
+        while at < size and not columns.full and not is_part:
+            links: list[Link] = []
+            try:
+                while at < size and len(links) < _TOGETHER and not columns.full:
+                    link = self._events.link(at)
+                    if link is not None:
+                        self._add_reference(columns, link)
+                        links.append(link)
+                    elif type(self._events.at(at)) is Part:
+                        is_part = True
+                        break
+                    at += 1
+            finally:  # after an error, too: all columns have the same length
+                for link in links:
+                    self._add_position(columns, link)
+                for link in links:
+                    self._tag.see(link)
+                    columns.add_tag(self._tag)
         return at
 
-    def link(self, columns: Columns, link: Link) -> cython.int:
+    def _add_reference(self, columns: Columns, link: Link) -> cython.int:
         ruled = self._ruled
         if ruled is None or link.place is not ruled.place or link.base is not ruled.scope or link.claim is not None:
             ruled = self._ruled = self.ruled(link)
         data = self._data
         first: cython.Py_ssize_t = link.start
         last: cython.Py_ssize_t = link.end
-        references: CharacterReferences | None = None
+        references: CharacterReferences
         if isinstance(link.coding, CharacterReferences):
             references = link.coding
-        if references is None or not references.is_plain(data, first, last):
-            data = link.coding.decode(data[first:last])
+            is_plain = references.is_plain(data, first, last)
+            value: bytes = data if is_plain else references.decode(cut(data, first, last))
+        else:
+            value = link.coding.decode(cut(data, first, last))
+        if value is not data:
             first = 0
-            last = len(data)
-        # Compute the values before adding any: an error in between would leave columns of different lengths.
-        facts: ReferenceFacts | None = None
-        if not ruled.find_fast(link, data, first, last):
-            facts = ruled.judged(link, data[first:last])
+            last = len(value)
+        ruled.find(link, value, first, last)
+        columns.add_reference(ruled)
+        if self._place is None:
+            return 0
+        target = ruled.target_text(ruled.reference) if "host" in columns.wanted else None
+        return columns.add_more(self._place.cells(columns.wanted, link, target))
+
+    def _add_position(self, columns: Columns, link: Link) -> cython.int:
         start: cython.Py_ssize_t = link.start
         end: cython.Py_ssize_t = link.end
         positions: LineIndex = self._span.placed(start)
         if self._span._outer is not None:  # noqa: SLF001 - a class of this module
             start, end = self._span.of(start, end)
-        self._tag.see(link)
-        columns.add(ruled, positions, start, end, self._tag)
-        if facts is not None:
-            columns.add_facts(facts)
-        else:
-            columns.add_fast(ruled, data, first, last)
-        if self._place is None:
-            return 0
-        target = columns.target.at(columns.size - 1) if "host" in columns.wanted else None
-        return columns.add_more(self._place.cells(columns.wanted, link, target))
+        return columns.add_position(positions, start, end)
 
     def ruled(self, link: Link) -> RowFacts:
         """Return the row facts of a link, cached by site and scope."""

@@ -69,10 +69,7 @@ def beginning(url: str) -> str:
 
 
 def target_problems(target: str, own: str) -> tuple[str, ...]:
-    """Return the problem codes that follow from the `beginning` of a target and of the document's own URL.
-
-    They must be the same for all host names in lower case whose last label begins with a letter (`prefixing.is_name`).
-    """
+    """Return the problem codes that follow from the schemes of a target and of the document's own URL."""
     is_insecure = target[:5].lower() == "http:" and own[:6].lower() == "https:"
     return ("insecure",) if is_insecure else ()
 

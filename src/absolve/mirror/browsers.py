@@ -1,4 +1,4 @@
-"""What browsers do: with a file from a disk, by its name, and with a response, by its header; with scripts from a disk.
+"""How browsers treat a file from a disk, by its name; a response, by its header; and scripts from a disk.
 
 In: the name of a file; the header fields of a response and the start of its body. Out: the media type of the document
 that a browser makes of it; the words in a script that work from a server only. A mirror gives a file the name of an
@@ -43,9 +43,9 @@ _HARMLESS: Final = frozenset(
     "txt text css js mjs json csv vtt pdf png apng gif jpg jpeg jfif pjpeg pjp webp avif bmp ico cur tif tiff xbm"
     " webm weba mp4 m4v m4a mp3 ogg ogv oga opus flac wav wasm zip gz".split()
 )
-# Programs, scripts, shortcuts and settings that Windows, macOS or a Linux desktop opens by running or obeying them:
-# those of Chromium's download_file_types, of Outlook's blocked attachments, and of their neighbours. No `js`: pages
-# need it, and a mirror is opened in a browser.
+# Programs, scripts, shortcuts and settings that Windows, macOS or a Linux desktop opens by running or obeying them: the
+# list of Chromium's download_file_types, the attachments that Outlook blocks, and their neighbours. No `js`: pages need
+# it, and a mirror is opened in a browser.
 _ACTED_ON: Final = frozenset(
     "exe com scr pif cpl dll sys drv ocx msi msp mst msix msixbundle appx appxbundle appinstaller application bat cmd"
     " ps1 ps1xml ps2 ps2xml psc1 psc2 psm1 psd1 cdxml pssc msh msh1 msh2 mshxml msh1xml msh2xml vb vbe vbs jse ws wsc"
@@ -80,7 +80,7 @@ _SCRIPTED: Final = re.compile(
 
 
 def from_disk(name: str) -> str:
-    """Return the media type of the active document that browsers make of a file; else one of the words above."""
+    """Return the active document type that browsers make of a file, for example `text/html`; else a word above."""
     ending = name.rpartition(".")[2].lower() if "." in name else ""
     if ending in _ACTED_ON or _CLASS.fullmatch(ending):
         return ACTED_ON
@@ -101,7 +101,7 @@ def markup(data: bytes) -> str:
 
 
 def is_harmless(name: str, media_type: str, looks: str) -> bool:
-    """Return whether a file runs no more than its response did: `media_type` is that which was allowed."""
+    """Return whether a file runs no more than its response did; `media_type` is the type that was allowed."""
     opened = from_disk(name)
     if opened in {HARMLESS, ACTED_ON}:
         return opened == HARMLESS
@@ -115,7 +115,7 @@ def is_harmless(name: str, media_type: str, looks: str) -> bool:
 
 
 def stated_type(values: Iterable[str]) -> str:
-    """Return the Content-Type of a response: of several values the last one that is a media type (Fetch 2.2.2)."""
+    """Return a response's Content-Type: the last valid value, for example `a/b` in `x, a/b` (Fetch 2.2.2)."""
     found = ""
     for value in values:
         for one in _MEDIA_TYPE.findall(value):
@@ -130,7 +130,7 @@ _MEDIA_TYPE: Final = re.compile(r'(?>(?:[^",]++|"(?>(?:[^"\\]++|\\.)*)"?)+)', re
 
 
 def kept_fields(fields: Iterable[tuple[str, str]]) -> str:
-    """Return the fields of a response's header that limit what it may do, as lines; the names are in lower case."""
+    """Return the header fields that limit a response, as lines such as `x-frame-options: deny`; names in lower case."""
     found = ((name.lower(), " ".join(value.split())) for name, value in fields)
     return "\n".join(f"{name}: {value}" for name, value in found if name in _FIELDS)
 
@@ -155,7 +155,7 @@ _SNIFFED_XML: Final = re.compile(rb"[\t\n\f\r ]*+<\?xml")
 
 
 def has_nosniff(fields: str) -> bool:
-    """Return whether the media type is binding (Fetch 3.5)."""
+    """Return whether the media type is binding (Fetch 3.5): for example, with `x-content-type-options: nosniff`."""
     values = field(fields, "x-content-type-options")
     return bool(values) and values[0].partition(",")[0].strip().lower() == "nosniff"
 
@@ -163,7 +163,8 @@ def has_nosniff(fields: str) -> bool:
 def allowed(media_type: str, fields: str, data: bytes | None) -> str:
     """Return the media type, without parameters, as which a browser showed a response; DEMOTED for no document.
 
-    `media_type` is the stated one, with its parameters. `fields` are those of `kept_fields`. `data` is None if unknown.
+    For example, `text/html` with `content-disposition: attachment` is DEMOTED. `media_type` is the stated one, with its
+    parameters, `fields` the result of `kept_fields`. `data` is None if unknown.
     """
     essence, parameters = registry.essence_of(media_type)
     if not is_active(essence):
@@ -180,7 +181,7 @@ def allowed(media_type: str, fields: str, data: bytes | None) -> str:
 
 
 def _is_attached(disposition: str) -> bool:
-    """Return whether a Content-Disposition makes a browser download: an unknown type does (RFC 6266 4.2)."""
+    """Return whether a Content-Disposition makes a browser download; so does an unknown type (RFC 6266 4.2)."""
     kind = disposition.partition(";")[0].strip().lower()
     return bool(kind) and kind != "inline" and "=" not in kind
 
@@ -201,12 +202,12 @@ def may_be_script(media_type: str, fields: str) -> bool:
 
 
 def digests(data: bytes) -> dict[str, str]:
-    """Return the digests of content that an `integrity` may have, in Base64, the strongest one first."""
+    """Return the digests of content for `integrity`, in Base64, the strongest one first."""
     return {kind: b64encode(new_digest(kind, data).digest()).decode() for kind in ("sha512", "sha384", "sha256")}
 
 
 def has_integrity(text: str, own: Mapping[str, str]) -> bool:
-    """Return whether content with these digests passes an `integrity` (Subresource Integrity 3.3.4)."""
+    """Return whether content with these digests matches an `integrity` such as `sha256-...` (SRI 3.3.4)."""
     found = [one.partition("?")[0].partition("-")[::2] for one in text.split()]
     for kind, digest in own.items():
         if stated := [one.replace("-", "+").replace("_", "/") for name, one in found if name.lower() == kind]:
@@ -255,7 +256,7 @@ def lowered(page: bytes) -> bytes:
 def may_need_server(page: bytes) -> bool:
     """Return whether scripts in a page have a word that makes them need a server: a fast test.
 
-    What is between two tags of scripts is taken for a script if it may be one.
+    Text between two script tags counts as a script if it may be one.
     """
     scripts = (part.rpartition(b"</script")[0] or part for part in lowered(page).split(b"<script")[1:])
     text = b"".join(scripts)
@@ -263,7 +264,7 @@ def may_need_server(page: bytes) -> bool:
 
 
 def needs_server(data: bytes, start: int = 0, end: int | None = None) -> list[tuple[int, str]]:
-    """Return the offsets in a script, and why it needs a server there: the first place of each reason."""
+    """Return offset and reason where a script needs a server, once per reason: for example, `fetch(` at offset 0."""
     found: dict[str, tuple[int, str]] = {}
     for one in _PLACE.finditer(data, start, len(data) if end is None else end):
         kind = one.lastgroup or ""
@@ -372,10 +373,10 @@ def suffix(name: str) -> str:
 
 
 def lacking(media_type: str, name: str, looks: str = "") -> str:
-    """Return the extension, with its dot, that a name needs to be read as this media type; "" if it needs none.
+    """Return the extension that a name lacks to be read as this media type, for example `.html` for `page.php`; or "".
 
-    `looks` is what `browsers.markup` returns of the content. A name by which a file would run more than its media type
-    allows needs one, too.
+    `looks` is the result of `browsers.markup` for the content. A name by which a file would run more than its media
+    type allows needs one, too.
     """
     needed = _unfit(media_type, name)
     if not needed and not is_harmless(name, media_type, looks):
@@ -384,7 +385,7 @@ def lacking(media_type: str, name: str, looks: str = "") -> str:
 
 
 def _unfit(media_type: str, name: str) -> str:
-    """Return the extension, with its dot, that fits a media type; "" if the extension of the name does."""
+    """Return the extension that fits a media type, for example `.css` for `text/css`; "" if the name's fits already."""
     own = suffix(name)
     if media_type == _TEXT[0]:
         return "" if own and own not in _NOT_TEXT else f".{_TEXT[1]}"
@@ -401,10 +402,10 @@ def by_name(name: str) -> str:
     return _BY_EXTENSION.get(suffix(name), "")
 
 
-def of_file(name: str, data: bytes) -> str:
-    """Return the media type of a file that somebody has, by its name; by its content where the name gives none.
+def file_type(name: str, data: bytes) -> str:
+    """Return the media type of a user's file, by its name; by its content if the name gives none.
 
-    A file of a program that runs on a server (`page.php`) was saved with what the program answered.
+    For example, `page.php` is HTML if it begins as HTML: it was saved with the answer of the server's program.
     """
     name = name[max(name.rfind("/"), name.rfind("\\")) + 1 :]
     name = name if by_name(name) else name.partition("?")[0] or name  # wget keeps the query in the name
@@ -424,7 +425,7 @@ def of_file(name: str, data: bytes) -> str:
 def content_type(path: str, stated: str) -> str:
     """Return the Content-Type of a file: the type in the map if it is valid (RFC 9110 8.3.1), otherwise by its name.
 
-    Only a file whose name makes browsers run it is sent as such: the mirror renamed what the capture did not let run.
+    A type that browsers run is sent only if the name has it, too: the mirror renames files that must not run.
     """
     essence, parameters = registry.essence_of(stated)
     if not registry.is_media_type(essence):

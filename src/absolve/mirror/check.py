@@ -1,7 +1,7 @@
 """Check a mirror that any tool made: links that lead to no file, files that differ from the map; in a browser, too.
 
 In: a folder. Out: a `Diagnostic` for each fault. References are resolved as a browser does from file://. A folder
-without a map (of wget, HTTrack, a browser) is checked for all that needs none.
+without a map (of wget, HTTrack, a browser) gets all checks that need no map.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 from absolve.core.errors import FAULTS, Diagnostic, DocumentError
 from absolve.core.model import Document, Layer
-from absolve.document.holdings import fold, named_by
+from absolve.document.companions import fold, named_by
 from absolve.document.walk import walk
 from absolve.formats import registry
 from absolve.formats.grammars import ABSOLUTE
@@ -52,7 +52,7 @@ CHANGED: Final = "changed"
 NAME: Final = "name"
 CASE: Final = "case"
 UNREADABLE: Final = "unreadable"
-MISSING: Final = "missing"  # these three: in a browser
+MISSING: Final = "missing"  # this and the next two: in a browser
 BLOCKED: Final = "blocked"
 ASKED: Final = "asked"
 WRONG: Final = frozenset({DEAD, FRAGMENT, WEB, CHANGED, MISSING, BLOCKED})  # codes that make the exit status 1
@@ -63,7 +63,7 @@ _PLACE: Final = attrgetter("name", "line", "column")
 
 
 class _Known(NamedTuple):
-    """The facts of the map about one file."""
+    """The facts in the map about one file."""
 
     digest: str | None
     media_type: str | None
@@ -71,7 +71,7 @@ class _Known(NamedTuple):
 
 
 class _Leads(NamedTuple):
-    """A link to a file, with a fragment, that is judged when the anchors of that file are known."""
+    """A link with a fragment to a file; it is judged when the anchors in that file are known."""
 
     path: str
     line: int
@@ -120,7 +120,7 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
             self._unread = str(error)
 
     def faults(self) -> Iterator[Diagnostic]:
-        """Yield all that is wrong: the names first, then file by file, then what concerns several."""
+        """Yield all faults: first of names, then of each file, then of several files together."""
         if self._unread:
             yield Diagnostic(CHANGED, f"the map cannot be read: {self._unread}", MAP)
         yield from self._names()
@@ -200,7 +200,7 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
             return Diagnostic(UNREADABLE, str(error), path)
 
     def _link(self, path: str, resolved: Resolved, found: list[Diagnostic]) -> None:
-        """Judge one link; return None, so that it stays."""
+        """Add the fault of a link to `found`; return None, so that the link stays."""
         place = resolved.link.place
         if resolved.link.claim is not None or resolved.kind in _NO_DOCUMENT or place.stays == "always":
             return
@@ -251,14 +251,14 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
     # --- a copy without a map -----------------------------------------------------------------------------------------
 
     def _note_record(self, path: str, entity: Entity) -> None:
-        """Note the URL that a page records of itself, as HTTrack and browsers write it."""
+        """Note the URL that a page records for itself, as HTTrack and browsers write it."""
         recorded = (one.base.reference for one in entity.bases.own.chain if one.base.layer is Layer.RETRIEVAL)
         url = next((url for url in map(normal, recorded) if url is not None and url.startswith("http")), None)
         if url is not None:
             self._recorded.setdefault(url.partition("#")[0], path)
 
     def _on_web(self) -> Iterator[Diagnostic]:
-        """Yield a fault for each link to the web for which the copy has a file: by its record, or by host and path."""
+        """Yield a fault for each link to the web whose target the copy has: by its record, or by host and path."""
         found: list[Diagnostic] = []
         for url, places in self._web.items():
             path = self._recorded.get(url) or self._recorded.get(twin(url) or "") or self._by_layout(url)
@@ -266,7 +266,7 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
         yield from sorted(found, key=_PLACE)
 
     def _by_layout(self, url: str) -> str | None:
-        """Return the file that has the path of a URL below a folder of its host; `.html` may be added (wget -E)."""
+        """Return the file of a URL in a folder of its host, for example `h/a` or `h/a.html` (wget -E); or None."""
         authority, slash, path = url.partition("://")[2].partition("/")
         path = path.replace("?", "%3F")  # in the name, or nowhere
         hosts = [authority.replace(":", mark) for mark in ":+_"] if ":" in authority else [authority]
@@ -276,7 +276,7 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
     # --- fragments ----------------------------------------------------------------------------------------------------
 
     def _anchors(self) -> Iterator[Diagnostic]:
-        """Yield a fault for each fragment that leads to nothing in its file."""
+        """Yield a fault for each fragment without an anchor in its file."""
         found: list[Diagnostic] = []
         for path, links in self._fragments.items():
             there = self._anchors_of(path)
@@ -289,7 +289,7 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
         yield from sorted(found, key=_PLACE)
 
     def _anchors_of(self, path: str) -> set[str] | None:
-        """Return the anchors of a file; None for one that has no anchors by its format."""
+        """Return the anchors in a file; None for a format without anchors."""
         if path not in self._read:
             return None
         try:
@@ -307,13 +307,13 @@ def _held_at(url: str, path: str) -> str:
 
 
 def _is_there(fragment: str, there: set[str]) -> bool:
-    """Return whether a fragment leads somewhere (HTML Standard 7.4.6.4): as it is, or decoded; "top" is the top."""
+    """Return whether a fragment leads somewhere (HTML Standard 7.4.6.4): as it is, or decoded; "top" always does."""
     fragment = fragment.partition(":~:")[0]
     decoded = percent_decoded(fragment)
     return not fragment or fragment in there or decoded in there or decoded.lower() == "top" or not is_name(decoded)
 
 
-# The map, its working copies, and what SQLite makes beside them.
+# The map, its working copies, and the files that SQLite makes beside them.
 _OF_MAP: Final = frozenset(
     f"{name}{suffix}" for name in (MAP, maps.WORKING) for suffix in BESIDE
 )
@@ -331,9 +331,9 @@ _REFUSED: Final = ("blocked by", "Refused to", "Not allowed to load", "violates 
 
 
 def opened(folder: Path, pages: Iterable[str]) -> Iterator[Diagnostic]:
-    """Yield what does not work in each page, opened in a headless Chromium without a network.
+    """Yield the faults of each page, opened in a headless Chromium without a network.
 
-    Raise NoBrowserError and MissingPackageError where there is no browser.
+    Raise NoBrowserError and MissingPackageError if there is no browser.
     """
     from absolve.verifying import chromium  # here, because most checks have no browser
 

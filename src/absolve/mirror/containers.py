@@ -1,8 +1,8 @@
 """Read the captures in a container: WARC and ARC files, HTTP Archives, messages and mailboxes, packages such as EPUB.
 
 In: an input, or an open file of records, which may be in a WACZ. Out: a `Captured` for each document in it, and its
-content; `document.captures` finds them. An entry has the URL of its request; a part of a message its
-Content-Location, its Content-ID, or a number below `package:///`; a file in a package its path.
+content; `document.captures` finds them. An entry has the URL of its request, a file in a package its path; a part of a
+message its Content-Location, its Content-ID, or a number below `package:///`, for example `package:///a.mht/2/part-2`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from urllib.parse import quote
 from absolve.core.errors import FAULTS, CodingError, Diagnostic, DocumentError, WalkError, fault, in_short
 from absolve.core.model import PACKAGE_ROOT, Document, Finding
 from absolve.document.captures import Entry, entries, of_record, records
-from absolve.document.holdings import HostFolders, hosts_among, hosts_named, keeper_of, saver_of
+from absolve.document.companions import HostFolders, hosts_among, hosts_named, keeper_of, saver_of
 from absolve.document.walk import inners, walk
 from absolve.formats import headers, registry
 from absolve.formats.compression import ZSTD_FRAME, is_skippable
@@ -53,7 +53,7 @@ _WALKED: Final = frozenset({registry.HTML, registry.XML, registry.CSS})
 
 
 class ContainerReader:
-    """The captures of a container; the place of each is its number there. `data` are its bytes, if known."""
+    """The captures of a container, which are numbered as their places. `data` are its bytes, if known."""
 
     def __init__(self, input_: Input, number: int, how: ReadOptions, kind: str, data: bytes | None = None) -> None:
         self._input = input_
@@ -68,10 +68,10 @@ class ContainerReader:
             self._root = input_.url
         self._taken: set[str] = set()  # URLs of relative locations
         self._loaded: list[Entry] = []
-        self._hosts: HostFolders | None = None  # of a package
+        self._hosts: HostFolders | None = None  # a package's
         self._names: _Names | None = None
         self._entities: list[Entity | None] = []
-        self._others: dict[str, str] = {}  # resources of a web archive by a URL that is none of the web
+        self._others: dict[str, str] = {}  # web-archive resources whose URL is not http(s)
 
     def captured(self) -> Iterator[Found]:
         """Yield each document that answers a GET; a Content-ID leads to its part by a redirect."""
@@ -109,7 +109,7 @@ class ContainerReader:
             return self._known
         is_there = buckets.is_bucket(self._input.name) or sources.is_file(self._input.name)
         if self._kind in registry.IN_ZIP and is_there:  # the walker reads a member at a time
-            return sources.FileBytes(self._input.name, self._input.root)  # type: ignore[return-value]  # it is as bytes are
+            return sources.FileBytes(self._input.name, self._input.root)  # type: ignore[return-value]  # like bytes
         most, root = self._how.settings.max_size, self._input.root
         return bytes(sources.read(self._input.name, max_size=most, root=root).data)
 
@@ -141,7 +141,7 @@ class ContainerReader:
             yield from (Captured(other, 302, found.date, "", where, urls[0]) for other in urls[1:])
 
     def _file(self, one: Entry, index: int) -> Captured | Diagnostic:
-        """Return the capture that a file in a package is. Raise CodingError for one that is not read."""
+        """Return the capture of a file in a package. Raise CodingError for a file that is not read."""
         facts, path = one.facts, _path_of(one)
         mirrored = self._hosts.url_of(path) if self._hosts is not None else None
         url = normal(mirrored or self._root + quote(path, safe=_PATH, errors="surrogateescape"))
@@ -161,10 +161,10 @@ class ContainerReader:
         return Captured(url, 200, facts.date, payload.media_type, where, size=size, place=place, looks=looks)
 
     def _urls(self, one: Entry, number: int, taken: set[str]) -> list[str]:
-        """Return the URLs of a document, its own one first; none for one that is none of the web.
+        """Return the URLs of a document, its own one first; none if its URL is not one of the web.
 
-        A page in a web archive may have no URL, or `about:blank`, and is a page all the same. A location that is
-        relative to its message (RFC 2557 5) is added to those that are `taken`, once.
+        A page in a web archive may have no URL, or `about:blank`, and is a page all the same. A location relative to
+        its message (RFC 2557 5) is added to `taken`, and used once.
         """
         if self._kind not in registry.MAIL:
             url = normal(escaped(original(one.url)))
@@ -185,13 +185,13 @@ class ContainerReader:
         return found
 
     def _in_message(self, one: Entry) -> str | None:
-        """Return the URL of a location that is relative to its message, which has a folder of its own below others."""
+        """Return the URL of a location relative to its message, for example `package:///a.mht/b.png`; or None."""
         numbers = ".".join(map(str, one.scope[: one.message]))
         location = quote(one.facts.location, errors="surrogateescape")
         return normal(f"{self._root}{f'message-{numbers}/' if numbers else ''}{location}")
 
     def payloads(self, places: Sequence[Where]) -> Iterator[tuple[Where, Payload]]:
-        """Yield the contents of documents, with their entities and names where a message has them."""
+        """Yield the contents of documents, with the entities and names of a message's parts."""
         if not self._loaded:
             self._load()
         for where in places:
@@ -207,9 +207,9 @@ class ContainerReader:
             yield where, payload
 
     def _recorded(self, one: Entry) -> str | None:
-        """Return the URL that its saver recorded for a page in a package, by which links that lead to no file resolve.
+        """Return the URL that a saver recorded for a page in a package; links that lead to no file resolve by it.
 
-        The user's URL of the package precedes it.
+        A URL of the package from the user precedes it.
         """
         claims = one.part.claims if one.part is not None and self._root.startswith(PACKAGE_ROOT) else ()
         return claims[0].reference if claims else None
@@ -222,12 +222,12 @@ class ContainerReader:
         return payload._replace(entity=entity, base=base, names=partial(names.find, one), title=names.title(one))
 
     def _other(self, base: str | None, reference: str) -> str | None:
-        """Return the URL of a resource that a reference names; None for one of the web, or if there is none."""
+        """Return the URL of the resource that a reference names; None if it is on the web, or does not exist."""
         url = whatwg.parse(escaped(reference), base)
         return self._others.get(url.partition("#")[0]) if url is not None else None
 
     def _load(self) -> None:
-        """Read all documents, and walk a message: the parts of one have bases of each other."""
+        """Read all documents, and walk a message, whose parts may have bases from each other."""
         try:
             self._loaded = [one for one in self._every() if isinstance(one, Entry)]
         except WalkError as error:  # it has changed
@@ -257,8 +257,8 @@ class ContainerReader:
 class _Names:
     """The parts of messages by Content-ID and by relative location, for each multipart of their message around them.
 
-    A name is looked up in the innermost multipart first, then in those around it, a Content-ID in the messages around,
-    too (RFC 2557 7 and 8). `pages` has the first URL on the web of each message, by its scope.
+    A name is looked up in the innermost multipart first, then in those around it, a Content-ID also in the messages
+    around (RFC 2557 7 and 8). `pages` has the first URL on the web of each message, by its scope.
     """
 
     def __init__(self, every: Sequence[Entry], urls: Sequence[list[str]], *, is_mailbox: bool) -> None:
@@ -272,14 +272,14 @@ class _Names:
                 for name in (*own[1:], _location(one)):
                     self._urls.setdefault((one.scope[:end], name), own[0])
 
-        self._bodies: dict[tuple[int, ...], tuple[int, ...]] = {}  # the one of each message that its subject names
+        self._bodies: dict[tuple[int, ...], tuple[int, ...]] = {}  # the page of each message, which its subject names
         for kind in (registry.HTML, "text/plain"):
             for one in every:
                 if registry.kind_of(one.media_type) == kind and _file_name(one.facts.fields) is None:
                     self._bodies.setdefault(one.scope[: one.message], one.scope)
 
     def title(self, one: Entry) -> str | None:
-        """Return the subject of a message for its first page, or its first text if it has none; None for the others."""
+        """Return a message's subject for its first page, or for its first text if it has no page; None for others."""
         return one.facts.title if self._bodies.get(one.scope[: one.message]) == one.scope else None
 
     def find(self, one: Entry, reference: str) -> str | None:
@@ -296,7 +296,7 @@ _THIS: Final = "http://this.message/"  # in place of thismessage:/, which no par
 
 
 def _location(one: Entry, reference: str = "") -> str:
-    """Return a reference in a part, or its own location, below thismessage:/ (RFC 2557 5); "" for an absolute one."""
+    """Return a location below thismessage:/ (RFC 2557 5): for example, `http://this.message/a` for `a`; or ""."""
     found = whatwg.parse(escaped(one.url), _THIS)
     if reference and found is not None:
         found = whatwg.parse(escaped(reference), found)
@@ -310,7 +310,7 @@ def _is_usable(url: str) -> bool:
 
 
 def _file_name(fields: tuple[tuple[str, str], ...]) -> str | None:
-    """Return the name that a part of a message has as a file (RFC 2183 2.3, RFC 2231; RFC 2047 inside of quotes)."""
+    """Return the file name of a message's part (RFC 2183 2.3, RFC 2231; RFC 2047 inside of quotes)."""
     from email.message import Message  # here, because no other container needs it
 
     message = Message()
@@ -335,9 +335,9 @@ def _path_of(one: Entry) -> str:
 
 
 def _file_payload(one: Entry, base: str | None = None) -> Payload:
-    """Return the content of a file in a package, with the type that the package declares, or that it is."""
+    """Return the content of a file in a package, with its declared or detected media type."""
     content, facts = one.content, one.facts
-    return Payload(content, facts.media_type or browsers.of_file(facts.name, content[:4096]), base=base)
+    return Payload(content, facts.media_type or browsers.file_type(facts.name, content[:4096]), base=base)
 
 
 # --- WARC and ARC files -----------------------------------------------------------------------------------------------
@@ -430,7 +430,7 @@ def _captures(
 
 
 def _ids(data: bytes, record: Record) -> frozenset[str]:
-    """Return the IDs of a record and of the records that were written with it."""
+    """Return the IDs of a record and of its concurrent records."""
     found = [field for field in record.fields if field.name in {"warc-record-id", "warc-concurrent-to"}]
     return frozenset(headers.value(data, field) for field in found)
 
@@ -444,7 +444,7 @@ _BROKEN: Final = (
 
 
 def record_files(name: str, root: str) -> list[str]:
-    """Return the files of records in a WACZ, in their order; none for another package."""
+    """Return the record files in a WACZ, for example `archive/a.warc.gz`, in their order; none for other packages."""
     try:
         with file_of(name, root=root, streams=False) as file, zipfile.ZipFile(file) as package:
             names = package.namelist()
@@ -457,7 +457,7 @@ def record_files(name: str, root: str) -> list[str]:
 
 @contextmanager
 def _reading(name: str) -> Iterator[None]:
-    """Raise DocumentError for what is wrong in a package."""
+    """Turn the errors in a package into DocumentError."""
     try:
         yield
     except OSError as error:

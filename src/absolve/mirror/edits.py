@@ -1,7 +1,7 @@
-"""The new bytes of one document of a mirror: its links by the policy, and the few edits that are no links.
+"""The new bytes of one document of a mirror: its links by the policy, and a few other edits.
 
-In: an entity, its policy, and the charset that its container stated. Out: bytes, and a `Note` for each edit that is no
-link. A charset that only its HTTP header stated is declared: on a disk there is no header.
+In: an entity, its policy, and the charset that its container stated. Out: bytes, and a `Note` for each other edit. A
+charset that only the HTTP header stated is declared in the document, because files on a disk have no header.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def rewritten(entity: Entity, policy: MirrorPolicy, label: str | None) -> bytes:
     for inside, start, end in policy.seen.local.values():
         _uncross(own, inside, start, end, policy)
     _scan(entity, policy)
-    first: list[Edit] = []  # of several at one offset
+    first: list[Edit] = []  # edits at an offset with several
     declared = declaration(entity.data, entity.media_type, label)
     if declared is not None:
         text = f"declared as {declared[1]}, which only the header stated"
@@ -64,7 +64,7 @@ def rewritten(entity: Entity, policy: MirrorPolicy, label: str | None) -> bytes:
 
 
 def _guards(entity: Entity, policy: MirrorPolicy, *, is_declared: bool) -> list[Edit]:
-    """Return the edit that puts the policies of a page's header into its head."""
+    """Return the edit that puts the policies of a page's header into its head, in a list."""
     texts = security_policy.of_header(policy.fields)
     edit = guard(entity.data, texts, entity.charset, policy.holds, is_declared=is_declared)
     if edit is None:
@@ -79,7 +79,8 @@ def guard(
 ) -> Edit | None:
     """Return the edit that puts the policies of a header into a page; None without any.
 
-    A charset that the page declares itself, unless `is_declared` again, stays among the bytes that are looked at.
+    It is `<meta http-equiv="Content-Security-Policy" content="...">`, for example. It must not push a charset that the
+    page itself declares out of the bytes that browsers search, unless `is_declared` again.
     """
     texts = [security_policy.for_copy(text, holds) for one in policies for text in security_policy.as_meta(one)]
     if not texts:
@@ -98,7 +99,7 @@ def _metas(data: bytes, policies: Iterable[str], charset: Charset, start: int, *
 
 
 def _disjoint(found: list[Edit]) -> list[Edit]:
-    """Return edits in order; of two that overlap the first one, which is that of the outer place."""
+    """Return edits in order; if two overlap only the first one, at the outer place."""
     found.sort(key=lambda edit: (edit.start, edit.end))
     end = 0
     kept = []
@@ -130,7 +131,7 @@ def _limit(
 ) -> None:
     """Note the policies in force in a page and those inside it.
 
-    One that forbids local copies is replaced, in its place, by one with the sources that they need.
+    A policy that forbids local copies is replaced, in its place, by one with the sources that the copies need.
     """
     in_force = [*in_force, *_policies(own, entity, policy)]
     if len(in_force) > security_policy.MOST_POLICIES:
@@ -158,7 +159,7 @@ def _policies(own: dict[int, list[Edit]], entity: Entity, policy: MirrorPolicy) 
 
 
 def for_one_file(data: bytes, charset: Charset) -> bytes:
-    """Return a page whose policies let it show what is in it as `data:` URLs."""
+    """Return a page whose policies also allow its `data:` URLs."""
     edits = []
     for tag, equiv, content in policy_metas(data, charset) if charset.transparent else ():
         text = content.text(charset)
@@ -189,7 +190,7 @@ def _read_script(entity: Entity, policy: MirrorPolicy, tag: Tag) -> None:
 
 
 def _lowered(entity: Entity, own: dict[int, list[Edit]]) -> list[Edit]:
-    """Return the edits of an entity and of those inside it, by offsets in its own bytes."""
+    """Return the edits of an entity and of the entities inside it, by offsets in its own bytes."""
     if not own:
         return []
     found = list(own.get(id(entity), ()))
@@ -210,8 +211,8 @@ def placed(notes: Iterable[Note]) -> list[tuple[int, int, str, str]]:
 
 _MARKS: Final = {"utf-8": b"\xef\xbb\xbf", "utf-16le": b"\xff\xfe", "utf-16be": b"\xfe\xff"}
 _PRESCAN: Final = 1024 - len(b'<meta charset="utf-8">')  # HTML Standard 13.2.3.2: bytes in which a meta is found
-# What may precede the content of the head (HTML Standard 13.2.6.4.1 to 13.2.6.4.4), and where comments and start tags
-# end (13.2.5): what is put behind them is before the first script.
+# Text before the head's content (HTML Standard 13.2.6.4.1 to 13.2.6.4.4), with the ends of comments and start tags
+# (13.2.5): an insertion after it precedes the first script.
 _BLANK: Final = rb"\t\n\f\r "
 _VALUE: Final = rb"[%b]*+=[%b]*+(?:\"[^\"]*+\"|'[^']*+'|[^%b>\"'][^%b>]*+|(?=>))" % ((_BLANK,) * 4)
 _TAG_END: Final = rb"(?=[%b/>])(?>(?:[%b/]*+[^%b/>][^%b/>=]*+(?>(?:%b)?))*)[%b/]*+>" % (*(_BLANK,) * 4, _VALUE, _BLANK)
@@ -226,7 +227,11 @@ _ENCODING: Final = re.compile(rb"([\t\n\r ]+encoding[\t\n\r ]*=[\t\n\r ]*)(?:\"(
 
 
 def declaration(data: bytes, media_type: str, label: str | None) -> tuple[Edit, str] | None:
-    """Return the edit that declares the charset of a label, and its name; None where none is needed."""
+    r"""Return the edit that declares the charset of a label, and its name; None if no edit is needed.
+
+    >>> declaration(b"<p>\xe9", "text/html", "latin1")
+    (Edit(0, 0, b'<meta charset="windows-1252">'), 'windows-1252')
+    """
     charset = lookup(label) if label else None
     if charset is None or byte_order_mark(data) is not None:
         return None
@@ -244,13 +249,13 @@ def declaration(data: bytes, media_type: str, label: str | None) -> tuple[Edit, 
     return _in_xml(data, charset.name) if kind == registry.XML else None
 
 
-# Text that people read; programs read other text, and would meet the mark.
+# Text for people; programs read other text, and would take the mark for content.
 _TEXTS: Final = frozenset({"text/plain", "text/csv", "text/tab-separated-values", "text/markdown"})
 _AT_CHARSET: Final = re.compile(rb'@charset "([^"]{1,100})";')  # CSS Syntax 3.2: no other spelling counts
 
 
 def _in_text(data: bytes, charset: Charset, *, is_sheet: bool) -> tuple[Edit, str] | None:
-    """Return the edit for a style sheet (`@charset`) or text (a mark); None for ASCII, and where none is possible."""
+    """Return the edit for a style sheet (`@charset`) or text (a mark); None for ASCII, and if none is possible."""
     name = charset.name
     if data.isascii() and charset.transparent:
         return None
@@ -264,7 +269,7 @@ def _in_text(data: bytes, charset: Charset, *, is_sheet: bool) -> tuple[Edit, st
 
 
 def undeclarable(data: bytes, media_type: str, label: str | None) -> str | None:
-    """Return the charset of text, which only a header can state; None for a charset that has a mark, and for ASCII."""
+    """Return the charset of a text that cannot declare it; None for a charset that has a mark, and for ASCII."""
     charset = lookup(label) if label else None
     if charset is None or media_type not in _TEXTS or byte_order_mark(data) is not None or charset.name in _MARKS:
         return None
@@ -272,7 +277,7 @@ def undeclarable(data: bytes, media_type: str, label: str | None) -> str | None:
 
 
 def head_of(data: bytes, charset: str = "") -> int:
-    """Return the offset at which the content of a page's head begins; `charset` is the page's, if it is known."""
+    """Return the offset at which the head's content begins: for example, 12 in `<html><head><title>`."""
     mark = byte_order_mark(data)
     start = mark[1] if mark is not None else 0
     name = mark[0].name if mark is not None else charset

@@ -1,7 +1,7 @@
-"""The entry page of a mirror: where to start, its pages, what is missing, and what does not work. It opens from file://.
+"""The entry page of a mirror: start page, list of pages, missing files, and faults. It opens from file://.
 
-In: the working copy of a map. Out: the bytes of an HTML page, the same for the same map. The page asks for nothing: its
-style, its script and the texts for its search are in it.
+In: the working copy of a map. Out: the bytes of an HTML page, the same for the same map. The page makes no requests:
+its style, its script and the texts for its search are inside it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 from absolve.core.model import PACKAGE_ROOT
 from absolve.core.printable import masked
-from absolve.document.holdings import INDEXES
+from absolve.document.companions import INDEXES
 from absolve.mirror import paths, words
 from absolve.mirror.words import ELSEWHERE, LINKS, MISSING, NOTES, PAGES
 from absolve.urls.identity import normal
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 
 MARK: Final = b'<meta name="generator" content="absolve mirror">'
-_EXAMPLES: Final = 20  # places of a sort of notes that are listed
+_EXAMPLES: Final = 20  # listed places of each kind of note
 _SOURCES: Final = 5
-_OPENED: Final = (  # media types of documents that people open; those of office programs have longer names
+_OPENED: Final = (  # media types of documents that people open; office programs have longer names
     *("application/pdf", "application/epub+zip", "application/postscript", "application/rtf", "application/msword"),
     *("application/vnd.ms-excel", "application/vnd.ms-powerpoint"),
 )
@@ -152,14 +152,14 @@ SELECT url, source, "offset", number, source IN (SELECT source FROM places) FROM
 
 
 def _end(working: Working, start: str | None) -> str | None:
-    """Return the URL to which a URL of the user leads, after a redirect."""
+    """Return the URL to which the user's URL leads after redirects."""
     url = (normal(start) or start).partition("#")[0] if start is not None else None
     redirect = next(working.rows("SELECT redirect FROM resources WHERE url = ?", url), (None,))[0]
     return redirect.partition("#")[0] if redirect else url
 
 
 def _origin(working: Working, pages: int, lacking: Lacking) -> Iterator[str]:
-    """Yield where the mirror is from, and when, and its numbers."""
+    """Yield the mirror's origin and date, and its numbers."""
     query = """\
 SELECT label, min(date), max(date), max(name <> '') FROM plan JOIN sources ON sources.number = source
 WHERE path IS NOT NULL GROUP BY label ORDER BY min(sources.number)"""
@@ -185,7 +185,8 @@ def _numbers(working: Working, pages: int, lacking: Lacking) -> Iterator[str]:
     if lacking.elsewhere:
         yield f'<a href="#elsewhere">{ELSEWHERE.counted(lacking.elsewhere)}</a>'
     noted = _noted(working)
-    yield from (f'<a href="#{code}">{words.of_note(code, noted[code])}</a>' for code in words.LIMITS if code in noted)
+    codes = (code for code in words.LIMITS if code in noted)
+    yield from (f'<a href="#{code}">{words.count_notes(code, noted[code])}</a>' for code in codes)
 
 
 def _noted(working: Working) -> dict[str, int]:
@@ -256,7 +257,8 @@ def _notes(working: Working, heading: str, codes: Iterable[str]) -> Iterator[str
     yield f"<h2>{heading}</h2>\n"
     for code in codes:
         if code in counts:
-            yield f'<h3 id="{code}">{words.of_note(code, counts[code])}</h3>\n<p>{_with_code(NOTES[code].why)}</p>\n'
+            heading = words.count_notes(code, counts[code])
+            yield f'<h3 id="{code}">{heading}</h3>\n<p>{_with_code(NOTES[code].why)}</p>\n'
             yield from _examples(working, code, counts[code])
 
 
@@ -270,7 +272,7 @@ def _examples(working: Working, code: str, number: int) -> Iterator[str]:
 
 
 def _with_code(text: str) -> str:
-    """Return text in HTML, in which backquotes mark a command."""
+    """Return text as HTML, with a command in backquotes as `<code>`: for example, `use <code>x</code>`."""
     return "".join(f"<code>{part}</code>" if odd % 2 else part for odd, part in enumerate(html.escape(text).split("`")))
 
 
@@ -336,7 +338,7 @@ def host(page: Page) -> str:
 
 
 def parts(page: Page) -> tuple[str, ...]:
-    """Return host, folders and name of a page for people. A page without a URL has its path in place of them."""
+    """Return a page's path in the tree: for example, `("h", "a", "b.html")` for `http://h/a/b.html`; or its file's."""
     scheme, _, rest = page.url.partition("://")
     if scheme in _NO_HOST:
         first, *inside = page.path.split("/")
@@ -360,14 +362,14 @@ def lines(pages: Iterable[Page], order: list[Page]) -> Iterator[str]:
 
 
 def _most(folder: _Folder) -> int:
-    """Return how many lines a folder shows that is open, at first."""
+    """Return how many lines an open folder shows at first."""
     while len(folder.folders) == 1 and not folder.pages:
         (folder,) = folder.folders.values()
     return len(folder.pages) + len(folder.folders)
 
 
 def _in_order(name: str) -> tuple[object, ...]:
-    """Return a key by which p2 comes before p10."""
+    """Return a sort key that orders `p2` before `p10`."""
     parts = _DIGITS.split(name[:_LONGEST])
     return tuple(int(part) if odd % 2 else part for odd, part in enumerate(parts)), name
 
@@ -427,7 +429,7 @@ def share_of(pages: int) -> int:
 
 
 def text_of(data: bytes, charset: Charset, most: int) -> str:
-    """Return the beginning of the text of a page: at most so many bytes. Where it is cut it ends with CUT."""
+    """Return the start of a page's text: for example, `One two` for `<p>One <b>two`; longer texts end with CUT."""
     read, codec = data[:READ], charset.codec
     if not charset.transparent:
         read, codec = read.decode(codec, "replace").encode(), "utf-8"
@@ -444,7 +446,7 @@ def text_of(data: bytes, charset: Charset, most: int) -> str:
 
 
 def _pieces(data: bytes) -> Iterator[bytes]:
-    """Yield what is between comments and elements that are not shown. Linear: each search begins where one ended."""
+    """Yield the text between comments and hidden elements. Linear: each search begins where the last one ended."""
     body = _BODY.search(data)
     at = body.start() if body else 0
     while at < len(data):

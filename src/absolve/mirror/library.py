@@ -1,6 +1,6 @@
 """`absolve.mirror`: the mirrors of the command, for Python.
 
-In: paths, documents or bytes, an output, options by the names of the command's. Out: files, and a `Mirror` with the
+In: paths, documents or bytes, an output, options with the names of the command's. Out: files, and a `Mirror` with the
 rows of the map; or a `MirrorPlan`, for which nothing is written. Nothing is printed.
 """
 
@@ -24,7 +24,7 @@ from absolve.mirror.payloads import Captured, Where, latest_of, media_type_of
 from absolve.mirror.policy import MirrorPolicy
 from absolve.mirror.sources import FILES, Source, kind_of, reader_of, sources_of
 from absolve.mirror.survey import Choice, Survey
-from absolve.run import given, leftovers, plan, results
+from absolve.run import leftovers, library_inputs, plan, results
 from absolve.run.folders import Globs
 from absolve.run.inputs import Input
 from absolve.run.load import ReadOptions
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from absolve.core.options import MirrorOptions, PlanOptions
     from absolve.core.protocols import Buffer
     from absolve.mirror.payloads import Found
-    from absolve.run.results import Course
+    from absolve.run.results import RunContext
 
     One: TypeAlias = str | os.PathLike[str] | Document | bytes | Buffer
 
@@ -49,7 +49,7 @@ OPTIONS: Final = OF_PLAN | frozenset(
 
 
 class MirrorPage(NamedTuple):
-    """A page of a mirror: where it was, its file, its title, and when it was captured, if that is known."""
+    """A page of a mirror: its URL, its file, its title, and when it was captured, if that is known."""
 
     url: str
     path: str
@@ -58,7 +58,7 @@ class MirrorPage(NamedTuple):
 
 
 class MissingURL(NamedTuple):
-    """A URL that pages of a mirror link to or need `times` times, and that the capture lacks; `first` is a page."""
+    """A URL that pages link to or need `times` times, and that the capture lacks; `first` is one of these pages."""
 
     url: str
     kind: str
@@ -67,7 +67,7 @@ class MissingURL(NamedTuple):
 
 
 class MirrorNote(NamedTuple):
-    """A change of a file that is no link, or what does not work in it; lines and columns are 1-based."""
+    """A change of a file other than a link, or a part that does not work; lines and columns are 1-based."""
 
     path: str
     line: int | None
@@ -77,10 +77,10 @@ class MirrorNote(NamedTuple):
 
 
 class Mirror(NamedTuple):
-    """What a mirror has, and what it lacks.
+    """The contents of a mirror, and what it lacks.
 
-    `files` is the number of all files that have a URL; `pages` are those of them that are pages. `failures` are inputs,
-    or documents in them, that could not be read or written, `diagnostics` all that was reported.
+    `files` counts the files with a URL; `pages` are the pages among them. `failures` are inputs, or documents in them,
+    that could not be read or written, `diagnostics` everything that was reported.
     """
 
     output: str
@@ -98,7 +98,7 @@ class Mirror(NamedTuple):
 
 
 def mirror(inputs: One | Iterable[One], output: str | os.PathLike[str], **options: Unpack[MirrorOptions]) -> Mirror:
-    """Make a mirror of captures, and return what it has and lacks.
+    """Make a mirror of captures, and return its contents.
 
     `inputs` are paths (of archives, pages, folders; globs), documents with a URL, and the bytes of archives, one or
     several. Archives are read record by record. `output` is a folder, or a file: .zip, .html, .mhtml, .zim.
@@ -118,31 +118,31 @@ def mirror(inputs: One | Iterable[One], output: str | os.PathLike[str], **option
     if not isinstance(output, (str, os.PathLike)):
         raise TypeError(f"output must be a path, not {type(output).__name__}")
     name = os.fsdecode(output)
-    with leftovers.temporary_folder() as folder, given.in_python() as shown:
-        files = given.as_files(inputs, CALL, Path(folder), shown)
+    with leftovers.temporary_folder() as folder, library_inputs.in_python() as shown:
+        files = library_inputs.as_files(inputs, CALL, Path(folder), shown)
         if not files.names:
             raise UsageError(f"{CALL}: no input: a glob matches nothing, or the list is empty")
         making.check_output(name, files.names)
         reports = results.Collected(notify, files.named)
-        made: list[Mirror] = []
+        mirrors: list[Mirror] = []
         settings = Settings(profile=options.get("profile", "whatwg"), base="empty").checked()
         reading = ReadOptions(settings._replace(documents=True))
-        run = results.course_of(reports, reading, given.jobs_of(dict(options)))
+        run = results.library_context(reports, reading, library_inputs.jobs_of(dict(options)))
         if making.is_zip(name):
             plan.make_above(name)
-        making.into(name, _job(files, run, dict(options)), run, lambda working: made.extend(_read(working, name)))
-    if not made:
+        making.into(name, _job(files, run, dict(options)), run, lambda working: mirrors.extend(_read(working, name)))
+    if not mirrors:
         found = reports.diagnostics[0] if reports.failures else Diagnostic("no-document", _NOTHING, files.first)
         raise DocumentError(found)
     failures = [one for one in reports.diagnostics if one.failed]
-    return made[0]._replace(failures=failures, diagnostics=reports.diagnostics)
+    return mirrors[0]._replace(failures=failures, diagnostics=reports.diagnostics)
 
 
 _NOTHING: Final = "no document with a URL is in it: nothing is written (url= gives that of a folder's root)"
 
 
 def choice_of(options: dict[str, Any], call: str) -> Choice:
-    """Return which captures are held. Raise UsageError or TypeError for an option that is wrong."""
+    """Return the choice of captures. Raise UsageError or TypeError for a wrong option."""
     for name in ("at", "same", "absent", "profile"):
         if name in options and not (options[name] is None and name in {"at", "same"}):
             arguments.text_of(options[name], name)
@@ -152,17 +152,17 @@ def choice_of(options: dict[str, Any], call: str) -> Choice:
     return Choice(
         latest_of(at) if at is not None else None,
         arguments.flag_of(options.get("keep_errors", False), "keep_errors"),
-        Equivalences.of(options.get("same")),
-        Globs(given.words_of(options, "include"), given.words_of(options, "exclude")).checked(),
+        Equivalences.from_words(options.get("same")),
+        Globs(library_inputs.words_of(options, "include"), library_inputs.words_of(options, "exclude")).checked(),
     )
 
 
-def _job(files: given.Given, run: Course, options: dict[str, Any]) -> making.Job:
+def _job(files: library_inputs.InputFiles, run: RunContext, options: dict[str, Any]) -> making.Job:
     choice = choice_of(options, CALL)
-    start, depth = given.url_of(options, "start"), options.get("depth")
+    start, depth = library_inputs.url_of(options, "start"), options.get("depth")
     if depth is not None and (start is None or not isinstance(depth, int) or depth < 0):
         raise UsageError(f"depth must be a number of links from start=, not {in_short(repr(depth))}")
-    found = run.found(files.names, given.url_of(options, "url"))
+    found = run.found(files.names, library_inputs.url_of(options, "url"))
     return making.Job(
         run.reading,
         tuple(sources_of(found, run.reading, run.reports.aside)),
@@ -186,7 +186,7 @@ _NOTES: Final = 'SELECT path, line, "column", code, text FROM notes ORDER BY pat
 
 
 def _read(working: Working, output: str) -> list[Mirror]:
-    """Return the rows of a map, if there is a document; as a list, because it is called back."""
+    """Return a list with the rows of a map, as one `Mirror`; an empty list if there is no document."""
     number = working.documents()[0]
     if not number:
         return []
@@ -200,9 +200,9 @@ def _read(working: Working, output: str) -> list[Mirror]:
 
 
 class MirrorPlan(Mapping[str, str]):
-    """A mapping from each URL that is held to its path.
+    """A mapping from each held URL to its path, for example `http://h/a` to `h/a.html`.
 
-    `diagnostics` are about what could not be read. `policy(url)` is the policy for the document of that URL: give it to
+    `diagnostics` are about unreadable inputs. `policy(url)` is the policy for the document of that URL: give it to
     `absolve.rewrite` with base="empty" and profile="whatwg".
     """
 
@@ -257,7 +257,7 @@ def mirror_plan(inputs: Iterable[Document | bytes | Buffer], **options: Unpack[P
 
 
 def _captures(document: Document, number: int, how: ReadOptions) -> Iterator[Found]:
-    """Yield the captures in a container, or the one that a page is, if its URL is known."""
+    """Yield the captures in a container, or the capture of a page whose URL is known."""
     data = bytes(document.data)
     kind = kind_of(document.name or "", data, document.media_type, lambda: data)
     if kind != FILES:

@@ -1,8 +1,8 @@
 """Find the file for a URL, by the map of a mirror: the URL itself, or an equivalent one.
 
 In: absolute URLs as `identity.normal` returns them, the map, and the equivalences: other URLs and forms under which the
-same document may have been captured, in the order in which they count. Out: a `Target`, or None. A small map is kept in
-memory, of a large one only what is asked for.
+same document may have been captured, in order of preference. Out: a `Target`, or None. A small map is kept in memory, a
+large one is queried.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import FAULTS, DocumentError, UsageError
-from absolve.document.holdings import fold, named_by, only_alike
+from absolve.document.companions import fold, named_by, only_alike
 from absolve.encodings.charsets import byte_order_mark
 from absolve.mirror import browsers
 from absolve.mirror.payloads import Part, Where, place_of
@@ -41,6 +41,9 @@ def wanted(url: str) -> str | None:
 
     The URL Standard's parser turns every spelling of an IPv4 address into the dotted one. Not public are loopback,
     link-local, private, shared (RFC 6598), multicast and reserved addresses, and names of local networks.
+
+    >>> wanted("http://user@example.org/a#b"), wanted("http://0x7f.1/")
+    ('http://example.org/a', None)
     """
     scheme, mark, rest = (normal(url) or "").partition("://")
     authority, slash, path = rest.partition("/")
@@ -52,9 +55,10 @@ def wanted(url: str) -> str | None:
 
 
 def _path_forms(url: str, charset: str = "utf-8") -> Iterator[str]:
-    """Yield the form that all URLs share whose paths are one when decoded, then one for each path in a charset.
+    """Yield a form that is equal for all URLs with the same decoded path, then one for each spelling in a charset.
 
-    A form is no URL. Nothing for a path of unreserved characters, which `plain` finds.
+    For example, `http://h/%C3%A4` gives `http://h/ä `: the space at its end shows that it is no URL. Yield nothing for
+    a path of unreserved characters, which `plain` finds.
     """
     before, mark, query = url.partition("?")
     root, separator, rest = plain(before).partition("://")
@@ -65,7 +69,7 @@ def _path_forms(url: str, charset: str = "utf-8") -> Iterator[str]:
 
 
 def twin(url: str) -> str | None:
-    """Return the same URL with the other one of http and https; None for any other scheme."""
+    """Return a URL with https for http, or http for https; None for any other scheme."""
     if url.startswith("http:"):
         return f"https{url[4:]}"
     return f"http{url[5:]}" if url.startswith("https:") else None
@@ -78,21 +82,21 @@ class Equivalences(NamedTuple):
     more: tuple[str, ...] = ()
 
     @staticmethod
-    def of(words: str | None) -> Equivalences:
+    def from_words(words: str | None) -> Equivalences:
         """Return the equivalences for `--same`: words separated by commas. Raise UsageError for an unknown word."""
-        given = [word.strip() for word in words.split(",")] if words else []
-        if given == [NONE]:
+        chosen = [word.strip() for word in words.split(",")] if words else []
+        if chosen == [NONE]:
             return Equivalences(default=False)
-        for word in given:
+        for word in chosen:
             if word not in MORE:
                 raise UsageError(f"--same takes {', '.join(MORE)} or {NONE}, not {word!r}")
-        return Equivalences(more=tuple(word for word in MORE if word in given))
+        return Equivalences(more=tuple(word for word in MORE if word in chosen))
 
     def others(self, url: str, charset: str = "utf-8") -> list[tuple[str, str]]:
-        """Return each rule with the equivalent form of this URL, in the order in which they count.
+        """Return each rule with the equivalent form of this URL, in order of preference.
 
-        Two URLs are the same by a rule where their forms are equal; a form may be a URL itself. The URL is of a link in
-        a document of this charset.
+        Two URLs are the same by a rule if their forms are equal: for example, `http://h/a` has ("scheme",
+        "https://h/a"). The URL is linked from a document of this charset.
         """
         if not self.default:
             return []
@@ -104,10 +108,10 @@ class Equivalences(NamedTuple):
         return [*found, *((ENCODING, form) for form in path_forms[1:])]
 
     def forms(self, url: str, *, is_file: bool = False) -> Iterator[str]:
-        """Yield the forms, other than the URL itself, under which a held URL must be found by `others`.
+        """Yield the forms, other than the URL itself, under which `others` must find a held URL.
 
-        `is_file`: the URL is the path of a file, which every spelling of its escapes names. In an archive two such
-        URLs may have two documents.
+        `is_file`: the URL is the path of a file, and every spelling of its escapes means that file. In an archive two
+        such URLs may have two documents.
         """
         if not self.default:
             return
@@ -120,7 +124,7 @@ class Equivalences(NamedTuple):
             yield self.form(url)
 
     def form(self, url: str) -> str:
-        """Return the form that all URLs share which are the same by the rules of `more`; it is no URL."""
+        """Return a form that is equal for all URLs that are the same by the rules of `more`; it is no URL."""
         scheme, _, rest = plain(url).partition("://")
         scheme = "http" if scheme == "https" else scheme
         authority, slash, path = rest.partition("/")
@@ -141,7 +145,7 @@ _MOST_CHARACTERS: Final = 2048  # of a URL whose result is cached
 _MOST_ALIKE: Final = 64  # paths of files that differ only by case
 
 
-# Only rows of text: a finished map may be anybody's.
+# Only rows of text: a finished map may come from anybody.
 _EVERY: Final = """\
 SELECT url, path, redirect FROM resources WHERE (path IS NOT NULL OR redirect IS NOT NULL)
 AND typeof(url) = 'text' AND typeof(path) IN ('text', 'null') AND typeof(redirect) IN ('text', 'null')"""
@@ -150,13 +154,13 @@ SELECT path, redirect FROM resources WHERE url = ?
 AND typeof(path) IN ('text', 'null') AND typeof(redirect) IN ('text', 'null')"""
 
 _Same = tuple[str, str, str]  # a URL, the one that is held for it, and the rule
-# Whether a file of the mirror is one of a folder or a package
+# Whether a file of the mirror comes from a folder or a package
 _FILE: Final = 'SELECT 1 FROM plan JOIN places USING (source, "offset") WHERE plan.path = ?'
 _RESPONSE: Final = "SELECT url, coalesce(media_type, ''), coalesce(fields, '') FROM resources WHERE path = ?"
 
 
 class Lookup:
-    """The files of a mirror by URL. `used` has the URLs for which others stood since it was emptied last."""
+    """The files of a mirror by URL. `used` has the URLs that an equivalent one resolved since it was last emptied."""
 
     def __init__(
         self,
@@ -168,11 +172,11 @@ class Lookup:
         reader: Callable[[int], Reader] | None = None,
     ) -> None:
         self._db = db
-        self._reader = reader  # of a source, by its number
-        self._is_finished = is_finished  # the map of anybody, which has no table of forms
+        self._reader = reader  # returns the reader for the number of a source
+        self._is_finished = is_finished  # such a map has no table of forms, and may come from anybody
         self._same = same
         self._is_normal = is_normal  # whether the URLs come from the URL Standard's parser
-        self._charset = "utf-8"  # of the document whose links are looked up
+        self._charset = "utf-8"  # the charset of the document with the links
         self._known: dict[str, tuple[Target | None, _Same | None]] = {}
         self.used: dict[str, _Same] = {}
         self._rows: dict[str, tuple[str | None, str | None]] | None = None
@@ -190,12 +194,12 @@ class Lookup:
         self._db.close()
 
     def parts(self, url: str) -> list[Part]:
-        """Return the parts of which a document is joined, in order; an empty list for any other document."""
+        """Return the parts that make up a joined document, in order; an empty list for any other document."""
         query = 'SELECT source, "offset", number, start, size FROM parts WHERE url = ? ORDER BY part'
         return [Part(Where(*row[:3]), *row[3:]) for row in self._db.execute(query, (url,))]
 
     def foreign(self) -> frozenset[str]:
-        """Return the paths that are taken by files of others."""
+        """Return the paths of files that no mirror made."""
         return frozenset(path for (path,) in self._db.execute("SELECT path FROM foreign_files"))
 
     def pages(self) -> int:
@@ -204,9 +208,9 @@ class Lookup:
         return int(self._db.execute(query).fetchone()[0])
 
     def enter(self, charset: str) -> bool:
-        """Set the charset of the document whose links are looked up; return whether answers may be others than before.
+        """Set the charset of the document whose links are looked up; return whether cached answers may be wrong then.
 
-        Only files are named in other encodings.
+        Only files have names in other encodings.
         """
         if charset == self._charset or not self._db.execute("SELECT 1 FROM places LIMIT 1").fetchone():
             return False
@@ -230,12 +234,12 @@ class Lookup:
         return found
 
     def response(self, path: str) -> Response:
-        """Return the response that a file of the mirror was."""
+        """Return the response from which a file of the mirror was made."""
         found = self._db.execute(_RESPONSE, (path,)).fetchone()
         return Response(*found) if found is not None else Response("", "", "")
 
     def _digests(self, path: str) -> dict[str, str]:
-        """Return the digests of a response, read again once from its source; none where that cannot be done."""
+        """Return the digests of a response, read again once from its source; none if that is impossible."""
         found = self._payload(path)
         # where the container has text, its bytes may have been others
         return browsers.digests(found.data) if found is not None and found.charset is None else {}
@@ -253,7 +257,7 @@ class Lookup:
         return None
 
     def named(self, where: Where) -> Callable[[str], Target | None] | None:
-        """Return what finds the file that a relative reference names in the document at a place, by its path.
+        """Return a function that finds the file named by a relative reference in the document at a place.
 
         None for a document that is no file of a folder or a package.
         """
@@ -271,7 +275,7 @@ class Lookup:
             found = self._exact(url) if url is not None else None
             before, mark, query = reference.partition("#")[0].partition("?")
             if found is not None and mark and found == self._named(source, document, before):
-                found = found._replace(query=query)  # which is in no name: a script of the page may read it
+                found = found._replace(query=query)  # file names lack it, and a script of the page may read it
             if len(self._by_name) >= _MOST_KNOWN:
                 self._by_name.clear()
             if len(reference) > _MOST_CHARACTERS:
@@ -291,7 +295,7 @@ class Lookup:
         return row[0] if row is not None else None
 
     def _near(self, source: int, path: str) -> str | None:
-        """Return the one file that a path is where normalization and case do not count (`named_by`)."""
+        """Return the only file whose path equals a path apart from normalization and case (`named_by`)."""
         if not self._may_be(source, path):
             return None
         query = f"SELECT place FROM places WHERE source = ? AND form = ? LIMIT {_MOST_ALIKE}"  # noqa: S608 - a number
@@ -299,13 +303,13 @@ class Lookup:
         return only_alike(path, (row[0].decode("utf-8", "surrogatepass") for row in rows))
 
     def _may_be(self, source: int, path: str) -> bool:
-        """Return whether a file may have this path: most references of pages name none."""
+        """Return whether a file may have this path, which few references in pages name."""
         is_long = len(path) > _MOST_CHARACTERS  # to fold one may take more than linear time
         return is_long or self._names is None or (source, place_of(fold(path))) in self._names
 
     @cached_property
     def _names(self) -> frozenset[tuple[int, bytes]] | None:
-        """The forms of the paths of all files; None if these are too many to be kept."""
+        """The forms of all files' paths; None if there are too many to keep."""
         found = self._db.execute("SELECT source, form FROM places LIMIT ?", (_SMALL + 1,)).fetchall()
         return frozenset(found) if len(found) <= _SMALL else None
 
@@ -357,7 +361,7 @@ class Lookup:
         return row
 
     def _all_forms(self) -> dict[str, str]:
-        """Return the URLs by form: those of the working copy; computed again for a finished map, which has none."""
+        """Return the URLs by form: from the working copy, or computed again for a finished map, which lacks them."""
         if not self._is_finished:
             return dict(self._db.execute("SELECT form, url FROM forms"))
         found: dict[str, str] = {}

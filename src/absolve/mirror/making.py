@@ -1,8 +1,8 @@
 """Make a mirror: into a folder, a store, one ZIP, or one page or archive; the same for the command and the library.
 
-In: a `Job`, an output, the course of the run. Out: files, complete or not at all, and the working copy of the map,
-which `done` takes when all documents are made. The plan comes first, then the documents, at the end the map and the
-entry page; a run that was killed goes on from its working copy of the map.
+In: a `Job`, an output, the context of the run. Out: files, complete or not at all, and the working copy of the map,
+which is passed to `done` when all documents are made. The plan comes first, then the documents, at the end the map and
+the entry page. A killed run is resumed from its working copy of the map.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from absolve.mirror import map as maps
 from absolve.mirror.paths import INDEX_PAGE, MAP
 from absolve.mirror.sources import reader_of
 from absolve.mirror.survey import Choice, Survey
-from absolve.mirror.task import Batch, Item, MirrorOptions, forget, has, made, reached
+from absolve.mirror.task import Batch, Item, MirrorOptions, forget, has, mirror_batch, reached
 from absolve.run import buckets, folders, interrupts, leftovers, outputs, plan
 from absolve.run import state as run_state
 from absolve.run.output_folder import Below, alone, created
@@ -35,23 +35,23 @@ if TYPE_CHECKING:
     from absolve.mirror.sources import Source
     from absolve.run.load import ReadOptions
     from absolve.run.output_folder import OutputFolder
-    from absolve.run.results import Course, Reports
+    from absolve.run.results import Reports, RunContext
 
     Done = Callable[[Working], None]
     Notify = Callable[[Diagnostic], None]
 
-_SMALL: Final = 16 << 20  # bytes of a capture that one process mirrors sooner than several start
+_SMALL: Final = 16 << 20  # bytes; one process is done with a smaller capture before others have started
 _NOTED: Final = frozenset({"partial", "truncated"})  # about a capture of one URL
 _BATCH: Final = 2 << 20  # bytes of payloads in a batch,
 _MANY: Final = 200  # or documents
 
 
 class Job(NamedTuple):
-    """The mirror to make: of which sources, which captures in them, and how.
+    """The mirror to make: its sources, the captures to take from them, and how.
 
-    `severs`: what a browser would fetch by itself and is not held becomes inert. `start` is the page that leads to all
-    that is held, in at most `depth` links; `first` the page that the entry page names first, and that a single file
-    begins with. `resume`: go on with a run that was killed. `prune`: remove files of an earlier run. `named`: paths of
+    `severs`: links that a browser would fetch by itself and that are not held become inert. `start` is the page that
+    leads to everything held, in at most `depth` links; `first` the page that the entry page names first, and that a
+    single file begins with. `resume`: continue a killed run. `prune`: remove files of an earlier run. `named`: paths of
     temporary files among the sources, each with a name for people, the same in each run.
     """
 
@@ -73,11 +73,11 @@ class Job(NamedTuple):
 
 
 def chosen(job: Job) -> Job:
-    """Return a job in which `start` has chosen the URLs that are held."""
+    """Return a job whose `start` has been followed to choose the held URLs."""
     if job.start is None:
         return job
     with _temporary() as folder, closing(maps.Working(Path(folder.path) / maps.WORKING)) as working:
-        planned(working, job, lambda _: None)  # it is planned, and reported, once more
+        planned(working, job, lambda _: None)  # the job is planned, and reported, once more
         only = reached(job.options(working, folder), working, _batches(working, job.sources), job.start, job.depth)
     return job._replace(choice=job.choice._replace(only=only), start=None)
 
@@ -88,12 +88,12 @@ def _temporary() -> Iterator[OutputFolder]:
         yield folder
 
 
-def into(output: str, job: Job, course: Course, done: Done) -> None:
+def into(output: str, job: Job, context: RunContext, done: Done) -> None:
     """Make a mirror at a path, or the URL of a store; the suffix of its name decides its form."""
     is_bucket = buckets.is_bucket(output)
     packed = packing.form_of(output) if not (is_zip(output) or is_bucket) else None
     if packed is not None and job.first is not None and packing.is_page(output):
-        job = job._replace(start=job.first, depth=0)  # no more is made, and counted, than the file holds
+        job = job._replace(start=job.first, depth=0)  # make and count only the documents that the file holds
     if is_bucket and job.resume:
         raise UsageError("--resume goes on with a mirror on a disk: leave it out for the URL of a store")
     job = chosen(job)
@@ -106,7 +106,7 @@ def into(output: str, job: Job, course: Course, done: Done) -> None:
                 elif is_zip(output):
                     packing.zip_of(working, Path(folder.path), output)
 
-            _into_folder(folder, job, course, done, pack)
+            _into_folder(folder, job, context, done, pack)
             if is_bucket and not is_zip(output):
                 buckets.send_all(folder.path, output)
     else:
@@ -115,11 +115,11 @@ def into(output: str, job: Job, course: Course, done: Done) -> None:
         plan.check_new_folder(output, "a mirror is a folder, a file .zip, .html, .mhtml or .zim")
         plan.make_above(output)
         with created(output) as folder, alone(folder.path):
-            _into_folder(folder, job, course, done)
+            _into_folder(folder, job, context, done)
 
 
 def is_zip(output: str) -> bool:
-    """Return whether an output is a ZIP: a name with its suffix, and no folder that is there; the standard output."""
+    """Return whether an output is a ZIP: the standard output, or `a.zip` unless that is a folder."""
     return outputs.is_stdout(output) or (output.lower().endswith(".zip") and not folders.is_folder(output))
 
 
@@ -156,14 +156,14 @@ def planned(working: Working, job: Job, notify: Notify) -> None:
     unread = []
     notes: list[tuple[str, str]] = []
 
-    def heard(diagnostic: Diagnostic) -> None:
+    def noting(diagnostic: Diagnostic) -> None:
         if diagnostic.failed:
             unread.append(diagnostic.code)
         elif diagnostic.code in _NOTED:
             notes.append((diagnostic.code, f"{_named(diagnostic.name, job)}: {diagnostic.text}"))
         notify(diagnostic)
 
-    survey = Survey(_captures(job), job.choice, heard)
+    survey = Survey(_captures(job), job.choice, noting)
     if unread:
         working.mark_unread()
     names = [_named(source.name, job) for source in job.sources]
@@ -173,7 +173,7 @@ def planned(working: Working, job: Job, notify: Notify) -> None:
 
 
 def _captures(job: Job) -> Iterator[Found]:
-    """Yield what all sources hold; one of several that holds nothing has failed."""
+    """Yield the captures in all sources; a source without any has failed, unless it is the only one."""
     for number, source in enumerate(job.sources):
         found = reader_of(source, number, job.reading).captured()
         first = next(found, None)
@@ -185,8 +185,8 @@ def _captures(job: Job) -> Iterator[Found]:
 
 
 def _named(name: str, job: Job) -> str:
-    """Return the name of a source for the map, in which no path of a temporary file may be."""
-    return next((given + name[len(path) :] for path, given in job.named if name.startswith(path)), name)
+    """Return the name of a source for the map, which must not contain the path of a temporary file."""
+    return next((known_name + name[len(path) :] for path, known_name in job.named if name.startswith(path)), name)
 
 
 def _batches(working: Working, sources: Sequence[Source]) -> Iterator[Batch]:
@@ -209,10 +209,10 @@ def _batches(working: Working, sources: Sequence[Source]) -> Iterator[Batch]:
 
 
 def _into_folder(
-    folder: OutputFolder, job: Job, course: Course, done: Done, pack: Callable[[Working], None] | None = None
+    folder: OutputFolder, job: Job, context: RunContext, done: Done, pack: Callable[[Working], None] | None = None
 ) -> None:
     """Make the mirror in a folder; `pack` makes one file of a temporary one, before the counts are printed."""
-    root, reports = Path(folder.path), course.reports
+    root, reports = Path(folder.path), context.reports
     has_failed = bool(reports.failures)
     was_killed = (root / maps.WORKING).is_file()
     maps.check_own(root)
@@ -227,7 +227,7 @@ def _into_folder(
                 planned(working, job, reports.finding)
                 _see_foreign(working, folder.path)
             number, size = working.documents()
-            _make(working, how, course, small=size < _SMALL)
+            _make(working, how, context, small=size < _SMALL)
             if number:
                 _finish(working, folder, job, reports, has_failed=has_failed or working.is_unread())
                 if pack is not None:
@@ -237,23 +237,24 @@ def _into_folder(
         run_state.removed(root / maps.WORKING)
 
 
-def _make(working: Working, how: MirrorOptions, course: Course, *, small: bool) -> None:
+def _make(working: Working, how: MirrorOptions, context: RunContext, *, small: bool) -> None:
     """Make the documents of the plan, and rename their files into place."""
-    results = course.run(partial(made, how), _batches(working, how.sources), lambda batch: batch.input, small=small)
+    batches = _batches(working, how.sources)
+    results = context.run(partial(mirror_batch, how), batches, lambda batch: batch.input, small=small)
     is_put = False
     try:
         with closing(results):
             for _, piece in results:
                 if isinstance(piece, maps.Finished):
                     working.finish(piece._replace(is_there=piece.is_there or is_put))
-                is_put = isinstance(piece, FilesReady) and all(_put_ready(one, course.reports) for one in piece.made)
+                is_put = isinstance(piece, FilesReady) and all(_put_ready(one, context.reports) for one in piece.files)
     finally:
         forget()
         working.keep()
 
 
-def _put_ready(file: outputs.Made, reports: Reports) -> bool:
-    """Rename a file that is on the disk into place; return whether that worked."""
+def _put_ready(file: outputs.WrittenFile, reports: Reports) -> bool:
+    """Rename a flushed file into place; return whether that worked."""
     try:
         outputs.put(file)
     except OSError as error:
@@ -274,7 +275,7 @@ def existing(folder: str) -> Iterator[str]:
 
 
 def _see_foreign(working: Working, folder: str) -> None:
-    """Note the files in a folder that are in the way of documents and were not made by a mirror."""
+    """Note the files in a folder that have the paths of documents and were not made by a mirror."""
     found = (path for path in existing(folder) if path.isprintable() or _is_text(path))
     working.mark_foreign(
         [path for path in found if not working.is_ours(path) and working.is_planned(path)]
@@ -287,7 +288,7 @@ def _is_text(path: str) -> bool:
 
 
 def _finish(working: Working, root: OutputFolder, job: Job, reports: Reports, *, has_failed: bool) -> None:
-    """Write the map and the entry page, remove what no longer belongs, if asked, and name the files that stay.
+    """Write the map and the entry page, remove files that no longer belong, if asked, and name the files that stay.
 
     After a failure no file is removed.
     """
@@ -379,7 +380,7 @@ def _same_file(one: Path, other: Path) -> bool:
 
 
 def _pruned(root: OutputFolder, paths: Iterable[str], notify: Notify) -> Iterator[str]:
-    """Remove files that an earlier run made, and the folders that are empty then; yield what is gone."""
+    """Remove files that an earlier run made, and folders that are then empty; yield the removed paths."""
     for path in paths:
         above, _, name = path.rpartition("/")
         try:

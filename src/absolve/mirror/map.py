@@ -1,7 +1,7 @@
-"""The map of a mirror: mirror.sqlite, and the working copy of it while a run is under way.
+"""The map of a mirror: mirror.sqlite, and the working copy of it during a run.
 
-In: what is held of a capture, and what became of each document. Out: two SQLite files. `Working` grows with the run, so
-that a killed one can go on; the map itself is made of it at the end, the same bytes for the same mirror.
+In: the held captures, and the result for each document. Out: two SQLite files. `Working` grows with the run, so that a
+killed run can be resumed; the map itself is made from it at the end, the same bytes for the same mirror.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.core.errors import UsageError
-from absolve.document.holdings import fold
+from absolve.document.companions import fold
 from absolve.document.resolved import shown
 from absolve.formats import registry
 from absolve.mirror import paths, words
@@ -67,7 +67,7 @@ CREATE INDEX by_folder ON plan (folder);
 """
 _OF_WORKING: Final = f"{_TABLES.partition(';')[2].strip()}\n{_PLAN}"
 _STATEMENTS: Final = frozenset(f"{_TABLES}{_PLAN}{_INDEXES}".rstrip(";\n").split(";\n"))
-# The files that a killed run made, or may have begun to make: a digest that it has not noted is "".
+# The files that a killed run made, or may have begun to make; the digest is "" until it is noted.
 _SEE_KILLED: Final = """\
 INSERT OR IGNORE INTO ours SELECT path, coalesce(CAST(digest AS TEXT), '') FROM plan
 WHERE typeof(path) = 'text' AND path NOT IN (SELECT path FROM foreign_files)"""
@@ -96,8 +96,8 @@ class Finished(NamedTuple):
     """The result for one document: all facts of the map about it.
 
     `notes` are line, column, code and text; `missing` URL and kind; `same` URL, held URL and rule; `linked`
-    paths. `text` is what the search of the entry page finds. `is_there`: its file has these bytes already; otherwise it
-    is in the FilesReady before.
+    paths. `text` is for the search of the entry page. `is_there`: the file has these bytes already; otherwise its path
+    is in the FilesReady before this.
     """
 
     url: str
@@ -113,7 +113,7 @@ class Finished(NamedTuple):
 
 
 class Working(Database):
-    """The working copy of a map, from which a run that was killed goes on; only the parent process writes it."""
+    """The working copy of a map, from which a killed run is resumed; only the parent process writes it."""
 
     def __init__(self, path: Path) -> None:
         """Open or create a working copy; ":memory:" is a database in memory. Raise UsageError for another file."""
@@ -128,9 +128,9 @@ class Working(Database):
         self._first: dict[tuple[str, str], str] = {}
 
     def begin(self, state: dict[str, str]) -> None:
-        """Empty the tables for a run that this state identifies; the files that a killed run made are known.
+        """Empty the tables for a run that this state identifies, except the list of files that a killed run made.
 
-        A kill before the next `keep` leaves all as it was.
+        A kill before the next `keep` leaves everything as before.
         """
         self.connection.execute(_SEE_KILLED)
         for name in re.findall(r"CREATE TABLE (\w+)", _OF_WORKING):
@@ -146,7 +146,7 @@ class Working(Database):
         return found == state | {"planned": "1"}
 
     def add_notes(self, notes: Iterable[tuple[str, str]]) -> None:
-        """Write notes that are about no file: code and text."""
+        """Write notes that belong to no file: code and text."""
         self.connection.executemany(_INSERT["notes"], ((None, None, None, *note) for note in notes))
 
     def plan(
@@ -159,10 +159,10 @@ class Working(Database):
         places: Iterable[tuple[int, bytes, int, str]] = (),
         parts: Mapping[str, Iterable[Part]] | None = None,
     ) -> None:
-        """Write a row for every URL of the capture, which is held or not, and the paths.
+        """Write a row for every URL of the capture, held or not, and the paths.
 
-        `labels` are the names of sources for people, `forms` those under which URLs are found, `places` the files of
-        folders and packages, `parts` those of documents that are joined, by URL.
+        `labels` are the names of sources for people, `forms` the forms under which URLs are found, `places` the files
+        of folders and packages, `parts` the parts of joined documents, by URL.
         """
         db = self.connection
         names = zip(map(shown, sources), map(shown, sources if labels is None else labels), strict=True)
@@ -188,14 +188,14 @@ class Working(Database):
         yield from (paths.Placed(*row) for row in self.connection.execute(query, (folder,)).fetchall())
 
     def mark_unread(self) -> None:
-        """Note that something that was given could not be read: nothing is removed then."""
+        """Note that an input could not be read: then nothing is removed."""
         self.connection.execute("INSERT INTO state VALUES ('unread', '1')")
 
     def is_unread(self) -> bool:
         return self.connection.execute("SELECT 1 FROM state WHERE name = 'unread'").fetchone() is not None
 
     def where(self, url: str) -> Where:
-        """Return the place of the payload of a URL. Raise KeyError for one that is not in the plan."""
+        """Return the place of the payload of a URL. Raise KeyError for a URL that is not in the plan."""
         query = 'SELECT source, "offset", number FROM plan WHERE url = ?'
         row = self.connection.execute(query, (url,)).fetchone()
         if row is None:
@@ -224,7 +224,7 @@ ORDER BY source, "offset", number, url LIMIT 500"""
             after = rows[-1][:4]
 
     def add_ours(self, map_: Path) -> None:
-        """Note the files that earlier runs made, with their digests, by their map."""
+        """Note the files that earlier runs made, with their digests, from a map of theirs."""
         for table in ("resources", "earlier") if map_.is_file() else ():
             query = f"SELECT path, coalesce(CAST(digest AS TEXT), '') FROM {table} WHERE typeof(path) = 'text'"  # noqa: S608
             with suppress(sqlite3.Error), closing(opened(map_, table)) as db:
@@ -235,17 +235,17 @@ ORDER BY source, "offset", number, url LIMIT 500"""
         return self._has("SELECT 1 FROM ours WHERE path = ?", path)
 
     def digests(self, path: str) -> set[str]:
-        """Return the digests of what earlier runs wrote to a path, as far as they noted them."""
+        """Return the digests of a path's contents as earlier runs noted them."""
         found = self.connection.execute("SELECT digest FROM ours WHERE path = ? AND digest <> ''", (path,))
         return {digest for (digest,) in found}
 
     def leave(self, paths: Iterable[str]) -> None:
-        """Keep in the map that earlier runs made these files, which are not part of this mirror."""
+        """Keep files in the map that earlier runs made, and that are not part of this mirror."""
         query = "INSERT OR IGNORE INTO earlier SELECT path, digest FROM ours WHERE path = ? AND digest <> ''"
         self.connection.executemany(query, ((path,) for path in paths))
 
     def is_planned(self, path: str) -> bool:
-        """Return whether a path is that of a document."""
+        """Return whether a document has this path."""
         return self._has("SELECT 1 FROM plan WHERE path = ?", path)
 
     def has_before(self) -> bool:
@@ -256,12 +256,12 @@ ORDER BY source, "offset", number, url LIMIT 500"""
         return self.connection.execute(query, (path,)).fetchone() is not None
 
     def mark_foreign(self, found: Iterable[str]) -> None:
-        """Note files that are in the way and were not made by a mirror."""
+        """Note files that have the paths of documents and were not made by a mirror."""
         self.connection.executemany("INSERT OR IGNORE INTO foreign_files VALUES (?)", ((path,) for path in found))
         self.keep()
 
     def finish(self, one: Finished) -> None:
-        """Note what became of one document; one that could not be written is not held."""
+        """Note the result for one document; a document that could not be written is not held."""
         db = self.connection
         if not one.is_there:
             db.execute("UPDATE plan SET path = NULL, digest = '' WHERE url = ?", (one.url,))
@@ -320,7 +320,7 @@ ORDER BY source, "offset", number, url LIMIT 500"""
 
     @cached_property
     def lacking(self) -> Lacking:
-        """What the mirror lacks, when all documents are made."""
+        """The missing files and links of the mirror, once all documents are made."""
         return words.lacking_in(self.rows, words.LISTED)
 
 
@@ -332,10 +332,10 @@ _TOGETHER: Final = 200  # documents that are committed at once
 
 
 def opened(path: Path, *tables: str) -> sqlite3.Connection:
-    """Return a connection that only reads a map, which anybody may have made. Raise sqlite3.Error.
+    """Return a read-only connection to a map, which may come from anybody. Raise sqlite3.Error.
 
-    Nothing but a regular file is opened, and each of `tables` must be as a mirror makes it: a view, or a column that is
-    generated, could compute without end.
+    Only a regular file is opened, and each of `tables` must be as a mirror makes it: a view or a generated column could
+    compute for ever.
     """
     if not is_regular(path):
         raise sqlite3.DatabaseError(f"{path.name} is no regular file")
@@ -353,7 +353,7 @@ def opened(path: Path, *tables: str) -> sqlite3.Connection:
 
 
 def _is_begun(path: Path) -> bool:
-    """Return whether a working copy has its tables. Raise sqlite3.Error for one that has others, or anything else."""
+    """Return whether a working copy has its tables. Raise sqlite3.Error for other tables, or another kind of file."""
     with closing(opened(path)) as db:
         found = {sql for (sql,) in db.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")}
     if found and not (found <= _STATEMENTS and found >= {*_OF_WORKING.rstrip(";\n").split(";\n")}):
@@ -371,7 +371,7 @@ def is_regular(path: Path) -> bool:
 
 
 def check_own(folder: Path) -> None:
-    """Raise UsageError if a name that a mirror uses for its map is taken by something else than a file."""
+    """Raise UsageError if a name that a mirror uses for its map belongs to something other than a file."""
     for name in (MAP, *(f"{WORKING}{suffix}" for suffix in BESIDE)):
         path = folder / name
         if os.path.lexists(path) and not (is_regular(path) and (name == MAP or path.lstat().st_nlink == 1)):
@@ -390,7 +390,7 @@ def _values(row: tuple[Captured, bool]) -> tuple[Any, ...]:
 
 @contextmanager
 def discarded(folder: Path) -> Iterator[None]:
-    """Remove the working copy in a folder after an error such as a full disk; one of a killed run stays."""
+    """Remove the working copy in a folder after an error such as a full disk, but not after a kill."""
     try:
         yield
     except (OSError, MemoryError, sqlite3.Error):
@@ -399,7 +399,7 @@ def discarded(folder: Path) -> Iterator[None]:
 
 
 def iso(date: str) -> str | None:
-    """Return 14 digits as a date of ISO 8601."""
+    """Return 14 digits as an ISO 8601 date: for example, `2020-01-02T03:04:05Z` for `20200102030405`."""
     if not date:
         return None
     return f"{date[:4]}-{date[4:6]}-{date[6:8]}T{date[8:10]}:{date[10:12]}:{date[12:14]}Z"

@@ -1,8 +1,8 @@
-"""One file in place of a folder: a page with all that it needs as HTML or MHTML, a site as ZIP or ZIM.
+"""One file in place of a folder: a page with everything it needs as HTML or MHTML, a site as ZIP or ZIM.
 
-In: the folder of a finished mirror, the URL of its first page. Out: an HTML page that has what it needs as `data:` URLs
-(RFC 2397); a message that a browser opens (RFC 2557); an archive for Kiwix (openzim.org). Links to pages that are not
-in the file lead to where they were.
+In: the folder of a finished mirror, the URL of its first page. Out: an HTML page with its requisites as `data:` URLs
+(RFC 2397), for example `<img src="data:image/png;base64,...">`; a message that a browser opens (RFC 2557); an archive
+for Kiwix (openzim.org). Links to other pages lead to the web.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ if TYPE_CHECKING:
 
 _ROOT: Final = "http://mirror.invalid/"
 _NEEDED: Final = frozenset({"image", "media", "script", "stylesheet", "frame", "font"})
-_MOST: Final = 512 << 20  # bytes of a file: what a page needs many times is in it many times
+_MOST: Final = 512 << 20  # bytes of a file: a requisite is repeated for each use
 _PAGES: Final = frozenset({"text/html", "application/xhtml+xml"})
-_MOST_FRAMED: Final = 64  # pages that are read to find the one that is in no frame
+_MOST_FRAMED: Final = 64  # pages to read in search of the one that is in no frame
 _DEEPEST: Final = 8  # style sheets and frames in each other
 _MEDIA_TYPE: Final = re.compile(r"[\w!#$&^.+-]+/[\w!#$&^.+-]+", re.ASCII)  # RFC 6838 4.2
 _CHANGED: Final = ("html", "css", "svg", "xml")
@@ -60,7 +60,7 @@ _ICON: Final = bytes.fromhex(  # a PNG of one transparent pixel: an archive must
 
 
 class File(NamedTuple):
-    """A file of a mirror: its path in it, the URL that it was at, its media type and its title."""
+    """A file of a mirror: its path, its URL, its media type and its title."""
 
     path: str
     url: str
@@ -82,7 +82,7 @@ class Mirror:
         return (self.folder / path).read_bytes()
 
     def first(self, url: str | None) -> File:
-        """Return the page at a URL, or the only page. Raise UsageError if none or several are it."""
+        """Return the page at a URL, or the only page. Raise UsageError if there is none, or several."""
         if url is not None:
             with closing(maps.opened(self.folder / MAP, "resources")) as database:
                 found = Lookup(database, Equivalences(), is_normal=False, is_finished=True)(url.partition("#")[0])
@@ -98,7 +98,7 @@ class Mirror:
         return pages[0]
 
     def _framed(self, page: File) -> list[str]:
-        """Return the paths of what a page shows in frames: that is a part of it."""
+        """Return the paths of the documents in a page's frames, which are parts of it."""
         found = []
 
         def target(held: File, link: Resolved) -> None:
@@ -130,16 +130,16 @@ class Mirror:
 
 
 def _type_of(file: File) -> str:
-    """Return the media type of a file, which goes into a URL and a header: what a server declared may be any text.
+    """Return the media type of a file for a URL and a header: a declared type may be any text.
 
-    Of what the capture did not let run it is none that runs, as for `--serve`.
+    A file that the capture did not let run gets no type that runs, as for `--serve`.
     """
     declared = content_type(file.path, file.media_type or "").partition(";")[0]
     return declared if _MEDIA_TYPE.fullmatch(declared) else OTHER
 
 
 def form_of(name: str) -> Callable[[Mirror, Path, str | None], None] | None:
-    """Return what writes a file of this name; None for the name of a folder. Raise MissingPackageError."""
+    """Return the function that writes a file of this name; None for a folder's name. Raise MissingPackageError."""
     found = _FORMS.get(posixpath.splitext(name)[1].lower()) if not Path(name).is_dir() else None
     if found is _zim and find_spec("libzim") is None:
         raise MissingPackageError("ZIM needs absolve[zim]: pip install 'absolve[zim]'")
@@ -147,7 +147,7 @@ def form_of(name: str) -> Callable[[Mirror, Path, str | None], None] | None:
 
 
 def is_page(name: str) -> bool:
-    """Return whether a file of this name holds one page with what it needs."""
+    """Return whether a file of this name, for example `a.html`, holds one page with its requisites."""
     return form_of(name) in {_html, _mhtml}
 
 
@@ -155,15 +155,15 @@ def is_page(name: str) -> bool:
 
 
 class _Inlined:
-    """A page with all that it needs."""
+    """Inline the requisites of a page."""
 
     def __init__(self, mirror: Mirror) -> None:
         self._mirror = mirror
-        self._made: dict[str, str] = {}  # the URL of what is needed, by its path
+        self._data_urls: dict[str, str] = {}  # the URL of what is needed, by its path
         self._inside: list[str] = []
         self._left = _MOST  # bytes that all uses of these URLs may still have
 
-    def of(self, file: File) -> bytes:
+    def inlined(self, file: File) -> bytes:
         self._inside.append(file.path)
         found = self._mirror.rewritten(file, self._target)
         self._inside.pop()
@@ -177,17 +177,17 @@ class _Inlined:
             return held.url
         if held.path in self._inside or len(self._inside) > _DEEPEST:
             return "data:,"
-        if held.path not in self._made:
-            self._made[held.path] = f"data:{held.media_type};base64,{b64encode(self.of(held)).decode()}"
-        self._left -= len(self._made[held.path])
+        if held.path not in self._data_urls:
+            self._data_urls[held.path] = f"data:{held.media_type};base64,{b64encode(self.inlined(held)).decode()}"
+        self._left -= len(self._data_urls[held.path])
         if self._left < 0:
             text = f"the page would have more than {_MOST >> 20} MB: -o FILE.zip keeps its files apart"
             raise UsageError(f"{held.url}: {text}")
-        return self._made[held.path]
+        return self._data_urls[held.path]
 
 
 def _html(mirror: Mirror, path: Path, start: str | None) -> None:
-    outputs.write(path, _Inlined(mirror).of(mirror.first(start)))
+    outputs.write(path, _Inlined(mirror).inlined(mirror.first(start)))
 
 
 def _mhtml(mirror: Mirror, path: Path, start: str | None) -> None:
@@ -214,9 +214,9 @@ def _in_lines(data: bytes) -> str:
 
 
 def _with_needs(mirror: Mirror, first: File) -> Iterator[tuple[File, bytes]]:
-    """Yield a page and what it needs, each once, with their links as they were on the web.
+    """Yield a page and its requisites, each once, with their links as they were on the web.
 
-    No frame leads back to a page before it: in a message a browser would open frames in each other without end.
+    No frame leads back to an earlier page: in a message a browser would open frames in each other without end.
     """
     waiting, place = [first], {first.path: 0}
 
@@ -232,8 +232,8 @@ def _with_needs(mirror: Mirror, first: File) -> Iterator[tuple[File, bytes]]:
 
 # --- one ZIP ----------------------------------------------------------------------------------------------------------
 
-_FIRST: Final = (1980, 1, 1, 0, 0, 0)  # the first date that a ZIP can have,
-_LAST: Final = (2106, 1, 1, 0, 0, 0)  # and one that has as many seconds as an entry can note
+_FIRST: Final = (1980, 1, 1, 0, 0, 0)  # the first date that a ZIP can have
+_LAST: Final = (2106, 1, 1, 0, 0, 0)  # the last one that fits the seconds in an entry
 _MODE: Final = 0o100644 << 16
 _UNIX: Final = 3  # "version made by" (APPNOTE.TXT 4.4.2)
 # Media types whose files are compressed already.
@@ -255,7 +255,7 @@ def zip_of(working: Working, folder: Path, output: str) -> None:
 
 
 def _entry(path: str, date: str) -> zipfile.ZipInfo:
-    """Return the entry of a file, with the date of its capture: in UTC, and once more as seconds (0x5455)."""
+    """Return the entry of a file with its date of capture, in UTC, and also as seconds (0x5455)."""
     seconds = seconds_of(date)
     info = zipfile.ZipInfo(path, _FIRST)
     if seconds is not None and _FIRST <= (when := gmtime(seconds)[:6]) < _LAST:
@@ -296,20 +296,20 @@ def _zim(mirror: Mirror, path: Path, start: str | None) -> None:
 
     entry = File("index.html", "", "text/html", "Index")
     first = mirror.first(start) if start is not None else entry
-    made = mirror.folder.with_name("made.zim")
-    with _silent(), writer.Creator(made).config_indexing(True, "eng").set_mainpath(first.path) as creator:
+    archive = mirror.folder.with_name("made.zim")
+    with _silent(), writer.Creator(archive).config_indexing(True, "eng").set_mainpath(first.path) as creator:
         for name, value in _metadata(first).items():
             creator.add_metadata(name, value)
         creator.add_illustration(48, _ICON)
         for file in (*mirror.files.values(), entry, File(MAP, "", "application/vnd.sqlite3", None)):
             creator.add_item(Item(file))
-    with made.open("rb") as complete, outputs.writing(path) as out:
+    with archive.open("rb") as complete, outputs.writing(path) as out:
         shutil.copyfileobj(complete, out)
 
 
 @contextmanager
 def _silent() -> Iterator[None]:
-    """Keep what libzim prints about its work from the standard output."""
+    """Redirect the messages that libzim prints away from the standard output."""
     sys.stdout.flush()
     kept, nothing = os.dup(1), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 1)

@@ -1,11 +1,12 @@
 """Give each URL of a mirror a path: pure, the same for the same URLs, safe on every file system.
 
-In: URLs with their media types. Out: a relative path for each, with `/` as separator. One URL has one path, two URLs
-never have one; a further URL renames only what it collides with. Linear in the number and the length of the URLs.
+In: URLs with their media types. Out: a relative path for each, with `/` as separator: `h/a_b~ibn556sd.html`, for
+example, for `http://h/a?b`. One URL has one path, two URLs never share one; a further URL renames only files that it
+collides with. Linear in the number and the length of the URLs.
 
-A name is that of the URL where it can be. Of several that would be one on some file system, one keeps it: a folder
-before a file, `/` before `/index.html`, an exact name before an invented one, lower case before upper case. The others
-get letters of a digest. Linux, macOS and Windows all accept the names, and no program acts on them.
+A name is the URL's own where possible. If several URLs have one name on some file system, one keeps it: a folder before
+a file, `/` before `/index.html`, an exact name before an invented one, lower case before upper case. The others get
+letters of a digest. Linux, macOS and Windows all accept the names, and no program acts on them.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from collections import defaultdict
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.document.holdings import fold
+from absolve.document.companions import fold
 from absolve.mirror.browsers import lacking, suffix
 from absolve.urls.identity import percent_decoded
 from absolve.urls.whatwg import SURROGATES
@@ -47,19 +48,23 @@ class Name(NamedTuple):
 
 
 def letters(text: str, more: int = 0) -> str:
-    """Return a few letters of the digest of a text, and `more`."""
+    """Return the first letters of a text's digest, for example "zklycewk"; `more` of them if asked."""
     digest = b32encode(sha256(text.encode("utf-8", "surrogatepass")).digest()).decode().lower()
     return digest[: _LETTERS + more].rstrip("=")
 
 
 def decoded(segment: str) -> str:
-    """Return a segment percent-decoded as UTF-8; as it is where that is not UTF-8."""
+    """Return a segment percent-decoded as UTF-8, for example `a b` for `a%20b`; unchanged if that is not UTF-8."""
     text = percent_decoded(segment)
     return segment if SURROGATES.search(text) else text
 
 
 def safe(segment: str) -> Name:
-    """Return the name for a segment of a URL's path, of any length."""
+    """Return the file name for a segment of a URL's path, of any length.
+
+    >>> safe("a%20b").text, safe("a:b").text, safe("con").text
+    ('a b', 'a_b', '_con')
+    """
     text = decoded(segment)
     name = text if _PLAIN.fullmatch(text) and not text.endswith(".") else _replaced(text)
     while is_reserved(name):  # more than once for a short name: one `_` before `a~1` makes another
@@ -68,7 +73,7 @@ def safe(segment: str) -> Name:
 
 
 def is_reserved(name: str) -> bool:
-    """Return whether a name is hidden, an option, a device's or a short one on Windows, or a file of settings."""
+    """Return whether a name is hidden, an option, a Windows device or short name, or a settings file such as `.git`."""
     return bool(
         _DEVICE.fullmatch(name)
         or ("~" in name and _SHORT.fullmatch(name))
@@ -79,7 +84,7 @@ def is_reserved(name: str) -> bool:
 
 
 def refused(name: str) -> str | None:
-    """Return why some system refuses a name of a file or a folder; None where all accept it."""
+    """Return why some system refuses the name of a file or folder, for example `a:b`; None if all accept it."""
     if _FORBIDDEN.search(name):
         return "a character that Windows forbids"
     if name.endswith((".", " ")):
@@ -105,7 +110,7 @@ def _replaced(text: str) -> str:
 
 
 def _is_invisible(character: str) -> bool:
-    """Return whether a character is a control, a format or an unassigned one, or a blank other than a space."""
+    """Return whether a character is a control, a format or an unassigned character, or a blank other than a space."""
     category = unicodedata.category(character)
     return category[0] == "C" or category in {"Zl", "Zp"} or (category == "Zs" and character != " ")
 
@@ -123,7 +128,7 @@ def clipped(text: str, most: int) -> str:
 MAP: Final = "mirror.sqlite"
 INDEX_PAGE: Final = "index.html"  # the mirror's own entry page
 MOST_CHARACTERS: Final = 240  # of a path
-_MOST_OF_FOLDER: Final = 208  # characters of a folder's path: what is deeper goes to a folder of its own below the host
+_MOST_OF_FOLDER: Final = 208  # characters of a folder's path: deeper ones get a folder of their own below the host
 _MOST_OF_NAME: Final = 31  # characters that are left for a name then
 _MOST_OF_HOST: Final = 60
 _QUERY: Final = 60  # characters of a query that a name shows
@@ -136,7 +141,7 @@ _INVENTED: Final = 4  # rank of a name that is not the URL's
 class Placed(NamedTuple):
     """A URL that needs a path: `url` is its key, `media_type` has no parameters.
 
-    `looks` is what `browsers.markup` returns of the content.
+    `looks` is the result of `browsers.markup` for the content.
     """
 
     url: str
@@ -145,7 +150,7 @@ class Placed(NamedTuple):
 
 
 class _File(NamedTuple):
-    """A file in a folder: the name that it would have alone, split at its extension, and whether that is exact."""
+    """A file in a folder: its name without collisions, split at the extension, and whether it is exact."""
 
     url: str
     stem: str
@@ -156,9 +161,9 @@ class _File(NamedTuple):
 
 
 def folder_of(url: str) -> str:
-    """Return the folder of a URL, as it is in the URL: its key for `named`."""
+    """Return the folder of a URL, which is its key for `named`: for example, `h/a` for `http://h/a/b?c`."""
     folder = split(url)[0]
-    if len(folder) > _LONGEST or folder.count("/") > _DEEPEST:  # else its parts take quadratic memory
+    if len(folder) > _LONGEST or folder.count("/") > _DEEPEST:  # otherwise its parts take quadratic memory
         folder = f"{folder[:_LONGEST].partition('/')[0]}/~{letters(folder, 4)}"
     return folder
 
@@ -169,7 +174,7 @@ def named(folders: Mapping[str, int], files: Callable[[str], Iterable[Placed]]) 
 
 
 def split(url: str) -> tuple[str, str, str | None]:
-    """Return the folder of a URL (its host, and the escaped segments of its path), its last segment, and its query."""
+    """Split a URL into folder (host, escaped segments), last segment and query: `h/a`, `b`, `c` of `http://h/a/b?c`."""
     scheme, _, rest = url.partition(":")
     if not rest.startswith("//"):
         rest, mark, query = rest.partition("?")
@@ -273,7 +278,7 @@ class _Tree:
         return len(place) + 1 + len(name) <= MOST_CHARACTERS
 
     def _put(self, place: str, full: str, name: str, file: _File | None) -> None:
-        """Use a name that is free for a file, or for a folder unless its path would be too long."""
+        """Use a free name for a file, or for a folder unless its path would be too long."""
         path = f"{place}/{name}" if place else name
         if file is not None:
             self._used[place].add(fold(name))
@@ -285,7 +290,7 @@ class _Tree:
             self._put_aside(full)
 
     def _put_beside(self, place: str, full: str, name: str, file: _File | None) -> None:
-        """Name what cannot keep its name: its start, and letters of the digest of its URL, as many as it needs."""
+        """Name a file or folder that cannot keep its name: its start, and as few letters of a digest as needed."""
         stem, extension = (file.stem, file.extension) if file is not None else (name, "")
         most = min(MOST_BYTES, max(_MOST_OF_NAME, MOST_CHARACTERS - len(place) - 1))
         for more in range(60):
@@ -300,7 +305,7 @@ class _Tree:
         raise AssertionError(full)  # two URLs with one SHA-256
 
     def _put_aside(self, full: str) -> None:
-        """Put a folder that is too deep into one of its own below the host."""
+        """Put a folder that is too deep into a folder of its own below the host."""
         host = self._path_of[full.partition("/")[0]].partition("/")[0]
         used = self._used.setdefault(host, set())
         for more in range(4, 60):

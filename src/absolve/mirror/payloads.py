@@ -1,4 +1,4 @@
-"""Captures and their payloads: what a source holds of a URL, and the entity of its document.
+"""Captures and their payloads: the captures of a URL in a source, and the entity of its document.
 
 In: an entry of a container or a record. Out: a `Captured`, or a `Piece` of one; the `Payload`, its bytes with the facts
 that its container states; the Entity, which is walked here once, when its links are needed.
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from absolve.document.settings import Settings
 
 SCHEMES: Final = ("http:", "https:", "ftp:", "file:")  # of URLs that can have a document of their own
-PIECE: Final = "piece"  # a piece of a document (206), or nothing of its body
-CUT: Final = "cut"  # its beginning
-JOINED: Final = "joined"  # nothing: it was joined of pieces
+PIECE: Final = "piece"  # a piece of a document (206), or no body
+CUT: Final = "cut"  # the beginning of a document
+JOINED: Final = "joined"  # a whole document, joined from pieces
 _DIGITS: Final = 14  # of a date: YYYYMMDDhhmmss
 _BASES: Final = frozenset({"base", "content-base"})
 _LENGTHS: Final = ("content-length", "content-range")
@@ -55,13 +55,13 @@ class Where(NamedTuple):
 class Captured(NamedTuple):
     """One capture of one URL.
 
-    `url` is its key. `date` has 14 digits, or is empty. `media_type` is that of the header, with its parameters, or a
-    sniffed one. `location` is the absolute URL of a redirect. `digest` identifies the payload, if that is known.
+    `url` is its key. `date` has 14 digits, or is empty. `media_type` is the header's, with its parameters, or a sniffed
+    one. `location` is the absolute URL of a redirect. `digest` identifies the payload, if it is known.
     `refers_to` and `refers_date` name the capture whose payload a revisit has; `is_revisit` marks one. `place` is the
-    path of a file in its folder or package (`place_of`), b"" for any other capture. `lack` is what there is of a body
-    that is not whole: PIECE or CUT; JOINED for a whole of several responses; "" for others. `shown`, `looks` and
-    `fields` are those of `browsers`: the media type for its name, how its content begins, and the fields of its header
-    that limit it. `ids` are those of its record, and of the ones that were written with it (`Posted`).
+    path of a file in its folder or package (`place_of`), b"" for any other capture. `lack` tells why a body is not
+    whole: PIECE or CUT; JOINED for a whole from several responses; "" for others. `shown`, `looks` and `fields` come
+    from `browsers`: the media type for its name, how its content begins, and the header fields that limit it. `ids`
+    are the IDs of its record, and of the records that were written with it (`Posted`).
     """
 
     url: str
@@ -84,12 +84,12 @@ class Captured(NamedTuple):
 
 
 def place_of(path: str) -> bytes:
-    """Return the path of a file as it is kept: it need not be text."""
+    """Return the path of a file as bytes, because it need not be text."""
     return path.encode("utf-8", "surrogatepass")
 
 
 class Version(NamedTuple):
-    """The version of a document, of which a piece is."""
+    """The version of a document to which a piece belongs."""
 
     total: int
     etag: str
@@ -97,12 +97,12 @@ class Version(NamedTuple):
 
     @property
     def validator(self) -> str:
-        """The strong ETag, else Last-Modified: what pieces that may be joined share (RFC 9110 15.3.7.3)."""
+        """The strong ETag, else Last-Modified: pieces with the same one may be joined (RFC 9110 15.3.7.3)."""
         return self.modified if self.etag.startswith("W/") else self.etag or self.modified
 
 
 class Piece(NamedTuple):
-    """A piece of a document: its bytes from `start` to `end`, which are the body of a response."""
+    """A piece of a document: its bytes from `start` to `end`, which are a response's body."""
 
     captured: Captured
     start: int
@@ -121,11 +121,11 @@ class Part(NamedTuple):
 class Payload(NamedTuple):
     """One document of a capture, decoded.
 
-    `media_type` may have parameters. `charset` is set where the bytes are text that the container holds decoded.
-    `message` is the HTTP response without codings, where its header has a base of its own (RFC 1808 3.1). `entity` is
-    set where the container has been walked already. `base` is the URL to resolve against where that is not its own.
-    `names` returns the URL of a part of the same message that a reference names; None without a message. `title` is
-    for a page that has none, and for a text that counts as a page: the subject of a message.
+    `media_type` may have parameters. `charset` is set if the bytes are text that the container holds decoded.
+    `message` is the HTTP response without codings, if its header has a base of its own (RFC 1808 3.1). `entity` is
+    set if the container has been walked already. `base` is the URL to resolve against if it is not the document's own.
+    `names` returns the URL of the part that a reference names in the same message; None without a message. `title` is
+    for a page without a title, and for a text that counts as a page: the subject of a message.
     """
 
     data: bytes
@@ -152,16 +152,17 @@ class Reader(Protocol):
     """The captures of one source, and their payloads."""
 
     def captured(self) -> Iterator[Found]:
-        """Yield each capture, and what else there is to know, in order; a record that is not held has failed."""
+        """Yield each capture and other findings in order; a record that is not held has failed."""
 
     def payloads(self, places: Sequence[Where]) -> Iterator[tuple[Where, Payload]]:
-        """Yield the payloads at these places, which are sorted, in order; what cannot be read is left out."""
+        """Yield the payloads at these sorted places, in order; unreadable payloads are left out."""
 
 
 def media_type_of(declared: str, data: bytes, name: str = "", fields: str = "") -> str:
-    """Return the declared media type, with its parameters, else one by the content or the name; "" if unknown.
+    """Return the declared media type, with its parameters, else the type by content or name; "" if unknown.
 
-    It is an active document only if browsers make one of a response with these `fields` and no media type.
+    For example, `GIF89a` without a declared type is image/gif. It is an active document only if browsers make one of a
+    response with these `fields` and no media type.
     """
     essence = registry.essence_of(declared)[0]
     if not (declared.isascii() and declared.isprintable()):
@@ -175,10 +176,10 @@ def media_type_of(declared: str, data: bytes, name: str = "", fields: str = "") 
 
 
 def payload_of(one: Entry, kept: str | None = None) -> Payload:
-    """Return the content of a document. Text is encoded again as its page declares, where that loses nothing.
+    """Return the content of a document. Text is encoded again as its page declares, if that loses nothing.
 
-    A header counts for the media type: what a browser noted beside it may be what it guessed. `kept` are its
-    `browsers.kept_fields`, if they are known. Raise CodingError.
+    The media type comes from the header: a type that a browser noted beside it may be a guess. `kept` is the result of
+    `browsers.kept_fields`, if it is known. Raise CodingError.
     """
     content, facts = one.content, one.facts
     base = one.url if archived(one.url) is not None else None
@@ -211,7 +212,7 @@ def _with_bases(one: Entry, media_type: str, content: bytes) -> bytes | None:
 
 
 def captured(one: Entry, url: str, where: Where, settings: Settings) -> Captured | Piece | None:
-    """Return the capture that a document is, with what there is of its body; None for the answer to a HEAD.
+    """Return the capture of a document, with the available part of its body; None for the answer to a HEAD.
 
     Raise CodingError for a body that cannot be decoded, unless a record holds an error page or a piece.
     """
@@ -223,7 +224,7 @@ def captured(one: Entry, url: str, where: Where, settings: Settings) -> Captured
     if facts.kind and (location is not None or facts.kind == "revisit"):
         data = None
         media_type = browsers.stated_type(value for name, value in facts.fields if name == "content-type")
-        size = sys.maxsize  # that of the capture to which a revisit refers
+        size = sys.maxsize  # as for the capture to which a revisit refers
     else:
         size = one.part.end - one.part.start if facts.kind and one.part is not None else 0
         may_be_broken = facts.kind and not (is_success and status != PARTIAL and size)
@@ -275,14 +276,14 @@ def _read(one: Entry, fields: str, *, must_decode: bool) -> tuple[bytes, str]:
     except CodingError:
         if must_decode:
             raise
-        data = b"<"  # what it may be
+        data = b"<"  # it may be markup
         declared = browsers.stated_type(value for name, value in one.facts.fields if name == "content-type")
         return data, media_type_of(declared, data, one.url, fields)
     return payload.data, payload.media_type
 
 
 def name_of(url: str) -> str:
-    """Return the name of a document in messages: its URL, or the path of a file whose URL is not known."""
+    """Return a document's name for messages: its URL, or a file's path, for example `a` for `package:///a`."""
     if not url.startswith(PACKAGE_ROOT):
         return url
     return unquote(url.removeprefix(PACKAGE_ROOT).removeprefix("_/"), errors="surrogateescape")
@@ -291,7 +292,7 @@ def name_of(url: str) -> str:
 def entity_of(payload: Payload, url: str, settings: Settings, fields: str = "") -> Entity | None:
     """Return the walked document of a payload; None for one without a walker. Raise DocumentError as `walk` does.
 
-    `fields` are the header fields of its response: a Content-Security-Policy may forbid its base element.
+    `fields` are the response's header fields: a Content-Security-Policy may forbid its base element.
     """
     if payload.entity is not None:
         return payload.entity
@@ -325,20 +326,20 @@ def is_walked(media_type: str) -> bool:
 
 
 def redirect_of(url: str, status: int, location: str | None) -> str | None:
-    """Return the absolute URL to which a response redirects, with its fragment; None if it does not redirect."""
+    """Return the absolute target of a redirect, for example `http://h/b#c` for 302 and `b#c`; otherwise None."""
     if status not in REDIRECTS or location is None:
         return None
     return whatwg.parse(location, url)
 
 
 def digits_of(date: str) -> str:
-    """Return the 14 digits of a date (ISO 8601, or an ARC file's); "" for anything else."""
+    """Return the 14 digits of a date (ISO 8601, or an ARC file's), for example "20200102030405"; or ""."""
     digits = "".join(character for character in date[:40].partition(".")[0] if character in "0123456789")[:_DIGITS]
     return digits.ljust(_DIGITS, "0") if len(digits) >= 8 else ""
 
 
 def seconds_of(date: str) -> int | None:
-    """Return a date of ISO 8601 in UTC as seconds since 1970; None for what is no date."""
+    """Return an ISO 8601 date in UTC as seconds since 1970, for example 0 for `1970-01-01T00:00:00Z`; or None."""
     try:
         return int(datetime.fromisoformat(date).timestamp()) if date else None
     except (ValueError, OverflowError):
@@ -346,7 +347,7 @@ def seconds_of(date: str) -> int | None:
 
 
 def latest_of(date: str) -> str:
-    """Return the last second of a period, such as 2023-01-01, as 14 digits. Raise UsageError for anything else."""
+    """Return a bound for the dates of a period, for example "20230199999999" for `2023-01`. Raise UsageError."""
     digits = "".join(character for character in date if character in "0123456789")
     months, days = digits[4:6] or "01", digits[6:8] or "01"
     is_known = "01" <= months <= "12" and "01" <= days <= "31" and digits[8:10] <= "23" and digits[10:] <= "5959"
@@ -363,10 +364,10 @@ _RANGE: Final = re.compile(r"\s*bytes\s+([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18}
 
 
 def judged(one: Captured, field: Callable[[str], str | None], size: int, most: int) -> Captured | Piece:
-    """Return a response 206 as what it is: a whole document, a piece that can be joined, or one that cannot.
+    """Return a response 206 as a whole document, as a piece that can be joined, or as one that cannot.
 
-    `field` returns the value of a field of its header, `size` is the length of its body, which may be cut off. A whole
-    of more than `most` bytes is not joined.
+    `field` returns the value of a header field, `size` is the length of its body, which may be cut off. A whole of more
+    than `most` bytes is not joined.
     """
     found = _RANGE.fullmatch(field("content-range") or "")
     if found is None:  # or several ranges in one body
@@ -384,7 +385,7 @@ def judged(one: Captured, field: Callable[[str], str | None], size: int, most: i
 
 
 class Pieces:
-    """The pieces of a survey, by URL and version. More than a number of them are dropped: then a whole is missing."""
+    """The pieces of a survey, by URL and version. Above a maximum number they are dropped: then a whole is missing."""
 
     def __init__(self) -> None:
         self._found: dict[str, dict[str, list[Piece]]] = {}
@@ -398,7 +399,7 @@ class Pieces:
             versions.setdefault(piece.version.validator, []).append(piece)
 
     def joined(self, posted: set[str]) -> Iterator[tuple[Captured, tuple[Part, ...]]]:
-        """Yield each whole with its parts, of a URL perhaps several. Pieces that contradict each other are none.
+        """Yield each joined document with its parts, perhaps several for a URL. Contradictory pieces are not joined.
 
         `posted` are the IDs of records whose captures answer a request other than GET.
         """
@@ -410,7 +411,7 @@ class Pieces:
 
 
 def _covering(pieces: list[Piece]) -> list[Piece]:
-    """Return as few pieces as possible that cover the whole, in order; an empty list if there is a gap."""
+    """Return the fewest pieces that cover the whole, in order: for example, 0-99 and 50-149; [] if there is a gap."""
     chosen: list[Piece] = []
     at = 0
     best: Piece | None = None

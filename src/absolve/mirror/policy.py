@@ -1,7 +1,7 @@
-"""The policy of a mirror: a link to what is held becomes relative, any other one absolute (issue 24).
+"""The policy of a mirror: a link to a held document becomes relative, any other absolute (issue 24).
 
-In: a `Resolved`, and a function that finds what is held. Out: the new reference, or None where the link stays. What a
-policy saw, and cannot return, is in its `Seen`.
+In: a `Resolved`, and a function that finds held documents. Out: the new reference, or None where the link stays; for
+example, `../b.html` for `http://h/b` on the page `h/a/index.html`. Other observations of a policy are in its `Seen`.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 INERT: Final = "data:,"  # fetches nothing
 MOST_WRITTEN: Final = 64 << 20  # characters of the new links of a document: a base may have a megabyte
 
-_PARTS: Final = ("cid:", "x-msg:", "applewebdata:")  # of one message: RFC 2392; Mail and Notes of Apple
-_MISSED: Final = ("http:", "https:", "ftp:", "file:", "package:", *_PARTS)  # of URLs that are missing if not held
+_PARTS: Final = ("cid:", "x-msg:", "applewebdata:")  # parts of one message: RFC 2392; Apple's Mail and Notes
+_MISSED: Final = ("http:", "https:", "ftp:", "file:", "package:", *_PARTS)  # URLs that are missing if they are not held
 _HELD: Final = (*_MISSED, "mid:")
 _IDENTITY_RELS: Final = frozenset({"canonical", "shortlink", "shorturl"})
 # Relations whose target a browser fetches, or prepares to fetch, without a click.
@@ -43,7 +43,7 @@ _FETCHED_RELS: Final = frozenset(
     " modulepreload preconnect dns-prefetch prerender subresource manifest import".split()
 )
 _FETCHED_KINDS: Final = frozenset({"image", "media", "script", "stylesheet", "frame", "font"})
-_OPENED: Final = frozenset({"navigation", "frame"})  # kinds of links whose fragment is a place in what they open
+_OPENED: Final = frozenset({"navigation", "frame"})  # kinds of links whose fragment is a place in the opened document
 _NEVER_FETCHED: Final = frozenset({"a", "area", "form", "meta", "base", "blockquote", "q", "ins", "del", "cite"})
 _PREPARED: Final = frozenset({"preconnect", "dns-prefetch"})  # they name a host, not a document
 _CORS: Final = re.compile(rb"(?i)integrity|crossorigin")
@@ -59,9 +59,9 @@ _LAZY: Final = frozenset((place.element, place.attribute) for place in link_tabl
 
 
 class Target(NamedTuple):
-    """A file in the mirror, by its path, and the fragment that a redirect to it has.
+    """A file in the mirror, by its path, and the fragment of a redirect to it.
 
-    `query` is the query of the reference, where the file was found without it.
+    `query` is the query of the reference, if the file was found without it.
     """
 
     path: str
@@ -70,7 +70,7 @@ class Target(NamedTuple):
 
 
 class Response(NamedTuple):
-    """The response that a file was: its URL, its media type, and the fields that limit it (see `browsers`)."""
+    """The response that became a file: its URL, its media type, and the fields that limit it (see `browsers`)."""
 
     url: str
     media_type: str
@@ -78,7 +78,7 @@ class Response(NamedTuple):
 
 
 class Note(NamedTuple):
-    """Something about a place in a document that no link shows: an edit that is no link, or what cannot work."""
+    """A note about a place in a document: an edit that is no link, or something that cannot work."""
 
     entity: Entity
     position: int
@@ -87,11 +87,11 @@ class Note(NamedTuple):
 
 
 class Seen:
-    """What a policy saw in one document.
+    """The observations of a policy in one document.
 
     `missing`: URLs that are not held, with the kind of link. `local`: the tags with `integrity` or `crossorigin` whose
-    target is a file, as entity, start and end. `reached`: the files to which links lead.
-    `scripts`: the places of tags whose script has another charset than the page, with that charset.
+    target is a file, as entity, start and end. `reached`: the files to which links lead. `scripts`: the places of tags
+    whose script has another charset than the page, with that charset.
     """
 
     __slots__ = ("local", "missing", "notes", "reached", "scripts")
@@ -105,7 +105,7 @@ class Seen:
 
 
 class Answer(NamedTuple):
-    """The new reference for a hyperlink, the URL that was looked up, and the path of its file; None without one."""
+    """The new reference for a hyperlink, the URL that was looked up, and the path of its file; None without a file."""
 
     new: str | None
     url: str
@@ -116,9 +116,9 @@ Answers = dict[tuple[str, str], Answer]  # by reference and target
 
 
 class Relatives:
-    """Relative references from file to file, and answers for hyperlinks: those of one folder are computed once.
+    """Relative references from file to file, and answers for hyperlinks, which are computed once for each folder.
 
-    `absent` has the answers for what is not held; they are the same in every folder.
+    `absent` has the answers for URLs that are not held; they are the same in every folder.
     """
 
     def __init__(self) -> None:
@@ -134,7 +134,7 @@ class Relatives:
         return self._local
 
     def reference(self, page: str, path: str) -> str:
-        """Return the relative reference that leads from one file to another, both by path from the root."""
+        """Return the relative reference from one file to another, for example `../c.html` from `a/b.html`."""
         folder = self._enter(page)
         known = self._known.get(path)
         if known is None:
@@ -142,7 +142,7 @@ class Relatives:
         return known
 
     def path(self, page: str, reference: str) -> str | None:
-        """Return the path to which a relative reference without query and fragment leads; None if it is no URL."""
+        """Return the path to which a relative reference leads, without query and fragment; None if it is no URL."""
         folder = self._enter(page)
         if reference not in self._leads:
             led = whatwg.parse(reference, f"{_ROOT}{quote(folder, errors='surrogateescape')}/" if folder else _ROOT)
@@ -173,11 +173,11 @@ _MOST_CHARACTERS: Final = 2048  # of a reference and its target whose answer is 
 class MirrorPolicy:
     """The policy for one document, the file `path`; a plain callable for `absolve.rewrite(policy=...)`.
 
-    `find` returns the file for a URL without fragment, or None. `severs`: what a browser would fetch by itself and is
-    not held becomes inert. `url` and `fields` are those of the document's own response, `responses` knows the others:
-    with these, what the web did not run becomes inert. `limits` has the security policies in force in each entity, by
-    its ID, with the offset from which each one counts. `named` returns the file of the same folder, package or message
-    that a reference names, which counts before its URL.
+    `find` returns the file for a URL without fragment, or None. `severs`: links that a browser would fetch by itself
+    and that are not held become inert. `url` and `fields` belong to the document's own response, `responses` knows the
+    others: with these, links that the web did not run become inert. `limits` has the security policies in force in
+    each entity, by its ID, with the offset from which each one counts. `named` returns the file of the same folder,
+    package or message that a reference names, which counts before its URL.
     """
 
     def __init__(
@@ -213,7 +213,7 @@ class MirrorPolicy:
         return self._find(target.partition("#")[0]) is not None
 
     def holds(self, source: str) -> bool:
-        """Return whether the mirror has a file that a source expression of the document's policy allows."""
+        """Return whether the mirror has a file that a source expression, for example `*.h.org`, allows."""
         origins = self._responses.origins if self._responses is not None else ()
         return any(source_lists.matches([source], origin, self.url, by_path=False) for origin in origins)
 
@@ -243,7 +243,7 @@ class MirrorPolicy:
         if answer is None:
             return self._answered(resolved, key)
         if answer.path is not None:
-            self._find(answer.url)  # it notes what stood for this URL
+            self._find(answer.url)  # it notes the equivalent URL that was used
             self.seen.reached.add(answer.path)
         elif answer.url.startswith(_MISSED):
             self.seen.missing.setdefault((answer.url, resolved.kind))
@@ -273,7 +273,7 @@ class MirrorPolicy:
                 return None
         elif reference[0] == "#" and (context.stays_as_fragment or context.keeps_fragments):
             return None
-        target = self._of_order(resolved)
+        target = self._held_target(resolved)
         if target is None:
             return _still_malformed(resolved)
         if not target.startswith(_HELD):
@@ -284,7 +284,7 @@ class MirrorPolicy:
             return absolute_of(reference, context)
         url, crosshatch, fragment = target.partition("#")
         named = self._file(resolved, url)
-        is_part = self._named is not None and url.startswith(_PARTS)  # of this message only (RFC 2557 7 and 8)
+        is_part = self._named is not None and url.startswith(_PARTS)  # parts of this message only (RFC 2557 7 and 8)
         found = named if named is not None or is_part else self._find(url)
         if found is None:
             return self._absent(resolved, url, target)
@@ -297,14 +297,14 @@ class MirrorPolicy:
                 return INERT
         return self._local(resolved, found, fragment if crosshatch else None)
 
-    def _of_order(self, resolved: Resolved) -> str | None:
-        """Return the target of a link; by the base element, or without it, where only that is held."""
+    def _held_target(self, resolved: Resolved) -> str | None:
+        """Return the target of a link, with or without the base element: if only one of them is held, that one."""
         target, other = resolved.target, resolved.otherwise
         is_other = other is not None and self.is_held(other) and not (target is not None and self.is_held(target))
         return other if is_other else target
 
     def _file(self, resolved: Resolved, url: str) -> Target | None:
-        """Return the file that a reference names, a relative one unless a base leads to another folder.
+        """Return the file that a reference names; a relative reference only if no base leads to another folder.
 
         `url` is its target.
         """
@@ -333,7 +333,7 @@ class MirrorPolicy:
             self._see_script(resolved, found.path, self._responses)
         if (needs := needs_server(resolved)) is not None:
             self.note(resolved, "needs-server", needs)
-        # The fragment of a redirect counts before that of the link (RFC 9110 10.2.2) where a browser goes to it.
+        # A redirect's fragment precedes the link's (RFC 9110 10.2.2) if a browser goes to it.
         is_moved = found.fragment is not None and (fragment is None or resolved.kind in _OPENED)
         if is_moved:
             fragment = found.fragment
@@ -376,7 +376,7 @@ class MirrorPolicy:
             self.seen.local.setdefault(key, (entity, link.tag_start, link.tag_end))
 
     def _see_script(self, resolved: Resolved, path: str, responses: Lookup) -> None:
-        """Note the charset of a script that only its header stated: from a disk it would be that of the page."""
+        """Note a script's charset if only its header stated it: from a disk the page's charset would apply."""
         entity, start = resolved.entity, resolved.link.tag_start
         label = registry.essence_of(responses.response(path).media_type)[1].get("charset")
         charset = lookup(label) if label else None
@@ -386,7 +386,7 @@ class MirrorPolicy:
             self.seen.scripts.setdefault((id(entity), start), (entity, end, charset.name))
 
     def _refused(self, resolved: Resolved, url: str, path: str, response: Response) -> str | None:
-        """Return why a browser did not run a response, to which `url` led; None if it did."""
+        """Return why a browser did not run a response that `url` led to; None if it did."""
         kind = _RUN[resolved.element, resolved.attribute]
         link, data = resolved.link, resolved.entity.own_data
         in_force = [found for at, found in self.limits.get(id(resolved.entity), ()) if at <= link.start]
@@ -440,7 +440,7 @@ def _folder(url: str) -> str:
 
 
 def _still_malformed(resolved: Resolved) -> str | None:
-    """Return a reference that leads nowhere on the web with its scheme: from file://, `//` would name a server."""
+    """Return a reference that is malformed on the web with its scheme: from file://, `//` would name a server."""
     if not resolved.reference.startswith(("//", "\\\\", "/\\", "\\/")):
         return None
     found = scheme(resolved.base.url)
@@ -448,7 +448,7 @@ def _still_malformed(resolved: Resolved) -> str | None:
 
 
 def is_identity(resolved: Resolved) -> bool:
-    """Return whether a link speaks of the site itself: canonical URLs, Open Graph, itemid, form actions."""
+    """Return whether a link identifies the site itself: canonical URLs, Open Graph, itemid, form actions."""
     place = resolved.link.place
     if place.kind == "form" or place.attribute == "itemid":
         return True
@@ -460,7 +460,7 @@ def is_identity(resolved: Resolved) -> bool:
 
 
 def is_lazy(resolved: Resolved) -> bool:
-    """Return whether a link is in an attribute that only scripts read, or an element that only scripts show."""
+    """Return whether only scripts read a link's attribute (`data-src`), or show its element (`template`)."""
     place = resolved.link.place
     return (place.element, place.attribute) in _LAZY or ("*", place.attribute) in _LAZY
 

@@ -1,8 +1,8 @@
 """Show a mirror on the loopback interface: each host of the capture is an origin of its own, and none reaches the web.
 
-In: the folder of a mirror. Out: an HTTP server for GET and HEAD that knows the files of the map and no others. Their
-addresses are their paths, so that relative links lead from file to file, and the URLs of the capture, so that scripts
-find what they ask for.
+In: the folder of a mirror. Out: an HTTP server for GET and HEAD of the map's files, and no others. Their addresses are
+their paths, so that relative links lead from file to file, and also the URLs of the capture, so that scripts find the
+files that they ask for: for example, `http://h.localhost:8000/a?b` is the file of `http://h/a?b`.
 """
 
 from __future__ import annotations
@@ -49,16 +49,16 @@ _POLICIES: Final = frozenset({"same-origin", "same-site", "cross-origin"})
 
 
 def _is_embedded(media_type: str) -> bool:
-    """Return whether pages of other hosts show or run a file of this type without asking for leave (Fetch, no-cors)."""
+    """Return whether pages of other hosts may show or run a file of this type without permission (Fetch, no-cors)."""
     essence = registry.essence_of(media_type)[0]
     is_code = essence in {registry.CSS, OTHER} or essence in browsers.JAVASCRIPT
     return is_code or essence.startswith(("image/", "font/", "audio/", "video/", "application/font"))
 
 
 class Server(ThreadingHTTPServer):
-    """A server of the mirror in a folder, bound to the loopback interface; `port` 0 is a free one.
+    """A server of the mirror in a folder, on the loopback interface; with `port` 0 it takes a free port.
 
-    Raise OSError if the port is in use, UsageError without a map that can be read.
+    Raise OSError if the port is in use, UsageError without a readable map.
     """
 
     request_queue_size = 128
@@ -70,7 +70,7 @@ class Server(ThreadingHTTPServer):
             self.origins = Origins(folder / MAP)
         except sqlite3.Error as error:
             raise UsageError(f"--serve {folder}: {MAP} cannot be read: {error}") from error
-        self.root = OutputFolder.of(str(folder))
+        self.root = OutputFolder.at_path(str(folder))
         self.entry = INDEX_PAGE
         self._until: dict[socket.socket, float] = {}  # when a client must have sent its request
         super().__init__((HOST, port), Handler)
@@ -85,9 +85,9 @@ class Server(ThreadingHTTPServer):
         return f"http://{name_of(host)}{_BELOW}:{self.port}"
 
     def host(self, name: str) -> str | None:
-        """Return the host of the capture that a Host field names, "" for the mirror itself; None for any other.
+        """Return the host of the capture in a Host field, "" for the mirror itself; None for any other.
 
-        A page of another site whose name leads here (DNS rebinding) gets nothing.
+        A page of another site whose name resolves to this machine (DNS rebinding) gets nothing.
         """
         without, _, port = name.lower().rpartition(":")
         found = without if port.isdecimal() else name.lower()
@@ -96,9 +96,9 @@ class Server(ThreadingHTTPServer):
         return self.origins.hosts.get(found.removesuffix(_BELOW)) if found.endswith(_BELOW) else None
 
     def allowed(self, origin: str | None, recorded: str | None) -> str | None:
-        """Return the Access-Control-Allow-Origin for a request: what was recorded, for pages of the mirror only.
+        """Return the Access-Control-Allow-Origin for a request: as recorded, and for pages of the mirror only.
 
-        `recorded` is None for a redirect, which tells nothing: its target decides.
+        `recorded` is None for a redirect, which reveals nothing: its target decides.
         """
         if origin not in {None, "null"}:
             host = self.host((origin or "").removeprefix("http://"))
@@ -110,22 +110,22 @@ class Server(ThreadingHTTPServer):
         return origin if is_theirs else None
 
     def local(self, source: str) -> str:
-        """Return the origin that stands for an origin of the web."""
+        """Return the local origin for an origin of the web, for example `http://h.localhost:8000` for `https://h`."""
         return self.origin(site_of(f"{source}/"))
 
     def framing(self, file: File) -> str:
-        """Return the policy for a file that only some pages, or none, may show in a frame; "" for any other."""
+        """Return the policy for a file that only some pages, or none, may frame; "" for any other file."""
         recorded = file.field("content-security-policy").lower().partition("frame-ancestors ")[2]
         limit = recorded.partition(";")[0].split() or [_FRAMES.get(file.field("x-frame-options").lower(), "*")]
         sources = (source if source in _FRAMES.values() else self.local(source) for source in limit)
         return f"frame-ancestors {' '.join(sources)}" if "*" not in limit else ""
 
     def wait(self, connection: socket.socket, *, answers: bool = False) -> None:
-        """Give a client its time to send a request. While it is answered, `timeout` bounds each piece."""
+        """Give a client its time to send a request. While the answer is sent, `timeout` bounds each piece."""
         self._until[connection] = float("inf") if answers else time.monotonic() + _WAIT
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Answer a client in a thread; one too many ends the connection that waited longest."""
+        """Answer a client in a thread; above the maximum, end the connection that has waited longest."""
         if len(self._until) >= _MOST:
             self._end(min(list(self._until.items()), key=lambda item: item[1])[0])
         self.wait(request)
@@ -240,7 +240,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _send(self, status: HTTPStatus, data: bytes = b"", *, fields: Mapping[str, str] | None = None) -> None:
         self.send_response(status)
-        given = {
+        always = {
             "Content-Type": "text/plain",
             "Content-Length": str(len(data)),
             "Cross-Origin-Resource-Policy": "same-origin",
@@ -250,7 +250,7 @@ class Handler(BaseHTTPRequestHandler):
             "X-Content-Type-Options": "nosniff",
             "X-DNS-Prefetch-Control": "off",
         }
-        for name, value in (given | dict(fields or {})).items():
+        for name, value in (always | dict(fields or {})).items():
             self.send_header(name, value)
         self.end_headers()
         if self.command != "HEAD":
@@ -282,7 +282,7 @@ _INDEX: Final = "index.html"
 
 
 class File(NamedTuple):
-    """A file of the map: `host` is the host of its URL, `fields` are recorded header lines but the media type."""
+    """A file in the map: `host` is the host of its URL, `fields` are recorded header lines except the media type."""
 
     url: str
     host: str
@@ -295,9 +295,9 @@ class File(NamedTuple):
 
 
 def site_of(url: str) -> str:
-    """Return what shares an origin in a mirror: a host with its port, else a package or one part of a message.
+    """Return the site that shares an origin in a mirror: a host with its port, a package or one part of a message.
 
-    http and https are one: a mirror treats them as equal.
+    For example, `h:8080` for `http://h:8080/a`. A mirror treats http and https as equal.
     """
     scheme, _, rest = url.partition(":")
     if not rest.startswith("//"):
@@ -309,7 +309,7 @@ def site_of(url: str) -> str:
 def name_of(host: str) -> str:
     """Return the name of a host below `localhost`: letters, digits, `-`, `_` and dots. Two hosts never share one.
 
-    What is no plain name of DNS gets a last label that no plain name keeps: its port, or the digest of the host.
+    For example, `h.org:8080` is `h.org.port-8080`. A host that is no plain DNS name gets a name made of its digest.
     """
     plain, colon, port = host.rpartition(":")
     is_port = bool(colon) and port.isascii() and port.isdecimal() and len(port) <= 5
@@ -345,7 +345,7 @@ SELECT path, url, media_type, fields FROM resources WHERE typeof(path) = 'text' 
         }
 
     def _add_root(self, path: str, file: File) -> None:
-        """Note the folder of a host, if the folders below it have the names of the URL."""
+        """Note the folder of a host if the folders in it have the names in the URL."""
         folder, above = path.rpartition("/")[0], _folder(_target(file.url))
         if not above or f"/{folder}".endswith(f"/{above}"):
             root = folder[: len(folder) - len(above)].strip("/")
@@ -355,7 +355,7 @@ SELECT path, url, media_type, fields FROM resources WHERE typeof(path) = 'text' 
                 self._tops[file.host] = root
 
     def find(self, host: str, target: str) -> Target | None:
-        """Return the file that a host has for the target of a request: by its path, or by its URL. It may be another's.
+        """Return a host's file for the target of a request: by its path, or by its URL. It may belong to another host.
 
         A folder is its index.html. `host` is "" for the entry page of the mirror.
         """
@@ -373,7 +373,7 @@ SELECT path, url, media_type, fields FROM resources WHERE typeof(path) = 'text' 
         return None
 
     def _below(self, host: str, path: str, target: str) -> list[str]:
-        """Return what a target may be in a URL of this host: itself, or what follows the folder of the host."""
+        """Return the possible targets in URLs of this host: the target itself, and its part below the host's folder."""
         found = [target]
         for number in (1, 2):
             root = "/".join(path.split("/", number)[:number]) + "/"
@@ -389,9 +389,9 @@ SELECT path, url, media_type, fields FROM resources WHERE typeof(path) = 'text' 
         return found if found is not None and found.path in self.files else None
 
     def place(self, found: Target, host: str, target: str, *, navigates: bool) -> tuple[str, str] | None:
-        """Return the host and the target where a file is to be asked for; None if that is here.
+        """Return the host and the target from which a file is served; None if that is here.
 
-        A page goes to its URL, which its scripts may read; everything else to where its relative links are right.
+        A page is at its URL, which its scripts may read; any other file where its relative links work.
         """
         file = self.files[found.path]
         own = f"/{quote(found.path, safe=_QUOTED)}"
@@ -407,7 +407,7 @@ SELECT path, url, media_type, fields FROM resources WHERE typeof(path) = 'text' 
         return found is not None and found.path == path
 
     def _fits(self, path: str, target: str) -> bool:
-        """Return whether the relative links of a file lead to the same files from this target of its host."""
+        """Return whether a file's relative links lead to the same files from this target of its host."""
         if not (target.isascii() and target.isprintable()):
             return False
         host, folder, asked = self.files[path].host, path.rpartition("/")[0], _folder(target)
@@ -416,10 +416,10 @@ SELECT path, url, media_type, fields FROM resources WHERE typeof(path) = 'text' 
 
 
 def _target(url: str) -> str:
-    """Return the path and the query of a URL."""
+    """Return the path and the query of a URL, for example `/a?b` of `http://h/a?b#c`."""
     return "/" + url.partition("://")[2].partition("/")[2]
 
 
 def _folder(target: str) -> str:
-    """Return the folder of a target, without its escapes."""
+    """Return the folder of a target, unescaped: for example, `a b` for `/a%20b/c.html`."""
     return percent_decoded(target.partition("?")[0]).rpartition("/")[0].removeprefix("/")

@@ -1,7 +1,7 @@
 """The sources of a mirror: one for each archive among the inputs, and one for all plain files.
 
-In: the inputs of a run. Out: `Source`s, which can be passed to other processes, and their readers. A file whose URL
-nobody knows gets one of its own, below `package:///`, that is never written.
+In: the inputs of a run. Out: `Source`s, which can be passed to other processes, and their readers. A file without a
+known URL gets one below `package:///`, for example `package:///_/a.html`, which is never written.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from urllib.parse import urljoin
 
 from absolve.core.errors import FAULTS, Diagnostic, DocumentError, in_short
 from absolve.core.model import PACKAGE_ROOT, Link
-from absolve.document.holdings import escaped, fold, named_by, pages_around, saver_of
+from absolve.document.companions import escaped, fold, named_by, pages_around, saver_of
 from absolve.document.reporting import differing
 from absolve.document.walk import walk
 from absolve.formats import registry, sniffing
@@ -51,7 +51,7 @@ _NAMED: Final = 5  # files of a source whose names are shown
 
 
 class Source(NamedTuple):
-    """One source: its kind, a media type of archives or `files`, its inputs, and the member of a WACZ that it is."""
+    """One source: its kind, a media type of archives or `files`, its inputs, and its member if it is part of a WACZ."""
 
     kind: str
     inputs: tuple[Input, ...]
@@ -59,16 +59,16 @@ class Source(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name in the map: the archive's, nothing for plain files."""
+        """The name in the map: the archive's, "" for plain files."""
         if self.kind == FILES:
             return ""
         return f"{self.inputs[0].name}!{self.member}" if self.member else self.inputs[0].name
 
     @property
     def label(self) -> str:
-        """The name for people: that of the file, or of the folder in which files were found, without the way to it."""
-        given = [one for one in self.inputs if one.shares or not one.found]
-        names = list(dict.fromkeys(map(_label, given or self.inputs)))
+        """The name for people: the name of the file, or of the folder with the files, without the path to it."""
+        named_inputs = [one for one in self.inputs if one.shares or not one.found]
+        names = list(dict.fromkeys(map(_label, named_inputs or self.inputs)))
         more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
         return f"{', '.join(names[:_NAMED])}{more}"
 
@@ -76,7 +76,7 @@ class Source(NamedTuple):
 def _label(input_: Input) -> str:
     name = input_.root or input_.name
     if "://" in name:
-        name = name.partition("?")[0].rstrip("/")  # a query may have a signature
+        name = name.partition("?")[0].rstrip("/")  # a query may be a signature
         return name.rpartition("/")[2]
     return os.path.basename(os.path.abspath(name))  # noqa: PTH100, PTH119 - any text
 
@@ -84,8 +84,8 @@ def _label(input_: Input) -> str:
 def sources_of(inputs: Iterable[Input], how: ReadOptions, notify: Callable[[Diagnostic], None]) -> list[Source]:
     """Return the sources of the inputs, in their order; plain files are one source, the last one.
 
-    An archive in the folder of a site is one of its files: where the user gives the URL of a folder that has a page, or
-    a page in it leads to the archive.
+    An archive in the folder of a site is one of the site's files, if the user gives the URL of a folder that has a
+    page, or if a page in it links to the archive.
     """
     found: list[Source] = []
     plain: list[Input] = []
@@ -106,10 +106,10 @@ def sources_of(inputs: Iterable[Input], how: ReadOptions, notify: Callable[[Diag
             plain.append(input_)
             pages += [input_] if input_.found and sniffing.recognised(head, input_.name) in _PAGES else []
             if input_.found and not is_document(input_, head, how):
-                notify(not_read(input_))  # it is held as it is
+                notify(not_read(input_))  # it is held unchanged
         else:
             archives.append((input_, kind))
-    of_sites = _of_sites([input_ for input_, _ in archives if input_.found], pages, how)
+    of_sites = _site_archives([input_ for input_, _ in archives if input_.found], pages, how)
     for input_, kind in archives:
         if input_.name in of_sites:
             plain.append(input_._replace(held=suffix_of(input_.name)))
@@ -122,12 +122,12 @@ def sources_of(inputs: Iterable[Input], how: ReadOptions, notify: Callable[[Diag
     return found
 
 
-def _of_sites(archives: Sequence[Input], pages: Sequence[Input], how: ReadOptions) -> set[str]:
-    """Return the names of the archives in folders that are files of the site there."""
+def _site_archives(archives: Sequence[Input], pages: Sequence[Input], how: ReadOptions) -> set[str]:
+    """Return the names of archives that are files of a site in their folder."""
     with_pages = {page.root for page in pages}
     found = {one.name for one in archives if one.url and one.url_source == "--url" and one.root in with_pages}
     names = {one.place: one.name for one in archives if one.name not in found}
-    urls = {normal(one.claim.reference): one.name for one in archives if one.claim is not None}  # of hosts' folders
+    urls = {normal(one.claim.reference): one.name for one in archives if one.claim is not None}  # from hosts' folders
     for page in pages if names else ():
 
         def seen(resolved: Resolved, place: str = page.place) -> None:
@@ -140,7 +140,7 @@ def _of_sites(archives: Sequence[Input], pages: Sequence[Input], how: ReadOption
 
 
 def _with_parts(inputs: Iterable[Input], notify: Callable[[Diagnostic], None]) -> Iterator[Input]:
-    """Yield the inputs, and the parts of the pages that were given by name: a browser saves them in a folder beside."""
+    """Yield the inputs, and the parts of named pages, which a browser saves in a folder beside the page."""
     pages, known = [], set()
     for input_ in inputs:
         known.add(input_.name)
@@ -158,7 +158,7 @@ def kind_of(name: str, head: bytes, media_type: str | None, whole: Callable[[], 
 
 
 def reader_of(source: Source, number: int, how: ReadOptions, data: bytes | None = None) -> Reader:
-    """Return the reader of a source, which has this number. `data` are the bytes of a container, if known."""
+    """Return the reader of a source with this number. `data` are the bytes of a container, if known."""
     input_ = source.inputs[0]
     if source.kind == FILES:
         return FilesReader(source.inputs, number, how)
@@ -232,7 +232,7 @@ class FilesReader:
                 yield one._replace(url=sent, where=where)
 
     def _facts(self, input_: Input, document: Document) -> tuple[str | None, str, list[Diagnostic]]:
-        """Return the URL of a file, if it is known, its media type, and what is doubtful about its URL."""
+        """Return the URL of a file, if it is known, its media type, and the diagnostics about its URL."""
         entity, media_type = self._walked(input_, document)
         own = entity.bases.own.url
         doubts = differing(entity) if input_.shares else []
@@ -252,7 +252,7 @@ class FilesReader:
 
     @staticmethod
     def _media_type(document: Document) -> str:
-        return browsers.of_file(document.name or "", bytes(document.data[:4096]))
+        return browsers.file_type(document.name or "", bytes(document.data[:4096]))
 
     def payloads(self, places: Sequence[Where]) -> Iterator[tuple[Where, Payload]]:
         """Yield the contents of files."""
@@ -261,7 +261,7 @@ class FilesReader:
             media_type = document.media_type or self._media_type(document)
             payload = Payload(bytes(document.data), media_type, document.charset, document.claims)
             input_ = self._inputs[where.offset]
-            if input_.held or _ARCHIVED.search(payload.data) is not None:  # whose links lead to captures
+            if input_.held or _ARCHIVED.search(payload.data) is not None:  # its links lead to captures
                 entity, _ = self._walked(input_, document)
                 archive = of_base(entity.bases.own)
                 payload = payload._replace(base=archive and archive.at, entity=entity if input_.held else None)
@@ -271,13 +271,13 @@ class FilesReader:
 
 
 def _has_rooted(entity: Entity) -> bool:
-    """Return whether a document has a link that begins with a slash: below which folder is not known without a URL."""
+    """Return whether a document has a link that begins with a slash, whose folder is unknown without a URL."""
     data = entity.data
     return any(type(event) is Link and data[event.start : event.start + 1] == b"/" for event in entity.events)
 
 
 def _beside(place: str, pages: dict[str, str]) -> str | None:
-    """Return the URL of a part that was saved beside a page: relative to the page's; `pages` by path and its form."""
+    """Return the URL of a part beside its page, for example `http://h/a_files/b.png`; `pages` by path and its form."""
     for folder, names in reversed([*pages_around(place)]):
         if found := next(filter(pages.__contains__, (*names, *map(fold, names))), None):
             below = place.removeprefix(folder.rpartition("/")[0]).lstrip("/")

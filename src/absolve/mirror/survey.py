@@ -1,7 +1,7 @@
-"""Survey the inputs of a mirror: every capture in them, and which of several is held for each URL.
+"""Survey the inputs of a mirror: every capture in them, and which one is held for each URL.
 
 In: the captures of all sources, which are read once. Out: for each URL the capture that counts, with the place of its
-payload, or its end after redirects. Linear in the number of captures, whatever they are.
+payload, or the end of its redirects. Linear in the number of captures, whatever they are.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import Diagnostic
-from absolve.document.holdings import INDEXES
+from absolve.document.companions import INDEXES
 from absolve.document.resolved import shown
 from absolve.mirror.lookup import Equivalences
 from absolve.mirror.payloads import CUT, JOINED, PARTIAL, PIECE, Captured, Part, Piece, Pieces, Posted, Where
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     Notify = Callable[[Diagnostic], None]
 
 _NOT_MODIFIED: Final = 304
-_ANY: Final = 1 << 62  # redirects: no more than there are captures
-_MOST_CONTRADICTIONS: Final = 1000  # that are reported
+_ANY: Final = 1 << 62  # no limit for redirects: there are no more than captures
+_MOST_CONTRADICTIONS: Final = 1000  # reported contradictions
 _LATEST: Final = 10**14 - 1  # a date of 14 digits
 _NUMBER: Final = 12  # digits of the number of a capture, at the end of its rank
 _PIECES: Final = "only pieces of it were captured (206), and they do not make the whole: it counts as missing"
@@ -52,11 +52,11 @@ _IS_WHOLE: Final = "NOT is_revisit AND location IS NULL AND status < 300 AND lac
 
 
 class Choice(NamedTuple):
-    """Which captures are held.
+    """The choice of captures.
 
-    `at`: of several captures the newest not later than this date counts, else the oldest after it. `keep_errors`: error
-    pages are held, too, where nothing else is. `globs` select documents by URL, and files by path, too. `only` are the
-    URLs to hold of those; None for all.
+    `at`: the newest capture not later than this date counts, else the oldest after it. `keep_errors`: error pages are
+    held, too, if there is nothing else. `globs` select documents by URL, and files also by path. `only` are the URLs
+    to hold among them; None for all.
     """
 
     at: str | None = None
@@ -66,19 +66,19 @@ class Choice(NamedTuple):
     only: frozenset[str] | None = None
 
     def wants(self, one: Captured) -> bool:
-        """Return whether a capture is one of those that are chosen."""
+        """Return whether a capture is selected."""
         if self.only is not None and one.url not in self.only:
             return False
         return self.globs == _ALL or self.globs.chosen(_names(one))
 
     def holds(self, one: Captured) -> bool:
-        """Return whether a capture gives its URL a document of its own."""
+        """Return whether its URL gets a document by this capture."""
         return one.location is None and (_is_success(one) or (self.keep_errors and one.status >= 400))
 
     def rank(self, one: Captured) -> str:
-        """Return the rank of a capture among those of its URL, as text that is compared.
+        """Return the rank of a capture for its URL, as text to compare: for example, "40202001020304051".
 
-        Before the date counts what there is of it: a whole document, its beginning, a redirect, the rest.
+        Completeness precedes the date: first whole documents, then beginnings, redirects, the rest.
         """
         if _is_success(one):
             kind = 3 if one.lack == CUT else 4
@@ -99,7 +99,7 @@ def _is_success(one: Captured) -> bool:
 
 
 def _names(one: Captured) -> Iterator[str]:
-    """Yield the names of a capture for globs: URL, host and path, with its query and without, path alone, place."""
+    """Yield the names of a capture for globs, for example `http://h/a?b`, `h/a?b`, `a?b`, `h/a`, `a`; a file's path."""
     rest = one.url.partition("://")[2] or one.url
     yield one.url
     for name in dict.fromkeys((rest, rest.partition("?")[0], percent_decoded(rest))):
@@ -110,16 +110,16 @@ def _names(one: Captured) -> Iterator[str]:
 
 
 class End(NamedTuple):
-    """The end of a chain of redirects: the URL that is held, or None; and the last fragment that a Location had."""
+    """The end of a chain of redirects: the held URL, or None, and the fragment of the last Location with one."""
 
     url: str | None
     fragment: str | None
 
 
 class Survey:
-    """All captures of the sources, in a temporary database. Of each URL the one of the highest rank counts.
+    """All captures of the sources, in a temporary database. For each URL the capture with the highest rank counts.
 
-    Of two of the same rank the later one does. `parts` are those of the documents that were joined, by URL.
+    With equal ranks the later one counts. `parts` are the parts of joined documents, by URL.
     """
 
     def __init__(self, captures: Iterable[Found], choice: Choice, notify: Notify) -> None:
@@ -139,7 +139,7 @@ class Survey:
         self._db.executemany("INSERT OR IGNORE INTO forms VALUES (?, ?)", forms)
 
     def _read(self, captures: Iterable[Found]) -> list[tuple[Captured, tuple[Part, ...]]]:
-        """Add all captures but the answers to a POST; return those that were joined of pieces, with their parts."""
+        """Add all captures except answers to a POST; return those that were joined from pieces, with their parts."""
         posted: set[str] = set()
         pieces = Pieces()
         for one in captures:
@@ -172,7 +172,7 @@ class Survey:
         self._db.execute(_PUT, [shown(value) if isinstance(value, str) else value for value in row])
 
     def _indexes(self) -> list[Captured]:
-        """Return a redirect from the URL of each folder to its index: a captured document of that URL counts before."""
+        """Return a redirect from each folder's URL to its index: a captured document with that URL precedes it."""
         best: dict[str, tuple[int, Where, str]] = {}
         for source, place, number, url in self.places():
             folder, slash, name = url.rpartition("/")
@@ -182,7 +182,7 @@ class Survey:
         return [Captured(folder, 302, "", "", where, url) for folder, (_, where, url) in best.items()]
 
     def _report_contradictions(self) -> None:
-        """Report URLs of which two captures of one second count, with different contents."""
+        """Report URLs with two captures in one second that differ in content."""
         found: dict[tuple[str, str], str] = {}
         several = "SELECT url FROM captured GROUP BY url HAVING count(*) > 1"
         query = f"""\
@@ -199,7 +199,7 @@ ORDER BY url, rank"""  # noqa: S608 - our own words
             self._notify(Diagnostic("contradiction", text, url))
 
     def _referred(self) -> dict[str, Captured]:
-        """Return the captures whose payloads the revisits have that are held; without one, a revisit is not held.
+        """Return the captures that have the payloads of the held revisits. A revisit without one is not held.
 
         Then the other captures of its URL count.
         """
@@ -218,8 +218,7 @@ ORDER BY url, rank"""  # noqa: S608 - our own words
     def _origin(self, revisit: Captured) -> Captured | None:
         """Return the capture that a revisit refers to: by URL and date, else by digest, else by URL alone.
 
-        Of several it is the newest one that is not later than the revisit, else the oldest one; of two of one second
-        the later record.
+        The newest capture not later than the revisit counts, else the oldest one; in one second the later record.
         """
         url, date = revisit.refers_to or revisit.url, revisit.date
         found: list[tuple[str, str, tuple[str, ...], str]] = []
@@ -232,7 +231,7 @@ ORDER BY url, rank"""  # noqa: S608 - our own words
             query = f"""\
 SELECT * FROM captured INDEXED BY by_{key} WHERE {where} AND {_IS_WHOLE} ORDER BY date {order}, rank {order} LIMIT 1"""  # noqa: S608
             if row := self._db.execute(query, values).fetchone():
-                return _of(row)
+                return _read_row(row)
         return None
 
     # --- what is found ------------------------------------------------------------------------------------------------
@@ -241,11 +240,11 @@ SELECT * FROM captured INDEXED BY by_{key} WHERE {where} AND {_IS_WHOLE} ORDER B
         """Return the capture that counts for a URL, or None."""
         query = "SELECT * FROM captured WHERE url = ? ORDER BY rank DESC LIMIT 1"
         row = self._db.execute(query, (url,)).fetchone()
-        return _of(row) if row is not None else None
+        return _read_row(row) if row is not None else None
 
     def __iter__(self) -> Iterator[Captured]:
         """Yield the captures that count, in the order of their URLs."""
-        yield from map(_of, self._db.execute(_BEST))
+        yield from map(_read_row, self._db.execute(_BEST))
 
     def places(self) -> Iterator[tuple[int, bytes, int, str]]:
         """Yield the files of folders and packages: source, path, number and URL."""
@@ -260,7 +259,7 @@ SELECT source, place, "offset", url FROM captured WHERE length(place) > 0 ORDER 
     def rows(self) -> Iterator[tuple[Captured, bool]]:
         """Yield the capture of every URL in the order of the URLs, and whether it is held.
 
-        One that is held has the place of its payload; a redirect has its end as its location.
+        A held capture has the place of its payload; a redirect has its end as its location.
         """
         for one in self:
             is_held = self._choice.holds(one)
@@ -271,7 +270,7 @@ SELECT source, place, "offset", url FROM captured WHERE length(place) > 0 ORDER 
             yield self._with_payload(one) if is_held else self._with_end(one), is_held
 
     def _with_payload(self, one: Captured) -> Captured:
-        """Return a capture with the facts of its payload; a revisit has the payload of another record."""
+        """Return a capture with the facts of its payload, which for a revisit is in another record."""
         origin = self._origins.get(one.url, one)
         fields = "\n".join(dict.fromkeys(filter(None, (one.fields, origin.fields))))  # a 304 repeats not all of them
         is_as_before = one.media_type in {"", origin.media_type} and one.fields in {"", origin.fields}
@@ -290,7 +289,7 @@ SELECT source, place, "offset", url FROM captured WHERE length(place) > 0 ORDER 
         return one._replace(location=end.url if end.fragment is None else f"{end.url}#{end.fragment}")
 
     def end(self, url: str) -> End:
-        """Return where a request for this URL ends, through equivalent URLs and recorded redirects."""
+        """Return the end of a request for this URL, through equivalent URLs and recorded redirects."""
         found = End(None, None)
 
         def step(at: str) -> str | None:
@@ -309,18 +308,18 @@ SELECT source, place, "offset", url FROM captured WHERE length(place) > 0 ORDER 
         return found
 
     def _step(self, url: str) -> Captured | None:
-        """Return the capture of a URL, or of an equivalent one, that is held or redirects."""
-        others = (other for _, form in self._choice.same.others(url) for other in (form, self._of_form(form)))
+        """Return the held or redirecting capture of a URL, or of an equivalent URL."""
+        others = (other for _, form in self._choice.same.others(url) for other in (form, self._url_by_form(form)))
         found = (self.get(one) for one in chain((url,), others) if one is not None)
         return next((one for one in found if one and (one.location is not None or self._choice.holds(one))), None)
 
-    def _of_form(self, form: str) -> str | None:
+    def _url_by_form(self, form: str) -> str | None:
         row = self._db.execute("SELECT url FROM forms WHERE form = ?", (form,)).fetchone()
         return row[0] if row is not None else None
 
 
-def _of(row: Sequence[Any]) -> Captured:
-    """Return the capture that a row of the database is."""
+def _read_row(row: Sequence[Any]) -> Captured:
+    """Return the capture in a row of the database."""
     return Captured._make((row[0], *row[2:5], Where(*row[5:8]), *row[8:20]))
 
 

@@ -1,7 +1,7 @@
 """Task of a mirror: from some payloads of one source to complete temporary files.
 
 In: a `Batch` and `MirrorOptions`. Out: diagnostics, failures, `FilesReady`, and a `Finished` for each document. A file
-that has its bytes already is not written.
+that already has its bytes is not written.
 """
 
 from __future__ import annotations
@@ -69,8 +69,7 @@ class Batch(NamedTuple):
 class MirrorOptions(NamedTuple):
     """How documents are made.
 
-    `map` is the working copy of the map. `is_temporary`: the folder is removed at the end, and nothing in it needs to
-    be on the disk.
+    `map` is the working copy of the map. `is_temporary`: the folder is removed at the end, so its files need no fsync.
     """
 
     reading: ReadOptions
@@ -83,10 +82,10 @@ class MirrorOptions(NamedTuple):
     is_temporary: bool = False
 
 
-class Kept:
-    """What a process keeps between batches: the lookup in the map, relative references, and the reader of a source.
+class WorkerState:
+    """The state that a process keeps between batches: the lookup in the map, relative references, a source's reader.
 
-    `foreign` are the paths of files that are in the way. `share` are the bytes of text of each page for the search.
+    `foreign` are the paths of files in the way. `share` is how many bytes of a page's text the search gets.
     """
 
     def __init__(self, how: MirrorOptions) -> None:
@@ -102,13 +101,13 @@ class Kept:
         return reader_of(self._how.sources[number], number, self._how.reading)
 
     def reader(self, number: int) -> Reader:
-        """Return the reader of a source: the same one for batches in a row, as some read their source as a whole."""
+        """Return the reader of a source; successive batches share it, because some readers read the whole source."""
         if self._reader is None or self._reader[0] != number:
             self._reader = number, self._fresh(number)
         return self._reader[1]
 
     def joined(self, items: Iterable[Item]) -> dict[str, bytes]:
-        """Return those of some documents that were captured in pieces, by URL; b"" for what cannot be read any more."""
+        """Return the documents that were captured in pieces, by URL; b"" for documents that are no longer readable."""
         wholes = {item.url: parts for item in items if (parts := self.lookup.parts(item.url))}
         wanted = {part.where: b"" for parts in wholes.values() for part in parts}
         for source, places in groupby(sorted(wanted), key=attrgetter("source")):
@@ -122,43 +121,43 @@ class Kept:
         return found
 
 
-_open: dict[str, Kept] = {}
+_open: dict[str, WorkerState] = {}
 
 
 def forget() -> None:
-    """Close what this process keeps of a run."""
+    """Close the state that this process keeps of a run."""
     for one in _open.values():
         one.lookup.close()
     _open.clear()
 
 
-def made(how: MirrorOptions, batch: Batch) -> Iterator[Any]:
+def mirror_batch(how: MirrorOptions, batch: Batch) -> Iterator[Any]:
     """Yield the results for one batch: a TaskResult or Finished each."""
-    return guarded(batch.input.name, _made(how, batch), strict=sys.flags.dev_mode)  # type: ignore[arg-type]  # it passes all on
+    return guarded(batch.input.name, _mirror_batch(how, batch), strict=sys.flags.dev_mode)  # type: ignore[arg-type]  # it passes all on
 
 
-def _made(how: MirrorOptions, batch: Batch) -> Iterator[TaskResult | Finished]:
+def _mirror_batch(how: MirrorOptions, batch: Batch) -> Iterator[TaskResult | Finished]:
     key = how.map + how.token
     if key not in _open:
-        _open[key] = Kept(how)
-    kept = _open[key]
+        _open[key] = WorkerState(how)
+    worker = _open[key]
     size = 0
-    for item, payload in contents(kept, batch):
+    for item, payload in contents(worker, batch):
         if payload is None:
             yield _unreadable(item)
         else:
-            yield from _document(how, kept, item, payload)
+            yield from _document(how, worker, item, payload)
             size += len(payload.data)
     yield BytesRead(size)
 
 
-def contents(kept: Kept, batch: Batch) -> Iterator[tuple[Item, Payload | None]]:
-    """Yield the documents of a batch with their payloads, in order; None for what cannot be read any more."""
-    joined = kept.joined(batch.items)
+def contents(worker: WorkerState, batch: Batch) -> Iterator[tuple[Item, Payload | None]]:
+    """Yield the documents of a batch with their payloads, in order; None for payloads that are no longer readable."""
+    joined = worker.joined(batch.items)
     wanted: dict[Where, list[Item]] = {}
     for item in batch.items:
         wanted.setdefault(item.where, []).append(item)
-    for where, payload in kept.reader(batch.source).payloads(sorted(wanted)):
+    for where, payload in worker.reader(batch.source).payloads(sorted(wanted)):
         for item in wanted.pop(where):
             whole = payload._replace(data=joined[item.url], message=None) if item.url in joined else payload
             yield item, None if item.url in joined and not whole.data else whole
@@ -169,31 +168,31 @@ def _unreadable(item: Item) -> Failure:
     return Failure(Diagnostic("unreadable", "its record cannot be read any more", name_of(item.url)))
 
 
-def _document(how: MirrorOptions, kept: Kept, item: Item, payload: Payload) -> Iterator[TaskResult | Finished]:
-    """Yield the results for one document: its file, and the facts of the map about it."""
-    kept.lookup.used.clear()
+def _document(how: MirrorOptions, worker: WorkerState, item: Item, payload: Payload) -> Iterator[TaskResult | Finished]:
+    """Yield the results for one document: its file, and the facts about it for the map."""
+    worker.lookup.used.clear()
     data, title, text = payload.data, payload.title, ""
     notes: list[tuple[int, int, str, str]] = []
     try:
         entity = entity_of(payload, item.url, how.reading.settings, item.fields)
-        policy = policy_of(how, kept, item, payload, entity)
+        policy = policy_of(how, worker, item, payload, entity)
         if entity is not None and is_walked(entity.media_type):
             data, found = _new_bytes(how, item, payload, entity, policy)
             facts = entity.facts
             is_page = registry.essence_of(payload.media_type)[0] == browsers.XHTML or entity.media_type == registry.HTML
             if facts is not None and is_page:
                 title = facts.title or title or ""
-                text = index.text_of(entity.data, entity.charset, kept.share)
+                text = index.text_of(entity.data, entity.charset, worker.share)
             yield from found
         else:
             data, notes = _declared(payload)
     except (DocumentError, *FAULTS) as error:
         if sys.flags.dev_mode and not isinstance(error, DocumentError):
             raise
-        policy = MirrorPolicy(item.path, kept.lookup)
+        policy = MirrorPolicy(item.path, worker.lookup)
         data = _guarded(item, payload)
         yield _failure(item, error)
-    written = list(_written(how, item, data, kept.foreign))
+    written = list(_written(how, item, data, worker.foreign))
     yield from written
     seen = policy.seen
     yield Finished(
@@ -201,33 +200,35 @@ def _document(how: MirrorOptions, kept: Kept, item: Item, payload: Payload) -> I
         item.path,
         f"sha256:{sha256(data).hexdigest()}",
         title,
-        (*_of_name(item), *edits.placed(seen.notes), *notes, *_of_script(payload)),
+        (*_name_notes(item), *edits.placed(seen.notes), *notes, *_script_notes(payload)),
         tuple(seen.missing),
-        tuple(kept.lookup.used.values()),
+        tuple(worker.lookup.used.values()),
         tuple(sorted(seen.reached - {item.path})),
         text,
         not written,
     )
 
 
-def policy_of(how: MirrorOptions, kept: Kept, item: Item, payload: Payload, entity: Entity | None) -> MirrorPolicy:
+def policy_of(
+    how: MirrorOptions, worker: WorkerState, item: Item, payload: Payload, entity: Entity | None
+) -> MirrorPolicy:
     """Return the policy for one document."""
-    if kept.lookup.enter(entity.charset.name if entity is not None else "utf-8"):
-        kept.relatives = Relatives()
+    if worker.lookup.enter(entity.charset.name if entity is not None else "utf-8"):
+        worker.relatives = Relatives()
     return MirrorPolicy(
         item.path,
-        kept.lookup,
+        worker.lookup,
         severs=how.severs,
-        relatives=kept.relatives,
+        relatives=worker.relatives,
         url=item.url,
         fields=item.fields,
-        responses=kept.lookup,
-        named=_by_name(kept.lookup, item, payload),
+        responses=worker.lookup,
+        named=_by_name(worker.lookup, item, payload),
     )
 
 
 def _by_name(lookup: Lookup, item: Item, payload: Payload) -> Callable[[str], Target | None] | None:
-    """Return what finds the file of the same folder, package or message that a reference names."""
+    """Return a function that finds the file that a reference names in the same folder, package or message."""
     names = payload.names
     if names is None:
         return lookup.named(item.where)
@@ -240,7 +241,7 @@ def _by_name(lookup: Lookup, item: Item, payload: Payload) -> Callable[[str], Ta
 
 
 def _guarded(item: Item, payload: Payload) -> bytes:
-    """Return a document that cannot be read with the charset and the policies that its header gave it."""
+    """Add the charset and the policies of the header to a document that could not be parsed."""
     data, essence = payload.data, registry.essence_of(payload.media_type)
     declared = edits.declaration(data, essence[0], payload.charset or essence[1].get("charset"))
     policies = security_policy.of_header(item.fields) if essence[0] == registry.HTML else []
@@ -251,7 +252,7 @@ def _guarded(item: Item, payload: Payload) -> bytes:
 
 
 def _declared(payload: Payload) -> tuple[bytes, list[tuple[int, int, str, str]]]:
-    """Return a document without links with a mark of the charset that its header stated, and a note of that."""
+    """Mark a document without links with the charset that its header stated; return it, and a note about the mark."""
     data, (essence, parameters) = payload.data, registry.essence_of(payload.media_type)
     label = payload.charset or parameters.get("charset")
     if (found := edits.declaration(data, essence, label)) is not None:
@@ -261,15 +262,15 @@ def _declared(payload: Payload) -> tuple[bytes, list[tuple[int, int, str, str]]]
     return data, [(1, 1, "charset", text)] if name is not None else []
 
 
-def _of_name(item: Item) -> Iterator[tuple[None, None, str, str]]:
-    """Yield the note for a file whose name a browser or a shell would act on."""
+def _name_notes(item: Item) -> Iterator[tuple[None, None, str, str]]:
+    """Yield a note about a file name that a browser or a shell would act on."""
     name = paths.decoded(paths.split(item.url)[1])
     if item.path.endswith(".txt") and browsers.from_disk(name) not in {browsers.HARMLESS, browsers.SNIFFED}:
         yield None, None, "inert", f"{name[:200]} has a harmless ending: a browser or a shell would run it"
 
 
-def _of_script(payload: Payload) -> Iterator[tuple[int, int, str, str]]:
-    """Yield the notes for a script file that needs a server."""
+def _script_notes(payload: Payload) -> Iterator[tuple[int, int, str, str]]:
+    """Yield the notes about a script file that needs a server."""
     essence, data = registry.essence_of(payload.media_type)[0], payload.data
     for at, why in browsers.needs_server(data) if essence in browsers.JAVASCRIPT else ():
         yield data.count(b"\n", 0, at) + 1, at - data.rfind(b"\n", 0, at), "needs-server", why
@@ -287,7 +288,7 @@ def _new_bytes(
 
 
 def _no_longer_read(how: MirrorOptions, item: Item, payload: Payload, data: bytes) -> list[TaskResult]:
-    """Return why XML cannot be read any more after its charset was declared."""
+    """Return why XML is no longer readable after its charset was declared."""
     bare = payload._replace(data=data, media_type=registry.essence_of(payload.media_type)[0], entity=None, charset=None)
     try:
         entity_of(bare, item.url, how.reading.settings)
@@ -329,7 +330,7 @@ def _written(how: MirrorOptions, item: Item, data: bytes, foreign: Collection[st
 
 
 def has(root: OutputFolder, path: str, data: bytes) -> bool:
-    """Return whether a file in the folder has exactly these bytes. A symbolic link is no file. Raise OSError."""
+    """Return whether a regular file in the folder has exactly these bytes; a symbolic link has not. Raise OSError."""
     state = root.state(path)
     file = root.opened(path) if state is not None and state.st_size == len(data) else None
     if file is None:
@@ -346,29 +347,29 @@ Links = dict[str, dict[str, bool]]  # by path: the paths to which a document lea
 def reached(
     how: MirrorOptions, working: Working, batches: Iterable[Batch], start: str, depth: int | None
 ) -> frozenset[str]:
-    """Return the URLs that are held, or redirect to what is held, at most `depth` steps from a page.
+    """Return the URLs that are held, or redirect to a held URL, at most `depth` steps from a page.
 
-    What a browser fetches for a page by itself is no step from it. Raise UsageError for a page that is not held.
+    Requisites that a browser fetches by itself are no step. Raise UsageError for a page that is not held.
     """
-    kept = Kept(how)
+    worker = WorkerState(how)
     try:
-        first = kept.lookup(normal(start) or start)
+        first = worker.lookup(normal(start) or start)
         if first is None:
             raise UsageError(f"--start {start}: the inputs hold no document of this URL")
         links: Links = {}
-        for item, payload in chain.from_iterable(contents(kept, batch) for batch in batches):
+        for item, payload in chain.from_iterable(contents(worker, batch) for batch in batches):
             if payload is not None:
-                links[item.path] = _links(how, kept, item, payload)
+                links[item.path] = _links(how, worker, item, payload)
         paths = _within(links, first.path, inf if depth is None else depth)
         query = "SELECT url FROM plan WHERE path IS NOT NULL OR redirect IS NOT NULL"
-        found = ((url, kept.lookup(url)) for (url,) in working.rows(query))
+        found = ((url, worker.lookup(url)) for (url,) in working.rows(query))
         return frozenset(url for url, target in found if target is not None and target.path in paths)
     finally:
-        kept.lookup.close()
+        worker.lookup.close()
 
 
-def _links(how: MirrorOptions, kept: Kept, item: Item, payload: Payload) -> dict[str, bool]:
-    """Return the paths to which a document leads, and whether that is a step; none for one that cannot be read."""
+def _links(how: MirrorOptions, worker: WorkerState, item: Item, payload: Payload) -> dict[str, bool]:
+    """Return the paths to which a document leads, and whether each is a step; none for an unreadable document."""
     found: dict[str, bool] = defaultdict(lambda: True)
 
     def seen(resolved: Resolved) -> None:  # `policy` belongs to the document
@@ -380,7 +381,7 @@ def _links(how: MirrorOptions, kept: Kept, item: Item, payload: Payload) -> dict
     try:
         entity = entity_of(payload, item.url, how.reading.settings, item.fields)
         if entity is not None and is_walked(entity.media_type):
-            policy = policy_of(how, kept, item, payload, entity)
+            policy = policy_of(how, worker, item, payload, entity)
             rewriter.edits(entity, seen)
     except (DocumentError, *FAULTS):  # reported when it is made
         pass

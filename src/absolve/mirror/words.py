@@ -1,7 +1,7 @@
-"""What a mirror lacks, and its words for people: for the last line of a run, a check, and the entry page.
+"""The words for the missing files and the faults of a mirror: in the last line of a run, a check, and the entry page.
 
-In: the rows of a map; a code of a note or of a fault, and a number. Out: an `Absent` for each URL: a file is missing if
-pages need it, or if it is of a host of which the mirror has pages; text such as `2 forms need the web`, and the reason.
+In: the rows of a map; the code of a note or of a fault, and a number. Out: an `Absent` for each URL: a file is missing
+if pages need it, or if the mirror has pages of its host; text such as `2 forms need the web`, and the reason.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from absolve.mirror.map import Working
 
-LISTED: Final = 500  # URLs of each sort, on the entry page
+LISTED: Final = 500  # URLs of each kind, on the entry page
 _FOLLOWED: Final = frozenset({"navigation", "metadata"})  # kinds of links that a reader follows, or nobody
 
 
@@ -33,10 +33,10 @@ class Absent(NamedTuple):
 
 
 class Lacking(NamedTuple):
-    """How many files that pages need are missing, how many that they only link to, how many links lead to other sites.
+    """The numbers of missing files that pages need, of missing files that they link to, and of links to other sites.
 
-    `files` and `links` are the first of those that are missing, and of those elsewhere: what browsers fetch before what
-    readers follow, and of each what most pages have.
+    `files` and `links` are the first missing files and the first links elsewhere: requisites before links to follow,
+    and then by the number of pages.
     """
 
     needed: int
@@ -52,7 +52,7 @@ class Lacking(NamedTuple):
 
 
 def lacking_in(rows: Callable[[str], Iterable[Any]], most: int = 0) -> Lacking:
-    """Return what a mirror lacks, with at most so many URLs of each sort; `rows` runs a query on its map."""
+    """Return the missing files of a mirror, with at most so many URLs of each kind; `rows` runs a query on its map."""
     hosts = {host_of(url) for (url,) in rows(_PAGES)} or {host_of(url) for (url,) in rows(_OTHERS)}
     kept: tuple[list[tuple[bool, Absent]], list[tuple[bool, Absent]]] = [], []
     numbers = [0, 0, 0]
@@ -84,7 +84,7 @@ WHERE typeof(url) = 'text' AND typeof(kind) = 'text' AND typeof(count) = 'intege
 
 
 def host_of(url: str) -> str:
-    """Return the host of a URL of the web, without `www.`; "" for a URL of another scheme."""
+    """Return the host in an http(s) URL without `www.`: for example, `h.org` for `http://www.h.org/a`; else ""."""
     return _host(identity.origin(url))
 
 
@@ -95,7 +95,7 @@ def _host(beginning: str) -> str:
 
 
 class Words(NamedTuple):
-    """How one and several are called, and why it is so."""
+    """The singular, the plural and the reason for a count."""
 
     one: str
     many: str
@@ -208,18 +208,18 @@ _FAULTS: Final = {
 }
 
 
-def of_note(code: str, number: int) -> str:
-    """Return how many notes of a code there are; a code that is not known is its own word."""
+def count_notes(code: str, number: int) -> str:
+    """Return the number of notes with a code: for example, `2 forms need the web`; an unknown code is its own word."""
     return NOTES.get(code, Words(code, code)).counted(number)
 
 
-def of_fault(code: str, number: int) -> str:
-    """Return how many faults of a code a check found."""
+def count_faults(code: str, number: int) -> str:
+    """Return the number of faults with a code, for example `2 unreadable files`."""
     return _FAULTS.get(code, Words(code, code)).counted(number)
 
 
 def lacking(counts: Lacking) -> Iterator[str]:
-    """Yield what pages need and the mirror lacks, and what they only link to."""
+    """Yield the counts of missing files that pages need, and of those that they only link to."""
     if counts.needed:
         yield NEEDED.counted(counts.needed)
     if counts.linked:
@@ -227,7 +227,7 @@ def lacking(counts: Lacking) -> Iterator[str]:
 
 
 def summary(working: Working, *, is_page: bool = False) -> Iterator[str]:
-    """Yield the counts of a mirror in words, for the last line of a run; `is_page`: it is a page with what it needs."""
+    """Yield a mirror's counts in words, for the last line of a run; `is_page`: it is a page with its requisites."""
     yield DOCUMENTS.counted(working.documents()[0])
     if lost := working.unwritten():
         yield f"{lost:,} not written"
@@ -238,6 +238,6 @@ def summary(working: Working, *, is_page: bool = False) -> Iterator[str]:
     if counts.elsewhere:
         yield ELSEWHERE.counted(counts.elsewhere)
     noted = dict(working.rows("SELECT code, count(*) FROM notes GROUP BY code"))
-    yield from (of_note(code, noted[code]) for code in LIMITS if code in noted)
+    yield from (count_notes(code, noted[code]) for code in LIMITS if code in noted)
     if changed := sum(noted.get(code, 0) for code in CHANGES):
         yield CHANGED.counted(changed)

@@ -166,7 +166,8 @@ class Remapping:
             led = parted(target)
             nests = how == "prefix" and led is not None and led[0] == place and begins(rest, compared(led[1]))
             made = Template(target) if has_functions(new) else target
-            known = self._index.of_prefix(place, rest) if how == "prefix" else self._index.of_exact(place + rest)
+            is_prefix = how == "prefix"
+            known = self._index.prefix_list(place, rest) if is_prefix else self._index.exact_list(place + rest)
             same = next((self._steps[one].number for one in known if self._steps[one].source == rest), number)
             earlier.append(same)
             if same == number:

@@ -10,14 +10,16 @@ from absolve.encodings.codings cimport CharacterReferences, Unquoted
 from absolve.formats.events cimport EventList
 from absolve.rewriting.edits cimport Splicer, ValueEncoder, Written, edit_of, lower, moved, shortened
 from absolve.urls cimport prefixing
-from absolve.urls.prefixing cimport PrefixResolver, shape
+from absolve.urls.prefixing cimport PrefixResolver, is_name, shape
 
 cdef Py_ssize_t _SOME, _MUCH
 cdef int _H, _LONGEST_WEB
 cdef Edit _UNDECIDED
 
 cdef bint _is_odd(str reference, str new) except? -1
+cdef bint _rules(LinkContext context, Link link) noexcept
 cdef bint _may_be_special(int first) noexcept
+cdef bint _is_host(const unsigned char* p, Py_ssize_t start, Py_ssize_t end) noexcept
 cdef bint _after_word(bytes data, Py_ssize_t start) noexcept
 cdef tuple _slot(object coding)
 
@@ -38,6 +40,7 @@ cdef class LinkEdits:
     cdef ValueEncoder _encoder
     cdef dict _written
     cdef LinkContext _context
+    cdef LinkContext _other
     cdef Py_ssize_t _held
     cdef bint is_full
     cdef PrefixResolver _resolver

@@ -20,7 +20,7 @@ from absolve.rewriting.edits import Splicer, ValueEncoder, Written, edit_of, low
 from absolve.rewriting.policy import absolute, absolute_of
 from absolve.urls import PROFILES, prefixing
 from absolve.urls.base import TOO_LONG
-from absolve.urls.prefixing import PrefixResolver, shape
+from absolve.urls.prefixing import PrefixResolver, is_name, shape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -251,7 +251,8 @@ class LinkEdits:
         self._changed: list[Edit] = []  # the edits inside the open value, or their result in `_encoder`
         self._encoder: ValueEncoder | None = None
         self.events = entity.events
-        self._context: LinkContext | None = None
+        self._context: LinkContext | None = None  # of the last link,
+        self._other: LinkContext | None = None  # and of the last one before it at another site
         self._held = 0
         self.is_full = False
         self._resolver: PrefixResolver | None = None  # the last one that was asked for a prefix,
@@ -332,23 +333,24 @@ class LinkEdits:
         start: cython.Py_ssize_t = link.start
         end: cython.Py_ssize_t = link.end
         shaped: cython.int = prefixing.OTHER
+        p: cython.p_const_uchar = self.data
         self.links += 1
         by_itself: cython.bint = self._is_absolute and not (self._empties_base and link.claim is not None)
         if by_itself:
-            shaped = shape(self.data, start, end)
+            shaped = shape(p, start, end)
             is_absolute = prefixing.OTHER < shaped < prefixing.FRAGMENT
-            if is_absolute and self._stays_absolute(shaped, self.data[start]):  # most links
-                if shaped == prefixing.OPAQUE and self.data[start] | 32 == _H:  # perhaps http: without //
+            if is_absolute and self._stays_absolute(shaped, p[start]):  # most links
+                if shaped == prefixing.OPAQUE and p[start] | 32 == _H:  # perhaps http: without //
                     self.odd = True
                 return 0
+            if shaped == prefixing.OTHER and self._any_scheme and _is_host(p, start, end):
+                shaped = prefixing.NETWORK  # only the URL Standard adds a slash
         context = self._context
-        if (
-            context is None
-            or link.place is not context.place
-            or link.base is not context.scope
-            or link.claim is not None
-        ):
-            context = self._context = link_context(self.entity, link)
+        if context is None or not _rules(context, link):
+            context, self._other = self._other, context  # most links alternate between two sites
+            if context is None or not _rules(context, link):
+                context = link_context(self.entity, link)
+            self._context = context
         if by_itself:
             edit = self._short_way(context, start, end, shaped)
             if edit is _UNDECIDED:
@@ -358,7 +360,9 @@ class LinkEdits:
             self.changes += 1
             if self.whole and type(link.coding) is Unquoted and link.coding.slot is None:
                 return self._put_prefix(edit, start, end)
-            return self.put(edit, self.events.link(index).coding)  # type: ignore[union-attr]  # likewise
+            is_settled = type(link.coding) is CharacterReferences  # as of most links
+            coding = link.coding if is_settled else self.events.link(index).coding  # type: ignore[union-attr]  # one
+            return self.put(edit, coding)
         link = self.events.link(index)  # type: ignore[assignment]  # likewise; the policy reads its site and coding
         resolved = Resolved(self.entity, link, context)
         new = self.policy(resolved)
@@ -475,10 +479,20 @@ class LinkEdits:
         return 0
 
 
+def _rules(context: LinkContext, link: Link) -> cython.bint:
+    """Return whether a context is that of a link."""
+    return link.place is context.place and link.base is context.scope and link.claim is None
+
+
 def _may_be_special(first: cython.int) -> cython.bint:
     """Return whether a scheme that begins with this letter may be special (URL Standard 4.2): file, ftp, http, ws."""
     letter: cython.int = first | 32
     return letter == 102 or letter == 104 or letter == 119  # noqa: PLR1714 - a set would be looked up
+
+
+def _is_host(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+    """Return whether a reference is a plain host and nothing else, such as `//cdn.example`: of hints, mostly."""
+    return end - start > 2 and p[start] == 47 and p[start + 1] == 47 and is_name(p, start + 2, end)
 
 
 def _after_word(data: bytes, start: cython.Py_ssize_t) -> cython.bint:

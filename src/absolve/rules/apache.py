@@ -2,8 +2,11 @@
 
 In: the bytes of the file. Out: a `RuleSet`. httpd.apache.org/docs/2.4/mod/mod_alias.html: Redirect and RedirectMatch
 apply in the order of the file, with the query of the request. .../mod/mod_rewrite.html: a RewriteRule that redirects or
-refuses, with conditions on the host, the scheme, the path and the query; mod_rewrite runs before mod_alias. A
-RewriteRule that changes the path inside the server, and what depends on the visitor or on files, is not read.
+refuses, with conditions on the host, the scheme, the path and the query; mod_rewrite runs before mod_alias. Rules that
+change the path inside the server, or depend on the visitor or on files, are not read.
+
+    >>> [(rule.source, rule.target) for rule in read(".htaccess", b"Redirect 301 /a /b").rules]
+    [('/a', ('/b', 1))]
 """
 
 from __future__ import annotations
@@ -26,8 +29,8 @@ from absolve.rules.model import (
     check_path,
     check_pattern,
     check_target,
+    parse_status,
     source,
-    status_of,
     target_parts,
     tried,
     without_groups,
@@ -67,9 +70,9 @@ class Directive(NamedTuple):
 
 
 def directives(data: bytes) -> Iterator[Directive]:
-    """Yield the directives of a configuration file, and the end of each section that they have."""
+    """Yield the directives of a configuration file, and the end of each section."""
     sections: tuple[Section, ...] = ()
-    deeper = 0  # sections in those
+    deeper = 0  # sections that are nested too deep
     for number, text, problem in _joined(data):
         if problem is not None:
             yield Directive(number, "", "", sections, text, problem)
@@ -86,12 +89,12 @@ def directives(data: bytes) -> Iterator[Directive]:
             name, _, rest = text[1:].rstrip("> \t").partition(" ")
             sections = (*sections, Section(name.lower(), tuple(words(rest)), number))
         else:
-            name, *rest_of = text.split(None, 1)
-            yield Directive(number, name.lower(), rest_of[0] if rest_of else "", sections, text)
+            name, *tail = text.split(None, 1)
+            yield Directive(number, name.lower(), tail[0] if tail else "", sections, text)
 
 
 def _joined(data: bytes) -> Iterator[tuple[int, str, str | None]]:
-    """Yield lines without comments and blank ones; a backslash at the end of a line joins it with the next one."""
+    """Yield lines except empty ones and comments; a backslash at the end of a line joins it with the next one."""
     start, held = 0, ""
     for number, text, problem in lines(data):
         start = start if held else number
@@ -107,9 +110,12 @@ def _joined(data: bytes) -> Iterator[tuple[int, str, str | None]]:
 
 
 def words(text: str, *, is_raw: bool = False) -> list[str]:
-    """Return the arguments of a directive: separated by white space, with quotes around those that contain some.
+    """Return the arguments of a directive, which are separated by white space, perhaps in quotes.
 
-    A backslash protects a quote, and a second backslash; `is_raw`, as of RewriteRule: it stays, and protects a space.
+    A backslash protects a quote or a backslash. `is_raw`, as for RewriteRule: it stays, and also protects a space.
+
+    >>> words('permanent "/a b" /c')
+    ['permanent', '/a b', '/c']
     """
     found: list[str] = []
     place = 0
@@ -141,7 +147,7 @@ _NEVER: Final = "it never applies: Redirect compares the decoded path, without a
 _GROUP: Final = re.compile(r"\\(\$)|\$(\d)")
 
 # --- of mod_rewrite
-_SUBJECTS: Final = {  # the variables of conditions, by what they are of a request
+_SUBJECTS: Final = {  # the variables of conditions, each with its part of a request
     "HTTP_HOST": "host", "HTTP:Host": "host", "SERVER_NAME": "name", "QUERY_STRING": "query", "REQUEST_URI": "path",
     "HTTPS": "https", "REQUEST_SCHEME": "scheme", "HTTP:X-Forwarded-Proto": "scheme", "THE_REQUEST": "line",
 }  # fmt: skip
@@ -171,7 +177,7 @@ _LITERAL: Final = re.compile(r"(?:\\[^\w?]|[^\\.^$*+?()\[\]{}|])*\$")
 
 
 class _Host:
-    """The rules of one virtual host, or those outside of all."""
+    """The rules of one virtual host, or the rules outside of every virtual host."""
 
     def __init__(self, section: Section | None) -> None:
         addresses = section.arguments if section is not None else ()
@@ -214,20 +220,20 @@ class _Reader:
                 self._setting(host, directive)
 
     def _setting(self, host: _Host, directive: Directive) -> None:
-        given = words(directive.rest)
-        if not given:
+        arguments = words(directive.rest)
+        if not arguments:
             return
         if directive.name == "rewriteengine":
-            host.is_off = given[0].lower() == "off"
+            host.is_off = arguments[0].lower() == "off"
         elif directive.name == "rewritebase":
-            host.base = given[0] if given[0].startswith("/") else "/"
+            host.base = arguments[0] if arguments[0].startswith("/") else "/"
         elif directive.name in {"servername", "serveralias"}:
-            host.names += [name.lower().rpartition("//")[2].partition(":")[0] for name in given]
+            host.names += [name.lower().rpartition("//")[2].partition(":")[0] for name in arguments]
 
     def servers(self) -> Iterator[Server]:
-        """Yield the virtual hosts: mod_rewrite of the server, of its folders, then mod_alias, also from outside.
+        """Yield the virtual hosts: mod_rewrite for the server, for its folders, then mod_alias, also from outside.
 
-        mod_dir asks for the index file of a folder: mod_alias may redirect that, mod_rewrite does not.
+        mod_dir requests the index file of a folder: mod_alias may redirect that, mod_rewrite does not.
         """
         outer = self.hosts[0]
         own = [host for number, host in sorted(self.hosts.items()) if number]
@@ -249,20 +255,20 @@ class _Reader:
     # --- mod_rewrite --------------------------------------------------------------------------------------------------
 
     def _condition(self, host: _Host, directive: Directive) -> None:
-        given = words(directive.rest, is_raw=True)
-        if len(given) == 2 and given[0] in _FILES and given[1] in {"!-f", "!-d"}:
-            host.missing.add(given[1])
+        arguments = words(directive.rest, is_raw=True)
+        if len(arguments) == 2 and arguments[0] in _FILES and arguments[1] in {"!-f", "!-d"}:
+            host.missing.add(arguments[1])
             return
         try:
-            host.conditions.append(_condition(given))
+            host.conditions.append(_condition(arguments))
         except UsageError as error:
             host.fault = host.fault or f"its condition in line {directive.line}: {error.message}"
 
     def _rewrite(self, host: _Host, directive: Directive) -> None:
         in_folder = self._in_folder or any(section.name == "directory" for section in directive.sections)
         rule = Rule(self._name, directive.line, directive.text, how="prefix", source="/")
-        given = words(directive.rest, is_raw=True)
-        is_front = in_folder and _is_front_controller(given)
+        arguments = words(directive.rest, is_raw=True)
+        is_front = in_folder and _is_front_controller(arguments)
         rule = rule._replace(conditions=tuple(host.conditions), forced=len(host.missing) < 2 - is_front)
         fault = _unknown_section(directive) or host.fault
         if len(host.missing) == 1 and not is_front:
@@ -270,28 +276,28 @@ class _Reader:
         if host.is_chained:
             fault = fault or "it is chained to a rule that could not be read"
         host.conditions, host.missing, host.fault = [], set(), None
-        made: Rule | None = None
+        finished: Rule | None = None
         try:
-            rule = _matching(rule, given, in_folder=in_folder)
+            rule = _with_pattern(rule, arguments, in_folder=in_folder)
             fault = fault or rule.problem
             if fault is None:
-                led = None if is_front else _leading(rule, given[1:], host.base, in_folder=in_folder)
-                made = rule._replace(status=200) if is_front else led
+                with_target = None if is_front else _with_target(rule, arguments[1:], host.base, in_folder=in_folder)
+                finished = rule._replace(status=200) if is_front else with_target
         except UsageError as error:
             fault = fault or error.message
-        host.is_chained = fault is not None and len(given) == 3 and _IS_CHAINED.search(given[2]) is not None
+        host.is_chained = fault is not None and len(arguments) == 3 and _IS_CHAINED.search(arguments[2]) is not None
         if host.is_off:
             fault = fault or "RewriteEngine is off"
         if fault is not None:
             is_known = not any(condition.is_alternative for condition in rule.conditions)
-            made = rule._replace(problem=fault, conditions=rule.conditions if is_known else ())
-        if made is not None:  # else it does nothing that a redirect depends on
-            self.rules.append(made)
-            host.rewriting[in_folder] += [] if host.is_off else [made]
+            finished = rule._replace(problem=fault, conditions=rule.conditions if is_known else ())
+        if finished is not None:  # otherwise no redirect depends on it
+            self.rules.append(finished)
+            host.rewriting[in_folder] += [] if host.is_off else [finished]
 
 
 def read(name: str, data: bytes) -> RuleSet:
-    """Return the rules of a file: paths in those of `.htaccess` begin without a slash."""
+    """Return the rules of a file; in `.htaccess` patterns are for paths without their first slash."""
     reader = _Reader(name)
     reader.read(data)
     return RuleSet(name, "apache", reader.rules, [*reader.servers()])
@@ -306,37 +312,37 @@ def _unknown_section(directive: Directive, also: frozenset[str] | set[str] = fro
 
 
 def _alias(rule: Rule, directive: Directive) -> Rule:
-    """Return the rule of a Redirect, RedirectMatch, RedirectPermanent or RedirectTemp."""
-    given = words(directive.rest)
+    """Return the rule for a Redirect, RedirectMatch, RedirectPermanent or RedirectTemp directive."""
+    arguments = words(directive.rest)
     status = {"redirectpermanent": 301}.get(directive.name, 302)
-    if given and directive.name in {"redirect", "redirectmatch"}:
-        word = given[0].lower()
+    if arguments and directive.name in {"redirect", "redirectmatch"}:
+        word = arguments[0].lower()
         if word in _WORDS or re.fullmatch(r"[1-5][0-9][0-9]", word):
             status = _WORDS.get(word) or int(word)
-            del given[0]
+            del arguments[0]
     location = next((section for section in directive.sections if section.name == "location"), None)
     if location is not None:
-        if len(given) != 1 or len(location.arguments) != 1:
+        if len(arguments) != 1 or len(location.arguments) != 1:
             raise UsageError("in <Location> it has a URL only")
-        given = [location.arguments[0], *given]
+        arguments = [location.arguments[0], *arguments]
     leads = 300 <= status < 400
-    if len(given) != 1 + leads:
+    if len(arguments) != 1 + leads:
         raise UsageError("it needs a path and a URL" if leads else f"with status {status} it has a path only")
-    if leads and not given[1].startswith("$"):
-        check_target(given[1])
-    if directive.name != "redirectmatch" and _NOT_OF_PATHS.search(given[0]):
+    if leads and not arguments[1].startswith("$"):
+        check_target(arguments[1])
+    if directive.name != "redirectmatch" and _NOT_OF_PATHS.search(arguments[0]):
         raise UsageError(_NEVER)
     rule = rule._replace(status=status)
     if directive.name == "redirectmatch":
-        return _match(rule, of_bytes(given[0]), given[1] if leads else None)
-    found = source(given[0])
+        return _match_rule(rule, of_bytes(arguments[0]), arguments[1] if leads else None)
+    found = source(arguments[0])
     if found.host is not None:
         raise UsageError("it matches a path, not a URL")
-    target = (given[1], 1) if leads and location is None else (given[1],) if leads else None
+    target = (arguments[1], 1) if leads and location is None else (arguments[1],) if leads else None
     return rule._replace(how="prefix", source=found.path, target=target)
 
 
-def _match(rule: Rule, pattern: str, target: str | None) -> Rule:
+def _match_rule(rule: Rule, pattern: str, target: str | None) -> Rule:
     try:
         check_pattern(pattern)
     except UsageError as error:
@@ -349,17 +355,17 @@ def _match(rule: Rule, pattern: str, target: str | None) -> Rule:
 # --- mod_rewrite ------------------------------------------------------------------------------------------------------
 
 
-def _condition(given: Sequence[str]) -> Condition:
-    """Return the condition of the arguments of a RewriteCond. Raise UsageError for one that is not read."""
-    if not 2 <= len(given) <= 3:
+def _condition(arguments: Sequence[str]) -> Condition:
+    """Return the condition for a RewriteCond, for example `%{HTTP_HOST} !^www`. Raise UsageError if not supported."""
+    if not 2 <= len(arguments) <= 3:
         raise UsageError("RewriteCond has a test string, a pattern, and perhaps flags")
-    flags = _flags(given[2]) if len(given) == 3 else {}
-    tested = re.fullmatch(r"%\{([^}]*)\}", given[0])
+    flags = _flags(arguments[2]) if len(arguments) == 3 else {}
+    tested = re.fullmatch(r"%\{([^}]*)\}", arguments[0])
     subject = _SUBJECTS.get(tested[1]) if tested is not None else None
     if subject is None:
-        raise UsageError(f"the value of {given[0][:60]} cannot be known")
-    is_negated = given[1].startswith("!")
-    pattern = of_bytes(given[1].removeprefix("!"))
+        raise UsageError(f"the value of {arguments[0][:60]} cannot be known")
+    is_negated = arguments[1].startswith("!")
+    pattern = of_bytes(arguments[1].removeprefix("!"))
     if pattern.startswith("="):
         text = pattern[1:].strip('"')
         pattern = f"^{re.escape(text)}$"
@@ -370,7 +376,7 @@ def _condition(given: Sequence[str]) -> Condition:
 
 
 def _flags(text: str) -> dict[str, str]:
-    """Return the flags in brackets with their values. Raise UsageError for one that is not read."""
+    """Return flags: for example `{"r": "301", "l": ""}` for `[R=301,last]`. Raise UsageError if one is unknown."""
     found: dict[str, str] = {}
     if not text:
         return found
@@ -388,24 +394,26 @@ def _flags(text: str) -> dict[str, str]:
     return found
 
 
-def _is_front_controller(given: Sequence[str]) -> bool:
-    """Return whether a RewriteRule sends all requests to one file, as `RewriteRule . /index.php [L]`.
+def _is_front_controller(arguments: Sequence[str]) -> bool:
+    """Return whether a RewriteRule sends all requests to one file, for example `RewriteRule . /index.php [L]`.
 
-    What is behind it never applies: it gets the path of that file.
+    Rules behind it never apply, since they see only the path of that file.
     """
-    flags = given[2] if len(given) == 3 else ""
+    flags = arguments[2] if len(arguments) == 3 else ""
     is_other = re.search(r"[\[,]\s*(?:R|redirect|P|proxy|F|forbidden|G|gone|C|chain)\b", flags, re.IGNORECASE)
-    return len(given) > 1 and is_other is None and bool(_ALL.fullmatch(given[0]) and _PROGRAM.fullmatch(given[1]))
+    if len(arguments) < 2 or is_other is not None:
+        return False
+    return bool(_ALL.fullmatch(arguments[0]) and _PROGRAM.fullmatch(arguments[1]))
 
 
-def _matching(rule: Rule, given: Sequence[str], *, in_folder: bool) -> Rule:
-    """Return the rule of the arguments of a RewriteRule with what it matches: `^` is before the slash or behind it.
+def _with_pattern(rule: Rule, arguments: Sequence[str], *, in_folder: bool) -> Rule:
+    r"""Return a rule with the pattern of a RewriteRule, whose paths have no first slash in a folder (`in_folder`).
 
-    Raise UsageError if that is not read.
+    For example, `^old\.html$` in a folder is the exact path `/old.html`. Raise UsageError if it is not supported.
     """
-    if not 2 <= len(given) <= 3:
+    if not 2 <= len(arguments) <= 3:
         raise UsageError("RewriteRule has a pattern, a substitution, and perhaps flags")
-    pattern = of_bytes(given[0])
+    pattern = of_bytes(arguments[0])
     if pattern.startswith("!"):
         raise UsageError("a pattern that must not match is not read")
     check_pattern(pattern)
@@ -413,7 +421,7 @@ def _matching(rule: Rule, given: Sequence[str], *, in_folder: bool) -> Rule:
         check_path(pattern, in_folder=in_folder)
     except NeverError as error:
         return rule._replace(problem=error.message, how="exact", source="")
-    rule = rule._replace(ignores_case=len(given) == 3 and _IGNORES_CASE.search(given[2]) is not None)
+    rule = rule._replace(ignores_case=len(arguments) == 3 and _IGNORES_CASE.search(arguments[2]) is not None)
     start = "^/?" if pattern.startswith("^/?") else "^" if in_folder else "^/"
     if not pattern.startswith(start) or _is_alternative(pattern):
         return rule._replace(how="regex", source=pattern, subject="folder" if in_folder else "path")
@@ -424,17 +432,17 @@ def _matching(rule: Rule, given: Sequence[str], *, in_folder: bool) -> Rule:
 
 
 def _is_alternative(pattern: str) -> bool:
-    """Return whether a pattern has alternatives outside of parentheses, of which `^` begins only the first."""
+    """Return whether a pattern has alternatives outside of parentheses: in `^a|b`, `^` belongs to the first alone."""
     return "|" in (without_groups(pattern) or pattern)
 
 
-def _leading(rule: Rule, given: Sequence[str], base: str, *, in_folder: bool) -> Rule | None:
-    """Return a rule with its status and target, by its substitution and flags; None for one that does nothing.
+def _with_target(rule: Rule, arguments: Sequence[str], base: str, *, in_folder: bool) -> Rule | None:
+    """Return a rule with the status and target for a substitution and flags; None for one that does nothing.
 
-    Raise UsageError if they are not read.
+    For example, `/b/$1 [R=301]`. Raise UsageError if they are not supported.
     """
-    substitution = given[0]
-    flags = _flags(given[1]) if len(given) == 2 else {}
+    substitution = arguments[0]
+    flags = _flags(arguments[1]) if len(arguments) == 2 else {}
     if "f" in flags or "g" in flags:
         return rule._replace(status=403 if "f" in flags else 410)
     status = _status(flags.get("r", ""))
@@ -459,11 +467,17 @@ def _status(text: str) -> int:
     code = text.lower()
     if code in _WORDS or not code:
         return _WORDS.get(code, 302)
-    return status_of(code)
+    return parse_status(code)
 
 
 def _target(text: str, *, escapes: bool) -> tuple[str | int, ...]:
-    """Return the parts of a substitution; with `escapes`, its text before `?` is escaped. Raise UsageError."""
+    """Return the parts of a substitution; with `escapes`, its text before `?` is escaped.
+
+    Raise UsageError for a variable that is not known.
+
+    >>> _target("/b/$1?x=%1", escapes=True)
+    ('/b/', 1, '?x=', 101)
+    """
     parts: list[str | int] = []
     literal = ""
     place = 0
@@ -482,7 +496,7 @@ def _target(text: str, *, escapes: bool) -> tuple[str | int, ...]:
 
 
 def _number(token: re.Match[str]) -> int:
-    """Return what a variable of a substitution is in a target. Raise UsageError for one that is not known."""
+    """Return the number for a variable of a substitution, for example 1 for `$1`. Raise UsageError if unknown."""
     if token["group"] is not None:
         return int(token["group"])
     if token["condition"] is not None:

@@ -1,8 +1,11 @@
-"""Cut a configuration of nginx or a Caddyfile into directives and blocks.
+"""Split an nginx configuration or a Caddyfile into directives and blocks.
 
 In: the bytes of a file. Out: a tree of `Directive`. In nginx `;` ends a directive
 (nginx.org/en/docs/beginners_guide.html#conf_structure), in a Caddyfile the line does
-(caddyserver.com/docs/caddyfile/concepts#structure), where a brace that opens or closes a block is a word of its own.
+(caddyserver.com/docs/caddyfile/concepts#structure), where a brace that opens or closes a block is a separate word.
+
+    >>> [(one.words, one.block) for one in directives(b"redir /a '/b c'; # moved", NGINX)]
+    [(('redir', '/a', '/b c'), None)]
 """
 
 from __future__ import annotations
@@ -60,7 +63,7 @@ class _Reader:
         start, line = self._place, self._line
         for kind, word in self._tokens():
             if not words:
-                start, line = self._start, self._line_of_token
+                start, line = self._start, self._token_line
             if kind == "word":
                 words.append(word)
                 continue
@@ -71,30 +74,30 @@ class _Reader:
                 return
             if word in {";", "\n"}:
                 if words:
-                    yield _made(line, words, None, text)._replace(start=start)
+                    yield _directive(line, words, None, text)._replace(start=start)
             elif depth >= _DEEPEST:
                 yield Directive(line, "", (), None, text, "its blocks are nested too deep")
                 return
             else:
                 inner = tuple(self.block(depth + 1))
-                yield _made(line, words or [""], inner, text.removesuffix("{").rstrip())
+                yield _directive(line, words or [""], inner, text.removesuffix("{").rstrip())
             words = []
         if words:
             yield self._last(line, words, self._text[start : start + 200].strip())
 
     def _last(self, line: int, words: list[str], text: str) -> Directive:
-        """Return the directive at the end of a block, which in nginx must have an end of its own."""
-        made = _made(line, words, None, text)
-        return made if self._token is CADDY else made._replace(problem="it does not end with ;")
+        """Return the directive at the end of a block; nginx needs a `;` there, too."""
+        directive = _directive(line, words, None, text)
+        return directive if self._token is CADDY else directive._replace(problem="it does not end with ;")
 
     def _tokens(self) -> Iterator[tuple[str, str]]:
         """Yield words without their quotes, and signs."""
         while self._place < len(self._text):
             found = self._token.match(self._text, self._place)
-            if found is None:  # a match is always there: the last alternative takes any character
+            if found is None:  # a match is always there: the alternatives cover every character
                 return
             self._start = self._place
-            self._line_of_token = self._line
+            self._token_line = self._line
             self._place = found.end()
             self._line += found[0].count("\n")
             kind = found.lastgroup or ""
@@ -107,7 +110,7 @@ class _Reader:
                 yield "word", quoted if self._token is CADDY else re.sub(r"\\([\"'\\])", r"\1", quoted)
 
 
-def _made(line: int, words: list[str], block: tuple[Directive, ...] | None, text: str) -> Directive:
+def _directive(line: int, words: list[str], block: tuple[Directive, ...] | None, text: str) -> Directive:
     problem = None if text.isascii() or is_text(text) else NOT_UTF8
     if problem is not None:
         text, words = shown(text), [*map(shown, words)]
@@ -115,7 +118,7 @@ def _made(line: int, words: list[str], block: tuple[Directive, ...] | None, text
 
 
 def directives(data: bytes, token: re.Pattern[str]) -> list[Directive]:
-    """Return the directives of a file by the tokens of its form; those in blocks are in their directive."""
+    """Return the directives of a file; `token` matches the tokens of its form. A block is in its directive."""
     reader = _Reader(with_line_feeds(decoded(data)) if token is CADDY else decoded(data), token)
     found: list[Directive] = []
     while reader._place < len(reader._text):  # noqa: SLF001 - a } too many ends a block early

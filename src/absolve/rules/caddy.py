@@ -1,8 +1,10 @@
 """Read the redirects of a Caddyfile: `redir` and `respond`, with their matchers, in the order of Caddy.
 
 In: the bytes of the file. Out: a `RuleSet` with a server for each site block. caddyserver.com/docs/caddyfile: a path
-matcher has any letter case; `redir` adds no query; of several `redir` the one with the longest path is tried first,
-those in a `route` in their order.
+matcher has any letter case; `redir` adds no query; of several `redir` the one with the longest path is tried first.
+
+    >>> [(rule.source, rule.target) for rule in read("Caddyfile", b"redir /a /b permanent").rules]
+    [('/a', ('/b',))]
 """
 
 from __future__ import annotations
@@ -18,8 +20,8 @@ from absolve.rules.model import (
     NO_QUERY,
     SCHEME,
     WHOLE_PATH,
-    Room,
     Rule,
+    RuleBudget,
     RuleSet,
     Server,
     check_path,
@@ -46,7 +48,7 @@ _NAME: Final = re.compile(r"(?:(https?)://)?([^/:{}]*)(?::(\d+))?(?:/.*)?")
 
 
 class Matcher(NamedTuple):
-    """What a matcher needs: paths, a regular expression with the name of its groups, or what cannot be known."""
+    """The conditions of a matcher: paths, a regular expression, or why they cannot be known."""
 
     paths: tuple[str, ...] = ()
     pattern: str | None = None
@@ -54,18 +56,18 @@ class Matcher(NamedTuple):
 
 
 class _Scope(NamedTuple):
-    """What holds in a block: the name of the file, the named matchers of it and of those around, the room for rules."""
+    """The scope of a block: the name of the file, the named matchers, also from blocks around, the room for rules."""
 
     name: str
     matchers: ChainMap[str, Matcher]
-    room: Room
+    budget: RuleBudget
 
 
 def read(name: str, data: bytes) -> RuleSet:
     """Return the rules of a Caddyfile."""
-    servers, every, scope = [], [], _Scope(name, ChainMap(), Room())
+    servers, every, scope = [], [], _Scope(name, ChainMap(), RuleBudget())
     for site in _sites(directives(data, CADDY)):
-        rules = list(_ordered(_of_block(scope, site.block or ())))
+        rules = list(_ordered(_block_rules(scope, site.block or ())))
         every += rules
         names = [found for word in site.words if (found := _NAME.fullmatch(word.rstrip(","))) is not None]
         hosts = tuple(one[2].lower() for one in names if one[2])
@@ -75,7 +77,7 @@ def read(name: str, data: bytes) -> RuleSet:
 
 
 def _sites(top: Sequence[Directive]) -> Iterator[Directive]:
-    """Yield the site blocks: without braces the first line has the addresses, and all others are its block."""
+    """Yield the site blocks: without braces, the first line has the addresses, and all other lines are the block."""
     if any(one.block and one.words and one.words[0] not in {*_NESTED, "redir"} for one in top):
         yield from (one for one in top if one.words and not one.words[0].startswith("("))
     elif top:
@@ -85,19 +87,19 @@ def _sites(top: Sequence[Directive]) -> Iterator[Directive]:
         yield site._replace(block=tuple(top[1:] if has_address else top))
 
 
-def _of_block(around: _Scope, block: Sequence[Directive]) -> Iterator[Rule]:
+def _block_rules(around: _Scope, block: Sequence[Directive]) -> Iterator[Rule]:
     own = {one.words[0]: _named(one) for one in block if "".join(one.words[:1]).startswith("@")}
     scope = around._replace(matchers=around.matchers.new_child(own))
     for one in block:
         kind, words = one.name, [*one.arguments]
         rule = Rule(scope.name, one.line, " ".join(one.words), query="drop")
         if kind in {"redir", "respond"}:
-            yield from _of_line(rule, kind, words, scope)
+            yield from _directive_rules(rule, kind, words, scope)
         elif kind == "handle_path" or (kind in _NESTED and words):
             reason = f"it is in {' '.join(one.words)}"
-            yield from (made._replace(problem=reason) for made in _of_block(scope, one.block or ()))
+            yield from (nested._replace(problem=reason) for nested in _block_rules(scope, one.block or ()))
         elif kind in _NESTED:
-            yield from _of_block(scope, one.block or ())
+            yield from _block_rules(scope, one.block or ())
         elif kind in _UNREAD:
             yield rule._replace(problem="it may change the path inside the server")
 
@@ -115,33 +117,33 @@ def _named(one: Directive) -> Matcher:
     return Matcher(problem=f"it depends on more than the path: {kind}")
 
 
-def _of_line(rule: Rule, kind: str, words: list[str], scope: _Scope) -> Iterator[Rule]:
-    """Yield the rules of a directive: one for each path of its matcher."""
+def _directive_rules(rule: Rule, kind: str, words: list[str], scope: _Scope) -> Iterator[Rule]:
+    """Yield the rules of a directive, one for each path of its matcher: for example, two for `@old path /a /b`."""
     matcher = Matcher()
     if len(words) > 1 and words[0].startswith(("/", "*", "@")):
         matcher = _matcher(words.pop(0), scope)
-    made = tried(rule, _redirected, words) if kind == "redir" else _answered(rule, words)
-    if made is None:
+    answer = tried(rule, _redirected, words) if kind == "redir" else _answered(rule, words)
+    if answer is None:
         return
-    problem = matcher.problem or made.problem
-    if len(matcher.paths) > 1 and (lack := scope.room.lack("its matcher", len(matcher.paths))) is not None:
-        matcher, problem = Matcher(), lack
+    problem = matcher.problem or answer.problem
+    if len(matcher.paths) > 1 and (excess := scope.budget.spend("its matcher", len(matcher.paths))) is not None:
+        matcher, problem = Matcher(), excess
     if any("?" in path for path in matcher.paths):
         yield rule._replace(problem=problem or NO_QUERY)
         return
-    for found in _placed(made._replace(problem=None), matcher):
+    for found in _with_paths(answer._replace(problem=None), matcher):
         yield found._replace(problem=found.problem or problem)
 
 
-def _placed(made: Rule, matcher: Matcher) -> Iterator[Rule]:
-    """Yield a rule with what its matcher matches: one for each path."""
+def _with_paths(rule: Rule, matcher: Matcher) -> Iterator[Rule]:
+    """Yield the rule with each path of its matcher: for example, `/a/*` is the pattern `^/a/.*$`."""
     if matcher.pattern is not None:
-        yield tried(made, _of_pattern, matcher.pattern)
+        yield tried(rule, _with_path_pattern, matcher.pattern)
         return
     for path in matcher.paths or ("*",):
-        found = made._replace(how="exact", source=decoded(path), ignores_case=True)
+        found = rule._replace(how="exact", source=decoded(path), ignores_case=True)
         pattern = re.escape(decoded(path)).replace(r"\*", ".*")
-        yield tried(found, _of_pattern, f"^{pattern}$", ignores_case=True) if "*" in path else found
+        yield tried(found, _with_path_pattern, f"^{pattern}$", ignores_case=True) if "*" in path else found
 
 
 def _matcher(word: str, scope: _Scope) -> Matcher:
@@ -150,13 +152,13 @@ def _matcher(word: str, scope: _Scope) -> Matcher:
     return Matcher((word,)) if word != "*" else Matcher()
 
 
-def _of_pattern(rule: Rule, pattern: str, *, ignores_case: bool = False) -> Rule:
+def _with_path_pattern(rule: Rule, pattern: str, *, ignores_case: bool = False) -> Rule:
     check_path(pattern)
     return with_pattern(rule, pattern, ignores_case=ignores_case)
 
 
 def _redirected(rule: Rule, words: Sequence[str]) -> Rule:
-    """Return a rule with the target and the status of `redir`."""
+    """Return a rule with the target and the status of `redir`: for example, `/b{uri} permanent`."""
     if not 1 <= len(words) <= 2:
         raise UsageError("it has a target and perhaps a status")
     code = words[1] if len(words) == 2 else "temporary"
@@ -173,7 +175,7 @@ def _redirected(rule: Rule, words: Sequence[str]) -> Rule:
 
 
 def _part(found: re.Match[str]) -> int:
-    """Return what a placeholder of a target is. Raise UsageError for one that is not known."""
+    """Return the number for a placeholder, for example 1 for `{re.name.1}`. Raise UsageError if it is not known."""
     group = _GROUP.fullmatch(found[1])
     if group is None and found[1] not in _KNOWN:
         raise UsageError(f"its target needs {found[0]}")

@@ -1,7 +1,7 @@
 """Read the files that people have: their text and lines in any charset that spreadsheets write, tables, TOML.
 
 In: the bytes of a file. Out: text, lines, or rows of cells with the numbers of their lines, and a few words on how the
-table is written: CSV, TSV, with semicolons, JSON, or a workbook. Which column means what is the matter of `columns`.
+table is written: CSV, TSV, with semicolons, JSON, or a workbook. `columns` finds out what its columns mean.
 
 A byte order mark decides the charset; UTF-16 without one is recognised by its zero bytes. Windows-1252 is tried for
 tables that have no character in UTF-8 at all. Of a workbook the first sheet that is shown and has a URL is read, up to
@@ -47,15 +47,15 @@ _MARKS: Final = (
 
 
 class Charset(NamedTuple):
-    """How a text is written: its byte order mark, empty without one, and a charset of Python."""
+    """The charset of a text: its byte order mark, empty without one, and the name that Python has for the charset."""
 
     mark: bytes
     name: str
 
     def encoded(self, text: str) -> bytes:
-        """Return the bytes of a text, with those that were no character of it; other lone surrogates are replaced.
+        """Return the bytes of a text; undecoded bytes are written as they were, other lone surrogates are replaced.
 
-        A text that a legacy charset cannot have is UTF-8 with a byte order mark.
+        A text that a legacy charset cannot encode is UTF-8 with a byte order mark.
         """
         try:
             return self.mark + text.encode(self.name, _errors(self.name))
@@ -75,8 +75,8 @@ class Line(NamedTuple):
     problem: str | None = None
 
 
-def charset_of(data: bytes, *, legacy: bool = False) -> Charset:
-    """Return how a text is written. `legacy`: windows-1252 if it has bytes above ASCII, and none of them is UTF-8."""
+def detect_charset(data: bytes, *, legacy: bool = False) -> Charset:
+    """Return the charset of a text. `legacy`: windows-1252 if it has bytes above ASCII, and none of them is UTF-8."""
     for mark, name in _MARKS:
         if data.startswith(mark):
             return Charset(mark, name)
@@ -87,13 +87,13 @@ def charset_of(data: bytes, *, legacy: bool = False) -> Charset:
 
 
 def _is_legacy(head: bytes) -> bool:
-    text = codecs.getincrementaldecoder("utf-8")("surrogateescape").decode(head)
+    text = codecs.getincrementaldecoder("utf-8")("surrogateescape").decode(head, final=len(head) < _LOOKED_AT)
     return not text.isascii() and bool(_UNDECODED.search(text)) and not _ABOVE_ASCII.search(text)
 
 
 def decoded(data: bytes, *, legacy: bool = False) -> str:
-    """Return a text; bytes that its charset does not have become lone surrogates (PEP 383)."""
-    mark, name = charset_of(data, legacy=legacy)
+    """Return the decoded text; bytes that its charset does not have become lone surrogates (PEP 383)."""
+    mark, name = detect_charset(data, legacy=legacy)
     return data[len(mark) :].decode(name, _errors(name))
 
 
@@ -102,13 +102,13 @@ def _errors(charset: str) -> str:
 
 
 def lines(data: bytes) -> Iterator[Line]:
-    """Yield the lines of a file."""
+    r"""Yield the lines of a file: for example, lines 1 and 2 for `a\r\nb`."""
     for number, text in enumerate(cut(with_line_feeds(decoded(data)).removesuffix("\n")), start=1):
         yield line(number, text)
 
 
 def cut(text: str) -> Iterator[str]:
-    """Yield the lines of a text without their line feeds, one at a time: a list of all would take as much memory."""
+    """Yield the lines of a text without their line feeds; a list of all would take as much memory again."""
     start = 0
     while (end := text.find("\n", start)) >= 0:
         yield text[start:end]
@@ -122,7 +122,7 @@ def with_line_feeds(text: str) -> str:
 
 
 def line(number: int, text: str) -> Line:
-    """Return a line, with the problem of one that is too long or has bytes that are no UTF-8."""
+    """Return a line, with a problem if it is too long or not UTF-8."""
     if len(text) > _LONGEST:
         return Line(number, text[:100], TOO_LONG)
     if not text.isascii() and not is_text(text):
@@ -131,7 +131,7 @@ def line(number: int, text: str) -> Line:
 
 
 def shown(text: str) -> str:
-    """Return a text whose lone surrogates are replaced: bytes that are no UTF-8, escapes of JSON."""
+    """Return a text with its lone surrogates replaced, which stand for bytes that are not UTF-8 or for JSON escapes."""
     return _SURROGATE.sub("\ufffd", text)
 
 
@@ -144,7 +144,7 @@ def is_text(text: str) -> bool:
     return True
 
 
-# What a spreadsheet leaves where it found nothing, in any language: #N/A, #NV, #REF!, #NAME?, #DIV/0!
+# The error values of spreadsheets, in any language: #N/A, #NV, #REF!, #NAME?, #DIV/0!
 SHEET_ERROR: Final = r"#(?:\w/?\w{1,2}|[^\sa-z,;]+[!?])"
 _LARGEST_JSON: Final = 64 << 20
 _SNIFFED: Final = 1 << 16
@@ -160,8 +160,8 @@ _SEPARATOR: Final = re.compile(r"\ufeff?\"?sep=([,;\t])\"?\r?\n", re.IGNORECASE)
 class Row(NamedTuple):
     """A row: the numbers of its first and last line, its cells, and why it cannot be read, or None.
 
-    Its cells have no white space around them, and no empty one is at the end. A spreadsheet does not show it if it
-    `is_hidden`, as by a filter.
+    Its cells have no white space around them, and no empty one is at the end. `is_hidden`: a spreadsheet does not show
+    it, for example because of a filter.
     """
 
     first: int
@@ -172,9 +172,9 @@ class Row(NamedTuple):
 
     @property
     def is_comment(self) -> bool:
-        """Whether a row is empty or a comment.
+        """Whether a row is empty or begins with `#`.
 
-        None is `#N/A` in a cell before others, which a spreadsheet left, and `#` as the title of a column of numbers.
+        Two rows are not comments: one with `#N/A` before other cells, and a header with `#` for a column of numbers.
         """
         if self.problem is not None:
             return False
@@ -188,7 +188,7 @@ class Row(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table as it is: its rows, comments and empty ones too, and how it is written, in words.
+    """A table: its rows, also comments and empty ones, and its notation in words, for example `CSV with tabs`.
 
     `others`: the first rows of the other sheets of a workbook, by their names.
     """
@@ -199,7 +199,7 @@ class Table(NamedTuple):
     others: Mapping[str, Sequence[Row]] = MappingProxyType({})
 
 
-# What people have in place of a table, by its first bytes.
+# Other files that people pass as tables, by their first bytes.
 _BINARY: Final = (
     (b"PK\x03\x04", "a ZIP archive, and no .xlsx"),
     (b"\xd0\xcf\x11\xe0", "an old workbook, or one with a password: save it as .xlsx"),
@@ -227,30 +227,36 @@ def is_workbook(data: bytes) -> bool:
 
 
 def table(name: str, data: bytes, *, legacy: bool = True) -> Table:
-    """Return the table of a file. Bytes that are no UTF-8 are windows-1252 if `legacy`, otherwise surrogates.
+    r"""Return the table of a file. Bytes that are not UTF-8 are windows-1252 if `legacy`, otherwise surrogates.
 
-    Raise UsageError for a file that is no text, for a workbook that cannot be read, or without openpyxl.
+    Raise UsageError for a file that is not text, for a workbook that cannot be read, or without openpyxl.
+
+    >>> [row.cells for row in table("map.csv", b"old;new\n/a;/b\n").rows]
+    [['old', 'new'], ['/a', '/b'], []]
     """
     if is_workbook(data):
-        return _of_workbook(name, data)
-    if (of_json := _of_json(data)) is not None:
-        return of_json
-    charset = charset_of(data, legacy=legacy)
+        return _read_workbook(name, data)
+    if (parsed := _parse_json(data)) is not None:
+        return parsed
+    charset = detect_charset(data, legacy=legacy)
     text = decoded(data, legacy=legacy)
     if (binary := binary_form(data, text[:_SNIFFED])) is not None:
         raise UsageError(f"{name}:1: this is {binary}")
-    delimiter = delimiter_of(text)
+    delimiter = detect_delimiter(text)
     return Table(rows(text, delimiter), f"CSV with {_NAMES[delimiter]}{_in_words(charset)}", delimiter)
 
 
 def binary_form(data: bytes, text: str) -> str | None:
-    """Return what a file is, in words, if it is no text; `text` is its beginning, decoded."""
+    """Return a description of a file that is not text, for example "a PDF"; `text` is its beginning, decoded."""
     binary = "binary data" if "\0" in text else None
     return next((words for start, words in _BINARY if data.startswith(start)), binary)
 
 
-def _of_json(data: bytes) -> Table | None:
-    """Return the table of a JSON array of arrays, objects or texts, or of an object of texts or objects."""
+def _parse_json(data: bytes) -> Table | None:
+    """Return the table of JSON: an array of arrays, objects or texts, or an object of texts or objects; None otherwise.
+
+    For example, `{"/a": "/b"}` has one row, `/a` and `/b`, and `[{"old": "/a"}]` has the header `old` and a row `/a`.
+    """
     if data[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in {b"[", b"{"} or len(data) > _LARGEST_JSON:
         return None
     try:
@@ -273,12 +279,12 @@ def _of_json(data: bytes) -> Table | None:
 
 
 def _is_flat(value: object) -> bool:
-    """Return whether a value is an object whose values are no objects or arrays, which a row has no cells for."""
+    """Return whether a value is an object without objects or arrays inside, so that its values are cells."""
     return isinstance(value, dict) and not any(isinstance(one, dict | list) for one in value.values())
 
 
 def _cell(value: object) -> str:
-    """Return a value as the cell of a table; one that is no text and no number is empty."""
+    """Return a JSON value as a cell: for example, `TRUE` for true; arrays, objects and null are empty."""
     if isinstance(value, bool):
         return str(value).upper()
     return str(value) if isinstance(value, str | int | float) else ""
@@ -289,9 +295,12 @@ def _in_words(charset: Charset) -> str:
 
 
 def rows(text: str, delimiter: str, *, strict: bool = False) -> Iterator[Row]:
-    """Yield the rows of a text. `strict`: a quote that is not closed makes a row that cannot be read.
+    """Yield the rows of a text.
 
-    So does one that takes more lines, up to the end, in any case.
+    A quote that is not closed makes a row that cannot be read if it takes several lines, or in any case if `strict`.
+
+    >>> [row.cells for row in rows('a,"b,c"', ",")]
+    [['a', 'b,c']]
     """
     lines = io.StringIO(text, newline="") if "\r" in text else (f"{one}\n" for one in cut(text))
     reader = csv.reader(chain(lines, [_END]), delimiter=delimiter, strict=strict)
@@ -323,14 +332,18 @@ def trimmed(cells: Iterable[str]) -> list[str]:
     return cells
 
 
-def looked_at(found: Iterator[Row], most: int = _ROWS) -> tuple[list[Row], Iterator[Row]]:
+def peek(found: Iterator[Row], most: int = _ROWS) -> tuple[list[Row], Iterator[Row]]:
     """Return the first rows, and an iterator over all."""
     head = list(islice(found, most))
     return head, chain(head, found)
 
 
-def delimiter_of(text: str) -> str:
-    """Return the separator of the first rows: that of which most have the same number, outside comments and quotes."""
+def detect_delimiter(text: str) -> str:
+    r"""Return the separator that occurs equally often in most of the first rows, outside comments and quotes.
+
+    >>> detect_delimiter("old;new\n/a,b;/c\n")
+    ';'
+    """
     if (named := _SEPARATOR.match(text)) is not None:
         return named[1]
     head = _NO_SEPARATORS.sub("", text[:_SNIFFED])
@@ -353,7 +366,7 @@ _LONG: Final = pattern(rf"[=,\[\s][+-]?0[xob][0-9A-Fa-f_]{{{_MOST_DIGITS}}}")
 
 
 def toml(text: str) -> dict[str, Any]:
-    """Return the table of a TOML text. Raise ValueError if it is malformed, too long or nested too deep."""
+    """Return the table of a TOML text, for example `{"a": 1}` for `a = 1`. Raise ValueError if it cannot be read."""
     import tomllib  # most runs have no such file
 
     if _DEEP.search(text):
@@ -376,11 +389,10 @@ _IS_HIDDEN: Final = re.compile(rb"\shidden=[\"'](?:1|true)[\"']")
 _NUMBER: Final = re.compile(rb"\sr=[\"'](\d{1,7})[\"']")
 
 
-def _of_workbook(name: str, data: bytes) -> Table:
+def _read_workbook(name: str, data: bytes) -> Table:
     """Return the table of a workbook. Raise UsageError if it cannot be read.
 
-    openpyxl reads it: the package that writes workbooks already; it reads row by row, where python-calamine, which also
-    reads .ods and .xls, makes a grid that reaches to the last cell.
+    openpyxl reads it row by row. python-calamine, which also reads .ods and .xls, makes a grid up to the last cell.
     """
     try:
         import openpyxl
@@ -390,7 +402,7 @@ def _of_workbook(name: str, data: bytes) -> Table:
 
     _check(name, data)
     try:
-        with warnings.catch_warnings():  # about what openpyxl does not keep
+        with warnings.catch_warnings():  # about parts that openpyxl does not keep
             warnings.simplefilter("ignore")
             book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
             sheets = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"] or book.worksheets
@@ -407,7 +419,7 @@ def _of_workbook(name: str, data: bytes) -> Table:
 
 
 def _check(name: str, data: bytes) -> None:
-    """Raise UsageError for a workbook that is larger than MOST: a member has no more bytes than it declares."""
+    """Raise UsageError for a workbook larger than MOST by its declared sizes: `zipfile` reads no more of a member."""
     import zipfile
 
     try:
@@ -428,7 +440,7 @@ def _has_url(sheet: Any) -> bool:
 
 
 def _rows(name: str, sheet: Any) -> Iterator[Row]:
-    """Yield the rows. Raise UsageError where the sheet is damaged: a part of a table is none."""
+    """Yield the rows. Raise UsageError where the sheet is damaged: rules from a part of a table would mislead."""
     try:
         hidden = _hidden(sheet)
         for number, cells in enumerate(_values(sheet), start=1):
@@ -439,7 +451,7 @@ def _rows(name: str, sheet: Any) -> Iterator[Row]:
 
 
 def _hidden(sheet: Any) -> set[int]:
-    """Return the numbers of rows that are not shown, of which openpyxl has nothing where it reads row by row."""
+    """Return the numbers of hidden rows, which openpyxl does not report when it reads row by row."""
     with sheet._get_source() as file:  # noqa: SLF001
         rows = [found[0] for found in _ROW.finditer(file.read()) if _IS_HIDDEN.search(found[0])]
     return {int(number[1]) for row in rows if (number := _NUMBER.search(row)) is not None}
@@ -448,11 +460,11 @@ def _hidden(sheet: Any) -> set[int]:
 def _values(sheet: Any) -> Iterator[list[str]]:
     sheet.reset_dimensions()  # what a file declares may be wrong
     for row in sheet.iter_rows(max_row=_MOST_ROWS, max_col=MOST_COLUMNS, values_only=True):
-        yield trimmed([_text(cell) for cell in row]) if any(row) else []  # a file may have a million empty ones
+        yield trimmed([_text(cell) for cell in row]) if any(row) else []  # a file may have a million empty rows
 
 
 def _text(value: Any) -> str:
-    """Return a cell as text: a status is often a number with a fraction of zero."""
+    """Return a cell as text: for example `301` for 301.0, since a status is often a number with a fraction."""
     if value is None:
         return ""
     if isinstance(value, bool):

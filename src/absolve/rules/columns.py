@@ -1,7 +1,7 @@
 """Find out what the columns of a table mean: by the words of its header, and by its cells.
 
-In: the first rows, the roles that a caller needs, perhaps the hosts of two sites. Out: the place of each role, the row
-that is the header, and a sentence that names the choice.
+In: the first rows, the roles that a caller needs, perhaps the hosts of two sites. Out: the place of each role, the
+header row, and the choice in words, for example `old: "Quelle" (column 1), new: "Ziel" (column 2)`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PHRASES: Final = {
     "deleted": 410,
     "not found": 404,
 }
-# What people and spreadsheets write where there is nothing: `n/a`, `TBD`, `-`, `#N/A`.
+# Cells without a value, by people and spreadsheets: `n/a`, `TBD`, `-`, `#N/A`.
 _OPEN: Final = re.compile(r"#.*|[?-]+|(?i:n/?a|n\.a\.|tbd|tbc|todo|none|null|nil|nan|undefined)", re.DOTALL)
 _COUNT: Final = re.compile(r"(?:[0-9]{1,3}(?:[,. '\u00a0\u202f][0-9]{3})+|[0-9]+)(?:[.,][0-9]{1,2})?")
 # host/path: a name with a dot whose last label is no suffix of a file, before a slash or the end.
@@ -45,11 +45,11 @@ _WORD: Final = re.compile(r"[\u3005-\u30ff\u3400-\u9fff\uac00-\ud7af]+|[^\W_\u30
 
 
 class Role(NamedTuple):
-    """What a column may be: words of its header that mean it, and the cells that it may have.
+    """A role that a column may have, by the words of its header and by its cells.
 
     A header has the role if it is one of `names`, which are preferred, or has one of `words` and none of `others`.
-    Prepositions (`weak`) mean it where no word does. Without any a column has it if all its cells are `sure`, and its
-    header has none of `others`.
+    Prepositions (`weak`) count where no word does. Without any of them, a column has the role if all its cells are
+    `sure`, and its header has none of `others`.
     """
 
     words: frozenset[str]
@@ -63,7 +63,7 @@ class Role(NamedTuple):
 class Columns(NamedTuple):
     """The place of each role; the row that is the header, None without one; the choice in words.
 
-    `by_words` are the roles that words of the header have decided.
+    `by_words` are the roles that were found by words of the header.
     """
 
     places: Mapping[str, int]
@@ -78,7 +78,7 @@ def is_url(cell: str) -> bool:
 
 
 def host_and_path(cell: str) -> bool:
-    """Return whether a cell is a URL without its scheme, such as `www.example.com/page`, and no name of a file."""
+    """Return whether a cell is a URL without its scheme, such as `www.example.com/page`, and not a file name."""
     found = _HOST_AND_PATH.fullmatch(cell) if "." in cell and len(cell) < 1 << 12 else None
     return found is not None and found[1].lower() not in _FILES
 
@@ -89,12 +89,12 @@ def is_left_open(cell: str) -> bool:
 
 
 def with_slashes(cell: str) -> str:
-    """Return a cell with two slashes before `host/path`: as a rule names a host without a scheme."""
+    """Return a cell, with two slashes before `host/path`: for example `//www.example.com/a` for `www.example.com/a`."""
     return f"//{cell}" if not cell.startswith("/") and not has_scheme(cell) and host_and_path(cell) else cell
 
 
 def status(cell: str) -> tuple[int, bool] | None:
-    """Return the status of a cell such as `301`, `301!`, `301 - Moved`, `Permanent`, and whether it is forced."""
+    """Return the status of a cell, and whether it is forced: for example `301!`, `302 - Found`, `Permanent`."""
     found = _STATUS.fullmatch(cell)
     if found is not None:
         return int(found[1]), bool(found[2])
@@ -103,7 +103,7 @@ def status(cell: str) -> tuple[int, bool] | None:
 
 
 def count(cell: str) -> int | None:
-    """Return the number of a cell such as `1,234`, `1.234`, `12.0`; None if it is none."""
+    """Return the number in a cell, for example 1234 for `1,234` and `1.234`, 12 for `12.0`; None for other cells."""
     if _COUNT.fullmatch(cell) is None:
         return None
     whole = re.sub(r"(?<=\d)[.,][0-9]{1,2}$", "", cell)
@@ -111,13 +111,13 @@ def count(cell: str) -> int | None:
 
 
 @lru_cache(1024)
-def words_of(cell: str) -> tuple[str, ...]:
+def split_words(cell: str) -> tuple[str, ...]:
     return tuple(_WORD.findall(unicodedata.normalize("NFC", cell).casefold()))
 
 
 def _means(role: Role, cell: str) -> int:
-    """Return 3 if a header is the name of a role, 2 if it has a word of it, 1 for a weak one, 0 otherwise."""
-    words = words_of(cell)
+    """Return 3 if a header is a name of the role, 2 if it has a word for it, 1 for a preposition, 0 otherwise."""
+    words = split_words(cell)
     if " ".join(words) in role.names:
         return 3
     if not role.others.isdisjoint(words):
@@ -125,12 +125,12 @@ def _means(role: Role, cell: str) -> int:
     return 2 if not role.words.isdisjoint(words) else int(not role.weak.isdisjoint(words))
 
 
-def chosen(
+def choose_columns(
     head: Sequence[Row], roles: Mapping[str, Role], needed: Sequence[str], hosts: Sequence[str] = ()
 ) -> Columns:
-    """Return what the columns mean. `needed`: the roles that cells decide where no word does, in this order.
+    """Find the column of each role. `needed`: roles that cells decide where no word does, in this order.
 
-    `hosts`: those of the sites to which the cells of `needed` belong, as far as known.
+    `hosts`: the hosts of the sites to which the cells of `needed` belong, as far as known.
     """
     lines = [row for row in head if not row.is_comment and row.problem is None and row.cells]
     header = _header(lines, roles, needed)
@@ -146,7 +146,7 @@ def chosen(
 
 
 def _header(lines: Sequence[Row], roles: Mapping[str, Role], needed: Sequence[str]) -> Row | None:
-    """Return the row that is the header: one whose words mean all that is needed, or the first without a URL."""
+    """Return the header: a row whose words mean every needed role, or the last row before the first URL."""
     above: list[Row] = []
     for row in lines:
         if any(map(is_url, row.cells)):
@@ -161,7 +161,7 @@ def _header(lines: Sequence[Row], roles: Mapping[str, Role], needed: Sequence[st
 def _by_words(
     name: str, role: Role, header: Row, sample: Sequence[Row], places: dict[str, int], least: int
 ) -> None:
-    """Add the place of a role: of the columns that words give to it, the one in which most cells fit."""
+    """Add the place of a role: among the columns that its words name, the one in which most cells fit."""
     taken = set(places.values())
     every = ((place, _means(role, cell)) for place, cell in enumerate(header.cells) if place not in taken)
     found = {place: means for place, means in every if means >= least}
@@ -173,7 +173,7 @@ def _by_words(
 
 
 def _fitting(fits: Callable[[str], bool], place: int, sample: Sequence[Row]) -> float:
-    """Return the share of cells that fit, of those that are not empty."""
+    """Return the share of non-empty cells that fit."""
     cells = [cell for row in sample if (cell := row.cell(place))]
     return sum(map(fits, cells)) / len(cells) if cells else 0.0
 
@@ -186,15 +186,15 @@ def _by_cells(
     hosts: Sequence[str],
     header: Row | None,
 ) -> None:
-    """Add the places of roles that no word has: the first columns of URLs, and those whose cells are all sure.
+    """Add the places of roles that no word names: the first columns of URLs, and columns whose cells are all sure.
 
-    Of two columns of URLs the one on the second host is the second, if its site is known.
+    Two columns of URLs are swapped if they are on each other's host.
     """
     width = max((len(row.cells) for row in sample), default=0)
     missing = [name for name in needed if name not in places]
     titles = header.cells if header is not None else []
     others = {word for name in missing for word in roles[name].others}
-    allowed = (place for place in range(width) if others.isdisjoint(words_of("".join(titles[place : place + 1]))))
+    allowed = (place for place in range(width) if others.isdisjoint(split_words("".join(titles[place : place + 1]))))
     urls = [place for place in allowed if place not in places.values() and _fitting(is_url, place, sample) >= 0.5]
     if len(urls) >= len(missing):
         places.update(zip(missing, urls, strict=False))
@@ -205,11 +205,11 @@ def _by_cells(
     for name, role in roles.items():
         if header is not None and name not in places and role.sure is not None:
             free = (place for place in range(width) if place not in places.values())
-            free = (place for place in free if role.others.isdisjoint(words_of(header.cell(place))))
-            places.update((name, place) for place in islice(_sure_of(role.sure, free, sample), 1))
+            free = (place for place in free if role.others.isdisjoint(split_words(header.cell(place))))
+            places.update((name, place) for place in islice(_sure_places(role.sure, free, sample), 1))
 
 
-def _sure_of(sure: Callable[[str], bool], places: Iterable[int], sample: Sequence[Row]) -> Iterator[int]:
+def _sure_places(sure: Callable[[str], bool], places: Iterable[int], sample: Sequence[Row]) -> Iterator[int]:
     return (place for place in places if _fitting(sure, place, sample) == 1)
 
 
@@ -221,7 +221,7 @@ def _on(host: str, place: int, sample: Sequence[Row]) -> bool:
 
 
 def _in_words(places: Mapping[str, int], header: Row | None) -> str:
-    """Return the choice as `old: "Quelle" (column 1), new: "Ziel" (column 2)`."""
+    """Return the choice in words."""
     parts = []
     for name, place in places.items():
         title = header.cell(place) if header is not None else ""

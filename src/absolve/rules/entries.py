@@ -1,4 +1,4 @@
-"""Make rules of entries, which have placeholders in the syntax of their form, and read maps with an entry on each line.
+"""Make rules from entries, which have placeholders in the syntax of their form, and read maps with an entry a line.
 
 In: `Entry`, one line, row or object of a map; or the bytes of `_redirects` (Netlify, Cloudflare), the text of a
 RewriteMap, Squarespace's mappings, redirects that were recorded. Out: a `Rule`, a `RuleSet`. Documentation of further
@@ -50,7 +50,7 @@ _PLACEHOLDER: Final = re.compile(r":([A-Za-z]\w*)", re.ASCII)
 
 
 class Entry(NamedTuple):
-    """One entry of a file: what it matches, where it leads, and the syntax of both. `problem`: what no rule has."""
+    """One entry of a file: its source, its target, and their syntax. `problem`: a condition that no rule supports."""
 
     old: str
     new: str | None
@@ -60,15 +60,15 @@ class Entry(NamedTuple):
     problem: str | None = None
     host: str | None = None
     parameters: tuple[tuple[str, str], ...] = ()
-    text: str = ""  # the source as the file has it, if `old` is made of it
+    text: str = ""  # the source as the file has it, if `old` is derived from it
 
 
 class Syntax(NamedTuple):
-    """How a form writes patterns: its tokens, and the regular expression of each, with the name of its group or None.
+    """The pattern syntax of a form: its tokens, and the regular expression of each, with the name of its group or None.
 
-    An unnamed group has its number as name. A token without expression is one that no rule has. `variable`: a
-    reference to a group in targets. `has_splat`: `/*` alone at the end of a path is a prefix, whose rest is `:splat`.
-    `is_slash_ignored`: a slash at the end of a path makes no difference.
+    For example, the token `/:id` of Vercel has `/([^/]+)` and `id`. An unnamed group has its number as name. A token
+    without an expression is not supported. `variable`: a reference to a group in targets. `has_splat`: `/*` alone at
+    the end of a path is a prefix, whose rest is `:splat`. `is_slash_ignored`: a slash at the end makes no difference.
     """
 
     tokens: re.Pattern[str] | None
@@ -85,12 +85,12 @@ _GROUP: Final = r"\((?>[^()\\]|\\.|\((?>[^()\\]|\\.)*\))*\)"
 
 
 def _path_to_regexp(found: re.Match[str]) -> tuple[str | None, str | None]:
-    """Return the expression of a token of path-to-regexp: `/:name`, `/:name*`, `:name(.+)`, `(.*)`."""
-    slash, name, of_name, bare, many, escaped = found.groups()
-    if slash is None:  # an escaped character, or a sign that means nothing alone
+    r"""Return the expression for a token of path-to-regexp, and its name: for example `/(\d+)` for `/:id(\d+)`."""
+    slash, name, name_group, bare_group, many, escaped = found.groups()
+    if slash is None:  # an escaped character, or a sign without a meaning of its own
         return re.escape(escaped) if escaped else None, None
-    one = of_name or bare or "([^/]+)"
-    if many in {"*", "+"} and bare is None:
+    one = name_group or bare_group or "([^/]+)"
+    if many in {"*", "+"} and bare_group is None:
         inner = one[1:-1]
         one = f"((?:{inner})(?:/(?:{inner}))*)"
         many = "?" if many == "*" else ""
@@ -99,7 +99,7 @@ def _path_to_regexp(found: re.Match[str]) -> tuple[str | None, str | None]:
 
 
 def _glob(found: re.Match[str]) -> tuple[str | None, str | None]:
-    """Return the expression of a token of a glob: `**`, `*`, `:name`, `:name*`, `{a,b}`, `@(a|b)`."""
+    """Return the expression for a glob token: for example `/[^/]*` for `/*`, `.*` for `**`, `(?:a|b)` for `{a,b}`."""
     slash, token, name, rest, choices = found.group("slash", "token", "name", "rest", "choices")
     if name is not None:
         return (f"(?:{slash}(.*))?" if slash else "(.*)") if rest else f"{slash}([^/]+)", name
@@ -118,7 +118,7 @@ def _wildcard(found: re.Match[str]) -> tuple[str | None, str | None]:
 
 
 def _splat(found: re.Match[str]) -> tuple[str | None, str | None]:
-    """Return the expression of a token of `_redirects`: `*`, which is optional behind the last slash, or `:name`."""
+    """Return the expression for a token of `_redirects`: for example `(?:/(.*))?` for `/*`, `([^/]+)` for `:id`."""
     if found[1] is not None:
         return "([^/]+)", found[1]
     return ("(?:/(.*))?" if found[0] == "/*" else "(.*)"), "splat"
@@ -137,26 +137,26 @@ GLOB: Final = Syntax(
     _glob,
 )
 AZURE: Final = Syntax(re.compile(r"\*|\{([^{}]*)\}"), _wildcard)
-_OF_NETLIFY: Final = re.compile(r"/\*$|\*|:([A-Za-z]\w*)", re.ASCII)
-_OF_CLOUDFLARE: Final = re.compile(r"\*|:([A-Za-z]\w*)", re.ASCII)
-NETLIFY: Final = Syntax(_OF_NETLIFY, _splat, variable=_PLACEHOLDER, has_splat=True, is_slash_ignored=True)
-CLOUDFLARE: Final = Syntax(_OF_CLOUDFLARE, _splat, variable=_PLACEHOLDER, has_splat=True)
+_NETLIFY_TOKEN: Final = re.compile(r"/\*$|\*|:([A-Za-z]\w*)", re.ASCII)
+_CLOUDFLARE_TOKEN: Final = re.compile(r"\*|:([A-Za-z]\w*)", re.ASCII)
+NETLIFY: Final = Syntax(_NETLIFY_TOKEN, _splat, variable=_PLACEHOLDER, has_splat=True, is_slash_ignored=True)
+CLOUDFLARE: Final = Syntax(_CLOUDFLARE_TOKEN, _splat, variable=_PLACEHOLDER, has_splat=True)
 PATTERN: Final = Syntax(None, lambda _: (None, None), is_regex=True)
 
 
-def rule_of(rule: Rule, entry: Entry) -> Rule:
-    """Return the rule of an entry, or its problem. Raise UsageError for a source that is not read."""
+def make_rule(rule: Rule, entry: Entry) -> Rule:
+    """Return the rule for an entry, perhaps with a problem. Raise UsageError for a source that is not supported."""
     rule = rule._replace(status=entry.status, forced=entry.forced)
     found = source(entry.old) if not entry.syntax.is_regex else Source(None, entry.old)
     if len(entry.old) > _LONGEST:
         raise UsageError("its source is too long")
-    rule, names = _matched(rule._replace(host=entry.host or found.host), found.path, entry)
+    rule, names = _with_source(rule._replace(host=entry.host or found.host), found.path, entry)
     rule = _with_needs(rule, entry, names)
-    return tried(rule._replace(problem=entry.problem), _led, entry, names)
+    return tried(rule._replace(problem=entry.problem), _with_target, entry, names)
 
 
-def _matched(rule: Rule, path: str, entry: Entry) -> tuple[Rule, dict[str, int]]:
-    """Return a rule with what it matches, and the numbers of its groups by name. An escaped character is no token."""
+def _with_source(rule: Rule, path: str, entry: Entry) -> tuple[Rule, dict[str, int]]:
+    """Return a rule with its source, and the numbers of its groups by name. An escaped character is not a token."""
     written, syntax = _ORIGIN.sub("", entry.old), entry.syntax
     if syntax.is_regex:
         rule = with_pattern(rule, written)
@@ -186,18 +186,18 @@ def _matched(rule: Rule, path: str, entry: Entry) -> tuple[Rule, dict[str, int]]
 
 
 def _with_needs(rule: Rule, entry: Entry, names: dict[str, int]) -> Rule:
-    """Return a rule with what else it needs; the names of parameters whose values are placeholders are added."""
-    made: list[tuple[str, str | int]] = []
+    """Return a rule with its parameters and conditions; add to `names` the placeholders in values of parameters."""
+    parameters: list[tuple[str, str | int]] = []
     for name, value in entry.parameters:
         holder = _PLACEHOLDER.fullmatch(value) if entry.syntax.has_splat else None
         if holder is not None:
             names.setdefault(holder[1], max(names.values(), default=0) + 1)
-        made.append((name, names[holder[1]] if holder is not None else value))
-    return rule._replace(parameters=tuple(made), conditions=to_https(entry.old, entry.new or ""))
+        parameters.append((name, names[holder[1]] if holder is not None else value))
+    return rule._replace(parameters=tuple(parameters), conditions=to_https(entry.old, entry.new or ""))
 
 
-def _led(rule: Rule, entry: Entry, names: dict[str, int]) -> Rule:
-    """Return a rule with its target: its status alone has none."""
+def _with_target(rule: Rule, entry: Entry, names: dict[str, int]) -> Rule:
+    """Return a rule with its target; an error status alone has none."""
     if entry.new is None:
         if entry.status < 400:
             raise UsageError("it has no target")
@@ -219,12 +219,16 @@ _CHARACTERS: Final = 1000
 
 
 def read_netlify(name: str, data: bytes) -> RuleSet:
-    """Return the rules of a `_redirects` file for Netlify."""
+    """Return the rules of a `_redirects` file for Netlify.
+
+    >>> [(rule.how, rule.source, rule.target) for rule in read_netlify("_redirects", b"/news/* /blog/:splat").rules]
+    [('prefix', '/news', ('/blog/', 2))]
+    """
     return RuleSet(name, "netlify", [*_rules(name, data, _netlify, _without_comment)], is_slash_ignored=True)
 
 
 def read_cloudflare(name: str, data: bytes) -> RuleSet:
-    """Return the rules of a `_redirects` file for Cloudflare Pages."""
+    """Return the rules of a `_redirects` file for Cloudflare Pages, for example `/a/:id /b/:id 301`."""
     rules: list[Rule] = []
     left = {True: _STATIC, False: _DYNAMIC}  # by whether a rule is exact
     for rule in _rules(name, data, _cloudflare, _without_comment):
@@ -241,33 +245,33 @@ def read_cloudflare(name: str, data: bytes) -> RuleSet:
 def read_rewrite_map(name: str, data: bytes) -> RuleSet:
     """Return the rules of a RewriteMap text file (httpd.apache.org/docs/2.4/rewrite/rewritemap.html#txt).
 
-    Keys without a slash at their beginning are taken as paths.
+    For example, both `/a /b` and `a /b` are rules from `/a` to `/b`.
     """
     return RuleSet(name, "rewritemap", [*_rules(name, data, _key_and_value)])
 
 
 def read_squarespace(name: str, data: bytes) -> RuleSet:
-    """Return the rules of Squarespace's URL mappings: `/old/[name] -> /new/[name] 301` on each line."""
+    """Return the rules of Squarespace's URL mappings, for example `/old/[name] -> /new/[name] 301` on a line."""
     return RuleSet(name, "squarespace", [*_rules(name, data, _arrow)])
 
 
 def _rules(
     name: str, data: bytes, make: Callable[[Rule], Rule], bare: Callable[[str], str] = str.strip
 ) -> Iterator[Rule]:
-    """Yield the rule of each line that is no comment. `make` gets a rule with the text that `bare` makes of it."""
+    """Yield the rule of each line that is not a comment: `make(rule)`, where the rule has the text `bare(line)`."""
     for number, text, problem in lines(data):
         if problem is not None or text.strip()[:1] not in {"", "#"}:
             yield tried(Rule(name, number, bare(text.strip()), problem), make)
 
 
 def _without_comment(text: str) -> str:
-    """Return a line without the comment at its end: `#` behind white space (a fragment has none before it)."""
+    """Return a line without the comment at its end: for example `/a /b#c` for `/a /b#c  # moved`."""
     found = re.search(r"\s#", text)
     return text[: found.start()].rstrip() if found else text
 
 
 def _netlify(rule: Rule) -> Rule:
-    """Return the rule of a line: source, parameters, target, status, conditions."""
+    """Return the rule of a line: for example, `/a id=:id /b/:id 301! Country=de` has each of its parts."""
     old, *rest = rule.text.split()
     parameters = [(found[1], found[2]) for found in takewhile(bool, map(_PARAMETER.fullmatch, rest)) if found]
     rest = rest[len(parameters) :]
@@ -284,8 +288,8 @@ def _netlify(rule: Rule) -> Rule:
         if found is None or found[1].lower() not in _CONDITIONS:
             raise UsageError(f"{short(word)} is neither a status nor a condition")
         problem = f"it depends on the {found[1].lower()} of the visitor, which cannot be known"
-        return tried(rule, matched, entry)._replace(problem=problem)
-    return matched(rule, entry)
+        return tried(rule, redirects_rule, entry)._replace(problem=problem)
+    return redirects_rule(rule, entry)
 
 
 def _cloudflare(rule: Rule) -> Rule:
@@ -304,11 +308,11 @@ def _cloudflare(rule: Rule) -> Rule:
         raise UsageError("Cloudflare sends other content only from the site itself")
     if old.count("*") > 1:
         raise UsageError("it has more than one *")
-    return matched(rule, Entry(old, new, int(status), CLOUDFLARE))
+    return redirects_rule(rule, Entry(old, new, int(status), CLOUDFLARE))
 
 
-def matched(rule: Rule, entry: Entry) -> Rule:
-    """Return the rule of an entry of Netlify or Cloudflare, who take no line without a target for a rule."""
+def redirects_rule(rule: Rule, entry: Entry) -> Rule:
+    """Return the rule for an entry of Netlify or Cloudflare. Raise UsageError for a source that they do not support."""
     source(entry.old)
     is_netlify = entry.syntax is NETLIFY
     if is_netlify and "*" in entry.old.rstrip("*"):
@@ -317,7 +321,7 @@ def matched(rule: Rule, entry: Entry) -> Rule:
         raise UsageError(f"it matches no query{': write parameters behind the path' if is_netlify else ''}")
     if entry.status < 400 and not (entry.new or "").startswith(":"):
         check_target(entry.new or "")
-    return rule_of(rule, entry)
+    return make_rule(rule, entry)
 
 
 def _key_and_value(rule: Rule) -> Rule:
@@ -333,14 +337,14 @@ def _arrow(rule: Rule) -> Rule:
     found = _ARROW.fullmatch(rule.text)
     if found is None:
         raise UsageError("a line is /old -> /new 301")
-    return rule_of(rule, Entry(found[1], re.sub(r"\[(\w+)\]", r":\1", found[2]), int(found[3]), SQUARE))
+    return make_rule(rule, Entry(found[1], re.sub(r"\[(\w+)\]", r":\1", found[2]), int(found[3]), SQUARE))
 
 
 # --- recorded ---------------------------------------------------------------------------------------------------------
 
 
 class Recorded(NamedTuple):
-    """A redirect: absolute URLs, the status (302 for a `meta` refresh), and the document and line that has it."""
+    """A redirect: absolute URLs, the status (302 for a `meta` refresh), and the document and line that contain it."""
 
     url: str
     target: str
@@ -350,7 +354,7 @@ class Recorded(NamedTuple):
 
 
 def recorded(rows: Iterable[Recorded | tuple[str, str, int, str, int]], name: str = "recorded redirects") -> RuleSet:
-    """Return the rules of recorded redirects; the first of each URL counts."""
+    """Return the rules of recorded redirects; the first one for a URL counts."""
     rules = []
     for url, target, status, document, line in rows:
         rule = Rule(document, line, f"{url} -> {target} ({status})", status=status, query="none", forced=False)

@@ -1,7 +1,10 @@
 """Recognise the form of a map file, and read it.
 
-In: the name and the bytes of a file. Out: a `RuleSet`. The name decides, else the content: whatever has the
-directives of a server is its configuration, else words on lines or cells.
+In: the name and the bytes of a file. Out: a `RuleSet`. The name decides, otherwise the content: directives of a
+server, otherwise words on lines, or cells.
+
+    >>> recognised("site.map", b"/a /b"), recognised("rules.txt", b"/a /b 301"), recognised("rules.txt", b"/a,/b")
+    ('rewritemap', 'netlify', 'csv')
 """
 
 from __future__ import annotations
@@ -44,8 +47,8 @@ _HAS: Final = r'(?=(?s:.*)"(?:%s)")'
 class _Form(NamedTuple):
     """A form of maps: its reader, and the names in lower case or the text by which it is recognised.
 
-    The name decides before the text; of both the first row that matches counts. `kind`: any line of a form of lines may
-    be meant as something else, a directive of a server is sure to be meant, and no other file is structured so.
+    The name decides before the text; of both the first row that matches counts. `kind`: a file of "lines" may be any
+    text, a directive of a "server" is hardly a chance, and a "structured" file is certain.
     """
 
     name: str
@@ -88,8 +91,8 @@ def read(
 ) -> RuleSet:
     """Return the rules of a map file. A line that cannot be read is a rule with a problem.
 
-    `hosts`: those of the old and the new site, if both are known: of two columns of URLs they choose the old one.
-    Raise UsageError for an unknown format, and for more lines than have room in memory as rules.
+    `hosts`: the hosts of the old and the new site, if both are known; they tell apart two columns of URLs.
+    Raise UsageError for an unknown format, and for more than MOST_RULES lines.
     """
     if format is not None and format not in FORMATS:
         raise UsageError(f"the format of a map is one of {', '.join(FORMATS)}, not {format!r}")
@@ -103,11 +106,11 @@ def read(
 
 
 def swapped(found: RuleSet, hosts: Sequence[str] = ()) -> RuleSet:
-    """Return the rules of a table whose first column, of two that no word names, is the new one."""
+    """Return the rules of a table again, with the first of two unnamed columns as the new URL."""
     return table.read_map(found.file, found.data, hosts, new_first=True)._replace(data=found.data)
 
 
-# What people keep redirects in that is no map: by its first characters, by its name.
+# Files that people keep redirects in, but which are not maps: by their first characters, by their names.
 _TEXT: Final = (
     (re.compile(r"<!DOCTYPE\s+html|<html\b", re.IGNORECASE), "HTML"),
     (re.compile(rf"<(?!{_SECTION[1:]}|/)", re.IGNORECASE), "XML"),
@@ -138,11 +141,11 @@ _SUFFIXES: Final = {
 
 
 class NoRuleError(UsageError):
-    """A file that may be a map has no line that is like a rule."""
+    """A file that may be a map has no line that looks like a rule."""
 
 
 def check(found: RuleSet) -> None:
-    """Raise UsageError for a file of another form than a map; NoRuleError for one in which no line is like a rule."""
+    """Raise UsageError for a file that is not a map, for example HTML; NoRuleError if no line looks like a rule."""
     text = decoded(found.data[:_LOOKED_AT])
     is_known = _BY_NAME[found.format].kind == "structured" or is_workbook(found.data)
     is_known = is_known or (found.format == "csv" and found.words.startswith("rows of JSON"))
@@ -160,7 +163,7 @@ def _refuse(file: str | Path, other: str | None, line: int = 1) -> None:
 
 
 def _other_form(name: str, data: bytes, text: str) -> str | None:
-    """Return what a file is that is no map, in words; None for what may be one."""
+    """Return the kind of a file that is not a map, in words, for example "YAML"; None for a file that may be one."""
     if (binary := binary_form(data, text)) is not None:
         return binary
     bare = text.lstrip()
@@ -191,7 +194,7 @@ def _has_header(rows: Sequence[str]) -> bool:
 
 
 def _by_lines(text: str) -> str:
-    """Return the format of lines with words or cells: the status and splats of `_redirects` decide."""
+    """Return the format of lines with words or cells; a status, a splat or a placeholder means `_redirects`."""
     rows = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")][:100]
     if any(re.search(r"[,;\t]", line) and len(line.split()) < 2 for line in rows) or _has_header(rows):
         return "csv"

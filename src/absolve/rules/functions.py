@@ -2,8 +2,11 @@ r"""New URLs with functions, queries without some parameters, and rules by name 
 
 In: the text of a rule, with the groups of its pattern (`\1`) if it has one, and the URL of a link. Out: a URL, or None
 without a date. Functions are facts about the document (`{date}`), the URL of the link, percent-decoded groups; other
-names in braces are text. Presets return the URL inside that of an archive or a redirect, unwrapped as often as it was
-wrapped (at most `_MOST` times), and URLs without parameters that track readers.
+names in braces are text. Presets unwrap the URL inside the URL of an archive or a redirect, as often as it was wrapped
+(at most `_MOST` times), and remove parameters that track readers.
+
+    >>> PatternRule("https?://old/(.*)", r"http://{host}/\1")("http://old/a", Facts(host="new"))
+    'http://new/a'
 """
 
 from __future__ import annotations
@@ -32,7 +35,7 @@ _PLAIN: Final = frozenset(f"{string.ascii_letters}{string.digits}-._~:/?#[]@!$&'
 
 
 class Facts(NamedTuple):
-    """Facts about a document: its URL, its host, and its date as YYYYMMDDhhmmss; "" for an unknown one."""
+    """Facts about a document: its URL, its host, and its date as YYYYMMDDhhmmss; "" if unknown."""
 
     url: str = ""
     host: str = ""
@@ -50,7 +53,7 @@ def has_functions(text: str) -> bool:
 
 
 def decoded(text: str) -> str:
-    """Return a text with the characters of URLs percent-decoded; spaces, controls and other bytes stay escaped."""
+    """Return a text whose escapes are decoded if the character may be in a URL: for example `a/b%20` for `a%2Fb%20`."""
 
     def plain(found: re.Match[str]) -> str:
         character = chr(int(found[1], 16))
@@ -69,26 +72,26 @@ class Template:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it has the whole URL of the link, so that nothing of it is to be appended."""
+        """Whether it contains the whole URL of the link, so that no rest is appended."""
         return _Call("target") in self._parts
 
     def filled(self, url: str, facts: Facts, groups: Sequence[str | None] = ()) -> str | None:
         """Return the new URL for the URL of a link; None if a fact about the document is unknown."""
-        made = []
+        parts = []
         for part in self._parts:
             if isinstance(part, str):
-                made.append(part)
+                parts.append(part)
             elif isinstance(part, int):
-                made.append(groups[part] or "")
+                parts.append(groups[part] or "")
             elif part.function == "target":
-                made.append(url)
+                parts.append(url)
             elif part.function == "decoded":
-                made.append(decoded(groups[part.group] or ""))
+                parts.append(decoded(groups[part.group] or ""))
             elif fact := getattr(facts, part.function):
-                made.append(fact)
+                parts.append(fact)
             else:
                 return None
-        return "".join(made)
+        return "".join(parts)
 
 
 def _parts(text: str, pattern: str | None) -> Iterator[str | int | _Call]:
@@ -134,7 +137,7 @@ class PatternRule:
 
 
 class Dropped:
-    """A rule that takes the parameters with some names, a regular expression, out of the queries of URLs."""
+    """A rule that drops query parameters: for example, `utm_.*` is a pattern for names that makes `/a?utm_x=1` `/a`."""
 
     def __init__(self, pattern: str) -> None:
         self.rule = self._pattern = pattern
@@ -157,7 +160,7 @@ class Dropped:
 
 # --- rules by name ----------------------------------------------------------------------------------------------------
 
-_MOST: Final = 8  # rewriters of links that wrap what another one has wrapped
+_MOST: Final = 8  # wrappings inside each other, for example by the link scanners of several mail servers
 
 
 @cache
@@ -171,7 +174,7 @@ def names() -> tuple[str, ...]:
 
 
 def wraps(name: str) -> str | None:
-    """Return the new URL of a preset for URLs that the user names; None for a preset that knows its URLs.
+    """Return the new URL of a preset for URLs that the user names; None for a preset with patterns for its URLs.
 
     Raise UsageError for an unknown name.
     """
@@ -182,7 +185,7 @@ def wraps(name: str) -> str | None:
 
 
 class Preset:
-    """The rules of one name; callable from a URL to the one inside, None if no rule matches."""
+    """The rules of one preset; a call returns the URL inside a URL, or None if no rule matches."""
 
     def __init__(self, name: str) -> None:
         row = _table()[name]
@@ -198,12 +201,12 @@ class Preset:
 
     def __call__(self, url: str, facts: Facts) -> str | None:
         """Return the URL after the first rule that matches."""
-        return next((made for rule in self._rules if (made := rule(url, facts)) is not None), None)
+        return next((unwrapped_url for rule in self._rules if (unwrapped_url := rule(url, facts)) is not None), None)
 
 
 @cache
 def _possible(names: tuple[str, ...]) -> PatternSet:
-    """Return all patterns of presets, for one pass over a URL: most URLs match none."""
+    """Return all patterns of presets as one set, since most URLs match none of them."""
     rows = [rule for name in names for rule in _table()[name]["rules"]]
     return PatternSet((r"[?]" if how == "query" else f"^(?:{old})$", False) for old, _, how in rows)
 
@@ -221,10 +224,10 @@ def unwrapped(rules: Sequence[tuple[int, Preset | Dropped]], url: str, facts: Fa
         for number, rule in rules:
             if number in used and getattr(rule, "once", False):
                 continue
-            made = rule(url, facts)
-            if made is not None and made != url:
+            inner = rule(url, facts)
+            if inner is not None and inner != url:
                 used.append(number)
-                url = made
+                url = inner
                 break
         else:
             break

@@ -1,8 +1,12 @@
-"""Read the redirects of IIS: rules, rewrite maps and `httpRedirect` of web.config; and those of S3 in XML.
+"""Read the redirects of IIS (rules, rewrite maps and `httpRedirect` of web.config), and RoutingRules of S3 in XML.
 
 In: the bytes of the file. Out: a `RuleSet`. IIS: learn.microsoft.com/iis/extensions/url-rewrite-module and
 learn.microsoft.com/iis/configuration/system.webserver/httpredirect. A pattern is matched against the path without its
-first slash, in any letter case unless `ignoreCase` is false. A rule that looks a URL up in a map is one for each key.
+first slash, in any letter case unless `ignoreCase` is false. A rule with a map becomes one rule for each key.
+
+    >>> data = b'<rewriteMap><add key="/a" value="/b"/></rewriteMap>'
+    >>> [(rule.source, rule.target) for rule in read_iis("maps.config", data).rules]
+    [('/a', ('/b',))]
 """
 
 from __future__ import annotations
@@ -12,15 +16,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.core.errors import UsageError
 from absolve.rules import structured
-from absolve.rules.entries import rule_of
+from absolve.rules.entries import make_rule
 from absolve.rules.model import (
     CHOSEN,
     CONDITION,
     HOST,
     WHOLE_PATH,
     Condition,
-    Room,
     Rule,
+    RuleBudget,
     RuleSet,
     check_path,
     check_pattern,
@@ -42,7 +46,7 @@ _INPUTS: Final = {
     "{UNENCODED_URL}": "target", "{URL}": "path", "{PATH_INFO}": "path", "{HTTPS}": "https",
 }  # fmt: skip
 _PARTS: Final = {"HTTP_HOST": HOST, "SERVER_NAME": HOST, "URL": WHOLE_PATH, "REQUEST_URI": WHOLE_PATH}
-# {Map:{REQUEST_URI}}, and with the query apart, which some versions need.
+# {Map:{REQUEST_URI}}, also with {QUERY_STRING} apart, which some versions need.
 _LOOKED_UP: Final = re.compile(r"\{([^{}:]+):(\{[^{}]+\}(?:\?\{QUERY_STRING\})?)\}")
 _VARIABLE: Final = re.compile(r"\{([RC]):(\d)\}|\{([^{}]*(?:\{[^{}]*\})?[^{}]*)\}")
 _LITERAL: Final = re.compile(r"\^((?:[\w/ -]|\\[.\-/+])*)\$", re.ASCII)
@@ -51,22 +55,23 @@ _ANY: Final = frozenset({"", ".*", "(.*)", "^(.*)$", "^.*$", "*", "(.+)", ".+", 
 
 
 class Maps(NamedTuple):
-    """The pairs of each rewriteMap with their lines, by its title in lower case; the titles of those that are used."""
+    """The pairs of each rewriteMap with their lines, by its title in lower case; the titles of used maps."""
 
     pairs: dict[str, list[tuple[str, str, int]]]
     used: set[str]
-    room: Room
+    budget: RuleBudget
 
 
 def read_iis(name: str, data: bytes) -> RuleSet:
-    """Return the rules of a web.config, or of the file of rewrite maps beside it."""
+    """Return the rules of a web.config, or of a separate file with rewrite maps."""
     root = _root(name, data)
-    maps = Maps({one.get("name", "").lower(): list(_pairs(one)) for one in root.iter("rewriteMap")}, set(), Room())
+    pairs_by_title = {one.get("name", "").lower(): list(_pairs(one)) for one in root.iter("rewriteMap")}
+    maps = Maps(pairs_by_title, set(), RuleBudget())
     rules = [
-        made
+        rule
         for one in root.iter("rule")
         if one.find("match") is not None and not any(True for _ in one.iterancestors("outboundRules"))
-        for made in _rules(Rule(name, one.sourceline or 1, _shown(one)), one, maps)
+        for rule in _rules(Rule(name, one.sourceline or 1, _shown(one)), one, maps)
     ]
     for title, pairs in maps.pairs.items():
         if title not in maps.used:
@@ -76,19 +81,19 @@ def read_iis(name: str, data: bytes) -> RuleSet:
         if one.get("enabled", "").lower() == "true":
             place = next((above.get("path", "") for above in one.iterancestors("location")), "")
             text = f"{place} {one.get('destination', '')}".strip()
-            rules.append(tried(Rule(name, one.sourceline or 1, text), _whole, one, place))
-    return RuleSet(name, "iis", structured.apart(rules))
+            rules.append(tried(Rule(name, one.sourceline or 1, text), _http_redirect, one, place))
+    return RuleSet(name, "iis", structured.with_distinct_lines(rules))
 
 
 def read_s3(name: str, data: bytes) -> RuleSet:
-    """Return the rules of RoutingRules in XML."""
+    """Return the rules of RoutingRules in XML, for example a `KeyPrefixEquals` with a `ReplaceKeyPrefixWith`."""
     rules = []
     for one in _root(name, data).iter("{*}RoutingRule"):
         parts = {_tag(part): {_tag(value): value.text or "" for value in part} for part in one}
-        for entry in structured.of_s3([parts]):
+        for entry in structured.s3_entries([parts]):
             rule = Rule(name, one.sourceline or 1, f"{entry.text} {entry.new}")
-            rules.append(tried(rule, rule_of, entry))
-    return RuleSet(name, "s3", structured.apart(rules))
+            rules.append(tried(rule, make_rule, entry))
+    return RuleSet(name, "s3", structured.with_distinct_lines(rules))
 
 
 def _tag(one: Any) -> str:
@@ -96,7 +101,7 @@ def _tag(one: Any) -> str:
 
 
 def _root(name: str, data: bytes) -> Any:
-    """Return the root element. Raise UsageError for what is no XML. No entity is read."""
+    """Return the root element. Raise UsageError for malformed XML. No entity is resolved."""
     from lxml import etree
 
     if len(data) > _LARGEST:
@@ -121,13 +126,13 @@ def _shown(one: Any) -> str:
 
 
 def _unused(name: str, key: str, value: str, line: int, *, is_alone: bool) -> Rule:
-    """Return the rule of a key whose map no rule uses: it applies where the file is nothing but maps."""
-    made = tried(Rule(name, line, f"{key} {value}", ignores_case=True), paired, key, value)
-    return made if is_alone or made.problem is not None else made._replace(problem="no rule uses its rewriteMap")
+    """Return the rule for a key in a map that no rule uses; it has a problem unless the file contains only maps."""
+    rule = tried(Rule(name, line, f"{key} {value}", ignores_case=True), paired, key, value)
+    return rule if is_alone or rule.problem is not None else rule._replace(problem="no rule uses its rewriteMap")
 
 
-def _whole(rule: Rule, one: Any, place: str) -> Rule:
-    """Return the rule of an httpRedirect: of a location, or of the whole site."""
+def _http_redirect(rule: Rule, one: Any, place: str) -> Rule:
+    """Return the rule of an httpRedirect, for a location or the whole site."""
     target, is_exact = one.get("destination", ""), one.get("exactDestination", "").lower() == "true"
     path = source(f"/{place.strip('/')}").path
     check_target(target)
@@ -141,7 +146,7 @@ def _whole(rule: Rule, one: Any, place: str) -> Rule:
 
 
 def _rules(rule: Rule, one: Any, maps: Maps) -> Iterator[Rule]:
-    """Yield the rules of one element: those of all keys of a map that it uses."""
+    """Yield the rules of one element, a rule for each key if it uses a map."""
     if one.get("enabled", "").lower() == "false":
         return
     match, action = one.find("match"), one.find("action")
@@ -160,25 +165,25 @@ def _rules(rule: Rule, one: Any, maps: Maps) -> Iterator[Rule]:
         yield rule
         return
     for key, value, line in maps.pairs[title.lower()]:
-        made = rule._replace(line=line, text=f"{key} {value}", how="exact", source="", ignores_case=True)
-        made = tried(made, paired, key if subject != "{R:1}" else f"/{key}", value)
-        yield made._replace(query="keep" if "?" in made.source else made.query)
+        keyed = rule._replace(line=line, text=f"{key} {value}", how="exact", source="", ignores_case=True)
+        keyed = tried(keyed, paired, key if subject != "{R:1}" else f"/{key}", value)
+        yield keyed._replace(query="keep" if "?" in keyed.source else keyed.query)
 
 
 def _with_map(rule: Rule, maps: Maps, title: str, match: Any) -> Rule:
-    """Return a rule whose map has keys that are rules. Raise UsageError for any other."""
+    """Return the rule. Raise UsageError if its map is missing, is too large, or is not for whole paths."""
     pairs = maps.pairs.get(title.lower())
     if pairs is None:
         raise UsageError("its map is not in this file")
     if match.get("url", "") not in _ANY:
         raise UsageError("it looks up a part of the path in a map")
-    if (lack := maps.room.lack(f"the rewriteMap {title[:60]}", len(pairs))) is not None:
+    if (lack := maps.budget.spend(f"the rewriteMap {title[:60]}", len(pairs))) is not None:
         raise UsageError(lack)
     return rule
 
 
 def _with_match(rule: Rule, match: Any, syntax: str) -> Rule:
-    """Return a rule with its pattern: ECMAScript, wildcards, or an exact text."""
+    r"""Return a rule with its pattern: ECMAScript (for example `^old/(.*)`), wildcards (`old/*`), or an exact text."""
     text, folds = match.get("url", ""), match.get("ignoreCase", "true").lower() != "false"
     rule = rule._replace(ignores_case=folds, subject="folder")
     if match.get("negate", "").lower() == "true":
@@ -194,7 +199,7 @@ def _with_match(rule: Rule, match: Any, syntax: str) -> Rule:
 
 
 def _with_action(rule: Rule, action: Any, kind: str) -> Rule:
-    """Return a rule with its status, and the handling of the query."""
+    """Return a rule with its status and its handling of the query."""
     if kind == "redirect":
         appends = action.get("appendQueryString", "true").lower() != "false"
         status = _STATUS.get(action.get("redirectType", "permanent").lower(), 301)
@@ -210,7 +215,7 @@ def _with_action(rule: Rule, action: Any, kind: str) -> Rule:
 
 
 def _looked_up(one: Any, action: Any) -> tuple[str, str] | None:
-    """Return the name of the map that a rule uses, and what it looks up in it."""
+    """Return the name of the map that a rule uses, and the variable for its key, for example `{REQUEST_URI}`."""
     inputs = [add.get("input", "") for add in one.iterfind("conditions/add")]
     inputs.append(action.get("url", "") if action is not None else "")
     found = next((found for text in inputs if (found := _LOOKED_UP.fullmatch(text)) is not None), None)
@@ -218,8 +223,8 @@ def _looked_up(one: Any, action: Any) -> tuple[str, str] | None:
 
 
 def _with_conditions(rule: Rule, one: Any, looked_up: object) -> Rule:
-    """Return a rule with its conditions, with the only host as its own. Raise UsageError for one that is not read."""
-    made: list[Condition] = []
+    """Return a rule with its conditions; a single host becomes its `host`. Raise UsageError if one is not supported."""
+    conditions: list[Condition] = []
     host: str | None = None
     is_forced, every = True, one.find("conditions")
     is_any = every is not None and every.get("logicalGrouping", "").lower() == "matchany"
@@ -235,20 +240,21 @@ def _with_conditions(rule: Rule, one: Any, looked_up: object) -> Rule:
         elif text.upper() in _INPUTS and add.get("matchType", "Pattern").lower() == "pattern":
             folds = add.get("ignoreCase", "true").lower() != "false"
             check_pattern(pattern, ignores_case=folds)
-            made.append(Condition(_INPUTS[text.upper()], pattern, folds, is_negated, is_any))
+            conditions.append(Condition(_INPUTS[text.upper()], pattern, folds, is_negated, is_any))
         else:
             raise UsageError(f"it depends on {text[:60]}")
-    literal = [one for one in made if one.subject == "host" and not one.is_negated and _HOST.fullmatch(one.pattern)]
+    hosts = (one for one in conditions if one.subject == "host" and not one.is_negated)
+    literal = [one for one in hosts if _HOST.fullmatch(one.pattern)]
     if literal and not is_any:
-        made.remove(literal[0])
+        conditions.remove(literal[0])
         host = re.sub(r"\\(.)", r"\1", literal[0].pattern.strip("^$")).lower()
-    if made and is_any:
-        made[-1] = made[-1]._replace(is_alternative=False)
-    return rule._replace(conditions=tuple(made), host=host, forced=is_forced)
+    if conditions and is_any:
+        conditions[-1] = conditions[-1]._replace(is_alternative=False)
+    return rule._replace(conditions=tuple(conditions), host=host, forced=is_forced)
 
 
 def _with_target(rule: Rule, text: str) -> Rule:
-    """Return a rule with its target: texts and groups. Raise UsageError for one that the rule does not choose."""
+    """Return a rule with its target, for example `("/b/", 1)` for `b/{R:1}`. Raise UsageError if not supported."""
 
     def part(found: re.Match[str]) -> int:
         if found[1] is not None:

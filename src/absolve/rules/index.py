@@ -1,10 +1,10 @@
-"""Find rules by the URLs or paths that they compare, without a look at each: exact ones, and prefixes of whole parts.
+"""Find the rules for a URL or path without looking at each rule: exact ones, and prefixes that end with a URL part.
 
 In: numbers of rules, texts. Out: the numbers of those that may apply. Maps compare the paths of requests; a rewrite
 compares whole URLs, in the spelling of `parted` and `compared`, and appends what follows a prefix (`joined`).
 
     >>> index = Index()
-    >>> index.of_prefix("http://h", "/docs/").append(7)
+    >>> index.prefix_list("http://h", "/docs/").append(7)
     >>> index.above("http://h", "/docs/a?b"), index.above("http://h", "/docsy")
     ([7], ())
 """
@@ -26,19 +26,19 @@ _CUT: Final = re.compile("[/?&#]")
 
 
 class Index:
-    """Numbers of rules by what they compare: a text on a place, such as a host; a prefix is one up to `/?&#`."""
+    """Numbers of rules by the text that they compare, on a place such as a host; a prefix is a text up to `/?&#`."""
 
     def __init__(self) -> None:
         self._exact: dict[str, list[int]] = {}
         self._prefixes: dict[str, list[int]] = {}
         self._deepest = 0  # parts of a prefix
 
-    def of_exact(self, key: str) -> list[int]:
-        """Return the list of the rules for one text, to add another one."""
+    def exact_list(self, key: str) -> list[int]:
+        """Return the list of rules for one text, to add another one."""
         return self._exact.setdefault(key, [])
 
-    def of_prefix(self, place: str, prefix: str) -> list[int]:
-        """Return the list of the rules for a prefix, or one that differs from it at its end alone, to add another."""
+    def prefix_list(self, place: str, prefix: str) -> list[int]:
+        """Return the list of rules for a prefix, with or without `/?&#` at its end, to add another one."""
         bare = prefix.rstrip("/?&#")
         self._deepest = max(self._deepest, len(_CUT.findall(bare)))
         return self._prefixes.setdefault(place + bare, [])
@@ -65,6 +65,9 @@ def parted(url: str) -> tuple[str, str] | None:
     """Return the place and the rest of a URL; the rest has a path if there is a host. None for a relative reference.
 
     The place is compared exactly: scheme, user information, host in lower case with a non-default port.
+
+    >>> parted("HTTP://u@H:80?b")
+    ('http://u@h', '/?b')
     """
     found = _URL.fullmatch(url)
     if found is None:
@@ -77,7 +80,7 @@ def parted(url: str) -> tuple[str, str] | None:
 
 
 def compared(rest: str) -> str:
-    """Return the rest of a URL as it is compared: the path decoded as servers do, query and fragment as written."""
+    """Return the rest of a URL for comparison, with a decoded path: for example `/abc?%62` for `/a%62c?%62`."""
     if "%" not in rest:
         return rest
     path = _PATH.match(rest)[0]  # type: ignore[index]  # it matches the empty text
@@ -85,7 +88,11 @@ def compared(rest: str) -> str:
 
 
 def begins(prefix: str, text: str) -> bool:
-    """Return whether a prefix begins a text, and ends there with a part: a path segment, the path, a parameter."""
+    """Return whether a text begins with a prefix that ends there with a path segment, the path, or a parameter.
+
+    >>> begins("/a", "/a/b"), begins("/a", "/ab"), begins("/a?x", "/a?x&y")
+    (True, False, True)
+    """
     if not text.startswith(prefix):
         return False
     following = text[len(prefix) : len(prefix) + 1]
@@ -95,7 +102,11 @@ def begins(prefix: str, text: str) -> bool:
 
 
 def after(rest: str, same: str, length: int) -> str:
-    """Return what of `rest` follows the first `length` characters of it as it is compared (`same`); they end a part."""
+    """Return the end of `rest` behind the first `length` characters of `same`, which is `rest` as it is compared.
+
+    >>> after("/%61/b%63", "/a/bc", len("/a"))
+    '/b%63'
+    """
     path = _PATH.match(same)[0]  # type: ignore[index]
     if rest is same or length >= len(path):
         return same[length:]
@@ -104,7 +115,7 @@ def after(rest: str, same: str, length: int) -> str:
 
 
 def joined(old: str, new: str, rest: str) -> str:
-    """Return the new URL with the rest of the old one appended, with one slash between them if either had one."""
+    """Return `new` and the rest of the old URL, with one slash between if either had one: for example `http://n/b`."""
     found = parted(new)
     if found is not None and found[1] == "/" and not new.endswith("/"):
         new += "/"

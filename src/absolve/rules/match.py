@@ -1,8 +1,8 @@
 """Find the first of many rules that applies to a request, without looking at each rule, and write its target.
 
-In: rules in their order, with exact paths, prefixes and regular expressions. Out: a `Mover`. The time depends on the
-length of the URL and on the rules that match, not on the number of exact rules and prefixes: exact paths are in one
-dictionary, prefixes in another, patterns in sets.
+In: rules in their order, with exact paths, prefixes and regular expressions. Out: a `Redirector`. The time depends on
+the length of the URL and on the rules that match, not on the number of exact rules and prefixes: exact paths are in
+one dictionary, prefixes in another, patterns in sets.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from absolve.rules.model import CONDITION, HOST, REQUESTED, SCHEME, WHOLE_PATH, 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from absolve.rules.model import Condition, Mover, Request, Rule, RuleSet, Server
+    from absolve.rules.model import Condition, Redirector, Request, Rule, RuleSet, Server
 
 _PORTS: Final = {"http": "80", "https": "443"}
 _MOST_PORTS: Final = 50  # of a server; one with more is taken to listen on any port
 _EVERY: Final = "all"  # the ports of all servers
-_ANY: Final = "any"  # those of servers without one
+_ANY: Final = "any"  # servers that listen on any port
 _FOLDED: Final = "\1"  # begins the key of an exact path in any letter case
 
 Groups = tuple[str | None, ...]
 
 
-class Ordered:
+class OrderedRules:
     """A mover for rules in their order: the first that applies counts. One that is not forced yields to a file.
 
     `is_slash_ignored`: a slash at the end of a path makes no difference. `has_folders`: a folder counts as a file.
@@ -59,18 +59,18 @@ class Ordered:
             self._hosts.add(rule.host)
         self._has_parameters = self._has_parameters or bool(rule.parameters)
         if rule.how == "prefix":
-            self._put(self._index.of_prefix(_place(rule.host), rule.source), number)
+            self._put(self._index.prefix_list(_place(rule.host), rule.source), number)
             return
         path = self._bare(rule.source) + _parameter(rule)
         if rule.ignores_case:
             self._has_folded = True
             path = _FOLDED + path.lower()
-        self._put(self._index.of_exact(_place(rule.host) + path), number)
+        self._put(self._index.exact_list(_place(rule.host) + path), number)
 
     def __call__(self, request: Request, exists: Callable[[str], bool], doubts: list[Rule]) -> Move | None:
-        """Return what the first rule makes of a request that applies to it."""
+        """Return the step of the first rule that applies to a request."""
         is_there: bool | None = None
-        for rule, groups, of_condition in self._matches(request):
+        for rule, groups, condition_groups in self._matches(request):
             if not rule.forced and not (rule.how == "exact" and "?" in rule.source):  # no file has a query
                 if is_there is None:
                     is_there = exists(request.url) or (self._has_folders and exists(f"{request.url}/"))
@@ -80,20 +80,20 @@ class Ordered:
                 doubts.append(rule)
                 continue
             if rule.status == 404 and rule.how != "exact" and rule.target is not None:
-                continue  # the page for whatever is not found, such as `/* /404.html 404`
+                continue  # the page for missing files, such as `/* /404.html 404`
             if rule.status == 200 and rule.target is None:
                 return None
-            return Move(rule, _filled(rule, groups, of_condition, request))
+            return Move(rule, _filled(rule, groups, condition_groups, request))
         return None
 
     def _matches(self, request: Request) -> Iterator[tuple[Rule, Groups, Groups]]:
-        """Yield the rules that match a request, in their order, with their groups and those of their last condition."""
+        """Yield the rules that match a request, in their order, with their groups and the last condition's groups."""
         for number in sorted(self._candidates(request)):
             rule = self._rules[number]
             groups = self._groups(rule, request)
-            of_condition = _held(rule.conditions, request) if groups is not None else None
-            if groups is not None and of_condition is not None:
-                yield rule, groups, of_condition
+            condition_groups = _condition_groups(rule.conditions, request) if groups is not None else None
+            if groups is not None and condition_groups is not None:
+                yield rule, groups, condition_groups
 
     def _bare(self, source: str) -> str:
         if not self._is_slash_ignored or not ("?" in source or source.endswith("/")):
@@ -108,7 +108,7 @@ class Ordered:
 
     def _candidates(self, request: Request) -> Iterator[int]:
         hosts = [request.host] if request.host in self._hosts else []
-        if request.is_home:
+        if request.is_site_host:
             hosts.append("")
         for place in map(_place, hosts):
             for key in self._keys(request):
@@ -127,8 +127,8 @@ class Ordered:
         return keys + [_FOLDED + key.lower() for key in keys] if self._has_folded else keys
 
     def _groups(self, rule: Rule, request: Request) -> Groups | None:
-        """Return the groups of a rule's match, group 0 is what matched; None if it does not match."""
-        if rule.host != request.host and (rule.host is not None or not request.is_home):
+        """Return the groups of a rule's match, group 0 is the whole match; None if it does not match."""
+        if rule.host != request.host and (rule.host is not None or not request.is_site_host):
             return None
         if request.line is not None and rule.how == "exact" and (rule.query == "none" or "?" in rule.source):
             return None  # it compares the request line
@@ -138,16 +138,16 @@ class Ordered:
             path, mark, query = rule.source.partition("?")
             if (mark and query != request.query) or (rule.query == "none" and not mark and request.query is not None):
                 return None
-            path, asked = self._bare(path), self._bare(request.decoded)
-            is_same = path.lower() == asked.lower() if rule.ignores_case else path == asked
+            path, requested = self._bare(path), self._bare(request.decoded)
+            is_same = path.lower() == requested.lower() if rule.ignores_case else path == requested
             return (request.decoded,) if is_same else None
         if rule.how == "prefix":
             return _prefix_groups(rule.source, request.decoded)
         return matcher(rule.source, ignores_case=rule.ignores_case)(subject(request, rule.subject))
 
 
-def _held(conditions: Sequence[Condition], request: Request) -> Groups | None:
-    """Return the groups of the last condition that holds; None unless all do, or one of each alternatives."""
+def _condition_groups(conditions: Sequence[Condition], request: Request) -> Groups | None:
+    """Return the groups of the last condition; None unless all conditions hold, or one of several alternatives."""
     last: Groups = ()
     is_done = False  # one of the alternatives holds
     for one in conditions:
@@ -163,9 +163,9 @@ def _held(conditions: Sequence[Condition], request: Request) -> Groups | None:
 
 
 def _prefix_groups(prefix: str, path: str) -> Groups | None:
-    """Return a path, its rest behind the prefix, and that without a slash at its beginning.
+    """Return a path and its rest behind the prefix: for example `("/docs/a", "/a", "a")` for the prefix `/docs`.
 
-    None unless the prefix ends at the end of a segment of the path.
+    None unless the prefix ends at the end of a path segment.
     """
     if not path.startswith(prefix):
         return None
@@ -175,7 +175,7 @@ def _prefix_groups(prefix: str, path: str) -> Groups | None:
 
 
 def _parameters(query: str | None) -> dict[str, str]:
-    """Return the parameters of a query, decoded, the first of each name."""
+    """Return the parameters of a query, decoded, the first of each name: for example `a=1&b=x+y` has `b` as `x y`."""
     found: dict[str, str] = {}
     for pair in (query or "").split("&"):
         name, _, value = pair.partition("=")
@@ -201,8 +201,8 @@ def _parameter(rule: Rule) -> str:
 
 
 def _has_parameters(rule: Rule, request: Request) -> bool:
-    given = _parameters(request.query)
-    return all(name in given and (isinstance(value, int) or given[name] == value) for name, value in rule.parameters)
+    found = _parameters(request.query)
+    return all(name in found and (isinstance(value, int) or found[name] == value) for name, value in rule.parameters)
 
 
 def _place(host: str | None) -> str:
@@ -212,35 +212,35 @@ def _place(host: str | None) -> str:
 # --- virtual hosts ----------------------------------------------------------------------------------------------------
 
 
-def mover(found: RuleSet, olds: Collection[str] = ()) -> Mover:
-    """Return what applies the rules of a map. `olds` are hosts of the old site: a server of their name has no other."""
+def redirector(found: RuleSet, olds: Collection[str] = ()) -> Redirector:
+    """Return a function that applies the rules of a map. A server named after an old host (`olds`) has no other one."""
     if not found.servers:
-        return Ordered(found.rules, is_slash_ignored=found.is_slash_ignored)
+        return OrderedRules(found.rules, is_slash_ignored=found.is_slash_ignored)
     every = (rules for server in found.servers for rules in (*server.phases, *server.inner) if rules)
     distinct = {id(rules): rules for rules in every}  # servers share some
-    made = {key: Ordered(rules, has_folders=True) for key, rules in distinct.items()}
-    phases = [[made[id(rules)] for rules in server.phases if rules] for server in found.servers]
-    inner = [[made[id(rules)] for rules in server.inner if rules] for server in found.servers]
+    ordered = {key: OrderedRules(rules, has_folders=True) for key, rules in distinct.items()}
+    phases = [[ordered[id(rules)] for rules in server.phases if rules] for server in found.servers]
+    inner = [[ordered[id(rules)] for rules in server.inner if rules] for server in found.servers]
     chosen = _Servers(found.servers, olds, is_nginx=found.format == "nginx")
 
     def move(request: Request, exists: Callable[[str], bool], doubts: list[Rule]) -> Move | None:
         number = chosen(request)
         if number is None:
             return None
-        tries = [(phases[number], request._replace(is_home=True))]
+        tries = [(phases[number], request._replace(is_site_host=True))]
         tries += [(inner[number], one) for one in _indexes(tries[0][1]) if inner[number] and exists(one.url)][:1]
-        answers = (phase(asked, exists, doubts) for several, asked in tries for phase in several)
+        answers = (phase(parts, exists, doubts) for several, parts in tries for phase in several)
         return next((found for found in answers if found is not None), None)
 
     return move
 
 
-def _indexes(asked: Request) -> Iterator[Request]:
-    """Yield the requests for index files that a server makes of one for a folder: /a/?x of one for /a/index.html?x."""
-    bare, mark, query = asked.url.partition("?")
-    for name in asked.indexes if asked.path.endswith("/") else ():
-        path, url = asked.path + name, f"{bare}{name}{mark}{query}"
-        yield asked._replace(url=url, path=path, decoded=asked.decoded + name, line=subject(asked, "target"))
+def _indexes(folder: Request) -> Iterator[Request]:
+    """Yield a server's own requests for the index files of a folder: for example, /a/index.html?x for /a/?x."""
+    bare, mark, query = folder.url.partition("?")
+    for name in folder.indexes if folder.path.endswith("/") else ():
+        path, url = folder.path + name, f"{bare}{name}{mark}{query}"
+        yield folder._replace(url=url, path=path, decoded=folder.decoded + name, line=subject(folder, "target"))
 
 
 class _Servers:
@@ -252,8 +252,8 @@ class _Servers:
     def __init__(self, servers: Sequence[Server], olds: Collection[str], *, is_nginx: bool) -> None:
         self._rank = _rank if is_nginx else lambda *_: (0, 0, 0)
         names = (*olds, *(host.partition(":")[0] for host in olds))
-        self._of_old = [any(_fits(old, name) for old in names for name in one.names) for one in servers]
-        self._first: dict[tuple[str, str], int] = {}  # server by port and name; without one of them, of all
+        self._has_old_name = [any(_fits(old, name) for old in names for name in one.names) for one in servers]
+        self._first: dict[tuple[str, str], int] = {}  # the first server by port and name; "" for any name
         wildcards: dict[str, None] = {}
         for number, server in enumerate(servers):
             ports = server.ports if len(server.ports) <= _MOST_PORTS else ()
@@ -262,7 +262,7 @@ class _Servers:
                     self._first.setdefault((port, name), number)
             wildcards |= dict.fromkeys(name for name in server.names if "*" in name)
         self._wildcards = list(wildcards)
-        self._patterns = PatternSet((_of_wildcards(name), False) for name in self._wildcards)
+        self._patterns = PatternSet((_wildcard_pattern(name), False) for name in self._wildcards)
 
     def __call__(self, request: Request) -> int | None:
         """Return the number of the server that answers: by port, then by name, otherwise the first of the port.
@@ -283,16 +283,16 @@ class _Servers:
             for name in names
             if (port, name) in self._first
         ]
-        if named or not request.is_home:
+        if named or not request.is_site_host:
             return min(named)[-1] if named else None
         number = min((self._first[port, ""] for port in ports), default=None)
-        return None if number is not None and self._of_old[number] else number
+        return None if number is not None and self._has_old_name[number] else number
 
 
 def _rank(port: int, name: str) -> tuple[int, int, int]:
     """Return the rank of a name in nginx: exact, then the longest that begins or else ends with `*`, then a pattern.
 
-    A server that listens to the port, which is 0, comes before one that listens to any.
+    A server for this port (0) comes before one for any. For example, `*.example.com` ranks before `www.*`.
 
     nginx.org/en/docs/http/server_names.html
     """
@@ -305,8 +305,8 @@ def _fits(host: str, name: str) -> bool:
     return matcher(name[2:])(host) is not None if name.startswith("~*") else fnmatchcase(host, name)
 
 
-def _of_wildcards(name: str) -> str:
-    """Return a regular expression that matches whatever a name with `*` and `?` does."""
+def _wildcard_pattern(name: str) -> str:
+    r"""Return the regular expression for a name with `*` and `?`: for example `^.*\.example$` for `*.example`."""
     if name.startswith("~*"):
         return name[2:]
     pattern = re.escape(name).replace(r"\*", ".*").replace(r"\?", ".")
@@ -316,7 +316,7 @@ def _of_wildcards(name: str) -> str:
 # --- where a rule leads -----------------------------------------------------------------------------------------------
 
 
-def _filled(rule: Rule, groups: Groups, of_condition: Groups, request: Request) -> str | None:
+def _filled(rule: Rule, groups: Groups, condition_groups: Groups, request: Request) -> str | None:
     """Return the target of a rule for a request, with the groups of its match and the query of the request."""
     if rule.target is None:
         return None
@@ -329,10 +329,10 @@ def _filled(rule: Rule, groups: Groups, of_condition: Groups, request: Request) 
         if isinstance(part, str):
             return part
         if part < 0:
-            asked = subject(request, "target").partition("?")[0]
-            return {WHOLE_PATH: request.path, HOST: request.host, SCHEME: request.scheme, REQUESTED: asked}[part]
+            requested = subject(request, "target").partition("?")[0]
+            return {WHOLE_PATH: request.path, HOST: request.host, SCHEME: request.scheme, REQUESTED: requested}[part]
         if part >= CONDITION:
-            return _group(of_condition, part - CONDITION, is_encoded=True)
+            return _group(condition_groups, part - CONDITION, is_encoded=True)
         return _group(groups, part, is_encoded=is_encoded)
 
     target = "".join(map(text, rule.target))
@@ -342,7 +342,7 @@ def _filled(rule: Rule, groups: Groups, of_condition: Groups, request: Request) 
 
 
 def _with_query(target: str, query: str | None, how: str) -> str:
-    """Return a target with the query of the request, before its fragment."""
+    """Return a target with the query of the request before its fragment: for example `/b?x#f` for `/b#f` and `x`."""
     bare, crosshatch, fragment = target.partition("#")
     if query is None or how in {"drop", "none"}:
         return target
@@ -360,13 +360,13 @@ def _group(groups: Groups, number: int, *, is_encoded: bool) -> str:
 
 
 def _with_parameters(rule: Rule, groups: Groups, request: Request) -> tuple[Groups, str | None]:
-    """Return the groups with those of parameters, by number, and the query without these parameters."""
-    given = _parameters(request.query)
+    """Return the groups with the captured parameters, by number, and the query without these parameters."""
+    parameters = _parameters(request.query)
     captured = {name: value for name, value in rule.parameters if isinstance(value, int)}
     size = max([len(groups), *(number + 1 for number in captured.values())])
     found = [*groups, *[None] * (size - len(groups))]
     for name, number in captured.items():
-        found[number] = quote_plus(given[name])
+        found[number] = quote_plus(parameters[name])
     rest = "&".join(
         pair for pair in (request.query or "").split("&") if not _parameters(pair).keys() & dict(rule.parameters).keys()
     )

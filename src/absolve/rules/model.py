@@ -2,8 +2,8 @@
 
 A `Rule` is one line of a map in a form that does not depend on the server. A `RuleSet` is one map. A `Request` is an
 absolute URL as rules see it, `source` and `target_parts` read the two sides of a rule as a map writes them.
-Percent-escapes are decoded where that keeps the meaning: `%2F` and `%3F` stay, and so does a `%25` that would become an
-escape.
+Percent-escapes are decoded where that keeps the meaning: `/a%20b` is `/a b`, but `%2F` and `%3F` stay, and so does a
+`%25` that would become an escape.
 """
 
 from __future__ import annotations
@@ -25,11 +25,10 @@ if TYPE_CHECKING:
 
 
 How = Literal["exact", "prefix", "regex"]
-# What becomes of the query of the old URL: appended unless the target has one; appended in any case; not appended;
-# there is none.
+# The query of the old URL: appended unless the target has one, always appended, not appended, or absent.
 Query = Literal["keep", "append", "drop", "none"]
 
-# Numbers in targets that are no groups of the rule. From CONDITION on: the groups of the last condition.
+# Numbers in targets that are not groups of the rule's pattern. From CONDITION on: groups of the last condition.
 WHOLE_PATH: Final = -1
 HOST: Final = -2
 SCHEME: Final = -3
@@ -41,17 +40,17 @@ RECORDED: Final = "recorded"  # the format of redirects that are in a capture, n
 GONE: Final = frozenset({404, 410})
 MOST_HOPS: Final = 100_000
 MOST_RULES: Final = 1 << 20  # of a map, 600 bytes each
-MOST_TIMES: Final = 50  # that a rule for many URLs applies in one chain: what takes more grows without end
+MOST_TIMES: Final = 50  # that a rule for many URLs applies in one chain: a URL that takes more grows without end
 
 
-class Room:
-    """The room that the rules of one map have in memory, where one line may be a rule for each entry of a table."""
+class RuleBudget:
+    """Limit the number of rules of one map, in which one line may expand to a rule for each entry of a table."""
 
     def __init__(self) -> None:
         self._left = MOST_RULES
 
-    def lack(self, name: str, count: int) -> str | None:
-        """Take the room of another use of a table, whose name and number of entries these are; return its problem."""
+    def spend(self, name: str, count: int) -> str | None:
+        """Count another use of the table `name` with `count` entries; return the problem if that is too many."""
         self._left -= count
         if self._left >= 0:
             return None
@@ -59,10 +58,10 @@ class Room:
 
 
 class Condition(NamedTuple):
-    """What a request must have beside its path: a part in which a regular expression is found, or not (`is_negated`).
+    """A test beside the path: a regular expression is found in a part of the request, or is not (`is_negated`).
 
-    `subject` is a part as `request.subject` knows them. Of conditions with `is_alternative` and the one behind them,
-    one must hold.
+    `subject` names the part, for example "host" or "query" (see the function `subject`). Of conditions with
+    `is_alternative` and the one behind them, one must hold.
     """
 
     subject: str
@@ -76,11 +75,12 @@ class Rule(NamedTuple):
     """One rule of a map, or one that could not be read (`problem`), with the URLs that it may concern, if known.
 
     `source` is a decoded path, with a query if only that query matches (exact, prefix), or a regular expression for
-    the part that `subject` names (`request.subject`). `target` is a sequence of texts and group numbers, where group 1
-    of a prefix is the rest of the path; None for a status without target: status 200 keeps later rules from applying.
-    `host`: the only host to which the rule applies, with a non-default port; None for the hosts of both sites.
-    `forced`: the rule applies where a file exists, too. `parameters`: those that the query must have, with a text or a
-    group number as value. `start`: the offset of its text in the decoded file, where lines do not delimit rules.
+    the part that `subject` names. `target` is a sequence of texts and group numbers, where group 1 of a prefix is the
+    rest of the path; for example, `/b/$1.html` is `("/b/", 1, ".html")`. None is a status without a target: status 200
+    keeps later rules from applying. `host`: the only host to which the rule applies, with a non-default port; None for
+    the hosts of both sites. `forced`: the rule applies where a file exists, too. `parameters`: the query must have
+    them, with a text or a group number as value. `start`: the offset of the rule in the decoded file, where lines do
+    not delimit rules.
     """
 
     file: str
@@ -115,10 +115,10 @@ class Rule(NamedTuple):
 
 
 class Move(NamedTuple):
-    """One step: the rule, and its target: as its server writes it, maybe relative, or as an absolute URL.
+    """One step of a redirect chain: the rule, and its target as the server writes it, or as an absolute URL.
 
-    None for a status without target, such as 410, or for a target that is no URL. It is not sure where a rule that
-    could not be read may apply before.
+    The target is None for a status without one, such as 410, or if it is no URL. The step is not sure where a rule
+    that could not be read may apply before.
     """
 
     rule: Rule
@@ -135,7 +135,7 @@ class Move(NamedTuple):
         return self.rule.status == 200
 
 
-class Mover(Protocol):
+class Redirector(Protocol):
     """Applies one set of rules to a request. `exists` returns whether a file exists for the URL of the request.
 
     Rules that could not be read and might have applied before are added to `doubts`.
@@ -147,8 +147,8 @@ class Mover(Protocol):
 class Server(NamedTuple):
     """A virtual host: names in lower case, perhaps with `*`; ports, none for any; its rules.
 
-    `phases`: rules that are tried one set after the other; a rule that ends one does not end the next. `inner`: those
-    that the server applies to the index file, too, for which it asks itself where a folder is requested.
+    `phases`: sets of rules that are tried one after the other; a rule that ends one does not end the next. `inner`:
+    sets that also apply to the index file, which the server requests internally for a folder.
     """
 
     names: tuple[str, ...]
@@ -161,7 +161,7 @@ class RuleSet(NamedTuple):
     """One map: its rules in the order in which they apply, also those that could not be read.
 
     `servers`: the rules of each virtual host, if the form has them. `data` are the bytes of the file. `words`: how it
-    was read, if that was a choice: the `columns` of a table. `hidden`: how many rows a spreadsheet does not show.
+    was read, where there was a choice, such as the `columns` of a table. `hidden`: how many rows a filter hides.
     """
 
     file: str
@@ -188,8 +188,8 @@ class Outcome(NamedTuple):
     """Where a URL leads by all rules.
 
     `final`: the last URL, with the fragment; None for a loop, and where a rule has no target. `served`: the URL
-    of the content that is sent for `final`, if a rule rewrites it. `rules`: the first of those that applied, in order,
-    and the last. `is_sure`: no rule that could not be read may lead it elsewhere.
+    of the content that is sent for `final`, if a rule rewrites it. `rules`: the first rules that applied, in order,
+    and the last one. `is_sure`: no rule that could not be read may lead it elsewhere.
     """
 
     hops: int
@@ -220,8 +220,8 @@ _QUESTION: Final = re.compile(r"\\\?(?![?*{])")
 class Request(NamedTuple):
     """One URL as rules see it: `host` with a non-default port, `path` as in the URL and `decoded`, query or None.
 
-    `indexes`: the names of index files. `line`: the path and query of the request line, if the server asks itself for
-    another URL, the index file of a folder.
+    `indexes`: the names of index files. `line`: the path and query of the request line, if this is the server's own
+    request for the index file of a folder.
     """
 
     url: str
@@ -230,13 +230,17 @@ class Request(NamedTuple):
     path: str
     decoded: str
     query: str | None
-    is_home: bool = True  # rules without a host apply to it
+    is_site_host: bool = True  # rules without a host apply to it
     indexes: tuple[str, ...] = ()
     line: str | None = None
 
 
 def request(url: str) -> Request | None:
-    """Return the parts of an http or https URL, without its fragment; None for any other."""
+    """Return the parts of an http or https URL, without its fragment; None for any other.
+
+    >>> request("http://H:80/a%20b?x#f")[1:6]
+    ('http', 'h', '/a%20b', '/a b', 'x')
+    """
     found = _WEB.fullmatch(url)
     if found is None:
         return None
@@ -267,7 +271,7 @@ def subject(request: Request, name: str) -> str:
 
 
 def encoded(text: str) -> str:
-    """Return decoded text, such as a group of a match, as a part of a path: only what would end the path is escaped."""
+    """Return decoded text as a part of a path, where `?`, `#` and `%` need escapes: for example `a%3Fb` for `a?b`."""
     if not _RESERVED.search(text):
         return text
     return _RESERVED.sub(lambda one: _escaped(one, text), text)
@@ -283,14 +287,14 @@ def _escaped(found: re.Match[str], text: str) -> str:
 
 
 class Source(NamedTuple):
-    """What a rule matches: a decoded path, with the query if it has one, on a host (None: of both sites)."""
+    """The source of a rule: a decoded path, with the query if it has one, on a host (None: both sites)."""
 
     host: str | None
     path: str
 
 
 def to_https(old: str, new: str) -> tuple[Condition, ...]:
-    """Return the condition of a rule that leads a host to its own https: it applies to http alone."""
+    """Return the condition of a rule from http to https on one host: that the scheme is http."""
     first, second = request(old), request(new)
     if first is None or second is None or first.host != second.host:
         return ()
@@ -298,7 +302,11 @@ def to_https(old: str, new: str) -> tuple[Condition, ...]:
 
 
 def source(text: str) -> Source:
-    """Return the source that a URL, `//host/path` or a path means. Raise UsageError for any other text."""
+    """Return the source for a URL, `//host/path` or a path. Raise UsageError for any other text.
+
+    >>> source("//old.example/a%20b?x")
+    Source(host='old.example', path='/a b?x')
+    """
     full = f"http:{text}" if text.startswith("//") else text
     if full.startswith("/"):
         path, mark, query = text.partition("#")[0].partition("?")
@@ -313,7 +321,7 @@ def source(text: str) -> Source:
 
 
 def check_target(text: str) -> None:
-    """Raise UsageError for what cannot be the target of a rule: neither a path nor an http or https URL."""
+    """Raise UsageError for a target that is neither a path nor an http or https URL."""
     if not text:
         raise UsageError("it has no target")
     if is_left_open(text):  # an error of a spreadsheet, or such as `TBD`
@@ -330,7 +338,7 @@ def check_target(text: str) -> None:
 
 
 def paired(rule: Rule, key: str, value: str) -> Rule:
-    """Return the exact rule of an entry of a table of a server, where both may lack their first slash."""
+    """Return the exact rule for a key and a value of a server's map, for example `a` and `/b`: from `/a` to `/b`."""
     old, new = (text if text.startswith("/") or "://" in text else f"/{text}" for text in (key, value))
     found = source(old)
     check_target(new if value and not is_left_open(value) else value)
@@ -338,7 +346,7 @@ def paired(rule: Rule, key: str, value: str) -> Rule:
 
 
 def tried(rule: Rule, make: Callable[..., Rule], *arguments: object, **named: object) -> Rule:
-    """Return what a function makes of a rule; the rule itself with the problem that it has or that is raised."""
+    """Return `make(rule, ...)`; if it raises UsageError, the rule with this problem. A rule with a problem stays."""
     if rule.problem is not None:
         return rule
     try:
@@ -347,8 +355,8 @@ def tried(rule: Rule, make: Callable[..., Rule], *arguments: object, **named: ob
         return rule._replace(problem=error.message)
 
 
-def status_of(text: str) -> int:
-    """Return a status of HTTP. Raise UsageError for any other text."""
+def parse_status(text: str) -> int:
+    """Return the HTTP status for a text such as `301`. Raise UsageError for any other text."""
     if re.fullmatch("[1-5][0-9][0-9]", text) is None:
         raise UsageError(f"{short(text)} is no status")
     return int(text)
@@ -382,7 +390,7 @@ def check_path(pattern: str, *, in_folder: bool = False) -> None:
 
 
 def without_groups(pattern: str) -> str:
-    """Return a pattern whose escapes, classes and groups are one character each; "" for one that is too long."""
+    r"""Return a pattern with `x` for escapes, classes, groups: for example `^/axx` for `^/a(b|c)\.`; "" if too long."""
     bare, before = _NO_SIGN.sub("x", pattern) if len(pattern) <= _LONGEST else "", ""
     while bare != before:
         bare, before = _INNERMOST.sub("x", bare), bare
@@ -390,13 +398,17 @@ def without_groups(pattern: str) -> str:
 
 
 def target_parts(
-    text: str, variable: re.Pattern[str], part_of: Callable[[re.Match[str]], str | int | None]
+    text: str, variable: re.Pattern[str], number_for: Callable[[re.Match[str]], str | int | None]
 ) -> tuple[str | int, ...]:
-    """Return the parts of a target: texts, and what `part_of` returns for each variable; None leaves it a text."""
+    r"""Return the parts of a target: texts, and `part_of(match)` for each variable; None leaves it a text.
+
+    >>> target_parts("/b/$1.html", re.compile(r"\$(\d)"), lambda group: int(group[1]))
+    ('/b/', 1, '.html')
+    """
     parts: list[str | int] = []
     place = 0
     for found in variable.finditer(text):
-        if (part := part_of(found)) is not None:
+        if (part := number_for(found)) is not None:
             parts += [text[place : found.start()], part]
             place = found.end()
     parts.append(text[place:])
@@ -404,17 +416,17 @@ def target_parts(
 
 
 def with_target(
-    rule: Rule, text: str, variable: re.Pattern[str], part_of: Callable[[re.Match[str]], str | int | None]
+    rule: Rule, text: str, variable: re.Pattern[str], number_for: Callable[[re.Match[str]], str | int | None]
 ) -> Rule:
-    """Return a rule with its target. Raise UsageError for one whose host is a part of the old URL."""
-    parts = target_parts(text, variable, part_of) or ("",)
+    """Return a rule with its target. Raise UsageError if a part of the old URL would be its host."""
+    parts = target_parts(text, variable, number_for) or ("",)
     if isinstance(parts[0], int):
         raise UsageError(CHOSEN)
     return rule._replace(target=parts)
 
 
 def with_rest(new: str, prefix: str) -> tuple[str | int, ...]:
-    """Return the target of a prefix: the rest of the path follows the path of the new URL, with one slash between."""
+    """Return the target of a prefix, the rest of the path behind one slash: for example `("/new/", 1)` for `/new`."""
     ends = min((place for mark in "?#" if (place := new.find(mark)) >= 0), default=len(new))
     head, tail = new[:ends], new[ends:]
     if head.endswith("/") and not prefix.endswith("/"):

@@ -4,6 +4,9 @@ In: the bytes of the file. Out: a `RuleSet`. nginx.org/en/docs/http/ngx_http_rew
 ngx_http_map_module.html and ngx_http_core_module.html. Directives that change the path inside the server, or depend on
 the visitor, are rules that could not be read. A map whose variable no directive uses, and lines of a map without its
 block, are taken for redirects with status 301: such files are included into a server.
+
+    >>> [(rule.how, rule.source, rule.target) for rule in read("a.conf", b"location = /a { return 301 /b; }").rules]
+    [('exact', '/a', ('/b',))]
 """
 
 from __future__ import annotations
@@ -23,13 +26,13 @@ from absolve.rules.model import (
     WHOLE_PATH,
     Condition,
     NeverError,
-    Room,
     Rule,
+    RuleBudget,
     RuleSet,
     Server,
     check_path,
     check_pattern,
-    status_of,
+    parse_status,
     target_parts,
 )
 from absolve.urls.identity import decoded
@@ -57,43 +60,43 @@ _PARTS: Final = {
 _SOURCES: Final = {"$uri": "path", "$document_uri": "path", "$request_uri": "target"}  # of maps
 _WITH_QUERY: Final = re.compile(r"(\$is_args|\?)(?:\$args|\$query_string)$")
 _OF_MAP: Final = re.compile(r"([^\s?#]*?)\$(?:\{(\w+)\}|(\w+))(\$is_args\$args)?", re.ASCII)
-_ANYWHERE: Final = Rule("", 0, "", how="prefix", source="/")  # the place of what is in no location
+_ANYWHERE: Final = Rule("", 0, "", how="prefix", source="/")  # the place of directives outside of locations
 _IF: Final = "of conditions only `$request_uri = TEXT`, `!-e $request_filename` and the variable of a map are read"
 
 
 class _Reader:
     """The state of one file while its directives are read.
 
-    A place is a rule without text and target: what it matches is the condition of the location or `if` around.
+    A place is a rule without text and target that matches the requests of the location or `if` around a directive.
     """
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._maps: dict[str, list[Rule]] = {}
         self._used: set[str] = set()  # variables
-        self._of_maps: set[int] = set()  # lines: a variable keeps the value that it had for the folder of an index file
-        self._room = Room()  # each use of a variable has all rules of its map
+        self._map_lines: set[int] = set()  # lines: for an index file, a variable keeps the value that its folder had
+        self._budget = RuleBudget()  # each use of a variable has all rules of its map
         self.others: list[Rule] = []  # that could not be read, and answer nothing
 
-    def read(self, given: Sequence[Directive]) -> list[Server]:
-        """Return the servers with their rules; those of maps that no server uses come last in each of them."""
-        self._note_variables(given)
-        lines = [one for one in given if one.name.startswith(("/", "~"))]
-        for directive in _inside(given, "map"):
+    def read(self, top: Sequence[Directive]) -> list[Server]:
+        """Return the servers with their rules; rules of maps that no server uses come last in each server."""
+        self._note_variables(top)
+        lines = [one for one in top if one.name.startswith(("/", "~"))]
+        for directive in _find_directives(top, "map"):
             self._map(directive)
         if lines:
             self._maps[""] = list(self._lines(lines, "path"))
-        self._of_maps = {rule.line for found in self._maps.values() for rule in found}
+        self._map_lines = {rule.line for found in self._maps.values() for rule in found}
         unused = [rule for name, found in self._maps.items() if name not in self._used for rule in found]
         others = {"http", "server", "map", "upstream", "events"}
-        bare = [one for one in given if one.name not in others and not one.name.startswith(("/", "~"))]
-        blocks = [server.block or () for server in _inside(given, "server")] or [tuple(bare)]
+        bare = [one for one in top if one.name not in others and not one.name.startswith(("/", "~"))]
+        blocks = [server.block or () for server in _find_directives(top, "server")] or [tuple(bare)]
         servers = [self._server(block, unused) for block in blocks]
         servers.sort(key=lambda one: not one[1])
         return [server for server, _ in servers]
 
-    def _note_variables(self, given: Sequence[Directive]) -> None:
-        for directive in given:
+    def _note_variables(self, block: Sequence[Directive]) -> None:
+        for directive in block:
             if directive.name in _USING:
                 texts = directive.arguments[: 1 if directive.name == "map" else None]
                 self._used |= {found[1] or found[2] for text in texts for found in _VARIABLE.finditer(text)}
@@ -113,20 +116,20 @@ class _Reader:
         elif directive.arguments[0] in _SOURCES:
             found = list(self._lines(directive.block, _SOURCES[directive.arguments[0]]))
         else:
-            is_of_urls = any("".join(one.arguments).startswith(("/", "http")) for one in directive.block)
+            has_urls = any("".join(one.arguments).startswith(("/", "http")) for one in directive.block)
             problem = f"it looks up {directive.arguments[0][:60]}, which is not the path"
-            found = [self._rule(directive, _ANYWHERE, problem)] if is_of_urls or name in self._used else []
+            found = [self._rule(directive, _ANYWHERE, problem)] if has_urls or name in self._used else []
         self._maps[name] = found
 
-    def _lines(self, given: Sequence[Directive], subject: str) -> Iterator[Rule]:
-        """Yield the rules of the lines of a map: texts in any letter case, then patterns, then the default."""
+    def _lines(self, block: Sequence[Directive], subject: str) -> Iterator[Rule]:
+        """Yield a rule for each line of a map, for example `/a /b;`: texts, then patterns, then the default."""
         rules: list[tuple[int, Rule]] = []
-        for directive in given:
+        for directive in block:
             if directive.name in _IGNORED and not directive.arguments:
                 continue
             place = _ANYWHERE
             try:
-                place, order = _of_line(directive, subject)
+                place, order = _map_place(directive, subject)
                 target, query = _target(directive.arguments[0], place, "drop")
             except UsageError as error:
                 rules.append((0, self._rule(directive, _met(place, error), error.message)))
@@ -138,17 +141,17 @@ class _Reader:
         yield from (rule for _, rule in rules)
 
     def _mapped(self, text: str, place: Rule, status: int, query: Query) -> list[Rule] | None:
-        """Return the rules of a map whose variable ends the target of a directive; None for another target."""
+        """Return the rules of a map for a target that ends with its variable; None for another target."""
         found = _OF_MAP.fullmatch(text.removesuffix("?"))
         name = found[2] or found[3] if found is not None else None
         if name is None or found is None or name not in self._maps:
             return None
         query = "keep" if found[4] else "drop" if text.endswith("?") else query
         before, _ = _target(found[1], place, "drop")
-        if (problem := self._room.lack(f"${name}", len(self._maps[name]))) is not None:
+        if (problem := self._budget.spend(f"${name}", len(self._maps[name]))) is not None:
             raise UsageError(problem)
         return [
-            _inside_of(place, rule)._replace(
+            _limited_to(place, rule)._replace(
                 status=status,
                 target=(*before, *rule.target) if rule.target else rule.target,
                 query=query if rule.query == "drop" and rule.problem is None else rule.query,
@@ -159,7 +162,7 @@ class _Reader:
     # --- servers ------------------------------------------------------------------------------------------------------
 
     def _server(self, block: Sequence[Directive], unused: Sequence[Rule]) -> tuple[Server, bool]:
-        """Return a server, and whether it is the one for hosts without a server."""
+        """Return a server, and whether it is the default server."""
         names: list[str] = []
         ports: list[str] = []
         is_default = False
@@ -167,15 +170,15 @@ class _Reader:
             if directive.name == "server_name":
                 names += [name.lower().removeprefix(".") for name in directive.arguments if not name.startswith("~")]
                 names += [f"*{name.lower()}" for name in directive.arguments if name.startswith(".")]
-                given = [name[1:] for name in directive.arguments if name.startswith("~")]
-                names += [f"~*{pattern}" for one in given if (pattern := _named(one))]
+                patterns = [name[1:] for name in directive.arguments if name.startswith("~")]
+                names += [f"~*{pattern}" for one in patterns if (pattern := _named(one))]
             elif directive.name == "listen" and directive.arguments:
                 port = directive.arguments[0].rpartition(":")[2]
                 ports += [port] if port.isdecimal() and port.isascii() else ["80"]
                 is_default = is_default or "default_server" in directive.arguments
         phases = list(self._block(block, _ANYWHERE)), list(self._located(block, ())), unused
         named = tuple(name for name in names if name not in {"_", ""})
-        inner = tuple([rule for rule in phase if rule.line not in self._of_maps] for phase in phases[:2])
+        inner = tuple([rule for rule in phase if rule.line not in self._map_lines] for phase in phases[:2])
         return Server(named, tuple(ports), phases, inner), is_default
 
     def _located(
@@ -210,7 +213,7 @@ class _Reader:
                     yield self._rule(directive, place, "a longer prefix without ^~ is inside of it")
                     continue
                 yield from self._location(directive.block or (), place)
-                yield self._rule(directive, place)._replace(status=200)  # what it sends, no other location sends
+                yield self._rule(directive, place)._replace(status=200)  # no other location answers this request
 
     def _location(self, block: Sequence[Directive], place: Rule) -> Iterator[Rule]:
         if any(one.name == "location" for one in block):
@@ -227,13 +230,13 @@ class _Reader:
                 self.others += [self._rule(one, place, "it never applies: break comes first") for one in never]
                 return
             try:
-                yield from self._made(directive, place)
+                yield from self._directive_rules(directive, place)
             except UsageError as error:
                 yield self._rule(directive, _met(_scope(directive, place), error), error.message)
 
-    def _made(self, directive: Directive, place: Rule) -> Sequence[Rule]:
+    def _directive_rules(self, directive: Directive, place: Rule) -> Sequence[Rule]:
         """Return the rules of a directive. Raise UsageError if it cannot be read."""
-        given, name = directive.arguments, directive.name
+        arguments, name = directive.arguments, directive.name
         if directive.problem is not None and name in _ANSWERS:
             raise UsageError(directive.problem)
         if name == "return":
@@ -242,39 +245,39 @@ class _Reader:
             return self._rewrite(directive, place)
         if name == "if":
             return self._if(directive, place)
-        if name == "set" and given and given[0].removeprefix("$") in self._used:
+        if name == "set" and arguments and arguments[0].removeprefix("$") in self._used:
             self.others.append(self._rule(directive, place, "the value of a variable that is set is not followed"))
-        elif name == "include" and given and not any(word in given[0] for word in _STANDARD):
+        elif name == "include" and arguments and not any(word in arguments[0] for word in _STANDARD):
             raise UsageError("the file that it includes is not read: give it as a map of its own")
-        elif name == "try_files" and not "".join(given[-1:]).startswith("="):
+        elif name == "try_files" and not "".join(arguments[-1:]).startswith("="):
             raise UsageError("what it sends depends on files, which is not followed")
-        elif name == "error_page" and re.search(r"[=@]|://", " ".join(given)):
+        elif name == "error_page" and re.search(r"[=@]|://", " ".join(arguments)):
             raise UsageError("what it sends depends on what is missing, which is not followed")
         return ()
 
     def _return(self, directive: Directive, place: Rule) -> Sequence[Rule]:
-        given = directive.arguments
-        if not given or len(given) > 2:
+        arguments = directive.arguments
+        if not arguments or len(arguments) > 2:
             raise UsageError("return has a status, a URL, or both")
-        status = status_of(given[0]) if given[0].isdigit() else 302
+        status = parse_status(arguments[0]) if arguments[0].isdigit() else 302
         rule = self._rule(directive, place)._replace(status=status)
         if not 300 <= status < 400:
             if status < 300:
                 raise UsageError(f"return with status {status} sends a text, not a file")
             return [rule]
-        if given[-1].isdigit():
+        if arguments[-1].isdigit():
             raise UsageError(f"return with status {status} needs a URL")
-        mapped = self._mapped(given[-1], place, status, "drop")
+        mapped = self._mapped(arguments[-1], place, status, "drop")
         if mapped is not None:
             return mapped
-        target, query = _target(given[-1], place, "drop")
+        target, query = _target(arguments[-1], place, "drop")
         return [rule._replace(target=target, query="none" if place.query == "none" else query)]
 
     def _rewrite(self, directive: Directive, place: Rule) -> Sequence[Rule]:
-        given = directive.arguments
-        if not 2 <= len(given) <= 3:
+        arguments = directive.arguments
+        if not 2 <= len(arguments) <= 3:
             raise UsageError("rewrite has a regular expression, a replacement, and perhaps a flag")
-        pattern, text, flag = (patterns.of_bytes(given[0]), *given[1:], "")[:3]
+        pattern, text, flag = (patterns.of_bytes(arguments[0]), *arguments[1:], "")[:3]
         if flag not in _FLAGS:
             raise UsageError(f"{flag[:40]!r} is no flag of rewrite")
         check_pattern(pattern)
@@ -282,7 +285,7 @@ class _Reader:
         if flag not in {"redirect", "permanent"} and not text.startswith(("http://", "https://", "$scheme")):
             raise UsageError("it changes the path inside the server, which is not followed")
         status = 301 if flag == "permanent" else 302
-        around = _inside_of(place, _ANYWHERE._replace(how="regex", source=pattern, query="append"))
+        around = _limited_to(place, _ANYWHERE._replace(how="regex", source=pattern, query="append"))
         mapped = self._mapped(text, around, status, "append")
         if mapped is not None:
             return mapped
@@ -290,7 +293,7 @@ class _Reader:
         return [self._rule(directive, around)._replace(status=status, target=target, query=query)]
 
     def _if(self, directive: Directive, place: Rule) -> Sequence[Rule]:
-        """Return the rules of an `if`, whose condition is that of a place. Raise UsageError for any other."""
+        """Return the rules in an `if`, for example `if ($request_uri = /a)`. Raise UsageError for other conditions."""
         block = directive.block or ()
         words = list(directive.arguments)
         if not words or not words[0].startswith("(") or not words[-1].endswith(")"):
@@ -305,7 +308,7 @@ class _Reader:
         if words == ["!-e", "$request_filename"]:
             return list(self._block(block, place._replace(forced=False)))
         if words[:2] == ["$request_uri", "="] and len(words) == 3 and names == ["return"]:
-            return list(self._block(block, _inside_of(place, _requested(words[2]))))
+            return list(self._block(block, _limited_to(place, _requested(words[2]))))
         if not names and not any(one.name == "" for one in block):
             return ()  # nothing in it answers
         raise UsageError(_IF)
@@ -321,12 +324,12 @@ def read(name: str, data: bytes) -> RuleSet:
     return RuleSet(name, "nginx", sorted(known.values(), key=lambda rule: (rule.line, rule.start)), servers)
 
 
-def _inside(given: Sequence[Directive], name: str) -> list[Directive]:
+def _find_directives(block: Sequence[Directive], name: str) -> list[Directive]:
     """Return the directives of a name at the top, and in an `http` block."""
-    found = [directive for directive in given if directive.name == name]
-    for directive in given:
+    found = [directive for directive in block if directive.name == name]
+    for directive in block:
         if directive.name == "http":
-            found += _inside(directive.block or (), name)
+            found += _find_directives(directive.block or (), name)
     return found
 
 
@@ -334,7 +337,7 @@ def _inside(given: Sequence[Directive], name: str) -> list[Directive]:
 
 
 def _place(sign: str, text: str, *, is_inside: bool) -> Rule:
-    """Return the place of a location. Raise UsageError for one that cannot be read."""
+    """Return the place of a location, for example a pattern for `~ ^/a`. Raise UsageError if it cannot be read."""
     if sign in {"~", "~*"}:
         if is_inside:
             raise UsageError("a location with a regular expression inside of another location is not read")
@@ -352,7 +355,7 @@ def _place(sign: str, text: str, *, is_inside: bool) -> Rule:
 
 
 def _named(pattern: str) -> str:
-    """Return the regular expression of a server's name: a capital letter in it makes it ignore case. "": not read."""
+    """Return the regular expression for a server's name, which a capital letter makes ignore case; "" if unusable."""
     try:
         check_pattern(pattern)
     except UsageError:
@@ -361,7 +364,7 @@ def _named(pattern: str) -> str:
 
 
 def _met(place: Rule, error: UsageError) -> Rule:
-    """Return the place of what cannot be read: none if nothing meets it."""
+    """Return the place of an unreadable directive: an empty one if no request can meet it."""
     return place._replace(how="exact", source="") if isinstance(error, NeverError) else place
 
 
@@ -373,13 +376,13 @@ def _exact(path: str) -> Rule:
 
 
 def _requested(text: str) -> Rule:
-    """Return the place of one path, with the query if the text has one, as the request names it."""
+    """Return the place of one undecoded path, with its query: for example, `/a%20b?x` has the source `/a b?x`."""
     path, mark, query = text.partition("?")
     return _ANYWHERE._replace(how="exact", source=f"{decoded(path)}{mark}{query}", query="keep" if mark else "none")
 
 
-def _of_line(directive: Directive, subject: str) -> tuple[Rule, int]:
-    """Return the place of a line of a map, and its rank among the lines. Raise UsageError if it cannot be read."""
+def _map_place(directive: Directive, subject: str) -> tuple[Rule, int]:
+    """Return the place for a line of a map, and its rank among the lines. Raise UsageError if it cannot be read."""
     if directive.name == "include":
         raise UsageError("the file that it includes is not read: give it as a map of its own")
     if len(directive.arguments) != 1 or directive.block is not None or directive.problem is not None:
@@ -407,18 +410,18 @@ def _scope(directive: Directive, place: Rule) -> Rule:
             check_pattern(directive.arguments[0])
         except UsageError:
             return place
-        return _inside_of(place, _ANYWHERE._replace(how="regex", source=directive.arguments[0]))
+        return _limited_to(place, _ANYWHERE._replace(how="regex", source=directive.arguments[0]))
     return place
 
 
-def _inside_of(place: Rule, rule: Rule) -> Rule:
-    """Return a rule, or a place, that applies only where another place does, too."""
+def _limited_to(place: Rule, rule: Rule) -> Rule:
+    """Return a rule, or a place, that also needs the conditions of the place around it."""
     conditions = place.conditions if (place.how, place.source) == (rule.how, rule.source) else _with(place)
     return rule._replace(conditions=(*conditions, *rule.conditions), forced=place.forced)
 
 
 def _with(place: Rule) -> tuple[Condition, ...]:
-    """Return the conditions of a place, with what it matches as one of them."""
+    """Return the conditions of a place, with its own source as one of them."""
     if (place.how, place.source) == ("prefix", "/"):
         return place.conditions
     pattern = {"prefix": "^{}", "exact": "^{}$", "regex": "{}"}[place.how]
@@ -431,9 +434,9 @@ def _with(place: Rule) -> tuple[Condition, ...]:
 
 
 def _target(text: str, place: Rule, query: Query) -> tuple[tuple[str | int, ...], Query]:
-    """Return the parts of a target, and what becomes of the query. `query`: that without a variable for it.
+    """Return the parts of a target, and how it handles the query: for example "keep" for `/b$is_args$args`.
 
-    Raise UsageError for a variable whose value does not follow from the URL.
+    `query`: without a variable for it. Raise UsageError for a variable whose value does not follow from the URL.
     """
     names = patterns.names(place.source) if place.how == "regex" else {}
     if query == "append" and text.endswith("?"):

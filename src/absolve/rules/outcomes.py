@@ -1,9 +1,9 @@
 """Move URLs by all maps of an audit, one step or to the end, and check the rules after that.
 
 In: sets of rules, the old and the new URL of the site, absolute URLs. Out: `Move` and `Outcome`, and a `Checked` for
-each rule, with the number of URLs that it moved, why it could not be read, and what is wrong with it. The first map
-with a rule that applies counts. Each URL is computed once, and a chain shares the results of its links. A rule is
-compared with others by URLs that it would move, so no pair of rules is looked at.
+each rule, with the number of URLs that it moved, why it could not be read, and the finding about it, for example
+`chain`. The first map with a rule that applies counts. Each URL is computed once, and a chain shares the results of its
+links. A rule is compared with others by URLs that it would move, so that no pair of rules is compared.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from copy import copy
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.caching import BoundedCache
-from absolve.rules.match import mover
+from absolve.rules.match import redirector
 from absolve.rules.model import GONE, MOST_HOPS, MOST_TIMES, RECORDED, SCHEME, Move, Outcome, Request, encoded, request
 from absolve.urls import whatwg
 from absolve.urls.chain import follow
@@ -22,7 +22,7 @@ from absolve.urls.identity import origin
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from absolve.rules.model import Mover, Rule, RuleSet, Server
+    from absolve.rules.model import Redirector, Rule, RuleSet, Server
 
 
 _MOST_KNOWN: Final = 1 << 16
@@ -35,7 +35,7 @@ def never(_url: str) -> bool:
 
 
 class Seen(NamedTuple):
-    """What became of the URLs that a rule moved: whether one went in a circle or in more hops, or all to nothing."""
+    """A summary of the URLs that a rule moved: whether one was in a loop or took more hops, or all led to nothing."""
 
     loop: bool = False
     chain: bool = False
@@ -47,7 +47,7 @@ class Rules:
 
     `used` counts the distinct URLs that each rule moved, by file and line. `maps` are the sets of rules without the
     redirects that were recorded. `others` are roots of more hosts of the old site. `adds_slash`: the server redirects a
-    folder without its slash. `indexes`: the names of the files that nginx and Apache ask for inside a folder. `hosts`
+    folder without its slash. `indexes`: the names of index files, which nginx and Apache request for a folder. `hosts`
     are the hosts of both sites.
     """
 
@@ -63,10 +63,10 @@ class Rules:
         self.indexes: tuple[str, ...] = ()
         self._base_new = base_new
         self._new, self._old = request(base_new), request(base_old) if base_old else None
-        self._home = self._new.host if self._new is not None else ""
+        self._new_host = self._new.host if self._new is not None else ""
         self._roots = [one for one in (self._old, self._new, *map(request, others)) if one is not None]
         self.hosts = {one.host for one in self._roots}
-        self._movers: list[Mover] = [mover(found, self.hosts - {self._home}) for found in self.sets]
+        self._redirectors: list[Redirector] = [redirector(found, self.hosts - {self._new_host}) for found in self.sets]
         self._origins = _origins(self.sets)
         self._known: BoundedCache[str, Outcome] = BoundedCache(_MOST_KNOWN)
 
@@ -76,13 +76,13 @@ class Rules:
         return self.maps[0].format if self.maps else "csv"
 
     def is_insecure(self, url: str) -> bool:
-        """Return whether a URL names the new site by http, which is at an https URL."""
-        return self._base_new.startswith("https:") and url.startswith(f"http://{self._home}/")
+        """Return whether a URL names the new site by http although its base URL has https."""
+        return self._base_new.startswith("https:") and url.startswith(f"http://{self._new_host}/")
 
     @property
     def is_one_host(self) -> bool:
-        """Whether no URL of the old site has another host than the new one."""
-        return self.hosts <= {self._home}
+        """Whether the old and the new site have one host."""
+        return self.hosts <= {self._new_host}
 
     @property
     def is_forced(self) -> bool:
@@ -91,81 +91,81 @@ class Rules:
         return any((rule.forced or "?" in rule.source) and rule.problem is None for rule in every)
 
     def behind(self, added: RuleSet) -> Rules:
-        """Return these rules with another map before them; neither counts what the other moves."""
+        """Return these rules with another map before them; each of the two objects has its own counts."""
         found = copy(self)
-        found.sets, found._movers = [added, *self.sets], [mover(added), *self._movers]  # noqa: SLF001 - a copy of this
+        found.sets, found._redirectors = [added, *self.sets], [redirector(added), *self._redirectors]  # noqa: SLF001 - a copy of this
         found.used, found.seen, found._known = Counter(), {}, BoundedCache(_MOST_KNOWN)  # noqa: SLF001
         return found
 
     def move(self, url: str, exists: Callable[[str], bool] = never) -> Move | None:
-        """Return the step that the first rule makes from an absolute URL, None if no rule applies.
+        """Return the step of the first rule that applies to an absolute URL, None if no rule applies.
 
-        `exists` returns whether the new site has a file for a URL; for an old URL it is asked for its counterpart.
+        `exists` returns whether the new site has a file for a URL; an old URL is replaced by its counterpart before.
         """
         return self._step(url, exists)[0]
 
     def _step(self, url: str, exists: Callable[[str], bool]) -> tuple[Move | None, bool]:
         """Return the step, and whether no rule that could not be read may make another one."""
-        asked = request(url)
-        if asked is None:
+        parts = request(url)
+        if parts is None:
             return None, True
-        asked = asked._replace(is_home=asked.host in self.hosts, indexes=self.indexes)
+        parts = parts._replace(is_site_host=parts.host in self.hosts, indexes=self.indexes)
         doubts: list[Rule] = []
 
         def is_there(old: str) -> bool:
             return exists(self.counterpart(old))
 
-        for moves in self._movers:
-            found = moves(asked, is_there, doubts)
+        for apply in self._redirectors:
+            found = apply(parts, is_there, doubts)
             if found is not None:
-                move = found._replace(target=self._led(found.target), is_sure=not doubts)
-                if not self._is_for_old(asked, move, moves, is_there):
+                move = found._replace(target=self._absolute_target(found.target), is_sure=not doubts)
+                if not self._is_for_old(parts, move, apply, is_there):
                     return move, not doubts
         return None, not doubts
 
-    def _is_for_old(self, asked: Request, move: Move, moves: Mover, exists: Callable[[str], bool]) -> bool:
-        """Return whether a rule must be one of the old host: on the new one it would apply to its own target again.
+    def _is_for_old(self, parts: Request, move: Move, redirector: Redirector, exists: Callable[[str], bool]) -> bool:
+        """Return whether a rule must belong to the old host, because on the new one it would apply to its own target.
 
-        That is so for `Redirect / https://new.example/`, in which only the target names a host.
+        For example, `Redirect / https://new.example/` names a host only in its target.
         """
         rule, target = move.rule, move.target
-        if self._old is None or self._home == self._old.host:
+        if self._old is None or self._new_host == self._old.host:
             return False
-        if asked.host != self._home or target is None or rule.host is not None:
+        if parts.host != self._new_host or target is None or rule.host is not None:
             return False
         following = request(target)
-        if rule.how == "exact" or following is None or following.host != self._home or not _names_host(rule):
+        if rule.how == "exact" or following is None or following.host != self._new_host or not _names_host(rule):
             return False
-        again = moves(following, exists, [])
+        again = redirector(following, exists, [])
         return again is not None and again.rule == rule
 
     def counterpart(self, url: str) -> str:
-        """Return the URL of the new site with the same path as this URL of the old one; any other URL as it is."""
-        asked = request(url)
-        if asked is None or asked.host == self._home or asked.host not in self.hosts:
+        """Return the new site's URL for an old one, for example `https://new/a` for `https://old/a`; others as is."""
+        parts = request(url)
+        if parts is None or parts.host == self._new_host or parts.host not in self.hosts:
             return url
-        path = asked.path
+        path = parts.path
         folder_old, folder_new = (one.path[: one.path.rfind("/") + 1] if one else "" for one in (self._old, self._new))
         if path.startswith(folder_old):
             path = folder_new + path[len(folder_old) :]
-        query = "" if asked.query is None else f"?{asked.query}"
+        query = "" if parts.query is None else f"?{parts.query}"
         return whatwg.parse(f"{path}{query}", self._base_new) or url
 
-    def _led(self, target: str | None) -> str | None:
+    def _absolute_target(self, target: str | None) -> str | None:
         found = self.absolute(target) if target is not None else None
         return found if found is not None and found.startswith(("http:", "https:")) else None
 
     def url(self, rule: Rule, path: str, query: str | None = None) -> str | None:
-        """Return the URL of a decoded path on a host to which a rule applies; None if it is no URL."""
+        """Return the URL of a decoded path on a host to which a rule applies; None if that is not a URL."""
         scheme = "http" if self._base_new.startswith("http:") else "https"
         known = self._origins.get((rule.file, rule.line)) if rule.host is None else None
         mark = "" if query is None else f"?{query}"
-        return whatwg.parse(f"{known or f'{scheme}://{rule.host or self._home}'}{encoded(path)}{mark}")
+        return whatwg.parse(f"{known or f'{scheme}://{rule.host or self._new_host}'}{encoded(path)}{mark}")
 
     def old(self, url: str) -> str | None:
-        """Return the URL of the old site with the same path as one of the new site; None without another host."""
-        asked = request(url)
-        if asked is None or self._old is None or self._old.host == asked.host:
+        """Return the old site's URL with the same path as a new URL; None if both have the same host."""
+        parts = request(url)
+        if parts is None or self._old is None or self._old.host == parts.host:
             return None
         return whatwg.parse(url.removeprefix(origin(url)), self._old.url)
 
@@ -175,13 +175,13 @@ class Rules:
 
     def is_new(self, url: str) -> bool:
         """Return whether a URL is one of the new site."""
-        asked = request(url)
-        return asked is not None and asked.host == self._home
+        parts = request(url)
+        return parts is not None and parts.host == self._new_host
 
     def landed(self, url: str) -> str:
-        """Return where a redirect to a URL ends: for an old URL without a rule, at the same path of the new site.
+        """Return the URL that answers a redirect's target: for an old URL without a rule, the new site's counterpart.
 
-        An old URL that is not there stays: nothing answers it.
+        An old URL without a page on the new site stays: nothing answers it.
         """
         other = self.counterpart(url)
         if other == url or not self._is_inside(url) or self.move(url, self.exists) is not None:
@@ -189,9 +189,9 @@ class Rules:
         return other if self._is_reached(other) or self.move(other, self.exists) is not None else url
 
     def chain(self, url: str, *, counts: bool = True) -> Outcome:
-        """Return where a URL leads in the end; its fragment goes along, unless a rule has one (Fetch 4.4).
+        """Return where a URL leads in the end; it keeps its fragment, unless a rule has one (Fetch 4.4).
 
-        Outcomes are cached. `counts`: rules that move it are used.
+        Outcomes are cached. `counts`: the rules that move it count as used.
         """
         bare, crosshatch, fragment = url.partition("#")
         outcome = self._known.entries.get(bare)
@@ -204,7 +204,7 @@ class Rules:
         return outcome
 
     def leads_to_nothing(self, outcome: Outcome) -> bool:
-        """Return whether nothing is where a chain ends: not where a rule has status 410, and not on another site.
+        """Return whether a chain ends at a missing page of one of the sites, and not with status 404 or 410.
 
         An old URL at the end of a chain has no rule, and no page at its path: see `landed`.
         """
@@ -213,9 +213,9 @@ class Rules:
 
     def _is_inside(self, url: str) -> bool:
         """Return whether a URL is inside one of the sites."""
-        asked = request(url)
-        return asked is not None and any(
-            one.host == asked.host and asked.path.startswith(one.path[: one.path.rfind("/") + 1]) for one in self._roots
+        parts = request(url)
+        return parts is not None and any(
+            one.host == parts.host and parts.path.startswith(one.path[: one.path.rfind("/") + 1]) for one in self._roots
         )
 
     def _is_reached(self, url: str) -> bool:
@@ -226,7 +226,7 @@ class Rules:
         return self.exists(bare) or (self.adds_slash and self.exists(f"{other}{mark}{query}"))
 
     def _see(self, outcome: Outcome) -> None:
-        """Keep what became of the URLs that a rule moved, for the findings about it."""
+        """Add an outcome to the summary of the rule that moved its URL, for the findings about the rule."""
         rule = outcome.rules[0]
         seen = self.seen.get((rule.file, rule.line)) or Seen()
         is_nothing = self.leads_to_nothing(outcome)
@@ -269,13 +269,13 @@ class Rules:
         return known
 
     def _loop(self, circle: list[tuple[str, Move]]) -> Outcome:
-        """Store the outcome of every URL of a circle: the number of its steps. Return that of the first."""
+        """Store the outcome of every URL in a loop, which has as many hops as the loop. Return the first outcome."""
         size = len(circle)
         outcomes = []
         for number, (_, move) in enumerate(circle):
             rules = tuple(circle[(number + offset) % size][1].rule for offset in range(min(size, _MOST_RULES)))
             outcomes.append(Outcome(size, None, loop=True, rules=rules, status=move.status))
-        for (url, _), outcome in zip(reversed(circle), reversed(outcomes), strict=True):  # the next to be asked last
+        for (url, _), outcome in zip(reversed(circle), reversed(outcomes), strict=True):  # the first one last
             self._known.put(url, outcome)
         return outcomes[0]
 
@@ -287,7 +287,7 @@ def _names_host(rule: Rule) -> bool:
 
 
 def _origins(sets: Iterable[RuleSet]) -> dict[tuple[str, int], str]:
-    """Return the origin of the first server with a name that has each rule, by its file and line."""
+    """Return the origin of the first named server with a rule, by the rule's file and line."""
     found: dict[tuple[str, int], str] = {}
     done: set[int] = set()  # servers share rules
     for server in (server for one in sets for server in one.servers):
@@ -301,7 +301,7 @@ def _origins(sets: Iterable[RuleSet]) -> dict[tuple[str, int], str]:
 
 
 def _origin(server: Server) -> str | None:
-    """Return the scheme and the host of a virtual host; None if it has no name of one host."""
+    """Return the origin of a virtual host, for example `http://h:8080`; None if no name of it is a single host."""
     name = next((name for name in server.names if "*" not in name), None)
     if name is None:
         return None
@@ -316,7 +316,7 @@ def _ended(url: str, move: Move) -> Outcome:
 
 
 def _before(move: Move, after: Outcome) -> Outcome:
-    """Return the outcome of a URL from the outcome of the target of its first step."""
+    """Return the outcome of a URL whose first step leads to a URL with a known outcome."""
     final = after.final
     _, crosshatch, fragment = (move.target or "").partition("#")
     if crosshatch and final is not None and "#" not in final:
@@ -355,7 +355,7 @@ def checked(rules: Rules) -> Iterator[Checked]:
 
 
 def strangers(rules: Rules) -> Iterator[tuple[str, int, list[str]]]:
-    """Yield the maps with rules for hosts of neither site, which moved no URL: their number, and these hosts."""
+    """Yield each map with unused rules for hosts of neither site: the number of these rules, and the hosts."""
     for found in rules.maps:
         names = found.names
         hosts: set[str] = set()
@@ -371,7 +371,7 @@ def strangers(rules: Rules) -> Iterator[tuple[str, int, list[str]]]:
 
 
 def _finding(rules: Rules, rule: Rule, used: int) -> str | None:
-    """Return what is wrong with a rule: a loop first, then what other rules do to it, then where it leads."""
+    """Return the finding about a rule: a loop first, then a conflict with other rules, then its target's state."""
     urls = list(samples(rules, rule))
     seen = rules.seen.get((rule.file, rule.line))
     own = _outcomes(rules, rule, urls)
@@ -389,13 +389,13 @@ def _finding(rules: Rules, rule: Rule, used: int) -> str | None:
         return "leads to http"
     if any(outcome.hops > 1 for outcome in own) or (seen is not None and seen.chain):
         return "chain"
-    return "unused" if not used and (rule.status != 200 or rule.target) else None  # else it only keeps others away
+    return "unused" if not used and (rule.status != 200 or rule.target) else None  # otherwise it only stops others
 
 
 def _outcomes(rules: Rules, rule: Rule, urls: list[str]) -> list[Outcome]:
-    """Return where a rule leads the URLs that it moves, as far as that does not depend on files that are not known.
+    """Return the outcomes of the URLs that a rule moves, unless they depend on unknown files.
 
-    The target of a URL below a prefix may be a file, which only a forced rule moves on.
+    The target of a URL below a prefix may be a file, to which only a forced rule applies.
     """
     if rule.how == "regex" and rule.target and not rule.parameters and not _has_groups(rule):
         target = rules.absolute("".join(map(str, rule.target)))
@@ -411,7 +411,7 @@ def _outcomes(rules: Rules, rule: Rule, urls: list[str]) -> list[Outcome]:
 
 
 def _is_hidden(rules: Rules, rule: Rule) -> bool:
-    """Return whether an exact rule never applies because a file is there, and leads elsewhere than to its folder."""
+    """Return whether an exact rule never applies because a file exists, unless the rule leads to the file's folder."""
     if rule.how != "exact" or rule.forced or rule.parameters or not rule.target or "?" in rule.source:
         return False
     folder = rule.source[: rule.source.rfind("/") + 1]
@@ -435,7 +435,7 @@ def samples(rules: Rules, rule: Rule) -> Iterator[str]:
 
 
 def _in_its_place(rules: Rules, rule: Rule, urls: list[str]) -> str | None:
-    """Return which earlier rule moves all that this one would; it contradicts if it leads elsewhere."""
+    """Return the conflict with an earlier rule that moves all of the URLs; None without one."""
     moves = [rules.move(url) for url in urls]
     others = {move.rule if move is not None else rule for move in moves}
     if len(others) != 1 or rule in others:
@@ -444,11 +444,11 @@ def _in_its_place(rules: Rules, rule: Rule, urls: list[str]) -> str | None:
     if rule.how == "prefix" and other.how != "prefix":
         return None
     target = rules.absolute("".join(map(str, rule.target))) if rule.target and not _has_groups(rule) else None
-    return _of_two(other, rule, is_same=all(move is not None and move.target == target for move in moves))
+    return _conflict(other, rule, is_same=all(move is not None and move.target == target for move in moves))
 
 
-def _of_two(other: Rule, rule: Rule, *, is_same: bool = False) -> str | None:
-    """Return the finding about a rule that applies to nothing but URLs of an earlier one. `is_same`: by its target."""
+def _conflict(other: Rule, rule: Rule, *, is_same: bool = False) -> str | None:
+    """Return the finding about a rule whose URLs an earlier one moves, for example `repeats 3` (`is_same` target)."""
     if rule.forced and not other.forced:
         return None
     is_same_source = (rule.how, rule.source, rule.host) == (other.how, other.source, other.host)

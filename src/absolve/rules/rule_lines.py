@@ -1,7 +1,12 @@
 """Write one rule in the form of each server.
 
-In: a `Rule` in the general form. Out: its lines, or None if the form cannot express it. What is written here is read
-back by the readers of this package with the same result.
+In: a `Rule` in the general form. Out: its lines, or None if the form cannot express it. The readers of this package
+read the lines back with the same result.
+
+    >>> from absolve.rules.model import Rule
+    >>> rule = Rule("", 0, "", source="/a", target=("/b",))
+    >>> csv_lines(rule), netlify_lines(rule), apache_lines(rule)
+    (['/a,/b,301!'], ['/a /b 301!'], ['RewriteRule "^/?a$" "/b" [R=301,L]'])
 """
 
 from __future__ import annotations
@@ -18,7 +23,7 @@ if TYPE_CHECKING:
 
     from absolve.rules.model import Rule
 
-_UNSAFE: Final = re.compile(r"[\s\"<>\\`{}\x00-\x20\x7f]")  # what the URL Standard escapes in a path, too
+_UNSAFE: Final = re.compile(r"[\s\"<>\\`{}\x00-\x20\x7f]")  # the URL Standard escapes these in a path, too
 _ENDING: Final = re.compile(r"(\\\\)|\\?([\x00-\x20\"\x7f])")
 _SURROGATES: Final = "".join(map(chr, range(0xD800, 0xE000)))  # no characters; bytes that are no text (PEP 383) stay
 _UNQUOTABLE: Final = re.compile(r"[\x00-\x1f\x7f\"]")  # in a string of nginx
@@ -28,17 +33,17 @@ _TO_QUOTE: Final = re.compile(r'[,;\t"\r\n]')
 
 
 def escaped(text: str) -> str:
-    """Return a path or URL without characters that end a word, or that a reader of the map does not see."""
+    """Return a path or URL with escapes for invisible characters and those that end a word: for example `a%20b`."""
     return printable(_UNSAFE.sub(lambda one: percent_escaped(one[0]), text), _SURROGATES, percent_escaped)
 
 
 def _visible(pattern: str) -> str:
-    """Return a pattern for PCRE, which matches bytes, with escapes for the bytes of characters that are not seen."""
+    """Return a pattern for PCRE, which matches bytes, with escapes for the bytes of invisible characters."""
     return printable(pattern, _SURROGATES, lambda one: "".join(rf"\x{byte:02x}" for byte in one.encode()))
 
 
 def _path(source: str) -> str:
-    """Return the path of a rule, with its query, as a URL has it."""
+    """Return the path of a rule, with its query, percent-encoded as in a URL."""
     path, mark, query = source.partition("?")
     return escaped(encoded(path)) + mark + escaped(query)
 
@@ -52,8 +57,8 @@ def _new(rule: Rule, group: Callable[[int], str], literal: Callable[[str], str] 
     return "".join(literal(escaped(part)) if isinstance(part, str) else group(part) for part in rule.target or ())
 
 
-def pattern_of(rule: Rule) -> str | None:
-    """Return a regular expression for decoded paths, with the groups of the rule; None for one of whole URLs."""
+def path_pattern(rule: Rule) -> str | None:
+    """Return a regular expression for decoded paths, for example `^/a((?:/(.*))?)$` for a prefix; None for URLs."""
     if rule.how == "regex":
         return rule.source if rule.subject == "path" else None
     if rule.how == "exact":
@@ -64,7 +69,7 @@ def pattern_of(rule: Rule) -> str | None:
 
 
 def _has_escape(rule: Rule) -> bool:
-    """Return whether a path keeps an escape: Apache and nginx compare paths without any, so no text of theirs is it."""
+    """Return whether a path keeps an escape: Apache and nginx compare decoded paths, so they cannot express it."""
     return rule.how != "regex" and _ESCAPE.search(rule.source.partition("?")[0]) is not None
 
 
@@ -73,7 +78,7 @@ def _has_escape(rule: Rule) -> bool:
 # What begins a formula where `;` separates cells. Apostrophes, as `literal` puts them before formulas in other tables,
 # would be a part of the URL for the programs of servers; an escape is the same URL for all.
 _FORMULA: Final = re.compile(r"(?<=;)('*)([=@+\-\uff1d\uff0b\uff0d\uff20])")
-_OF_PATTERN: Final = re.compile(r"(\\[^;])|\\?;", re.DOTALL)
+_SEMICOLON: Final = re.compile(r"(\\[^;])|\\?;", re.DOTALL)
 
 
 def _harmless(url: str) -> str:
@@ -91,17 +96,21 @@ def guarded(cell: str) -> str:
     if literal(text) in {text, cell}:
         return cell
     if text.startswith("^"):
-        return _OF_PATTERN.sub(lambda one: one[1] or r"\x3b", text)
+        return _SEMICOLON.sub(lambda one: one[1] or r"\x3b", text)
     return _harmless(text) if text.startswith(("/", "http://", "https://")) else literal(text)
 
 
 def csv_row(*cells: str, delimiter: str = ",") -> str:
-    """Return a row of CSV without its line end; `delimiter_of` counts nothing in its cells."""
+    """Return a row of CSV without its line end, with quotes wherever `detect_delimiter` would count a character.
+
+    >>> csv_row("/a", "/b;c")
+    '/a,"/b;c"'
+    """
     return delimiter.join('"' + cell.replace('"', '""') + '"' if _TO_QUOTE.search(cell) else cell for cell in cells)
 
 
 def csv_lines(rule: Rule) -> list[str] | None:
-    """Return a row of CSV: old, new, status, and regex for a pattern."""
+    """Return a row of CSV: old, new, status, and perhaps prefix or regex, for example `/a,/b,301!,prefix`."""
     if rule.parameters or rule.query == "append" or (rule.ignores_case and rule.how == "regex"):
         return None
     status = f"{rule.status}{'!' if rule.forced and rule.host is None else ''}"
@@ -112,14 +121,14 @@ def csv_lines(rule: Rule) -> list[str] | None:
     if rule.how == "prefix" and isinstance(first, str) and with_rest(first, rule.source) == rule.target:
         is_forced = rule.host is None or rule.forced
         return [_row(rule, escaped(first), status, "prefix")] if is_forced else None
-    pattern = rule.source if rule.subject == "url" else pattern_of(rule)
+    pattern = rule.source if rule.subject == "url" else path_pattern(rule)
     if pattern is None or rule.host is not None or not (rule.subject == "url" or pattern.startswith("^/")):
         return None
     # A row matches the whole path; other forms search in it.
     whole = pattern if rule.subject == "url" or rule.how != "regex" else f"^/(?s:{pattern[2:]}(?s:.*))"
     whole = printable(whole, _SURROGATES, lambda one: rf"\x{{{ord(one):x}}}")
     if literal(whole) != whole:
-        whole = _OF_PATTERN.sub(lambda one: one[1] or r"\x3b", whole)
+        whole = _SEMICOLON.sub(lambda one: one[1] or r"\x3b", whole)
     new = _new(rule, lambda number: rf"\g<{number}>", lambda text: text.replace("\\", "\\\\"))
     return [csv_row(whole, _harmless(new), status, "regex")]
 
@@ -132,7 +141,7 @@ def _row(rule: Rule, new: str, *others: str) -> str:
 
 
 def netlify_lines(rule: Rule) -> list[str] | None:
-    """Return lines of `_redirects` for Netlify; a prefix without the slash at its end needs two."""
+    """Return lines of `_redirects` for Netlify: for example `/a/* /b/:splat 301!` for a prefix."""
     status = f"{rule.status}{'!' if rule.forced else ''}"
     if rule.target is None and rule.status not in {404, 410}:
         return None
@@ -140,7 +149,7 @@ def netlify_lines(rule: Rule) -> list[str] | None:
 
 
 def cloudflare_lines(rule: Rule) -> list[str] | None:
-    """Return lines of `_redirects` for Cloudflare Pages, which has no rules with hosts, parameters or files."""
+    """Return lines of `_redirects` for Cloudflare Pages, which has no rules for hosts, parameters or missing files."""
     if rule.status not in {200, *REDIRECTS} or rule.host is not None or rule.parameters or not rule.forced:
         return None
     return _redirects(rule, str(rule.status), host="", is_netlify=False)
@@ -177,7 +186,7 @@ def _redirects(rule: Rule, status: str, *, host: str, is_netlify: bool) -> list[
 def apache_lines(rule: Rule) -> list[str] | None:
     """Return RewriteCond and RewriteRule lines, for `.htaccess` or the server's files."""
     path, mark, query = rule.source.partition("?") if rule.how == "exact" else (rule.source, "", "")
-    pattern = pattern_of(rule._replace(source=path))
+    pattern = path_pattern(rule._replace(source=path))
     flags = _apache_flags(rule)
     if rule.parameters or pattern is None or flags is None or _has_escape(rule):
         return None
@@ -229,7 +238,7 @@ def _quoted(pattern: str) -> str:
 
 
 def nginx_lines(rule: Rule) -> list[str] | None:
-    """Return a location block with the rule, for a server block; exact paths are found before patterns."""
+    """Return a location for a server block, for example `location = "/a" { return 301 "/b"; }` for an exact path."""
     if rule.parameters or rule.subject != "path" or rule.host is not None:
         return None
     if any(isinstance(part, str) and "$" in part for part in rule.target or ()) or _UNQUOTABLE.search(rule.source):
@@ -240,7 +249,7 @@ def nginx_lines(rule: Rule) -> list[str] | None:
     if body is not None and rule.how == "exact" and "?" in rule.source:
         is_constant = rule.forced and "$" not in rule.source  # nginx expands variables here
         return [f'if ($request_uri = "{_path(rule.source)}") {{ {body} }}'] if is_constant else None
-    pattern = pattern_of(rule)
+    pattern = path_pattern(rule)
     if body is None or pattern is None or _has_escape(rule):
         return None
     if not rule.forced:
@@ -252,7 +261,7 @@ def nginx_lines(rule: Rule) -> list[str] | None:
 
 
 def _nginx_pattern(pattern: str) -> str:
-    """Return a pattern for a string of nginx, in which a backslash protects a second one."""
+    """Return a pattern for a string of nginx, in which a backslash protects another one."""
     return _visible(pattern).replace("\\\\", "\\\\\\\\")
 
 
@@ -276,5 +285,5 @@ def _nginx_body(rule: Rule) -> str | None:
         return f'return {rule.status} "{new}{args}";'
     drops = rule.query == "drop" or (has_query and rule.query == "keep")
     flag = "permanent" if rule.status == 301 else "redirect"
-    pattern = _nginx_pattern(f"{'(?i)' if rule.ignores_case else ''}{pattern_of(rule)}")
+    pattern = _nginx_pattern(f"{'(?i)' if rule.ignores_case else ''}{path_pattern(rule)}")
     return f'rewrite "{pattern}" "{new}{"?" if drops else ""}" {flag};'

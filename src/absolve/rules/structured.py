@@ -9,7 +9,11 @@ In: the bytes of the file. Out: a `RuleSet`. The documentation:
 - RoutingRules of S3, JSON: docs.aws.amazon.com/AmazonS3/latest/userguide/how-to-page-redirect.html
 - Redirection (WordPress), JSON: redirection.me/support/import-export-redirects
 
-A rule has the line of its source in the file; where one line has several, the number of its entry.
+A rule has the line of its source in the file, or the number of its entry where one line has several.
+
+    >>> data = b'{"redirects": [{"source": "/a/:id", "destination": "/b/:id"}]}'
+    >>> [(rule.source, rule.target, rule.status) for rule in read_vercel("vercel.json", data).rules]
+    [('^/a/([^/]+)$', ('/b/', 1), 308)]
 """
 
 from __future__ import annotations
@@ -22,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Final
 from absolve.core.errors import UsageError
 from absolve.rules import entries, table
 from absolve.rules.cells import decoded, toml
-from absolve.rules.entries import AZURE, GLOB, NETLIFY, PATTERN, VERCEL, Entry, rule_of
+from absolve.rules.entries import AZURE, GLOB, NETLIFY, PATTERN, VERCEL, Entry, make_rule
 from absolve.rules.model import Rule, RuleSet, tried
 
 if TYPE_CHECKING:
@@ -38,7 +42,7 @@ _PLAIN: Final = re.compile(r"[\w.~:-]+", re.ASCII)
 # --- the forms --------------------------------------------------------------------------------------------------------
 
 
-def _of_vercel(data: Any) -> Iterator[Entry]:
+def _vercel_entries(data: Any) -> Iterator[Entry]:
     data = {"redirects": data} if isinstance(data, list) else data  # as next.config.js has them
     for one in dicts(data, "redirects"):
         status = _status(one.get("statusCode"), 307 if one.get("permanent") is False else 308)
@@ -50,11 +54,11 @@ def _of_vercel(data: Any) -> Iterator[Entry]:
     for one in dicts(data, "routes"):
         is_behind = is_behind or one.get("handle") == "filesystem"
         if "src" in one:
-            yield _of_route(one, forced=not is_behind)
+            yield _route_entry(one, forced=not is_behind)
 
 
-def _of_route(one: dict[str, Any], *, forced: bool) -> Entry:
-    """Return an entry of the older `routes`: a regular expression of the whole path."""
+def _route_entry(one: dict[str, Any], *, forced: bool) -> Entry:
+    """Return an entry of the older `routes`, for example `{"src": "/a/(.*)", "dest": "/b/$1"}`, with a whole path."""
     headers = one.get("headers")
     fields = headers.items() if isinstance(headers, dict) else ()
     location = next((value for name, value in fields if name.lower() == "location"), None)
@@ -81,7 +85,7 @@ def _with_conditions(entry: Entry, one: dict[str, Any]) -> Entry:
     return entry._replace(problem=problem) if problem is not None else entry
 
 
-def _of_firebase(data: Any) -> Iterator[Entry]:
+def _firebase_entries(data: Any) -> Iterator[Entry]:
     hosting = data.get("hosting", data) if isinstance(data, dict) else data
     for site in hosting if isinstance(hosting, list) else [hosting]:
         for kind, forced in (("redirects", True), ("rewrites", False)):
@@ -95,7 +99,7 @@ def _of_firebase(data: Any) -> Iterator[Entry]:
                 yield Entry(old, new, status, syntax, forced=forced, problem=problem, text=text)
 
 
-def _of_azure(data: Any) -> Iterator[Entry]:
+def _azure_entries(data: Any) -> Iterator[Entry]:
     for one in dicts(data, "routes"):
         redirect, rewrite = _text(one, "redirect", None), _text(one, "rewrite", None)
         status = _status(one.get("statusCode"), 302 if redirect is not None else 200)
@@ -107,7 +111,8 @@ def _of_azure(data: Any) -> Iterator[Entry]:
         yield Entry(_text(one, "route"), redirect or rewrite, status, AZURE, problem=problem)
 
 
-def of_s3(data: Any) -> Iterator[Entry]:
+def s3_entries(data: Any) -> Iterator[Entry]:
+    """Yield the entries of RoutingRules: for example, `KeyPrefixEquals` with `a/` gives the pattern `^/a/(.*)$`."""
     every = data if isinstance(data, dict) else {"RoutingRules": data}
     for one in dicts(every, "RoutingRules"):
         found = (one.get(name) for name in ("Condition", "Redirect"))
@@ -130,20 +135,20 @@ def _s3_target(redirect: dict[str, Any], prefix: str) -> str:
 
 
 def _netlify_rule(rule: Rule, one: dict[str, Any]) -> Rule:
-    """Return the rule of a table `redirects`, which has what a line of `_redirects` has."""
+    """Return the rule of a table `redirects`: for example, `from = "/a"` and `to = "/b"`, as in `_redirects`."""
     query, conditions = one.get("query"), one.get("conditions")
     parameters = tuple((str(name), str(value)) for name, value in query.items()) if isinstance(query, dict) else ()
     forced, status = one.get("force") is True, _status(one.get("status"), 301)
     old, new = _text(one, "from") or _text(one, "origin"), _text(one, "to") or _text(one, "destination")
-    made = tried(rule, entries.matched, Entry(old, new, status, NETLIFY, forced, parameters=parameters))
-    if conditions and made.problem is None:
+    finished = tried(rule, entries.redirects_rule, Entry(old, new, status, NETLIFY, forced, parameters=parameters))
+    if conditions and finished.problem is None:
         names = ", ".join(sorted(map(str, conditions))).lower() if isinstance(conditions, dict) else "request"
-        return made._replace(problem=f"it depends on the {names} of the visitor, which cannot be known")
-    return made
+        return finished._replace(problem=f"it depends on the {names} of the visitor, which cannot be known")
+    return finished
 
 
 def _redirection_rows(data: Any) -> Iterator[table.Redirect]:
-    """Yield the rows of an export of Redirection: `url` leads to `action_data.url` if it is enabled."""
+    """Yield the rows of an export of Redirection, for example `{"url": "/a", "action_data": {"url": "/b"}}`."""
     for one in dicts(data, "redirects"):
         action = one.get("action_data")
         new = _text(action, "url", "") if isinstance(action, dict) else action if isinstance(action, str) else ""
@@ -159,17 +164,17 @@ def _redirection_rows(data: Any) -> Iterator[table.Redirect]:
 
 
 _ENTRIES: Final[dict[str, Callable[[Any], Iterator[Entry]]]] = {
-    "azure": _of_azure,
-    "firebase": _of_firebase,
-    "s3": of_s3,
-    "vercel": _of_vercel,
+    "azure": _azure_entries,
+    "firebase": _firebase_entries,
+    "s3": s3_entries,
+    "vercel": _vercel_entries,
 }
 
 
 def _read(form: str, name: str, data: bytes) -> RuleSet:
     """Return the rules of a file of a form."""
     text = decoded(data)
-    value = loaded(name, text, is_toml=form == "netlify-toml")
+    value = parse_text(name, text, is_toml=form == "netlify-toml")
     rules = _numbered(name, text, form, value)
     return RuleSet(name, form, rules, is_slash_ignored=form == "netlify-toml")
 
@@ -183,16 +188,16 @@ read_vercel: Final = partial(_read, "vercel")
 
 
 def _numbered(name: str, text: str, form: str, value: Any) -> list[Rule]:
-    made = list(_made(name, form, value))
-    found = _lines(text, [old for old, _ in made])
-    return [rule._replace(line=line) for line, (_, rule) in zip(found, made, strict=True)]
+    pairs = list(_sources_and_rules(name, form, value))
+    found = _lines(text, [old for old, _ in pairs])
+    return [rule._replace(line=line) for line, (_, rule) in zip(found, pairs, strict=True)]
 
 
-def _made(name: str, form: str, value: Any) -> Iterator[tuple[str, Rule]]:
-    """Yield the source of each entry as the file has it, with its rule."""
+def _sources_and_rules(name: str, form: str, value: Any) -> Iterator[tuple[str, Rule]]:
+    """Yield the source of each entry, as written in the file, with its rule."""
     if form == "redirection":
         for row in _redirection_rows(value):
-            yield row.old, table.rule(name, row)
+            yield row.old, table.row_rule(name, row)
     elif form == "netlify-toml":
         for one in dicts(value, "redirects"):
             old = _text(one, "from")
@@ -200,19 +205,19 @@ def _made(name: str, form: str, value: Any) -> Iterator[tuple[str, Rule]]:
     else:
         for entry in _ENTRIES[form](value):
             rule = Rule(name, 0, f"{entry.old} {entry.new or entry.status}")
-            yield entry.text or entry.old, tried(rule, rule_of, entry)
+            yield entry.text or entry.old, tried(rule, make_rule, entry)
 
 
-def apart(rules: list[Rule]) -> list[Rule]:
-    """Return rules that each have a line of their own: the number of the rule where two are on one line."""
+def with_distinct_lines(rules: list[Rule]) -> list[Rule]:
+    """Return rules with distinct lines: if two are on one line, each has its number instead."""
     if len({rule.line for rule in rules}) == len(rules):
         return rules
     return [rule._replace(line=number) for number, rule in enumerate(rules, start=1)]
 
 
 def _lines(text: str, sources: Sequence[str]) -> list[int]:
-    """Return the lines of the sources; their numbers where two are on one line, or one cannot be found."""
-    made, place, line = [], 0, 1
+    """Return the line of each source; their numbers if two are on one line, or one cannot be found."""
+    lines, place, line = [], 0, 1
     for old in sources:
         escaped = json.dumps(old, ensure_ascii=False)[1:-1]
         found = _found(text, place, escaped, old) if old else -1
@@ -220,21 +225,21 @@ def _lines(text: str, sources: Sequence[str]) -> list[int]:
             break
         line += text.count("\n", place, found)
         place = found + len(old)
-        made.append(line)
-    is_apart = len(set(made)) == len(sources)
-    return made if is_apart else list(range(1, len(sources) + 1))
+        lines.append(line)
+    is_apart = len(set(lines)) == len(sources)
+    return lines if is_apart else list(range(1, len(sources) + 1))
 
 
 def _found(text: str, place: int, *spellings: str) -> int:
-    """Return the offset of the first of two spellings from a place on, -1 if neither follows."""
+    """Return the offset of the first of two spellings behind a place, -1 without any."""
     if len(set(spellings)) == 1:
         return text.find(spellings[0], place)
     found = re.compile("|".join(map(re.escape, spellings))).search(text, place)
     return found.start() if found is not None else -1
 
 
-def loaded(name: str, text: str, *, is_toml: bool = False) -> Any:
-    """Return the value of JSON, with comments, or TOML. Raise UsageError with the place of a mistake."""
+def parse_text(name: str, text: str, *, is_toml: bool = False) -> Any:
+    """Return the value of JSON, perhaps with comments, or TOML. Raise UsageError with the place of a mistake."""
     if len(text) > _LARGEST:
         raise UsageError(f"{name}: it has more than {_LARGEST >> 20} MiB")
     try:
@@ -267,6 +272,6 @@ def _text(one: Any, name: str, otherwise: Any = "") -> Any:
 
 
 def _status(value: Any, otherwise: int) -> int:
-    """Return a status, that of a form where an entry has none that is one."""
+    """Return a value as a status, or the default of the form if it is not a status."""
     text = str(value)
     return int(text) if not isinstance(value, bool) and re.fullmatch("[1-5][0-9][0-9]", text, re.ASCII) else otherwise

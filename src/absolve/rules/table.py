@@ -1,10 +1,13 @@
-"""Read a table of redirects: which row leads which URL where, whoever exported it.
+r"""Read a table of redirects from a spreadsheet, or from an export of a plugin, host or crawler.
 
 In: the bytes of a file: old URL, new URL, and perhaps a status, or exact, prefix or regex. The header names the columns
 in any order; without one the order counts, or the hosts of both sites. Out: a `Redirect` for each row, or a `Rule`:
-exact unless a cell names another kind; one with a query precedes one without, and one with a host applies also where
-the new site has a file. Exports of the plugins and hosts in the tables below are known. In a crawl, rows that were not
-redirected are no rules.
+exact unless a cell names another kind. Rules with a query come first, and a rule with a host applies also where the new
+site has a file. In a crawl, rows that were not redirected are no rules.
+
+    >>> data = b"Ziel;Quelle;Code\n/b;/a;302\n"
+    >>> [(rule.source, rule.target, rule.status) for rule in read_map("map.csv", data).rules]
+    [('/a', ('/b',), 302)]
 """
 
 from __future__ import annotations
@@ -16,17 +19,17 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from absolve.core import patterns
 from absolve.core.errors import UsageError
 from absolve.rules import cells
-from absolve.rules.cells import NOT_UTF8, Row, Table, is_text, line, looked_at
+from absolve.rules.cells import NOT_UTF8, Row, Table, is_text, line, peek
 from absolve.rules.columns import (
     Columns,
     Role,
-    chosen,
+    choose_columns,
     host_and_path,
     is_left_open,
     is_url,
+    split_words,
     status,
     with_slashes,
-    words_of,
 )
 from absolve.rules.functions import has_functions
 from absolve.rules.model import (
@@ -54,8 +57,8 @@ EXACT: Final = "exact"
 PREFIX: Final = "prefix"
 REGEX: Final = "regex"
 SEARCH: Final = "search"  # a regular expression that is searched for, with `$1` for its first group
-WILDCARD: Final = "wildcard"  # what begins with a path or URL, whose rest is `:splat` or `*` in the new URL
-QUERY: Final = "query"  # these two are for rewrites: parameters that leave the query,
+WILDCARD: Final = "wildcard"  # a path or URL with any rest, which is `:splat` or `*` in the new URL
+QUERY: Final = "query"  # these two are for rewrites: parameters to drop from the query,
 PRESET: Final = "preset"  # and rules by name
 SPLAT: Final = re.compile(r":splat\b|\*$")
 HOW: Final = (EXACT, PREFIX, REGEX, QUERY, PRESET)
@@ -157,8 +160,8 @@ class Redirect(NamedTuple):
     """One row. `old` and `new` are URLs, `//host/path`, or paths; `status` is None where the table has none.
 
     `how`: exact, prefix, regex, search, wildcard, query, preset; None where the row has no word for it. `in_folder`: a
-    pattern is for paths without their first slash. `keeps_query`, `keeps_rest`: False where the row excludes the query,
-    or the rest of a path below a prefix, from the new URL.
+    pattern is for paths without their first slash. `keeps_query`, `keeps_rest`: whether the new URL has the query, and
+    the rest of a path below a prefix.
     """
 
     line: int
@@ -178,7 +181,7 @@ class Redirect(NamedTuple):
 class Redirects(NamedTuple):
     """The rows that are redirects, and how they were found, in words; `columns` are the places of their parts.
 
-    `hidden`: the numbers of rows that a spreadsheet does not show, which are no redirects, as far as `rows` is read.
+    `hidden`: the numbers of rows that a spreadsheet does not show, so far; they are not in `rows`.
     """
 
     rows: Iterator[Redirect]
@@ -188,15 +191,20 @@ class Redirects(NamedTuple):
 
 
 def read(table: Table, hosts: Sequence[str] = (), *, new_first: bool = False) -> Redirects:
-    """Return the redirects of a table. `hosts`: those of the old and the new site, if both are known.
+    """Return the redirects of a table. `hosts`: the hosts of the old and the new site, if both are known.
 
-    `new_first`: of two columns that no word names, the first is the new one.
+    `new_first`: of two columns that no word names, the first has the new URLs.
+
+    >>> row = next(read(cells.table("map.csv", b"/a,www.example.com/b,301!,prefix")).rows)
+    >>> row.old, row.new, row.status, row.how, row.is_forced
+    ('/a', '//www.example.com/b', 301, 'prefix', True)
     """
-    head, every = looked_at(table.rows)
-    columns = chosen(head, ROLES, ("new", "old") if new_first else ("old", "new"), hosts[::-1] if new_first else hosts)
+    head, every = peek(table.rows)
+    needed, hosts = (("new", "old"), hosts[::-1]) if new_first else (("old", "new"), hosts)
+    columns = choose_columns(head, ROLES, needed, hosts)
     columns = columns._replace(places=_complete(columns.places))
     hidden: list[int] = []
-    found = chain(_left_out(table), _of_rows(_shown(every, hidden), columns, table.delimiter))
+    found = chain(_left_out(table), _parse_rows(_shown(every, hidden), columns, table.delimiter))
     words = f"{table.words}; {columns.words}" if columns.words else table.words
     return Redirects(found, words, columns, hidden)
 
@@ -204,7 +212,8 @@ def read(table: Table, hosts: Sequence[str] = (), *, new_first: bool = False) ->
 def _left_out(table: Table) -> Iterator[Redirect]:
     """Yield a row with a problem if other sheets, too, have columns whose words mean redirects."""
     needed = ("old", "new")
-    names = [name for name, head in table.others.items() if chosen(head, ROLES, needed).by_words.issuperset(needed)]
+    columns = {name: choose_columns(head, ROLES, needed) for name, head in table.others.items()}
+    names = [name for name, found in columns.items() if found.by_words.issuperset(needed)]
     if names:
         problem = "only one sheet is read, and these have redirects, too: save each as a file"
         yield Redirect(1, ", ".join(names), problem)
@@ -219,13 +228,13 @@ def _shown(rows: Iterator[Row], hidden: list[int]) -> Iterator[Row]:
 
 
 def _complete(places: Mapping[str, int]) -> dict[str, int]:
-    """Return the places with those of both URLs: where nothing decides, the first columns that are free."""
+    """Return the places, and for a URL without a place the first free column."""
     free = [place for place in range(2) if place not in places.values()]
     missing = [name for name in ("old", "new") if name not in places]
     return {**places, **dict(zip(missing, free or [2], strict=False))}
 
 
-def _of_rows(rows: Iterator[Row], columns: Columns, delimiter: str) -> Iterator[Redirect]:
+def _parse_rows(rows: Iterator[Row], columns: Columns, delimiter: str) -> Iterator[Redirect]:
     start = columns.header.first if columns.header is not None else 0
     is_crawl = "status" in columns.places and columns.header is not None and not _names_old(columns)
     for row in rows:
@@ -235,89 +244,92 @@ def _of_rows(rows: Iterator[Row], columns: Columns, delimiter: str) -> Iterator[
             found = line(row.first, delimiter.join(row.cells))
             is_read = found.problem == NOT_UTF8 and all(is_text(row.cell(place)) for place in columns.places.values())
             bare = Redirect(row.first, found.text, None if is_read else found.problem)
-            made = _of_cells(bare, row, columns) if bare.problem is None else bare
-            if made is not None and (made.new or not is_crawl or (made.status or 0) // 100 == 3):
-                yield made
+            redirect = _parse_row(bare, row, columns) if bare.problem is None else bare
+            if redirect is not None and (redirect.new or not is_crawl or (redirect.status or 0) // 100 == 3):
+                yield redirect
 
 
 def _names_old(columns: Columns) -> bool:
-    """Return whether a word of the header means the old URL: a crawl has the address of whatever it met."""
+    """Return whether a word of the header means the old URL; a crawl has "Address" for every URL."""
     title = columns.header.cell(columns.places["old"]) if columns.header is not None else ""
-    return not (_OLD | _FROM).isdisjoint(words_of(title))
+    return not (_OLD | _FROM).isdisjoint(split_words(title))
 
 
-def _of_cells(made: Redirect, row: Row, columns: Columns) -> Redirect | None:
-    """Return the redirect of a row; None for one that is switched off, or answered without a redirect."""
+def _parse_row(redirect: Redirect, row: Row, columns: Columns) -> Redirect | None:
+    """Return the redirect of a row; None if it is disabled, or the URL is answered without a redirect."""
     places = columns.places
-    given = {name: row.cell(places.get(name)) for name in ROLES}
-    if given["active"].lower() in _OFF or given["disabled"].lower() in _ON:
+    values = {name: row.cell(places.get(name)) for name in ROLES}
+    if values["active"].lower() in _OFF or values["disabled"].lower() in _ON:
         return None
-    if given["match"].lower() not in {"", "url"}:
-        return made._replace(problem=f"it depends on more of a request than its URL: {given['match']}")
-    if given["action"].lower() in _OTHER_ACTIONS:
-        return made._replace(problem=f"it does something other than redirect: {given['action']}")
-    code = {"true": 301, "false": 302}.get(given["permanent"].lower())
-    made = made._replace(old=given["old"], new=given["new"], status=code)
-    made = _with_extras(made, _extras(row, given, places, columns))
+    if values["match"].lower() not in {"", "url"}:
+        return redirect._replace(problem=f"it depends on more of a request than its URL: {values['match']}")
+    if values["action"].lower() in _OTHER_ACTIONS:
+        return redirect._replace(problem=f"it does something other than redirect: {values['action']}")
+    code = {"true": 301, "false": 302}.get(values["permanent"].lower())
+    redirect = redirect._replace(old=values["old"], new=values["new"], status=code)
+    redirect = _with_extras(redirect, _extras(row, values, places, columns))
     is_named = columns.by_words.__contains__
-    if made.how not in _NO_PATHS:
-        made = made._replace(old=_placed(made.old, is_named("old")), new=_placed(made.new, is_named("new")))
-        made = _starred(_alone(made), given["how"].lower(), may_be_wild="active" not in places)
-    elif made.how in {REGEX, SEARCH}:
-        made = _searching(made, words_of(columns.header.cell(places.get("how"))) if columns.header is not None else ())
-        if made.how == SEARCH and not made.new.startswith("$"):
-            made = made._replace(new=_placed(made.new, is_named("new")))
-    if given["host"] not in {"", "*"} and made.old.startswith("/"):
-        made = made._replace(old=f"//{given['host']}{made.old}")
-    is_answer = made.status is not None and made.status // 100 == 2 and made.new in {"", made.old}
-    return None if is_answer and made.problem is None else made
+    if redirect.how not in _NO_PATHS:
+        old, new = _placed(redirect.old, is_named("old")), _placed(redirect.new, is_named("new"))
+        redirect = redirect._replace(old=old, new=new)
+        redirect = _starred(_alone(redirect), values["how"].lower(), may_be_wild="active" not in places)
+    elif redirect.how in {REGEX, SEARCH}:
+        title = columns.header.cell(places.get("how")) if columns.header is not None else ""
+        redirect = _searching(redirect, split_words(title))
+        if redirect.how == SEARCH and not redirect.new.startswith("$"):
+            redirect = redirect._replace(new=_placed(redirect.new, is_named("new")))
+    if values["host"] not in {"", "*"} and redirect.old.startswith("/"):
+        redirect = redirect._replace(old=f"//{values['host']}{redirect.old}")
+    is_answer = redirect.status is not None and redirect.status // 100 == 2 and redirect.new in {"", redirect.old}
+    return None if is_answer and redirect.problem is None else redirect
 
 
 def _extras(
-    row: Row, given: dict[str, str], places: Mapping[str, int], columns: Columns
+    row: Row, values: dict[str, str], places: Mapping[str, int], columns: Columns
 ) -> list[tuple[str | None, str]]:
-    """Return the cells of a row that are neither URL, with the role of their column: None beyond the header."""
+    """Return the status, the kind and the cells beyond the header of a row, each with its role, or None."""
     width = len(columns.header.cells) if columns.header is not None else max(places["old"], places["new"]) + 1
     taken = set(places.values())
     others = [cell for place, cell in enumerate(row.cells) if place >= width and place not in taken]
-    return [("status", given["status"]), ("how", given["how"]), *((None, cell) for cell in others)]
+    return [("status", values["status"]), ("how", values["how"]), *((None, cell) for cell in others)]
 
 
 def _placed(cell: str, is_named: bool) -> str:
-    """Return a cell as a URL or a path: one without its slash is a path only where the header names its column."""
+    """Return a cell as a URL or a path: for example, `a/b` is the path `/a/b` if the header names its column."""
     cell = with_slashes(cell)
     if not is_named or not cell or is_left_open(cell) or re.match(r"[/#?^(]|[\w+.-]+:", cell):
         return cell
     return f"/{cell}" if _is_place(cell) else cell
 
 
-def _alone(made: Redirect) -> Redirect:
-    """Return a row with the problem that a cell has more than one URL, if it has."""
-    for name, cell in (("old", made.old), ("new", made.new)):
+def _alone(redirect: Redirect) -> Redirect:
+    """Return a row, with a problem if one of its cells has several URLs, for example `/a, /b`."""
+    for name, cell in (("old", redirect.old), ("new", redirect.new)):
         parts = _SEVERAL.split(cell)
         if len(parts) > 1 and all(map(is_url, parts)):
-            return made._replace(problem=f"it has more than one {name} URL: give each a row of its own")
-    return made
+            return redirect._replace(problem=f"it has more than one {name} URL: give each a row of its own")
+    return redirect
 
 
-def _starred(made: Redirect, word: str, *, may_be_wild: bool) -> Redirect:
-    """Return a row whose old URL ends with `*` as a wildcard, or with the problem of any other star."""
-    if made.how in _PARTS:
-        return made._replace(how=SEARCH, old=_PARTS[made.how].format(re.escape(made.old.strip("/"))))
-    if is_url(made.old) and (odd := _NO_PATH.search(made.old)) is not None:
-        return made._replace(problem=made.problem or f"{odd[0]} is no character of a URL: a pattern is read as regex")
-    if "*" not in made.old or not is_url(made.old) or (made.how == EXACT and word not in {"plain", *_OFF}):
-        return made
-    bare = made.old.removesuffix("*")
-    if not may_be_wild or word == "plain" or made.how == PREFIX:
-        return made._replace(problem=made.problem or "its * is no wildcard, and no URL has it")
+def _starred(redirect: Redirect, word: str, *, may_be_wild: bool) -> Redirect:
+    """Return a row as a wildcard if its old URL ends with `*`, for example `/a/*`; any other star is a problem."""
+    if redirect.how in _PARTS:
+        return redirect._replace(how=SEARCH, old=_PARTS[redirect.how].format(re.escape(redirect.old.strip("/"))))
+    if is_url(redirect.old) and (odd := _NO_PATH.search(redirect.old)) is not None:
+        problem = f"{odd[0]} is no character of a URL: a pattern is read as regex"
+        return redirect._replace(problem=redirect.problem or problem)
+    if "*" not in redirect.old or not is_url(redirect.old) or (redirect.how == EXACT and word not in {"plain", *_OFF}):
+        return redirect
+    bare = redirect.old.removesuffix("*")
+    if not may_be_wild or word == "plain" or redirect.how == PREFIX:
+        return redirect._replace(problem=redirect.problem or "its * is no wildcard, and no URL has it")
     if "*" in bare or "?" in bare:
-        return made._replace(problem=made.problem or "* is read only at the end of a path")
-    return made._replace(how=WILDCARD, old=bare)
+        return redirect._replace(problem=redirect.problem or "* is read only at the end of a path")
+    return redirect._replace(how=WILDCARD, old=bare)
 
 
-def _with_extras(made: Redirect, cells: Sequence[tuple[str | None, str]]) -> Redirect:
-    """Return a row with its status, how it matches, whether it is forced (`301!`), or the problem of another cell."""
+def _with_extras(redirect: Redirect, cells: Sequence[tuple[str | None, str]]) -> Redirect:
+    """Return a row with its status, its kind, and whether it is forced (`301!`); any other cell is a problem."""
     flags: list[bool] = []
     for name, cell in cells:
         word = cell.lower()
@@ -326,30 +338,30 @@ def _with_extras(made: Redirect, cells: Sequence[tuple[str | None, str]]) -> Red
         if name is None and word in _FLAGS:
             flags.append(_FLAGS[word])
         elif word in HOW or (name == "how" and word in _PATTERNS):
-            made = made._replace(how=_PATTERNS[word])
+            redirect = redirect._replace(how=_PATTERNS[word])
         elif (found := status(cell)) is not None:
-            made = made._replace(status=found[0], is_forced=found[1])
+            redirect = redirect._replace(status=found[0], is_forced=found[1])
         elif not (name == "status" and cell == "0"):
-            return made._replace(problem=f"{cell[:40]!r} is neither a status nor one of exact, prefix, regex")
-    return _with_flags(made, flags) if flags else made
+            return redirect._replace(problem=f"{cell[:40]!r} is neither a status nor one of exact, prefix, regex")
+    return _with_flags(redirect, flags) if flags else redirect
 
 
-def _with_flags(made: Redirect, flags: Sequence[bool]) -> Redirect:
-    given = dict(zip(_BULK, flags, strict=False))
-    made = made._replace(keeps_query=given["keeps_query"], has_subdomains=given.get("has_subdomains", False))
-    if given.get("is_prefix"):
-        made = made._replace(how=PREFIX, keeps_rest=given.get("keeps_path", True))
-    return made
+def _with_flags(redirect: Redirect, flags: Sequence[bool]) -> Redirect:
+    values = dict(zip(_BULK, flags, strict=False))
+    redirect = redirect._replace(keeps_query=values["keeps_query"], has_subdomains=values.get("has_subdomains", False))
+    if values.get("is_prefix"):
+        redirect = redirect._replace(how=PREFIX, keeps_rest=values.get("keeps_path", True))
+    return redirect
 
 
-def _searching(made: Redirect, title: Sequence[str]) -> Redirect:
-    r"""Return a row whose pattern is searched for as PHP does: by the title of its column, or for `$1`, not `\1`."""
-    has_groups = re.search(r"\$\d", made.new) is not None and "\\" not in made.new
-    if made.how == SEARCH or has_groups or not _SEARCHED.isdisjoint(title):
-        found = _DELIMITED.fullmatch(made.old)
-        old = made.old if found is None else f"(?{found[3]}:{found[2]})"
-        return made._replace(how=SEARCH, old=old, in_folder=not _WITHOUT_SLASH.isdisjoint(title))
-    return made
+def _searching(redirect: Redirect, title: Sequence[str]) -> Redirect:
+    """Return a row whose pattern is searched for, as in PHP, if its column or `$1` shows it: for example `#a#i`."""
+    has_groups = re.search(r"\$\d", redirect.new) is not None and "\\" not in redirect.new
+    if redirect.how == SEARCH or has_groups or not _SEARCHED.isdisjoint(title):
+        found = _DELIMITED.fullmatch(redirect.old)
+        old = redirect.old if found is None else f"(?{found[3]}:{found[2]})"
+        return redirect._replace(how=SEARCH, old=old, in_folder=not _WITHOUT_SLASH.isdisjoint(title))
+    return redirect
 
 
 # --- rows as rules of a map -------------------------------------------------------------------------------------------
@@ -358,24 +370,24 @@ _GROUP: Final = re.compile(r"\$(\d)")
 
 
 def read_map(name: str, data: bytes, hosts: Sequence[str] = (), *, new_first: bool = False) -> RuleSet:
-    """Return the rules of a table. `hosts` and `new_first` choose columns that no word names."""
+    """Return the rules of a table. `hosts` and `new_first` choose between columns that no word names."""
     found = read(cells.table(name, data), hosts, new_first=new_first)
-    rules = [rule(name, row) for row in found.rows]
+    rules = [row_rule(name, row) for row in found.rows]
     rules.sort(key=lambda one: one.how != "exact" or "?" not in one.source)
     return RuleSet(name, "csv", rules, words=found.words, columns=found.columns, hidden=len(found.hidden))
 
 
-def rule(name: str, row: Redirect) -> Rule:
-    """Return the rule of a row, or its problem."""
-    made = tried(Rule(name, row.line, row.text, row.problem), _led, row)
-    if made.problem is not None:
-        return made
-    made = tried(made, _MATCHED.get(row.how or "exact", _of_path), row)
-    return made._replace(forced=True) if row.is_forced else made
+def row_rule(name: str, row: Redirect) -> Rule:
+    """Return the rule for a row, perhaps with a problem."""
+    rule = tried(Rule(name, row.line, row.text, row.problem), _with_target, row)
+    if rule.problem is not None:
+        return rule
+    rule = tried(rule, _RULES_BY_KIND.get(row.how or "exact", _path_rule), row)
+    return rule._replace(forced=True) if row.is_forced else rule
 
 
-def _led(made: Rule, row: Redirect) -> Rule:
-    """Return a rule with its status and target, the text of the row. Raise UsageError for one that is not read."""
+def _with_target(rule: Rule, row: Redirect) -> Rule:
+    """Return a rule with its status, and the row's new URL as its target. Raise UsageError if it is not supported."""
     if row.how in {QUERY, PRESET} or has_functions(row.new):
         raise UsageError("it is for rewrites: no server applies it")
     status, is_pattern = row.status or 301, row.how in {REGEX, SEARCH}
@@ -384,53 +396,53 @@ def _led(made: Rule, row: Redirect) -> Rule:
     is_regex = is_pattern or row.how == WILDCARD
     how: How = "regex" if is_regex else "prefix" if row.how == PREFIX else "exact"
     query: Query = "drop" if row.keeps_query is False else "keep"
-    return made._replace(how=how, status=status, target=None if status >= 400 else (row.new,), query=query)
+    return rule._replace(how=how, status=status, target=None if status >= 400 else (row.new,), query=query)
 
 
-def _of_path(made: Rule, row: Redirect) -> Rule:
-    """Return the rule of a path or URL: exact, or all below it."""
-    made = _on_host(made, row)
-    if made.how == "prefix" and made.target:
-        if "?" in made.source:
+def _path_rule(rule: Rule, row: Redirect) -> Rule:
+    """Return the rule for a path or URL, exact or as a prefix."""
+    rule = _on_host(rule, row)
+    if rule.how == "prefix" and rule.target:
+        if "?" in rule.source:
             raise UsageError("a prefix has no query")
-        made = made._replace(target=with_rest(row.new, made.source) if row.keeps_rest else (row.new,))
-    if row.has_subdomains and made.host is not None:  # no form but Cloudflare's has such rules
-        host = Condition("host", rf"^(?:.*\.)?{re.escape(made.host)}$")
-        made = made._replace(conditions=(host, *made.conditions))
-    return made
+        rule = rule._replace(target=with_rest(row.new, rule.source) if row.keeps_rest else (row.new,))
+    if row.has_subdomains and rule.host is not None:  # no form but Cloudflare's has such rules
+        host = Condition("host", rf"^(?:.*\.)?{re.escape(rule.host)}$")
+        rule = rule._replace(conditions=(host, *rule.conditions))
+    return rule
 
 
-def _on_host(made: Rule, row: Redirect) -> Rule:
-    """Return a rule with the host and the path of its source; one with a host applies where a file is, too."""
+def _on_host(rule: Rule, row: Redirect) -> Rule:
+    """Return a rule with the host and the path of its source; with a host, it applies also where a file exists."""
     found = source(row.old)
-    only = to_https(row.old, row.new) if made.target else ()
-    return made._replace(source=found.path, host=found.host, forced=found.host is not None, conditions=only)
+    only = to_https(row.old, row.new) if rule.target else ()
+    return rule._replace(source=found.path, host=found.host, forced=found.host is not None, conditions=only)
 
 
-def _of_pattern(made: Rule, row: Redirect) -> Rule:
-    r"""Return the rule of a regular expression for URLs, or for paths if it begins with /; `\1` is its first group."""
+def _regex_rule(rule: Rule, row: Redirect) -> Rule:
+    r"""Return the rule for a whole URL, or path if it begins with /: for example, `/a/(.*)` with the target `/b/\1`."""
     whole = f"^(?:{row.old})$"
     check_pattern(whole)
-    target = patterns.template(row.new, whole) if made.target else made.target
+    target = patterns.template(row.new, whole) if rule.target else rule.target
     is_path = row.old.removeprefix("^").startswith(("/", "\\/"))
-    return made._replace(source=whole, target=target, subject="path" if is_path else "url", forced=not is_path)
+    return rule._replace(source=whole, target=target, subject="path" if is_path else "url", forced=not is_path)
 
 
-def _of_wildcard(made: Rule, row: Redirect) -> Rule:
-    """Return the rule of all paths that begin with this one; `:splat`, or `*` at the end of a target, is the rest."""
-    made = _on_host(made, row)
-    target = target_parts(row.new, SPLAT, lambda _: 1) if made.target else None
-    return made._replace(source=f"^{re.escape(made.source)}(.*)$", target=target)
+def _wildcard_rule(rule: Rule, row: Redirect) -> Rule:
+    """Return the rule for all paths that begin with one: for example, `/a/` with the target `/b/:splat` or `/b/*`."""
+    rule = _on_host(rule, row)
+    target = target_parts(row.new, SPLAT, lambda _: 1) if rule.target else None
+    return rule._replace(source=f"^{re.escape(rule.source)}(.*)$", target=target)
 
 
-def _of_search(made: Rule, row: Redirect) -> Rule:
-    """Return the rule of a regular expression that is searched for in paths; `$1` is its first group.
+def _search_rule(rule: Rule, row: Redirect) -> Rule:
+    """Return the rule for a pattern that is searched for in paths: for example, `^/a/` with the target `/b/$1`.
 
-    One that begins with a letter has paths without the slash at their beginning.
+    With a letter behind `^`, it is for paths without their first slash.
     """
     subject = "folder" if row.in_folder or re.match(r"\^[\w-]", row.old) else "path"
-    made = with_pattern(made._replace(forced=False), row.old, subject=subject)
-    return tried(made, with_target, row.new, _GROUP, lambda one: int(one[1])) if made.target else made
+    rule = with_pattern(rule._replace(forced=False), row.old, subject=subject)
+    return tried(rule, with_target, row.new, _GROUP, lambda one: int(one[1])) if rule.target else rule
 
 
-_MATCHED: Final = {REGEX: _of_pattern, SEARCH: _of_search, WILDCARD: _of_wildcard}
+_RULES_BY_KIND: Final = {REGEX: _regex_rule, SEARCH: _search_rule, WILDCARD: _wildcard_rule}

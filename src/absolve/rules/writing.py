@@ -1,9 +1,9 @@
 """Write all maps as one, as CSV, `_redirects`, or the redirects of Apache or nginx: chains flattened, rules added.
 
-In: `Rules`, and pairs of old and new URLs to add. Out: the bytes of a map. A first map in CSV or `_redirects` keeps its
-text: only rows in a chain are changed, and rows are added. All other rules are written in the form; where it has no
-such rule, the rule becomes a comment, and a note names it. A configuration is the redirects alone, to be put into the
-one that is there.
+In: `Rules`, and pairs of old and new URLs to add. Out: the bytes of a map. For example, `/a,/b` and `/b,/c` become
+`/a,/c` and `/b,/c`. A first map in CSV or `_redirects` keeps its text: only rows in a chain are changed, and rows are
+added. All other rules are written in the form; a rule that it cannot express becomes a comment, and a note names it. A
+configuration contains the redirects alone, to be put into the server's own file.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from absolve.core.errors import UsageError
 from absolve.core.patterns import backtracks
 from absolve.core.printable import printable
 from absolve.rules import cells, rule_lines, table
-from absolve.rules.cells import UTF8, charset_of, decoded, long_cells
+from absolve.rules.cells import UTF8, decoded, detect_charset, long_cells
 from absolve.rules.model import Rule, RuleSet, request, with_rest
 from absolve.rules.outcomes import never, samples
 from absolve.rules.rule_lines import csv_row, guarded
@@ -68,11 +68,10 @@ class Written(NamedTuple):
     left_out: list[tuple[Rule, str]]
 
 
-def form_of(path: Path, first: str = "csv") -> str:
+def form_for_path(path: Path, first: str = "csv") -> str:
     """Return the form for a file to be written, by its suffix; without one, by the form of the first map.
 
-    A `.conf` whose name has neither server is Apache's if the first map is, otherwise nginx's. Raise UsageError for
-    any other suffix.
+    For example, `site.conf` is for nginx, unless the first map is Apache's. Raise UsageError for any other suffix.
     """
     name = path.name.lower()
     if name.endswith("_redirects"):
@@ -88,27 +87,27 @@ def form_of(path: Path, first: str = "csv") -> str:
 
 
 def form_like(form: str) -> str:
-    """Return the form in which a map of a form is written: CSV where that has no writer."""
+    """Return the form in which to write a map: CSV for a form without a writer."""
     return form if form in _LINES else "csv"
 
 
 def added_rule(rules: Rules, old: str, new: str, *, prefix: bool = False) -> Rule | None:
-    """Return the rule that leads the path of an old URL, or all below it, to a new one; None for no http URL.
+    """Return the rule from the path of an old URL, or all below it, to a new URL; None if it is not an http URL.
 
-    Its target is a path only where both sites have one host: on another one, a path would stay there.
+    Its target is a path only if both sites have one host: otherwise the path would be on the old one.
     """
-    asked = request(old)
-    if asked is None:
+    parts = request(old)
+    if parts is None:
         return None
-    source = asked.decoded + ("" if asked.query is None else f"?{asked.query}")
+    source = parts.decoded + ("" if parts.query is None else f"?{parts.query}")
     target = new
     if rules.is_one_host and rules.is_new(new):
         target = new.removeprefix(origin(new)) or "/"
         if target.startswith("//"):  # alone, that would name another host
             target = new
     rule = Rule("", 0, f"{old} -> {new}", source=source, target=(target,))
-    below = with_rest(target, asked.decoded)
-    return rule._replace(how="prefix", source=asked.decoded, target=below) if prefix else rule
+    below = with_rest(target, parts.decoded)
+    return rule._replace(how="prefix", source=parts.decoded, target=below) if prefix else rule
 
 
 def _as_weak_as_possible(form: str, rules: Rules, rule: Rule, old: str) -> Rule:
@@ -119,16 +118,16 @@ def _as_weak_as_possible(form: str, rules: Rules, rule: Rule, old: str) -> Rule:
 def with_added(
     form: str, rules: Rules, pairs: Iterable[tuple[str, str]], *, prefix: bool = False
 ) -> tuple[Rules, list[Rule]]:
-    """Return the rules with those to add for pairs of old and new URLs before them, and those to add."""
-    made = ((old, added_rule(rules, old, new, prefix=prefix)) for old, new in pairs)
-    added = [_as_weak_as_possible(form, rules, rule, old) for old, rule in made if rule is not None]
+    """Return the rules with added ones before them, for pairs of old and new URLs, and the added ones."""
+    rules_by_url = ((old, added_rule(rules, old, new, prefix=prefix)) for old, new in pairs)
+    added = [_as_weak_as_possible(form, rules, rule, old) for old, rule in rules_by_url if rule is not None]
     return rules.behind(RuleSet("", form, added)), added
 
 
 def rule_text(form: str, rules: Rules, old: str, new: str, *, prefix: bool = False) -> str | None:
-    """Return the text of the rule to add to a map of this form, in CSV for a form without a writer.
+    """Return the text of the rule to add to a map of this form, for example `/a,/b,301`; CSV if it has no writer.
 
-    None if the form cannot express it. `prefix`: a rule for a folder with all in it.
+    None if the form cannot express it. `prefix`: a rule for a whole folder.
     """
     _, added = with_added(form, rules, [(old, new)], prefix=prefix)
     lines = _LINES[form_like(form)](added[0]) if added else None
@@ -158,7 +157,7 @@ def written(form: str, rules: Rules, added: Iterable[tuple[str, str]] = ()) -> W
         head = ["RewriteEngine On", *first] if form == "apache" else first if form != "nginx" else []
         return Written(UTF8.encoded("".join(f"{line}\n" for line in [*head, *lines] or [""])), left_out)
     own = rules.sets[0]
-    charset = charset_of(own.data, legacy=form == "csv")
+    charset = detect_charset(own.data, legacy=form == "csv")
     return Written(charset.encoded(_edited(own, flat, _LINES[form], first, lines)), left_out)
 
 
@@ -180,7 +179,7 @@ def _flat(rules: Rules, found: RuleSet) -> Iterator[Flat]:
 
 
 def _flattened(rules: Rules, rule: Rule) -> Flat:
-    """Flatten an exact rule: without it if it never applies, goes in a circle, or leads to nothing."""
+    """Return an exact rule with the end of its chain as target; left out if it never applies, loops, or is dead."""
     if rule.problem is not None:
         return Flat(rule, rule.problem)
     if rule.status == 200 or not rule.is_plain or rule.parameters or not rule.target:
@@ -214,12 +213,12 @@ def _flattened(rules: Rules, rule: Rule) -> Flat:
 
 
 def _is_dead(rules: Rules, outcomes: Sequence[Outcome]) -> bool:
-    """Return whether URLs lead to nothing by all that is known of the new site."""
+    """Return whether all outcomes lead to nothing, if the files of the new site are known."""
     return rules.exists is not never and bool(outcomes) and all(map(rules.leads_to_nothing, outcomes))
 
 
 def _constant(rules: Rules, rule: Rule) -> Flat:
-    """Flatten a rule that leads many URLs to one: by the chain of its target."""
+    """Return a rule from many URLs to one, with the end of its chain as target."""
     if not all(isinstance(part, str) for part in rule.target or ()):
         return Flat(rule)
     target = rules.absolute("".join(str(part) for part in rule.target or ()))
@@ -234,7 +233,7 @@ def _constant(rules: Rules, rule: Rule) -> Flat:
 
 
 def _shown(rules: Rules, final: str, rule: Rule) -> str:
-    """Return a target in the form of the old one: a path stays a path on the new site."""
+    """Return a new target as the old one was written: a path stays a path on the new site."""
     was = rule.target[0] if rule.target else ""
     is_path = isinstance(was, str) and was.startswith("/") and not was.startswith("//")
     if not is_path or not rules.is_new(final):
@@ -246,9 +245,9 @@ def _shown(rules: Rules, final: str, rule: Rule) -> str:
 
 
 def _is_kept(form: str, sets: Sequence[RuleSet]) -> bool:
-    """Return whether the text of the first map stays: its rules are rows or lines in this form.
+    """Return whether the text of the first map stays, because its rules are rows or lines in this form.
 
-    Not where a quote that nothing closes would take the rows of the other maps.
+    It does not stay if an unclosed quote would swallow the rows of the other maps.
     """
     if not sets or sets[0].format != form or form not in _KEPT or not sets[0].data or cells.is_workbook(sets[0].data):
         return False
@@ -260,7 +259,7 @@ def _is_kept(form: str, sets: Sequence[RuleSet]) -> bool:
 def _edited(
     found: RuleSet,
     flat: Sequence[Flat],
-    lines_of: Callable[[Rule], list[str] | None],
+    rule_lines_for: Callable[[Rule], list[str] | None],
     added: Sequence[str],
     others: Sequence[str],
 ) -> str:
@@ -273,7 +272,7 @@ def _edited(
     layout = Layout(text, found.columns) if found.format == "csv" else None
     lines = list(io.StringIO(text, newline=""))
 
-    def made(several: Iterable[str]) -> list[str]:
+    def with_ends(several: Iterable[str]) -> list[str]:
         return [(line if layout is None else layout.row(line)) + end for line in several]
 
     for one in flat:
@@ -281,7 +280,7 @@ def _edited(
         if (one.was is None and one.left_out not in DROPPED) or not 0 < rule.line <= len(lines):
             continue
         own = slice(rule.line - 1, rule.line if layout is None else layout.ends[rule.line])
-        new = made(lines_of(rule) or ()) if one.was is not None else []
+        new = with_ends(rule_lines_for(rule) or ()) if one.was is not None else []
         if one.left_out in DROPPED and layout is None:
             new = [f"# {one.left_out}: {lines[rule.line - 1]}"]
         if new or one.was is None:
@@ -290,7 +289,7 @@ def _edited(
     start = min(start, len(lines))
     for place in {start - 1, len(lines) - 1} if lines else ():
         lines[place] += end if lines[place] and not lines[place].endswith(("\n", "\r")) else ""
-    text = "".join([*lines[:start], *made(added), *lines[start:], *made(others)])
+    text = "".join([*lines[:start], *with_ends(added), *lines[start:], *with_ends(others)])
     return text if layout is None else recognisable(_guarded(text, layout.delimiter, end), layout.delimiter, end)
 
 
@@ -316,10 +315,10 @@ def _is_comment(line: str) -> bool:
 
 
 class Layout:
-    """The form of a map in CSV, in which rules are written: its separator, its header, the order of its cells."""
+    """The layout of a map in CSV, for rows to add: its separator, its header, the order of its cells."""
 
     def __init__(self, text: str, columns: Columns | None) -> None:
-        self.delimiter = cells.delimiter_of(text)
+        self.delimiter = cells.detect_delimiter(text)
         found = list(cells.rows(text, self.delimiter))
         self.columns = columns or table.read(cells.Table(iter(found), "")).columns
         self.lines_before_rules = self._before(found)
@@ -336,16 +335,16 @@ class Layout:
         return before
 
     def row(self, text: str) -> str:
-        """Return a row `old,new,status,how` in the order of the columns; what has none follows them."""
-        given = dict(zip(("old", "new", "status", "how"), next(csv.reader([text])), strict=False))
+        """Return a row in the order of the columns: for example `/b;/a` for `/a,/b,301` if the header is `new;old`."""
+        values = dict(zip(("old", "new", "status", "how"), next(csv.reader([text])), strict=False))
         header, places = self.columns.header, self.columns.places
-        if given.get("status") == "301" and "how" not in given and "status" not in places and self._width == 2:
-            del given["status"]
-        by_place = {places[name]: cell for name, cell in given.items() if name in places}
+        if values.get("status") == "301" and "how" not in values and "status" not in places and self._width == 2:
+            del values["status"]
+        by_place = {places[name]: cell for name, cell in values.items() if name in places}
         width = max([*by_place, len(header.cells) - 1 if header is not None else 1]) + 1
-        made = [by_place.get(place, "") for place in range(width)]
-        made += [cell for name, cell in given.items() if name not in places]
-        return csv_row(*_trimmed(made), delimiter=self.delimiter)
+        row = [by_place.get(place, "") for place in range(width)]
+        row += [cell for name, cell in values.items() if name not in places]
+        return csv_row(*_trimmed(row), delimiter=self.delimiter)
 
 
 def _trimmed(cells: list[str]) -> list[str]:
@@ -353,8 +352,8 @@ def _trimmed(cells: list[str]) -> list[str]:
 
 
 def recognisable(text: str, delimiter: str, line_end: str) -> str:
-    """Return a table whose separator is recognised: the same text if it is, else with other cells quoted."""
-    if cells.delimiter_of(text) == delimiter:
+    """Return a table whose separator is recognised: with more cells in quotes where the text alone would mislead."""
+    if cells.detect_delimiter(text) == delimiter:
         return text
     try:
         found = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
@@ -366,11 +365,11 @@ def recognisable(text: str, delimiter: str, line_end: str) -> str:
 # --- rules in a form --------------------------------------------------------------------------------------------------
 
 
-def _doubled(flat: Iterable[Flat], of: RuleSet, form: str) -> Iterator[Flat]:
-    """Yield the rules of a map: exact ones with either slash at the end if it ignores that, and the form does not."""
+def _doubled(flat: Iterable[Flat], ruleset: RuleSet, form: str) -> Iterator[Flat]:
+    """Yield the rules of a map, twice where it ignores a final slash and the form does not: for `/a` and `/a/`."""
     for one in flat:
         yield one
-        if not of.is_slash_ignored or form == "netlify":
+        if not ruleset.is_slash_ignored or form == "netlify":
             continue
         path, mark, query = one.rule.source.partition("?")
         if one.left_out is None and one.rule.how == "exact" and path != "/":
@@ -387,11 +386,11 @@ def _converted(form: str, flat: Iterable[Flat], left_out: list[tuple[Rule, str]]
         reason = known or _unfit(rule)
         if reason is None and form in _WITH_PCRE and rule.how == "regex" and backtracks(rule.source):
             reason = f"{form} matches by PCRE, which may need much more than linear time for this pattern"
-        made = _LINES[form](rule) if reason is None and rule.is_plain else None
-        if made is None and reason is None and was is not None:
-            made = _LINES[form](was)  # a chain is better than no rule
-        if made is not None:
-            lines += made
+        own_lines = _LINES[form](rule) if reason is None and rule.is_plain else None
+        if own_lines is None and reason is None and was is not None:
+            own_lines = _LINES[form](was)  # a chain is better than no rule
+        if own_lines is not None:
+            lines += own_lines
             continue
         left_out.append((rule, reason or f"{form} cannot express it"))
         if form != "csv":
@@ -400,13 +399,13 @@ def _converted(form: str, flat: Iterable[Flat], left_out: list[tuple[Rule, str]]
 
 
 def _comment(text: str) -> str:
-    """Return a comment of one line. In Apache a backslash at its end would make the next line a part of it."""
+    """Return a comment of one line. In Apache a backslash at its end would join it with the next line."""
     text = printable(" ".join(text.split()))
     return f"# {text} ." if text.endswith("\\") else f"# {text}"
 
 
 def _unfit(rule: Rule) -> str | None:
-    """Return why no map can have a rule: its host could end a line or a block, or its target runs code."""
+    """Return why a rule is never written: its host could end a line or a block, or its target runs code."""
     if rule.host is not None and not _HOST.fullmatch(rule.host):
         return "its host is no name of a host"
     if rule.target and isinstance(rule.target[0], str) and parsed_scheme(rule.target[0]) not in {None, "http", "https"}:
@@ -415,7 +414,7 @@ def _unfit(rule: Rule) -> str | None:
 
 
 def _servers(flat: Sequence[Flat], first: list[str], left_out: list[tuple[Rule, str]]) -> list[str]:
-    """Return server blocks for nginx: one for each host that rules name; without hosts no block is needed."""
+    """Return server blocks for nginx: one for each host that rules name; without hosts, only the rules."""
     unfit = [(one.rule, reason) for one in flat if one.rule.host is not None and (reason := _unfit(one.rule))]
     left_out += unfit
     flat = [one for one in flat if one.rule.host is None or not _unfit(one.rule)]

@@ -1,7 +1,8 @@
 """Files in a store by URL: list them, read them whole or in ranges, upload each completely or not at all.
 
-Input: URLs that the user names. Output: the files below a prefix or a glob, open files, uploads. fsspec does the work.
-Arrow has file systems for the same stores, but cannot abort an upload: after an error, half a file would look complete.
+Input: URLs that the user names, for example `s3://bucket/site/*.html`. Output: the files below a prefix or a glob, open
+files, uploads. fsspec does the work. Arrow has file systems for the same stores, but cannot abort an upload: after an
+error, half a file would look complete.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ if TYPE_CHECKING:
 _S3: Final = "'absolve[s3]'"
 SCHEMES: Final = {"s3": _S3, "s3a": _S3, "gs": "gcsfs", "abfs": "adlfs", "abfss": "adlfs", "az": "adlfs"}
 _OF_WEB: Final = pattern(r"(?i)https?://[^/?#@]+/[^?#]*\.(?:w?arc(?:\.gz|\.zst)?|wacz)(?:\?[^#]*)?")
-_BLOCK: Final = 8 << 20  # bytes of a range; the next one is asked for while this one is read
-_FIRST: Final = 1 << 18  # bytes asked for where the first ones are wanted: most pages are shorter
+_BLOCK: Final = 8 << 20  # bytes of a range; the next one is requested while this one is read
+_FIRST: Final = 1 << 18  # bytes to request from the start of a file: most pages are shorter
 _GLOB: Final = frozenset("*?[")
-_QUERY: Final = pattern(r"\?[^\s'\")]+")  # of a URL in a message: a signature, perhaps
-settings: dict[str, Any] = {"timeout": 30.0, "retries": 2}  # with which ranges of the web are asked for
+_QUERY: Final = pattern(r"\?[^\s'\")]+")  # the query of a URL in a message: a signature, perhaps
+settings: dict[str, Any] = {"timeout": 30.0, "retries": 2}  # for requests of ranges from the web
 
 
 class State(NamedTuple):
-    """The size of a file in bytes, a mark that differs after any change, and the time of the last one (ISO 8601)."""
+    """The size of a file in bytes, a mark that changes with the file, and the time of the last change (ISO 8601)."""
 
     size: int
     mark: str
@@ -38,32 +39,32 @@ class State(NamedTuple):
 
 
 def is_bucket(name: str) -> bool:
-    """Return whether an input or output is a URL of a store that absolve knows, or of an archive of the web."""
+    """Return whether a name is the URL of a known store, for example `s3://b/a.html`, or of a web archive."""
     return "://" in name and (name.partition("://")[0].lower() in SCHEMES or is_web(name))
 
 
 def is_web(name: str) -> bool:
-    """Return whether a name is the URL of a web archive, without a password, of which ranges may be asked for."""
+    """Return whether a name is the URL of a web archive without a password, for example `https://h/a.warc.gz`."""
     return name[:4].lower() == "http" and _OF_WEB.fullmatch(name) is not None
 
 
 def has_glob(url: str) -> bool:
-    """Return whether a URL may name several files without being asked for."""
+    """Return whether a URL may name several files, judged by its text: for example, `s3://b/*.html` or `s3://b/a/`."""
     return url.endswith("/") or not _GLOB.isdisjoint(url)
 
 
 def state(url: str) -> State | None:
-    """Return the state of a file; None if there is none. Raise OSError if that cannot be found out."""
+    """Return the state of a file; None if there is none. Raise OSError if that cannot be determined."""
     with suppress(FileNotFoundError):
-        return _state(_asked(url, lambda files, path: files.info(path)))
+        return _state(_call(url, lambda files, path: files.info(path)))
     return None
 
 
 @lru_cache(maxsize=1)
 def head(url: str) -> bytes:
-    """Return the first bytes of a file, often all that it has. Raise OSError."""
+    """Return the first bytes of a file, often all of it. Raise OSError."""
     try:
-        return bytes(_asked(url, lambda files, path: files.cat_file(path, start=0, end=_FIRST)))
+        return bytes(_call(url, lambda files, path: files.cat_file(path, start=0, end=_FIRST)))
     except OSError:
         known = state(url)
         if known is None or known.size:
@@ -76,34 +77,34 @@ def contents(url: str, most: int) -> bytes | None:
     found = head(url)
     head.cache_clear()  # it is read once
     if len(found) == _FIRST:
-        found = _asked(url, lambda files, path: files.cat_file(path, start=0, end=most + 1))
+        found = _call(url, lambda files, path: files.cat_file(path, start=0, end=most + 1))
     return found if len(found) <= most else None
 
 
 def opened(url: str, *, streams: bool = True) -> IO[bytes]:
-    """Return a file of which ranges are read; with `streams` the next range is asked for ahead. Raise OSError."""
+    """Return a file that is read in ranges; with `streams` the next range is requested ahead. Raise OSError."""
     ahead = {"block_size": _BLOCK, "cache_type": "background", "cache_options": {"maxblocks": 3}}
     how = ahead if streams else {"block_size": _FIRST}
-    file: Any = _asked(url, lambda files, path: files.open(path, "rb", **how))
-    file.read = _in_words(url)(file.read)  # that the file has changed is an error, too (If-Match)
+    file: Any = _call(url, lambda files, path: files.open(path, "rb", **how))
+    file.read = _in_words(url)(file.read)  # a changed file is an error, too (If-Match)
     return file  # type: ignore[no-any-return]
 
 
 @lru_cache(maxsize=256)
 def gives_ranges(url: str) -> bool:
-    """Return whether a server gives ranges of a web archive; False for one that cannot be asked."""
+    """Return whether a server gives ranges of a web archive; False if it does not answer."""
     with suppress(OSError, AbsolveError):
-        return bool(_asked(url, lambda files, path: files.are_given(path)))
+        return bool(_call(url, lambda files, path: files.are_supported(path)))
     return False
 
 
 @lru_cache(maxsize=256)
 def is_many(url: str) -> bool:
-    """Return whether a URL is a prefix or a glob, and of no file. Raise UsageError if the store cannot be asked."""
+    """Return whether a URL is a prefix or a glob, and no file. Raise UsageError if the store does not answer."""
     if is_web(url) or url.endswith("/") or "/" not in url.partition("://")[2]:
         return not is_web(url)  # nothing lists the files of a site
     try:
-        return bool(_asked(url, lambda files, path: files.info(path)["type"] == "directory"))
+        return bool(_call(url, lambda files, path: files.info(path)["type"] == "directory"))
     except FileNotFoundError:
         return has_glob(url)
     except OSError as error:
@@ -130,20 +131,20 @@ def found(url: str) -> Iterator[tuple[str, str, State]]:
 
 
 def send(path: Path | str, url: str) -> None:
-    """Upload a complete local file to a URL, which has the old file or none before that. Raise OSError."""
-    _asked(url, lambda files, target: files.put_file(str(path), target))
+    """Upload a complete local file to a URL; until then the URL has the old file or none. Raise OSError."""
+    _call(url, lambda files, target: files.put_file(str(path), target))
 
 
 def send_all(folder: str, url: str) -> None:
     """Upload all files of a local folder, several at once. Raise OSError for the first that fails."""
     paths = [path for path in Path(folder).rglob("*") if path.is_file() and not path.is_symlink()]
     places = [f"/{path.relative_to(folder).as_posix()}" for path in paths]
-    _asked(url, lambda files, target: files.put([*map(str, paths)], [target.rstrip("/") + place for place in places]))
+    _call(url, lambda files, target: files.put([*map(str, paths)], [target.rstrip("/") + place for place in places]))
 
 
 @contextmanager
 def writing(url: str) -> Iterator[Path]:
-    """Yield the path of a local file, which is uploaded to a URL when the block ends; if it fails nothing is."""
+    """Yield the path of a local file that is uploaded to a URL when the block ends, unless the block fails."""
     from absolve.run import leftovers
 
     _at(url)  # fails early
@@ -152,8 +153,8 @@ def writing(url: str) -> Iterator[Path]:
         send(f"{folder}/x", url)
 
 
-def _asked(url: str, work: Callable[[Any, str], Any]) -> Any:
-    """Return what a function returns for the file system of a URL, and the path there. Raise OSError."""
+def _call(url: str, work: Callable[[Any, str], Any]) -> Any:
+    """Call a function with the file system of a URL and the path there, and return its result. Raise OSError."""
     files, path = _at(url)
     with _in_words(url):
         return work(files, path)
@@ -191,7 +192,7 @@ def _state(info: dict[str, Any]) -> State | None:
 
 @contextmanager
 def _in_words(name: str) -> Iterator[None]:
-    """Raise any error of a store as an OSError with one line, which has no query of a URL: it may be a signature."""
+    """Raise any error of a store as an OSError with one line, without a URL's query, which may be a signature."""
     try:
         yield
     except Exception as error:

@@ -1,9 +1,9 @@
 """The log of a rewrite, a row for each link that changes, and the diagnostics about a document after its rewrite.
 
 In: the entity of a document, the policy of the rewrite, the new bytes. Out: rows with the columns COLUMNS, in the order
-of the links, and diagnostics: hosts that rules lead away from and that are still named, links that lead elsewhere in a
-browser, that the page's own policy forbids, or that stay. The policy is asked once more: a rewrite builds no URL for
-most links.
+of the links, and diagnostics: old hosts that the document still names, links that lead elsewhere in a browser, links
+that the page's own policy forbids, and links that stay. The policy is called once more, because a rewrite builds no URL
+for most links.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ _BLANKS: Final = WHITE_SPACE.decode()
 class Change(NamedTuple):
     """One change; the fields are the columns.
 
-    `rule`: the remapping rules that changed the link, as FROM=TO, separated by commas; without one "absolute",
-    "base-empty" for `--base empty`, or the word of `--form` for a reference that it made relative.
-    `base` and `base_layer` are those of the row of the link in the inventory.
+    `rule`: the remapping rules that changed the link, as FROM=TO, separated by commas: for example,
+    `http://a/=http://b/`. Without a rule it is "absolute", "base-empty" for `--base empty`, or the word of `--form` for
+    a reference that it made relative. `base` and `base_layer` are as in the link's row in the inventory.
     """
 
     document: str
@@ -89,7 +89,7 @@ def _changes(
         event = entity.events.at(index)
         if isinstance(event, Link):
             resolved = Resolved(entity, event)
-            new, rule = _asked(policy, resolved, remapping)
+            new, rule = _decided(policy, resolved, remapping)
             if new is not None:
                 place = span.placed(event.start)
                 base = resolved.base
@@ -113,7 +113,7 @@ def _changes(
                 inner.entity.forget_contexts(entity)
 
 
-def _asked(policy: Policy, resolved: Resolved, remapping: Remapping | None) -> tuple[str | None, str]:
+def _decided(policy: Policy, resolved: Resolved, remapping: Remapping | None) -> tuple[str | None, str]:
     """Return the new text of a link, None if it stays, and the rule by which it changes."""
     if remapping is not None:
         remapping.matched = ""
@@ -125,8 +125,8 @@ def _asked(policy: Policy, resolved: Resolved, remapping: Remapping | None) -> t
         return None, ""
     matched = remapping.matched if remapping is not None else ""
     form = form_of(policy)
-    made = form.form if form is not None and not has_scheme(new) else ABSOLUTE
-    return new, matched or (made if new else EMPTY)
+    word = form.form if form is not None and not has_scheme(new) else ABSOLUTE
+    return new, matched or (word if new else EMPTY)
 
 
 # --- diagnostics about a rewritten document ---------------------------------------------------------------------------
@@ -159,11 +159,11 @@ def noted(
         yield from _stayed(policy, name)
     if how.log is not None and data is not None:
         for rows in chunks(entity, policy, name):
-            yield LogRows(how.log.of(COLUMNS, rows))
+            yield LogRows(how.log.applied(COLUMNS, rows))
 
 
 def _stayed(policy: Policy, name: str) -> Iterator[Diagnostic]:
-    """Yield why links of the last document stayed that a form or a rule is for."""
+    """Yield why links of the last document stayed although a form or a rule is for them."""
     form, rules = form_of(policy), rules_of(policy)
     if form is not None and form.is_stuck:
         form.is_stuck = False
@@ -180,11 +180,11 @@ def _stayed(policy: Policy, name: str) -> Iterator[Diagnostic]:
 
 
 _BROWSERS: Final = "whatwg"  # the profile of browsers
-_LITERAL: Final = "rfc1808"  # the one that keeps `..` above the root
+_LITERAL: Final = "rfc1808"  # the profile that keeps `..` above the root
 
 
 def _elsewhere(entity: Entity, policy: Policy) -> Iterator[Diagnostic]:
-    """Yield how many links lead elsewhere in a browser, or climb above the root, for each of the two.
+    """Yield how many links lead elsewhere in a browser, or climb above the root, for each profile of the two.
 
     The document is searched, which costs as much as the rewrite.
     """
@@ -215,7 +215,7 @@ def _elsewhere(entity: Entity, policy: Policy) -> Iterator[Diagnostic]:
 def _forbidden(entity: Entity, policy: Policy) -> Iterator[Diagnostic]:
     """Yield how many links the page's own Content-Security-Policy forbids at their new URLs, if it is opened elsewhere.
 
-    `default-src 'self'` allows pictures from where the page is: from a disk that is no host.
+    For example, `default-src 'self'` allows pictures from the page's own host, and a disk is no host.
     """
     data = entity.data
     if entity.media_type != registry.HTML or not (b"ecurity-" in data or b"ECURITY-" in data):
@@ -250,7 +250,7 @@ _SCRIPTS: Final = (".js", ".mjs", ".cjs", ".ts")
 
 
 def _old_names(policy: Policy) -> Names | None:
-    """Return the pattern of the hosts that the rules of a policy lead away from; None for none."""
+    """Return a pattern for the hosts that a policy's rules replace; None without such rules."""
     rules = rules_of(policy)
     return _pattern(rules.old_hosts) if rules is not None and rules.old_hosts else None
 
@@ -266,7 +266,7 @@ def hosts_left(policy: Policy, entity: Entity, data: bytes) -> Iterator[TaskResu
 
 
 def hosts_left_in_file(policy: Policy, input_: Input, head: bytes, how: ReadOptions) -> Iterator[TaskResult]:
-    """Yield how often a file that is no document names old hosts: a text such as a script, not too large."""
+    """Yield how often a text that is no document names old hosts, for example a script that is not too large."""
     pattern = _old_names(policy)
     if pattern is None or b"\0" in head:
         return
@@ -279,7 +279,7 @@ def hosts_left_in_file(policy: Policy, input_: Input, head: bytes, how: ReadOpti
 
 
 def _texts(policy: Policy, entity: Entity, data: bytes) -> Iterator[tuple[bytes, str | None]]:
-    """Yield the new bytes of a document, and of those inside it whose coding hides them (base64, deflate)."""
+    """Yield the new bytes of a document, and of inner documents that a coding hides (base64, deflate)."""
     charset = entity.charset
     text = data if charset.transparent else charset.decode(data).encode("utf-8", "surrogatepass")
     yield text, entity.media_type

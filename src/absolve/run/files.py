@@ -1,6 +1,6 @@
 """The public functions that read and write files: rewrite one file, list the links of many, select and remap links.
 
-In: paths, options by the names of the command's. Out: rows, or a file that is complete or unchanged. One process; the
+In: paths, options with the names of the command's. Out: rows, or a file that is complete or unchanged. One process; the
 command uses several.
 """
 
@@ -23,8 +23,8 @@ from absolve.rewriting.policy import absolute, checked
 from absolve.rewriting.remap import Remapping
 from absolve.run import filters, folders, inputs, plan
 from absolve.run.folders import Globs
-from absolve.run.given import missing, name_of, url_of, words_of
-from absolve.run.given import paths as given_paths
+from absolve.run.library_inputs import missing, name_of, url_of, words_of
+from absolve.run.library_inputs import paths as given_paths
 from absolve.run.load import ReadOptions, each, head_of, is_document, left
 from absolve.run.plan import Job, RewriteOptions
 from absolve.run.results import Failure, FilesReady, settle
@@ -70,13 +70,13 @@ def rewrite_file(
     `absolve.rewrite`. WARC files of any size are rewritten record by record; a record that fails is reported and stays.
     """
     call = "absolve.rewrite_file()"
-    given: dict[str, Any] = dict(options)
-    arguments.check_options(given, _OF_FILE, call, ("policy", "output", "backup", "verify"))
-    notify: OnDiagnostic | None = given.pop("on_diagnostic", None)
+    choices: dict[str, Any] = dict(options)
+    arguments.check_options(choices, _OF_FILE, call, ("policy", "output", "backup", "verify"))
+    notify: OnDiagnostic | None = choices.pop("on_diagnostic", None)
     arguments.check_notify(notify)
-    changes = _policy(given, policy)
+    changes = _policy(choices, policy)
     how = RewriteOptions(
-        _reading(given),
+        _reading(choices),
         changes,
         verify=arguments.flag_of(verify, "verify"),
         in_place=output is None,
@@ -93,7 +93,7 @@ def rewrite_file(
         above = os.path.dirname(os.path.abspath(target))  # noqa: PTH100, PTH120 - the caller's own links are followed
         if not os.path.lexists(above):
             raise UsageError(f"the folder {in_short(above)} of output does not exist")
-    job = Job(inputs.alone(name, inputs.Origins(url_of(given, "url"))), target)
+    job = Job(inputs.alone(name, inputs.Origins(url_of(choices, "url"))), target)
     failed: Exception | None = None
     try:
         is_written = _published(how, job, notify)
@@ -105,7 +105,7 @@ def rewrite_file(
 
 
 def _published(how: RewriteOptions, job: Job, notify: OnDiagnostic | None) -> bool:
-    """Rewrite one file and rename it into place; return whether there was one. Raise DocumentError if that failed."""
+    """Rewrite one file and rename it into place; return whether a new file was needed. Raise DocumentError."""
     failures: list[Failure] = []
     is_written = False
     for piece in rewritten(how, job, strict=True):
@@ -125,31 +125,31 @@ def _published(how: RewriteOptions, job: Job, notify: OnDiagnostic | None) -> bo
 def walk_links(paths: Path_ | Iterable[Path_], **options: Unpack[WalkOptions]) -> Iterator[Row]:
     """Yield a row for each link in files, folders (with their subfolders) and archives, in order.
 
-    `options` are those of `absolve links`, by the same names: `kind`, `scope` and `problem` (a word, or several),
+    `options` are the options of `absolve links`, by the same names: `kind`, `scope` and `problem` (a word, or several),
     `include` and `exclude` (globs for folders), `url` (for a folder, the URL of its root, for documents that record
     none; "file:" for their paths), `url_map` (a mapping from paths to URLs), and all of `absolve.links`; `headers` are
-    for a single file. Raise MissingFileError at once for a path that is not there; a glob may match nothing. An input
+    for a single file. Raise MissingFileError at once for a path that does not exist; a glob may match nothing. An input
     that cannot be read is reported as a `Diagnostic` that has `failed` set, and the next one follows. Raise UsageError
     or TypeError at once for an invalid option.
     """
     call = "absolve.walk_links()"
-    given: dict[str, Any] = dict(options)
-    arguments.check_options(given, _OF_WALK, call)
+    choices: dict[str, Any] = dict(options)
+    arguments.check_options(choices, _OF_WALK, call)
     names = list(given_paths(paths, call))
-    notify: OnDiagnostic | None = given.pop("on_diagnostic", None)
+    notify: OnDiagnostic | None = choices.pop("on_diagnostic", None)
     arguments.check_notify(notify)
-    selection = _selection(given)
-    how = _reading(given)
-    globs = Globs(words_of(given, "include"), words_of(given, "exclude")).checked()
+    selection = _selection(choices)
+    how = _reading(choices)
+    globs = Globs(words_of(choices, "include"), words_of(choices, "exclude")).checked()
     has_folders = any(map(folders.is_folder, names))
     if (globs.include or globs.exclude) and not has_folders:
         raise UsageError("include and exclude need a folder")
     if how.headers is not None and (has_folders or len(names) != 1):
         raise UsageError("headers are those of one file")
-    url = url_of(given, "url")
+    url = url_of(choices, "url")
     if has_folders and url is not None and set("?#") & set(url):
         raise UsageError(f"url of a folder can have no query and no fragment: {in_short(url)!r}")
-    origins = inputs.Origins(url, _url_map(given.get("url_map")))
+    origins = inputs.Origins(url, _url_map(choices.get("url_map")))
     found = inputs.named(names, origins, globs, lambda diagnostic: report([diagnostic], notify))
     return _rows(found, how, selection, notify)
 
@@ -190,11 +190,12 @@ def _segment_rows(segment: Segment, input_: Input, how: ReadOptions, notify: OnD
 def remap(rules: Rules, *, only_mapped: bool = False) -> Policy:
     r"""Return a policy that makes links absolute and then maps old URLs to new ones, as `absolve rewrite --remap`.
 
-    `rules`: a mapping from old prefixes to new ones, or tuples (old, new) and (old, new, how), where `how` is "prefix",
-    "exact" or "regex" (for the whole URL; `\1` in `new` is its first group). A prefix ends at the end of a path segment
-    or parameter; `//host` matches http and https. The longest prefix applies. A new URL that another rule matches is
-    mapped again; rules that lead in a circle map nothing. `only_mapped`: links that no rule matches stay as they are.
-    Raise UsageError for a malformed rule, TypeError for one of another type.
+    For example, `remap({"http://old.org/": "https://new.org/"})`. `rules`: a mapping from old prefixes to new ones, or
+    tuples (old, new) and (old, new, how), where `how` is "prefix", "exact" or "regex" (for the whole URL; `\1` in `new`
+    is its first group). A prefix ends at the end of a path segment or parameter; `//host` matches http and https. The
+    longest prefix applies. A new URL that another rule matches is mapped again; rules that lead in a circle map
+    nothing. `only_mapped`: links that no rule matches stay as they are. Raise UsageError for a malformed rule,
+    TypeError for a rule of another type.
     """
     pairs: Any = rules.items() if isinstance(rules, Mapping) else rules
     if isinstance(pairs, (str, bytes)) or not isinstance(pairs, Iterable):
@@ -202,10 +203,10 @@ def remap(rules: Rules, *, only_mapped: bool = False) -> Policy:
     return Remapping([_rule(pair) for pair in pairs], only_mapped=only_mapped).policy
 
 
-def _rule(given: Any) -> tuple[str, ...]:
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise TypeError(f"{_RULES}, not {in_short(repr(given))}")
-    rule = tuple(given)
+def _rule(value: Any) -> tuple[str, ...]:
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise TypeError(f"{_RULES}, not {in_short(repr(value))}")
+    rule = tuple(value)
     if len(rule) not in {2, 3} or not all(isinstance(part, str) for part in rule):
         raise TypeError(f"{_RULES}, not {in_short(repr(rule))}")
     return rule
@@ -229,23 +230,23 @@ def only(
     return filters.only(selection, checked(policy) if policy is not None else absolute)
 
 
-def _policy(given: dict[str, Any], policy: Policy | None) -> Policy:
-    rules = given.pop("remap", None)
+def _policy(choices: dict[str, Any], policy: Policy | None) -> Policy:
+    rules = choices.pop("remap", None)
     if rules is not None and policy is not None:
         raise UsageError("remap and policy exclude each other: call absolve.remap() in the policy")
     whole: Policy = _raising(checked(policy)) if policy is not None else absolute
     if rules is not None:
         whole = remap(rules)
-    selection = _selection(given)
+    selection = _selection(choices)
     if not any(selection):
         return whole
-    if given.get("base") == "empty":
+    if choices.get("base") == "empty":
         raise UsageError("base='empty' excludes kind, scope and problem: links left unchanged need the base")
     return filters.only(selection, whole)
 
 
 class _PolicyError(Exception):
-    """Carries an exception of the caller's policy past all that handles errors of documents and files."""
+    """Carries an exception of the caller's policy past all code that handles errors of documents and files."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__(error)
@@ -262,15 +263,15 @@ def _raising(policy: Policy) -> Policy:
     return asked
 
 
-def _selection(given: dict[str, Any]) -> filters.Selection:
-    return filters.Selection(*(frozenset(words_of(given, name)) for name in _FILTERS)).checked()
+def _selection(choices: dict[str, Any]) -> filters.Selection:
+    return filters.Selection(*(frozenset(words_of(choices, name)) for name in _FILTERS)).checked()
 
 
 # --- arguments --------------------------------------------------------------------------------------------------------
 
 
-def _suffix(given: str | None, *, in_place: bool) -> str | None:
-    backup = None if given is None else arguments.text_of(given, "backup")
+def _suffix(value: str | None, *, in_place: bool) -> str | None:
+    backup = None if value is None else arguments.text_of(value, "backup")
     if backup is not None and not in_place:
         raise UsageError("backup needs a file in place: leave output out")
     if backup is not None and (not backup or "\0" in backup or Path(backup).name != backup):
@@ -278,10 +279,10 @@ def _suffix(given: str | None, *, in_place: bool) -> str | None:
     return backup
 
 
-def _reading(given: dict[str, Any]) -> ReadOptions:
+def _reading(choices: dict[str, Any]) -> ReadOptions:
     """Return the options for reading. Raise UsageError or TypeError before any file is read."""
-    chosen = {name: given[name] for name in CHOICES if name in given}
-    texts = {name: given[name] for name in ("media_type", "charset") if given.get(name) is not None}
+    chosen = {name: choices[name] for name in CHOICES if name in choices}
+    texts = {name: choices[name] for name in ("media_type", "charset") if choices.get(name) is not None}
     for name, value in texts.items():
         texts[name] = arguments.text_of(value, name)
     if "charset" in texts:
@@ -289,15 +290,15 @@ def _reading(given: dict[str, Any]) -> ReadOptions:
     return ReadOptions(
         Settings(**arguments.choices_of(chosen, CHOICES)).checked(),
         **texts,
-        headers=given.get("headers"),
+        headers=choices.get("headers"),
     )
 
 
-def _url_map(given: Any) -> dict[str, str]:
+def _url_map(value: Any) -> dict[str, str]:
     found: dict[str, str] = {}
-    if given is not None and not isinstance(given, Mapping):
-        raise TypeError(f"url_map takes a mapping from paths to URLs, not {in_short(repr(given))}")
-    for path, url in (given or {}).items():
+    if value is not None and not isinstance(value, Mapping):
+        raise TypeError(f"url_map takes a mapping from paths to URLs, not {in_short(repr(value))}")
+    for path, url in (value or {}).items():
         text = arguments.url_of(url, "url_map")
         if not has_scheme(text) or is_malformed(text):
             raise UsageError(f"{in_short(text)!r} in url_map is not an absolute URL")

@@ -56,7 +56,7 @@ class Selection(NamedTuple):
         return self.takes(row.kind, row.scope, row.problems)
 
     def takes(self, kind: str, scope: str, problems: Sequence[str]) -> bool:
-        """Return whether a link of this kind, with this scope and these problems, is selected."""
+        """Return whether a link with this kind, scope and problems is selected."""
         return (
             (not self.kinds or kind in self.kinds)
             and (not self.scopes or scope in self.scopes)
@@ -103,8 +103,9 @@ class _Only:
                 self._ruled.clear()
             ruled = RowFacts(resolved.entity, resolved.link, "", self._known, resolved.context)
             self._ruled[id(resolved.context)] = ruled
-        facts = ruled.facts(resolved.link, value_of(resolved.reference))
-        if not self._selection.takes(resolved.kind, facts.scope, facts.problems):
+        value = value_of(resolved.reference)
+        ruled.find(resolved.link, value, 0, len(value))
+        if not self._selection.takes(resolved.kind, ruled.where, ruled.codes):
             return None
         if resolved.link.claim is None and resolved.context.how_held(resolved.target) in _NAMED:
             return None
@@ -120,8 +121,8 @@ class Cells(NamedTuple):
     masked: bool = False
     printable: bool = False
 
-    def of(self, columns: Sequence[str], rows: Rows) -> Rows:
-        """Return rows of these columns with changed text; the same object if there is nothing to change."""
+    def applied(self, columns: Sequence[str], rows: Rows) -> Rows:
+        """Return rows with changed text: for example, `http://u:p@h/` masked as `http://***@h/`; or the same object."""
         if not any(self):
             return rows
         if not isinstance(rows, Columns):

@@ -1,8 +1,8 @@
 """The files of folders: which of them globs include, and which are no inputs.
 
 In: folders that the user named, globs. Out: regular files below them, sorted. In a glob `*` and `?` match within one
-path segment, `**` matches any number of segments: `src/*.[ch]` matches `src/a.c`, `src/**` all below `src`. Matching
-takes time linear in the length of the path, for any glob: no `*` is tried twice.
+path segment, `**` matches any number of segments: for example, `src/*.[ch]` matches `src/a.c`, and `src/**` all files
+below `src`. Matching takes time linear in the length of the path, for any glob: no `*` is tried twice.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import OF_SAVER, Diagnostic, UsageError
-from absolve.document.holdings import NODE_MODULES, SOURCES, keeper_of
+from absolve.document.companions import NODE_MODULES, SOURCES, keeper_of
 from absolve.formats import sniffing
 from absolve.run import leftovers
 from absolve.run.output_folder import LED_OUT
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     _Part = Callable[[str], object]
     Notify = Callable[[Diagnostic], None]
 
-_HEAD: Final = 1 << 16  # bytes by which a document is known
+_HEAD: Final = 1 << 16  # bytes that identify a document
 _LONGEST: Final = 4096  # characters: no path is longer (PATH_MAX)
 
 
@@ -40,7 +40,11 @@ class Globs(NamedTuple):
 
     A glob without `/` matches a name in any folder; with `/` it matches the whole path; a `/` at its end restricts it
     to folders. An excluded folder is excluded with all its content. Without `include` all files are included. `hidden`:
-    also what is none of the site, such as hidden folders (`holdings.keeper_of`).
+    also files that do not belong to the site, such as hidden folders (`companions.keeper_of`).
+
+    >>> globs = Globs(include=("*.html",), exclude=("old/",))
+    >>> globs.reaches("a/b.html"), globs.reaches("old/b.html"), globs.reaches("b.css")
+    (True, False, False)
     """
 
     include: tuple[str, ...] = ()
@@ -65,7 +69,7 @@ class Globs(NamedTuple):
         return not self.include or _matches(self.include, place)
 
     def unmet(self, place: str, left: set[str]) -> set[str]:
-        """Return those of these globs to exclude that do not match a path."""
+        """Return the excluding globs among these that do not match a path."""
         return {glob for glob in left if not _matched(glob, place)[-1]}
 
     def reaches(self, place: str) -> bool:
@@ -83,7 +87,7 @@ class Globs(NamedTuple):
 
 
 def _leads(glob: str, place: str) -> bool:
-    """Return whether a glob matches a folder above a path or, unless it is for folders, the path itself."""
+    """Return whether a glob matches a folder above a path or, unless it is for folders only, the path itself."""
     *above, whole = _matched(glob, place)
     return any(above) or (whole and not glob.endswith("/"))
 
@@ -93,7 +97,7 @@ def _matches(globs: Iterable[str], place: str, *, folder: bool = False) -> bool:
 
 
 def _matched(glob: str, place: str) -> list[bool]:
-    """Return for each folder above a path, from the outermost one, and for the path whether the glob matches it."""
+    """Return whether a glob matches each folder above a path, and the path: [False, True] for `a/*` and `a/b`."""
     return list(_each(_parts(glob), place.split("/")))
 
 
@@ -106,13 +110,13 @@ def _each(parts: tuple[_Part | None, ...], names: Iterable[str]) -> Iterator[boo
 
 
 def _reached(parts: tuple[_Part | None, ...], states: set[int]) -> set[int]:
-    """Return these states, and those behind a `**`, which need no name."""
+    """Return these states, and the states behind a `**`, which needs no name."""
     return states | {state + 1 for state in states if state < len(parts) and parts[state] is None}
 
 
 @lru_cache(maxsize=256)
 def _parts(glob: str) -> tuple[_Part | None, ...]:
-    """Return what matches each segment of a glob; None for `**`, which comes once in a row, and never last."""
+    """Return a matcher for each segment of a glob; None for `**`, which comes once in a row, and never last."""
     glob = glob.rstrip("/")
     names = glob.removeprefix("/").split("/") if "/" in glob else ["**", glob]
     if names[-1] == "**":
@@ -130,8 +134,9 @@ def files_in(
     """Yield the files in a folder and its subfolders, sorted: path, path relative to the root, names beside it, `held`.
 
     A symbolic link is followed if its target is inside the root, or inside the folder `within` around it; a folder is
-    entered by one link only, and not by a link inside it. Unreadable files, special files, dangling links, and what is
-    none of the site are reported to `notify` and skipped. Globs that exclude something are taken out of `unmet`.
+    entered by one link only, and not by a link inside it. Unreadable files, special files, dangling links, and files
+    that do not belong to the site are reported to `notify` and skipped. Globs that exclude a file are taken out of
+    `unmet`.
     """
     real = os.path.realpath(within or root)
     if not leads_inside(root, real):
@@ -172,7 +177,7 @@ def files_in(
 
 
 def left_out(keeper: str, name: str) -> Diagnostic:
-    """Return the diagnostic for what is none of the site; before the colon its keeper."""
+    """Return the diagnostic for a file that does not belong to the site; its keeper precedes the colon."""
     return Diagnostic(OF_SAVER, f"{keeper}: no part of the site", name)
 
 
@@ -187,7 +192,7 @@ class _Level(NamedTuple):
 
 
 def _held(entry: os.DirEntry[str], globs: Globs) -> str:
-    """Return `Input.held` of the files in a folder; sources are beside the pages that were built."""
+    """Return `Input.held` for the files in a folder; sources are beside the pages that were built from them."""
     is_source = entry.name == SOURCES and Path(entry.path).with_name("index.html").exists()
     return f"in {entry.name}" if is_source or (entry.name == NODE_MODULES and not globs.hidden) else ""
 
@@ -254,7 +259,7 @@ def folder_around(path: str | Path, names: Iterable[str]) -> str | None:
 
 
 def led_out_of(path: Path, names: Iterable[str]) -> str | None:
-    """Return the folder among these names out of which a symbolic link on the way of a path leads; else None."""
+    """Return the folder among these names that a path leaves through a symbolic link; else None."""
     if (folder := folder_around(path, names) if path.is_symlink() else None) is not None:
         return folder  # the last name is a link: it may lead anywhere
     above = Path(os.path.abspath(path)).parent  # noqa: PTH100 - without following links
@@ -267,7 +272,7 @@ def led_out_of(path: Path, names: Iterable[str]) -> str | None:
 
 
 def read_from(path: Path, names: Iterable[str], globs: Globs) -> str | None:
-    """Return the folder among these names of which a file is an input: a document that the globs include; else None."""
+    """Return the folder among these names that has a file as an input: a document that the globs include; else None."""
     folder = folder_around(path, names) if path.is_file() else None
     if folder is None:
         return None

@@ -20,7 +20,7 @@ from urllib.parse import quote_from_bytes
 from absolve.core.errors import Diagnostic, DocumentError, UsageError, in_short
 from absolve.core.lazy_regex import pattern
 from absolve.document.base_layers import FILE_PATH, HOST_FOLDER, retrieval_claim
-from absolve.document.holdings import (
+from absolve.document.companions import (
     NODE_MODULES,
     PAGES,
     PATH_CHARACTERS,
@@ -31,7 +31,7 @@ from absolve.document.holdings import (
     keeper_of,
 )
 from absolve.document.settings import FILE
-from absolve.run import beside, buckets, folders, sources
+from absolve.run import buckets, companion_files, folders, sources
 from absolve.run.folders import Globs
 from absolve.run.sources import STDIN, unreadable
 from absolve.urls.base import is_useless
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     Notify = Callable[[Diagnostic], None]
 
-_HEAD: Final = 1 << 16  # bytes by which a document is known
+_HEAD: Final = 1 << 16  # bytes that identify a document
 
 
 class ArchiveRange(NamedTuple):
@@ -69,16 +69,14 @@ class Input(NamedTuple):
     """One document to work on.
 
     `name` is the path to open, and the name in messages and rows. `place` is its path below an output folder, with `/`
-    as separator. `url` is the retrieval URL that the user gives, `url_source` the option. `claim` is one that counts
-    after what the document records: by --url for several, or by a folder named as a host. `found`: found in a folder,
-    not named by the user, so it need not be a document. `within` is the range of an archive to work on. `shares`: the
-    user's URL is for several.
-    `root` is the folder of the user in which it was found, "" if it was not found in one; `around` are names beside it.
+    as separator: for example, `site/a.html` has the place `a.html`. `url` is the retrieval URL that the user gives,
+    `url_source` the option. `claim` counts after the document's own records: by --url for several, or by a folder with
+    the name of a host. `found`: found in a folder, not named by the user, so it need not be a document. `within` is the
+    range of an archive to work on. `shares`: the user's URL is for several.
+    `root` is the user's folder in which it was found, or ""; `around` are names beside it.
     `stored` is the state of a file in a store when it was listed.
-    `held` are the words for what it is, if it is only there to be linked, such as a package in a site: it is copied as
-    it is, and not read.
-    If `name` is a URL of http, `asked` is the same with the user and password that it lacks, and `answer` is what came
-    for it.
+    `held` describes a file that is only a target of links, such as a package in a site: it is copied, and not read.
+    If `name` is a URL of http, `asked` is the same URL with user and password, and `answer` the response to it.
     """
 
     name: str
@@ -98,7 +96,7 @@ class Input(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Bytes of the file, or of the range of it; 0 if it is not known."""
+        """Bytes of the file, or of its range; 0 if unknown."""
         if self.answer is not None:
             return len(self.answer.body)
         try:
@@ -113,8 +111,8 @@ class Origins(NamedTuple):
     """Retrieval URLs that the user gives.
 
     `url` is the URL of a document, or of a folder's root; `by_path` has the URLs of single documents, by the `key` of
-    their path. The URL for several documents is for those that record none, unless they are a site there (`is_site`).
-    The keys of `by_path` that named an input are added to `met`.
+    their path. A URL for several documents is for the ones that record none, unless they are a site there (`is_site`).
+    Keys of `by_path` that named an input are added to `met`.
     """
 
     url: str | None = None
@@ -134,14 +132,14 @@ def named(
 ) -> Iterator[Input]:
     """Yield the inputs for names on a command line; for a folder its files, sorted.
 
-    The files of a single folder have their relative paths as `place`; if there are other inputs, with the folder's name
-    before. `notify` is called with a diagnostic for each file that is skipped. Unless `follow`, symbolic links in
-    folders are skipped; those that lead out of the folder are reported.
+    The files of a single folder have their relative paths as `place`, for example `a.html` for `site/a.html`; with
+    other inputs the folder's name precedes. `notify` is called with a diagnostic for each skipped file. Unless
+    `follow`, symbolic links in folders are skipped, and reported if they lead out of the folder.
     """
     unmet = set(globs.exclude)
     for name in names:
         if is_url(name) and not (origins.by_ranges and buckets.is_web(name) and buckets.gives_ranges(name)):
-            yield of_url(name, origins, alone=len(names) == 1)
+            yield url_input(name, origins, alone=len(names) == 1)
         elif buckets.is_bucket(name) and len(names) > _MANY and not buckets.has_glob(name):
             yield from listed([name], origins, notify)
         elif buckets.is_bucket(name):
@@ -151,7 +149,7 @@ def named(
         else:
             last = Path(os.path.abspath(name)).name  # noqa: PTH100 - so that `.` has a name; only the root has none
             above = f"{last}/" if last and len(names) > 1 else ""
-            below = _Below(origins, beside.hosts_in(name))
+            below = _Below(origins, companion_files.hosts_in(name))
             for path, place, around, held in folders.files_in(name, globs, notify, follow=follow, unmet=unmet):
                 yield below.input(path, place, above + place)._replace(root=name, around=around, held=held)
             below.report(name, notify)
@@ -167,12 +165,12 @@ def alone(name: str, origins: Origins, *, shares: bool = False) -> Input:
     return Input(name, Path(name).name)._replace(**_known(name, origins.url, origins, shares=shares))
 
 
-_MANY: Final = 1000  # URLs of stores: more of them are files, and not asked for one by one before the run begins
+_MANY: Final = 1000  # URLs of stores: above that number they are taken for files without a request for each
 _MOST_PLACES: Final = 10_000  # files of a store that are listed before the first one is read
 
 
 def _stored(url: str, origins: Origins, globs: Globs, notify: Notify, *, alone: bool) -> Iterator[Input]:
-    """Yield the inputs for a URL of a store: a file, or those below a prefix, or those that a glob matches."""
+    """Yield the inputs for a URL of a store: a file, or the files below a prefix, or the matches of a glob."""
     try:
         if not buckets.is_many(url):
             known = _known(url, origins.url, origins, shares=not alone)
@@ -197,12 +195,12 @@ def _stored(url: str, origins: Origins, globs: Globs, notify: Notify, *, alone: 
 
 
 def is_url(name: str) -> bool:
-    """Return whether the name of an input is the URL of a page, and of no file."""
+    """Return whether the name of an input is an http(s) URL, and no file has that name."""
     return name[:8].lower().startswith(("http://", "https://")) and not os.path.lexists(name)
 
 
-def of_url(url: str, origins: Origins, *, alone: bool = False) -> Input:
-    """Return the input for a URL; its place is `host/path`, as wget has it, of a URL `alone` the name of the file."""
+def url_input(url: str, origins: Origins, *, alone: bool = False) -> Input:
+    """Return the input for a URL; its place is `h.org/a` for `http://h.org/a`, as for wget, or `a` if it is `alone`."""
     found = _PARTS.match(url)
     scheme, host, path, query = found.groups("") if found is not None else ("", "", "", "")
     name = f"{scheme}{url[found.start(2) :]}" if found is not None else url
@@ -211,8 +209,8 @@ def of_url(url: str, origins: Origins, *, alone: bool = False) -> Input:
     steps = [quote_from_bytes(os.fsencode(step), _OF_NAMES) for step in f"{host}{file}".split("/")]
     place = "/".join(step if step.strip(".") else step.replace(".", "%2E") for step in steps if step)
     place = place.rpartition("/")[2] if alone else place
-    given = name if origins.url in {None, FILE} else origins.url
-    return Input(name, place, asked=url)._replace(**_known(name, given, origins))
+    claimed = name if origins.url in {None, FILE} else origins.url
+    return Input(name, place, asked=url)._replace(**_known(name, claimed, origins))
 
 
 _PARTS: Final = pattern(r"(https?://)(?:[^/\\?#]*@)?([^/\\?#]*)([^?#]*)(\?[^#]*)?", re.IGNORECASE)
@@ -226,11 +224,11 @@ def is_many(name: str) -> bool:
 
 def listed(paths: Iterable[str], origins: Origins, notify: Notify, name: str = "--from") -> Iterator[Input]:
     """Yield the inputs of a list: files, each with its path as `place`; paths above the working folder are skipped."""
-    below = _Below(origins, beside.hosts_in(""))
+    below = _Below(origins, companion_files.hosts_in(""))
     for path in paths:
         below.is_empty = False
         if is_url(path):
-            yield of_url(path, origins)
+            yield url_input(path, origins)
             continue
         if buckets.is_bucket(path):
             place = path.partition("://")[2]
@@ -252,7 +250,7 @@ def listed(paths: Iterable[str], origins: Origins, notify: Notify, name: str = "
 
 
 class _Below:
-    """The inputs below one root, whose URLs are known by its own one or by folders that are named as hosts."""
+    """The inputs below one root, whose URLs come from its own URL or from folders with the names of hosts."""
 
     def __init__(self, origins: Origins, hosts: HostFolders) -> None:
         self._origins = origins
@@ -272,7 +270,7 @@ class _Below:
         return found._replace(claim=retrieval_claim(url, HOST_FOLDER))
 
     def report(self, name: str, notify: Notify) -> None:
-        """Report the hosts by whose folders documents have their URLs."""
+        """Report the hosts whose folders gave documents their URLs."""
         if self._met:
             notify(hosts_named(self._met.values(), name))
 
@@ -294,14 +292,14 @@ def _known(path: str, url: str | None, origins: Origins, *, shares: bool = False
             origins.met.add(found)
         return {"url": origins.by_path[found], "url_source": "--url-map", "shares": shares}
     if origins.url == FILE and not is_url(path):
-        return {"claim": _of_path(path), "shares": shares}
+        return {"claim": _path_claim(path), "shares": shares}
     if url is None or origins.is_site or not shares:
         return {"url": url, "shares": shares}
     return {"claim": retrieval_claim(url), "shares": shares}
 
 
-def _of_path(path: str) -> BaseClaim | None:
-    """Return the claim of --url file: for a file; None for the standard input."""
+def _path_claim(path: str) -> BaseClaim | None:
+    """Return the claim of --url file: for a path, for example `file:///tmp/a`; None for the standard input."""
     if path == STDIN:
         return None
     is_stored = buckets.is_bucket(path)
@@ -313,11 +311,11 @@ def _of_path(path: str) -> BaseClaim | None:
 
 
 def parts_of(page: Input, notify: Notify) -> Iterator[Input]:
-    """Yield the files in the folders of parts beside a page that was given by its name."""
+    """Yield the files in the part folders beside a named page, for example in `Soup_files` beside `Soup.html`."""
     above, name = os.path.split(page.name)
     if page.found or not os.path.isfile(page.name) or posixpath.splitext(name)[1].lower() not in PAGES:  # noqa: PTH113
         return
-    root, at = above or os.curdir, beside.placed(page)
+    root, at = above or os.curdir, companion_files.placed(page)
     for one in at.folders if not at.page else ():
         below, parts = posixpath.join(posixpath.dirname(page.place), one), os.path.join(above, one.rstrip("/"))  # noqa: PTH118
         for path, place, around, _ in folders.files_in(parts, Globs(), notify, within=root):
@@ -325,7 +323,7 @@ def parts_of(page: Input, notify: Notify) -> Iterator[Input]:
 
 
 def led_out(page: Input) -> list[Diagnostic]:
-    """Return the notes about links that lead out of the folder of a page given by its name: nothing there is read."""
+    """Return the notes about links that lead out of the folder of a named page: their targets are not read."""
     notes: list[Diagnostic] = []
     deque(parts_of(page, notes.append), maxlen=0)
     return [note for note in notes if note.code == "outside"]
@@ -356,7 +354,10 @@ _LONGEST: Final = 1 << 20  # bytes of a name: of a path 4096, of a URL 2 MB in C
 
 
 def _split(file: IO[bytes], first: bytes = b"") -> Iterator[str]:
-    """Yield names; NUL is the separator if the first 64 KiB contain one, else LF or CR LF. `first` are read already."""
+    """Yield the names in lines, for example `a` and `b`; or between NULs, if the first 64 KiB have one.
+
+    `first` are bytes that are read already.
+    """
     rest = first + file.read(_PIECE)
     end = b"\0" if b"\0" in rest else b"\n"
     while rest:
@@ -386,10 +387,10 @@ class UrlMap(NamedTuple):
 
 
 def read_url_map(name: str) -> UrlMap:
-    """Return the URLs in a table (path, URL, optional header row): CSV, or a workbook.
+    """Return the URLs in a table (path, URL, optional header row), for example with a row `a.html,http://h/a`.
 
-    Paths are relative to the working folder. Below a header, rows without a URL are skipped. Raise UsageError for a
-    malformed row, and for a URL against which nothing can be resolved; DocumentError if the file cannot be read.
+    It is CSV, or a workbook. Paths are relative to the working folder. Below a header, rows without a URL are skipped.
+    Raise UsageError for a malformed row, and for a URL that cannot be a base; DocumentError if the file cannot be read.
     """
     from absolve.rules import (
         cells,
@@ -397,8 +398,8 @@ def read_url_map(name: str) -> UrlMap:
     )
 
     table = cells.table(name, sources.of_option(name), legacy=False)  # names of files may have any bytes
-    head, rows = cells.looked_at(table.rows)
-    chosen = columns.chosen(head, _roles(columns), tuple(_URL_MAP))
+    head, rows = cells.peek(table.rows)
+    chosen = columns.choose_columns(head, _roles(columns), tuple(_URL_MAP))
     places = {"path": 0, "url": 1, **chosen.places}
     header = chosen.header.first if chosen.header is not None and chosen.by_words else 0
     found = UrlMap({}, {})
@@ -410,7 +411,7 @@ def read_url_map(name: str) -> UrlMap:
             raise UsageError(f"{name}:{row.first}: {text}")
         path, url = (row.cell(places[role]) for role in _URL_MAP)
         if header and not url:
-            continue  # in a table of `documents`, a page that records none
+            continue  # a page without a URL in a table of `documents`
         _check_url(url, f"{name}:{row.first}")
         if found.urls.get(key(path), url) != url:
             text = f"line {found.lines[key(path)]} has another URL for {in_short(path)!r}"
@@ -433,7 +434,7 @@ def _roles(columns: Any) -> dict[str, Any]:
 
 
 def _check_url(url: str, place: str) -> None:
-    """Raise UsageError for a URL against which nothing can be resolved."""
+    """Raise UsageError for a URL that cannot be a base."""
     if not has_scheme(url) or is_malformed(url):
         raise UsageError(f"{place}: {in_short(url)!r} is not an absolute URL")
     if runs_code(url) or is_useless(url):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 SIGNALS: Final = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has the first two
 _LONGEST_END: Final = 1.5  # seconds that a process may take to end after a signal
-_LONGEST_CLEANUP: Final = 10.0  # and while it removes its files
+_LONGEST_CLEANUP: Final = 10.0  # seconds that it may take to remove its files
 REPEATED: Final = 5.0  # seconds in which further signals belong to the first: timeout(1) and shells send several
 
 
@@ -63,8 +63,8 @@ def check() -> None:
 def raising(*, ends: bool = False) -> Iterator[None]:
     """Raise Interrupted in the main thread on these signals while the block runs.
 
-    An error into which a library has turned it is replaced by Interrupted. `ends`: the process ends with the block, and
-    ignores signals after the first one.
+    It also replaces an error that a library has made of it. `ends`: the process ends with the block, and ignores
+    signals after the first one.
     """
     old: dict[int, Any] = {}
     _state.number = None

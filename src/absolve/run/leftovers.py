@@ -1,4 +1,4 @@
-"""Names of temporary files, by which those of runs that have ended are found and removed, and never those of others.
+"""Names of temporary files, by which the files of ended runs are found and removed, and files of other runs never.
 
 Input: folders. Output: a token for each run, which is in the names of its temporary files: the machine, the process and
 its start. A run on another machine, or in another container, may be alive: its files stay for a day.
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from absolve.run.output_folder import OpenFolder
 
-# Place, process and start, or the random names of older versions. What a database writes beside a file has a suffix.
+# Place, process and start, or the random names of older versions. Databases add a suffix to files that they write.
 _NAME: Final = pattern(r"\.absolve-(?:([0-9a-f]{8})-([0-9a-f]+)-([0-9a-f]+)-)?(?:[0-9a-f]+-)?[0-9a-f]+\.tmp")
 _DAY: Final = 24 * 60 * 60  # seconds
 folders: Final[set[str]] = set()  # temporary ones of this process
@@ -31,23 +31,23 @@ _ENDED: Final = frozenset("ZX")  # states of proc_pid_stat(5): a process that on
 
 
 def token() -> str:
-    """Return a token that no other run has, with what shows whether this process is alive."""
+    """Return a unique token that shows whether this process is alive, for example `8d1d471a-a66-13397b-7b8fc18e`."""
     pid = os.getpid()
     return f"{_place()}-{pid:x}-{_start(pid) or '0'}-{os.urandom(4).hex()}"
 
 
 def name_of(token_: str) -> str:
-    """Return a new name for a temporary file of the run with a token."""
+    """Return a new name for a temporary file of a run, for example `.absolve-TOKEN-06663a1b6840.tmp`."""
     return f".absolve-{token_}-{os.urandom(6).hex()}.tmp"
 
 
 def is_temporary(name: str) -> bool:
-    """Return whether a file name is that of a temporary file of any run."""
+    """Return whether a file name belongs to a temporary file of any run."""
     return _NAME.fullmatch(name) is not None
 
 
 def sweep(folder: OpenFolder, token_: str | None = None) -> None:
-    """Remove from a folder the temporary files of runs that have ended, and those of the run with this token."""
+    """Remove from a folder the temporary files of ended runs, and of the run with this token."""
     with suppress(OSError):
         for name in folder.names():
             if name.startswith(".absolve-") and (name.startswith(f".absolve-{token_}-") or _is_left(folder, name)):
@@ -100,7 +100,7 @@ def _start(pid: int) -> str | None:
 
 @contextmanager
 def temporary_folder() -> Iterator[str]:
-    """Yield a new folder for temporary files, and remove it, and those of runs that were killed."""
+    """Yield a new folder for temporary files, and remove it, and the folders of killed runs."""
     import tempfile
     from shutil import rmtree
 

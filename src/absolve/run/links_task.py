@@ -65,7 +65,7 @@ class ListOptions(NamedTuple):
 
     @property
     def whole(self) -> tuple[str, ...]:
-        """The columns of rows that are to be selected: all, and those on demand that are listed."""
+        """The columns that rows need for the selection: all default ones, and listed columns on demand."""
         return (*columns_of(self.table), *[name for name in self.columns if name in inventory.MORE])
 
     def read(self) -> ReadOptions:
@@ -80,12 +80,12 @@ def columns_of(table: str) -> tuple[str, ...]:
 
 
 def every_column(table: str) -> tuple[str, ...]:
-    """Return all columns of a table, and those that are only there on demand."""
+    """Return all columns of a table, also columns on demand."""
     return (*columns_of(table), *(inventory.MORE if table == LINKS else ()))
 
 
 def _documents_module() -> Any:
-    """Return the module of the table of documents, which a list of links does not need."""
+    """Return the module of the table of documents, which a list of links does not import."""
     from absolve.inventory import documents
 
     return documents
@@ -135,11 +135,11 @@ def _row_of(entity: Entity, input_: Input) -> list[DocumentRow]:
 def _found(how: ListOptions, head: bytes | None, input_: Input) -> Iterator[TaskResult | _Rows]:
     """Yield rows as columns, which are cleared and reused for the next rows, and the other results.
 
-    `head` are the first bytes of the input, if they are read already.
+    `head` are the first bytes of the input, if they are known.
     """
     asks = any(how.selection)  # whether all columns are needed to select rows
     # Filled across records: many records of an archive have only a few rows.
-    waiting = inventory.Columns(AT_ONCE, how.whole if asks else how.columns, link_rows.MOST_TEXT)
+    waiting = inventory.Columns(AT_ONCE, how.whole if asks else how.columns, inventory.MOST_TEXT)
     documents: Documents | None = None
     if how.has_documents:
         documents = _documents_module().Documents(shown(input_.name))
@@ -167,7 +167,7 @@ def _found(how: ListOptions, head: bytes | None, input_: Input) -> Iterator[Task
 
 
 def _header(document: Document | None, how: ListOptions, documents: Documents | None) -> Entity | None:
-    """Return the header in which a document came, whose fields have links; the `documents` get what it states."""
+    """Return the response header of a document, whose fields have links; add its facts to `documents`."""
     if document is None or document.headers is None:
         return None
     from absolve.document import response_header  # few inputs are URLs
@@ -189,7 +189,7 @@ def _waiting(
 
 
 def _unwalkable(how: ListOptions, input_: Input, error: DocumentError) -> Iterator[DocumentRow]:
-    """Yield the row of a document that could be read, but not walked: it is there, with its problem."""
+    """Yield the row of a document that was read, but not walked, with its problem."""
     with suppress(DocumentError, OSError):
         if is_archive(input_, how.reading):
             return
@@ -223,7 +223,7 @@ def _document_piece(how: ListOptions, rows: list[DocumentRow]) -> RowChunk:
     columns = columns_of(DOCUMENTS)
     if how.table == DOCUMENTS:
         return _rows(how, _columns(rows, how.columns, columns))
-    cells = how.cells.of(columns, rows)
+    cells = how.cells.applied(columns, rows)
     if not FORMATS[how.format].columns:  # the writing process encodes the rows of many inputs at once
         cells = by_name(how.format).encode(columns, cells)
     return RowChunk(cells, len(rows), DOCUMENTS)
@@ -239,7 +239,7 @@ def _piece(how: ListOptions, found: inventory.Columns, counts: LinkCounter) -> R
 
 
 def _rows(how: ListOptions, cells: inventory.Columns | Sequence[Sequence[Any]]) -> RowChunk:
-    cells = how.cells.of(how.columns, cells)
+    cells = how.cells.applied(how.columns, cells)
     if isinstance(cells, inventory.Columns) and FORMATS[how.format].columns:
         return RowChunk(cells.taken(), len(cells))  # only the writing process imports the packages of the format
     return RowChunk(by_name(how.format).encode(how.columns, cells), len(cells), how.table)
@@ -248,21 +248,21 @@ def _rows(how: ListOptions, cells: inventory.Columns | Sequence[Sequence[Any]]) 
 def _columns(
     rows: Sequence[Sequence[Any]], columns: Sequence[str], whole: Sequence[str]
 ) -> Sequence[Sequence[Any]]:
-    """Return only these columns of rows that have the columns `whole`, in this order."""
+    """Select `columns` from rows with the columns `whole`: for example, b and a from rows with a, b and c."""
     if columns == whole:
         return rows
     places = [whole.index(name) for name in columns]
     return [[row[place] for place in places] for row in rows]
 
 
-_BYTE: Final = 256  # indexes of values that fit a byte
+_BYTE: Final = 256  # values whose indexes fit a byte
 _LOW: Final = slice(0 if sys.byteorder == "little" else 3, None, 4)  # the low byte of numbers of 32 bits
 
 
 class LinkCounter:
     """Counts of the listed links of one input by scope and by problem code, for the summary and for --fail-on.
 
-    Columns store each scope and each combination of codes once: most counts are those of a byte in a string of bytes.
+    Columns store each scope and each combination of codes once, so most counts count a byte in a byte string.
     """
 
     def __init__(self) -> None:
@@ -308,7 +308,7 @@ def _numbers(column: DictColumn) -> Iterator[tuple[Any, int]]:
 
 
 class Sided(NamedTuple):
-    """An input of one of the two sites of an audit, whose workers import none of the packages that judge the rows."""
+    """An input of one of the two sites of an audit. Its workers import none of the packages that judge the rows."""
 
     side: str
     input: Input

@@ -2,7 +2,7 @@
 
 Input: an `Input` and the `ReadOptions`. Output: the document, its entity, and the diagnostics about both; or `Segment`s
 in order, in memory proportional to the largest record, which together are all bytes of the input, except for a WACZ.
-Or a large archive as several inputs with byte ranges, for parallel work.
+Or several inputs with byte ranges of a large archive, for parallel work.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from absolve.encodings import charsets
 from absolve.formats import registry, sniffing
 from absolve.rewriting import rewriter
 from absolve.run import buckets, sources
-from absolve.run.beside import Companions, is_of_site
+from absolve.run.companion_files import Companions, is_of_site
 from absolve.run.inputs import END, WHOLE, ArchiveRange, led_out
 from absolve.run.results import Failure
 from absolve.run.sources import STDIN
@@ -59,7 +59,7 @@ class Walked(NamedTuple):
 def walked(input_: Input, how: ReadOptions, *, for_rewrite: bool = False) -> Walked:
     """Read and walk one input. Raise DocumentError if it cannot be read or exceeds a limit.
 
-    `for_rewrite`: links that a rewrite leaves, because their format is only read, are reported.
+    `for_rewrite`: report links that a rewrite cannot change, because their format is only read.
     """
     document = read(input_, how)
     diagnostics = [] if document.data else [empty(input_)]
@@ -93,14 +93,14 @@ def empty(input_: Input) -> Diagnostic:
 
 
 def not_read(input_: Input) -> Diagnostic:
-    """Return the diagnostic for a file in a folder that is no document; before the colon its kind."""
+    """Return the diagnostic for a file in a folder that is no document; its kind precedes the colon."""
     if input_.held:
         return Diagnostic(NOT_READ, f"{input_.held}: there for links, and left as it is", input_.name)
     return Diagnostic(NOT_READ, f"{kind_of(input_.name)}: no kind that absolve reads", input_.name)
 
 
 def kind_of(name: str) -> str:
-    """Return the kind under which a file that is not read counts."""
+    """Return the kind of an unread file for counts: for example, ".png" for `a.PNG`, or "of no known suffix"."""
     suffix = Path(name).suffix.lower()
     return suffix if _SUFFIX.fullmatch(suffix) else "of no known suffix"
 
@@ -109,7 +109,7 @@ _SUFFIX: Final = pattern(r"\.[a-z0-9_+-]{1,16}")
 
 
 def head_of(input_: Input) -> bytes | None:
-    """Return the first bytes of a file found in a folder, which need not be a document; None for any other input."""
+    """Return the first bytes of a file found in a folder, which may be no document; None for any other input."""
     return sources.head(input_.name, root=input_.root) if input_.found and input_.within == WHOLE else None
 
 
@@ -123,10 +123,10 @@ def is_document(input_: Input, head: bytes, how: ReadOptions) -> bool:
 
 
 def _names_map(name: str, head: bytes) -> bool:
-    """Return whether a file is a script that names a source map: only its last bytes decide."""
+    """Return whether a file is a script that names a source map, which only its last bytes show."""
     if not name.lower().endswith(registry.SCRIPT_SUFFIXES):
         return False
-    is_whole = len(head) < _HEAD or buckets.is_bucket(name)  # of a bucket no second request
+    is_whole = len(head) < _HEAD or buckets.is_bucket(name)  # no second request to a bucket
     return sniffing.names_map(name, head if is_whole else sources.tail(name, sniffing.SCRIPT_END))
 
 
@@ -135,8 +135,8 @@ def read(input_: Input, how: ReadOptions) -> Document:
     if input_.answer is not None:
         return _answered(input_, input_.answer, how)
     is_on_disk = input_.name != STDIN and not buckets.is_bucket(input_.name)
-    beside = Companions(input_) if is_on_disk else None
-    if beside is not None and is_of_site(input_) and beside.is_of_saved():
+    surroundings = Companions(input_) if is_on_disk else None
+    if surroundings is not None and is_of_site(input_) and surroundings.is_of_saved():
         # The parts of a saved page are in a folder that its browser made, not at a URL below the one that is given.
         input_ = input_._replace(url=None, claim=None)
     document = sources.read(
@@ -150,7 +150,7 @@ def read(input_: Input, how: ReadOptions) -> Document:
     )
     document.url_source = input_.url_source
     document.claims += () if input_.claim is None else (input_.claim,)
-    document.beside = beside
+    document.beside = surroundings
     if how.headers is None:
         return document
     from absolve.document import response_header  # few runs have headers
@@ -160,13 +160,13 @@ def read(input_: Input, how: ReadOptions) -> Document:
 
 
 def _answered(input_: Input, answer: Answer, how: ReadOptions) -> Document:
-    """Return the document that came for a URL, with the facts in the headers of all responses. Raise DocumentError."""
+    """Return the response to a URL as a document, with the facts in all responses' headers. Raise DocumentError."""
     from absolve.document import response_header  # few inputs are URLs
 
     if answer.problem is not None:
         raise DocumentError(answer.problem)
     kind = sniffing.sniff(first_bytes(input_), input_.name)
-    if kind is not None and registry.WALKERS[kind].archive:  # whose documents have URLs of their own
+    if kind is not None and registry.WALKERS[kind].archive:  # its documents have URLs of their own
         claims = () if input_.url is None else (BaseClaim(Layer.RETRIEVAL, input_.url, _ASKED),)
         found = Document(answer.body, name=input_.name, media_type=how.media_type or kind, claims=claims)
         found.url_source = _ASKED
@@ -176,14 +176,14 @@ def _answered(input_: Input, answer: Answer, how: ReadOptions) -> Document:
     document = Document(answer.body, name=input_.name, media_type=how.media_type, charset=how.charset, url=asked)
     document.url_source = _ASKED if is_own else input_.url_source
     document.headers = answer.head
-    made = response_header.applied(document, how.settings)
+    applied = response_header.applied(document, how.settings)
     if is_own:
-        made.url = answer.responses[-1].url  # as it was asked for, in whatever profile
-    return made
+        applied.url = answer.responses[-1].url  # as requested, in any profile
+    return applied
 
 
 def first_bytes(input_: Input) -> bytes:
-    """Return the first bytes of an input, by which its format is detected."""
+    """Return the first bytes of an input, which show its format."""
     if input_.answer is not None:
         return input_.answer.body[:_HEAD]
     return sources.head(input_.name, root=input_.root)
@@ -195,7 +195,7 @@ _ASKED: Final = "the URL that was asked for"
 
 # --- segments -------------------------------------------------------------------------------------------------------
 
-LARGE: Final = 16 << 20  # bytes: a smaller archive is done sooner than worker processes start
+LARGE: Final = 16 << 20  # bytes; a smaller archive is read before worker processes have started
 RANGE: Final = 1 << 20  # bytes of a range for a local process
 
 
@@ -224,13 +224,13 @@ class Segment(NamedTuple):
 
 
 def internal_error(error: Exception, record: Document) -> Diagnostic:
-    """Return the diagnostic for an internal error, because of which a record is left unchanged."""
+    """Return the diagnostic for an internal error that leaves a record unchanged."""
     at = f", at byte {record.origin(0)}" if record.origin is not None else ""
     return internal(error, record.name or "", at)
 
 
 def is_archive(input_: Input, how: ReadOptions, head: bytes | None = None) -> bool:
-    """Return whether an input is a WARC or ARC file; `head` are its first bytes, if they are read already.
+    """Return whether an input is a WARC or ARC file; `head` are its first bytes, if they are known.
 
     Raise DocumentError if it cannot be read.
     """
@@ -246,15 +246,15 @@ def _kind(input_: Input, how: ReadOptions, head: bytes | None) -> str | None:
     return sniffing.sniff(first_bytes(input_) if head is None else head, input_.name)
 
 
-def spread(found: Iterable[Input], how: ReadOptions, jobs: int) -> Iterable[Input]:
-    """Return the inputs for `jobs` processes: with more than one, large archives are cut into ranges of records."""
-    return found if jobs == 1 else (part for input_ in found for part in cut(input_, how, RANGE, LARGE))
+def split_archives(found: Iterable[Input], how: ReadOptions, jobs: int) -> Iterable[Input]:
+    """Return the inputs for `jobs` processes: with more than one, large archives are split into ranges of records."""
+    return found if jobs == 1 else (part for input_ in found for part in split_archive(input_, how, RANGE, LARGE))
 
 
-def cut(input_: Input, how: ReadOptions, size: int, most: int = 0) -> Iterator[Input]:
-    """Yield an input, or an input for each range of about `size` bytes of an archive that has more, and than `most`.
+def split_archive(input_: Input, how: ReadOptions, size: int, most: int = 0) -> Iterator[Input]:
+    """Yield an input, or ranges of about `size` bytes of an archive with more bytes than `size` and `most`.
 
-    This reads and decompresses the whole archive, so that each range can be worked on independently.
+    This reads and decompresses the whole archive, so that each range can be read independently.
     """
     try:
         if input_.size <= max(size, most) or not is_archive(input_, how):
@@ -300,7 +300,7 @@ def _records(input_: Input, how: ReadOptions) -> Iterator[Segment]:
     is_empty, asks = True, input_.shares and input_.url is not None
     with sources.opened(input_.name, input_.root) as file:
         named = (input_.name, how.settings, input_.url, input_.url_source)
-        for segment in stretches(file, *named, input_.within):
+        for segment in archive_segments(file, *named, input_.within):
             is_empty = False
             about = {} if segment.entity is None else dict.fromkeys(about_bases(segment.entity))
             fresh = tuple(diagnostic for diagnostic in about if diagnostic not in reported)
@@ -346,7 +346,7 @@ def _member(
         within = ArchiveRange(part.start, part.end)
         with sources.opened(input_.name, input_.root) as file:
             member: Any = sources.Until(file, part.end)
-            yield from stretches(member, input_.name, settings, within=within, inside=inside)
+            yield from archive_segments(member, input_.name, settings, within=within, inside=inside)
         return
     claims = [BaseClaim(Layer.RETRIEVAL, PACKAGE_ROOT + base.reference, base.source) for base in (part.base,) if base]
     content = part.coding.decode(data[part.start : part.end])
@@ -357,10 +357,10 @@ def _member(
 
 
 def ranges(file: IO[bytes], settings: Settings, size: int) -> Iterator[ArchiveRange]:
-    """Yield ranges of `size` bytes or slightly more that can be processed independently.
+    """Yield ranges of `size` bytes or slightly more that can be read independently.
 
-    This reads and decompresses the whole archive, but parses only the headers of records. Bytes that cannot be read
-    belong to the last range, whose task reports them.
+    This reads and decompresses the whole archive, but parses only the headers of records. Unreadable bytes belong to
+    the last range, whose task reports them.
     """
     from absolve.formats.warc.reader import pieces  # here and below, because few inputs are archives
 
@@ -395,7 +395,7 @@ def _is_dictionary(piece: RawSegment) -> bool:
     return piece.records is None and piece.raw[:4] == DICTIONARY
 
 
-def stretches(
+def archive_segments(
     file: IO[bytes],
     name: str,
     settings: Settings,
@@ -410,9 +410,9 @@ def stretches(
     A range begins with a record and includes the bytes behind its last record, up to the next record. Behind a
     Zstandard dictionary the range extends to the end of the file.
 
-    `url` is the retrieval URL that the user gives for all records; `url_source` names the option. Bytes that cannot be
-    read are reported and yielded unchanged; a record larger than the settings allow is yielded in several segments.
-    `inside` is the entity path of an archive in a package.
+    `url` is the retrieval URL that the user gives for all records; `url_source` names the option. Unreadable bytes are
+    reported and yielded unchanged; a record larger than the settings allow is yielded in several segments. `inside` is
+    the entity path of an archive in a package.
     """
     from absolve.formats.warc.reader import pieces
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from _thread import RLock  # that of threading, whose import takes 1 % of a run over one page
+from _thread import RLock  # threading has it, too, but its import takes 1 % of a run over one page
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from weakref import WeakValueDictionary
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from io import BufferedReader
 
-# Windows has none of this: there paths are checked, which is as safe if no other process changes the folder meanwhile.
+# Windows has no directory descriptors: paths are checked, as safely unless another process changes a folder meanwhile.
 _HAS_DESCRIPTORS: Final = hasattr(os, "O_NOFOLLOW") and {os.open, os.mkdir, os.rename, os.stat} <= os.supports_dir_fd
 _FOLDER: Final = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_PATH", 0)  # O_PATH opens unreadable folders, too
 _READ: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
@@ -84,7 +84,7 @@ class OutputFolder:
         self._open: dict[str, OpenFolder] = {}  # relative path -> open folder, least recently used first
 
     @staticmethod
-    def of(path: str, identity: tuple[int, int] | None = None) -> OutputFolder:
+    def at_path(path: str, identity: tuple[int, int] | None = None) -> OutputFolder:
         """Return the output folder at a path; nothing is opened yet."""
         key = (os.path.abspath(path), identity)  # noqa: PTH100 - the user's own links are followed
         with _KNOWN_LOCK:
@@ -94,7 +94,7 @@ class OutputFolder:
             return found
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return OutputFolder.of, (self.path, self.identity)
+        return OutputFolder.at_path, (self.path, self.identity)
 
     def folder(self, place: str, *, create: bool = False) -> OpenFolder:
         """Return the folder at a relative path, with `/` as separator; "" is this folder itself.
@@ -112,13 +112,13 @@ class OutputFolder:
             return found
 
     def opened(self, path: str) -> BufferedReader | None:
-        """Return a regular file at a relative path, to be read; None for a link and all else. Raise OSError."""
+        """Return a regular file at a relative path, open for reading; None for links and others. Raise OSError."""
         if self.state(path) is None:
             return None
         return os.fdopen(self.descriptor(path), "rb")
 
     def descriptor(self, path: str, flags: int = os.O_RDONLY) -> int:
-        """Open what is at a relative path, and return its descriptor; raise LinkError for a link, OSError."""
+        """Open the file or folder at a relative path; return its descriptor. Raise LinkError for a link, or OSError."""
         above, _, name = path.rpartition("/")
         folder = self.folder(above)
         if not _HAS_DESCRIPTORS and os.path.islink(folder.at(name)):  # noqa: PTH114
@@ -131,7 +131,7 @@ class OutputFolder:
             raise
 
     def state(self, path: str) -> os.stat_result | None:
-        """Return the state of a regular file at a relative path; None for a link and all else. Raise OSError."""
+        """Return the state of a regular file at a relative path; None for a link or another kind. Raise OSError."""
         above, _, name = path.rpartition("/")
         try:
             found = self.folder(above).stat(name)
@@ -140,7 +140,7 @@ class OutputFolder:
         return found if found is not None and stat.S_ISREG(found.st_mode) else None
 
     def touch(self, path: str, modified: int | None) -> None:
-        """Set the time of a file's last change, unless it has that time; what is no file stays as it is."""
+        """Set the time of a file's last change, unless it has that time; links and others stay as they are."""
         above, _, name = path.rpartition("/")
         with suppress(OSError, OverflowError):
             state = self.state(path)
@@ -223,10 +223,10 @@ class Below(NamedTuple):
 
 
 def opened_below(root: str, name: str, flags: int) -> int:
-    """Open a file in a folder that the user named, and return its descriptor: `site/a.html` in `site`.
+    """Open a file in a folder that the user named, and return its descriptor: for example, `site/a.html` in `site`.
 
-    A link that stays in the folder is followed; a pipe has no writer to wait for. Raise LinkError for a link out of the
-    folder, OSError.
+    A link that stays in the folder is followed; opening a pipe does not wait for its writer. Raise LinkError for a link
+    out of the folder, OSError.
     """
     flags |= getattr(os, "O_NONBLOCK", 0)
     try:
@@ -259,7 +259,7 @@ def created(path: str) -> Iterator[OutputFolder]:
     os.makedirs(path, exist_ok=True)  # noqa: PTH103
     try:
         state = os.stat(path)  # noqa: PTH116
-        yield OutputFolder.of(path, (state.st_dev, state.st_ino))
+        yield OutputFolder.at_path(path, (state.st_dev, state.st_ino))
     finally:
         with suppress(OSError):
             for folder in new:
@@ -270,7 +270,7 @@ def created(path: str) -> Iterator[OutputFolder]:
 def alone(path: str) -> Iterator[None]:
     """Keep other runs out of an output folder until the block ends. Raise UsageError if one is at work there.
 
-    The lock ends with its process. Where the system, or the disk, has no such locks, nobody is kept out.
+    The lock ends with its process. Systems and disks without such locks keep nobody out.
     """
     with ExitStack() as held:
         with suppress(ImportError, OSError):
@@ -290,7 +290,7 @@ _KNOWN_LOCK: Final = RLock()
 
 
 def _parts(place: str, root: str) -> list[str]:
-    """Return the names in a relative path. Raise OSError for an empty one, `.`, `..`, a drive or another separator."""
+    """Split a relative path into names: for example, "a" and "b" of `a/b`. Raise OSError for "", `..`, a drive."""
     if not place:
         return []
     names = place.split("/")

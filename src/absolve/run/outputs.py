@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
 STDOUT: Final = "-"  # as the name of an output
-_DESCRIPTORS: Final = pattern(r"/(?:dev|proc/([0-9]+)(?:/task/[0-9]+)?)/fd/([0-9]+)")  # what is open in a process
+_DESCRIPTORS: Final = pattern(r"/(?:dev|proc/([0-9]+)(?:/task/[0-9]+)?)/fd/([0-9]+)")  # open files of a process
 _MOST_LINKS: Final = 40  # as Linux follows
 _NUMBER_OF_STDOUT: Final = 1
 
@@ -78,13 +78,13 @@ def writing(path: Path) -> Iterator[IO[bytes]]:
         with directly(path) as file:  # renaming would replace the device
             yield file
         return
-    with preparing(path) as (file, made):
+    with preparing(path) as (file, written):
         yield file
-    settle(made)
+    settle(written)
 
 
 class FileState(NamedTuple):
-    """What distinguishes a file from another one, and from a later version.
+    """The facts that distinguish a file from others, and from later versions.
 
     Its path without links, device, inode, size, and the time of its last change (ns).
     """
@@ -107,7 +107,7 @@ def state_of(path: str) -> FileState | None:
     return FileState(real, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns) if is_file else None
 
 
-class Made(NamedTuple):
+class WrittenFile(NamedTuple):
     """A complete file under a temporary name, and its target path, which is not a symbolic link.
 
     `below`: the file in an output folder; both paths are then for messages only. `is_new`: the target must not exist;
@@ -123,9 +123,9 @@ class Made(NamedTuple):
     is_sent: bool = False
 
     def check(self) -> None:
-        """Raise OSError if the target, which is no link, is not the file that this one replaces.
+        """Raise OSError if the target, which is no link, is not the file to be replaced.
 
-        A rename after that may still replace another one: no system call replaces a file on a condition.
+        A later rename may still replace another one: no system call replaces a file on a condition.
         """
         if self.replaces is not None and state_of(self.target) != self.replaces:
             raise OSError(errno.EBUSY, "the file changed while it was processed, and stays: try again", self.target)
@@ -149,24 +149,23 @@ def preparing(
     below: Below | None = None,
     is_new: bool = False,
     modified: int | None = None,
-) -> Iterator[tuple[IO[bytes], Made]]:
+) -> Iterator[tuple[IO[bytes], WrittenFile]]:
     """Do the first part of `writing`: when the block ends the file is complete; `flush` and `put` move it to `path`.
 
-    `token`: that of a run with several processes, which sweeps its folders itself (`leftovers`). With `below` the
-    folder is created if necessary, and no symbolic link is followed: LinkError. `is_new`: see `Made`. `like` is the
-    file from which mode (made writable for its owner), times and extended attributes are copied, without privileges;
-    one that is no regular file, or that is missing, is ignored. `modified`: the time of its last change, in seconds
-    since 1970.
+    `token` belongs to a run with several processes, which sweeps its folders itself (`leftovers`). With `below` the
+    folder is created if necessary, and no symbolic link is followed: LinkError. `is_new`: see `WrittenFile`. `like` is
+    the file whose mode (made writable for its owner), times and extended attributes are copied, without privileges;
+    it is ignored if it is missing or no regular file. `modified`: the time of its last change, in seconds since 1970.
     """
-    with _temporary(path, token, below, is_new=is_new) as (old, made, folder):
+    with _temporary(path, token, below, is_new=is_new) as (old, written, folder):
         model = _state(like) if like is not None else None
         if model is None or not stat.S_ISREG(model.st_mode):
             like, model = None, old
         rights = 0o666 if model is None else model.st_mode & 0o666  # never more permissions than the result has
-        temporary = folder.at(made.names[0])
+        temporary = folder.at(written.names[0])
         number = os.open(temporary, _CREATE, rights | stat.S_IWUSR, dir_fd=folder.descriptor)
         with os.fdopen(number, "wb") as file:
-            yield file, made
+            yield file, written
             if _DRESSES_DESCRIPTORS:
                 file.flush()
                 _dress(number, old, like, model, modified)
@@ -182,16 +181,16 @@ def replacing(path: Path) -> Iterator[Path]:
     """
     if is_device(path):
         raise OSError(errno.EINVAL, "this is not a regular file", str(path))
-    with _temporary(path, "") as (old, made, _):
-        yield Path(made.temporary)
-        _dress(made.temporary, old, None, old)
-    settle(made)
+    with _temporary(path, "") as (old, written, _):
+        yield Path(written.temporary)
+        _dress(written.temporary, old, None, old)
+    settle(written)
 
 
 @contextmanager
 def _temporary(
     path: Path | str, token: str, below: Below | None = None, *, is_new: bool = False
-) -> Iterator[tuple[os.stat_result | None, Made, OpenFolder]]:
+) -> Iterator[tuple[os.stat_result | None, WrittenFile, OpenFolder]]:
     """Yield the state of the file at a path, and a temporary name for its replacement, which is removed on failure."""
     if below is not None:
         name, target = below.name, str(path)
@@ -206,17 +205,17 @@ def _temporary(
         target = str(path) if is_new else os.path.realpath(path)
         folder = OpenFolder(os.path.dirname(target))  # noqa: PTH120 - faster, for very many
     temporary = leftovers.name_of(token or leftovers.token())
-    made = Made(os.path.join(os.path.dirname(target), temporary), target, below, is_new)  # noqa: PTH118, PTH120
+    written = WrittenFile(os.path.join(os.path.dirname(target), temporary), target, below, is_new)  # noqa: PTH118, PTH120
     try:
         if not token:
             leftovers.sweep(folder)
-            _unfinished.add(made.temporary)
-        yield old, made, folder
+            _unfinished.add(written.temporary)
+        yield old, written, folder
     except BaseException as error:  # including an interrupt
-        discard(made)
+        discard(written)
         if (full := _hidden(error)) is not None:
             raise OSError(full.errno, full.strerror, str(path)) from error
-        if isinstance(error, OSError) and error.filename in {None, temporary, made.temporary}:  # write() gives None
+        if isinstance(error, OSError) and error.filename in {None, temporary, written.temporary}:  # write() gives None
             error.filename = str(path)  # the path that the user gave
         raise
 
@@ -235,7 +234,7 @@ def _check_own_link(path: Path | str) -> None:
 
 
 def _hidden(error: BaseException) -> OSError | None:
-    """Return the error of a full disk behind that of a library, which could not end its work on the file."""
+    """Return the error of a full disk that a library hides behind an error of its own."""
     number = getattr(errno, str(error).removeprefix("IO_"), None)
     if type(error).__name__ == "SerialisationError" and number is not None:  # of libxml2, for its own file
         return OSError(number, os.strerror(number))
@@ -266,49 +265,49 @@ def _replaceable(folder: OpenFolder, name: str, path: str) -> os.stat_result | N
     return old
 
 
-def flush(made: Made) -> None:
+def flush(written: WrittenFile) -> None:
     """Call fsync for a complete file, so that a crash cannot truncate it, or upload it. Raise OSError."""
-    folder = made.folder()
-    if made.is_sent:
-        buckets.send(os.path.join(folder.path, made.names[0]), made.target)  # noqa: PTH118
+    folder = written.folder()
+    if written.is_sent:
+        buckets.send(os.path.join(folder.path, written.names[0]), written.target)  # noqa: PTH118
         return
-    number = os.open(folder.at(made.names[0]), _FLUSH, dir_fd=folder.descriptor)
+    number = os.open(folder.at(written.names[0]), _FLUSH, dir_fd=folder.descriptor)
     try:
         os.fsync(number)
     finally:
         os.close(number)
 
 
-def settle(made: Made) -> None:
+def settle(written: WrittenFile) -> None:
     """Flush a complete file and rename it to its target. On failure remove it and raise OSError."""
     try:
-        flush(made)
+        flush(written)
     except BaseException as error:
-        discard(made)
+        discard(written)
         if isinstance(error, OSError):
-            error.filename = made.target
+            error.filename = written.target
         raise
-    put(made)
+    put(written)
 
 
-def put(made: Made) -> None:
+def put(written: WrittenFile) -> None:
     """Rename a complete file to its target; remove one that is uploaded. On failure remove it and raise OSError."""
-    if made.is_sent:
-        discard(made)
+    if written.is_sent:
+        discard(written)
         return
     try:
-        made.check()
-        folder = made.folder()
-        temporary, name = made.names
-        if made.is_new:
+        written.check()
+        folder = written.folder()
+        temporary, name = written.names
+        if written.is_new:
             _put_beside(folder, temporary, name)
         else:
             _rename(folder, temporary, name)
-        _unfinished.discard(made.temporary)
+        _unfinished.discard(written.temporary)
     except BaseException as error:
-        discard(made)
+        discard(written)
         if isinstance(error, OSError):
-            error.filename = made.target
+            error.filename = written.target
         raise
 
 
@@ -348,17 +347,17 @@ def _rename_new(folder: OpenFolder, name: str, other: str) -> None:
 
 
 def numbered(name: str) -> Iterator[str]:
-    """Yield a name, and then the name with `.1`, `.2` and so on added."""
+    """Yield a name, then the same with numbers: for example, `a.bak`, `a.bak.1`, `a.bak.2`."""
     yield name
     for number in count(1):
         yield f"{name}.{number}"
 
 
-def discard(made: Made) -> None:
+def discard(written: WrittenFile) -> None:
     with suppress(OSError):
-        folder = made.folder()
-        os.unlink(folder.at(made.names[0]), dir_fd=folder.descriptor)
-    _unfinished.discard(made.temporary)
+        folder = written.folder()
+        os.unlink(folder.at(written.names[0]), dir_fd=folder.descriptor)
+    _unfinished.discard(written.temporary)
 
 
 _unfinished: set[str] = set()  # temporary files of this process without a token, not yet renamed or removed
@@ -376,10 +375,10 @@ def discard_unfinished() -> None:
         _unfinished.discard(temporary)
 
 
-def made_state(made: Made) -> os.stat_result | None:
-    """Return the state of a complete file under its temporary name; None if it is not found."""
+def written_state(written: WrittenFile) -> os.stat_result | None:
+    """Return the state of a complete file under its temporary name; None if it is missing."""
     try:
-        return made.folder().stat(made.names[0])
+        return written.folder().stat(written.names[0])
     except OSError:
         return None
 
@@ -404,7 +403,7 @@ _NO_HARD_LINKS: Final = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENO
 
 _DRESSES_DESCRIPTORS: Final = {os.chmod, os.utime} <= os.supports_fd and hasattr(os, "fchown")
 _PERMISSIONS: Final = 0o777  # without setuid, setgid and sticky bits, which were granted for other contents
-_TRUSTED: Final = ("security.", "trusted.")  # so were capabilities and labels (xattr(7))
+_TRUSTED: Final = ("security.", "trusted.")  # capabilities and labels (xattr(7)), granted for other contents, too
 _NOT_HERE: Final = {  # errors for attributes that the file system does not support, or this user may not set
     getattr(errno, name, 0) for name in ("EPERM", "EACCES", "ENOTSUP", "EOPNOTSUPP", "ENODATA", "EINVAL")
 }
@@ -472,7 +471,7 @@ def is_device(path: Path) -> bool:
 
 
 def is_stdout(name: str) -> bool:
-    """Return whether an output is the standard output, under any name."""
+    """Return whether an output is the standard output, under any name: for example, `-` or `/dev/stdout`."""
     return name == STDOUT or descriptor(Path(name)) == _NUMBER_OF_STDOUT
 
 
@@ -483,7 +482,7 @@ def descriptor(path: Path) -> int | None:
 
 
 def _descriptor(path: Path) -> re.Match[str] | None:
-    """Return the process, if it is known, and the number of the open file to which a path leads."""
+    """Return the open file that a path leads to: its process, if known, and its number, 1 in `/dev/fd/1`; or None."""
     name = os.fspath(path)
     for _ in range(_MOST_LINKS):
         folder, last = os.path.split(name)
@@ -498,7 +497,7 @@ def _descriptor(path: Path) -> re.Match[str] | None:
 
 @contextmanager
 def directly(path: Path) -> Iterator[IO[bytes]]:
-    """Yield a device, a pipe or an open file to be written; the errors of writing have its name."""
+    """Yield a device, a pipe or an open file for writing; errors in writing have its name."""
     try:
         number = descriptor(path)
         with path.open("wb") if number is None else os.fdopen(os.dup(number), "wb") as file:

@@ -80,7 +80,7 @@ def check(names: Sequence[str], output: str, *, listed: bool = False) -> None:
             if len(names) == 1:
                 return
         if inputs.is_url(name):
-            continue  # its place has its host: `jobs` sees to it
+            continue  # its place has its host, which `jobs` handles
         last = Path(os.path.abspath(name)).name  # noqa: PTH100 - `.` has a name
         if os.path.normcase(last) in taken:
             raise UsageError(f"{taken[os.path.normcase(last)]} and {name} would both be written to {folder / last}")
@@ -90,14 +90,14 @@ def check(names: Sequence[str], output: str, *, listed: bool = False) -> None:
         raise _same(*found)
 
 
-# Suffixes of files that a folder has by mistake: archives, tables and drawings. Names of hosts end in others.
+# Suffixes that a folder has by mistake: archives, tables and drawings. Names of hosts have other suffixes.
 _FILES: Final = {*SUFFIXES, *tables.SUFFIXES, *(f".{name}" for name in tables.OTHERWISE)} | frozenset(
     ".zim .dot .gv .graphml .pdf .png .txt .gz .tgz .bz2 .xz .zst .tar .7z .rar .mobi .docx .odt".split()
 )
 
 
 def check_new_folder(output: str, why: str) -> None:
-    """Raise UsageError for an output folder that is not there yet, and has the name of a file."""
+    """Raise UsageError for an output folder that does not exist and has the name of a file, for example `a.zip`."""
     folder = Path(output)
     if not folder.exists() and not output.endswith(("/", os.sep)) and folder.suffix.lower() in _FILES:
         hint = f"-o {folder.with_suffix('')}/ names a folder; -o {output}/ one with this name"
@@ -105,13 +105,13 @@ def check_new_folder(output: str, why: str) -> None:
 
 
 def overlap(one: str, other: str) -> bool:
-    """Return whether two URLs are one file of a store, or one is a prefix around the other."""
+    """Return whether two URLs are one file of a store, or one contains the other: `s3://b/a` and `s3://b/a/c`."""
     one, other = (f"{url.rstrip('/')}/" for url in sorted((one, other), key=len))
     return buckets.is_bucket(one) and other.startswith(one)
 
 
 def make_above(out: str) -> None:
-    """Make the folder in which an output will be, if there is none. Raise OSError."""
+    """Create the folder in which an output will be, if it does not exist. Raise OSError."""
     if buckets.is_bucket(out):
         return
     above = os.path.dirname(os.path.abspath(out))  # noqa: PTH100, PTH120 - the user's own links are followed
@@ -133,7 +133,7 @@ def _same(path: Path, name: str) -> UsageError:
 def check_apart(output: Path, folder: str) -> None:
     """Raise UsageError if an output folder and an input folder are the same, or one is inside the other.
 
-    An output behind a symbolic link that leads out of the input folder is inside it, too: it may be anywhere.
+    An output behind a symbolic link that leads out of the input folder is inside it, too: the link may lead anywhere.
     """
     if folders.led_out_of(output, [folder]) is not None:
         raise UsageError(f"the output {output} is behind a symbolic link in the input {folder}: choose another folder")
@@ -169,13 +169,13 @@ def check_outside(paths: Iterable[Path], names: Sequence[str]) -> None:
 
 
 def check_not_led_out(path: Path, names: Sequence[str]) -> None:
-    """Raise UsageError for an output that a symbolic link in an input folder leads to: it may be anywhere."""
+    """Raise UsageError for an output behind a symbolic link in an input folder: the link may lead anywhere."""
     if (folder := folders.led_out_of(path, names)) is not None:
         raise UsageError(f"the output {path} is behind a symbolic link in the input {folder}: choose another file")
 
 
 def jobs(found: Iterable[Input], output: str, notify: Notify) -> Iterator[Job]:
-    """Yield the inputs with their targets below an output folder; report one whose target is taken to `notify`.
+    """Yield the inputs with their targets below an output folder; report an input whose target is taken to `notify`.
 
     Files found in folders have different targets, except on a file system that does not distinguish `A` from `a`.
     """
@@ -199,7 +199,7 @@ def jobs(found: Iterable[Input], output: str, notify: Notify) -> Iterator[Job]:
 
 
 def once(found: Iterable[Input]) -> Iterator[Input]:
-    """Yield each input once by path: rewritten in place twice, its URLs would be remapped twice."""
+    """Yield each input once by path: rewriting in place twice would remap its URLs twice."""
     seen: set[str] = set()
     for input_ in found:
         key = inputs.key(input_.name)
@@ -211,8 +211,8 @@ def once(found: Iterable[Input]) -> Iterator[Input]:
 def without_backups(found: Iterable[Input], suffix: str | None) -> Iterator[Input]:
     """Yield the inputs without the backups that folders contain: of earlier runs, and of editors.
 
-    A backup has the name of a file beside it, with `suffix`, `.orig`, `.bak` or `~`, and perhaps a number. A file that
-    the user named is no backup.
+    A backup has the name of a file beside it, with `suffix`, `.orig`, `.bak` or `~`, and perhaps a number: for example,
+    `a.html.bak.1` beside `a.html`. A file that the user named is no backup.
     """
     suffixes = (*_OF_BACKUPS, suffix) if suffix is not None else _OF_BACKUPS
     return (input_ for input_ in found if not (input_.found and _is_backup(input_.name, suffixes)))
@@ -282,8 +282,8 @@ class Publisher:
         """Rename files on the disk (`flushed`) to their targets. On failure remove them and raise DocumentError."""
         self._put.add(job.input.name)
         with results.discarding(ready, job.target or job.input.name):
-            if self._state is not None and ready.made:
-                self._state.done(job.input, ready.made[-1])
+            if self._state is not None and ready.files:
+                self._state.done(job.input, ready.files[-1])
                 self._state.keep()
             results.put(ready)
 
@@ -296,7 +296,7 @@ class Publisher:
 
 
 def clash(targets: Iterable[Path], inputs: Iterable[str]) -> tuple[Path, str] | None:
-    """Return the first target that is the same file as an input, under any name or link, and that input; or None."""
+    """Return the first target that is an input, under any name or link, and that input; or None."""
     names = {identity: name for name in inputs if (identity := _identity(name))}
     return next(((path, names[identity]) for path in targets if (identity := _identity(path)) in names), None)
 

@@ -1,8 +1,8 @@
 """Run tasks over the inputs of a run: their results in order, and reports of diagnostics and failures.
 
 Input: a function, items, `Reports`. Output: pairs of an item and a result, and an `End` after the last result of each
-item. Results can be pickled to go from a worker process to the parent. The command line has reports of its own;
-The library has `Collected`.
+item. Results can be pickled to go from a worker process to the parent. The command line has reports of its own; the
+library has `Collected`.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from absolve.rewriting.remap import Remapping
     from absolve.run.inputs import Input
     from absolve.run.load import ReadOptions
-    from absolve.run.outputs import Made
+    from absolve.run.outputs import WrittenFile
     from absolve.run.workers import Pool
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 AT_ONCE: Final = 8  # threads that call fsync
-AHEAD: Final = 256  # results that wait for the disk, at most
+AHEAD: Final = 256  # maximum number of results that wait for the disk
 
 
 class Failure(NamedTuple):
@@ -66,9 +66,9 @@ class StdoutBytes(NamedTuple):
 
 
 class FilesReady(NamedTuple):
-    """Complete files, to be put on the disk and renamed, in this order."""
+    """Complete files, to be flushed to the disk and renamed, in this order."""
 
-    made: tuple[Made, ...]
+    files: tuple[WrittenFile, ...]
 
 
 class BytesRead(NamedTuple):
@@ -79,17 +79,17 @@ class BytesRead(NamedTuple):
 
 
 class LinkCounts(NamedTuple):
-    """Links of an input that are listed: their number by scope and by problem code."""
+    """Listed links of an input: their number by scope and by problem code."""
 
     scopes: dict[str, int]
     problems: dict[str, int]
 
 
 class ChangeCounts(NamedTuple):
-    """Links of an input, those of them that a rewrite changes, and the documents that have such links.
+    """Links of an input, links among them that a rewrite changes, and documents with such links.
 
-    `rules` are the numbers of the rules (--remap) that mapped a link. `companions` counts the links
-    that are kept because they lead to files that were saved with their document.
+    `rules` are the numbers of the rules (--remap) that mapped a link. `companions` counts links that stay because they
+    lead to files that were saved with their document.
     """
 
     links: int
@@ -100,7 +100,7 @@ class ChangeCounts(NamedTuple):
 
 
 class HostsLeft(NamedTuple):
-    """How often a rewritten document still names hosts that rules lead away from: by kind, as mentions, and by host."""
+    """How often a rewritten document still names hosts that rules replace: by kind, as mentions, and by host."""
 
     kinds: dict[str, int]
     hosts: dict[str, int]
@@ -117,7 +117,7 @@ TaskResult = Diagnostic | Failure | RowChunk | StdoutBytes | FilesReady | LogRow
 
 
 def counted(name: str, counts: ChangeCounts) -> Iterator[TaskResult]:
-    """Yield the line for an input of a run that writes nothing, and its counts: see `ChangeCounts`."""
+    """Yield the line for an input of a run without output, and its counts: see `ChangeCounts`."""
     links = printable.number(counts.links, "link")
     line = f"{printable.printable(name)}: {links}, {counts.changed:,} would change\n"
     yield StdoutBytes(line.encode())
@@ -151,7 +151,7 @@ def guarded(name: str, pieces: Iterable[TaskResult], *, strict: bool = False) ->
         yield from pieces
     except DocumentError as error:
         yield Failure(error.diagnostic, error.excerpt)
-    except (OSError, ImportError) as error:  # with too many open files nothing more can be imported
+    except (OSError, ImportError) as error:  # with too many open files further imports fail
         text = getattr(error, "strerror", None) or str(error).rpartition(": ")[2]
         yield Failure(Diagnostic("unreadable", text, name))
     except FAULTS as error:
@@ -167,7 +167,7 @@ def unwritable(path: Path | str, error: OSError) -> DocumentError:
 
 
 class End(NamedTuple):
-    """The end of an item's results; `lost` is the reason why all of them are missing if its worker process ended."""
+    """The end of an item's results; `lost` is the reason why all are missing if its worker process ended."""
 
     lost: str | None = None
 
@@ -178,8 +178,8 @@ def in_order(
     """Yield each result of `work(item)`, item by item in their order, and an `End` after each item.
 
     With one job the work is done in this process; else in `jobs` others, and `work`, items and results must be
-    picklable; `size_of` returns the bytes that an item has. To close the iterator ends the processes at once. A worker
-    that dies loses only the item that it was working on. Raise UsageError if no worker starts.
+    picklable; `size_of` returns the bytes of an item. Closing the iterator ends the processes at once. A worker that
+    dies loses only its current item. Raise UsageError if no worker starts.
     """
     if jobs > 1:
         pool: Pool[Item, Result] | None = None
@@ -200,7 +200,7 @@ def in_order(
         yield item, End()
 
 
-# --- files that go to the disk ----------------------------------------------------------------------------------------
+# --- flushing files to the disk ---------------------------------------------------------------------------------------
 
 
 def flushed(results: Iterable[tuple[Item, Any]]) -> Generator[tuple[Item, Any]]:
@@ -214,7 +214,7 @@ def flushed(results: Iterable[tuple[Item, Any]]) -> Generator[tuple[Item, Any]]:
     is_first = True
     try:
         for item, piece in results:
-            if not (isinstance(piece, FilesReady) and piece.made):
+            if not (isinstance(piece, FilesReady) and piece.files):
                 waiting.append((item, piece, None))
             elif is_first:
                 is_first = False
@@ -243,9 +243,9 @@ def _threads() -> Executor:
 
 
 def _flushed(ready: FilesReady) -> FilesReady | Failure:
-    """Put files on the disk; if that fails, remove them."""
+    """Flush files to the disk; if that fails, remove them."""
     try:
-        with discarding(ready, ready.made[-1].target):
+        with discarding(ready, ready.files[-1].target):
             _flush(ready)
     except DocumentError as error:
         return Failure(error.diagnostic)
@@ -254,10 +254,10 @@ def _flushed(ready: FilesReady) -> FilesReady | Failure:
 
 def put(ready: FilesReady) -> None:
     """Rename files on the disk to their targets. Raise OSError, before any is renamed if one may not be replaced."""
-    for made in ready.made:
-        made.check()
-    for made in ready.made:
-        outputs.put(made)
+    for file in ready.files:
+        file.check()
+    for file in ready.files:
+        outputs.put(file)
 
 
 @contextmanager
@@ -266,33 +266,33 @@ def discarding(ready: FilesReady, name: str) -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        for made in ready.made:
-            outputs.discard(made)
+        for file in ready.files:
+            outputs.discard(file)
         if isinstance(error, OSError):
             raise unwritable(name, error) from error
         raise
 
 
 def settle(ready: FilesReady, name: str) -> None:
-    """Put files on the disk and rename them. If that fails remove them, and raise DocumentError with this name."""
+    """Flush files to the disk and rename them. If that fails remove them, and raise DocumentError with this name."""
     with discarding(ready, name):
         _flush(ready)
         put(ready)
 
 
 def _flush(ready: FilesReady) -> None:
-    for made in ready.made:
-        outputs.flush(made)
+    for file in ready.files:
+        outputs.flush(file)
 
 
 # --- a run ------------------------------------------------------------------------------------------------------------
 
 
 class Reports(Protocol):
-    """What a run reports to.
+    """The receiver of a run's reports.
 
-    `failures` has the first one of each input. `read` are files that are read as something else, such as the map of an
-    audit in its site. `input` is the name of the current input, to which failures are attributed.
+    `failures` has the first failure of each input. `read` are files that are read as something else, such as the map of
+    an audit in its site. `input` is the name of the current input, to which failures are attributed.
     """
 
     failures: dict[str, Diagnostic]
@@ -309,13 +309,13 @@ class Reports(Protocol):
         """Report that an input or its output failed: the run continues with the next input."""
 
     def note(self, code: str, text: str) -> None:
-        """Report what is worth a line, and needs no action."""
+        """Report a line that needs no action."""
 
     def guard(self, name: str) -> AbstractContextManager[None]:
         """Report errors that the block raises as failures of the input `name`; the run continues."""
 
 
-class Course(NamedTuple):
+class RunContext(NamedTuple):
     """How a run goes: its reports, how inputs are read, what runs a task on items, what finds inputs, and processes.
 
     `run(work, items, input_of)` yields as `reported` does; `small=True` if one process does the work sooner than
@@ -360,10 +360,10 @@ def reported(
 
 
 class Collected:
-    """The reports of a function of the library: all diagnostics are kept, and passed to `notify`.
+    """The reports of a library function: all diagnostics are kept, and passed to `notify`.
 
-    Without `notify` each is a warning, unless it needs no action. `named` returns a diagnostic with the name that the
-    caller knows its input by.
+    Without `notify` each is a warning, unless it needs no action. `named` replaces the name in a diagnostic by the
+    caller's name for the input.
     """
 
     def __init__(self, notify: OnDiagnostic | None, named: Callable[[Diagnostic], Diagnostic]) -> None:
@@ -387,7 +387,7 @@ class Collected:
         self._add(error.diagnostic._replace(failed=True), self.input)
 
     def note(self, code: str, text: str) -> None:
-        """Do nothing: the result has what a note is about."""
+        """Do nothing: the result contains the subject of a note."""
 
     @contextmanager
     def guard(self, name: str) -> Iterator[None]:
@@ -410,7 +410,7 @@ class Collected:
 _ALL: Final = Globs()
 
 
-def course_of(reports: Collected, reading: ReadOptions, jobs: int, globs: Globs = _ALL) -> Course:
+def library_context(reports: Collected, reading: ReadOptions, jobs: int, globs: Globs = _ALL) -> RunContext:
     """Return the course of a run of the library: its tasks yield results without counts and ends."""
 
     def run(
@@ -427,4 +427,4 @@ def course_of(reports: Collected, reading: ReadOptions, jobs: int, globs: Globs 
         origins = inputs.Origins(url, is_site=True)
         return inputs.named(names, origins, _ALL if plain else globs, reports.aside, follow=follow)
 
-    return Course(reports, reading, run, found, jobs)
+    return RunContext(reports, reading, run, found, jobs)

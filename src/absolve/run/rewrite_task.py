@@ -43,17 +43,17 @@ _PIECE: Final = 1 << 20  # bytes that are copied, or compared, at once
 
 
 class Output:
-    """The output of a job, made before its input is read. A temporary file is created when its first bytes come.
+    """The output of a job, created before its input is read. A temporary file is created for its first bytes.
 
-    A device and the standard output, for which `made` is None, get nothing before all is complete; with `streams` a
-    device gets the bytes as they come. `old` are the bytes of a document, with which `is_same` compares the new ones: a
-    file in place is not written if they stay, and is replaced only as it was before it was read.
+    A device and the standard output, for which `written_file` is None, get no bytes before all are complete; with
+    `streams` a device gets the bytes as they come. `old` are the bytes of a document, with which `is_same` compares the
+    new ones: a file in place is not written if they are equal, and is replaced only if it is unchanged since the read.
     """
 
     def __init__(self, how: RewriteOptions, job: Job, *, streams: bool = False) -> None:
         self.stack = ExitStack()
         self.file: IO[bytes] | None = None
-        self.made: outputs.Made | None = None
+        self.written_file: outputs.WrittenFile | None = None
         self.old: bytes | None = None
         self.is_same = True
         self._how = how
@@ -113,20 +113,20 @@ class Output:
             return self.stack.enter_context(tempfile.TemporaryFile())
         elif below is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-        file, made = self.stack.enter_context(outputs.preparing(target, like=like, token=how.token, below=below))
-        self.made = made._replace(is_sent=how.sends, replaces=self._before)
+        file, written = self.stack.enter_context(outputs.preparing(target, like=like, token=how.token, below=below))
+        self.written_file = written._replace(is_sent=how.sends, replaces=self._before)
         return file
 
     def end(self, data: bytes) -> Iterator[StdoutBytes]:
-        """Append the last bytes of a document; nothing in place if none changed. Yield what is for the standard output.
+        """Append the last bytes of a document, in place only if bytes changed. Yield bytes for the standard output.
 
-        What is not there before all is complete is copied now to a device.
+        A device gets the bytes that waited for the end now.
         """
         if self.file is None and (self.is_stdout or (self._how.in_place and data == self.old)):
             yield from [StdoutBytes(data)] if self.is_stdout else []
             return
         self.write(data)
-        if self.made is None and self.file is not None:
+        if self.written_file is None and self.file is not None:
             self.file.seek(0)
             if self.is_stdout:
                 yield from map(StdoutBytes, _pieces(self.file))
@@ -135,23 +135,23 @@ class Output:
                 device.writelines(_pieces(self.file))
 
     def ready(self) -> Iterator[FilesReady]:
-        """Yield the complete files, in place with the backup; nothing for a document in place that is the same."""
-        made = self.made
+        """Yield the complete files, in place with the backup; nothing for an unchanged document in place."""
+        written = self.written_file
         is_whole = self.old is None or self._size == len(self.old)
-        if made is None:
+        if written is None:
             yield from [FilesReady(())] if self.file is not None and not self.is_stdout else []
         elif self._how.in_place and self.is_same and is_whole:
-            outputs.discard(made)
+            outputs.discard(written)
         else:
             try:
-                kept = [*self._backups(Path(made.target))] if self._how.backup is not None else []
+                kept = [*self._backups(Path(written.target))] if self._how.backup is not None else []
             except OSError as error:
-                outputs.discard(made)
+                outputs.discard(written)
                 raise unwritable(self.name, error) from error
-            yield FilesReady((*kept, made))
+            yield FilesReady((*kept, written))
 
-    def _backups(self, real: Path) -> Iterator[outputs.Made]:
-        """Yield a new backup of the file in place; nothing if a backup of an earlier run has the same bytes."""
+    def _backups(self, real: Path) -> Iterator[outputs.WrittenFile]:
+        """Yield a new backup of the file in place, unless an earlier run's backup has the same bytes."""
         path = real.with_name(f"{real.name}{self._how.backup}")
         with real.open("rb") as old:
             for name in outputs.numbered(str(path)):
@@ -160,9 +160,9 @@ class Output:
                 if not os.path.lexists(name):
                     break
             old.seek(0)
-            with outputs.preparing(path, like=real, token=self._how.token, is_new=True) as (file, made):
+            with outputs.preparing(path, like=real, token=self._how.token, is_new=True) as (file, written):
                 file.writelines(_pieces(old))
-        yield made
+        yield written
 
 
 def _pieces(file: IO[bytes]) -> Iterator[bytes]:
@@ -183,22 +183,22 @@ def copied(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
 def rewritten(how: RewriteOptions, job: Job, *, strict: bool = False) -> Iterator[TaskResult]:
     """Yield the results for one input. A file found in a folder that is not a document is copied to its target.
 
-    `strict`: raise errors that are no DocumentError and no OSError, such as those of the policy.
+    `strict`: raise errors other than DocumentError and OSError, for example errors of the policy.
     """
-    results = of_document(how, job, _rewritten, copies=job.target is not None)
+    results = document_results(how, job, _rewritten, copies=job.target is not None)
     return guarded(job.input.name, results, strict=strict or sys.flags.dev_mode)
 
 
-def of_document(
+def document_results(
     how: RewriteOptions,
     job: Job,
     work: Callable[[RewriteOptions, Job, bytes | None], Iterator[TaskResult]],
     *,
     copies: bool = False,
 ) -> Iterator[TaskResult]:
-    """Yield the results of the work on one input; of a file found in a folder that is no document what is left in it.
+    """Yield the results of the work on one input; for a file found in a folder that is no document, its old hosts.
 
-    `work` gets the first bytes, if they are read already. With `copies` a file that is no document is copied.
+    `work` gets the first bytes, if they are known. With `copies` a file that is no document is copied.
     """
     head = head_of(job.input)
     if head is None or is_document(job.input, head, how.reading):
@@ -210,7 +210,7 @@ def of_document(
         yield from change_log.hosts_left_in_file(how.policy, job.input, head, how.reading)
     if copies:
         yield from copied(how, job)
-    yield not_read(job.input)  # and kept, if it could be copied
+    yield not_read(job.input)  # the input stays as it is, or was copied
 
 
 def _rewritten(how: RewriteOptions, job: Job, head: bytes | None) -> Iterator[TaskResult]:
@@ -253,7 +253,7 @@ def _noted(
     *,
     is_whole: bool = False,
 ) -> Iterator[TaskResult]:
-    """Yield as `changes.noted`, whose imports most pages do not need."""
+    """Yield as `change_log.noted`, whose imports most pages do not need."""
     has_signs = tally.odd or (tally.changed and (b"ecurity-" in entity.data or b"ECURITY-" in entity.data))
     if how.policy is absolute and how.log is None and not has_signs:
         return
@@ -268,7 +268,7 @@ def _leads_from_hosts(policy: Policy) -> bool:
 
 
 def date(policy: Policy, entity: Entity, name: str) -> None:
-    """Give the rules of a policy the date of a document, if they need it: that of its capture, or of its file."""
+    """Give a policy's rules the date of a document, if they need it: its capture's date, or its file's."""
     rules = rules_of(policy)
     if rules is None or not rules.needs_date:
         return
@@ -282,7 +282,7 @@ def date(policy: Policy, entity: Entity, name: str) -> None:
 
 
 def _digits(date: str) -> str:
-    """Return a date in ISO 8601 as YYYYMMDDhhmmss in UTC, as far as it goes."""
+    """Return an ISO 8601 date as YYYYMMDDhhmmss in UTC, as far as it is known: for example, "20200102"."""
     from datetime import UTC, datetime
 
     with suppress(ValueError):

@@ -18,8 +18,8 @@ from typing import IO, TYPE_CHECKING, Final, NamedTuple
 from absolve.core.errors import Diagnostic, DocumentError
 from absolve.core.lazy_regex import pattern
 from absolve.core.model import BaseClaim, Document, Layer
+from absolve.document.companions import fold, page_of
 from absolve.document.diagnostics import too_large
-from absolve.document.holdings import fold, page_of
 from absolve.encodings.charsets import for_any
 from absolve.formats import registry, sniffing
 from absolve.run import buckets, leftovers
@@ -39,9 +39,9 @@ _ORIGIN: Final = "user.xdg.origin.url"
 # Windows' mark of the web: an INI file in an alternate data stream, or beside the file on other file systems.
 _ZONE_IDENTIFIER: Final = ":Zone.Identifier"
 _HOST_URL: Final = pattern(r"^[\t ]*HostUrl[\t ]*=[\t ]*(\S+)", re.IGNORECASE | re.MULTILINE)
-_LONGEST: Final = 65_536  # bytes of a Zone.Identifier that are read
+_LONGEST: Final = 65_536  # maximum bytes of a Zone.Identifier
 
-# Shortcuts beside a page, and the data that ScrapBook puts beside each index.html: lines of a key, a tab, a value.
+# Shortcuts beside a page, and ScrapBook's data beside each index.html: lines with a key, a tab and a value.
 SHORTCUTS: Final = (*(end for kind in registry.SHORTCUTS for end in registry.WALKERS[kind].suffixes), ".URL")
 SCRAPBOOK: Final = "ScrapBook's index.dat"
 BESIDE: Final = " beside it"  # ends the source of a URL in a shortcut
@@ -65,11 +65,11 @@ def read(
 ) -> Document:
     """Return the document at a path or on the standard input (`-`); media type, charset and `url` are the user's.
 
-    A document of more than `max_size` bytes is not read into memory, and is an error. `around`: what `around_file`
-    returns for it, if that is known. `root`: the folder in which it was found, out of which no link is followed.
+    A document of more than `max_size` bytes is not read into memory, and is an error. `around` is the result of
+    `around_file` for it, if known. `root`: the folder in which it was found; links out of it are not followed.
 
-    Its `claims` are retrieval URLs in the order in which they count (docs/decisions.md, B13): the extended attribute,
-    the Zone.Identifier file, a shortcut of its name. Raises DocumentError, which names the input.
+    Its `claims` are retrieval URLs in order of preference (docs/decisions.md, B13): the extended attribute, the
+    Zone.Identifier file, a shortcut of its name. Raises DocumentError, which names the input.
     """
     if local(name) == STDIN:
         with opened(name) as file:
@@ -83,8 +83,8 @@ def read(
 def head(name: str, *, root: str = "", size: int = _HEAD) -> bytes:
     """Return the first bytes of an input, without consuming them; empty for a pipe other than the standard input.
 
-    `root`: the folder in which it was a regular file when that was read. Raise DocumentError if it is none now: a pipe,
-    for which a read would wait for ever.
+    `root`: the folder in which it was a regular file when the folder was read. Raise DocumentError if it is another
+    kind now, for example a pipe, for which a read would wait for ever.
     """
     try:
         if (path := local(name)) == STDIN:
@@ -103,7 +103,7 @@ def head(name: str, *, root: str = "", size: int = _HEAD) -> bytes:
 
 
 def tail(name: str, size: int) -> bytes:
-    """Return the last bytes of a regular file in a folder; empty if it cannot be read: then its task reports it."""
+    """Return the last bytes of a regular file in a folder; empty if it cannot be read, which its task reports."""
     with suppress(OSError, ValueError), open(name, "rb", buffering=0, opener=_at_once) as file:
         if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             file.seek(max(0, os.fstat(file.fileno()).st_size - size))
@@ -117,7 +117,7 @@ def _at_once(name: str, flags: int) -> int:
 
 
 def _below(root: str) -> Callable[[str, int], int] | None:
-    """Return how the files of a folder are opened; None for a file that the user named."""
+    """Return the function that opens the files of a folder; None for a file that the user named."""
     return partial(opened_below, root) if root else None
 
 
@@ -136,7 +136,7 @@ def opened(name: str, root: str = "") -> Iterator[IO[bytes]]:
 
 
 def file_of(name: str, *, root: str = "", streams: bool = True) -> IO[bytes]:
-    """Return a file of a disk or a store, open; without `streams` it is read here and there. Raise OSError."""
+    """Return a file of a disk or a store, open; without `streams` for reads at several offsets. Raise OSError."""
     if buckets.is_bucket(name):
         return buckets.opened(name, streams=streams)
     return open(local(name), "rb", opener=_below(root))
@@ -212,7 +212,7 @@ def local(name: str) -> str:
 
 
 def is_file(name: str) -> bool:
-    """Return whether an input is a regular file, or its copy is there."""
+    """Return whether an input is a regular file, or has a copy."""
     return os.path.isfile(local(name))  # noqa: PTH113 - faster, for very many
 
 
@@ -220,7 +220,7 @@ def is_file(name: str) -> bool:
 def spooled(names: Iterable[str], max_size: int) -> Iterator[None]:
     """Copy inputs that can be read only once to temporary files, for a command that reads its inputs several times.
 
-    They keep their names. Raise DocumentError for one that cannot be read, or exceeds `max_size`; an archive may.
+    They keep their names. Raise DocumentError for an input that cannot be read, or exceeds `max_size`; archives may.
     """
     once = [name for name in dict.fromkeys(names) if is_read_once(name)]
     with leftovers.temporary_folder() if once else nullcontext("") as folder:
@@ -293,7 +293,7 @@ DIGITS: Final = "%Y%m%d%H%M%S"
 
 
 def modified(name: str) -> str:
-    """Return the time when a regular file was last changed, as YYYYMMDDhhmmss in UTC; "" for anything else."""
+    """Return when a regular file was last changed, for example "20200102030405" in UTC; "" for any other input."""
     try:
         if buckets.is_bucket(name):
             found = buckets.state(name)
@@ -305,9 +305,9 @@ def modified(name: str) -> str:
 
 
 class FileBytes:
-    """The bytes of a regular file, of which only those are read that are asked for: for readers of large packages.
+    """The bytes of a regular file, read from it as they are requested, for readers of large packages.
 
-    Its methods are those of bytes. They raise DocumentError for a file that can no longer be read.
+    It has methods of bytes. They raise DocumentError for a file that is no longer readable.
     """
 
     def __init__(self, name: str, root: str = "") -> None:
@@ -341,7 +341,7 @@ class FileBytes:
 
 
 class Until:
-    """An open file that ends at an offset: a member of a package, which is read forward from where `seek` leads."""
+    """An open file that ends at an offset: a member of a package, which is read forward from the offset in `seek`."""
 
     def __init__(self, file: IO[bytes], end: int) -> None:
         self._file = file
@@ -378,9 +378,9 @@ def claims(name: str, around: Around | None = None) -> Iterator[BaseClaim]:
 
 
 class Around(NamedTuple):
-    """Names in the folder of a file: those that may record the URL of another file, and folders of parts of pages.
+    """Names in the folder of a file: files that may record the URL of another file, and folders of parts of pages.
 
-    These are the names of folders by the form (`fold`) of the name of the page, without its extension.
+    The folders are keyed by the form (`fold`) of the page's name without its extension.
     """
 
     shortcuts: frozenset[str]
@@ -426,7 +426,7 @@ def is_folder_entry(entry: os.DirEntry[str]) -> bool:
 
 
 def _beside(name: str, names: frozenset[str]) -> Iterator[tuple[str, str | None]]:
-    """Yield the names of files beside a page that record its URL, each with the URL: shortcuts, ScrapBook's data."""
+    """Yield name and URL of each file beside a page that records its URL: `a.url` beside `a.html`, ScrapBook's data."""
     folder, file = os.path.split(name)
     stem, suffix = os.path.splitext(file)  # noqa: PTH122
     if registry.SUFFIXES.get(suffix.lower(), registry.HTML) not in _PAGES:
@@ -439,7 +439,7 @@ def _beside(name: str, names: frozenset[str]) -> Iterator[tuple[str, str | None]
 
 
 def shortcut_url(path: str) -> str | None:
-    """Return the URL in a shortcut, None if there is none."""
+    """Return the URL in a shortcut, for example `http://h/` in `URL=http://h/`; None without one."""
     from absolve.formats.plist import url_in  # few pages have one
 
     data = _begin(path)
@@ -447,7 +447,7 @@ def shortcut_url(path: str) -> str | None:
 
 
 def _begin(path: str) -> bytes:
-    """Return the first bytes of a file that records a URL: no pipe, and no link, which may lead out of the folder."""
+    """Return the first bytes of a file that records a URL; b"" for pipes, and for links, which may leave the folder."""
     try:
         with open(path, "rb", opener=lambda path, flags: _at_once(path, flags | getattr(os, "O_NOFOLLOW", 0))) as file:
             return file.read(_LONGEST) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else b""

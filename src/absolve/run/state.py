@@ -1,7 +1,7 @@
-"""State of a run in SQLite, from which a later run goes on after a kill at any point: what is done, and rows of lists.
+"""State of a run in SQLite, from which a later run resumes after a kill at any point: finished inputs, rows of lists.
 
-In: jobs, and the files or the rows that they made. Out: the jobs that are not done, and all rows of a list in the order
-of its inputs.
+In: jobs, and the files or rows that they made. Out: the jobs that are not done, and all rows of a list in the order of
+its inputs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from absolve.core.caching import fingerprint
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.run import buckets, inputs
-from absolve.run.outputs import made_state
+from absolve.run.outputs import written_state
 from absolve.run.results import BytesRead, LinkCounts, RowChunk
 from absolve.run.sources import local
 
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
     from absolve.run.buckets import State as Stored
     from absolve.run.inputs import Input
-    from absolve.run.outputs import Made
+    from absolve.run.outputs import WrittenFile
     from absolve.run.plan import Job
     from absolve.run.results import Counts
 
     Item = TypeVar("Item")
 
-BESIDE: Final = ("", "-wal", "-shm", "-journal")  # suffixes of what SQLite writes beside a database
+BESIDE: Final = ("", "-wal", "-shm", "-journal")  # suffixes of files that SQLite writes beside a database
 _FOLDER_MODE: Final = 0o700  # required by XDG Base Directory
-TOGETHER: Final = 64  # inputs that are done, or
+TOGETHER: Final = 64  # finished inputs, or
 _TOGETHER_BYTES: Final = 8 << 20  # bytes of rows, in one transaction
 _COUNTS: Final = {kind.__name__: kind for kind in (BytesRead, LinkCounts)}
 _TABLES: Final = """\
@@ -48,13 +48,13 @@ _ROWS: Final = "SELECT name, rows, chunk FROM listed WHERE input = ? ORDER BY ro
 
 
 def removed(path: Path) -> None:
-    """Remove a database, and what SQLite has written beside it."""
+    """Remove a database, and the files that SQLite has written beside it."""
     for suffix in BESIDE:
         path.with_name(f"{path.name}{suffix}").unlink(missing_ok=True)
 
 
 class Database:
-    """A database that one process writes: after a kill it has what was kept last, and nothing torn."""
+    """A database that one process writes: after a kill it has the last committed state, whole."""
 
     def __init__(self, path: Path, script: str = "", *, alone: bool = False) -> None:
         """Open or create a database, and execute a script there. Raise sqlite3.Error if that fails.
@@ -67,7 +67,7 @@ class Database:
             if alone:
                 self.connection.execute("PRAGMA locking_mode = EXCLUSIVE")
             self.connection.execute("PRAGMA journal_mode = WAL")
-            self.connection.execute("PRAGMA synchronous = NORMAL")  # what a power failure loses is done again
+            self.connection.execute("PRAGMA synchronous = NORMAL")  # work that a power failure loses is done again
             self.connection.executescript(script)
         except sqlite3.Error as error:
             self.connection.close()
@@ -77,21 +77,21 @@ class Database:
             raise
 
     def keep(self) -> None:
-        """Commit what was written: other processes see it, and it stays if this one is killed."""
+        """Commit all writes: other processes see them, and they survive if this one is killed."""
         self.connection.commit()
 
     def close(self) -> None:
-        """Keep what was written, if that is possible, and close the database."""
+        """Commit all writes, if possible, and close the database."""
         with suppress(sqlite3.Error, DocumentError):
             self.keep()
         self.connection.close()
 
 
 class State(Database):
-    """The inputs of a run that are done, each with the state of its result: inode, size and modification time.
+    """The finished inputs of a run, each with the state of its result: inode, size and modification time.
 
     The state of a result is committed before the file is renamed, and a rename does not change it. After a kill a job
-    is therefore done exactly if its file has been renamed. Of a list the rows of each input are kept, too.
+    is therefore done exactly if its file has been renamed. For a list the rows of each input are kept, too.
     """
 
     def __init__(self, path: Path, how: str, *, resume: bool, lists: bool = False) -> None:
@@ -117,7 +117,7 @@ class State(Database):
     def remaining(self, items: Iterable[Item], job_of: Callable[[Item], Job]) -> Iterator[Item]:
         """Yield the items that are not done, or that have changed since, as their results may have.
 
-        Raise UsageError if an input of a list comes twice: its rows have one place.
+        Raise UsageError if an input of a list comes twice, because its rows have one place.
         """
         for item in items:
             input_, target = job_of(item)
@@ -136,17 +136,17 @@ class State(Database):
                 continue
             self._begun[key] = how, before
             if self._lists:
-                self._write("DELETE FROM listed WHERE input = ?", key)  # of a run that did not finish it
+                self._write("DELETE FROM listed WHERE input = ?", key)  # rows of a run that did not finish the input
             yield item
 
-    def done(self, input_: Input, made: Made | None = None) -> None:
+    def done(self, input_: Input, written: WrittenFile | None = None) -> None:
         """Add an entry for a file about to be renamed, or an unchanged input. Raise DocumentError if that fails.
 
-        A file that is missing gets none: its rename will fail.
+        A missing file gets no entry, because its rename will fail.
         """
         key = self._key(input_)
         how, before = self._begun[key]
-        if result := before if made is None else _made(made):
+        if result := before if written is None else _written_state(written):
             counts = [(type(one).__name__, one) for one in self._counts.pop(key, [])]
             self._write("INSERT OR REPLACE INTO done VALUES (?, ?, ?, ?)", key, how, result, json.dumps(counts))
             self._unkept += 1
@@ -215,26 +215,26 @@ _DAMAGED: Final = frozenset({1, 11, 26})
 
 
 def unopened(path: Path, error: Exception) -> UsageError:
-    """Return the error for a state from which no run can go on."""
+    """Return the error for a state from which no run can resume."""
     text = f"--resume: the state {path} of the run cannot be opened: {error}"
     return UsageError(text, "without --resume all is done again")
 
 
 def path_of(name: str) -> str:
-    """Return the absolute path of a file, without resolving links; a URL as it is."""
+    """Return the absolute path of a file, without resolving links; a URL unchanged."""
     return name if inputs.is_url(name) or buckets.is_bucket(name) else os.path.abspath(name)  # noqa: PTH100
 
 
 def state_of(input_: Input) -> str:
     """Return the state of an input as text, which differs after any change; "" if there is no file.
 
-    Nothing is known of the state of a URL: what an interrupted run has of it is done.
+    The state of a URL is unknown: results that an interrupted run has for it count as done.
     """
     return "url" if inputs.is_url(input_.name) else _state(local(input_.name), input_.stored)
 
 
 def _state(name: str, stored: Stored | None = None, *, has_mark: bool = True) -> str:
-    """Return the state of a file as text; of one in a store without its mark, which is not known before it is there."""
+    """Return the state of a file as text; in a store without its mark, which is unknown before the upload."""
     try:
         if not buckets.is_bucket(name):
             return _in_words(os.stat(name))  # noqa: PTH116 - faster, for very many
@@ -244,9 +244,9 @@ def _state(name: str, stored: Stored | None = None, *, has_mark: bool = True) ->
     return "" if found is None else f"{found.size}:{found.mark if has_mark else ''}"
 
 
-def _made(made: Made) -> str:
-    found = made_state(made)
-    return f"{found.st_size}:" if made.is_sent and found is not None else _in_words(found)
+def _written_state(written: WrittenFile) -> str:
+    found = written_state(written)
+    return f"{found.st_size}:" if written.is_sent and found is not None else _in_words(found)
 
 
 def _in_words(found: os.stat_result | None) -> str:

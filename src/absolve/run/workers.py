@@ -1,8 +1,8 @@
 """Worker processes: the results of each item in the order of the items, with a bounded number of items ahead.
 
 Input: a function and items. Output: what `results.in_order` yields. Each thread of an executor has a process of its own
-behind a pipe, so that a process that dies ends its own pipe, and loses what it was working on. In `ProcessPoolExecutor`
-all share one queue: a process that is killed while it sends a long result leaves the reader waiting for ever.
+behind a pipe, so a process that dies ends its own pipe, and loses only its current items. In `ProcessPoolExecutor` all
+share one queue: a process that is killed while it sends a long result leaves the reader waiting for ever.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-TOGETHER: Final = 16  # items that a process gets at once, at most
-LARGE: Final = 1 << 20  # bytes of such items from which on no other one is added
-AHEAD: Final = 8  # groups of items for each process that may be in work or done before the first of them is done
-AT_ONCE: Final = 8  # results of an item that are sent at once, at most
-WAITING: Final = 1  # lists of results that a group may have waiting, until its process waits, too
+TOGETHER: Final = 16  # maximum number of items that a process gets at once
+LARGE: Final = 1 << 20  # bytes; a group of this size gets no further item
+AHEAD: Final = 8  # groups for each process that may be sent before the first of them is done
+AT_ONCE: Final = 8  # maximum number of results that are sent at once
+WAITING: Final = 1  # lists of results of a group that may wait before its process waits, too
 WAKES: Final = 0.2  # seconds after which a thread looks for signals, or whether the pool is closed
 PATIENCE: Final = 2.0  # seconds that a process has to end after SIGTERM
 GRACE: Final = 0.1  # seconds in which a signal that has ended a worker reaches this process, too
@@ -51,9 +51,8 @@ def _serve(
 ) -> None:
     """Run a worker: receive groups of items, and send lists of their results, until the parent ends it.
 
-    `settings` are those of stores.
-
-    Each item ends with an `End`. What an item has begun to send, it sends to its end, before the next item begins.
+    `settings` are the settings of stores.
+    Each item ends with an `End`. All results of an item are sent before the next item begins.
     """
     buckets.settings.update(settings)
     interrupts.ignore(_PARENTS)
@@ -119,7 +118,7 @@ class _Worker:
 
 
 class _Group(NamedTuple):
-    """Items, lists of their results as they come, and the end of the thread that is at them."""
+    """Items, lists of their results as they come, and the end of the thread that handles them."""
 
     items: list[Any]
     found: Queue[list[Any]]
@@ -169,9 +168,9 @@ class Pool(Generic[Item, Result]):
             yield group
 
     def _work_on(self, items: list[Item], found: Queue[list[Any]]) -> None:
-        """Put the results of items into a queue. If a process dies, the item that it worked on is lost.
+        """Put the results of items into a queue. If a process dies, its current item is lost.
 
-        Where that is not known, each item is tried alone. Raise UsageError if no process starts, _ClosedError if the
+        If that item is unknown, each item is tried alone. Raise UsageError if no process starts, _ClosedError if the
         pool is closed.
         """
         ended = 0
@@ -245,7 +244,7 @@ class Pool(Generic[Item, Result]):
 
 
 def _results(group: _Group) -> Iterator[tuple[Any, Any]]:
-    """Yield the results of a group as they come, with their items. Raise what the thread that is at them raises."""
+    """Yield the results of a group as they come, with their items. Raise the errors of the group's thread."""
     items = iter(group.items)
     item = next(items, None)
     while item is not None:

@@ -1,7 +1,10 @@
-"""Tables in files: one sink a format, which all commands share. Imported when a table is written.
+r"""Tables in files: one sink a format, which all commands share. Imported when a table is written.
 
 In: tables by name (`Table`), their rows in chunks. Out: bytes in an open file, or a database at a path. Sinks write the
-texts of rows as they are; what is masked, escaped or quoted is decided before (`run.filters`).
+texts of rows as they are; `run.filters` masks and escapes them before.
+
+    >>> by_name("csv").encode(("target", "line"), [("http://h/?a,b", 3)])
+    b'"http://h/?a,b",3\n'
 """
 
 from __future__ import annotations
@@ -35,7 +38,7 @@ class Table(NamedTuple):
 
 
 def defined(columns: Mapping[str, str]) -> str:
-    """Return the columns of a CREATE TABLE statement, from their names to their types: `"a" TEXT, "b" INTEGER`."""
+    """Return the columns of a CREATE TABLE statement, for example `"a" TEXT, "b" INTEGER`."""
     quoted = ((name.replace('"', '""'), kind) for name, kind in columns.items())
     return ", ".join(f'"{name}" {kind}' for name, kind in quoted)
 
@@ -47,7 +50,7 @@ class Sink(NamedTuple):
     `inventory.Columns`. It returns a value that can be pickled. Lone surrogates are replaced.
 
     `write` gets the tables, chunks with the name of their table, and a binary file, which it leaves open; a format that
-    is no stream gets the path of a file that does not exist yet. Raise OSError.
+    is not a stream gets the path of a file that does not exist yet. It raises OSError.
     """
 
     encode: Callable[[Sequence[str], Iterable[Sequence[Any]]], Any]
@@ -57,11 +60,11 @@ class Sink(NamedTuple):
 class Format(NamedTuple):
     """The sink of a format, as MODULE.NAME in this room, and its properties.
 
-    `stream`: it writes to any open file, also to a pipe; else it requires the path of a new file. `several`: one file
-    holds several tables. `columns`: its chunks may also be `inventory.Columns` and streams of Arrow, which are not
-    encoded. `text`: it may be written to a terminal. `raw`: its cells have no escapes for control characters. `of` and
-    `needs`: it is no table, but made of these columns of this table alone. `has_suffix`: no other format has its name
-    as suffix.
+    `stream`: it writes to any open file, also to a pipe; otherwise it requires the path of a new file. `several`: one
+    file holds several tables. `columns`: its chunks may also be `inventory.Columns` and streams of Arrow, which are not
+    encoded. `text`: it may be written to a terminal. `raw`: its cells have no escapes for control characters. `source`
+    and `needs`: it is not a table, but derived from these columns of this table alone, for example a sitemap.
+    `has_suffix`: its name is a suffix.
     """
 
     sink: str
@@ -70,13 +73,13 @@ class Format(NamedTuple):
     columns: bool = False
     text: bool = False
     raw: bool = False
-    of: str = ""
+    source: str = ""
     needs: tuple[str, ...] = ()
     has_suffix: bool = True
 
 
 TABLE: Final = "table"
-_OF_SITEMAPS: Final = ("url", "status", "media_type", "canonical", "robots")
+_SITEMAP_COLUMNS: Final = ("url", "status", "media_type", "canonical", "robots")
 # The name of a format is its suffix without the dot.
 FORMATS: Final[dict[str, Format]] = {
     "jsonl": Format("plain.JSONL", several=True, text=True),
@@ -90,11 +93,11 @@ FORMATS: Final[dict[str, Format]] = {
     "sqlite": Format("sqlite.SQLITE", stream=False, several=True),
     "duckdb": Format("duckdb.DUCKDB", stream=False, several=True, columns=True),
     "xlsx": Format("xlsx.XLSX", stream=False, several=True),
-    "sitemap": Format("plain.SITEMAP", text=True, of="documents", needs=_OF_SITEMAPS, has_suffix=False),
+    "sitemap": Format("plain.SITEMAP", text=True, source="documents", needs=_SITEMAP_COLUMNS, has_suffix=False),
 }
 # Aliases of suffixes, and of formats.
 OTHERWISE: Final = {"ndjson": "jsonl", "db": "sqlite", "sqlite3": "sqlite", "markdown": "md"}
-_MEANT: Final = {  # hints for suffixes of which none is a format
+_SUFFIX_HINTS: Final = {  # hints for suffixes that are not formats
     "": "-o takes one file for all inputs: its suffix selects the format, as in links.csv",
     "xml": "--format sitemap writes a sitemap of documents",
     "txt": "a name with another suffix, or --format csv (or jsonl), selects the format",
@@ -110,18 +113,18 @@ def by_name(name: str) -> Sink:
     return cast("Sink", getattr(import_module(f"absolve.tables.{module}"), sink))
 
 
-def name_of(path: str) -> str:
-    """Return the name of the format for the suffix of a file name. Raise UsageError for an unknown suffix."""
+def format_name(path: str) -> str:
+    """Return the format for a file name, for example "jsonl" for `a.ndjson`. Raise UsageError for an unknown suffix."""
     suffix = PurePath(path).suffix.lower().removeprefix(".")
     name = OTHERWISE.get(suffix, suffix)
     if f".{name}" not in SUFFIXES:
         text = f"{path}: no format has this suffix: choose from {', '.join(SUFFIXES)}, or give --format"
-        raise UsageError(text, _MEANT.get(name) or _meant(path, name))
+        raise UsageError(text, _SUFFIX_HINTS.get(name) or _similar_suffix(path, name))
     return name
 
 
-def _meant(path: str, suffix: str) -> str:
-    """Return the question for the same name with the suffix that is most like a wrong one; empty if none is."""
+def _similar_suffix(path: str, suffix: str) -> str:
+    """Return a hint for a wrong suffix, for example `did you mean links.csv?` for `links.cvs`; or ""."""
     found = closest(f".{suffix}", [*SUFFIXES, *(f".{name}" for name in OTHERWISE)])
     return f"did you mean {PurePath(path).with_suffix(found)}?" if found is not None else ""
 
@@ -152,7 +155,7 @@ VIEWS: Final = {
 
 
 def typed_table(name: str, columns: Sequence[str]) -> Table:
-    """Return the table `links` or `documents` with these columns, or another one with columns of these names."""
+    """Return the table `links` or `documents` with these columns, or another table with columns of these names."""
     indexed = tuple(column for column in INDEXED.get(name, ()) if column in columns)
     views = {view: select for view, (needed, select) in VIEWS.items() if name == "links" and needed <= set(columns)}
     return Table(name, {column: TYPES.get(column, "VARCHAR") for column in columns}, indexed, views)

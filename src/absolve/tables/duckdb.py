@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from absolve.tables import Table
 
 _CHUNKS: Final = 256  # that wait at most: many are inserted at once, since an insert is slow
-# No extension is fetched or loaded, and the name of a variable of Python is no table.
+# No extension is fetched or loaded, and Python variables are not tables.
 CLOSED: Final[dict[str, Any]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -42,7 +42,7 @@ HAS_PROBLEM: Final = {code: f"list_contains(problems, '{code}')" for code in ("u
 
 
 def write(tables: Sequence[Table], chunks: Iterable[tuple[str, Any]], path: Path) -> None:
-    """Create a database with these tables and their views."""
+    """Create a database with these tables and their views, for example `links` and `by_host`."""
     try:
         with closing(duckdb.connect(str(path), config=CLOSED)) as database:
             add_tables(database, tables, chunks)
@@ -82,7 +82,7 @@ def _size(chunk: Any) -> int:
 
 
 def _insert(database: Any, tables: Sequence[Table], waiting: dict[str, list[Any]], prefix: str) -> None:
-    """Insert the chunks that wait, and forget them."""
+    """Insert the waiting chunks, and empty their lists."""
     for table in tables:
         chunks, waiting[table.name] = waiting[table.name], []
         for rows in _streams(tuple(table.columns), chunks):
@@ -95,12 +95,12 @@ def _streams(names: tuple[str, ...], chunks: list[Any]) -> Iterator[Any]:
         chunks = [batches.batch(names, list(chain.from_iterable(chunks)))]
     yield from (chunk for chunk in chunks if hasattr(chunk, "__arrow_c_stream__"))
     rest = (chunk for chunk in chunks if not hasattr(chunk, "__arrow_c_stream__"))
-    made = [
+    joined = [
         chunk if isinstance(chunk, batches.Batch) else batches.batch(names, chunk)
         for chunk in batches.joined(rest, names)
     ]
-    if made:
-        yield batches.stream(made)
+    if joined:
+        yield batches.stream(joined)
 
 
 def put(database: Any, table: str, rows: Any) -> None:
@@ -111,10 +111,10 @@ def put(database: Any, table: str, rows: Any) -> None:
 
 
 def add_function(connection: Any, name: str, function: Callable[[str], str]) -> None:
-    """Let queries call a function of one text.
+    """Let queries call a function of one text: for example, after `add_function(c, "up", str.upper)`, `SELECT up('a')`.
 
-    DuckDB wants to see numpy before it takes any function of Python, and has no use for it where all values are texts.
-    So where numpy is not installed, empty modules of its name are there meanwhile.
+    DuckDB imports numpy before it accepts any Python function, but does not use it where all values are texts. So
+    without numpy, empty modules with its name are there meanwhile.
     """
     added = {} if find_spec("numpy") is not None else _empty_numpy()
     before = {key: sys.modules[key] for key in added if key in sys.modules}
@@ -131,10 +131,10 @@ def add_function(connection: Any, name: str, function: Callable[[str], str]) -> 
 def _empty_numpy() -> dict[str, Any]:
     """Return the modules that DuckDB looks for."""
     names = ("numpy", "numpy._core", "numpy._core.multiarray")
-    whole, core, arrays = made = [ModuleType(name) for name in names]
+    whole, core, arrays = modules = [ModuleType(name) for name in names]
     vars(whole).update(__version__="2", _core=core)
     vars(core).update(multiarray=arrays)
-    return dict(zip(names, made, strict=True))
+    return dict(zip(names, modules, strict=True))
 
 
 DUCKDB: Final = Sink(batches.batch, write)

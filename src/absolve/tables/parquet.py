@@ -1,19 +1,22 @@
 """Batches of pyarrow, and Parquet: row groups compressed with zstd, dictionary encoding where values are repeated.
 
 In: rows, or `Columns` of the inventory; for a file also batches, and streams of Arrow. Out: record batches and tables
-with the types of `schema`, made of `inventory.batches` without a copy of their own; a Parquet file.
+with the types of `schema`, which share the memory of `inventory.batches`; a Parquet file.
+
+    >>> batch(("document", "line"), [("a.html", 3)]).to_pylist()
+    [{'document': 'a.html', 'line': 3}]
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from absolve.core.arrow_stream import LISTS, NUMBER, TEXT, WORD
 from absolve.core.errors import MissingPackageError
 from absolve.inventory import batches
 from absolve.inventory.batches import MOST_BYTES
-from absolve.inventory.columns import COLUMNS, Columns
+from absolve.inventory.columns import COLUMNS, Columns, handed_over
 from absolve.tables import SCHEMA_VERSION, Sink
 
 try:
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
 
 DICTIONARY: Final = pa.dictionary(pa.int32(), pa.string())  # for columns with few distinct values
 _TYPES: Final = {TEXT: pa.string(), NUMBER: pa.int64(), LISTS: pa.list_(pa.string()), WORD: DICTIONARY}
-_JOINED: Final = 256  # batches that are joined: those of small documents take more memory than their rows
+_JOINED: Final = 256  # batches that are joined: batches of small documents take more memory than their rows
 
 
 def schema(columns: Sequence[str] = COLUMNS) -> pa.Schema:
@@ -44,21 +47,33 @@ def _schema(columns: tuple[str, ...]) -> pa.Schema:
     return pa.schema([pa.field(field.name, _TYPES[field.kind], nullable=field.nullable) for field in found])
 
 
+@cache
+def described() -> pa.Schema:
+    """Return the schema of the table of links with the version in its metadata."""
+    return schema().with_metadata({"absolve.schema": str(SCHEMA_VERSION)})
+
+
 def batch(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> pa.RecordBatch:
     """Return rows with a value for each of these columns, or `Columns` of the inventory, as one record batch."""
-    fields = schema(columns)
+    return batch_of(schema(columns), columns, rows)
+
+
+def batch_of(fields: pa.Schema, columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> pa.RecordBatch:
+    """Return the same with the metadata of another schema."""
     arrays = batches.batch(columns, rows).arrays
+    if address := handed_over(arrays):
+        return pa.RecordBatch._import_from_c(address, fields)  # noqa: SLF001 - one step for all arrays
     return pa.RecordBatch.from_arrays(
-        [_made(field.type, array) for field, array in zip(fields, arrays, strict=True)], schema=fields
+        [_arrow_array(field.type, array) for field, array in zip(fields, arrays, strict=True)], schema=fields
     )
 
 
-def _made(kind: pa.DataType, node: Array) -> pa.Array:
+def _arrow_array(kind: pa.DataType, node: Array) -> pa.Array:
     size, raw, children, dictionary = node
     buffers = [_raw(buffer) if buffer is not None else None for buffer in raw]
     if dictionary is not None:
-        return pa.DictionaryArray.from_buffers(kind, size, buffers, _made(pa.string(), dictionary))
-    return pa.Array.from_buffers(kind, size, buffers, children=[_made(pa.string(), child) for child in children])
+        return pa.DictionaryArray.from_buffers(kind, size, buffers, _arrow_array(pa.string(), dictionary))
+    return pa.Array.from_buffers(kind, size, buffers, children=[_arrow_array(pa.string(), child) for child in children])
 
 
 def _raw(buffer: IntColumn | TextColumn | bytes) -> pa.Buffer:
@@ -95,7 +110,7 @@ ROW_GROUP: Final = 1 << 17  # rows
 
 def write(tables: Sequence[Table], chunks: Iterable[tuple[str, Any]], file: IO[bytes]) -> None:
     """Write batches and columns in row groups of ROW_GROUP rows, fewer where rows are large."""
-    from pyarrow import parquet  # which batches do not need
+    from pyarrow import parquet  # batches do not need it
 
     (table,) = tables
     fields = None if table.rows is None else pa.RecordBatchReader.from_stream(table.rows).schema
@@ -109,7 +124,7 @@ def write(tables: Sequence[Table], chunks: Iterable[tuple[str, Any]], file: IO[b
 
 
 def _batches(chunks: Iterable[tuple[str, Any]]) -> Iterator[Any]:
-    """Yield the chunks, of streams each batch."""
+    """Yield the chunks, and each batch of a stream."""
     for _, chunk in chunks:
         is_stream = not isinstance(chunk, (Columns, pa.RecordBatch))
         yield from pa.RecordBatchReader.from_stream(chunk) if is_stream else (chunk,)

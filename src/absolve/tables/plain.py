@@ -1,8 +1,12 @@
-"""The formats of tables that are lines of text: CSV, TSV, JSON lines, JSON, Markdown, HTML, and sitemaps.
+r"""The formats of tables that are lines of text: CSV, TSV, JSON lines, JSON, Markdown, HTML, and sitemaps.
 
 In: rows with a value for each column. Out: UTF-8 with LF as line end. None is an empty field, in JSON null; a list is
 an array in JSON, and joined by spaces elsewhere. Where JSON has several tables, rows begin with a column `table`.
-Markdown and HTML are for people: invisible characters are escaped, and nothing of a document is markup.
+Markdown and HTML are for people: invisible characters are escaped, and no text of a document is markup.
+
+    >>> rows = [("a|b", None, ["x", "y"])]
+    >>> JSONL.encode(("target", "line", "problems"), rows), MARKDOWN.encode(("target", "line", "problems"), rows)
+    (b'{"target": "a|b", "line": null, "problems": ["x", "y"]}\n', b'| `a\\|b` |  | x y |\n')
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 from absolve.core.lazy_regex import pattern
 from absolve.core.printable import literal, printable
 from absolve.tables import Sink
-from absolve.tables.rows import LINKED, Layout, lines, text_of
+from absolve.tables.rows import LINKED, Layout, cell_text, lines
 from absolve.urls import resolve
 
 if TYPE_CHECKING:
@@ -28,7 +32,7 @@ if TYPE_CHECKING:
 
 # --- CSV (RFC 4180) and TSV: a header line, then a line for each row --------------------------------------------------
 
-_BEGUN: Final = "'=+-@\t\r\n\uff1d".encode()  # how such texts begin; the fullwidth forms have the same first byte
+_BEGUN: Final = "'=+-@\t\r\n\uff1d".encode()  # first bytes of formulas; the fullwidth forms share one
 
 # csv.writer quotes a carriage return only since Python 3.13, and takes longer: it compares each character.
 _UNQUOTED: Final = pattern(r'[^,"\r\n]*')
@@ -37,14 +41,14 @@ _ESCAPES: Final = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "
 
 
 def quoted(text: str) -> str:
-    """Return a field of CSV in quotes."""
+    """Return a field of CSV in quotes: for example `"a, ""b"", c"` for `a, "b", c`."""
     doubled = text.replace('"', '""')
     return f'"{doubled}"'
 
 
 def _text(cell: Any) -> str:
-    """Return a cell as text that is no formula; a number is none."""
-    return str(cell) if isinstance(cell, (int, float)) else literal(text_of(cell))
+    """Return a cell as text that no spreadsheet takes for a formula: for example `'=1` for `=1`."""
+    return str(cell) if isinstance(cell, (int, float)) else literal(cell_text(cell))
 
 
 def _field(cell: Any) -> str:
@@ -54,7 +58,7 @@ def _field(cell: Any) -> str:
 
 
 def _only(cell: Any) -> str:
-    """Return the only field of a line, quoted if it is empty: a blank line is no row."""
+    """Return the only field of a line, `""` if it is empty, because a blank line is not a row."""
     return _field(cell) or '""'
 
 
@@ -111,10 +115,10 @@ _AFTER_BACKSLASH: Final = re.compile(r"(?<=\\)\|")
 def markdown_cell(value: Any) -> str:
     """Return a value as a cell of a table: the same text for all readers, without markup, links and mentions.
 
-    One with any mark of Markdown or HTML is a code span. For some readers a pipe behind a backslash ends the cell, even
-    if it is escaped: it is a character reference between two spans.
+    A text with any mark of Markdown or HTML is a code span: for example, `a*b` in backticks. For some readers a pipe
+    behind a backslash ends the cell, even if it is escaped: it becomes a character reference between two spans.
     """
-    text = printable(text_of(value)).strip()
+    text = printable(cell_text(value)).strip()
     if not text or (_PLAIN.fullmatch(text) and not _WORD.search(text)):
         return text
     return "&#124;".join(_span(part) if part else "" for part in _AFTER_BACKSLASH.split(text))
@@ -156,11 +160,14 @@ _END: Final = b"</table>\n</main>\n</html>\n"
 
 
 def _data(cell: Any) -> str:
-    return escape(printable(text_of(cell)))
+    return escape(printable(cell_text(cell)))
 
 
 def _linked(cell: Any) -> str:
-    """Return a URL as a hyperlink, if it is safe to follow: browsers read a backslash as a slash."""
+    """Return a URL as a hyperlink, for example `<a href="http://h/">http://h/</a>`, if it is safe to follow.
+
+    It is not with a backslash, which browsers read as a slash.
+    """
     text = _data(cell)
     if not isinstance(cell, str) or not cell.lower().startswith(("http://", "https://")):
         return text
@@ -179,8 +186,8 @@ HTML: Final = lines(_ROWS.encode, _header, _END)
 
 
 # --- a sitemap (sitemaps.org, protocol 0.9) of the pages among documents ----------------------------------------------
-# Each page that a search engine may index, once: HTML and PDF of http and https, with the status 200 or without one,
-# that no `robots` excludes and whose canonical URL is no other.
+# Each page that a search engine may index, once: HTML and PDF at http and https, with the status 200 or without one,
+# that no `robots` excludes and whose canonical URL is its own.
 
 _MOST: Final = 50_000  # URLs in a sitemap, and
 _LARGEST: Final = 50 << 20  # bytes (sitemaps.org, Sitemap file requirements)
@@ -192,7 +199,7 @@ _ENDS: Final = b"</urlset>\n"
 
 
 def _write_sitemap(_: Sequence[Table], chunks: Iterable[tuple[str, bytes]], file: IO[bytes]) -> None:
-    """Write all URLs, or raise OSError if there are more than one sitemap can have."""
+    """Write a line for each page, for example `<url><loc>http://h/</loc></url>`. Raise OSError for too many."""
     found: dict[str, None] = {}
     for _table, chunk in chunks:
         for line in bytes(chunk).splitlines():
@@ -206,7 +213,7 @@ def _write_sitemap(_: Sequence[Table], chunks: Iterable[tuple[str, bytes]], file
 
 
 def _page(row: dict[str, Any]) -> str | None:
-    """Return the URL of a page that belongs into a sitemap, as a browser writes it; else None."""
+    """Return the URL of a page for the sitemap, as a browser writes it; None for any other document."""
     if row["media_type"] not in _PAGES or row["status"] not in {None, 200} or _EXCLUDED.search(row["robots"] or ""):
         return None
     url = _written(row["url"])
@@ -216,7 +223,7 @@ def _page(row: dict[str, Any]) -> str | None:
 
 
 def _written(url: str | None) -> str | None:
-    """Return a URL of http and https without fragment and user information, in ASCII; None for any other."""
+    """Return an http or https URL without its fragment, in ASCII; None for others, and with user information."""
     found = resolve("", url.partition("#")[0], "whatwg") if url else None
     is_public = found is not None and found.startswith(("http://", "https://")) and "@" not in found.split("/")[2]
     return found if is_public else None

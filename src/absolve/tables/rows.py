@@ -1,6 +1,9 @@
 """Rows for sinks: the lines of text formats, and rows with lists joined to text.
 
-In: rows, or `Columns`, of which the values that rows share are encoded once. Out: lines, or rows.
+In: rows, or `Columns`, whose shared values are encoded once. Out: lines, or rows.
+
+    >>> Layout(lambda name: str, before="<", between="|", after=">").encode(("a", "b"), [(1, "x"), (2, "y")])
+    b'<1|x><2|y>'
 """
 
 from __future__ import annotations
@@ -23,8 +26,8 @@ class Layout(NamedTuple):
     """The lines of a text format: `before`, the cells with `between` between them, `after`.
 
     `encoder` returns for a column the function that encodes its values: str, int, None, and lists or tuples of str.
-    `label` returns what comes before each cell of a column. `changed`: a text without any of these ASCII
-    characters, which does not begin with a byte of `begun`, is encoded as it is; None: any text may change.
+    `label` returns the text before each cell of a column. `changed`: a text without any of these ASCII characters,
+    which does not begin with a byte of `begun`, is encoded as it is; None: any text may change.
     """
 
     encoder: Callable[[str], Callable[[Any], str]]
@@ -75,8 +78,8 @@ def joined(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> I
             yield [words(cell) if isinstance(cell, list) else cell for cell in row]
 
 
-def text_of(cell: Any) -> str:
-    """Return a cell as text: lists joined by spaces, None as an empty one."""
+def cell_text(cell: Any) -> str:
+    """Return a cell as text: for example `a b` for `["a", "b"]`, and "" for None."""
     if isinstance(cell, (list, tuple)):
         return words(cell)
     return "" if cell is None else str(cell)
@@ -92,7 +95,7 @@ _SPACE: Final = re.compile(r"\s")
 
 
 def _word(item: str) -> str:
-    """Return an item of a list, in which white space is percent-escaped, as it is in a URL."""
+    """Return an item of a list with percent-escaped white space, as in a URL: for example `a%20b`."""
     return _SPACE.sub(lambda found: quote(found[0]), item) if _SPACE.search(item) else item
 
 

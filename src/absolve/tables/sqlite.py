@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from absolve.inventory.columns import Columns
 from absolve.tables import SCHEMA_VERSION, Sink, defined
-from absolve.tables.rows import text_of
+from absolve.tables.rows import cell_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -34,21 +34,21 @@ HAS_PROBLEM: Final = {code: f"' ' || problems || ' ' LIKE '% {code} %'" for code
 
 def encode(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> list[tuple[Any, ...]]:
     """Return rows as tuples; lone surrogates in text become question marks."""
-    if isinstance(rows, Columns):  # whose texts, which are not shared, have no surrogates
+    if isinstance(rows, Columns):  # their own texts, unlike shared ones, have no surrogates
         return list(zip(*[rows.cells(name, _cell, changed=b"") for name in columns], strict=True))
     return [tuple([_cell(cell) for cell in row]) for row in rows]
 
 
 def _cell(cell: Any) -> Any:
     if isinstance(cell, (list, tuple)):
-        cell = text_of(cell)
+        cell = cell_text(cell)
     if isinstance(cell, str) and not cell.isascii():
         return cell.encode("utf-8", "replace").decode("utf-8")
     return cell
 
 
 def write(tables: Sequence[Table], chunks: Iterable[tuple[str, Iterable[Sequence[Any]]]], path: Path) -> None:
-    """Create a database with these tables, their indexes and views."""
+    """Create a database with these tables, their indexes and views, for example `links` and `by_host`."""
     try:
         with closing(sqlite3.connect(path)) as database:
             _fill(database, tables, chunks)

@@ -1,8 +1,11 @@
 """A table for people, on a terminal or in a text file. Every text is escaped, and cut to the width of the screen.
 
 In: rows as lists or `Columns`, and a `Screen`. Out: lines. Rows of the inventory with all columns are grouped by
-document, with the links of each aligned below it (`Group`, in which an audit shows its findings, too). Rows with other
-columns are a grid, whose first rows decide the widths of the columns: the rows of a long run appear while it goes on.
+document, with the links of each aligned below it (`Group`). Rows with other columns are a grid, whose first rows decide
+the widths of the columns, so that rows appear while a long run goes on.
+
+    >>> [line for lines in _grid(("url", "status"), [[("http://h/", 200)]], Screen(80)) for line in lines]
+    ['url        status', 'http://h/     200']
 """
 
 from __future__ import annotations
@@ -30,14 +33,14 @@ _AT_MOST: Final = 48  # columns of a text, if targets follow on the same line an
 _SEVERE: Final = frozenset({"unresolved", "malformed", "too-long", "unsuitable-base"})
 _FIRST: Final = 500  # rows that decide the widths
 _LEAST: Final = 8  # columns of a cell that is cut,
-_LEAST_URL: Final = 20  # and of one that begins with what all have in common
+_LEAST_URL: Final = 20  # and of a URL, since many begin alike
 _GAP: Final = "  "
 _PATHS: Final = frozenset({"document", "entity"})
 _URLS: Final = LINKED | {"document", "reference"}
 
 
 def encode(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> list[tuple[Any, ...]]:
-    """Return the rows as tuples, lists joined; only the parent process can draw them: it knows the terminal."""
+    """Return the rows as tuples, lists joined; only the parent process, which knows the terminal, draws them."""
     return [tuple(row) for row in joined(columns, rows)]
 
 
@@ -47,7 +50,7 @@ def write(
     file: IO[bytes],
     screen: Screen | None = None,
 ) -> None:
-    """Draw the rows of the chunks as they come."""
+    """Draw the rows of the chunks as they arrive."""
     screen = screen or Screen()
     columns = tuple(tables[0].columns)
     rows = (chunk for _, chunk in chunks)
@@ -72,19 +75,19 @@ def _links(chunks: Iterable[Iterable[Sequence[Any]] | Columns], screen: Screen) 
         lines: list[str] = []
         rows = map(Row._make, joined(COLUMNS, chunk))
         for where, group in groupby(rows, lambda row: (row.document, row.entity)):
-            of_one = list(group)
-            drawing = Group([_item(row) for row in of_one], screen)
+            own = list(group)
+            drawing = Group([_item(row) for row in own], screen)
             if where != shown:
                 lines += [""] if shown is not None else []
                 lines.append(drawing.heading(" ".join(where).rstrip()))
                 shown, base = where, ""
-            lines += _lines(of_one, drawing, screen, base)
-            base = _last_base(of_one, base)
+            lines += _lines(own, drawing, screen, base)
+            base = _last_base(own, base)
         yield lines
 
 
 def _lines(rows: list[Row], group: Group, screen: Screen, base: str) -> Iterator[str]:
-    """Yield the lines of links, and one for each base that differs from the one before them."""
+    """Yield the lines of links, and a line such as `base http://h/ (retrieval)` wherever the base changes."""
     for row in rows:
         if row.element != "base" and (about := _about(row)) != base:  # a claim has the base of the next layer
             base = about
@@ -112,7 +115,7 @@ def _about(row: Row) -> str:
 class Item(NamedTuple):
     """One place. `place`: its line and column, or ""; `word`: its kind or verdict, in a style of `drawing.STYLES`.
 
-    `target`: where `text` leads, None for nowhere; it is shown once if it is the text itself. `notes`: lines below,
+    `target`: the target of `text`, None for nowhere; it is shown once if it is the text itself. `notes`: lines below,
     each with its style.
     """
 
@@ -140,12 +143,12 @@ class Group:
         return self._screen.paint(self.fit(text, 0), "bold")
 
     def fit(self, text: str, used: int) -> str:
-        """Return the text visible, cut to the columns that `used` leaves."""
+        """Return the text with visible characters, cut to the columns that `used` leaves."""
         text = self._screen.visible(text)
         return text if self._screen.width is None else self._screen.cut(text, max(8, self._screen.width - used))
 
     def plain(self, text: str) -> Iterator[str]:
-        """Yield a text in lines of the width of the screen."""
+        """Yield a text in lines as wide as the screen."""
         return self._folded(text, 0)
 
     def lines(self, item: Item) -> Iterator[str]:
@@ -177,7 +180,7 @@ class Group:
         return folded(note, max(8, self._screen.width - used)) if self._screen.width is not None else iter([note])
 
     def _target(self, item: Item, used: int) -> str:
-        """Return where an item leads, as a hyperlink, with an arrow before it unless that is its text."""
+        """Return the target of an item as a hyperlink, with an arrow before it unless it is the text."""
         arrow = "" if item.text == item.target else f"{self._screen.arrow} "
         if item.target is None:
             return self._screen.paint(f"{arrow}(nowhere)", "dim")
@@ -238,7 +241,7 @@ def _cell(name: str, cell: Any, width: int, screen: Screen) -> str:
 
 
 def _cut(name: str, text: str, columns: int, screen: Screen) -> str:
-    """Return a cell cut to a number of columns: a path at its front, for its end is what differs."""
+    """Return a cell cut to a number of columns; a path is cut at its front, because paths differ at their end."""
     if name in _PATHS and not has_scheme(text):
         return screen.cut_front(text, columns)
     return screen.cut(text, columns, at_end=name not in _URLS)

@@ -36,12 +36,12 @@ MOST_TEXT: Final = 32_767  # characters of a cell
 WIDE: Final = frozenset(
     "document reference target final fix suggestion url rule text title cause example_document detail".split()
 )
-_NO_DATE: Final = (1980, 1, 1, 0, 0, 0)  # the first one that a ZIP can have
+_NO_DATE: Final = (1980, 1, 1, 0, 0, 0)  # the first date that a ZIP can have
 _HEADER: Final = {"font": Font(bold=True, color="FFFFFF"), "fill": PatternFill("solid", fgColor="33475B")}
 
 
 def encode(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> list[tuple[Any, ...]]:
-    """Return rows as tuples of numbers and of texts that a cell can hold; an empty text is None."""
+    """Return rows as tuples of cells: for example `("a", 1, None)` for `("a", 1, "")`; long texts are cut."""
     return [tuple([_value(cell) for cell in row]) for row in joined(columns, rows)]
 
 
@@ -59,15 +59,15 @@ def write(tables: Sequence[Table], chunks: Iterable[tuple[str, Iterable[Sequence
     for name, rows in chunks:
         for row in rows:
             sheets[name].append(row)
-    for of_table in sheets.values():
-        of_table.end()
+    for group in sheets.values():
+        group.end()
     book.properties.created = book.properties.modified = datetime(*_NO_DATE)  # noqa: DTZ001 - openpyxl takes UTC without a zone
     with _Undated(path, "w", ZIP_DEFLATED) as archive:
         ExcelWriter(book, archive).write_data()
 
 
 class _Undated(ZipFile):
-    """A ZIP that does not note when it was written: the same rows are the same bytes."""
+    """A ZIP without dates, so that the same rows give the same bytes."""
 
     def open(self, name: Any, *rest: Any, **options: Any) -> Any:
         if isinstance(name, ZipInfo):
@@ -76,7 +76,7 @@ class _Undated(ZipFile):
 
 
 class _Sheets:
-    """The sheets of one table; the next one begins with the first row for which the last has no room."""
+    """The sheets of one table; a new sheet begins when the last one is full."""
 
     def __init__(self, book: Any, table: Table) -> None:
         self._book = book
@@ -118,7 +118,7 @@ def _cell(sheet: Any, value: Any) -> Any:
         return value
     cell = WriteOnlyCell(sheet, value)
     cell.data_type = "s"  # openpyxl takes a text with "=" at its start for a formula
-    cell.quotePrefix = True  # nor is it one after somebody has edited the cell
+    cell.quotePrefix = True  # it stays text after somebody has edited the cell
     return cell
 
 

@@ -1,7 +1,7 @@
 """Make the links of a parsed tree absolute in place, or list them: trees of lxml, html5lib and BeautifulSoup.
 
 In: a tree and its retrieval URL. Out: the same tree with other values of attributes and texts, rows of links, or the
-base URL (RFC 1808 section 3). Link sites, bases, resolvers and policies are those of `absolve.rewrite` and
+base URL (RFC 1808 section 3). Link sites, bases, resolvers and policies are the same as in `absolve.rewrite` and
 `absolve.links`; this package reads and writes nodes, with one adapter per kind of tree. A tree library is imported only
 for its own trees.
 """
@@ -74,11 +74,14 @@ def make_links_absolute(
     value of an option. Raise DocumentError, with the tree unchanged, for more links than max_links, or more than
     max_size bytes to write.
 
-    The signature is that of `lxml.html.make_links_absolute`, with these differences: the tree is changed, not a copy;
-    the first base element gives the base, not the last, and it is kept and made absolute itself; `#fragment`, `mailto:`
-    and the like stay (docs/decisions.md, S1 and S3); srcset, ping, style and others are parsed by their grammars; a
-    tree without any base is no error; malformed references stay and raise nothing (lxml's `handle_failures="ignore"`;
-    "discard" is not supported). With `resolve_base_href=False` base elements are ignored and stay unchanged.
+    The signature is the same as in `lxml.html.make_links_absolute`, with these differences: the tree is changed, not a
+    copy; the first base element gives the base, not the last, and it is kept and made absolute itself; `#fragment`,
+    `mailto:` and the like stay (docs/decisions.md, S1 and S3); srcset, ping, style and others are parsed by their
+    grammars; a tree without any base is no error; malformed references stay and raise nothing (lxml's
+    `handle_failures="ignore"`; "discard" is not supported). With `resolve_base_href=False` base elements are ignored
+    and stay unchanged.
+
+    For example, `make_links_absolute(html5lib.parse(page), "http://h/")` changes `href="a"` to `href="http://h/a"`.
     """
     if handle_failures not in {None, "ignore"}:
         raise UsageError(f"handle_failures must be None or 'ignore', not {handle_failures!r}: malformed links stay")
@@ -92,22 +95,22 @@ def make_links_absolute(
 def links(tree: Any, url: str | URLObject | None = None, **options: Unpack[TreeOptions]) -> Iterator[Row]:
     """Return an iterator over the links of a tree in tree order, as rows of the inventory.
 
-    Arguments, options and errors are those of `make_links_absolute`. Trees have no byte offsets: `column` is 0, `start`
-    and `end` are -1, and `line` is that of the element, 0 if the tree does not record it. For links in a srcdoc all
-    four refer to its text. `document` is the option `name`.
+    Arguments, options and errors are the same as for `make_links_absolute`. Trees have no byte offsets: `column` is 0,
+    `start` and `end` are -1, and `line` is the element's line, 0 if the tree does not record it. For links in a srcdoc
+    all four refer to its text. `document` is the option `name`.
     """
     return rows(_entity(tree, url, options, "absolve.trees.links()"))
 
 
 def base(tree: Any, url: str | URLObject | None = None, **options: Unpack[TreeOptions]) -> BaseURL:
-    """Return the base URL of a tree, with its layer and the outcome of every claim (RFC 1808 section 3)."""
+    """Return the base URL of a tree, for example its `<base href>`, with its layer and the outcome of every claim."""
     return _entity(tree, url, options, "absolve.trees.base()").bases.base
 
 
 def _entity(
-    tree: Any, url: str | URLObject | None, given: TreeOptions, call: str, *, bases: bool = True
+    tree: Any, url: str | URLObject | None, choices: TreeOptions, call: str, *, bases: bool = True
 ) -> TreeEntity:
-    options: dict[str, Any] = {**given}
+    options: dict[str, Any] = {**choices}
     arguments.check_options(options, _OPTIONS, call, ("url",))
     adapter = _adapter(tree)
     words = {option: options.pop(option, None) for option in ("name", "charset")}

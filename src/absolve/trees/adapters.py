@@ -133,7 +133,7 @@ _NOT_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uff
 
 
 def _percent_escaped(value: str) -> str:
-    """Return a value that lxml accepts: it parses characters outside of XML's, but refuses to set them."""
+    """Return a value that lxml accepts: for example, `a%01` for `a`, U+0001, which lxml reads and refuses to set."""
     return _NOT_XML.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "replace")), value)
 
 

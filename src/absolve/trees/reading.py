@@ -129,7 +129,7 @@ def _around(adapter: Adapter, node: Any, namespace: int, name: str) -> int:
 
 
 def keyword(attributes: Iterable[tuple[str, str]], name: str) -> str:
-    """Return the value of an attribute, stripped and in lower case; "" if it is absent."""
+    """Return the value of an attribute, stripped and in lower case, for example "next" for ` Next `; "" if absent."""
     return lower(next((value for key, value in attributes if key == name), "").strip("\t\n\f\r "))
 
 
@@ -146,16 +146,16 @@ _ESCAPE: Final = re.compile(r"U([0-9A-F]{5})")
 
 @lru_cache(1024)
 def element_name(name: str) -> str:
-    """Return an element name in lower case, with the escapes of html5lib's lxml trees decoded (`vU0003Aimagedata`).
+    """Return an element name in lower case, with the escapes of html5lib's lxml trees decoded.
 
-    html5lib escapes characters that XML does not allow in names.
+    For example, `vU0003Aimagedata` is `v:imagedata`: html5lib escapes characters that XML does not allow in names.
     """
     return lower(_ESCAPE.sub(lambda found: chr(int(found[1], 16)), name) if "U000" in name else name)
 
 
 @lru_cache(1024)
 def attribute_name(key: str) -> str:
-    """Return an attribute name in the form of rows (`xlink:href`), from that form or Clark's notation (`{uri}href`)."""
+    """Return an attribute name as in rows: for example, `xlink:href`, also for `{http://www.w3.org/1999/xlink}href`."""
     if key.startswith("{"):
         uri, _, key = key[1:].partition("}")
         key = _PREFIXES.get(uri, f"{{{uri}}}") + key
@@ -192,7 +192,7 @@ class TreeOptions(NamedTuple):
 
 
 class TreeEntity(Entity):
-    """The entity of a tree's values. Lines are those of the nodes; all columns are 0."""
+    """The entity of a tree's values. Lines are the lines of the nodes; all columns are 0."""
 
     __slots__ = ("adapter", "slots")
 
@@ -357,7 +357,7 @@ class _Reading:
 
 
 def _encoded(value: str) -> tuple[bytes, str]:
-    """Return a value in UTF-8, and the error handler used for surrogates: if possible that of PEP 383."""
+    """Return a value in UTF-8, and the error handler for its surrogates: if possible "surrogateescape" (PEP 383)."""
     try:
         return value.encode("utf-8", "surrogateescape"), "surrogateescape"
     except UnicodeEncodeError:
@@ -376,7 +376,7 @@ _HIDDEN: Final = frozenset({"noscript", "script", "style", "template"})
 
 
 def rows(entity: TreeEntity) -> Iterator[Row]:
-    """Yield one row per link, in tree order; the places of links in a srcdoc refer to its text, others are lines only.
+    """Yield one row per link, in tree order; places of links in a srcdoc refer to its text, others are lines only.
 
     Raise DocumentError when the rows exceed `max_rows_bytes` of the settings.
     """

@@ -66,6 +66,8 @@ def shape(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssiz
     may_be_scheme: cython.bint = True
     if start >= end:
         return OTHER
+    if http_host(p, start, end):  # most references
+        return ABSOLUTE
     if p[i] == 35:
         return FRAGMENT if _is_tail(p, i + 1, end, in_fragment=True) else OTHER
     if p[i] == 63:  # in RFC 1808 an empty query is replaced by the base's

@@ -2,9 +2,9 @@
 
 In: the walked document, the bytes of the rewrite, and the policy. Out: diagnostics, by line and column of the original.
 The first check (`spans`) compares bytes: outside the links they are equal, and each length, digest or checksum that a
-container derives from a part is computed again. The second (`JUDGES`) compares what a parser that shares no code with
-absolve reads: it is equal, except for the links that the policy changes. A container has no judge of its own: the
-documents in it are judged by theirs. Both check by `expected` that each link has its intended value and resolves to the
+container derives from a part is computed again. The second (`JUDGES`) compares the values that a parser without any
+code of absolve reads: they are equal, except for the links that the policy changes. A container has no judge of its
+own: the documents in it have theirs. Both check by `expected` that each link has its intended value and resolves to the
 same URL.
 """
 
@@ -39,10 +39,10 @@ JUDGES: Final[dict[str, str]] = {
 def differences(before: Entity, document: Document, after: bytes, policy: Policy | None = None) -> list[Diagnostic]:
     """Return the unintended differences between a document and its rewrite; an empty list if there are none.
 
-    `before` is the entity of `document`, `policy` is the one of the rewrite (None: every link absolute), and is called
-    again with the `Resolved` of each link. Without a policy a link may be unchanged if it still resolves to the same
-    URL; any other must equal its target exactly. With a policy each must equal the result of the policy. `after` is
-    decoded in the charset of `before`.
+    `before` is the entity of `document`, `policy` is the policy of the rewrite (None: every link absolute), and is
+    called again with the `Resolved` of each link. Without a policy a link may be unchanged if it still resolves to the
+    same URL; any other must equal its target exactly. With a policy each must equal the result of the policy. `after`
+    is decoded in the charset of `before`.
     """
     written = Document(
         after,
@@ -62,14 +62,14 @@ def differences(before: Entity, document: Document, after: bytes, policy: Policy
             f"the rewritten document cannot be read: {diagnostic.text} (after: {diagnostic.line}:{diagnostic.column})"
         )
         return [Diagnostic("unreadable", text, before.name)]
-    hold(rewritten)  # inner entities are used repeatedly; `Expected` holds those of `before`
+    hold(rewritten)  # inner entities are used repeatedly; `Expected` holds the ones in `before`
     found = Differences(before, rewritten)
     expected = Expected(before, policy or absolute)
     Spans(expected, found).compare(before, rewritten)
     for fault in faults(before, rewritten, expected):
         found.add(fault)
     if before.media_type in registry.MAIL:
-        for fault in _links_without_their_part(*(_recorded(entity) for entity in (before, rewritten))):
+        for fault in _links_without_their_part(before, *(_recorded(entity) for entity in (before, rewritten))):
             found.add(fault)
     return found.diagnostics
 
@@ -86,23 +86,28 @@ def faults(before: Entity, after: Entity, expected: Expected) -> Iterator[Fault]
 
 
 def faults_inside(before: Entity, after: Entity, expected: Expected, what: str = "body") -> Iterator[Fault]:
-    """Yield the same for two documents inside others, such as a `body`; their positions are part of the text."""
+    """Yield the differences in two documents inside others, such as a `body`; their positions are part of the text."""
     for fault in faults(before, after, expected):
         place = f"at {fault.before} of this {what}: " if fault.before is not None else ""
         yield Fault(fault.code, place + fault.words)
 
 
 def _recorded(message: Entity) -> Entity:
-    """Return the entity of a message walked without a URL: a reader has only what the message records."""
+    """Return the entity of a message walked without a URL: a reader knows only the URLs in the message."""
     return walk(Document(message.data, media_type=message.media_type), message.settings)
 
 
-def _links_without_their_part(before: Entity, after: Entity) -> Iterator[Fault]:
-    """Yield a difference for each link that no longer leads to a part of its message (RFC 2557 8.3)."""
-    found = [[Resolved(one, event) for event in one.events if isinstance(event, Link)] for one in (before, after)]
-    for old, new in zip(*found, strict=False):
-        if old.context.how_held(old.target) is not None and new.context.how_held(new.target) is None:
+def _links_without_their_part(known: Entity, before: Entity, after: Entity) -> Iterator[Fault]:
+    """Yield a difference for each link that no longer leads to a part of its message (RFC 2557 8.3).
+
+    `known` is the message with the URL that the user gave: a link that this URL leads to the web was none to a part.
+    """
+    documents = (known, before, after)
+    found = [[Resolved(one, event) for event in one.events if isinstance(event, Link)] for one in documents]
+    for ours, old, new in zip(*found, strict=False):
+        held = all(one.context.how_held(one.target) is not None for one in (ours, old))
+        if held and new.context.how_held(new.target) is None:
             words = f"{shown(old.reference)} led to a part of the message, {shown(new.reference)} leads to none"
             yield Fault("target", words)
-    for one, other in zip(inners(before), inners(after), strict=False):
-        yield from _links_without_their_part(one.entity, other.entity)
+    for three in zip(inners(known), inners(before), inners(after), strict=False):
+        yield from _links_without_their_part(*(one.entity for one in three))

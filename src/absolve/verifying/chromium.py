@@ -40,13 +40,13 @@ NO_NETWORK: Final = (
     "--proxy-bypass-list=<-loopback>",
     "--host-resolver-rules=MAP * ~NOTFOUND",
 )
-_FLAGS: Final = (  # besides those of Playwright
+_FLAGS: Final = (  # besides Playwright's own
     "--dns-prefetch-disable",
     "--disable-domain-reliability",
     "--no-pings",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",  # with scripts on
 )
-_WRITTEN: Final = re.compile(r"\[err\] (.*)")  # what a program wrote to its standard error, in Playwright's messages
+_WRITTEN: Final = re.compile(r"\[err\] (.*)")  # a program's standard error in Playwright's messages
 _START: Final = 60.0  # seconds until the browser runs
 _END: Final = 10.0  # seconds for it to end
 
@@ -75,7 +75,7 @@ def find(program: str | None = None) -> str:
 class Chromium:
     """A browser with a temporary profile, which starts with the first `run`; the `with` block ends all its processes.
 
-    `flags` decide what network it has. For root it runs without a sandbox, because it does not start with one. Raise
+    `flags` decide about its network. For root it runs without a sandbox, because it does not start with one. Raise
     MissingPackageError without Playwright.
     """
 

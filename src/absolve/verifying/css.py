@@ -44,7 +44,7 @@ def faults(before: Entity, after: Entity, expected: Expected) -> Iterator[Fault]
 
 
 def _position(token: Any, last: Position) -> Position:
-    """Return the position of a token; for the end of a block, that of the last token before it."""
+    """Return the position of a token; for the end of a block, the position of the last token before it."""
     return last if token is None else Position(token.source_line, token.source_column)
 
 
@@ -78,7 +78,7 @@ def _fault(old: Any, new: Any, expected: Expected, rules: list[LinkContext]) -> 
 
 
 def _kind(node: Any) -> str:
-    """Return the part of a token that must be equal: all but the content of a block and the value of a reference."""
+    """Return the part of a token that must be equal: everything but a block's content and a reference's value."""
     if node.type in {"url", "string"}:
         return str(node.type)
     if node.type == "function":

@@ -1,10 +1,10 @@
-"""The values that each link may have after the rewrite, whether it resolves to the same URL, and what differs.
+"""The values that each link may have after the rewrite, whether it resolves to the same URL, and the differences.
 
 In: the walked original and the policy. Out: for an old and a new value of a link, None or the text of a difference;
 differences as `Diagnostic`s, with the position in the original, and in the text the position in the rewrite.
 
 The second check finds links in values that an independent parser has decoded: `in_value` and `in_document` split these
-into references and the bytes between them.
+into references and the bytes between them: for example, `a 1x, b` into `a`, `b` and ``, ` 1x, `, ``.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Differences:
 
 
 def shown(text: str | None) -> str:
-    """Return a value for a message: quoted, and shortened where it is long; "nothing" for None."""
+    """Return a value for a message: quoted, for example `'a'`, and shortened if it is long; "nothing" for None."""
     if text is None:
         return "nothing"
     return repr(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…")
@@ -113,7 +113,8 @@ def _in_xml(new: str) -> str:
 class Expected:
     """The intended values of every link of a document: by link, and by element, attribute and reference.
 
-    An independent parser provides only the latter.
+    For example, {"http://h/a"} for `a` in `<img src>`: an independent parser provides only element, attribute and
+    reference.
     """
 
     def __init__(self, before: Entity, policy: Policy) -> None:
@@ -131,7 +132,7 @@ class Expected:
     def _learn(self, entity: Entity, charset: Charset, *, sealed: bool) -> None:
         """Collect the intended values of an entity and of all inside it.
 
-        `charset` is that of the bytes which are written in the end. `sealed`: all links must stay unchanged.
+        `charset` is the charset of the bytes that are written in the end. `sealed`: all links must stay unchanged.
         """
         for event in entity.events:
             if isinstance(event, Link):
@@ -192,7 +193,7 @@ class Expected:
     def fault_of_value(
         self, place: LinkSite, old: str, new: str, before: LinkContext, after: LinkContext, *, claims: bool = False
     ) -> str | None:
-        """Return the fault of a new value of which only element and attribute are known; None if it is correct."""
+        """Return the fault of a new value by element and attribute only; None if it is correct."""
         wanted = self._values.get((place.element, place.attribute, old), {old})
         return self._fault(old, new, before, after, wanted, claims=claims)
 
@@ -229,7 +230,7 @@ def _other_than(wanted: set[str], old: str, new: str) -> str:
 def _within(charset: Charset, new: str) -> str:
     """Return a value with the characters that the charset lacks percent-encoded, as in CSS.
 
-    CSS has no character references.
+    For example, `%D0%B6` for `ж` in ISO 8859-1: CSS has no character references.
     """
     try:
         return text(to_utf8(charset, from_utf8(charset, value_of(new), "absolve.percent")))

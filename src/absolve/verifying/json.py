@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class _Object(list[tuple[str, Any]]):
-    """The members of an object, all those of a repeated name, too."""
+    """The members of an object, also all members with a repeated name."""
 
 
 def faults(before: Entity, after: Entity, expected: Expected) -> Iterator[Fault]:
@@ -43,13 +43,13 @@ def faults(before: Entity, after: Entity, expected: Expected) -> Iterator[Fault]
         old, new = _joined(old), _joined(new)
     pairs = zip(inners(before), inners(after), strict=False)
     inside = {one.entity.data: (one.entity, other.entity) for one, other in pairs}
-    found = _of_archive(old, new, before, after, expected) if is_archive else _of_values(old, new, expected, inside)
+    found = _har_faults(old, new, before, after, expected) if is_archive else _text_faults(old, new, expected, inside)
     for fault in found:
         yield Fault(fault.code, f"json: {fault.text}")
 
 
 def _differing(old: Any, new: Any) -> Iterator[tuple[tuple[str | int, ...], Any, Any, Any]]:
-    """Yield the path of each difference, what is around it, and the two values; the order of members counts."""
+    """Yield path, container and two values of each difference: `(1,)`, `[1, 2]`, 2, 3 for `[1, 2]` and `[1, 3]`."""
     stack: list[tuple[tuple[str | int, ...], Any, Any, Any]] = [((), None, old, new)]
     while stack:
         path, around, one, other = stack.pop()
@@ -62,7 +62,7 @@ def _differing(old: Any, new: Any) -> Iterator[tuple[tuple[str | int, ...], Any,
 
 
 def _steps(value: Any) -> list[str | int] | None:
-    """Return the steps from a value to those in it: the names of members, or indexes."""
+    """Return the steps to the values in a container: for example, [0, 1] for an array of two; or member names."""
     if isinstance(value, _Object):
         return [name for name, _ in value]
     return list(range(len(value))) if isinstance(value, list) else None
@@ -75,7 +75,7 @@ def _values(value: Any) -> list[Any]:
 
 
 def _joined(value: Any) -> Any:
-    """Return a value of a notebook with each array of lines as one string."""
+    """Return a value of a notebook with each array of lines as one string: for example, "ab" for ["a", "b"]."""
     if isinstance(value, _Object):
         return _Object((name, _joined(inner)) for name, inner in value)
     if isinstance(value, list) and value and all(isinstance(inner, str) for inner in value):
@@ -83,7 +83,7 @@ def _joined(value: Any) -> Any:
     return [_joined(inner) for inner in value] if isinstance(value, list) else value
 
 
-def _of_values(old: Any, new: Any, expected: Expected, inside: dict[bytes, tuple[Entity, Entity]]) -> Iterator[Fault]:
+def _text_faults(old: Any, new: Any, expected: Expected, inside: dict[bytes, tuple[Entity, Entity]]) -> Iterator[Fault]:
     wanted = expected.by_reference()
     for path, _, one, other in _differing(old, new):
         where = f"at /{'/'.join(map(str, path))}"
@@ -98,7 +98,7 @@ def _of_values(old: Any, new: Any, expected: Expected, inside: dict[bytes, tuple
 
 
 def _expected(old: str, wanted: dict[str, set[str]]) -> set[str]:
-    """Return the values that a string may become: those of its reference, with the same white space around it."""
+    """Return the values that a string may become: the values of its reference, in the same white space."""
     reference = old.strip()
     before, _, after = old.partition(reference) if reference else (old, "", "")
     return {f"{before}{new}{after}" for new in wanted.get(reference, ())}
@@ -107,7 +107,7 @@ def _expected(old: str, wanted: dict[str, set[str]]) -> set[str]:
 # --- HTTP Archives ----------------------------------------------------------------------------------------------------
 
 
-def _of_archive(old: Any, new: Any, before: Entity, after: Entity, expected: Expected) -> Iterator[Fault]:
+def _har_faults(old: Any, new: Any, before: Entity, after: Entity, expected: Expected) -> Iterator[Fault]:
     (around, entries), (its_around, its_entries) = _entries(old), _entries(new)
     if repr(around) != repr(its_around) or len(entries) != len(its_entries):
         yield Fault("tree", "values outside the entries, or the number of entries, differ")
@@ -115,7 +115,7 @@ def _of_archive(old: Any, new: Any, before: Entity, after: Entity, expected: Exp
     objects = [(one, its) for one, its in zip(entries, its_entries, strict=True) if isinstance(one, _Object)]
     walked = zip(inners(before), inners(after), strict=False)
     for number, (pair, (inner, other)) in enumerate(zip(objects, walked, strict=False), 1):
-        for fault in _of_entry(*pair, inner.entity, other.entity, expected):
+        for fault in _entry_faults(*pair, inner.entity, other.entity, expected):
             yield Fault(fault.code, f"{fault.text} (entry {number})")
 
 
@@ -132,7 +132,7 @@ def _entries(archive: Any) -> tuple[Any, list[Any]]:
     return around, entries
 
 
-def _of_entry(old: Any, new: Any, before: Entity, after: Entity, expected: Expected) -> Iterator[Fault]:
+def _entry_faults(old: Any, new: Any, before: Entity, after: Entity, expected: Expected) -> Iterator[Fault]:
     one, other = (next((inner.entity for inner in inners(entry)), entry) for entry in (before, after))
     for path, around, value, changed in _differing(old, new):
         name, place = ".".join(map(str, path)) or "it", path[1:]
@@ -160,7 +160,7 @@ def _body_of(entry: _Object) -> str:
 
 
 def _is(text: Any, data: bytes) -> bool:
-    """Return whether a text is these bytes, in UTF-8 or in base64; or compressed, with a character a byte."""
+    """Return whether a text is these bytes: in UTF-8, in base64 (`YQ==` is `a`), or compressed, a character a byte."""
     if str(text).encode("utf-8", "surrogatepass") == data:
         return True
     for raw in _stored(str(text)):
@@ -171,7 +171,7 @@ def _is(text: Any, data: bytes) -> bool:
 
 
 def _opened(name: str, body: bytes) -> bytes:
-    """Return a body without one content coding; unchanged where it is not in it. Raise one of `_FAILS`."""
+    """Return a body without one content coding; unchanged if it is not in that coding. Raise one of `_FAILS`."""
     if name in {"gzip", "x-gzip"} and body.startswith(b"\x1f\x8b"):
         import gzip
 
@@ -194,7 +194,7 @@ def _opened(name: str, body: bytes) -> bytes:
 
 
 def _stored(text: str) -> Iterator[bytes]:
-    """Yield the bytes that a text may hold: in base64, and with a character for each."""
+    """Yield the bytes that a text may store, in base64 or a character a byte: for example, `a` and `YQ==` in `YQ==`."""
     with suppress(ValueError):
         yield base64.b64decode(text)
     with suppress(ValueError):

@@ -3,7 +3,6 @@
 In: the two entities. Out: differences. html5lib reads HTML, lxml reads XML. References in the values that they read are
 located by the tables and grammars of absolve; bases are computed from their own base elements (HTML Standard 4.2.3) and
 `xml:base` attributes (XML Base).
-
 HTML with a noscript element is compared twice: the content of noscript is markup with scripting off, and text with
 scripting on (HTML Standard 4.12.2).
 """
@@ -36,8 +35,8 @@ if TYPE_CHECKING:
     from absolve.verifying.readers import Markup, Token
 
 _DOCUMENTS: Final = {"css": places.CSS, **places.JSON_SCRIPTS}  # syntax of a text -> its media type
-_BLANKS: Final = re.compile("  +")  # in place of code and destinations, which have other lengths when they change
-# In a formula: texts, and names of sheets and columns, in which a quote begins none
+_BLANKS: Final = re.compile("  +")  # in place of code and destinations, whose lengths may change
+# In a formula: texts, and names of sheets and columns; a quote in a name begins no text
 _TEXTS: Final = re.compile(r"""\"(?:[^"]|"")*"|('(?:[^']|'')*'|\[(?:[^'\[\]]|'.)*)""", re.DOTALL)
 _NOSCRIPT: Final = re.compile("<noscript", re.IGNORECASE | re.ASCII)
 
@@ -64,13 +63,13 @@ def faults(before: Entity, after: Entity, expected: Expected) -> Iterator[Fault]
 
 
 def _read(entity: Entity, xml_before: Entity | None, *, scripting: bool) -> Markup:
-    """Return the tokens of a document. XML after a rewrite is recovered only if that before it was."""
+    """Return the tokens of a document. XML after a rewrite is recovered only if it was recovered before."""
     text = decoded(entity)
     if xml_before is not None:
         if any(one.code == NOT_WELL_FORMED for one in xml_before.findings):
             return Xml(text, errors(entity.charset), recover=True)
         return Xml(text)
-    if entity.media_type == registry.MARKDOWN:  # html5lib knows no code; where it is, absolve decides
+    if entity.media_type == registry.MARKDOWN:  # html5lib knows no code spans: absolve finds them
         text = _BLANKS.sub(" ", text_of(markdown.masked(value_of(text))))
     return Html(text, errors(entity.charset), entity.settings, scripting=scripting)
 
@@ -103,7 +102,7 @@ class Side:
 
     @property
     def leaves(self) -> bool:
-        """Return whether absolve skipped documents nested as deep as those inside this one, by its nesting budget."""
+        """Return whether documents inside this one are nested too deep for absolve, which left them unchanged."""
         return self.depth >= ENTERED and self._entity.text_left is not None and self._entity.text_left.is_exceeded
 
     def encoded(self, text: str) -> bytes:
@@ -111,7 +110,7 @@ class Side:
         return text.encode("ascii") if text.isascii() else text.encode("utf-8", self.markup.errors)
 
     def inside(self, text: str, step: str, index: int, *, scripting: bool) -> Side:
-        """Return the side of HTML in a token: a document of its own."""
+        """Return the side of HTML in a token, which is a document of its own."""
         markup = Html(text, self.markup.errors, self.settings, scripting=scripting)
         own = inherited(self.base(self.markup.tokens[index]), step)
         return Side(markup, self._entity, Bases(own, own), self.position(index), self.depth + 1)
@@ -124,7 +123,7 @@ class Side:
         return self._entity.base_context(token.scope).base if token.scope else self.bases.base
 
     def context(self, place: LinkSite, token: Token) -> LinkContext:
-        """Return the context of the references of a site in this token; that of a claim is outside of its scope."""
+        """Return the context of the references of a site in this token; a claim's context is outside of its scope."""
         scope = token.scope
         if place.attribute == "xml:base" and scope is not None:
             scope = scope.scope
@@ -265,7 +264,7 @@ class _Judge:
 
 
 def _have_same_tokens(one: str, other: str) -> bool:
-    """Return whether two formulas differ in nothing but their texts: `A1&"x"` and `A1&"y"`."""
+    """Return whether two formulas differ only in their texts: for example, `A1&"x"` and `A1&"y"`."""
     return _TEXTS.sub(_emptied, one) == _TEXTS.sub(_emptied, other)
 
 

@@ -1,8 +1,9 @@
 """Read HTML with html5lib and XML with lxml, which share no code with absolve, as tokens in document order.
 
-In: the text of a document. Out: `Html` or `Xml`, a `Markup` whose tokens can be compared with another one's.
-html5lib's tree construction decides how its tokenizer reads on: raw text, CDATA, plaintext. Of its tree only the open
-elements are kept: a hostile document of a few megabytes has a million of them. The tokens of XML have the `xml:base`
+In: the text of a document. Out: `Html` or `Xml`, a `Markup` whose tokens can be compared: for example, `a` and `/a`
+with their texts for `<a href=b>c</a>`.
+html5lib's tree construction decides how its tokenizer reads on: raw text, CDATA, plaintext. Only the open elements of
+its tree are kept: a hostile document of a few megabytes has a million elements. The tokens of XML have the `xml:base`
 attributes in whose scope they are (XML Base).
 """
 
@@ -47,7 +48,7 @@ class Token(NamedTuple):
     """A start tag, an end tag (its name begins with a slash) or their like, with the text up to the next token.
 
     A comment, a document type and a processing instruction (its name begins with a question mark) are a start tag,
-    before their text, and an end tag. `namespace` is None for what is no element, or none for the parser.
+    before their text, and an end tag. `namespace` is None for tokens that are no elements, also by the parser's choice.
     `place` is the link site of the text, if it may have links. `scope` is the innermost `xml:base` around an element.
     """
 
@@ -230,7 +231,7 @@ class _Tokenizer(HTMLTokenizer):
     def __init__(self, markup: Html, parser: _Parser) -> None:
         super().__init__(io.StringIO(), parser=parser)
         stream: Any = self.stream
-        stream.chunk, stream.chunkSize = markup.text, len(markup.text)  # in one chunk, offsets are those of the text
+        stream.chunk, stream.chunkSize = markup.text, len(markup.text)  # in one chunk, offsets are offsets in the text
         self._markup = markup
         self._tree: _Builder = parser.tree
         self._opened = 0  # the offset of the last tag or comment
@@ -281,8 +282,8 @@ class _Tokenizer(HTMLTokenizer):
 
     def _add(self, tag: _Tag, text: str) -> None:
         start, name, attributes, namespace, place = tag
-        made = partial(Token, attributes) if attributes else self._markup.bare
-        self._markup.add(made(name, text, namespace, place), start)
+        make = partial(Token, attributes) if attributes else self._markup.bare
+        self._markup.add(make(name, text, namespace, place), start)
 
     def _inserted(self, token: Any) -> str | None:
         """Return the namespace of the element that the parser made of a start tag, None if it made none."""
@@ -350,7 +351,7 @@ class _Level(NamedTuple):
 class Xml(Markup):
     """The tokens of an XML document. Raise SyntaxError or ValueError where it is not well-formed.
 
-    `recover`: what makes it not well-formed is skipped, or text. No external entity, DTD or network resource is loaded.
+    `recover`: faults are skipped, or read as text. No external entity, DTD or network resource is loaded.
     """
 
     def __init__(self, text: str, errors: str = "surrogatepass", *, recover: bool = False) -> None:
@@ -447,9 +448,9 @@ class Xml(Markup):
 
 
 def _mended(text: str) -> str:
-    """Return a text without what is no character (2.2), and with references for `<` and `&` that begin nothing.
+    """Return a text without invalid characters (2.2), and with references for `<` and `&` that begin no markup.
 
-    lxml would leave out the name behind such a `&`: `a&b=c` becomes `a&amp;b=c`.
+    For example, `a&b=c` becomes `a&amp;b=c`: lxml would leave out the name behind such a `&`.
     """
     characters = _NO_CHARACTER.sub("", text.translate(_STAND_INS))
     declared = set(_ENTITY.findall(characters))
@@ -487,7 +488,7 @@ def _words(attributes: dict[str, str]) -> dict[str, str]:
 
 
 def _expat(name: str) -> str:
-    """Return a name in the form of expat."""
+    """Return a name in expat's form: for example, "urn:x", U+0001, "a" for `{urn:x}a`."""
     namespace, brace, local = name.rpartition("}")
     return f"{namespace[1:]}{SEPARATOR}{local}" if brace else name
 
@@ -495,7 +496,7 @@ def _expat(name: str) -> str:
 def _pseudo_attributes(instruction: Any) -> dict[str, str]:
     """Return the pseudo-attributes of a processing instruction (xml-stylesheet 1.0, 3), their references decoded.
 
-    lxml parses the pseudo-attributes, but leaves the references in them unchanged.
+    For example, {"href": "a&b"} for `href="a&amp;b"`. lxml parses them, but leaves references unchanged.
     """
     return {name: _REFERENCE.sub(_character, value) for name, value in instruction.attrib.items()}
 

@@ -1,7 +1,7 @@
 """First check of every format: the links of both documents pair up, and the bytes between them are equal.
 
 In: the two entities. Out: differences. Bytes of a link that need no change are compared, too: an unchanged link, and
-the end of a reference that only got a prefix.
+the end of a reference that only got a prefix, for example `a.html` in `http://h/a.html`.
 """
 
 from __future__ import annotations
@@ -72,15 +72,15 @@ class Spans:
     def _regions(self, before: Side, after: Side, own: Sequence[Region] = ()) -> list[Region]:
         """Return the regions where two entities may differ; add a difference for any other.
 
-        `own` are those of fields that change with the whole entity.
+        `own` are the regions of fields that change with the whole entity.
         """
         old, new = _events(before), _events(after)
         pairs = list(_paired(old, new))
         regions: list[Region] = []
         for quoted, group in groupby(pairs, key=_newly_quoted):
-            found = [region for pair in group for region in self._of_pair(pair, before, after)]
+            found = [region for pair in group for region in self._pair_regions(pair, before, after)]
             regions += [self._in_slot(quoted, found, before, after)] if quoted is not None and found else found
-        if derived := [*own, *(region for pair in pairs for region in self._of_fields(pair, before, after))]:
+        if derived := [*own, *(region for pair in pairs for region in self._field_regions(pair, before, after))]:
             regions = sorted([*regions, *derived])
         settled = next((event for event in before.entity.events if isinstance(event, EditOrder)), None)
         if settled is not None and len(pairs) == len(old) == len(new):
@@ -93,7 +93,7 @@ class Spans:
             self._unpaired(old[len(pairs) :], new[len(pairs) :], regions, before, after)
         return regions
 
-    def _of_pair(self, pair: Pair, before: Side, after: Side) -> Iterator[Region]:
+    def _pair_regions(self, pair: Pair, before: Side, after: Side) -> Iterator[Region]:
         """Yield the regions where a pair may differ."""
         old, new = pair
         if isinstance(old, Link) and isinstance(new, Link):
@@ -146,7 +146,7 @@ class Spans:
             mapped.sort()
         yield from mapped
 
-    def _of_fields(self, pair: Pair, before: Side, after: Side) -> Iterator[Region]:
+    def _field_regions(self, pair: Pair, before: Side, after: Side) -> Iterator[Region]:
         """Yield the regions of the derived fields of a part; each must have the value for the new part."""
         old, new = pair
         if not (isinstance(old, Part) and isinstance(new, Part)):
@@ -163,7 +163,7 @@ class Spans:
                 self._say("bytes", words, field.start, new_field.start, before, after)
 
     def _in_slot(self, coding: Coding, found: list[Region], before: Side, after: Side) -> Region:
-        """Return the region of a value that got quotes, and an equals sign if it had none; these are no difference."""
+        """Return the region of a value that got quotes, and perhaps an equals sign; these are no difference."""
         start, end = coding.slot or (0, 0)
         opening: bytes = coding.settle(b"")[:-1]  # type: ignore[attr-defined]  # a coding with a slot has it
         first, last = found[0], found[-1]
@@ -180,7 +180,7 @@ class Spans:
         return region
 
     def _between(self, regions: list[Region], before: Side, after: Side) -> None:
-        """Check that the bytes before each region are equal to those before its counterpart."""
+        """Check that the bytes before each region equal the bytes before its counterpart."""
         start = new_start = 0
         for region in regions:
             old, new = before.data[start : region.start], after.data[new_start : region.new_start]
@@ -191,10 +191,10 @@ class Spans:
             start, new_start = region.end, region.new_end
 
     def _around(self, settled: EditOrder, regions: list[Region], before: Side, after: Side) -> None:
-        """Check that the regions, and all that the format derives from them, account for every changed byte."""
-        made = [Edit(start, end, after.data[new:new_end]) for start, end, new, new_end in regions]
-        made = [edit for edit in made if before.data[edit.start : edit.end] != edit.new]
-        expected = splice(before.data, [edit for some in settled.edits([made]) for edit in some])
+        """Check that the regions, and all values that the format derives from them, account for every changed byte."""
+        changes = [Edit(start, end, after.data[new:new_end]) for start, end, new, new_end in regions]
+        changes = [edit for edit in changes if before.data[edit.start : edit.end] != edit.new]
+        expected = splice(before.data, [edit for some in settled.edits([changes]) for edit in some])
         if expected != after.data:
             same = _common(expected, after.data)
             words = f"{shown(_excerpt(after.data, same))} after, expected {shown(_excerpt(expected, same))}"
@@ -272,7 +272,7 @@ def _changed(old: Link, new: Link, before: bytes, after: bytes) -> Region | None
         new_kept = len(new_raw) - new_offsets.start(len(new_value) - same)
         canonical = new.coding.encode(new_value[len(new_value) - same :], after[new.end : new.end + 64])
         if raw == value and raw[-kept:] != new_raw[-new_kept:] == canonical:
-            kept = new_kept = 0  # the old context needed no escape, the new one does
+            kept = new_kept = 0  # the new context needs an escape, the old one did not
     # A character reference before a link gets its missing semicolon where the link would continue it.
     ended = before[old.start - 1 : old.start].isalnum() and after[new.start - 1 : new.start] == b";"
     return Region(old.start, old.end - kept, new.start - ended, new.end - new_kept)
@@ -320,12 +320,12 @@ def _outwards(side: Side, part: Part, offsets: Offsets | None) -> Callable[[int]
 
 
 def _excess(url: str) -> tuple[int, int]:
-    """Return how many more opening brackets than closing ones are in a URL in text, of a link around it."""
+    """Return the opening minus the closing brackets in a URL, round and square: for example, (-1, 0) in `a)`."""
     return url.count("(") - url.count(")"), url.count("[") - url.count("]")
 
 
 def _common(one: bytes, other: bytes) -> int:
-    """Return the length of the common prefix of two byte strings."""
+    """Return the length of the common prefix of two byte strings: for example, 2 for `abc` and `abd`."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2

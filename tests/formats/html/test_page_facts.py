@@ -50,8 +50,7 @@ def test_each_anchor_is_listed_once_in_the_order_of_the_page() -> None:
 
 @pytest.mark.parametrize(("page", "lang", "canonical", "robots"), [
     (b"<p lang=de><link rel=alternate href=x><meta name=description content=x>", None, None, None),
-    (b"<html lang=de-CH><html lang=fr>", "de-CH", None, None),
-    (b"<html><p><html lang=fr>", "fr", None, None),
+    (b"<html lang=de-CH><html lang=fr>", "de-CH", None, None), (b"<html><p><html lang=fr>", "fr", None, None),
     (b"<html lang=''>", None, None, None),
     (b"<link rel='x CANONICAL' href=' a&amp;b '><link rel=canonical href=c>", None, "http://h/d/a&b", None),
     (b"<base href=/e/><link rel=canonical href=c>", None, "http://h/e/c", None),
@@ -60,20 +59,15 @@ def test_each_anchor_is_listed_once_in_the_order_of_the_page() -> None:
     (b"<meta name=Robots content=' no\nindex '><meta content=nofollow name=robots>", None, None, "no index, nofollow"),
     (b"<meta name=googlebot content=noindex><meta name=otherbot content=none>", None, None, "googlebot: noindex"),
 ])
-def test_language_canonical_url_and_robots(
-    page: bytes, lang: str | None, canonical: str | None, robots: str | None
-) -> None:
+def test_language_canonical_url_and_robots(page: bytes, lang: str | None, canonical: str | None, robots: str | None) -> None:
     row = facts(page)
     assert (row.lang, row.canonical, row.robots) == (lang, canonical, robots)
 
 
-@pytest.mark.parametrize("charset", ["utf-8", "windows-1251", "utf-16le", "shift_jis", "iso-2022-jp"])
-def test_facts_are_decoded_from_the_charset_of_the_page(charset: str) -> None:
-    row = facts("<html lang=ru><title>\u0411\u044d</title><p id=\u0411><a href=x>".encode(charset), charset=charset)
-    assert (row.title, row.lang, row.anchors, row.charset, row.links) == ("\u0411\u044d", "ru", ["\u0411"], charset, 1)
-
-
-def test_bytes_that_are_no_characters_are_replaced() -> None:
+def test_facts_are_decoded_from_the_charset_of_the_page_and_bytes_that_are_no_characters_are_replaced() -> None:
+    for charset in ("utf-8", "windows-1251", "utf-16le", "shift_jis", "iso-2022-jp"):
+        row = facts("<html lang=ru><title>\u0411\u044d</title><p id=\u0411><a href=x>".encode(charset), charset=charset)
+        assert (row.title, row.lang, row.anchors, row.charset, row.links) == ("\u0411\u044d", "ru", ["\u0411"], charset, 1)
     row = facts(b"<title>\xff</title><p id=\xff><html lang=\xff><meta name=robots content=\xff>", charset="utf-8")
     assert (row.title, row.lang, row.robots, row.anchors) == ("\ufffd", "\ufffd", "\ufffd", ["\ufffd"])
 
@@ -81,11 +75,8 @@ def test_bytes_that_are_no_characters_are_replaced() -> None:
 def test_anchors_beyond_the_limit_are_not_listed_and_the_row_has_a_problem() -> None:
     row = facts(b"".join(b"<p id=%d>" % number for number in range(20)), max_links=10)
     assert (len(row.anchors), row.problems) == (10, ["too-many-anchors"])
-
-
-def test_a_million_anchors_are_read_in_linear_time() -> None:
-    row = facts(b"".join(b"<p id=%d>" % number for number in range(1_000_000)))
-    assert row.anchors[-1] == "999999"
+    row = facts(b"".join(b"<p id=%d>" % number for number in range(200_000)))  # in linear time
+    assert row.anchors[-1] == "199999"
 
 
 @pytest.mark.parametrize("page", [b"<p id=a>", b"<a href=x id=a><style>p{background:url(y)}</style>", b"<svg><math><style x=y>@import 'z'"])

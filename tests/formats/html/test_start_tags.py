@@ -13,14 +13,9 @@ def charset(label: str) -> Charset:
 
 
 @pytest.mark.parametrize(("tag", "values"), [
-    (b'<a href="x" ID=y>', {b"href": b"x", b"id": b"y"}),
-    (b"<a href = 'x y'/>", {b"href": b"x y"}),
-    (b"<a href=x href=y>", {b"href": b"x"}),
-    (b'<a a b="" c=>', {b"a": b"", b"b": b"", b"c": b""}),
-    (b"<a/b/c=d/>", {b"b": b"", b"c": b"d/"}),
-    (b"<a =b=c>", {b"=b": b"c"}),
-    (b"<a>", {}),
-    (b"a=b", {b"a": b"b"}),
+    (b'<a href="x" ID=y>', {b"href": b"x", b"id": b"y"}), (b"<a href = 'x y'/>", {b"href": b"x y"}),
+    (b"<a href=x href=y>", {b"href": b"x"}), (b'<a a b="" c=>', {b"a": b"", b"b": b"", b"c": b""}),
+    (b"<a/b/c=d/>", {b"b": b"", b"c": b"d/"}), (b"<a =b=c>", {b"=b": b"c"}), (b"<a>", {}), (b"a=b", {b"a": b"b"}),
 ])
 def test_the_attributes_of_a_tag_are_read_as_browsers_read_them(tag: bytes, values: dict[bytes, bytes]) -> None:
     assert {name: found.raw for name, found in attributes(tag, 0, len(tag)).items()} == values

@@ -49,12 +49,8 @@ def reported(data: bytes, **options: Any) -> list[tuple[str, bool]]:
 
 
 STAYS = {
-    "no entries": har(),
-    "no object": har(1, "x", None, [entry()]),
-    "no response": har({"request": {"url": URL}}),
-    "no text": har(entry(None)),
-    "nothing in it": har(entry("")),
-    "a text that is no string": har(entry(content={"text": 5})),
+    "no entries": har(), "no object": har(1, "x", None, [entry()]), "no response": har({"request": {"url": URL}}),
+    "no text": har(entry(None)), "nothing in it": har(entry("")), "a text that is no string": har(entry(content={"text": 5})),
     "an image": har(entry(media_type="image/png")),
     "a script": har(entry("location = '<a href=x>'", media_type="text/javascript")),
     "text without a media type": har(entry("see <a href=x>", media_type="")),
@@ -69,30 +65,28 @@ STAYS = {
         {"request": {"url": URL}, "response": {"headers": {"a": {"name": "Location", "value": "x"}}}},
         {"request": {"url": URL}, "response": {"headers": ["Location", ["name", "value"], {}]}},
     ),
-    "no redirect": har(entry(None, redirectURL="")),
-    "a byte order mark": b"\xef\xbb\xbf" + har(entry("<p>")),
+    "no redirect": har(entry(None, redirectURL="")), "a byte order mark": b"\xef\xbb\xbf" + har(entry("<p>")),
     "no URL": har(entry(url=None)),
     "bytes with nothing to change": har(entry(base64.b64encode(b"<p>").decode(), content={"encoding": "base64"})),
 }
 
 
-@pytest.mark.parametrize("data", STAYS.values(), ids=STAYS)
-def test_unchanged_data_is_returned_as_the_same_object(data: bytes) -> None:
-    assert rewritten(data) is data
-    assert {code for code, _ in reported(data)} <= {"broken-entry", "partial"}  # below
+def test_unchanged_data_is_returned_as_the_same_object() -> None:
+    for name, data in STAYS.items():
+        assert rewritten(data) is data, name
+        assert {code for code, _ in reported(data)} <= {"broken-entry", "partial"}, name  # below
 
 
-@pytest.mark.parametrize("options", [{}, {"indent": 2}, {"separators": (",", ":")}, {"ensure_ascii": False}], ids=str)
-def test_only_the_link_changes_in_a_body_that_is_text(options: dict[str, Any]) -> None:
+def test_only_the_link_changes_in_a_body_that_is_text_and_an_archive_is_detected_by_its_content() -> None:
     page = "<p>é \U0001f600 \\ \t" + PAGE
-    data = har(entry(page, content={"size": 1}), **options)
-    changed = rewritten(data)
-    assert changed == data.replace(b'\\"x\\">', b'\\"http://h.example/d/x\\">', 1)
-    assert read(changed)["content"]["text"] == page.replace('"x"', '"http://h.example/d/x"', 1)
-
-
-def test_unchanged_escapes_of_a_link_stay() -> None:
-    page = '<a href="../\u00e9\U0001f600/\u00e9?">'
+    layouts: list[dict[str, Any]] = [{}, {"indent": 2}, {"separators": (",", ":")}, {"ensure_ascii": False}]
+    for options in layouts:
+        data = har(entry(page, content={"size": 1}), **options)
+        changed = rewritten(data)
+        assert changed == data.replace(b'\\"x\\">', b'\\"http://h.example/d/x\\">', 1) == absolve.rewrite(data)
+        assert read(changed)["content"]["text"] == page.replace('"x"', '"http://h.example/d/x"', 1)
+    assert list(absolve.links(b"\xef\xbb\xbf" + har(entry())))
+    page = '<a href="../\u00e9\U0001f600/\u00e9?">'  # unchanged escapes stay
     data = har(entry(page, content={"size": 1})).replace(b"/\\u00e9?", b"\\/\\u00E9?")
     assert rewritten(data) == data.replace(b'"../', b'"http://h.example/') != data
 
@@ -103,7 +97,9 @@ def test_the_content_size_is_recomputed_if_it_was_right() -> None:
     assert read(rewritten(har(entry(bodySize=20))))["bodySize"] == 20  # the size transferred over the network
 
 
-def test_bytes_in_base64_stay_in_one_line() -> None:
+def test_bytes_in_base64_stay_in_one_line_and_text_that_is_labelled_base64_is_text() -> None:
+    labelled = har(entry(content={"encoding": "base64"}))
+    assert (read(rewritten(labelled))["content"]["text"], reported(labelled)) == (ABSOLUTE, [])
     page = '<meta charset=koi8-r><a href="привет">Я</a>'.encode("koi8-r")
     data = har(entry(base64.b64encode(page).decode(), content={"encoding": "base64", "size": len(page)}))
     content = read(rewritten(data))["content"]
@@ -113,9 +109,7 @@ def test_bytes_in_base64_stay_in_one_line() -> None:
 
 
 COMPRESSED = {
-    "gzip": (gzip.compress, gzip.decompress),
-    "deflate": (zlib.compress, zlib.decompress),
-    "br": (brotli.compress, brotli.decompress),
+    "gzip": (gzip.compress, gzip.decompress), "deflate": (zlib.compress, zlib.decompress), "br": (brotli.compress, brotli.decompress),
     "zstd": (zstandard.compress, zstandard.decompress),
 }
 STORED: dict[str, tuple[Callable[[bytes], str], Callable[[str], bytes], dict[str, str]]] = {
@@ -166,8 +160,7 @@ def test_compressed_bytes_that_were_lost_in_text_are_reported() -> None:
 @pytest.mark.parametrize("media_type", ["text/plain", "Text/Plain; charset=utf-8", "x-unknown", "", None])
 def test_a_header_counts_where_the_archive_names_no_type_of_its_own(media_type: str | None) -> None:
     for headers, text in (
-        ([("Content-Type", "text/html; charset=utf-8")], ABSOLUTE),
-        ([("content-type", "text/css")], PAGE),
+        ([("Content-Type", "text/html; charset=utf-8")], ABSOLUTE), ([("content-type", "text/css")], PAGE),
         ([("Content-Type", "text/plain")], PAGE),
     ):
         data = har(entry(f"x{PAGE}", media_type=media_type, headers=headers))
@@ -176,10 +169,9 @@ def test_a_header_counts_where_the_archive_names_no_type_of_its_own(media_type: 
     assert [row.media_type for row in absolve.documents(data, name="x.har")] == ["text/html"]
 
 
-@pytest.mark.parametrize(("media_type", "stated"), [("image/png", "text/html"), ("text/html", "text/plain")])
-def test_a_type_that_the_archive_names_precedes_that_of_the_header(media_type: str, stated: str) -> None:
-    data = har(entry(media_type=media_type, headers=[("Content-Type", stated)]))
-    assert read(rewritten(data))["content"]["text"] == (PAGE if media_type == "image/png" else ABSOLUTE)
+def test_a_type_that_the_archive_names_precedes_that_of_the_header() -> None:
+    for media_type, stated, text in (("image/png", "text/html", PAGE), ("text/html", "text/plain", ABSOLUTE)):
+        assert read(rewritten(har(entry(media_type=media_type, headers=[("Content-Type", stated)]))))["content"]["text"] == text
 
 
 def test_the_charset_declared_in_a_text_body_is_ignored() -> None:
@@ -191,8 +183,8 @@ def test_the_charset_declared_in_a_text_body_is_ignored() -> None:
 
 
 @pytest.mark.parametrize(("name", "value", "new"), [
-    ("Location", "../x y", "http://h.example/x%20y"),
-    ("location", " x ", " http://h.example/d/x "),
+    ("Content-Location", "=?utf-8?Q?b=2Fc?=", "=?utf-8?Q?http=3A//h=2Eexample/d/?= =?utf-8?Q?b=2Fc?="), ("SourceMap", "<d e>", "<http://h.example/d/d e>"),
+    ("Location", "../x y", "http://h.example/x%20y"), ("location", " x ", " http://h.example/d/x "),
     ("Content-Location", "x", "http://h.example/d/x"),
     ("Link", '<x>; rel="next", </y>; rel=prev', '<http://h.example/d/x>; rel="next", <http://h.example/y>; rel=prev'),
     ("Refresh", "0; url=x", "0; url=http://h.example/d/x"),
@@ -221,29 +213,22 @@ def test_a_header_base_applies_to_header_and_body() -> None:
     assert "http://b.example/x" in changed["content"]["text"]
     rows = list(absolve.links(data, name="x.har"))
     assert [(row.entity, row.element, row.base_layer) for row in rows] == [
-        ("entry[1]", "header", "embedded"),
-        ("entry[1]", "header", "retrieval"),
-        ("entry[1]", "response", "embedded"),
+        ("entry[1]", "header", "embedded"), ("entry[1]", "header", "retrieval"), ("entry[1]", "response", "embedded"),
         ("entry[1]/body[1]", "a", "encapsulating"),
     ]
 
 
-def test_each_of_thousands_of_entries_has_the_url_of_its_own_request() -> None:
-    data = har(*(entry(url=f"http://h{number}/" if number % 3 else None) for number in range(3000)))
+def test_each_of_many_entries_has_the_url_of_its_own_request() -> None:
+    data = har(*(entry(url=f"http://h{number}/" if number % 3 else None) for number in range(900)))
     rows = list(absolve.links(data, name="x.har"))
-    assert [row.entity for row in rows] == [f"entry[{number}]/body[1]" for number in range(1, 3001)]
-    assert [row.base for row in rows] == [f"http://h{number}/" if number % 3 else "" for number in range(3000)]
+    assert [row.entity for row in rows] == [f"entry[{number}]/body[1]" for number in range(1, 901)]
+    assert [row.base for row in rows] == [f"http://h{number}/" if number % 3 else "" for number in range(900)]
     assert {row.base_source for row in rows} == {"HAR entry's request URL", ""}
-    assert list(absolve.links(rewritten(data), name="x.har"))[2999].reference.startswith("http://h2999/")
+    assert list(absolve.links(rewritten(data), name="x.har"))[899].reference.startswith("http://h899/")
 
 
-def test_header_fields_keep_their_own_codings() -> None:
-    data = har(entry(headers=[("Link", "<a>"), ("Content-Location", "=?utf-8?Q?b=2Fc?="), ("SourceMap", "<d e>")]))
-    rows = [row for row in absolve.links(data, name="x.har") if row.element == "header"]
-    assert [row.reference for row in rows] == ["a", "b/c", "de"]
-
-
-def test_the_fields_of_a_response_may_be_in_any_order() -> None:
+def test_the_fields_of_a_response_may_be_in_any_order_and_before_the_request() -> None:
+    assert read(rewritten(har(dict(reversed(entry().items())))))["content"]["text"] == ABSOLUTE
     values = {
         "headers": [{"name": "Location", "value": "a"}, {"name": "Link", "value": "<l>; rel=next"}],
         "redirectURL": "b",
@@ -258,21 +243,8 @@ def test_the_fields_of_a_response_may_be_in_any_order() -> None:
         assert absolve.verify(data, expected, name="x.har") == []
 
 
-def test_the_request_url_may_follow_the_response() -> None:
-    data = har(dict(reversed(entry().items())))
-    assert read(rewritten(data))["content"]["text"] == ABSOLUTE
-
-
-def test_an_http_archive_is_detected_by_its_content() -> None:
-    assert list(absolve.links(har(entry(), indent=1)))
-    assert list(absolve.links(b"\xef\xbb\xbf" + har(entry())))
-
-
 @pytest.mark.parametrize(("data", "code"), [
-    (b"", "no-har"),
-    (b'{"log": {}}', "no-har"),
-    (b'{"log": {"entries": {}}}', "no-har"),
-    (har(entry())[:-3], "malformed-json"),
+    (b"", "no-har"), (b'{"log": {}}', "no-har"), (b'{"log": {"entries": {}}}', "no-har"), (har(entry())[:-3], "malformed-json"),
     (har(entry()) + b"x", "malformed-json"),
     (har(entry(content={"comment": json.loads("[" * 90 + "]" * 90)})), "too-deep"),
 ])
@@ -296,12 +268,6 @@ def test_unreadable_entries_stay_and_the_others_are_rewritten(broken: Any, code:
     assert read(changed, 1)["content"]["text"] == ABSOLUTE
 
 
-def test_text_that_is_labelled_base64_is_text() -> None:
-    labelled = har(entry(content={"encoding": "base64"}))
-    assert read(rewritten(labelled))["content"]["text"] == ABSOLUTE
-    assert not reported(labelled)
-
-
 def test_a_value_that_is_null_counts_as_missing() -> None:
     nothing = dict.fromkeys(("encoding", "size", "compression"))
     changed = rewritten(har(entry(content=nothing, redirectURL=None), entry("null", media_type="text/css")))
@@ -314,22 +280,14 @@ def test_verify_accepts_a_har_rewrite_and_finds_its_corruptions() -> None:
     encoded = base64.b64encode(PAGE.encode()).decode()
     data = har(
         entry(headers=[("Location", "l"), ("Server", "s")], redirectURL="l"),
-        entry(url="http://o.example/"),
-        1,
-        entry(encoded, content={"encoding": "base64", "size": len(PAGE)}),
+        entry(url="http://o.example/"), 1, entry(encoded, content={"encoding": "base64", "size": len(PAGE)}),
     )
     changed = rewritten(data)
     assert absolve.verify(data, changed, name="x.har") == []
     size = b'"size": %d' % len(ABSOLUTE)
     for old, new in (
-        (size, b'"size": 11'),
-        (b"1.2", b"1.1"),
-        (b'"s"', b'"t"'),
-        (b"GET", b"PUT"),
-        (b"200", b"201"),
-        (b"example/d/l", b"example/l"),
-        (b"</a>", b"</b>"),
-        (b"o.example/x", b"o.example/y"),
+        (size, b'"size": 11'), (b"1.2", b"1.1"), (b'"s"', b'"t"'), (b"GET", b"PUT"), (b"200", b"201"), (b"example/d/l", b"example/l"),
+        (b"</a>", b"</b>"), (b"o.example/x", b"o.example/y"),
     ):
         assert absolve.verify(data, changed.replace(old, new, 1), name="x.har"), old
     other = har(*json.loads(changed)["log"]["entries"][:2])
@@ -342,17 +300,6 @@ CONTENT = {"mimeType": "text/html", "text": "<a href=x>", "size": 10}
 WHOLE: dict[str, Any] = {"request": {"method": "GET", "url": URL}, "response": {"status": 200, "headers": [], "content": CONTENT}}
 
 
-@pytest.mark.parametrize("entry", [
-    WHOLE,
-    {**WHOLE, "response": {**WHOLE["response"], "content": {}}},
-    {**WHOLE, "response": {**WHOLE["response"], "content": {"text": None}}},
-    {"request": {"url": URL}, "response": {"headers": None, "content": None}},
-    {"request": {"url": URL}, "response": {}},
-])
-def test_an_entry_that_lacks_only_values_is_not_reported(entry: dict[str, Any]) -> None:
-    assert reported(har(entry)) == []
-
-
 def test_an_entry_has_its_number_in_the_array_of_the_file_whatever_the_others_are() -> None:
     data = har(None, WHOLE, 5, {"request": {"url": URL}, "response": {}}, {"request": 5}, *[0] * 120, WHOLE)
     rows = absolve.links(data, name="x.har", on_diagnostic=lambda _: None)
@@ -361,14 +308,15 @@ def test_an_entry_has_its_number_in_the_array_of_the_file_whatever_the_others_ar
     assert [row.entity for row in found] == ["entry[2]/body[1]", "entry[4]", "entry[5]", "entry[126]/body[1]"]
     texts = [one.text for one in walk(Document(data, name="x.har"), Settings()).diagnostics]
     assert [text[:9] for text in texts if "an entry is" in text][:3] == ["entry[1]:", "entry[3]:", "entry[6]:"]
+    assert (len(texts), "further ones are not reported" in texts[-1]) == (102, True)
 
 
 @pytest.mark.parametrize(("entry", "text"), [
-    (5, "an entry is a number or word, not an object"),
-    ("x", "an entry is a string, not an object"),
-    (None, "an entry is a number or word, not an object"),
-    ([1], "an entry is an array, not an object"),
-    ({}, "its request is missing"),
+    (WHOLE, None), ({**WHOLE, "response": {**WHOLE["response"], "content": {}}}, None), ({"request": {"url": URL}, "response": {}}, None),
+    ({**WHOLE, "response": {**WHOLE["response"], "content": {"text": None}}}, None),
+    ({"request": {"url": URL}, "response": {"headers": None, "content": None}}, None),
+    (5, "an entry is a number or word, not an object"), ("x", "an entry is a string, not an object"),
+    (None, "an entry is a number or word, not an object"), ([1], "an entry is an array, not an object"), ({}, "its request is missing"),
     ({"request": {"url": URL}}, "its response is missing"),
     ({"request": {"url": URL}, "response": None}, "its response is a number or word, not an object"),
     ({"request": "x", "response": {}}, "its request is a string, not an object"),
@@ -377,7 +325,10 @@ def test_an_entry_has_its_number_in_the_array_of_the_file_whatever_the_others_ar
     ({"request": {"url": URL}, "response": {"content": []}}, "its content is an array, not an object"),
     ({"request": {"url": URL}, "response": {"content": {"text": 5}}}, "the text of its content is a number or word, not a string"),
 ])
-def test_a_broken_entry_is_reported_and_the_others_are_read(entry: Any, text: str) -> None:
+def test_a_broken_entry_is_reported_and_the_others_are_read(entry: Any, text: str | None) -> None:
+    if text is None:
+        assert reported(har(entry)) == []  # it lacks only values
+        return
     data = har(WHOLE, entry, WHOLE)
     found = walk(Document(data, name="x.har"), Settings()).diagnostics
     assert {(one.code, one.failed) for one in found} == {("broken-entry", True)}
@@ -395,9 +346,3 @@ def test_bodies_that_are_not_in_the_archive_are_counted_in_one_warning() -> None
     assert [(one.code, one.failed) for one in found] == [("partial", False)]
     assert found[0].text.startswith("3 bodies")
     assert reported(har(*others)) == []
-
-
-def test_of_very_many_broken_entries_the_first_are_reported() -> None:
-    found = walk(Document(har(*range(10_000)), name="x.har"), Settings()).diagnostics
-    assert len(found) == 100
-    assert "further ones are not reported" in found[-1].text

@@ -3,6 +3,7 @@
 import binascii
 import quopri
 import re
+from itertools import product
 
 import pytest
 from hypothesis import example, given
@@ -50,15 +51,9 @@ def edited(raw: bytes, *edits: tuple[int, int, bytes]) -> bytes:
 
 
 @pytest.mark.parametrize(("raw", "edit", "done"), [
-    (b"ab=\r\ncd", (1, 1, b"="), b"a=3Db=\r\ncd"),
-    (b"ab=\r\ncd", (0, 2, b"x"), b"x=\r\ncd"),
-    (b"ab=\r\ncd", (2, 2, b"x"), b"ab=\r\nxcd"),
-    (b"ab=\r\ncd", (1, 3, b"x"), b"axd"),
-    (b"a=3db", (1, 2, b"\xe9"), b"a=E9b"),
-    (b"a\r\n", (1, 1, b" "), b"a=20\r\n"),
-    (b"a", (1, 1, b"\t"), b"a=09"),
-    (b"a\r\nb", (3, 3, b"--x"), b"a\r\n=2D-xb"),
-    (b"a\r\nb", (3, 3, b"From "), b"a\r\n=46rom b"),
+    (b"ab=\r\ncd", (1, 1, b"="), b"a=3Db=\r\ncd"), (b"ab=\r\ncd", (0, 2, b"x"), b"x=\r\ncd"), (b"ab=\r\ncd", (2, 2, b"x"), b"ab=\r\nxcd"),
+    (b"ab=\r\ncd", (1, 3, b"x"), b"axd"), (b"a=3db", (1, 2, b"\xe9"), b"a=E9b"), (b"a\r\n", (1, 1, b" "), b"a=20\r\n"),
+    (b"a", (1, 1, b"\t"), b"a=09"), (b"a\r\nb", (3, 3, b"--x"), b"a\r\n=2D-xb"), (b"a\r\nb", (3, 3, b"From "), b"a\r\n=46rom b"),
     (b"a", (1, 1, b"x\r\ny"), b"ax=0D=0Ay"),
 ])
 def test_an_edit_of_quoted_printable_changes_no_other_byte(raw: bytes, edit: tuple[int, int, bytes], done: bytes) -> None:
@@ -68,12 +63,8 @@ def test_an_edit_of_quoted_printable_changes_no_other_byte(raw: bytes, edit: tup
 def test_only_quoted_printable_lines_that_become_too_long_are_broken() -> None:
     long = b"y" * 90
     raw = long + b"\n" + b"x" * 70 + b"\n" + b"z" * 70 + b"\n"
-    assert edited(raw, (0, 1, b"q"), (91, 91, b"123456")) == (
-        b"q" + long[1:] + b"\n" + b"123456" + b"x" * 70 + b"\n" + b"z" * 70 + b"\n"
-    )
-    assert edited(raw, (91, 91, b"1234567")) == (
-        long + b"\n" + b"1234567" + b"x" * 68 + b"=\n" + b"xx\n" + b"z" * 70 + b"\n"
-    )
+    assert edited(raw, (0, 1, b"q"), (91, 91, b"123456")) == (b"q" + long[1:] + b"\n" + b"123456" + b"x" * 70 + b"\n" + b"z" * 70 + b"\n")
+    assert edited(raw, (91, 91, b"1234567")) == (long + b"\n" + b"1234567" + b"x" * 68 + b"=\n" + b"xx\n" + b"z" * 70 + b"\n")
 
 
 def test_a_soft_line_break_splits_no_octet_and_creates_no_boundary() -> None:
@@ -113,33 +104,26 @@ def test_edits_of_quoted_printable_decode_to_the_edited_value_within_the_line_le
 
 
 @pytest.mark.parametrize(("raw", "new"), [
-    (b"YWJj", b"YWJjZGVm"),
-    (b"YWJj\r\n", b"YWJjZGVm\r\n"),
-    (b"\r\nYW\r\nJj\r\n\r\n", b"\r\nYW\r\nJj\r\nZG\r\nVm\r\n\r\n"),
-    (b"YWJj\nYWJj", b"YWJj\nZGVm"),
-    (b"YWJj" * 30, b"YWJjZGVm"),
+    (b"YWJj", b"YWJjZGVm"), (b"YWJj\r\n", b"YWJjZGVm\r\n"), (b"\r\nYW\r\nJj\r\n\r\n", b"\r\nYW\r\nJj\r\nZG\r\nVm\r\n\r\n"),
+    (b"YWJj\nYWJj", b"YWJj\nZGVm"), (b"YWJj" * 30, b"YWJjZGVm"),
 ])
 def test_base64_keeps_its_width_and_line_ends(raw: bytes, new: bytes) -> None:
     assert Base64(raw).encode(b"abcdef") == new
 
 
-@pytest.mark.parametrize("width", [1, 4, 57, 76, 999, 1000, 1001, 4000])
-@pytest.mark.parametrize("size", [0, 2999, 3000, 3001, 20_000])
-def test_base64_lines_of_any_width_equal_the_whole_encoding(width: int, size: int) -> None:
-    value = bytes(at * at % 251 for at in range(size))
-    text = binascii.b2a_base64(value, newline=False)
-    lines = b"\r\n".join(text[start : start + width] for start in range(0, len(text), width))
-    assert Base64(b" " + b"A" * width + b"\r\nAA\r\n").encode(value) == b" " + lines + b"\r\n"
+def test_base64_lines_of_any_width_equal_the_whole_encoding() -> None:
+    for width, size in product((1, 4, 57, 76, 999, 1000, 1001, 4000), (0, 2999, 3000, 3001, 20_000)):
+        value = bytes(at * at % 251 for at in range(size))
+        text = binascii.b2a_base64(value, newline=False)
+        lines = b"\r\n".join(text[start : start + width] for start in range(0, len(text), width))
+        assert Base64(b" " + b"A" * width + b"\r\nAA\r\n").encode(value) == b" " + lines + b"\r\n"
+    assert Base64(b"YWJj\n").encode(b"a" * 60) == binascii.b2a_base64(b"a" * 57) + b"YWFh\n"  # a single line that becomes too long
 
 
-def test_a_single_line_of_base64_is_broken_if_it_becomes_too_long() -> None:
-    assert Base64(b"YWJj\n").encode(b"a" * 60) == binascii.b2a_base64(b"a" * 57) + b"YWFh\n"
-
-
-@pytest.mark.parametrize("raw", [b"Y", b"YQ", b"YWI", b"YQ==YQ==", b"Y!Q=", b"YQ==\r\n____\r\na list of mail"])
-def test_broken_base64_is_an_error(raw: bytes) -> None:
-    with pytest.raises(CodingError, match="base64 is broken"):
-        Base64(raw).decode_mapped(raw)
+def test_broken_base64_is_an_error() -> None:
+    for raw in (b"Y", b"YQ", b"YWI", b"YQ==YQ==", b"Y!Q=", b"YQ==\r\n____\r\na list of mail"):
+        with pytest.raises(CodingError, match="base64 is broken"):
+            Base64(raw).decode_mapped(raw)
 
 
 _DIGITS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"

@@ -10,9 +10,7 @@ from tests.shapes.captures import page
 
 
 @pytest.mark.parametrize("is_packed", [False, True], ids=["plain", "gzip"])
-def test_a_cut_record_is_listed_as_far_as_it_goes_and_stays(
-    tmp_path: Path, is_packed: bool, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_cut_record_is_listed_as_far_as_it_goes_and_stays(tmp_path: Path, is_packed: bool, capsys: pytest.CaptureFixture[str]) -> None:
     first, last = page("http://h.example/a", b"<a href=1>"), page("http://h.example/b", b"<a href=2><p>" + bytes(range(32, 127)) * 99)
     first, last = (gzip.compress(first), gzip.compress(last)[:-20]) if is_packed else (first, last[:-99])
     (tmp_path / "c.warc").write_bytes(first + last)

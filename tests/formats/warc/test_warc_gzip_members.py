@@ -72,13 +72,10 @@ def _changed(raw: bytes, at: int, by: int) -> bytes:
 
 
 def test_libdeflate_decompresses_only_to_the_limit() -> None:
+    assert decompress_member(member(bytes(1 << 20), 9), 1 << 20) == bytes(1 << 20)
     raw = member(RECORD)
     assert decompress_member(raw, len(RECORD)) == RECORD
     assert decompress_member(raw, len(RECORD) - 1) is None
-
-
-def test_maximally_compressed_members_are_decompressed() -> None:
-    assert decompress_member(member(bytes(1 << 20), 9), 1 << 20) == bytes(1 << 20)
 
 
 def same_without(data: bytes) -> None:
@@ -91,18 +88,14 @@ def same_without(data: bytes) -> None:
 
 INSIDE = gzip.compress(gzip.compress(RECORD) + b"\x1f\x8b\x08\0" * 9, 0)
 MORE = {
-    **BITS,
-    "members in a member": INSIDE,
-    "members in a member, and cut off": INSIDE[:-20],
-    "a member with a sum of its header": member(RECORD, flags=2),
-    "an empty member": gzip.compress(b""),
-    "a padded member": member(RECORD) + bytes(30),
-    "a member and its trailer": member(RECORD) + member(RECORD)[-8:],
+    **BITS, "members in a member": INSIDE, "members in a member, and cut off": INSIDE[:-20],
+    "a member with a sum of its header": member(RECORD, flags=2), "an empty member": gzip.compress(b""),
+    "a padded member": member(RECORD) + bytes(30), "a member and its trailer": member(RECORD) + member(RECORD)[-8:],
     "beginnings of members": b"\x1f\x8b\x08\0" * 300,
 }
 
 
 @pytest.mark.parametrize("bit", MORE)
-@pytest.mark.parametrize("behind", ["", "a member", "a record", "noise", "line ends"])
-def test_files_have_the_same_segments_with_and_without_libdeflate(bit: str, behind: str) -> None:
-    same_without(MORE["a member"] + MORE[bit] + MORE.get(behind, b""))
+def test_files_have_the_same_segments_with_and_without_libdeflate(bit: str) -> None:
+    for behind in ("", "a member", "a record", "noise", "line ends"):
+        same_without(MORE["a member"] + MORE[bit] + MORE.get(behind, b""))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import zstandard
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from absolve.formats.warc.reader import pieces
@@ -32,31 +32,19 @@ LONG = warc(b"abc", b"X: " + b"x" * 100_000)
 MEMBER = gzip.compress(RECORD)
 STORED = gzip.compress(warc(NOISE[:40_000]), 0)
 BITS = {
-    "a record": RECORD,
-    "a record with a long head": LONG,
-    "a record that is too large": warc(NOISE),
+    "a record": RECORD, "a record with a long head": LONG, "a record that is too large": warc(NOISE),
     "a version line with many blanks": RECORD.replace(b"1.0", b"1.0" + b" " * 70_000),
-    "an ARC record": arc(b"x"),
-    "an ARC record with a long line": arc(b"x" * 10_000),
-    "an ARC record with too long a line": arc(b"x" * 70_000),
-    "a member": MEMBER,
+    "an ARC record": arc(b"x"), "an ARC record with a long line": arc(b"x" * 10_000),
+    "an ARC record with too long a line": arc(b"x" * 70_000), "a member": MEMBER,
     "a member with a long name": b"\x1f\x8b\x08\x08" + MEMBER[4:10] + b"x" * 70_000 + b"\0" + MEMBER[10:],
     "a member that is too large": gzip.compress(warc(NOISE)),
     "a member too large, and broken behind": gzip.compress(warc(NOISE))[:350_000] + b"\xff" * 40_000,
-    "a broken member": MEMBER[:-8] + b"\0" * 8,
-    "a long broken member": STORED[:30_000] + STORED[30_010:],
-    "a member cut off": MEMBER[:-9],
+    "a broken member": MEMBER[:-8] + b"\0" * 8, "a long broken member": STORED[:30_000] + STORED[30_010:], "a member cut off": MEMBER[:-9],
     "stored members": zlib.compressobj(0, wbits=31).compress(b"") + MEMBER,
-    "a frame": zstandard.compress(RECORD),
-    "a frame of too many bytes": zstandard.compress(warc(NOISE)),
-    "a frame cut off": zstandard.compress(NOISE[:9_000])[:-9],
-    "no head": b"\x1f\x8b\x08\nWARC/1.0\r\n" + RECORD,
-    "junk": b"junk",
-    "line ends": b"\r\n" * 70,
-    "noise": NOISE[:70_000],
-    "no length": RECORD.replace(b"Content-Length", b"Content"),
-    "a length that is too large": RECORD.replace(b": 3", b": 4"),
-    "a length past the end": RECORD.replace(b": 3", b": 299000"),
+    "a frame": zstandard.compress(RECORD), "a frame of too many bytes": zstandard.compress(warc(NOISE)),
+    "a frame cut off": zstandard.compress(NOISE[:9_000])[:-9], "no head": b"\x1f\x8b\x08\nWARC/1.0\r\n" + RECORD, "junk": b"junk",
+    "line ends": b"\r\n" * 70, "noise": NOISE[:70_000], "no length": RECORD.replace(b"Content-Length", b"Content"),
+    "a length that is too large": RECORD.replace(b": 3", b": 4"), "a length past the end": RECORD.replace(b": 3", b": 299000"),
 }
 
 
@@ -85,13 +73,13 @@ def same_however_it_is_read(data: bytes, most: int) -> None:
     assert whole[2] == data
 
 
-@pytest.mark.parametrize("most", [1000, 65_000, 1 << 20])
-@pytest.mark.parametrize("before", ["a record", "junk", "a member", "noise", "a record with a long head"])
 @pytest.mark.parametrize("bit", BITS)
-def test_segments_do_not_depend_on_the_size_of_reads(before: str, bit: str, most: int) -> None:
-    same_however_it_is_read(BITS[before] + BITS[bit] + RECORD + MEMBER, most)
+def test_segments_do_not_depend_on_the_size_of_reads(bit: str) -> None:
+    for before, most in (("a record", 1000), ("junk", 65_000), ("a member", 1000), ("noise", 65_000), ("a record with a long head", 1 << 20)):
+        same_however_it_is_read(BITS[before] + BITS[bit] + RECORD + MEMBER, most)
 
 
+@settings(max_examples=20)
 @given(st.lists(st.sampled_from(sorted(BITS)), max_size=6), st.sampled_from([997, 4096, 65_536, 300_000]))
 def test_segments_of_generated_files_do_not_depend_on_the_size_of_reads(bits: list[str], most: int) -> None:
     same_however_it_is_read(b"".join([BITS[bit] for bit in bits]), most)
@@ -104,8 +92,7 @@ def test_version_lines_without_headers_are_skipped_in_linear_time() -> None:
     assert [piece.records for piece in found if piece.records is not None] == [RECORD]
 
 
-@pytest.mark.parametrize("before", [b"", RECORD, MEMBER], ids=["first", "behind a record", "behind a member"])
-@pytest.mark.parametrize("behind", [b"", RECORD, MEMBER, warc(NOISE)], ids=["last", "a record", "a member", "more"])
+@pytest.mark.parametrize(("before", "behind"), [(b"", b""), (RECORD, MEMBER), (MEMBER, RECORD), (b"", warc(NOISE))], ids=["alone", "before a member", "before a record", "before more"])
 @pytest.mark.parametrize("is_compressed", [False, True])
 def test_a_large_record_is_in_memory_once(before: bytes, behind: bytes, is_compressed: bool) -> None:
     record = warc(NOISE * 8)

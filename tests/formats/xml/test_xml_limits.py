@@ -36,19 +36,16 @@ def error(data: bytes) -> Diagnostic:
 # --- within the limit of depth ----------------------------------------------------------------------------------------
 
 MARKUP = {
-    "text": b"",
-    "a comment": b"<!-- <x> <x -->",
-    "a CDATA section": b"<![CDATA[<x> <x]]>",
-    "an instruction": b"<?p <x> '?>",
-    "an empty element": b"<z/>",
-    "an empty element with a value": b"<z a='b' c = \"d/\" />",
-    "a value with what ends no tag": b"<z a='/>' b=\"'>\"></z\n>",
-    "an end in a value": b"<z a='&lt;/x>'></z>",
+    "text": b"", "a comment": b"<!-- <x> <x -->", "a CDATA section": b"<![CDATA[<x> <x]]>", "an instruction": b"<?p <x> '?>",
+    "an empty element": b"<z/>", "an empty element with a value": b"<z a='b' c = \"d/\" />",
+    "a value with what ends no tag": b"<z a='/>' b=\"'>\"></z\n>", "an end in a value": b"<z a='&lt;/x>'></z>",
 }
 
 
-@pytest.mark.parametrize("markup", MARKUP.values(), ids=MARKUP)
-@pytest.mark.parametrize("before", [b"", b"<?p <x>?><!-- <!DOCTYPE -->\n", b"<!DOCTYPE x [<!ENTITY e '<!--'> <!-- <x> -->] >"])
+BEFORE = [b"", b"<?p <x>?><!-- <!DOCTYPE -->\n", b"<!DOCTYPE x [<!ENTITY e '<!--'> <!-- <x> -->] >"]
+
+
+@pytest.mark.parametrize(("markup", "before"), [*((markup, BEFORE[0]) for markup in MARKUP.values()), (b"", BEFORE[1]), (b"", BEFORE[2])])
 def test_the_allowed_number_of_elements_may_be_open(markup: bytes, before: bytes) -> None:
     opened = b"<x>" + markup
     assert links(before + nested(DEEPEST, opened)) == ["http://h/a"]
@@ -107,8 +104,7 @@ def attributes(count: int, unit: bytes = b" a%d='b'") -> bytes:
 UNITS = [b" a%d='b'", b" xmlns:a%d='b'", b"\n a%d\t=\r\n\"='=\"", b" a%d='/>'", b" a%d=''"]
 
 
-@pytest.mark.parametrize("unit", UNITS)
-@pytest.mark.parametrize("before", [b"", b"<!DOCTYPE r [<!ATTLIST x a CDATA 'b'>] >"])
+@pytest.mark.parametrize(("unit", "before"), [*((unit, b"") for unit in UNITS), (UNITS[0], b"<!DOCTYPE r [<!ATTLIST x a CDATA 'b'>] >")])
 def test_an_element_may_have_the_allowed_number_of_attributes(unit: bytes, before: bytes) -> None:
     assert links(before + b"<r>" + attributes(MOST_ATTRIBUTES, unit) + b"</r>") == ["http://h/a"]
     diagnostic = error(before + b"<r>\n" + attributes(MOST_ATTRIBUTES + 1, unit) + b"</r>")
@@ -116,13 +112,13 @@ def test_an_element_may_have_the_allowed_number_of_attributes(unit: bytes, befor
     assert diagnostic.text == f"an element with more than {MOST_ATTRIBUTES} attributes (--media-type text/html reads it as HTML)"
 
 
-@pytest.mark.parametrize("tail", [b"", b" ", b" a", b" a=", b" a= ", b" a='", b" a='b"])
-def test_an_unterminated_tag_is_read_to_the_end(tail: bytes) -> None:
-    prolog.check_elements(b"<x" + b" a=''" * MOST_ATTRIBUTES + tail, 0)
-    assert error(b"<x" + b" a=''" * (MOST_ATTRIBUTES + 1) + tail).code == "too-many-attributes"
+def test_an_unterminated_tag_is_read_to_the_end() -> None:
+    for tail in (b"", b" ", b" a", b" a=", b" a= ", b" a='", b" a='b"):
+        prolog.check_elements(b"<x" + b" a=''" * MOST_ATTRIBUTES + tail, 0)
+        assert error(b"<x" + b" a=''" * (MOST_ATTRIBUTES + 1) + tail).code == "too-many-attributes"
 
 
-NAMED = [b"<n%d/>", b"<n%d></n%d>", b"<n a%d='b'/>", b'<n a%d = "="\n/>', b"<n xmlns:a%d='b'/>", b"<n%d a%d=''/>"]
+NAMED = [b"<n%d></n%d>", b'<n a%d = "="\n/>', b"<n%d a%d=''/>"]
 
 
 def named(count: int, unit: bytes) -> bytes:
@@ -163,17 +159,14 @@ def test_an_element_may_have_the_allowed_number_of_default_attributes(unit: byte
 
 
 UNITS_DECLARED = {
-    b"<!ENTITY e%d 'v'>": "entities",
-    b"<!ENTITY %% e%d 'v'>": "entities",
-    b"<!ENTITY e%d SYSTEM 'v'>": "entities",
-    b"<!ATTLIST y%d a CDATA 'v'>": "attributes",
-    b"<!ATTLIST y a%d CDATA #IMPLIED>": "attributes",
+    b"<!ENTITY e%d 'v'>": "entities", b"<!ENTITY %% e%d 'v'>": "entities", b"<!ENTITY e%d SYSTEM 'v'>": "entities",
+    b"<!ATTLIST y%d a CDATA 'v'>": "attributes", b"<!ATTLIST y a%d CDATA #IMPLIED>": "attributes",
 }
 
 
 @pytest.mark.parametrize(("unit", "what"), UNITS_DECLARED.items())
-@pytest.mark.parametrize("root", [b"<x l:href='a'/>", b"<x l:href='a'>&amp;</x>"])
-def test_the_allowed_number_of_declarations_is_read(unit: bytes, what: str, root: bytes) -> None:
+def test_the_allowed_number_of_declarations_is_read(unit: bytes, what: str) -> None:
+    root = b"<x l:href='a'>&amp;</x>" if b"%% e" in unit else b"<x l:href='a'/>"
     before = what == "attributes"  # the namespace declaration counts as one
     assert links(declared(*numbered(MOST_DECLARED - before, unit), root=root)) == ["http://h/a"]
     diagnostic = error(declared(*numbered(MOST_DECLARED - before + 1, unit), root=root))
@@ -194,15 +187,11 @@ LONG = b"<!ENTITY e '" + b"v" * 1_000 + b"'>"
 
 
 @pytest.mark.parametrize(("declarations", "reference", "size"), [
-    ([LONG], b"&e;", 1_000),
-    ([LONG, b"<!ENTITY f '&e;&e;'>"], b"&f;", 2_006),
-    ([b"<!ENTITY f '&#38;e;v'>", LONG], b"&f;", 1_004),
+    ([LONG], b"&e;", 1_000), ([LONG, b"<!ENTITY f '&e;&e;'>"], b"&f;", 2_006), ([b"<!ENTITY f '&#38;e;v'>", LONG], b"&f;", 1_004),
     ([LONG, b"<!ENTITY f '&#38;e;'>", b"<!ENTITY g '&#38;f;&#38;e;&#38;f;'>"], b"&g;", 3_015),
 ])
 @pytest.mark.parametrize("place", [b"<y a='%s'/>", b"<y l:href='%s' a='&e;'/>", b"<y xmlns:a='%s'/>", b"<y xml:base='%s'/>"])
-def test_the_length_of_entities_in_one_tag_is_limited(
-    declarations: list[bytes], reference: bytes, size: int, place: bytes
-) -> None:
+def test_the_length_of_entities_in_one_tag_is_limited(declarations: list[bytes], reference: bytes, size: int, place: bytes) -> None:
     def document(count: int, after: bytes = b"") -> bytes:
         return declared(*declarations, root=b"<x l:href='a'>\n" + place % (reference * count) + after + b"</x>")
 
@@ -278,8 +267,7 @@ def test_the_first_error_is_reported(code: str) -> None:
 
 _PIECES = [b"<", b"/", b">", b"!", b"?", b"-", b"[", b"]", b"'", b'"', b"x", b" ", b"="]
 _LARGE = {
-    "elements": b"<x>" * (DEEPEST - 10),
-    "attributes": b"<x" + b" a=''" * MOST_ATTRIBUTES,
+    "elements": b"<x>" * (DEEPEST - 10), "attributes": b"<x" + b" a=''" * MOST_ATTRIBUTES,
     "names": b"<x>" * (DEEPEST - 10) + b" " * 6 * MOST_NAMES,
 }
 

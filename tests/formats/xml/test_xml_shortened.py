@@ -12,12 +12,8 @@ DOCTYPE = b'<!DOCTYPE a PUBLIC "x" "y" [<!ENTITY e "v"><!-- c -->]>'
 
 
 @pytest.mark.parametrize("data", [
-    b'<a xmlns:p="%b" p:b=""/>' % LONG,
-    b'<a xmlns:p="%b" xmlns:q="%b" p:b="" q:b=""/>' % (LONG, LONG),
-    b'<a xmlns="%b" b="" b=""/>' % LONG,
-    b'<a b="c="%b"/>' % LONG,
-    b'<a b="c="%b d="/>' % LONG,
-    b'<a d="%b"/><!-- ="%b"--" -->' % (LONG, LONG),
+    b'<a xmlns:p="%b" p:b=""/>' % LONG, b'<a xmlns:p="%b" xmlns:q="%b" p:b="" q:b=""/>' % (LONG, LONG), b'<a xmlns="%b" b="" b=""/>' % LONG,
+    b'<a b="c="%b"/>' % LONG, b'<a b="c="%b d="/>' % LONG, b'<a d="%b"/><!-- ="%b"--" -->' % (LONG, LONG),
     DOCTYPE + b'<a d="%b">&e;</a>' % LONG,
     DOCTYPE.replace(b"]", b' <!ENTITY f "="%b""> ]' % LONG) + b'<a d="%b">&f;</a>' % LONG,
     DOCTYPE.replace(b' "y"', b" '[ ]>'") + b'<a d="%b">&e;</a>' % LONG,

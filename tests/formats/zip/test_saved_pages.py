@@ -81,10 +81,7 @@ def test_each_tab_and_each_frame_has_a_record_of_its_own() -> None:
     data = package({**tabs, "2/index.rdf": rdf("http://two.example/?a=1&amp;b=2")})
     assert [row.target for row in absolve.links(data, name="a.maff")] == ["http://one.example/x", "http://two.example/x"]
     after = absolve.rewrite(package(frames), name="a.zip")
-    assert contents(after, "index.html", "frames/0/index.html") == [
-        frames["index.html"],
-        b"<img src=i.png><a href=http://two.example/d/x>",
-    ]
+    assert contents(after, "index.html", "frames/0/index.html") == [frames["index.html"], b"<img src=i.png><a href=http://two.example/d/x>"]
 
 
 def test_the_charset_of_maff_counts_for_a_page_that_declares_none() -> None:
@@ -106,10 +103,9 @@ NONE: Final = {
 }
 
 
-@pytest.mark.parametrize("name", NONE)
-def test_what_is_no_record_changes_nothing(name: str) -> None:
-    data = package(NONE[name])
-    assert contents(absolve.rewrite(data, name="a.zip", on_diagnostic=lambda _: None), "index.html") == [PAGE]
+def test_what_is_no_record_changes_nothing() -> None:
+    for name, files in NONE.items():
+        assert contents(absolve.rewrite(package(files), name="a.zip", on_diagnostic=lambda _: None), "index.html") == [PAGE], name
 
 
 # --- pages of SingleFile that hold an archive -------------------------------------------------------------------------
@@ -133,11 +129,8 @@ def test_bytes_behind_an_archive_are_kept() -> None:
     assert absolve.verify(data, after, name="a.zip") == []
 
 
-@pytest.mark.parametrize("page", [b"<html data-sfz-x><a href=x>", b"<html><p>data-sfz <a href=x>"])
-def test_a_page_that_only_mentions_the_mark_is_html(page: bytes) -> None:
-    assert sniffing.sniff(page, "a.html") == registry.HTML
-
-
-@pytest.mark.parametrize(("name", "words"), [("a.war", "Konqueror"), ("a.wbn", "Web Bundle")])
-def test_containers_that_are_not_read_are_named(name: str, words: str) -> None:
-    assert words in sniffing.in_words(b"\x1f\x8b\x08\0\0\0", name)
+def test_a_page_that_only_mentions_the_mark_is_html_and_containers_that_are_not_read_are_named() -> None:
+    for page in (b"<html data-sfz-x><a href=x>", b"<html><p>data-sfz <a href=x>"):
+        assert sniffing.sniff(page, "a.html") == registry.HTML
+    for name, words in (("a.war", "Konqueror"), ("a.wbn", "Web Bundle")):
+        assert words in sniffing.in_words(b"\x1f\x8b\x08\0\0\0", name)

@@ -29,18 +29,11 @@ OPF = (
 )
 
 
-class Unseekable(io.RawIOBase):
+class Unseekable(io.BytesIO):
     """An output to which zipfile writes data descriptors."""
 
-    def __init__(self) -> None:
-        self.data = b""
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> int:
-        self.data += bytes(data)
-        return len(data)
+    def tell(self) -> int:
+        raise OSError
 
 
 def package(members: dict[str, bytes] | list[tuple[str, bytes]], **options: Any) -> bytes:
@@ -49,19 +42,16 @@ def package(members: dict[str, bytes] | list[tuple[str, bytes]], **options: Any)
         made.comment = options.get("comment", b"")
         for name, data in members.items() if isinstance(members, dict) else members:
             entry = zipfile.ZipInfo(name, (2001, 2, 3, 4, 5, 6))
-            entry.compress_type = (
-                zipfile.ZIP_STORED if name == "mimetype" else options.get("method", zipfile.ZIP_DEFLATED)
-            )
+            entry.compress_type = (zipfile.ZIP_STORED if name == "mimetype" else options.get("method", zipfile.ZIP_DEFLATED))
             entry.extra = options.get("extra", b"") if name != "mimetype" else b""
             with made.open(entry, "w", force_zip64=options.get("zip64", False)) as member:
                 member.write(data)
-    return file.data if isinstance(file, Unseekable) else file.getvalue()
+    raw: bytes = file.getvalue()
+    return raw
 
 
 def epub(**members: bytes) -> bytes:
-    return package(
-        {"mimetype": b"application/epub+zip", "META-INF/container.xml": CONTAINER, "O/p.opf": OPF, **members}
-    )
+    return package({"mimetype": b"application/epub+zip", "META-INF/container.xml": CONTAINER, "O/p.opf": OPF, **members})
 
 
 def opened(data: bytes) -> zipfile.ZipFile:
@@ -77,10 +67,7 @@ def read(data: bytes) -> list[tuple[Any, ...]]:
     """Return all that zipfile reads about each member except its offset."""
     with opened(data) as found:
         assert found.testzip() is None
-        return [
-            (entry.filename, found.read(entry), entry.extra, entry.flag_bits, entry.date_time, entry.compress_type)
-            for entry in found.infolist()
-        ]
+        return [(entry.filename, found.read(entry), entry.extra, entry.flag_bits, entry.date_time, entry.compress_type) for entry in found.infolist()]
 
 
 def contents(data: bytes) -> list[bytes]:
@@ -107,23 +94,19 @@ STAYS = {
     "a link to what is not there": package({"a.html": b"<a href=b.html>"}),
     "a link out of the package": package({"a.html": b"<a href=../../b.html><a href=//h/x><form action=''>"}),
     "a relative base": package({"a.html": b"<base href=d/><a href=b.html><form action=''><a href=#f>"}),
-    "a folder": package({"d/": b"", "d/a.html": b"<p>"}),
-    "a comment": package({"a.html": b"<p>"}, comment=b"PK\5\6 is here"),
+    "a folder": package({"d/": b"", "d/a.html": b"<p>"}), "a comment": package({"a.html": b"<p>"}, comment=b"PK\5\6 is here"),
     "an epub": epub(**{"O/c h.html": XHTML % b"c%20h.html#x"}),
 }
 
 
-@pytest.mark.parametrize("options", [{}, {"base": "empty"}, {"fragments": "absolute"}, {"profile": "whatwg"}], ids=str)
-@pytest.mark.parametrize("data", STAYS.values(), ids=STAYS)
-def test_unchanged_data_is_returned_as_the_same_object(data: bytes, options: dict[str, Any]) -> None:
-    assert rewritten(data, **options) is data
-    assert reported(data) == []
+def test_unchanged_data_is_returned_as_the_same_object() -> None:
+    for name, data in STAYS.items():
+        assert all(rewritten(data, **options) is data for options in ({}, {"base": "empty"}, {"fragments": "absolute"}, {"profile": "whatwg"})), name
+        assert reported(data) == [], name
 
 
 ZIPS = {
-    "deflated": {},
-    "stored": {"method": zipfile.ZIP_STORED},
-    "with data descriptors": {"streamed": True},
+    "deflated": {}, "stored": {"method": zipfile.ZIP_STORED}, "with data descriptors": {"streamed": True},
     "stored with data descriptors": {"streamed": True, "method": zipfile.ZIP_STORED},
     "zip64": {"zip64": True},
     "zip64 with data descriptors": {"zip64": True, "streamed": True},
@@ -133,13 +116,7 @@ ZIPS = {
 
 @pytest.mark.parametrize("options", ZIPS.values(), ids=ZIPS)
 def test_all_fields_about_a_changed_member_are_updated(options: dict[str, Any]) -> None:
-    members = {
-        "mimetype": b"application/zip",
-        "a.html": PAGE,
-        "b.png": b"\x89PNG" * 99,
-        "c/c.html": PAGE,
-        "d.txt": b"x",
-    }
+    members = {"mimetype": b"application/zip", "a.html": PAGE, "b.png": b"\x89PNG" * 99, "c/c.html": PAGE, "d.txt": b"x"}
     data = package(members, **options)
     changed = rewritten(data)
     expected = [ABSOLUTE if entry[1] == PAGE else entry[1] for entry in read(data)]
@@ -149,50 +126,45 @@ def test_all_fields_about_a_changed_member_are_updated(options: dict[str, Any]) 
     assert absolve.verify(data, changed, name="x.zip") == []
 
 
-def test_unchanged_members_are_copied_compressed() -> None:
-    data = package({"a.html": PAGE, "b.html": b"<p>" * 99})
+def test_unchanged_members_are_copied_compressed_and_bytes_before_the_archive_stay() -> None:
+    data = b"#!/bin/sh\n" + package({"a.html": PAGE, "b.html": b"<p>" * 99})
     changed = rewritten(data)
+    assert (changed[:12], contents(changed)[0]) == (b"#!/bin/sh\nPK", ABSOLUTE)
     with zipfile.ZipFile(io.BytesIO(data)) as one, zipfile.ZipFile(io.BytesIO(changed)) as other:
         entry, its = one.getinfo("b.html"), other.getinfo("b.html")
         size = 30 + len("b.html") + entry.compress_size
         assert data[entry.header_offset :][:size] == changed[its.header_offset :][:size]
 
 
-def test_bytes_before_the_archive_stay() -> None:
-    data = b"#!/bin/sh\n" + package({"a.html": PAGE, "b.html": PAGE})
-    assert rewritten(data).startswith(b"#!/bin/sh\nPK")
-    assert contents(rewritten(data)) == [ABSOLUTE, ABSOLUTE]
-
-
-@pytest.mark.parametrize("twice", [False, True], ids=["there alone", "there, too"])
-def test_the_zip64_end_of_the_directory_moves(*, twice: bool) -> None:
-    data = package({"a.html": PAGE, "b.html": PAGE})
-    end = data.rfind(b"PK\5\6")
-    size, start = struct.unpack_from("<LL", data, end + 12)
+def test_the_zip64_end_of_the_directory_moves() -> None:
+    plain = package({"a.html": PAGE, "b.html": PAGE})
+    end = plain.rfind(b"PK\5\6")
+    size, start = struct.unpack_from("<LL", plain, end + 12)
     long_end = struct.pack("<4sQ2H2L4Q", b"PK\6\6", 44, 45, 45, 0, 0, 2, 2, size, start)
     locator = struct.pack("<4sLQL", b"PK\6\7", 0, end, 1)
-    short_end = data[end : end + 20] if twice else data[end : end + 8] + b"\xff" * 12
-    data = data[:end] + long_end + locator + short_end + data[end + 20 :]
-    changed = rewritten(data)
-    assert contents(changed) == [ABSOLUTE, ABSOLUTE]
-    start, end = changed.find(b"PK\1\2"), changed.find(b"PK\6\6")
-    assert struct.unpack_from("<Q", changed, end + 48) == (start,)
-    assert struct.unpack_from("<Q", changed, changed.find(b"PK\6\7") + 8) == (end,)
-    assert struct.unpack_from("<L", changed, len(changed) - 6) == ((start if twice else 0xFFFFFFFF),)
+    for short_end in (plain[end : end + 20], plain[end : end + 8] + b"\xff" * 12):  # the place is there, too, or in the long one alone
+        changed = rewritten(plain[:end] + long_end + locator + short_end + plain[end + 20 :])
+        assert contents(changed) == [ABSOLUTE, ABSOLUTE]
+        entries, longer = changed.find(b"PK\1\2"), changed.find(b"PK\6\6")
+        assert struct.unpack_from("<Q", changed, longer + 48) == (entries,)
+        assert struct.unpack_from("<Q", changed, changed.find(b"PK\6\7") + 8) == (longer,)
+        assert struct.unpack_from("<L", changed, len(changed) - 6) == ((0xFFFFFFFF if short_end.endswith(b"\xff") else entries),)
 
 
-def test_the_number_of_members_is_limited() -> None:
+def test_the_number_of_members_and_their_decompressed_size_are_limited() -> None:
     data = package({"a.png": b"", "b.png": b""})
     assert rewritten(data, max_links=2) is data
     with pytest.raises(absolve.DocumentError, match="more than 1 members") as caught:
         rewritten(data, max_links=1)
     assert caught.value.diagnostic.code == "too-many-links"
+    data = package({"a.html": b" " * 3_000_000, "b.html": b" " * 3_000_000, "c.html": PAGE})
+    assert reported(data, max_decompressed=4_000_000) == [("too-large", True)]
+    assert contents(rewritten(data, max_decompressed=4_000_000))[2] == ABSOLUTE
 
 
 def test_an_end_signature_in_the_comment_is_ignored() -> None:
     comment = b"PK\5\6" + b"\0" * 16 + b"\x09\0"  # zipfile takes this for the end record
-    with_comment = package({"a.html": PAGE}, comment=comment)
-    plain = package({"a.html": PAGE}, comment=b"-" * len(comment))
+    with_comment, plain = (package({"a.html": PAGE}, comment=text) for text in (comment, b"-" * len(comment)))
     assert rewritten(with_comment) == rewritten(plain).removesuffix(b"-" * len(comment)) + comment != with_comment
 
 
@@ -204,29 +176,19 @@ def named(raw: bytes, *, is_utf_8: bool) -> bytes:
     return data[:6] + flags + data[8 : start + 8] + flags + data[start + 10 :]
 
 
-@pytest.mark.parametrize(("raw", "is_utf_8", "name"), [
-    (b"\x81.html", False, "\xfc.html"),
-    (b"\xc3\xbc.html", False, "\xfc.html"),
-    (b"\xc3\xbc.html", True, "\xfc.html"),
-    (b"\x81.html", True, "\ufffd.html"),
-])
-def test_member_names_are_utf_8_if_valid_else_code_page_437(raw: bytes, is_utf_8: bool, name: str) -> None:
-    assert [row.entity for row in absolve.links(named(raw, is_utf_8=is_utf_8), name="x.zip")] == [f"{name}[1]"] * 2
+def test_member_names_are_utf_8_if_valid_else_code_page_437() -> None:
+    for raw, is_utf_8, name in ((b"\x81", False, "\xfc"), (b"\xc3\xbc", False, "\xfc"), (b"\xc3\xbc", True, "\xfc"), (b"\x81", True, "\ufffd")):
+        assert [row.entity for row in absolve.links(named(raw + b".html", is_utf_8=is_utf_8), name="x.zip")] == [f"{name}.html[1]"] * 2
 
 
 # --- data in a package about its files --------------------------------------------------------------------------------
 
 
 def test_links_between_members_are_internal() -> None:
-    data = package({
-        "a b.html": "<a href='d/é.html'><a href='d/%C3%A9.html'><a href=no.html><a href=//h/>".encode(),
-        "d/é.html": b"",
-    })
+    data = package({"a b.html": "<a href='d/é.html'><a href='d/%C3%A9.html'><a href=no.html><a href=//h/>".encode(), "d/é.html": b""})
     assert links(data) == [
-        ("d/é.html", "package:///d/é.html", "internal"),
-        ("d/%C3%A9.html", "package:///d/%C3%A9.html", "internal"),
-        ("no.html", "package:///no.html", "internal"),
-        ("//h/", "package://h/", "external"),
+        ("d/é.html", "package:///d/é.html", "internal"), ("d/%C3%A9.html", "package:///d/%C3%A9.html", "internal"),
+        ("no.html", "package:///no.html", "internal"), ("//h/", "package://h/", "external"),
     ]
     row = next(absolve.links(data, name="x.zip"))
     assert (row.entity, row.base, row.base_source) == ("a b.html[1]", "package:///a%20b.html", "path in the package")
@@ -243,87 +205,77 @@ def in_order(data: bytes, order: Callable[[int], int]) -> bytes:
     return data[:start] + b"".join(entries[number] for number in sorted(range(len(entries)), key=order)) + data[end:]
 
 
+ORDERS: list[Callable[[int], int]] = [lambda number: -number, lambda number: number * 7 % 90]
+
+
 @pytest.mark.parametrize("options", [{}, {"streamed": True}, {"zip64": True, "method": zipfile.ZIP_STORED}], ids=str)
-@pytest.mark.parametrize("order", [lambda number: -number, lambda number: number * 7 % 300], ids=["backwards", "mixed"])
-def test_members_may_be_in_any_order(order: Callable[[int], int], options: dict[str, Any]) -> None:
-    kinds = ["txt" if number % 9 == 1 else "html" for number in range(300)]
+def test_members_may_be_in_any_order(options: dict[str, Any]) -> None:
+    kinds = ["txt" if number % 9 == 1 else "html" for number in range(90)]
     members = [(f"{number}.{kind}", b"<a href=x%d>" % number) for number, kind in enumerate(kinds)]
     plain = package(members, **options)
-    data = in_order(plain, order)
-    numbers = sorted(range(300), key=order)
-    names = [name for name, *_ in read(data)]
-    assert names == [members[number][0] for number in numbers]
-    rows = absolve.links(data, name="x.zip", url="http://h/")
-    assert [row.reference for row in rows] == [f"x{number}" for number in numbers if kinds[number] == "html"]
-    changed = rewritten(data, url="http://h/")
-    assert changed == in_order(rewritten(plain, url="http://h/"), order)
-    assert contents(changed) == [b"<a href=%bx%d>" % (b"http://h/" if kinds[n] == "html" else b"", n) for n in numbers]
-    assert absolve.verify(data, changed, name="x.zip", url="http://h/") == []
+    for order in ORDERS:
+        data = in_order(plain, order)
+        numbers = sorted(range(90), key=order)
+        assert [name for name, *_ in read(data)] == [members[number][0] for number in numbers]
+        rows = absolve.links(data, name="x.zip", url="http://h/")
+        assert [row.reference for row in rows] == [f"x{number}" for number in numbers if kinds[number] == "html"]
+        changed = rewritten(data, url="http://h/")
+        assert changed == in_order(rewritten(plain, url="http://h/"), order)
+        assert contents(changed) == [b"<a href=%bx%d>" % (b"http://h/" if kinds[n] == "html" else b"", n) for n in numbers]
+        assert absolve.verify(data, changed, name="x.zip", url="http://h/") == []
 
 
 def test_each_of_thousands_of_members_has_its_own_path_and_its_own_fields() -> None:
-    pages = [(f"{number}/a.html", b"<a href=%d><a href=//h/>" % number) for number in range(2500)]
+    pages = [(f"{number}/a.html", b"<a href=%d><a href=//h/>" % number) for number in range(1200)]
     data = package([page for page in pages for page in (page, (f"{page[0]}.png", b""))])
     rows = list(absolve.links(data, name="x.zip", url="http://h/p/"))[::2]
-    assert [row.target for row in rows] == [f"http://h/p/{number}/{number}" for number in range(2500)]
+    assert [row.target for row in rows] == [f"http://h/p/{number}/{number}" for number in range(1200)]
     found = contents(rewritten(data, url="http://h/p/"))[::2]
-    assert found == [b"<a href=http://h/p/%d/%d><a href=//h/>".replace(b"//h/>", b"http://h/>") % (n, n) for n in range(2500)]
+    assert found == [b"<a href=http://h/p/%d/%d><a href=http://h/>" % (n, n) for n in range(1200)]
 
 
-def test_the_format_of_each_member_is_detected() -> None:
-    data = package({"a.css": b"a{b:url(c)}", "b.png": b"", "c.html": b"<a href=d>", "e.css": b"@import 'f'"})
-    rows = list(absolve.links(data, name="x.zip", url="http://h/p/"))
-    assert [(row.element, row.target) for row in rows] == [
-        ("css", "http://h/p/c"),
-        ("a", "http://h/p/d"),
-        ("css", "http://h/p/f"),
-    ]
+HAR = '{"log": {"entries": [{"request": {"url": "http://h.example/"}, "response": {"redirectURL": "§x"}}]}}'
+# Members, in which `§` is where a rewrite puts a URL, this URL, and options.
+MEMBERS: list[tuple[dict[str, str], str, dict[str, Any]]] = [
+    ({"a.html": "<!-- saved from url=(0017)http://s.example/ --><a href=§x>"}, "http://s.example/", {}),  # precedes the path
+    ({"d/a b.html": "<a href=é.html><a href='%C3%A9.html'><a href=§no.html>", "d/é.html": ""}, "http://u.example/r/d/", {"url": "http://u.example/r/"}),
+    ({"a.css": "a{b:url(§c)}", "b.png": "", "c.html": "<a href=§d>", "e.css": "@import '§f'"}, "http://h/p/", {"url": "http://h/p/"}),
+    ({"a.html": "<a href=no.html>"}, "", {"url": "http://u.example/r/x.zip"}),  # its own URL gives its members none
+    ({"a.har": HAR}, "http://h.example/", {}), ({"a.har": HAR}, "http://h.example/", {"url": "http://u.example/"}),
+    ({"a.html": "<a href=§>", "b.html": "<p>"}, "http://n.example/", {"policy": lambda _: "http://n.example/"}),
+    *(({"a.html": "<base href=http://b/><a href=§x>"}, "http://b/", {"name": name}) for name in (None, "x", "x.epub", "X.EPUB", "x.html")),
+]
 
 
-def test_the_url_option_is_the_root_of_the_package() -> None:
-    data = package({"d/a b.html": "<a href=é.html><a href='%C3%A9.html'><a href=no.html>".encode(), "d/é.html": b""})
-    url = "http://u.example/r/"
-    assert links(data, url=url)[1:] == [
-        ("%C3%A9.html", "http://u.example/r/d/%C3%A9.html", "internal"),
-        ("no.html", "http://u.example/r/d/no.html", "internal"),
-    ]
-    assert (
-        contents(rewritten(data, url=url))[0]
-        == "<a href=é.html><a href='%C3%A9.html'><a href=http://u.example/r/d/no.html>".encode()
-    )
+def test_links_of_members_have_the_url_of_their_member() -> None:
+    for texts, base, options in MEMBERS:
+        before, after = ([text.replace("§", url).encode() for text in texts.values()] for url in ("" if "policy" not in options else "b.html", base))
+        data = package(dict(zip(texts, before, strict=True)))
+        assert contents(absolve.rewrite(data, **{"name": "x.zip", **options})) == after
 
 
-def test_a_saved_from_comment_precedes_the_path_in_the_package() -> None:
-    page = b"<!-- saved from url=(0017)http://s.example/ --><a href=x>"
-    assert contents(rewritten(package({"a.html": page}))) == [page.replace(b"=x", b"=http://s.example/x")]
-
-
-def test_paths_in_meta_inf_are_relative_to_the_root() -> None:
+def test_paths_in_meta_inf_and_a_package_in_a_response_have_no_other_root() -> None:
     found = links(epub(**{"META-INF/metadata.xml": b"<?xml-stylesheet href='O/p.opf'?><m/>"}))
     assert found[-1] == ("O/p.opf", "package:///O/p.opf", "internal")
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/zip\r\n\r\n"
+    (row,) = absolve.links(head + package({"a.html": b"<a href=no.html>"}), url="http://u.example/r/", media_type="message/http")
+    assert row.target == "package:///no.html"
 
 
 def test_media_types_come_from_the_package_document() -> None:
-    page = (
-        b'<html xmlns="http://www.w3.org/1999/xhtml"><title/><p xml:base="http://x.example/"><a href="y"/></p></html>'
-    )
+    page = (b'<html xmlns="http://www.w3.org/1999/xhtml"><title/><p xml:base="http://x.example/"><a href="y"/></p></html>')
     data = epub(**{"O/c h.html": page, "img.bin": page})
     changed = contents(rewritten(data))
     assert changed[-2:] == [page.replace(b'"y"', b'"http://x.example/y"'), page]
     assert reported(epub(**{"O/c h.html": b"<p>"})) == [("not-well-formed", True)]
+    for href in (b"../T/ch.bin", b"./../T/./ch.bin", b"x/../../T/ch.bin#f"):  # in other folders
+        assert links(epub(**{"O/p.opf": OPF.replace(b"c%20h.html", href), "T/ch.bin": XHTML % b"http://h/x"}))[-1][0] == "http://h/x"
 
 
 ENCRYPTION = (
     b'<encryption xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><EncryptedData xmlns="http://www.w3.org/2001/04/'
     b'xmlenc#"><CipherData><CipherReference URI="O/c%20h.html"/></CipherData></EncryptedData></encryption>'
 )
-
-
-@pytest.mark.parametrize("href", ["../T/ch.bin", "./../T/./ch.bin", "x/../../T/ch.bin#f"])
-def test_the_package_document_gives_media_types_of_files_in_other_folders(href: str) -> None:
-    package_document = OPF.replace(b"c%20h.html", href.encode())
-    found = links(epub(**{"O/p.opf": package_document, "T/ch.bin": XHTML % b"http://h/x"}))
-    assert found[-1][0] == "http://h/x"
 
 
 def test_encrypted_or_signed_members_stay_with_a_diagnostic() -> None:
@@ -349,9 +301,7 @@ def edited(position: int, new: bytes, data: bytes = WHOLE) -> bytes:
 
 
 BROKEN_WHOLES = {
-    "nothing": (b"", "truncated"),
-    "truncated": (WHOLE[:-30], "truncated"),
-    "no directory": (WHOLE[: DIRECTORY // 2], "truncated"),
+    "nothing": (b"", "truncated"), "truncated": (WHOLE[:-30], "truncated"), "no directory": (WHOLE[: DIRECTORY // 2], "truncated"),
     "an entry that is none": (edited(SECOND, b"XX"), "broken"),
     "a directory that is elsewhere": (edited(len(WHOLE) - 6, b"\xff\xff\xff\x0f"), "broken"),
     "another number of members": (edited(len(WHOLE) - 12, b"\x02"), "broken"),
@@ -364,11 +314,11 @@ BROKEN_WHOLES = {
 }
 
 
-@pytest.mark.parametrize(("data", "code"), BROKEN_WHOLES.values(), ids=BROKEN_WHOLES)
-def test_an_unreadable_zip_file_is_an_error(data: bytes, code: str) -> None:
-    with pytest.raises(absolve.DocumentError, match=r"at byte [0-9]+") as caught:
-        rewritten(data)
-    assert caught.value.diagnostic.code == code
+def test_an_unreadable_zip_file_is_an_error() -> None:
+    for name, (data, code) in BROKEN_WHOLES.items():
+        with pytest.raises(absolve.DocumentError, match=r"at byte [0-9]+") as caught:
+            rewritten(data)
+        assert caught.value.diagnostic.code == code, name
 
 
 LOCAL = WHOLE.find(b"PK\3\4", 1)
@@ -387,15 +337,12 @@ BROKEN_MEMBERS = {
 }
 
 
-@pytest.mark.parametrize(("data", "code"), BROKEN_MEMBERS.values(), ids=BROKEN_MEMBERS)
-def test_a_broken_member_stays_and_the_others_are_rewritten(data: bytes, code: str) -> None:
-    entity = walk(Document(data, name="x.zip"), Settings())
-    assert [(found.code, found.failed) for found in entity.diagnostics] == [(code, True)]
-    assert "b.html" in entity.diagnostics[0].text
-    assert "at byte" in entity.diagnostics[0].text
-    changed = rewritten(data)
-    with opened(changed) as found:
-        assert [found.read(name) for name in ("a.html", "c.html")] == [ABSOLUTE, ABSOLUTE]
+def test_a_broken_member_stays_and_the_others_are_rewritten() -> None:
+    for name, (data, code) in BROKEN_MEMBERS.items():
+        (found,) = walk(Document(data, name="x.zip"), Settings()).diagnostics
+        assert (found.code, found.failed, "b.html" in found.text, "at byte" in found.text) == (code, True, True, True), name
+        with opened(rewritten(data)) as made:
+            assert [made.read(name) for name in ("a.html", "c.html")] == [ABSOLUTE, ABSOLUTE]
 
 
 def test_a_member_offset_beyond_the_file_is_reported() -> None:
@@ -419,11 +366,10 @@ def test_a_data_descriptor_is_not_read_as_a_directory_entry() -> None:
     assert rewritten(data) is data
 
 
-@pytest.mark.parametrize("name", ["../a.html", "/a.html", "d/../../a.html", "..\\a.html", "C:\\a.html", "\\a.html"])
-def test_an_unsafe_member_name_is_reported(name: str) -> None:
-    data = package([(name, PAGE), ("b.html", PAGE)])
-    assert reported(data) == [("unsafe-name", True)]
-    assert contents(rewritten(data)) == [PAGE, ABSOLUTE]
+def test_an_unsafe_member_name_is_reported() -> None:
+    for name in ("../a.html", "/a.html", "d/../../a.html", "..\\a.html", "C:\\a.html", "\\a.html"):
+        data = package([(name, PAGE), ("b.html", PAGE)])
+        assert (reported(data), contents(rewritten(data))) == ([("unsafe-name", True)], [PAGE, ABSOLUTE])
 
 
 def test_overlapping_members_stay() -> None:
@@ -436,24 +382,12 @@ def test_overlapping_members_stay() -> None:
     assert contents(rewritten(data)) == [PAGE, PAGE, ABSOLUTE, ABSOLUTE]
 
 
-def test_two_members_of_one_name_are_both_read() -> None:
+def test_two_members_of_one_name_are_both_read_and_a_nested_package_stays() -> None:
     with pytest.warns(UserWarning, match="Duplicate"):
         data = package([("a.html", PAGE), ("a.html", PAGE)])
     assert contents(rewritten(data)) == [ABSOLUTE, ABSOLUTE]
-
-
-def test_the_decompressed_size_of_a_package_is_limited() -> None:
-    bomb = b" " * 3_000_000
-    data = package({"a.html": bomb, "b.html": bomb, "c.html": PAGE})
-    assert reported(data, max_decompressed=4_000_000) == [("too-large", True)]
-    changed = rewritten(data, max_decompressed=4_000_000)
-    assert contents(changed)[2] == ABSOLUTE
-
-
-def test_a_nested_package_stays() -> None:
     data = package({"a.zip": package({"a.html": PAGE}), "b.html": PAGE})
-    assert reported(data) == [("package-inside", False)]
-    assert contents(rewritten(data))[1] == ABSOLUTE
+    assert (reported(data), contents(rewritten(data))[1]) == ([("package-inside", False)], ABSOLUTE)
 
 
 def old_package(name: bytes, page: bytes) -> bytes:
@@ -462,32 +396,25 @@ def old_package(name: bytes, page: bytes) -> bytes:
     return package({"index.html": page, place.decode(): b"<p>"}, method=zipfile.ZIP_STORED).replace(place, name)
 
 
-@pytest.mark.parametrize(("name", "charset", "declared", "reference"), [
+NAMES = [  # the name of a member, its charset, the charset of a page, and the link in it
     ("表.html", "cp932", "shift_jis", "表.html"),  # whose last byte is that of a backslash
-    ("表/ソ能.html", "cp932", "utf-8", "表/ソ能.html"),
-    ("表\\十.html", "cp932", "utf-8", quote("表/十.html")),
-    ("表.html", "cp932", "euc-jp", "表.html"),
-    ("山.html", "gbk", "gbk", "山.html"),
-    ("誠/联通.html", "gbk", "utf-8", "誠/联通.html"),
-    ("許功.html", "cp950", "big5", "許功.html"),
-    ("배.html", "cp949", "euc-kr", "배.html"),
-    ("лодка.html", "cp866", "windows-1251", "лодка.html"),
-    ("лодка.html", "cp1251", "windows-1251", "лодка.html"),
-    ("лодка.html", "cp866", "utf-8", quote("лодка.html")),
-    ("Müller.html", "cp850", "iso-8859-1", "M&#252;ller.html"),
-    ("łódź.html", "cp852", "windows-1250", "łódź.html"),
-    ("Ø.html", "cp850", "utf-8", "Ø.html"),
-    ("表.html", "cp932", "shift_jis", "%95%5C.html"),
-])
-def test_a_name_without_the_flag_of_utf_8_is_in_the_charset_in_which_pages_have_it(
-    name: str, charset: str, declared: str, reference: str
-) -> None:
-    text = f"<!DOCTYPE html><meta charset={declared}><a href={reference}>"
-    data = old_package(name.encode(charset), text.encode(declared))
-    assert reported(data) == []
-    assert rewritten(data, url="http://h/") is data  # the link leads to a member
-    rows = list(absolve.documents(data, name="x.zip"))
-    assert [row.url for row in rows if row.url is not None] == ["package:///index.html", f"package:///{quote(name.replace(chr(92), '/'))}"]
+    ("表/ソ能.html", "cp932", "utf-8", "表/ソ能.html"), ("表\\十.html", "cp932", "utf-8", quote("表/十.html")),
+    ("表.html", "cp932", "euc-jp", "表.html"), ("山.html", "gbk", "gbk", "山.html"), ("誠/联通.html", "gbk", "utf-8", "誠/联通.html"),
+    ("許功.html", "cp950", "big5", "許功.html"), ("배.html", "cp949", "euc-kr", "배.html"), ("лодка.html", "cp866", "windows-1251", "лодка.html"),
+    ("лодка.html", "cp1251", "windows-1251", "лодка.html"), ("лодка.html", "cp866", "utf-8", quote("лодка.html")),
+    ("Müller.html", "cp850", "iso-8859-1", "M&#252;ller.html"), ("łódź.html", "cp852", "windows-1250", "łódź.html"),
+    ("Ø.html", "cp850", "utf-8", "Ø.html"), ("表.html", "cp932", "shift_jis", "%95%5C.html"),
+]
+
+
+def test_a_name_without_the_flag_of_utf_8_is_in_the_charset_in_which_pages_have_it() -> None:
+    for name, charset, declared, reference in NAMES:
+        text = f"<!DOCTYPE html><meta charset={declared}><a href={reference}>"
+        data = old_package(name.encode(charset), text.encode(declared))
+        assert reported(data) == []
+        assert rewritten(data, url="http://h/") is data  # the link leads to a member
+        urls = [row.url for row in absolve.documents(data, name="x.zip") if row.url is not None]
+        assert urls == ["package:///index.html", f"package:///{quote(name.replace(chr(92), '/'))}"], name
 
 
 def test_a_name_has_the_unicode_path_that_is_said_beside_it() -> None:
@@ -502,26 +429,6 @@ def test_a_name_has_the_unicode_path_that_is_said_beside_it() -> None:
 def test_a_charset_of_names_that_no_page_shows_is_reported() -> None:
     assert reported(old_package(b"\xa4\xa4.html", b"<a href=x>")) == [("name-charset", False)]
     assert reported(package({"index.html": b"", "\xa4.html": b""})) == []
-
-
-def test_the_own_url_of_a_package_gives_its_members_no_url() -> None:
-    data = package({"a.html": b"<a href=no.html>"})
-    assert links(data, url="http://u.example/r/x.zip") == [("no.html", "package:///no.html", "internal")]
-    assert rewritten(data, url="http://u.example/r/x.zip") is data
-    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/zip\r\n\r\n"
-    found = list(absolve.links(head + data, url="http://u.example/r/", media_type="message/http"))
-    assert [row.target for row in found] == ["package:///no.html"]
-
-
-def test_a_record_in_a_package_has_its_recorded_url() -> None:
-    har = b'{"log": {"entries": [{"request": {"url": "http://h.example/"}, "response": {"redirectURL": "x"}}]}}'
-    for url in (None, "http://u.example/"):
-        assert contents(rewritten(package({"a.har": har}), url=url)) == [har.replace(b'"x"', b'"http://h.example/x"')]
-
-
-@pytest.mark.parametrize("name", [None, "x", "x.epub", "X.EPUB", "x.html"])
-def test_a_package_is_detected_by_its_name_or_content(name: str | None) -> None:
-    assert contents(absolve.rewrite(package({"a.html": PAGE}), name=name)) == [ABSOLUTE]
 
 
 def test_verify_compares_packages_as_zipfile_reads_them() -> None:
@@ -544,9 +451,7 @@ def test_rewriting_a_corrupt_package_breaks_no_further_member() -> None:
     changed = 0
     for _ in range(120):
         data = bytearray(original)
-        start = data.rfind(
-            chance.choice((b"PK\1\2", b"PK\3\4", b"PK\5\6", b"PK\7\x08")), 0, chance.randrange(len(data))
-        )
+        start = data.rfind(chance.choice((b"PK\1\2", b"PK\3\4", b"PK\5\6", b"PK\7\x08")), 0, chance.randrange(len(data)))
         place = min(max(start, 0) + chance.randrange(40), len(data) - 1)
         data[place : place + chance.randrange(2)] = bytes((chance.randrange(256),))
         try:
@@ -565,8 +470,3 @@ def test_a_package_that_would_exceed_its_size_fields_is_an_error(monkeypatch: py
     monkeypatch.setattr("absolve.formats.zip.members._Facts._known", lambda *_: huge)
     with pytest.raises(absolve.DocumentError, match="too-large"):
         rewritten(data)
-
-
-def test_a_policy_may_change_links_between_members() -> None:
-    data = package({"a.html": b"<a href=b.html>", "b.html": b"<p>"})
-    assert contents(rewritten(data, policy=lambda _: "http://n.example/"))[0] == b"<a href=http://n.example/>"

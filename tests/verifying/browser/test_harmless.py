@@ -67,7 +67,5 @@ def test_rewritten_fuzzer_pages_run_no_further_scripts(browser: Browser) -> None
         after = fuzz_harm.after(made)
         if after is not None and judged < 60:
             judged += 1
-            assert set(runs(browser, after, made.charset)) <= set(runs(browser, made.document.data, made.charset)), (
-                number
-            )
+            assert set(runs(browser, after, made.charset)) <= set(runs(browser, made.document.data, made.charset)), (number)
     assert judged > 40

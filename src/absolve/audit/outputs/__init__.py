@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from absolve.audit.outputs.source import Source
 
 
-REPORTS: Final = {  # formats for the findings of an audit alone, each with the module and the function that writes it
+REPORTS: Final = {  # formats only for the findings of an audit, each with the module and the function that writes it
     "html": "report.page.write",
     "sarif": "outputs.sarif.write",
     **{name: f"outputs.build_servers.{name}" for name in ("junit", "github")},
     "markdown": "outputs.markdown.write",
 }
 _NONE: Final = {TABLE, "md", "html"}  # of the tables of an audit
-TABLES: Final = {name: form for name, form in FORMATS_OF_TABLES.items() if name not in _NONE and not form.of}
+TABLES: Final = {name: form for name, form in FORMATS_OF_TABLES.items() if name not in _NONE and not form.source}
 FORMATS: Final = (*TABLES, *REPORTS)
 ALIASES: Final = {**OTHERWISE, "markdown": "markdown", "md": "markdown"}  # other names of formats
 # The ends of file names, longer ones first.
@@ -47,8 +47,8 @@ class Style(NamedTuple):
     """How results are written.
 
     `fail_on`: verdicts that are errors; others are warnings.
-    `format`: one of FORMATS, else the suffix of the path decides. `roots`: files and folders whose source lines the
-    report may show: inputs that the run has read itself.
+    `format`: one of FORMATS; without it, the suffix of the path decides. `roots`: files and folders whose source lines
+    the report may show: inputs that the run has read itself.
     """
 
     fail_on: frozenset[str] = frozenset(VERDICTS) - frozenset(TOLERATED)
@@ -56,8 +56,8 @@ class Style(NamedTuple):
     roots: tuple[Path, ...] = ()
 
 
-def format_of(name: str) -> str:
-    """Return the name of the format for a file name. Raise UsageError for an unknown suffix."""
+def detect_format(name: str) -> str:
+    """Return the format for a file name, for example "sarif" for `a.sarif.json`. Raise UsageError if unknown."""
     for suffix, found in SUFFIXES.items():
         if name.lower().endswith(suffix):
             return found
@@ -85,14 +85,14 @@ def is_stream(name: str) -> bool:
 def write(connection: duckdb.DuckDBPyConnection, path: Path, style: Style | None = None) -> list[Path]:
     """Write the results to a path in the format of its suffix, and return the paths of the files.
 
-    Formats with one file a table write NAME.TABLE.SUFFIX. The standard output gets of the tables only what was found,
-    with its summary and causes. Raise OSError where a file cannot be written (then all are as
-    they were before), UsageError for an unknown suffix or if a package is missing.
+    Formats with one file a table write NAME.TABLE.SUFFIX. The standard output gets only the findings with their summary
+    and causes. Raise OSError if a file cannot be written (then all stay as they were), UsageError for an unknown suffix
+    or if a package is missing.
     """
     from absolve.audit.outputs.source import Source
 
     style = style or Style()
-    name = style.format or format_of(path.name)
+    name = style.format or detect_format(path.name)
     to_stdout = str(path) == outputs.STDOUT
     if to_stdout and not is_stream(name):
         raise UsageError(f"{name} cannot be written to the standard output: give -o FILE")
@@ -109,8 +109,8 @@ def write(connection: duckdb.DuckDBPyConnection, path: Path, style: Style | None
 
 def _write_each(source: Source, name: str, path: Path) -> list[Path]:
     """Write a file for each table; rename them only when all are complete. Devices and pipes are written directly."""
-    made = []
-    targets = {table: path_of_table(path, table) for table in source.tables}
+    prepared = []
+    targets = {table: table_path(path, table) for table in source.tables}
     try:
         for table, target in targets.items():
             if outputs.is_device(target):
@@ -119,28 +119,28 @@ def _write_each(source: Source, name: str, path: Path) -> list[Path]:
                 continue
             with outputs.preparing(target) as (file, one):
                 source.write([table], name, file)
-            made.append(one)
-        for one in made:
+            prepared.append(one)
+        for one in prepared:
             outputs.flush(one)
     except BaseException:
-        for one in made:
+        for one in prepared:
             outputs.discard(one)
         raise
-    for one in made:
+    for one in prepared:
         outputs.put(one)
     return [*targets.values()]
 
 
 def paths(name: str, form: str | None = None) -> list[Path]:
-    """Return the paths of the files of an output, which is named as in `write`."""
+    """Return the paths of the files that `write` creates for an output."""
     if name == outputs.STDOUT:
         return []
     path = Path(name)
-    if not is_split(form or format_of(name)):
+    if not is_split(form or detect_format(name)):
         return [path]
-    return [path_of_table(path, table) for table in (*TABLES_OF_AUDIT, "baseline")]
+    return [table_path(path, table) for table in (*TABLES_OF_AUDIT, "baseline")]
 
 
-def path_of_table(path: Path, table: str) -> Path:
-    """Return the path of the file of one table: `audit.csv` has `audit.links.csv` beside it."""
+def table_path(path: Path, table: str) -> Path:
+    """Return the path of one table's file: for example `audit.links.csv` for `audit.csv`."""
     return path.with_name(f"{path.stem}.{table}{path.suffix}")

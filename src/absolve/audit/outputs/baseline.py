@@ -1,8 +1,8 @@
 """Compare with the result of an earlier run (`--baseline`): which findings are new, and which are healed.
 
-In: the connection with the result tables, an output of the earlier run that has its findings. Out: the tables
-`baseline`, and `news` with the findings that are new. Lines and columns do not count, nor does the name of a file that
-was renamed; repeated findings count one by one.
+In: the connection with the result tables, an output of the earlier run with its findings. Out: the tables `baseline`,
+and `news` with the new findings. Lines and columns do not count, nor does the name of a renamed file: for example, a
+broken link `b.html` stays known ten lines below, and a second one is new.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ import duckdb
 
 from absolve.audit import load
 from absolve.audit.judge import insert
-from absolve.audit.outputs import Style, format_of, path_of_table
-from absolve.audit.outputs.findings import found, uri_of
+from absolve.audit.outputs import Style, detect_format, table_path
+from absolve.audit.outputs.findings import document_uri, found
 from absolve.audit.outputs.source import Source
 from absolve.audit.tables import SCHEMA_VERSION
 from absolve.audit.tables import TABLES as RESULTS
@@ -41,7 +41,7 @@ AT_ONCE: Final = 1 << 14  # rows
 _LARGEST_CELL: Final = 1 << 26  # bytes
 _LONGEST: Final = 300  # characters of a reason
 _COMPARED: Final = 32_000  # characters of a text; a cell of XLSX has few more
-COLUMNS: Final = ("verdict", "document", "entity", "reference", "url", "detail")  # what identifies a finding
+COLUMNS: Final = ("verdict", "document", "entity", "reference", "url", "detail")  # they identify a finding
 PRINTS: Final = ("identity", "uri", "message")  # the same in SARIF
 FORMS: Final = ("sqlite", "duckdb", "parquet", "csv", "jsonl", "xlsx", "sarif")
 
@@ -55,14 +55,14 @@ FINDINGS: Final = {
 TABLES: Final = ("summary", *FINDINGS)
 _GONE: Final = "table_name IN ('links', 'pages') AND document NOT IN (FROM {})"
 _RENAMED: Final = _GONE.format("earlier_documents"), _GONE.format("documents_now")
-# Passes by what must be equal: all; then less for what cannot be the same in both, a renamed file above all.
+# Passes by the columns that must be equal: all, then fewer for findings that cannot be equal, as in renamed files.
 _PASSES: Final = (
     (("table_name", *COLUMNS), "true", "true"),
     (("verdict", "document", "url"), "table_name = 'pages'", "table_name = 'pages'"),
     (("verdict", "reference", "detail"), "table_name = 'rules'", "table_name = 'rules'"),
     (("table_name", "verdict", "entity", "reference"), *_RENAMED),
 )
-_PASSES_OF_PRINTS: Final = (
+_FINGERPRINT_PASSES: Final = (
     (("identity",), "true", "true"),
     (("verdict", "message"), "uri NOT IN (SELECT uri FROM earlier)", "uri NOT IN (SELECT uri FROM current)"),
 )
@@ -98,7 +98,7 @@ DROP TABLE current; DROP TABLE earlier; DROP TABLE earlier_documents; DROP TABLE
 def compare(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[int, int]:
     """Create the tables, and return how many findings are new, and how many are healed.
 
-    Raise UsageError if the file is no result of an audit, or one of another version.
+    Raise UsageError if the file is not the result of an audit by this version.
     """
     source = Source(connection, Style())
     connection = connection.cursor()
@@ -117,9 +117,9 @@ def compare(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[int, int
     except _WRONG as error:
         reason = in_short(str(error).partition("\n")[0], _LONGEST)
         raise UsageError(f"{path}: cannot be read as the result of an earlier audit: {reason}") from error
-    form = format_of(path.name)
+    form = detect_format(path.name)
     insert(connection, "current", _current(source))
-    for keys, now, then in _PASSES_OF_PRINTS if form == "sarif" else _PASSES:
+    for keys, now, then in _FINGERPRINT_PASSES if form == "sarif" else _PASSES:
         connection.execute(_PAIR.format(keys=", ".join(keys), now=now, then=then))
     connection.execute(_RESULTS)
     counts = dict(connection.execute("SELECT change, count(*) FROM baseline GROUP BY change").fetchall())
@@ -128,18 +128,18 @@ def compare(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[int, int
 
 def _current(source: Source) -> Iterator[tuple[Any, ...]]:
     for finding in found(source):
-        texts = (finding.table, *finding.key, finding.identity, uri_of(finding.document), finding.message)
+        texts = (finding.table, *finding.key, finding.identity, document_uri(finding.document), finding.message)
         place = (finding.document, finding.line, finding.start, finding.fix is not None)
         yield (*map(_normal, texts), *place, False)
 
 
 def _normal(cell: Any) -> Any:
-    """Return a text as each of the forms may have it: masked, escaped, cut."""
+    """Return a text in the form that all formats share: masked, escaped, cut; "" for null."""
     return printable(masked(cell))[:_COMPARED] if isinstance(cell, str) else "" if cell is None else cell
 
 
 def _insert(connection: duckdb.DuckDBPyConnection, table: str, rows: Rows, *, first: int) -> None:
-    """Insert findings. Raise TypeError with the place of a cell that is no text; `first` is the number of row one."""
+    """Insert findings. Raise TypeError with the place of a cell that is not text; `first` is the number of row one."""
     rest = [None] * (len(_PLACES) + len(PRINTS) * bool(table))
     try:
         insert(connection, "earlier", ((table, *map(_normal, row), *rest, False) for row in rows))
@@ -154,7 +154,7 @@ def _is_text(cell: object) -> bool:
 
 def _earlier(path: Path) -> Iterator[tuple[str, Rows]]:
     """Yield the name of a table and some of its findings; "" for findings with fingerprints."""
-    how = format_of(path.name)
+    how = detect_format(path.name)
     if how == "sqlite":
         _check_file(path)
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)) as database:
@@ -173,13 +173,13 @@ def _earlier(path: Path) -> Iterator[tuple[str, Rows]]:
     elif how == "parquet":
         with closing(duckdb.connect(config=CLOSED)) as database:
             for table in TABLES:
-                _check_file(path_of_table(path, table))
-                found = load.parquet(str(path_of_table(path, table)))
+                _check_file(table_path(path, table))
+                found = load.parquet(str(table_path(path, table)))
                 database.execute(f"CREATE VIEW {table} AS FROM {found}")
             yield from _findings(database, path, "")
     elif how in {"csv", "jsonl", "xlsx"}:
         with closing(sqlite3.connect(":memory:")) as database:
-            _fill(database, {"csv": _of_csv, "jsonl": _of_jsonl, "xlsx": _of_xlsx}[how](path))
+            _fill(database, {"csv": _csv_rows, "jsonl": _jsonl_rows, "xlsx": _xlsx_rows}[how](path))
             yield from _findings(database, path, "")
     elif how in FORMS:
         _check_file(path)
@@ -189,7 +189,7 @@ def _earlier(path: Path) -> Iterator[tuple[str, Rows]]:
 
 
 def _fill(database: sqlite3.Connection, rows: Iterable[tuple[str, dict[str, Any]]]) -> None:
-    """Insert the rows of tables, each with its name, into an empty database; an empty text is none."""
+    """Insert the rows of tables, each with its name, into an empty database; an empty text becomes NULL."""
     for table in TABLES:
         database.execute(f"CREATE TABLE {table} ({', '.join(map(_column, RESULTS[table]))})")
     for table, some in groupby(rows, lambda row: row[0]):
@@ -203,15 +203,15 @@ def _column(name: str) -> str:
     return f'"{name}"'
 
 
-def _of_csv(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def _csv_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     for table in TABLES:
-        _check_file(path_of_table(path, table))
-        with path_of_table(path, table).open(encoding="utf-8", newline="") as file, long_cells(_LARGEST_CELL):
+        _check_file(table_path(path, table))
+        with table_path(path, table).open(encoding="utf-8", newline="") as file, long_cells(_LARGEST_CELL):
             for row in csv.DictReader(file):
                 yield table, {name: original(cell) for name, cell in row.items() if isinstance(cell, str)}
 
 
-def _of_jsonl(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def _jsonl_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     _check_file(path)
     with path.open("rb") as file:
         for line in file:
@@ -219,7 +219,7 @@ def _of_jsonl(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             yield str(row["table"]), row
 
 
-def _of_xlsx(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def _xlsx_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     from openpyxl import load_workbook
 
     _check_file(path)
@@ -231,7 +231,7 @@ def _of_xlsx(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _results(log: Any) -> Iterator[tuple[Any, ...]]:
-    """Yield the findings of a log of SARIF."""
+    """Yield the findings in a SARIF log: for example, `ruleId` "broken" with its `partialFingerprints`."""
     for result in (result for run in log["runs"] for result in run["results"]):
         if result.get("baselineState") != "absent":
             uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
@@ -241,7 +241,7 @@ def _results(log: Any) -> Iterator[tuple[Any, ...]]:
 
 
 def _check_file(path: Path) -> None:
-    """Raise FileNotFoundError for what is no regular file: to open a pipe would wait for a writer."""
+    """Raise FileNotFoundError unless a path is a regular file: to open a pipe would wait for a writer."""
     if not path.is_file():
         raise FileNotFoundError(f"no such file: {path}")
 

@@ -1,7 +1,7 @@
 """Findings for build servers: workflow commands of GitHub, and JUnit XML.
 
 In: a `Source`. Out: annotations of GitHub, one for each cause at the place of its first finding; a suite of JUnit for
-each section of the site.
+each section of the site. For example, `::error file=a.html,line=2,col=9,title=Broken::...`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections import defaultdict
 from typing import IO, TYPE_CHECKING, Final
 from xml.sax.saxutils import escape, quoteattr
 
-from absolve.audit.outputs.findings import cause_message, causes, found, level, uri_of
+from absolve.audit.outputs.findings import cause_message, causes, document_uri, found, level
 from absolve.audit.verdicts import FOUND, words
 from absolve.core.printable import printable
 
@@ -37,13 +37,13 @@ def github(source: Source, file: IO[bytes]) -> None:
 def _line(file: IO[bytes], cause: Cause, text: str) -> None:
     document, line, column = cause.place
     name = words(cause.verdict).name
-    found = {"file": uri_of(document) if document else None, "line": line, "col": column, "title": name}
+    found = {"file": document_uri(document) if document else None, "line": line, "col": column, "title": name}
     properties = ",".join(f"{name}={_property(str(value))}" for name, value in found.items() if value)
     file.write(f"::{COMMANDS[cause.level]} {properties}::{_data(text)}\n".encode())
 
 
 def _data(text: str) -> str:
-    """Escape as @actions/core does."""
+    """Escape as @actions/core does: for example `%0A` for a line feed."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
@@ -57,7 +57,7 @@ SHOWN: Final = 50  # findings of a test case that are listed
 
 
 class Suite:
-    """The findings of one section: their number by verdict, how many are new, and the first of each."""
+    """The findings of one section: their number by verdict, how many are new, and the first lines."""
 
     def __init__(self) -> None:
         self.counts: dict[str, int] = defaultdict(int)
@@ -71,8 +71,8 @@ class Suite:
 def junit(source: Source, file: IO[bytes]) -> None:
     """Write the suites, with a test case for each verdict that would be a finding.
 
-    A verdict fails its test case if the run fails on it; else it is written as output. The names of the test cases are
-    the same in every run, so that a build server can draw their history.
+    A verdict fails its test case if the run fails on it; otherwise it is written as output. Each run has the same test
+    cases, for example `<testcase classname="absolve /docs/" name="broken" ...>`, so that a server can draw a history.
     """
     suites: dict[str, Suite] = defaultdict(Suite)
     for (section,) in source.rows("SELECT DISTINCT section FROM sections WHERE section IS NOT NULL ORDER BY section"):

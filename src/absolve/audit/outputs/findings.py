@@ -1,4 +1,4 @@
-"""Findings of all tables as one sequence, and their causes as another, for all outputs: where, the message, what to do.
+"""Findings of all tables as one sequence, and their causes as another, for all outputs: place, message, advice.
 
 In: a `Source`. Out: `Finding`s of links, of old URLs, of pages, of rules, each with a stable identity; `Cause`s with
 the place of one finding, in one order.
@@ -26,7 +26,7 @@ from absolve.audit.verdicts import (
     VERDICTS,
     WITHOUT_EFFECT,
     WRONG,
-    of_rule,
+    rule_sentence,
     words,
 )
 from absolve.core.printable import masked, number, printable
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 class Finding(NamedTuple):
     """One finding. `site` is the element and the attribute of a link.
 
-    Lines and columns are 1-based; `start` and `end` are the span in bytes; 0 or -1 where there is none.
+    Lines and columns are 1-based; `start` and `end` are the span in bytes; 0 or -1 if unknown.
 
-    `identity` does not change when lines are added or the folder of the site is another one. `key` has the columns that
-    a baseline compares, `is_new` whether the baseline lacks the finding (None without one).
+    `identity` does not change when lines are added or the site is in another folder. `key` has the columns that a
+    baseline compares; `is_new`: the baseline lacks the finding (None without a baseline).
     """
 
     verdict: str
@@ -64,7 +64,7 @@ class Finding(NamedTuple):
 
 
 def level(verdict: str, source: Source, *, is_new: bool | None = None) -> str:
-    """Return "error", "warning" or "note": errors are those that the run fails on, notes what a baseline has."""
+    """Return "error" for verdicts that the run fails on, "note" for findings in the baseline, otherwise "warning"."""
     if is_new is False:
         return "note"
     if verdict in source.style.fail_on:
@@ -73,14 +73,14 @@ def level(verdict: str, source: Source, *, is_new: bool | None = None) -> str:
 
 
 def severity(verdict: str, source: Source) -> int:
-    """Return the place in SEVERITIES of a verdict: the last one if it is no reason to fail."""
+    """Return the place of a verdict in SEVERITIES: the last one if it is no reason to fail."""
     return words(verdict).severity if verdict in source.style.fail_on | {UNREAD} else len(SEVERITIES) - 1
 
 
 class Row(NamedTuple):
     """One finding as the tables have it. `kind`: links, old URLs, pages, or map for a rule. `page`: the URL of a page.
 
-    `reference` is the text of a rule, `detail` why it cannot be read, or what a page has.
+    `reference` is also the text of a rule; `detail`: why it cannot be read, or the facts about a page.
     """
 
     kind: str
@@ -147,9 +147,9 @@ def select(source: Source, kind: str) -> str:
 
 
 def found(source: Source) -> Iterator[Finding]:
-    """Yield all findings: of links in the order of the table, then those of old URLs, pages and rules.
+    """Yield all findings: of links in the order of the table, then of old URLs, pages and rules.
 
-    With a baseline those that are new come first.
+    With a baseline, new findings come first.
     """
     news = source.news
     if news is None:
@@ -160,7 +160,7 @@ def found(source: Source) -> Iterator[Finding]:
 
 
 def counts(source: Source) -> list[int]:
-    """Return the numbers of links and of those with findings, the same of old URLs, and of the other findings."""
+    """Return the number of links and of findings on links, the same for old URLs, and the numbers of other findings."""
     rules = verdicts.RULES_FOUND.format("rules")
     others = source.rows(
         f"SELECT (SELECT count(*) FROM urls WHERE verdict NOT IN {FINE}),"  # noqa: S608 - names of ours
@@ -172,13 +172,13 @@ def counts(source: Source) -> list[int]:
 
 
 def counted(source: Source) -> str:
-    """Return the counts of findings as the last line of the command has them: `Findings: 2 of 30 links, 1 page`."""
+    """Return the last line of the command, for example `Findings: 2 of 30 links, 1 page`."""
     text = verdicts.counted(*counts(source), is_whole=not source.number("inputs_unread"))
     return f"{text[0].upper()}{text[1:]}"
 
 
-def news_of(source: Source, most: int) -> Iterator[tuple[str, str, str]]:
-    """Yield the verdict, place and message of the first findings that the baseline lacks; none without a baseline."""
+def first_news(source: Source, most: int) -> Iterator[tuple[str, str, str]]:
+    """Yield the verdict, place and message of the first new findings; without a baseline there are none."""
     for finding in islice((one for one in found(source) if one.is_new), most):
         place = f":{finding.line}:{finding.column}" if finding.line else ""
         yield finding.verdict, f"{finding.document}{place}", finding.message
@@ -212,15 +212,15 @@ def _identified(row: Row) -> tuple[str, tuple[str | None, ...], str]:
 
 
 def _identity(*parts: str | None) -> str:
-    """Return a hash of what identifies a finding: the same with and without credentials in its texts."""
+    """Return a hash that identifies a finding; credentials in its texts do not change it."""
     return sha256(repr(tuple(masked(part or "") for part in parts)).encode()).hexdigest()[:32]
 
 
 def message(row: Row) -> str:
-    """Return a finding in words."""
-    detail = of_rule(row.detail, row.finding) if row.kind == "map" else ""
-    given = {"url": row.page or row.document, "reference": row.reference, "hops": row.hops, "detail": detail}
-    text = words(row.verdict).message.format_map({name: printable(str(value)) for name, value in given.items()})
+    """Return a finding in words, for example `The target of b.html is not there; perhaps c.html`."""
+    detail = rule_sentence(row.detail, row.finding) if row.kind == "map" else ""
+    values = {"url": row.page or row.document, "reference": row.reference, "hops": row.hops, "detail": detail}
+    text = words(row.verdict).message.format_map({name: printable(str(value)) for name, value in values.items()})
     if row.fix is not None:
         text = f"{text}; write {printable(row.fix)}"
     elif row.final:
@@ -233,8 +233,8 @@ def message(row: Row) -> str:
     return f"{text}: {printable(row.detail)}" if row.kind == "pages" and row.detail else f"{text}."
 
 
-def uri_of(document: str) -> str:
-    """Return the URI of a document: relative for a file in or below the working directory, absolute for any other."""
+def document_uri(document: str) -> str:
+    """Return the URI of a document, relative for a file below the working directory: for example `a%20b.html`."""
     if "://" in document[:40]:
         return quote(document, safe="!#$%&'()*+,/:;=?@[]~")
     path = os.path.relpath(document) if os.path.isabs(document) else os.path.normpath(document)  # noqa: PTH117 - a text
@@ -252,7 +252,7 @@ SELECT verdict, title, links - CASE WHEN {repaired} THEN fixes ELSE 0 END AS lin
 FROM ({causes}) {joined} WHERE verdict NOT IN {fine} AND NOT ({repaired} AND links > 0 AND fixes = links)
 ORDER BY news DESC, rank
 """
-# The causes in the order of all outputs: what breaks, what most visitors ask for, what is lost, what reaches most.
+# The causes in the order of all outputs: by severity, requests of visitors, lost URLs, and reach.
 _RANKED: Final = """
 SELECT *, row_number() OVER (ORDER BY {severities}[list_position({verdicts}, verdict)] NULLS LAST,
     coalesce(clicks, 0) DESC, coalesce(is_lost, false) DESC, links + pages DESC, cause, verdict) AS rank
@@ -265,7 +265,7 @@ LEFT JOIN (SELECT {cause} AS cause, count(*) AS rules FROM rules GROUP BY ALL) r
 LEFT JOIN (SELECT {cause} AS cause, verdict, count(*) AS fixes FROM links WHERE fix IS NOT NULL GROUP BY ALL) f
     USING (cause, verdict))
 """
-# How many findings of each cause are new, with the place of one.
+# The number of new findings by cause, with the place of one.
 _NEWS: Final = """
 LEFT JOIN (
     SELECT cause, CASE WHEN starts_with(cause, 'rule:') THEN 'wrong-rule' ELSE verdict END AS verdict, count(*) AS news,
@@ -285,10 +285,10 @@ _NO_NEWS: Final = "CROSS JOIN (SELECT NULL::BIGINT AS news, NULL AS subject, NUL
 
 
 class Cause(NamedTuple):
-    """One cause. `place`: the document, line and column of one finding, of one that is new if there is any.
+    """One cause. `place`: the document, line and column of one finding, a new one if there is any.
 
-    `advice`: what to do, each with its name. `news`: how many findings are new; None without a baseline. `lost`: the
-    old URLs that are lost by it, those with most clicks first.
+    `advice`: repairs and suggestions, each with its name. `news`: how many findings are new; None without a baseline.
+    `lost`: the old URLs that it loses, the most clicked ones first.
     """
 
     verdict: str
@@ -302,14 +302,14 @@ class Cause(NamedTuple):
 
 
 def ranked(source: Source) -> str:
-    """Return the SELECT statement of the causes with their clicks and repairs, and `rank`: their place in outputs."""
+    """Return the SELECT statement for the causes with their clicks and repairs, and `rank`, their place in outputs."""
     severities = [severity(verdict, source) for verdict in VERDICTS]
-    given = {"causes": source.select("causes"), "urls": source.select("urls"), "cause": source.masked("cause")}
-    return _RANKED.format(verdicts=list(VERDICTS), severities=severities, **given)
+    parts = {"causes": source.select("causes"), "urls": source.select("urls"), "cause": source.masked("cause")}
+    return _RANKED.format(verdicts=list(VERDICTS), severities=severities, **parts)
 
 
 def causes(source: Source, *, repaired: bool = False) -> Iterator[Cause]:
-    """Yield the causes; with a baseline those first that have new findings. `repaired`: without links with a repair."""
+    """Yield the causes, with a baseline the ones with new findings first. `repaired`: without links with a repair."""
     compared = source.news is not None
     joined = _NEWS if compared else _NO_NEWS
     query = _SELECT.format(causes=ranked(source), joined=joined, fine=(*QUIET, *FINE), repaired=repaired)
@@ -346,14 +346,14 @@ def _reach(verdict: str, rules: int, urls: int, links: int, pages: int, clicks: 
 
 
 def reach(noun: str, count: int, clicks: str, *, pages: int = 0, urls: int = 0, links: int = 0) -> str:
-    """Return the reach of a cause: `2 links on 1 page`, `3 old URLs, 40 requests`, `1 rule, 1 old URL, 2 links`."""
+    """Return the reach of a cause, for example `2 links on 1 page`, or `3 old URLs, 40 requests`."""
     others = number(urls, "old URL") if urls else "", number(links, "link") if links else "", clicks
     size = number(count, noun) + (f" on {number(pages, 'page')}" if pages else "")
     return ", ".join(filter(None, (size, *others)))
 
 
 def cause_message(cause: Cause) -> str:
-    """Return the cause in words: what, how far it reaches, what to do."""
+    """Return a cause in words, for example `... b.html (2 links on 1 page); perhaps: c.html`."""
     new = f", {cause.news} new" if cause.news is not None else ""
     advice = "".join(f"; {name}: {value}" for name, value in cause.advice)
     return f"{cause.title} ({cause.reach}{new}){advice}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from absolve.audit.outputs.findings import causes, counted, news_of
+from absolve.audit.outputs.findings import causes, counted, first_news
 from absolve.audit.verdicts import FINE, PAGE_VERDICTS, QUIET, RULE_VERDICTS, URL_VERDICTS, VERDICTS, words
 from absolve.core.printable import number
 from absolve.tables.plain import markdown_cell
@@ -21,7 +21,7 @@ _CONDITION: Final = f"verdict NOT IN {(*QUIET, *FINE)}"
 
 
 def reasons(source: Source) -> list[tuple[str, str, str]]:
-    """Return the reasons of the answer, most findings first: a verdict, how many findings it has, what it means."""
+    """Return the reasons of the answer, most findings first: for example ("broken", "2 links: broken", its meaning)."""
     try:
         found = json.loads(source.summary.get("reasons") or "[]")
         counts = sorted(((str(one["verdict"]), int(one["count"])) for one in found), key=lambda pair: -pair[1])
@@ -37,12 +37,12 @@ def _number(verdict: str, count: int) -> str:
 
 
 def can_switch(source: Source) -> bool:
-    """Return whether the site can switch: nothing keeps it from that, and no input is unread."""
+    """Return whether the site can switch: no finding fails, and no input is unread."""
     return not source.number("inputs_unread") and _is_fine(source)
 
 
 def _is_fine(source: Source) -> bool:
-    """Return whether no finding fails; with a baseline, none that is new."""
+    """Return whether no finding fails, with a baseline no new one."""
     if source.news is not None:
         found = {verdict for (verdict,) in source.rows("SELECT DISTINCT verdict FROM news")}
         return found.isdisjoint(source.style.fail_on | {"unread-rule"})
@@ -56,7 +56,7 @@ def unknown(source: Source) -> str:
 
 
 def unlisted(source: Source) -> list[str]:
-    """Return sentences about the findings that are in no list."""
+    """Return sentences about findings that no list has, for example `3 findings are ignored`."""
     numbers = {"ignored": source.number("ignored"), "left out, of unchanged documents": source.number("left_out")}
     failed = source.number("inputs_unread")
     found = [f"Not judged: {number(failed, 'input')} that could not be read."] if failed else []
@@ -64,12 +64,12 @@ def unlisted(source: Source) -> list[str]:
 
 
 def write(source: Source, file: IO[bytes]) -> None:
-    """Write the summary."""
+    """Write the summary, which begins for example with `## ✅ This site can switch`."""
     file.write("\n".join(_lines(source)).encode() + b"\n")
 
 
 def _lines(source: Source) -> Iterator[str]:
-    # with no old site the question is whether links are right
+    # without an old site, the question is whether links are right
     old = bool(source.number("urls"))
     fine = "This site can switch." if old else "No link needs a change."
     unfit = "This site cannot switch yet." if old else "Some links need a change."
@@ -79,7 +79,7 @@ def _lines(source: Source) -> Iterator[str]:
     unfit = unknown(source) or unfit
     yield f"## {'✅' if can_switch(source) else '❌'} {fine if can_switch(source) else unfit}"
     yield ""
-    if news := list(news_of(source, MOST_CAUSES)):
+    if news := list(first_news(source, MOST_CAUSES)):
         yield from _table("New since the baseline", news, ("verdict", "place", "what"))
         yield ""
     yield " ".join([f"{counted(source)}; {number(source.number('causes'), 'cause')}.", *unlisted(source)])
@@ -105,7 +105,7 @@ _VERDICTS: Final = f"""
 
 
 def _cause(cause: Cause) -> tuple[str, ...]:
-    """Return the row of a cause; one with lost URLs has them as its example, as many as an issue has room for."""
+    """Return the table row for a cause; its lost URLs are the example, as many as an issue has room for."""
     more = [f"and {number(len(cause.lost) - MOST_CAUSES, 'more')}"] if len(cause.lost) > MOST_CAUSES else []
     example = ", ".join([*cause.lost[:MOST_CAUSES], *more]) or ":".join(str(part) for part in cause.place if part)
     return cause.title, cause.verdict, cause.reach, "; ".join(map(": ".join, cause.advice)), example

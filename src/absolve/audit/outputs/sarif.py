@@ -11,7 +11,7 @@ import re
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from absolve import __version__
-from absolve.audit.outputs.findings import found, level, uri_of
+from absolve.audit.outputs.findings import document_uri, found, level
 from absolve.audit.verdicts import FOUND, words
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _OTHERS: Final = frozenset({"srcset", "imagesrcset", "ping", "archive", "style"}
 
 
 def write(source: Source, file: IO[bytes]) -> None:
-    """Write one log with one run. The results are written one by one."""
+    """Write one log with one run, for example with `{"ruleId": "broken", "level": "error", ...}`, result by result."""
     head, _, tail = json.dumps(_log(source), indent=1, ensure_ascii=False).partition('"results": []')
     file.write(f'{head}"results": ['.encode())
     separator = "\n  "
@@ -57,7 +57,7 @@ def _log(source: Source) -> dict[str, Any]:
 
 
 def _result(finding: Finding, source: Source) -> dict[str, Any]:
-    uri = uri_of(finding.document)
+    uri = document_uri(finding.document)
     result: dict[str, Any] = {
         "ruleId": finding.verdict,
         "ruleIndex": FOUND.index(finding.verdict),
@@ -91,19 +91,19 @@ def _absent(source: Source) -> Iterator[dict[str, Any]]:
             "ruleId": verdict,
             "baselineState": "absent",
             "message": {"text": _text(text)},
-            "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri_of(document or url)}}}],
+            "locations": [{"physicalLocation": {"artifactLocation": {"uri": document_uri(document or url)}}}],
         }
 
 
 def _text(text: str) -> str:
-    """Return a plain text message in which nothing is an embedded link (3.11.6)."""
+    r"""Return a plain text message without embedded links (3.11.6): for example `\[a\](b)` for `[a](b)`."""
     return _BRACKETS.sub(r"\\\g<0>", text) if "](" in text else text
 
 
 def _location(finding: Finding, uri: str) -> dict[str, Any]:
     physical: dict[str, Any] = {"artifactLocation": {"uri": uri}}
     location: dict[str, Any] = {"physicalLocation": physical}
-    if finding.entity:  # a position in it is none in the file
+    if finding.entity:  # an inner document's offset is not a file offset
         location["logicalLocations"] = [{"fullyQualifiedName": finding.entity}]
     elif finding.line > 0:
         physical["region"] = {"startLine": finding.line}

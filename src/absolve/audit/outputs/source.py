@@ -35,7 +35,7 @@ _INDEXED: Final = {
     "causes": ("cause",),
 }
 _FINDINGS: Final = f" WHERE verdict NOT IN {QUIET}"
-_FOUND: Final = {  # the tables with findings, and which rows of them are some
+_FOUND: Final = {  # the tables with findings, and a condition for these rows
     "summary": "",
     "causes": f" WHERE verdict NOT IN {(*QUIET, *FINE)}",
     "links": _FINDINGS,
@@ -54,7 +54,7 @@ _FIND_COLUMNS: Final = (
 
 
 class _Stream:
-    """A relation of DuckDB that another connection takes, which it refuses for a relation itself."""
+    """A relation of DuckDB as an Arrow stream: another connection does not accept the relation itself."""
 
     def __init__(self, relation: Any) -> None:
         self.relation = relation
@@ -64,7 +64,7 @@ class _Stream:
 
 
 class Source:
-    """The result tables of one audit. `tables` are those that the connection has, `summary` is that table by name."""
+    """The result tables of one audit. `tables`: their names; `summary`: the values of the table `summary` by name."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, style: Style) -> None:
         import duckdb
@@ -89,11 +89,11 @@ class Source:
         return bool(list(self.rows(_FIND_COLUMNS, [table])))
 
     def masked(self, expression: str) -> str:
-        """Return SQL for a text with masked user information. Only texts with an @ are looked at by Python."""
+        """Return SQL for a text with masked user information. Only texts with an @ go through Python."""
         return f"CASE WHEN contains({expression}, '@') THEN {_MASKED}({expression}) ELSE {expression} END"
 
     def select(self, table: str) -> str:
-        """Return the SELECT statement of a whole table."""
+        """Return the SELECT statement for a whole table."""
         found = []
         for name, kind in self._columns[table].items():
             column = f'"{name}"'
@@ -103,8 +103,8 @@ class Source:
     def write(self, names: Iterable[str], format_: str, file: Any, *, found: bool = False) -> None:
         """Write result tables in a format of `absolve.tables` to an open file, or as a database to a path.
 
-        `found`: only what was found, with its summary and causes. A workbook, whose sheets have a limit, has only the
-        findings of the links, and begins with its summary.
+        `found`: only findings, with their summary and causes. A workbook, whose sheets have a limit, has only the links
+        with findings, and begins with its summary.
         """
         if found:
             names = [name for name in _FOUND if name in names]
@@ -124,7 +124,7 @@ class Source:
         return Table(name, self._columns[name], _INDEXED.get(name, ()), views, rows)
 
     def _chunks(self, selects: Mapping[str, str], form: Format, sink: Sink) -> Iterator[tuple[str, Any]]:
-        """Yield the encoded rows of each table; those of JSON name it, and have escapes for what is invisible."""
+        """Yield the encoded rows of each table; rows of JSON name it, and have escapes for invisible characters."""
         is_json = form.several and form.text
         for name, select in selects.items():
             if form.columns:
@@ -157,13 +157,13 @@ class Source:
 
     @cached_property
     def asked(self) -> str:
-        """What the lists of old URLs count: clicks, as exports of Google Search Console do, or requests."""
+        """The unit that lists of old URLs count: "click" for exports of Google Search Console, otherwise "request"."""
         read = "\n".join(json.loads(self.summary.get("read") or "[]"))
         counts = _COUNTS.findall(read)
         is_clicks = bool(counts) and all(_CLICKS.search(one) for one in counts) and "answers with" not in read  # a log
         return "click" if is_clicks else "request"
 
     def number(self, name: str) -> int:
-        """Return a number of the summary; 0 where it has none."""
+        """Return a number of the summary; 0 if it is missing."""
         value = self.summary.get(name) or ""
         return int(value) if value.isdecimal() else 0

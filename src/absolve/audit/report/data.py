@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve.audit.outputs.findings import KINDS, Row, ranked, reach, select, severity
-from absolve.audit.verdicts import EXPECTED, FINE, HIDDEN, SEVERITIES, UNREAD, WRONG, of_rule, words
+from absolve.audit.verdicts import EXPECTED, FINE, HIDDEN, SEVERITIES, UNREAD, WRONG, rule_sentence, words
 from absolve.core.printable import MASK, masked, number, printable
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ NUMBERS: Final = frozenset(  # columns of numbers of texts: their differences ar
 URL_NUMBERS: Final = frozenset(("url", "final", "suggestion", "rule"))
 MOST_FINDINGS: Final = 150_000  # of links that are listed, and as many others; the numbers of causes count all
 MOST_LINES: Final = 1_200_000  # characters of source lines
-LINES_OF_CAUSE: Final = 20  # findings of a cause that show theirs
-MOST_URLS: Final = 100_000  # of the old site that are listed: those with findings first
+LINES_OF_CAUSE: Final = 20  # findings of a cause with a source line
+MOST_URLS: Final = 100_000  # of the old site that are listed: URLs with findings first
 _OWN: Final = "NOT starts_with(coalesce(cause, ''), 'rule:')"  # others are listed with their rule
 _PLACE: Final = re.compile(r"[^\s,]+:\d+")  # FILE:LINE, in place of a rule to add
 _ONE_OF_EACH: Final = {"links": "link", "old URLs": "old URL", "pages": "page", "map": "rule"}
@@ -38,7 +38,7 @@ _ONE_OF_EACH: Final = {"links": "link", "old URLs": "old URL", "pages": "page", 
 
 _REACH: Final = ("count", "pages", "requests", "links", "urls")
 _COUNTS: Final = ("count", "pages", "requests", "listed", "links", "urls", "rank")  # likewise
-_UNKNOWN: Final = (None, 0, None, None, None, None, 1 << 30)  # the row of what has no cause: the last one
+_UNKNOWN: Final = (None, 0, None, None, None, None, 1 << 30)  # the row of findings without a cause: the last one
 
 
 class Causes:
@@ -57,20 +57,20 @@ class Causes:
             name: []
             for name in (
                 *("document", "section", "layer", "line", "column", "reference", "source", "fix", "final"),
-                "verdict",  # one more than its number, 0 for that of the cause
+                "verdict",  # 1-based index; 0 = same as the cause
             )
         }
         self.urls: dict[str, list[int]] = {
             name: [] for name in ("url", "verdict", "final", "suggestion", "rule", "requests")
         }
         self.known: dict[tuple[Any, ...], tuple[Any, ...]] = {}  # rows of causes, by cause and verdict
-        self.asked = source.asked  # what lists of old URLs count
+        self.asked = source.asked  # the unit of lists of old URLs
         self._source = source
         self._source_lines = SourceLines(source.style.roots)
         self._seen: set[int] = set()
 
     def begin(self, cause: str | None, verdict: str, kind: str, title: str, size: int) -> None:
-        """Begin a cause with so many findings, and this title if it has none; those that are added are listed."""
+        """Begin a cause with `size` findings, and `title` if it has no title; findings that are added are listed."""
         known_title, pages, *repairs, rank = self.known.get((cause, verdict), _UNKNOWN)
         columns = self.causes
         columns["verdict"].append(self.verdict(verdict))
@@ -84,21 +84,21 @@ class Causes:
         self._seen.clear()
 
     def joined(self, links: int, urls: int, requests: int) -> None:
-        """Give the last cause, a rule, the numbers of the links and old URLs that have it, too."""
+        """Set the numbers of links and old URLs that the last cause, a rule, also concerns."""
         for name, number_ in (("links", links), ("urls", urls), ("requests", requests)):
             self.causes[name][-1] = number_
 
-    def add(self, row: Row, **given: str | None) -> None:
+    def add(self, row: Row, **texts: str | None) -> None:
         """Add a finding to the last cause."""
         number = self.documents.number(" ".join(filter(None, (row.document or row.page, row.entity))))
         values = (number, self.sections.number(row.section), row.line or 0, row.column or 0)
         for name, value in zip(("document", "section", "line", "column"), values, strict=True):
             self.findings[name].append(value)
         for name in ("reference", "fix", "final"):
-            self.findings[name].append(self.texts.number(given.get(name)))
-        self.findings["source"].append(self.lines.number(given.get("source")))
-        self.findings["layer"].append(self.layers.number(given.get("layer")))
-        own = given.get("verdict")
+            self.findings[name].append(self.texts.number(texts.get(name)))
+        self.findings["source"].append(self.lines.number(texts.get("source")))
+        self.findings["layer"].append(self.layers.number(texts.get("layer")))
+        own = texts.get("verdict")
         self.findings["verdict"].append(self.verdict(own) + 1 if own else 0)
         self.causes["listed"][-1] += 1
         if number not in self._seen:
@@ -111,17 +111,17 @@ class Causes:
             self.verdicts.append(verdict)
         return self.verdicts.index(verdict)
 
-    def add_url(self, url: str, verdict: str, requests: int | None, **given: str | None) -> None:
-        """Add an old URL; `given` are the texts of its other columns."""
+    def add_url(self, url: str, verdict: str, requests: int | None, **texts: str | None) -> None:
+        """Add an old URL; `texts` are the texts of its other columns."""
         columns = self.urls
         columns["url"].append(self.documents.number(url))
         columns["verdict"].append(self.verdict(verdict))
         columns["requests"].append(-1 if requests is None else requests)
         for name in ("final", "suggestion", "rule"):
-            columns[name].append(self.texts.number(given.get(name)))
+            columns[name].append(self.texts.number(texts.get(name)))
 
     def first(self, most: int) -> list[dict[str, Any]]:
-        """Return the first causes in their order in words, each with its first finding."""
+        """Return the first causes in words, in their order, each with its first finding."""
         columns, texts, found = self.causes, self.texts.shown(), self.findings
         documents, lines = self.documents.shown(), self.lines.shown()
         ranks = [severity(verdict, self._source) for verdict in self.verdicts]
@@ -130,10 +130,10 @@ class Causes:
         rows = []
         for at in order[:most]:
             start = starts[at]
-            given = {name: texts[columns[name][at]] for name in ("title", *REPAIRS)}
-            given["source"] = lines[found["source"][start]] or texts[found["reference"][start]]
-            given["leads"] = texts[found["final"][start]] if columns["kind"][at] else ""
-            given["arrow"] = "→ " if KINDS[columns["kind"][at]] == "old URLs" else ""
+            shown_texts = {name: texts[columns[name][at]] for name in ("title", *REPAIRS)}
+            shown_texts["source"] = lines[found["source"][start]] or texts[found["reference"][start]]
+            shown_texts["leads"] = texts[found["final"][start]] if columns["kind"][at] else ""
+            shown_texts["arrow"] = "→ " if KINDS[columns["kind"][at]] == "old URLs" else ""
             place = documents[found["document"][start]], found["line"][start], found["column"][start]
             verdict = self._verdict(self.verdicts[columns["verdict"][at]])
             count, pages, requests, links, urls = (columns[name][at] for name in _REACH)
@@ -142,10 +142,10 @@ class Causes:
             pages = pages if noun == "link" else 0
             size = reach(noun, count - links - urls, clicks, pages=pages, urls=urls, links=links)
             own = found["fix"][start : starts[at + 1]]
-            given["each"] = "" if given["fix"] or not any(own) else "each" if all(own) else "some"
-            given["place"], given["reach"] = ":".join(map(str, filter(None, place))), size
-            given["do"] = "See" if _PLACE.fullmatch(given["rule"]) else "Add the rule"
-            rows.append({**given, "verdict": verdict})
+            shown_texts["each"] = "" if shown_texts["fix"] or not any(own) else "each" if all(own) else "some"
+            shown_texts["place"], shown_texts["reach"] = ":".join(map(str, filter(None, place))), size
+            shown_texts["do"] = "See" if _PLACE.fullmatch(shown_texts["rule"]) else "Add the rule"
+            rows.append({**shown_texts, "verdict": verdict})
         return rows
 
     def line(self, row: Row) -> str:
@@ -156,7 +156,7 @@ class Causes:
         return self._source_lines.line(row.document, row.start, row.end, row.reference or "")
 
     def value(self) -> dict[str, Any]:
-        """Return all columns as JSON values. Columns whose values are all 0 are left out."""
+        """Return all columns as JSON values, without columns whose values are all 0."""
         causes = {name: deltas(values) if name in NUMBERS else values for name, values in self.causes.items()}
         findings = {
             name: deltas(values) if name in NUMBERS else values for name, values in self.findings.items() if any(values)
@@ -203,11 +203,11 @@ def _cause_rows(source: Source) -> dict[tuple[Any, ...], tuple[Any, ...]]:
 def _listed(source: Source, select: str, order: str, weight: str = "count(*)") -> Iterator[tuple[Any, ...]]:
     """Return rows sorted by their cause and verdict, the most weight first; weight and number are the last columns.
 
-    Of each cause as many are listed as all causes can have, if there are more than MOST_FINDINGS.
+    If there are more than MOST_FINDINGS, each cause lists the same number at most.
     """
     group = "coalesce(cause, ''), verdict"
     rows = source.rows(f"SELECT count(*) FROM ({select}) GROUP BY {group}")  # noqa: S608 - names of ours
-    most = most_of_each([size for (size,) in rows], MOST_FINDINGS)
+    most = most_per_cause([size for (size,) in rows], MOST_FINDINGS)
     return source.rows(
         f"SELECT * EXCLUDE (nth) FROM (SELECT *,"  # noqa: S608 - names of ours
         f" row_number() OVER (PARTITION BY {group} ORDER BY {order}) AS nth,"
@@ -217,8 +217,12 @@ def _listed(source: Source, select: str, order: str, weight: str = "count(*)") -
     )
 
 
-def most_of_each(sizes: list[int], most: int) -> int:
-    """Return the largest number of findings a cause, at least 1, with which all causes together have at most `most`."""
+def most_per_cause(sizes: list[int], most: int) -> int:
+    """Return the most findings for each cause, at least 1, with which all causes together have at most `most`.
+
+    >>> most_per_cause([5, 2, 1], 5)
+    2
+    """
     low, high = 1, max(sizes, default=1)
     while low < high:
         middle = (low + high + 1) // 2
@@ -248,12 +252,12 @@ def _findings(source: Source, causes: Causes, kind: str) -> None:
         causes.add(row, **_BESIDE[kind](row, causes))
 
 
-def _of_link(row: Row, causes: Causes) -> dict[str, str | None]:
-    given = {"reference": row.reference, "fix": row.fix, "final": row.final, "layer": row.layer}
-    return {**given, "source": causes.line(row)}
+def _link_texts(row: Row, causes: Causes) -> dict[str, str | None]:
+    texts = {"reference": row.reference, "fix": row.fix, "final": row.final, "layer": row.layer}
+    return {**texts, "source": causes.line(row)}
 
 
-def _of_url(row: Row, causes: Causes) -> dict[str, str | None]:
+def _url_texts(row: Row, causes: Causes) -> dict[str, str | None]:
     perhaps = f", perhaps {row.suggestion}" if row.suggestion and row.suggestion != row.final else ""
     score = f" (similarity {row.score:.2f})" if row.score is not None else ""
     asked = f"; {number(row.requests, causes.asked)}" if row.requests is not None else ""
@@ -261,19 +265,19 @@ def _of_url(row: Row, causes: Causes) -> dict[str, str | None]:
     return {"reference": row.rule if is_own else "", "final": f"{row.final or 'nowhere'}{perhaps}{score}{asked}"}
 
 
-def _of_page(row: Row, _causes: Causes) -> dict[str, str | None]:
+def _page_texts(row: Row, _causes: Causes) -> dict[str, str | None]:
     actual, _, expected = (row.detail or "").partition(EXPECTED)
     return {"reference": actual, "final": expected and f"expected: {expected}"}
 
 
-_BESIDE: Final = {"links": _of_link, "old URLs": _of_url, "pages": _of_page}
-# Wrong rules, and the old URLs and links that they lead nowhere: one cause, with the own verdict of each.
+_BESIDE: Final = {"links": _link_texts, "old URLs": _url_texts, "pages": _page_texts}
+# Wrong rules, and the old URLs and links that they lead nowhere: one cause, in which each has its own verdict.
 _MAP: Final = f"""
 SELECT * REPLACE (CASE kind WHEN 'map' THEN verdict ELSE '{WRONG}' END AS verdict),
     CASE WHEN kind <> 'map' THEN verdict END AS own
 FROM ({{}} UNION ALL SELECT * FROM ({{}}) WHERE NOT {_OWN} UNION ALL SELECT * FROM ({{}}) WHERE NOT {_OWN})
 """  # noqa: S608 - names of ours
-_OF_RULES: Final = """
+_RULE_ORDER: Final = """
 list_position(['map', 'old URLs', 'links'], kind), concat_ws(' ', document, nullif(entity, '')), line, "column"
 """
 _JOINED: Final = "count(*) FILTER (kind = 'links') OVER same, count(*) FILTER (kind = 'old URLs') OVER same"
@@ -286,14 +290,14 @@ def _rules(source: Source, causes: Causes) -> None:
         causes.counts[WRONG] -= count
     last = None
     rows = f"SELECT *, {_JOINED}, sum(requests) OVER same FROM ({rows}) WINDOW same AS (PARTITION BY cause, verdict)"  # noqa: S608
-    for *fields, own, of_links, of_urls, requests, _, size in _listed(source, rows, _OF_RULES):
+    for *fields, own, links, urls, requests, _, size in _listed(source, rows, _RULE_ORDER):
         row = Row._make(fields)
         is_rule = row.kind == "map"
-        what = of_rule(row.detail, row.finding) if is_rule else ""
+        what = rule_sentence(row.detail, row.finding) if is_rule else ""
         if (row.cause, row.verdict) != last:
             last = row.cause, row.verdict
             causes.begin(row.cause, row.verdict, "map", what, size)
-            causes.joined(of_links, of_urls, int(requests or 0))
+            causes.joined(links, urls, int(requests or 0))
         leads = what if row.verdict == UNREAD or row.cause == HIDDEN else ""  # otherwise the title has it
         leads = leads if is_rule else f"→ {row.final or 'nowhere'}"
         text = causes.line(row) if row.kind == "links" else ""
@@ -312,7 +316,7 @@ MOST_TEXT: Final = 600  # characters of a text that are shown
 
 
 class Texts:
-    """A list of distinct texts; 0 is the empty one, and None."""
+    """A list of distinct texts with their numbers; 0 is the empty text, and None."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {"": 0}
@@ -339,20 +343,20 @@ class Texts:
 
 
 def shown(text: str | None) -> str:
-    """Return a text for the page: no invisible character, at most MOST_TEXT characters."""
+    """Return a text for the page, without invisible characters, at most MOST_TEXT characters long."""
     found = printable(text or "")
     return found if len(found) <= MOST_TEXT else f"{found[: MOST_TEXT - 1]}…"
 
 
 def deltas(numbers: list[int]) -> list[int]:
-    """Return the first number, and the differences of the others: small numbers compress well."""
+    """Return the differences of numbers, which compress well: for example [5, 1, -2] for [5, 6, 4]."""
     return [number - before for number, before in zip(numbers, [0, *numbers], strict=False)]
 
 
 BEFORE: Final = 60  # bytes before and behind the reference
 BEHIND: Final = 60
 MOST: Final = 300  # bytes of a reference
-# User information whose beginning, or whose end, is outside what is shown.
+# User information that begins, or ends, outside the line that is shown.
 _BEGUN: Final = re.compile(r"\A[^\s\"'<>/]*@")
 _OPEN: Final = re.compile(r"(?<=//)[^\s\"'<>/@]*\Z")
 
@@ -369,9 +373,9 @@ class SourceLines:
         self._data: bytes | None = None
 
     def line(self, document: str, start: int, end: int, reference: str) -> str:
-        """Return the line around a span of bytes, without what is far from it; "" where it cannot be read.
+        """Return the line around a span of bytes, without its distant parts; "" if it cannot be read.
 
-        A file that has changed since it was read has another line there: the reference must be in it.
+        The reference must be in it, since the file may have changed after it was read.
         """
         data = self._read(document)
         if data is None or not 0 <= start <= end <= len(data):

@@ -1,7 +1,7 @@
 """Render the page of the report: the template, styles and scripts with their hashes, the compressed data.
 
 In: a `Source`, the data. Out: the HTML document. Beside the findings it has counts with a bar in each row, which the
-template draws as SVG: it needs no script, and is printed as it is; and the rows of tables that are no finding.
+template draws as SVG, without scripts and ready to print; and the rows of tables that are not findings.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
 import jinja2
 
-from absolve.audit.outputs.findings import KINDS, counted, news_of, severity
+from absolve.audit.outputs.findings import KINDS, counted, first_news, severity
 from absolve.audit.outputs.markdown import can_switch, reasons, unknown, unlisted
 from absolve.audit.report.data import collected, shown
 from absolve.audit.verdicts import FINE, PAGE_VERDICTS, QUIET, SEVERITIES, WITHOUT_EFFECT, fix_options, words
@@ -61,7 +61,7 @@ def write(source: Source, file: IO[bytes]) -> None:
         fixes=source.number("fixes"),
         fix=fix_options(source.summary.get("new_url")),
         baseline=_baseline(source),
-        news=[tuple(map(shown, row)) for row in news_of(source, STATIC_CAUSES)],
+        news=[tuple(map(shown, row)) for row in first_news(source, STATIC_CAUSES)],
         unlisted=unlisted(source),
         pictures=list(pictures(source)),
         listings=list(listings(source)),
@@ -101,13 +101,13 @@ def _source(text: str) -> str:
 
 
 def packed(data: dict[str, Any]) -> str:
-    """Return the data as JSON, compressed with gzip, in base64: letters that end no element."""
+    """Return the data as JSON, compressed with gzip, in base64, whose letters cannot end the element."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), check_circular=False)
     return base64.b64encode(gzip.compress(text.encode("utf-8", "replace"), 9, mtime=0)).decode("ascii")
 
 
 def headline(source: Source) -> tuple[str, str, str]:
-    """Return the question, the answer, and the counts of findings."""
+    """Return the question, the answer, and the counts, for example "Can we switch?", "No, not yet.", "Findings: 2"."""
     if source.news is not None:
         question, yes, no = "Is anything new?", "Nothing that matters is new.", "Yes, there are new findings."
     elif source.number("urls"):
@@ -118,7 +118,7 @@ def headline(source: Source) -> tuple[str, str, str]:
 
 
 def _verdicts(source: Source, causes: Causes) -> list[tuple[str, str]]:
-    """Return the verdicts of causes, and their names with the number of findings, the most severe first."""
+    """Return the verdicts of causes with their names and numbers, the most severe first: for example `Broken (2)`."""
     counts = causes.counts
     ranked = sorted(counts, key=lambda verdict: (severity(verdict, source), -counts[verdict]))
     return [(verdict, f"{words(verdict).name} ({counts[verdict]:,})") for verdict in ranked]
@@ -162,7 +162,7 @@ class Bar(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """Bars of one scale. `filter` is the field of the page that a name is a value of; "" if none is."""
+    """Bars of one scale. `filter`: the filter of the page that has the names as its values, or ""."""
 
     name: str
     title: str
@@ -182,7 +182,7 @@ class Picture(NamedTuple):
 
 
 def pictures(source: Source) -> Iterator[Picture]:
-    """Yield the pictures that have something to show: a single bar shows nothing."""
+    """Yield the pictures with at least two bars: a single bar shows nothing."""
     for picture in _pictures(source):
         if len(picture.bars) > 1:
             yield picture._replace(bars=_largest(picture.bars))
@@ -232,7 +232,7 @@ def _largest(bars: list[Bar]) -> list[Bar]:
 
 
 class Listing(NamedTuple):
-    """A table that is no finding: its first rows as texts, and the number of all. The names are for narrow windows."""
+    """A table beside the findings: its first rows as texts, and the number of all rows."""
 
     name: str
     title: str
@@ -243,7 +243,7 @@ class Listing(NamedTuple):
 
 
 def listings(source: Source) -> Iterator[Listing]:
-    """Yield the tables beside the findings that have rows."""
+    """Yield the non-empty tables beside the findings."""
     for name, (title, note, columns, where, order) in _LISTINGS.items():
         if name not in source.tables:
             continue

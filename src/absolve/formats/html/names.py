@@ -71,6 +71,13 @@ CLASSES = bytes(
     for byte in range(256)
 )
 
+LOWER = bytes(range(256)).lower()
+# The same for the bytes of a name; 0 for a byte that ends it. NUL, which is in no name here, is 1.
+TAG_NAME, ATTRIBUTE_NAME = (
+    bytes(0 if classes & end else lower or 1 for lower, classes in zip(LOWER, CLASSES, strict=True))
+    for end in (NAME_END, ATTRIBUTE_NAME_END)
+)
+
 # Kinds of tokens that the tokenizer reports.
 END = 0  # the end of the document
 TAG = 1  # a start tag that may have references
@@ -106,7 +113,6 @@ HASH_SIZE = 1024
 HASH_FACTOR = 0x9E37_79B9_7F4A_7C15  # Fibonacci hashing: 2 ** 64 / golden ratio; the high bits depend on all bits
 HASH_SHIFT = 54
 WORD_MASK = (1 << 8 * WORD) - 1  # truncates words in interpreted code, with its unbounded integers
-LOWER = bytes(range(256)).lower()
 
 
 def _ids(names: set[str]) -> dict[bytes, int]:

@@ -5,6 +5,7 @@ cimport cython
 from absolve.core cimport byte_scan
 from absolve.core.byte_scan cimport character, comment_end, tag_end
 from absolve.encodings.codings cimport reference_at
+from absolve.encodings.line_index cimport is_ascii
 
 cdef Py_ssize_t _LONGEST, _LOOKED_AT
 cdef int _SPACE, _NAME_END, _ATTRIBUTE_NAME_END
@@ -18,11 +19,12 @@ cdef bint _closes(const unsigned char* p, Py_ssize_t i, Py_ssize_t size) noexcep
 @cython.final
 cdef class Folded:
     cdef object _charset
+    cdef bint _transparent
     cdef bint _is_utf8
     cdef bint _blank
     cdef Py_ssize_t _size
     cdef Py_ssize_t _characters
-    cdef bytearray _out
+    cdef unsigned char[800] _out
 
     cdef int clear(self) noexcept
     cdef bytes taken(self)

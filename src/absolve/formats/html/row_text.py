@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from absolve.core import byte_scan
 from absolve.core.byte_scan import character, comment_end, tag_end
 from absolve.encodings.codings import reference_at, to_utf8
+from absolve.encodings.line_index import is_ascii
 from absolve.formats.html import names
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from absolve.encodings.charsets import Charset
 
     Pair = tuple[str, bytes]
+else:
+    from absolve.core import _cython as cython
 
 
 LONGEST: Final = 200  # characters of text in a row
@@ -42,10 +45,12 @@ class Folded:
 
     def __init__(self, charset: Charset) -> None:
         self._charset = charset
+        self._transparent = charset.transparent
         self._is_utf8 = charset.codec == "utf-8"
         self._size = self._characters = 0
         self._blank = False
-        self._out = bytearray(4 * LONGEST)
+        if not cython.compiled:
+            self._out = bytearray(4 * LONGEST)
 
     def clear(self) -> cython.int:
         self._size = self._characters = 0
@@ -54,7 +59,10 @@ class Folded:
 
     def taken(self) -> bytes:
         """Return the content of the buffer."""
-        return bytes(self._out[: self._size])
+        out: cython.p_uchar = self._out
+        if cython.compiled:
+            return out[: self._size]
+        return bytes(out[: self._size])
 
     def add(
         self, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t, attribute: cython.bint
@@ -63,7 +71,7 @@ class Folded:
         ampersand: cython.Py_ssize_t
         p: cython.p_const_uchar = data
         self._blank = True
-        if not self._is_utf8:
+        if not self._is_utf8 and not (self._transparent and is_ascii(p, start, end)):
             data = to_utf8(self._charset, data[start:end])
             p = data
             start = 0
@@ -89,14 +97,17 @@ class Folded:
         """Append characters in UTF-8."""
         length: cython.Py_ssize_t
         at: cython.Py_ssize_t
+        size: cython.Py_ssize_t
+        out: cython.p_uchar = self._out
         while i < end and self._characters < _LONGEST:
             if not self._blank:
                 at = min(end, i + _LONGEST - self._characters)
+                size = self._size - i
                 while i < at and 32 < p[i] < 128:  # most characters
-                    self._out[self._size] = p[i]
-                    self._size += 1
-                    self._characters += 1
+                    out[size + i] = p[i]
                     i += 1
+                self._characters += size + i - self._size
+                self._size = size + i
                 if i == at:
                     continue
             length = 1
@@ -112,13 +123,13 @@ class Folded:
                 self._blank = True
             else:
                 if self._blank and self._size:
-                    self._out[self._size] = 32
+                    out[self._size] = 32
                     self._size += 1
                     self._characters += 1
                 self._blank = False
                 if self._characters < _LONGEST:
                     for at in range(i, i + length):
-                        self._out[self._size] = p[at]
+                        out[self._size] = p[at]
                         self._size += 1
                     self._characters += 1
             i += length

@@ -5,19 +5,31 @@ cimport cython
 from absolve.core cimport byte_scan
 from absolve.encodings.codings cimport Unquoted
 
-cdef int UNQUOTED, ABSENT, _SPACE, _NAME_END, _ATTRIBUTE_NAME_END, _CELL, _WORD, _WORDS, _SHIFT
-cdef bytes _CLASSES, _ELEMENT_SLOTS, _ELEMENT_CELLS, _SLOTS, _CELLS, _LOWER
+cdef int UNQUOTED, ABSENT, _SPACE, _CELL, _WORD, _WORDS, _SHIFT
+cdef const unsigned char* _CLASSES
+cdef const unsigned char* _TAG_NAME
+cdef const unsigned char* _ATTRIBUTE_NAME
+cdef const unsigned char* _ELEMENT_SLOTS
+cdef const unsigned char* _ELEMENT_CELLS
+cdef const unsigned char* _SLOTS
+cdef const unsigned char* _CELLS
+cdef const unsigned char* _LOWER
 cdef unsigned int _LAST_SLOT
 cdef unsigned long long _FACTOR, _ALL
 
-cdef int _lookup(
+cdef inline int _lookup(
     const unsigned char* slots, const unsigned char* cells, unsigned long long word, const unsigned char* data, Py_ssize_t start, Py_ssize_t length
+) noexcept
+cdef int _search(
+    const unsigned char* slots, const unsigned char* cells, unsigned long long word, const unsigned char* data, Py_ssize_t start, Py_ssize_t length, unsigned int slot
 ) noexcept
 
 
 @cython.final
 cdef class Tag:
     cdef bytes data
+    cdef const unsigned char* p
+    cdef Py_ssize_t size
     cdef int element
     cdef Py_ssize_t name_end
     cdef list record
@@ -33,8 +45,10 @@ cdef class Tag:
 
     cdef int begin(self, bytes data)
     cdef Py_ssize_t read(self, Py_ssize_t i) except? -1
+    cdef int _add(self, Py_ssize_t name, Py_ssize_t name_end, Py_ssize_t value, Py_ssize_t value_end, int quote) except -1
     cdef bint has(self, int number) noexcept
     cdef int drop(self, int number)
+    cdef bint equals(self, int number, bytes text)
     cdef bytes raw(self, int number)
 
 
@@ -50,13 +64,16 @@ cdef class Values:
 
     cdef int begin(self, bytes data)
     cdef object coding(self, int attribute)
+    cdef bint is_plain(self, Py_ssize_t start, Py_ssize_t end)
     cdef object common(self, int attribute, Py_ssize_t start, Py_ssize_t end)
 
 
 cdef Py_ssize_t _SHORT_LINE
+cdef bint _calls(const unsigned char* p, Py_ssize_t start, Py_ssize_t i) noexcept
 cdef bint _has_comment(const unsigned char* p, Py_ssize_t start, Py_ssize_t i) noexcept
 cdef bint _is_quote(const unsigned char* p, Py_ssize_t i, Py_ssize_t end) noexcept
 cpdef bint may_hold_css_link(const unsigned char* p, Py_ssize_t start, Py_ssize_t end) noexcept
+cpdef bint may_hold_link(const unsigned char* p, Py_ssize_t start, Py_ssize_t end) noexcept
 cpdef bint may_be_space(const unsigned char* p, Py_ssize_t i, Py_ssize_t end) noexcept
 cpdef bint may_end_in_space(const unsigned char* p, Py_ssize_t start, Py_ssize_t end) noexcept
 cpdef bint may_be_savers(const unsigned char* p, Py_ssize_t i, Py_ssize_t end) noexcept

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from absolve.core import byte_scan
 from absolve.encodings.charsets import UTF_8
-from absolve.encodings.offset_map import IDENTITY_OFFSETS
 from absolve.formats.grammars import GRAMMARS
 from absolve.formats.html import names
 from absolve.formats.sniffing import NAMES_MAP, SCRIPT_END
@@ -22,18 +21,20 @@ if TYPE_CHECKING:
 
     import cython
 
-    from absolve.core.protocols import Coding, Offsets
+    from absolve.core.protocols import Coding
     from absolve.encodings.charsets import Charset
     from absolve.encodings.codings import Unquoted
     from absolve.formats.html.dispatch import Tables
+else:
+    from absolve.core import _cython as cython
 
 UNQUOTED = names.UNQUOTED
 ABSENT = names.ABSENT
 
 _SPACE = names.SPACE
-_NAME_END = names.NAME_END
-_ATTRIBUTE_NAME_END = names.ATTRIBUTE_NAME_END
 _CLASSES = names.CLASSES
+_TAG_NAME = names.TAG_NAME
+_ATTRIBUTE_NAME = names.ATTRIBUTE_NAME
 _ELEMENT_SLOTS = names.ELEMENT_SLOTS
 _ELEMENT_CELLS = names.ELEMENT_CELLS
 _SLOTS = names.ATTRIBUTE_SLOTS
@@ -62,6 +63,22 @@ def _lookup(
     `slots` and `cells` are those of names.py; `word` is a byte 1 and the name in lower case, or its last eight bytes.
     """
     slot: cython.uint = (word * _FACTOR & _ALL) >> _SHIFT
+    number: cython.int = slots[slot]
+    if number == 0 or (length < _WORD and byte_scan.word_at(slots, _WORDS + number * _WORD) == word):
+        return number  # nearly always
+    return _search(slots, cells, word, data, start, length, slot)
+
+
+def _search(
+    slots: cython.p_const_uchar,
+    cells: cython.p_const_uchar,
+    word: cython.ulonglong,
+    data: cython.p_const_uchar,
+    start: cython.Py_ssize_t,
+    length: cython.Py_ssize_t,
+    slot: cython.uint,
+) -> cython.int:
+    """Return the same for a long name, or for one that has not the first slot that it may have."""
     number: cython.int
     cell: cython.Py_ssize_t
     i: cython.Py_ssize_t
@@ -105,6 +122,8 @@ class Tag:
     def begin(self, data: bytes) -> cython.int:
         """Switch to another document; serial numbers of tags continue."""
         self.data = data
+        self.p: cython.p_const_uchar = data
+        self.size = len(data)
         self.element = 0
         self.name_end = 0
         self.found = 0
@@ -116,12 +135,12 @@ class Tag:
 
         Of duplicate attributes the first is used (13.2.5.33).
         """
-        p: cython.p_const_uchar = self.data
+        p: cython.p_const_uchar = self.p
         classes: cython.p_const_uchar = _CLASSES
-        lower: cython.p_const_uchar = _LOWER
+        in_name: cython.p_const_uchar = _TAG_NAME
         slots: cython.p_const_uchar = _SLOTS
         cells: cython.p_const_uchar = _CELLS
-        n: cython.Py_ssize_t = len(self.data)
+        n: cython.Py_ssize_t = self.size
         name: cython.Py_ssize_t = i
         name_end: cython.Py_ssize_t
         value: cython.Py_ssize_t
@@ -130,8 +149,10 @@ class Tag:
         number: cython.int
         quote: cython.int
         c: cython.uchar
-        while i < n and not classes[p[i]] & _NAME_END:
-            word = (word << 8 | lower[p[i]]) & _ALL
+        while i < n and in_name[p[i]]:
+            word = word << 8 | in_name[p[i]]
+            if not cython.compiled:
+                word &= _ALL
             i += 1
         self.name_end = i
         self.element = _lookup(_ELEMENT_SLOTS, _ELEMENT_CELLS, word, p, name, i - name)
@@ -142,6 +163,7 @@ class Tag:
             self.record.clear()
         if i < n and p[i] == 62:
             return i + 1
+        in_name = _ATTRIBUTE_NAME
         while True:
             name = i
             while i < n and (classes[p[i]] & _SPACE or p[i] == 47):
@@ -152,10 +174,12 @@ class Tag:
                 self.self_closing = i > name and p[i - 1] == 47
                 return i + 1
             name = i
-            word = 256 | lower[p[i]]  # 13.2.5.32: `=` as first character is part of the name
+            word = 256 | _LOWER[p[i]]  # 13.2.5.32: `=` as first character is part of the name
             i += 1
-            while i < n and not classes[p[i]] & _ATTRIBUTE_NAME_END:
-                word = (word << 8 | lower[p[i]]) & _ALL
+            while i < n and in_name[p[i]]:
+                word = word << 8 | in_name[p[i]]
+                if not cython.compiled:
+                    word &= _ALL
                 i += 1
             name_end = i
             while i < n and classes[p[i]] & _SPACE:
@@ -184,9 +208,7 @@ class Tag:
             else:
                 i = value = value_end = name_end
                 quote = ABSENT
-            number = slots[(word * _FACTOR & _ALL) >> _SHIFT]  # most names are not in the table
-            if number:
-                number = _lookup(slots, cells, word, p, name, name_end - name)
+            number = _lookup(slots, cells, word, p, name, name_end - name)
             if number and self.stamp[number] != self.serial:
                 self.stamp[number] = self.serial
                 self.value_start[number] = value
@@ -195,7 +217,19 @@ class Tag:
                 self.order[self.found] = number
                 self.found += 1
             if self.record is not None:
-                self.record.append((name, name_end, value, value_end, quote))
+                self._add(name, name_end, value, value_end, quote)
+
+    def _add(
+        self,
+        name: cython.Py_ssize_t,
+        name_end: cython.Py_ssize_t,
+        value: cython.Py_ssize_t,
+        value_end: cython.Py_ssize_t,
+        quote: cython.int,
+    ) -> cython.int:
+        """Record an attribute; apart, because `read` is faster without calls of Python."""
+        self.record.append((name, name_end, value, value_end, quote))  # type: ignore[union-attr]  # there is one
+        return 0
 
     def has(self, number: cython.int) -> cython.bint:
         return self.stamp[number] == self.serial
@@ -205,9 +239,18 @@ class Tag:
         self.stamp[number] = 0
         return 0
 
+    def equals(self, number: cython.int, text: bytes) -> cython.bint:
+        """Return whether the tag has this attribute, with this value."""
+        start: cython.Py_ssize_t = self.value_start[number]
+        return (
+            self.stamp[number] == self.serial
+            and self.value_end[number] - start == len(text)
+            and byte_scan.same(self.p, start, text, 0, len(text))
+        )
+
     def raw(self, number: cython.int) -> bytes:
         """Return the raw bytes of a value; empty where the tag lacks this attribute."""
-        p: cython.p_const_uchar = self.data
+        p: cython.p_const_uchar = self.p
         if self.stamp[number] != self.serial:
             return b""
         return p[self.value_start[number] : self.value_end[number]]
@@ -253,15 +296,20 @@ class Values:
             return self.coding(attribute)
         return self.codings[quote]
 
+    def is_plain(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a span has no character reference, and its charset no other characters in it than UTF-8."""
+        raw: bytes = self._data
+        if byte_scan.find(raw, 38, start, end) >= 0:
+            return False
+        return self._charset is UTF_8 or raw[start:end].isascii()
+
     def references(
         self, syntax: str, start: cython.Py_ssize_t, end: cython.Py_ssize_t, coding: Coding
     ) -> Iterator[tuple[int, int]]:
         """Yield the spans of the references in a value by its grammar, which reads the decoded value."""
-        raw = self._data[start:end]
-        value = raw
-        offsets: Offsets | None = IDENTITY_OFFSETS
-        if 0x26 in raw or not (self._charset is UTF_8 or raw.isascii()):
-            value, offsets = coding.decode_mapped(raw)
+        one: cython.Py_ssize_t
+        other: cython.Py_ssize_t
+        value, offsets = coding.decode_mapped(self._data[start:end])
         if offsets is None:  # for mypy: codings of attributes return offsets
             return
         for one, other in GRAMMARS[syntax](value):
@@ -280,12 +328,36 @@ def may_hold_css_link(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cy
     for i in range(start, end):
         if p[i] == 92 or (p[i] == 38 and not _is_quote(p, i, end)):
             return True
-        if p[i] == 40 and i - start >= 3:
-            last: cython.int = p[i - 1] | 32
-            middle: cython.int = p[i - 2] | 32
-            if (last == 108 and middle == 114) or (last == 99 and middle == 114) or (last == 116 and middle == 101):
-                return True
+        if p[i] == 40 and _calls(p, start, i):
+            return True
     return False
+
+
+def may_hold_link(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+    """Return whether a style sheet may have a link: by the same functions, an escape, or a rule that begins with i."""
+    i: cython.Py_ssize_t = byte_scan.find(p, 92, start, end)
+    if i >= 0:
+        return True
+    i = byte_scan.find(p, 64, start, end)
+    while i >= 0:
+        if i + 1 < end and p[i + 1] | 32 == 105:
+            return True
+        i = byte_scan.find(p, 64, i + 1, end)
+    i = byte_scan.find(p, 40, start, end)
+    while i >= 0:
+        if _calls(p, start, i):
+            return True
+        i = byte_scan.find(p, 40, i + 1, end)
+    return False
+
+
+def _calls(p: cython.p_const_uchar, start: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.bint:
+    """Return whether the name before the parenthesis at `i` may be `url`, `src` or `image-set`."""
+    if i - start < 3:
+        return False
+    last: cython.int = p[i - 1] | 32
+    middle: cython.int = p[i - 2] | 32
+    return (last == 108 and middle == 114) or (last == 99 and middle == 114) or (last == 116 and middle == 101)
 
 
 def _is_quote(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:

@@ -11,7 +11,8 @@ from absolve.formats.html.tree_rules cimport Tree
 cdef int END, TAG, COMMENT, KEPT, IGNORED, MERGED, RCDATA, SCRIPT_DATA, PLAINTEXT, HTML, SVG, _SPACE, _LETTER
 cdef int _START, _END_TAG, _NOT_FRAMESET, _ANNOTATION_XML, _NOSCRIPT, _FONT, _INPUT, _ENCODING, _COLOR, _FACE, _SIZE
 cdef int _TYPE, _ATTRIBUTES, _SVG_ROW, _MATHML_ROW
-cdef bytes _CLASSES, _ELEMENT_FLAGS
+cdef const unsigned char* _CLASSES
+cdef const unsigned char* _ELEMENT_FLAGS
 
 cdef Py_ssize_t _script_end(bytes data, Py_ssize_t i, Py_ssize_t name)
 
@@ -19,6 +20,7 @@ cdef Py_ssize_t _script_end(bytes data, Py_ssize_t i, Py_ssize_t name)
 @cython.final
 cdef class Tokenizer:
     cdef readonly bytes data
+    cdef const unsigned char* p
     cdef readonly Tree tree
     cdef Py_ssize_t size
     cdef Py_ssize_t at
@@ -48,7 +50,8 @@ cdef class Tokenizer:
     cpdef int next(self) except? -1
     cdef int _text(self, Py_ssize_t i, Py_ssize_t end, bint references) except? -1
     cdef int _start_tag(self) except? -1
-    cdef bint is_of_interest(self) except? -1
+    cdef int _build(self, int element) except? -1
+    cdef inline bint is_of_interest(self) noexcept
     cdef int _merge(self)
     cdef int _in_noscript(self)
     cdef int _past_noscript(self, Py_ssize_t less)

@@ -83,6 +83,7 @@ class Tokenizer:
     def begin(self, data: bytes, interest: bytes) -> cython.int:
         """Begin a pass over another document, and reset all state."""
         self.data = data
+        self.p: cython.p_const_uchar = data
         self.size = len(data)
         self.at = 0
         self.tree.begin()
@@ -106,14 +107,14 @@ class Tokenizer:
 
     def next(self) -> cython.int:
         """Advance to the next relevant token and return its kind: TAG, COMMENT or END (13.2.5.1 to 13.2.5.8)."""
-        p: cython.p_const_uchar = self.data
+        p: cython.p_const_uchar = self.p
         classes: cython.p_const_uchar = _CLASSES
         i: cython.Py_ssize_t = self.at
         less: cython.Py_ssize_t
         n: cython.Py_ssize_t = self.size
         c: cython.uchar
         while True:
-            less = byte_scan.find(p, 60, i, n)
+            less = i if i < n and p[i] == 60 else byte_scan.find(p, 60, i, n)
             if self.tree.frameset_ok:
                 self._text(i, less if less >= 0 else n, True)
             if less < 0 or less >= self.stop:
@@ -151,7 +152,7 @@ class Tokenizer:
 
     def _text(self, i: cython.Py_ssize_t, end: cython.Py_ssize_t, references: cython.bint) -> cython.int:
         """Report this span of text to the tree if it is more than white space; with `references`, decode these."""
-        p: cython.p_const_uchar = self.data
+        p: cython.p_const_uchar = self.p
         classes: cython.p_const_uchar = _CLASSES
         while i < end:
             if p[i] == 38 and references:
@@ -171,31 +172,31 @@ class Tokenizer:
         return 0
 
     def _start_tag(self) -> cython.int:
-        """Pass a start tag to the tree, skip its raw text, and return whether to report the tag."""
-        tag: Tag = self.tag
-        p: cython.p_const_uchar = self.data
-        interest: cython.p_const_uchar = self.interest
-        flags_of: cython.p_const_uchar = _ELEMENT_FLAGS
-        k: cython.int
-        row: cython.int = self.element
-        if self.tree.every:
-            name = b"" if self.element else p[self.name_start : self.name_end].lower()
-            self.fate = self.tree.start(self.element, name, self.tag.self_closing, self._decided())
-            self.namespace = self.tree.namespace
-            if self.element == _NOSCRIPT:
-                self._in_noscript()
-        elif flags_of[self.element] & _START or (flags_of[self.element] & _NOT_FRAMESET and self.tree.frameset_ok):
-            self.fate = self.tree.start(self.element, b"", self.tag.self_closing, self._decided())
-            self.namespace = self.tree.namespace
-            if self.element == _NOSCRIPT:
-                self._in_noscript()
+        """Pass a start tag to the tree if it is relevant there, and return whether to report the tag."""
+        element: cython.int = self.element
+        flags: cython.int = _ELEMENT_FLAGS[element]
+        if self.tree.every or flags & _START or (flags & _NOT_FRAMESET and self.tree.frameset_ok):
+            self._build(element)
         else:
             self.fate = KEPT
             self.namespace = HTML
+            self.tree.started[element] += 1
+            self.row = element
+        return self.recorded or self.is_of_interest()
+
+    def _build(self, element: cython.int) -> cython.int:
+        """Pass a start tag to the tree, count it, and skip its raw text."""
+        p: cython.p_const_uchar = self.p
+        name = b"" if element else p[self.name_start : self.name_end].lower()
+        self.fate = self.tree.start(element, name, self.tag.self_closing, self._decided())
+        self.namespace = self.tree.namespace
+        if element == _NOSCRIPT:
+            self._in_noscript()
         if not self.tree.foreign.depth and self.fate != IGNORED:
-            self.tree.started[self.element] += 1
+            self.tree.started[element] += 1
+        self.row = element
         if self.namespace:
-            row = _SVG_ROW if self.namespace == SVG else _MATHML_ROW
+            self.row = _SVG_ROW if self.namespace == SVG else _MATHML_ROW
         elif self.fate >= RCDATA:
             self.text_start = self.end
             if self.fate == SCRIPT_DATA:
@@ -203,27 +204,15 @@ class Tokenizer:
             elif self.fate == PLAINTEXT:
                 self.at = self.size
             else:
-                self.at = raw_text_end(
-                    self.data, self.end, self.size, self.name_start, self.name_end - self.name_start
-                )
+                self.at = raw_text_end(p, self.end, self.size, self.name_start, self.name_end - self.name_start)
             self.text_end = self.at
         elif self.fate == MERGED:
             self._merge()
-        if self.recorded:
-            self.row = row
-            return 1
-        if self.fate == IGNORED:
-            return 0
-        row *= _ATTRIBUTES
-        if interest[row]:
-            return 1
-        for k in range(tag.found):
-            if interest[row + tag.order[k]]:
-                return 1
         return 0
 
     def is_of_interest(self) -> cython.bint:
         """Return whether the current start tag would be reported without `recorded`."""
+        tag: Tag = self.tag
         interest: cython.p_const_uchar = self.interest
         row: cython.int = self.row * _ATTRIBUTES
         k: cython.int
@@ -231,8 +220,8 @@ class Tokenizer:
             return False
         if interest[row]:
             return True
-        for k in range(self.tag.found):
-            if interest[row + self.tag.order[k]]:
+        for k in range(tag.found):
+            if interest[row + tag.order[k]]:
                 return True
         return False
 
@@ -258,9 +247,8 @@ class Tokenizer:
     def _in_noscript(self) -> cython.int:
         """Record the end of a noscript element with scripting enabled, where its content is raw text."""
         if not self.namespace and self.fate == KEPT and self.noscript_end == sys.maxsize:
-            self.noscript_end = raw_text_end(
-                self.data, self.end, self.size, self.name_start, self.name_end - self.name_start
-            )
+            length: cython.Py_ssize_t = self.name_end - self.name_start
+            self.noscript_end = raw_text_end(self.p, self.end, self.size, self.name_start, length)
             self.noscript_modes = self.tree.modes()
             self.stop = min(self.noscript_end, self.size - 1)
         return 0
@@ -293,7 +281,7 @@ class Tokenizer:
 
     def _end_tag(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Process an end tag from behind the `</` (13.2.5.7); return the offset at which the scan continues."""
-        p: cython.p_const_uchar = self.data
+        p: cython.p_const_uchar = self.p
         classes: cython.p_const_uchar = _CLASSES
         flags_of: cython.p_const_uchar = _ELEMENT_FLAGS
         n: cython.Py_ssize_t = self.size
@@ -318,7 +306,7 @@ class Tokenizer:
 
     def _markup_declaration(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Process markup from behind the `<!` (13.2.5.42); return where the scan continues, or -1 for a comment."""
-        p: cython.p_const_uchar = self.data
+        p: cython.p_const_uchar = self.p
         n: cython.Py_ssize_t = self.size
         start: cython.Py_ssize_t
         if i + 1 < n and p[i] == 45 and p[i + 1] == 45:
@@ -340,7 +328,7 @@ class Tokenizer:
 
     def _bogus_comment_end(self, start: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the offset behind the next `>` (13.2.5.41); `start` is the start of the bogus comment."""
-        i = byte_scan.find(self.data, 62, i, self.size)
+        i = byte_scan.find(self.p, 62, i, self.size)
         if i < 0:
             self.truncated = start
             return self.size

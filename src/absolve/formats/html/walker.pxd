@@ -4,6 +4,7 @@ cimport cython
 
 from absolve.core cimport byte_scan
 from absolve.core.model cimport LinkSite
+from absolve.formats cimport grammars
 from absolve.formats.events cimport EventList
 from absolve.formats.html.tag cimport (
     Tag,
@@ -12,12 +13,13 @@ from absolve.formats.html.tag cimport (
     may_be_space,
     may_end_in_space,
     may_hold_css_link,
+    may_hold_link,
     may_name_map,
 )
 from absolve.formats.html.tokenizer cimport Tokenizer
 
 cdef int _ATTRIBUTES, _TAG, _END, _AS, _CODEBASE, _CONTENT, _HREF, _HTTP_EQUIV, _ITEMPROP, _NAME, _PROPERTY, _REL
-cdef int _TYPE, _SCRIPT_ELEMENT, _STYLE_ELEMENT, _PARENTHESIS, _AT, _NOTHING, _URL, _OTHER, _IN_CODEBASE, _META
+cdef int _TYPE, _SCRIPT_ELEMENT, _STYLE_ELEMENT, _NOTHING, _URL, _OTHER, _IN_CODEBASE, _META
 cdef int _LINK_HREF, _BASE_HREF, _CODEBASE_ROW, _STYLE, _SAVED, _PARAM, _VALUE
 cdef int _VALUETYPE
 cdef int _SVG, _SVG_ROW, _MATHML_ROW
@@ -57,6 +59,7 @@ cdef class _Walk:
     cdef str element_name(self, Tokenizer scanner)
     cdef int url(self, int attribute, LinkSite place, object claim)
     cdef int value(self, int attribute, LinkSite place)
+    cdef int references(self, LinkSite place, str syntax, Py_ssize_t start, Py_ssize_t end, object coding)
     cdef int declarations(self, int attribute)
     cdef int add_link(self, LinkSite place, Py_ssize_t start, Py_ssize_t end, object coding, object claim)
     cdef int base(self, LinkSite place)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from absolve.core import byte_scan
 from absolve.core.model import IGNORED_BASE, BaseClaim, Finding, Layer, Part
-from absolve.formats import registry
+from absolve.formats import grammars, registry
 from absolve.formats.events import EventList
 from absolve.formats.html import dispatch, names
 from absolve.formats.html import rules as places
@@ -27,6 +27,7 @@ from absolve.formats.html.tag import (
     may_be_space,
     may_end_in_space,
     may_hold_css_link,
+    may_hold_link,
     may_name_map,
 )
 from absolve.formats.html.tokenizer import Tokenizer
@@ -47,6 +48,7 @@ _NO_EVENTS = EventList()
 _NUL = b"\0"
 _JAVASCRIPT = registry.JAVASCRIPT
 _TEXT_CSS = CSS.encode()
+_TEXT_JAVASCRIPT = _JAVASCRIPT.encode()
 _UNDECIDED = object()
 _FOREIGN = places.FOREIGN
 _OF_TAG = places.of_tag
@@ -71,9 +73,6 @@ _VALUE = ATTRIBUTE_ID[b"value"]
 _VALUETYPE = ATTRIBUTE_ID[b"valuetype"]
 _SCRIPT_ELEMENT = ELEMENT_ID[b"script"]
 _STYLE_ELEMENT = ELEMENT_ID[b"style"]
-
-_PARENTHESIS = 40
-_AT = 64
 
 _NOTHING = dispatch.NOTHING
 _URL = dispatch.URL
@@ -103,7 +102,7 @@ def walk(data: bytes, charset: Charset, options: WalkOptions) -> EventList:
 
 # A pool of walkers for small documents, which are often numerous; one in use is not in the pool.
 _spare: list[_Walk] = []
-_SMALL = 1 << 16  # bytes; a walker uses a few times as much memory
+_SMALL = 1 << 20  # bytes; a walker uses up to a few times as much memory
 
 
 class _Walk:
@@ -285,8 +284,7 @@ class _Walk:
         ):
             ((start, end),) = self.values.references("url", start, end, self.values.coding(attribute))
             coding = self.values.common(attribute, start, end)
-        self.add_link(place, start, end, coding, claim)
-        return 0
+        return self.add_link(place, start, end, coding, claim)
 
     def value(self, attribute: cython.int, place: LinkSite) -> cython.int:
         """Add the references, or the inner document, in one attribute value."""
@@ -298,9 +296,42 @@ class _Walk:
         elif syntax == "srcdoc":
             self.events.append(Part(MEDIA_TYPE, start, end, self.values.common(attribute, start, end), "srcdoc"))
         else:
-            coding = self.values.coding(attribute)
+            self.references(place, syntax, start, end, self.values.coding(attribute))
+        return 0
+
+    def references(
+        self, place: LinkSite, syntax: str, start: cython.Py_ssize_t, end: cython.Py_ssize_t, coding: Coding
+    ) -> cython.int:
+        """Add the references in a value by its grammar: the frequent ones are read without decoding."""
+        p: cython.p_const_uchar = self.data
+        one: cython.Py_ssize_t
+        other: cython.Py_ssize_t
+        is_plain: cython.bint = self.values.is_plain(start, end)
+        is_split: cython.bint = is_plain and not grammars.may_have_placeholder(p, start, end)
+        if not is_plain:
             for one, other in self.values.references(syntax, start, end, coding):
                 self.add_link(place, one, other, coding, None)
+        elif syntax == "likely":
+            one = byte_scan.word_start(p, start, end)
+            while end > one and byte_scan.word_start(p, end - 1, end) == end:
+                end -= 1
+            if grammars.is_likely(p, one, end):
+                self.add_link(place, one, end, coding, None)
+        elif is_split and syntax == "srcset":
+            one = grammars.candidate(p, start, end)
+            while one < end:
+                other = grammars.word_end(p, one, end)
+                self.add_link(place, one, grammars.without_commas(p, one, other), coding, None)
+                one = grammars.candidate(p, grammars.descriptors_end(p, other, end), end)
+        elif is_split and syntax == "spaces":
+            one = byte_scan.word_start(p, start, end)
+            while one < end:
+                other = grammars.word_end(p, one, end)
+                self.add_link(place, one, other, coding, None)
+                one = byte_scan.word_start(p, other, end)
+        else:
+            for one, other in grammars.GRAMMARS[syntax](self.data[start:end]):
+                self.add_link(place, start + one, start + other, coding, None)
         return 0
 
     def declarations(self, attribute: cython.int) -> cython.int:
@@ -391,11 +422,8 @@ class _Walk:
         return 0
 
     def sheet(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t, coding: Coding) -> cython.int:
-        if (
-            byte_scan.find(self.data, _PARENTHESIS, start, end) >= 0
-            or byte_scan.find(self.data, _AT, start, end) >= 0
-            or may_name_map(self.data, start, end)
-        ):
+        """Add a style sheet, if it may have a link."""
+        if coding is not self.values.raw or may_hold_link(self.data, start, end) or may_name_map(self.data, start, end):
             self.events.append(Part(CSS, start, end, coding))
         return 0
 
@@ -408,8 +436,9 @@ class _Walk:
     def script(self) -> cython.int:
         start: cython.Py_ssize_t = self.scanner.text_start
         end: cython.Py_ssize_t = self.scanner.text_end
-        raw = self.tag.raw(_TYPE)
-        media_type = _decided(self.scripts, (raw,)) if raw else _JAVASCRIPT
+        media_type: str | None = _JAVASCRIPT
+        if self.tag.has(_TYPE) and not self.tag.equals(_TYPE, _TEXT_JAVASCRIPT):  # most have none, or this one
+            media_type = _decided(self.scripts, (self.tag.raw(_TYPE),))
         if media_type is not None and (media_type is not _JAVASCRIPT or may_name_map(self.data, start, end)):
             self.events.append(Part(media_type, start, end, self.values.raw))
         return 0

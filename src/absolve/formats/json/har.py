@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 _BASES: Final = ("base", "content-base")  # as in HTTP
 _REDIRECT: Final = LinkSite("response", "redirectURL", kind="navigation")
-_MOST_BROKEN: Final = 100  # entries that are reported as no objects
-_GUESSED: Final = frozenset({"", "x-unknown", "text/plain"})  # media types that programs write where they know none
+_MOST_BROKEN: Final = 100  # entries that are no objects and are reported
+_GUESSED: Final = frozenset({"", "x-unknown", "text/plain"})  # media types that programs write for unknown content
 _PARTIAL: Final = "206"
 _LONGEST_STATUS: Final = 3  # digits
 _LONGEST_NUMBER: Final = 16
@@ -53,8 +53,8 @@ _BODY_SIZE: Final = ("response", "bodySize")
 _DATE: Final = ("startedDateTime",)
 _METHOD: Final = ("request", "method")
 _KNOWN: Final = frozenset({_REDIRECT_URL, _STATUS, _MEDIA_TYPE, _TEXT, _ENCODING, _SIZE, _BODY_SIZE, _DATE, _METHOD})
-_FILE: Final = ("response", "content", "_file")  # of Playwright
-# The values of an entry that show whether its body is there, with their kinds; its URL.
+_FILE: Final = ("response", "content", "_file")  # Playwright's
+# Values that show whether an entry has its body and its URL, with their kinds.
 _LOOKED_AT: Final[dict[Path, str]] = {
     **dict.fromkeys((_URL, _REDIRECT_URL, _MEDIA_TYPE, _TEXT, _FILE), "string"),
     _SIZE: "word",
@@ -63,7 +63,10 @@ _PLAIN: Final = frozenset({"string", "word"})  # kinds of values that contain no
 
 
 def walk(data: bytes, _charset: Charset, _options: WalkOptions) -> EventList:
-    """Return a part for each entry. Raise WalkError for malformed JSON, or without an array `log.entries`."""
+    """Return a part for each entry: for example, for `{"log": {"entries": [{"request": {"url": "http://h/"}, ...}]}}`.
+
+    Raise WalkError for malformed JSON, or without an array `log.entries`.
+    """
     known: dict[Path, Value] = {}  # of the entry
     is_log = False
     number = broken = left_out = 0
@@ -103,7 +106,7 @@ def walk(data: bytes, _charset: Charset, _options: WalkOptions) -> EventList:
 
 
 def _is_left_out(data: bytes, known: dict[Path, Value]) -> bool:
-    """Return whether an entry lacks the body of its response, of a type that may have links; a redirect needs none."""
+    """Return whether an entry lacks a response body whose type may have links; a redirect needs no body."""
     text, redirect = known.get(_TEXT), known.get(_REDIRECT_URL)
     if any(one is not None and one.start < one.end for one in (text, redirect)):
         return False
@@ -168,7 +171,7 @@ def walk_entry(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator
     yield from _body(data, known, names, options)
 
 
-# The values of an entry whose kind matters, with the words for it; those that HAR 1.2 requires.
+# Values of an entry whose kind matters, with a phrase for each; the values that HAR 1.2 requires.
 _KINDS: Final[dict[Path, tuple[str, str]]] = {
     ("request",): ("its request is", "an object"),
     ("response",): ("its response is", "an object"),
@@ -187,7 +190,7 @@ def _broken(words: str, found: Value, wanted: str) -> Finding:
 
 
 def _fault(data: bytes, found: Value) -> Finding | None:
-    """Return why a value of an entry is not of the kind that HAR 1.2 requires; null counts as missing."""
+    """Return the fault of a value whose kind is not as HAR 1.2 requires; null counts as missing."""
     if found.path not in _KINDS or found.is_key:
         return None
     words, wanted = _KINDS[found.path]
@@ -212,7 +215,7 @@ def _capture(data: bytes, known: dict[Path, Value]) -> Capture:
 
 
 def _all_facts(data: bytes, known: dict[Path, Value], facts: Capture, fields: tuple[tuple[str, str], ...]) -> Capture:
-    """Return the facts with all that an entry states. Raise WalkError for a status that is none of HTTP."""
+    """Return the facts with everything that an entry states. Raise WalkError for a status outside HTTP's range."""
     if facts.status is None and _text(data, known.get(_STATUS)):
         raise WalkError("broken-entry", "its status is none of HTTP")
     paths = (_SIZE,) if _text(data, known.get(_TEXT)) else (_SIZE, _BODY_SIZE)
@@ -232,7 +235,7 @@ def _text(data: bytes, found: Value | None) -> str:
 
 
 class _Values:
-    """The decoded values of header fields in one buffer, one per line, with a map of offsets back to the entry."""
+    """The decoded values of header fields in one buffer, one per line; `outside` maps offsets back to the entry."""
 
     def __init__(self) -> None:
         self.text = bytearray()
@@ -299,10 +302,9 @@ def _body(
 ) -> Iterator[Part | Finding]:
     """Yield the content of a response as a part: text, which HAR stores decoded, or bytes in base64.
 
-    `names` are the content codings of the header, which may be in the bytes.
-
-    Yield nothing for a media type without a walker, and only a Finding for a partial response (206) or an unknown
-    encoding.
+    For example, `"text": "PHA+", "encoding": "base64"` is the document `<p>`. `names` are the header's content codings,
+    which may still be applied. Yield nothing for a media type without a walker, and only a Finding for a partial
+    response (206) or an unknown encoding.
     """
     text = known.get(_TEXT)
     if text is None or text.kind != "string" or text.start == text.end:
@@ -367,8 +369,8 @@ def _unread(
 def _size(old: bytes, raw: bytes, codings: tuple[Coding, ...], new: bytes) -> bytes:
     """Return the new `size`, the content's length in bytes, if the old one was right; else `old`.
 
-    It may be that of the compressed bytes: `codings` are all that count. The old one differs for text in another
-    charset, whose length in bytes is unknown.
+    For example, `7` becomes `12` if the body had 7 bytes and now has 12. `codings` are the forms that `size` may count,
+    such as the compressed bytes. For text in another charset the length in bytes is unknown, and `old` stays.
     """
     for one in codings:
         if old == b"%d" % len(one.decode(raw)):
@@ -377,26 +379,26 @@ def _size(old: bytes, raw: bytes, codings: tuple[Coding, ...], new: bytes) -> by
 
 
 # --- the codings of a body --------------------------------------------------------------------------------------------
-# HAR 1.2 stores bodies decoded: a JSON string, often base64. Recording proxies also write what came over the wire, in
+# HAR 1.2 stores bodies decoded: a JSON string, often base64. Recording proxies also store the transferred bytes, in
 # base64 or as text with a character for each byte.
 
 _TRIED: Final = 512  # bytes that show whether a body is in a coding
 _MAGIC: Final = 64  # bytes that are enough for a signature
 _CONTROLS: Final = bytes(set(range(0x20)) - set(b"\t\n\f\r\x1b\b"))  # as in sniffing.looks_binary
 _GZIP_IN_BASE64: Final = b"H4sIA"  # the header of gzip; some programs leave `encoding` out
-_NO_BASE64: Final = pattern(rb"[<{(;]")  # of markup, JSON, style sheets and scripts
+_NO_BASE64: Final = pattern(rb"[<{(;]")  # characters of markup, JSON, style sheets and scripts
 _LOST: Final = "\ufffd"
 _WINDOWS: Final = {code: number for number in range(0x80, 0xA0) if (code := bytes([number]).decode("cp1252", "ignore"))}
 
 
 class _Characters:
-    """Bytes as text, a character for each of them: ISO 8859-1, or windows-1252."""
+    """Bytes stored as text, one character for each byte, in ISO 8859-1 or windows-1252: for example, `é` for 0xE9."""
 
     slot: tuple[int, int] | None = None
-    _table: dict[str, int] | None = None  # of the bytes that were written otherwise than in ISO 8859-1
+    _table: dict[str, int] | None = None  # the bytes that are not stored as ISO 8859-1
 
     def decode(self, raw: bytes) -> bytes:
-        """Return the bytes. Raise CodingError for a character of no byte, as where bytes were replaced."""
+        """Return the bytes. Raise CodingError for a character that is no byte, such as U+FFFD for a lost one."""
         text = raw.decode("utf-8", "replace")
         try:
             return text.encode("latin-1")
@@ -419,9 +421,9 @@ class _Characters:
 
 
 def _storage(raw: bytes, encoding: str, *, loose: bool = False) -> list[Coding]:
-    """Return the codings in which HAR stores a body: a string, and base64 if its `encoding` is that.
+    """Return the codings of a stored body: a JSON string, and base64 if `encoding` is "base64".
 
-    Firefox names base64 for some text that it stores as it is (its bug 1762313).
+    Firefox says base64 also for some text that it stores unchanged (its bug 1762313).
     """
     is_base64 = encoding == "base64" and _NO_BASE64.search(raw, 0, _TRIED) is None
     if not is_base64 and not raw.startswith(_GZIP_IN_BASE64):
@@ -430,10 +432,10 @@ def _storage(raw: bytes, encoding: str, *, loose: bool = False) -> list[Coding]:
 
 
 def _left_in(raw: bytes, names: Sequence[str], options: WalkOptions, *, is_text: bool, by_magic: bool) -> list[Coding]:
-    """Return the content codings that are still in a stored body, the outermost first; none for most.
+    """Return the content codings still applied to a stored body, the outermost first; an empty list for most.
 
-    `names` are those of the header, in its order. `is_text`: it is stored as a string alone. `by_magic`: one with a
-    signature counts, too, if the header does not name it.
+    `names` are the header's content codings, in its order. `is_text`: the body is stored as a string alone.
+    `by_magic`: a coding counts by its signature, even if the header does not name it.
     """
     head = _head(raw[: _TRIED if names else _MAGIC], is_text=is_text)
     signed = [name for name, magic in SIGNATURES.items() if head.startswith(magic)]
@@ -452,7 +454,7 @@ def _left_in(raw: bytes, names: Sequence[str], options: WalkOptions, *, is_text:
 
 
 def _head(raw: bytes, *, is_text: bool) -> bytes:
-    """Return the first bytes of a stored body, from the start of its string; nothing of text that is text."""
+    """Return the first bytes of a stored body, from the start of its string; b"" for text without controls."""
     value = STRING.decode(raw)
     if is_text:
         if len(value.translate(None, _CONTROLS)) == len(value):
@@ -468,7 +470,7 @@ def _head(raw: bytes, *, is_text: bool) -> bytes:
 
 
 def _is_in(coding: Coding, head: bytes) -> bool:
-    """Return whether data is in a coding, by its first bytes: they decode, maybe up to a cut if they are no text."""
+    """Return whether data is in a coding, by its first bytes: they decode, or they are binary and cut off."""
     try:
         coding.decode(head)
     except CodingError as error:

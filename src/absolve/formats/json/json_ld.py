@@ -2,9 +2,9 @@
 
 In: the bytes of a JSON-LD document. Out: an EventList of links, with scoped base claims; or a single Finding for
 malformed JSON or too many terms. References are the values of `@id`, of terms that a context declares as references
-(`"@type": "@id"`), and of properties whose range is URL in schema.org's vocabulary. Keywords, blank nodes, compact IRIs
-with a declared prefix, and text are excluded. Section numbers in code are those of the JSON-LD 1.1 Processing
-Algorithms.
+(`"@type": "@id"`), and of properties whose range is URL in schema.org's vocabulary: for example, `/a` in
+`{"@context": "https://schema.org", "url": "/a", "name": "/b"}`. Keywords, blank nodes, compact IRIs with a declared
+prefix, and text are excluded. Section numbers in code refer to the JSON-LD 1.1 Processing Algorithms.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from absolve.encodings.charsets import Charset
     from absolve.formats import WalkOptions
     from absolve.formats.json.tokens import Path, Value
-    Meant = tuple[LinkSite, Callable[[str], object] | None]  # the site of a property, and a test of its values
+    _Reference = tuple[LinkSite, Callable[[str], object] | None]  # the site of a property, and a test of its values
 
 
 _SCHEMA: Final = re.compile(r"(?:(?:https?:)?//)?(?:www\.)?schema\.(?:org|googleapis\.com)(?:/|\Z)", re.IGNORECASE)
@@ -53,19 +53,19 @@ class _Term(NamedTuple):
 
 
 _NO_TERM: Final = _Term("")
-_UNKNOWN: Final[Meant | None] = (LinkSite("", ""), None)  # cache miss: distinct from None
+_UNKNOWN: Final[_Reference | None] = (LinkSite("", ""), None)  # cache miss: distinct from None
 
 
 class _Context:
     """The active context of a node and its descendants (JSON-LD 1.1 Processing Algorithms 4.1).
 
     `base` is the active base claim; `based` is false under `"@base": null`, where relative references are left
-    unresolved. `known`: undeclared names are those of schema.org, which is also the default without any context (not
-    `declared`). `claims` are those that this node's contexts make. `size` is the number of terms declared by this node
-    and its ancestors, `nested` that of the claims around `base` and of itself.
+    unresolved. `known`: undeclared names belong to schema.org, also by default without any context (not `declared`).
+    `claims` are the base claims of this node's contexts. `size` counts the terms that this node and its ancestors
+    declare, `nested` the claims from the outermost one to `base`.
     """
 
-    __slots__ = ("base", "based", "claims", "declared", "known", "meant", "nested", "outer", "size", "start", "terms")
+    __slots__ = ("base", "based", "claims", "declared", "known", "nested", "outer", "sites", "size", "start", "terms")
 
     def __init__(self, outer: _Context | None = None, start: int = -1) -> None:
         self.outer = outer
@@ -77,7 +77,7 @@ class _Context:
         self.declared: bool = outer.declared if outer else False
         self.size: int = outer.size if outer else 0
         self.terms: dict[str, _Term] = {}
-        self.meant: dict[str, Meant | None] = {}  # cache of `_Walk._of` by property name
+        self.sites: dict[str, _Reference | None] = {}  # cache of `_Walk._reference` by property name
         self.claims: list[BaseClaim] = []
 
     def term(self, name: str) -> _Term | None:
@@ -101,7 +101,7 @@ def _place(name: str, kind: str = "metadata", syntax: str = "url", empty: str = 
 def walk(data: bytes, charset: Charset, options: WalkOptions) -> Iterable[Event]:  # noqa: ARG001 - JSON is UTF-8
     """Return all references; without the option `json_ld` their sites are never rewritten.
 
-    A context also governs the members before it in its object, so a first pass finds the contexts.
+    A context also governs members before it in its object, so a first pass finds the contexts.
     """
     known = list(values(data)) if len(data) <= _SMALL else None
     contexts = _Contexts()
@@ -114,7 +114,7 @@ def walk(data: bytes, charset: Charset, options: WalkOptions) -> Iterable[Event]
 
 
 class _Contexts:
-    """An index from the offset of an object to the spans of its contexts; in arrays, as there may be very many."""
+    """An index from the offset of an object to the spans of its contexts; in arrays, because there may be very many."""
 
     def __init__(self) -> None:
         self._objects = array("q")
@@ -138,8 +138,8 @@ class _Contexts:
             for name in ("_objects", "_starts", "_ends"):
                 setattr(self, name, array("q", map(getattr(self, name).__getitem__, order)))
 
-    def of(self, start: int) -> Iterator[tuple[int, int]]:
-        """Yield the spans of the contexts of the object at this offset; several only if it repeats the key."""
+    def spans(self, start: int) -> Iterator[tuple[int, int]]:
+        """Yield the spans of the contexts of the object at this offset; more than one only if it repeats the key."""
         at = bisect_left(self._objects, start)
         while at < len(self._objects) and self._objects[at] == start:
             yield self._starts[at], self._ends[at]
@@ -183,7 +183,7 @@ class _Walk:
     def _text(self, value: Value, raw: bytes) -> str:
         return STRING.decode(raw[value.start : value.end]).decode("utf-8", "surrogateescape")
 
-    def _tell(
+    def _add_link(
         self, place: LinkSite, start: int, end: int, scope: BaseClaim | None, claim: BaseClaim | None = None
     ) -> None:
         self._events.append(Link(place, start, end, STRING, scope, claim=claim))
@@ -196,14 +196,14 @@ class _Walk:
         rest = _without_index(value.path[value.path.index("@context") + 1 :])
         if rest == ("@base",) and context.claims and context.claims[-1].position == value.start:
             claim = context.claims.pop()
-            self._tell(_place("@base", stays=self._stays), value.start, value.end, claim.scope, claim)
+            self._add_link(_place("@base", stays=self._stays), value.start, value.end, claim.scope, claim)
         elif rest in ((), ("@import",)) and _is_address(self._text(value, self._data)):
-            self._tell(_place("@context", stays=self._stays), value.start, value.end, None)
+            self._add_link(_place("@context", stays=self._stays), value.start, value.end, None)
 
     def _enter(self, start: int) -> None:
         """Push the active context of the object at this offset, if it has contexts: they extend the outer in order."""
         context = None
-        for first, last in self._contexts.of(start):
+        for first, last in self._contexts.spans(start):
             context = context or _Context(self._opened[-1], start)
             raw = self._data[first:last]
             for value in values(raw):
@@ -250,22 +250,22 @@ class _Walk:
         if name is None:
             return
         context = self._opened[-1]
-        meant = context.meant.get(name, _UNKNOWN)
-        if meant is _UNKNOWN:
-            meant = self._of(context, name)
-            if len(context.meant) < _KEPT:
-                context.meant[name] = meant
-        if meant is None:  # most properties
+        reference = context.sites.get(name, _UNKNOWN)
+        if reference is _UNKNOWN:
+            reference = self._reference(context, name)
+            if len(context.sites) < _KEPT:
+                context.sites[name] = reference
+        if reference is None:  # most properties
             return
-        place, looks = meant
+        place, looks = reference
         raw = self._data[value.start : value.end]
         start, end = url(raw)[0]
         text = STRING.decode(raw[start:end]).decode("utf-8", "surrogateescape")
         if not _NO_IRI.search(text) and _is_iri(context, text) and (looks is None or looks(text)):
-            self._tell(place, value.start + start, value.start + end, context.base)
+            self._add_link(place, value.start + start, value.start + end, context.base)
 
-    def _of(self, context: _Context, name: str) -> Meant | None:
-        """Return the site and the test for values of this property; None where they are not references."""
+    def _reference(self, context: _Context, name: str) -> _Reference | None:
+        """Return the link site of a property and a test for its values; None if its values are not references."""
         term = context.term(name)
         if name == "@id" or (term.iri == "@id" if term else name == "id" and context.known):
             return _place("@id", empty="base", stays=self._stays), None
@@ -284,21 +284,22 @@ def _is_likely(text: str) -> bool:
 
 
 def _without_index(path: Path) -> Path:
-    """Return a path inside a context without the index of the context in an array of contexts."""
+    """Return a path in a context without the context's own index: for example, `("@vocab",)` for `(0, "@vocab")`."""
     return path[1:] if path and isinstance(path[0], int) else path
 
 
 def _is_address(context: str) -> bool:
-    """Return whether the string for a remote context is a URL or path, not just the name of schema.org."""
+    """Return whether a string names a remote context by URL or path: `ctx.json` does, `schema.org` does not."""
     if not context or _NO_IRI.search(context):
         return False
     return _ABSOLUTE.match(context) is not None or not _SCHEMA.match(context)
 
 
 def _is_iri(context: _Context, text: str) -> bool:
-    """Return whether this is an IRI reference: no blank node, keyword or compact IRI (5.2, IRI expansion).
+    """Return whether a text is an IRI reference, not a blank node, keyword or compact IRI (5.2, IRI expansion).
 
-    A relative one is not under `"@base": null`.
+    For example, `a.html` is one, `_:a` is none, and `ex:a` only if no context declares `ex`. Under `"@base": null` a
+    relative reference is none.
     """
     if text.startswith("_:") or _KEYWORD.fullmatch(text):
         return False
@@ -309,7 +310,7 @@ def _is_iri(context: _Context, text: str) -> bool:
 
 
 def _local(context: _Context, name: str) -> str:
-    """Return the name of a property in schema.org's vocabulary; "" for a property of another vocabulary."""
+    """Return a property's name in schema.org, for example "url" for `schema:url`; "" for another vocabulary."""
     term = context.term(name)
     iri = term.iri if term is not None else name
     prefix, colon, rest = iri.partition(":")

@@ -2,6 +2,9 @@
 
 In: the bytes of a JSON text. Out: a `Value` (path, span, kind) for each key and value in order, or a `Finding`. For one
 string: its value in UTF-8, and the escaped bytes to write.
+
+>>> [(found.path, found.kind, found.start, found.end) for found in values(b'{"a": [1]}')]
+[(('a',), 'key', 2, 3), (('a', 0), 'word', 7, 8), (('a',), 'array', 6, 9), ((), 'object', 0, 10)]
 """
 
 from __future__ import annotations
@@ -38,7 +41,7 @@ Path = tuple[str | int, ...]
 
 
 class JSONString:
-    """The `Coding` of a reference in a JSON string (RFC 8259 section 7); its output is safe in a script element."""
+    r"""The `Coding` of a JSON string (RFC 8259 section 7), safe in a script: for example, `<` becomes `\u003c`."""
 
     __slots__ = ()
     slot: tuple[int, int] | None = None
@@ -66,9 +69,9 @@ def _escape(found: re.Match[bytes]) -> bytes:
 
 
 def _decoded(raw: bytes, mapped: cython.bint) -> tuple:  # type: ignore[type-arg]  # as the compiler has it
-    """Return the value of a string and, if `mapped`, its offsets: an escape is a unit, and so is a surrogate pair.
+    r"""Return the value of a string and, if `mapped`, its offsets: an escape is a unit, and so is a surrogate pair.
 
-    A backslash that begins no escape of RFC 8259 section 7 is a literal one.
+    For example, `a\/b\u0041` is `a/bA`. A backslash that begins no escape of RFC 8259 section 7 is literal.
     """
     p: cython.p_const_uchar = raw
     simple: cython.p_const_uchar = _SIMPLE
@@ -77,12 +80,12 @@ def _decoded(raw: bytes, mapped: cython.bint) -> tuple:  # type: ignore[type-arg
     end: cython.Py_ssize_t
     code: cython.int
     low: cython.int
-    made: Decoded = Decoded(raw, mapped)
+    decoded: Decoded = Decoded(raw, mapped)
     while i >= 0:
         end = i + 1
         if end < n and simple[p[end]]:
             end = i + 2
-            made.unit(i, end, _BYTES[simple[p[i + 1]]])
+            decoded.unit(i, end, _BYTES[simple[p[i + 1]]])
         else:
             code = _code_unit(p, i, n)
             if code >= 0:
@@ -91,9 +94,9 @@ def _decoded(raw: bytes, mapped: cython.bint) -> tuple:  # type: ignore[type-arg
                 if low >> 10 == 0x37:  # DC00 to DFFF
                     end = i + 12
                     code = 0x10000 + ((code - 0xD800) << 10) + low - 0xDC00
-                made.unit(i, end, _BYTES[code] if code < 128 else chr(code).encode("utf-8", "surrogatepass"))
+                decoded.unit(i, end, _BYTES[code] if code < 128 else chr(code).encode("utf-8", "surrogatepass"))
         i = byte_scan.find(p, 92, end, n)
-    return made.whole()
+    return decoded.whole()
 
 
 def _code_unit(p: cython.p_const_uchar, i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.int:

@@ -58,7 +58,7 @@ _URL_LIKE: Final = re.compile(rb"\.{0,2}/|[A-Za-z][A-Za-z0-9+.-]*:")  # 8.1.6.2,
 
 
 def walk_import_map(data: bytes, _charset: Charset, _options: WalkOptions) -> Iterable[Event]:
-    """Return the links in `imports`, `scopes` and `integrity`: addresses, scope prefixes, URL-like specifiers."""
+    """Return the links of an import map, for example `/a.js` in `{"imports": {"a": "/a.js"}}`; also URL-like keys."""
     return _walk(data, _in_import_map)
 
 
@@ -72,7 +72,7 @@ def _in_import_map(found: Value, raw: bytes) -> Place:
 
 
 def walk_speculation_rules(data: bytes, _charset: Charset, _options: WalkOptions) -> Iterable[Event]:
-    """Return the links in `urls` of each rule; URL patterns (`href_matches`) are not references."""
+    """Return the links in `urls` of each rule, for example `/a` in `{"prefetch": [{"urls": ["/a"]}]}`; no patterns."""
     return _walk(data, _in_rules)
 
 
@@ -89,7 +89,7 @@ def _sites(element: str, kind: str, *paths: str) -> dict[Path, LinkSite]:
     return {tuple(path.split()): LinkSite(element, path.split()[-1], kind=kind) for path in paths}
 
 
-# In both an id is an identity, and no location. It is a link where it has the form of one: a relative id of an app is
+# In both an id is an identity, not a location. It is a link where it has the form of a URL. A relative id of an app is
 # resolved against the origin of start_url, which is another base.
 _MANIFEST: Final[dict[Path, Place]] = {
     **_sites("manifest", "navigation", "start_url", "scope", "note_taking new_note_url"),
@@ -115,12 +115,12 @@ _ABSOLUTE: Final = re.compile(rb"[A-Za-z][A-Za-z0-9+.-]*+://")
 
 
 def walk_manifest(data: bytes, _charset: Charset, _options: WalkOptions) -> Iterable[Event]:
-    """Return the links in members that are URLs; the standard parses each against the manifest's own URL."""
+    """Return the links of a manifest, for example `a.png` in `{"icons": [{"src": "a.png"}]}`; their base is its URL."""
     return _walk(data, lambda found, raw: _member(_MANIFEST, found, raw, _URL_LIKE))
 
 
 def walk_feed(data: bytes, _charset: Charset, _options: WalkOptions) -> Iterable[Event]:
-    """Return the URLs of a feed and its items, and a part for the HTML of each item."""
+    """Return the URLs of a feed, for example `/1` in `{"items": [{"url": "/1"}]}`, and a part for each item's HTML."""
     return _walk(data, lambda found, raw: _member(_FEED, found, raw, _ABSOLUTE), failed=True)
 
 
@@ -136,7 +136,7 @@ _PIECE: Final = pattern(rb"((?>(?:[^\"\\]|\\.)*))(?>(?:\"[\t\n\r ]*+,[\t\n\r ]*+
 
 
 class _Lines:
-    """An array of strings as one: the lines of a cell. The raw bytes begin in the first string, and end in the last."""
+    """The `Coding` of a cell's lines, an array of strings, as one text: for example, `ab` for `"a", "b"`."""
 
     slot: tuple[int, int] | None = None
 
@@ -144,11 +144,11 @@ class _Lines:
         return self.decode_mapped(raw)[0]
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets]:
-        made = Decoded(raw)
+        decoded = Decoded(raw)
         for piece in _PIECE.finditer(raw):
             if piece.end(1) < piece.end():
-                made.unit(piece.end(1), piece.end(), b"")
-        return made.whole()
+                decoded.unit(piece.end(1), piece.end(), b"")
+        return decoded.whole()
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - as it is
         return value
@@ -174,7 +174,8 @@ _OUTPUTS: Final = {
 def walk_notebook(data: bytes, charset: Charset, options: WalkOptions) -> Iterable[Event]:  # noqa: ARG001 - JSON is UTF-8
     """Return a part for each cell in Markdown, and for each output in HTML, SVG or Markdown.
 
-    A finding is for each of them that is neither a text nor a list of texts.
+    For example, `{"cells": [{"cell_type": "markdown", "source": ["[a](b)"]}]}` has one. Yield a finding for a cell or
+    output that is neither a text nor a list of texts.
     """
     events = EventList()
     cell = _Cell()
@@ -192,7 +193,7 @@ def walk_notebook(data: bytes, charset: Charset, options: WalkOptions) -> Iterab
 
 
 def _cell_size(path: Path) -> int:
-    """Return how many steps of a path lead to the cell around a value; 0 outside of cells."""
+    """Return how many steps of a path lead to a cell, for example 2 of `("cells", 3, "source")`; 0 outside of cells."""
     start = 2 if path[:1] == ("worksheets",) else 0  # of nbformat 3
     return start + 2 if len(path) > start + 1 and path[start] == "cells" and isinstance(path[start + 1], int) else 0
 

@@ -61,7 +61,7 @@ class BareReturns:
 
 
 class QuotedPrintable:
-    """Quoted-printable (RFC 2045 6.7).
+    """Quoted-printable (RFC 2045 6.7): for example, `a=3Db=`, line end, `c` is decoded to `a=bc`.
 
     Outside edits, soft line breaks, the case of digits and unnecessary escapes stay unchanged.
     """
@@ -92,11 +92,11 @@ class QuotedPrintable:
 
         `start`, `end` and the edits are byte offsets into `data`. Edits are read and yielded in batches, in order.
         """
-        made = self._made(data, start, end, chain.from_iterable(changed))
-        while edits := list(islice(made, _AT_ONCE)):
+        wrapped = self._line_edits(data, start, end, chain.from_iterable(changed))
+        while edits := list(islice(wrapped, _AT_ONCE)):
             yield edits
 
-    def _made(self, data: bytes, start: int, end: int, edits: Iterable[Edit]) -> Iterator[Edit]:
+    def _line_edits(self, data: bytes, start: int, end: int, edits: Iterable[Edit]) -> Iterator[Edit]:
         line = None
         for edit in edits:
             if line is None or edit.start > line.end:
@@ -178,9 +178,9 @@ def _escape(found: re.Match[bytes]) -> bytes:
 
 
 def _cuts(line: bytearray) -> Iterator[int]:
-    """Yield the offsets at which to break a line: no piece with its `=` is too long, and no `=XX` is split.
+    """Yield the offsets at which to break a line: for example, 75 in a line of 80 letters.
 
-    No piece begins with an unsafe byte, where that can be had.
+    No piece with its `=` is too long, no `=XX` is split, and no piece begins with an unsafe byte where possible.
     """
     start = 0
     while len(line) - start > _LONGEST:
@@ -196,7 +196,7 @@ _BLANKS: Final = b"\t\n\r "
 
 
 def _is_padded(text: bytes) -> bool:
-    """Return whether the padding of base64 is complete and only at its end: then all decoders agree about a text."""
+    """Return whether base64 is padded completely and only at its end, as in `YQ==`: then all decoders agree."""
     padding = text.find(b"=")
     return len(text) % 4 == 0 and (padding < 0 or padding >= len(text) - 2)
 
@@ -216,7 +216,8 @@ _decoded, _encoded = _codec()
 class Base64:
     """Base64 (RFC 2045 6.8). `encode` uses the line width and line ends of the original.
 
-    `one_line`: there is no maximum line length, so a value in one line stays in one line (RFC 4648 3.1).
+    For example, `Base64(b"YWJj").encode(b"abcd")` is `YWJjZA==`. `one_line`: there is no maximum line length, so a
+    value in one line stays in one line (RFC 4648 3.1).
     """
 
     __slots__ = ("_after", "_before", "_line_end", "_width")
@@ -257,24 +258,24 @@ class Base64:
             return self._before + _encoded(value) + self._after
         width = self._width
         some = 3 * width * -(-_PIECE // (4 * width))  # bytes of the value: a multiple that fills whole lines
-        made = BytesIO()
-        made.write(self._before)
+        lines = BytesIO()
+        lines.write(self._before)
         for start in range(0, len(value), some):
             text = _encoded(value[start : start + some])
             if start:
-                made.write(self._line_end)
-            made.write(in_lines(text, width, self._line_end))
-        made.write(self._after)
-        return made.getvalue()
+                lines.write(self._line_end)
+            lines.write(in_lines(text, width, self._line_end))
+        lines.write(self._after)
+        return lines.getvalue()
 
 
 class LooseBase64(Base64):
-    """Base64 of which all is decoded that mail programs decode, although it is broken; it is never written."""
+    """Broken base64, of which mail programs still decode a part: the same part is decoded, and nothing is written."""
 
     __slots__ = ()
 
     def __init__(self) -> None:
-        """Look for no line ends: a body may be large."""
+        """Skip the search for line ends, because a body may be large."""
 
     def decode(self, raw: bytes) -> bytes:
         try:
@@ -294,8 +295,8 @@ _BYTES = SINGLE_BYTES
 def _quoted_printable(raw: bytes) -> tuple:  # type: ignore[type-arg]  # as the compiler has it
     """Return the decoded bytes and their offsets.
 
-    Units are an octet in hexadecimal digits (rule 1), a soft line break, with or without blanks before the line end
-    (rule 5), and blanks at the end of a line, which transport agents added (rule 3). Any other `=` is a literal one.
+    Units are an octet in hexadecimal digits (rule 1), a soft line break with blanks before its line end (rule 5), and
+    blanks at the end of a line, which transport agents added (rule 3). Any other `=` is literal.
     """
     p: cython.p_const_uchar = raw
     digits: cython.p_const_uchar = _DIGITS
@@ -305,38 +306,38 @@ def _quoted_printable(raw: bytes) -> tuple:  # type: ignore[type-arg]  # as the 
     done: cython.Py_ssize_t = 0  # end of the last unit
     at: cython.Py_ssize_t
     end: cython.Py_ssize_t
-    made: Decoded = Decoded(raw)
+    decoded: Decoded = Decoded(raw)
     while equals < n or line_feed < n:
         if line_feed < equals:
-            done = _trimmed(made, p, done, line_feed - (line_feed > 0 and p[line_feed - 1] == 13))
+            done = _trimmed(decoded, p, done, line_feed - (line_feed > 0 and p[line_feed - 1] == 13))
             line_feed = _next(p, 10, line_feed + 1, n)
             continue
         at = equals + 1
         if equals + 2 < n and digits[p[at]] < 16 and digits[p[at + 1]] < 16:
             done = equals + 3
-            made.unit(equals, done, _BYTES[digits[p[at]] << 4 | digits[p[at + 1]]])
+            decoded.unit(equals, done, _BYTES[digits[p[at]] << 4 | digits[p[at + 1]]])
         else:
             end = _soft_break_end(p, at, n)
             if end > 0:
-                made.unit(equals, end, b"")
+                decoded.unit(equals, end, b"")
                 at = done = end
                 if line_feed < end:
                     line_feed = _next(p, 10, end, n)
         equals = _next(p, 61, max(at, done), n)
-    _trimmed(made, p, done, n)
-    return made.whole()
+    _trimmed(decoded, p, done, n)
+    return decoded.whole()
 
 
 def _next(
     p: cython.p_const_uchar, byte: cython.int, start: cython.Py_ssize_t, end: cython.Py_ssize_t
 ) -> cython.Py_ssize_t:
-    """Return the offset of a byte in a span, `end` if it is not there."""
+    """Return the offset of a byte in a span, or `end` if the span lacks it."""
     found: cython.Py_ssize_t = byte_scan.find(p, byte, start, end)
     return found if found >= 0 else end
 
 
 def _soft_break_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Return the end of the soft line break whose `=` precedes this offset, 0 if that is a literal one."""
+    """Return the end of the soft line break whose `=` precedes this offset; 0 if the `=` is literal."""
     while i < n and (p[i] == 32 or p[i] == 9):
         i += 1
     if i == n:
@@ -347,7 +348,7 @@ def _soft_break_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, n: cython.Py_
 
 
 def _trimmed(
-    made: Decoded, p: cython.p_const_uchar, done: cython.Py_ssize_t, end: cython.Py_ssize_t
+    decoded: Decoded, p: cython.p_const_uchar, done: cython.Py_ssize_t, end: cython.Py_ssize_t
 ) -> cython.Py_ssize_t:
     """Remove the blanks before the end of a line, down to the last unit; return the end of the last unit."""
     start: cython.Py_ssize_t = end
@@ -355,5 +356,5 @@ def _trimmed(
         start -= 1
     if start >= end or (start > 0 and p[start - 1] == 61):  # blanks behind an = belong to a soft line break
         return done
-    made.unit(start, end, b"")
+    decoded.unit(start, end, b"")
     return end

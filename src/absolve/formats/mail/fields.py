@@ -26,7 +26,7 @@ MOST: Final = 256  # parameters of one, for the same reason
 
 
 class Header(NamedTuple):
-    """The fields of a header, the offset of the body, and that of the first line that is no field (-1 for none)."""
+    """The fields of a header, the offset of the body, and the offset of the first line that is no field (or -1)."""
 
     fields: list[Field]
     body: int
@@ -57,10 +57,14 @@ def header_of(data: bytes) -> Header:
 
 
 def header_at(data: bytes, start: int = 0) -> Header:
-    """Return the header at an offset.
+    r"""Return the header at an offset.
 
-    A line that is no field ends the header (RFC 5322 2.2), unless one of the usual fields follows before an empty line:
-    mail programs and exports leave quoted From lines there, and lines of their own.
+    A line that is no field ends the header (RFC 5322 2.2), unless one of the usual fields follows before an empty line,
+    because mail programs and exports put quoted From lines and lines of their own into headers.
+
+    >>> header = header_at(b"Subject: a\n\n<p>")
+    >>> header.fields[0].name, header.body
+    ('subject', 12)
     """
     found, body = headers.fields(data, start)
     if not found or body == len(data) or data.endswith((b"\n\n", b"\n\r\n"), start, body):
@@ -98,7 +102,7 @@ class Content(NamedTuple):
     def boundary(self, data: bytes, body: int) -> bytes:
         """Return the boundary of a multipart (RFC 2046 5.1.1) whose body begins at `body`; b"" if it is missing.
 
-        One that is not there is the one without the blanks of its folding, or its first word, if that is there.
+        If the body lacks that boundary, it is tried without the blanks of folding, and by its first word.
         """
         written = self.parameter("boundary").strip('"').rstrip().encode("utf-8", "surrogateescape")
         words = written.split()
@@ -122,10 +126,10 @@ def is_long(text: str) -> bool:
 
 
 def content_of(texts: Sequence[str], default: str, data: bytes, body: int) -> Content:
-    """Parse the Content-Type fields of an entity, whose body begins at `body`; None of them gives the default.
+    """Parse the Content-Type fields of an entity, whose body begins at `body`; without a field return the default.
 
-    Of several the first counts that is valid, and whose boundary is in the body. An invalid one is text/plain (RFC 2045
-    5.2).
+    For example, `text/HTML; charset=utf-8` gives the media type text/html and a parameter. The first field counts that
+    is valid, and whose boundary is in the body. An invalid field is text/plain (RFC 2045 5.2).
     """
     all_of_them = [_content(text) for text in texts[:_MOST_FIELDS]]
     valid = [one for one in all_of_them if one.is_valid]
@@ -135,7 +139,7 @@ def content_of(texts: Sequence[str], default: str, data: bytes, body: int) -> Co
 
 
 def _content(text: str) -> Content:
-    """Parse one Content-Type: with comments, and without the slash, semicolons and quotes where they should be."""
+    """Parse one Content-Type, which may have comments and lack its slash, semicolons and quotes."""
     text = without_comments(text)
     if html := _HTML_ALONE.match(text):
         text = f"text/html{text[html.end() :]}"
@@ -169,7 +173,10 @@ _IN_COMMENT: Final = re.compile(r"(?>(?:\\.?|[^\\()])*)([()]|\Z)", re.DOTALL)
 def without_comments(text: str) -> str:
     """Return the value of a structured field with a blank for each comment (RFC 5322 3.2.2).
 
-    A parenthesis inside a word, as in a boundary without its quotes, opens none.
+    A parenthesis inside a word, as in an unquoted boundary, opens no comment.
+
+    >>> without_comments("text/html (a page); charset=(x)utf-8")
+    'text/html  ; charset=(x)utf-8'
     """
     if "(" not in text:
         return text
@@ -206,7 +213,11 @@ _AFTER_BOUNDARY: Final = re.compile(rb"(--)?[\t ]*+\r?(?:\n|\Z)")
 
 
 def delimiters(data: bytes, boundary: bytes, position: int) -> Iterator[Delimiter]:
-    """Yield the lines with this boundary and nothing else but blanks; the line end before each belongs to it."""
+    r"""Yield the lines with this boundary and nothing else but blanks; the line end before each belongs to it.
+
+    >>> [tuple(line) for line in delimiters(b"--b\r\nA\r\n--b--\r\n", b"b", 0)]
+    [(0, 5, False), (6, 15, True)]
+    """
     line = b"--" + boundary
     first = position
     while (found := data.find(line, position)) >= 0:
@@ -232,10 +243,10 @@ _ENCODINGS: Final = {
 
 
 def encoding_of(texts: Iterable[str]) -> str:
-    """Return "base64", "quoted-printable", or "" for no encoding; an unknown one as it is, in lower case.
+    """Return "base64", "quoted-printable", or "" for no encoding; an unknown one in lower case: for example, "x-uu".
 
-    Letters and digits count, up to a semicolon. Of several fields the first known one counts. The name of a charset is
-    no encoding.
+    Only letters and digits before a semicolon are compared. The first known field counts. The name of a charset is no
+    encoding.
     """
     names = [re.split("[;(]", without_comments(text))[0].strip().lower() for text in texts]
     for name in names:

@@ -45,8 +45,8 @@ _MESSAGES: Final = frozenset({registry.MESSAGE, "message/global", "message/news"
 
 # RFC 5751 3.2: a signature around the content. Encrypted content, or other content in ASN.1, is not read.
 _OPAQUE: Final = frozenset({"application/pkcs7-mime", "application/x-pkcs7-mime"})
-# Content with links in forms that absolve does not read, and fragments of messages (RFC 2046 5.2.2); bodies of other
-# types have none, or are attachments.
+# Content whose links absolve does not read, and fragments of messages (RFC 2046 5.2.2). Bodies of other types have no
+# links, or are attachments.
 _UNREAD: Final = frozenset(
     {
         "application/ms-tnef",
@@ -71,7 +71,10 @@ _SIGNATURES: Final = {
 _SNAPSHOT: Final = "snapshot-content-location"  # Chromium's record of the page, for parts without a location
 _SEALED_PLACES: Final = {name: place.changed(stays="always") for name, place in headers.OF_MAIL.items()}
 def walk(data: bytes, charset: Charset, options: WalkOptions) -> Iterator[Event]:  # noqa: ARG001 - each part has its own
-    """Yield the events of a message: mail, MHTML, or a multipart that begins with its first boundary."""
+    """Yield the events of a message (mail, MHTML), or of a multipart that begins with its first boundary.
+
+    For example, `List-Help: <http://h/a>`, an empty line and `<p>` with Content-Type text/html are a link and a part.
+    """
     if has_bare_returns(data):
         yield with_line_feeds(registry.MESSAGE, data)
         return
@@ -93,7 +96,7 @@ def has_bare_returns(data: bytes) -> bool:
 
 
 def with_line_feeds(media_type: str, data: bytes) -> Part:
-    """Return the document in data whose lines end in CR alone."""
+    """Return the document in data whose lines end in CR alone, as a part."""
     return Part(media_type, 0, len(data), BareReturns(), own_charset=True, encloses=False)
 
 
@@ -170,7 +173,7 @@ class _Walk:
             yield from self._leaf(media_type)
 
     def _unread_kind(self, media_type: str) -> str:
-        """Return what a body is whose links are not read; "" if they are, or if it has none."""
+        """Return a description of a body whose links are not read; "" if they are read, or if it has none."""
         if media_type in _OPAQUE:
             return "" if self._content.parameter("smime-type").lower() == "certs-only" else "encrypted"
         if media_type in _UNREAD:
@@ -184,7 +187,7 @@ class _Walk:
         return "kept in another file by Apple Mail" if is_elsewhere and registry.is_read(media_type) else ""
 
     def _file_name(self) -> str:
-        """Return the name of an attachment (RFC 2183 2.3); "" without one."""
+        """Return an attachment's name (RFC 2183 2.3), for example "a.html" in `attachment; filename=a.html`; or ""."""
         message = self._content.parameters
         for text in self._values("content-disposition")[:1]:
             if not is_long(text):
@@ -253,7 +256,7 @@ class _Walk:
         return None
 
     def multipart(self, boundary: bytes, media_type: str, signed: str = "") -> Iterator[Event]:
-        """Yield the parts between boundary delimiter lines, each of `media_type` (RFC 2046 5.1.1)."""
+        """Yield the parts between boundary delimiter lines as documents of `media_type` (RFC 2046 5.1.1)."""
         if not boundary:
             text = "this multipart is left as it is: its Content-Type gives no boundary"
             yield Finding("no-boundary", text, self._body, failed=True)
@@ -261,7 +264,7 @@ class _Walk:
         start = -1
         for delimiter in delimiters(self._data, boundary, self._body):
             if start >= 0:
-                yield self._of_multipart(media_type, start, max(start, delimiter.start), signed)
+                yield self._multipart_part(media_type, start, max(start, delimiter.start), signed)
             start = delimiter.end
             if delimiter.closes:
                 return
@@ -271,15 +274,15 @@ class _Walk:
             return
         text = f"the closing boundary {_shown(boundary)} is missing: the last part goes on to the end"
         yield Finding("no-closing-boundary", text, len(self._data))
-        yield self._of_multipart(media_type, start, len(self._data), signed)
+        yield self._multipart_part(media_type, start, len(self._data), signed)
 
-    def _of_multipart(self, media_type: str, start: int, end: int, signed: str) -> Part:
+    def _multipart_part(self, media_type: str, start: int, end: int, signed: str) -> Part:
         signature = self._signature or signed
         return Part(media_type, start, end, IDENTITY, name="part", own_charset=True, signed_by=signature)
 
 
 def _has_links(name: str) -> bool:
-    """Return whether a file may have links by its name; winmail.dat is a message of Outlook (TNEF)."""
+    """Return whether a file may have links, by its name; winmail.dat is an Outlook message (TNEF)."""
     return name.lower() == "winmail.dat" or sniffing.recognised(b"", name) is not None
 
 
@@ -287,7 +290,7 @@ def _shown(boundary: bytes) -> str:
     return repr(boundary[:70].decode("utf-8", "replace"))
 
 
-# --- files of messages: mailboxes (RFC 4155), none of which is an encapsulating entity --------------------------------
+# --- mailboxes (RFC 4155), which are no encapsulating entities of their messages --------------------------------------
 
 # RFC 4155: a line with the sender and a time, after an empty line; some programs omit the sender, some the time, some
 # the empty line. In mboxo and mboxrd such lines inside a message are quoted with ">", in other formats they are not. So
@@ -303,7 +306,8 @@ _MARK: Final = b"\xef\xbb\xbf"  # of an editor
 def walk_mailbox(data: bytes, charset: Charset, options: WalkOptions) -> Iterator[Event]:  # noqa: ARG001 - each message has its own
     """Yield each message of a mailbox in an mbox format as a part; the mailbox is no encapsulating entity.
 
-    Raise WalkError for data without a From line that is not empty.
+    For example, `From a@h Thu Jan  1 00:00:00 1970`, then `Subject: x`, begins a message. Raise WalkError for non-empty
+    data without a From line.
     """
     if has_bare_returns(data):
         yield with_line_feeds(registry.MAILBOX, data)
@@ -339,11 +343,11 @@ def _is_separator(data: bytes, found: re.Match[bytes], first: int) -> bool:
 # The value may be folded, before or after the number (RFC 5322 2.2.3).
 _FOLD: Final = rb"(?>(?:\r?\n?[\t ])*)"
 _SIZE: Final = re.compile(rb"\n(?i:Content-Length):%b([0-9]{1,18})%b(?=\r?\n(?![\t ]))" % (_FOLD, _FOLD))
-_MOST_SIZES: Final = 8  # of a message: for each one its new header is searched
+_MOST_SIZES: Final = 8  # Content-Length fields of a message: for each, its new header is searched
 
 
 def _message(data: bytes, start: int, end: int) -> Part:
-    """Return the part of a message, with each Content-Length (mboxcl) that is right: blank lines may follow it."""
+    """Return the part of a message and its correct Content-Length fields (mboxcl); blank lines may follow the body."""
     derived: list[Derived] = []
     empty_line = _EMPTY_LINE.search(data, start, end)
     body = empty_line.end() if empty_line else start
@@ -357,7 +361,7 @@ def _message(data: bytes, start: int, end: int) -> Part:
 
 
 def _size(message: bytes, behind: int) -> bytes:
-    """Return the length in bytes of the body of a message without `behind` bytes that follow it."""
+    """Return the length in bytes of a message's body, without the `behind` bytes that follow it."""
     body = _EMPTY_LINE.search(message)
     return b"%d" % (len(message) - behind - (body.end() if body else 0))
 
@@ -370,7 +374,7 @@ _PROPERTY_LIST: Final = re.compile(rb"<\?xml[^<]*<!DOCTYPE plist|bplist00")
 
 
 def walk_emlx(data: bytes, charset: Charset, options: WalkOptions) -> Iterator[Event]:
-    """Yield the message in a file of Apple Mail, whose length precedes it; a message without one is read, too."""
+    """Yield the message in a file of Apple Mail, after the line with its length, for example `123`; or without one."""
     found = _LENGTH.match(data)
     if found is None:
         yield from walk(data, charset, options)

@@ -1,6 +1,10 @@
-"""Parse the headers of WARC records (ISO 28500:2017 4 and 5) and of ARC records (ARC File Format, versions 1 and 2).
+r"""Parse the headers of WARC records (ISO 28500:2017 4 and 5) and of ARC records (ARC File Format, versions 1 and 2).
 
 In: the bytes of a file and an offset. Out: the record's URL, type, media type and fields, and the span of its block.
+
+>>> record = arc_record(b"http://h/ 192.0.2.1 20200102030405 text/html 3\n<p>\n", 0)
+>>> record.url, record.kind, record.media_type, record.size, record.block, record.end
+('http://h/', 'arc', 'text/html', (45, 46), 47, 50)
 """
 
 from __future__ import annotations
@@ -24,7 +28,7 @@ class Record:
     """The header of one record: its URL, its type, its fields (WARC only), and the span of its block.
 
     `kind` is WARC-Type in lower case; for ARC it is "arc", or "filedesc" for the version block. `size` is the span of
-    the number with the length of the block, `block` and `end` are the span of the block; all in bytes of the data.
+    the number that states the length of the block, `block` and `end` are the block's span, all as byte offsets.
     """
 
     def __init__(
@@ -58,7 +62,7 @@ def version_end(data: bytes, start: cython.Py_ssize_t) -> cython.Py_ssize_t:
 
 
 def head_end(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Return the end offset of the first empty line in this span, which must include the LF before it; -1 for none."""
+    """Return the end offset of the first empty line in a span that includes the LF before it; -1 without one."""
     p: cython.p_const_uchar = data
     end = min(end, len(data))
     while True:
@@ -76,7 +80,7 @@ def _is_digit(byte: cython.int) -> cython.bint:
 
 
 def record_at(data: bytes, start: cython.Py_ssize_t) -> Record | None:
-    """Return the record whose header begins at `start`; None where there is no header, or only a part of one."""
+    """Return the record whose header begins at `start`; None without a header, or if it is incomplete."""
     line: cython.Py_ssize_t = version_end(data, start)
     return _warc_record(data, start, line) if line >= 0 else arc_record(data, start)
 

@@ -1,8 +1,9 @@
 """Split a WARC (ISO 28500) or ARC file into segments: one record, gzip member or Zstandard frame at a time.
 
 In: a file, read forward, or its bytes. Out: `RawSegment`s, which together are all bytes of the file in order.
-A WARC file is a sequence of records, so each segment is a WARC file, too. The segments from an offset on depend only on
-the bytes from there (and on an earlier Zstandard dictionary), never on how many bytes happen to be in the buffer.
+A WARC file is a sequence of records, so each segment is a WARC file, too: for example, 3 gzip members are 3 segments.
+The segments from an offset on depend only on the bytes from there (and on an earlier Zstandard dictionary), never on
+how many bytes happen to be in the buffer.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 CHUNK: Final = 1 << 16  # bytes per read: they fit in a processor cache
 _KEPT: Final = 4 << 20  # bytes
-_LARGE: Final = 1 << 20  # bytes of a record from which on it is not held twice
+_LARGE: Final = 1 << 20  # bytes; a record of this size is not held twice
 _LONGEST_MEMBER: Final = 1 << 20  # bytes of a member that is decompressed whole
 _MEMBER_START: Final = re.compile(rb"\x1f\x8b\x08[\x00-\x1f]")  # ID1 and ID2, CM that is deflate, FLG (RFC 1952 2.3)
 is_there: Final = libdeflate()[0] is not None
@@ -61,8 +62,8 @@ class RawSegment(NamedTuple):
     """A segment of a file: its byte offset, its bytes as they are in the file, and the records in them.
 
     `records` are the decompressed bytes; None for a segment that is left unchanged (broken, too large, or no record).
-    `coding` is the compression of the records, None for none. `findings` have offsets into the file; with records, they
-    are of one that the end of the file cuts off, which is read as far as it goes, and left unchanged.
+    `coding` is the compression of the records, None for plain ones. `findings` have offsets into the file. A segment
+    with records and findings has a record that the end of the file cuts off: its data is read, and left unchanged.
     """
 
     offset: int
@@ -76,8 +77,8 @@ class RawSegment(NamedTuple):
 def _keep_memory() -> None:
     """Make glibc keep freed memory, by freeing one large block.
 
-    glibc adapts to the largest block that it returned to the system, and keeps up to twice its size. Else the memory of
-    each large record would be mapped from the system page by page.
+    glibc adapts to the largest block that it returned to the system, and keeps up to twice its size. Otherwise the
+    memory of each large record would be mapped from the system page by page.
     """
     bytes(_KEPT)
 
@@ -137,9 +138,9 @@ class _Window:
         return found
 
     def _whole_member(self) -> bytes | None:
-        """Return the contents of a member that ends where the next begins or the file ends; set `_raw`, move behind it.
+        """Return the content of a gzip member that the next member or the end of the file follows; move past it.
 
-        Return None, without moving, where that is not certain.
+        The compressed bytes are then in `_raw`. Return None, without moving, where the end is not certain.
         """
         end = self._member_end()
         if end < 0:
@@ -152,7 +153,7 @@ class _Window:
         return value
 
     def _member_end(self) -> int:
-        """Return where in `_held` the next member seems to begin, or the file ends; -1 where that is too far away."""
+        """Return the offset in `_held` where the next member seems to begin or the file ends; -1 if it is too far."""
         searched = LEAST_MEMBER
         while (found := _MEMBER_START.search(self._held, self._at + searched, self._at + _LONGEST_MEMBER)) is None:
             held = len(self._held) - self._at
@@ -168,7 +169,7 @@ def pieces(file: IO[bytes] | bytes, limit: int, *, compressed: bool = True, star
     """Yield the segments of a file, in order. A record of more than `limit` bytes is split without being buffered.
 
     The limit applies to compressed and decompressed bytes. `file` may be the bytes of the file: they are not copied.
-    `compressed`: decompress gzip members and Zstandard frames; else they count as no records. `start` is the byte
+    `compressed`: decompress gzip members and Zstandard frames; otherwise they are no records. `start` is the byte
     offset of the file's position, where a segment begins.
     """
     return _Cutter(file, limit, compressed=compressed, start=start).pieces()
@@ -237,7 +238,7 @@ class _Cutter(_Window):
     def _record(self) -> RawSegment | None:
         """Return an uncompressed record with the empty lines after it.
 
-        Return None where there is no record, it is too large, or no record follows at the end that its length gives.
+        Return None if there is no record, it is too large, or its length leads to no other record at its end.
         """
         self._whole_head()
         record = record_at(self._held, self._at)
@@ -328,7 +329,7 @@ class _Cutter(_Window):
         yield from self._passed(len(self._held) - self._at)
 
     def _next_start(self, skip: int, end: int) -> int | None:
-        """Return the distance to the next start of a record in the buffer, between `skip` and `end`; None for none."""
+        """Return the distance to the next start of a record in the buffer, between `skip` and `end`; or None."""
         for found in _START.finditer(self._held, self._at + skip - 1):
             position = found.end()
             if found.start() - self._at >= end:
@@ -427,7 +428,7 @@ class _Cutter(_Window):
             yield RawSegment(offset, raw, findings=(_record_finding(error.code, str(error), offset),))
 
     def _frame_of(self, offset: int, raw: bytes) -> RawSegment:
-        """Return the segment of a complete frame; a skippable one holds the dictionary of the others, or no records."""
+        """Return the segment of a complete frame. A skippable frame has no records, but may be the dictionary."""
         if is_skippable(raw):
             if raw[:4] == DICTIONARY:
                 value = raw[8:]  # WARC-ZSTD 1.0: the dictionary may be compressed itself, without a dictionary
@@ -451,7 +452,7 @@ def _cut_off(what: str, offset: int, url: str = "") -> Finding:
 
 
 def _completed(data: bytes, block: int) -> bytes | None:
-    """Return a cut record with the length that its block has now; None without a plain length."""
+    """Return a cut record whose Content-Length is the present size of its block; None without a plain length."""
     found = _LENGTH.search(data, 0, block)
     if found is None:
         return None
@@ -469,8 +470,8 @@ def _too_large(limit: int, offset: int, url: str = "") -> Finding:
 def _begun(held: bytes, position: int) -> bool:
     """Return whether a record with a complete header begins at a match of `_START`.
 
-    A header has no second version line, so it is searched only up to the next one: linear in total, for any number of
-    version lines.
+    The header is searched only up to the next version line, because it has no second one: linear in total, for any
+    number of version lines.
     """
     following = _VERSION.search(held, position) if held.startswith(b"WARC/", position) else None
     if following is not None and head_end(held, position, following.start() + 1) < 0:
@@ -479,7 +480,7 @@ def _begun(held: bytes, position: int) -> bool:
 
 
 def begins_record(raw: bytes) -> bool:
-    """Return whether this is a member in which a record begins."""
+    """Return whether a compressed member begins with a record."""
     try:
         value = decompressor(31).decompress(raw, LONGEST_LINE)
     except BROKEN:
@@ -488,5 +489,5 @@ def begins_record(raw: bytes) -> bool:
 
 
 def consumed(machine: zlib._Decompress, raw: bytes) -> int:
-    """Return how many of the bytes that the decompressor was given last belong to the member."""
+    """Return how many bytes of the decompressor's last input belong to the member."""
     return len(raw) - len(machine.unused_data if machine.eof else machine.unconsumed_tail)

@@ -53,7 +53,7 @@ def walk_records(data: bytes, _charset: Charset, options: WalkOptions) -> Iterab
 
 
 def _alone(data: bytes, options: WalkOptions) -> Record | None:
-    """Return the only record in a member, as in most; None where the member has other content."""
+    """Return the only record in a member, which most members have; None for a member with other content."""
     found = record_at(data, 0)
     if found is None or found.end > len(data) or found.end > options.max_decompressed:
         return None
@@ -99,13 +99,13 @@ class Opened:
 
 
 def _event(data: bytes, start: int, found: Record, options: WalkOptions) -> Part | Finding | None:
-    """Return the part of a record whose block is a document, a finding for a segmented record, else None.
+    """Return the part of a record whose block is a document, a finding for a segmented record, or None.
 
-    For the table of documents every media type counts, else only those with a walker.
+    The table of documents takes every media type, other lists only types with a walker.
     """
     if found.kind not in _WALKED or not (found.block < found.end or options.documents):
         return None
-    if headers.first(data, found.fields, "warc-segment-number") is not None:  # of a longer block (ISO 28500 8)
+    if headers.first(data, found.fields, "warc-segment-number") is not None:  # one of several (ISO 28500 8)
         text = f"this record is a segment of another one, and stays as it is ({in_short(found.url)})"
         return Finding("segmented", text, start)
     return _part(data, found, options) if options.documents or registry.is_read(_media_type(data, found)) else None
@@ -140,14 +140,14 @@ def stated(data: bytes, found: Record) -> Capture:
 
 
 def _arc_date(data: bytes, block: int) -> str:
-    """Return the date in the line before the block of an ARC record: 14 digits, in version 2 further in front."""
+    """Return the 14-digit date in the line before the block of an ARC record, for example b"20200102030405"."""
     start = data.rfind(b"\n", max(0, block - LONGEST_LINE), block - 1) + 1
     words = [word for word in data[start:block].split()[1:] if _ARC_DATE.fullmatch(word)]
     return words[-1].decode("ascii") if words else ""  # before it, the URL may have any words
 
 
 def _media_type(data: bytes, found: Record) -> str:
-    """Return the media type of a block: HTTP where declared or where it begins with HTTP/, else declared or sniffed.
+    """Return the media type of a block: HTTP if declared or if it begins with HTTP/, otherwise declared or sniffed.
 
     An ARC record or a revisit may hold an HTTP message under any declared type.
     """
@@ -213,7 +213,7 @@ _UNLABELLED: Final = ("sha256", "sha1", "md5")
 def payloads(options: WalkOptions) -> Sequence[Content]:
     """Return functions from a block to its payload (6.3.2) in the three forms that archives use.
 
-    These are the HTTP body as transferred, without its outermost coding (the chunks), and without all codings.
+    These are the HTTP body as transferred, the body without its outermost coding (the chunks), and without any coding.
     """
     return tuple(partial(payload, options=options, count=count) for count in (0, 1, None))
 
@@ -221,8 +221,11 @@ def payloads(options: WalkOptions) -> Sequence[Content]:
 def renewed(digest: bytes, old: Bytes, new: Bytes, contents: Sequence[Content] = WHOLE) -> bytes:
     """Return the digest of `new` in the algorithm, label and encoding of `digest`, the digest of `old`.
 
-    `contents` are the functions that select the digested bytes; the first one that matches `old` is used. A digest that
-    matches none of them was wrong before, and is returned unchanged.
+    `contents` are functions that select the digested bytes; the first one that matches `old` is used. A digest that
+    matches none was wrong before, and is returned unchanged.
+
+    >>> renewed(b"md5:0cc175b9c0f1b6a831c399e269772661", b"a", b"b"), renewed(b"md5:0123", b"a", b"b")
+    (b'md5:92eb5ffee6ae2fec3ad71c777531578f', b'md5:0123')
     """
     import hashlib  # here, because it loads OpenSSL: 4 MB that few documents need
 

@@ -21,7 +21,7 @@ cdef class CharacterData:
     cdef object _must
 
     cpdef bytes decode(self, bytes raw)
-    cpdef int read(self, Decoded made, bytes raw, Py_ssize_t start, Py_ssize_t end)
+    cpdef int read(self, Decoded decoded, bytes raw, Py_ssize_t start, Py_ssize_t end)
     cdef bytes _meaning(self, bytes raw, Py_ssize_t start, Py_ssize_t end)
 
 cpdef bint is_plain(const unsigned char* p, Py_ssize_t start, Py_ssize_t end) noexcept

@@ -2,7 +2,7 @@
 
 In: raw bytes in UTF-8 (other charsets are converted before the walk). Out: the value with references and line ends
 decoded, or escaped bytes to write. Output is limited to characters of the document's own charset; others become
-character references or percent escapes. Section numbers are those of XML 1.0.
+character references or percent escapes. Section numbers refer to XML 1.0.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def is_character(code: int) -> bool:
 
 
 def unknown_entity(raw: bytes, entities: Mapping[bytes, bytes]) -> bytes | None:
-    """Return the name of the first entity referenced in `raw` that is not in `entities`, or None."""
+    """Return the name of the first entity in `raw` that `entities` lacks, for example b"x" in `&amp;&x;`; or None."""
     for found in _NAMED.finditer(raw):
         if found[1] not in entities:
             return bytes(found[1])
@@ -51,8 +51,10 @@ def unknown_entity(raw: bytes, entities: Mapping[bytes, bytes]) -> bytes | None:
 class CharacterData:
     """The `Coding` of character data (2.4) or, with `quote`, of an attribute value between these quotes (3.3.3).
 
-    `entities` maps entity names to replacement texts, including those of 4.6; a reference to another entity is left
+    `entities` maps entity names, also the names of 4.6, to replacement texts; a reference to another entity is left
     unchanged. With None there are no references at all, as in CDATA sections: only line ends are normalized.
+
+    For example, `a&amp;b` is decoded to `a&b`, and encoded again as `a&amp;b`.
     """
 
     def __init__(
@@ -65,7 +67,7 @@ class CharacterData:
         self._must = re.compile(b"[&<>\\t\\n\\r%b]" % quote if quote else rb"[&<>\r]")
 
     def folds(self, raw: bytes) -> bool:
-        """Return whether a reference expands to more than one character, which may include a link or a part of one."""
+        """Return whether a reference expands to more than one character: it may contain a link or a part of one."""
         if self._entities is None or self._entities is PREDEFINED or 0x26 not in raw:
             return False
         texts = (self._entities.get(found[1], b"") for found in _NAMED.finditer(raw))
@@ -75,12 +77,12 @@ class CharacterData:
         return raw if is_plain(raw, 0, len(raw)) else self.decode_mapped(raw)[0]
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets]:
-        made = Decoded(raw)
-        self.read(made, raw, 0, len(raw))
-        return made.whole()
+        decoded = Decoded(raw)
+        self.read(decoded, raw, 0, len(raw))
+        return decoded.whole()
 
-    def read(self, made: Decoded, raw: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
-        """Add the units of the raw span to `made`: references, line ends and, in attributes, white space (3.3.3)."""
+    def read(self, decoded: Decoded, raw: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
+        """Add the units of the raw span to `decoded`: references, line ends and, in attributes, white space (3.3.3)."""
         p: cython.p_const_uchar = raw
         i: cython.Py_ssize_t = start
         after: cython.Py_ssize_t
@@ -100,12 +102,12 @@ class CharacterData:
             else:
                 after = i + 2 if p[i] == 13 and i + 1 < end and p[i + 1] == 10 else i + 1
                 new = b" " if self._quote else b"\n"
-            made.unit(i, after, new)
+            decoded.unit(i, after, new)
             i = after
         return 0
 
     def _meaning(self, raw: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> bytes | None:
-        """Return the value of the reference in this span (`&` to `;`); None for an unknown entity or no character."""
+        """Return the value of a reference: b"A" for `&#65;`; None for an unknown entity, and for no character."""
         p: cython.p_const_uchar = raw
         if p[start + 1] != 35:
             new: cython.int = _predefined(p, start + 1, end - 1)
@@ -194,7 +196,7 @@ _ESCAPES: Final = {b"&": b"&amp;", b"<": b"&lt;", b">": b"&gt;", b'"': b"&quot;"
 def writable(value: bytes) -> bytes:
     """Return a value with only characters that XML allows (2.2): control characters are percent-escaped.
 
-    Bytes that are not UTF-8 become U+FFFD.
+    For example, a tabulator stays, and U+0001 becomes `%01`. Bytes that are not UTF-8 become U+FFFD.
     """
     if not value.isascii():
         value = value.decode("utf-8", "replace").encode()
@@ -204,8 +206,8 @@ def writable(value: bytes) -> bytes:
 class PseudoAttribute:
     """The `Coding` of a pseudo-attribute's value in a processing instruction (xml-stylesheet 1.0, 3).
 
-    Only the entities of 4.6 exist, white space is not normalized, and encoding escapes a `?` that would end the
-    instruction.
+    Only the entities of 4.6 exist, and white space is not normalized. A `?` that would end the instruction is escaped:
+    for example, `a?>b` is written as `a?&gt;b`.
     """
 
     slot: tuple[int, int] | None = None
@@ -246,7 +248,7 @@ class CData:
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:
         """Return the value; where it would form `]]>`, HTML continues in a new section, else `>` or `]` is escaped.
 
-        The percent escape keeps a reference in one piece.
+        For example, `a]]>b` becomes `a]]%3Eb`: the percent escape keeps a reference in one piece.
         """
         lead, end = before[-2:], after[:2]
         value = lead + writable(value)
@@ -267,7 +269,8 @@ _ENDS: Final = {_OPEN: _CLOSE, b"<!--": b"-->", b"<?": b"?>"}
 class Mixed:
     """The `Coding` of character data with CDATA sections, comments and processing instructions, but no elements.
 
-    `encoder` returns the encoding function for a span: text and CDATA sections differ.
+    For example, `a<![CDATA[&]]><!-- -->b` is decoded to `a&b`. `encoder` returns the encoding function for a span: text
+    and CDATA sections differ.
     """
 
     def __init__(self, text: CharacterData, section: CData) -> None:
@@ -281,20 +284,20 @@ class Mixed:
         return self.decode_mapped(raw)[0]
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets]:
-        made = Decoded(raw)
+        decoded = Decoded(raw)
         self._starts, self._ends = [], []
-        for coding, start, end in self._stretches(raw):
+        for coding, start, end in self._pieces(raw):
             if coding is None:  # markup decodes to nothing
-                made.unit(start, end, b"")
+                decoded.unit(start, end, b"")
             else:
-                coding.read(made, raw, start, end)
-        return made.whole()
+                coding.read(decoded, raw, start, end)
+        return decoded.whole()
 
     def folds(self, raw: bytes) -> bool:
-        """Return the same as `CharacterData.folds`; text of that form in a CDATA section counts too."""
+        """Return the same as `CharacterData.folds`; text with that form in a CDATA section counts, too."""
         return self._text.folds(raw)
 
-    def _stretches(self, raw: bytes) -> Iterator[tuple[CharacterData | None, int, int]]:
+    def _pieces(self, raw: bytes) -> Iterator[tuple[CharacterData | None, int, int]]:
         unclosed: set[bytes] = set()  # beginnings without an end behind them: searched once, for linear time
         position = at = 0
         while (found := _MARKUP.search(raw, at)) is not None:

@@ -4,9 +4,9 @@ Names have the case that the vocabulary gives them; element `*` is any element o
 element takes precedence over one for `*`. The attribute is empty where the element's text is the reference, or a
 document (syntax `html`: escaped markup). XHTML, SVG and MathML are in `formats/html/link_tables.py`.
 
-Excluded, because they name something that nothing fetches or follows, or are not URI references: `atom:id`, `category
-scheme`, RSS `category domain` and `cloud`, Dublin Core, XLink's role and arcrole, `xsi:schemaLocation`, the system
-identifiers of DTDs, `rootfile full-path` and `CipherReference URI` of EPUB's containers (paths from its root).
+Excluded, because nothing fetches or follows them, or they are no URI references: `atom:id`, `category scheme`, RSS
+`category domain` and `cloud`, Dublin Core, XLink's role and arcrole, `xsi:schemaLocation`, the system identifiers of
+DTDs, `rootfile full-path` and `CipherReference URI` of EPUB's containers (paths from its root).
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ class Choice(NamedTuple):
     """A row that depends on other attributes of its tag: `by` names them.
 
     `places` maps their values to a link site: stripped, in lower case, joined by spaces, "" for an absent attribute. A
-    key that ends with a slash matches all values with that prefix. `default` applies to all others.
+    key that ends with a slash matches all values with that prefix. `default` applies to all others. For example, the
+    text of `<style type="Text/CSS">` is looked up as `text/css`.
     """
 
     element: str
@@ -288,9 +289,9 @@ _BOOKS: Final[dict[str, Rows]] = {
 
 # --- others -----------------------------------------------------------------------------------------------------------
 
-# Relationships of Office Open XML (ISO 29500-2 6.5): those to parts of the package are no references of the document.
-# An office program loads what the others lead to, and may run it (templates, OLE objects, frames, workbooks, sources of
-# mail merge): a relative one, which leads to a disk, must not become one that leads to the web.
+# Relationships of Office Open XML (ISO 29500-2 6.5). Links to parts of the package are no references of the document.
+# An office program loads the targets of the others, and may run them (templates, OLE objects, frames, workbooks,
+# sources of mail merge): a relative one, which leads to a disk, must not become a link to the web.
 _OFFICE: Final = {"hyperlink": "navigation", "image": "image", "video": "media", "audio": "media", "media": "media"}
 _RELATIONSHIPS: Final = Choice(
     "Relationship",
@@ -309,11 +310,11 @@ _RELATIONSHIPS: Final = Choice(
 
 
 def _loaded(elements: str) -> Rows:
-    """Return rows of elements of OpenDocument for which the same holds."""
+    """Return rows for elements of OpenDocument that are also loaded by office programs."""
     return tuple(LinkSite(element, "xlink:href", stays="always") for element in elements.split())
 
 
-# The fields of Word that are hyperlinks, of which the relationships know nothing.
+# Word fields that are hyperlinks and have no relationship.
 _WORD: Final = (
     "http://schemas.openxmlformats.org/wordprocessingml/2006/main",
     "http://purl.oclc.org/ooxml/wordprocessingml/main",

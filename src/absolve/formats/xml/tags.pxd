@@ -43,7 +43,7 @@ cdef class Tag:
     cdef bytes decoded(self, Py_ssize_t start, Py_ssize_t end)
 
 
-cpdef object of_words(object row, list[str] words)
+cpdef object site_for(object row, list[str] words)
 
 
 @cython.final

@@ -2,9 +2,9 @@
 
 In: the bytes of a document that expat has accepted, in UTF-8, and the offset of a tag. Out: the byte spans of tag,
 attribute names and values, decoded values, and the namespaces that the tag declares (XML 1.0 3.1, 3.3.3; Namespaces in
-XML 1.0 3). No bounds are checked where a well-formed document cannot exceed them. For each element the row for its
-text, and for each attribute its row (a `LinkSite` or a `Choice`), or None. Expanded names have expat's form: namespace,
-separator, local name; or a local name alone.
+XML 1.0 3). No bounds are checked where a well-formed document cannot exceed them. The text of each element and each
+attribute has a row (a `LinkSite` or a `Choice`), or None. Expanded names have expat's form: namespace, separator, local
+name; or a local name alone.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ def _codings(charset: Charset, entities: Mapping[bytes, bytes]) -> tuple[Charact
 
 @lru_cache(maxsize=64)
 def _usual(charset: Charset) -> tuple[CharacterData, ...]:
-    """Return the same for documents that declare no entities, from a cache."""
+    """Return the codings for documents that declare no entities, from a cache."""
     return _codings(charset, PREDEFINED)
 
 
 def _known(namespace: str) -> str:
-    """Return a namespace of the tables, or the empty one, unchanged; `OTHER` for any other one."""
+    """Return a namespace of the tables, or the empty one, unchanged; `OTHER` for any other namespace."""
     return namespace if not namespace or namespace in NAMESPACES else OTHER
 
 
@@ -54,7 +54,7 @@ class Tag:
 
     `start` and `end` are its span. `is_closed`: it is an empty-element tag. `declares`: it has namespace declarations.
     `has_others`: it has other attributes. After `next`, `attribute` and `attribute_end` are the span of the attribute's
-    name, `value_start` and `value_end` that of the value between its quotes. `text` is the coding of text in the
+    name, `value_start` and `value_end` the span of its value without quotes. `text` is the coding of text in the
     document.
     """
 
@@ -246,7 +246,7 @@ class _Attributes(dict[str, LinkSite | Choice | None]):
         return self._rows.get((local, attribute)) or self._rows.get(("*", attribute)) or general
 
     def _in_html(self, namespace: int, local: str, attribute: str) -> LinkSite | None:
-        """Return the row of the HTML tables, in which all names are in lower case, those of SVG and MathML too."""
+        """Return the row in the HTML tables, where all names are in lower case, also names of SVG and MathML."""
         if namespace != names.HTML:
             local, attribute = local.lower(), attribute.lower()
         return rules.rows().row(namespace, local, attribute)
@@ -291,7 +291,7 @@ _ALWAYS: Final[Bindings] = {b"xml": link_tables.XML}  # Namespaces in XML 1.0, s
 
 
 def _expanded(raw: bytes, default: str, bindings: Bindings) -> str:
-    """Return the expanded name in expat's form; `default` is the namespace of a name without a prefix."""
+    """Return the expanded name, for example "urn:x", U+0001, "a" for `p:a`; `default` is the unprefixed namespace."""
     prefix, _, local = raw.rpartition(b":")
     namespace = bindings.get(prefix, link_tables.OTHER) if prefix else default
     name = local.decode("utf-8", "surrogateescape")
@@ -322,7 +322,7 @@ class Written:
 class Names:
     """Cache of elements by qualified name, for positions where the same namespaces were declared in the same order.
 
-    The caller passes the `bindings` there: a copy for each position would take time linear in the prefixes in scope.
+    The caller passes the `bindings` there, because a copy for each position would take time linear in their number.
     """
 
     def __init__(self, root: str, *, of: Names | None = None) -> None:
@@ -375,7 +375,7 @@ def names_of(root: str = "") -> Names:
 class Namespaces:
     """The namespaces in scope at the current position of a walk, and the cache of names there.
 
-    `bindings` maps prefixes to namespaces of the tables, or to OTHER where one hides those.
+    `bindings` maps prefixes to namespaces of the tables, or to OTHER for a prefix that hides such a namespace.
     """
 
     def __init__(self) -> None:
@@ -426,7 +426,7 @@ class Namespaces:
         return 0
 
 
-def of_tag(data: bytes, place: LinkSite, start: int) -> LinkSite:
+def named_by_tag(data: bytes, place: LinkSite, start: int) -> LinkSite:
     """Return a row for any element (`*`) with the name of the tag at this byte offset."""
     name = _TAG_NAME.match(data, start)
     return _named(place, name[1].rpartition(b":")[2].decode("utf-8", "surrogateescape")) if name else place
@@ -441,13 +441,13 @@ _IN_LOWER_CASE: Final = frozenset(place for (_, element, _), place in rules.FORE
 
 
 def chosen(row: LinkSite | Choice | None, attributes: dict[str, str]) -> LinkSite | None:
-    """Return the link site of a row in a tag with these attributes (names in lower case), which a `Choice` reads."""
+    """Return the link site of a row in a tag with these attributes (names in lower case); a `Choice` reads them."""
     if not isinstance(row, Choice):
         return row
-    return of_words(row, [attributes.get(name, "").strip().lower() for name in row.by])
+    return site_for(row, [attributes.get(name, "").strip().lower() for name in row.by])
 
 
-def of_words(row: Choice, words: list[str]) -> LinkSite | None:
+def site_for(row: Choice, words: list[str]) -> LinkSite | None:
     """Return the link site of a `Choice` for these values of the attributes in `by`, or None."""
     key = words[0] if len(words) == 1 else " ".join(words)
     found: LinkSite | None = row.places.get(key)

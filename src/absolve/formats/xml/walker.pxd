@@ -8,7 +8,7 @@ from absolve.core.model cimport LinkSite
 from absolve.formats.events cimport EventList
 from absolve.formats.html.tag cimport may_be_savers, may_name_map
 from absolve.formats.xml.codings cimport is_plain
-from absolve.formats.xml.tags cimport Namespaces, Tag, Written, of_words
+from absolve.formats.xml.tags cimport Namespaces, Tag, Written, site_for
 
 cdef int _NESTED
 
@@ -29,7 +29,7 @@ cdef class Values:
     cdef int value(self, LinkSite place, Py_ssize_t start, Py_ssize_t end) except? -1
     cdef int text(self, LinkSite place, Py_ssize_t start, Py_ssize_t end, object scope) except? -1
     cdef int references(self, LinkSite place, Py_ssize_t start, Py_ssize_t end, object coding) except? -1
-    cdef int _tell(self, LinkSite place, Py_ssize_t start, Py_ssize_t end, object coding) except? -1
+    cdef int _add_link(self, LinkSite place, Py_ssize_t start, Py_ssize_t end, object coding) except? -1
 
 
 @cython.final
@@ -70,5 +70,5 @@ cdef class _Walk:
     cdef object claim(self, object read_base, Py_ssize_t start, Py_ssize_t end, object outer)
     cdef int states(self, object claim, LinkSite place, Py_ssize_t start, Py_ssize_t end) except? -1
     cdef object codebase(self, list[tuple] found, object outer)
-    cdef int of_html(self, LinkSite place, Py_ssize_t start, Py_ssize_t end) except? -1
+    cdef int html_attribute(self, LinkSite place, Py_ssize_t start, Py_ssize_t end) except? -1
     cdef int base(self, LinkSite place, Py_ssize_t start, Py_ssize_t end) except? -1

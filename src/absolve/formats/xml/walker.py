@@ -1,7 +1,8 @@
 """The XML walker: find the references, base claims and inner documents of an XML document.
 
 In: the bytes of a document in UTF-8. Out: an EventList in document order; WalkError where it is not well-formed. Bases
-are `xml:base` (XML Base), base elements of XHTML, and `codebase` (RFC 1808 section 3.1).
+are `xml:base` (XML Base), base elements of XHTML, and `codebase` (RFC 1808 section 3.1): for example, `xml:base="b/"`
+around `<link href="a"/>` in an Atom feed is a base claim, and `a` a link in its scope.
 
 Expat first checks well-formedness and reads the declarations (prolog.py). A scan of a well-formed document is simple;
 names are resolved by the namespaces in scope (tags.py). Entities of the internal subset are not expanded in content;
@@ -29,7 +30,7 @@ from absolve.formats.xml import link_tables
 from absolve.formats.xml.codings import CData, CharacterData, Mixed, PseudoAttribute, is_plain, unknown_entity
 from absolve.formats.xml.link_tables import Choice
 from absolve.formats.xml.prolog import ENTITY, NOT_WELL_FORMED, checked, recovered
-from absolve.formats.xml.tags import Namespaces, Tag, Written, of_tag, of_words
+from absolve.formats.xml.tags import Namespaces, Tag, Written, named_by_tag, site_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,9 +58,9 @@ def _pseudo(charset: Charset, quote: bytes) -> PseudoAttribute:
 
 
 def walk(data: bytes, charset: Charset, options: WalkOptions) -> EventList:
-    """Return the events of an XML document in UTF-8. Raise WalkError where it is not well-formed, and cannot be mended.
+    """Return the events of an XML document in UTF-8. Raise WalkError if it is not well-formed, and cannot be mended.
 
-    A character that is none is skipped, a lone `&` is text: then the first event is a finding.
+    Mending skips invalid characters and takes a lone `&` for text; then the first event is a finding.
     """
     try:
         return _Walk(data, charset, options, checked(data)).run()
@@ -80,7 +81,7 @@ class _Walk:
     def __init__(self, data: bytes, charset: Charset, options: WalkOptions, prolog: Prolog) -> None:
         self.data = data
         self.charset = charset
-        self.events = EventList(of_tag, data)
+        self.events = EventList(named_by_tag, data)
         self.prolog = prolog
         self.marked = set(prolog.marked)  # entities without a Finding so far
         self.defaults = prolog.namespaces
@@ -142,7 +143,7 @@ class _Walk:
         return self.prolog.end
 
     def instruction(self, start: cython.Py_ssize_t) -> cython.int:
-        """Add the references of an instruction before the root element (xml-stylesheet 1.0); no claim is in scope."""
+        """Add the links of an instruction before the root element, for example `<?xml-stylesheet href="a.css"?>`."""
         target = None if self.has_root else _INSTRUCTION.match(self.data, start)
         place = link_tables.INSTRUCTIONS.get(target[1].decode("utf-8", "surrogateescape")) if target else None
         if target is None or place is None:
@@ -159,7 +160,7 @@ class _Walk:
         return 0
 
     def comment(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
-        """Add the retrieval URL that a browser wrote into a comment when it saved the page; the first one counts."""
+        """Add the retrieval URL in a comment of a browser that saved the page; only the first such comment counts."""
         if self.has_retrieval or not may_be_savers(self.data, start + 4, end):
             return 0
         claim = retrieval_url(self.data, start + 4, end, self.charset)
@@ -169,7 +170,7 @@ class _Walk:
         return 0
 
     def unseen(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
-        """Add a Finding for each entity with markup or references that this text refers to, once per entity."""
+        """Add a Finding for each entity in this text whose replacement has markup or references, once per entity."""
         for found in ENTITY.finditer(self.data, start, end):
             name = found[1].decode("utf-8", "surrogateescape")
             if name in self.marked:
@@ -265,7 +266,7 @@ class _Walk:
         if element.is_html:
             codebase = self.codebase(found, scope)
         for row, start, end in found:
-            place: LinkSite | None = of_words(row, tag.keywords(row.by)) if isinstance(row, Choice) else row
+            place: LinkSite | None = site_for(row, tag.keywords(row.by)) if isinstance(row, Choice) else row
             if place is None:
                 continue
             self.values.under = scope
@@ -277,7 +278,7 @@ class _Walk:
             elif element.is_html:
                 if codebase is not None and place.against == "codebase":
                     self.values.under = codebase
-                self.of_html(place, start, end)
+                self.html_attribute(place, start, end)
             else:
                 self.values.value(place, start, end)
         if claim is not None:
@@ -287,7 +288,7 @@ class _Walk:
                 raise WalkError("too-deep", f"xml:base nested more than {_NESTED} deep", self.last.start)
         if element.text is not None and not tag.is_closed:
             text: LinkSite | Choice = element.text
-            self.text = of_words(text, tag.keywords(text.by)) if isinstance(text, Choice) else text
+            self.text = site_for(text, tag.keywords(text.by)) if isinstance(text, Choice) else text
             self.text_start = self.last.end
             self.text_scope = scope
         return 0
@@ -299,7 +300,7 @@ class _Walk:
         end: cython.Py_ssize_t,
         outer: BaseClaim | None,
     ) -> BaseClaim | None:
-        """Return the claim of a value in the scope of `outer`; None where it makes no claim."""
+        """Return the claim of a value in the scope of `outer`; None if it makes no claim."""
         claim = read_base(self.last.decoded(start, end), start)
         return None if claim is None else self.events.scoped(claim, outer)
 
@@ -320,7 +321,7 @@ class _Walk:
                 return self.claim(codebase_claim, start, end, outer)
         return None
 
-    def of_html(self, place: LinkSite, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
+    def html_attribute(self, place: LinkSite, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
         if place.element == "base" and place.attribute == "href":
             return self.base(place, start, end)
         if place is rules.META_CONTENT or place is rules.PARAM_VALUE:
@@ -360,7 +361,7 @@ class _Walk:
 
 _SECTION: Final = re.compile(rb"[\t\n\r ]*+<!\[CDATA\[((?>(?:[^\]]++|\](?!\]>))*))\]\]>[\t\n\r ]*+")
 
-OF_OFFICE: Final = frozenset({"field", "formula"})  # `LinkSite.syntax` of what counts in an office document alone
+OF_OFFICE: Final = frozenset({"field", "formula"})  # values of `LinkSite.syntax` for office documents only
 # `LinkSite.syntax` of an element whose text is a document -> its media type.
 _TEXT_PARTS: Final = {"html": rules.MEDIA_TYPE, "css": rules.CSS, "javascript": JAVASCRIPT, **rules.JSON_SCRIPTS}
 
@@ -369,7 +370,7 @@ class Values:
     """Adds the events of values to `events`; `tag` is the current start tag.
 
     `in_office`: the document is a part of an office document. For the next link: `under` is its scoped claim, `stated`
-    the claim that it states; None if it has none.
+    the claim that it makes itself, or None.
     """
 
     def __init__(
@@ -434,7 +435,7 @@ class Values:
     ) -> cython.int:
         """Add the references in a value by its grammar, which reads the decoded text."""
         if place.syntax == "url" and is_plain(self._data, start, end):  # most: used without decoding
-            return self._tell(place, start, end, coding)
+            return self._add_link(place, start, end, coding)
         if place.syntax in OF_OFFICE and not self._in_office:
             return 0  # whose base is not known
         raw = self._data[start:end]
@@ -457,10 +458,10 @@ class Values:
                 self._events.append(Finding("entity", CUT_OFF, start))
                 return 0
             first = start + offsets.start(one)
-            self._tell(place, first, start + offsets.end(other) if other > one else first, coding)
+            self._add_link(place, first, start + offsets.end(other) if other > one else first, coding)
         return 0
 
-    def _tell(
+    def _add_link(
         self, place: LinkSite, start: cython.Py_ssize_t, end: cython.Py_ssize_t, coding: Coding
     ) -> cython.int:
         """Add one link."""

@@ -1,7 +1,8 @@
 """Read the central directory of a ZIP file (APPNOTE.TXT 6.3.10, 4.3.12 to 4.3.16): its entries and its end record.
 
 In: the bytes of the file. Out: the members in directory order, checked against their local headers, and the byte
-offsets of all fields that depend on sizes and offsets. The central directory alone defines the members.
+offsets of all fields that depend on sizes and offsets. The central directory alone defines the members: for example, a
+deleted member still has its local header, and is none.
 """
 
 from __future__ import annotations
@@ -50,10 +51,10 @@ class Place(NamedTuple):
 class Archive(Sequence[Member]):
     """The members in the order of the central directory, created lazily.
 
-    A megabyte of directory has tens of thousands of entries, and a `Member` takes some kilobytes. All offsets are bytes
-    in the file: `start` of the archive, `headers` of the local header of each member, `directory` of the central
-    directory. `places` are the fields of the end records with offsets of the directory. `charset` has the names
-    without the flag of UTF-8, "" if it is not known; `is_guessed`: no page shows it.
+    A megabyte of directory has tens of thousands of entries, and a `Member` takes some kilobytes. All offsets are byte
+    offsets in the file: `start` of the archive, `headers` of the members' local headers, `directory` of the central
+    directory. `places` are the fields of the end records with offsets of the directory. `charset` is the charset of
+    names without the UTF-8 flag, "" if it is unknown; `is_guessed`: no page shows it.
     """
 
     def __init__(self, data: bytes, end: _End) -> None:
@@ -78,7 +79,7 @@ class Archive(Sequence[Member]):
 
     @property
     def fields(self) -> Iterator[tuple[list[Field], Place]]:
-        """Yield the fields of each entry of the directory: those derived from the member's data, and its offset."""
+        """Yield the fields of each directory entry that depend on the member's data, and its offset field."""
         for position in self._entries:
             entry = _entry(self._data, position, self._end, self.charset)
             yield entry.fields, entry.place
@@ -94,7 +95,7 @@ class Archive(Sequence[Member]):
         return member
 
     def comment(self, index: int) -> str:
-        """Return the comment about a member, "" for none."""
+        """Return the comment about a member, or ""."""
         position = self._entries[index]
         fields = _CENTRAL.unpack(self._data[position : position + _CENTRAL.size])
         start = position + _CENTRAL.size + fields[10] + fields[11]
@@ -128,7 +129,7 @@ class Archive(Sequence[Member]):
 
 
 def find(data: bytes, names: bytes) -> Iterator[Member]:
-    """Yield the members whose names match a pattern, without reading the other ones. Raise WalkError likewise."""
+    """Yield the members whose names match a pattern, without reading others. Raise WalkError as `archive` does."""
     end = _end(data)
     entry = b"PK\\x01\\x02.{42}(?:%b)" % names
     for found in re.finditer(entry, data[end.start : end.end], re.DOTALL):
@@ -158,9 +159,9 @@ def archive(data: bytes, most: int) -> Archive:
 def _end(data: bytes) -> _End:
     """Find the end of central directory record (4.3.16): the last one whose comment ends with the file.
 
-    Without one, that is the last one right behind a central directory: other bytes may follow, as in a page that holds
-    an archive.
-    Read the ZIP64 records where they are present (4.3.14, 4.3.15). Raise WalkError for a missing, split or broken one.
+    If there is none, take the last one directly after a central directory: other bytes may follow, as in a page with an
+    archive.
+    Read the ZIP64 records if they are present (4.3.14, 4.3.15). Raise WalkError for a missing, split or broken record.
     """
     first = max(0, len(data) - _END.size - _LONGEST_COMMENT)
     found = _found_end(data, first)
@@ -189,7 +190,7 @@ def _end(data: bytes) -> _End:
 
 
 def _found_end(data: bytes, first: int) -> int:
-    """Return the offset of the end record from that of the `first` byte where it may be, -1 for none."""
+    """Return the offset of the end record, searched from `first` on; -1 without one."""
     tail = data[first:]
     found = behind = len(tail)
     while (found := tail.rfind(b"PK\5\6", 0, found)) >= 0:
@@ -218,8 +219,7 @@ def _end_64(data: bytes, locator: int) -> int:
 class _Entry(NamedTuple):
     """An entry of the central directory (4.3.12): the member by this entry alone, and its compressed size.
 
-    `fields` are those derived from the member's data, `place` is its offset field, `following` the offset of the next
-    entry.
+    `fields` depend on the member's data, `place` is its offset field, `following` the offset of the next entry.
     """
 
     found: Member
@@ -260,7 +260,7 @@ def _entry(data: bytes, position: int, end: _End, charset: str) -> _Entry:
 def _name(data: bytes, start: int, size: int, extra_size: int, charset: str) -> str:
     r"""Decode the name at this offset: its Unicode Path (4.6.9), else in this charset; "" is UTF-8, or code page 437.
 
-    The name `\x95\x5c.html` is `表.html` in Shift_JIS: only then 0x5C is no separator.
+    For example, `\x95\x5c.html` is `表.html` in Shift_JIS: only in such a charset 0x5C is no separator.
     """
     end = start + size
     raw = data[start:end]
@@ -280,7 +280,7 @@ def _name(data: bytes, start: int, size: int, extra_size: int, charset: str) -> 
 _MOST: Final = 16  # names, and pages, that are looked at
 _PIECE: Final = 1 << 16  # bytes of such a page
 _PAGES: Final = (".html", ".htm", ".xhtml")
-# Programs of DOS and Windows write names in the charset of their system: APPNOTE appendix D knows only the first one.
+# DOS and Windows programs write names in the charset of their system; APPNOTE appendix D knows only code page 437.
 _OF_SYSTEMS: Final = (
     "utf-8",
     *("cp437", "cp850", "cp932", "gb18030", "cp949", "cp950", "cp866", "cp1251", "cp852", "cp1250", "cp1252"),
@@ -289,7 +289,7 @@ _OF_SYSTEMS: Final = (
 
 
 def _charset(names: list[bytes], pages: list[bytes]) -> str:
-    """Return the charset in which the pages have most of these names, else one of theirs; "" where neither is known."""
+    """Return the charset in which the pages use most of these names, else a charset of the pages; "" if unknown."""
     known = [(page.lower(), of_html(page)[0]) for page in pages]
     counts = {codec: sum(_uses(name, codec, known) for name in names[:_MOST]) for codec in _OF_SYSTEMS if known}
     found = [codec for codec in sorted(counts, key=lambda codec: -counts[codec]) if counts[codec]]
@@ -305,7 +305,7 @@ def _decoded(name: bytes, codec: str) -> str | None:
 
 
 def _uses(name: bytes, codec: str, pages: list[tuple[bytes, Charset]]) -> bool:
-    """Return whether a page has the last part of a path that is not ASCII: in its charset, or escaped as UTF-8."""
+    """Return whether a page uses the last part of a path that is not ASCII: in its charset, or escaped as UTF-8."""
     steps = re.split(r"[/\\]", _decoded(name, codec) or "")
     step = next((step for step in reversed(steps) if not step.isascii()), None)
     if step is None:

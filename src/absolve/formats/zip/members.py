@@ -34,8 +34,8 @@ _IN_EXTRA: Final = 0xFFFFFFFF  # 4.5.3: the value is in the ZIP64 extra field
 _ZIP64: Final = 1
 _EXTRA: Final = Struct("<HH")
 
-# 4.4.17.1 allows no drive and no leading slash. Also names that lead out of the folder that the archive is unpacked in;
-# some programs write backslashes.
+# 4.4.17.1 allows no drive and no leading slash. Also names that lead out of the unpacking folder; some programs write
+# backslashes.
 _UNSAFE: Final = re.compile(r"[A-Za-z]:|[\\/]|(?:.*[\\/])?\.\.(?:[\\/]|\Z)|.*\0", re.DOTALL)
 
 UNSAFE_NAME: Final = ("unsafe-name", "its name leads out of the archive")
@@ -52,8 +52,8 @@ class Field(NamedTuple):
 class Member(NamedTuple):
     """A file in the archive: its name, the byte offsets of its local header and its data, its fields.
 
-    `fault` is a code and the reason why the member cannot be processed; then only `name` and `header` are valid, but
-    for UNSAFE_NAME.
+    `fault` is a code and the reason why the member cannot be processed. With any fault but UNSAFE_NAME, only `name` and
+    `header` are valid.
     """
 
     name: str
@@ -64,13 +64,13 @@ class Member(NamedTuple):
     method: int
     crc: int
     size: int  # bytes when decompressed
-    date: int = 0  # 4.4.6: of MS-DOS, the date in the upper 16 bits
+    date: int = 0  # 4.4.6: in MS-DOS form, the date in the upper 16 bits
     fields: tuple[Field, ...] = ()
     fault: tuple[str, str] | None = None
 
     @property
     def digits(self) -> str:
-        """The date as YYYYMMDDhhmmss."""
+        """The date as YYYYMMDDhhmmss: for example, "20200102030404" (MS-DOS counts in 2 seconds)."""
         day, time = self.date >> 16, self.date & 0xFFFF
         parts = (day >> 5 & 15, day & 31, time >> 11, time >> 5 & 63, (time & 31) * 2)
         return f"{(day >> 9) + 1980}" + "".join(f"{part:02}" for part in parts)
@@ -79,7 +79,7 @@ class Member(NamedTuple):
     def derived(self) -> list[Derived]:
         """Return the fields that change with the data."""
         facts = _Facts(self)
-        return [Derived(start, start + width, facts.of(name, width)) for name, start, width in self.fields]
+        return [Derived(start, start + width, facts.encoder(name, width)) for name, start, width in self.fields]
 
 
 class Fields(Sequence[Derived]):
@@ -178,7 +178,7 @@ class _Facts:
         self._raw = b""
         self._numbers: dict[str, int] = {}
 
-    def of(self, name: str, width: int) -> Callable[[bytes], bytes]:
+    def encoder(self, name: str, width: int) -> Callable[[bytes], bytes]:
         return lambda raw: self._known(raw)[name].to_bytes(width, "little")
 
     def _known(self, raw: bytes) -> dict[str, int]:
@@ -198,7 +198,7 @@ def located(
     """Return a member with the span of its data, by its local header (4.3.7), which must agree with the directory.
 
     `raw_name`, `flags` and `size` (compressed) are from the directory, `fields` are its derived fields; `most` is the
-    offset at which the data must end at the latest. A contradiction becomes the member's fault.
+    largest offset at which the data may end. A contradiction becomes the member's fault.
     """
     if flags & _ENCRYPTED:
         return member._replace(fault=("encrypted", "this is encrypted"))
@@ -239,7 +239,7 @@ def located(
 
 
 def _descriptor(data: bytes, position: int, right: dict[str, int]) -> Iterator[Field]:
-    """Yield the fields of the data descriptor (4.3.9); none where its numbers are not these.
+    """Yield the fields of the data descriptor (4.3.9), if its numbers are `right`.
 
     Sizes have 4 bytes, or 8 (ZIP64); the signature is optional.
     """
@@ -261,8 +261,8 @@ def numbers(
 ) -> tuple[dict[str, int], dict[str, Field]]:
     """Read numbers of a header: those that do not fit are in the ZIP64 extra field, in a fixed order (4.5.3).
 
-    `known` maps a name to the number in the header and its offset, `start` and `end` are the span of the extra fields.
-    Return the numbers and their fields by name.
+    For example, a size of 0xFFFFFFFF is read from the extra field. `known` maps a name to the number in the header and
+    its offset, `start` and `end` are the span of the extra fields. Return the numbers and their fields by name.
     """
     at = extra(data, start, end, _ZIP64)
     found: dict[str, int] = {}
@@ -277,7 +277,7 @@ def numbers(
 
 
 def extra(data: bytes, start: int, end: int, wanted: int) -> tuple[int, int] | None:
-    """Return the span of the data of an extra field, by its header ID; None if there is no such field."""
+    """Return the data span of an extra field, by its header ID: for example, (4, 6) in `01 00 02 00 AA BB`; or None."""
     while start + _EXTRA.size <= end:
         kind, size = _EXTRA.unpack(data[start : start + _EXTRA.size])
         start += _EXTRA.size

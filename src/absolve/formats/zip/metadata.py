@@ -3,9 +3,10 @@
 In: the names of the files, and their contents. Out: for an EPUB container (EPUB 3.3, section 4, OCF) media types by
 path, as the package documents list them, and encrypted paths; by the path of a saved page its URL, where that is
 recorded, and the charset that is stated there.
-A folder with a saved page has an `index.rdf` (MAFF), a `manifest.json` (SingleFile, a folder for each frame, too), or
-only an `index.html` that records its URL. The relative links of such a page lead to files around it; those for which
-there is no file are resolved by the recorded URL.
+A folder with a saved page has an `index.rdf` (MAFF), a `manifest.json` (SingleFile; also folders of frames), or only an
+`index.html` that records its URL. The relative links of such a page lead to files around it. Links without such a file
+are resolved by the recorded URL: for example, `{"originalUrl": "http://h/", "indexFilename": "a.html"}` gives it for
+`a.html`.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class Facts(NamedTuple):
 def container_facts(read: Callable[[str], bytes | None], names: Container[str]) -> Facts:
     """Return the facts about the files `names` of a container.
 
-    `read` returns the content of a file, or None. Metadata that is missing or cannot be read yields no facts.
+    `read` returns the content of a file, or None. Metadata that is missing or unreadable yields no facts.
     """
     roots: list[_Attributes] = []
     media_types: dict[str, str] = {}
@@ -92,7 +93,7 @@ def container_facts(read: Callable[[str], bytes | None], names: Container[str]) 
 
 
 def _path(document: str, reference: str) -> str:
-    """Resolve a reference in a document to a path; both paths are relative to the root of the container."""
+    """Resolve a reference in a document to a path in the container: for example, `x/a.htm` for `a.htm` in `x/b.opf`."""
     steps = document.split("/")[:-1]
     for step in percent_decoded(reference.strip().partition("#")[0]).split("/"):
         if step == "..":
@@ -123,7 +124,7 @@ def _elements(data: bytes | None, take: Callable[[str, _Attributes], None]) -> N
 _RDF: Final = "index.rdf"
 _MANIFEST: Final = "manifest.json"
 _INDEX: Final = "index.html"
-# Savers write the XML without a library, with a raw `&` in URLs: so it is no task for a parser of XML.
+# Savers write this XML without a library, with a raw `&` in URLs, so an XML parser would fail.
 _MAF: Final = b"maf.mozdev.org/metadata/rdf"
 _QUOTED: Final = rb"""\s*=\s*("[^"<>]*+"|'[^'<>]*+')"""
 _FIELD: Final = re.compile(rb"<[A-Za-z_]*+:(originalurl|indexfilename|charset)\s[^<>]*?resource" + _QUOTED)
@@ -133,7 +134,7 @@ _SCRAPBOOK: Final = re.compile(
 _COMMENT: Final = re.compile(rb"[^<]*+(?:<(?!!--)[^<>]*+>[^<]*+)*?<!--(.{,8192}?)-->", re.DOTALL)
 _WEB: Final = ("http://", "https://", "ftp://")
 _LOOKED_AT: Final = 2048  # bytes at the start of a file, which may be longer than the memory
-_DEEPEST: Final = 64  # folders around a file: none of a saver has more
+_DEEPEST: Final = 64  # folders around a file; savers make fewer
 _MOST: Final = 64 << 20  # characters of URLs of files, in all
 
 
@@ -146,7 +147,7 @@ class Record(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The record of each page that has one, by its path, and the files of MAFF that have such records."""
+    """The record of each page that has one, by its path, and the MAFF files that have such records."""
 
     pages: dict[str, Record]
     files: frozenset[str]
@@ -155,7 +156,7 @@ class Found(NamedTuple):
 def saved_pages(names: Iterable[str], read: Read, comment: Callable[[str], str]) -> Found:
     """Return the records of the pages among files.
 
-    `read` returns the content of a file, or None; `comment` the one that the ZIP file has about a file.
+    `read` returns the content of a file, or None; `comment` the comment of the ZIP file about a file.
     """
     pages: dict[str, Record] = {}
     files: list[str] = []
@@ -166,19 +167,19 @@ def saved_pages(names: Iterable[str], read: Read, comment: Callable[[str], str])
             indexes.append(name)
         elif last in {_RDF, _MANIFEST}:
             content = read(name) or b""
-            url, index, charset = _of_rdf(content) if last == _RDF else _of_manifest(content)
+            url, index, charset = _read_rdf(content) if last == _RDF else _read_manifest(content)
             if last == _RDF and _MAF in content:
                 files.append(name)
             if is_url(url) and "/" not in index:
                 pages[folder + slash + (index or _INDEX)] = Record(url, charset, f"{last} in the package")
     for name in indexes:
-        if name not in pages and (found := _of_index(read(name) or b"", comment(name))) is not None:
+        if name not in pages and (found := _read_index(read(name) or b"", comment(name))) is not None:
             pages[name] = found
     return Found(pages, frozenset(files))
 
 
-def _of_index(data: bytes, comment: str) -> Record | None:
-    """Return the record of a page without a file about it: an attribute, a comment in it, or one of the ZIP file."""
+def _read_index(data: bytes, comment: str) -> Record | None:
+    """Return the record in a page itself: an attribute, a comment, or else the ZIP file's comment about the page."""
     if attribute := _SCRAPBOOK.match(data):
         url, source = html.unescape(attribute[1][1:-1].decode("utf-8", "replace")), "data-scrapbook-source"
     elif (text := _COMMENT.match(data)) and (found := retrieval_url(data, *text.span(1), UTF_8)):
@@ -189,28 +190,28 @@ def _of_index(data: bytes, comment: str) -> Record | None:
 
 
 def sealed_by(data: bytes) -> str:
-    """Return what depends on each byte of an archive of SingleFile that is a page or an image, too; "" for others.
+    """Name the checksum over all bytes of a SingleFile page or image with an archive inside; "" for other files.
 
-    Its markup hides the archive, as it was, from the browser, and has a checksum of it.
+    The markup around the archive hides it from browsers, and has a checksum of it.
     """
     return "a checksum in the page around the archive" if sniffing.is_packed_page(data[:_LOOKED_AT]) else ""
 
 
 def is_url(text: str) -> bool:
-    """Return whether a text is a URL of the web, to which a path can be joined."""
+    """Return whether a text is an http(s) or ftp URL, to which a path can be joined."""
     return len(text) <= LONGEST_REFERENCE and text.lower().startswith(_WEB) and not is_malformed(text)
 
 
-def _of_rdf(data: bytes) -> tuple[str, str, str]:
-    """Return the URL, the name of the page and its charset of a MAFF folder; "" for what is not there."""
+def _read_rdf(data: bytes) -> tuple[str, str, str]:
+    """Return URL, page name and charset in the `index.rdf` of a MAFF folder; "" for each that is missing."""
     if _MAF not in data:
         return "", "", ""
     found = {name: html.unescape(value[1:-1].decode("utf-8", "replace")) for name, value in _FIELD.findall(data)}
     return found.get(b"originalurl", ""), found.get(b"indexfilename", ""), found.get(b"charset", "")
 
 
-def _of_manifest(data: bytes) -> tuple[str, str, str]:
-    """Return the same of a folder of SingleFile; a manifest of another kind has none of it."""
+def _read_manifest(data: bytes) -> tuple[str, str, str]:
+    """Return URL, page name and "" in the `manifest.json` of a SingleFile folder; "" for each that is missing."""
     try:
         found = json.loads(data)
     except (ValueError, RecursionError):
@@ -225,7 +226,8 @@ def _of_manifest(data: bytes) -> tuple[str, str, str]:
 def references(names: Iterable[str], found: dict[str, Record], quoted: Callable[[str], str]) -> Iterator[str]:
     """Yield the URLs by which the pages name their files: relative references, resolved by the URLs of the pages.
 
-    A file belongs to the page of the innermost folder around it; the page of a frame also to the page around that.
+    For example, `http://h/a.css` for `a.css` beside a page of `http://h/`. A file belongs to the page of the innermost
+    folder around it; a frame's page belongs also to the page around that.
     """
     folders = {page.rpartition("/")[0]: _folder(record.url) for page, record in found.items()}
     left = _MOST
@@ -246,13 +248,13 @@ def references(names: Iterable[str], found: dict[str, Record], quoted: Callable[
 
 
 def _folder(url: str) -> str:
-    """Return the URL to which a relative path is joined: up to the last slash of the path."""
+    """Return the URL to which a relative path is joined: for example, `http://h/a/` for `http://h/a/b?c`."""
     path = url.partition("#")[0].partition("?")[0]
     return path[: path.rfind("/") + 1] if path.count("/") > 2 else f"{path}/"
 
 
 def _around(folder: str, folders: dict[str, str]) -> str | None:
-    """Return the innermost of `folders` that is a folder or around it; None without one."""
+    """Return the innermost of `folders` that is a folder or around it; None if there is none."""
     while folder not in folders:
         if not folder or folder == "\0":
             return None

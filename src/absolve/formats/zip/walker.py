@@ -3,7 +3,7 @@
 In: the bytes of the package. Out: a part for each member that is a document, the references by which members are known,
 and the edits of the central directory.
 A package is a folder: the URL of a member is its path, resolved against the root (EPUB 3.3, 4.2.5). A root without a
-known URL gets the placeholder PACKAGE_ROOT: links between members are recognised by it, and it is never written.
+known URL gets the placeholder PACKAGE_ROOT, which shows links between members, and is never written.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ if TYPE_CHECKING:
 
     Edits = Iterator[list[Edit]]
 
-_LOOKED_AT: Final = 2048  # bytes that are sniffed of a member without a known suffix
+_LOOKED_AT: Final = 2048  # bytes to sniff from a member without a known suffix
 _PATH_CHARACTERS: Final = "!$&'()*+,=@/~"  # RFC 3986 3.3: pchar without ":" and ";", and the slash
 _NO_PATH: Final = re.compile(r"[%?#;:]")
-_RECORDS: Final = 64 << 20  # bytes of members with the URLs of saved pages, in all
+_RECORDS: Final = 64 << 20  # bytes of all members that record URLs of saved pages
 _PACKAGE_INSIDE: Final = "package-inside"
 _UNKNOWN: Final = "application/octet-stream"
 _RECORD_FILE: Final = re.compile(r"archive/.+")  # of a WACZ (Webrecorder, WACZ 1.1.1)
@@ -62,13 +62,13 @@ _DESCRIPTION: Final = "datapackage.json"  # of a WACZ, with its digest in anothe
 _ABOUT_RECORDS: Final = re.compile(r"indexes/.+|datapackage(?:-digest)?\.json")
 _THERE: Final = frozenset({"encrypted", "unknown-coding", "too-large", "package-inside"})  # faults of whole members
 _GUESSED: Final = "names are not in UTF-8, and no page shows in which charset: read in code page 437"
-_QUIET: Final = frozenset({"encrypted", "unknown-coding"})  # faults that are not reported for other than documents
+_QUIET: Final = frozenset({"encrypted", "unknown-coding"})  # faults that are reported for documents only
 
 
 def walk(data: bytes, _charset: Charset, options: WalkOptions) -> Iterable[Event]:
     """Return the base claim of the root, the references of all members, a part for each member that is a document.
 
-    Raise WalkError where the central directory is missing or broken, or has more than `max_links` members.
+    Raise WalkError if the central directory is missing or broken, or has more than `max_links` members.
     """
     archive = directory.archive(data, options.max_links)
     package = Package(data, archive, options)
@@ -81,7 +81,7 @@ def walk(data: bytes, _charset: Charset, options: WalkOptions) -> Iterable[Event
         return chain(events, package.held())
     if archive.is_guessed:
         events.append(Finding("name-charset", _GUESSED, archive.directory))
-    events.append(EditOrder(package.settled, package.tell(events)))
+    events.append(EditOrder(package.settled, package.add_parts(events)))
     return events
 
 
@@ -109,7 +109,7 @@ class References:
 
 
 class ByName(Mapping[str, "Member"]):
-    """The members of an archive by name; of several with the same name the last one."""
+    """The members of an archive by name; the last one of several with the same name."""
 
     def __init__(self, archive: Archive) -> None:
         self._archive = archive
@@ -122,7 +122,7 @@ class ByName(Mapping[str, "Member"]):
         return name in self._numbers
 
     def comment(self, name: str) -> str:
-        """Return the comment that the directory has about a member."""
+        """Return the comment in the directory about a member."""
         return self._archive.comment(self._numbers[name])
 
     def __iter__(self) -> Iterator[str]:
@@ -164,7 +164,7 @@ class Package:
             return None
 
     def _read_record(self, by_name: ByName, name: str) -> bytes | None:
-        """Return the start of a member that may record a URL, or all of it if it is about others; None likewise."""
+        """Return the start of a member that may record a URL, or all of a metadata member; None as `_read`."""
         member = by_name[name]
         if name.endswith(".html"):
             return members.head(self._data, member, _LOOKED_AT) if not member.fault else None
@@ -190,7 +190,7 @@ class Package:
         if found:
             yield found
 
-    def tell(self, events: EventList) -> array[int]:
+    def add_parts(self, events: EventList) -> array[int]:
         """Add a part for each member that is a document, and a finding for each that is left unchanged.
 
         Return the indexes of the parts among the events, in file order.
@@ -216,9 +216,9 @@ class Package:
         return array("q", (numbers[index] for index in sorted(range(len(starts)), key=starts.__getitem__)))
 
     def held(self) -> Iterator[Part | Finding]:
-        """Yield a part for each member, whatever it is and is called; a finding for each that is broken or too large.
+        """Yield a part for each member, whatever its name and content; a finding for each that is broken or too large.
 
-        They are made one at a time, and small: there may be a million.
+        They are made one at a time, and small, because there may be a million.
         """
         for member in self._archive:
             fault = member.fault if member.fault != members.UNSAFE_NAME else None
@@ -259,7 +259,7 @@ class Package:
         return found or ""
 
     def _other(self, member: Member) -> str:
-        """Return the media type of a member that is no document, for the table of documents; "" for a folder."""
+        """Return the media type of a member for the table of documents if it is no document; "" for a folder."""
         if member.name.endswith("/"):
             return ""
         declared = registry.essence_of(self._facts.media_types.get(member.name, ""))[0]
@@ -274,7 +274,7 @@ class Package:
         return self._bomb(member)
 
     def _bomb(self, member: Member) -> tuple[str, str] | None:
-        """Return the code and text of the finding for a member by which more comes out of the package than may."""
+        """Return the code and text of the finding for a member that decompresses to more than is allowed; or None."""
         if member.method != members.STORED:
             if member.size > self._left:
                 most = self._options.max_decompressed
@@ -304,7 +304,7 @@ class Package:
         )
 
     def _coding(self, member: Member) -> Content:
-        """Return the coding of a member; one that is no document may have a content that is too large."""
+        """Return the coding of a member; a member that is no document may have too large a content."""
         is_small = member.method == members.STORED or member.size <= self._options.max_decompressed
         is_read = is_small and member.fault in {None, members.UNSAFE_NAME}
         return Content(member) if is_read else members.Unread(member)
@@ -316,7 +316,7 @@ class Package:
         return BaseClaim(Layer.RETRIEVAL, _quoted(member.name.replace("\\", "/")), "path in the package")
 
     def _claims(self, member: Member) -> list[BaseClaim]:
-        """Return the claim of what its saver recorded about a page (RFC 1808 3.3)."""
+        """Return the claim that a saver recorded about a page (RFC 1808 3.3)."""
         record = self.pages.get(member.name)
         return [BaseClaim(Layer.RETRIEVAL, record.url, record.source)] if record is not None else []
 
@@ -338,20 +338,20 @@ class _Directory:
         self._data = data
         self._archive = archive
         self._start = archive.directory
-        self._made = bytearray(memoryview(data)[self._start :])
+        self._edited = bytearray(memoryview(data)[self._start :])
         self._targets = array("q", sorted([*archive.headers, *(place.target for place in archive.places)]))
         self._shifts = array("q")  # of the targets before the last edit, by their numbers
         self._shift = 0  # of all targets after them
 
     def before(self, edits: Iterable[list[Edit]]) -> Edits:
-        """Yield the edits before the directory; apply those inside it."""
+        """Yield the edits before the directory; apply edits inside it."""
         for some in edits:
             found: list[Edit] = []
             for edit in sorted(some, key=_START):
                 if edit.start < self._start:
                     found.append(edit)
                 else:
-                    self._made[edit.start - self._start : edit.end - self._start] = edit.new
+                    self._edited[edit.start - self._start : edit.end - self._start] = edit.new
             if found:
                 yield found
 
@@ -376,7 +376,7 @@ class _Directory:
 
     def _new(self, start: int, width: int) -> bytes:
         start -= self._start
-        return bytes(self._made[start : start + width])
+        return bytes(self._edited[start : start + width])
 
     def _moved(self, place: Place) -> Iterator[Edit]:
         start, width, target = place
@@ -387,7 +387,7 @@ class _Directory:
 
 
 # --- office documents -------------------------------------------------------------------------------------------------
-# Office Open XML (DOCX, XLSX, PPTX): links are in the relationships (ISO 29500-2 6.5), of which the XML tables take the
+# Office Open XML (DOCX, XLSX, PPTX): links are in the relationships (ISO 29500-2 6.5), where the XML tables list the
 # external ones, and in texts with a HYPERLINK field or formula. They are relative to the file itself (6.5.3.4), or to
 # `HyperlinkBase` of its properties. OpenDocument (ODT, ODS, ODP): links are in the content, styles and metadata, whose
 # `xlink:href` see the file as a folder (ODF 1.3 part 2, 3.7): `../x` is beside it.
@@ -405,10 +405,10 @@ _OF_OPEN_DOCUMENT: Final = re.compile(r"(?:[^/]+/)?(?:content|styles|meta)\.xml"
 
 
 def media_type_of(data: bytes, known: str) -> str:
-    """Return the media type of a ZIP file by what marks an office document in it, whatever it is known to be.
+    """Return the media type of a ZIP file by the member that marks an office document; `known` for a broken file.
 
-    A file with `[Content_Types].xml` and `xl/workbook.xml` is a workbook, one whose `mimetype` is
-    `application/vnd.oasis.opendocument.text` a text; any other is a plain package. What is broken stays as known.
+    For example, a file with `[Content_Types].xml` and `xl/workbook.xml` is a workbook, one whose `mimetype` is
+    `application/vnd.oasis.opendocument.text` a text; any other is a plain package.
     """
     with suppress(WalkError, CodingError):
         if _first(data, rb"\[Content_Types\]\.xml") is not None:
@@ -428,25 +428,25 @@ def _first(data: bytes, name: bytes) -> Member | None:
 
 
 def walk_open_xml(data: bytes, _charset: Charset, options: WalkOptions) -> EventList:
-    """Return the base of hyperlinks, and a part for each file of relationships; raise WalkError as `walker.walk`."""
+    """Return the base of hyperlinks, and a part for each relationships file; raise WalkError as `walk` does."""
     archive = directory.archive(data, options.max_links)
     package = _OpenXML(data, archive, options)
     events = EventList()
     base = package.hyperlink_base(ByName(archive))
     if base:
         events.append(BaseClaim(EMBEDDED, base, f"HyperlinkBase of {_PROPERTIES}"))
-    events.append(EditOrder(package.settled, package.tell(events)))
+    events.append(EditOrder(package.settled, package.add_parts(events)))
     return events
 
 
 def walk_open_document(data: bytes, _charset: Charset, options: WalkOptions) -> EventList:
-    """Return the references of all members, and a part for each that has links. Raise WalkError likewise."""
+    """Return the references of all members, and a part for each that has links. Raise WalkError as `walk` does."""
     archive = directory.archive(data, options.max_links)
     package = _OpenDocument(data, archive, options)
     events = EventList()
     events.append(BaseClaim(Layer.RETRIEVAL, PACKAGE_ROOT, "root of the package"))
     events.append(MessageIds(References(archive)))
-    events.append(EditOrder(package.settled, package.tell(events)))
+    events.append(EditOrder(package.settled, package.add_parts(events)))
     package.add_objects(events)
     return events
 
@@ -483,7 +483,7 @@ class _OpenDocument(Package):
         return registry.XML if _OF_OPEN_DOCUMENT.fullmatch(member.name) else ""
 
     def add_objects(self, events: EventList) -> None:
-        """Add a part for each document in the file: `Object 1/content.xml` is known by the name of its folder."""
+        """Add a part for each document in the file: for example, `Object 1/content.xml`, named after its folder."""
         for member in self._archive if self._options.documents else ():
             folder, _, name = member.name.rpartition("/")
             if folder and name == "content.xml" and not member.fault:

@@ -1,4 +1,4 @@
-"""URLs that the user named: ask for them, within limits, and keep what every server answered.
+"""Request URLs that the user named, within limits, and keep the responses of all servers.
 
 Nothing else in absolve uses the network, and nothing here asks for what a document names.
 """

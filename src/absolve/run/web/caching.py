@@ -1,8 +1,8 @@
-"""Keep responses on the disk by the rules of HTTP (RFC 9111), which hishel knows: a fresh one is not asked for again.
+"""Keep responses on the disk by the rules of HTTP (RFC 9111), as hishel implements them.
 
-In: a request, and what sends it. Out: its response, from the disk or from the server. It is a private cache, as that of
-a browser: its folder and file are for its user alone. What is kept is the response as it came, with its header in
-bytes, and of the request no field that may be secret.
+In: a request, and a function that sends it. Out: its response, from the disk while it is fresh, or from the server. It
+is a private cache, like a browser's: its folder and file are for its user alone. Responses are kept as they came, with
+their headers as bytes, requests without fields that may be secret.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     Send = Callable[[dict[str, str]], Awaitable[Response]]
 
 _FILE: Final = "absolve-responses.sqlite"
-_MOST: Final = 1 << 30  # bytes of all responses; the ones that were not used for longest go first
-logging.getLogger("hishel").addHandler(logging.NullHandler())  # what goes wrong later is a response that is asked for
+_MOST: Final = 1 << 30  # bytes of all responses; the least recently used are removed first
+logging.getLogger("hishel").addHandler(logging.NullHandler())  # a later fault only means another request
 _PRIVATE: Final[hishel.CacheOptions] = {"shared": False}
 
 
@@ -52,9 +52,9 @@ class Cache:
         await self._storage.close()
 
     async def response(self, url: str, method: str, fields: Mapping[str, str], send: Send, place: str) -> Response:
-        """Return the response to a request; `send` is called with the fields, and those that ask for news only.
+        """Return the response to a request; `send` is called with the fields, also for revalidation.
 
-        `place`: the server that is asked for this URL, if another one than its own.
+        `place`: the server to ask for this URL, if it is not the URL's own.
         """
         from absolve.run.web.exchange import OPEN_FIELDS
 
@@ -110,7 +110,7 @@ def _to_keep(got: Response) -> hishel.Response:
 
 
 async def _kept(stream: Any, url: str) -> Response:
-    """Return the response that a stream has."""
+    """Return the response in a stream."""
     from absolve.run.web.exchange import Response
 
     data = b"".join([piece async for piece in stream])

@@ -1,8 +1,8 @@
-"""Ask for a URL over HTTP, within limits: follow its redirects, and keep what each server answered.
+"""Request a URL over HTTP, within limits: follow its redirects, and keep the response of each server.
 
 In: a URL that the user named. Out: an `Answer`: the headers of all responses, as `curl -iL` shows them, and the last
-body without its content codings. The work is that of httpcore, which has HTTP/2, proxies and a pool of connections, and
-takes a network of ours; httpx, above it, does not. Redirects are followed here, because credentials must not.
+body without its content codings. httpcore does the work: it has HTTP/2, proxies and a connection pool, and takes a
+network backend of ours; httpx, above it, does not. Redirects are followed here, because credentials must not be.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ if TYPE_CHECKING:
 
 _MOST_REDIRECTS: Final = 20  # as in browsers
 _MOST_OF_ROBOTS: Final = 5, access.MOST_BYTES  # redirects (RFC 9309 2.3.1.2), bytes
-_LATER: Final = frozenset({429, 502, 503, 504})  # what a server may answer otherwise a moment later
-_MOST_COOKIES: Final = 1000  # of all servers
+_LATER: Final = frozenset({429, 502, 503, 504})  # statuses that may be different a moment later
+_MOST_COOKIES: Final = 1000  # cookies of all servers
 _MOST_KEPT: Final = 16 << 20  # bytes of responses to which more than one URL may lead; as many of robots.txt
 _MOST_OF_A_PAGE: Final = 256 << 20  # bytes of a body that is no archive, unless the user gives a bound
-_SNIFFED: Final = 1 << 16  # bytes by which an archive is known
-_OVERHEAD: Final = 2048  # bytes of memory for what is kept, beside its text
+_SNIFFED: Final = 1 << 16  # bytes that identify an archive
+_OVERHEAD: Final = 2048  # bytes of memory for a kept response, beside its text
 _PER_RULE: Final = 512
 _IDLE: Final = 5.0  # seconds for which a connection is kept
 _LONGEST_WAIT: Final = 60.0  # seconds
@@ -68,8 +68,8 @@ _ENDS_A_FIELD: Final = re.compile(rb"[\r\n\0]+")
 _AGAIN: Final = (httpcore.NetworkError, httpcore.RemoteProtocolError, httpcore.TimeoutException, TimeoutError)
 
 
-class _Course(NamedTuple):
-    """What came so far for the URL that the user named, its origin, and the user and password for that."""
+class _Progress(NamedTuple):
+    """The responses so far for the URL that the user named, its origin, and the user and password for that origin."""
 
     origin: str
     credentials: tuple[str, str] | None
@@ -78,14 +78,14 @@ class _Course(NamedTuple):
     method: str = "GET"
 
     def moved(self) -> str:
-        """Return by which redirects it came here, for a message."""
+        """Describe the redirects that led here, for a message."""
         count = len(self.found) - 1
         times = "a redirect" if count == 1 else f"{count} redirects"
         return f", after {times} from {in_short(self.found[0].url)}" if count > 0 else ""
 
 
-class _Kept:
-    """Values of at most some bytes, by their keys: those used longest ago are dropped."""
+class _SizedCache:
+    """A cache with a maximum size in bytes: values that were used longest ago are dropped."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -106,7 +106,7 @@ class _Kept:
 
 
 class Client:
-    """Asks for URLs, several at once. Use it as an asynchronous context manager."""
+    """Requests URLs, several at once. Use it as an asynchronous context manager."""
 
     def __init__(self, asking: Asking) -> None:
         self._asking = asking
@@ -124,17 +124,17 @@ class Client:
 
             self._cache = Cache(asking.cache)
         self._resolved = dict(asking.resolved)
-        self._given = exchange.cookies(asking.cookies)
-        self._jars: dict[tuple[str, bool], CookieJar] = {}  # of an origin, and whether the user named it
+        self._cookies = exchange.cookies(asking.cookies)
+        self._jars: dict[tuple[str, bool], CookieJar] = {}  # by origin, and whether the user named it
         self._tls = ssl.create_default_context()
         self._pools: dict[str, Any] = {}  # by origin, the one used last at the end: large pools are slow
         self._all = anyio.CapacityLimiter(asking.concurrency[0])
         self._named = {ada_url.URL(origin).hostname for origin in asking.origins or ()} | self._resolved.keys()
-        # What waits for a host, or for the same answer, has its limiter or lock.
+        # Requests that wait for a host, or for the same answer, share its limiter or lock.
         self._hosts: weakref.WeakValueDictionary[str, anyio.CapacityLimiter] = weakref.WeakValueDictionary()
         self._locks: weakref.WeakValueDictionary[Any, anyio.Lock] = weakref.WeakValueDictionary()
-        self._robots = _Kept(_MOST_KEPT)  # rules, or why there are none, by origin
-        self._known = _Kept(_MOST_KEPT)  # responses, by their requests
+        self._robots = _SizedCache(_MOST_KEPT)  # rules, or why there are none, by origin
+        self._known = _SizedCache(_MOST_KEPT)  # responses, by their requests
 
     async def __aenter__(self) -> Self:
         named = {url.hostname: url for url in map(ada_url.URL, self._asking.origins or ())}
@@ -143,7 +143,7 @@ class Client:
         return self
 
     async def _is_inside(self, url: ada_url.URL) -> bool:
-        """Return whether the host of a URL that the user named is in a private network, whose pages may name others."""
+        """Return whether a URL that the user named is in a private network: its pages may link to private addresses."""
         host = url.hostname
         if not is_public_host(host):
             return True
@@ -160,22 +160,22 @@ class Client:
             await pool.aclose()
 
     async def answer(self, url: str, method: str = "GET") -> Answer:
-        """Return the answer to GET or HEAD for a URL; nothing of it has the user and password in the URL."""
+        """Return the answer to GET or HEAD for a URL; user and password of the URL are nowhere in it."""
         name = without_user(url)
         try:
             named = _parsed(url)
         except NoAnswer as none:
             return Answer(name, problem=Diagnostic(none.code, none.text, name))
-        course = _Course(named.origin, self._credentials(named), [], [], method)
+        progress = _Progress(named.origin, self._credentials(named), [], [], method)
         named.username = named.password = ""
         body = b""
         problem: tuple[str, str] | None = None
         try:
-            await self._follow(named, course, _MOST_REDIRECTS, self._most_of_a_page)
-            last = course.found[-1]
+            await self._follow(named, progress, _MOST_REDIRECTS, self._most_of_a_page)
+            last = progress.found[-1]
             if last.status >= 400:
                 line = last.head.partition(b"\r\n")[0].decode("latin-1").partition(" ")[2].strip()
-                problem = "http-status", f"the server answered {line}{course.moved()}"
+                problem = "http-status", f"the server answered {line}{progress.moved()}"
             else:
                 body = self._body(last)
         except NoAnswer as none:
@@ -186,7 +186,7 @@ class Client:
             text = in_short(f"{type(error).__name__}: {error}")
             problem = "broken-response", f"{named.host} sent what cannot be read: {text}"
         why = Diagnostic(*problem, name) if problem is not None else None
-        return Answer(name, tuple(course.found), body, why, tuple(course.others))
+        return Answer(name, tuple(progress.found), body, why, tuple(progress.others))
 
     def _body(self, response: Response) -> bytes:
         """Return the body of a response without its content codings. Raise CodingError."""
@@ -196,62 +196,62 @@ class Client:
         return bytes(http.payload(message, options=self._asking.settings, count=None))
 
     async def _follow(
-        self, url: ada_url.URL, course: _Course, redirects: int, most: int, *, robots: bool = True
+        self, url: ada_url.URL, progress: _Progress, redirects: int, most: int, *, robots: bool = True
     ) -> None:
-        """Add the responses to a URL, and to those that it moves to."""
+        """Add the responses to a URL, and to the URLs that it redirects to."""
         seen = set()
         while True:
-            if robots and self._asking.robots and not await self._is_allowed(url, course):
-                text = f"robots.txt of {url.origin} does not allow {in_short(url.href)}{course.moved()}"
+            if robots and self._asking.robots and not await self._is_allowed(url, progress):
+                text = f"robots.txt of {url.origin} does not allow {in_short(url.href)}{progress.moved()}"
                 raise NoAnswer("robots", f"{text} (ignore-robots in absolve.toml)")
-            fields = self._fields(url, course)
+            fields = self._fields(url, progress)
             request = url.href, fields.get("cookie")
             if request in seen:
                 raise NoAnswer("redirects", f"its redirects lead in a circle, to {in_short(url.href)} again")
             seen.add(request)
-            response = await self._asked_once(url, fields, course, most)
-            course.found.append(response)
+            response = await self._request_once(url, fields, progress, most)
+            progress.found.append(response)
             location = response.message.get("Location") if response.status in REDIRECTS else None
             if location is None:
                 return
-            if sum(len(one.body) for one in course.found) > most:
+            if sum(len(one.body) for one in progress.found) > most:
                 raise NoAnswer("too-large", f"redirects with more than {most:,} bytes (--max-size)")
-            if len(course.found) > redirects:
+            if len(progress.found) > redirects:
                 text = f"more than {redirects} redirects, the last one to {in_short(location or url.href)}"
                 raise NoAnswer("redirects", text)
-            before, url = url, _parsed(location, url, course.moved())
+            before, url = url, _parsed(location, url, progress.moved())
             if self._leads_inside(before, url):
-                text = f"a server may not lead to {url.hostname}, of this network{course.moved()}"
+                text = f"a server may not lead to {url.hostname}, of this network{progress.moved()}"
                 raise NoAnswer("refused-address", text)
             url.username = url.password = ""
 
     def _leads_inside(self, before: ada_url.URL, url: ada_url.URL) -> bool:
-        """Return whether a redirect leads to an address of this network, as of metadata, that the user did not name."""
+        """Return whether a redirect leads to a private address, as of a metadata server, that the user did not name."""
         host = url.hostname.rstrip(".")
         if self._asking.origins is None or is_public_host(host) or host in {before.hostname, *self._named}:
             return False
         return host.startswith("[") or host[-1:].isdigit() or f".{host}".endswith(".localhost")
 
-    async def _is_allowed(self, url: ada_url.URL, course: _Course) -> bool:
+    async def _is_allowed(self, url: ada_url.URL, progress: _Progress) -> bool:
         rules = self._robots.get(url.origin)
         if rules is None:
             async with self._locks.setdefault(url.origin, anyio.Lock()):
-                rules = self._robots.get(url.origin) or await self._rules(url, course)
+                rules = self._robots.get(url.origin) or await self._rules(url, progress)
                 self._robots.keep(url.origin, rules, _OVERHEAD + _PER_RULE * getattr(rules, "number", 0))
         if isinstance(rules, NoAnswer):
-            raise NoAnswer(rules.code, f"{rules.text}{course.moved()}")
+            raise NoAnswer(rules.code, f"{rules.text}{progress.moved()}")
         return rules(url.pathname + url.search) is None
 
-    async def _rules(self, url: ada_url.URL, course: _Course) -> access.Rules | NoAnswer:
-        """Return the rules of an origin: none if there is no file, and why not if it cannot be had (2.3.1)."""
-        own = course._replace(found=[], method="GET")
+    async def _rules(self, url: ada_url.URL, progress: _Progress) -> access.Rules | NoAnswer:
+        """Return the robots.txt rules of an origin: no rules without a file, and why it cannot be had (2.3.1)."""
+        own = progress._replace(found=[], method="GET")
         file = ada_url.URL("/robots.txt", url.origin)
         try:
             await self._follow(file, own, *_MOST_OF_ROBOTS, robots=False)
         except NoAnswer as none:
             if none.code not in {"too-large", "redirects", "refused-scheme", "malformed"}:
                 return none
-        course.others.extend(own.found)
+        progress.others.extend(own.found)
         last = own.found[-1] if own.found else None
         if last is not None and last.status >= 500:
             text = f"robots.txt of {url.origin} cannot be read (status {last.status}), so nothing may be asked for"
@@ -263,17 +263,17 @@ class Client:
 
     # --- one request --------------------------------------------------------------------------------------------------
 
-    def _fields(self, url: ada_url.URL, course: _Course) -> dict[str, str]:
-        """Return the fields of a request; secrets of the user are for the origin of the URL that was named only."""
-        is_named = self._is_named(url, course)
-        is_own = is_named and url.origin == course.origin
+    def _fields(self, url: ada_url.URL, progress: _Progress) -> dict[str, str]:
+        """Return the fields of a request; only the origin that the user named gets the user's secrets."""
+        is_named = self._is_named(url, progress)
+        is_own = is_named and url.origin == progress.origin
         found = {"user-agent": AGENT, "accept": "*/*", "accept-encoding": self._encodings}
         for name, value in self._asking.fields:
             if is_own or name.lower() in OPEN_FIELDS:
                 found[name.lower()] = value
-        if is_own and course.credentials is not None:
-            found.setdefault("authorization", f"Basic {b64encode(':'.join(course.credentials).encode()).decode()}")
-        jar = self._jars.get((url.origin, is_named), self._given if is_named else ())
+        if is_own and progress.credentials is not None:
+            found.setdefault("authorization", f"Basic {b64encode(':'.join(progress.credentials).encode()).decode()}")
+        jar = self._jars.get((url.origin, is_named), self._cookies if is_named else ())
         if "cookie" not in found and isinstance(jar, CookieJar) and next(iter(jar), None) is not None:
             request = urllib.request.Request(url.href)  # noqa: S310 - not opened: the jar asks it for the URL
             jar.add_cookie_header(request)
@@ -281,31 +281,31 @@ class Client:
                 found["cookie"] = cookie
         return found
 
-    async def _asked_once(self, url: ada_url.URL, fields: dict[str, str], course: _Course, most: int) -> Response:
-        """Return the response to a request; the same request is sent once, as long as its body is kept."""
-        key = (course.method, url.href, *fields.items())
+    async def _request_once(self, url: ada_url.URL, fields: dict[str, str], progress: _Progress, most: int) -> Response:
+        """Return the response to a request; equal requests are sent once, as long as the body is kept."""
+        key = (progress.method, url.href, *fields.items())
         async with self._locks.setdefault(key, anyio.Lock()):
             response: Response | None = self._known.get(key)
             if response is None:
-                response = await self._asked(url, fields, course, most)
+                response = await self._request(url, fields, progress, most)
                 texts = url.href, *fields.values(), response.head, response.body
                 self._known.keep(key, response, _OVERHEAD + sum(map(len, texts)))
             return response
 
-    async def _asked(self, url: ada_url.URL, fields: dict[str, str], course: _Course, most: int) -> Response:
-        """Return the response to a request, repeated where another try may help."""
+    async def _request(self, url: ada_url.URL, fields: dict[str, str], progress: _Progress, most: int) -> Response:
+        """Return the response to a request, repeated if another try may help."""
         for left in range(self._asking.retries, -1, -1):
-            spread = random.uniform(0.8, 1.2)  # noqa: S311 - so that not all ask at the same time
-            wait = spread * 0.5 * 2 ** (self._asking.retries - left)
+            jitter = random.uniform(0.8, 1.2)  # noqa: S311 - so that not all ask at the same time
+            wait = jitter * 0.5 * 2 ** (self._asking.retries - left)
             try:
-                response = await self._once(url, fields, course.method, most)
-                self._keep_cookies(response, is_named=self._is_named(url, course))
+                response = await self._once(url, fields, progress.method, most)
+                self._keep_cookies(response, is_named=self._is_named(url, progress))
                 if response.status not in _LATER or not left:
                     return response
                 wait = max(wait, _retry_after(response.message.get("Retry-After", "")))
                 if wait > _LONGEST_WAIT:
                     return response
-                course.others.append(response)
+                progress.others.append(response)
             except _AGAIN as error:
                 if not left or network.is_unknown(error):
                     raise network.failure(url, error, self._asking) from error
@@ -315,7 +315,7 @@ class Client:
         raise AssertionError
 
     async def _once(self, url: ada_url.URL, fields: dict[str, str], method: str, most: int) -> Response:
-        """Return the response to a request: from the cache, if that may be."""
+        """Return the response to a request: from the cache, if that is allowed."""
         if self._cache is None:
             return await self._sent(url, method, most, fields)
         send = partial(self._sent, url, method, most)
@@ -343,7 +343,7 @@ class Client:
         return Response(url.href, tuple(sent), got.status, head, bytes(body), began, method)
 
     def _most(self, url: ada_url.URL, body: bytearray, most: int) -> int:
-        """Return the bound on a body that has more than `most` bytes, if it is an archive. Raise NoAnswer."""
+        """Return the size limit for a body with more than `most` bytes, if it is an archive. Raise NoAnswer."""
         larger = self._asking.settings.max_size
         kind = sniffing.sniff(bytes(body[:_SNIFFED]), url.pathname) if most == self._most_of_a_page < larger else None
         if kind is None or not registry.is_archive(kind):
@@ -351,25 +351,25 @@ class Client:
         return larger
 
     def _place(self, url: ada_url.URL) -> dict[str, Any]:
-        """Return the URL to connect to, and the name that TLS asks for."""
+        """Return the URL to connect to, and the host name for TLS."""
         origin = self._resolved.get(url.hostname, url.origin)
         return {"url": f"{origin}{url.pathname}{url.search}", "extensions": {"sni_hostname": url.hostname}}
 
     @asynccontextmanager
     async def _slot(self, host: str) -> AsyncIterator[None]:
-        """Wait until a host, and then the network, may be asked once more."""
+        """Wait until a host, and then the network, has a free slot."""
         limiter = self._hosts.setdefault(host, anyio.CapacityLimiter(self._asking.concurrency[1]))
         async with _taken(limiter), _taken(self._all):
             yield
 
     async def _pool(self, url: ada_url.URL) -> Any:
-        """Return the connections to an origin; those to the origin that was asked longest ago are closed."""
+        """Return the connections to an origin; connections to the least recently used origin are closed."""
         origin = url.origin
         pool = self._pools.pop(origin, None)
         if pool is None:
             if len(self._pools) >= 2 * self._asking.concurrency[0]:
                 await self._close_one()
-            pool = self._pools.pop(origin, None) or self._made(url)
+            pool = self._pools.pop(origin, None) or self._new_pool(url)
         self._pools[origin] = pool
         return pool
 
@@ -379,7 +379,7 @@ class Client:
                 await self._pools.pop(origin).aclose()
                 return
 
-    def _made(self, url: ada_url.URL) -> Any:
+    def _new_pool(self, url: ada_url.URL) -> Any:
         proxy = exchange.proxy_of(url)
         if proxy is not None and not proxy.lower().startswith(("http://", "https://")):
             raise NoAnswer("unreachable", f"a proxy of the environment is none of http: {in_short(proxy)}")
@@ -399,15 +399,15 @@ class Client:
         )
 
     def _credentials(self, url: ada_url.URL) -> tuple[str, str] | None:
-        """Return the user and password for a URL: those of a URL that only a document names are of its origin."""
+        """Return the user and password for a URL; a URL that only a document names gets those of its origin."""
         if self._asking.origins is None:
             return exchange.credentials(url)
         found = self._asking.origins
-        return (exchange.given(url) or found[url.origin]) if url.origin in found else None
+        return (exchange.credentials_in(url) or found[url.origin]) if url.origin in found else None
 
-    def _is_named(self, url: ada_url.URL, course: _Course) -> bool:
+    def _is_named(self, url: ada_url.URL, progress: _Progress) -> bool:
         """Return whether the user named the origin of a URL."""
-        return url.origin in ({course.origin} if self._asking.origins is None else self._asking.origins)
+        return url.origin in ({progress.origin} if self._asking.origins is None else self._asking.origins)
 
     def _keep_cookies(self, response: Response, *, is_named: bool) -> None:
         if b"\nset-cookie:" not in response.head.lower() or sum(map(len, self._jars.values())) > _MOST_COOKIES:
@@ -415,7 +415,7 @@ class Client:
         key = ada_url.URL(response.url).origin, is_named
         if key not in self._jars:
             self._jars[key] = CookieJar()
-            for cookie in self._given if is_named else ():
+            for cookie in self._cookies if is_named else ():
                 self._jars[key].set_cookie(cookie)
         jar = self._jars[key]
         request = urllib.request.Request(response.url)  # noqa: S310 - not opened
@@ -425,7 +425,7 @@ class Client:
 
 @asynccontextmanager
 async def _taken(limiter: anyio.CapacityLimiter) -> AsyncIterator[None]:
-    """Take a place, at once if there is one: anyio would let other tasks run first."""
+    """Take a slot, at once if one is free: anyio would let other tasks run first."""
     try:
         limiter.acquire_nowait()
     except anyio.WouldBlock:
@@ -441,7 +441,7 @@ def _encoded(fields: dict[str, str]) -> list[tuple[bytes, bytes]]:
 
 
 def _parsed(url: str, base: ada_url.URL | None = None, after: str = "") -> ada_url.URL:
-    """Return a URL as browsers read it, without its fragment. Raise NoAnswer for one that is not of http or https."""
+    """Return a URL as browsers read it, for example `/b` after `http://h/a`, without fragment. Raise NoAnswer."""
     try:
         found = ada_url.URL(url, base.href) if base is not None else ada_url.URL(url)
     except ValueError as error:
@@ -453,7 +453,7 @@ def _parsed(url: str, base: ada_url.URL | None = None, after: str = "") -> ada_u
 
 
 def _retry_after(value: str) -> float:
-    """Return the seconds in a Retry-After field (RFC 9110 10.2.3), 0 if there are none."""
+    """Return the seconds in a Retry-After field (RFC 9110 10.2.3), for example 120.0 for `120`; 0 without any."""
     if value.isdecimal() and len(value) < 9:
         return float(value)
     try:

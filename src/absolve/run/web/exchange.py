@@ -1,8 +1,8 @@
-"""What is asked and answered: how URLs are asked for, the responses, and the WARC (ISO 28500) that keeps them.
+"""Requests and answers: how URLs are requested, the responses, and the WARC (ISO 28500) that keeps them.
 
-In: the options about requests; cookies, passwords, proxies and packages of the user's environment, of which no document
-has a part. Out: an `Answer` for a URL, written as a `response` and a `request` record for each exchange, which absolve
-reads as it read the web; requests lack what may be secret.
+In: the options about requests; cookies, passwords, proxies and packages from the user's environment, never from a
+document. Out: an `Answer` for a URL, written as a `response` and a `request` record for each exchange, which absolve
+reads like the web itself; requests lack fields that may be secret.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 
 
 class Asking(NamedTuple):
-    """How URLs are asked for: fields of every request, a file of cookies in Netscape's form, limits.
+    """How URLs are requested: fields of every request, a file of cookies in Netscape's format, limits.
 
     `timeout`: seconds for one response with its body. `retries` after errors of the network and answers that mean
-    "later". `concurrency`: requests at once, in all and per host. `private`: addresses that are not public, too.
-    `robots`: ask for robots.txt and follow it (RFC 9309). `resolved`: where to connect to for a host, as
-    `http://127.0.0.1:8080`. `cache`: a folder of responses. `origins`: those that the user named, if documents name
-    URLs, too: only these get secrets of the user (fields, cookies, netrc). Unless all of them are in private networks,
-    only they and hosts of `resolved` may be. Raise UsageError in `Client` for what cannot be used.
+    "later". `concurrency`: requests at once, in all and per host. `private`: also addresses that are not public.
+    `robots`: request robots.txt and follow it (RFC 9309). `resolved`: the server to connect to for a host, for example
+    `http://127.0.0.1:8080`. `cache`: a folder of responses. `origins`: the origins that the user named, if documents
+    name URLs, too: only these get the user's secrets (fields, cookies, netrc). Unless all of them are in private
+    networks, only they and hosts of `resolved` may be. Raise UsageError in `Client` for options that cannot be used.
     """
 
     fields: tuple[tuple[str, str], ...] = ()
@@ -57,7 +57,7 @@ class Asking(NamedTuple):
     origins: Mapping[str, tuple[str, str] | None] | None = None  # with the user and password for each
 
     def with_origins(self, urls: Iterable[str | None]) -> Self:
-        """Return the same for URLs of documents: the secrets of the user are for the origins of these URLs."""
+        """Return the same for URLs of documents: the user's secrets are for the origins of `urls`."""
         import ada_url
 
         found: dict[str, tuple[str, str] | None] = {}
@@ -69,9 +69,9 @@ class Asking(NamedTuple):
 
 
 class Response(NamedTuple):
-    """One response: the URL that was asked for, the fields of the request, status, header in bytes, body, time (Unix).
+    """One response: the requested URL, the fields of the request, status, header in bytes, body, time (Unix).
 
-    The header has no Transfer-Encoding, which the body has not any more, either; its content codings are there.
+    Neither header nor body has a Transfer-Encoding any more; content codings stay.
     """
 
     url: str
@@ -87,18 +87,18 @@ class Response(NamedTuple):
         """The fields of the header."""
         from email.message import Message
 
-        made = Message()
+        message = Message()
         for line in self.head.split(b"\r\n")[1:]:
             name, _, value = line.partition(b": ")
             if name:
-                made[name.decode("latin-1")] = _text(value)
-        return made
+                message[name.decode("latin-1")] = _text(value)
+        return message
 
 
 class Answer(NamedTuple):
-    """What came for a URL: the responses, of which all but the last are redirects, and the last body, decoded.
+    """The answer to a request for a URL: redirects and the last response, and its body, decoded.
 
-    `problem`: why there is no document; the responses are then those that came. `others`: responses to repeated tries,
+    `problem`: why there is no document; `responses` has the responses before it. `others`: responses to repeated tries,
     and of robots.txt.
     """
 
@@ -110,7 +110,7 @@ class Answer(NamedTuple):
 
     @property
     def asked_last(self) -> str:
-        """The URL of the last request, which may have no response."""
+        """The URL of the last request, even if it has no response."""
         import ada_url
 
         if not self.responses:
@@ -128,18 +128,18 @@ class Answer(NamedTuple):
 
 
 def _text(value: bytes) -> str:
-    """Return the value of a field: UTF-8 as browsers read it, or ISO 8859-1."""
+    """Return the text of a field value: UTF-8 as browsers read it, or ISO 8859-1."""
     try:
         return value.decode()
     except UnicodeDecodeError:
         return value.decode("latin-1")
 
 
-# --- what the user's environment has for requests ---------------------------------------------------------------------
+# --- the user's environment for requests ------------------------------------------------------------------------------
 
 
 def cookies(name: str | None) -> CookieJar:
-    """Return the cookies in a file in Netscape's form. Raise UsageError for a file that cannot be read."""
+    """Return the cookies in a file in Netscape's format. Raise UsageError for a file that cannot be read."""
     import io
     from http.cookiejar import CookieJar, LoadError, MozillaCookieJar
 
@@ -154,14 +154,14 @@ def cookies(name: str | None) -> CookieJar:
     except (LoadError, DocumentError, UnicodeDecodeError) as error:
         raise UsageError(f"--cookies: {error}") from error
     for cookie in jar:
-        if cookie.expires == 0:  # of a session, as curl and browsers write it
+        if cookie.expires == 0:  # a session cookie, as curl and browsers write it
             cookie.expires, cookie.discard = None, True
     jar.clear_expired_cookies()
     return jar
 
 
-def given(url: ada_url.URL) -> tuple[str, str] | None:
-    """Return the user and password in a URL."""
+def credentials_in(url: ada_url.URL) -> tuple[str, str] | None:
+    """Return the user and password in a URL, for example ("u", "p") in `http://u:p@h/`; or None."""
     return (unquote(url.username), unquote(url.password)) if url.username or url.password else None
 
 
@@ -169,7 +169,7 @@ def credentials(url: ada_url.URL) -> tuple[str, str] | None:
     """Return the user and password for a URL that the user named: from the URL, or from .netrc for its host."""
     import netrc
 
-    if (own := given(url)) is not None:
+    if (own := credentials_in(url)) is not None:
         return own
     with suppress(OSError, netrc.NetrcParseError):
         if (found := netrc.netrc().authenticators(url.hostname)) is not None:
@@ -178,7 +178,7 @@ def credentials(url: ada_url.URL) -> tuple[str, str] | None:
 
 
 def proxy_of(url: ada_url.URL) -> str | None:
-    """Return the proxy that the environment names for a URL; None for none."""
+    """Return the proxy that the environment names for a URL, or None."""
     from urllib.request import getproxies, proxy_bypass
 
     if proxy_bypass(url.hostname):
@@ -189,7 +189,7 @@ def proxy_of(url: ada_url.URL) -> str | None:
 
 
 def encodings() -> list[str]:
-    """Return the content codings that are read here; br and zstd need packages."""
+    """Return the content codings that can be decoded here, for example gzip; br and zstd need packages."""
     from importlib.util import find_spec
 
     more = {"br": "brotli", "zstd": "zstandard"}
@@ -207,14 +207,18 @@ _GZIP: Final = 31  # zlib: the window, and a header of gzip
 
 
 def record(fields: dict[str, str], block: bytes) -> bytes:
-    """Return a record with these fields, to which the length of the block is added; line ends in values are escaped."""
+    r"""Return a WARC record with these fields and the length of the block; line ends in values are escaped.
+
+    >>> record({"WARC-Type": "resource"}, b"<p>")
+    b'WARC/1.1\r\nWARC-Type: resource\r\nContent-Length: 3\r\n\r\n<p>\r\n\r\n'
+    """
     lines = [f"{name}: {value.translate(_LINE_ENDS)}" for name, value in fields.items() if value]
     text = "\r\n".join(["WARC/1.1", *lines, f"Content-Length: {len(block)}", "", ""])
     return text.encode("utf-8", "surrogateescape") + block + b"\r\n\r\n"
 
 
 class Writer:
-    """Writes answers to a file; each record of a `compressed` one is a member of gzip."""
+    """Writes answers to a file; each record of a `compressed` file is a gzip member."""
 
     def __init__(self, file: IO[bytes], *, compressed: bool) -> None:
         self._file = file
@@ -241,8 +245,8 @@ class Writer:
         date = datetime.fromtimestamp(one.time, UTC)
         uri = {"WARC-Target-URI": one.url}
         digest = {"WARC-Payload-Digest": _digest(one.body)}
-        made = self._write("response", date, f"{HTTP}response", one.head + one.body, uri | digest)
-        self._write("request", date, f"{HTTP}request", asked, uri | {"WARC-Concurrent-To": made})
+        response_id = self._write("response", date, f"{HTTP}response", one.head + one.body, uri | digest)
+        self._write("request", date, f"{HTTP}request", asked, uri | {"WARC-Concurrent-To": response_id})
 
     def _write(
         self, kind: str, date: datetime, type_: str, block: bytes, more: dict[str, str] | None = None

@@ -1,8 +1,8 @@
-"""Ask for one URL; for several, ahead of their reader, in a thread with its own loop; or for pages with their parts.
+"""Request one URL; several, ahead of their reader, in a thread with its own loop; or pages with their requisites.
 
-In: a URL; items of which some have one; URLs that the user named, and how deep their links are followed. Out: a
-document; the same items in their order, with the answers; each answer of a crawl, for a WARC. It is no crawler for
-large sites: it ends after some thousand pages. A page of the Internet leads to public addresses only.
+In: a URL; items, some with a URL; URLs that the user named, and how deep their links are followed. Out: a document; the
+same items in their order, with the answers; each answer of a crawl, for a WARC. It is no crawler for large sites: it
+ends after some thousand pages. A page of the Internet leads to public addresses only.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def answered(
 ) -> Generator[tuple[Item, Answer | None]]:
     """Yield items in order, each with the answer for its URL, or with None if it has no URL.
 
-    As many URLs are asked for ahead as may be asked for at once. Without one no thread is started.
+    As many URLs are requested ahead as `asking` allows at once. If no item has a URL, no thread is started.
     """
     waiting: deque[tuple[Item, Any]] = deque()
     with ExitStack() as stack:
@@ -62,7 +62,7 @@ def _first(waiting: deque[tuple[Item, Any]]) -> tuple[Item, Answer | None]:
 
 
 def _asker(asking: Asking, stack: ExitStack, waiting: Iterable[tuple[Any, Any]]) -> Callable[[str], Any]:
-    """Return what begins a request in a thread, which ends with the stack: then those that wait are cancelled."""
+    """Return a function that begins a request in a thread. When the stack closes, waiting requests are cancelled."""
     from anyio.from_thread import start_blocking_portal
 
     from absolve.run.web.client import Client
@@ -101,11 +101,10 @@ async def afetch(
 ) -> Document:
     """Return the document at a URL of http or https, for the other functions. It needs `absolve[web]`.
 
-    Redirects are followed: its `url` is the last one, the retrieval URL (RFC 1808 3.3). `headers` are sent, to other
-    origins only a User-Agent and what the reader accepts. `timeout`: seconds for one response. Without `private`, only
-    public addresses are connected to.
-
-    robots.txt is not asked for: one page is. Raise DocumentError, with the URL as name, if no document comes.
+    Redirects are followed: its `url` is the last one, the retrieval URL (RFC 1808 3.3). `headers` are sent; other
+    origins get only User-Agent and the Accept fields. `timeout`: seconds for one response. Without `private`, only
+    public addresses are connected to. robots.txt is not requested for one page.
+    Raise DocumentError, with the URL as name, if no document comes.
     """
     from absolve.run.web.client import Client
     from absolve.run.web.exchange import Asking
@@ -130,16 +129,16 @@ def fetch(url: str, *, headers: Mapping[str, str] = _NONE, timeout: float = 30.0
     return anyio.run(partial(afetch, url, headers=headers, timeout=timeout, private=private))
 
 
-# --- pages with all that they need, and small sites of one host -------------------------------------------------------
+# --- pages with their requisites, and small sites of one host ---------------------------------------------------------
 
 MOST_PAGES: Final = 5000
-MOST_OTHERS: Final = 50_000  # what pages need, in all
+MOST_OTHERS: Final = 50_000  # requisites of all pages
 _NEEDED: Final = frozenset({"image", "media", "script", "stylesheet", "frame", "font"})
 _NESTED: Final = 5  # style sheets that import each other, frames in frames
 
 
 class Target(NamedTuple):
-    """A URL to ask for: a page whose links are followed `depth` times, or what a page needs (`depth` is -1)."""
+    """A URL to request: a page whose links are followed `depth` times, or a requisite (`depth` is -1)."""
 
     url: str
     depth: int
@@ -149,7 +148,7 @@ class Target(NamedTuple):
 async def crawl(
     starts: list[str], depth: int, asking: Asking, keep: Callable[[Answer], None], *, needs: bool
 ) -> Crawl:
-    """Ask for pages, the pages of the same host that they link to, and what they need (`needs`); keep each answer."""
+    """Request pages, the pages of the same host that they link to, and their requisites (`needs`); keep each answer."""
     from absolve.run.web.client import Client
 
     asking = asking.with_origins(starts)
@@ -162,7 +161,7 @@ async def crawl(
 
 
 class Crawl:
-    """The URLs that were asked for, of which some are pages, and the pages and others that were left out."""
+    """The requested URLs, the number of pages among them, and the pages and others that were left out."""
 
     def __init__(
         self, client: Client, hosts: set[str], keep: Callable[[Answer], None], asking: Asking, *, needs: bool
@@ -177,7 +176,7 @@ class Crawl:
         self.others_left_out: set[str] = set()
 
     async def level(self, targets: list[Target]) -> list[Target]:
-        """Ask for targets, several at once; return those that these lead to."""
+        """Request targets, several at once; return the targets that their documents lead to."""
         import anyio
 
         found: list[Target] = []

@@ -1,6 +1,6 @@
-"""The network: public addresses only, where that is asked for; proxies; and why a request has no response.
+"""The network: public addresses only, if asked; proxies; and the reason why a request has no response.
 
-The address that is connected to counts, whatever a name resolved to before.
+The address that is connected to counts, not an earlier resolution of its name.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import anyio
 import httpcore
 
 from absolve.core.errors import in_short
-from absolve.run.web.exchange import given
+from absolve.run.web.exchange import credentials_in
 from absolve.urls.access import is_public
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def failure(url: ada_url.URL, error: Exception, asking: Asking) -> NoAnswer:
 
 
 def _reason(error: BaseException) -> str:
-    """Return the text of the system for an error: a package may hide it, as "All connection attempts failed"."""
+    """Return the system's text for an error: a package may hide it, for example as "All connection attempts failed"."""
     found: BaseException | None = error
     while found is not None:
         if isinstance(found, OSError) and found.errno:
@@ -101,7 +101,7 @@ def _reason(error: BaseException) -> str:
 
 
 def is_unknown(error: BaseException | None) -> bool:
-    """Return whether an error comes from a name that the network does not know."""
+    """Return whether an error comes from an unknown host name."""
     while error is not None and not isinstance(error, socket.gaierror):
         error = error.__cause__ or error.__context__
     return error is not None and error.errno in _UNKNOWN
@@ -112,4 +112,4 @@ def proxy_at(url: str) -> httpcore.Proxy:
         parsed = ada_url.URL(url)
     except ValueError as error:
         raise NoAnswer("unreachable", f"the environment names a proxy that is no URL: {in_short(url)}") from error
-    return httpcore.Proxy(f"{parsed.protocol}//{parsed.host}", auth=given(parsed))
+    return httpcore.Proxy(f"{parsed.protocol}//{parsed.host}", auth=credentials_in(parsed))

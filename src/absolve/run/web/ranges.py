@@ -1,7 +1,7 @@
-"""Ask for ranges of a file on the web, as fsspec does, and take no other bytes than these, of one unchanged file.
+"""Request ranges of a file on the web, as fsspec does; accept only these bytes, from one unchanged file.
 
 In: a URL that the user named. Out: the methods of fsspec's file system; whether the server gives ranges. A password is
-never sent: a server that wants one is asked for the whole file, and redirects of that are followed elsewhere.
+never sent: from a server that wants one the whole file is requested, and its redirects are followed elsewhere.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 _LATER: Final = frozenset({429, 502, 503, 504})
 _RANGE: Final = re.compile(r"bytes[ =]([0-9]{1,18})-([0-9]{1,18})(?:/([0-9]{1,18}))?")
 _FIELDS: Final = {"User-Agent": f"absolve/{__version__}", "Accept-Encoding": "identity"}
-_seen: dict[str, tuple[int | None, str]] = {}  # by URL: the size of a file, and what differs after a change of it
+_seen: dict[str, tuple[int | None, str]] = {}  # by URL: the size of a file, and a mark that changes with it
 
 
 class _LaterError(OSError):
-    """An answer that asks for patience."""
+    """An answer that asks to try again later."""
 
 
 _AGAIN: Final = (_LaterError, aiohttp.ClientConnectionError, aiohttp.ClientPayloadError, TimeoutError)
 
 
 class Archives:
-    """The file system of fsspec for a URL, whose requests are tried again after errors that may pass."""
+    """The file system of fsspec for a URL, which repeats requests after errors that may pass."""
 
     def __init__(self, url: str, timeout: float, retries: int) -> None:
         patience = aiohttp.ClientTimeout(total=timeout)
@@ -57,7 +57,7 @@ class Archives:
             file.cache.fetcher = self._patient(file.cache.fetcher)
         return file
 
-    def are_given(self, url: str) -> bool:
+    def are_supported(self, url: str) -> bool:
         """Return whether a server promises ranges of a file of known size. Raise OSError or ClientError."""
         return bool(self._patient(sync)(self._files.loop, partial(self._ask, url)))
 
@@ -79,7 +79,7 @@ class Archives:
 
 
 async def _check(answer: aiohttp.ClientResponse) -> None:
-    """Raise OSError for an answer that is not what was asked for, before its body is read."""
+    """Raise OSError for an answer that is not the requested range, before its body is read."""
     if answer.status >= 400:
         kind = _LaterError if answer.status in _LATER else OSError
         raise kind(errno.EIO, f"the server answered {answer.status} {answer.reason}")
@@ -91,20 +91,20 @@ async def _check(answer: aiohttp.ClientResponse) -> None:
 
 
 def _difference(first: int, last: int, answer: aiohttp.ClientResponse) -> str | None:
-    """Return why an answer is not a range of the file that was seen before; None if it is."""
-    given = _RANGE.fullmatch(answer.headers.get("Content-Range", ""))
-    if answer.status != 206 or given is None or "Content-Encoding" in answer.headers:
+    """Return why an answer is not a range of the same file as before; None if it is."""
+    sent = _RANGE.fullmatch(answer.headers.get("Content-Range", ""))
+    if answer.status != 206 or sent is None or "Content-Encoding" in answer.headers:
         return "the server sent something else than the range that it promised"
-    size, mark = _seen.setdefault(str(answer.url), (int(given[3]) if given[3] else None, _mark(answer)))
-    if (size is not None and given[3] not in {None, str(size)}) or (mark and _mark(answer) not in {"", mark}):
+    size, mark = _seen.setdefault(str(answer.url), (int(sent[3]) if sent[3] else None, _mark(answer)))
+    if (size is not None and sent[3] not in {None, str(size)}) or (mark and _mark(answer) not in {"", mark}):
         return "it changed while it was read"
     last = last if size is None else min(last, size - 1)
-    if (int(given[1]), int(given[2]), answer.content_length) != (first, last, last - first + 1):
+    if (int(sent[1]), int(sent[2]), answer.content_length) != (first, last, last - first + 1):
         return f"the server sent other bytes than {first} to {last}, which were asked for"
     return None
 
 
 def _mark(answer: aiohttp.ClientResponse) -> str:
-    """Return what differs after any change of a file: its strong ETag, or the time of the last change."""
+    """Return a mark that differs after any change of a file: its strong ETag, or the time of the last change."""
     tag = answer.headers.get("ETag", "")
     return str(answer.headers.get("Last-Modified", "") if not tag or tag.startswith("W/") else tag)

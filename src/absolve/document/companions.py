@@ -1,0 +1,310 @@
+"""Find the companion files of a document by name: the file that a relative reference names, its page, and its URL.
+
+In: the paths of the files, `/` between their parts, and a reference with the path of its document. Out: the path of a
+file, or None. `rewrite`, `mirror` and `links` call it before they resolve a reference to a URL. Also the URLs of files
+in folders with the names of hosts, as wget, HTTrack and others save sites: for example, `www.h.org/d/a.html`; and files
+in a folder that do not belong to the site. Nothing here reads a disk: `run/companion_files.py` does.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from collections import deque
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote_from_bytes
+
+from absolve.core.errors import Diagnostic
+from absolve.core.lazy_regex import pattern
+from absolve.urls.identity import percent_decoded, respelled
+from absolve.urls.predicates import has_scheme
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    Names = Callable[[str], Mapping[str, bool]]  # names in a folder, "" or with a slash at its end; whether it is one
+
+# Files that servers and savers have for the URL of a folder, in the order in which they count.
+INDEXES: Final = ("index.html", "index.htm", "index.xhtml", "index.php", "default.htm", "default.html", "default.asp")
+# What programs keep for themselves in the folder of a site: it may hold passwords, and no page leads to it.
+_KEPT: Final = {
+    "HTTrack": re.compile(r"hts-(?:cache|(?:log|err|ioinfo|nohref|stats|done)\.txt|(?:in_progress|stop|paused)\.lock)"),
+    "wget": re.compile(r"wget-log(?:\.\d+)?|\.wget-hsts"),
+    "FrontPage": re.compile(r"_vti_\w+(?:\.html)?"),
+    "macOS": re.compile(r"__MACOSX|\.DS_Store|\._.*", re.DOTALL),
+    "Windows": re.compile(r"(?i:(?:eh)?thumbs\.db|desktop\.ini)"),
+    # Any other hidden name, but RFC 8615, and files that Apache, PHP and hosts of pages read.
+    "hidden": re.compile(r"\.(?!\.|\Z|well-known\Z|ht\w+\Z|user\.ini\Z|nojekyll\Z|domains\Z).*|@eaDir", re.DOTALL),
+}
+NODE_MODULES: Final = "node_modules"  # packages that pages may load parts of: there for links, and not read
+SOURCES: Final = "_sources"  # what Sphinx puts beside the pages that it builds: a server sends it as text
+_MAF: Final = b"maf.mozdev.org/metadata/rdf"
+_COOKIES: Final = re.compile(rb"# (?:HTTrack Website Copier|Netscape HTTP|HTTP) [Cc]ookie [Ff]ile")
+
+
+# What browsers and Office append, by language, to the name of a page without its extension for the folder of its parts.
+PARTS: Final = (
+    *("_files", ".files", "-Dateien", "_fichiers", "_archivos", "_arquivos", "_ficheiros", "_file", "_bestanden"),
+    *("-filer", "_tiedostot", "_pliki", "_soubory", "_subory", "_elemei", "_dosyalar", "_datoteke", "_fajlovi"),
+    *("_fitxers", "_fitxategiak", "_failid", "_fails", "_bylos", "_fișiere", "_подаци", "_dosieroj", "_html"),
+)
+PAGES: Final = (".html", ".htm", ".xhtml", ".xht", ".shtml", "")  # what follows its name in that of a saved page
+BEFORE: Final = "Filer_for_"  # what Firefox put before it in Nynorsk
+
+
+def page_of(folder: str) -> str | None:
+    """Return the name, without its extension, of the page whose parts a folder with this name has; None for others.
+
+    It is in Unicode's composed form (NFC), which the name of the folder need not be.
+    """
+    folder = _composed(folder)
+    if folder.startswith(BEFORE):
+        return folder[len(BEFORE) :] or None
+    if not folder.endswith(PARTS):
+        return None
+    return next(folder.removesuffix(end) or None for end in PARTS if folder.endswith(end))
+
+
+def pages_around(place: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield each folder on a path that is named as one of parts, the outermost first, and the paths of its page.
+
+    For `d/a_files/i.png` this is `d/a_files` with `d/a.html`, `d/a.htm` and so on.
+    """
+    parts = place.split("/")[:-1]
+    for index, name in enumerate(parts):
+        if stem := page_of(name):
+            above = "/".join(parts[:index])
+            yield posixpath.join(above, name), [posixpath.join(above, stem + extension) for extension in PAGES]
+
+
+def fold(name: str) -> str:
+    """Return the form that two names share which are one on some file system: case folded, Unicode composed (NFC)."""
+    return name.lower() if name.isascii() else _composed(_composed(name).casefold())
+
+
+def only_alike(name: str, names: Iterable[str]) -> str | None:
+    """Return the one of the names, which all fold to the same as `name`, that is `name`; None if several may be.
+
+    An exact one precedes one that differs only by its normalization, and that those that differ by case.
+    """
+    found = list(names)
+    if name in found:
+        return name
+    composed = [one for one in found if _composed(one) == _composed(name)]
+    return (composed or found)[0] if len(composed or found) == 1 else None
+
+
+def _composed(name: str) -> str:
+    if name.isascii():
+        return name
+    import unicodedata  # few names need it
+
+    return unicodedata.normalize("NFC", name)
+
+
+def named_by(
+    reference: str,
+    document: str,
+    has: Callable[[str], bool],
+    indexes: Sequence[str] = INDEXES,
+    near: Callable[[str], str | None] | None = None,
+    charset: str = "utf-8",
+) -> str | None:
+    """Return the path of the file that a reference in the document at a path names; None if there is no such file.
+
+    `has` returns whether a path, below the root and without `.` and `..`, is a file. Savers escape the `?` of a name
+    (`a.html%3Fx=1`), or leave it (wget without -k): so the file with the query in its name counts first, then the one
+    that a browser opens from a disk, which ignores the query. The name of a folder is that of its index, if there is
+    one of these `indexes`; then a page is also named without its `.html`. Escapes and the bytes of names may be in the
+    `charset` of the document (`identity.respelled`).
+
+    `near` returns the one file that a path is where the normalization of Unicode (macOS) and case (Windows) do not
+    count, as by `only_alike`: it is asked where no name is exact.
+    """
+    before, mark, query = reference.partition("#")[0].partition("?")
+    if not before or before[0] in "/\\" or has_scheme(before):
+        return None
+    before = before.replace("\\", "/")  # as browsers read it; in a name of a file it is escaped
+    folder = posixpath.dirname(document)
+    asked: list[str] = []
+    for path in _paths(before, mark + query, charset):
+        found = posixpath.normpath(posixpath.join(folder, path))
+        if found.startswith(("../", "/")) or found == "..":
+            continue
+        inside = "" if found == "." else f"{found}/"
+        pages = [f"{found}.html"] if indexes else []  # as static hosts have it
+        names = [*([] if path.endswith("/") else [found, *pages]), *(inside + name for name in indexes)]
+        for name in names:
+            if has(name):
+                return name
+        asked += names
+    return next(filter(None, map(near, asked)), None) if near is not None else None
+
+
+def keeper_of(path: str) -> str:
+    """Return whose a path is that is none of the site: `hts-cache/x` is HTTrack's, `.git/x` hidden; "" for others."""
+    found = (keeper for name in path.split("/") for keeper, names in _KEPT.items() if names.fullmatch(name))
+    return next(found, "")
+
+
+def saver_of(path: str, head: bytes) -> str:
+    """Return what a file, with these first bytes, is that a program kept beside a site which it saved; "" for others.
+
+    Its name alone does not show it (`keeper_of`).
+    """
+    name = path.rpartition("/")[2]
+    if name == "index.rdf" and _MAF in head:
+        return "MAFF"
+    return "cookies" if "cookie" in name.lower() and _COOKIES.match(head) else ""
+
+
+def _paths(path: str, query: str, charset: str) -> Iterator[str]:
+    """Yield a path with its query in its name, then without: each decoded as a URL is, and as it is written.
+
+    wget has `@` for the `?` of a name that Windows accepts, others escape it; a slash in it is escaped.
+    """
+    decoded = _decoded(path)
+    names = (*(mark + query[1:] for mark in _MARKS), "") if len(query) > 1 else ("",)
+    for end in (name.replace("/", "%2F") for name in names):
+        yield decoded + _decoded(end)
+        if decoded + _decoded(end) != path + end:
+            yield path + end
+    yield from map(_decoded, respelled(path, charset))
+
+
+_MARKS: Final = ("?", "@", "%3f", "%3F")
+
+
+def _decoded(path: str) -> str:
+    """Return a path percent-decoded, but for slashes: an escaped one separates nothing."""
+    return "".join(part if part in _SLASHES else percent_decoded(part) for part in re.split("(%2[fF])", path))
+
+
+_SLASHES: Final = frozenset({"%2f", "%2F"})
+
+
+# --- folders that are named as hosts ----------------------------------------------------------------------------------
+
+PATH_CHARACTERS: Final = "!$&'()*+,;=:@/~"  # RFC 3986 3.3: pchar, and the slash between segments
+_DEEPEST: Final = 3  # the folder of a host is one of the first in a path
+_NAMED: Final = 10  # hosts in a message
+_MOST: Final = 10_000  # names that are looked at for a page
+_SCHEMES: Final = frozenset({"http", "https", "ftp"})  # wget --protocol-directories
+_OF_SAVERS: Final = frozenset({"hts-cache", "hts-log.txt", "backblue.gif", "mirror.sqlite"})  # with an index of theirs
+_PAGE: Final = pattern(r"index\b|.+\.(?:[xs]?html?|php|aspx?|jsp|cgi)\b")
+# Lower-case labels; a port follows `:`, where a name may not have that `+` (wget on Windows, absolve) or `_` (HTTrack).
+_HOST: Final = pattern(r"((?:[a-z0-9][a-z0-9_-]*\.)+[a-z0-9-]+|localhost)(?:[:+_]([0-9]{1,5}))?")
+# Top-level domains at the end of folder names. A country has two letters, but so have suffixes of files and languages.
+_TOP: Final = frozenset(
+    "com org net edu gov mil int info biz name pro aero coop museum jobs mobi travel asia cat arpa app dev blog site"
+    " online shop store tech xyz club live news media agency world today space website wiki art design cloud digital"
+    " network academy school berlin wien london paris swiss scot example test localhost local onion".split()
+)
+_NO_TOP: Final = frozenset("cs db en gz hs ja js ko kt md pm py rb ts ui vb xz zh".split())
+_REVERSED: Final = frozenset("com org net edu gov io".split())  # first in names of programs, as com.example.app
+_LEAST: Final = 10  # first number of an address: a smaller one begins a version
+
+
+class HostFolders:
+    """The folders below a root that are named as hosts, and have the pages of sites."""
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+        self._known: dict[str, bool] = {}
+
+    def url_of(self, place: str) -> str | None:
+        """Return the URL of a file by its path below the root; None if it is in no folder of a host.
+
+        A `?` in a name begins the query, as wget writes it. The scheme is http, if no folder around has its name.
+        """
+        folder, scheme = "", "http"
+        *above, _ = place.split("/", _DEEPEST)
+        for name in above:
+            if (authority := _authority(name)) and self._has_sites(folder):
+                path, mark, query = place[len(folder) + len(name) + 1 :].partition("?")
+                return f"{scheme}://{authority}/{escaped(path)}" + (mark and f"?{_query(query)}")
+            folder, scheme = f"{folder}{name}/", name if name in _SCHEMES else "http"
+        return None
+
+    def is_index_of_saver(self, place: str) -> bool:
+        """Return whether a file is the index that a program, such as HTTrack, wrote above the hosts that it saved."""
+        above, slash, name = place.rpartition("/")
+        is_index = name in INDEXES and not _OF_SAVERS.isdisjoint(self._names(above + slash))
+        return is_index and self._has_sites(above + slash)
+
+    def _has_sites(self, folder: str) -> bool:
+        """Return whether a folder named as a host in this one has a page, and this and those around it are no sites.
+
+        One of several is enough: wget saves pictures of other hosts into folders beside it.
+        """
+        if folder not in self._known:
+            parts = folder.split("/")[:-1]
+            around = ["".join(f"{part}/" for part in parts[:end]) for end in range(len(parts) + 1)]
+            names = [name for name, is_folder in self._names(folder).items() if is_folder and _authority(name)]
+            pages = (self._has_page(f"{folder}{name}/") for name in names)
+            self._known[folder] = not any(map(self._is_site, around)) and any(pages)
+        return self._known[folder]
+
+    def _is_site(self, folder: str) -> bool:
+        """Return whether a folder has an index page that no program wrote for the sites that it saved."""
+        names = self._names(folder)
+        return any(name in names for name in INDEXES) and _OF_SAVERS.isdisjoint(names)
+
+    def _has_page(self, folder: str) -> bool:
+        left, seen = deque([folder]), 0
+        while left and seen < _MOST:
+            names = self._names(inside := left.popleft())
+            if any(_PAGE.match(name) and not is_folder for name, is_folder in names.items()):
+                return True
+            seen += len(names)
+            left.extend(f"{inside}{name}/" for name, is_folder in names.items() if is_folder)
+        return False
+
+
+def _authority(name: str) -> str:
+    """Return the host of which a folder has the name, with its port; "" for any other name."""
+    found = _HOST.fullmatch(name)
+    if found is None or not _may_be_host(found[1].split(".")):
+        return ""
+    return f"{found[1]}:{found[2]}" if found[2] else found[1]
+
+
+def _may_be_host(labels: list[str]) -> bool:
+    first, top = labels[0], labels[-1]
+    if top.isdigit():
+        is_address = len(labels) == 4 and all(label.isdigit() and int(label) < 256 for label in labels)
+        return is_address and int(first) >= _LEAST
+    is_country = len(top) == 2 and top.isalpha() and top not in _NO_TOP
+    return first not in _REVERSED and (is_country or top in _TOP or top.startswith("xn--"))
+
+
+def hosts_among(places: Iterable[str]) -> HostFolders:
+    """Return the folders of hosts among the paths of files."""
+    tree: dict[str, dict[str, bool]] = {}
+    for place in places:
+        folder = ""
+        *above, last = place.split("/")
+        for name in above:
+            tree.setdefault(folder, {})[name] = True
+            folder += f"{name}/"
+        tree.setdefault(folder, {}).setdefault(last, False)
+    return HostFolders(lambda folder: tree.get(folder, {}))
+
+
+def hosts_named(urls: Iterable[str], name: str) -> Diagnostic:
+    """Return the note about the hosts by whose folders files in the input `name` have these URLs."""
+    hosts = dict.fromkeys(url.split("/", 3)[2] for url in urls)
+    more = f" and {len(hosts) - _NAMED:,} more" if len(hosts) > _NAMED else ""
+    text = "folders named as hosts give the URL of files that record none (--url gives another)"
+    return Diagnostic("host-folders", f"{text}: {', '.join(islice(hosts, _NAMED))}{more}", name)
+
+
+def escaped(place: str) -> str:
+    """Return a relative path as the path of a URL: bytes that RFC 3986 (3.3) does not allow are percent-encoded."""
+    return quote_from_bytes(os.fsencode(place), PATH_CHARACTERS)
+
+
+def _query(text: str) -> str:
+    return quote_from_bytes(os.fsencode(text), f"{PATH_CHARACTERS}?%")
