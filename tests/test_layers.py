@@ -38,26 +38,26 @@ RANK = {
 MOST = {
     "absolve": (204, 2),
     "api": (283, 1),
-    "arrow": (56, 1),
-    "audit": (8_138, 32),
-    "cli": (5_828, 24),
-    "core": (2_801, 15),
-    "document": (2_512, 11),
-    "encodings": (1_759, 6),
-    "formats": (15_143, 53),
-    "inventory": (2_129, 8),
-    "mirror": (6_853, 19),
-    "rewriting": (1_895, 8),
-    "rules": (5_909, 19),
-    "run": (7_654, 28),
+    "arrow": (54, 1),
+    "audit": (8_176, 32),
+    "cli": (5_826, 24),
+    "core": (2_895, 15),
+    "document": (2_532, 11),
+    "encodings": (1_762, 6),
+    "formats": (15_361, 53),
+    "inventory": (2_212, 8),
+    "mirror": (6_857, 19),
+    "rewriting": (1_913, 8),
+    "rules": (5_949, 19),
+    "run": (7_733, 28),
     "spark": (248, 1),
-    "tables": (1_233, 8),
+    "tables": (1_246, 8),
     "trees": (833, 3),
-    "urls": (2_382, 14),
-    "verifying": (1_979, 8),
+    "urls": (2_384, 14),
+    "verifying": (1_995, 8),
 }
-MOST_TESTS = 41_486  # lines
-MOST_C = 1_730  # lines of .pxd
+MOST_TESTS = 41_628  # lines
+MOST_C = 1_785  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 
 
