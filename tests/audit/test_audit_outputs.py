@@ -55,7 +55,7 @@ def test_the_suffix_names_the_format(tmp_path: Path, audit: duckdb.DuckDBPyConne
     with pytest.raises(UsageError, match="suffix"):
         outputs.write(audit, tmp_path / "a.ods")
     with pytest.raises(UsageError, match="standard output"):
-        outputs.write(audit, Path("-"), outputs.Options(format="sqlite"))
+        outputs.write(audit, Path("-"), outputs.Style(format="sqlite"))
     assert not list(tmp_path.iterdir())
     for name in ("a.sarif", "a.sqlite", "a.jsonl", "a.md", "a.xml", "a.github", "a.xlsx"):
         assert b"secret@" not in written(audit, tmp_path / name), "user information is masked"

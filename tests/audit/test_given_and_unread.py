@@ -9,6 +9,7 @@ import pytest
 from audited import NEW, OLD, audited, links, page, printed, run, written
 
 from absolve.cli import main
+from tests.shapes.captures import page as page_of
 from tests.shapes.captures import zipped
 
 SITE = {"index.html": links("about/"), "about/index.html": links("../")}
@@ -180,3 +181,34 @@ def test_rules_of_a_subfolder_are_named(tmp_path: Path, capsys: pytest.CaptureFi
     assert "a/.htaccess" in found[0]
     main(["audit", str(site), "--url", NEW, "--server", "nginx"])
     assert "unread-map" not in capsys.readouterr().err
+
+
+def test_archives_and_messages_without_a_document_in_a_folder_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    site = written(tmp_path / "new", {"a.warc": page_of(f"{NEW}a", links("a").encode()), "b.warc": b"", "c.zip": zipped({}), "d.mhtml": b"", "e.warc.gz": gzip.compress(b"")})
+    for inputs in ([site], [site / "a.warc", site / "d.mhtml"]):
+        assert main(["check", *map(str, inputs), "--url", NEW]) == 3
+        err = capsys.readouterr().err
+        assert "no findings" not in err
+        assert err.count(": no-input: no document is in it") == (4 if len(inputs) == 1 else 1)
+
+
+def test_links_between_folders_of_hosts_are_judged_and_a_file_beside_them_has_its_path(tmp_path: Path) -> None:
+    site = {
+        "a.example/index.html": links("x.html", "http://b.example/no.html", "http://c.example/", "http://b.example/", "Loose.html"),
+        "b.example/index.html": links("gone.html", "http://a.example/lost.html"), "b.example/p.html": page(),
+        "cdn.example/x.css": "a { background: url(lost.png) }", "loose.html": page("loose"),
+    }
+    found = audited(tmp_path, site, url=None)
+    assert found.found == dict.fromkeys(("x.html", "http://b.example/no.html", "gone.html", "http://a.example/lost.html", "Loose.html"), "broken")
+    assert str(found.link("Loose.html")["suggestion"]).endswith("/new/loose.html")
+    new = written(tmp_path / "new", {"a.example/i.html": links("../loose.html")})
+    found = run(tmp_path, new, "--old", written(tmp_path / "old", {"loose.html": page("loose")}))
+    assert (found.link("../loose.html")["verdict"], found.link("../loose.html")["fix"]) == ("broken", None)  # of no URL that anybody has
+
+
+def test_a_content_id_that_no_part_of_the_message_has_is_broken(tmp_path: Path) -> None:
+    part = b"--x\r\nContent-Type: %s\r\n%s\r\n\r\n%s\r\n"
+    body = part % (b"text/html", b"Content-Location: http://h/p", b"<img src=cid:a@x><img src=cid:lost@x>")
+    message = b"MIME-Version: 1.0\r\nContent-Type: multipart/related; boundary=x\r\n\r\n" + body + part % (b"image/png", b"Content-ID: <a@x>", b"i") + b"--x--\r\n"
+    found = run(tmp_path, written(tmp_path / "new", {"a.mhtml": message}) / "a.mhtml", "--url", "http://h/")
+    assert [(row["reference"], row["verdict"]) for row in found.tables["links"] if row["element"] == "img"] == [("cid:a@x", "ok"), ("cid:lost@x", "broken")]

@@ -252,7 +252,7 @@ def test_a_map_is_read_up_to_a_limit(audit: Audit) -> None:
     started = time.process_time()
     status, _, err = audit(audit.new, "--url", URL, "--map", "/dev/zero", "--max-size", 1 << 20)
     assert status == 2
-    assert "/dev/zero: too-large: this map has more than 1,048,576 bytes (--max-size)" in err
+    assert "/dev/zero: too-large: this file has more than 1,048,576 bytes (--max-size)" in err
     assert time.process_time() - started < 20
 
 

@@ -348,3 +348,14 @@ def test_the_fragment_of_a_redirect_wins_over_that_of_the_link(tmp_path: Path) -
     rows = [{"url": f"{HOST}/a", "status": 301, "location": "/b#new"}, {"url": f"{HOST}/b", "status": 200}]
     (tmp_path / "a.json").write_bytes(json.dumps(rows).encode("utf-16"))  # as PowerShell writes it
     assert audited(tmp_path, {"index.html": links(f"{HOST}/a#old")}, "--answers", tmp_path / "a.json").link(f"{HOST}/a#old")["fix"] == f"{HOST}/b#new"
+
+
+def test_the_url_of_a_configuration_file_that_was_found_is_no_host_that_the_user_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It came with a download, perhaps: nothing in a private network is asked for it, and it gets no secrets."""
+    monkeypatch.chdir(tmp_path)
+    with serving({"/ok": sent(b"x"), "/index.html": sent(b"x")}) as server:
+        written(tmp_path, {"site/index.html": links("ok"), "absolve.toml": f"url = '{server.url}/'\n"})
+        for more, is_asked in (([], False), (["--config", "absolve.toml"], True), (["--url", f"{server.url}/"], True)):
+            server.asked.clear()
+            main(["check", "site", "--live", "new", "--header", "X-Secret: 1", "--retries", "0", *more])
+            assert bool(server.asked) == is_asked

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from command_runner import SUMMARY, Runner
 
-from absolve.run import inputs
+from absolve.run import inputs, sources
 from tests.shapes.captures import mhtml, page, zipped
 
 URL = "--url=http://h.example/"
@@ -313,14 +313,14 @@ def test_a_file_that_becomes_a_link_out_of_the_folder_after_it_was_found_is_not_
 
 
 def test_rules_come_from_a_pipe_and_one_that_nobody_writes_is_refused(absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inputs, "PATIENCE", 0.1)
+    monkeypatch.setattr(sources, "PATIENCE", 0.1)
     os.mkfifo("pipe")
     arguments = ("rewrite", site / "a.html", "--url=http://h/", "--remap", "@pipe")
     done = absolve(*arguments)
     assert (done.status, "pipe: unreadable: no program writes to this pipe (0.1 s)" in done.err) == (2, True)
     for text in ("http://h/,http://new/\n", "http://h/,http://new/\r\n"):
         writer = threading.Thread(target=Path("pipe").write_text, args=[text])
-        monkeypatch.setattr(inputs, "PATIENCE", 30)
+        monkeypatch.setattr(sources, "PATIENCE", 30)
         writer.start()
         assert absolve(*arguments).out == b"<a href=http://new/x.html>"
         writer.join()
@@ -328,3 +328,35 @@ def test_rules_come_from_a_pipe_and_one_that_nobody_writes_is_refused(absolve: R
     writer.start()
     assert absolve("rewrite", site, "--url=http://h/", "--remap", "@pipe", "-o", "out").status == 0
     assert Path("out/a.html").read_bytes() == b"<a href=http://new/x.html>"
+
+
+@pytest.mark.parametrize("command", [
+    "rewrite a.html --remap @{}", "rewrite a.html --url-map {}", "links --from {}", "links http://127.0.0.1:9/ --cookies {}",
+    "rewrite a.html --config {}", "verify a.html a.html --remap @{}", "check a.html --ignore @{}", "audit a.html --map {}", "audit a.html --answers {}",
+])
+def test_a_pipe_without_a_writer_and_a_file_without_end_are_refused_wherever_an_option_names_them(
+    absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setattr(sources, "PATIENCE", 0.1)
+    monkeypatch.setattr(sources, "LARGEST", 1000)
+    monkeypatch.chdir(site)
+    os.mkfifo("pipe")
+    done = absolve(*command.format("pipe").split())
+    assert (done.status in {2, 3}, "no program writes to this pipe (0.1 s)" in done.err) == (True, True)
+    words = "this file has more than 1,000 bytes"
+    if "--from" in command:  # names come one by one, and are not counted
+        Path("list").write_bytes(b"x" * 2_000_000)
+        words = "a line of this list has more than 1,048,576 bytes"
+    done = absolve(*command.format("list" if "--from" in command else "/dev/zero").split())
+    assert (done.status in {2, 3}, words in done.err) == (True, True)
+
+
+@pytest.mark.parametrize("command", ["links good empty", "documents good empty", "rewrite good empty -o out", "mirror good empty -o out", "check good empty"])
+def test_an_empty_folder_beside_another_input_is_a_failure(absolve: Runner, site: Path, command: str) -> None:
+    Path("empty").mkdir()
+    site.rename("good")
+    done = absolve(*command.split(), "--url=http://h/")
+    assert (done.status, done.err.count("error: empty: no-input: it holds no input")) == (3, 1)
+    if command.startswith("links"):
+        done = absolve("links", "good", "empty", "--include", "*.html", "--url=http://h/")  # of which the user wants none
+        assert (done.status, "warning: empty: no-input: no file in it is selected by --include '*.html'" in done.err) == (0, True)

@@ -363,3 +363,15 @@ def test_a_number_of_pieces_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(4):
         pieces.add(Piece(Captured(URL_RANGES, 206, "", "", Where(0, number, 0)), number, number + 1, Version(4, '"x"', "")))
     assert not list(pieces.joined(set()))
+
+
+def test_what_markdown_leads_to_is_missing_as_for_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site/README.md").write_text("[l](lost.md) [n](notes.md) <http://h.example/notes.md>\n")
+    (tmp_path / "site/notes.md").write_text("# Notes\n")
+    for url, missing in (([], "1 linked page not captured"), (["--url", "http://h.example/"], "1 linked page not captured")):
+        out = str(tmp_path / f"m{len(url)}")
+        assert main(["mirror", str(tmp_path / "site"), "-o", out, *url]) == 0
+        assert missing in capsys.readouterr().err
+        main(["mirror", "--check", out])
+        assert ": web: " not in "".join(capsys.readouterr())

@@ -1,10 +1,13 @@
 """The same row for --remap and for --map: where both move a URL alike, and where they differ, and why (R12)."""
 
+from pathlib import Path
+
 import pytest
 from moving import lead, rules
 
 from absolve.rewriting import remap_tables
 from absolve.rewriting.remap import Remapping
+from absolve.rules import forms
 
 OLD, NEW = "http://old.example", "https://new.example"
 
@@ -47,3 +50,11 @@ def test_a_row_moves_a_link_and_a_request_alike(row: str, url: str, new: str | N
 ])
 def test_a_row_moves_a_link_and_a_request_in_two_ways(rows: str, url: str, remapped: str | None, mapped: str) -> None:
     assert both(rows, url) == (remapped, mapped)
+
+
+@pytest.mark.parametrize(("text", "count"), [("x\u202ey", 1), ("x\u200by", 1), ("x\x85y", 1), ("x\u2066", 1), ("é/日本", 0), ("می\u200cشود", 0), ("❤\ufe0f", 0)])
+def test_a_new_url_with_a_character_that_nobody_sees_is_named_in_a_table_and_in_a_map(text: str, count: int) -> None:
+    data = f"http://old.example/,http://new.example/{text}/\n".encode()
+    found = [*Remapping([*remap_tables.rules("m.csv", data, None).values()]).findings()]
+    found += forms.doubts(forms.read(Path("m.csv"), data))
+    assert [one.code for one in found] == ["invisible-character"] * 2 * count

@@ -128,3 +128,10 @@ def test_a_comment_that_ends_with_a_backslash_does_not_hide_the_next_rule() -> N
     rules = [Rule("m.csv", 1, "/x,y\\", problem="odd"), Rule("m.csv", 2, "/a,/b", source="/a", target=("/b",))]
     written = writing.written("apache", Rules([RuleSet("m.csv", "csv", rules)], OLD, NEW))
     assert [line for line in written.data.decode().splitlines() if line.startswith("#")] == ["# m.csv:1: odd: /x,y\\ ."]
+
+
+def test_no_cell_of_a_row_that_is_kept_is_a_formula() -> None:
+    rows = "# old,=1+1\n/a,/b\n=1+1,/c\n/d,=cmd|x,301,\"@SUM(\n)\"\n'=2,/e\n/f;=1,/g\n^/h;=x$,/i;=1,301,regex\n/j,/k,-1,+49 30\n"
+    kept = "# old,'=1+1\n/a,/b\n'=1+1,/c\n/d,'=cmd|x,301,\"'@SUM(\n)\"\n'=2,/e\n\"/f;%3D1\",/g\n^/h\\x3b=x$,\"/i;%3D1\",301,regex\n/j,/k,-1,+49 30\n"
+    found = forms.read(Path("m.csv"), rows.encode())
+    assert writing.written("csv", Rules([found], "http://old.example/", "https://new.example/")).data.decode() == kept

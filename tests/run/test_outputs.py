@@ -296,3 +296,17 @@ def test_folders_of_dead_runs_are_removed(tmp_path: Path, of_a_dead_run: str, mo
         assert sorted(path.name for path in tmp_path.iterdir()) == sorted([".absolve-01.tmp", Path(folder).name])
     assert [path.name for path in tmp_path.iterdir()] == [".absolve-01.tmp"]
     leftovers.sweep(OpenFolder(str(tmp_path / "gone")))  # a folder that cannot be read is no error
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can make a link of another user")
+@pytest.mark.parametrize("how", ["writing", "replacing"])
+def test_a_link_of_another_user_in_a_folder_where_all_may_write_is_not_followed(tmp_path: Path, how: str) -> None:
+    (tmp_path / "target").write_text("old")
+    (tmp_path / "link").symlink_to("target")
+    os.lchown(tmp_path / "link", 12345, 12345)
+    for mode in (0o1777, 0o755):  # as /tmp, and as a folder of one's own
+        tmp_path.chmod(mode)
+        refused = pytest.raises(OSError, match="of another user") if mode == 0o1777 else nullcontext()
+        with refused, getattr(outputs, how)(tmp_path / "link") as made:
+            made.write(b"new") if how == "writing" else made.write_text("new")
+        assert (tmp_path / "target").read_text() == ("old" if mode == 0o1777 else "new")

@@ -42,7 +42,6 @@ FORM: Final = "answers"
 PROBLEM: Final = "problem"  # a field of a metadata record: why a URL has no answer, a code and words
 _LOOKED_AT: Final = 1 << 16
 _UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_LARGEST: Final = 256 << 20  # bytes of a file that is no archive
 _CONTAINERS: Final = frozenset({registry.WARC, registry.HAR})
 _HEADS: Final = re.compile(rb"^(?:< ?)?HTTP/[0-9.]+ [1-5][0-9][0-9]\b", re.MULTILINE)
 _STATUS: Final = re.compile(r"HTTP/[0-9.]+ ([1-5][0-9][0-9])\b(.*)")
@@ -122,12 +121,14 @@ def read_answers(
 def _found(
     name: str, settings: Settings, data: bytes | None, notify: Callable[[Diagnostic], None] | None
 ) -> Iterator[Answer]:
+    if data is None and sources.is_read_once(name):
+        data = sources.of_option(name)
     head = sources.head(name) if data is None else data[:_LOOKED_AT]
     kind = sniffing.sniff(head, name)
     if kind == registry.WARC:
         found: Iterable[Entry | Answer | Diagnostic] = _warc_answers(name, settings, data)
     else:
-        data = _whole(name) if data is None else data
+        data = sources.of_option(name) if data is None else data
         if data.startswith(_UTF16):  # PowerShell's > writes it
             data = data.decode("utf-16", "replace").encode()
         if kind == registry.HAR:
@@ -143,17 +144,6 @@ def _found(
         url = identity.normal(answer.url) or ("" if answer.status else answer.url)
         if url.startswith("http") or (url and not answer.status):
             yield answer._replace(url=url.partition("#")[0], file=name)
-
-
-def _whole(name: str) -> bytes:
-    try:
-        with open(name, "rb") as file:  # noqa: PTH123 - the user's own spelling
-            data = file.read(_LARGEST + 1)
-    except OSError as error:
-        raise sources.unreadable(name, error) from error
-    if len(data) > _LARGEST:
-        raise DocumentError(Diagnostic("too-large", f"this file of answers has more than {_LARGEST:,} bytes", name))
-    return data
 
 
 # --- archives ---------------------------------------------------------------------------------------------------------

@@ -25,11 +25,12 @@ from absolve.audit import robots
 from absolve.audit.judge import each, insert, one
 from absolve.audit.verdicts import QUIET
 from absolve.core import patterns
-from absolve.core.errors import Diagnostic, UsageError, in_short
+from absolve.core.errors import Diagnostic, DocumentError, UsageError, in_short
 from absolve.document.companions import escaped
 from absolve.document.resolved import shown
 from absolve.formats.html.names import HTML
 from absolve.formats.html.start_tags import Tag, attributes, start_tags
+from absolve.run import sources
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from absolve.audit.texts import Found
 
 ATTRIBUTE: Final = b"data-absolve-ignore"
-LARGEST: Final = 256 << 20  # bytes of a file of patterns
 _MOST: Final = 100_000  # patterns
 _REASON: Final = re.compile(r"(?<!\s)\s+#\s")
 # An end tag; after one without `>`, the rest of the text has no other.
@@ -71,7 +71,7 @@ class Ignore(NamedTuple):
     source: str
 
 
-def parse_patterns(texts: Iterable[str], most: int = LARGEST, file: str | None = None) -> list[Ignore]:
+def parse_patterns(texts: Iterable[str], most: int = sources.LARGEST, file: str | None = None) -> list[Ignore]:
     """Return the patterns in texts such as `/old/ # under construction`; `@FILE` is a file with one on each line.
 
     Raise UsageError for a malformed pattern, for too many, and for a file that cannot be read or has more than `most`
@@ -98,15 +98,11 @@ def parse_patterns(texts: Iterable[str], most: int = LARGEST, file: str | None =
 
 def _lines(name: str, most: int) -> list[str]:
     try:
-        with Path(name).open("rb") as file:
-            data = file.read(most + 1)
-        if len(data) > most:
-            limit = f"{most:,} bytes{' (--max-size)' if most < LARGEST else ''}"
-            raise UsageError(f"--ignore @{name}: the file has more than {limit}")
-        return data.decode("utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "the file cannot be read as UTF-8"
-        raise UsageError(f"--ignore @{name}: {reason}") from error
+        return sources.of_option(name, most).decode("utf-8-sig").splitlines()
+    except DocumentError as error:
+        raise UsageError(f"--ignore @{name}: {error.diagnostic.text}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"--ignore @{name}: the file cannot be read as UTF-8") from error
 
 
 def links(

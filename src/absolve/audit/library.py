@@ -179,7 +179,7 @@ def audit(
             if sides[0].warc:
                 load.name_by_url(done.connection, sides[0].warc)
             load.name_files(done.connection, shown)
-            how = outputs.Options(bag.failing, roots=tuple(map(Path, done.found.kinds[load.NEW].documents)))
+            how = outputs.Style(bag.failing, roots=tuple(map(Path, done.found.kinds[load.NEW].documents)))
             written = [one for path in files for one in outputs.write(done.connection, path, how)]
             found = _read(Source(done.connection, how), shown)
     failures = [one for one in reports.diagnostics if one.failed]

@@ -15,6 +15,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.audit.judge import each, insert, one
+from absolve.audit.verdicts import PLACE
 from absolve.urls.identity import decoded
 
 if TYPE_CHECKING:
@@ -202,6 +203,11 @@ _LOST: Final = """
 SELECT j.url, j.new_url, r.title FROM judged_urls j JOIN resources r ON r.resource = j.resource
 WHERE j.verdict = 'lost' AND j.elsewhere IS NULL ORDER BY j.url LIMIT ?
 """
+# A file beside folders of hosts has a URL only because an audit gives each file one: people know its path.
+_AS_FILES: Final = """
+UPDATE {} AS t SET suggestion = r.document FROM named n JOIN resources r ON r.resource = n.resource
+WHERE r.side = 'new' AND n.url = t.suggestion AND is_assumed(t.suggestion) AND NOT is_assumed(new_base())
+"""
 MOST: Final = 5000  # URLs for which a suggestion is looked for: the URLs with most links
 
 
@@ -213,7 +219,10 @@ def suggest(connection: Any) -> None:
         return
     is_large = one(connection, "SELECT count(*) FROM resources WHERE side = 'new'")[0] > _LARGE
     near = NearMisses(each(connection, _NAMED_ALIKE, [_LARGE]) if is_large else each(connection, _KNOWN))
-    hits = ((url, near(Asked(url))) for url in broken)
-    insert(connection, "near_links", ((url, hit.url) for url, hit in hits if hit is not None))
-    hits = ((url, near(Asked(new_url, title))) for url, new_url, title in lost)
-    insert(connection, "near_urls", ((url, hit.url) for url, hit in hits if hit is not None))
+    links = ((url, near(Asked(url))) for url in broken)
+    olds = ((url, near(Asked(new_url, title))) for url, new_url, title in lost)
+    for table, hits in (("near_links", links), ("near_urls", olds)):
+        found = [(url, hit.url) for url, hit in hits if hit is not None]
+        insert(connection, table, found)
+        if any(url.startswith(PLACE) for _, url in found):
+            connection.execute(_AS_FILES.format(table))

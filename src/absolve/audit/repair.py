@@ -12,6 +12,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve.audit.judge import each, has_rows, insert
+from absolve.audit.verdicts import PLACE
 from absolve.document.resolved import shown
 from absolve.urls.relative_path import in_form
 
@@ -37,12 +38,16 @@ FROM fixed_findings f JOIN links_in l ON l.id = f.id WHERE f.fix IS NOT NULL
 """
 
 
-def add(connection: Any) -> None:
-    """Fill the table `fixes` with new references for links with a sure end: for example `../c.html` for `../b.html`."""
+def add(connection: Any, site: str = PLACE) -> None:
+    """Fill the table `fixes` with new references for links with a sure end: for example `../c.html` for `../b.html`.
+
+    `site` is the URL of the new site: files beside it without a URL get one at PLACE, which no reference gets.
+    """
     if not has_rows(connection, "FROM findings WHERE is_sure"):
         return
     rows = ((*row, in_form(*row)) for row in each(connection, _SURE))
-    insert(connection, "fixes", (row for row in rows if row[3] != row[0] and not _USER.match(row[3])))
+    fixes = (row for row in rows if row[3] != row[0] and not _USER.match(row[3]))
+    insert(connection, "fixes", (row for row in fixes if site.startswith(PLACE) or not row[3].startswith(PLACE)))
 
 
 def write(connection: Any, path: str) -> int:

@@ -1,6 +1,6 @@
 """Run an audit: read both sites and the maps, judge, and create the result tables; nothing is printed.
 
-In: the options by their names in the command, the run context, a folder for temporary files. Out: the connection with
+In: an `AuditJob`, the run context, a folder for temporary files. Out: the connection with
 the result tables of `absolve.audit.tables`. The command and the library write and show them.
 """
 
@@ -44,12 +44,11 @@ if TYPE_CHECKING:
 
     from absolve.audit.answered import Answers
     from absolve.audit.judge import Compare, Question
-    from absolve.audit.sites import Sites
+    from absolve.audit.sites import AuditJob, Sites
     from absolve.rules.model import RuleSet
     from absolve.rules.outcomes import Rules
     from absolve.run.results import RunContext
 
-_LARGEST_MAP: Final = 256 << 20  # bytes; a map has at most a million rules
 _LARGE: Final = 64 << 20  # bytes of inventories that are loaded to the disk
 # Files beside the folders of hosts do not count: their URLs are assumed.
 _GUESSED: Final = """
@@ -61,7 +60,7 @@ GROUP BY root ORDER BY pages DESC, count(*) DESC, root LIMIT 1
 """
 
 
-def check_outputs(options: Any, files: Sequence[Path]) -> None:
+def check_outputs(job: AuditJob, files: Sequence[Path]) -> None:
     """Raise UsageError for a file that cannot be written, or that the run reads or writes a second time."""
     for path in files:
         if not path.parent.is_dir():
@@ -69,15 +68,15 @@ def check_outputs(options: Any, files: Sequence[Path]) -> None:
         if path.is_dir():
             raise UsageError(f"the output {path} is a folder: give the name of a file")
     plan.check_different(files)
-    plan.check_not_read(files, _read(options))
-    plan.check_outside(files, _read(options))
+    plan.check_not_read(files, _read(job))
+    plan.check_outside(files, _read(job))
 
 
-def _read(options: Any) -> list[str]:
+def _read(job: AuditJob) -> list[str]:
     """Return the names of all files that the run reads."""
-    names = [*options.inputs, *options.old, *options.maps, *options.answers]
-    names += [text[1:] for text in options.ignore if text.startswith("@")]
-    names += [name for name in (options.baseline, options.url_map, options.from_, options.cookies) if name is not None]
+    names = [*job.inputs, *job.old, *job.maps, *job.answers]
+    names += [text[1:] for text in job.ignore if text.startswith("@")]
+    names += [name for name in (job.baseline, job.url_map, job.from_, job.cookies) if name is not None]
     return names
 
 
@@ -97,7 +96,7 @@ class Audited(NamedTuple):
 
 @contextmanager
 def audited(
-    options: Any,
+    job: AuditJob,
     context: RunContext,
     folder: str,
     failing: Collection[str],
@@ -105,26 +104,26 @@ def audited(
 ) -> Iterator[Audited]:
     """Run an audit, and yield it while the tables are open. `ask` adds answers of servers to the recorded ones."""
     reports = context.reports
-    found = sites.sites(options)
+    found = sites.sites(job)
     inventories = [sources.local(name) for kinds in found.kinds.values() for name, _ in kinds.inventories]
     on_disk = sum(map(os.path.getsize, inventories)) > _LARGE
-    sets = _read_maps(options, context)
-    changes = _changes(options)
-    known_answers = _known_answers(options, context)
-    reports.read |= {Path(name).absolute() for name in options.maps}
+    sets = _read_maps(job, context)
+    changes = _changes(job)
+    known_answers = _known_answers(job, context)
+    reports.read |= {Path(name).absolute() for name in job.maps}
     with closing(load.connect(folder, context.jobs, on_disk=on_disk)) as connection:
-        sites.read(connection, options, found, context)
+        sites.read(connection, job, found, context)
         load.tune_for_small_sites(connection)
         load.seal(connection, _parquet_links(found))  # before the user's queries: --sql
-        question = _question(connection, options)
-        _check_repairs(options, question, context)
-        if options.url is None:
+        question = _question(connection, job)
+        _check_repairs(job, question, context)
+        if job.url is None:
             text = f"the site is taken to be {question.new_url} (--url gives another)"
-            reports.aside(Diagnostic("assumed-url", text, options.inputs[0] if options.inputs else "--from"))
+            reports.aside(Diagnostic("assumed-url", text, job.inputs[0] if job.inputs else "--from"))
         judge.prepare(connection, question)
         for place, one in enumerate(sets):
             if judge.is_reversed(connection, question, one):
-                sets[place] = _noted(forms.swapped(one, _hosts(options)), options, context)
+                sets[place] = _noted(forms.swapped(one, _hosts(job)), job, context)
         read = texts.Reader(connection, context.reading, _roots(found), reports.aside)
         compared = texts.comparing(read, question.threshold)
 
@@ -132,17 +131,17 @@ def audited(
             """Judge links by the answers of servers; without maps, redirects among the answers are a map."""
             if ask is not None:
                 ask(connection, known_answers)
-            answered.judge_links(connection, known_answers, is_whole=not options.named)
+            answered.judge_links(connection, known_answers, is_whole=not job.named)
             judge.insert(connection, "on_disk", sites.on_disk(connection))
-            return [answers.as_rules(answered.site_answers(connection, known_answers))] if not options.maps else []
+            return [answers.as_rules(answered.site_answers(connection, known_answers))] if not job.maps else []
 
         rules = _judged(connection, question, sets, compared, _parquet_links(found), judge_by_answers)
-        repair.add(connection)
+        repair.add(connection, question.new_url)
         for diagnostic in conclude.oddities(connection, question):
             reports.aside(diagnostic)
-        ignoring.links(connection, question.ignores, read, routes=options.places == "all")
+        ignoring.links(connection, question.ignores, read, routes=job.places == "all")
         ignoring.leave_out_unchanged(connection, changes, question.new_url)
-        name = options.server.partition(",")[0]
+        name = job.server.partition(",")[0]
         robots.find(connection, read, reports.aside, [file for file, others in _HOST_FILES.items() if name in others])
         texts.og_urls(connection, read)
         texts.find_mentions(connection, question, read)
@@ -150,7 +149,7 @@ def audited(
         wrong = conclude.wrong_rules(connection), conclude.foreign_hosts(question, rules)
         for diagnostic in chain(*wrong, ignoring.unused(connection, question.ignores)):
             reports.aside(diagnostic)
-        since = baseline.compare(connection, Path(options.baseline)) if options.baseline is not None else None
+        since = baseline.compare(connection, Path(job.baseline)) if job.baseline is not None else None
         yield Audited(connection, question, rules, found, Counter(map(kind_of, read.texts)), since)
 
 
@@ -158,26 +157,26 @@ def _roots(found: Sites) -> list[Path]:
     return [Path(), *(Path(name).parent for kinds in found.kinds.values() for name, _ in kinds.inventories)]
 
 
-def _known_answers(options: Any, context: RunContext) -> Answers:
+def _known_answers(job: AuditJob, context: RunContext) -> Answers:
     """Return the answers in the files of --answers."""
     found = answered.Answers()
-    for name in options.answers:
+    for name in job.answers:
         context.reports.read.add(Path(name).absolute())
         try:
-            found.add([*read_answers(name, options, context)])
+            found.add([*read_answers(name, job, context)])
         except DocumentError as error:
             context.reports.failure(error)
     return found
 
 
-def read_answers(name: str, options: Any, context: RunContext) -> Iterator[answers.Answer]:
+def read_answers(name: str, job: AuditJob, context: RunContext) -> Iterator[answers.Answer]:
     """Yield the answers in a file, also for the site's URL where a server of --resolve answers on its own port.
 
     For example, nginx redirects `https://new.example/a` to `http://new.example:8080/a/`.
     """
-    schemes = {urlsplit(url).hostname: urlsplit(url).scheme for url in [*options.old_urls, options.url] if url}
+    schemes = {urlsplit(url).hostname: urlsplit(url).scheme for url in [*job.old_urls, job.url] if url}
     names = {}
-    for host, place in options.resolve:
+    for host, place in job.resolve:
         parts = urlsplit(place)
         names[f"{parts.scheme}://{host}:{parts.port}"] = f"{schemes.get(host, parts.scheme)}://{host}"
 
@@ -191,10 +190,10 @@ def read_answers(name: str, options: Any, context: RunContext) -> Iterator[answe
             yield own
 
 
-def _changes(options: Any) -> ignoring.Changes:
-    if options.changed_since is None:
+def _changes(job: AuditJob) -> ignoring.Changes:
+    if job.changed_since is None:
         return ignoring.Changes()
-    return ignoring.since(options.changed_since, [name for name in options.inputs if name != sources.STDIN])
+    return ignoring.since(job.changed_since, [name for name in job.inputs if name != sources.STDIN])
 
 
 def _judged(
@@ -216,28 +215,28 @@ def _judged(
         raise
 
 
-def _check_repairs(options: Any, question: Question, context: RunContext) -> None:
+def _check_repairs(job: AuditJob, question: Question, context: RunContext) -> None:
     """Raise UsageError if repairs would be written by an assumed URL, or without one of the inputs."""
-    wanted = "--fix" if options.fix else "--write-map" if options.write_map is not None else None
+    wanted = "--fix" if job.fix else "--write-map" if job.write_map is not None else None
     if wanted is None:
         return
-    if options.url is None and question.new_url.startswith(PLACE):
+    if job.url is None and question.new_url.startswith(PLACE):
         raise UsageError(f"{wanted} needs --url URL: the URL of the new site is not known")
-    missing = [name for name in (*options.old, *options.inputs) if name in context.reports.failures]
+    missing = [name for name in (*job.old, *job.inputs) if name in context.reports.failures]
     if missing:
         raise UsageError(f"{wanted} writes nothing, because {missing[0]} cannot be read")
 
 
-def _read_maps(options: Any, context: RunContext) -> list[RuleSet]:
+def _read_maps(job: AuditJob, context: RunContext) -> list[RuleSet]:
     """Return the maps. Raise UsageError for an unreadable map: every verdict may depend on it."""
     try:
-        found = [_read_map(name, options, context) for name in options.maps]
+        found = [_read_map(name, job, context) for name in job.maps]
     except DocumentError as error:
         raise UsageError(error.message) from error
-    for path in _unasked(options):
-        if (own_map := _own_map(path, options, context)) is not None:
+    for path in _unasked(job):
+        if (own_map := _own_map(path, job, context)) is not None:
             found.append(own_map)
-            options.maps.append(str(path))
+            job.maps.append(str(path))
     return found
 
 
@@ -250,27 +249,27 @@ _HOST_FILES: Final = {
 }
 
 
-def _unasked(options: Any) -> list[Path]:
+def _unasked(job: AuditJob) -> list[Path]:
     """Return the maps in the folders of the new site that its server reads and the user did not name."""
-    server = options.server.partition(",")[0]
-    named = {os.path.realpath(name) for name in options.maps}
-    globs = Globs(exclude=tuple(options.exclude)).checked()
+    server = job.server.partition(",")[0]
+    named = {os.path.realpath(name) for name in job.maps}
+    globs = Globs(exclude=tuple(job.exclude)).checked()
     return [
         path
-        for folder in map(Path, options.inputs)
+        for folder in map(Path, job.inputs)
         for name, others in _HOST_FILES.items()
         if server not in others and globs.wanted(name)
         if (path := folder / name).is_file() and not path.is_symlink() and os.path.realpath(path) not in named
     ]
 
 
-def _own_map(path: Path, options: Any, context: RunContext) -> RuleSet | None:
+def _own_map(path: Path, job: AuditJob, context: RunContext) -> RuleSet | None:
     """Return the rules of a map that the user did not name, and report it; None for a file without rules.
 
     An unreadable file is a failure, since its host could not read it, either.
     """
     try:
-        found = _read_map(str(path), options, context)
+        found = _read_map(str(path), job, context)
     except forms.NoRuleError:
         return None
     except DocumentError as error:
@@ -289,53 +288,47 @@ def _own_map(path: Path, options: Any, context: RunContext) -> RuleSet | None:
     return found
 
 
-def _read_map(name: str, options: Any, context: RunContext) -> RuleSet:
+def _read_map(name: str, job: AuditJob, context: RunContext) -> RuleSet:
     path = Path(name)
-    is_cloudflare = path.name.endswith("_redirects") and options.server.startswith("cloudflare")
+    is_cloudflare = path.name.endswith("_redirects") and job.server.startswith("cloudflare")
     form = "cloudflare" if is_cloudflare else None
-    most = min(options.max_size, _LARGEST_MAP)
-    try:
-        with path.open("rb") as file:
-            data = file.read(most + 1)
-    except OSError as error:
-        raise sources.unreadable(name, error) from error
-    if len(data) > most:
-        text = f"this map has more than {most:,} bytes{' (--max-size)' if most < _LARGEST_MAP else ''}"
-        raise DocumentError(Diagnostic("too-large", text, name))
+    data = sources.of_option(name, job.max_size)
     found = answers.read(name, data, context.reading.settings) if form is None else None
     if found is None:
-        found = forms.read(path, data, format=form, hosts=_hosts(options))
+        found = forms.read(path, data, format=form, hosts=_hosts(job))
         forms.check(found)
-    return _noted(found, options, context)
+    for diagnostic in forms.doubts(found):
+        context.reports.aside(diagnostic)
+    return _noted(found, job, context)
 
 
-def _hosts(options: Any) -> list[str]:
-    return [identity.named(url) for url in (*options.old_urls, options.url) if url is not None]
+def _hosts(job: AuditJob) -> list[str]:
+    return [identity.named(url) for url in (*job.old_urls, job.url) if url is not None]
 
 
-def _noted(found: RuleSet, options: Any, context: RunContext) -> RuleSet:
+def _noted(found: RuleSet, job: AuditJob, context: RunContext) -> RuleSet:
     """Return the rules of a map, with notes about how a table was read."""
     if found.hidden:
         hidden = number(found.hidden, "row")
         context.reports.note("table", f"{found.file}: left out: {hidden} that the sheet hides, as by a filter")
-    if found.words and options.verbose:
+    if found.words and job.verbose:
         context.reports.note("table", f"{found.file}: {found.words}")
     return found
 
 
-def _question(connection: Any, options: Any) -> Question:
-    """Return the question, with the URLs of both sites from the options, or the roots of most documents."""
-    new_url = options.url or _guessed(connection, load.NEW)
+def _question(connection: Any, job: AuditJob) -> Question:
+    """Return the question, with the URLs of both sites from the job, or the roots of most documents."""
+    new_url = job.url or _guessed(connection, load.NEW)
     if new_url is None:
         raise UsageError("NEW has no document with a URL: give --url URL, and a folder or an inventory with documents")
-    old_url, *others = options.old_urls or [_guessed(connection, load.OLD)]
+    old_url = job.old_urls[0] if job.old_urls else _guessed(connection, load.OLD)
     return judge.Question(
-        _root(new_url, options.inputs),
-        _root(old_url, options.old) if old_url is not None else None,
-        servers.named(options.server),
-        options.similar,
-        tuple(ignoring.parse_patterns(options.ignore, min(options.max_size, ignoring.LARGEST))),
-        tuple(map(judge.root, others)),
+        _root(new_url, job.inputs),
+        _root(old_url, job.old) if old_url is not None else None,
+        servers.named(job.server),
+        job.similar,
+        tuple(ignoring.parse_patterns(job.ignore, job.max_size)),
+        tuple(map(judge.root, job.old_urls[1:])),
     )
 
 

@@ -1,6 +1,6 @@
 """The files of both sites of an audit: read into the working tables in one run.
 
-In: the options by their names in the command, a connection, the run context. Out: the tables of `absolve.audit.load`.
+In: an `AuditJob`, a connection, the run context. Out: the tables of `absolve.audit.load`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from contextlib import closing, suppress
 from functools import partial
 from itertools import chain, groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 from urllib.parse import unquote
 
 from absolve.audit import load, url_lists
@@ -89,32 +89,69 @@ class Kinds(NamedTuple):
     documents: list[str]
 
 
+class AuditJob(Protocol):
+    """What an audit is to do, by the names of the options of the command; the library gives the same.
+
+    `url`, `old_urls` and `maps` change: a capture's URL becomes that of what it has, maps in the folders are added.
+    `named` are the URLs that were asked for in the place of the inputs.
+    """
+
+    inputs: list[str]
+    old: list[str]
+    url: str | None
+    old_urls: list[str]
+    maps: list[str]
+    answers: list[str]
+    from_: str | None
+    url_map: str | None
+    cookies: str | None
+    include: list[str]
+    exclude: list[str]
+    max_size: int
+    server: str
+    similar: float
+    resolve: list[tuple[str, str]]
+    named: list[str]
+    places: str
+    ignore: list[str]
+    baseline: str | None
+    changed_since: str | None
+    fix: bool
+    write_map: str | None
+    verbose: bool
+
+
 class Sites(NamedTuple):
-    """The inputs of both sites, by kind; `urls` has the URL of each site, if the options have it."""
+    """The inputs of both sites, by kind; `urls` has the URL of each site, if the options have it.
+
+    `containers` are the archives, packages and messages that are read, in folders, too.
+    """
 
     kinds: dict[str, Kinds]
     urls: dict[str, str | None]
+    containers: dict[str, list[str]]
 
 
-def sites(options: Any) -> Sites:
+def sites(job: AuditJob) -> Sites:
     """Return the inputs of the two sites. Raise UsageError if nothing can be read from the files of one.
 
-    A URL of a web archive in `options` becomes the original URL: for example, `.../web/2020/http://h/` `http://h/`.
+    A URL of a web archive in `job` becomes the original URL: for example, `.../web/2020/http://h/` `http://h/`.
     """
-    names = {load.NEW: options.inputs, load.OLD: options.old}
+    names = {load.NEW: job.inputs, load.OLD: job.old}
     kinds = {side: sorted_out(found, side) for side, found in names.items()}
     for side, kind in kinds.items():
         other = None if kind.inventories or kind.lists else unread(kind.documents, side)
         if other is not None:
             name, what = other
             raise UsageError(f"{name}: it is {what}, and no URL of the {side} site can be read from it: {_SITES}")
-    found = Sites(kinds, {load.NEW: options.url, load.OLD: next(iter(options.old_urls), None)})
-    options.url = original(options.url) if options.url else None
-    options.old_urls = [original(url) for url in options.old_urls]
+    urls = {load.NEW: job.url, load.OLD: next(iter(job.old_urls), None)}
+    found = Sites(kinds, urls, {side: [] for side in load.SIDES})
+    job.url = original(job.url) if job.url else None
+    job.old_urls = [original(url) for url in job.old_urls]
     return found
 
 
-def read(connection: Any, options: Any, found: Sites, context: RunContext) -> None:
+def read(connection: Any, job: AuditJob, found: Sites, context: RunContext) -> None:
     """Fill the working tables."""
     settings = context.reading.settings
     connection.execute("CREATE TABLE read_as (name VARCHAR, words VARCHAR)")
@@ -131,16 +168,16 @@ def read(connection: Any, options: Any, found: Sites, context: RunContext) -> No
                 words = url_lists.add(connection, side, name, kind, settings, context.reports.finding, found.urls[side])
                 if words:
                     connection.execute("INSERT INTO read_as VALUES (?, ?)", [name, words])
-                    if options.verbose:
+                    if job.verbose:
                         context.reports.note("table", f"{name}: {words}")
     how = ListOptions(context.reading, format="duckdb", beside=True)
-    items = _items(options, found, context)
+    items = _items(job, found, context)
     results = context.run(partial(listed_of, how), items, _input)
     with closing(results) as pieces:
         for side, group in groupby(pieces, lambda piece: piece[0].side):
             load.add_chunks(connection, side, ((rows.table, rows.chunk) for _, rows in group))
     for side in load.SIDES:
-        _check(connection, side, found.kinds[side], options, context)
+        _check(connection, side, found, job, context)
     connection.execute("CREATE TABLE by_name (url VARCHAR, document VARCHAR)")
     connection.execute(_BY_NAME, [list(filter(sources.is_file, found.kinds[load.NEW].documents))])
 
@@ -174,16 +211,16 @@ def on_disk(connection: Any) -> Iterator[tuple[int]]:
                 yield (number,)
 
 
-def _check(connection: Any, side: str, kinds: Kinds, options: Any, context: RunContext) -> None:
+def _check(connection: Any, side: str, found: Sites, job: AuditJob, context: RunContext) -> None:
     """Report each input without a document. Raise UsageError if no input has any."""
+    kinds = found.kinds[side]
     names = [name for name, _ in (*kinds.inventories, *kinds.lists)] + kinds.documents
-    is_alone = side == load.NEW and not options.old  # nothing but its links is judged
+    is_alone = side == load.NEW and not job.old  # nothing but its links is judged
     if (names or side == load.NEW) and load.is_empty(connection, side, has_links=is_alone):
         first = names[0] if names else "--from"
         raise UsageError(f"{first}: no URL of the {side} site can be read from it: {_SITES}")
-    if side == load.NEW and (options.include or options.exclude):
-        return
-    for name in kinds.documents:
+    is_chosen = side == load.NEW and (job.include or job.exclude)  # perhaps of a folder nothing
+    for name in dict.fromkeys((*(() if is_chosen else kinds.documents), *found.containers[side])):
         if name not in {STDIN, "-", *context.reports.failures} and load.has_nothing(connection, side, name):
             context.reports.failure(DocumentError(Diagnostic("no-input", "no document is in it", name)))
 
@@ -192,18 +229,18 @@ def _input(item: Sided) -> Input:
     return item.input
 
 
-def _items(options: Any, found: Sites, context: RunContext) -> Iterator[Sided]:
+def _items(job: AuditJob, found: Sites, context: RunContext) -> Iterator[Sided]:
     return chain.from_iterable(
-        (Sided(side, input_) for input_ in site_inputs(options, found, side, context)) for side in load.SIDES
+        (Sided(side, input_) for input_ in site_inputs(job, found, side, context)) for side in load.SIDES
     )
 
 
 def site_inputs(
-    options: Any, found: Sites, side: str, context: RunContext, *, follow: bool = True
+    job: AuditJob, found: Sites, side: str, context: RunContext, *, follow: bool = True
 ) -> Iterator[Input]:
     """Yield the documents of a site, with their URLs: a folder without --url is at PLACE."""
     names = found.kinds[side].documents
-    if not names and (side == load.OLD or options.from_ is None):
+    if not names and (side == load.OLD or job.from_ is None):
         return
     inputs = context.found(names, found.urls[side], plain=side == load.OLD, follow=follow)
 
@@ -211,10 +248,12 @@ def site_inputs(
         for input_, kind in _with_kinds(inputs):
             if follow:  # the first time
                 _check_compressed(input_, context)
-                _check_settings(input_, options, context, side)
+                _check_settings(input_, job, context, side)
             if _is_saver_index(input_):
                 context.reports.aside(left_out("index of the copy", input_.name))
             else:
+                if follow and registry.is_container(kind):
+                    found.containers[side].append(input_.name)
                 yield _placed(input_, kind)
 
     yield from split_archives(placed(), context.reading, context.jobs)
@@ -265,7 +304,7 @@ def _check_compressed(input_: Input, context: RunContext) -> None:
     context.reports.aside(Diagnostic("unread-compressed", text, input_.name, failed=True))
 
 
-def _check_settings(input_: Input, options: Any, context: RunContext, side: str) -> None:
+def _check_settings(input_: Input, job: AuditJob, context: RunContext, side: str) -> None:
     """Report a `.htaccess` in a subfolder whose rules may redirect, since only the file in the root is read."""
     if side == load.OLD or not (input_.found and input_.name.endswith(".htaccess")):
         return
@@ -273,7 +312,7 @@ def _check_settings(input_: Input, options: Any, context: RunContext, side: str)
     if path.name != ".htaccess" or path.parent == Path(input_.root):
         return
     rules = len(_MOVES.findall(sources.head(input_.name, root=input_.root)))
-    if rules and options.server.partition(",")[0] in _READ_SETTINGS:
+    if rules and job.server.partition(",")[0] in _READ_SETTINGS:
         text = f"{printable.number(rules, 'rule')} that may redirect: not read, only the .htaccess of the root is"
         context.reports.aside(Diagnostic("unread-map", text, input_.name))
 

@@ -253,6 +253,10 @@ def _explain_other(audit: Audit, url: str, scopes: list[str]) -> Iterator[str]:
         detail, at = answer["detail"], answer["date"]
         verdict = f"{answer['verdict']}{f' ({detail})' if detail else ''}"
         yield f"Its server was asked{f' at {at}' if at else ''}: {verdict}"
+    elif url.startswith("cid:"):
+        yield "It is a part of the message, by its Content-ID."
+    elif audit.row("FROM given_hosts WHERE site = site_of(?)", url) is not None:
+        yield "It is on a host of which NEW has a folder, but no such document."
     else:
         yield "It is on another site, which is not judged (--live external asks for it)."
 

@@ -37,12 +37,13 @@ if TYPE_CHECKING:
 
     from absolve.audit.answered import Answers
     from absolve.audit.sites import Sites
+    from absolve.cli.option_table import Options
     from absolve.cli.reporting import Report
     from absolve.rules.outcomes import Rules
     from absolve.run.results import TaskResult
 
 
-def run(options: Any, report: Report) -> None:
+def run(options: Options, report: Report) -> None:
     options.maps = [*options.maps]  # the default is shared, and the maps in the folders are added
     if options.format is not None and not options.outputs and options.sql is None:
         options.outputs = ["-"]
@@ -65,7 +66,7 @@ def run(options: Any, report: Report) -> None:
         _run(options, report, folder, failing, options.inputs[0] if urls else None)
 
 
-def _check(options: Any) -> None:
+def _check(options: Options) -> None:
     """Raise UsageError if options contradict each other."""
     if (options.diff or options.verify) and not options.fix:
         raise UsageError(f"{'--diff' if options.diff else '--verify'} needs --fix")
@@ -88,7 +89,7 @@ _NEW: Final = "SELECT table_name, verdict, count(*), count(*) FILTER (is_sure) F
 
 
 def _run(
-    options: Any, report: Report, folder: str, failing: Collection[str], asked: str | None = None
+    options: Options, report: Report, folder: str, failing: Collection[str], asked: str | None = None
 ) -> None:
     """Run an audit; `asked` is the temporary archive with the answers for URLs among the inputs."""
     if options.inputs:
@@ -96,15 +97,15 @@ def _run(
     report.quiet, report.verbose = options.quiet, options.verbose
     context = many.run_context(options, report, str)  # the run over the files ends later
 
-    def ask(connection: Any, known: Answers) -> None:
+    def ask(kinds: str, connection: Any, known: Answers) -> None:
         report.names[str(Path(folder) / audit_live.ANSWERS)] = "answers of servers"
-        known.add(list(audit_live.request_answers(connection, known, options, context, folder)))
+        known.add(list(audit_live.request_answers(kinds, connection, known, options, context, folder)))
 
-    live = ask if options.live is not None else None
-    with running.audited(options, context, folder, failing, live) as found:
+    asks = partial(ask, options.live) if options.live is not None else None
+    with running.audited(options, context, folder, failing, asks) as found:
         connection = found.connection
         report.totals.files -= found.read_as_text
-        if found.since is not None and not options.quiet:
+        if found.since is not None and options.baseline is not None and not options.quiet:
             new, healed = found.since
             since = printable.printable(options.baseline)
             print(f"absolve: since {since}: {new:,} new, {healed:,} healed", file=sys.stderr)
@@ -114,24 +115,24 @@ def _run(
         if options.write_map is not None:
             wrote += _write_map(options.write_map, connection, found.rules, report)
         if options.sql is not None:
-            _ask(connection, options)
+            _ask(connection, options.sql, options)
         fixed = _fix(connection, options, found.found, folder, report) if options.fix else False
         if options.why is not None:
-            _explain(why.Audit(connection, found.question, found.rules), options)
+            _explain(why.Audit(connection, found.question, found.rules), options.why)
         _finish(connection, options, report, failing, fixed=fixed)
         if not options.quiet:
             line = audit_shown.ending(connection, _how(options, failing), report, options, wrote)
             report.end_with(lambda: line, repeats=report.lines > many.SCREEN)
 
 
-def _check_outputs(options: Any) -> None:
+def _check_outputs(options: Options) -> None:
     """Raise UsageError for an output that cannot be written, before the sites are read."""
     _check_stdout(options)
     if options.sql is not None:
         queries.check(options.sql, {*TABLES, "documents", "findings"})
         if not options.outputs:
             _check_sql_format(options)
-    options.format = outputs.ALIASES.get(options.format, options.format)
+    options.format = options.format and outputs.ALIASES.get(options.format, options.format)
     for name in options.outputs:
         form = options.format or outputs.detect_format(name)
         if form not in outputs.FORMATS:
@@ -147,14 +148,14 @@ def _check_outputs(options: Any) -> None:
     running.check_outputs(options, files)
 
 
-def _check_sql_format(options: Any) -> None:
-    options.format = tables.OTHERWISE.get(options.format, options.format)
+def _check_sql_format(options: Options) -> None:
+    options.format = options.format and tables.OTHERWISE.get(options.format, options.format)
     known = [name for name, form in tables.FORMATS.items() if form.text and not form.source]
-    if options.format not in {None, *known}:
+    if options.format and options.format not in known:
         raise UsageError(f"--sql prints {', '.join(known)}, not {in_short(options.format)!r}")
 
 
-def _check_stdout(options: Any) -> None:
+def _check_stdout(options: Options) -> None:
     """Raise UsageError if two results would be mixed on the standard output."""
     names = ["-o"] * sum(map(run_outputs.is_stdout, options.outputs))
     names += ["--write-map"] * (options.write_map is not None and run_outputs.is_stdout(options.write_map))
@@ -164,22 +165,22 @@ def _check_stdout(options: Any) -> None:
         raise UsageError(f"{names[0]} and {names[1]} both write to the standard output: give one of them a file")
 
 
-def _ask(connection: Any, options: Any) -> None:
+def _ask(connection: Any, sql: str, options: Options) -> None:
     """Print the result of --sql, in the format of -f unless that is for an output."""
     if options.format is None or options.outputs:
-        queries.say(connection, options.sql)
+        queries.say(connection, sql)
         return
     cells = Cells(masked=True)
     with run_outputs.stdout() as out:
-        queries.write(connection, options.sql, options.format, cells, out)
+        queries.write(connection, sql, options.format, cells, out)
 
 
-def _explain(audited: why.Audit, options: Any) -> None:
-    for line in why.explained(audited, options.why):
+def _explain(audited: why.Audit, url: str) -> None:
+    for line in why.explained(audited, url):
         print(printable.message(line))
 
 
-def _fix(connection: Any, options: Any, found: Sites, folder: str, report: Report) -> bool:
+def _fix(connection: Any, options: Options, found: Sites, folder: str, report: Report) -> bool:
     """Write the repairs into the files of the new site, or print a diff; return whether they were written.
 
     Only link bytes change.
@@ -201,7 +202,7 @@ def _fix(connection: Any, options: Any, found: Sites, folder: str, report: Repor
     return not options.diff
 
 
-def _jobs(path: str, options: Any, found: Sites, report: Report) -> Iterator[Job]:
+def _jobs(path: str, options: Options, found: Sites, report: Report) -> Iterator[Job]:
     wanted = repair.documents(path)
     seen: set[str] = set()
     for input_ in sites.site_inputs(options, found, load.NEW, many.run_context(options, report), follow=False):
@@ -210,12 +211,12 @@ def _jobs(path: str, options: Any, found: Sites, report: Report) -> Iterator[Job
             yield Job(input_._replace(within=WHOLE))
 
 
-def _how(options: Any, failing: Collection[str], roots: tuple[Path, ...] = ()) -> outputs.Options:
-    return outputs.Options(frozenset(failing), options.format, roots)
+def _how(options: Options, failing: Collection[str], roots: tuple[Path, ...] = ()) -> outputs.Style:
+    return outputs.Style(frozenset(failing), options.format, roots)
 
 
 def _write(
-    connection: Any, options: Any, failing: Collection[str], found: Sites
+    connection: Any, options: Options, failing: Collection[str], found: Sites
 ) -> list[Path]:
     """Write the outputs; return the paths of their files."""
     how = _how(options, failing, tuple(map(Path, found.kinds[load.NEW].documents)))  # without files of inventories
@@ -244,7 +245,7 @@ def _write_map(name: str, connection: Any, rules: Rules, report: Report) -> list
 
 
 def _finish(
-    connection: Any, options: Any, report: Report, failing: Collection[str], *, fixed: bool
+    connection: Any, options: Options, report: Report, failing: Collection[str], *, fixed: bool
 ) -> None:
     """Print the causes and the counts, and set the exit status. `fixed`: the repairs are written."""
     counts = connection.execute(_COUNTS).fetchall()

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from absolve.audit.answers import Answer
+    from absolve.cli.option_table import Options
     from absolve.run.results import RunContext
     from absolve.run.web.exchange import Answer as Answered
 
@@ -31,19 +32,23 @@ _FRESH: Final = timedelta(days=1)  # a link that worked is requested again a day
 
 
 def request_answers(
-    connection: Any, known: answered.Answers, options: Any, context: RunContext, folder: str
+    kinds: str, connection: Any, known: answered.Answers, options: Options, context: RunContext, folder: str
 ) -> Iterator[Answer]:
-    """Yield the answers of servers, and recent answers for working links from the file of --save."""
-    how = asking.request_options(options).with_origins([*options.named, options.url, *options.old_urls])
+    """Yield the answers of servers for links of these kinds, and recent ones for working links from --save."""
+    given = [] if options.is_url_found else [options.url]
+    how = asking.request_options(options).with_origins([*options.named, *given, *options.old_urls])
     saved = Path(options.save) if options.save is not None else None
     earlier = list(_fresh(saved, options, context)) if saved is not None and saved.is_file() else []
     known.add(earlier)
-    requests = live.wanted(connection, options.live, known)
+    requests = live.wanted(connection, kinds, known)
     if earlier and not options.quiet:
         text = f"{saved}: {number(len(earlier), 'answer')} of the last day: not asked for again"
         context.reports.note("answers", text)
     if not requests:
         return
+    if not given and not options.quiet:
+        text = f"{options.url} is of a file that was found, not named: it gets no secrets, and no private host is asked"
+        context.reports.note("ignored-option", f"{text} (--url names it)")
     path = saved or Path(folder) / ANSWERS
     with _writing(path, saved) as file:
         from absolve.run.web.exchange import Writer
@@ -87,7 +92,7 @@ def _writing(path: Path, saved: Path | None) -> Iterator[IO[bytes]]:
         yield file
 
 
-def _fresh(path: Path, options: Any, context: RunContext) -> Iterator[Answer]:
+def _fresh(path: Path, options: Options, context: RunContext) -> Iterator[Answer]:
     """Yield the answers in a file that need no new request: they work, and are not older than a day."""
     found = answered.Answers(running.read_answers(str(path), options, context))
     now = datetime.now(UTC)

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from absolve.audit.outputs import Options
+    from absolve.audit.outputs import Style
+    from absolve.cli.option_table import Options
     from absolve.cli.reporting import Report
     from absolve.core.drawing import Screen
 
@@ -30,7 +31,7 @@ _INDENT: Final = "  "
 _ALL: Final = "-o report.html, or -f jsonl"
 
 
-def lines(connection: Any, how: Options, view: Screen, *, fixed: bool, hint: bool) -> Iterator[str]:
+def lines(connection: Any, how: Style, view: Screen, *, fixed: bool, hint: bool) -> Iterator[str]:
     """Yield a line for each cause. `fixed`: repairs were written. `hint`: no output has all findings."""
     source = Source(connection, how)
     found = list(causes(source, repaired=fixed))
@@ -72,7 +73,7 @@ def _folded(text: str, view: Screen) -> Iterator[str]:
         yield from (_INDENT + line for line in folded(" ".join(rest), max(8, view.width - len(_INDENT))))
 
 
-def painted(verdict: str, text: str, how: Options, screen: Screen) -> str:
+def painted(verdict: str, text: str, how: Style, screen: Screen) -> str:
     """Return a text in the colour of a verdict."""
     return screen.paint(text, _STYLES["error"] if verdict in how.fail_on else "dim")
 
@@ -86,7 +87,7 @@ SELECT (SELECT count(*) FROM mentions), (SELECT count(*) FROM rules WHERE {WITHO
 
 
 def ending(
-    connection: Any, how: Options, report: Report, options: Any, wrote: Sequence[Path]
+    connection: Any, how: Style, report: Report, options: Options, wrote: Sequence[Path]
 ) -> str:
     """Return the last line, for example `findings: 8 of 30 links; 5 repairs in 4 files written; wrote report.html`."""
     source = Source(connection, how)

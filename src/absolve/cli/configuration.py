@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from absolve.cli import option_table, terminal
 from absolve.cli.commands import COMMANDS
 from absolve.core import printable
-from absolve.core.errors import UsageError, similar
+from absolve.core.errors import DocumentError, UsageError, similar
 from absolve.core.lazy_regex import pattern
 
 if TYPE_CHECKING:
@@ -156,10 +156,14 @@ def _places() -> Iterator[Path]:
 
 
 def _named(path: Path, commands: tuple[str, ...]) -> Configuration:
+    from absolve.run.sources import of_option  # few runs have such a file
+
     try:
-        contents = path.read_bytes()
+        contents = of_option(str(path))
         table = _parsed(contents)
-    except (OSError, ValueError) as error:
+    except DocumentError as error:
+        raise UsageError(f"{path}: {error.diagnostic.text}") from error
+    except ValueError as error:
         raise _unusable(path, error) from error
     if path.name == PYPROJECT:
         table = _ours(table) or {}

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from absolve.cli import option_table
 from absolve.cli.option_table import OF_SITES, ON_LINE
 from absolve.cli.totals import FoundGlobs, Table
-from absolve.core.errors import Diagnostic, DocumentError, UsageError, in_short, similar
+from absolve.core.errors import DocumentError, UsageError, in_short, similar
 from absolve.document.base_layers import retrieval_claim
 from absolve.document.settings import CHOICES, FILE, Settings
 from absolve.encodings import charsets
@@ -164,7 +164,7 @@ def found(
     on_line = inputs.named(input_names, origins, globs, report.aside, follow=follow)
     if options.from_ is not None:
         on_line = chain(on_line, _listed(options.from_, origins, report))
-    return _noted(on_line, options, report)
+    return on_line
 
 
 def asks_otherwise(options: Options) -> bool:
@@ -172,25 +172,9 @@ def asks_otherwise(options: Options) -> bool:
     return any((options.header, options.cookies, options.deny_private, options.save, options.cache))
 
 
-def _noted(found_: Iterator[Input], options: Options, report: Report) -> Iterator[Input]:
-    """Yield the inputs; report that there are none."""
-    first = next(found_, None)
-    if first is None:
-        from shlex import quote
-
-        globs_by_option = ("include", options.include), ("exclude", options.exclude)
-        globs = " ".join(f"--{name} {quote(glob)}" for name, several in globs_by_option for glob in several)
-        text = f"no file in it is selected by {globs}" if globs else "it holds no input"
-        name = next((name for name in options.inputs if inputs.is_many(name)), options.from_ or sources.STDIN)
-        report.aside(Diagnostic("no-input", text, name))
-        return
-    yield first
-    yield from found_
-
-
 def _listed(name: str, origins: inputs.Origins, report: Report) -> Iterator[Input]:
     with report.guard(name):
-        yield from inputs.listed(inputs.read_list(name), origins, report.aside)
+        yield from inputs.listed(inputs.read_list(name), origins, report.aside, name)
 
 
 def url_map(options: Options) -> inputs.UrlMap:

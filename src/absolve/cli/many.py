@@ -22,11 +22,11 @@ from absolve.cli import asking, intake, terminal
 from absolve.cli.reporting import Report
 from absolve.cli.terminal import is_terminal
 from absolve.core.caching import fingerprint
-from absolve.core.errors import UsageError
+from absolve.core.errors import DocumentError, UsageError
 from absolve.core.printable import number
 from absolve.run import buckets, inputs, interrupts, results
 from absolve.run.results import BytesRead, ChangeCounts, Counts, End, RunContext
-from absolve.run.sources import is_read_once
+from absolve.run.sources import is_read_once, of_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
@@ -387,9 +387,9 @@ def _state(options: Options, *, lists: bool) -> State | None:
     if options.resume and options.in_place and not path.exists():
         raise UsageError("--resume: no run over these inputs was interrupted, or has failures: leave --resume out")
     try:
-        how = repr((__version__, values, [Path(name).read_bytes() for name in tables]))
+        how = repr((__version__, values, [*map(of_option, tables)]))
         return State(path, how, resume=options.resume, lists=lists)
-    except (OSError, sqlite3.Error) as error:
+    except (OSError, sqlite3.Error, DocumentError) as error:
         if options.resume:
             raise UsageError(f"--resume: the state {path} of the run cannot be opened: {error}") from error
         return None

@@ -107,6 +107,8 @@ class Options:
     """
 
     command: str
+    named: list[str]  # of an audit: the URLs that were asked for
+    is_url_found: bool = False  # by a configuration file that nobody named: no host that the user named
 
     def __init__(self, **values: Any) -> None:
         vars(self).update(values)

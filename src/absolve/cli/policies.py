@@ -15,7 +15,7 @@ from absolve.core.errors import DocumentError, UsageError, similar
 from absolve.document.settings import FILE
 from absolve.inventory import PROBLEMS
 from absolve.rewriting.policy import KEEPING, absolute, unchanged
-from absolve.run import folders, inputs
+from absolve.run import folders, inputs, sources
 from absolve.run.folders import Globs
 from absolve.run.results import rules_of
 
@@ -132,7 +132,7 @@ def _captures(name: str, data: bytes) -> Captures | None:
 
 def _read(name: str) -> bytes:
     try:
-        return inputs.read_table(name)
+        return sources.of_option(name)
     except DocumentError as error:
         raise UsageError(error.message) from error
 

@@ -117,6 +117,7 @@ def _ended(arguments: Sequence[str], report: Report, *, alone: bool) -> int:
             gc.freeze()
             gc.enable()
         command = whole.commands.get(arguments[0], whole) if arguments else whole
+        found = configuration.Configuration()
         try:
             if arguments and command is not whole:
                 found = found_for(arguments[1:])
@@ -126,7 +127,7 @@ def _ended(arguments: Sequence[str], report: Report, *, alone: bool) -> int:
                 whole.check_all_known(arguments[:1])
             parsed, rest = whole.parse_known_args(arguments)
             command.check_all_known(rest)
-            options = Options(**vars(parsed))
+            options = Options(**vars(parsed), is_url_found="url" in command.set_by and not found.named)
             terminal.choose(options.color)
             if any("://" in argument for argument in arguments):
                 from absolve.cli.intake import check_stores

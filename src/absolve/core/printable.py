@@ -21,6 +21,7 @@ MASK: Final = "***"
 _NOT_DRAWN: Final = pattern(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]"
 )
+_JOINERS: Final = "\u200c\u200d\ufe0f"  # of Persian and Indic words, and of emoji
 # RFC 3986 3.2.1, also in the middle of a sentence, and behind any slashes that browsers accept; `C:\a@b` has none.
 # Matching is linear: a match begins behind slashes, and user information contains no slash.
 _USER_INFORMATION: Final = pattern(
@@ -44,6 +45,11 @@ def printable(text: str, keep: str = "", escape: Callable[[str], str] = _backsla
     if _is_visible(text):
         return text
     return "".join(one if _is_visible(one) or one in keep else escape(one) for one in text)
+
+
+def is_hidden_in(text: str) -> bool:
+    """Return whether a text has a character that nobody sees, other than joiners in words and emoji."""
+    return printable(text, _JOINERS) != text
 
 
 def percent_escaped(character: str) -> str:

@@ -160,7 +160,7 @@ class Documents:
             self._around.append(NOTHING)
             return self._add(_walked(entity, part, around, self._document))
         around = _wrapped_by(entity, around)
-        if len(entity.events.parts) == 1:
+        if len(entity.events.parts) == 1 or not entity.events:  # without events it is empty
             self._around.append(around)
             return None
         self._around.append(Around(capture=Capture(date=around.capture.date)))

@@ -21,6 +21,7 @@ from absolve.core.model import Document, Layer
 from absolve.document.companions import fold, named_by
 from absolve.document.walk import walk
 from absolve.formats import registry
+from absolve.formats.grammars import ABSOLUTE
 from absolve.mirror import browsers, words
 from absolve.mirror import map as maps
 from absolve.mirror.lookup import Equivalences, Lookup, twin
@@ -200,7 +201,8 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
 
     def _link(self, path: str, resolved: Resolved, found: list[Diagnostic]) -> None:
         """Add the fault of a link to `found`; return None, so that the link stays."""
-        if resolved.link.claim is not None or resolved.kind in _NO_DOCUMENT or resolved.link.place.stays == "always":
+        place = resolved.link.place
+        if resolved.link.claim is not None or resolved.kind in _NO_DOCUMENT or place.stays == "always":
             return
         target = resolved.target
         if target is None:
@@ -208,7 +210,7 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
         if target.startswith("file:"):
             self.links += 1
             self._local(path, resolved, target, found)
-        elif target.startswith(("http:", "https:")) and not is_identity(resolved):
+        elif target.startswith(("http:", "https:")) and not is_identity(resolved) and place.syntax not in ABSOLUTE:
             url = target.partition("#")[0]
             if self._lookup is None:
                 self._web[url].append((path, *self._place(resolved)))

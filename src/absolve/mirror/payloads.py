@@ -39,7 +39,9 @@ JOINED: Final = "joined"  # a whole document, joined from pieces
 _DIGITS: Final = 14  # of a date: YYYYMMDDhhmmss
 _BASES: Final = frozenset({"base", "content-base"})
 _LENGTHS: Final = ("content-length", "content-range")
-_WALKED: Final = frozenset({registry.HTML, registry.CSS, registry.XML, registry.MANIFEST, registry.IMPORT_MAP})
+_WALKED: Final = frozenset(
+    {registry.HTML, registry.CSS, registry.XML, registry.MANIFEST, registry.IMPORT_MAP, registry.MARKDOWN}
+)
 
 
 class Where(NamedTuple):

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from absolve.core.errors import Diagnostic, MissingPackageError, UsageError, in_short
 from absolve.core.model import EMBEDDED, ENCAPSULATING
 from absolve.core.patterns import PatternSet
+from absolve.core.printable import is_hidden_in
 from absolve.rewriting.policy import absolute
 from absolve.rules import functions
-from absolve.rules.functions import Dropped, Facts, PatternRule, Template, has_functions
+from absolve.rules.functions import HIDDEN, IS_HIDDEN, Dropped, Facts, PatternRule, Template, has_functions
 from absolve.rules.index import Index, after, begins, compared, joined, lowered, parted
 from absolve.urls import resolver
 from absolve.urls.archives import led
@@ -390,7 +391,10 @@ class Remapping:
     # --- what is wrong with the rules, and the hosts that they lead away from -----------------------------------------
 
     def findings(self) -> Iterator[Diagnostic]:
-        """Yield the rules that never apply because of an earlier one, and those that lead in a circle."""
+        """Yield rules that never apply because of an earlier one, or lead in a circle, or to a URL nobody can read."""
+        for number, change in self._changes.items():
+            if is_hidden_in(change.new):
+                yield self._finding(HIDDEN, number, f"{IS_HIDDEN}: {in_short(change.new)}")
         for number, earlier in self._hidden.items():
             if self._changes[number].new == self._changes[earlier].new:
                 yield self._finding("rule-repeats", number, f"this rule repeats {self._named(earlier)}")

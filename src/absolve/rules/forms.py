@@ -13,14 +13,16 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from absolve.core.errors import UsageError
+from absolve.core.errors import Diagnostic, UsageError, in_short
+from absolve.core.printable import is_hidden_in
 from absolve.rules import apache, caddy, entries, iis, nginx, structured, table
 from absolve.rules.cells import binary_form, decoded, is_workbook
 from absolve.rules.columns import is_url
+from absolve.rules.functions import HIDDEN, IS_HIDDEN
 from absolve.rules.model import MOST_RULES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from absolve.rules.model import RuleSet
 
@@ -199,3 +201,11 @@ def _by_lines(text: str) -> str:
     if any(re.search(r"\*|:splat|/:\w|\s[1-5][0-9][0-9]!?\s*$", line) for line in rows):
         return "netlify"
     return "csv" if any("," in line for line in rows) else "rewritemap" if rows else "csv"
+
+
+def doubts(found: RuleSet) -> Iterator[Diagnostic]:
+    """Yield the rules that lead to a URL nobody can read."""
+    for rule in found.rules:
+        target = "".join(part for part in rule.target or () if isinstance(part, str))
+        if is_hidden_in(target):
+            yield Diagnostic(HIDDEN, f"{IS_HIDDEN}: {in_short(target)}", rule.file, rule.line)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 
+HIDDEN: Final = "invisible-character"  # the code of a rule whose target nobody can read
+IS_HIDDEN: Final = "the new URL has a character that nobody sees"
 _FUNCTION: Final = re.compile(r"\{(date|host|url|target|decoded:(\w{1,40}))\}", re.ASCII)
 _ESCAPE: Final = re.compile(r"%([0-9A-Fa-f]{2})")
 # What a URL may have as it is (RFC 3986 2), and the percent sign of an escape that was escaped.

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from absolve.core.printable import literal, percent_escaped, printable
+from absolve.core.printable import literal, original, percent_escaped, printable
 from absolve.rules.model import encoded, with_rest
 from absolve.urls.chain import REDIRECTS
 
@@ -88,6 +88,16 @@ def _harmless(url: str) -> str:
     path, mark, query = url.partition("?")
     query = _FORMULA.sub(lambda one: one[1] + ("%20" if one[2] == "+" else percent_escaped(one[2])), query)
     return _FORMULA.sub(lambda one: one[1] + percent_escaped(one[2]), path) + mark + query
+
+
+def guarded(cell: str) -> str:
+    """Return a cell of a row that is kept, and no formula: `=1` becomes `'=1`, a URL or pattern gets an escape."""
+    text = original(cell)
+    if literal(text) in {text, cell}:
+        return cell
+    if text.startswith("^"):
+        return _SEMICOLON.sub(lambda one: one[1] or r"\x3b", text)
+    return _harmless(text) if text.startswith(("/", "http://", "https://")) else literal(text)
 
 
 def csv_row(*cells: str, delimiter: str = ",") -> str:

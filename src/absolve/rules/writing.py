@@ -18,10 +18,10 @@ from absolve.core.errors import UsageError
 from absolve.core.patterns import backtracks
 from absolve.core.printable import printable
 from absolve.rules import cells, rule_lines, table
-from absolve.rules.cells import UTF8, decoded, detect_charset
+from absolve.rules.cells import UTF8, decoded, detect_charset, long_cells
 from absolve.rules.model import Rule, RuleSet, request, with_rest
 from absolve.rules.outcomes import never, samples
-from absolve.rules.rule_lines import csv_row
+from absolve.rules.rule_lines import csv_row, guarded
 from absolve.urls.chain import PERMANENT
 from absolve.urls.identity import origin
 from absolve.urls.predicates import parsed_scheme
@@ -47,6 +47,7 @@ _WITH_SIGN: Final = frozenset({"csv", "netlify"})
 _HOST: Final = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]*)(?::[0-9]+)?")
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")
 _LOOKED_AT: Final = 1 << 16
+_MAY_BE_FORMULA: Final = re.compile(r"(?:\A|[^\w/?&%.~-])[=@+\-\uff1d\uff0b\uff0d\uff20]")
 CIRCLE: Final = "it goes in a circle"
 NOWHERE: Final = "it leads to nothing"
 DROPPED: Final = {CIRCLE, NOWHERE}
@@ -289,7 +290,24 @@ def _edited(
     for place in {start - 1, len(lines) - 1} if lines else ():
         lines[place] += end if lines[place] and not lines[place].endswith(("\n", "\r")) else ""
     text = "".join([*lines[:start], *with_ends(added), *lines[start:], *with_ends(others)])
-    return text if layout is None else recognisable(text, layout.delimiter, end)
+    return text if layout is None else recognisable(_guarded(text, layout.delimiter, end), layout.delimiter, end)
+
+
+def _guarded(text: str, delimiter: str, line_end: str) -> str:
+    """Return a table in which no cell is a formula: anybody may have made the rows that are kept."""
+    if not _MAY_BE_FORMULA.search(text):
+        return text
+    lines = list(io.StringIO(text, newline=""))
+    made: list[str] = []
+    at = 0
+    with long_cells(len(text)):
+        rows = csv.reader(lines, delimiter=delimiter)
+        for row in rows:
+            harmless = [*map(guarded, row)]
+            own = lines[at : rows.line_num]
+            made += own if harmless == row else [csv_row(*harmless, delimiter=delimiter), line_end]
+            at = rows.line_num
+    return "".join(made)
 
 
 def _is_comment(line: str) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-import stat
 import sys
 from collections import deque
 from contextlib import suppress
@@ -32,7 +31,7 @@ from absolve.document.companions import (
     keeper_of,
 )
 from absolve.document.settings import FILE
-from absolve.run import buckets, companion_files, folders
+from absolve.run import buckets, companion_files, folders, sources
 from absolve.run.folders import Globs
 from absolve.run.sources import STDIN, unreadable
 from absolve.urls.base import is_useless
@@ -154,6 +153,7 @@ def named(
             for path, place, around, held in folders.files_in(name, globs, notify, follow=follow, unmet=unmet):
                 yield below.input(path, place, above + place)._replace(root=name, around=around, held=held)
             below.report(name, notify)
+            below.report_empty(name, notify, globs, alone=len(names) == 1)
     if follow and all(map(folders.is_folder, names)):
         for glob in filter(unmet.__contains__, globs.exclude):
             whole = "" if set("*?[") & set(glob) else f": a glob is for a whole name, as {f'*{glob}*'!r}"
@@ -189,6 +189,7 @@ def _stored(url: str, origins: Origins, globs: Globs, notify: Notify, *, alone: 
             held = f"in {NODE_MODULES}" if f"/{NODE_MODULES}/" in f"/{place}" and not globs.hidden else ""
             yield below.input(name, place, above + place)._replace(stored=state, held=held)
         below.report(url, notify)
+        below.report_empty(url, notify, globs, alone=alone)
     except OSError as error:
         notify(unreadable(url, error).diagnostic._replace(failed=True))
 
@@ -221,10 +222,11 @@ def is_many(name: str) -> bool:
     return buckets.is_many(name) if buckets.is_bucket(name) else folders.is_folder(name)
 
 
-def listed(paths: Iterable[str], origins: Origins, notify: Notify) -> Iterator[Input]:
+def listed(paths: Iterable[str], origins: Origins, notify: Notify, name: str = "--from") -> Iterator[Input]:
     """Yield the inputs of a list: files, each with its path as `place`; paths above the working folder are skipped."""
     below = _Below(origins, companion_files.hosts_in(""))
     for path in paths:
+        below.is_empty = False
         if is_url(path):
             yield url_input(path, origins)
             continue
@@ -244,6 +246,7 @@ def listed(paths: Iterable[str], origins: Origins, notify: Notify) -> Iterator[I
         else:
             yield below.input(path, place, place)._replace(found=False)
     below.report("--from", notify)
+    below.report_empty(name, notify, Globs(), alone=True)
 
 
 class _Below:
@@ -253,9 +256,11 @@ class _Below:
         self._origins = origins
         self._hosts = hosts
         self._met: dict[str, str] = {}  # the first URL of each host
+        self.is_empty = True
 
     def input(self, path: str, place: str, below: str) -> Input:
         """Return the input for a file: `place` is its path below the root, `below` its path in the output folder."""
+        self.is_empty = False
         root = self._origins.url
         url = root and f"{root.rstrip('/')}/{escaped(place)}"
         found = Input(path, below, found=True)._replace(**_known(path, url, self._origins, shares=True))
@@ -268,6 +273,15 @@ class _Below:
         """Report the hosts whose folders gave documents their URLs."""
         if self._met:
             notify(hosts_named(self._met.values(), name))
+
+    def report_empty(self, name: str, notify: Notify, globs: Globs, *, alone: bool) -> None:
+        """Report a root without an input. One of several has failed, unless `globs` choose among its files."""
+        if self.is_empty:
+            from shlex import quote  # few folders are empty
+
+            given = " ".join(f"--{one} {quote(glob)}" for one in ("include", "exclude") for glob in getattr(globs, one))
+            text = f"no file in it is selected by {given}" if given else "it holds no input"
+            notify(Diagnostic("no-input", text, name, failed=not (alone or given)))
 
 
 def _known(path: str, url: str | None, origins: Origins, *, shares: bool = False) -> dict[str, Any]:
@@ -329,19 +343,22 @@ def read_list(name: str) -> Iterator[str]:
                 raise DocumentError(Diagnostic("unreadable", "there is no standard input", STDIN))
             yield from _split(sys.stdin.buffer)
             return
-        with Path(name).open("rb") as file:
-            yield from _split(file)
+        with sources.attended(name) as (first, file):
+            yield from _split(file, first)
     except OSError as error:
         raise unreadable(name, error) from error
 
 
 _PIECE: Final = 65_536
-PATIENCE: Final = 5.0  # seconds until a program has opened a pipe
+_LONGEST: Final = 1 << 20  # bytes of a name: of a path 4096, of a URL 2 MB in Chromium
 
 
-def _split(file: IO[bytes]) -> Iterator[str]:
-    """Yield the names in lines, for example `a` and `b`; or between NULs, if the first 64 KiB have one."""
-    rest = file.read(_PIECE)
+def _split(file: IO[bytes], first: bytes = b"") -> Iterator[str]:
+    """Yield the names in lines, for example `a` and `b`; or between NULs, if the first 64 KiB have one.
+
+    `first` are bytes that are read already.
+    """
+    rest = first + file.read(_PIECE)
     end = b"\0" if b"\0" in rest else b"\n"
     while rest:
         *whole, rest = rest.split(end)
@@ -351,6 +368,8 @@ def _split(file: IO[bytes]) -> Iterator[str]:
         piece = file.read(_PIECE)
         if not piece:
             break
+        if len(rest) > _LONGEST:
+            raise OSError(f"a line of this list has more than {_LONGEST:,} bytes")
         rest += piece
     if path := _path(rest, end):
         yield path
@@ -378,7 +397,7 @@ def read_url_map(name: str) -> UrlMap:
         columns,  # few runs need them
     )
 
-    table = cells.table(name, read_table(name), legacy=False)  # names of files may have any bytes
+    table = cells.table(name, sources.of_option(name), legacy=False)  # names of files may have any bytes
     head, rows = cells.peek(table.rows)
     chosen = columns.choose_columns(head, _roles(columns), tuple(_URL_MAP))
     places = {"path": 0, "url": 1, **chosen.places}
@@ -420,20 +439,3 @@ def _check_url(url: str, place: str) -> None:
         raise UsageError(f"{place}: {in_short(url)!r} is not an absolute URL")
     if runs_code(url) or is_useless(url):
         raise UsageError(f"{place}: nothing can be resolved against {in_short(url)!r}")
-
-
-def read_table(name: str) -> bytes:
-    """Return the bytes of a table. Raise DocumentError if the file cannot be read, or is a pipe that nobody writes."""
-    try:
-        if not hasattr(os, "mkfifo") or not stat.S_ISFIFO(Path(name).stat().st_mode):
-            return Path(name).read_bytes()
-        from select import select  # few tables are pipes
-        with open(os.open(name, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as pipe:  # noqa: PTH123 - a descriptor
-            is_ready, *_ = select([pipe], [], [], PATIENCE)
-            first = pipe.read(1)  # b"" without a writer, None if the writer has written nothing so far
-            if not is_ready and first == b"":
-                raise DocumentError(Diagnostic("unreadable", f"no program writes to this pipe ({PATIENCE:g} s)", name))
-            os.set_blocking(pipe.fileno(), True)
-            return (first or b"") + pipe.readall()
-    except OSError as error:
-        raise unreadable(name, error) from error

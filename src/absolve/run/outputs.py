@@ -197,6 +197,8 @@ def _temporary(
         folder = below.folder(create=True)
         old = _replaceable(folder, name, target)
     else:
+        if not is_new:
+            _check_own_link(path)
         old = None if is_new else _state(path)
         if old is not None:
             check_writable(Path(path))
@@ -216,6 +218,19 @@ def _temporary(
         if isinstance(error, OSError) and error.filename in {None, temporary, written.temporary}:  # write() gives None
             error.filename = str(path)  # the path that the user gave
         raise
+
+
+def _check_own_link(path: Path | str) -> None:
+    """Raise OSError for a symbolic link of another user where all users may write, as Linux does (protected_symlinks).
+
+    It could lead to any file of this user, such as one of the shell.
+    """
+    if hasattr(os, "geteuid") and os.path.islink(path):  # noqa: PTH114
+        owner = os.lstat(path).st_uid
+        folder = os.stat(os.path.dirname(path) or os.curdir)  # noqa: PTH116, PTH120
+        if folder.st_mode & stat.S_IWOTH and owner not in {os.geteuid(), folder.st_uid}:
+            text = "a symbolic link of another user in a folder where all may write is not followed"
+            raise PermissionError(errno.EACCES, text, str(path))
 
 
 def _hidden(error: BaseException) -> OSError | None:

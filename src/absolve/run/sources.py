@@ -142,6 +142,56 @@ def file_of(name: str, *, root: str = "", streams: bool = True) -> IO[bytes]:
     return open(local(name), "rb", opener=_below(root))
 
 
+# --- files that options name ---
+
+LARGEST: Final = 256 << 20  # bytes of a file that is read as a whole
+PATIENCE: Final = 5.0  # seconds until a program has opened a pipe
+
+
+def of_option(name: str, max_size: int = LARGEST) -> bytes:
+    """Return the bytes of a file that an option names: rules, patterns, a map. Raise DocumentError as `attended`.
+
+    Also for a file of more than `max_size` or `LARGEST` bytes.
+    """
+    most = min(max_size, LARGEST)
+    with attended(name) as (first, file):
+        data = _up_to(file, most - len(first))
+    if data is None:
+        text = f"this file has more than {most:,} bytes{' (--max-size)' if most < LARGEST else ''}"
+        raise DocumentError(Diagnostic("too-large", text, name))
+    return first + data
+
+
+@contextmanager
+def attended(name: str) -> Iterator[tuple[bytes, IO[bytes]]]:
+    """Yield what is read already of a file that an option names, and the file. Raise DocumentError as `opened`.
+
+    Also for a pipe to which no program writes: a read would wait for ever.
+    """
+    try:
+        with open(name, "rb", opener=_at_once) as file:
+            first = _first(file, name) if stat.S_ISFIFO(os.fstat(file.fileno()).st_mode) else b""
+            if hasattr(os, "O_NONBLOCK"):
+                os.set_blocking(file.fileno(), True)
+            yield first, file
+    except (OSError, ValueError) as error:
+        raise unreadable(name, error) from error
+
+
+def _first(pipe: IO[bytes], name: str) -> bytes:
+    """Wait for the writer of a pipe that is not blocking, and return the byte that is read for that, if any."""
+    from select import select  # few options name pipes
+
+    if select([pipe], [], [], PATIENCE)[0]:
+        return b""
+    try:
+        if first := os.read(pipe.fileno(), 1):  # b"" without a writer
+            return first
+    except BlockingIOError:  # of a writer that has written nothing so far
+        return b""
+    raise DocumentError(Diagnostic("unreadable", f"no program writes to this pipe ({PATIENCE:g} s)", name))
+
+
 # --- inputs that can be read only once ---
 
 _SPOOLED: Final[dict[str, str]] = {}  # temporary files with their bytes, by their names
@@ -222,12 +272,19 @@ def _contents(name: str, max_size: int, root: str) -> bytes:
 
 
 def _limited(file: IO[bytes], name: str, max_size: int) -> bytes:
+    if (data := _up_to(file, max_size)) is None:
+        raise too_large(max_size, name)
+    return data
+
+
+def _up_to(file: IO[bytes], most: int) -> bytes | None:
+    """Return what is left in a file; None if that is more than this number of bytes."""
     pieces: list[bytes] = []
     size = 0
     while piece := file.read(_PIECE):
         size += len(piece)
-        if size > max_size:
-            raise too_large(max_size, name)
+        if size > most:
+            return None
         pieces.append(piece)
     return b"".join(pieces)
 

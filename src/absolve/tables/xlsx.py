@@ -108,6 +108,7 @@ class _Sheets:
 
 def _header(sheet: Any, name: str) -> Any:
     cell = WriteOnlyCell(sheet, name)
+    cell.data_type = "s"  # as in `_cell`: a query may name a column "=1+1"
     cell.font, cell.fill = _HEADER["font"], _HEADER["fill"]
     return cell
 

@@ -105,6 +105,11 @@ def lost(reference: str) -> str:
     return _NO_CHARACTER.sub(_LOST, reference)
 
 
+def _in_xml(new: str) -> str:
+    """Return a value as XML can have it: bytes and characters that are none (2.2) come from a base."""
+    return lost(new).replace("\ufffe", "%EF%BF%BE").replace("\uffff", "%EF%BF%BF")
+
+
 class Expected:
     """The intended values of every link of a document: by link, and by element, attribute and reference.
 
@@ -170,14 +175,16 @@ class Expected:
         before = link.coding.decode(entity.data[max(0, link.start - LOOK_AHEAD) : link.start])
         end = placeholder_at(new)
         new = text(escape(value_of(new[:end]), before)) + new[end:]
+        if new.isascii() and resolved.element != "header":
+            return {new}
+        ends = zip(reversed(resolved.reference), reversed(new), strict=False)
+        same = takewhile(lambda pair: pair[0] == pair[1], ends)
+        kept = "".join(one for one, _ in same)[::-1]  # these bytes of its own stay unchanged
+        prefix = new.removesuffix(kept)
         if resolved.element == "header":  # bytes that are invalid in a field are percent-encoded
-            ends = zip(reversed(resolved.reference), reversed(new), strict=False)
-            same = takewhile(lambda pair: pair[0] == pair[1], ends)
-            kept = "".join(one for one, _ in same)[::-1]  # these bytes of its own stay unchanged
-            written = (value_of(new), value_of(new.removesuffix(kept)))
-            whole, prefix = (text(link.coding.decode(link.coding.encode(value))) for value in written)
+            whole, prefix = (text(link.coding.decode(link.coding.encode(value_of(one)))) for one in (new, prefix))
             return {new, whole, prefix + kept}
-        return {new} if new.isascii() else {new, _within(charset, new)}
+        return {new, _in_xml(new), _in_xml(prefix) + kept, _within(charset, new)}
 
     def fault(self, link: Link, old: str, new: str, before: LinkContext, after: LinkContext) -> str | None:
         """Return the fault of the new value of this link; None if it is correct."""

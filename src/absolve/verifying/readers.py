@@ -327,16 +327,16 @@ _BASE, _TEMPLATE = (f"{{{link_tables.XHTML}}}{name}" for name in ("base", "templ
 _PAGES: Final = (f"{{{link_tables.XHTML}}}", f"{{{link_tables.SVG}}}")
 _PREDEFINED: Final = {"lt": "<", "gt": ">", "amp": "&", "apos": "'", "quot": '"'}
 _REFERENCE: Final = re.compile(r"&(?:(lt|gt|amp|apos|quot)|#x([0-9A-Fa-f]++)|#([0-9]++));")
-# Bytes that the charset does not decode are lone surrogates, which lxml rejects: private characters replace them.
-_STAND_INS: Final = {code: code + 0x10_2000 for code in range(0xD800, 0xE000)}
+# Bytes that the charset does not decode are lone surrogates, which lxml does not take: characters that nobody uses.
+_STAND_INS: Final = {code: code + 0x10_2000 for code in range(0xD800, 0xE000)} | {0xFFFE: 0x10_F7FE, 0xFFFF: 0x10_F7FF}
 _STOOD_IN: Final = {stand_in: code for code, stand_in in _STAND_INS.items()}
 _NO_CHARACTER: Final = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-# Sections and comments; `<` and `&` that begin neither markup nor a character reference
+# Sections and comments; a `<` that begins no markup; an `&`, with the reference that it may begin
 _ALONE: Final = re.compile(
-    r"(<!\[CDATA\[.*?(?:\]\]>|\Z)|<!--.*?(?:-->|\Z))|<(?![A-Za-z_:\x80-\U0010ffff/!?])"
-    r"|&(?!(?:lt|gt|amp|apos|quot|#(?!5[5-7]\d{3};)\d+|#x(?![Dd][89A-Fa-f]..;)[0-9A-Fa-f]+);)",
+    r"(<!\[CDATA\[.*?(?:\]\]>|\Z)|<!--.*?(?:-->|\Z))|<(?![A-Za-z_:\x80-\U0010ffff/!?])|&(?:([^\s&;<>]++);)?",
     re.DOTALL,
 )
+_ENTITY: Final = re.compile(r"<!ENTITY[\t\n\r ]++([^\t\n\r %]++)")
 _LONGEST: Final = 8  # digits of a character reference, without leading zeros: any longer number is no character
 
 
@@ -453,7 +453,16 @@ def _mended(text: str) -> str:
     For example, `a&b=c` becomes `a&amp;b=c`: lxml would leave out the name behind such a `&`.
     """
     characters = _NO_CHARACTER.sub("", text.translate(_STAND_INS))
-    return _ALONE.sub(lambda found: found[1] or ("&lt;" if found[0] == "<" else "&amp;"), characters)
+    declared = set(_ENTITY.findall(characters))
+
+    def mended(found: re.Match[str]) -> str:
+        whole, section, name = found.group(0, 1, 2)
+        if section or whole == "<":
+            return section or "&lt;"
+        is_known = name in declared or (name and _REFERENCE.sub(_character, whole) != whole)
+        return whole if is_known else f"&amp;{whole[1:]}"
+
+    return _ALONE.sub(mended, characters)
 
 
 def _text_from(text: str | None, node: Any) -> str:
@@ -498,4 +507,4 @@ def _character(reference: re.Match[str]) -> str:
         return _PREDEFINED[name]
     digits = (hexadecimal or decimal).lstrip("0")[:_LONGEST] or "0"
     code = int(digits, 16 if hexadecimal else 10)
-    return chr(code) if code <= sys.maxunicode else "\N{REPLACEMENT CHARACTER}"
+    return reference[0] if code > sys.maxunicode or _NO_CHARACTER.match(chr(code)) else chr(code)

@@ -74,3 +74,20 @@ def test_external_entities_are_not_read(tmp_path: Path) -> None:
     secret.write_text("<link>http://secret.example/</link>")
     declared = f"<!DOCTYPE rss SYSTEM '{secret}' [<!ENTITY a SYSTEM '{secret}'><!ENTITY % b SYSTEM '{secret}'> %b;]>"
     assert targets(f"{declared}<rss>&a;<link>c</link></rss>") == ["http://h/c"]
+
+
+@pytest.mark.filterwarnings("ignore::absolve.DiagnosticWarning")
+@pytest.mark.parametrize(("before", "target"), [
+    (b"<a %X xml:base='http://h/\x92/'>&<b l:href='c'/></a>", "http://h/\ufffd/c"),
+    (b"<!DOCTYPE a [<!ENTITY e 't\x92'>]><a %X>&<b l:href='http://h/&e;'/></a>", "http://h/t\ufffd"),
+    (b"<!DOCTYPE a [<!ENTITY e 't'>]><a %X xml:base='http://h/'>&<b l:href='&e;'/></a>", "http://h/t"),
+    (b"<a %X xml:base='http://h/'>&<b l:href='&#xD800;&#11;&#1114112;'/></a>", "http://h/&#xD800;&#11;&#1114112;"),
+    (b"<?xml-stylesheet h\x92='' href='http://h/'?><a %X/>", "http://h/"),
+    (b"<a %X xml:base='http://h/\x0bx/'>&<b l:href='\x0bc'/></a>", "http://h/x/c"),
+    (b"<a %X xml:base='http://h/\xef\xbf\xbe/'>&<b l:href='c'/></a>", "http://h/\ufffe/c"),
+], ids=["base", "entity", "known entity", "no character", "instruction", "control", "U+FFFE"])
+def test_bytes_and_references_that_are_no_characters_are_the_same_for_base_link_and_verify(before: bytes, target: str) -> None:
+    before = before.replace(b"%X", b"xmlns:l='http://www.w3.org/1999/xlink'")
+    options: dict[str, Any] = {"media_type": "application/xml"}
+    assert list(absolve.links(before, **options))[-1].target == target
+    assert absolve.verify(before, absolve.rewrite(before, **options), **options) == []

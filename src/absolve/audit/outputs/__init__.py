@@ -43,7 +43,7 @@ SUFFIXES: Final = {
 }
 
 
-class Options(NamedTuple):
+class Style(NamedTuple):
     """How results are written.
 
     `fail_on`: verdicts that are errors; others are warnings.
@@ -82,7 +82,7 @@ def is_stream(name: str) -> bool:
     return name in REPORTS or (TABLES[name].several and TABLES[name].stream)
 
 
-def write(connection: duckdb.DuckDBPyConnection, path: Path, options: Options | None = None) -> list[Path]:
+def write(connection: duckdb.DuckDBPyConnection, path: Path, style: Style | None = None) -> list[Path]:
     """Write the results to a path in the format of its suffix, and return the paths of the files.
 
     Formats with one file a table write NAME.TABLE.SUFFIX. The standard output gets only the findings with their summary
@@ -91,12 +91,12 @@ def write(connection: duckdb.DuckDBPyConnection, path: Path, options: Options | 
     """
     from absolve.audit.outputs.source import Source
 
-    options = options or Options()
-    name = options.format or detect_format(path.name)
+    style = style or Style()
+    name = style.format or detect_format(path.name)
     to_stdout = str(path) == outputs.STDOUT
     if to_stdout and not is_stream(name):
         raise UsageError(f"{name} cannot be written to the standard output: give -o FILE")
-    source = Source(connection, options)
+    source = Source(connection, style)
     if is_split(name):
         return _write_each(source, name, path)
     with outputs.opened(str(path)) if is_stream(name) else outputs.replacing(path) as file:

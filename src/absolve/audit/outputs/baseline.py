@@ -20,7 +20,7 @@ import duckdb
 
 from absolve.audit import load
 from absolve.audit.judge import insert
-from absolve.audit.outputs import Options, detect_format, table_path
+from absolve.audit.outputs import Style, detect_format, table_path
 from absolve.audit.outputs.findings import document_uri, found
 from absolve.audit.outputs.source import Source
 from absolve.audit.tables import SCHEMA_VERSION
@@ -100,7 +100,7 @@ def compare(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[int, int
 
     Raise UsageError if the file is not the result of an audit by this version.
     """
-    source = Source(connection, Options())
+    source = Source(connection, Style())
     connection = connection.cursor()
     for name in ("current", "earlier"):
         connection.execute(f"CREATE OR REPLACE TABLE {name} ({_TEXTS}, {', '.join(_PLACES)}, is_known BOOLEAN)")

@@ -67,14 +67,14 @@ def level(verdict: str, source: Source, *, is_new: bool | None = None) -> str:
     """Return "error" for verdicts that the run fails on, "note" for findings in the baseline, otherwise "warning"."""
     if is_new is False:
         return "note"
-    if verdict in source.options.fail_on:
+    if verdict in source.style.fail_on:
         return "error"
     return "note" if words(verdict).is_note else "warning"
 
 
 def severity(verdict: str, source: Source) -> int:
     """Return the place of a verdict in SEVERITIES: the last one if it is no reason to fail."""
-    return words(verdict).severity if verdict in source.options.fail_on | {UNREAD} else len(SEVERITIES) - 1
+    return words(verdict).severity if verdict in source.style.fail_on | {UNREAD} else len(SEVERITIES) - 1
 
 
 class Row(NamedTuple):

@@ -45,7 +45,7 @@ def _is_fine(source: Source) -> bool:
     """Return whether no finding fails, with a baseline no new one."""
     if source.news is not None:
         found = {verdict for (verdict,) in source.rows("SELECT DISTINCT verdict FROM news")}
-        return found.isdisjoint(source.options.fail_on | {"unread-rule"})
+        return found.isdisjoint(source.style.fail_on | {"unread-rule"})
     return (source.summary.get("can_switch") or "true").lower() == "true"
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from absolve.audit.outputs import Options
+    from absolve.audit.outputs import Style
     from absolve.tables import Format, Sink
 
 AT_ONCE: Final = 1 << 14  # rows
@@ -46,7 +47,6 @@ _FOUND: Final = {  # the tables with findings, and a condition for these rows
 _COUNTS: Final = re.compile(r'count: "([^"]*)"')
 _CLICKS: Final = re.compile(r"click|klick|clic|クリック", re.IGNORECASE)
 _MASKED: Final = "absolve_masked"  # a function of the connection
-_FIND_FUNCTION: Final = "SELECT count(*) FROM duckdb_functions() WHERE function_name = ?"
 _FIND_COLUMNS: Final = (
     "SELECT column_name, data_type FROM information_schema.columns"
     " WHERE table_schema = 'main' AND table_name = ? ORDER BY ordinal_position"
@@ -66,10 +66,12 @@ class _Stream:
 class Source:
     """The result tables of one audit. `tables`: their names; `summary`: the values of the table `summary` by name."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, options: Options) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, style: Style) -> None:
+        import duckdb
+
         self.connection = connection
-        self.options = options
-        if self.value(_FIND_FUNCTION, [_MASKED]) == 0:
+        self.style = style
+        with suppress(duckdb.NotImplementedException, duckdb.CatalogException):  # it is there: a look takes 20 ms
             add_function(connection, _MASKED, printable.masked)
         self._columns = {table: self._typed(table) for table in (*TABLES, "baseline")}
         self.tables = [table for table, columns in self._columns.items() if columns]

@@ -21,6 +21,9 @@ CREATE OR REPLACE MACRO without_scheme(url) AS regexp_replace(url, '^https?:', '
 CREATE OR REPLACE MACRO with_fragment(url, fragment) AS
     CASE WHEN fragment IS NULL OR contains(url, '#') THEN url ELSE url || '#' || fragment END;
 
+-- A Content-ID (RFC 2392): the scope of one that no part of the message has is `other`.
+CREATE OR REPLACE MACRO names_part(target) AS starts_with(target, 'cid:');
+
 -- The verdict of a link that is no finding.
 CREATE OR REPLACE MACRO quiet_verdict(scope) AS
     CASE scope WHEN 'other' THEN 'external' WHEN 'external' THEN 'external' WHEN 'same-document' THEN 'same' ELSE 'ok' END;

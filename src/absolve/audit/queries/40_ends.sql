@@ -1,9 +1,15 @@
 -- ends: one row for each distinct target of a link, with the resource that it leads to in the end, and by which URL.
 
+-- The hosts of which a folder with pages was given, beside the site.
+CREATE OR REPLACE TABLE given_hosts AS
+    SELECT DISTINCT site_of(url) AS site FROM new_documents
+    WHERE url_source = 'host folder' AND media_type IN ('text/html', 'application/xhtml+xml');
+
 CREATE OR REPLACE TABLE ends AS
 WITH scoped AS (
     SELECT a.target, a.url, a.fragment, l.site, l.path, l.resource, l.there, l.variant, l.variant_resource,
-        l.is_ambiguous, l.sent_to, n.prefix IS NOT NULL OR l.variant = 'slash' AND r.prefix IS NOT NULL OR is_assumed(a.url) AS is_inside,
+        l.is_ambiguous, l.sent_to, n.prefix IS NOT NULL OR l.variant = 'slash' AND r.prefix IS NOT NULL OR is_assumed(a.url)
+            OR l.site IN (FROM given_hosts) AS is_inside,
         y.url IS NOT NULL AS is_stray, i.there AS stray_there, y.old_url AS stray_old,
         o.prefix IS NOT NULL AND l.resource IS NULL AND (n.prefix IS NULL OR length(o.prefix) > length(n.prefix))
             AS is_leftover

@@ -12,7 +12,8 @@ CREATE OR REPLACE TABLE findings AS
 WITH joined AS (
     SELECT l.id, l.document, l.entity, l.line, l."column", l.start, l."end", l.element, l.attribute, l.kind, l.rel,
         l.reference, l.base, l.target, l.scope, l.problems, l.is_insecure,
-        t.verdict AS of_target, t.final, t.hops, t.is_sure, t.suggestion, t.rule, t.is_gone, t.secure, t.url,
+        t.verdict AS of_target, t.final, t.hops, t.is_sure, t.suggestion, t.rule, t.is_gone, t.secure,
+        CASE WHEN names_part(l.target) THEN l.target ELSE t.url END AS url,
         t.is_inside, t.is_stray AND is_placed(l.reference, l.base_layer) AS is_stray, t.stray_there, t.stray_old, t.is_own_misplaced,
         -- it asks no server, and no rule moves it (RFC 3986 4.4)
         l.scope = 'same-document' AND (l.reference = '' OR starts_with(l.reference, '#')) AS is_own,
@@ -27,7 +28,7 @@ WITH joined AS (
         l.attribute IN ('@id', 'itemid', 'sourcemappingurl', 'sourcemap', 'x-sourcemap') AS is_identifier,
         regexp_matches(lower(l.rel), '(^| )(dns-prefetch|preconnect)( |$)') AS is_hint
     FROM links_in l LEFT JOIN exceptions t ON t.target = l.target
-    WHERE t.target IS NOT NULL OR l.target IS NULL OR l.is_insecure
+    WHERE t.target IS NOT NULL OR l.target IS NULL OR l.is_insecure OR names_part(l.target)
 ), judged AS (
     SELECT *, CASE
         WHEN list_contains(problems, 'placeholder') THEN 'placeholder'
@@ -36,6 +37,7 @@ WITH joined AS (
             WHEN list_has_any(problems, ['malformed', 'too-long']) THEN 'malformed'
             WHEN list_contains(problems, 'unresolved') THEN 'unresolved' ELSE 'ok' END
         WHEN of_target = 'local' OR is_local THEN 'local'
+        WHEN names_part(target) THEN CASE scope WHEN 'other' THEN 'broken' ELSE 'ok' END
         WHEN scope = 'other' THEN 'external'
         WHEN target IS NULL THEN 'same'
         WHEN of_target = 'broken' AND id IN (SELECT id FROM on_disk) THEN 'ok'

@@ -66,7 +66,7 @@ class Causes:
         self.known: dict[tuple[Any, ...], tuple[Any, ...]] = {}  # rows of causes, by cause and verdict
         self.asked = source.asked  # the unit of lists of old URLs
         self._source = source
-        self._source_lines = SourceLines(source.options.roots)
+        self._source_lines = SourceLines(source.style.roots)
         self._seen: set[int] = set()
 
     def begin(self, cause: str | None, verdict: str, kind: str, title: str, size: int) -> None:

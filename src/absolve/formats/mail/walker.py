@@ -78,8 +78,10 @@ def walk(data: bytes, charset: Charset, options: WalkOptions) -> Iterator[Event]
     if has_bare_returns(data):
         yield with_line_feeds(registry.MESSAGE, data)
         return
+    if not data or data.isspace():  # as an interrupted download leaves it: no document is in it
+        return
     header = header_of(data)
-    if header.fields or not data or data.isspace():
+    if header.fields:
         yield from _Walk(data, header, options).events()
     elif data.startswith(b"--", header.body):
         boundary = data[header.body + 2 :].partition(b"\n")[0].rstrip()

@@ -35,6 +35,11 @@ _CLOSE: Final = b"]]>"
 _OPEN: Final = b"<![CDATA["
 
 
+def is_character(code: int) -> bool:
+    """Return whether a code point is a character of XML (2.2, Char)."""
+    return 32 <= code < 0xD800 or 0xE000 <= code < 0xFFFE or 0x10000 <= code < 0x110000 or code in {9, 10, 13}
+
+
 def unknown_entity(raw: bytes, entities: Mapping[bytes, bytes]) -> bytes | None:
     """Return the name of the first entity in `raw` that `entities` lacks, for example b"x" in `&amp;&x;`; or None."""
     for found in _NAMED.finditer(raw):
@@ -102,7 +107,7 @@ class CharacterData:
         return 0
 
     def _meaning(self, raw: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> bytes | None:
-        """Return the value of the reference in this span, for example b"A" for `&#65;`; None for unknown entities."""
+        """Return the value of a reference: b"A" for `&#65;`; None for an unknown entity, and for no character."""
         p: cython.p_const_uchar = raw
         if p[start + 1] != 35:
             new: cython.int = _predefined(p, start + 1, end - 1)
@@ -112,7 +117,7 @@ class CharacterData:
         is_hexadecimal: cython.bint = p[start + 2] == 120
         digits = raw[start + (3 if is_hexadecimal else 2) : end - 1].lstrip(b"0")
         code = int(digits[:_LONGEST] or b"0", 16 if is_hexadecimal else 10)
-        return chr(code).encode("utf-8", "surrogatepass") if code < 0x110000 else b"\xef\xbf\xbd"
+        return chr(code).encode() if is_character(code) else None
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:
         if _stands_for_itself(value, len(value), self._quote):

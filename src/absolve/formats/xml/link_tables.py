@@ -389,6 +389,11 @@ VOCABULARIES: Final[dict[str, Rows]] = (
     _FEEDS | _SITEMAPS | _BOOKS | _OTHERS | {XHTML: (_STYLE, _SCRIPT), SVG: (_STYLE, _SCRIPT)}
 )
 
+BROWSERCONFIG: Final[Rows] = (  # the tiles of a site in Windows, and what is asked for news about it
+    *_href("square70x70logo square150x150logo wide310x150logo square310x310logo TileImage", "src", "image"),
+    *_href("polling-uri polling-uri2 polling-uri3 polling-uri4 polling-uri5", "src", "feed"),
+)
+
 # Rows for elements without a namespace, by the document's root element.
 ROOTS: Final[dict[str, Rows]] = {
     "rss": RSS,
@@ -396,6 +401,7 @@ ROOTS: Final[dict[str, Rows]] = {
     "opml": OPML,
     "CHANNEL": CDF,
     "en-export": (*_text("source-url"), *_text("content", "other", "html")),  # notes of Evernote
+    "browserconfig": BROWSERCONFIG,
     "ncx": NCX,
     "package": OPF,
     "smil": SMIL,

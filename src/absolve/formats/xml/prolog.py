@@ -216,8 +216,8 @@ def shortened(data: bytes, start: int) -> bytes | bytearray:
 NOT_WELL_FORMED: Final = "not-well-formed"
 _DOCTYPE: Final = b"<!DOCTYPE"
 _LATE: Final = re.compile(rb"[\t\n\r ]+<\?xml[\t\n\r ][^?<>]*\?>")
-# 2.2, Char; and a `<` that begins no markup
-_WRONG: Final = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]|<(?![A-Za-z_:\x80-\xff/!?])")
+_WRONG: Final = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]")  # 2.2, Char
+_LONE: Final = re.compile(rb"<(?![A-Za-z_:\x80-\xff/!?])")  # begins no markup
 _NO_UTF_8: Final = re.compile("[\udc80-\udcff]")
 # Comments, in which hyphens are wrong; what may have `]]>`, and where it is wrong
 _MISPLACED: Final = re.compile(rb"(?s)<!--(.*?)(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|<\?.*?(?:\?>|\Z)|\]\]>")
@@ -274,16 +274,18 @@ def _within_limits(data: bytes, seen: bytes, separator: str | None) -> Prolog:
 
 
 def recovered(data: bytes) -> tuple[bytes, Prolog]:
-    r"""Return a document that is not well-formed with blanks for what is no character, and its declarations.
+    r"""Return a document that is not well-formed with blanks for each `<` that begins no markup, and its declarations.
 
-    All offsets stay: `<a>x\x0b < & z</a>` becomes `<a>x    & z</a>`. White space may precede the XML declaration, and a
+    All offsets stay: `<a>x < & z</a>` becomes `<a>x   & z</a>`. White space may precede the XML declaration, and a
     prefix have no namespace. The walker takes a `&` that begins no known reference as text: the check takes each so.
+    It sees blanks for what is no character, and `_` for a byte that is not UTF-8: a base has them as links do.
     Raise WalkError for any other fault.
     """
-    mended = _NO_UTF_8.sub("?", data.decode("utf-8", "surrogateescape")).encode()
-    mended = _WRONG.sub(lambda found: b" " * len(found[0]), mended)
-    begins = _behind_declarations(mended)
-    seen = mended[:begins] + _MISPLACED.sub(_well_placed, mended[begins:].replace(b"&", b"_"))
+    mended = _LONE.sub(b" ", data)
+    seen = _NO_UTF_8.sub("_", mended.decode("utf-8", "surrogateescape")).encode()
+    seen = _WRONG.sub(lambda found: b" " * len(found[0]), seen)
+    begins = _behind_declarations(seen)
+    seen = seen[:begins] + _MISPLACED.sub(_well_placed, seen[begins:].replace(b"&", b"_"))
     if (late := _LATE.match(seen)) is not None:
         seen = b" " * late.end() + seen[late.end() :]
     return mended, _within_limits(mended, seen, None)
@@ -375,13 +377,24 @@ class _Reader:
         key = name.encode()
         if is_parameter or value is None or key in self.prolog.entities:
             return
+        text = self.replacement(value)
+        if text is None:
+            return
         if "<" in value or "&" in value:
             self.prolog.marked.add(name)
-            self.prolog.nested.setdefault(key, value.encode())
+            self.prolog.nested.setdefault(key, text)
         else:
-            self.prolog.entities[key] = value.encode()
+            self.prolog.entities[key] = text
         if self.prolog.expansion is None:
             self.prolog.expansion = Expansion(self.data, self.prolog.entities, self.prolog.nested)
+
+    def replacement(self, value: str) -> bytes | None:
+        """Return a replacement text, with its bytes that are not UTF-8; None if it has references, too: not known."""
+        start = self.parser.CurrentByteIndex + 1
+        raw = self.data[start : self.data.find(self.data[start - 1 : start], start)]
+        if _NO_UTF_8.search(raw.decode("utf-8", "surrogateescape")) is None:
+            return value.encode()
+        return None if b"&" in raw else raw
 
     def attribute(self, element: str, name: str, _type: str, default: str | None, _required: bool) -> None:
         """Record an attribute's default (3.3.2) if it declares a namespace; other defaults have no bytes to rewrite."""

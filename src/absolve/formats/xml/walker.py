@@ -153,7 +153,7 @@ class _Walk:
         end = self.data.find(b"?>", position)
         while found := _ATTRIBUTE.match(self.data, position, end):
             position = found.end()
-            if found[1].decode() == place.attribute:
+            if found[1].decode("utf-8", "surrogateescape") == place.attribute:
                 self.last.end = position
                 first, last = found.span(2 if found[2] is not None else 3)
                 self.values.references(place, first, last, _pseudo(self.charset, self.data[first - 1 : first]))

@@ -13,11 +13,11 @@ import zlib
 from base64 import b32encode
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import IO, TYPE_CHECKING, Final, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from absolve import __version__
-from absolve.core.errors import UsageError
+from absolve.core.errors import DocumentError, UsageError
 from absolve.document.settings import Settings
 from absolve.urls.chain import REDIRECTS
 from absolve.urls.identity import without_user
@@ -140,14 +140,18 @@ def _text(value: bytes) -> str:
 
 def cookies(name: str | None) -> CookieJar:
     """Return the cookies in a file in Netscape's format. Raise UsageError for a file that cannot be read."""
+    import io
     from http.cookiejar import CookieJar, LoadError, MozillaCookieJar
+
+    from absolve.run.sources import of_option
 
     if name is None:
         return CookieJar()
     jar = MozillaCookieJar(name)
-    try:
-        jar.load(ignore_discard=True, ignore_expires=True)
-    except (LoadError, OSError, UnicodeDecodeError) as error:
+    reader: Any = jar
+    try:  # by `load` it would wait for a pipe for ever
+        reader._really_load(io.StringIO(of_option(name).decode(), None), name, True, True)  # noqa: SLF001
+    except (LoadError, DocumentError, UnicodeDecodeError) as error:
         raise UsageError(f"--cookies: {error}") from error
     for cookie in jar:
         if cookie.expires == 0:  # a session cookie, as curl and browsers write it
