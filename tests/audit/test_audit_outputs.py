@@ -3,8 +3,6 @@
 import csv
 import json
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -22,6 +20,7 @@ from pyarrow import parquet
 from absolve.audit import outputs, tables, verdicts
 from absolve.audit.outputs import baseline
 from absolve.audit.outputs.findings import document_uri
+from absolve.cli import main
 from absolve.core.errors import UsageError
 
 SCHEMAS = Path(__file__).parent / "schemas"
@@ -158,7 +157,8 @@ def test_fingerprints_are_unique_and_do_not_depend_on_lines(tmp_path: Path) -> N
     assert len(set(before)) == len(before)
 
 
-def test_the_fixes_of_sarif_write_what_the_command_writes(tmp_path: Path) -> None:
+def test_the_fixes_of_sarif_write_what_the_command_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     body = '<a href="About.html">x</a><a href=About.html>ü</a><img srcset="logo(1).png 1x, About.html 2x">&amp;'
     files = {"index.html": f"<!DOCTYPE html><meta charset=utf-8><title>x</title>{body}<p style='background:url(About.html)'>", "about.html": "", "logo(1).png": ""}
     files["a&b.html"] = '<!DOCTYPE html><a href="A&amp;b.html">x</a><a href="Logo(1).png">y</a>'
@@ -166,9 +166,8 @@ def test_the_fixes_of_sarif_write_what_the_command_writes(tmp_path: Path) -> Non
         (tmp_path / name).mkdir()
         for file, text in files.items():
             (tmp_path / name / file).write_text(text, "utf-8")
-    command = [sys.executable, "-m", "absolve", "audit", "--quiet", "--url", "https://h.example/"]
-    subprocess.run([*command, "one", "-o", "a.sarif"], cwd=tmp_path, check=False)
-    subprocess.run([*command, "other", "--fix"], cwd=tmp_path, check=False)
+    for arguments in (("one", "-o", "a.sarif"), ("other", "--fix")):
+        main(["audit", "--quiet", "--url", "https://h.example/", *arguments])
     applied = 0
     for result in reversed(sarif(tmp_path / "a.sarif")["results"]):  # from the end of each file
         for change in (change for fix in result.get("fixes", ()) for change in fix["artifactChanges"]):

@@ -6,8 +6,6 @@ import base64
 import gzip
 import json
 import re
-import subprocess
-import sys
 from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
@@ -22,6 +20,7 @@ from absolve.audit.outputs import baseline
 from absolve.audit.report import data
 from absolve.audit.report.data import MOST_TEXT, SourceLines, shown
 from absolve.audit.verdicts import FINE, QUIET, VERDICTS, words
+from absolve.cli import main
 from absolve.core.printable import masked
 
 if TYPE_CHECKING:
@@ -130,16 +129,15 @@ def test_findings_are_shared_out_among_causes(sizes: list[int], most: int, each:
     assert data.most_per_cause(sizes, most) == each
 
 
-@pytest.mark.parametrize("name", ["report.html", "report.md"])
-def test_an_input_that_could_not_be_read_is_no_yes(tmp_path: Path, name: str) -> None:
+def test_an_input_that_could_not_be_read_is_no_yes(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text("<!DOCTYPE html><title>a</title>")
     (tmp_path / "b.warc").write_text("WARC/1.0\r\nno")
-    argv = [sys.executable, "-m", "absolve", "audit", "a.html", "b.warc", "--url", "https://new.example/", "-o", name]
-    subprocess.run(argv, cwd=tmp_path, capture_output=True, check=False)
-    text = (tmp_path / name).read_text("utf-8")
-    assert "Not known: 1 input could not be read." in text
-    assert "Not judged: 1 input that could not be read." in text
-    assert "no link needs a change" not in text.lower()
+    files = [tmp_path / name for name in ("report.html", "report.md")]
+    main(["audit", f"{tmp_path}/a.html", f"{tmp_path}/b.warc", "--url", "https://new.example/", "-q", "-o", str(files[0]), "-o", str(files[1])])
+    for text in (file.read_text("utf-8") for file in files):
+        assert "Not known: 1 input could not be read." in text
+        assert "Not judged: 1 input that could not be read." in text
+        assert "no link needs a change" not in text.lower()
 
 
 def test_what_is_no_finding_has_sections_where_there_is_some(tree: Element, tmp_path: Path) -> None:
@@ -247,7 +245,7 @@ def test_what_breaks_comes_first_and_then_what_is_asked_for_most(tree: Element) 
         assert of_one == sorted(of_one, reverse=True)
 
 
-def test_the_numbers_are_the_same_everywhere(tmp_path: Path) -> None:
+def test_the_numbers_are_the_same_everywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """The verdict line, the causes, the pictures, the last line of the command, and the tables as JSON."""
     for name, text in {
         "old/a.html": "<a href=lost.html>l</a>", "old/lost.html": "gone", "old/moved.html": "<p>Some words that have moved to a new place</p>" * 9,
@@ -258,16 +256,17 @@ def test_the_numbers_are_the_same_everywhere(tmp_path: Path) -> None:
         (tmp_path / name).write_text(f"<!DOCTYPE html><title>{name[4:]}</title>{text}")
     (tmp_path / "map.csv").write_text("old,new,status\n/lost.html,/nowhere.html,301\n/unused.html,/a.html,301\n")
     sites = ("new", "--url", "https://new.example/", "--old", "old", "--old-url", "http://old.example/")
-    argv = [sys.executable, "-m", "absolve", "audit", *sites, "--map", "map.csv", "-o", "report.html", "-o", "audit.json"]
-    done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=False)
+    monkeypatch.chdir(tmp_path)
+    main(["audit", *sites, "--map", "map.csv", "-o", "report.html", "-o", "audit.json"])
+    done = capsys.readouterr()
     page = (tmp_path / "report.html").read_bytes()
     found, text = data_of(page), page.decode()
     said = re.search(r'<p class="found">(Findings: .*)\.</p>', text)
     assert said
-    assert f"absolve: {said[1].lower().replace('url', 'URL')};" in done.stderr
+    assert f"absolve: {said[1].lower().replace('url', 'URL')};" in done.err
     assert said[1].startswith("Findings: 3 of 3 links, 2 of 3 old URLs")
     total = sum(int(number) for number in re.findall(r"(\d+)(?: of \d+)? [a-z]", said[1]))
-    printed = [(table, verdict, int(count)) for table, verdict, count in map(str.split, done.stdout.rpartition("\n\n")[2].splitlines())]
+    printed = [(table, verdict, int(count)) for table, verdict, count in map(str.split, done.out.rpartition("\n\n")[2].splitlines())]
     fine = {*QUIET, *FINE, "changed"}
     assert {verdict for verdict in VERDICTS if not words(verdict).repair} == fine
     assert words("odd").name == "Odd"  # of a baseline that another program wrote
