@@ -6,7 +6,7 @@ from typing import Any
 
 import all_references
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from absolve.api import base, links
@@ -116,6 +116,7 @@ WRITTEN = st.lists(
 
 
 @given(WRITTEN)
+@example("a\u2028\u2029\u3000\u1680\u205f\x85\xa0\u202f\u200ab".encode())
 def test_the_text_of_an_anchor_and_of_an_image_is_decoded_collapsed_and_shortened(raw: bytes) -> None:
     for before, after, attribute in ((b"<a href=x>", b"</a>", False), (b'<img src=x alt="', b'">', True)):
         inner = raw.replace(after[:1], b"")
