@@ -56,7 +56,7 @@ MOST = {
     "urls": (2_384, 14),
     "verifying": (1_979, 8),
 }
-MOST_TESTS = 41_492  # lines
+MOST_TESTS = 41_519  # lines
 MOST_C = 1_796  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 
