@@ -40,8 +40,8 @@ COMPILED = {
     "absolve.formats.html.open_elements": 1,  # 1.98, WARC listed
     "absolve.formats.html.page_facts": 1,  # 0, and half of a walk for the table of documents
     "absolve.formats.html.row_text": 2,  # 3.72, Arrow
-    "absolve.formats.html.tag": 2,  # 29.44, pages
-    "absolve.formats.html.tokenizer": 2,  # 24.94, scan
+    "absolve.formats.html.tag": 3,  # 29.44, pages
+    "absolve.formats.html.tokenizer": 3,  # 24.94, scan
     "absolve.formats.html.tree_rules": 2,  # 4.04, WARC listed
     "absolve.formats.html.walker": 2,  # 6.14, scan
     "absolve.formats.json.json_ld": 1,  # 8.66, JSON-LD

@@ -7,9 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import absolve
-from absolve import AbsolveError, Document, UsageError, api
+from absolve import AbsolveError, Diagnostic, Document, UsageError, api
 from absolve.core.model import Part
 from absolve.document.walk import inners, walk
+from absolve.rewriting import rewriter
 
 URL = "http://doc.example/dir/page.html"
 PAGE = "<a href=x>é</a>"
@@ -103,6 +104,32 @@ def test_inner_documents_that_stay_unchanged_are_walked_only_for_a_policy() -> N
     assert len(inside) == len(list(inners(walk(document, settings)))) == 1
     assert not list(inners(walk(document, settings, for_rewrite=True)))
     assert list(inners(walk(document, settings._replace(json_ld=True), for_rewrite=True)))
+
+
+@pytest.mark.parametrize("page", [
+    "<a href=http://h/1><a href=x><a href=https://h/2><a href=y>",
+    "<a href=x><a href=http://h/1><img srcset='http://h/2 1x, http://h/3 2x'>",
+    "<style>a{b:url(http://h/1)}</style><p style='b:url(data:,)'><a href=http://h/2><a href=http://h/3>",
+    "<style>a{b:url(http://h/1) url(x)}</style><p style='b:url(data:,) url(y)'><a href=http://h/2>",
+    "<a href=http://h/1><iframe srcdoc='<a href=http://h/2><a href=http://h/3><a href=x>'></iframe>",
+])
+def test_links_that_no_rewrite_changes_are_counted_all_the_same(page: str) -> None:
+    def outcome(most: int, *, only_changing: bool) -> tuple[int, bytes, list[Diagnostic]] | str:
+        document, settings = api.opened(page, {"url": URL}, "absolve.rewrite()")
+        try:
+            entity = walk(document, settings._replace(max_links=most, only_changing=only_changing))
+        except absolve.DocumentError as error:
+            return str(error)
+        return entity.count, rewriter.rewrite(entity), entity.diagnostics
+
+    for most in range(8):
+        assert outcome(most, only_changing=True) == outcome(most, only_changing=False)
+
+
+def test_a_host_alone_gets_a_slash_by_the_url_standard_alone() -> None:
+    page = "<link rel=preconnect href=//c.example>"
+    assert absolve.rewrite(page, url=URL) == page.replace("//", "http://")
+    assert absolve.rewrite(page, url=URL, profile="whatwg") == page.replace("//c.example", "http://c.example/")
 
 
 def test_threads_rewrite_and_list_at_the_same_time() -> None:

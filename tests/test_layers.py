@@ -37,14 +37,14 @@ RANK = {
 # what it bought; one that made a room smaller lowers it.
 MOST = {
     "absolve": (204, 2),
-    "api": (283, 1),
+    "api": (285, 1),
     "arrow": (54, 1),
     "audit": (8_138, 32),
     "cli": (5_828, 24),
     "core": (2_889, 15),
-    "document": (2_532, 11),
+    "document": (2_560, 11),
     "encodings": (1_762, 6),
-    "formats": (15_335, 53),
+    "formats": (15_354, 53),
     "inventory": (2_212, 8),
     "mirror": (6_853, 19),
     "rewriting": (1_909, 8),
@@ -56,8 +56,8 @@ MOST = {
     "urls": (2_384, 14),
     "verifying": (1_979, 8),
 }
-MOST_TESTS = 41_492  # lines
-MOST_C = 1_785  # lines of .pxd
+MOST_TESTS = 41_519  # lines
+MOST_C = 1_796  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 
 

@@ -41,6 +41,7 @@ _CHOICES = frozenset(_DEFAULTS)
 _OPTIONS = _CHOICES.union(_DOCUMENT, ("on_diagnostic",))
 _BY_POLICY = ("absolve.rewrite()", "absolve.verify()")
 _UNCHANGED = Settings().checked()  # the settings of most calls
+_REWRITTEN = _UNCHANGED._replace(only_changing=True)  # of those that make links absolute
 _LISTED = _UNCHANGED._replace(data_urls=True)  # and of those that list links
 _LISTING = frozenset({"absolve.links()"})
 
@@ -75,7 +76,8 @@ def rewrite(source: Source, *others: Never, policy: Policy | None = None, **opti
     notify = _notify(options) if options else None
     document, settings = opened(source, options, "absolve.rewrite()")
     policy = checked(policy) if policy is not None else None
-    entity = walk(document, settings, for_rewrite=policy is None)  # a policy is called for links that stay, too
+    kept = _REWRITTEN if policy is None and settings is _UNCHANGED else settings
+    entity = walk(document, kept, for_rewrite=policy is None)  # a policy is called for links that stay, too
     if entity.is_ambiguous:
         data = _proved(document, walk(document, settings), policy)
     else:

@@ -21,7 +21,7 @@ FILE = "file:"  # as --url: the path of each file
 
 
 class Settings(NamedTuple):
-    """The user's choices and limits; named as the options of the command line, but for the last four."""
+    """The user's choices and limits; named as the options of the command line, but for the last five."""
 
     profile: str = "rfc1808"
     ignore_base: str = ""  # kinds of base claims that do not count, joined by commas
@@ -37,6 +37,7 @@ class Settings(NamedTuple):
     data_urls: bool = False  # whether the documents in data: URLs are walked, for lists; no option of the user
     documents: bool = False  # likewise whether walkers collect facts for the table of documents
     captures: bool = False  # likewise whether they yield all about captures: header fields, and every body as a part
+    only_changing: bool = False  # likewise whether links that no rewrite changes may be counted instead of kept
     open_xml: bool = False  # likewise whether this is a part of Office Open XML: its fields and formulas count
 
     @property
@@ -84,7 +85,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(filter(None, (word.strip() for word in text.split(","))))
 
 
-_INTERNAL = frozenset({"data_urls", "documents", "captures", "open_xml"})
+_INTERNAL = frozenset({"data_urls", "documents", "captures", "only_changing", "open_xml"})
 CHOICES: dict[str, object] = {
     name: value for name, value in Settings._field_defaults.items() if name not in _INTERNAL
 }  # the options of a caller, and their defaults

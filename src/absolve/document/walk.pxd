@@ -1,14 +1,19 @@
 """C layout of walk.py."""
 
+from absolve.core cimport byte_scan
 from absolve.core.model cimport Document, Link, Part
 from absolve.document.entity cimport Entity, InnerDocuments, NestingBudget
 from absolve.document.resolved cimport LinkContext, text
 from absolve.formats.events cimport EventList
 from absolve.urls.base cimport Bases, establish
 from absolve.urls.predicates cimport has_scheme, runs_code
+from absolve.urls.prefixing cimport http_host
 
 cdef int _FEW_AROUND
-cdef Py_ssize_t _MOST_KEPT, _WORDS
+cdef Py_ssize_t _MOST_KEPT, _WORDS, _SHORT
+cdef bytes _DATA_URL
+
+cdef bint _stay(bytes value, object links) except -1
 
 cdef object _begin(Entity entity, Bases around, Py_ssize_t mark, Py_ssize_t depth)
 cdef tuple _media_type(Document document, str name)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from absolve.core import byte_scan
 from absolve.core.caching import LONGEST
 from absolve.core.errors import CodingError, Diagnostic, DocumentError, WalkError, in_short
 from absolve.core.model import (
@@ -43,9 +44,11 @@ from absolve.formats.registry import CSS, HTML, IN_ZIP, JSON_LD, WALKERS, XML, c
 from absolve.urls import PROFILES
 from absolve.urls.base import Bases, establish, is_useless
 from absolve.urls.predicates import has_scheme, runs_code
+from absolve.urls.prefixing import http_host
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from typing import Any
 
     import cython
 
@@ -65,6 +68,9 @@ _PACKAGES = frozenset(registry.PACKAGES)
 _FOLDERS = frozenset(registry.OPEN_DOCUMENT)  # documents whose own references see them as a folder
 _TEXTS = frozenset({HTML, XML})
 _COMPANIONABLE = frozenset({HTML, XML, CSS})  # documents that savers put files beside
+_STYLES = frozenset({CSS, f"{CSS};declarations"})
+_DATA_URL = b"data:"
+_SHORT = 4096  # bytes of a URL that is too short for any limit
 _NONE_LEFT = NestingBudget(0)  # for the documents inside one that is not kept itself
 
 
@@ -269,6 +275,8 @@ def _counted(entity: Entity, events: Iterable[Event]) -> EventList:
         found = events
     else:
         found = EventList()
+        if isinstance(events, EventList):
+            found.count = events.counted
         for event in events:
             found.append(event)
             if found.count > most:
@@ -309,8 +317,15 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
     if media_type == registry.COMPRESSED and sniffing.document_in_gzip(value) is None:
         return  # another file, such as .tar.gz
     events = None if part.name or part.own_charset or charset else _events_of(value, media_type, entity.settings)
-    if isinstance(events, (EventList, list)) and not len(events):
-        return  # as in most style sheets: no entity is created
+    if isinstance(events, (EventList, list)):
+        count: cython.Py_ssize_t = len(events)
+        if not count:
+            return  # as in most style sheets: no entity is created,
+        stays: cython.bint = entity.settings.only_changing and media_type in _STYLES and _stay(value, events)
+        if stays and entity.count + count <= entity.settings.max_links:  # nor for one that no rewrite changes
+            entity.count += count
+            entity.links += count
+            return
     if entity.documents_left is None:
         entity.documents_left = NestingBudget(_MOST_KEPT)
     named: cython.Py_ssize_t = entity.named
@@ -369,6 +384,18 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
         position = diagnostics.outside(part, offsets, finding.position)
         words = diagnostics.with_url(part, finding.text)
         entity.findings.append(new(Finding, (finding.code, words, position, finding.failed)))
+
+
+def _stay(value: bytes, links: Any) -> cython.bint:
+    """Return whether each link of a style sheet is an http(s) or `data:` URL, which stays."""
+    p: cython.p_const_uchar = value
+    link: Link
+    for link in links:
+        is_data: cython.bint = link.end - link.start > 5 and byte_scan.same(p, link.start, _DATA_URL, 0, 5)
+        is_http: cython.bint = link.end - link.start < _SHORT and http_host(p, link.start, link.end) > 0
+        if not is_data and not is_http:
+            return False
+    return True
 
 
 def inner_at(entity: Entity, index: cython.Py_ssize_t) -> Inner | None:

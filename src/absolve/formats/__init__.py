@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
         `documents`: yield Capture and PageFacts, too, and a Part for each document, also of types without a walker.
         `captures`: state the header fields of each document, and yield every body as a Part, whatever its status.
+        `only_changing`: links with an absolute URL may be counted instead of kept (`EventList.count_link`).
         `open_xml`: the document is a part of Office Open XML: its fields and formulas may be links.
         """
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
         def documents(self) -> bool: ...
         @property
         def captures(self) -> bool: ...
+        @property
+        def only_changing(self) -> bool: ...
         @property
         def open_xml(self) -> bool: ...
         @property

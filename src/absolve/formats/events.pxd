@@ -19,6 +19,7 @@ cdef class EventList:
     cdef readonly list others
     cdef readonly list parts
     cdef readonly Py_ssize_t count
+    cdef readonly Py_ssize_t counted
     cdef readonly bint is_ordered
     cdef readonly bint has_scopes
     cdef Py_ssize_t _reached
@@ -36,6 +37,7 @@ cdef class EventList:
         Py_ssize_t tag_end,
         object claim,
     ) except? -1
+    cdef int count_link(self) except? -1
     cpdef object scoped(self, object claim, object outer)
     cpdef object at(self, Py_ssize_t index)
     cdef Link link(self, Py_ssize_t index)

@@ -31,6 +31,7 @@ class EventList:
     `others` are all events but links and parts, in their order. `count` is the number of links and parts, `parts` has
     the indexes of the parts. `is_ordered` is false where an event begins before an earlier one, or has a field that
     changes with it (`Part.derived`): then edits must be sorted.
+    `counted` is the number of links in `count` that are not kept, because no rewrite changes them.
     `has_scopes`: links have base claims of their own (`xml:base`, `codebase`).
 
     `naming` returns the site of a link whose site is for any element (`*`), given `data`, the site and the byte offset
@@ -43,7 +44,7 @@ class EventList:
         self._events: list[Event] = []
         self.others: list[Event] = []
         self.parts: list[int] = []
-        self.count = 0
+        self.count = self.counted = 0
         self.is_ordered = True
         self.has_scopes = False
         self._reached = 0  # the offset where the last link or part that was appended begins
@@ -104,6 +105,12 @@ class EventList:
         link.claim = claim
         self.count += 1
         self._events.append(link)
+        return 0
+
+    def count_link(self) -> cython.int:
+        """Count a link without keeping it."""
+        self.count += 1
+        self.counted += 1
         return 0
 
     def scoped(self, claim: BaseClaim, outer: BaseClaim | None) -> BaseClaim:

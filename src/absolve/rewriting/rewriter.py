@@ -261,7 +261,7 @@ class LinkEdits:
         self._climbs = False  # and whether that climbs above the root
         self.outer: LinkEdits | None = None
         self.at = 0
-        self.links = 0
+        self.links = self.events.counted
         self.changes = 0
         self.companions = 0
         self.odd = False

@@ -17,13 +17,14 @@ from absolve.formats.html.tag cimport (
     may_name_map,
 )
 from absolve.formats.html.tokenizer cimport Tokenizer
+from absolve.urls.prefixing cimport http_host
 
 cdef int _ATTRIBUTES, _TAG, _END, _AS, _CODEBASE, _CONTENT, _HREF, _HTTP_EQUIV, _ITEMPROP, _NAME, _PROPERTY, _REL
 cdef int _TYPE, _SCRIPT_ELEMENT, _STYLE_ELEMENT, _NOTHING, _URL, _OTHER, _IN_CODEBASE, _META
 cdef int _LINK_HREF, _BASE_HREF, _CODEBASE_ROW, _STYLE, _SAVED, _PARAM, _VALUE
 cdef int _VALUETYPE
 cdef int _SVG, _SVG_ROW, _MATHML_ROW
-cdef Py_ssize_t _SMALL
+cdef Py_ssize_t _SHORT, _SMALL
 
 cdef object _decided(object kept, object keywords)
 
@@ -33,6 +34,8 @@ cdef class _Walk:
     cdef bytes data
     cdef object charset
     cdef bint scripting
+    cdef bint only_changing
+    cdef Py_ssize_t most
     cdef object options
     cdef list places
     cdef bytes actions
@@ -62,6 +65,7 @@ cdef class _Walk:
     cdef int references(self, LinkSite place, str syntax, Py_ssize_t start, Py_ssize_t end, object coding)
     cdef int declarations(self, int attribute)
     cdef int add_link(self, LinkSite place, Py_ssize_t start, Py_ssize_t end, object coding, object claim)
+    cdef bint is_absolute(self, Py_ssize_t start, Py_ssize_t end) noexcept
     cdef int base(self, LinkSite place)
     cdef object codebase(self)
     cdef int meta(self)

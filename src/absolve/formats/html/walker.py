@@ -31,6 +31,7 @@ from absolve.formats.html.tag import (
     may_name_map,
 )
 from absolve.formats.html.tokenizer import Tokenizer
+from absolve.urls.prefixing import http_host
 
 if TYPE_CHECKING:
     import cython
@@ -102,6 +103,7 @@ def walk(data: bytes, charset: Charset, options: WalkOptions) -> EventList:
 
 # A pool of walkers for small documents, which are often numerous; one in use is not in the pool.
 _spare: list[_Walk] = []
+_SHORT = 4096  # bytes of a reference
 _SMALL = 1 << 20  # bytes; a walker uses up to a few times as much memory
 
 
@@ -144,6 +146,7 @@ class _Walk:
             self.facts = page_facts.FactCollector(data, charset, self.values, options.max_links)
         self.scanner.recorded = options.documents
         self.scripting = options.scripting
+        self.only_changing = options.only_changing
         self.ruled: BaseClaim | None = None  # the claim of the codebase, for the next link, which depends on it
         return 0
 
@@ -161,8 +164,8 @@ class _Walk:
         self.events = EventList(_OF_TAG, data)
         scanner: Tokenizer = self.scanner
         kind: cython.int
-        most: cython.Py_ssize_t = self.options.max_links
-        while self.events.count <= most:
+        self.most = self.options.max_links
+        while self.events.count <= self.most:
             kind = scanner.next()
             if self.scripting and kind != _END and scanner.start < scanner.noscript_end <= len(self.data):
                 continue  # text, if scripts run
@@ -354,7 +357,13 @@ class _Walk:
         under = self.ruled
         if under is not None and place.attribute == "codebase":
             under, claim = None, under
+        if self.only_changing and claim is None and self.events.count < self.most and self.is_absolute(start, end):
+            return self.events.count_link()
         return self.events.add_link(place, start, end, coding, under, self.scanner.start, self.scanner.end, claim)
+
+    def is_absolute(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a reference is an http(s) URL, which every profile leaves, too short for any limit."""
+        return end - start < _SHORT and http_host(self.data, start, end) > 0
 
     # --- sites that depend on several attributes ------------------------------------------------------------------
 
