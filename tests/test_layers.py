@@ -45,7 +45,7 @@ MOST = {
     "document": (2_532, 11),
     "encodings": (1_762, 6),
     "formats": (15_335, 53),
-    "inventory": (2_212, 8),
+    "inventory": (2_235, 8),
     "mirror": (6_853, 19),
     "rewriting": (1_909, 8),
     "rules": (5_909, 19),
@@ -57,7 +57,7 @@ MOST = {
     "verifying": (1_979, 8),
 }
 MOST_TESTS = 41_492  # lines
-MOST_C = 1_785  # lines of .pxd
+MOST_C = 1_796  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 
 
