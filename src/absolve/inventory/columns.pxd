@@ -22,6 +22,8 @@ cdef class Columns:
     cdef Py_ssize_t most
     cdef readonly tuple names
     cdef readonly dict more
+    cdef tuple _words
+    cdef object _layer
     cdef Py_ssize_t words  # characters of the shared values, counted in each row
     cdef readonly DictColumn ruled
     cdef readonly IntColumn line
@@ -42,3 +44,4 @@ cdef class Columns:
     cdef int add_tag(self, Tag tag) except? -1
     cpdef int add_more(self, object cells) except? -1
     cdef int fill(self) noexcept
+    cdef object row(self, Py_ssize_t index)

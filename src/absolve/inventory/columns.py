@@ -94,6 +94,8 @@ class Columns:
         self.most = most
         self.names = columns
         self.wanted = tuple([name for name in columns if name in MORE])
+        self._words: tuple[Any, ...] | None = None  # of the last `row`, with its layer
+        self._layer: Layer | None = None
         self._begin(0, None, None, None)
 
     def clear(self) -> None:
@@ -184,38 +186,38 @@ class Columns:
         column: Any = getattr(self, name)
         return column.array(shown) if isinstance(column, DictColumn) else column.array()
 
-    def rows(self) -> list[Row]:
-        """Return each row; faster than to iterate for them."""
-        index: cython.Py_ssize_t
-        found: list[Row] = []
-        for index in range(self.size):
-            document, entity, element, attribute, kind, base, layer, source = self.ruled.at(index)
-            codes: tuple[str, ...] = self.problems.at(index)
-            reference = self.reference.at(index)
-            # One str object for both if they are equal, as for absolute references.
-            target = reference if self.target.equals(self.reference, index) else self.target.at(index)
-            row = (
-                document,
-                entity,
-                self.line.at(index),
-                self.column.at(index),
-                self.start.at(index),
-                self.end.at(index),
-                element,
-                attribute,
-                kind,
-                self.rel.at(index),
-                self.text.at(index),
-                reference,
-                base,
-                LAYERS[layer],
-                source,
-                target,
-                self.scope.at(index),
-                list(codes) if codes else [],
-            )
-            found.append(model.made(Row, row))
-        return found
+    def row(self, index: cython.Py_ssize_t) -> Row:
+        """Return a row; faster than to iterate for it."""
+        words: tuple[Any, ...] = self.ruled.at(index)
+        document, entity, element, attribute, kind, base, layer, source = words
+        if words is not self._words:  # as in most rows after one
+            self._words = words
+            self._layer = LAYERS[layer]
+        codes: tuple[str, ...] = self.problems.at(index)
+        reference = self.reference.at(index)
+        # One str object for both if they are equal, as for absolute references.
+        target = reference if self.target.equals(self.reference, index) else self.target.at(index)
+        row = (
+            document,
+            entity,
+            self.line.at(index),
+            self.column.at(index),
+            self.start.at(index),
+            self.end.at(index),
+            element,
+            attribute,
+            kind,
+            self.rel.at(index),
+            self.text.at(index),
+            reference,
+            base,
+            self._layer,
+            source,
+            target,
+            self.scope.at(index),
+            list(codes) if codes else [],
+        )
+        return model.made(Row, row)
 
     def extend(self, rows: Columns) -> cython.int:
         """Append the rows of another object."""

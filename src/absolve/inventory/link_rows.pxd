@@ -15,6 +15,14 @@ cdef Py_ssize_t _MOST_RULES, _TOGETHER
 
 
 @cython.final
+cdef class _Rows:
+    cdef Columns _columns
+    cdef object _filled
+    cdef Py_ssize_t _at
+    cdef bint _is_last
+
+
+@cython.final
 cdef class Span:
     cdef bint _transparent
     cdef object _entity

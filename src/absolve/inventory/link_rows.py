@@ -9,8 +9,8 @@ the link in the outermost file.
 from __future__ import annotations
 
 import re
+import sys
 from functools import cached_property
-from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve.core.byte_scan import cut
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 _MOST_RULES = 256
-_AT_ONCE: Final = 128  # rows that are made together: not enough for a run of the garbage collector
+_AT_ONCE: Final = 512  # rows that are computed before the first of them is yielded
 _TOGETHER = 32  # links of which the same columns are added together: all the code for a row exceeds the first cache
 
 
@@ -54,13 +54,34 @@ def rows(entity: Entity, document: str | None = None) -> Iterator[Row]:
     if not entity.count:  # as in half of the XML files
         return iter(())
     columns = Columns(_AT_ONCE, most=MOST_TEXT)
-    return chain.from_iterable(_taken(columns, fill(columns, entity, document)))
+    return _Rows(columns, fill(columns, entity, document))
 
 
-def _taken(columns: Columns, filled: Iterator[None]) -> Iterator[list[Row]]:
-    for _ in filled:
-        yield columns.rows()
-    yield columns.rows()
+class _Rows:
+    """The rows of columns, one at a time; `filled` fills them again each time all their rows were returned.
+
+    Together they would exceed the data cache, and be a run of the garbage collector.
+    """
+
+    def __init__(self, columns: Columns, filled: Iterator[None]) -> None:
+        self._columns = columns
+        self._filled = filled
+        self._at = 0
+        self._is_last = False
+
+    def __iter__(self) -> Iterator[Row]:
+        return self
+
+    def __next__(self) -> Row:
+        while self._at >= self._columns.size:
+            if self._is_last:
+                raise StopIteration
+            self._is_last = True  # there are no more after an error, either
+            self._at = sys.maxsize
+            self._is_last = next(self._filled, self) is self
+            self._at = 0
+        self._at += 1
+        return self._columns.row(self._at - 1)
 
 
 def fill(
