@@ -39,25 +39,25 @@ MOST = {
     "absolve": (204, 2),
     "api": (285, 1),
     "arrow": (54, 1),
-    "audit": (8_138, 32),
-    "cli": (5_828, 24),
-    "core": (2_889, 15),
+    "audit": (8_176, 32),
+    "cli": (5_826, 24),
+    "core": (2_895, 15),
     "document": (2_560, 11),
     "encodings": (1_762, 6),
-    "formats": (15_354, 53),
-    "inventory": (2_212, 8),
-    "mirror": (6_853, 19),
-    "rewriting": (1_909, 8),
-    "rules": (5_909, 19),
-    "run": (7_655, 28),
+    "formats": (15_380, 53),
+    "inventory": (2_235, 8),
+    "mirror": (6_857, 19),
+    "rewriting": (1_913, 8),
+    "rules": (5_949, 19),
+    "run": (7_733, 28),
     "spark": (248, 1),
-    "tables": (1_245, 8),
+    "tables": (1_246, 8),
     "trees": (833, 3),
     "urls": (2_384, 14),
-    "verifying": (1_979, 8),
+    "verifying": (1_995, 8),
 }
-MOST_TESTS = 41_519  # lines
-MOST_C = 1_796  # lines of .pxd
+MOST_TESTS = 44_498  # lines
+MOST_C = 1_807  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 
 
@@ -150,6 +150,10 @@ def lines_of(paths: Iterable[Path]) -> int:
     return sum(path.read_bytes().count(b"\n") for path in paths)
 
 
+def tests() -> Iterator[Path]:
+    return (path for kind in ("*.py", "cases/*.toml") for path in Path(__file__).parent.rglob(kind))
+
+
 def sizes() -> dict[str, tuple[int, int]]:
     """Return the lines and the modules of each room; modules of no room are under `absolve`."""
     found: dict[str, list[Path]] = {}
@@ -162,7 +166,7 @@ def sizes() -> dict[str, tuple[int, int]]:
 def test_no_room_grows_without_a_word() -> None:
     grown = {room: size for room, size in sizes().items() if size[0] > MOST[room][0] or size[1] > MOST[room][1]}
     assert not grown
-    assert lines_of(Path(__file__).parent.rglob("*.py")) <= MOST_TESTS
+    assert lines_of(tests()) <= MOST_TESTS
     assert lines_of(SOURCE.rglob("*.pxd")) <= MOST_C
     assert options() <= MOST_OPTIONS
 
@@ -218,4 +222,4 @@ if __name__ == "__main__":
         print(f"{lines:6,} lines, {modules:3} modules: {room}")
     python, units = lines_of(MODULES.values()), lines_of(SOURCE.rglob("*.pxd"))
     print(f"{python:6,} lines, {len(MODULES)} modules in src, {units:,} lines of .pxd; {options()} options on the command line")
-    print(f"{lines_of(Path(__file__).parent.rglob('*.py')):6,} lines of tests")
+    print(f"{lines_of(tests()):6,} lines of tests")
