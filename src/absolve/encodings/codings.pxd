@@ -13,7 +13,7 @@ cdef bytes _named(bytes name)
 cdef object _numeric(bytes value, Py_ssize_t at, Py_ssize_t size)
 cpdef object reference_at(bytes value, Py_ssize_t at, Py_ssize_t size, bint attribute)
 
-cdef bint _only_ampersands(bytes value, Py_ssize_t end, bint attribute) noexcept
+cpdef bint only_ampersands(const unsigned char* p, Py_ssize_t i, Py_ssize_t end, bint attribute) noexcept
 cdef bint _stands_for_itself(bytes raw, Py_ssize_t start, Py_ssize_t end) noexcept
 cdef bint _needs_quotes(const unsigned char* p, Py_ssize_t size) noexcept
 

@@ -141,13 +141,14 @@ _SPECIAL: Final = re.compile(rb"[&\r\x00]")
 _MUST: Final = {quote: re.compile(b"[&<>\\r\x0e\x0f\x1b%b]" % quote) for quote in (b"", b'"', b"'")}
 
 
-def _only_ampersands(value: bytes, end: cython.Py_ssize_t, attribute: cython.bint) -> cython.bint:
-    """Return whether each `&` begins `&amp;`, or in an attribute `&name=`, which is not a reference (13.2.5.73).
+def only_ampersands(
+    p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t, attribute: cython.bint
+) -> cython.bint:
+    """Return whether each `&` of a span begins `&amp;`, or in an attribute `&name=`, which is no reference (13.2.5.73).
 
     This is the case for nearly all values that contain an `&`.
     """
-    p: cython.p_const_uchar = value
-    i: cython.Py_ssize_t = byte_scan.find(p, 38, 0, end)
+    i = byte_scan.find(p, 38, i, end)
     while i >= 0:
         if i + 4 < end and p[i + 1] == 97 and p[i + 2] == 109 and p[i + 3] == 112 and p[i + 4] == 59:
             i += 5
@@ -197,7 +198,7 @@ class CharacterReferences:
         if 0x0D not in value and 0 not in value:  # numbers: `bytes in bytes` raises and catches an error inside
             if 0x26 not in value:
                 return value
-            if _only_ampersands(value, len(value), self._attribute):
+            if only_ampersands(value, 0, len(value), self._attribute):
                 return value.replace(b"&amp;", b"&")
         decoded: bytes
         decoded, _ = self._mapped(value, False)

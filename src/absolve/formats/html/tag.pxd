@@ -3,7 +3,7 @@
 cimport cython
 
 from absolve.core cimport byte_scan
-from absolve.encodings.codings cimport Unquoted
+from absolve.encodings.codings cimport Unquoted, only_ampersands
 
 cdef int UNQUOTED, ABSENT, _SPACE, _CELL, _WORD, _WORDS, _SHIFT
 cdef const unsigned char* _CLASSES

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from absolve.core import byte_scan
 from absolve.encodings.charsets import UTF_8
+from absolve.encodings.codings import only_ampersands
 from absolve.formats.grammars import GRAMMARS
 from absolve.formats.html import names
 from absolve.formats.sniffing import NAMES_MAP, SCRIPT_END
@@ -297,11 +298,9 @@ class Values:
         return self.codings[quote]
 
     def is_plain(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a span has no character reference, and its charset no other characters in it than UTF-8."""
+        """Return whether `likely`, `srcset` and `spaces` read a span as its value: UTF-8 without more than `&amp;`."""
         raw: bytes = self._data
-        if byte_scan.find(raw, 38, start, end) >= 0:
-            return False
-        return self._charset is UTF_8 or raw[start:end].isascii()
+        return only_ampersands(raw, start, end, True) and (self._charset is UTF_8 or raw[start:end].isascii())
 
     def references(
         self, syntax: str, start: cython.Py_ssize_t, end: cython.Py_ssize_t, coding: Coding

@@ -311,10 +311,7 @@ class _Walk:
         other: cython.Py_ssize_t
         is_plain: cython.bint = self.values.is_plain(start, end)
         is_split: cython.bint = is_plain and not grammars.may_have_placeholder(p, start, end)
-        if not is_plain:
-            for one, other in self.values.references(syntax, start, end, coding):
-                self.add_link(place, one, other, coding, None)
-        elif syntax == "likely":
+        if is_plain and syntax == "likely":
             one = byte_scan.word_start(p, start, end)
             while end > one and byte_scan.word_start(p, end - 1, end) == end:
                 end -= 1
@@ -333,8 +330,8 @@ class _Walk:
                 self.add_link(place, one, other, coding, None)
                 one = byte_scan.word_start(p, other, end)
         else:
-            for one, other in grammars.GRAMMARS[syntax](self.data[start:end]):
-                self.add_link(place, start + one, start + other, coding, None)
+            for one, other in self.values.references(syntax, start, end, coding):
+                self.add_link(place, one, other, coding, None)
         return 0
 
     def declarations(self, attribute: cython.int) -> cython.int:
