@@ -45,7 +45,7 @@ MOST = {
     "document": (2_560, 11),
     "encodings": (1_762, 6),
     "formats": (15_380, 53),
-    "inventory": (2_235, 8),
+    "inventory": (2_243, 8),
     "mirror": (6_857, 19),
     "rewriting": (1_913, 8),
     "rules": (5_949, 19),
@@ -56,8 +56,8 @@ MOST = {
     "urls": (2_384, 14),
     "verifying": (1_995, 8),
 }
-MOST_TESTS = 44_498  # lines
-MOST_C = 1_807  # lines of .pxd
+MOST_TESTS = 44_532  # lines
+MOST_C = 1_808  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 
 
