@@ -56,8 +56,8 @@ MOST = {
     "urls": (2_384, 14),
     "verifying": (1_995, 8),
 }
-MOST_TESTS = 44_498  # lines
-MOST_C = 1_807  # lines of .pxd
+MOST_TESTS = 44_532  # lines
+MOST_C = 1_808  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 
 

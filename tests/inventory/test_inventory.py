@@ -250,3 +250,37 @@ def test_pickled_columns_have_the_same_rows() -> None:
         for _ in inventory.fill(found, walk(document, Settings())):
             raise AssertionError("there is room")
         assert list(found) == rows * 2
+
+
+@pytest.mark.parametrize("profile", ["rfc1808", "rfc3986", "whatwg", "browser"])
+@pytest.mark.parametrize(
+    ("prefix", "reference"),
+    [
+        *(("http://h/d/", reference) for reference in ("p|q", "p?a|b", "p?a&b#c|d", "p&q?\u00e9|")),
+        *(("http://h", "/x&y"), ("http:", "//g/a|b?c&d"), ("", "http://g/a|b?c&d"), ("http:", "//g")),
+    ],
+)
+def test_ampersands_and_bars_are_copied(prefix: str, reference: str, profile: str) -> None:
+    (row,) = links(f'<a href="{reference}">', url="http://h/d/", media_type="text/html", profile=profile)
+    is_standard = profile in {"whatwg", "browser"}
+    target = prefix + (reference.replace("\u00e9", "%C3%A9") if is_standard else reference)
+    assert row.target == target + ("/" if is_standard and reference == "//g" else "")
+    assert (row.reference, row.scope) == (reference, "external" if "//" in reference else "internal")
+    assert row.problems == ["scheme-relative"] * reference.startswith("//")
+
+
+def test_rows_before_an_error_keep_their_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    document = Document(b"<a href=x rel=y>z</a>" * 40, media_type="text/html", url="http://h/d/")
+    columns = Columns(1000, ("host",))
+    calls: list[str | None] = []
+
+    def fails(target: str | None) -> str:
+        calls.append(target)
+        if len(calls) > 35:
+            raise MemoryError
+        return "h"
+
+    monkeypatch.setattr(inventory, "site", fails)
+    with pytest.raises(MemoryError):
+        list(inventory.fill(columns, walk(document, Settings())))
+    assert {len(columns.cells(name)) for name in (*COLUMNS, "host")} == {35}

@@ -60,6 +60,7 @@ class Row(NamedTuple):
 COLUMNS: Final = Row._fields
 # On demand: `link_rows.Place` computes them.
 MORE: Final = ("host", "url", "hreflang", "file_start", "file_end")
+_PLACES: Final = {name: place for place, name in enumerate(RULED)}
 LAYERS: Final = {layer.label: layer for layer in Layer}
 _STORED: Final = "ruled line column start end rel text reference target scope problems".split()
 NUMBERS: Final = frozenset({"line", "column", "start", "end"})
@@ -93,7 +94,7 @@ class Columns:
         self.at_once = at_once
         self.most = most
         self.names = columns
-        self.wanted = tuple([name for name in columns if name in MORE])
+        self.wanted = () if columns is COLUMNS else tuple([name for name in columns if name in MORE])
         self._words: tuple[Any, ...] | None = None  # of the last `row`, with its layer
         self._layer: Layer | None = None
         self._begin(0, None, None, None)
@@ -179,8 +180,9 @@ class Columns:
 
     def array(self, name: str, shown: Callable[[str], str]) -> Array:
         """Return a column, but none of MORE, as an array of Arrow; `shown` replaces lone surrogates in a word."""
-        if name in RULED:
-            return self.ruled.part(RULED.index(name)).array(shown)
+        place = _PLACES.get(name)
+        if place is not None:
+            return self.ruled.part(place).array(shown)
         if name == "problems":
             return self.problems.lists(shown)
         column: Any = getattr(self, name)

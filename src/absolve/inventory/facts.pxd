@@ -10,6 +10,7 @@ from absolve.encodings.codings cimport CharacterReferences
 from absolve.formats.html.row_text cimport Folded, anchor_text, rel_and_alt, written_end
 from absolve.urls.base cimport BaseContext
 from absolve.urls cimport prefixing
+from absolve.urls.predicates cimport may_have_placeholder
 from absolve.urls.prefixing cimport PrefixResolver, canonical_host_end, http_host, is_canonical_opaque, is_name, shape
 
 cdef tuple _NONE, _SPACED, _SCHEME_RELATIVE
@@ -102,7 +103,7 @@ cdef class RowFacts:
     cdef Py_ssize_t target_size(self) noexcept
     cdef ReferenceFacts _judged(self, Link link, bytes value)
     cdef bint _find_fast(self, Link link, bytes data, Py_ssize_t start, Py_ssize_t end)
-    cdef ReferenceFacts _beyond_ascii(self, Link link, bytes value)
+    cdef ReferenceFacts _as_plain(self, Link link, bytes value)
     cdef ReferenceFacts _found(self, Link link, bytes value)
     cdef bint _is_seen(self, bytes data, Py_ssize_t start, Py_ssize_t host, Py_ssize_t end)
     cdef bint _complete(self, Link link, bytes data, Py_ssize_t start, Py_ssize_t end)

@@ -23,7 +23,7 @@ from absolve.inventory.problems import OF_DOCUMENTS, WHITE_SPACE, beginning, is_
 from absolve.urls import PROFILES, prefixing
 from absolve.urls.base import found_as
 from absolve.urls.identity import site
-from absolve.urls.predicates import is_plain, split_fragment
+from absolve.urls.predicates import is_plain, may_have_placeholder, split_fragment
 from absolve.urls.prefixing import PrefixResolver, canonical_host_end, http_host, is_canonical_opaque, is_name, shape
 from absolve.urls.rfc1808 import NEVER_RELATIVE
 
@@ -46,7 +46,8 @@ _SCHEME_RELATIVE = ("scheme-relative",)
 _SPACED = (WHITE_SPACE,)
 
 _BEYOND_ASCII: Final = re.compile(rb"[\x80-\xff]++")
-_STAND_INS: Final = bytes(byte if byte < 0x80 else ord("~") for byte in range(256))  # ~ is plain in every profile
+# ~ is plain in every profile; each copies & and |, too, but `shape` knows no & that is decoded
+_STAND_INS: Final = bytes(ord("~") if byte >= 0x80 or byte in b"&|" else byte for byte in range(256))
 _UNDECIDED: Final = frozenset({"same-document", "other"})  # scopes that need the characters themselves
 _NO_CHARACTER: Final = re.compile("[\ud800-\udfff]")
 _MOST_KNOWN: Final = 10_000  # references, or hosts, in a cache
@@ -251,17 +252,20 @@ class RowFacts:
                 self._known[value] = found
         return found.spaced() if found.spaceable and _spaced(self._data, link) else found
 
-    def _beyond_ascii(self, link: Link, value: bytes) -> ReferenceFacts | None:
-        """Return the facts of a reference with characters beyond ASCII by the fast path, None if that fails.
+    def _as_plain(self, link: Link, value: bytes) -> ReferenceFacts | None:
+        """Return the facts of a reference with &, | or characters beyond ASCII by the fast path, None if that fails.
 
-        It succeeds if all of them are in the path, the query or the fragment. There the RFC profiles copy them; the URL
+        It succeeds if all are in the path, the query or the fragment. There the RFC profiles copy them; the URL
         Standard percent-encodes them, in UTF-8, but a query in the charset of the document (1.3).
         """
         base_facts: BaseFacts = self._base_facts
         like = value.translate(_STAND_INS)
-        if base_facts.held or 3 * len(value) > base_facts.room or not self._find_fast(link, like, 0, len(like)):
+        if like == value or base_facts.held or 3 * len(value) > base_facts.room:
             return None
-        if self.where in _UNDECIDED or not _is_characters(text(value)):
+        if not self._find_fast(link, like, 0, len(like)):
+            return None
+        reference = text(value)
+        if self.where in _UNDECIDED or not _is_characters(reference) or may_have_placeholder(reference):
             return None
         rest = value[self.skipped :]
         if base_facts.normalizes:
@@ -275,7 +279,7 @@ class RowFacts:
         return ReferenceFacts(value, target, self.where, codes, spaceable=self._is_url)
 
     def _found(self, link: Link, value: bytes) -> ReferenceFacts:
-        found = None if value.isascii() else self._beyond_ascii(link, value)
+        found = self._as_plain(link, value)
         if found is not None:
             return found
         context = self._context

@@ -266,12 +266,14 @@ class _Events:
         if value is not data:
             first = 0
             last = len(value)
+        # Compute the values before adding any: an error in between would leave columns of different lengths.
         ruled.find(link, value, first, last)
-        columns.add_reference(ruled)
         if self._place is None:
-            return 0
+            return columns.add_reference(ruled)
         target = ruled.target_text(ruled.reference) if "host" in columns.wanted else None
-        return columns.add_more(self._place.cells(columns.wanted, link, target))
+        cells = self._place.cells(columns.wanted, link, target)
+        columns.add_reference(ruled)
+        return columns.add_more(cells)
 
     def _add_position(self, columns: Columns, link: Link) -> cython.int:
         start: cython.Py_ssize_t = link.start
