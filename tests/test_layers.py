@@ -150,7 +150,7 @@ def lines_of(paths: Iterable[Path]) -> int:
     return sum(path.read_bytes().count(b"\n") for path in paths)
 
 
-def tests() -> Iterator[Path]:
+def test_files() -> Iterator[Path]:
     return (path for kind in ("*.py", "cases/*.toml") for path in Path(__file__).parent.rglob(kind))
 
 
@@ -166,7 +166,7 @@ def sizes() -> dict[str, tuple[int, int]]:
 def test_no_room_grows_without_a_word() -> None:
     grown = {room: size for room, size in sizes().items() if size[0] > MOST[room][0] or size[1] > MOST[room][1]}
     assert not grown
-    assert lines_of(tests()) <= MOST_TESTS
+    assert lines_of(test_files()) <= MOST_TESTS
     assert lines_of(SOURCE.rglob("*.pxd")) <= MOST_C
     assert options() <= MOST_OPTIONS
 
@@ -222,4 +222,4 @@ if __name__ == "__main__":
         print(f"{lines:6,} lines, {modules:3} modules: {room}")
     python, units = lines_of(MODULES.values()), lines_of(SOURCE.rglob("*.pxd"))
     print(f"{python:6,} lines, {len(MODULES)} modules in src, {units:,} lines of .pxd; {options()} options on the command line")
-    print(f"{lines_of(tests()):6,} lines of tests")
+    print(f"{lines_of(test_files()):6,} lines of tests")
