@@ -260,7 +260,7 @@ def test_pickled_columns_have_the_same_rows() -> None:
         *(("http://h", "/x&y"), ("http:", "//g/a|b?c&d"), ("", "http://g/a|b?c&d"), ("http:", "//g")),
     ],
 )
-def test_ampersands_and_bars_are_copied(prefix: str, reference: str, profile: str) -> None:
+def test_ampersands_and_bars_are_copied(prefix: str, reference: str, profile: Any) -> None:
     (row,) = links(f'<a href="{reference}">', url="http://h/d/", media_type="text/html", profile=profile)
     is_standard = profile in {"whatwg", "browser"}
     target = prefix + (reference.replace("\u00e9", "%C3%A9") if is_standard else reference)

@@ -22,7 +22,7 @@ cdef class Columns:
     cdef Py_ssize_t most
     cdef readonly tuple names
     cdef readonly dict more
-    cdef tuple _words
+    cdef tuple _last
     cdef object _layer
     cdef Py_ssize_t words  # characters of the shared values, counted in each row
     cdef readonly DictColumn ruled

@@ -95,7 +95,7 @@ class Columns:
         self.most = most
         self.names = columns
         self.wanted = () if columns is COLUMNS else tuple([name for name in columns if name in MORE])
-        self._words: tuple[Any, ...] | None = None  # of the last `row`, with its layer
+        self._last: tuple[Any, ...] | None = None  # of the last `row`, with its layer
         self._layer: Layer | None = None
         self._begin(0, None, None, None)
 
@@ -192,8 +192,8 @@ class Columns:
         """Return a row; faster than to iterate for it."""
         words: tuple[Any, ...] = self.ruled.at(index)
         document, entity, element, attribute, kind, base, layer, source = words
-        if words is not self._words:  # as in most rows after one
-            self._words = words
+        if words is not self._last:  # as in most rows after one
+            self._last = words
             self._layer = LAYERS[layer]
         codes: tuple[str, ...] = self.problems.at(index)
         reference = self.reference.at(index)
