@@ -1,4 +1,4 @@
-"""Establish the bases of one entity (RFC 1808 section 3): those from outside, and those by its own claims.
+"""Establish the bases of one entity (RFC 1808 section 3), from the entities around it and from its own claims.
 
 In: an entity or part with its claims. Out: `Bases`, and findings about unsuitable claims. Section 3.1 is the EMBEDDED
 layer, 3.2 ENCAPSULATING, 3.3 RETRIEVAL, 3.4 DEFAULT.
@@ -137,7 +137,7 @@ def _embedded(own: BaseURL, claims: list[BaseClaim], entity: Entity) -> BaseURL:
 
 
 def scalar_claims(claims: list[BaseClaim], entity: Entity) -> list[BaseClaim]:
-    """Return claims of a page as browsers decode them: U+FFFD for what its charset cannot decode."""
+    """Return claims of a page as browsers decode them: U+FFFD for bytes that its charset cannot decode."""
     if entity.charset.codec == UTF_8.codec or not PROFILES[entity.settings.profile].normalizes:
         return claims
     return [claim._replace(reference=scalar(claim.reference, entity.charset.codec)) for claim in claims]

@@ -79,7 +79,7 @@ class _Around(NamedTuple):
 
 
 def _inside(data: bytes, media_type: str, how: Settings, around: _Around) -> Iterator[Entry | Finding]:
-    """Yield what is in a container, a message or an entry."""
+    """Yield the documents in a container, a message or an entry."""
     walk = registry.walker(media_type)
     url, facts, scope, message = around
     base = location_base = url
@@ -89,7 +89,7 @@ def _inside(data: bytes, media_type: str, how: Settings, around: _Around) -> Ite
             facts = event._replace(date=around.facts.date or event.date, title=event.title or around.facts.title)
         elif isinstance(event, BaseClaim):
             base = base if base is not url else _joined(url, event.reference)
-            if event.source != _LOCATION:  # RFC 2110 4.2: this field is relative to that of a base beside it
+            if event.source != _LOCATION:  # RFC 2110 4.2: this field is relative to a Content-Base beside it
                 location_base = base
         elif isinstance(event, Finding) and event.failed:
             if media_type == registry.HAR_ENTRY:

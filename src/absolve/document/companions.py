@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 # Files that servers and savers have for the URL of a folder, in the order in which they count.
 INDEXES: Final = ("index.html", "index.htm", "index.xhtml", "index.php", "default.htm", "default.html", "default.asp")
-# What programs keep for themselves in the folder of a site: it may hold passwords, and no page leads to it.
+# Files that programs keep for themselves in the folder of a site: they may hold passwords, and no page leads to them.
 _KEPT: Final = {
     "HTTrack": re.compile(r"hts-(?:cache|(?:log|err|ioinfo|nohref|stats|done)\.txt|(?:in_progress|stop|paused)\.lock)"),
     "wget": re.compile(r"wget-log(?:\.\d+)?|\.wget-hsts"),
@@ -39,12 +39,12 @@ _KEPT: Final = {
     "hidden": re.compile(r"\.(?!\.|\Z|well-known\Z|ht\w+\Z|user\.ini\Z|nojekyll\Z|domains\Z).*|@eaDir", re.DOTALL),
 }
 NODE_MODULES: Final = "node_modules"  # packages that pages may load parts of: there for links, and not read
-SOURCES: Final = "_sources"  # what Sphinx puts beside the pages that it builds: a server sends it as text
+SOURCES: Final = "_sources"  # Sphinx puts them beside the pages that it builds; a server sends them as text
 _MAF: Final = b"maf.mozdev.org/metadata/rdf"
 _COOKIES: Final = re.compile(rb"# (?:HTTrack Website Copier|Netscape HTTP|HTTP) [Cc]ookie [Ff]ile")
 
 
-# What browsers and Office append, by language, to the name of a page without its extension for the folder of its parts.
+# Suffixes that browsers and Office append to the name of a page, by language, for the folder of its parts.
 PARTS: Final = (
     *("_files", ".files", "-Dateien", "_fichiers", "_archivos", "_arquivos", "_ficheiros", "_file", "_bestanden"),
     *("-filer", "_tiedostot", "_pliki", "_soubory", "_subory", "_elemei", "_dosyalar", "_datoteke", "_fajlovi"),
@@ -55,9 +55,9 @@ BEFORE: Final = "Filer_for_"  # what Firefox put before it in Nynorsk
 
 
 def page_of(folder: str) -> str | None:
-    """Return the name, without its extension, of the page whose parts a folder with this name has; None for others.
+    """Return the name of the page, without its extension, whose parts a folder has; None for other folders.
 
-    It is in Unicode's composed form (NFC), which the name of the folder need not be.
+    For example, `a_files` and `a-Dateien` give `a`. The result is in Unicode's composed form (NFC).
     """
     folder = _composed(folder)
     if folder.startswith(BEFORE):
@@ -70,7 +70,7 @@ def page_of(folder: str) -> str | None:
 def pages_around(place: str) -> Iterator[tuple[str, list[str]]]:
     """Yield each folder on a path that is named as one of parts, the outermost first, and the paths of its page.
 
-    For `d/a_files/i.png` this is `d/a_files` with `d/a.html`, `d/a.htm` and so on.
+    For example, `d/a_files/i.png` gives `d/a_files` with `d/a.html`, `d/a.htm` and so on.
     """
     parts = place.split("/")[:-1]
     for index, name in enumerate(parts):
@@ -114,14 +114,13 @@ def named_by(
 ) -> str | None:
     """Return the path of the file that a reference in the document at a path names; None if there is no such file.
 
-    `has` returns whether a path, below the root and without `.` and `..`, is a file. Savers escape the `?` of a name
-    (`a.html%3Fx=1`), or leave it (wget without -k): so the file with the query in its name counts first, then the one
-    that a browser opens from a disk, which ignores the query. The name of a folder stands for its index, if there is
-    one of these `indexes`; then a page is also named without its `.html`. Escapes and the bytes of names may be in the
-    `charset` of the document (`identity.respelled`).
+    For example, `b.html?x=1` in `d/a.html` names `d/b.html?x=1` or, if there is no such file, `d/b.html`. Savers escape
+    the `?` of a name (`b.html%3Fx=1`), or leave it (wget without -k). The name of a folder also names its index, one of
+    these `indexes`, and then a page may lack its `.html`. Escapes and the bytes of names may be in the `charset` of the
+    document (`identity.respelled`).
 
-    `near` returns the one file that a path is where the normalization of Unicode (macOS) and case (Windows) do not
-    count, as by `only_alike`: it is asked where no name is exact.
+    `has` returns whether a path, below the root and without `.` and `..`, is a file. If no name is exact, `near`
+    returns the one file with the name in another case (Windows) or normalization (macOS), like `only_alike`.
     """
     before, mark, query = reference.partition("#")[0].partition("?")
     if not before or before[0] in "/\\" or has_scheme(before):
@@ -144,13 +143,13 @@ def named_by(
 
 
 def keeper_of(path: str) -> str:
-    """Return whose a path is that is none of the site: `hts-cache/x` is HTTrack's, `.git/x` hidden; "" for others."""
+    """Return the owner of a path outside the site, "" for others. For example, `hts-cache/x` gives `HTTrack`."""
     found = (keeper for name in path.split("/") for keeper, names in _KEPT.items() if names.fullmatch(name))
     return next(found, "")
 
 
 def saver_of(path: str, head: bytes) -> str:
-    """Return what a file, with these first bytes, is that a program kept beside a site which it saved; "" for others.
+    """Return the kind of a file that a program kept beside a saved site, by its first bytes; "" for others.
 
     Its name alone does not show it (`keeper_of`).
     """
@@ -161,9 +160,10 @@ def saver_of(path: str, head: bytes) -> str:
 
 
 def _paths(path: str, query: str, charset: str) -> Iterator[str]:
-    """Yield a path with its query in its name, then without: each decoded as a URL is, and as it is written.
+    """Yield the names that a path with a query may have: for example, `a%20b` gives `a b` and `a%20b`.
 
-    wget has `@` for the `?` of a name that Windows accepts, others escape it; a slash in it is escaped.
+    The first names have the query, with its slashes escaped. Where names must suit Windows, wget writes `@` for the
+    `?`; other programs escape it.
     """
     decoded = _decoded(path)
     names = (*(mark + query[1:] for mark in _MARKS), "") if len(query) > 1 else ("",)
@@ -178,7 +178,7 @@ _MARKS: Final = ("?", "@", "%3f", "%3F")
 
 
 def _decoded(path: str) -> str:
-    """Return a path percent-decoded, but for slashes: an escaped one separates nothing."""
+    """Return a path percent-decoded, except for slashes: for example, `a%20b%2Fc` gives `a b%2Fc`."""
     return "".join(part if part in _SLASHES else percent_decoded(part) for part in re.split("(%2[fF])", path))
 
 
@@ -264,7 +264,7 @@ class HostFolders:
 
 
 def _authority(name: str) -> str:
-    """Return the host of which a folder has the name, with its port; "" for any other name."""
+    """Return the host that a folder is named after, else "". For example, `h.org+81` gives `h.org:81`."""
     found = _HOST.fullmatch(name)
     if found is None or not _may_be_host(found[1].split(".")):
         return ""
@@ -302,7 +302,7 @@ def hosts_named(urls: Iterable[str], name: str) -> Diagnostic:
 
 
 def escaped(place: str) -> str:
-    """Return a relative path as the path of a URL: bytes that RFC 3986 (3.3) does not allow are percent-encoded."""
+    """Return a relative path as the path of a URL (RFC 3986 3.3): for example, `a b/é` gives `a%20b/%C3%A9`."""
     return quote_from_bytes(os.fsencode(place), PATH_CHARACTERS)
 
 

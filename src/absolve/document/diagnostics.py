@@ -88,7 +88,7 @@ def leave(
     `whole`: the error concerns the entire entity, such as too many links in a style sheet, which are links of the
     document itself.
     """
-    if isinstance(error, DocumentError):  # of a part whose charset has other line ends than this entity
+    if isinstance(error, DocumentError):  # the charset of the part has other line ends than this entity
         if whole:
             raise error
         entity.findings.append(Finding(error.diagnostic.code, with_url(part, error.message), part.start, failed=True))

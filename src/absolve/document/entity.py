@@ -64,7 +64,7 @@ AMBIGUOUS: Final = "ambiguous"  # the code of the finding that a walker adds whe
 
 
 def _may_list(data: bytes) -> cython.bint:
-    """Return whether a title in the first bytes has a slash, as that of a listing; few do."""
+    """Return whether a title in the first bytes has a slash. For example, `<title>Index of /x</title>` has one."""
     p: cython.p_const_uchar = data
     end: cython.Py_ssize_t = min(len(data), _HEAD)
     i: cython.Py_ssize_t = byte_scan.find(p, 60, 0, end)
@@ -167,11 +167,11 @@ class Entity:
 
     `has_useless`: its base, or one inside it, resolves nothing (`mailto:`).
 
-    `links` counts its own links and those of its parts without a step in the entity path. `facts` and `capture` are
+    `links` counts its own links and the links of its parts without a step in the entity path. `facts` and `capture` are
     None unless the settings ask for `documents`.
 
-    Counted with all entities inside it: `count`, the links and parts; `repeated`, an estimate of the bytes in their
-    rows beyond those of the links themselves; `long_bases`, the characters in long bases of inner documents.
+    Counted with all entities inside it: `count`, the links and parts; `repeated`, an estimate of the bytes that their
+    rows add to the links themselves; `long_bases`, the characters in long bases of inner documents.
 
     `depth` is the number of documents around it, `documents_left` the budget for keeping small ones. `level` counts
     only those that contain it as text; `text_left` is the budget for the bytes of large ones nested as text more than
@@ -217,7 +217,7 @@ class Entity:
         self.beside: Surroundings | None = None  # of its Document, and the files around it for the bases it has:
         self.files: CompanionFiles | None = None
         self.contexts: dict[Any, Any] = {}  # of its links: the cache of `resolved.link_context`
-        self._inside: tuple[Bases, Charset, dict[Any, Any]] | None = None  # that of documents in it, by what they share
+        self._inside: tuple[Bases, Charset, dict[Any, Any]] | None = None  # caches of documents in it
         self._positions: LineIndex | None = None
         self._scoped: dict[int, BaseContext] | None = None
         self._scoped_size = 0

@@ -163,7 +163,7 @@ def about_text(entity: Entity) -> Iterator[Diagnostic]:
 
 
 LONGEST_NAME: Final = 1024  # bytes of a document that may be a name
-_MARKUP: Final = re.compile(rb"""[\0-\x1f<>"{}]|: """)  # what names of files and URLs do not have
+_MARKUP: Final = re.compile(rb"""[\0-\x1f<>"{}]|: """)  # names of files and URLs do not have these
 _HEAD: Final = 4096  # bytes
 # A style sheet begins with a rule, or with an at-rule (css-syntax-3, 5.3); JSON and templates begin with `{`.
 _STYLES: Final = re.compile(

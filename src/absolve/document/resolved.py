@@ -32,12 +32,12 @@ _AS_IT_STANDS = frozenset({"url", "srcset", "spaces", "likely", "config", "css"}
 
 
 def text(value: bytes) -> str:
-    """Return a decoded value as text; bytes that are no character become lone surrogates (PEP 383)."""
+    """Return a decoded value as text, lossless (PEP 383): for example, the byte FF gives U+DCFF."""
     return value.decode("ascii") if value.isascii() else value.decode("utf-8", "surrogateescape")
 
 
 def shown(text: str) -> str:
-    """Return text that any sink can write: bytes that were no character, and lone surrogates, become U+FFFD."""
+    """Return text that any sink can write: for example, U+DCFF, a byte that is no character, gives U+FFFD."""
     return text if text.isascii() else value_of(text).decode("utf-8", "replace")
 
 
@@ -57,7 +57,7 @@ ROOM = 16  # most characters by which the prefix for a reference is longer than 
 
 
 class LinkContext:
-    """All that decides about a link except its reference and coding: shared by all links of one site under one base.
+    """Everything that decides about a link except its reference and coding; links of a site under one base share it.
 
     `elsewhere`: the base is not the document's own URL. `keeps_fragments`: it is, and fragments stay unchanged.
     `is_local`: a fragment names a thing in the document itself, although the base is elsewhere (SVG 2 16.1, CSS Values
@@ -195,7 +195,7 @@ def placeholder_at(reference: str) -> cython.Py_ssize_t:
 
 
 def fixed(reference: str) -> str:
-    """Return what is known of a reference: one letter replaces its first placeholder and all that follows."""
+    """Return a reference up to its first placeholder, and one letter: for example, `a/{{x}}/b` gives `a/x`."""
     found: str = _placeholders().fixed(reference) if may_have_placeholder(reference) else reference
     return found
 

@@ -34,8 +34,8 @@ _TAKES: Final = "headers takes a mapping, pairs of name and value, or the text o
 def text_of(fields: Headers) -> bytes:
     """Return header fields as a header in bytes, with a status line. Raise TypeError for a value of another type.
 
-    Text may have several headers, as `curl -sIL` writes them. In the other forms a value is one line: line ends in it
-    become a blank, so that no value can add a field.
+    For example, `{"Base": "/a"}` gives `HTTP/1.1 200 OK`, `Base: /a` and an empty line. Text may have several headers,
+    as `curl -sIL` writes them. In the other forms a line end in a value becomes a blank, so that it cannot add a field.
     """
     if isinstance(fields, (str, bytes)):
         data = value_of(fields) if isinstance(fields, str) else bytes(fields)
@@ -49,7 +49,7 @@ def text_of(fields: Headers) -> bytes:
 
 
 def _line(pair: object) -> bytes:
-    """Return a field line; several values of one name (as Scrapy has them) are as many lines."""
+    """Return a field line for each value: for example, `("Link", ["<a>", "<b>"])` (Scrapy) gives two lines."""
     if not isinstance(pair, (tuple, list)) or len(pair) != 2:
         raise TypeError(f"{_TAKES}, not {pair!r:.60}")
     name, values = pair

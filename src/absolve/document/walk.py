@@ -220,7 +220,7 @@ def _report_order(entity: Entity, claims: list[BaseClaim]) -> None:
 
 
 def _with_data_urls(entity: Entity, events: EventList) -> EventList:
-    """Return the events, and a part for each document in a link of them; those of a container are no documents here."""
+    """Return the events, and a part for each document in their `data:` URLs; links of a container have none here."""
     indexes = events.data_urls(entity.own_data)
     if not indexes or WALKERS[entity.media_type].charset == "none":
         return events
@@ -288,8 +288,8 @@ def _counted(entity: Entity, events: Iterable[Event]) -> EventList:
 def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charset | None = None) -> None:
     """Decode a part and walk the document in it; add a finding instead if it is nested too deep.
 
-    Likewise if it cannot be decoded or parsed, or is beyond a limit. `index` is that of its event; `charset` is given
-    for a part that is the whole entity.
+    Likewise if it cannot be decoded or parsed, or is beyond a limit. `index` is the index of its event; `charset` is
+    given for a part that is the whole entity.
     """
     media_type = _kind(part)
     if not media_type:

@@ -82,6 +82,8 @@ def by_name(name: str) -> Profile:
 def resolve(base: str | URLObject, reference: str | URLObject, profile: Profiles = "rfc1808") -> str | None:
     """Resolve one reference, given as a decoded value, against a base URL.
 
+    For example, `http://a/b/c` and `../d` give `http://a/d`.
+
     Both are str or URL objects (`core.protocols.URLObject`). Return the absolute URL; None for a relative reference
     with a base that relative references cannot use (RFC 1808 2.3), and, in the whatwg profile, for a URL that the URL
     Standard cannot parse. Raise UsageError for an unknown profile, TypeError for a value of another type.

@@ -25,13 +25,13 @@ _PRIVATE_NAME: Final = re.compile(
 # An IPv4 address is in the last 32 bits (RFC 6052).
 _EMBEDDING: Final = ipaddress.IPv6Network("64:ff9b::/96")
 _UNICAST: Final = ipaddress.IPv6Network("2000::/3")  # all that is allocated of the Internet (RFC 4291 2.4)
-_NOT_PUBLIC: Final = (  # what older tables of Python do not have: RFC 9637, RFC 7526
+_NOT_PUBLIC: Final = (  # missing in the tables of older versions of Python: RFC 9637, RFC 7526
     ipaddress.IPv6Network("3fff::/20"), ipaddress.IPv4Network("192.88.99.0/24")
 )  # fmt: skip
 
 
 def is_public_host(host: str) -> bool:
-    """Return whether a host may be public: a name is, unless it has no dot, or is one of local networks."""
+    """Return whether a host may be public: for example, `h.example` may, `localhost` and `db.internal` may not."""
     try:
         return is_public(host.strip("[]"))
     except ValueError:
@@ -39,9 +39,9 @@ def is_public_host(host: str) -> bool:
 
 
 def is_public(text: str) -> bool:
-    """Return whether an IP address is reachable in the whole Internet (RFC 6890), and so is one that it embeds.
+    """Return whether an IP address, and any address that it embeds, is reachable on the whole Internet (RFC 6890).
 
-    Raise ValueError for a text that is no address.
+    For example, `64:ff9b::7f00:1` is not: it embeds 127.0.0.1. Raise ValueError for a text that is no address.
     """
     address = ipaddress.ip_address(text.partition("%")[0])
     if isinstance(address, ipaddress.IPv6Address):
@@ -56,7 +56,7 @@ def is_public(text: str) -> bool:
 
 
 def _tunnelled(address: ipaddress.IPv6Address) -> list[ipaddress.IPv4Address]:
-    """Return the IPv4 addresses in an address of 6to4 or Teredo."""
+    """Return the IPv4 addresses in a 6to4 or Teredo address: for example, `2002:c000:204::` has 192.0.2.4."""
     return [*filter(None, [address.sixtofour]), *(address.teredo or ())]
 
 
@@ -121,7 +121,7 @@ def of_robots(data: bytes, robot: str) -> Sequence[tuple[str, Rule]]:
 
     Only these are kept: a file may have thousands of other robots, each with thousands of rules.
 
-    `User-agent: *`, `Disallow: /a` gives `("/a", Rule(2, "Disallow: /a"))`.
+    For example, `User-agent: *`, `Disallow: /a` gives `("/a", Rule(2, "Disallow: /a"))`.
     """
     groups: dict[str, list[tuple[str, Rule]]] = {}  # of the robots that count
     agents: set[str] = set()

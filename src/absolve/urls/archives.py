@@ -1,4 +1,4 @@
-"""URLs of web archives, in the form of the Wayback Machine: of which URL each is a capture, and of what time.
+"""URLs of web archives, in the form of the Wayback Machine: the URL and the time of each capture.
 
 In: a URL such as `https://web.archive.org/web/20150102030405id_/http://example.com/`. Out: an `Archived`. The form is
 the same in every archive with Wayback, OpenWayback or pywb.
@@ -42,7 +42,7 @@ class Archived(NamedTuple):
 
 
 def archived(url: str) -> Archived | None:
-    """Return the capture to which a URL leads; None if it is no URL of a web archive."""
+    """Return the capture to which a URL leads: for example, `https://w.example/web/2015/http://h/` to `http://h/`."""
     if url.find(":/", _SCHEME_END) < 0 and _HOST not in url:
         return None
     found = _URL.fullmatch(url)
@@ -55,7 +55,7 @@ def archived(url: str) -> Archived | None:
 
 
 def original(url: str) -> str:
-    """Return the URL of which a URL of a web archive is a capture; any other unchanged."""
+    """Return the captured URL for a URL of a web archive; any other URL unchanged."""
     found = archived(url)
     return found.url if found is not None else url
 
@@ -81,9 +81,9 @@ def _host(url: str) -> str:
 
 
 class Replayed:
-    """The resolver of a page in which an archive changed the links: one to a URL of the archive leads to its capture.
+    """The resolver of a page in which an archive changed the links: it returns the URLs from before.
 
-    `/web/20150102030405im_/http://e.example/a.png` is http://e.example/a.png.
+    For example, `/web/20150102030405im_/http://e.example/a.png` gives `http://e.example/a.png`.
     """
 
     def __init__(self, resolve: Resolver, origin: str) -> None:

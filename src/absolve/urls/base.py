@@ -160,7 +160,7 @@ def claimed_url(claim: BaseClaim, outer: BaseURL, profile: str) -> str | None:
 
 
 def inherited(base: BaseURL, source: str) -> BaseURL:
-    """Return the base of an encapsulating entity, of any layer, as that of a document inside it (section 3.2)."""
+    """Return the base of an encapsulating entity as the base of a document inside it (section 3.2)."""
     if base.layer is BY_DEFAULT:
         return base
     words = f"{source} ({base.source})" if base.source else source
@@ -186,7 +186,7 @@ def is_useless(url: str | None) -> bool:
 
 
 def same_document(one: str, other: str) -> bool:
-    """Return whether two URLs are equal without their fragments."""
+    """Return whether two URLs are equal without their fragments: for example, `http://h/#a` and `http://h/`."""
     end = one.find("#")
     if end < 0:
         end = len(one)
@@ -199,7 +199,7 @@ def same_document(one: str, other: str) -> bool:
 def found_as(url: str) -> str:
     """Return the key by which a URL identifies a part of a message: percent-decoded, and without fragment.
 
-    That of a cid URL is in lower case (RFC 2392).
+    For example, `cid:A%40b` gives `cid:a@b`: a cid URL is in lower case (RFC 2392).
     """
     is_id = url[:4].lower() == "cid:"
     key = url.lower() if is_id else split_fragment(url)[0]
@@ -309,7 +309,7 @@ class Bases:
         return found
 
     def base_context_for(self, base: BaseURL, profile: str, charset: str) -> BaseContext:
-        """Return a new context for any base, such as that of a scoped claim."""
+        """Return a new context for any base, such as a scoped claim's."""
         elsewhere = base is not self.own and not same_document(base.url, self.own.url)
         found = BaseContext(base, profile, charset, elsewhere, self._around)
         if self.other is not None and base is self.base:
@@ -410,7 +410,7 @@ def _level(base: Reference) -> int | None:
 
 
 def _depth(path: str, depth: int) -> int:
-    """Return the depth below some depth to which a path leads; -1 if one of its segments climbs above the root."""
+    """Return the depth to which a path leads from `depth`, -1 above the root: for example, `../a` from 0 gives -1."""
     for segment in rfc3986.segments(path, path.startswith("/")) if path and depth >= 0 else ():
         if segment == "..":
             depth -= 1

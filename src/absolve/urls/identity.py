@@ -35,7 +35,7 @@ from absolve.urls.rfc1808 import STRICT_SCHEME
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Default ports: those of URL Standard 4.2, and of RFC 1738 for other schemes.
+# Default ports by URL Standard 4.2, and by RFC 1738 for other schemes.
 PORTS: Final = {
     **dict.fromkeys(("http", "ws"), "80"),
     **dict.fromkeys(("https", "wss"), "443"),
@@ -59,7 +59,7 @@ _ESCAPE: Final = re.compile(r"%[0-9A-Fa-f]{2}")
 _ESCAPES: Final = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 _IN_CHARSET: Final = re.compile(r"(?:%[0-9A-Fa-f]{2}[@-~]*)+")  # an ASCII character may end one of two bytes
 _NOT_UTF_8: Final = re.compile("%[89A-F]")  # in a decoded path
-_LEGACY: Final = "windows-1252"  # what escapes mean that are not UTF-8, most often
+_LEGACY: Final = "windows-1252"  # the most frequent charset of escapes that are not UTF-8
 _BYTES: Final = re.compile("[\udc80-\udcff]")
 _UNRESERVED: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
@@ -73,7 +73,7 @@ class Key(NamedTuple):
 
 
 def key(url: str) -> Key:
-    """Return the key of a URL that `normal` returned: scheme, user information and fragment are no part of it."""
+    """Return the key of a URL by `normal`: for example, `http://h/a%21?x` gives `Key("h", "/a!", "x")`."""
     found = _PARTS.match(url)
     if found is None:
         return Key("", url, None)
@@ -81,18 +81,18 @@ def key(url: str) -> Key:
 
 
 def normal(url: str) -> str | None:
-    """Return a URL as a browser sends it (URL Standard 4.5), without its fragment; None if the parser fails."""
+    """Return a URL as a browser sends it (URL Standard 4.5), or None: for example, `HTTP://H/a/..#c`: `http://h/`."""
     bare = url.partition("#")[0]
     return bare if _NORMAL.fullmatch(bare) else whatwg.parse(bare)
 
 
 def without_user(url: str) -> str:
-    """Return a URL of http or https without the user and password in it."""
+    """Return an http(s) URL without user and password: for example, `http://u:p@h/` gives `http://h/`."""
     return _WITH_USER.sub(r"\1", url)
 
 
 def origin(url: str) -> str:
-    """Return the scheme and the authority that a URL begins with, as they are written; "" for a URL without them."""
+    """Return scheme and authority as written, or "": for example, `HTTP://h:80/a` gives `HTTP://h:80`."""
     found = _AUTHORITY.match(url)
     return found[0] if found is not None else ""
 
@@ -100,14 +100,14 @@ def origin(url: str) -> str:
 def site(url: str) -> str | None:
     """Return the host of a URL, with `:port` unless it is the scheme's default; None for a URL without authority.
 
-    URLs with equal `site` are of one site, with any schemes. A host that is none by the URL Standard is only
-    in lower case.
+    For example, `http://H:80/a` gives `h`, `http://H:81/` gives `h:81`. URLs with equal `site` are of one site, with
+    any schemes. A host that the URL Standard rejects is only in lower case.
     """
     return _site(origin(url))  # a cache of URLs would grow with the paths
 
 
 def named(url: str) -> str:
-    """Return the host that a URL names, with a port that is the default of neither http nor https; "" for none.
+    """Return the host that a URL names, without either web port: for example, `https://h:80/a` gives `h`; or "".
 
     So a link to the old host of a site is found with any scheme, though a browser may find no server at that port.
     """
@@ -131,7 +131,7 @@ def _site(beginning: str) -> str | None:
 
 
 def plain(url: str) -> str:
-    """Return a URL with unreserved characters unescaped, other escapes in upper case, and no final dot of its host."""
+    """Return a URL with the fewest escapes and no final dot of its host: for example, `http://h./%7e`: `http://h/~`."""
     if "./" in url or ".:" in url or url.endswith("."):  # few URLs
         scheme, mark, rest = url.partition("://")
         host, slash, path = rest.partition("/")
@@ -146,25 +146,25 @@ def _unescaped(found: re.Match[str]) -> str:
 
 
 def is_name(fragment: str) -> bool:
-    """Return whether a decoded fragment names an element: no view of SVG, place in EPUB or XML, or part of media."""
+    """Return whether a decoded fragment names an element: for example, `top` does, `xywh=1,2,3,4` does not."""
     return _NO_NAME.match(fragment) is None
 
 
 def percent_decoded(text: str) -> str:
-    """Return a text without its escapes, which are UTF-8; bytes that are not become lone surrogates, as in file names.
+    """Return a text with its escapes decoded as UTF-8: for example, `a%20%FF` gives `a ` and U+DCFF (PEP 383).
 
-    So nothing is lost: two texts have the same result only if their bytes are the same.
+    Nothing is lost: two texts have the same result only if their bytes are the same.
     """
     return unquote(text, errors="surrogateescape")
 
 
 def escaped(text: str) -> str:
-    """Return a text in which bytes that are no character (lone surrogates, PEP 383) are percent-escaped."""
+    """Return a text with its lone surrogates (PEP 383) percent-encoded: for example, U+DCFF gives `%FF`."""
     return _BYTES.sub(lambda found: f"%{ord(found[0]) - 0xDC00:02X}", text)
 
 
 def decoded(path: str, charset: str = "utf-8") -> str:
-    """Return a path as servers compare it, decoded once; it is still a path with the same meaning.
+    """Return a path as servers compare it, decoded once: for example, `/%7Ea%2fb%21` gives `/~a%2Fb!`.
 
     Escapes of `/`, of `?`, of bytes that are not in the charset, and of a `%` that would begin an escape stay, in upper
     case.

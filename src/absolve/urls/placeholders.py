@@ -54,18 +54,18 @@ def is_placeholder(reference: str) -> bool:
 
 
 def first(reference: str) -> int:
-    """Return the offset of the first placeholder in a reference (str), its length if there is none."""
+    """Return the offset of the first placeholder, the length without one: for example, `a/{{x}}/b` gives 2."""
     return next((start for start, _ in _spans(reference)), len(reference))
 
 
 def fixed(reference: str) -> str:
-    """Return a reference (str) with one letter for its first placeholder and all that follows."""
+    """Return a reference with a letter from its first placeholder on: for example, `a/{{x}}/b` gives `a/x`."""
     start = first(reference)
     return reference if start == len(reference) else reference[:start] + _STAND_IN
 
 
 def resolved(reference: str, resolver: Resolver) -> str | None:
-    """Resolve a reference (str) up to its first placeholder, and append the rest as it is.
+    """Resolve a reference up to its first placeholder: for example, `../{{x}}` in `http://h/d/` gives `http://h/{{x}}`.
 
     Return None if it is a placeholder itself, or resolves to nothing or a malformed URL. What follows a placeholder is
     not parsed: nobody knows which part of the URL that is.
@@ -86,7 +86,7 @@ def resolved(reference: str, resolver: Resolver) -> str | None:
 
 
 def masked(value: bytes) -> bytes:
-    """Return a value with letters in place of its placeholders, whose blanks and commas separate nothing."""
+    """Return a value with letters in place of its placeholders: for example, `{{ a, b }} 2x` gives `xxxxxxxxxx 2x`."""
     text = value.decode("latin-1")
     pieces, at = [], 0
     for start, end in _spans(text):

@@ -34,7 +34,7 @@ def has_scheme(reference: str) -> cython.bint:
 
 
 def scheme(reference: str) -> str | None:
-    """Return the scheme of a reference (str) in lower case (RFC 3986 3.1), or None."""
+    """Return the scheme in lower case (RFC 3986 3.1), or None: for example, `HTTP://h/` gives `http`."""
     match = STRICT_SCHEME.match(reference)
     return match[1].lower() if match else None
 
@@ -42,7 +42,7 @@ def scheme(reference: str) -> str | None:
 def parsed_scheme(reference: str) -> str | None:
     """Return the scheme of a reference (str) by the URL Standard (4.4) in lower case, or None.
 
-    Its parser first strips leading and trailing C0 controls and spaces, and removes all tabs and newlines.
+    The parser first strips C0 controls and spaces, and removes tabs and newlines: for example, ` data:,` gives `data`.
     """
     if ":" not in reference:
         return None
@@ -74,7 +74,7 @@ def is_absolute_in_browsers(reference: str, base: str) -> bool:
 
 
 def without_controls(url: str) -> str:
-    """Return a URL (str) with its control characters (C0 and DEL) percent-encoded, as in the URL Standard (1.3)."""
+    """Return a URL with its controls (C0 and DEL) percent-encoded (URL Standard 1.3): for example, `%09` for a tab."""
     return url if url.isprintable() else CONTROL.sub(lambda found: f"%{ord(found[0]):02X}", url)
 
 
@@ -88,7 +88,7 @@ def is_alone(reference: str) -> bool:
 
 
 def split_fragment(url: str) -> tuple[str, str | None]:
-    """Return a URL (str) without its fragment, and the fragment: None if absent, "" if empty (RFC 1808 2.4.1)."""
+    """Return a URL and its fragment or None (RFC 1808 2.4.1): for example, `a#b` gives `("a", "b")`."""
     rest, crosshatch, fragment = url.partition("#")
     return rest, fragment if crosshatch else None
 

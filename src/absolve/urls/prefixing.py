@@ -58,7 +58,7 @@ _SAFE = re.compile(r"[A-Za-z0-9_.~!$*+=@%:/?#-]*+")
 
 
 def shape(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
-    """Return the shape of the reference in a span: its kind and, from bit DOTS on, length of leading dot segments."""
+    """Return the shape of the reference in a span. For example, `../x` has PATH and, from bit DOTS on, length 3."""
     classes: cython.p_const_uchar = _CLASSES
     i: cython.Py_ssize_t = start
     kind: cython.int = PATH
@@ -258,7 +258,9 @@ def _reference_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py
 
 
 class PrefixResolver:
-    """A resolver with the fast path: `resolve` is called once per shape for the prefix, then the prefix is prepended.
+    """A resolver with the fast path: it gets one prefix per shape from `resolve`, and prepends it to references.
+
+    For example, for the base `http://h/a/b` it resolves `../x` by the prefix `http://h/` in place of `../`.
 
     `usable` is false if references cannot be resolved against the base by a prefix, or not at all. Prefixes of a long
     base are not cached here, but by the caller, whose lifetime is shorter.

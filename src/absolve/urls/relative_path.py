@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 def relative_path(folder: str, path: str) -> str:
-    """Return the path that leads from a folder to `path`; both begin below the root, without a slash.
+    """Return the path from a folder to `path`, both below the root: for example, `a/b` and `a/c/d` give `../c/d`.
 
     The root is "" as a folder. The result is "" where `path` is the folder with a slash at its end.
     """
@@ -30,7 +30,7 @@ def relative_path(folder: str, path: str) -> str:
 
 
 def reference_to(folder: str, path: str) -> str:
-    """Return the reference that leads from a folder to the file at a path, both below one root, from any disk."""
+    """Return the reference from a folder to a file, on any disk: for example, `a` to `a/x:y` gives `./x:y`."""
     found = quote(relative_path(folder, path), safe=_QUOTED, errors="surrogateescape")
     return f"./{found}" if ":" in found.partition("/")[0] else found  # RFC 3986 4.2: it would begin with a scheme
 
@@ -84,7 +84,7 @@ def _forms(reference: str, base: str, target: str) -> Iterator[str]:
 
 
 def relative(base: str, path: str, *, is_dotted: bool = False) -> str:
-    """Return the relative reference (RFC 3986 4.2) from one absolute path to another."""
+    """Return the relative reference between absolute paths: for example, `/a/b` to `/x` gives `../x`."""
     found = relative_path(base.rpartition("/")[0][1:], path[1:])
     if not found or found[0] in "/;" or ":" in found.partition("/")[0] or (is_dotted and found[:3] != "../"):
         return f"./{found}"

@@ -32,7 +32,7 @@ Components = tuple[str | None, str | None, str, str | None, str | None, str | No
 
 
 def split(text: str) -> Reference:
-    """Parse a reference (str) into its components, in the order of RFC 1808 section 2.4; any text can be parsed."""
+    """Parse any text by RFC 1808 2.4: for example, `//h/p;a?q#f` into None, `h`, `/p`, `a`, `q`, `f`."""
     return new(Reference, components(text))
 
 
@@ -171,12 +171,12 @@ def _inherited(base: str | None, own: str | None) -> str | None:
 
 
 def _directory(base: str) -> str:
-    """Return a path without its last segment."""
+    """Return a path without its last segment: for example, `/a/b` gives `/a/`."""
     return base[: base.rfind("/") + 1] or "/"
 
 
 def merge(base: str, path: str) -> str:
-    """Return the base's path with a relative path for its last segment, and dot segments removed (step 6).
+    """Return a relative path below the base's, without dot segments (step 6): for example, `/a/b/c` + `../d`: `/a/d`.
 
     The result always starts with a slash: a base without a path (`http://h`) counts as `/`.
     """

@@ -23,7 +23,7 @@ _AT_ONCE: Final = 1 << 14  # characters
 
 
 def split(text: str) -> Reference:
-    """Parse a reference (str) by RFC 3986 section 3; params is None, as they are part of the path. Any text parses."""
+    """Parse any text by RFC 3986 section 3: for example, `//h/p;a?q` into None, `h`, `/p;a`, None, `q`, None."""
     start = 0
     end = len(text)
     scheme = authority = query = fragment = None
@@ -95,7 +95,7 @@ def transform(base: Reference, text: str) -> str | None:
 
 
 def merge(base: Reference, path: str) -> str:
-    """Return the base's path with a relative path for its last segment (5.2.3)."""
+    """Merge a relative path with the base's (5.2.3): for example, `c` and `/a/b` give `/a/c`."""
     if base.net_loc is not None and not base.path:
         return f"/{path}"
     return base.path[: base.path.rfind("/") + 1] + path
@@ -110,7 +110,7 @@ def segments(path: str, start: int) -> Iterator[str]:
 
 
 def remove_dot_segments(path: str) -> str:
-    """Return a path without dot segments (5.2.4); in place in one buffer, as there may be millions of segments."""
+    """Return a path without dot segments (5.2.4), in linear time: for example, `/a/./b/../c` gives `/a/c`."""
     if "/." not in path and not path.startswith("."):
         return path
     kept = bytearray(path.encode("utf-8", "surrogatepass"))

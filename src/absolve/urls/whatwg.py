@@ -65,7 +65,7 @@ def profile(base: str, charset: str = "utf-8", /) -> Resolver:
 
 
 def parse(url: str, base: str | None = None) -> str | None:
-    """Parse a URL (str) by the URL Standard; return its serialization, None if the parser fails."""
+    """Parse and serialize a URL by the URL Standard, or return None: for example, `HTTP://H:80` gives `http://h/`."""
     if base is None:
         found = _parsed(url)
         return found.href if found is not None else None
@@ -90,7 +90,7 @@ def _parsed(url: str) -> URL | None:
 
 
 def host(url: str) -> str | None:
-    """Return the host of a URL by the URL Standard, with a non-default port; None if the parser fails."""
+    """Return the host of a URL by the URL Standard, or None: for example, `http://H:81/` gives `h:81`."""
     try:
         name: str = _library().URL(scalar(url)).host
     except ValueError:
@@ -118,8 +118,9 @@ STRIPPED = "".join(map(chr, range(0x21)))  # 4.4: leading and trailing C0 contro
 def query_encoder(charset: str) -> Encode | None:
     """Return a function that percent-encodes a query after encoding (1.3) in a charset (a label); None for UTF-8.
 
-    UTF-8 is also the output encoding of UTF-16 and the replacement encoding (Encoding Standard 4.3). Characters that
-    the charset lacks become `%26%23NNN%3B`. Raise UsageError for an unknown label.
+    For example, in Latin-1 it returns `%E9` for `é`, and `%26%239731%3B` for U+2603, which the charset lacks. UTF-8 is
+    also the output encoding of UTF-16 and the replacement encoding (Encoding Standard 4.3). Raise UsageError for an
+    unknown label.
     """
     name, codec = _codec(charset)
     if name == "utf-8":
@@ -162,7 +163,7 @@ codecs.register_error("absolve.query", _lacking)
 
 
 def scalar(text: str, codec: str = "utf-8") -> str:
-    """Return a text with one U+FFFD for each error among the bytes that it keeps (Encoding Standard 4.1)."""
+    """Return a text with one U+FFFD per error (Encoding Standard 4.1): for example, U+DCFF gives U+FFFD."""
     if text.isascii() or SURROGATES.search(text) is None:
         return text
     data = _NO_BYTE.sub("\ufffd", text).encode("utf-8", "surrogateescape")
