@@ -60,7 +60,7 @@ class Charset(NamedTuple):
         return standard.encoded(self.name, self.codec, text, errors)
 
     def _apart(self, pair: str, errors: str) -> str:
-        """Encode a byte that is no character and its successor; escape one of them if both would decode as one."""
+        """Encode a byte that is no character and its successor; escape one of them if they would decode together."""
         if self.decode(standard.encoded(self.name, self.codec, pair, errors)) == pair:
             return pair
         if pair[1].isascii():  # possibly an escape character, which must stay
@@ -95,7 +95,7 @@ _BEGINS_MARK = min(mark[0] for mark in _BYTE_ORDER_MARKS)
 
 @lru_cache(maxsize=256)
 def lookup(label: str) -> Charset | None:
-    """Return the charset of a label (Encoding Standard 4.2); None if it is unknown, "replacement" or x-user-defined."""
+    """Return the charset of a label (Encoding Standard 4.2), or None: for example, `Latin1` gives windows-1252."""
     if not label.isascii():  # labels are ASCII case-insensitive: the Kelvin sign does not match k
         return None
     folded = label.strip("\t\n\f\r ").lower()
@@ -121,7 +121,7 @@ def by_label(label: str) -> Charset:
 
 
 def byte_order_mark(data: bytes) -> tuple[Charset, int] | None:
-    """Return the charset of a byte order mark (Encoding Standard 6) and the length of the mark in bytes, or None."""
+    """Return the charset and length of a byte order mark, or None: for example, EF BB BF gives UTF-8 and 3."""
     if not data or data[0] < _BEGINS_MARK:
         return None
     for mark, name in _BYTE_ORDER_MARKS.items():
@@ -141,8 +141,8 @@ def inside(charset: Charset) -> Charset:
 def for_any(text: str) -> str:
     """Return text from outside a document so that it can be written into documents of any charset.
 
-    Bytes that were no characters, kept as lone surrogates (PEP 383), are percent-encoded: in another charset they may
-    be part of a character. Any other lone surrogate becomes U+FFFD.
+    For example, U+DCFF gives `%FF`: this byte (PEP 383) may be part of a character in another charset. Any other lone
+    surrogate becomes U+FFFD.
     """
     return text if text.isascii() else standard.SURROGATE.sub(_for_any, text)
 
@@ -156,8 +156,8 @@ def of_html(data: bytes, label: str | None = None, header: str | None = None) ->
     """Return the charset of an HTML document and the length of its byte order mark in bytes (HTML Standard 13.2.3.2).
 
     In order of precedence: byte order mark, the user's label `label`, the label of the `header` field, the document's
-    own `meta` element or XML declaration. Without any of them it is UTF-8 if the data is valid UTF-8, else
-    windows-1252. Raise UsageError if `label` is unknown.
+    own `meta` element (for example, `<meta charset=sjis>`) or XML declaration. Without any of them it is UTF-8 if the
+    data is valid UTF-8, else windows-1252. Raise UsageError if `label` is unknown.
     """
     return _declared(data, label, header, declared_in_html)
 
@@ -182,7 +182,7 @@ def _stated(label: str, data: bytes) -> Charset | None:
 def of_text(data: bytes, label: str | None = None, header: str | None = None) -> tuple[Charset, int]:
     """Return the charset and mark length of a style sheet (css-syntax-3 3.2) or other text without meta elements.
 
-    As `of_html`, with `@charset` in the place of the `meta` element.
+    It works like `of_html`, but reads `@charset` instead of a `meta` element: for example, `@charset "latin1";`.
     """
     return _declared(data, label, header, _declared_in_css)
 
@@ -286,7 +286,7 @@ _XML_ENCODING: Final = pattern(
 
 
 def declared_in_html(data: bytes) -> Charset | None:
-    """Return the charset of the first meta element that declares a known one, else the XML declaration's."""
+    """Return the charset of the first suitable meta element: for example, `<meta charset=sjis>`; else of XML's."""
     metas: Metas = Metas(data)
     while metas.next():
         tag = data[metas.start : metas.end]
@@ -305,7 +305,7 @@ def _of_meta(tag: bytes) -> Charset | None:
 
 
 def _attributes(tag: bytes) -> dict[bytes, bytes]:
-    """Return the attributes that declare a charset, the first of duplicates; `tag` begins behind the tag name."""
+    """Return the attributes that declare a charset: for example, ` charset=a x=y>` gives `{b"charset": b"a"}`."""
     attributes: dict[bytes, bytes] = {}
     position = 0
     while attribute := _ATTRIBUTE.match(tag, position):
@@ -366,12 +366,12 @@ def _escaping(escape: Callable[[str], str]) -> Callable[[UnicodeError], tuple[st
 
 
 def _as_reference(character: str) -> str:
-    """Return a character as a numeric character reference."""
+    """Return a character as a reference: for example, `é` gives `&#233;`."""
     return f"&#{ord(character)};"
 
 
 def _as_percent(character: str) -> str:
-    """Return a character percent-encoded as UTF-8, or the percent-encoded byte that a lone surrogate keeps."""
+    """Return a character percent-encoded: for example, `é` gives `%C3%A9`, and U+DCFF the byte `%FF`."""
     code = ord(character)
     raw = bytes((code & 0xFF,)) if 0xDC80 <= code <= 0xDCFF else character.encode("utf-8", "replace")
     return "%" + raw.hex("%").upper()

@@ -115,7 +115,7 @@ class ShiftedText:
         return decode_shifted(raw, self._states)
 
     def encoder(self, start: int, end: int) -> Callable[[bytes, bytes, bytes], bytes]:
-        """Return an encoder for text that replaces this span of raw bytes, those of the last `decode_mapped`."""
+        """Return an encoder for text that replaces this span of the raw bytes of the last `decode_mapped`."""
         before, after = self._states.at(start), self._states.at(end)
 
         def encode(value: bytes, _after: bytes, _before: bytes) -> bytes:
@@ -181,7 +181,8 @@ def _stands_for_itself(raw: bytes, start: cython.Py_ssize_t, end: cython.Py_ssiz
 class CharacterReferences:
     """Text with character references: an attribute value or an element's text (HTML Standard 13.2.5.72 to .80).
 
-    `quote` is the quote character around an attribute value, empty for text. Newlines are normalized (13.2.3.5).
+    For example, `a&amp;b` decodes to `a&b`, and `a&copy"` encodes to `a&amp;copy&quot;` in double quotes. `quote` is
+    the quote character around an attribute value, empty for text. Newlines are normalized (13.2.3.5).
     """
 
     def __init__(self, charset: Charset, quote: bytes) -> None:
@@ -304,7 +305,7 @@ class Unquoted(CharacterReferences):
         return coding
 
     def settle(self, raw: bytes) -> bytes:
-        """Return the raw bytes of the slot: the value, with double quotes if necessary and `=` if it was absent."""
+        """Return the raw bytes of the slot, with quotes and `=` as needed: for example, `a b` gives `"a b"`."""
         return b"".join(self.parts(raw))
 
     def parts(self, raw: bytes) -> tuple[bytes, bytes, bytes]:
@@ -344,7 +345,7 @@ _WINDOWS_1252: Final[dict[int, bytes]] = {
 }
 _BEYOND = 0x110000  # larger numbers are clamped to this one, against overflow
 
-# Names that are valid without a semicolon, with their characters: those of ISO 8859-1, in its order, and those of
+# Names that are valid without a semicolon, with their characters: ISO 8859-1, in its order, and
 # markup. The longest has six letters; the longest of all names has 32 characters with its semicolon.
 _LATIN_1: Final = (
     "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute"
@@ -370,7 +371,7 @@ _KNOWN: Final[dict[bytes, bytes]] = {name.encode(): text for name, text in _WITH
 
 
 def needs_escape(text: bytes, at: int, attribute: bool) -> bool:
-    """Return whether an `&` at this offset begins a character reference, and must be written as `&amp;`.
+    """Return whether an `&` must be written as `&amp;`: for example, in `a&copy`, but not in `a&b`.
 
     The text must go on as in the document; the end of the text is the end of the value.
     """
@@ -382,7 +383,8 @@ def reference_at(
 ) -> Read | None:
     """Decode the reference whose `&` is at this offset (13.2.5.72); return None if there is no reference.
 
-    Return the offset behind it and its characters in UTF-8. Only `value[:size]` is read.
+    Return the offset behind it and its characters in UTF-8: for example, `&eacute;x` gives 8 and `é`. Only
+    `value[:size]` is read.
     """
     p: cython.p_const_uchar = value
     start: cython.Py_ssize_t = at + 1
@@ -410,7 +412,7 @@ def reference_at(
 
 
 def _named(name: bytes) -> bytes | None:
-    """Return the characters of a name that is followed by a semicolon, None for an unknown name."""
+    """Return the characters of a name before a semicolon, or None: for example, `eacute` gives `é`."""
     found: bytes | None = _KNOWN.get(name)
     if found is None:
         text = _all_names().get(name.decode("ascii") + ";")
@@ -464,7 +466,7 @@ def _numeric(value: bytes, at: cython.Py_ssize_t, size: cython.Py_ssize_t) -> Re
 
 
 def _character(number: int) -> bytes:
-    """Return the character of a number in UTF-8 (13.2.5.80, numeric character reference end state)."""
+    """Return the character of a number in UTF-8 (13.2.5.80): for example, 128 gives `€`, as in windows-1252."""
     if number in _WINDOWS_1252:
         return _WINDOWS_1252[number]
     if number == 0 or number > 0x10FFFF or 0xD800 <= number <= 0xDFFF:

@@ -29,8 +29,8 @@ _APART = 4096  # least bytes between two checkpoints
 class LineIndex:
     """The lines and columns of one document, 1-based. Lines end at LF, CR LF or CR; columns count characters.
 
-    A byte that is no character counts as one; a byte order mark is not counted. `line` and `column` are those of the
-    last `move`.
+    For example, byte 5 of `ab`, CR, LF, `cd` is in line 2, column 2. A byte that is no character counts as one; a byte
+    order mark is not counted. `line` and `column` are the result of the last `move`.
     """
 
     def __init__(self, data: bytes, charset: Charset) -> None:

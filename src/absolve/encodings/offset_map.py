@@ -35,6 +35,8 @@ _LONG = 1 << 16  # bytes of a value from which on it is built without a list
 class UnitOffsets:
     """Offsets as a list of units; the bytes between two units are the same in the value and the raw bytes.
 
+    For example, `a&amp;b` has the value `a&b` and one unit, bytes 1 to 6 for byte 1; offset 2 of the value maps to 6.
+
     A unit is stored as three varints: its distance from the previous unit, its raw size and its size in the value, all
     in bytes. Every 32nd unit has an index entry with the ends of the previous one.
     """
@@ -454,7 +456,7 @@ def decode_shifted(raw: bytes, states: States | None = None) -> tuple[bytes, Off
 
 
 def reads_the_same(raw: bytes, state: int) -> bool:
-    """Return whether ASCII bytes (those of an edit) are the same characters in this state as in ASCII."""
+    """Return whether the ASCII bytes of an edit are the same characters in this state as in ASCII."""
     return state == ASCII or (state == ROMAN and not _ODD_IN_ROMAN.search(raw))
 
 

@@ -24,7 +24,7 @@ _ERRORS: Final = {
     "cp932": pattern("[\udc81-\udc9f\udce0-\udcfc][\udc80-\udcff]"),
     "euc_jp": pattern("\udc8f[\udca1-\udcfe][\udc80-\udcff]?|[\udc8e\udc8f\udca1-\udcfe][\udc80-\udcff]"),
 }
-# Characters that a codec decodes to others than the Standard -> what the Standard has
+# Characters that a codec decodes to others than the Standard -> the characters of the Standard
 _CHANGED: Final = {
     "big5hkscs": str.maketrans(
         "\u2022\uff64\u203e\u223c\u2641\u2609\xa5\xa2\xa3", "\u2027\ufe51\xaf\uff5e\u2295\u2299\uffe5\uffe0\uffe1"
@@ -85,7 +85,7 @@ _SENT_AS: Final[dict[str, dict[int, str]]] = {
 
 
 def decoded(codec: str, raw: bytes) -> str:
-    """Return bytes of a whole number of characters as text; bytes that are no character are lone surrogates."""
+    """Return whole characters as text: for example, 82 A0 in cp932 gives U+3042, a malformed 81 U+DC81."""
     return corrected(codec, raw, raw.decode(codec, "absolve"))
 
 
@@ -102,9 +102,9 @@ def corrected(codec: str, raw: bytes, text: str) -> str:
 
 
 def unit_at(codec: str, raw: bytes, start: int) -> tuple[str, int]:
-    """Return what an offset begins that a codec cannot decode, and its end.
+    """Return the text and the end of the bytes at an offset that a codec cannot decode.
 
-    It is a character that only the codec lacks, or the bytes that are one error of the decoder, as lone surrogates.
+    The text is a character that only the codec lacks, or lone surrogates: for example, 81 FF in cp932 is one error.
     """
     for size in (1, 2):
         if (character := _added(codec).get(raw[start : start + size])) is not None:
@@ -130,7 +130,7 @@ def _added(codec: str) -> dict[bytes, str]:
 
 
 def jis_x_0208(row: int, cell: int) -> str:
-    """Return the character of two bytes from 0x21 to 0x7E (index jis0208, as cp932 has it), "" if there is none."""
+    """Return a character of the index jis0208, as in cp932, or "": for example, 0x24 and 0x22 give U+3042."""
     lead, trail = divmod((row - 0x21) * 94 + cell - 0x21, 188)
     pair = bytes((lead + (0x81 if lead < 0x1F else 0xC1), trail + (0x40 if trail < 0x3F else 0x41)))
     text = pair.decode("cp932", "replace")
@@ -140,7 +140,7 @@ def jis_x_0208(row: int, cell: int) -> str:
 def folded(text: str, codec: str) -> str:
     r"""Return a text with one U+FFFD for each error of the decoder (4.1), in place of the bytes kept.
 
-    `folded("x\udc81\udcffy", "cp932")` is `"x\ufffdy"`, with "cp1252" `"x\ufffd\ufffdy"`.
+    For example, `folded("x\udc81\udcffy", "cp932")` is `"x\ufffdy"`, with "cp1252" `"x\ufffd\ufffdy"`.
     """
     if codec in _ERRORS:
         text = _ERRORS[codec].sub("\N{REPLACEMENT CHARACTER}", text)
@@ -193,7 +193,7 @@ def _jis() -> dict[str, bytes]:
 
 
 def _shifted(text: str, errors: str) -> bytes:
-    """Return a text in ISO-2022-JP (12.2.2), which begins and ends in ASCII."""
+    """Return a text in ISO-2022-JP (12.2.2), beginning and ending in ASCII: for example, U+3042 as `ESC$B$"ESC(B`."""
     made, state = bytearray(), b"(B"
     for one in text:
         raw, wanted = _jis().get(one), b"$B"

@@ -92,7 +92,7 @@ def _closest(copies: list[_Copy], date: str) -> _Copy:
 
 
 def _time(digits: str) -> float:
-    """Return a time in seconds; missing digits mean the beginning of a period."""
+    """Return a time in seconds; missing digits mean the beginning of a period: for example, `2015` is January 1."""
     full = f"{digits[:_LONGEST]}{'00000101000000'[len(digits) :]}"
     with suppress(ValueError):
         return datetime.strptime(full, "%Y%m%d%H%M%S").replace(tzinfo=UTC).timestamp()
@@ -107,7 +107,7 @@ def _cdx(text: str) -> Iterator[tuple[str, _Copy]]:
 
 
 def entry(line: str) -> Entry | None:
-    """Return what a line of an index has, None for any other line."""
+    """Parse a CDX line: for example, `k 2015 http://h/ text/html 200 A 9` into `("http://h/", "2015", "200")`."""
     found = _LINE.match(line)
     if found is None:
         return None
@@ -117,7 +117,7 @@ def entry(line: str) -> Entry | None:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """Yield the lines of an index; those of a JSON array of arrays joined by blanks."""
+    """Yield the lines of an index. For example, `["k", "2015", "http://h/"]` in JSON gives `k 2015 http://h/`."""
     if not text.lstrip("\ufeff \r\n").startswith("[["):
         yield from text.splitlines()
         return

@@ -38,7 +38,8 @@ _LARGE = 1 << 20  # bytes of an edit that is spilled without a copy
 def splice(data: bytes, edits: Sequence[Edit]) -> bytes:
     """Return the bytes with every edit applied, in one pass; the same object if there is none.
 
-    Raise ValueError unless the edits are in the order of their spans and do not overlap.
+    For example, `abcd` with `Edit(1, 2, b"X")` gives `aXcd`. Raise ValueError unless the edits are in the
+    order of their spans and do not overlap.
     """
     splicer = Splicer(data)
     splicer.take(edits)
@@ -150,7 +151,7 @@ def _raw_end(offsets: Offsets, position: cython.Py_ssize_t) -> cython.Py_ssize_t
 
 
 def lower(edits: Sequence[Edit], data: bytes, part: Part, offsets: Offsets) -> list[Edit]:
-    """Return the edits of an inner document (`part`) as edits of the outer document, whose bytes are `data`."""
+    """Encode the edits of an inner document for the outer one: for example, `&` in a srcdoc becomes `&amp;`."""
     edit: Edit
     coding = part.coding
     start: cython.Py_ssize_t = part.start
@@ -158,7 +159,7 @@ def lower(edits: Sequence[Edit], data: bytes, part: Part, offsets: Offsets) -> l
     first: cython.Py_ssize_t
     last: cython.Py_ssize_t
     lowered: list[Edit] = []
-    encoder = getattr(coding, "encoder", None)  # of a coding that encodes different spans differently
+    encoder = getattr(coding, "encoder", None)  # for a coding that encodes different spans differently
     for edit in edits:
         first = _raw_start(offsets, edit.start)
         last = _raw_end(offsets, edit.end) if edit.end > edit.start else first
@@ -172,7 +173,7 @@ def lower(edits: Sequence[Edit], data: bytes, part: Part, offsets: Offsets) -> l
 
 
 def moved(edits: Sequence[Edit], by: cython.Py_ssize_t) -> list[Edit]:
-    """Return the edits moved by a number of bytes, for an inner document contained verbatim in the outer one."""
+    """Return edits of a verbatim inner document moved to its offset: for example, from 1 to 6 if it begins at 5."""
     edit: Edit
     found: list[Edit] = []
     for edit in edits:
@@ -183,7 +184,7 @@ def moved(edits: Sequence[Edit], by: cython.Py_ssize_t) -> list[Edit]:
 def kept_end(coding: Coding, value: bytes, raw: bytes) -> tuple[int, int]:
     """Return how many bytes at the end of the new value the old raw bytes can still encode, and their offset in `raw`.
 
-    For raw bytes that differ from their value: `&amp;`, an escape, bytes of another charset.
+    For example, the new value `x&b` keeps two bytes of the raw `a&amp;b`, from offset 1.
     """
     old, offsets = coding.decode_mapped(raw)
     if offsets is None:
@@ -203,7 +204,7 @@ def kept_end(coding: Coding, value: bytes, raw: bytes) -> tuple[int, int]:
 
 
 def shortened(edit: Edit, value: bytes, offsets: Offsets) -> Edit:
-    """Return an edit without the unchanged bytes at its end, since the outer document may encode them differently."""
+    """Return an edit without the unchanged bytes at its end: for example, `abc` to `xbc` becomes `a` to `x`."""
     end: cython.Py_ssize_t = edit.end
     size: cython.Py_ssize_t = len(edit.new)
     while end > edit.start and size and value[end - 1] == edit.new[size - 1]:
@@ -216,7 +217,7 @@ def shortened(edit: Edit, value: bytes, offsets: Offsets) -> Edit:
 
 
 def settled(data: bytes, coding: Coding, changed: list[Edit]) -> list[Edit]:
-    """Return the edits of a whole attribute value (`coding.slot`), with quotes if an unquoted value needs them."""
+    """Return the edits of an attribute value with the quotes that it needs: for example, `=x` becomes `="a b"`."""
     start, end = coding.slot or (0, 0)
     inside = [Edit(edit.start - start, edit.end - start, edit.new) for edit in changed]
     raw = splice(data[start:end], inside)

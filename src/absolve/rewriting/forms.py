@@ -74,7 +74,7 @@ class Form:
     path, the URL to which it leads and the charset of the document.
 
     `is_stuck`: since it was set to False, a link of the site stayed absolute because its base is not in the site.
-    `apart`: what the document with a link is that stayed absolute because it is read apart, since it was set to "".
+    `apart`: the kind of the last document whose links stayed absolute because it is read apart; "" without one.
     """
 
     def __init__(
@@ -167,7 +167,7 @@ class Form:
     def _written(
         self, site: _Place, reference: str, base: str, target: str, charset: str, resolved: Resolved
     ) -> str:
-        """Return the reference for a target in the site."""
+        """Return the reference for a target in the site: for example, `../c` from `http://h/a/b` to `http://h/c`."""
         like = _LIKE.get(self.form, reference)
         if resolved.attribute == "importmap" and like == "x":
             like = "./x"  # a bare word is no URL in an import map
@@ -183,7 +183,7 @@ class Form:
         return found
 
     def _moved(self, site: _Place, url: str) -> str:
-        """Return a URL of the site with the new path of its root."""
+        """Return a URL with the new path of its root: for example, from `/a/` to `/b/`, `http://h/a/x` to `/b/x`."""
         if self._path is None:
             return url
         before, path = _PARTS.match(url).groups()  # type: ignore[union-attr]  # it is in the site
@@ -220,9 +220,9 @@ def _is_in_page(entity: Entity) -> bool:
 
 
 def apart_as(entity: Entity, form: str) -> str:
-    """Return what a document is that is read apart from its site, where a reference in a form leads astray; else "".
+    """Return the kind of a document that is read apart from its site, so that its links stay absolute; else "".
 
-    That is a feed, a sitemap, robots.txt, a message, what is in one of them; with relative references an error page.
+    That is a feed, a sitemap, robots.txt, a message, or a part of these; with relative references also an error page.
     """
     if entity.media_type in _APART:
         return _APART[entity.media_type]
@@ -237,7 +237,7 @@ def apart_as(entity: Entity, form: str) -> str:
 
 
 def _first_name(head: bytes) -> bytes:
-    """Return the local name of the first start tag."""
+    """Return the local name of the first start tag: for example, `<?xml?><rdf:RDF>` gives `RDF`."""
     found = _ROOT.search(head)
     return found[1] if found is not None else b""
 

@@ -1,4 +1,4 @@
-"""The policy of `absolve rewrite`: which links stay, and what the others become (docs/decisions.md, S1 to S10)."""
+"""The policy of `absolve rewrite`: which links stay, and the new text of the others (docs/decisions.md, S1 to S10)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Map old URLs to new ones after resolving: by exact URL, by the longest prefix, or by a regular expression.
 
-Before that, URLs are unwrapped: presets and rules for queries take from them what others have added. A new URL that
+Before that, URLs are unwrapped: presets and rules for queries remove additions of other programs. A new URL that
 another rule matches is mapped again, as a browser follows redirects, to the end of the chain.
 
 Input: rules (`Change`). Output: a callable from URL to URL, and a rewriting policy. Raise UsageError for a bad rule.
@@ -204,7 +204,7 @@ class Remapping:
         return self._mapped(inside or url, facts) or inside
 
     def _unwrapped(self, url: str, facts: Facts) -> str | None:
-        """Return the URL inside of a URL; None if no rule matches, or for what is no URL then."""
+        """Return the URL inside of a URL; None if no rule matches, or if the result is no URL."""
         bare = lowered(url)
         if not functions.may_unwrap(self._unwrapping, bare):
             return None
@@ -217,7 +217,7 @@ class Remapping:
         return inside
 
     def _mapped(self, url: str, facts: Facts) -> str | None:
-        """Return where the rules lead a URL in the end; None if none matches, or if they lead in a circle."""
+        """Return the URL to which the rules lead in the end; None if no rule matches, or if they lead in a circle."""
         nested: set[int] = set()
 
         leads = ""  # the place of the last target, if known
@@ -251,7 +251,7 @@ class Remapping:
         self.loops[*numbers[first:], *numbers[:first]] = None
 
     def _moved(self, url: str, facts: Facts, nested: Collection[int]) -> _Moved | None:
-        """Return the URL after one rule that is not among those (`nested`) whose result is not theirs to map again."""
+        """Return the URL after one rule; those in `nested` may not map their own result again."""
         found = parted(url)
         if found is None:
             return None
@@ -364,7 +364,7 @@ class Remapping:
         return None if leads == meant else meant
 
     def _without_scheme(self, resolved: Resolved) -> str | None:
-        """Return the new URL of `//host/path` without a base: None if it depends on the scheme, which is not known."""
+        """Return the new URL of `//host/path` without a base; None if it depends on the scheme, which is unknown."""
         reference = resolved.reference
         if not reference.startswith("//") or is_malformed(f"http:{reference}"):
             return None
@@ -450,7 +450,7 @@ class Remapping:
 
 
 def _spelled(url: str) -> tuple[str, ...]:
-    """Return a URL of a rule with its scheme, or with both that `//` means."""
+    """Return the URLs that a rule's URL means: for example, `//h` gives `http://h` and `https://h`."""
     return (f"http:{url}", f"https:{url}") if url.startswith("//") else (url,)
 
 
@@ -464,7 +464,7 @@ def remapping_of(policy: Policy) -> Remapping | None:
 
 
 def parse(text: str) -> Change:
-    """Parse FROM=TO of the command line, where TO may be the name of a preset that wraps URLs.
+    """Parse a rule: for example, `http://a/=http://b/` into `Change("http://a/", "http://b/")`; TO may name a preset.
 
     Raise UsageError if it is ambiguous which `=` separates the two.
     """

@@ -29,8 +29,9 @@ _WITH_PLACES: Final = frozenset({EXACT, PREFIX})  # how rows match whose cells a
 def rules(name: str, data: bytes, url: str | None) -> dict[int, Change]:
     """Return the rules in a table of redirects by their lines, without those that lead nowhere.
 
-    A row that has no word for how it matches is a prefix; in a table with statuses, which has redirects of servers, it
-    is exact. Paths belong to the host of `url`. Raise UsageError for a row that cannot be used.
+    For example, the row `/a,/b` for `http://h/` gives `Change("http://h/a", "http://h/b")`. A row without a word for
+    how it matches is a prefix; in a table with statuses, which has redirects of servers, it is exact. Paths belong to
+    the host of `url`. Raise UsageError for a row that cannot be used.
     """
     found: dict[int, Change] = {}
     row = None
@@ -69,7 +70,7 @@ def _change(row: Redirect, url: str | None, how: str) -> Change | None:
 
 
 def _of_paths(row: Redirect, url: str | None) -> tuple[str, str, str]:
-    r"""Return the rule for URLs of a wildcard, or of a server's regular expression for the paths of a host.
+    r"""Return the rule for a wildcard or a server's regular expression: for example, `(http:)//h/a/(.*)` for `/a/*`.
 
     The query stays behind the new URL: it is the last group. Raise UsageError if there is no such rule.
     """
@@ -93,6 +94,6 @@ def _of_paths(row: Redirect, url: str | None) -> tuple[str, str, str]:
 
 
 def _url_of(cell: str, url: str | None) -> str:
-    """Return a path in a table as a URL; the cell itself if it is none, or without a URL for it."""
+    """Return a path in a table as a URL, other cells unchanged: for example, `/a` for `http://h/b` is `http://h/a`."""
     is_path = cell.startswith("/") and not cell.startswith("//")
     return (resolver("rfc3986", url)(cell) if is_path and url else None) or cell

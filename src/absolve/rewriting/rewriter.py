@@ -57,9 +57,9 @@ def rewrite(
 ) -> bytes:
     """Return the entity's bytes with every link changed as the policy decides; the same object if nothing changes.
 
-    Raise DocumentError if the result is larger than `settings.max_size`: a long base is written into every link.
-    A large result is given to `spill` part by part while it is made; the last part is returned. The links are added to
-    the `tally`.
+    For example, `<a href="x">` in `http://h/` becomes `<a href="http://h/x">`. Raise DocumentError if the result is larger
+    than `settings.max_size`: a long base is written into every link. A large result is given to `spill` part by part
+    while it is made; the last part is returned. The links are added to the `tally`.
     """
     most: cython.Py_ssize_t = entity.settings.max_size
     splicer: Splicer = Splicer(entity.data, most, spill)
@@ -221,7 +221,7 @@ _LONGEST_WEB = 5
 
 
 class LinkEdits:
-    """The edits of the links of an entity, in a buffer; those of the entity `around` it share its cache.
+    """The edits of the links of an entity, in a buffer; it shares its cache with the edits of the entity `around`.
 
     They share it under the same contexts only. `whole`: of a value that is encoded as a whole (`Coding.slot`) only the
     result is needed, not the edits inside it. `is_full`: the buffer has as many edits as are yielded at a time. `open`
@@ -480,7 +480,7 @@ class LinkEdits:
 
 
 def _rules(context: LinkContext, link: Link) -> cython.bint:
-    """Return whether a context is that of a link."""
+    """Return whether a context is a link's."""
     return link.place is context.place and link.base is context.scope and link.claim is None
 
 
