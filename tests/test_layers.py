@@ -43,20 +43,20 @@ MOST = {
     "cli": (5_826, 24),
     "core": (2_895, 15),
     "document": (2_560, 11),
-    "encodings": (1_763, 6),
+    "encodings": (1_767, 6),
     "formats": (15_376, 53),
-    "inventory": (2_235, 8),
+    "inventory": (2_243, 8),
     "mirror": (6_857, 19),
-    "rewriting": (1_913, 8),
+    "rewriting": (1_915, 8),
     "rules": (5_949, 19),
     "run": (7_733, 28),
     "spark": (248, 1),
     "tables": (1_246, 8),
     "trees": (833, 3),
-    "urls": (2_384, 14),
+    "urls": (2_389, 14),
     "verifying": (1_995, 8),
 }
-MOST_TESTS = 44_532  # lines
+MOST_TESTS = 44_977  # lines
 MOST_C = 1_808  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 
@@ -150,7 +150,7 @@ def lines_of(paths: Iterable[Path]) -> int:
     return sum(path.read_bytes().count(b"\n") for path in paths)
 
 
-def test_files() -> Iterator[Path]:
+def files_of_tests() -> Iterator[Path]:
     return (path for kind in ("*.py", "cases/*.toml") for path in Path(__file__).parent.rglob(kind))
 
 
@@ -166,7 +166,7 @@ def sizes() -> dict[str, tuple[int, int]]:
 def test_no_room_grows_without_a_word() -> None:
     grown = {room: size for room, size in sizes().items() if size[0] > MOST[room][0] or size[1] > MOST[room][1]}
     assert not grown
-    assert lines_of(test_files()) <= MOST_TESTS
+    assert lines_of(files_of_tests()) <= MOST_TESTS
     assert lines_of(SOURCE.rglob("*.pxd")) <= MOST_C
     assert options() <= MOST_OPTIONS
 
@@ -222,4 +222,4 @@ if __name__ == "__main__":
         print(f"{lines:6,} lines, {modules:3} modules: {room}")
     python, units = lines_of(MODULES.values()), lines_of(SOURCE.rglob("*.pxd"))
     print(f"{python:6,} lines, {len(MODULES)} modules in src, {units:,} lines of .pxd; {options()} options on the command line")
-    print(f"{lines_of(test_files()):6,} lines of tests")
+    print(f"{lines_of(files_of_tests()):6,} lines of tests")
