@@ -69,7 +69,7 @@ def text_of(value: Any, option: str) -> str:
 
 
 def name_of(value: Any) -> str:
-    """Return the name of a document, given as a str or a path; raise TypeError for anything else."""
+    """Return the name of a document as str: for example, `Path("a/b")` gives `a/b`; else raise TypeError."""
     if isinstance(value, os.PathLike):
         return os.fsdecode(value)
     if isinstance(value, bytes):
@@ -159,7 +159,7 @@ def check_options(options: Iterable[str], known: Iterable[str], call: str, named
 
 
 _OF_LISTS: Final = frozenset({"kind", "scope", "problem"})
-# What people write -> the option that is meant; a guess by letters would be another one.
+# Other names -> the option that is meant; a guess by letters would give another one.
 _MEANT: Final = {
     **dict.fromkeys("base_url baseurl base_uri baseuri base_href uri page_url source_url retrieval_url".split(), "url"),
     **dict.fromkeys("encoding from_encoding".split(), "charset"),
@@ -170,7 +170,7 @@ _MEANT: Final = {
 
 
 def _meant(option: str, known: Collection[str]) -> str:
-    """Return the sentence about an option that has another name, or is one of other functions; empty for others."""
+    """Return a hint for an option that has another name, or belongs to other functions; empty for others."""
     if option in _OF_LISTS:
         return "filter the rows, or call absolve.walk_links, absolve.rewrite_file or absolve.only, which have it"
     meant = _MEANT.get(option.lower().replace("-", "_"))
@@ -189,7 +189,7 @@ def _shown(value: object) -> str:
 
 
 def _kind(value: object) -> str:
-    """Return the qualified name of an object's class, with its module unless that is `builtins`."""
+    """Return the qualified name of an object's class: for example, `int` for 1, or `pathlib.PosixPath`."""
     kind = type(value)
     if value is None or kind.__module__ == "builtins":
         return "None" if value is None else kind.__qualname__

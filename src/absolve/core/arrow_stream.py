@@ -91,7 +91,7 @@ _Array._fields_ = [
     *((name, c_void_p) for name in ("release", "private_data")),
 ]
 
-_held: dict[int, Any] = {}  # what a structure points to, until it is released
+_held: dict[int, Any] = {}  # the memory that a structure points to, until it is released
 _keys = count(1)
 
 
@@ -168,7 +168,7 @@ def _get_last_error(stream: Any) -> None:
 
 
 def _release(structure: Any) -> None:
-    """Forget what a structure points to, and release what is inside."""
+    """Forget the memory that a structure points to, and release the structures inside."""
     found = structure.contents
     inner = [found.children[at] for at in range(found.n_children)]
     for one in [*inner, *([found.dictionary] if found.dictionary else [])]:

@@ -67,7 +67,8 @@ def word_start(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssi
 def comment_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Return the offset at which the text of a comment ends (HTML Standard 13.2.5.43 to .51), or `end`.
 
-    `i` is the offset behind `<!--`. The delimiter begins at the offset returned: `>`, `->`, `-->` or `--!>`.
+    `i` is the offset behind `<!--`. The delimiter, `>`, `->`, `-->` or `--!>`, begins there: for example, at 5 in
+    `<!--a-->`.
     """
     if i < end and p[i] == 62:
         return i
@@ -85,7 +86,8 @@ def comment_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ss
 def tag_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Return the offset behind the `>` of a tag whose name ends at `i`, or `end` if the tag is not closed.
 
-    Quotes count only behind an equals sign: elsewhere they are part of a name or an unquoted value.
+    For example, the tag ends in `<a b=">">` at the second `>`, but in `<a ">` at the first: quotes count only behind an
+    equals sign.
     """
     while i < end and p[i] != 62:
         i += 1
@@ -372,7 +374,7 @@ class ByteBuilder:
 
 
 def in_lines(text: bytes, width: cython.Py_ssize_t, line_end: bytes) -> bytes:
-    """Return a text with a line end behind every `width` bytes, but not at its own end."""
+    """Return a text in lines: for example, `abcde` with width 2 and `|` as line end gives `ab|cd|e`."""
     size: cython.Py_ssize_t = len(text)
     start: cython.Py_ssize_t
     made: ByteBuilder = ByteBuilder(size + size // width * len(line_end))

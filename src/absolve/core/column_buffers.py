@@ -249,7 +249,7 @@ class TextColumn:
         return self._bytes[start:end].decode()
 
     def equals(self, other: TextColumn, index: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a cell has the same text as that of another column; False for empty and missing ones."""
+        """Return whether a cell has the same text as in another column; False for empty and missing ones."""
         start: cython.Py_ssize_t = self.ends.at(index)
         size: cython.Py_ssize_t = self.ends.at(index + 1) - start
         first: cython.Py_ssize_t = other.ends.at(index)
@@ -346,7 +346,7 @@ _FEW = 16  # words to be compared by identity
 
 
 class DictColumn:
-    """Dictionary-encoded values: `words` has each distinct value once, in order of first use, `numbers` their indexes.
+    """Dictionary-encoded values: for example, `a`, `a`, `b` have the `words` a and b, and the `numbers` 0, 0, 1.
 
     `room` is the number of cells to allocate at first.
     """
@@ -401,7 +401,7 @@ class DictColumn:
         return found
 
     def ends(self) -> IntColumn:
-        """Return Arrow's list offsets: 0, then the end of each cell's sequence in the concatenation of all."""
+        """Return Arrow's list offsets: for example, 0, 1, 1, 3 for the cells `(a,)`, `()` and `(b, c)`."""
         index: cython.Py_ssize_t
         end: cython.Py_ssize_t = 0
         sizes = IntColumn(room=len(self.words))
@@ -427,7 +427,7 @@ class DictColumn:
         return found
 
     def array(self, shown: Callable[[str], str], present: bytes | None = None) -> Array:
-        """Return the column of words, of which some may be missing, as an array of Arrow with a dictionary."""
+        """Return the column of words, some of them missing, as an array of Arrow with a dictionary."""
         return len(self.numbers), (present, self.numbers), (), encoded(self.words, shown).array()
 
     def lists(self, shown: Callable[[str], str], present: bytes | None = None) -> Array:

@@ -50,7 +50,7 @@ class Screen(NamedTuple):
         return painted(text, style) if self.styled and text else text
 
     def linked(self, text: str, url: str | None) -> str:
-        """Return the text as a hyperlink to an http or https URL; only the text for any other."""
+        """Return the text as a hyperlink (OSC 8) to an http or https URL; for other URLs only the text."""
         if not self.styled or url is None or len(url) > _LONGEST:
             return text
         url = url if url.isascii() and url.isprintable() and " " not in url else _escaped(url)
@@ -64,7 +64,7 @@ class Screen(NamedTuple):
     def cut(self, text: str, columns: int, *, at_end: bool = False) -> str:
         """Return printable text that is cut to a number of columns.
 
-        A URL is cut in its middle: it keeps its host and its end. Other texts are cut `at_end`.
+        A URL is cut in its middle: for example, to `http://h.ex…d/e.html` in 20 columns. Other texts are cut `at_end`.
         """
         if printable.width(text) <= columns:
             return text

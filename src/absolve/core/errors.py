@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-# Codes of what was given, and by design is not read: files in folders, parts of messages. Kinds are before the colon.
+# Codes of input that by design is not read: files in folders, parts of messages. Kinds are before the colon.
 NOT_READ: Final = "not-read"
 UNREAD_PART: Final = "unread-part"
 OF_SAVER: Final = "of-saver"
-READ_APART: Final = "read-apart"  # of what keeps absolute links by design
+READ_APART: Final = "read-apart"  # of documents that keep absolute links by design
 RECORDED: Final = "recorded-url"  # of pages for which --url of their folder does not count
-# Codes of what absolve did or passed over by design, and that need no action.
+# Codes of actions and omissions by design, which need nothing from the user.
 NOTES: Final = frozenset(
     "assumed-url host-folders interrupted left-out not-read of-saver old-host own-map read-apart recorded-url"
     " special-file stays unread-part".split()
@@ -67,7 +67,7 @@ class DiagnosticWarning(UserWarning):
 
 
 def in_short(text: str, most: int = 200) -> str:
-    """Return a text for quoting in a message: at most `most` characters, with `...` for its middle if it is longer."""
+    """Return a text for quoting in a message: for example, `abcdefghijklmnop` in 9 characters is `abcd...op`."""
     if len(text) <= most:
         return text
     end = most // 4
@@ -75,7 +75,7 @@ def in_short(text: str, most: int = 200) -> str:
 
 
 def closest(word: str, known: Iterable[str], least: float = 0.65) -> str | None:
-    """Return the known word that is most like a given one, or None."""
+    """Return the most similar known word, or None: for example, `remap` for `remp`."""
     from difflib import get_close_matches  # for errors only
 
     bare = {name.lstrip("-"): name for name in known}  # hyphens that all options have make none of them more alike
@@ -100,7 +100,7 @@ class AbsolveError(Exception):
 class UsageError(AbsolveError):
     """The call itself is wrong: an unknown profile or charset, a retrieval URL that is not absolute.
 
-    `hint` is a sentence with what would be right, or empty.
+    `hint` is a sentence with the right call, or empty.
     """
 
     def __init__(self, text: str, hint: str = "") -> None:
@@ -131,7 +131,7 @@ class WalkError(AbsolveError):
 class CodingError(AbsolveError):
     """Raised by a coding for raw bytes that it cannot decode: malformed, or larger than allowed.
 
-    `value` is what it decoded before the fault, None if that is of no use.
+    `value` is the data decoded before the fault, None if that is of no use.
     """
 
     def __init__(self, code: str, text: str, value: bytes | None = None) -> None:

@@ -75,7 +75,7 @@ class BaseClaim(NamedTuple):
 
 
 IGNORED_BASE = BaseClaim(EMBEDDED, "", "base element")  # shared by all ignored base elements: there may be a million
-BEFORE_BASE = BaseClaim(EMBEDDED, "", "")  # the scope of what browsers fetch before they see the base element
+BEFORE_BASE = BaseClaim(EMBEDDED, "", "")  # the scope of links that browsers fetch before they see the base element
 
 
 class ClaimOutcome(NamedTuple):
@@ -364,8 +364,8 @@ class Capture(NamedTuple):
 class PageFacts(NamedTuple):
     """Facts about a page that are no links, for the table of documents only; the last event of a walker.
 
-    `title` is None without a title element. `canonical` is a reference, "" for none. `anchors` are what a fragment can
-    lead to, each once, in document order. `problems` are codes for the column of that name. `alternates` are the
+    `title` is None without a title element. `canonical` is a reference, "" for none. `anchors` are the targets of
+    fragments, each once, in document order. `problems` are codes for the column of that name. `alternates` are the
     languages and references of links to the same page in other languages.
     """
 

@@ -30,7 +30,7 @@ _NAMES: Final = {
     "(?P=": "a back-reference",
 }
 _GROUP: Final = re.compile(r"\\(?:g<(\w+)>|(\d{1,2})|(.))", re.DOTALL)
-_DIGITS: Final = 2  # of the number of a group, of which there are 99 at most
+_DIGITS: Final = 2  # of the number of a group; there are 99 groups at most
 # For `backtracks`, in a pattern whose escapes and classes are one letter.
 _ONE_CHARACTER: Final = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 _OPENING: Final = re.compile(r"\(\?(?:P?<\w+>|[a-zA-Z-]*:)")
@@ -103,9 +103,10 @@ def groups(pattern: str) -> int:
 
 
 def template(text: str, pattern: str) -> tuple[str | int, ...]:
-    r"""Return the texts and group numbers of a template in Python's syntax: `\1`, `\g<1>`, `\g<name>`, `\\`.
+    r"""Return the texts and group numbers of a template: for example, `\1-x\g<2>` gives 1, `-x`, 2.
 
-    Raise UsageError for a group that the pattern does not have, and for any other letter behind a backslash.
+    It has Python's syntax: `\1`, `\g<1>`, `\g<name>`, `\\`. Raise UsageError for a group that the pattern does not
+    have, and for any other letter behind a backslash.
     """
     parts: list[str | int] = []
     place = 0
@@ -135,7 +136,7 @@ def whole_matcher(pattern: str) -> Matcher:
 def of_bytes(pattern: str) -> str:
     r"""Return a pattern of a server, which matches bytes, with the characters that its escapes write in UTF-8.
 
-    `caf\xc3\xa9` is `café`: here a pattern matches characters.
+    For example, `caf\xc3\xa9` gives `café`: here a pattern matches characters.
     """
 
     def character(found: re.Match[str]) -> str:
@@ -150,7 +151,7 @@ def of_bytes(pattern: str) -> str:
 def backtracks(pattern: str) -> bool:
     """Return whether a pattern that `matcher` accepts may take PCRE more than linear time.
 
-    It may with a repetition of a group, and with two repetitions in a row.
+    For example, `(a+)+` may: a repetition of a group; so may two repetitions in a row.
     """
     return _OPEN.search(_OPENING.sub("(", _ONE_CHARACTER.sub("x", pattern))) is not None
 
@@ -174,7 +175,7 @@ class PatternSet:
         """Take patterns that `matcher` accepts, each with whether it ignores case."""
         self._sets: list[tuple[Any, list[int]]] = []
         self._others: list[int] = []
-        self._texts: dict[tuple[str, str], list[int]] = {}  # by what a text begins with, or by all of it with "$"
+        self._texts: dict[tuple[str, str], list[int]] = {}  # by the beginning of a text, or by all of it with "$"
         self._lengths: set[int] = set()
         pairs = list(patterns)
         if len(pairs) < 4:

@@ -53,7 +53,7 @@ def is_hidden_in(text: str) -> bool:
 
 
 def percent_escaped(character: str) -> str:
-    """Return a character percent-encoded as UTF-8 (RFC 3986, 2.1): an escape function for `printable`."""
+    """Return a character percent-encoded (RFC 3986, 2.1), for `printable`: for example, `%E2%80%AE` for U+202E."""
     return "".join(f"%{byte:02X}" for byte in character.encode("utf-8", "surrogateescape"))
 
 
@@ -65,7 +65,7 @@ def json_escaped(character: str) -> str:
 
 
 def number(count: int, noun: str) -> str:
-    """Return a count with its noun: `1 link`, `2,000 links`."""
+    """Return a count with its noun: for example, `1 link`, `2,000 links`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
@@ -79,7 +79,7 @@ def _is_visible(text: str) -> bool:
 
 
 def masked(text: str) -> str:
-    """Return the text with `***` for the user information (`user:password`) of each URL in it."""
+    """Return the text without user information: for example, `http://u:p@h/` gives `http://***@h/`."""
     return _USER_INFORMATION.sub(rf"\1{MASK}@", text) if "@" in text else text
 
 
@@ -113,14 +113,14 @@ _HARMLESS: Final = pattern(rf"\A'(?='*+(?:[\t\r\n]|{_FORMULA}))|(?<=[;\t\r\n])'(
 
 
 def literal(text: str) -> str:
-    """Return the text, with an apostrophe wherever a spreadsheet would evaluate what follows as a formula.
+    """Return the text, with an apostrophe wherever a spreadsheet would evaluate the rest as a formula.
 
-    An anchor text such as `=HYPERLINK(...)` or `=cmd|...` would run an attacker's formula when the list is opened:
-    `=1+1` becomes `'=1+1`.
+    For example, `=1+1` becomes `'=1+1`. An anchor text such as `=HYPERLINK(...)` or `=cmd|...` would run an attacker's
+    formula when the list is opened.
     """
     return _EVALUATED.sub("'", text)
 
 
 def original(text: str) -> str:
-    """Return the text of which `literal` made this one."""
+    """Return the inverse of `literal`: for example, `'=1+1` gives `=1+1`."""
     return _HARMLESS.sub("", text) if "'" in text else text

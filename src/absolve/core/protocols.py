@@ -32,8 +32,8 @@ class URLObject(Protocol):
 class Offsets(Protocol):
     """A map from offsets in a decoded value to offsets in its raw bytes, in bytes.
 
-    A unit is a byte, a character reference or an escape. Starts and ends are mapped separately: with starts only, an
-    edit that ends before a soft line break would include it.
+    A unit is a byte, a character reference or an escape: for example, byte 2 of `a&b` is byte 6 of `a&amp;b`. Starts
+    and ends are mapped separately: with starts only, an edit that ends before a soft line break would include it.
     """
 
     def start(self, position: int) -> int:

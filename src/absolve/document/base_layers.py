@@ -144,7 +144,7 @@ def scalar_claims(claims: list[BaseClaim], entity: Entity) -> list[BaseClaim]:
 
 
 def _of_element(entity: Entity, own: BaseURL, claims: list[BaseClaim], beside: Sequence[BaseClaim]) -> Bases:
-    """Return the bases of a page with a base element: its `own` URL applies to what browsers fetch before it."""
+    """Return the bases of a page with a base element: its `own` URL applies to links fetched before it."""
     from absolve.formats.html.rules import is_fetched  # here, because few pages have one
 
     settings, claim = entity.settings, claims[0]

@@ -1,6 +1,6 @@
 """Find the documents that a container holds: entries of an archive, parts of messages, members of a package.
 
-In: the bytes of a container, whose walker finds what is in it, or a record of a WARC file. Out: an `Entry` for each
+In: the bytes of a container, whose walker finds its documents, or a record of a WARC file. Out: an `Entry` for each
 document, in their order: its URL, what the container states about it, and its content, which is decoded when it is
 asked for. No document is walked: `walk` finds its bases and links.
 """
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _NOTHING: Final = Capture()
 _LOCATION: Final = f"{headers.BASES['content-location']} header"  # the source of its claim
-_MAIL: Final = frozenset({*registry.MAIL, *registry.STEPS})  # what may have whole messages as parts
+_MAIL: Final = frozenset({*registry.MAIL, *registry.STEPS})  # types that may have whole messages as parts
 
 
 class Entry(NamedTuple):
@@ -70,7 +70,7 @@ def entries(data: bytes, media_type: str, settings: Settings, url: str | None = 
 
 
 class _Around(NamedTuple):
-    """The surroundings of a container, a message or an entry: its base, what is stated outside of it, and its place."""
+    """The surroundings of a container, a message or an entry: its base, the facts from outside of it, and its place."""
 
     url: str
     facts: Capture = _NOTHING

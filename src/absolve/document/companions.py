@@ -51,7 +51,7 @@ PARTS: Final = (
     *("_fitxers", "_fitxategiak", "_failid", "_fails", "_bylos", "_fișiere", "_подаци", "_dosieroj", "_html"),
 )
 PAGES: Final = (".html", ".htm", ".xhtml", ".xht", ".shtml", "")  # endings of the name of a saved page
-BEFORE: Final = "Filer_for_"  # what Firefox put before it in Nynorsk
+BEFORE: Final = "Filer_for_"  # Firefox put it before the name in Nynorsk
 
 
 def page_of(folder: str) -> str | None:

@@ -86,7 +86,7 @@ _GIVEN: Final = GIVEN_FOR_ALL | {FILE_PATH, "root of the package", "path in the 
 
 
 def differing(entity: Entity) -> list[Diagnostic]:
-    """Return a diagnostic if --url, given for several inputs, is not what the pages of one record of themselves."""
+    """Return a diagnostic if --url, given for several inputs, differs from the URL that the pages of one record."""
     found = list(dict.fromkeys(filter(None, (_differing(page.bases.own) for page in _pages(entity)))))
     if not found:
         return []

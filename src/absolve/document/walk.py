@@ -423,7 +423,7 @@ def inner_at(entity: Entity, index: cython.Py_ssize_t) -> Inner | None:
 
 
 def _decoded(part: Part, raw: bytes) -> tuple[bytes, Offsets | None]:
-    """Return the value of a part that was walked, and its offsets; of damaged data, what decodes."""
+    """Return the value of a part that was walked, and its offsets; of damaged data, the part that decodes."""
     try:
         return part.coding.decode_mapped(raw)
     except CodingError as error:

@@ -90,7 +90,7 @@ def decoded(codec: str, raw: bytes) -> str:
 
 
 def corrected(codec: str, raw: bytes, text: str) -> str:
-    """Return the text of bytes, for what the codec with the error handler "absolve" made of them."""
+    """Correct the text that the codec with the error handler "absolve" made of bytes."""
     changed = _CHANGED.get(codec)
     if changed is None:
         return text

@@ -74,7 +74,7 @@ def typed(fields: Sequence[Field], rows: Iterable[Sequence[Any]]) -> Batch:
 
 
 def stream(batches: Sequence[Batch]) -> Stream:
-    """Return batches with the same fields, of which there is one at least, for a reader of Arrow."""
+    """Return a stream of batches with the same fields, at least one, for a reader of Arrow."""
     return Stream(batches[0].fields, [one.arrays for one in batches])
 
 
@@ -103,7 +103,7 @@ def _array(kind: str, cells: Sequence[Any]) -> Array:
 
 
 def _bitmap(bits: Sequence[Any]) -> bytes:
-    """Return a bitmap of Arrow: the least significant bit first."""
+    """Return a bitmap of Arrow, least significant bit first: for example, True, False, True give 5."""
     found = bytearray(len(bits) + 7 >> 3)
     for place, bit in enumerate(bits):
         if bit:

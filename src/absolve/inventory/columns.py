@@ -67,7 +67,7 @@ NUMBERS: Final = frozenset({"line", "column", "start", "end"})
 
 
 class Where(NamedTuple):
-    """The columns of a row that depend on the position of its link; the fields are those of `Row`."""
+    """The columns of a row that depend on the position of its link; the fields have the names of `Row`."""
 
     line: int
     column: int

@@ -49,9 +49,9 @@ class DocumentRow(NamedTuple):
     robots: str | None  # of meta elements with this name, or "googlebot: " and theirs; and of X-Robots-Tag
     base: str
     base_layer: Layer
-    links: int  # rows in the table of links with this entity, and those of the header fields around it
+    links: int  # rows in the table of links with this entity, and with the header fields around it
     problems: list[str]  # codes of its base and of its findings
-    anchors: list[str]  # what a fragment can lead to: `id` of any element, `name` of `a`
+    anchors: list[str]  # targets of fragments: `id` of any element, `name` of `a`
     alternates: list[str]  # of each link element with hreflang: `LANGUAGE=URL`
 
 
@@ -66,7 +66,7 @@ _NESTING: Final = frozenset({registry.HTML, registry.XML, registry.RECORDS, regi
 
 
 class CapturedDocument(NamedTuple):
-    """A row with what it is about, for callers that need more than the table: a mirror, an audit.
+    """A row with its document, for callers that need more than the table: a mirror, an audit.
 
     `data`: the bytes of `digest`, or None. `entity`: the walked document; None if it has no walker, or could not be
     walked. `capture`: what its container states about it.
@@ -118,7 +118,7 @@ class Documents:
         part: Part = inner.part if inner is not None else entity.events.at(index)  # type: ignore[assignment]  # a part
         around = self._around[-1]
         if not part.name and inner is not None and inner.entity.media_type in registry.MAIL:
-            return self._open(inner.entity, part, around._replace(links=0))  # `links` has those of the part, too
+            return self._open(inner.entity, part, around._replace(links=0))  # `links` includes the links of the part
         if part.name == DATA:  # as with an image, its URL is all of it
             self._around.append(NOTHING)
             return None
@@ -151,7 +151,7 @@ class Documents:
             self.leave()
 
     def _open(self, entity: Entity, part: Part | None, around: Around) -> CapturedDocument | None:
-        """Add the row of a walked entity, if it has one, and keep what it states about the documents inside."""
+        """Add the row of a walked entity, if it has one, and keep its facts about the documents inside."""
         is_chain = entity.media_type in _HTTP_TYPES and len(entity.events.parts) > 1  # of redirects
         if registry.WALKERS[entity.media_type].archive or entity.media_type in _CONTAINERS or is_chain:
             self._around.append(NOTHING)
@@ -302,7 +302,7 @@ def _captured(
 
 
 def digest(data: bytes) -> str:
-    """Return the digest of a document, as in its row."""
+    """Return the digest of a document, as in its row: for example, `sha256:ca978112...` for `a`."""
     from hashlib import sha256  # loads OpenSSL, 4 MB, which few runs need
 
     return f"sha256:{sha256(data).hexdigest()}"
@@ -320,7 +320,7 @@ _LONGEST: Final = 100  # characters
 
 @lru_cache(maxsize=64)
 def in_iso(date: str) -> str | None:
-    """Return a date in ISO 8601; None for one in no known form."""
+    """Return a date in ISO 8601, or None: for example, `20150102030405` gives `2015-01-02T03:04:05Z`."""
     if not date or len(date) > _LONGEST:
         return None
     date = date.strip()
@@ -449,7 +449,7 @@ def _codes_in(outer: Entity, part: Part) -> Iterator[str]:
 
 
 def _base_problems(entity: Entity) -> Iterator[str]:
-    """Yield the problem codes of the base of a document, those of its claims' rows (docs/decisions.md, I2)."""
+    """Yield the problem codes of the base of a document, as in its claims' rows (docs/decisions.md, I2)."""
     base = entity.bases.base
     for fate in base.chain:
         if fate.verdict in {TOO_LONG, PLACEHOLDER}:

@@ -1,8 +1,8 @@
 """The rows of an entity and of all documents inside it: one pass over the events, which appends to `Columns`.
 
 In: the entity of a document. Out: `Columns`, filled in batches, or an iterator of `Row`; DocumentError if the texts of
-the rows exceed `max_rows_bytes`. Rows have the link, its base by RFC 1808 section 3 and its target by section 4; where
-they are asked for, also the host of the target, the document's own URL, the language of the target, and the place of
+the rows exceed `max_rows_bytes`. Rows have the link, its base by RFC 1808 section 3 and its target by section 4; on
+request also the host of the target, the document's own URL, the language of the target, and the place of
 the link in the outermost file.
 """
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 _MOST_RULES = 256
 _AT_ONCE: Final = 512  # rows that are computed before the first of them is yielded
-_TOGETHER = 32  # links of which the same columns are added together: all the code for a row exceeds the first cache
+_TOGETHER = 32  # links whose columns are added one after another: all the code for a row exceeds the first cache
 
 
 def rows(entity: Entity, document: str | None = None) -> Iterator[Row]:
@@ -372,7 +372,7 @@ class Place:
         return shown(found.text(self._entity.charset)) if found is not None else None
 
     def _parameter(self, link: Link) -> str | None:
-        """Return the language of a URL in the header field Link (RFC 8288 3.4.1)."""
+        """Return the language of a URL in the header field Link: for example, `de` of `<a>; hreflang=de`."""
         if link.place.element != "header" or link.place.attribute != "link":
             return None
         rest = _OF_ONE.match(self._entity.own_data, link.end, link.end + _PARAMETERS)

@@ -1,6 +1,6 @@
 """Find where a document names hosts, in and outside links: in scripts, text, comments, attributes.
 
-In: the bytes of a document, and a pattern of names. Out: the place of each mention, and in what it is.
+In: the bytes of a document, and a pattern of names. Out: the place of each mention, and its kind.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _MARKUP_TYPES: Final = frozenset({"text/html", "application/xhtml+xml", "application/xml", "text/xml", "image/svg+xml"})
-# Markup of a page; what is between two of them is text. One that is not closed ends with the page.
+# Markup of a page; between two matches is text. One that is not closed ends with the page.
 _MARKUP: Final = re.compile(
     rb"<!--(?P<comment>.*?(?:-->|\Z))|<(?P<name>script|style)\b[^>]*>(?P<raw>.*?(?:</(?P=name)|\Z))|<[A-Za-z/!?](?P<tag>[^>]*)",
     re.DOTALL | re.IGNORECASE,
@@ -41,7 +41,7 @@ class Mention(NamedTuple):
 
 
 class Names(NamedTuple):
-    """Hosts that are looked for: their pattern, and bytes in lower case of which a document that has one has some."""
+    """Hosts to search for: their pattern, and byte strings in lower case; a document without these has no host."""
 
     pattern: re.Pattern[bytes]
     hosts: frozenset[bytes]
@@ -107,7 +107,7 @@ def _codec(charset: str) -> str:
 
 
 def shown(data: bytes, mention: Mention) -> str:
-    """Return the line around a mention, cut, with white space folded."""
+    """Return the line around a mention, cut and folded: for example, `a <p>h.example x`."""
     start, end = mention.start, mention.end
     text = data[max(start - _AROUND, 0) : end + _AROUND]
     before, after = start - max(start - _AROUND, 0), end - max(start - _AROUND, 0)
@@ -123,7 +123,7 @@ def _kind(media_type: str | None) -> str:
 
 
 def _of_markup(data: bytes) -> Iterator[tuple[int, int, str]]:
-    """Yield the spans of what is not text, with their kinds, in order."""
+    """Yield the spans other than text: for example, `<!--x--><b c="d">` has a comment and an attribute."""
     for found in _MARKUP.finditer(data):
         if found["comment"] is not None:
             yield *found.span("comment"), "comment"

@@ -63,13 +63,13 @@ _HOSTLESS: Final = frozenset({"file", scheme(PACKAGE_ROOT)})
 
 
 def beginning(url: str) -> str:
-    """Return the scheme and the authority of a URL."""
+    """Return the scheme and the authority of a URL: for example, `http://h:80/a` gives `http://h:80`."""
     found = _BEGINNING.match(url)
     return found[0] if found is not None else ""
 
 
 def target_problems(target: str, own: str) -> tuple[str, ...]:
-    """Return the problem codes that follow from the schemes of a target and of the document's own URL."""
+    """Return the problem codes by the schemes: for example, `insecure` for `http://h/` in `https://h/a`."""
     is_insecure = target[:5].lower() == "http:" and own[:6].lower() == "https:"
     return ("insecure",) if is_insecure else ()
 
@@ -79,7 +79,7 @@ def problems(resolved: Resolved, target: str | None) -> Iterator[str]:
 
     White space around it is `_spaced`.
 
-    Of the target only its `beginning` is used, and whether it is None: no more need be given.
+    The `beginning` of the target, or None, is enough.
     """
     reference = resolved.reference
     if resolved.is_companion:
@@ -146,7 +146,7 @@ def _claim_problems(resolved: Resolved, claim: BaseClaim) -> Iterator[str]:
 
 
 def fate_problems(fate: ClaimOutcome, reference: str) -> Iterator[str]:
-    """Yield the problem codes that follow from what became of a claim with this reference."""
+    """Yield the problem codes that follow from the outcome of a claim with this reference."""
     if fate.verdict in {"ignored", FORBIDDEN}:
         yield "ignored-base"
         return

@@ -63,7 +63,7 @@ class Change(NamedTuple):
 
 
 class _Step(NamedTuple):
-    """A rule for one place: what it compares, its target, its text as FROM=TO, its number.
+    """A rule for one place: its pattern, its target, its text as FROM=TO, its number.
 
     `nests`: it leads to URLs that it matches. `leads`: the place of its target, if that is known.
     """
@@ -388,7 +388,7 @@ class Remapping:
                 return self._unwrapped(f"{slashes}{resolved.reference}", self._facts(resolved))
         return None
 
-    # --- what is wrong with the rules, and the hosts that they lead away from -----------------------------------------
+    # --- faults of the rules, and the hosts that they lead away from --------------------------------------------------
 
     def findings(self) -> Iterator[Diagnostic]:
         """Yield rules that never apply because of an earlier one, or lead in a circle, or to a URL nobody can read."""

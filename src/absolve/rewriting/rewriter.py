@@ -57,9 +57,9 @@ def rewrite(
 ) -> bytes:
     """Return the entity's bytes with every link changed as the policy decides; the same object if nothing changes.
 
-    For example, `<a href="x">` in `http://h/` becomes `<a href="http://h/x">`. Raise DocumentError if the result is larger
-    than `settings.max_size`: a long base is written into every link. A large result is given to `spill` part by part
-    while it is made; the last part is returned. The links are added to the `tally`.
+    For example, `<a href="x">` in `http://h/` becomes `<a href="http://h/x">`. Raise DocumentError if the result is
+    larger than `settings.max_size`: a long base is written into every link. A large result is given to `spill` part by
+    part while it is made; the last part is returned. The links are added to the `tally`.
     """
     most: cython.Py_ssize_t = entity.settings.max_size
     splicer: Splicer = Splicer(entity.data, most, spill)

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 
 class Profile(NamedTuple):
-    """A way to resolve references, and what others must know about it.
+    """A way to resolve references, and its properties.
 
     `summary` is a few words for the help. `is_absolute(reference, base)`: the reference uses no part of the base, so a
     rewrite keeps its bytes; `any_scheme`: that is so for each reference with a scheme. `normalizes`: an absolute URL is
     serialized in a normal form. `growth` is the greatest number of characters in a URL per byte of a reference (UTF-8).
     `ignored`: the kinds of base claims that do not count (`base.is_ignored`). `scripting`: the content of a noscript
-    element is text, as in a browser that runs scripts. `in_order`: a base element does not apply to what is fetched
+    element is text, as in a browser that runs scripts. `in_order`: a base element does not apply to links fetched
     before it, and a Content-Security-Policy may forbid it.
     """
 

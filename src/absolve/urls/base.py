@@ -52,7 +52,7 @@ TOO_LONG = "too-long"
 PLACEHOLDER = "placeholder"
 FORBIDDEN = "forbidden"  # the verdict on a base element that a Content-Security-Policy forbids
 SWITCHED_OFF = "switched-off"  # the verdict on a claim that the user or the profile leaves out
-IGNORABLE = ("saver", "header", "content-base", "xml-base")  # what --ignore-base takes
+IGNORABLE = ("saver", "header", "content-base", "xml-base")  # words of --ignore-base
 NONE_IGNORED: frozenset[str] = frozenset()
 _KINDS = {
     "Base header": ("header", "base"),
@@ -276,7 +276,7 @@ class Bases:
     and style attributes of a document share this object, and so its contexts. `around` is the context of the place
     where the document is inside another one, or None.
 
-    `before` are the bases of what browsers fetch before they see the base element, None where nothing is; its `other`
+    `before` are the bases of links that browsers fetch before the base element, None without any; its `other`
     is the base that would apply to that in the other order.
     """
 

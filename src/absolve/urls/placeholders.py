@@ -90,7 +90,7 @@ def masked(value: bytes) -> bytes:
     text = value.decode("latin-1")
     pieces, at = [], 0
     for start, end in _spans(text):
-        if end < 0:  # without an end: what follows is read as a browser reads it
+        if end < 0:  # without an end: the rest is read as a browser reads it
             break
         pieces += [value[at:start], _STAND_IN.encode() * (end - start)]
         at = end
