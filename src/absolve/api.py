@@ -55,6 +55,8 @@ def rewrite(
 def rewrite(source: Source, *others: Never, policy: Policy | None = None, **options: Any) -> bytes | str:
     """Return the document with every link made absolute, or as `policy` returns it; as str for a str, else as bytes.
 
+    For example, `rewrite('<a href="x">', url="http://h/")` returns `'<a href="http://h/x">'`.
+
     `options`: name, media_type, charset, url and headers, as for `Document`; profile ("rfc1808", "rfc3986", "whatwg",
     "browser"), ignore_base (words joined by commas), fragments ("keep", "absolute"), base ("keep", "empty"), json_ld,
     and the limits max_depth (documents inside documents), max_size (bytes), max_links, max_decompressed (bytes),
@@ -189,7 +191,8 @@ def into(found: Columns, source: Source, **options: Unpack[Options]) -> Iterator
 def base(source: Source, *others: Never, **options: Unpack[Options]) -> BaseURL:
     """Return the base URL of a document, with its layer and the outcome of every claim (RFC 1808 section 3).
 
-    Options and errors are the same as for `rewrite`.
+    For example, `base('<base href="a/">', url="http://h/").url` is `"http://h/a/"`. Options and errors are the same as
+    for `rewrite`.
     """
     if others:
         raise arguments.surplus(others[0], "absolve.base()")

@@ -1,7 +1,7 @@
 """Find the references in CSS, with their byte spans, by the tokens of css-syntax-3; the codings of these references.
 
 In: the bytes of a style sheet or of a declaration list (style attribute), in UTF-8; other bytes count as letters.
-Out: links in document order. Section numbers are those of css-syntax-3.
+Out: links in document order. Section numbers refer to css-syntax-3.
 
 Most bytes of most sheets belong to no link, so the scanner builds no token stream: it skips to the next byte that can
 change the state (a quote, a backslash, `/`, `@`, `(`) and reads a function's name backwards from its parenthesis. It
@@ -48,9 +48,10 @@ _SWALLOWED = b"0123456789abcdefABCDEF \t\n\r\f"  # bytes that would become part 
 
 
 class CSSCoding:
-    """The `Coding` (absolve.core.protocols) of a reference in CSS: one instance each for unquoted and both quotes.
+    r"""The `Coding` (absolve.core.protocols) of a reference in CSS: one instance each for unquoted and both quotes.
 
-    No raw bytes decode to NUL: `encode` leaves NUL unchanged, and it decodes to U+FFFD.
+    For example, `a\62 c` decodes to `abc`, and `a(b` is encoded as `a\(b` without quotes. No raw bytes decode to
+    NUL: `encode` leaves NUL unchanged, and it decodes to U+FFFD.
     """
 
     __slots__ = ("_last", "_must")
@@ -181,11 +182,12 @@ _FIRST_LETTERS = b"".join(name[:1] + name[:1].upper() for name in _RULES) + b"\\
 def walk(data: bytes, *, style_attribute: bool = False, max_links: int = sys.maxsize) -> Iterator[Link]:
     """Yield the links of a style sheet or, with `style_attribute`, of a declaration list, in their order.
 
-    Links are the references of `url()`, `src()`, `@import` and the strings directly inside `image-set()`, except in the
-    prelude of `@namespace`. References that a browser does not fetch because of their context (an `@import` after a
-    rule, an unknown declaration, `url()` in `@supports`) are included: making them absolute is harmless, and they may
-    be of interest in a list. A style attribute has no `@import`. A bad url token (4.3.6) and a bad string (4.3.5) are
-    not links; the end of the file closes open constructs. Stop after `max_links` + 1 links.
+    For example, `a{b:url("x")}` has the link `x`. Links are the references of `url()`, `src()`, `@import` and the
+    strings directly inside `image-set()`, except in the prelude of `@namespace`. References that a browser does not
+    fetch because of their context (an `@import` after a rule, an unknown declaration, `url()` in `@supports`) are
+    included: making them absolute is harmless, and they may be of interest in a list. A style attribute has no
+    `@import`. A bad url token (4.3.6) and a bad string (4.3.5) are not links; the end of the file closes open
+    constructs. Stop after `max_links` + 1 links.
     """
     return iter(_walked(data, max_links, style_attribute))
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def base_claim(value: bytes, position: int) -> BaseClaim:
-    """Return the claim of a base element with this href (RFC 1808 section 3.1)."""
+    """Return the claim of a base element (RFC 1808 3.1): for example, of `/a` for the href ` /a `."""
     return new(BaseClaim, (EMBEDDED, _reference(value), "base element", position, None))
 
 
@@ -66,7 +66,7 @@ _SAVERS: Final = (
     # Without the scheme; the newest versions write an absolute URL.
     ("HTTrack comment", pattern(r"\s*Mirrored from (?P<url>\S+) by HTTrack Website Copier", re.ASCII)),
 )
-# The Wayback Machine ends what it inserts into a page by these comments; its URL is an argument of the script before.
+# The Wayback Machine ends its insertions into a page by these comments; its URL is an argument of the script before.
 _WAYBACK: Final = pattern(rb"\s*END WAYBACK (?:TOOLBAR INSERT|REWRITE JS INCLUDE)", re.IGNORECASE)
 _WOMBAT: Final = pattern(rb"""__wm\.wombat\("([^"\s]+)","([0-9]{14})","(https?://[^"\s]+/)","(\w+)\"""")
 _TOOLBAR: Final = pattern(rb"""__wm\.bt\((?:[0-9]+,)+"(\w+)","([^"\s]+)","([0-9]{14})",""")
@@ -82,7 +82,7 @@ _ZONE: Final = pattern(r"about:|https?://(?:internet\.e-mail|localhost)/?\Z", re
 
 
 def retrieval_url(data: bytes, start: int, end: int, charset: Charset) -> tuple[str, str] | None:
-    """Return the URL from which the page was saved, by the comment with this text, and its source; or None."""
+    """Return the URL of a saved page by a comment, or None: for example, ` saved from url=(0014)http://h/a.htm `."""
     raw = data[start : min(end, start + _LONGEST)]
     text = to_utf8(charset, raw).decode("utf-8", "surrogateescape")
     for source, form in _SAVERS:

@@ -133,7 +133,7 @@ class Kept(Generic[P]):
 
 
 def folded(raw: bytes, charset: Charset) -> str:
-    """Return a keyword decoded, without surrounding white space, in lower case."""
+    """Return a keyword decoded, stripped and in lower case: for example, `stylesheet` for ` StyleSheet `."""
     return quoted(charset, 0x22).decode(raw).strip(WHITE_SPACE).lower().decode("latin-1")
 
 
@@ -143,7 +143,7 @@ def folded(raw: bytes, charset: Charset) -> str:
 class Tables(NamedTuple):
     """Tables, codings and caches that walks over documents of one charset share.
 
-    `codings` has those of values, by their quoting (see `Tag`); `raw` and `text` are those of text between tags,
+    `codings` has the codings of values, by their quoting (see `Tag`); `raw` and `text` are for text between tags,
     without and with character references.
     """
 

@@ -272,7 +272,7 @@ META_ITEMPROPS: Final[dict[str, LinkSite]] = {
 
 # --- param ------------------------------------------------------------------------------------------------------------
 
-# `param value` by the name, in lower case: what the plug-in of an object shows. Browsers load it, too, where the object
+# `param value` by the name, in lower case: the content of an object. Browsers load it, too, where the object
 # has no data (Internet Explorer, WebKit, Blink). Names that have other values, as well, have the syntax `likely`.
 PARAMS: Final[dict[str, LinkSite]] = {
     **dict.fromkeys(("movie", "src", "filename"), LinkSite("param", "value", kind="media")),

@@ -2,7 +2,7 @@
 
 In: start and end tags. Out: whether the tree builder keeps a part of a table (KEPT) or drops it (IGNORED; HTML Standard
 13.2.6.4.9 to .15, .22), and the counts of open tables and templates; from the outermost svg or math element inwards the
-namespace of the current node, and whether the rules for foreign content or those of the insertion mode apply to a tag
+namespace of the current node, and whether the rules for foreign content or of the insertion mode apply to a tag
 (13.2.4.2 and 13.2.6.5).
 """
 
@@ -219,7 +219,7 @@ _HTML_TEMPLATE = names.HTML | ELEMENT_ID[b"template"] << 5
 class Stack:
     """Open elements, each as one integer: namespace, kind of integration point, and number of the name.
 
-    `depth` is their count, `namespace` that of the current node (HTML for an empty stack).
+    `depth` is their count, `namespace` is set by the current node (HTML for an empty stack).
     """
 
     def __init__(self) -> None:

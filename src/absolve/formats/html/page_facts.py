@@ -2,7 +2,7 @@
 
 In: every start tag of a document, as the tokenizer of HTML or the walker of XML reports it. Out: `PageFacts`. Only the
 document tree counts, as the HTML Standard builds it: no template contents (4.12.3), no tag that the tree builder drops,
-no text. Facts in XML have the same meaning: those of XHTML, SVG or any other vocabulary.
+no text. Facts in XML (XHTML, SVG or any other vocabulary) have the same meaning.
 """
 
 from __future__ import annotations
@@ -317,5 +317,5 @@ class XMLFacts:
 
 
 def _folded(value: bytes) -> str:
-    """Return a text for a row: with white space folded, cut."""
+    """Return a text for a row, cut and folded: for example, `a b` for ` a  b `."""
     return " ".join(_text(value[:_TITLE_BYTES]).split())[:LONGEST]

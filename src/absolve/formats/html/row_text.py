@@ -40,7 +40,7 @@ _HIDDEN: Final = frozenset({b"script", b"style", b"template", b"noscript"})
 class Folded:
     """A buffer of text for a row, in UTF-8: decoded, with white space collapsed, truncated to 200 characters.
 
-    White space is that of `str.split`. Bytes that are not a character, and NUL, become U+FFFD.
+    White space is as for `str.split`. Bytes that are not a character, and NUL, become U+FFFD.
     """
 
     def __init__(self, charset: Charset) -> None:
@@ -156,8 +156,8 @@ def _is_blank(p: cython.p_const_uchar, i: cython.Py_ssize_t, length: cython.Py_s
 def rel_and_alt(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t, folded: Folded) -> Pair:
     """Return `rel` (str) and `alt` (UTF-8) of the start tag in this span, decoded and folded; empty if absent.
 
-    13.2.5.32 to .40: white space and slashes, a name (which may begin with `=`), a value with or without quotes. If the
-    closing quote is outside the span, the value is read as unquoted.
+    For example, `<img rel="a  b" alt=" x ">` gives `a b` and `x`. If the closing quote is outside the span, the value
+    is read as unquoted.
     """
     p: cython.p_const_uchar = data
     classes: cython.p_const_uchar = _CLASSES
@@ -245,7 +245,8 @@ def written_end(data: bytes, start: cython.Py_ssize_t, folded: Folded) -> cython
 def anchor_text(data: bytes, start: cython.Py_ssize_t, folded: Folded) -> bytes:
     """Return the text of an anchor from the end of its start tag, or the `alt` texts in it; folded, in UTF-8.
 
-    Only the first 4,096 bytes are read; a tag or comment that is cut off there extends to their end.
+    For example, `<a>b <i>c</i></a>` gives `b c`. Only the first 4,096 bytes are read; a tag or comment that is cut off
+    there extends to their end.
     """
     p: cython.p_const_uchar = data
     classes: cython.p_const_uchar = _CLASSES

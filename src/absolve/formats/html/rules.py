@@ -1,7 +1,7 @@
 """Rules of HTML beyond the link tables: link sites by name, `meta` and `link`, inner documents.
 
 In: names and keywords (decoded, stripped, in lower case). Out: a `LinkSite`, a media type or a span. The functions are
-pure, and shared by the walker over bytes and by trees of other parsers. Section numbers are those of the HTML Standard.
+pure, and shared by the walker over bytes and by trees of other parsers. Section numbers refer to the HTML Standard.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Key = tuple[int, str, str]  # namespace (of names.py), element, attribute
 
 
 def html_rows() -> list[LinkSite]:
-    """Return the rows for HTML elements, those for any element (`*`) first: later rows replace them."""
+    """Return the rows for HTML elements, first the rows for any element (`*`): later rows replace them."""
     found = [*link_tables.HTML, *link_tables.AMP, *link_tables.GLOBAL, *link_tables.LAZY, META_CONTENT, PARAM_VALUE]
     return sorted(found, key=lambda place: place.element != "*")
 
@@ -44,7 +44,7 @@ class Rows(dict[Key, LinkSite]):
     """Rows by namespace, element and attribute name; the element is `*` in rows for any element."""
 
     def row(self, namespace: int, element: str, attribute: str) -> LinkSite | None:
-        """Return the row of an attribute: that of its element, else that for any element, else None."""
+        """Return the row of an attribute for its element, else for any element, else None."""
         return self.get((namespace, element, attribute)) or self.get((namespace, "*", attribute))
 
     def place(self, namespace: int, element: str, attribute: str) -> LinkSite | None:
@@ -92,13 +92,13 @@ _TAG_NAME: Final = pattern(rb"<([^\t\n\f\r />]*+)")  # 13.2.5.8, tag name state
 
 
 def meta_place(equivalent: str, declared: str, name: str, item: str) -> LinkSite | None:
-    """Return the link site of `meta content` by http-equiv, property, name and itemprop; None if it is no URL."""
+    """Return the link site of `meta content` by these attributes, or None: for example, for http-equiv `refresh`."""
     place = link_tables.HTTP_EQUIV.get(equivalent) or link_tables.META.get(declared) or link_tables.META.get(name)
     return place or link_tables.META_ITEMPROPS.get(item)
 
 
 def param_place(name: str, value_type: str) -> LinkSite | None:
-    """Return the link site of `param value` by name and valuetype; None if it is no URL."""
+    """Return the link site of `param value`, or None: for example, of kind media for the name `movie`."""
     return link_tables.PARAM if value_type == "ref" else link_tables.PARAMS.get(name)
 
 
@@ -138,7 +138,7 @@ _LINK_PLACES: Final = {
 }
 
 
-# --- what browsers fetch as soon as they have parsed it ---------------------------------------------------------------
+# --- links that browsers fetch as soon as they have parsed them -------------------------------------------------------
 
 _FETCHED: Final = frozenset(  # by element and attribute; docs/decisions.md, B23
     {("script", "src"), ("iframe", "src"), ("frame", "src"), ("img", "src"), ("img", "srcset"), ("source", "srcset")}

@@ -1,4 +1,4 @@
-"""Content Security Policies: those of a header as `meta` elements, and the sources that a local copy needs.
+"""Content Security Policies: header fields as `meta` elements, and the sources that a local copy needs.
 
 In: the text of a policy (CSP Level 3). Out: policies for `meta` elements; whether a policy let a page load a URL.
 """
@@ -12,7 +12,7 @@ from absolve.urls.source_lists import INSIDE, MOST_SOURCES, Directives, directiv
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# Directives with source lists that name what a page loads (6.1).
+# Directives whose source lists are for resources of the page (6.1).
 _FETCH: Final = frozenset(
     "default-src script-src script-src-elem style-src style-src-elem img-src font-src media-src object-src frame-src"
     " child-src manifest-src prefetch-src worker-src connect-src".split()
@@ -35,7 +35,7 @@ NOTHING: Final[Directives] = {"default-src": ["'none'"]}
 
 
 def of_header(fields: str) -> list[str]:
-    """Return the policies in force of a response, whose fields are lines: several fields, each a list (2.2.2)."""
+    """Return the policies in the fields of a response: for example, `content-security-policy: a, b` has two (2.2.2)."""
     values = (line.partition(": ") for line in fields.split("\n"))
     lists = (value.split(",") for name, _, value in values if name == "content-security-policy")
     return [policy.strip() for policies in lists for policy in policies if policy.strip()]
@@ -61,7 +61,7 @@ def _allows_inline(sources: list[str]) -> bool:
 
 
 def as_meta(policy: str) -> list[str]:
-    """Return policies for `meta` elements that are at least as strict as one of a header."""
+    """Return a header's policy for `meta` elements: for example, `img-src 'self'; report-uri /x` without the latter."""
     found = directives(policy)
     texts = (text.strip() for text in policy.split(";"))
     kept = "; ".join(text for text in texts if text and text.split()[0].lower() not in _NOT_IN_META)
@@ -88,7 +88,7 @@ def for_copy(policy: str, holds: Callable[[str], bool]) -> str:
 
 
 def for_one_file(policy: str) -> str:
-    """Return a policy that lets a page show what is in it as `data:` URLs: pictures, styles, fonts and media.
+    """Return a policy that lets a page show `data:` URLs: for example, `img-src 'self' data:` for `img-src 'self'`.
 
     Scripts and frames stay forbidden: more of these than the page's own would be allowed.
     """

@@ -55,7 +55,7 @@ class Tag(NamedTuple):
 
 
 def attributes(data: bytes, start: int, end: int) -> dict[bytes, Attribute]:
-    """Return the attributes of the tag in this span by name in lower case; of duplicates the first."""
+    """Return the attributes of a tag, of duplicates the first: for example, `href` and `b` of `<a HREF="x" b>`."""
     found: dict[bytes, Attribute] = {}
     for name, attribute in every_attribute(data, start, end):
         found.setdefault(name, attribute)

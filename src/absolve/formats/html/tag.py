@@ -61,7 +61,7 @@ def _lookup(
 ) -> cython.int:
     """Return the number of the name at `start`, ASCII case-insensitively; 0 for a name without a number.
 
-    `slots` and `cells` are those of names.py; `word` is a byte 1 and the name in lower case, or its last eight bytes.
+    `slots` and `cells` are from names.py; `word` is a byte 1 and the name in lower case, or its last eight bytes.
     """
     slot: cython.uint = (word * _FACTOR & _ALL) >> _SHIFT
     number: cython.int = slots[slot]
@@ -263,8 +263,8 @@ class Tag:
 class Values:
     """The attribute values of the current `tag`, in a document of this charset.
 
-    `codings` has the coding of a whole value by its quoting: that of values in double quotes, `double`, also decodes
-    any other value. `raw` and `text` are the codings of text between tags, without and with character references.
+    `codings` has the coding of a whole value by its quoting: `double`, for values in double quotes, also decodes any
+    other value. `raw` and `text` are the codings of text between tags, without and with character references.
     """
 
     def __init__(self, charset: Charset, tag: Tag, tables: Tables) -> None:
@@ -321,7 +321,8 @@ class Values:
 def may_hold_css_link(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
     """Return whether CSS declarations may have a link; most do not.
 
-    A link needs `url(`, `src(` or `-set(`; escapes and character references (but those of quotes) may hide one.
+    For example, `color:red` has none, `a:url(x)` may. A link needs `url(`, `src(` or `-set(`; escapes and character
+    references (except of quotes) may hide one.
     """
     i: cython.Py_ssize_t
     for i in range(start, end):
@@ -379,7 +380,7 @@ def may_end_in_space(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cyt
 
 
 def may_be_savers(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
-    """Return whether a comment may begin as those of savers; most do not.
+    """Return whether a comment may be a saver's by its first letters; most are not.
 
     They begin with Archive processed, End Wayback, Mirrored, Page saved or Saved from.
     """

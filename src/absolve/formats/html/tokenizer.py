@@ -336,7 +336,7 @@ class Tokenizer:
 
 
 def _script_end(data: bytes, i: cython.Py_ssize_t, name: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Return the offset of the end tag of a script (13.2.5.15 to .31); `name` is that of its start tag's name.
+    """Return the offset of the end tag of a script (13.2.5.15 to .31); `name` is the offset of the start tag's name.
 
     After `<!--` a start tag `<script` hides the next end tag.
     """
@@ -361,7 +361,7 @@ def _script_end(data: bytes, i: cython.Py_ssize_t, name: cython.Py_ssize_t) -> c
                 escaped = 2
             elif not escaped and i + 3 < n and p[i + 1] == 33 and p[i + 2] == 45 and p[i + 3] == 45:
                 escaped = 1
-                i += 1  # the two dashes may be those of the end `-->`
+                i += 1  # the two dashes may belong to the end `-->`
             i += 1
         elif p[i] == 45 and i + 1 < n and p[i + 1] == 45:
             while i < n and p[i] == 45:

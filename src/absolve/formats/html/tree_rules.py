@@ -68,7 +68,7 @@ _TEMPLATE = ELEMENT_ID[b"template"]
 class Tree:
     """The state of tree construction after the tags passed to `start` and `end`.
 
-    `namespace` is that of the last start tag. `foreign.namespace` is that of the current node; if it is not HTML, CDATA
+    `namespace` is from the last start tag, `foreign.namespace` from the current node; if the latter is not HTML, CDATA
     sections exist and text modes do not. While `every` is true, every start tag must be passed, else only those with
     certain traits. `started` and `ended` count the HTML tags outside foreign content by element number; the tokenizer
     counts those that it does not pass. `guessed`: a browser may parse the document differently, because the state that
