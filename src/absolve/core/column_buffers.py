@@ -427,7 +427,7 @@ class DictColumn:
         return found
 
     def array(self, shown: Callable[[str], str], present: bytes | None = None) -> Array:
-        """Return the column of words, some of them missing, as an array of Arrow with a dictionary."""
+        """Return the column of words, some of them missing, as an Arrow array with a dictionary."""
         return len(self.numbers), (present, self.numbers), (), encoded(self.words, shown).array()
 
     def lists(self, shown: Callable[[str], str], present: bytes | None = None) -> Array:

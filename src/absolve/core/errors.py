@@ -178,7 +178,7 @@ FAULTS: Final = (RecursionError, MemoryError, ValueError, TypeError, LookupError
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Return whether there is no more memory, by the exceptions of Python, of DuckDB, and of loaders and libraries."""
+    """Return whether there is no more memory, by the exceptions that Python, DuckDB, loaders and libraries raise."""
     is_known = isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryException"
     return is_known or _NO_MEMORY.search(str(error)) is not None
 

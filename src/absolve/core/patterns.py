@@ -30,7 +30,7 @@ _NAMES: Final = {
     "(?P=": "a back-reference",
 }
 _GROUP: Final = re.compile(r"\\(?:g<(\w+)>|(\d{1,2})|(.))", re.DOTALL)
-_DIGITS: Final = 2  # of the number of a group; there are 99 groups at most
+_DIGITS: Final = 2  # digits of a group number: there are 99 groups at most
 # For `backtracks`, in a pattern whose escapes and classes are one letter.
 _ONE_CHARACTER: Final = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 _OPENING: Final = re.compile(r"\(\?(?:P?<\w+>|[a-zA-Z-]*:)")

@@ -145,7 +145,7 @@ def _url(part: Part, url: str, facts: Capture, location_base: str) -> str:
 
 
 def _joined(url: str, reference: str) -> str:
-    """Return a reference of a header, resolved; "" for one that is too long, or no URL."""
+    """Return a header's reference as a URL, else "". For example, `http://h/a` and `b` give `http://h/b`."""
     with suppress(ValueError):
         return urljoin(url, reference) if len(reference) <= LONGEST_REFERENCE else ""
     return ""

@@ -50,7 +50,7 @@ PARTS: Final = (
     *("-filer", "_tiedostot", "_pliki", "_soubory", "_subory", "_elemei", "_dosyalar", "_datoteke", "_fajlovi"),
     *("_fitxers", "_fitxategiak", "_failid", "_fails", "_bylos", "_fișiere", "_подаци", "_dosieroj", "_html"),
 )
-PAGES: Final = (".html", ".htm", ".xhtml", ".xht", ".shtml", "")  # endings of the name of a saved page
+PAGES: Final = (".html", ".htm", ".xhtml", ".xht", ".shtml", "")  # suffixes of saved pages
 BEFORE: Final = "Filer_for_"  # Firefox put it before the name in Nynorsk
 
 

@@ -158,7 +158,7 @@ class Entity:
     """One document after its walk: its bytes, its events in document order, its bases, and the entities inside it.
 
     If documents are inside it verbatim, such as a message in a message, `own_data` may have only its first bytes, with
-    all its links: the others are a span of the bytes of an outer entity, from which `data` copies them.
+    all its links: the others are a span in an outer entity, from which `data` copies them.
 
     `bases.own` is the document's own URL, `bases.base` the base of its links. `path` is the entity path from the
     outermost entity, "" there. `findings` are about this entity and all inside it, with offsets in this one.

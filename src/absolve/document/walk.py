@@ -143,7 +143,7 @@ _AS_IT_IS = frozenset({HTML, registry.RECORDS})  # the most frequent values, wit
 
 
 def _media_type(document: Document, name: str) -> tuple[str, str | None]:
-    """Return the media type without parameters, and its charset parameter; raise DocumentError without a walker."""
+    """Return media type and charset: for example, of `text/html;charset=gbk`; raise DocumentError without a walker."""
     if document.media_type is None:
         found = sniffing.sniff(document.data, document.name)
         if found is None:
@@ -523,7 +523,7 @@ def is_known(base: BaseURL) -> bool:
 
 
 def _charset_inside(part: Part, value: bytes, media_type: str, charset: Charset | None) -> tuple[Charset, int]:
-    """Return the charset of the decoded value of a part, and the length of its byte order mark in bytes."""
+    """Return the charset of a part's decoded value, and the length of its byte order mark in bytes."""
     if not part.own_charset:
         return charset or UTF_8, 0
     return _charset(value, media_type, None, essence_of(part.media_type)[1].get("charset"))

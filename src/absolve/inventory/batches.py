@@ -54,7 +54,7 @@ def _weight(array: Array) -> int:
 
 @lru_cache(maxsize=64)
 def fields(columns: tuple[str, ...]) -> tuple[Field, ...]:
-    """Return the fields of these columns of the table of links, where only `target` may be null, or of documents."""
+    """Return the fields for columns of links, where only `target` may be null, or of documents."""
     return tuple(Field(name, KINDS.get(name, WORD), name in NULLABLE) for name in columns)
 
 

@@ -85,7 +85,7 @@ class Columns:
 
     `full`: there are `at_once` rows, or their references, targets and shared values have `most` bytes. A base is stored
     once, but counted in each row, where it is written. `ruled` has a tuple of shared values per row, the columns RULED.
-    `more` has lists of the values of the columns MORE that are among `names`.
+    `more` has a list of values for each of the columns MORE in `names`.
     """
 
     def __init__(

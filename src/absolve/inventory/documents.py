@@ -345,7 +345,7 @@ _NO_CAPTURE: Final = Capture()
 _HTTP_TYPES: Final = frozenset({registry.HTTP, "application/http"})
 _CONTAINERS: Final = frozenset({registry.MAILBOX, registry.COMPRESSED})
 _WRAPPERS: Final = (_HTTP_TYPES | frozenset(registry.MAIL) | registry.STEPS) - _CONTAINERS
-_MOST_ALTERNATES: Final = 1 << 20  # characters of the URLs of one document
+_MOST_ALTERNATES: Final = 1 << 20  # characters of all URLs of a document
 _REL: Final = re.compile(rb'>[^,<>]*?;[\t ]*rel[\t ]*=[\t ]*(?:"([^"]*)"|([^\t ;,"]+))', re.IGNORECASE)
 _LONGEST_PARAMETERS: Final = 1024  # bytes behind a URL of the field Link that are read
 _WHITE_SPACE: Final = "\t\n\f\r "
@@ -408,7 +408,7 @@ def _linked(entity: Entity) -> str | None:
 
 
 def _is_canonical(entity: Entity, link: Link) -> bool:
-    """Return whether the parameters behind a URL of the field Link name the relation (RFC 8288 3)."""
+    """Return whether a URL of the field Link is canonical: for example, in `<a>; rel=canonical` (RFC 8288 3)."""
     found = _REL.match(entity.data[link.end : link.end + _LONGEST_PARAMETERS])
     return found is not None and b"canonical" in (found[1] or found[2]).lower().split()
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class Tally:
-    """The number of links of some documents, and of those that changed.
+    """The number of links in some documents, and how many of them changed.
 
     `companions` counts links to files that were saved with the documents.
 

@@ -61,7 +61,7 @@ _KINDS = {
     "xml:base attribute": ("xml-base",),
     "codebase attribute": ("codebase",),
 }
-_SAVERS = (  # the ends of the sources of their claims
+_SAVERS = (  # the ends of their claims' sources
     *(" comment", "comment of the package", "-source", " meta element", "WebScrapBook attribute"),
     *(".rdf in the package", "Snapshot-Content-Location header"),
 )

@@ -169,7 +169,7 @@ def http_host(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_
 
 
 def canonical_host_end(p: cython.p_const_uchar, host: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Return the end of the host of an http(s) URL that the URL Standard serializes unchanged; 0 if in doubt.
+    """Return the end of the host, 0 unless the URL Standard keeps the http(s) URL: for example, 8 in `http://h/`.
 
     One change is possible: if no slash follows the host, the URL Standard adds one. The bytes of the URL are decoded;
     `host` is the offset by `http_host`. The host is one by `is_name`, the path has no dot segment, and no byte is

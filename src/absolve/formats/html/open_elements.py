@@ -193,7 +193,7 @@ class OpenTables:
 # Searches end after as many elements as browsers nest (512), so that time is linear.
 DEPTH_LIMIT = 512
 
-# Bits of the number of an open element: its namespace,
+# Bits of an open element's number: its namespace,
 _NAMESPACE = 3
 # its kind of integration point (13.2.4.2),
 _HTML_POINT = 4

@@ -1,6 +1,6 @@
 """Collect facts about a page for the table of documents: title, language, canonical URL, robots and anchors.
 
-In: every start tag of a document, as the tokenizer of HTML or the walker of XML reports it. Out: `PageFacts`. Only the
+In: every start tag of a document, as the HTML tokenizer or the XML walker reports it. Out: `PageFacts`. Only the
 document tree counts, as the HTML Standard builds it: no template contents (4.12.3), no tag that the tree builder drops,
 no text. Facts in XML (XHTML, SVG or any other vocabulary) have the same meaning.
 """

@@ -67,7 +67,7 @@ class Folded:
     def add(
         self, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t, attribute: cython.bint
     ) -> cython.int:
-        """Append the text of this span of an attribute value or of text, with white space on both sides."""
+        """Append a span of an attribute value or of text, with white space on both sides."""
         ampersand: cython.Py_ssize_t
         p: cython.p_const_uchar = data
         self._blank = True

@@ -175,7 +175,7 @@ def is_sheet(media_type: str) -> bool:
 
 
 def script_document(script_type: str) -> str | None:
-    """Return the media type of the text of a script element with this type; None where no walker applies.
+    """Return the media type of a script's text: for example, of `application/ld+json`; None without a walker.
 
     Only JSON-LD may have parameters (JSON-LD 1.1 section 7); the others are HTML's own keywords, which match exactly.
     """
