@@ -286,7 +286,7 @@ _XML_ENCODING: Final = pattern(
 
 
 def declared_in_html(data: bytes) -> Charset | None:
-    """Return the charset of the first suitable meta element: for example, `<meta charset=sjis>`; else of XML's."""
+    """Return the charset of a meta element (for example, `<meta charset=sjis>`), else of the XML declaration."""
     metas: Metas = Metas(data)
     while metas.next():
         tag = data[metas.start : metas.end]

@@ -183,7 +183,7 @@ class Form:
         return found
 
     def _moved(self, site: _Place, url: str) -> str:
-        """Return a URL with the new path of its root: for example, `http://h/b/x` for `http://h/a/x`."""
+        """Return a URL with the new path of its root: for example, `http://h/b/x` for `http://h/a/x` and `/b/`."""
         if self._path is None:
             return url
         before, path = _PARTS.match(url).groups()  # type: ignore[union-attr]  # it is in the site

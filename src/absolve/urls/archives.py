@@ -81,7 +81,7 @@ def _host(url: str) -> str:
 
 
 class Replayed:
-    """The resolver of a page in which an archive changed the links: it returns the URLs from before.
+    """The resolver of a page in which an archive changed the links: it returns the captured URLs.
 
     For example, `/web/20150102030405im_/http://e.example/a.png` gives `http://e.example/a.png`.
     """

@@ -84,7 +84,7 @@ def _forms(reference: str, base: str, target: str) -> Iterator[str]:
 
 
 def relative(base: str, path: str, *, is_dotted: bool = False) -> str:
-    """Return the relative reference between absolute paths: for example, `/a/b` to `/x` gives `../x`."""
+    """Return the relative reference from one absolute path to another: for example, `../x` from `/a/b` to `/x`."""
     found = relative_path(base.rpartition("/")[0][1:], path[1:])
     if not found or found[0] in "/;" or ":" in found.partition("/")[0] or (is_dotted and found[:3] != "../"):
         return f"./{found}"
