@@ -151,7 +151,7 @@ def _raw_end(offsets: Offsets, position: cython.Py_ssize_t) -> cython.Py_ssize_t
 
 
 def lower(edits: Sequence[Edit], data: bytes, part: Part, offsets: Offsets) -> list[Edit]:
-    """Encode edits of an inner document (`part`) for the outer one (`data`): for example, `&` in a srcdoc as `&amp;`."""
+    """Encode edits of an inner document (`part`) for the outer one (`data`): for example, `&amp;` for `&`."""
     edit: Edit
     coding = part.coding
     start: cython.Py_ssize_t = part.start
