@@ -159,14 +159,15 @@ def documents(source: Source, *others: Never, **options: Unpack[Options]) -> Ite
 
 def captured(source: Source, **options: Unpack[Options]) -> Iterator[CapturedDocument]:
     """Return an iterator over the same documents, each with its row, its bytes and its entity."""
-    from absolve.inventory.documents import each  # loads modules that links do not need
+    from absolve.inventory.documents import each, of_response  # load modules that links do not need
 
     choices: Any = options
     notify = _notify(choices)
     document, settings = opened(source, choices, "absolve.documents()")
     entity = walk(document, settings._replace(documents=True))
     _report(entity, notify, bases=False)
-    return each(entity)
+    header = _header(document, settings)
+    return each(entity, above=of_response(header, document) if header is not None else None)
 
 
 def columns(source: Source, **options: Unpack[Options]) -> Columns:
@@ -234,11 +235,17 @@ def _walked(source: Source, options: Any, call: str, *, bases: bool = True) -> l
     entity = walk(document, settings)
     if entity.may_be_reported():
         _report(entity, notify, bases=bases)
+    header = _header(document, settings)
+    return [entity] if header is None else [header, entity]
+
+
+def _header(document: Document, settings: Settings) -> Entity | None:
+    """Return the entity of the header in which a document came."""
     if document.headers is None:
-        return [entity]
+        return None
     from absolve.document import response_header  # few calls have headers
 
-    return [response_header.entity_of(document, settings), entity]
+    return response_header.entity_of(document, settings)
 
 
 def opened(source: Source, options: dict[str, Any], call: str) -> tuple[Document, Settings]:

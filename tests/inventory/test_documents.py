@@ -254,3 +254,9 @@ DATES = [
 
 def test_dates_are_in_iso_8601() -> None:
     assert [(date, in_iso(date)) for date, _ in DATES] == DATES
+
+
+def test_a_header_that_is_given_states_what_one_in_a_message_states() -> None:
+    fields = {"Content-Type": "text/html", "Link": '<http://h.example/c>; rel="canonical"'}
+    (row,) = absolve.documents("<p>", url="http://h.example/", headers=fields)
+    assert row.canonical == "http://h.example/c"

@@ -172,9 +172,13 @@ class Documents:
         return found
 
 
-def each(entity: Entity, document: str | None = None) -> Iterator[CapturedDocument]:
-    """Yield the documents of an input that was walked with `Settings.documents`, in document order."""
+def each(entity: Entity, document: str | None = None, above: Around | None = None) -> Iterator[CapturedDocument]:
+    """Yield the documents of an input that was walked with `Settings.documents`, in document order.
+
+    `above` has the facts of the response header, for example its canonical URL.
+    """
     documents = Documents(shown(document if document is not None else entity.name))
+    documents.above = above or NOTHING
     first = documents.begin(entity)
     if first is not None:
         yield first
