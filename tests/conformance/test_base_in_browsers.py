@@ -175,20 +175,28 @@ def targets(site: Site, profile: Any) -> dict[str, str]:
 
 @pytest.mark.parametrize("load", [in_chromium, in_firefox])
 def test_the_base_before_and_behind_each_element_is_that_of_browsers(load: Callable[[Site, Path], None], tmp_path: Path) -> None:
+    wrong = differences(load, tmp_path / "first")
+    if LATER.keys() >= {name.partition(".")[0] for name in wrong}:  # a busy browser loads media before it has parsed the base
+        wrong = differences(load, tmp_path / "second") if wrong else wrong
+    assert not wrong
+
+
+def differences(load: Callable[[Site, Path], None], folder: Path) -> dict[str, tuple[str, list[str]]]:
+    """Return the targets that a browser did not ask for, with the requests that it made instead."""
+    folder.mkdir()
     site = Site()
     with running(site):
-        load(site, tmp_path)
+        load(site, folder)
     assert site.done.is_set()
-    asked = site.asked
+    wrong = {}
     for profile in ("whatwg", "browser"):
         found = targets(site, profile)
         names = [name for name in found if re.search(r"\.(?:css|png|js|svg|html|mp4|mp3)\Z", name)]
         assert len(names) == len(PAGES) - 1  # the page of the DOM has hyperlinks
-        wrong = {}
         for name in names:
             kind = name.partition(".")[0]
-            seen = asked[name] if kind in {*LATER, "body-meta"} else asked[name][:1]
+            seen = site.asked[name] if kind in {*LATER, "body-meta"} else site.asked[name][:1]
             if found[name] not in seen and not (kind in DIFFERENT and load is in_firefox):
-                wrong[name] = found[name], asked[name]
-        assert not wrong, profile
+                wrong[name] = found[name], site.asked[name]
         assert site.dom == [site.root + found[f"dom-{letter}"] for letter in "abcd"]
+    return wrong
