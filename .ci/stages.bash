@@ -281,9 +281,9 @@ readme_tests() {
     from_readme '-m pytest'
 }
 
-real_files() { # a sample of the slow tests: every 20th real file, and all pages with results of a browser
+real_files() { # a sample of the slow tests: every 40th real file, and all pages with results of a browser
     if has_shared; then
-        .venv/bin/python -m pytest -q -n auto -m slow tests/conformance
+        ABSOLVE_EVERY=40 .venv/bin/python -m pytest -q -n auto -m slow tests/conformance
     fi
 }
 
