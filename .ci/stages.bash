@@ -283,7 +283,7 @@ readme_tests() {
 
 real_files() { # a sample of the slow tests: every 40th real file, and all pages with results of a browser
     if has_shared; then
-        ABSOLVE_EVERY=40 .venv/bin/python -m pytest -q -n auto -m slow tests/conformance
+        .venv/bin/python -m pytest -q -n auto -m slow tests/conformance
     fi
 }
 

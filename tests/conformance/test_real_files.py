@@ -1,6 +1,6 @@
 """Real pages, messages, XML, archives and captures: only links change, other parsers read the same, mirrors have nothing dead.
 
-The default run takes every 20th file, and every 4th archive; `ABSOLVE_EVERY=1 python -m pytest -m slow tests/conformance/test_real_files.py`
+The default run takes every 40th file, and every 4th archive; `ABSOLVE_EVERY=1 python -m pytest -m slow tests/conformance/test_real_files.py`
 takes all.
 """
 
@@ -42,7 +42,7 @@ from absolve.run.load import archive_segments
 from tests.shapes import captures
 
 pytestmark = pytest.mark.slow
-EVERY = int(os.environ.get("ABSOLVE_EVERY", "20"))
+EVERY = int(os.environ.get("ABSOLVE_EVERY", "40"))
 URL = "http://base.example/dir/doc"
 
 
