@@ -37,7 +37,7 @@ RANK = {
 # what it bought; one that made a room smaller lowers it.
 MOST = {
     "absolve": (204, 2),
-    "api": (288, 1),
+    "api": (295, 1),
     "arrow": (54, 1),
     "audit": (8_176, 32),
     "cli": (5_826, 24),
@@ -45,7 +45,7 @@ MOST = {
     "document": (2_560, 11),
     "encodings": (1_767, 6),
     "formats": (15_380, 53),
-    "inventory": (2_243, 8),
+    "inventory": (2_247, 8),
     "mirror": (6_857, 19),
     "rewriting": (1_915, 8),
     "rules": (5_949, 19),
@@ -56,7 +56,7 @@ MOST = {
     "urls": (2_389, 14),
     "verifying": (1_995, 8),
 }
-MOST_TESTS = 44_977  # lines
+MOST_TESTS = 44_991  # lines
 MOST_C = 1_808  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 
