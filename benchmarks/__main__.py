@@ -31,6 +31,7 @@ from benchmarks import (
     peers,
     processes,
     shapes,
+    sites,
     sizes,
     start,
 )  # fmt: skip
@@ -162,6 +163,11 @@ def of_memory(options: argparse.Namespace) -> Found:
     return f"Of `absolve links`, at most.\n\n{memory.memory_table(found)}", all(taken.is_little for taken in found)
 
 
+def of_sites(options: argparse.Namespace) -> Found:
+    found = sites.costs(options.runs)
+    return f"Whole processes, the median of {options.runs} runs.\n\n{sites.sites_table(found)}", True
+
+
 def of_growth(options: argparse.Namespace) -> Found:
     names = [name for name in SHAPES if re.search(options.shapes, name)]
     found = list(growth.grown(names, [float(size) for size in options.sizes.split(",")], options.longest))
@@ -193,6 +199,7 @@ PARTS = {
     "start": Part("One page", of_start, is_asked=sys.platform == "win32"),
     "processes": Part("Two processes", of_processes),
     "archives": Part("Archives", of_archives),
+    "sites": Part("Mirror and audit", of_sites, is_asked=sys.platform != "linux"),
     "memory": Part("Memory", of_memory, is_asked=sys.platform != "linux"),
     "live": Part("Links that are asked for", lambda options: live.main(max(options.runs // 3, 1)), is_asked=True),
     "growth": Part("Growth", of_growth),

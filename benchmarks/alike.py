@@ -6,17 +6,18 @@ Sites of n, 2n and 4n pages: calendars, products, soft 404s. Each old page has m
 from __future__ import annotations
 
 import random
-import subprocess
-import sys
 import tempfile
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from benchmarks.measure import table
+from benchmarks.sites import cost
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from benchmarks.sites import Cost
 
 MOST: Final = 2.2  # times the processor time, for twice the pages
 COUNTS: Final = (2500, 5000, 10_000)  # pages of each site
@@ -56,20 +57,11 @@ def written(folder: Path, shape: str, count: int) -> None:
             path.write_text(f"<!DOCTYPE html><html lang=en><meta charset=utf-8><title>Shop</title>{body}", "utf-8")
 
 
-def audited(shape: str, count: int) -> tuple[float, float]:
-    """Return the processor seconds of an audit with its workers, and the peak memory of its largest process in MB."""
+def audited(shape: str, count: int) -> Cost:
     with tempfile.TemporaryDirectory() as folder:
         written(Path(folder), shape, count)
-        sites = ["new", "--url", "https://new.example/", "--old", "old", "--old-url", "http://old.example/"]
-        code = (
-            "import resource, sys; from absolve.cli import main; main(sys.argv[1:]);"
-            "both = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)];"
-            "print(sum(one.ru_utime + one.ru_stime for one in both), max(one.ru_maxrss for one in both))"
-        )
-        command = [sys.executable, "-c", code, "audit", *sites, "-q", "--fail-on", "none", "-o", "audit.sqlite"]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
-        seconds, kilobytes = done.stdout.splitlines()[-1].split()
-    return float(seconds), float(kilobytes) / 1024
+        addresses = ("--url", "https://new.example/", "--old", "old", "--old-url", "http://old.example/")
+        return cost(Path(folder), "audit", "new", *addresses, "--fail-on", "none", "-o", "audit.sqlite")
 
 
 def alike_table(shapes: Sequence[str], counts: Sequence[int] = COUNTS) -> tuple[str, bool]:
