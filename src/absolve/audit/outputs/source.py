@@ -48,8 +48,7 @@ _COUNTS: Final = re.compile(r'count: "([^"]*)"')
 _CLICKS: Final = re.compile(r"click|klick|clic|クリック", re.IGNORECASE)
 _MASKED: Final = "absolve_masked"  # a function of the connection
 _FIND_COLUMNS: Final = (
-    "SELECT column_name, data_type FROM information_schema.columns"
-    " WHERE table_schema = 'main' AND table_name = ? ORDER BY ordinal_position"
+    "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE schema_name = 'main' ORDER BY column_index"
 )
 
 
@@ -73,12 +72,12 @@ class Source:
         self.style = style
         with suppress(duckdb.NotImplementedException, duckdb.CatalogException):  # it is there: a look takes 20 ms
             add_function(connection, _MASKED, printable.masked)
-        self._columns = {table: self._typed(table) for table in (*TABLES, "baseline")}
+        self._columns: dict[str, dict[str, str]] = {table: {} for table in (*TABLES, "baseline")}
+        for table, name, kind in self.rows(_FIND_COLUMNS):
+            if table in self._columns:
+                self._columns[table][name] = TABLES.get(table, {}).get(name, kind)
         self.tables = [table for table, columns in self._columns.items() if columns]
         self.summary: dict[str, str | None] = dict(self.rows(f"SELECT name, value FROM ({self.select('summary')})"))  # noqa: S608 - names of ours
-
-    def _typed(self, table: str) -> dict[str, str]:
-        return {name: TABLES.get(table, {}).get(name, kind) for name, kind in self.rows(_FIND_COLUMNS, [table])}
 
     def columns(self, table: str) -> dict[str, str]:
         """Return the columns of a result table with their types in DuckDB."""
@@ -86,7 +85,7 @@ class Source:
 
     def has(self, table: str) -> bool:
         """Return whether the connection has a table of this name."""
-        return bool(list(self.rows(_FIND_COLUMNS, [table])))
+        return any(name == table for name, *_ in self.rows(_FIND_COLUMNS))
 
     def masked(self, expression: str) -> str:
         """Return SQL for a text with masked user information. Only texts with an @ go through Python."""
