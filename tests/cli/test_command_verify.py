@@ -52,14 +52,19 @@ def test_verify_compares_each_file_of_two_folders(absolve: Runner, tmp_path: Pat
     (after / "c.bin").write_bytes(b"\1")
     (after / "new.html").write_bytes(PAGE)
     (after / "a.html").unlink()
+    (before / "b.jsonld").write_bytes(b"{ }")
+    (after / "b.jsonld").write_bytes(b"{")
     done = absolve("verify", before, after, "--url", "http://h/")
+    reason = "Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"
     assert (done.status, done.err.splitlines()) == (
         3,
         [
             f"error: {after / 'a.html'}: not-found: No such file or directory",
+            f"error: {before / 'b.jsonld'}:1:2: bytes: ' }}' before, '' after (after: 1:2)",
+            f"error: {before / 'b.jsonld'}: unjudged: json cannot read this: {reason}",
             f"error: {after / 'c.bin'}: bytes: it is no document, and its bytes changed",
             f"error: {after / 'new.html'}: bytes: {before} has no file of this path",
-            "absolve: verify: 2 documents and 1 other file, 2 differences; 1 file could not be compared",
+            "absolve: verify: 3 documents and 1 other file, 3 differences; 2 files could not be compared",
         ],
     )
     assert absolve("verify", before, after / "new.html").status == 2

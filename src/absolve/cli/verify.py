@@ -63,18 +63,20 @@ class _Check:
         entity = walk(before, self._how.settings)
         date(self._policy, entity, input_.name)
         for difference in verifying.differences(entity, before, data, self._policy):
-            self._found(difference)
+            self._report_difference(difference)
 
     def _data(self, name: str, root: str) -> bytes:
         return sources.read(name, max_size=self._options.max_size, root=root).data
 
-    def _found(self, difference: Diagnostic) -> None:
-        self._differences += 1
+    def _report_difference(self, difference: Diagnostic) -> None:
+        """Report and count a difference, or a document that the independent parser cannot read as a failure."""
         if self.add is not None:
             self.add(terminal.diagnostic_json(difference))
         if difference.code == "unjudged":
             self._report.failure(DocumentError(difference))
-        elif self.add is None:
+            return
+        self._differences += 1
+        if self.add is None:
             self._report.found(difference)
         else:
             self._report.has_findings = True
@@ -91,7 +93,7 @@ class _Check:
                 self._file(input_, os.path.join(after, input_.place))  # noqa: PTH118 - a text, as in messages
         for path, place, *_ in files_in(after, globs, self._report.aside):
             if not os.path.lexists(os.path.join(before, place)):  # noqa: PTH118
-                self._found(Diagnostic("bytes", f"{in_short(before)} has no file of this path", path))
+                self._report_difference(Diagnostic("bytes", f"{in_short(before)} has no file of this path", path))
         self._report.summary(f"verify: {self._counts()}", repeats=False)
 
     def _file(self, input_: Input, after: str) -> None:
@@ -101,7 +103,7 @@ class _Check:
             return
         self._others += 1
         if self._data(input_.name, input_.root) != self._data(after, self._options.after):
-            self._found(Diagnostic("bytes", "it is no document, and its bytes changed", after))
+            self._report_difference(Diagnostic("bytes", "it is no document, and its bytes changed", after))
 
     def _counts(self) -> str:
         others = f" and {number(self._others, 'other file')}" if self._others else ""

@@ -99,12 +99,16 @@ def is_url(value: Any) -> bool:
 
 
 def choices_of(options: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings as values of their defaults' types; raise TypeError for any other type."""
-    return {name: _choice_of(value, name, defaults[name]) for name, value in options.items()}
+    """Return settings as values of their defaults' types; raise TypeError for any other type.
+
+    A setting whose default has another type, such as None, is not checked.
+    """
+    return {name: _as_type_of(value, name, defaults[name]) for name, value in options.items()}
 
 
-def _choice_of(value: Any, option: str, default: Any) -> Any:
-    if isinstance(default, bool):
+def _as_type_of(value: Any, option: str, default: Any) -> Any:
+    """Return a value as the type of the option's default: for example, numpy's 3 for the default 10 gives 3."""
+    if isinstance(default, bool):  # before int, of which bool is a subclass
         if not isinstance(value, bool):
             raise TypeError(f"{option} must be True or False, not {_shown(value)}")
     elif isinstance(default, int):
@@ -119,7 +123,7 @@ def _choice_of(value: Any, option: str, default: Any) -> Any:
 
 def flag_of(value: Any, option: str) -> bool:
     """Return the value of an option that is True or False; raise TypeError for anything else."""
-    return bool(_choice_of(value, option, False))
+    return bool(_as_type_of(value, option, False))
 
 
 def check_notify(value: Any) -> None:

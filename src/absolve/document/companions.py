@@ -143,7 +143,10 @@ def named_by(
 
 
 def keeper_of(path: str) -> str:
-    """Return the owner of a path outside the site, "" for others. For example, `hts-cache/x` gives `HTTrack`."""
+    """Return what left a file that does not belong to the site: for example, `hts-cache/x` gives `HTTrack`.
+
+    A hidden file gives `hidden`, a file of the site "".
+    """
     found = (keeper for name in path.split("/") for keeper, names in _KEPT.items() if names.fullmatch(name))
     return next(found, "")
 

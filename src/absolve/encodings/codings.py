@@ -439,28 +439,31 @@ def _begins_with(name: str) -> int:
 
 
 def _numeric(value: bytes, at: cython.Py_ssize_t, size: cython.Py_ssize_t) -> Read | None:
-    """Decode a numeric reference (13.2.5.75) of any length; `at` is the offset behind the number sign."""
+    """Return the offset after a numeric reference (13.2.5.75), and its character; None if no digit follows.
+
+    `at` is the offset after the number sign: for example, `&#x41;` and 2 give `(6, b"A")`.
+    """
     p: cython.p_const_uchar = value
     base: cython.int = 10
     number: cython.int = 0
     digit: cython.int
     start: cython.Py_ssize_t
-    if at < size and p[at] | 32 == 120:
+    if at < size and p[at] | 32 == 120:  # x
         base = 16
         at += 1
     start = at
     while at < size:
-        if 48 <= p[at] <= 57:
+        if 48 <= p[at] <= 57:  # 0-9
             digit = p[at] - 48
-        elif base == 16 and 97 <= p[at] | 32 <= 102:
+        elif base == 16 and 97 <= p[at] | 32 <= 102:  # a-f
             digit = (p[at] | 32) - 87
         else:
             break
         number = min(number * base + digit, _BEYOND)
         at += 1
     if at == start:
-        return None  # 13.2.5.76 and .77: digits must follow: flush
-    if at < size and p[at] == 59:
+        return None  # 13.2.5.76 and .77: it is text
+    if at < size and p[at] == 59:  # ;
         at += 1
     return at, _character(number)
 

@@ -225,7 +225,10 @@ class _Events:
         self._place = place
 
     def take(self, columns: Columns, at: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Add the links from index `at` up to a part, or until the columns are full; return the index after them."""
+        """Add the links from index `at` to the columns, up to a part or until they are full; return the next index.
+
+        32 links at a time, one group of columns after another: all the code for one row exceeds the first cache.
+        """
         size: cython.Py_ssize_t = len(self._events)
         link: Link | None
         is_part = False

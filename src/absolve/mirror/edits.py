@@ -42,7 +42,7 @@ def rewritten(entity: Entity, policy: MirrorPolicy, label: str | None) -> bytes:
     """
     own: dict[int, list[Edit]] = {}
     in_force = [(-1, source_lists.directives(text)) for text in security_policy.of_header(policy.fields)]
-    _limit(own, entity, policy, in_force)
+    _note_security_policies(own, entity, policy, in_force)
     found = rewriter.edits(entity, policy)
     for inside, start, name in policy.seen.scripts.values():
         new = Edit(start, start, f' charset="{name}"'.encode(inside.charset.codec))
@@ -126,12 +126,13 @@ def _uncross(own: dict[int, list[Edit]], entity: Entity, start: int, end: int, p
         policy.seen.notes.append(Note(entity, attribute.start, name.decode(), f"renamed to {prefix.decode()}{shown}"))
 
 
-def _limit(
+def _note_security_policies(
     own: dict[int, list[Edit]], entity: Entity, policy: MirrorPolicy, in_force: list[tuple[int, Directives]]
 ) -> None:
-    """Note the policies in force in a page and those inside it.
+    """Note which Content-Security-Policies apply in a page and in those inside it, each from which offset on.
 
-    A policy that forbids local copies is replaced, in its place, by one with the sources that the copies need.
+    -1 is the offset of one that applies from the start. One that forbids local copies gets an edit: it is replaced, in
+    its place, by one with the sources that the copies need. With too many, a page is taken to allow nothing.
     """
     in_force = [*in_force, *_policies(own, entity, policy)]
     if len(in_force) > security_policy.MOST_POLICIES:
@@ -139,7 +140,7 @@ def _limit(
     if in_force:
         policy.limits[id(entity)] = in_force
     for inner in inners(entity):
-        _limit(own, inner.entity, policy, [(-1, found) for _, found in in_force])
+        _note_security_policies(own, inner.entity, policy, [(-1, found) for _, found in in_force])
 
 
 def _policies(own: dict[int, list[Edit]], entity: Entity, policy: MirrorPolicy) -> Iterator[tuple[int, Directives]]:

@@ -123,19 +123,23 @@ def sources_of(inputs: Iterable[Input], how: ReadOptions, notify: Callable[[Diag
 
 
 def _site_archives(archives: Sequence[Input], pages: Sequence[Input], how: ReadOptions) -> set[str]:
-    """Return the names of archives that are files of a site in their folder."""
+    """Return the names of archives that are downloads of a site, for example its `files/a.zip`.
+
+    They are in a folder with pages to which the user gives a URL, or a page there links to them.
+    """
     with_pages = {page.root for page in pages}
     found = {one.name for one in archives if one.url and one.url_source == "--url" and one.root in with_pages}
     names = {one.place: one.name for one in archives if one.name not in found}
     urls = {normal(one.claim.reference): one.name for one in archives if one.claim is not None}  # from hosts' folders
     for page in pages if names else ():
 
-        def seen(resolved: Resolved, place: str = page.place) -> None:
+        def look(resolved: Resolved, place: str = page.place) -> None:
             path = named_by(resolved.reference, place, names.__contains__)
-            found.add(names[path] if path is not None else urls.get((resolved.target or "").partition("#")[0], ""))
+            name = names[path] if path is not None else urls.get((resolved.target or "").partition("#")[0])
+            found.update([] if name is None else [name])
 
-        with suppress(DocumentError, *FAULTS):  # reported when it is made
-            rewriter.edits(walk(read(page, how), how.settings), seen)
+        with suppress(DocumentError, *FAULTS):  # they are reported when the page is written
+            rewriter.edits(walk(read(page, how), how.settings), look)  # no edit: `look` keeps every link
     return found
 
 

@@ -102,16 +102,21 @@ class Form:
         return self._path is None and self._files is None
 
     def __call__(self, resolved: Resolved) -> str | None:
-        """Return the new text of a link; None where it stays."""
+        """Return the new text of a link; None to leave its bytes as they are.
+
+        For example, with the form root, `http://h/a/c` in the document `http://h/a/b` becomes `/a/c`. A link out of the
+        site, or one that must be absolute, gets what the inner policy writes (`new`). So does a relative link that has
+        the form already. Any other is written in the form, from its target.
+        """
         new = self.inner(resolved)
-        full = absolute(resolved) if new is None and self.form in KEEPING else new
+        full = absolute(resolved) if new is None and self.form in KEEPING else new  # leads there from any document
         if self._files is not None:
             return self._to_file(resolved, new, full, self._files)
         context, reference = resolved.context, resolved.reference
         is_absolute = has_scheme(reference)
         if full == "" or (full is None and (not is_absolute or context.stays_always)):
             return full
-        target = full or reference  # an absolute one keeps its bytes
+        target = full or reference  # an absolute reference keeps its bytes
         if (led_to := led(context.resolver, reference)) is not None and full in {None, led_to}:
             target = resolved.target or target
         site = self._site(resolved.own.url)

@@ -91,10 +91,12 @@ def form_like(form: str) -> str:
     return form if form in _LINES else "csv"
 
 
-def added_rule(rules: Rules, old: str, new: str, *, prefix: bool = False) -> Rule | None:
-    """Return the rule from the path of an old URL, or all below it, to a new URL; None if it is not an http URL.
+def redirect_rule(rules: Rules, old: str, new: str, *, prefix: bool = False) -> Rule | None:
+    """Return the rule that redirects an old URL to a new one; None if the old URL is not http or https.
 
-    Its target is a path only if both sites have one host: otherwise the path would be on the old one.
+    For example, `http://h/a?x` and `http://new/b` give the source `/a?x` and the target `http://new/b`. `prefix`: for
+    all URLs below its path, too, whatever their query. The target is a path only if both sites have one host: otherwise
+    the path would be on the old one.
     """
     parts = request(old)
     if parts is None:
@@ -119,7 +121,7 @@ def with_added(
     form: str, rules: Rules, pairs: Iterable[tuple[str, str]], *, prefix: bool = False
 ) -> tuple[Rules, list[Rule]]:
     """Return the rules with added ones before them, for pairs of old and new URLs, and the added ones."""
-    rules_by_url = ((old, added_rule(rules, old, new, prefix=prefix)) for old, new in pairs)
+    rules_by_url = ((old, redirect_rule(rules, old, new, prefix=prefix)) for old, new in pairs)
     added = [_as_weak_as_possible(form, rules, rule, old) for old, rule in rules_by_url if rule is not None]
     return rules.behind(RuleSet("", form, added)), added
 

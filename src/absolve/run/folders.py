@@ -63,7 +63,7 @@ class Globs(NamedTuple):
         return _matches(self.exclude, place, folder=True)
 
     def wanted(self, place: str) -> bool:
-        """Return whether a file is included, given that no folder above it is excluded."""
+        """Return whether a file is included; `reaches` also looks at the folders above it."""
         if _matches(self.exclude, place):
             return False
         return not self.include or _matches(self.include, place)

@@ -143,7 +143,7 @@ def named(
         elif buckets.is_bucket(name) and len(names) > _MANY and not buckets.has_glob(name):
             yield from listed([name], origins, notify)
         elif buckets.is_bucket(name):
-            yield from _stored(name, origins, globs, notify, alone=len(names) == 1)
+            yield from _in_bucket(name, origins, globs, notify, alone=len(names) == 1)
         elif not folders.is_folder(name):
             yield alone(name, origins, shares=len(names) > 1)
         else:
@@ -169,8 +169,12 @@ _MANY: Final = 1000  # URLs of stores: above that number they are taken for file
 _MOST_PLACES: Final = 10_000  # files of a store that are listed before the first one is read
 
 
-def _stored(url: str, origins: Origins, globs: Globs, notify: Notify, *, alone: bool) -> Iterator[Input]:
-    """Yield the inputs for a URL of a store: a file, or the files below a prefix, or the matches of a glob."""
+def _in_bucket(url: str, origins: Origins, globs: Globs, notify: Notify, *, alone: bool) -> Iterator[Input]:
+    """Yield the inputs for a URL of a bucket: a file, or the files below a prefix, or the matches of a glob.
+
+    For example, `s3://b/site/` gives `s3://b/site/a/b.html` with the place `a/b.html`; unless the URL is `alone`, the
+    place begins with the name of the folder: `site/a/b.html`.
+    """
     try:
         if not buckets.is_many(url):
             known = _known(url, origins.url, origins, shares=not alone)
@@ -178,7 +182,7 @@ def _stored(url: str, origins: Origins, globs: Globs, notify: Notify, *, alone: 
             return
         above = "" if alone else f"{url.rstrip('/').rpartition('/')[2]}/"
         every = iter(buckets.found(url))
-        first = list(islice(every, _MOST_PLACES))
+        first = list(islice(every, _MOST_PLACES))  # they show which folders are hosts
         below = _Below(origins, hosts_among(place for _, place, _ in first))
         for name, place, state in chain(first, every):
             if not globs.reaches(place):

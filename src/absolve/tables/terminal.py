@@ -176,6 +176,7 @@ class Group:
             yield from (below + screen.paint(line, style) for line in self._folded(note, len(below)))
 
     def _folded(self, note: str, used: int) -> Iterator[str]:
+        """Yield a text in lines as wide as the columns that `used` leaves, at least 8; as one line without a width."""
         note = self._screen.visible(note)
         return folded(note, max(8, self._screen.width - used)) if self._screen.width is not None else iter([note])
 

@@ -106,7 +106,7 @@ def nodes(adapter: Adapter, tree: Any) -> Iterator[Seen]:
         if namespace == HTML:
             in_template = in_template or name == "template"
             in_noscript = in_noscript or name == "noscript"
-        around = _around(adapter, node, namespace, name)
+        around = _namespace_inside(adapter, node, namespace, name)
         children = [child for child in adapter.content(node) if type(child) is not str]
         stack += [(child, around, in_template, in_noscript, inside) for child in reversed(children)]
 
@@ -118,8 +118,11 @@ def _namespace(name: str, around: int) -> int:
     return HTML if name in _BREAKOUT else around
 
 
-def _around(adapter: Adapter, node: Any, namespace: int, name: str) -> int:
-    """Return the namespace of an element's children: HTML in integration points (13.2.6)."""
+def _namespace_inside(adapter: Adapter, node: Any, namespace: int, name: str) -> int:
+    """Return the namespace in which children of an element are read: its own, or HTML in an integration point.
+
+    For example, the children of SVG's `foreignObject` are HTML (13.2.6).
+    """
     if name in _POINTS.get(namespace, ()):
         return HTML
     if namespace == MATHML and name == "annotation-xml":

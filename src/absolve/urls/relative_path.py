@@ -36,6 +36,7 @@ def reference_to(folder: str, path: str) -> str:
 
 
 _QUOTED: Final = "/!$&*+,;=:@-._~"  # characters of a path that need no escape in any place of a link
+# The scheme with its colon, `//` and the host, the path, the rest.
 _PARTS: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*:)(//[^/?#]*)([^?#]*)((?:\?[^#]*)?(?:#.*)?)", re.DOTALL)
 
 
@@ -65,21 +66,25 @@ def in_form(
 
 
 def _forms(reference: str, base: str, target: str) -> Iterator[str]:
-    """Yield the target in the form of the reference, then in forms that need less of the base."""
+    """Yield the target in the form of the reference, then in forms that need less of the base.
+
+    For example, `x` in `http://h/a/b` for `http://h/a/c?q` gives `c?q` and `/a/c?q`. An absolute reference gives
+    nothing; a reference to another host does so, too, unless it begins with `//`.
+    """
     parts = _PARTS.fullmatch(target)
     if parts is None or has_scheme(reference.strip()):
         return
     scheme, authority, path, rest = parts.groups()
     path = path or "/"
     own = _PARTS.match(base)
-    slashes = reference.strip().replace("\\", "/")
-    if slashes.startswith("//"):
+    written = reference.strip().replace("\\", "/")
+    if written.startswith("//"):
         yield authority + path + rest
         return
     if own is None or (own[1] + own[2]).lower() != (scheme + authority).lower():
         return
-    if not slashes.startswith("/"):
-        yield relative(own[3], path, is_dotted=slashes.startswith("./")) + rest
+    if not written.startswith("/"):
+        yield relative(own[3], path, is_dotted=written.startswith("./")) + rest
     yield path + rest
 
 

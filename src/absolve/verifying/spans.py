@@ -84,7 +84,7 @@ class Spans:
             regions = sorted([*regions, *derived])
         settled = next((event for event in before.entity.events if isinstance(event, EditOrder)), None)
         if settled is not None and len(pairs) == len(old) == len(new):
-            self._around(settled, regions, before, after)
+            self._check_rebuilt(settled, regions, before, after)
         elif len(pairs) == len(old) == len(new):
             size, new_size = len(before.data), len(after.data)
             self._between([*regions, Region(size, size, new_size, new_size)], before, after)
@@ -190,8 +190,12 @@ class Spans:
                 self._say("bytes", words, start + same, new_start + same, before, after)
             start, new_start = region.end, region.new_end
 
-    def _around(self, settled: EditOrder, regions: list[Region], before: Side, after: Side) -> None:
-        """Check that the regions, and all values that the format derives from them, account for every changed byte."""
+    def _check_rebuilt(self, settled: EditOrder, regions: list[Region], before: Side, after: Side) -> None:
+        """Check a document whose offsets depend on every edit, as in the directory of a ZIP.
+
+        The changes of the regions are made in the old bytes, and the format settles the rest: the result must be the
+        new bytes. All other documents are checked by `_between`.
+        """
         changes = [Edit(start, end, after.data[new:new_end]) for start, end, new, new_end in regions]
         changes = [edit for edit in changes if before.data[edit.start : edit.end] != edit.new]
         expected = splice(before.data, [edit for some in settled.edits([changes]) for edit in some])

@@ -107,14 +107,18 @@ def packed(data: dict[str, Any]) -> str:
 
 
 def headline(source: Source) -> tuple[str, str, str]:
-    """Return the question, the answer, and the counts, for example "Can we switch?", "No, not yet.", "Findings: 2"."""
+    """Return the question, the answer, and the counts, for example "Can we switch?", "No, not yet.", "Findings: 2".
+
+    The answer is good if no finding fails; else it is bad, or not known because an input could not be read.
+    """
     if source.news is not None:
-        question, yes, no = "Is anything new?", "Nothing that matters is new.", "Yes, there are new findings."
+        question, good, bad = "Is anything new?", "Nothing that matters is new.", "Yes, there are new findings."
     elif source.number("urls"):
-        question, yes, no = "Can we switch?", "Yes, we can switch.", "No, not yet."
+        question, good, bad = "Can we switch?", "Yes, we can switch.", "No, not yet."
     else:
-        question, yes, no = "Are the links right?", "Yes, no link needs a change.", "No, some links need a change."
-    return question, yes if can_switch(source) else unknown(source) or no, counted(source)
+        question, good, bad = "Are the links right?", "Yes, no link needs a change.", "No, some links need a change."
+    answer = good if can_switch(source) else unknown(source) or bad
+    return question, answer, counted(source)
 
 
 def _verdicts(source: Source, causes: Causes) -> list[tuple[str, str]]:

@@ -135,7 +135,10 @@ class Tree:
         return answer
 
     def _html_start(self, element: cython.int, self_closing: cython.bint, decided: cython.bint) -> cython.int:
-        """Process a start tag by the insertion modes of HTML content (13.2.6.4)."""
+        """Process a start tag by the insertion modes of HTML content (13.2.6.4), and return its effect, as `start`.
+
+        The first rule that applies decides. `decided`: it is an input of the type hidden.
+        """
         traits: cython.int = _TRAITS[element]
         if self.frameset_depth or self.after_frameset:  # 13.2.6.4.20 and .21: the rest is dropped
             if element == _FRAMESET and self.frameset_depth:

@@ -233,7 +233,11 @@ class _Walk:
             context.terms[name] = _Term(term.iri, meaning) if typed == ("@type",) else _Term(meaning, term.type)
 
     def _rebase(self, context: _Context, reference: str | None, start: int) -> None:
-        """Add the claim of an @base, resolved against the previous base; null removes the base (5.7)."""
+        """Add the claim of an @base, resolved against the previous base (5.7).
+
+        Null, and a relative reference where there is no base, leave the context without one: then relative references
+        are not resolved.
+        """
         if reference is None or not (context.based or _SCHEME.match(reference)):
             context.base, context.nested, context.based = None, 0, False
             return

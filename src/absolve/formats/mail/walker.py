@@ -170,7 +170,7 @@ class _Walk:
             kind = self._unread_kind(media_type)
             if kind:
                 yield self._not_read(kind)
-            yield from self._leaf(media_type)
+            yield from self._single_body(media_type)
 
     def _unread_kind(self, media_type: str) -> str:
         """Return a description of a body whose links are not read; "" if they are read, or if it has none."""
@@ -221,8 +221,11 @@ class _Walk:
         if name:
             yield MessageIds([f"cid:{name.strip('<> ')}"])
 
-    def _leaf(self, media_type: str) -> Iterator[Event]:
-        """Yield a body that is not a multipart as a part, if its media type has a walker."""
+    def _single_body(self, media_type: str) -> Iterator[Event]:
+        """Yield a body that is not a multipart as a part, if its media type has a walker or all documents are wanted.
+
+        Yield a finding instead if its transfer encoding is none that absolve reads.
+        """
         if media_type in _MESSAGES:
             media_type = registry.MESSAGE
         is_read = registry.canonical(media_type) in registry.WALKERS

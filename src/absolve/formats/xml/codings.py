@@ -298,6 +298,10 @@ class Mixed:
         return self._text.folds(raw)
 
     def _pieces(self, raw: bytes) -> Iterator[tuple[CharacterData | None, int, int]]:
+        """Yield the raw text in pieces, each with its coding and offsets; None for markup. Keep the spans of sections.
+
+        `a<![CDATA[&]]>b` gives `a` as text, `<![CDATA[` as markup, `&` as text without references, `]]>` and `b`.
+        """
         unclosed: set[bytes] = set()  # beginnings without an end behind them: searched once, for linear time
         position = at = 0
         while (found := _MARKUP.search(raw, at)) is not None:
