@@ -156,13 +156,12 @@ install_locked() { # PYTHON NAME: install .ci/requirements/NAME.txt, each file c
     env -u PIP_CONSTRAINT "$1" -m pip install -q --no-compile --require-hashes -r ".ci/requirements/$2.txt"
 }
 
-requirements() { # install the dependencies first, so that README's commands install only the project
+environments() { # the dependencies first, so that README's commands install only the project; and the developer tools
     python3 -m venv .venv
     install_locked .venv/bin/python test
-}
-
-developer_tools() { # in a separate environment: README's commands run without them
-    python3 -m venv "$scratch/tools"
+    python3 -m venv "$scratch/tools" # apart: README's commands run without them, but they see the dependencies
+    local packages='import sysconfig; print(sysconfig.get_path("purelib"))'
+    .venv/bin/python -c "$packages" >"$("$scratch/tools/bin/python" -c "$packages")/dependencies.pth"
     install_locked "$scratch/tools/bin/python" dev
 }
 
@@ -170,11 +169,13 @@ developer_tools() { # in a separate environment: README's commands run without t
 
 distributions() { # build the wheel from the source distribution alone; keep build/ for README's commands
     rm -rf "$scratch/dist" "$scratch/source"
+    python3 -m venv "$scratch/build"
+    "$scratch/build/bin/python" -m pip install -q build
     {
-        "$scratch/tools/bin/python" -m build --sdist --outdir "$scratch/dist" . &&
+        "$scratch/build/bin/python" -m build --sdist --outdir "$scratch/dist" . &&
         mkdir "$scratch/source" &&
         tar -xzf "$scratch"/dist/*.tar.gz -C "$scratch/source" --strip-components 1 &&
-        "$scratch/tools/bin/python" -m build --wheel --outdir "$scratch/dist" "$scratch/source"
+        "$scratch/build/bin/python" -m build --wheel --outdir "$scratch/dist" "$scratch/source"
     } >"$scratch/build.log" 2>&1 || {
         cat "$scratch/build.log"
         return 1
@@ -421,8 +422,7 @@ run() { # the checks for each change
     echo "== machine"
     machine
     pinned dev
-    together "requirements" requirements "developer tools" developer_tools
-    stage "source distribution and wheel" distributions
+    together "requirements and tools" environments "source distribution and wheel" distributions
     stage "the wheel, installed" wheel
     stage "README's main job" main_job
     stage "README's tests" readme_tests
