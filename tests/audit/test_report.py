@@ -261,11 +261,11 @@ def test_the_numbers_are_the_same_everywhere(tmp_path: Path, monkeypatch: pytest
     done = capsys.readouterr()
     page = (tmp_path / "report.html").read_bytes()
     found, text = data_of(page), page.decode()
-    said = re.search(r'<p class="found">(Findings: .*)\.</p>', text)
-    assert said
-    assert f"absolve: {said[1].lower().replace('url', 'URL')};" in done.err
-    assert said[1].startswith("Findings: 3 of 3 links, 2 of 3 old URLs")
-    total = sum(int(number) for number in re.findall(r"(\d+)(?: of \d+)? [a-z]", said[1]))
+    found_text = re.search(r'<p class="found">(Findings: .*)\.</p>', text)
+    assert found_text
+    assert f"absolve: {found_text[1].lower().replace('url', 'URL')};" in done.err
+    assert found_text[1].startswith("Findings: 3 of 3 links, 2 of 3 old URLs")
+    total = sum(int(number) for number in re.findall(r"(\d+)(?: of \d+)? [a-z]", found_text[1]))
     printed = [(table, verdict, int(count)) for table, verdict, count in map(str.split, done.out.rpartition("\n\n")[2].splitlines())]
     fine = {*QUIET, *FINE, "changed"}
     assert {verdict for verdict in VERDICTS if not words(verdict).repair} == fine

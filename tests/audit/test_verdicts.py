@@ -65,8 +65,8 @@ def together(tmp_path_factory: pytest.TempPathFactory) -> Audit:
     return audited(tmp_path_factory.mktemp("together"), found, *OLD_URL.split())
 
 
-def said(row: Mapping[str, Any], expected: str, root: str, folder: str) -> str:
-    """Return what a row says of something that is expected, in the words of the case."""
+def verdict_text(row: Mapping[str, Any], expected: str, root: str, folder: str) -> str:
+    """Return the value of a row that a case expects, in the words of the case: for example "fix b.html"."""
     if expected.endswith(" hops"):
         return f"{row['hops']} hops"
     if expected in {"no fix", "nowhere"}:
@@ -92,7 +92,7 @@ def test_an_audit_finds_what_is_wrong_with_a_site_and_nothing_else(name: str, tm
         rows = {row["url"].removeprefix(OLD): row for row in done.tables["urls"]}
         assert {one: row["verdict"] for one, row in rows.items()} == {one: verdict for one, verdict, *_ in site["urls"]}
         for one, _, *expected in site["urls"]:
-            assert [said(rows[one], each, NEW, str(tmp_path)) for each in expected] == expected, one
+            assert [verdict_text(rows[one], each, NEW, str(tmp_path)) for each in expected] == expected, one
     if "pages" in site:
         of_pages = [row for row in done.tables["pages"] if not below or row["url"].startswith(NEW + below)]
         details = {f"{row['verdict']} {row['url'].removeprefix(NEW + below)}": row["detail"] for row in of_pages}
@@ -118,5 +118,5 @@ def check_links(site: Mapping[str, Any], rows: list[dict[str, Any]], below: str,
     of_index = {row["reference"]: row for row in rows if row["reference"] in verdicts}
     assert {one: row["verdict"] for one, row in of_index.items()} == verdicts
     for one, _, *expected in site.get("links", ()):
-        assert [said(of_index[one], each, NEW + below, folder) for each in expected] == expected, one
+        assert [verdict_text(of_index[one], each, NEW + below, folder) for each in expected] == expected, one
     assert "elements" in site or {row["reference"] for row in findings} - verdicts.keys() == set(site.get("elsewhere", "").split())

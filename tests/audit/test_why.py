@@ -33,7 +33,7 @@ def why(site: Path, url: str, capsys: pytest.CaptureFixture[str], *arguments: st
     return capsys.readouterr().out.replace(f"{site}/", "")
 
 
-# What is said of a URL, with each server.
+# The report about a URL, with each server.
 LINES: dict[str, list[tuple[str, list[str]]]] = {
     "plain,extension=html,slashes=merge,case=ignore": [
         (NEW + "docs/", ["Server plain with changes answers {} with new/docs/index.html (text/html), by index=index.html", "No link leads there."]),

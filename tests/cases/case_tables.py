@@ -8,7 +8,7 @@ top of the file for all tables:
   means that the row holds for each of them, and an empty text that there is none;
 - `around`: the text around each document, `{}` where it is;
 - `encoded`: the codec of the document, UTF-8 if it is missing; `text = true` for a document that is given as text;
-- `told`: what is reported, as `code line:column`, with `!` for what cannot be read;
+- `reported`: what is reported, as `code line:column`, with `!` for what cannot be read;
 - `new`: the URL that a policy returns for each link; `remap`: pairs of old and new prefixes; `form`: the form of links
   within a site, with `root` and `path`.
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 CHANGE = re.compile("‹([^‹›]*)→([^‹›]*)›")
 NUMBERS = re.compile("‹([0-9A-F ]+)›")
-KEYS = frozenset("rows around encoded text told site new remap form root path columns of last stays proved otherwise".split())
+KEYS = frozenset("rows around encoded text reported site new remap form root path columns of last stays proved otherwise".split())
 
 
 class Case(NamedTuple):
@@ -94,6 +94,6 @@ def policy(keys: dict[str, Any]) -> dict[str, Any]:
 
 
 def line(found: Diagnostic) -> str:
-    """Return a diagnostic as `told` has it."""
+    """Return a diagnostic as `reported` has it."""
     place = "" if found.line is None else f" {found.line}" if found.column is None else f" {found.line}:{found.column}"
     return f"{found.code}{place}{'!' if found.failed else ''}"

@@ -1,4 +1,4 @@
-"""The documents of links.toml have the links that they say.
+"""The documents of links.toml have the links of their rows.
 
 A row has one text for each link: the values of `columns`, with `-` for an empty one, `none` for none, and `§` for the
 folder of the document. A row without such a text is a document without links, which no rewrite changes. `of` names the
@@ -29,20 +29,20 @@ def shown(value: Any) -> str:
 
 def listed(document: Any, keys: dict[str, Any], options: dict[str, Any]) -> tuple[list[str], str]:
     """Return the links of a document as a row has them, and what was reported."""
-    told: list[str] = []
-    rows = absolve.links(document, on_diagnostic=lambda found: told.append(line(found)), **options)
+    reported: list[str] = []
+    rows = absolve.links(document, on_diagnostic=lambda found: reported.append(line(found)), **options)
     words = {*keys.get("of", "").split()}
     rows = (row for row in rows if not words or {row.element, row.attribute, row.entity.rpartition("/")[2].partition("[")[0]} & words)
     found = [" ".join(shown(getattr(row, name)) for name in keys["columns"].split()) for row in rows]
-    return found[-1:] if keys.get("last") else found, ", ".join(told)
+    return found[-1:] if keys.get("last") else found, ", ".join(reported)
 
 
 def difference(case: Case) -> list[Any]:
     (_, *texts), keys, document, options = case
     wanted = [text.replace("§", site(keys)) for text in texts]
-    found, told = listed(document, keys, options)
-    if found != wanted or told != keys.get("told", told):
-        return [document, "has", found, told, "not", wanted, keys.get("told")]
+    found, reported = listed(document, keys, options)
+    if found != wanted or reported != keys.get("reported", reported):
+        return [document, "has", found, reported, "not", wanted, keys.get("reported")]
     options["policy"] = (lambda _: "http://new.example/") if keys.get("stays") else None
     if (keys.get("stays") or not (found or "of" in keys)) and absolve.rewrite(document, on_diagnostic=print, **options) is not document:
         return [document, "changes"]

@@ -1,4 +1,4 @@
-"""The documents of rewrite.toml are rewritten as they say, a second rewrite changes nothing, and `verify` proves it.
+"""The documents of rewrite.toml are rewritten as their rows show, a second rewrite changes nothing, and `verify` proves it.
 
 A document without a mark stays as it is. The keys are in case_tables.py; a second text in a row is the whole rewritten
 document, and `proved = false` is for targets that a reader takes for others than they were (with `new`). So it does with
@@ -25,20 +25,20 @@ def test_a_rewrite_changes_what_its_table_says(name: str) -> None:
 
 def rewritten(document: Any, options: dict[str, Any]) -> tuple[Any, str]:
     """Return a document after a rewrite, and what was reported."""
-    told: list[str] = []
+    reported: list[str] = []
     try:
-        done = absolve.rewrite(document, on_diagnostic=lambda found: told.append(line(found)), **options)
+        done = absolve.rewrite(document, on_diagnostic=lambda found: reported.append(line(found)), **options)
     except absolve.DocumentError as error:
         return document, f"{line(error.diagnostic).removesuffix('!')}!"
-    return done, ", ".join(told)
+    return done, ", ".join(reported)
 
 
 def difference(case: Case) -> list[Any]:
     texts, keys, document, options = case
     wanted = spelled(texts[-1], keys, after=True)
-    done, told = rewritten(document, options)
-    if done != wanted or told != keys.get("told", ""):
-        return [document, "became", done, told, "not", wanted, keys.get("told", "")]
+    done, reported = rewritten(document, options)
+    if done != wanted or reported != keys.get("reported", ""):
+        return [document, "became", done, reported, "not", wanted, keys.get("reported", "")]
     if done == document:
         return [] if done is document else [document, "is another object"]
     if keys.get("base") != "empty" and (again := rewritten(done, options)[0]) != done:
@@ -56,7 +56,7 @@ OTHERWISE: list[dict[str, Any]] = [
 def test_rewrites_with_other_options_are_proved_too() -> None:
     for case, other in product((case for table in TABLES.values() for case in cases(table)), OTHERWISE):
         options = case.options | other
-        done, told = rewritten(case.document, options)
-        if case.keys.get("proved", True) and case.keys.get("otherwise", True) and "!" not in told:
+        done, reported = rewritten(case.document, options)
+        if case.keys.get("proved", True) and case.keys.get("otherwise", True) and "!" not in reported:
             assert absolve.verify(case.document, done, **options) == [], (case.document, options)
             assert "empty" in options.values() or rewritten(done, options)[0] == done, (case.document, options)

@@ -66,7 +66,7 @@ def test_rules_that_follow_each_other_are_judged_in_linear_time(name: str, line:
         assert findings(made, (), ("/x",)).count("loop" if ends == "/n0" else "chain") >= size - 1
         return time.process_time() - start
 
-    assert steps(scaled(8_000)) < 12 * max(steps(scaled(2_000)), 0.05)
+    assert steps(scaled(1_600)) < 12 * max(steps(scaled(400)), 0.05)
 
 
 def test_a_map_says_whether_it_has_forced_rules() -> None:

@@ -38,18 +38,17 @@ def steps_of(call: object) -> int:
 
 
 def test_a_chain_of_a_thousand_hops_is_followed_to_its_end() -> None:
-    text = "".join(f"/h{number},/h{number + 1}\n" for number in range(5000))
+    text = "".join(f"/h{number},/h{number + 1}\n" for number in range(1000))
     made = rules(text, "map.csv")
     found = made.chain(NEW + "h0")
-    assert (found.hops, found.final) == (5000, NEW + "h5000")
-    assert len(found.rules) == 8
-    assert [made.chain(f"{NEW}h{number}").hops for number in range(5000)] == list(range(5000, 0, -1))
+    assert (found.hops, found.final, len(found.rules)) == (1000, NEW + "h1000", 8)
+    assert [made.chain(f"{NEW}h{number}").hops for number in range(1000)] == list(range(1000, 0, -1))
 
 
 def test_every_url_of_a_long_circle_knows_its_length() -> None:
-    text = "".join(f"/h{number},/h{(number + 1) % 2000}\n" for number in range(2000))
+    text = "".join(f"/h{number},/h{(number + 1) % 500}\n" for number in range(500))
     made = rules(text, "map.csv")
-    assert {made.chain(f"{NEW}h{number}").hops for number in range(2000)} == {2000}
+    assert {made.chain(f"{NEW}h{number}").hops for number in range(500)} == {500}
 
 
 @pytest.mark.parametrize("name", ["map.csv", ".htaccess", "site.conf"])
@@ -79,7 +78,7 @@ def test_the_time_of_a_url_does_not_grow_with_the_number_of_rules(name: str, lin
         made.chain(urls[0])  # compiles what is compiled on first use
         return steps_of(lambda: [made.chain(url) for url in urls])
 
-    assert steps(2000) <= 2 * steps(100)
+    assert steps(800) <= 2 * steps(100)
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -111,6 +110,7 @@ _VALUES = st.recursive(
     ("redirection", "redirects", "url action_data action_type action_code match_type enabled regex status"),
     ("csv", "", "old new status"),
 ])
+@settings(max_examples=25)
 @given(data=st.data())
 def test_json_of_wrong_types_is_a_map_with_unread_rules_at_worst(form: str, name: str, keys: str, data: st.DataObject) -> None:
     entry = st.dictionaries(st.sampled_from(keys.split()), _VALUES, min_size=2)
@@ -204,7 +204,7 @@ def test_a_map_is_read_in_linear_time(name: str, line: bytes, last: bytes) -> No
     def read(data: bytes) -> None:
         rules(b'{"redirects": [%b]}' % data[:-1] if name == "vercel.json" else data + last, name)
 
-    measure(read, line * (40_000 // len(line)))
+    measure(read, line * (20_000 // len(line)))
 
 
 def test_servers_are_chosen_by_port_and_name_and_a_name_with_an_asterisk() -> None:

@@ -47,4 +47,4 @@ def test_the_file_of_a_host_is_read_as_the_host_reads_it(name: str) -> None:
     assert [outcome(made, one, []) for one in case["leads"]] == case["leads"]
     assert len(problems(made)) == case.get("unread", 0)
     lines = [rule.line for one in made.sets for rule in one.rules]
-    assert name == "Caddyfile" or len(set(lines)) == len(lines), "findings about rules are told apart by their line"
+    assert name == "Caddyfile" or len(set(lines)) == len(lines), "findings about rules are distinguished by their line"

@@ -147,7 +147,7 @@ CELLS = st.text("ab;,\t\"#'", max_size=6).map(lambda text: f"/{text}")
 LEFT = st.sampled_from(["", "# c;d;e;f\n", "old,new\n", "old;new\n", "/l,/m\n/m,/l\n", "/r;s,/x;y\n", '"/q,1",/p\n'])
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(before=LEFT, more=LEFT, last=LEFT | st.none(), pairs=st.dictionaries(CELLS, CELLS, max_size=4))
 def test_a_written_table_is_read_back_with_the_rules_that_it_was_given(before: str, more: str, last: str | None, pairs: dict[str, str]) -> None:
     made = rules(before + more, "map.csv", *([(last, "last.csv")] if last is not None else []))
@@ -221,7 +221,7 @@ ROWS = st.lists(st.tuples(PATHS, PATHS, st.sampled_from(["301!", "302!"])), max_
 
 
 @pytest.mark.parametrize("form", ["csv", "apache", "nginx", "cloudflare"])
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(rows=ROWS)
 def test_read_back_every_url_leads_to_the_same_target(form: str, rows: list[tuple[str, str, str]]) -> None:
     text = "".join(f"{','.join(row)}\n" for row in rows)

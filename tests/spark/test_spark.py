@@ -99,15 +99,15 @@ def test_rows_and_failures_are_those_of_the_command(session: SparkSession, share
     paths = [str(shared / "sites"), str(shared / "warc"), str(tmp_path / "gone.html")]
     out = tmp_path / "1.parquet"
     assert main(["links", *paths, "-o", str(out), "-q"]) == 3
-    told = capfd.readouterr().err
+    errors = capfd.readouterr().err
     found = spark.links(session, paths, failures=True).persist()
     found.where("failure IS NULL").drop("failure").write.parquet(str(tmp_path / "2.parquet"))
     expected = ordered(out)
     assert expected.num_rows > 200_000
     assert ordered(tmp_path / "2.parquet").equals(expected)
     failed = found.where("failure IS NOT NULL").select("failure.*").collect()
-    assert len(failed) == told.count("error: ") > 10
-    assert [row for row in failed if f"{row.code}: {row.text}" not in told] == []
+    assert len(failed) == errors.count("error: ") > 10
+    assert [row for row in failed if f"{row.code}: {row.text}" not in errors] == []
     found.unpersist()
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from lxml import etree
 
-from absolve.tables import FORMATS, by_name, typed_table
+from absolve.tables import FORMATS, by_name, plain, typed_table
 
 A, B = "http://h.example/a", "http://h.example/b?x=1&y=<2>"
 
@@ -50,8 +50,10 @@ def test_other_documents_are_in_no_sitemap(row: tuple[Any, ...]) -> None:
     assert urls(row, page(B, robots="max-snippet:-1, nonesuch")) == ["http://h.example/b?x=1&y=%3C2%3E"]
 
 
-def test_more_urls_than_a_sitemap_can_have_are_an_error_before_anything_is_written() -> None:
-    rows = [page(f"http://h.example/{number}") for number in range(50_001)]
-    assert len(urls(*rows[:-1])) == 50_000
-    with pytest.raises(OSError, match="at most 50,000 URLs"):
+def test_more_urls_than_a_sitemap_can_have_are_an_error_before_anything_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert plain.MOST_URLS == 50_000
+    monkeypatch.setattr(plain, "MOST_URLS", 3)
+    rows = [page(f"http://h.example/{number}") for number in range(4)]
+    assert len(urls(*rows[:-1])) == 3
+    with pytest.raises(OSError, match="at most 3 URLs"):
         made("sitemap", rows)

@@ -91,7 +91,7 @@ def read(
 ) -> RuleSet:
     """Return the rules of a map file. A line that cannot be read is a rule with a problem.
 
-    `hosts`: the hosts of the old and the new site, if both are known; they tell apart two columns of URLs.
+    `hosts`: the hosts of the old and the new site, if both are known; they distinguish two columns of URLs.
     Raise UsageError for an unknown format, and for more than MOST_RULES lines.
     """
     if format is not None and format not in FORMATS:

@@ -189,7 +189,7 @@ HTML: Final = lines(_ROWS.encode, _header, _END)
 # Each page that a search engine may index, once: HTML and PDF at http and https, with the status 200 or without one,
 # that no `robots` excludes and whose canonical URL is its own.
 
-_MOST: Final = 50_000  # URLs in a sitemap, and
+MOST_URLS: Final = 50_000  # URLs in a sitemap, and
 _LARGEST: Final = 50 << 20  # bytes (sitemaps.org, Sitemap file requirements)
 _LONGEST: Final = 2048  # characters of a URL (the same: `loc`)
 _PAGES: Final = frozenset({"text/html", "application/xhtml+xml", "application/pdf"})
@@ -206,8 +206,8 @@ def _write_sitemap(_: Sequence[Table], chunks: Iterable[tuple[str, bytes]], file
             if (url := _page(json.loads(line))) is not None:
                 found.setdefault(url)
     lines = [f"<url><loc>{escape(url)}</loc></url>\n".encode("ascii", "xmlcharrefreplace") for url in found]
-    if len(lines) > _MOST or sum(map(len, lines)) > _LARGEST - len(_BEGINS) - len(_ENDS):
-        text = f"a sitemap has at most {_MOST:,} URLs and 50 MB: write several (--include, --exclude)"
+    if len(lines) > MOST_URLS or sum(map(len, lines)) > _LARGEST - len(_BEGINS) - len(_ENDS):
+        text = f"a sitemap has at most {MOST_URLS:,} URLs and 50 MB: write several (--include, --exclude)"
         raise OSError(errno.EFBIG, f"{text}; these are {len(lines):,}")
     file.writelines([_BEGINS, *lines, _ENDS])
 

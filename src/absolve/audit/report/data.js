@@ -41,7 +41,7 @@ report.Index = class {
     }));
   }
 
-  /* A function that tells whether bits are those of all words, and the bits of the texts and documents. */
+  /* A function that returns whether bits are those of all words, and the bits of the texts and documents. */
   searched(query) {
     const words = query.toLowerCase().slice(0, 200).split(/\s+/).filter(Boolean).slice(0, 30);
     const [inText, inDocument] = this.containing(words), all = (1 << words.length) - 1;
