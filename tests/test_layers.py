@@ -44,8 +44,8 @@ MOST = {
     "core": (2_898, 15),
     "document": (2_560, 11),
     "encodings": (1_767, 6),
-    "formats": (15_380, 53),
-    "inventory": (2_247, 8),
+    "formats": (15_443, 53),
+    "inventory": (2_187, 8),
     "mirror": (6_857, 19),
     "rewriting": (1_915, 8),
     "rules": (5_949, 19),
@@ -57,7 +57,7 @@ MOST = {
     "verifying": (1_995, 8),
 }
 MOST_TESTS = 44_991  # lines
-MOST_C = 1_808  # lines of .pxd
+MOST_C = 1_807  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 
 

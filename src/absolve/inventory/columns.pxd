@@ -5,9 +5,10 @@ cimport cython
 from absolve.core.column_buffers cimport DictColumn, IntColumn, TextColumn
 from absolve.core cimport model
 from absolve.encodings.line_index cimport LineIndex
-from absolve.inventory.facts cimport RowFacts, Tag
+from absolve.formats.html.row_text cimport LinkTexts
+from absolve.inventory.facts cimport RowFacts
 
-cdef Py_ssize_t _WORDS, _ALIGNMENT
+cdef Py_ssize_t _LONG, _WORDS, _ALIGNMENT
 
 cdef Py_ssize_t _put(unsigned char* block, Py_ssize_t at, tuple array) except -1
 cdef void _release(long long* array) noexcept nogil
@@ -41,7 +42,8 @@ cdef class Columns:
     cpdef int extend(self, Columns rows) except? -1
     cdef int add_reference(self, RowFacts ruled) except? -1
     cdef int add_position(self, LineIndex positions, Py_ssize_t start, Py_ssize_t end) except? -1
-    cdef int add_tag(self, Tag tag) except? -1
+    cdef int add_tag(self, LinkTexts texts) except? -1
     cpdef int add_more(self, object cells) except? -1
     cdef int fill(self) noexcept
+    cdef int release(self) except? -1
     cdef object row(self, Py_ssize_t index)

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from absolve.core.arrow_stream import Array
     from absolve.core.options import Kind, Problem, Scope
     from absolve.encodings.line_index import LineIndex
-    from absolve.inventory.facts import RowFacts, Tag
+    from absolve.formats.html.row_text import LinkTexts
+    from absolve.inventory.facts import RowFacts
 else:
     from absolve.core import _cython as cython
 
@@ -77,6 +78,7 @@ class Where(NamedTuple):
     text: str
 
 
+_LONG = 1 << 20  # bytes of texts that are freed with the last row
 MOST_TEXT: Final = 4 << 20  # bytes of references, targets and shared values after which columns of few rows are full
 
 
@@ -243,6 +245,8 @@ class Columns:
             self.target.add_behind(ruled.target, ruled.data, ruled.start + ruled.skipped, ruled.end)
         self.scope.add(ruled.where)
         self.problems.add(ruled.codes)
+        ruled.data = b""  # long texts are in the columns alone
+        ruled.target = None
         return self.fill()
 
     def add_position(self, positions: LineIndex, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
@@ -252,10 +256,10 @@ class Columns:
         self.start.add(start)
         return self.end.add(end)
 
-    def add_tag(self, tag: Tag) -> cython.int:
+    def add_tag(self, texts: LinkTexts) -> cython.int:
         """Add the columns of the tag to the first row without them."""
-        self.rel.add(tag.rel)
-        return self.text.add_behind(b"", tag.source, tag.text, tag.text_end)
+        self.rel.add(texts.rel)
+        return self.text.add_behind(b"", texts.source, texts.text, texts.text_end)
 
     def add_more(self, cells: Sequence[str | int | None]) -> cython.int:
         """Add the values of the `wanted` columns of the last row."""
@@ -269,6 +273,13 @@ class Columns:
         """Set `full`."""
         texts: cython.Py_ssize_t = self.reference._size + self.target._size + self.words  # noqa: SLF001 - C attributes
         self.full = self.size >= self.at_once or texts >= self.most
+        return 0
+
+    def release(self) -> cython.int:
+        """Free long references and targets, whose rows have all been returned."""
+        if self.reference._size + self.target._size > _LONG:  # noqa: SLF001 - C attributes
+            self.reference = TextColumn()
+            self.target = TextColumn()
         return 0
 
     def texts(self) -> cython.Py_ssize_t:

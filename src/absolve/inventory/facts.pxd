@@ -7,15 +7,12 @@ from absolve.core.model cimport Link
 from absolve.document.entity cimport Entity
 from absolve.document.resolved cimport LinkContext, link_context, shown, text
 from absolve.encodings.codings cimport CharacterReferences
-from absolve.formats.html.row_text cimport Folded, anchor_text, rel_and_alt, written_end
 from absolve.urls.base cimport BaseContext
 from absolve.urls cimport prefixing
 from absolve.urls.predicates cimport may_have_placeholder
 from absolve.urls.prefixing cimport PrefixResolver, canonical_host_end, http_host, is_canonical_opaque, is_name, shape
 
 cdef tuple _NONE, _SPACED, _SCHEME_RELATIVE
-cdef bytes _CLASSES
-cdef int _NAME_END, _OPENED, _CLOSED
 
 cdef bint _is_characters(str text)
 cdef bint _is(const unsigned char* p, Py_ssize_t start, Py_ssize_t end, bytes word) noexcept
@@ -24,8 +21,6 @@ cdef bint _is_place(bytes reference)
 cdef Py_ssize_t _host_end(const unsigned char* p, Py_ssize_t host, Py_ssize_t end) noexcept
 cdef bint _spaced(bytes data, Link link)
 cdef bint _is_quote(int byte) noexcept
-cdef bint _has_no_more(bytes data, Link link) noexcept
-cdef bint _is_anchor(bytes data, Py_ssize_t start) noexcept
 
 
 @cython.final
@@ -78,7 +73,6 @@ cdef class RowFacts:
     cdef readonly object scope
     cdef readonly tuple words
     cdef readonly Py_ssize_t size
-    cdef readonly object layer
     cdef bytes data
     cdef Py_ssize_t start
     cdef Py_ssize_t end
@@ -100,24 +94,9 @@ cdef class RowFacts:
 
     cpdef int find(self, Link link, bytes data, Py_ssize_t start, Py_ssize_t end) except? -1
     cdef str target_text(self, str reference)
-    cdef Py_ssize_t target_size(self) noexcept
     cdef ReferenceFacts _judged(self, Link link, bytes value)
     cdef bint _find_fast(self, Link link, bytes data, Py_ssize_t start, Py_ssize_t end)
     cdef ReferenceFacts _as_plain(self, Link link, bytes value)
     cdef ReferenceFacts _found(self, Link link, bytes value)
     cdef bint _is_seen(self, bytes data, Py_ssize_t start, Py_ssize_t host, Py_ssize_t end)
     cdef bint _complete(self, Link link, bytes data, Py_ssize_t start, Py_ssize_t end)
-
-
-@cython.final
-cdef class Tag:
-    cdef bytes _data
-    cdef Folded _folded
-    cdef Py_ssize_t _start
-    cdef str rel
-    cdef bytes source
-    cdef Py_ssize_t text
-    cdef Py_ssize_t text_end
-
-    cdef int see(self, Link link) except? -1
-    cdef int _read(self, Link link) except? -1

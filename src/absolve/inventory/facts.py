@@ -1,10 +1,9 @@
-"""Cached row values: constant columns per base and site, columns computed once per tag, and once per reference.
+"""Cached row values: constant columns per base and site, and columns computed once per reference.
 
 In: the links of an entity, with their base contexts (RFC 1808 section 3). Out: `BaseFacts`, for the rows of all
-references that are resolved against one base; `RowFacts`, shared by all links of one site under it; `Tag`, the rel and
-the text of the links of one tag; per reference its target (section 4), scope and problem codes. On the fast path these
-follow from the reference's shape (`urls/prefixing.py`) and host, without parsing a URL; otherwise they are a cached
-`ReferenceFacts`.
+references that are resolved against one base; `RowFacts`, shared by all links of one site under it; per reference its
+target (section 4), scope and problem codes. On the fast path these follow from the reference's shape
+(`urls/prefixing.py`) and host, without parsing a URL; otherwise they are a cached `ReferenceFacts`.
 """
 
 from __future__ import annotations
@@ -16,8 +15,6 @@ from absolve.core import byte_scan
 from absolve.core.caching import remembered
 from absolve.document.resolved import ROOM, LinkContext, Resolved, link_context, shown, text
 from absolve.encodings.codings import CharacterReferences
-from absolve.formats.html import names
-from absolve.formats.html.row_text import Folded, anchor_text, rel_and_alt, written_end
 from absolve.inventory import COMPANION, PROBLEMS
 from absolve.inventory.problems import OF_DOCUMENTS, WHITE_SPACE, beginning, is_never, problems, scope, target_problems
 from absolve.urls import PROFILES, prefixing
@@ -160,7 +157,7 @@ class RowFacts:
     """The columns of all links of one site under one base; facts are computed once per distinct reference.
 
     `words` are the constant columns: document, entity, element, attribute, kind, base, base_layer, base_source;
-    `size` is their length in characters, `layer` the Layer. After `find`, the reference in UTF-8 is the span of `data`
+    `size` is their length in characters. After `find`, the reference in UTF-8 is the span of `data`
     from `start` to `end`, the target is `target` plus the reference without its first `skipped` bytes, unless it is
     None, and `where` and `codes` are its scope and its problem codes.
     """
@@ -180,7 +177,6 @@ class RowFacts:
         path: str = entity.path
         self.words = (document, path, element, attribute, kind, *base_facts.words)
         self.size = base_facts.size + len(document) + len(path) + len(element) + len(attribute) + len(kind)
-        self.layer = base.layer
         self._entity = entity
         self._data = entity.own_data
         self._context = context
@@ -234,9 +230,6 @@ class RowFacts:
         if self.skipped == self.end - self.start:
             return self._text
         return self._text + reference[self.skipped :]  # on the fast path, in ASCII
-
-    def target_size(self) -> cython.Py_ssize_t:
-        return 0 if self.target is None else len(self.target) + self.end - self.start - self.skipped
 
     def _judged(self, link: Link, value: bytes) -> ReferenceFacts:
         """Return the same without the fast path, from the cache if the reference is known."""
@@ -468,71 +461,3 @@ def _spaced(data: bytes, link: Link) -> cython.bint:
 
 def _is_quote(byte: cython.int) -> cython.bint:
     return byte == 34 or byte == 39  # noqa: PLR1714 - a set would be looked up
-
-
-# --- columns of a tag -------------------------------------------------------------------------------------------------
-
-_CLASSES = names.CLASSES
-_NAME_END = names.NAME_END
-_OPENED = len('<a href="')
-_CLOSED = len('">')
-
-
-class Tag:
-    """The `rel` and the `text` of links in HTML: the content of an anchor, or the alternative text of an image.
-
-    The text, in UTF-8, is the span of `source` from `text` to `text_end` (byte offsets). Links of one tag are
-    consecutive, and share both.
-    """
-
-    def __init__(self, entity: Entity) -> None:
-        self._data = entity.own_data
-        self._folded = Folded(entity.charset)
-        self._start = -1
-        self.rel = ""
-        self.source = b""
-        self.text = self.text_end = 0
-
-    def see(self, link: Link) -> cython.int:
-        """Set `rel` and `text` from the tag of a link."""
-        if link.tag_start < 0:
-            self._start = -1
-            self.rel = ""
-            self.text = self.text_end = 0
-        elif link.tag_start != self._start:
-            self._start = link.tag_start
-            self._read(link)
-        return 0
-
-    def _read(self, link: Link) -> cython.int:
-        is_anchor: cython.bint = _is_anchor(self._data, link.tag_start)
-        if is_anchor and _has_no_more(self._data, link):
-            self.rel = ""
-        else:
-            self.rel, self.source = rel_and_alt(self._data, link.tag_start, link.tag_end, self._folded)
-        if is_anchor:
-            self.text = link.tag_end
-            self.text_end = written_end(self._data, link.tag_end, self._folded)
-            if self.text_end >= 0:
-                self.source = self._data
-                return 0
-            self.source = anchor_text(self._data, link.tag_end, self._folded)
-        self.text = 0
-        self.text_end = len(self.source)
-        return 0
-
-
-def _has_no_more(data: bytes, link: Link) -> cython.bint:
-    """Return whether the tag of an anchor is exactly `<a href="...">` with this link: it has no other attribute."""
-    p: cython.p_const_uchar = data
-    if link.start - link.tag_start != _OPENED or link.tag_end - link.end != _CLOSED:
-        return False
-    quote: cython.int = p[link.end]
-    return quote in (34, 39) and p[link.start - 1] == quote
-
-
-def _is_anchor(data: bytes, start: cython.Py_ssize_t) -> cython.bint:
-    """Return whether the tag at this offset is an `a` element; at least one byte follows the name."""
-    p: cython.p_const_uchar = data
-    classes: cython.p_const_uchar = _CLASSES
-    return p[start + 1] | 32 == 97 and classes[p[start + 2]] & _NAME_END != 0

@@ -8,8 +8,9 @@ from absolve.document.resolved cimport context_key, shown, value_of
 from absolve.encodings.codings cimport CharacterReferences
 from absolve.encodings.line_index cimport LineIndex
 from absolve.formats.events cimport EventList
+from absolve.formats.html.row_text cimport LinkTexts
 from absolve.inventory.columns cimport Columns
-from absolve.inventory.facts cimport RowFacts, Tag
+from absolve.inventory.facts cimport RowFacts
 
 cdef Py_ssize_t _MOST_RULES, _TOGETHER
 
@@ -44,7 +45,7 @@ cdef class _Events:
     cdef Span _span
     cdef bytes _data
     cdef EventList _events
-    cdef Tag _tag
+    cdef LinkTexts _texts
     cdef dict _rules
     cdef object _known
     cdef RowFacts _ruled

@@ -19,8 +19,9 @@ from absolve.document.diagnostics import rows_too_large
 from absolve.document.resolved import context_key, shown, value_of
 from absolve.document.walk import inner_at
 from absolve.encodings.codings import CharacterReferences
+from absolve.formats.html.row_text import LinkTexts
 from absolve.inventory.columns import LAYERS, MOST_TEXT, RULED, Columns, Row
-from absolve.inventory.facts import KnownBases, RowFacts, Tag
+from absolve.inventory.facts import KnownBases, RowFacts
 from absolve.urls.identity import site
 from absolve.urls.predicates import split_fragment
 
@@ -80,8 +81,11 @@ class _Rows:
             self._at = sys.maxsize
             self._is_last = next(self._filled, self) is self
             self._at = 0
+        row = self._columns.row(self._at)
         self._at += 1
-        return self._columns.row(self._at - 1)
+        if self._at == self._columns.size:
+            self._columns.release()
+        return row
 
 
 def fill(
@@ -218,7 +222,7 @@ class _Events:
         self._span = span
         self._data = entity.own_data
         self._events: EventList = entity.events
-        self._tag = Tag(entity)
+        self._texts = LinkTexts(entity.own_data, entity.charset)
         self._rules: dict[int | Pair, RowFacts] = {}
         self._known = known
         self._ruled: RowFacts | None = None
@@ -248,8 +252,8 @@ class _Events:
                 for link in links:
                     self._add_position(columns, link)
                 for link in links:
-                    self._tag.see(link)
-                    columns.add_tag(self._tag)
+                    self._texts.see(link)
+                    columns.add_tag(self._texts)
         return at
 
     def _add_reference(self, columns: Columns, link: Link) -> cython.int:

@@ -4,16 +4,21 @@ cimport cython
 
 from absolve.core cimport byte_scan
 from absolve.core.byte_scan cimport character, comment_end, tag_end
+from absolve.core.model cimport Link
 from absolve.encodings.codings cimport reference_at
 from absolve.encodings.line_index cimport is_ascii
 
 cdef Py_ssize_t _LONGEST, _LOOKED_AT
-cdef int _SPACE, _NAME_END, _ATTRIBUTE_NAME_END
+cdef int _SPACE, _NAME_END, _ATTRIBUTE_NAME_END, _OPENED, _CLOSED
 cdef bytes _CLASSES, _AS_IT_IS
 
 cdef bint _is_blank(const unsigned char* p, Py_ssize_t i, Py_ssize_t length) noexcept
 cdef bytes _decoded(bytes data, Py_ssize_t start, Py_ssize_t end, Folded folded)
+cdef bytes _anchor_text(bytes data, Py_ssize_t start, Folded folded)
+cdef Py_ssize_t _written_end(bytes data, Py_ssize_t start, Folded folded) noexcept
 cdef bint _closes(const unsigned char* p, Py_ssize_t i, Py_ssize_t size) noexcept
+cdef bint _has_no_more(bytes data, Link link) noexcept
+cdef bint _is_anchor(bytes data, Py_ssize_t start) noexcept
 
 
 @cython.final
@@ -33,5 +38,17 @@ cdef class Folded:
 
 
 cpdef object rel_and_alt(bytes data, Py_ssize_t start, Py_ssize_t end, Folded folded)
-cpdef bytes anchor_text(bytes data, Py_ssize_t start, Folded folded)
-cpdef Py_ssize_t written_end(bytes data, Py_ssize_t start, Folded folded) noexcept
+
+
+@cython.final
+cdef class LinkTexts:
+    cdef bytes _data
+    cdef Folded _folded
+    cdef Py_ssize_t _start
+    cdef str rel
+    cdef bytes source
+    cdef Py_ssize_t text
+    cdef Py_ssize_t text_end
+
+    cdef int see(self, Link link) except? -1
+    cdef int _read(self, Link link) except? -1

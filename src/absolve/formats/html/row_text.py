@@ -1,6 +1,6 @@
 """The text columns of rows: `rel` and `alt` of a start tag, and the text of an anchor.
 
-In: the bytes of a document and the span of a start tag, or its end. Out: text in UTF-8, decoded by the rules of the
+In: the bytes of a document and its links, or the span of a start tag. Out: text in UTF-8, decoded by the rules of the
 tokenizer (HTML Standard 13.2.5), with white space collapsed, at most 200 characters.
 """
 
@@ -17,6 +17,7 @@ from absolve.formats.html import names
 if TYPE_CHECKING:
     import cython
 
+    from absolve.core.model import Link
     from absolve.encodings.charsets import Charset
 
     Pair = tuple[str, bytes]
@@ -35,6 +36,8 @@ _ATTRIBUTE_NAME_END = names.ATTRIBUTE_NAME_END
 _CLASSES = names.CLASSES
 _AS_IT_IS = bytes(32 < byte < 128 and byte not in b"&<" for byte in range(256))
 _HIDDEN: Final = frozenset({b"script", b"style", b"template", b"noscript"})
+_OPENED = len('<a href="')
+_CLOSED = len('">')
 
 
 class Folded:
@@ -221,7 +224,7 @@ def _decoded(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t, fold
     return folded.taken()
 
 
-def written_end(data: bytes, start: cython.Py_ssize_t, folded: Folded) -> cython.Py_ssize_t:
+def _written_end(data: bytes, start: cython.Py_ssize_t, folded: Folded) -> cython.Py_ssize_t:
     """Return the end of an anchor's text from the end of its start tag, if the raw bytes are the row's text.
 
     Return -1 if they may need decoding, folding or truncation; most anchors do not.
@@ -242,7 +245,7 @@ def written_end(data: bytes, start: cython.Py_ssize_t, folded: Folded) -> cython
     return i if i < end and _closes(p, i, size) else -1
 
 
-def anchor_text(data: bytes, start: cython.Py_ssize_t, folded: Folded) -> bytes:
+def _anchor_text(data: bytes, start: cython.Py_ssize_t, folded: Folded) -> bytes:
     """Return the text of an anchor from the end of its start tag, or the `alt` texts in it; folded, in UTF-8.
 
     For example, `<a>b <i>c</i></a>` gives `b c`. Only the first 4,096 bytes are read; a tag or comment that is cut off
@@ -309,3 +312,63 @@ def anchor_text(data: bytes, start: cython.Py_ssize_t, folded: Folded) -> bytes:
 def _closes(p: cython.p_const_uchar, i: cython.Py_ssize_t, size: cython.Py_ssize_t) -> cython.bint:
     """Return whether `</a>` begins here."""
     return i + 3 < size and p[i + 1] == 47 and p[i + 2] | 32 == 97 and p[i + 3] == 62
+
+
+class LinkTexts:
+    """The `rel` and the `text` of links in HTML: the content of an anchor, or the alternative text of an image.
+
+    The text, in UTF-8, is the span of `source` from `text` to `text_end` (byte offsets). Links of one tag are
+    consecutive, and share both.
+    """
+
+    def __init__(self, data: bytes, charset: Charset) -> None:
+        self._data = data
+        self._folded = Folded(charset)
+        self._start = -1
+        self.rel = ""
+        self.source = b""
+        self.text = self.text_end = 0
+
+    def see(self, link: Link) -> cython.int:
+        """Set `rel` and `text` from the tag of a link."""
+        if link.tag_start < 0:
+            self._start = -1
+            self.rel = ""
+            self.text = self.text_end = 0
+        elif link.tag_start != self._start:
+            self._start = link.tag_start
+            self._read(link)
+        return 0
+
+    def _read(self, link: Link) -> cython.int:
+        is_anchor: cython.bint = _is_anchor(self._data, link.tag_start)
+        if is_anchor and _has_no_more(self._data, link):
+            self.rel = ""
+        else:
+            self.rel, self.source = rel_and_alt(self._data, link.tag_start, link.tag_end, self._folded)
+        if is_anchor:
+            self.text = link.tag_end
+            self.text_end = _written_end(self._data, link.tag_end, self._folded)
+            if self.text_end >= 0:
+                self.source = self._data
+                return 0
+            self.source = _anchor_text(self._data, link.tag_end, self._folded)
+        self.text = 0
+        self.text_end = len(self.source)
+        return 0
+
+
+def _has_no_more(data: bytes, link: Link) -> cython.bint:
+    """Return whether the tag of an anchor is exactly `<a href="...">` with this link: it has no other attribute."""
+    p: cython.p_const_uchar = data
+    if link.start - link.tag_start != _OPENED or link.tag_end - link.end != _CLOSED:
+        return False
+    quote: cython.int = p[link.end]
+    return quote in (34, 39) and p[link.start - 1] == quote
+
+
+def _is_anchor(data: bytes, start: cython.Py_ssize_t) -> cython.bint:
+    """Return whether the tag at this offset is an `a` element; at least one byte follows the name."""
+    p: cython.p_const_uchar = data
+    classes: cython.p_const_uchar = _CLASSES
+    return p[start + 1] | 32 == 97 and classes[p[start + 2]] & _NAME_END != 0
