@@ -8,7 +8,6 @@ import pytest
 from audited import NEW, OLD, audited, links, page, printed, run, written
 
 from absolve.audit import answers
-from absolve.cli import main
 from absolve.core.errors import UsageError
 from absolve.document.settings import Settings
 from tests.shapes import captures
@@ -61,46 +60,42 @@ def test_answers_without_a_redirect_are_no_map() -> None:
         answers.read("a.txt", b"HTTP/1.1 200 OK\r\n\r\n", Settings())
 
 
-@pytest.mark.parametrize(("name", "text"), [(".htaccess", "Redirect 301 /a /b/\n"), ("vercel.json", '{"redirects": [{"source": "/a", "destination": "/b/"}]}')])
-def test_the_redirects_of_the_folder_are_read_with_a_line_that_names_them(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, text: str) -> None:
-    site = {"index.html": links("/b/"), "b/index.html": page(), name: text}
-    assert audited(tmp_path, site, old={"a": page()}).url("a")["verdict"] == "mapped"
-    root = tmp_path / "new"
-    main(["audit", str(root), "--url", NEW])
-    assert f"{root / name}: own-map: read as by --map: 1 rule" in capsys.readouterr().err
-    assert "rules" not in {table for table, rows in run(tmp_path, root, "--url", NEW, "--exclude", name).tables.items() if rows}
+def test_the_redirects_of_the_folder_are_read_with_a_line_that_names_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    maps = {".htaccess": "Redirect 301 /a /b/\n", "vercel.json": '{"redirects": [{"source": "/c", "destination": "/b/"}]}'}
+    site = {"index.html": links("/b/"), "b/index.html": page(), **maps}
+    assert {row["verdict"] for row in audited(tmp_path, site, old={"a": page(), "c": page()}).tables["urls"]} == {"mapped"}
+    _, err = printed(capsys, root := tmp_path / "new", "--url", NEW)
+    assert all(f"{root / name}: own-map: read as by --map: 1 rule" in err for name in maps)
+    done = run(tmp_path, root, "--url", NEW, *(word for name in maps for word in ("--exclude", name)))
+    assert not done.tables["rules"]
 
 
-OWN: dict[int, dict[str, list[str]]] = {  # exit status -> files of the folder
+OWN: dict[int, dict[str, tuple[str, int]]] = {  # exit status -> files of one folder, with the line of the fault
     0: {  # no redirects
-        "vercel.json": ['{"cleanUrls": true}', "{}"], "netlify.toml": ["[build]\ncommand = 'x'\n"], "_redirects": ["# none\n"],
-        "web.config": ["<configuration><system.webServer/></configuration>"], "staticwebapp.config.json": ["{}"], ".htaccess": [""],
+        "vercel.json": ('{"cleanUrls": true}', 0), "netlify.toml": ("[build]\ncommand = 'x'\n", 0), "_redirects": ("# none\n", 0),
+        "web.config": ("<configuration><system.webServer/></configuration>", 0), "staticwebapp.config.json": ("{}", 0), ".htaccess": ("Options -Indexes\n", 0),
     },
     1: {  # rules that cannot be read
-        "netlify.toml": ['[[redirects]]\nfrom = "/a"\nto = "/b"\nconditions = {Country = ["de"]}\n'],
-        ".htaccess": ["RewriteRule ^(+ /x [R]\n"],
-        "vercel.json": ['{"redirects": [{"source": "/a", "destination": "/b", "has": [{"type": "header", "key": "x"}]}]}'],
+        "netlify.toml": ('[[redirects]]\nfrom = "/a"\nto = "/b"\nconditions = {Country = ["de"]}\n', 2), ".htaccess": ("RewriteRule ^(+ /x [R]\n", 1),
+        "vercel.json": ('{"redirects": [{"source": "/a", "destination": "/b", "has": [{"type": "header", "key": "x"}]}]}', 1),
     },
-    3: {  # that are no such files, with the line of the fault
-        "vercel.json": ['{"redirects": [\n', "2"], "netlify.toml": ["[[redirects]\n", "1"], "_redirects": ["<!DOCTYPE html>", "1"],
-        "web.config": ["<configuration>\n<a>", "2"],
+    3: {  # that are no such files
+        "vercel.json": ('{"redirects": [\n', 2), "netlify.toml": ("[[redirects]\n", 1), "_redirects": ("<!DOCTYPE html>", 1), "web.config": ("<configuration>\n<a>", 2),
     },
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("status", OWN)
-def test_a_file_of_the_folder_is_read_or_a_finding_or_a_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str], status: int) -> None:
-    for name, (text, *more) in OWN[status].items():
-        lines = more if status == 3 else ["", *[""] * len(more)]
-        for content, line in zip([text] if status == 3 else [text, *more], lines, strict=True):
-            root = written(tmp_path / name, {"index.html": links("/"), name: content})
-            _, err = printed(capsys, root, "--url", NEW, status=status)
-            assert status != 0 or str(root / name) not in err
-            assert status != 3 or f"{root / name}:{line}: map: " in err
-            if status == 1:
-                assert [row["problem"] is not None for row in run(tmp_path, root, "--url", NEW).tables["rules"]] == [True]
+def test_files_of_the_folder_are_read_or_findings_or_failures(tmp_path: Path, capsys: pytest.CaptureFixture[str], status: int) -> None:
+    root = written(tmp_path / "new", {"index.html": links("/"), **{name: text for name, (text, _) in OWN[status].items()}})
+    out, err = printed(capsys, root, "--url", NEW, "--sql", "SELECT file, line FROM rules WHERE problem IS NOT NULL", status=status)
+    for name, (_, line) in OWN[status].items():
+        assert (f"{root / name}\t{line}\n" in out) == (status == 1), name
+        assert (f"{root / name}:{line}: map: " in err) == bool(status), name
 
 
-@pytest.mark.parametrize(("name", "text", "server"), [("_redirects", "/a /b/ 301\n", "nginx"), (".htaccess", "Redirect 301 /a /b/\n", "netlify"), ("_redirects", "no rule\n", "netlify"), (".htaccess", "Options -Indexes\n", "apache")])
-def test_a_file_that_the_server_does_not_read_is_no_map(tmp_path: Path, name: str, text: str, server: str) -> None:
-    assert not audited(tmp_path, {"index.html": links("/"), name: text}, "--server", server).tables["rules"]
+@pytest.mark.parametrize(("server", "files"), [
+    ("nginx", {"_redirects": "/a /b/ 301\n", ".htaccess": "Redirect 301 /a /b/\n"}), ("netlify", {"_redirects": "no rule\n", ".htaccess": "Redirect 301 /a /b/\n"}),
+])
+def test_a_file_that_the_server_does_not_read_is_no_map(tmp_path: Path, server: str, files: dict[str, str]) -> None:
+    assert not audited(tmp_path, {"index.html": links("/"), **files}, "--server", server).tables["rules"]

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -19,7 +20,9 @@ from pyarrow import parquet
 
 from absolve.audit import outputs
 from absolve.audit.outputs import baseline
-from absolve.cli import main
+from absolve.audit.tables import TABLES
+from absolve.cli import audit as cli_audit
+from absolve.cli import main, queries
 from absolve.core.errors import UsageError
 from absolve.core.printable import message as shown
 
@@ -53,21 +56,37 @@ def audit(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytes
     return Audit(tmp_path, capsys)
 
 
-@pytest.mark.parametrize("query", [
+QUERIES = [
     "SELECT * FROM read_csv('{secret}')", "FROM read_text('{secret}')", "FROM '{secret}.csv'", "FROM glob('/*')",
     "ATTACH '{secret}.db'", "COPY links TO '{secret}.out'", "INSTALL httpfs", "LOAD httpfs", "DROP TABLE urls",
     "SELECT 1; SELECT 2", "", ";", "SELECT error('x')", "SELECT ?", "SET memory_limit = '1GB'", "SELECT '",
-    "FROM options", "FROM read_parquet('https://x.invalid/a.parquet')",
-])
-def test_a_query_reads_the_tables_and_nothing_else(audit: Audit, query: str) -> None:
+    "FROM options", "FROM read_parquet('https://x.invalid/a.parquet')", "SELEC", "FROM scopes",
+]
+
+
+def test_a_query_reads_the_tables_and_nothing_else(audit: Audit, monkeypatch: pytest.MonkeyPatch) -> None:
     secret = audit.folder / "secret"
     secret.write_text("a,b\n1,2\n")
     before = sorted(audit.folder.iterdir())
-    status, out, err = audit(audit.new, "--url", URL, "--sql", query.format(secret=secret))
-    assert status == 2
-    assert "--sql" in err
-    assert "1\t2" not in out
+    refused: list[str] = []
+    ask = cli_audit._ask
+
+    def checked(connection: Any, sql: str, options: Any) -> None:
+        queries.check(sql, {*TABLES, "documents", "findings"})
+        ask(connection, sql, options)
+
+    def ask_all(connection: Any, sql: str, options: Any) -> None:
+        for query in (one.format(secret=secret) for one in QUERIES):
+            with pytest.raises(UsageError, match="--sql"):
+                checked(connection, query, options)
+            refused.append(query)
+        ask(connection, sql, options)
+
+    monkeypatch.setattr(cli_audit, "_ask", ask_all)
+    status, out, _ = audit(audit.new, "--url", URL, "--sql", "SELECT count(*) FROM links")
+    assert (status, len(refused), "1\t2" in out, out.splitlines()[-1]) == (1, len(QUERIES), False, "2")
     assert sorted(audit.folder.iterdir()) == before
+    assert "no result table" in audit(audit.new, "--url", URL, "--sql", "FROM shut")[2]
 
 
 def test_a_query_may_read_links_that_stay_in_a_parquet_file(audit: Audit) -> None:
@@ -284,29 +303,19 @@ def test_a_database_never_replaces_a_device(audit: Audit, form: str) -> None:
     assert pipe.is_fifo()
 
 
-def test_a_reference_is_no_link_in_a_message_of_sarif(audit: Audit) -> None:
-    (audit.new / "hostile.html").write_text("<a href='[c](javascript:alert(1))'>x</a>")
-    audit(audit.new, "--url", URL, "-o", "r.sarif")
-    results = json.loads((audit.folder / "r.sarif").read_text())["runs"][0]["results"]
-    assert any(r"\[c\](javascript:alert(1))" in result["message"]["text"] for result in results)
-    assert not any(re.search(r"(?<!\\)\](?=\()", result["message"]["text"]) for result in results)
-
-
-def test_no_output_has_a_password_or_moves_the_cursor_of_a_terminal(audit: Audit) -> None:
-    hostile = "x\x9b31m\u202e\x7f"
-    (audit.new / f"{hostile}.html").write_text(f"<title>{hostile}</title><a href='{hostile}'>{hostile}</a>")
+def test_no_output_has_a_password_or_a_link_of_its_own_or_moves_the_cursor_of_a_terminal(audit: Audit) -> None:
+    hostile = "x\x9b31m\u202e\x7f\xe9"
+    links = f"<a href='{hostile}'>{hostile}</a><a href='[c](javascript:alert(1))'>x</a>"
+    (audit.new / f"{hostile}.html").write_text(f"<meta charset=utf-8><title>{hostile}</title>{links}")
     names = [f"r.{suffix}" for suffix in ("html", "md", "sqlite", "jsonl", "json", "github", "sarif", "xml")]
     audit(audit.new, "--url", "https://user:passw@new.example/", *(word for name in names for word in ("-o", name)))
     for name in names:
         data = (audit.folder / name).read_bytes()
         assert b"passw@" not in data, name
         assert name.endswith("sqlite") or not set("\x1b\x9b\u202e\x7f") & set(data.decode()), name
-
-
-def test_json_lines_have_escapes_and_exact_values(audit: Audit) -> None:
-    hostile = "x\x9b31m\u202e\xe9"
-    (audit.new / "hostile.html").write_text(f"<meta charset=utf-8><a href='{hostile}'>{hostile}</a>")
-    audit(audit.new, "--url", URL, "-o", "r.jsonl")
+    results = json.loads((audit.folder / "r.sarif").read_text())["runs"][0]["results"]
+    assert any(r"\[c\](javascript:alert(1))" in result["message"]["text"] for result in results)
+    assert not any(re.search(r"(?<!\\)\](?=\()", result["message"]["text"]) for result in results)
     lines = (audit.folder / "r.jsonl").read_text().split("\n")[:-1]
     assert hostile in {json.loads(line).get("reference") for line in lines}
-    assert any(r"x\u009b31m\u202eé" in line for line in lines)
+    assert any(r"x\u009b31m\u202e\u007fé" in line for line in lines)
