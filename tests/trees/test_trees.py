@@ -191,6 +191,9 @@ def test_text_in_several_nodes_is_joined() -> None:
         style.appendChild(tree.createTextNode(text))
     trees.make_links_absolute(tree, URL)
     assert "".join(child.data for child in style.childNodes) == "a { b: url(http://h/d/x.png) }"
+    drawing = lxml.etree.fromstring('<svg xmlns="http://www.w3.org/2000/svg"><style>@import "htt<!-- -->p://x/";</style></svg>')
+    trees.make_links_absolute(drawing, URL)
+    assert drawing[0].text == '@import "htt'
 
 
 def test_values_of_beautifulsoup_keep_their_type() -> None:

@@ -9,6 +9,7 @@ the UTF-8 form of a lone surrogate in others.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -21,6 +22,7 @@ from absolve.encodings.offset_map import (
     CharacterOffsets,
     Composed,
     Decoded,
+    Joined,
     States,
     Utf16Offsets,
     decode_shifted,
@@ -29,12 +31,13 @@ from absolve.encodings.offset_map import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     import cython
 
-    from absolve.core.protocols import Offsets
+    from absolve.core.protocols import Coding, Offsets
 
+    Piece = tuple[Coding, int, int]
     Slot = tuple[int, int]
     Read = tuple[int, bytes]  # the end offset of a reference, and its characters in UTF-8
 else:
@@ -131,6 +134,66 @@ class ShiftedText:
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - `encoder` uses them
         """Encode a UTF-8 text, beginning and ending in the ASCII state."""
         return from_utf8(self._charset, value, "absolve.percent")
+
+
+class Pieces:
+    """Text in pieces, each with a coding of its own, and markup between them that is no part of the value.
+
+    For example, `a<![CDATA[&]]><!-- -->b` in XML decodes to `a&b`. `split` returns the pieces of raw bytes: coding,
+    start and end. Markup inside bytes that are replaced is written behind the new ones.
+    """
+
+    slot: tuple[int, int] | None = None
+
+    def __init__(self, split: Callable[[bytes], Iterable[Piece]]) -> None:
+        self._split = split
+        self._raw = b""
+        self._codings: list[Coding] = []
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+
+    def decode(self, raw: bytes) -> bytes:
+        return b"".join([coding.decode(raw[start:end]) for coding, start, end in self._split(raw)])
+
+    def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets]:
+        self._raw = raw
+        self._codings, self._starts, self._ends = [], [], []
+        joined = Joined()
+        values: list[bytes] = []
+        size = 0
+        for coding, start, end in self._split(raw):
+            value, offsets = coding.decode_mapped(raw[start:end])
+            self._codings.append(coding)
+            self._starts.append(start)
+            self._ends.append(end)
+            if value and offsets is not None:  # for mypy: text has offsets
+                joined.add(size, start, offsets)
+                values.append(value)
+                size += len(value)
+        return b"".join(values), joined
+
+    def folds(self, raw: bytes) -> bool:
+        """Return whether an entity expands to more than a character (`CharacterData.folds`)."""
+        found = ((getattr(coding, "folds", None), start, end) for coding, start, end in self._split(raw))
+        return any(folds(raw[start:end]) for folds, start, end in found if folds is not None)
+
+    def encoder(self, start: int, end: int) -> Callable[[bytes, bytes, bytes], bytes]:
+        """Return an encoder for text that replaces this span of the raw bytes of the last `decode_mapped`."""
+        encode = self._codings[max(0, bisect_right(self._starts, start) - 1)].encode
+        markup = self.markup(start, end)
+        if not markup:
+            return encode
+        return lambda value, _, before: encode(value, markup[:LOOK_AHEAD], before) + markup
+
+    def markup(self, start: int, end: int) -> bytes:
+        """Return the markup between pieces in this span of the same raw bytes."""
+        first = max(0, bisect_right(self._starts, start) - 1)
+        last = max(first, bisect_left(self._starts, end) - 1)
+        between = zip(self._ends[first:last], self._starts[first + 1 : last + 1], strict=True)
+        return b"".join([self._raw[one:other] for one, other in between])
+
+    def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:
+        return self._codings[0].encode(value, after, before)
 
 
 IDENTITY: Final = Raw(UTF_8)  # values equal to their raw bytes, text or not

@@ -9,7 +9,7 @@ ISO-2022-JP also the state of the decoder at each raw offset.
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from codecs import getincrementaldecoder
 from typing import TYPE_CHECKING, Final
 
@@ -201,6 +201,34 @@ class Composed:
 
     def end(self, position: int) -> int:
         return self._outer.end(self._inner.end(position))
+
+
+class Joined:
+    """Offsets of a value that is joined from pieces of its raw bytes, with markup between them.
+
+    For example, `a<!-- -->b` has the value `ab`: its byte 1 begins at 9, and ends at 1.
+    """
+
+    __slots__ = ("_offsets", "_raws", "_values")
+
+    def __init__(self) -> None:
+        self._values: list[int] = []  # where each piece begins in the value, and in the raw bytes
+        self._raws: list[int] = []
+        self._offsets: list[Offsets] = []
+
+    def add(self, value: int, raw: int, offsets: Offsets) -> None:
+        """Add a piece that is not empty, behind all others."""
+        self._values.append(value)
+        self._raws.append(raw)
+        self._offsets.append(offsets)
+
+    def start(self, position: int) -> int:
+        index = bisect_right(self._values, position) - 1
+        return self._raws[index] + self._offsets[index].start(position - self._values[index]) if index >= 0 else 0
+
+    def end(self, position: int) -> int:
+        index = bisect_left(self._values, position) - 1
+        return self._raws[index] + self._offsets[index].end(position - self._values[index]) if index >= 0 else 0
 
 
 class Utf16Offsets:

@@ -329,6 +329,8 @@ class _Reading:
         elif seen.name == "script" and seen.namespace == HTML:
             media_type = rules.script_document(*_keywords(found, "type"))
         own = self.own_text(seen) if media_type is not None else ""
+        if media_type == rules.CSS and any(type(child) is not str for child in self.adapter.content(seen.node)):
+            return  # its text is in pieces, with comments or elements between them
         if media_type == JAVASCRIPT and _NAMES_MAP not in own:
             media_type = None
         if media_type is not None:

@@ -97,7 +97,8 @@ class Markup:
 # --- HTML -------------------------------------------------------------------------------------------------------------
 
 _XHTML: Final = namespaces["html"]
-_NAMESPACES: Final = {_XHTML: names.HTML, namespaces["svg"]: names.SVG, namespaces["mathml"]: names.MATHML}
+_SVG: Final = namespaces["svg"]
+_NAMESPACES: Final = {_XHTML: names.HTML, _SVG: names.SVG, namespaces["mathml"]: names.MATHML}
 _DEEPEST: Final = 1024  # open elements; browsers allow 512, and html5lib searches all of them for most tags
 _HTML_BASE: Final = (_XHTML, "base")
 _CHARACTERS: Final = tokenTypes["Characters"]
@@ -143,7 +144,7 @@ class Html(Markup):
 
 def _text_site(name: str, attributes: dict[str, str], namespace: str | None) -> LinkSite | None:
     """Return the link site of the text of an element that is a style sheet or JSON with links."""
-    if name == "style" and (namespace == namespaces["svg"] or rules.is_sheet(_keyword(attributes, "type"))):
+    if name == "style" and (namespace == _SVG or rules.is_sheet(_keyword(attributes, "type"))):
         return _SHEET
     return _SCRIPTS.get(_keyword(attributes, "type")) if name == "script" else None
 
@@ -252,6 +253,10 @@ class _Tokenizer(HTMLTokenizer):
                     is_settled = kind == _CHARACTERS and data != "\0"
                 continue
             if kind == _ERROR:
+                continue
+            if kind == _COMMENT and last[4] is not None and last[3] == _SVG:  # the text around it is one
+                yield token
+                add((self._opened, COMMENT, NOTHING, "", None), data)
                 continue
             attributes = data.copy() if kind == _START and data else NOTHING
             yield token

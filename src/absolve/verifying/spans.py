@@ -140,6 +140,8 @@ class Spans:
             )
             for region in regions
         ]
+        if hasattr(old.coding, "markup"):
+            mapped = [_with_markup(old, region, after.data) for region in mapped]
         if hasattr(old.coding, "wrapped"):
             ends = [Region(at, at, new_at, new_at) for at, new_at in ((old.start, new.start), (old.end, new.end))]
             mapped += _soft_breaks([ends[0], *mapped, ends[1]], before.data, after.data)
@@ -291,6 +293,13 @@ def _whole(value: bytes, offsets: Offsets, size: int) -> bool:
 def _mapped(offsets: Offsets, by: int, start: int, end: int) -> tuple[int, int]:
     first = offsets.start(start)
     return by + first, by + (offsets.end(end) if end > start else first)
+
+
+def _with_markup(part: Part, region: Region, after: bytes) -> Region:
+    """Return a region with the markup that a rewrite keeps behind the new bytes: a comment inside a reference."""
+    kept: bytes = part.coding.markup(region.start - part.start, region.end - part.start)  # type: ignore[attr-defined]
+    end = region.new_end
+    return region._replace(new_end=end + len(kept)) if after.startswith(kept, end) else region
 
 
 _SOFT_BREAK = re.compile(rb"=\r?\n")

@@ -1,19 +1,21 @@
 """Character data with CDATA sections, comments and processing instructions."""
 
 import re
+from functools import partial
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from absolve.encodings.charsets import UTF_8
-from absolve.formats.xml.codings import CData, CharacterData, Mixed
+from absolve.encodings.codings import Pieces
+from absolve.formats.xml.codings import CData, CharacterData, pieces
 
 CLOSED = re.compile(rb"<!\[CDATA\[(.*?)\]\]>|<!--.*?-->|<\?.*?\?>", re.DOTALL)
 PIECES = st.sampled_from([b"<![CDATA[", b"]]>", b"]", b">", b"<!--", b"-->", b"-", b"<?", b"?>", b"?", b"<", b"!", b"a", b"\n"])
 
 
 def decoded(raw: bytes) -> bytes:
-    return Mixed(CharacterData(UTF_8), CData(UTF_8)).decode(raw)
+    return Pieces(partial(pieces, text=CharacterData(UTF_8), section=CData(UTF_8))).decode(raw)
 
 
 @settings(max_examples=1000)

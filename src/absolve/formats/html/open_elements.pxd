@@ -55,7 +55,7 @@ cdef class Stack:
     cdef bint _is(self, Py_ssize_t depth, int element, bytes name) noexcept
     cdef bint takes_html(self, int element)
     cdef int break_out(self)
-    cdef Py_ssize_t find(self, int element, bytes name)
+    cpdef Py_ssize_t find(self, int element, bytes name)
     cdef Py_ssize_t find_html(self, int element)
     cdef bint is_bounded(self)
     cdef bint has_table(self)

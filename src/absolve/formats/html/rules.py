@@ -6,9 +6,11 @@ pure, and shared by the walker over bytes and by trees of other parsers. Section
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
+from absolve.core.byte_scan import comment_end
 from absolve.core.caching import BoundedCache
 from absolve.core.lazy_regex import pattern
 from absolve.core.model import Link, LinkSite, Part
@@ -17,6 +19,10 @@ from absolve.formats.registry import JAVASCRIPT, canonical
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from absolve.core.protocols import Coding
+    from absolve.encodings.codings import Piece
+    from absolve.formats.html.open_elements import Stack
 
 MEDIA_TYPE: Final = "text/html"
 CSS: Final = "text/css"
@@ -185,16 +191,48 @@ def script_document(script_type: str) -> str | None:
     return JSON_SCRIPTS.get(essence if "/" in essence else script_type)
 
 
-def foreign_text(data: bytes, start: int) -> Iterator[tuple[int, int, bool]]:
-    """Yield the spans of the text at the start of a foreign element: adjacent CDATA sections (True), or plain text."""
-    position = data.find(b"<", start)
-    if position < 0 or not data.startswith(_CDATA, position):
-        yield start, position if position >= 0 else len(data), False
-    while 0 <= position < len(data) and data.startswith(_CDATA, position):  # there may be a hundred thousand
-        end = data.find(b"]]>", position + len(_CDATA))
-        end = len(data) if end < 0 else end
-        yield position + len(_CDATA), end, True
-        position = data.find(b"<", end)
+def foreign_pieces(data: bytes, text: Coding, section: Coding, start: int = 0) -> Iterator[Piece]:
+    """Yield the pieces of the text from an offset in a foreign element to the next tag: text and CDATA sections.
+
+    For example, `a<!-- --><![CDATA[b]]></style>` has `a`, an empty piece, `b` and an empty piece. Comments are no text
+    (13.2.5.6, .7, .41 and .42). The last piece ends where the tag begins, or the data ends.
+    """
+    size = len(data)
+    position = at = start
+    while (found := _FOREIGN_MARKUP.search(data, at)) is not None:
+        opening = found[0]
+        less, at = found.span()
+        if opening[-1:].isalpha():
+            break
+        yield text, position, less
+        if opening == b"<![CDATA[":
+            end = data.find(b"]]>", at)
+            yield section, at, size if end < 0 else end
+            at = size if end < 0 else end + 3
+        else:
+            end = comment_end(data, at, size) if opening == b"<!--" else found.start() + 2
+            end = data.find(b">", end)
+            at = size if end < 0 else end + 1
+        position = at
+    yield text, position, size if found is None else less
 
 
-_CDATA: Final = b"<![CDATA["
+_FOREIGN_MARKUP: Final = pattern(rb"<(?:!\[CDATA\[|!--|[!?]|/?[A-Za-z]|/>|/(?=.))", re.DOTALL)
+
+
+def ends_foreign_text(data: bytes, start: int, foreign: Stack) -> bool:
+    """Return whether the tag at an offset ends the foreign element whose text is before it (13.2.6.5).
+
+    Other tags are children, or are ignored. `foreign` are the open elements.
+    """
+    tag = _ANY_TAG.match(data, start)
+    if tag is None:
+        return True  # the end of the document
+    name = tag[2].lower()
+    number = names.ELEMENT_ID.get(name, 0)
+    if tag[1]:
+        return name in {b"p", b"br"} or foreign.find(number, b"" if number else name) >= 0
+    return name != b"font" and bool(names.ELEMENT_TRAITS[number] & names.Trait.BREAKOUT)
+
+
+_ANY_TAG: Final = pattern(rb"<(/?)([A-Za-z][^\t\n\f\r />]*+)")

@@ -74,6 +74,6 @@ cdef class _Walk:
     cdef LinkSite link_place(self)
     cdef int style(self, Tokenizer scanner)
     cdef int sheet(self, Py_ssize_t start, Py_ssize_t end, object coding)
-    cdef int foreign_style(self, Tokenizer scanner)
-    cdef int script(self)
+    cdef int foreign_text(self, Tokenizer scanner)
+    cdef int script(self, Py_ssize_t start, Py_ssize_t end, object coding)
     cdef int comment(self, Py_ssize_t start, Py_ssize_t text, Py_ssize_t end)

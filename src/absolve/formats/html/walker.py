@@ -9,10 +9,12 @@ the events, and handles sites that depend on several attributes (`meta`, `link`,
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from absolve.core import byte_scan
 from absolve.core.model import IGNORED_BASE, BaseClaim, Finding, Layer, Part
+from absolve.encodings.codings import Pieces
 from absolve.formats import grammars, registry
 from absolve.formats.events import EventList
 from absolve.formats.html import dispatch, names
@@ -243,7 +245,7 @@ class _Walk:
         if scanner.element == _STYLE_ELEMENT:
             self.style(scanner)
         elif scanner.element == _SCRIPT_ELEMENT:
-            self.script()
+            self.script(scanner.text_start, scanner.text_end, self.values.raw)
         return 0
 
     def foreign_tag(self, scanner: Tokenizer) -> cython.int:
@@ -260,8 +262,9 @@ class _Walk:
             place = _FOREIGN.row(scanner.namespace, self.element_name(scanner), _ATTRIBUTE_NAME[attribute])
             if place is not None:
                 self.value(attribute, place)
-        if scanner.element == _STYLE_ELEMENT and not self.tag.self_closing:
-            self.foreign_style(scanner)
+        is_text: cython.bint = scanner.element == _STYLE_ELEMENT or scanner.element == _SCRIPT_ELEMENT
+        if is_text and scanner.namespace == _SVG and not self.tag.self_closing:
+            self.foreign_text(scanner)
         return 0
 
     def element_name(self, scanner: Tokenizer) -> str:
@@ -433,20 +436,33 @@ class _Walk:
             self.events.append(Part(CSS, start, end, coding))
         return 0
 
-    def foreign_style(self, scanner: Tokenizer) -> cython.int:
-        """Add the style sheets in an SVG style element, where text may have character references."""
-        for start, end, is_raw in places.foreign_text(self.data, scanner.end):
-            self.sheet(start, end, self.values.raw if is_raw else self.values.text)
+    def foreign_text(self, scanner: Tokenizer) -> cython.int:
+        """Add the style sheet or script in an element of SVG: its text may have references, sections and comments."""
+        codings = {"text": self.values.text, "section": self.values.raw}
+        filled = []
+        end = scanner.end
+        for coding, start, end in places.foreign_pieces(self.data, start=scanner.end, **codings):
+            if len(filled) < 2 and self.data[start:end].strip():
+                filled.append((coding, start, end))
+        if not places.ends_foreign_text(self.data, end, scanner.tree.foreign):
+            words = f"the text of this {self.element_name(scanner)} has tags inside: it is left alone"
+            self.events.append(Finding("pieces", words, end))
+        elif filled:
+            coding, start, last = filled[0]
+            if len(filled) > 1:
+                coding, start, last = Pieces(partial(places.foreign_pieces, **codings)), scanner.end, end
+            if scanner.element == _STYLE_ELEMENT:
+                self.sheet(start, last, coding)
+            else:
+                self.script(start, last, coding)
         return 0
 
-    def script(self) -> cython.int:
-        start: cython.Py_ssize_t = self.scanner.text_start
-        end: cython.Py_ssize_t = self.scanner.text_end
+    def script(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t, coding: Coding) -> cython.int:
         media_type: str | None = _JAVASCRIPT
         if self.tag.has(_TYPE) and not self.tag.equals(_TYPE, _TEXT_JAVASCRIPT):  # most have none, or this one
             media_type = _decided(self.scripts, (self.tag.raw(_TYPE),))
         if media_type is not None and (media_type is not _JAVASCRIPT or may_name_map(self.data, start, end)):
-            self.events.append(Part(media_type, start, end, self.values.raw))
+            self.events.append(Part(media_type, start, end, coding))
         return 0
 
     def comment(self, start: cython.Py_ssize_t, text: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:

@@ -8,7 +8,6 @@ character references or percent escapes. Section numbers refer to XML 1.0.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from typing import TYPE_CHECKING, Final
 
 from absolve.encodings.charsets import UTF_8
@@ -16,12 +15,13 @@ from absolve.encodings.codings import from_utf8
 from absolve.encodings.offset_map import IDENTITY_OFFSETS, Decoded, replaced
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     import cython
 
     from absolve.core.protocols import Offsets
     from absolve.encodings.charsets import Charset
+    from absolve.encodings.codings import Piece
 
 
 _SINGLE = tuple(bytes((byte,)) for byte in range(128))
@@ -266,77 +266,22 @@ _MARKUP: Final = re.compile(rb"<(?:!\[CDATA\[|!--|\?)")
 _ENDS: Final = {_OPEN: _CLOSE, b"<!--": b"-->", b"<?": b"?>"}
 
 
-class Mixed:
-    """The `Coding` of character data with CDATA sections, comments and processing instructions, but no elements.
+def pieces(raw: bytes, text: CharacterData, section: CData) -> Iterator[Piece]:
+    """Yield the pieces of character data: text and CDATA sections, between comments and processing instructions.
 
-    For example, `a<![CDATA[&]]><!-- -->b` is decoded to `a&b`. `encoder` returns the encoding function for a span: text
-    and CDATA sections differ.
+    For example, `a<![CDATA[&]]><!-- -->b` has `a`, `&`, an empty one, and `b`. There are no elements.
     """
-
-    def __init__(self, text: CharacterData, section: CData) -> None:
-        self.slot: tuple[int, int] | None = None
-        self._text = text
-        self._section = section
-        self._starts: list[int] = []  # spans of the content of CDATA sections
-        self._ends: list[int] = []
-
-    def decode(self, raw: bytes) -> bytes:
-        return self.decode_mapped(raw)[0]
-
-    def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets]:
-        decoded = Decoded(raw)
-        self._starts, self._ends = [], []
-        for coding, start, end in self._pieces(raw):
-            if coding is None:  # markup decodes to nothing
-                decoded.unit(start, end, b"")
-            else:
-                coding.read(decoded, raw, start, end)
-        return decoded.whole()
-
-    def folds(self, raw: bytes) -> bool:
-        """Return the same as `CharacterData.folds`; text with that form in a CDATA section counts, too."""
-        return self._text.folds(raw)
-
-    def _pieces(self, raw: bytes) -> Iterator[tuple[CharacterData | None, int, int]]:
-        """Yield the raw text in pieces, each with its coding and offsets; None for markup. Keep the spans of sections.
-
-        `a<![CDATA[&]]>b` gives `a` as text, `<![CDATA[` as markup, `&` as text without references, `]]>` and `b`.
-        """
-        unclosed: set[bytes] = set()  # beginnings without an end behind them: searched once, for linear time
-        position = at = 0
-        while (found := _MARKUP.search(raw, at)) is not None:
-            opening = found[0]
-            start, at = found.span()
-            end = raw.find(_ENDS[opening], at) if opening not in unclosed else -1
-            if end < 0:  # what is not closed is text
-                unclosed.add(opening)
-                continue
-            yield self._text, position, start
-            if opening == _OPEN:
-                self._starts.append(at)
-                self._ends.append(end)
-                yield None, start, at
-                yield _WITHOUT_REFERENCES, at, end
-                start = end
-            position = at = end + len(_ENDS[opening])
-            yield None, start, position
-        yield self._text, position, len(raw)
-
-    def encoder(self, start: int, end: int) -> Callable[[bytes, bytes, bytes], bytes]:
-        """Return the encoding function for bytes that replace this raw span; call `decode_mapped` first.
-
-        Where the span begins in text and ends in a CDATA section, or the reverse, the function appends the delimiter.
-        """
-        inside, goes_on_inside = self._inside(start), self._inside(end)
-        encode = self._section.encode if inside else self._text.encode
-        if inside == goes_on_inside:
-            return encode
-        mark = _CLOSE if inside else _OPEN
-        return lambda value, _after, before: encode(value, b"", before) + mark
-
-    def _inside(self, position: int) -> bool:
-        index = bisect_right(self._starts, position) - 1
-        return index >= 0 and position <= self._ends[index]
-
-    def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:
-        return self._text.encode(value, after, before)
+    unclosed: set[bytes] = set()  # beginnings without an end behind them: searched once, for linear time
+    position = at = 0
+    while (found := _MARKUP.search(raw, at)) is not None:
+        opening = found[0]
+        start, at = found.span()
+        end = raw.find(_ENDS[opening], at) if opening not in unclosed else -1
+        if end < 0:  # what is not closed is text
+            unclosed.add(opening)
+            continue
+        yield text, position, start
+        if opening == _OPEN:
+            yield section, at, end
+        position = at = end + len(_ENDS[opening])
+    yield text, position, len(raw)

@@ -12,13 +12,15 @@ in references, those with plain text are.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from absolve.core import byte_scan
 from absolve.core.byte_scan import word_start
 from absolve.core.errors import WalkError, in_short
 from absolve.core.model import IGNORED_BASE, BaseClaim, Finding, Layer, LinkSite, Part
+from absolve.encodings.codings import Pieces
 from absolve.encodings.offset_map import CUT_OFF, is_cut
 from absolve.formats.events import EventList
 from absolve.formats.grammars import GRAMMARS
@@ -27,7 +29,7 @@ from absolve.formats.html.claims import base_claim, codebase_claim, retrieval_ur
 from absolve.formats.html.tag import may_be_savers, may_name_map
 from absolve.formats.registry import JAVASCRIPT
 from absolve.formats.xml import link_tables
-from absolve.formats.xml.codings import CData, CharacterData, Mixed, PseudoAttribute, is_plain, unknown_entity
+from absolve.formats.xml.codings import CData, CharacterData, PseudoAttribute, is_plain, pieces, unknown_entity
 from absolve.formats.xml.link_tables import Choice
 from absolve.formats.xml.prolog import ENTITY, NOT_WELL_FORMED, checked, recovered
 from absolve.formats.xml.tags import Namespaces, Tag, Written, named_by_tag, site_for
@@ -184,7 +186,9 @@ class _Walk:
         tag: Tag = self.last
         raw = tag.read(start)
         self.depth += 1
-        self.text = None  # an element with a child is no text
+        if self.text is not None:  # an element with a child is no text
+            self.values.interrupted(self.text, self.text_start, start)
+            self.text = None
         if self.expansion is not None:
             self.expansion.check(start, tag.end)
         if tag.declares or (self.defaults and raw in self.defaults):
@@ -359,8 +363,6 @@ class _Walk:
 
 # --- values ---------
 
-_SECTION: Final = re.compile(rb"[\t\n\r ]*+<!\[CDATA\[((?>(?:[^\]]++|\](?!\]>))*))\]\]>[\t\n\r ]*+")
-
 OF_OFFICE: Final = frozenset({"field", "formula"})  # values of `LinkSite.syntax` for office documents only
 # `LinkSite.syntax` of an element whose text is a document -> its media type.
 _TEXT_PARTS: Final = {"html": rules.MEDIA_TYPE, "css": rules.CSS, "javascript": JAVASCRIPT, **rules.JSON_SCRIPTS}
@@ -413,14 +415,19 @@ class Values:
         self.under = scope
         self._tag.start = self._tag.end = -1
         if has_markup:
-            data = CData(self._charset, "absolve.references" if place.syntax == "html" else "absolve.percent")
-            if section := _SECTION.fullmatch(self._data, start, end):
-                coding = data
-                start, end = section.span(1)
+            section = CData(self._charset, "absolve.references" if place.syntax == "html" else "absolve.percent")
+            split = partial(pieces, text=self._tag.text, section=section)
+            raw = self._data[start:end]
+            filled = list(islice((one for one in split(raw) if not _is_blank(raw, one[1], one[2])), 2))
+            if not filled:
+                return 0
+            if len(filled) > 1:
+                coding = Pieces(split)
             else:
-                coding = Mixed(self._tag.text, data)
+                ((coding, first, last),) = filled
+                start, end = start + first, start + last
         if media_type is None:
-            if isinstance(coding, Mixed):
+            if isinstance(coding, Pieces):
                 words = "a reference in pieces (CDATA sections, comments, instructions between) is left alone"
                 self._events.append(Finding("pieces", words, start))
             else:
@@ -428,6 +435,15 @@ class Values:
         elif has_markup or byte_scan.find(p, 38, start, end) >= 0 or media_type != rules.MEDIA_TYPE:  # else plain text
             name = place.element if media_type == rules.MEDIA_TYPE else ""
             self._events.append(Part(media_type, start, end, coding, name, self.under))
+        return 0
+
+    def interrupted(self, place: LinkSite, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
+        """Add a finding for an element with text that has a child element at `end`: its text is left alone."""
+        media_type = _TEXT_PARTS.get(place.syntax)
+        if media_type is None or media_type == rules.CSS:
+            words = f"the text of {place.element} has elements inside: it is left alone"
+            if media_type is not None or not _is_blank(self._data, start, end):
+                self._events.append(Finding("pieces", words, end))
         return 0
 
     def references(
