@@ -58,8 +58,7 @@ COMPILED = {
     "absolve.rewriting.edits": 2,  # 3.17, one document
     "absolve.rewriting.rewriter": 2,  # 10.49, one document
     "absolve.urls.base": 1,  # 1.96, a feed
-    "absolve.urls.predicates": 1,  # 1.77, whatwg listed
-    "absolve.urls.prefixing": 2,  # 8.05, one document
+    "absolve.urls.predicates": 2,  # 8.05, one document
 }
 SHARED = "absolve.core._cython_shared"  # Cython's own functions, compiled once for all modules
 

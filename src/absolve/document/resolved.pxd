@@ -5,8 +5,7 @@ cimport cython
 from absolve.core.model cimport Link, LinkSite
 from absolve.document.entity cimport Entity
 from absolve.urls.base cimport BaseContext
-from absolve.urls.predicates cimport is_malformed, may_have_placeholder
-from absolve.urls.prefixing cimport PrefixResolver
+from absolve.urls.predicates cimport PrefixResolver, is_malformed, may_have_placeholder
 
 cdef Py_ssize_t _MOST_CONTEXTS
 

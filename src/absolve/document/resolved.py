@@ -14,8 +14,7 @@ from absolve.core.lazy_regex import pattern
 from absolve.core.model import EMBEDDED
 from absolve.urls import resolver
 from absolve.urls.base import found_as
-from absolve.urls.predicates import has_scheme, is_alone, is_malformed, may_have_placeholder, scheme
-from absolve.urls.prefixing import PrefixResolver
+from absolve.urls.predicates import PrefixResolver, has_scheme, is_alone, is_malformed, may_have_placeholder, scheme
 from absolve.urls.rfc1808 import NEVER_RELATIVE
 
 if TYPE_CHECKING:

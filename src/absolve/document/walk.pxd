@@ -6,8 +6,7 @@ from absolve.document.entity cimport Entity, InnerDocuments, NestingBudget
 from absolve.document.resolved cimport LinkContext, text
 from absolve.formats.events cimport EventList
 from absolve.urls.base cimport Bases, establish
-from absolve.urls.predicates cimport has_scheme, runs_code
-from absolve.urls.prefixing cimport http_host
+from absolve.urls.predicates cimport has_scheme, http_host, runs_code
 
 cdef int _FEW_AROUND
 cdef Py_ssize_t _MOST_KEPT, _WORDS, _SHORT

@@ -43,8 +43,7 @@ from absolve.formats.events import EventList
 from absolve.formats.registry import CSS, HTML, IN_ZIP, JSON_LD, WALKERS, XML, canonical, essence_of, kind_of, walker
 from absolve.urls import PROFILES
 from absolve.urls.base import Bases, establish, is_useless
-from absolve.urls.predicates import has_scheme, runs_code
-from absolve.urls.prefixing import http_host
+from absolve.urls.predicates import has_scheme, http_host, runs_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

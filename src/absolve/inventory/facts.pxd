@@ -8,9 +8,8 @@ from absolve.document.entity cimport Entity
 from absolve.document.resolved cimport LinkContext, link_context, shown, text
 from absolve.encodings.codings cimport CharacterReferences
 from absolve.urls.base cimport BaseContext
-from absolve.urls cimport prefixing
-from absolve.urls.predicates cimport may_have_placeholder
-from absolve.urls.prefixing cimport PrefixResolver, canonical_host_end, http_host, is_canonical_opaque, is_name, shape
+from absolve.urls cimport predicates
+from absolve.urls.predicates cimport PrefixResolver, canonical_host_end, http_host, is_canonical_opaque, is_name, may_have_placeholder, shape
 
 cdef tuple _NONE, _SPACED, _SCHEME_RELATIVE
 

@@ -3,7 +3,7 @@
 In: the links of an entity, with their base contexts (RFC 1808 section 3). Out: `BaseFacts`, for the rows of all
 references that are resolved against one base; `RowFacts`, shared by all links of one site under it; per reference its
 target (section 4), scope and problem codes. On the fast path these follow from the reference's shape
-(`urls/prefixing.py`) and host, without parsing a URL; otherwise they are a cached `ReferenceFacts`.
+(`urls/predicates.py`) and host, without parsing a URL; otherwise they are a cached `ReferenceFacts`.
 """
 
 from __future__ import annotations
@@ -17,11 +17,20 @@ from absolve.document.resolved import ROOM, LinkContext, Resolved, link_context,
 from absolve.encodings.codings import CharacterReferences
 from absolve.inventory import COMPANION, PROBLEMS
 from absolve.inventory.problems import OF_DOCUMENTS, WHITE_SPACE, beginning, is_never, problems, scope, target_problems
-from absolve.urls import PROFILES, prefixing
+from absolve.urls import PROFILES, predicates
 from absolve.urls.base import found_as
 from absolve.urls.identity import site
-from absolve.urls.predicates import is_plain, may_have_placeholder, split_fragment
-from absolve.urls.prefixing import PrefixResolver, canonical_host_end, http_host, is_canonical_opaque, is_name, shape
+from absolve.urls.predicates import (
+    PrefixResolver,
+    canonical_host_end,
+    http_host,
+    is_canonical_opaque,
+    is_name,
+    is_plain,
+    may_have_placeholder,
+    shape,
+    split_fragment,
+)
 from absolve.urls.rfc1808 import NEVER_RELATIVE
 
 if TYPE_CHECKING:
@@ -125,8 +134,8 @@ class BaseFacts:
     def climbs(self, of: cython.int) -> cython.bint:
         """Return whether references of this shape climb above the root: each `../` removes a segment of the path."""
         if self._levels < 0:
-            self._levels = self.prefix(prefixing.PATH).count(b"/") - 3  # two before the host, one after it
-        return (of >> prefixing.DOTS) // 3 > self._levels
+            self._levels = self.prefix(predicates.PATH).count(b"/") - 3  # two before the host, one after it
+        return (of >> predicates.DOTS) // 3 > self._levels
 
 
 class ReferenceFacts:
@@ -321,10 +330,10 @@ class RowFacts:
                 return self._is_seen(data, start, host, host_end) and self._complete(link, data, start, end)
         found = shape(p, start, end)
         host = start + 2
-        if found == prefixing.NETWORK or (
+        if found == predicates.NETWORK or (
             not base_facts.normalizes and end > host and p[start] == 47 and p[start + 1] == 47 and is_name(p, host, end)
         ):
-            host_end = end if found != prefixing.NETWORK else byte_scan.find(p, 47, host, end)
+            host_end = end if found != predicates.NETWORK else byte_scan.find(p, 47, host, end)
             is_internal = _is(p, host, host_end, base_facts.site_name)
             if is_internal and host_end == end:  # perhaps the own page, whose URL has a slash
                 return False
@@ -332,22 +341,22 @@ class RowFacts:
             self.where = "internal" if is_internal else "external"
             self.codes = base_facts.relative_codes
             return self._complete(link, data, start, end)
-        if found >= prefixing.FRAGMENT:
-            if found == prefixing.FRAGMENT and self._may_be_local:  # perhaps in the document itself
+        if found >= predicates.FRAGMENT:
+            if found == predicates.FRAGMENT and self._may_be_local:  # perhaps in the document itself
                 return False
-            if base_facts.files and found & prefixing.KIND == prefixing.PATH:
+            if base_facts.files and found & predicates.KIND == predicates.PATH:
                 return False
-            if found >> prefixing.DOTS:
+            if found >> predicates.DOTS:
                 if base_facts.climbs(found):
                     return False
-                self.skipped = found >> prefixing.DOTS
+                self.skipped = found >> predicates.DOTS
             self.target = base_facts.prefix(found)
             self.where = base_facts.where
             self.codes = base_facts.codes
             return self._complete(link, data, start, end)
         if base_facts.held or (base_facts.normalizes and not is_canonical_opaque(p, start, end)):
             return False
-        if found == prefixing.OPAQUE and link.claim is None and base_facts.site:
+        if found == predicates.OPAQUE and link.claim is None and base_facts.site:
             value: bytes = data[start:end]
             self.where = "other"
             self.codes = _NONE

@@ -9,8 +9,8 @@ from absolve.document.resolved cimport LinkContext, link_context, text
 from absolve.encodings.codings cimport CharacterReferences, Unquoted
 from absolve.formats.events cimport EventList
 from absolve.rewriting.edits cimport Splicer, ValueEncoder, Written, edit_of, lower, moved, shortened
-from absolve.urls cimport prefixing
-from absolve.urls.prefixing cimport PrefixResolver, is_name, shape
+from absolve.urls cimport predicates
+from absolve.urls.predicates cimport PrefixResolver, is_name, shape
 
 cdef Py_ssize_t _SOME, _MUCH
 cdef int _H, _LONGEST_WEB

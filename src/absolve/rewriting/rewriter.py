@@ -18,9 +18,9 @@ from absolve.formats.events import EventList, ordered
 from absolve.formats.grammars import WHITE_SPACE
 from absolve.rewriting.edits import Splicer, ValueEncoder, Written, edit_of, lower, moved, settled, shortened
 from absolve.rewriting.policy import absolute, absolute_of
-from absolve.urls import PROFILES, prefixing
+from absolve.urls import PROFILES, predicates
 from absolve.urls.base import TOO_LONG
-from absolve.urls.prefixing import PrefixResolver, is_name, shape
+from absolve.urls.predicates import PrefixResolver, is_name, shape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -256,7 +256,7 @@ class LinkEdits:
         self._held = 0
         self.is_full = False
         self._resolver: PrefixResolver | None = None  # the last one that was asked for a prefix,
-        self._shape = prefixing.OTHER  # for which shape of references,
+        self._shape = predicates.OTHER  # for which shape of references,
         self._prefix: bytes | None = None  # its answer,
         self._climbs = False  # and whether that climbs above the root
         self.outer: LinkEdits | None = None
@@ -317,9 +317,9 @@ class LinkEdits:
 
     def _stays_absolute(self, shaped: cython.int, first: cython.int) -> cython.bint:
         """Return whether a reference of this shape is absolute, and so stays; `first` is its first byte."""
-        if shaped == prefixing.OPAQUE:
+        if shaped == predicates.OPAQUE:
             return self._any_scheme or not _may_be_special(first)
-        return shaped == prefixing.ABSOLUTE
+        return shaped == predicates.ABSOLUTE
 
     def _is_closed(self, index: cython.Py_ssize_t) -> cython.bint:
         """Return whether the link at an index is in another value than the links before it."""
@@ -332,19 +332,19 @@ class LinkEdits:
         edit: Edit | None
         start: cython.Py_ssize_t = link.start
         end: cython.Py_ssize_t = link.end
-        shaped: cython.int = prefixing.OTHER
+        shaped: cython.int = predicates.OTHER
         p: cython.p_const_uchar = self.data
         self.links += 1
         by_itself: cython.bint = self._is_absolute and not (self._empties_base and link.claim is not None)
         if by_itself:
             shaped = shape(p, start, end)
-            is_absolute = prefixing.OTHER < shaped < prefixing.FRAGMENT
+            is_absolute = predicates.OTHER < shaped < predicates.FRAGMENT
             if is_absolute and self._stays_absolute(shaped, p[start]):  # most links
-                if shaped == prefixing.OPAQUE and p[start] | 32 == _H:  # perhaps http: without //
+                if shaped == predicates.OPAQUE and p[start] | 32 == _H:  # perhaps http: without //
                     self.odd = True
                 return 0
-            if shaped == prefixing.OTHER and self._any_scheme and _is_host(p, start, end):
-                shaped = prefixing.NETWORK  # only the URL Standard adds a slash
+            if shaped == predicates.OTHER and self._any_scheme and _is_host(p, start, end):
+                shaped = predicates.NETWORK  # only the URL Standard adds a slash
         context = self._context
         if context is None or not _rules(context, link):
             context, self._other = self._other, context  # most links alternate between two sites
@@ -392,12 +392,12 @@ class LinkEdits:
         self, context: LinkContext, start: cython.Py_ssize_t, end: cython.Py_ssize_t, shaped: cython.int
     ) -> Edit | None:
         """Return the edit of `absolute` by the shape of a reference; None if it stays, `_UNDECIDED` if in doubt."""
-        kind: cython.int = shaped & prefixing.KIND
-        if shaped < prefixing.FRAGMENT:
+        kind: cython.int = shaped & predicates.KIND
+        if shaped < predicates.FRAGMENT:
             # An empty reference is the document itself, which a base element elsewhere changes.
             return None if start == end and not context.elsewhere else _UNDECIDED
         keeps_fragment = context.stays_as_fragment or context.keeps_fragments
-        if context.stays_always or (kind == prefixing.FRAGMENT and keeps_fragment):
+        if context.stays_always or (kind == predicates.FRAGMENT and keeps_fragment):
             return None
         if context.short is None or end - start > context.room or _after_word(self.data, start):
             return _UNDECIDED
@@ -405,12 +405,13 @@ class LinkEdits:
             self._resolver = context.short
             self._shape = shaped
             self._prefix = context.short.written(shaped)
-            self._climbs = shaped >> prefixing.DOTS > 0 and self._prefix is not None and self._prefix.find(_CLIMBS) >= 0
+            has_dots: cython.bint = shaped >> predicates.DOTS > 0
+            self._climbs = has_dots and self._prefix is not None and self._prefix.find(_CLIMBS) >= 0
         if self._prefix is None:
             return _UNDECIDED
         if self._climbs:
             self.odd = True
-        return edit_at(start, start + (shaped >> prefixing.DOTS), self._prefix)
+        return edit_at(start, start + (shaped >> predicates.DOTS), self._prefix)
 
     def _long_way(self, link: Link, context: LinkContext) -> cython.int:
         """Add the edit of `absolute` by the decoded reference; cached by the raw bytes if they alone decide."""

@@ -30,7 +30,7 @@ from urllib.parse import unquote, unquote_to_bytes
 from absolve.core.caching import remembered
 from absolve.encodings.charsets import lookup
 from absolve.urls import whatwg
-from absolve.urls.rfc1808 import STRICT_SCHEME
+from absolve.urls.predicates import STRICT_SCHEME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

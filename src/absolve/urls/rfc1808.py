@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from absolve.core.caching import LONGEST
 from absolve.core.model import Reference, new
-from absolve.urls.prefixing import PrefixResolver
+from absolve.urls.predicates import PrefixResolver
 
 if TYPE_CHECKING:
     from absolve.core.protocols import Resolver
@@ -24,9 +24,6 @@ NEVER_RELATIVE = frozenset(
 
 # RFC 1808 2.2: scheme = 1*( alpha | digit | "+" | "-" | "." )
 SCHEME = re.compile(r"([A-Za-z0-9+.-]+):")
-
-# RFC 3986 3.1: scheme = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." )
-STRICT_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 
 Components = tuple[str | None, str | None, str, str | None, str | None, str | None]  # the fields of a Reference
 

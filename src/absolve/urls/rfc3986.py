@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from absolve.core.caching import LONGEST
 from absolve.core.model import Reference
-from absolve.urls.prefixing import PrefixResolver
-from absolve.urls.rfc1808 import NEVER_RELATIVE, STRICT_SCHEME, hierarchical, unsplit
+from absolve.urls.predicates import STRICT_SCHEME, PrefixResolver
+from absolve.urls.rfc1808 import NEVER_RELATIVE, hierarchical, unsplit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

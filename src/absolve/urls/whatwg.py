@@ -15,8 +15,7 @@ from absolve.core.lazy_regex import pattern
 from absolve.core.model import PACKAGE_ROOT
 from absolve.encodings.charsets import lookup
 from absolve.encodings.standard import folded, sent
-from absolve.urls.prefixing import PrefixResolver
-from absolve.urls.rfc1808 import STRICT_SCHEME
+from absolve.urls.predicates import REMOVED, STRICT_SCHEME, STRIPPED, PrefixResolver
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,7 +35,6 @@ HOSTED = frozenset(("http", "https", "ftp", "ws", "wss"))
 
 # Special schemes whose queries are in the document's charset (4.4, query state: not ws and wss).
 ENCODED = frozenset(("http", "https", "ftp", "file"))
-SPECIAL = ENCODED | {"ws", "wss"}
 
 # Characters in a URL per byte of a reference in UTF-8, at most: %26%23NNN%3B for a character that the charset lacks.
 GROWTH = 6
@@ -110,8 +108,6 @@ def _library() -> ModuleType:
 # The special-query percent-encode set (1.3): C0 controls, space, bytes above "~", and five more.
 ESCAPES = [f"%{byte:02X}" if byte <= 0x20 or byte > 0x7E or byte in b"\"#<>'" else chr(byte) for byte in range(256)]
 
-REMOVED = dict.fromkeys(b"\t\n\r")  # 4.4: all ASCII tab or newline
-STRIPPED = "".join(map(chr, range(0x21)))  # 4.4: leading and trailing C0 control or space
 
 
 @lru_cache(maxsize=256)

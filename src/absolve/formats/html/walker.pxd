@@ -17,7 +17,7 @@ from absolve.formats.html.tag cimport (
     may_name_map,
 )
 from absolve.formats.html.tokenizer cimport Tokenizer
-from absolve.urls.prefixing cimport http_host
+from absolve.urls.predicates cimport http_host
 
 cdef int _ATTRIBUTES, _TAG, _END, _AS, _CODEBASE, _CONTENT, _HREF, _HTTP_EQUIV, _ITEMPROP, _NAME, _PROPERTY, _REL
 cdef int _TYPE, _SCRIPT_ELEMENT, _STYLE_ELEMENT, _NOTHING, _URL, _OTHER, _IN_CODEBASE, _META

@@ -33,7 +33,7 @@ from absolve.formats.html.tag import (
     may_name_map,
 )
 from absolve.formats.html.tokenizer import Tokenizer
-from absolve.urls.prefixing import http_host
+from absolve.urls.predicates import http_host
 
 if TYPE_CHECKING:
     import cython
