@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
 REPORTS: Final = {  # formats only for the findings of an audit, each with the module and the function that writes it
     "html": "report.page.write",
-    **{name: f"outputs.build_servers.{name}" for name in ("sarif", "junit", "github")},
-    "markdown": "outputs.markdown.write",
+    **{name: f"outputs.build_servers.{name}" for name in ("sarif", "junit", "github", "markdown")},
 }
 _NONE: Final = {TABLE, "md", "html"}  # of the tables of an audit
 TABLES: Final = {name: form for name, form in FORMATS_OF_TABLES.items() if name not in _NONE and not form.source}

@@ -1,8 +1,9 @@
-"""Findings for build servers: SARIF, workflow commands of GitHub, and JUnit XML.
+"""Findings for build servers: SARIF, workflow commands of GitHub, JUnit XML, and a summary in Markdown.
 
 In: a `Source`. Out: a log of SARIF 2.1.0 (OASIS) with a rule for each verdict and a result for each finding, with fixes
 and stable fingerprints; annotations of GitHub, one for each cause at the place of its first finding; a suite of JUnit
-for each section of the site. For example, `::error file=a.html,line=2,col=9,title=Broken::...`.
+for each section of the site; the answer, the verdicts and the first causes for a pull request. For example,
+`::error file=a.html,line=2,col=9,title=Broken::...`.
 """
 
 from __future__ import annotations
@@ -14,12 +15,25 @@ from typing import IO, TYPE_CHECKING, Any, Final
 from xml.sax.saxutils import escape, quoteattr
 
 from absolve import __version__
-from absolve.audit.outputs.findings import cause_message, causes, document_uri, found, level
-from absolve.audit.verdicts import FOUND, words
-from absolve.core.printable import printable
+from absolve.audit.outputs.findings import (
+    can_switch,
+    cause_message,
+    causes,
+    counted,
+    document_uri,
+    first_news,
+    found,
+    level,
+    reasons,
+    unknown,
+    unlisted,
+)
+from absolve.audit.verdicts import FINE, FOUND, QUIET, VERDICTS, words
+from absolve.core.printable import number, printable
+from absolve.tables.plain import markdown_cell
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from absolve.audit.outputs.findings import Cause, Finding
     from absolve.audit.outputs.source import Source
@@ -221,3 +235,75 @@ def _location(finding: Finding, uri: str) -> dict[str, Any]:
         if finding.column > 0:
             physical["region"]["startColumn"] = finding.column
     return location
+
+
+# --- Markdown: a summary for a pull request ---------------------------------------------------------------------------
+
+MOST_CAUSES: Final = 25
+_CONDITION: Final = f"verdict NOT IN {(*QUIET, *FINE)}"
+
+
+def markdown(source: Source, file: IO[bytes]) -> None:
+    """Write the summary, which begins for example with `## ✅ This site can switch`."""
+    file.write("\n".join(_summary_lines(source)).encode() + b"\n")
+
+
+def _summary_lines(source: Source) -> Iterator[str]:
+    # without an old site, the question is whether links are right
+    old = bool(source.number("urls"))
+    fine = "This site can switch." if old else "No link needs a change."
+    unfit = "This site cannot switch yet." if old else "Some links need a change."
+    if source.news is not None:
+        new = f"{number(len(source.news), 'finding')} {'is' if len(source.news) == 1 else 'are'} new"
+        fine, unfit = "Nothing is new since the baseline.", f"{new} since the baseline."
+    unfit = unknown(source) or unfit
+    yield f"## {'✅' if can_switch(source) else '❌'} {fine if can_switch(source) else unfit}"
+    yield ""
+    if news := list(first_news(source, MOST_CAUSES)):
+        yield from _table("New since the baseline", news, ("verdict", "place", "what"))
+        yield ""
+    yield " ".join([f"{counted(source)}; {number(source.number('causes'), 'cause')}.", *unlisted(source)])
+    yield ""
+    yield from [f"- {count}. {meaning}" for _, count, meaning in reasons(source)]
+    yield from _table("Verdicts", source.rows(_VERDICTS), ("verdict", "meaning", "links", "old URLs", "pages"))
+    found = list(causes(source))
+    rows = [_cause_row(one) for at, one in enumerate(found) if at < MOST_CAUSES or one.lost]
+    yield from _table("What to do first", rows, ("cause", "verdict", "reach", "what to do", "example"))
+    if len(rows) < len(found):
+        yield f"\nAnd {number(len(found) - len(rows), 'more cause')}."
+    if "baseline" in source.tables:
+        query = "SELECT change, count(*) FROM baseline GROUP BY change ORDER BY change DESC"
+        yield from _table("Against the baseline", source.rows(query), ("change", "findings"))
+
+
+_VERDICTS: Final = f"""
+    SELECT verdict, '', sum(links)::BIGINT, sum(urls)::BIGINT, sum(pages)::BIGINT FROM (
+        SELECT verdict, count(*) AS links, 0 AS urls, 0 AS pages FROM links GROUP BY verdict
+        UNION ALL SELECT verdict, 0, count(*), 0 FROM urls GROUP BY verdict
+        UNION ALL SELECT verdict, 0, 0, count(*) FROM pages GROUP BY verdict)
+    WHERE {_CONDITION} GROUP BY verdict ORDER BY list_position({list(VERDICTS)}, verdict)"""  # noqa: S608 - names of ours
+
+
+def _cause_row(cause: Cause) -> tuple[str, ...]:
+    """Return the table row for a cause; its lost URLs are the example, as many as an issue has room for."""
+    more = [f"and {number(len(cause.lost) - MOST_CAUSES, 'more')}"] if len(cause.lost) > MOST_CAUSES else []
+    example = ", ".join([*cause.lost[:MOST_CAUSES], *more]) or ":".join(str(part) for part in cause.place if part)
+    return cause.title, cause.verdict, cause.reach, "; ".join(map(": ".join, cause.advice)), example
+
+
+def _table(title: str, found: Iterable[tuple[Any, ...]], columns: tuple[str, ...]) -> Iterator[str]:
+    rows = list(found)
+    if not rows:
+        return
+    numbers = {at for at, value in enumerate(rows[0]) if isinstance(value, int)}
+    yield from ("", f"### {title}", "", f"| {' | '.join(columns)} |")
+    yield f"|{'|'.join('--:' if at in numbers else '---' for at in range(len(columns)))}|"
+    for row in rows:
+        named = dict(zip(columns, row, strict=True))
+        if "meaning" in named:
+            named["meaning"] = words(named["verdict"]).meaning
+        yield f"| {' | '.join(_cell(value) for value in named.values())} |"
+
+
+def _cell(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else markdown_cell(value)
