@@ -66,8 +66,8 @@ def test_a_link_to_a_removed_page_is_judged_wherever_it_is(site: Path, name: str
     git(site, "add", "-A")
     git(site, "commit", "-qm", "b")
     (site / name).rename(site / "renamed.html")
-    assert reference in references(site, "--changed-since", "HEAD", "--server", server)
-    assert "gone.html" not in references(site, "--changed-since", "HEAD", "--server", server)
+    found = references(site, "--changed-since", "HEAD", "--server", server)
+    assert (reference in found, "gone.html" in found) == (True, False)
 
 
 def test_a_changed_robots_file_may_shut_out_pages_that_did_not_change(site: Path) -> None:

@@ -258,8 +258,7 @@ def test_the_standard_output_has_what_was_found_and_a_file_has_all(tmp_path: Pat
     assert [row["reference"] for row in found if row["table"] == "links"] == ["no.html"]
     printed(capsys, site, "--url", NEW, "-o", tmp_path / "x.json")
     assert len(json.loads((tmp_path / "x.json").read_bytes())) > len(found)
-    for name in ("md", "markdown"):
-        assert printed(capsys, site, "--url", NEW, "-f", name)[0].startswith("## ")
+    assert printed(capsys, site, "--url", NEW, "-f", "md")[0].startswith("## ")
     assert main(["links", str(site), "-f", "markdown"]) == 0
     assert capsys.readouterr().out.startswith("| document |")
 

@@ -99,12 +99,12 @@ def test_a_file_in_a_folder_is_for_that_folder(tmp_path: Path, root: str, folder
     assert audited(tmp_path, files, old={"index.html": "<a href=a/>", "a/index.html": "<a href=../>"}).pages == pages
 
 
-@pytest.mark.parametrize(("name", "text", "line"), [
-    (HTACCESS, f"\n{NOINDEX} env=STAGING", 2),
-    (HTACCESS, f'<FilesMatch "\\.html$">\n{NOINDEX}\n</FilesMatch>', 2),
-    ("vercel.json", '{"headers": [{"source": "/((?!x).*)",\n"headers": [{"key": "X-Robots-Tag", "value": "noindex"}]}]}', 2),
-])
-def test_a_condition_that_is_not_judged_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, text: str, line: int) -> None:
-    root = written(tmp_path, {"index.html": "<p>", name: text})
+def test_a_condition_that_is_not_judged_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = {
+        HTACCESS: f'\n{NOINDEX} env=STAGING\n<FilesMatch "\\.html$">\n{NOINDEX}\n</FilesMatch>',
+        "vercel.json": '{"headers": [{"source": "/((?!x).*)",\n"headers": [{"key": "X-Robots-Tag", "value": "noindex"}]}]}',
+    }
+    root = written(tmp_path, {"index.html": "<p>", **files})
     main(["audit", str(root), "--url", NEW])
-    assert f"{root / name}:{line}: noindex: " in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert [f"{root / name}:{line}: noindex: " in err for name, line in ((HTACCESS, 2), (HTACCESS, 4), ("vercel.json", 2))] == [True] * 3

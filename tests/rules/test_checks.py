@@ -69,6 +69,17 @@ def test_rules_that_follow_each_other_are_judged_in_linear_time(name: str, line:
     assert steps(scaled(1_600)) < 12 * max(steps(scaled(400)), 0.05)
 
 
+@pytest.mark.parametrize(("name", "text", "hosts"), [
+    ("m.csv", "http://old.example/a,/x\nhttp://shop.old.example/b,/x\n", ["shop.old.example"]),
+    ("m.csv", "http://old.example/a,/x\n/b,/x\n", None),
+    ("n.conf", "server { server_name old.example; rewrite ^/b$ /x permanent; }\nserver { server_name www.old.example shop.old.example; rewrite ^/a$ /x permanent; }", ["shop.old.example", "www.old.example"]),
+    ("n.conf", "server { server_name www.old.example old.example; rewrite ^/x$ /x permanent; }", None),
+    ("n.conf", "server { server_name _; rewrite ^/x$ /x permanent; }", None),
+])
+def test_hosts_of_rules_that_neither_site_has_are_known(name: str, text: str, hosts: list[str] | None) -> None:
+    assert list(outcomes.strangers(rules(text, name))) == ([(name, 1, hosts)] if hosts is not None else [])
+
+
 def test_a_map_says_whether_it_has_forced_rules() -> None:
     assert [rules(text, "_redirects").is_forced for text in ("/a /b\n", "/a /b\n/c /d 301!\n", "/a/* /b 301!\n", "/a b 301!\n")] == [False, True, True, False]
     assert rules("Redirect /a /b", ".htaccess").is_forced

@@ -112,16 +112,6 @@ def test_recorded_redirects_apply_to_their_own_url_only() -> None:
     assert lead(Rules([entries.recorded(rows)], OLD, NEW), OLD + "a", ["/a"]) is None
 
 
-DECODED = {
-    "/a%20b": "/a b", "/%C3%a9": "/\u00e9", "/a%2fb": "/a%2Fb", "/%ff%C3": "/%FF%C3", "/100%25": "/100%",
-    "/%2541": "/%2541", "/%25%41": "/%A", "/%25zz": "/%zz", "/%": "/%",
-}
-
-
-def test_a_path_is_decoded_where_that_keeps_its_meaning() -> None:
-    assert {path: decoded(path) for path in DECODED} == DECODED
-
-
 @given(st.text())
 def test_decoded_text_survives_its_encoding(text: str) -> None:
     path = decoded("/" + quote(text))

@@ -35,6 +35,7 @@ def test_chains_are_flattened_and_circles_left_out(form: str) -> None:
     assert not problems(back)
     assert [back.chain(NEW + url).hops for url in ("r1", "r2", "r3", "l1", "l2", "s")] == [1, 1, 1, 0, 0, 0]
     assert lead(back, "/r1") == "/z"
+    assert [rule.line for rule, _ in writing.written(form, made).left_out] == [4, 5, 6]
 
 
 @pytest.mark.parametrize("form", sorted(NAMES))

@@ -324,7 +324,7 @@ def foreign_hosts(question: Question, rules: Rules) -> Iterator[Diagnostic]:
 def oddities(connection: Any, question: Question) -> Iterator[Diagnostic]:
     """Yield diagnostics that the user should see before the verdicts, for example if both sites are equal."""
     for _, url, first, last in each(connection, _SAME_URL):
-        yield Diagnostic("same-url", f"its URL is that of {first}, too: {url}", last)
+        yield Diagnostic("same-url", f"{first} has the same URL: {url}", last)
     for side, option, url in (("new", "--url", question.new_url), ("old", "--old-url", question.old_url)):
         total, inside = one(connection, _OUTSIDE, [side])
         if url is not None and total and not inside:

@@ -92,7 +92,7 @@ class Kinds(NamedTuple):
 class AuditJob(Protocol):
     """What an audit is to do, by the names of the options of the command; the library gives the same.
 
-    `url`, `old_urls` and `maps` change: a capture's URL becomes that of what it has, maps in the folders are added.
+    `url`, `old_urls` and `maps` change: URLs of a web archive become the original ones, maps in the folders are added.
     `named` are the URLs that were asked for in the place of the inputs.
     """
 

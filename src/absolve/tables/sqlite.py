@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from absolve.inventory.columns import Columns
 from absolve.tables import SCHEMA_VERSION, Sink, defined
-from absolve.tables.rows import cell_text
+from absolve.tables.plain import cell_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -17,7 +17,7 @@ from absolve.core import printable
 from absolve.core.drawing import Screen, folded, padded
 from absolve.inventory.columns import COLUMNS, Row
 from absolve.tables import Sink
-from absolve.tables.rows import LINKED, joined
+from absolve.tables.plain import LINKED, joined
 from absolve.urls.predicates import has_scheme
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 from absolve.core.errors import MissingPackageError
 from absolve.core.printable import literal, printable
 from absolve.tables import Sink
-from absolve.tables.rows import joined
+from absolve.tables.plain import joined
 
 try:
     from openpyxl import Workbook

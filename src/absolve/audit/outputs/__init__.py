@@ -1,4 +1,4 @@
-"""Outputs of an audit: its tables in each format of `absolve.tables`, and reports, one module a format.
+"""Outputs of an audit: its tables in each format of `absolve.tables`, and reports.
 
 In: the DuckDB connection with the result tables, a path. Out: complete files, or none. The suffix of the file name
 selects the format. User information in URLs is masked in every format; cells of spreadsheets are never formulas.
@@ -25,9 +25,7 @@ if TYPE_CHECKING:
 
 REPORTS: Final = {  # formats only for the findings of an audit, each with the module and the function that writes it
     "html": "report.page.write",
-    "sarif": "outputs.sarif.write",
-    **{name: f"outputs.build_servers.{name}" for name in ("junit", "github")},
-    "markdown": "outputs.markdown.write",
+    **{name: f"outputs.build_servers.{name}" for name in ("sarif", "junit", "github", "markdown")},
 }
 _NONE: Final = {TABLE, "md", "html"}  # of the tables of an audit
 TABLES: Final = {name: form for name, form in FORMATS_OF_TABLES.items() if name not in _NONE and not form.source}

@@ -1,11 +1,12 @@
 """Findings of all tables as one sequence, and their causes as another, for all outputs: place, message, advice.
 
-In: a `Source`. Out: `Finding`s of links, of old URLs, of pages, of rules, each with a stable identity; `Cause`s with
-the place of one finding, in one order.
+In: a `Source`. Out: `Finding`s of links, of old URLs, of pages, of rules, each with a stable identity; whether the site
+can switch, and the reasons; `Cause`s with the place of one finding, in one order.
 """
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter
 from hashlib import sha256
@@ -18,6 +19,7 @@ from absolve.audit import verdicts
 from absolve.audit.verdicts import (
     DIFFERS,
     FINE,
+    PAGE_VERDICTS,
     QUIET,
     RULE_VERDICTS,
     SEVERITIES,
@@ -241,6 +243,52 @@ def document_uri(document: str) -> str:
     if path.startswith(".."):
         return Path(document).resolve().as_uri()
     return quote(path.replace(os.sep, "/"), safe="/!$&'()*+,;=@~")
+
+
+# --- the answer -------------------------------------------------------------------------------------------------------
+
+
+def reasons(source: Source) -> list[tuple[str, str, str]]:
+    """Return the reasons of the answer, most findings first: for example ("broken", "2 links: broken", its meaning)."""
+    try:
+        listed = json.loads(source.summary.get("reasons") or "[]")
+        pairs = sorted(((str(one["verdict"]), int(one["count"])) for one in listed), key=lambda pair: -pair[1])
+    except (ValueError, TypeError, KeyError):
+        return []
+    return [(verdict, _number(verdict, count), words(verdict).meaning) for verdict, count in pairs]
+
+
+def _number(verdict: str, count: int) -> str:
+    kinds = ((URL_VERDICTS, "old URL"), (PAGE_VERDICTS, "page"), (RULE_VERDICTS, "rule"))
+    what = next((name for several, name in kinds if verdict in several), "link")
+    return f"{number(count, what)}: {words(verdict).name.lower()}"
+
+
+def can_switch(source: Source) -> bool:
+    """Return whether the site can switch: no finding fails, and no input is unread."""
+    return not source.number("inputs_unread") and _is_fine(source)
+
+
+def _is_fine(source: Source) -> bool:
+    """Return whether no finding fails, with a baseline no new one."""
+    if source.news is not None:
+        new = {verdict for (verdict,) in source.rows("SELECT DISTINCT verdict FROM news")}
+        return new.isdisjoint(source.style.fail_on | {UNREAD})
+    return (source.summary.get("can_switch") or "true").lower() == "true"
+
+
+def unknown(source: Source) -> str:
+    """Return the answer where no finding fails, but an input could not be read; otherwise ""."""
+    failed = source.number("inputs_unread")
+    return f"Not known: {number(failed, 'input')} could not be read." if failed and _is_fine(source) else ""
+
+
+def unlisted(source: Source) -> list[str]:
+    """Return sentences about findings that no list has, for example `3 findings are ignored`."""
+    numbers = {"ignored": source.number("ignored"), "left out, of unchanged documents": source.number("left_out")}
+    failed = source.number("inputs_unread")
+    first = [f"Not judged: {number(failed, 'input')} that could not be read."] if failed else []
+    return first + [f"{number(n, 'finding')} {'is' if n == 1 else 'are'} {what}." for what, n in numbers.items() if n]
 
 
 # --- causes -----------------------------------------------------------------------------------------------------------

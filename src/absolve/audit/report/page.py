@@ -16,8 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
 import jinja2
 
-from absolve.audit.outputs.findings import KINDS, counted, first_news, severity
-from absolve.audit.outputs.markdown import can_switch, reasons, unknown, unlisted
+from absolve.audit.outputs.findings import KINDS, can_switch, counted, first_news, reasons, severity, unknown, unlisted
 from absolve.audit.report.data import collected, shown
 from absolve.audit.verdicts import FINE, PAGE_VERDICTS, QUIET, SEVERITIES, WITHOUT_EFFECT, fix_options, words
 from absolve.core.printable import number
