@@ -405,9 +405,10 @@ class Values:
     ) -> cython.int:
         """Add the reference, or the inner document, that is an element's text."""
         p: cython.p_const_uchar = self._data
-        if _is_blank(p, start, end) or (place.syntax == "javascript" and not may_name_map(self._data, start, end)):
-            return 0
         has_markup: cython.bint = byte_scan.find(p, 60, start, end) >= 0
+        is_script: cython.bint = place.syntax == "javascript" and not has_markup
+        if _is_blank(p, start, end) or (is_script and not may_name_map(self._data, start, end)):
+            return 0
         if self._prolog.expansion is not None:
             self._prolog.expansion.check(start, end, is_text=True)
         media_type = _TEXT_PARTS.get(place.syntax)
