@@ -442,7 +442,7 @@ class _Walk:
         filled = []
         end = scanner.end
         for coding, start, end in places.foreign_pieces(self.data, start=scanner.end, **codings):
-            if len(filled) < 2 and self.data[start:end].strip():
+            if len(filled) < 2 and end > start:
                 filled.append((coding, start, end))
         if not places.ends_foreign_text(self.data, end, scanner.tree.foreign):
             words = f"the text of this {self.element_name(scanner)} has tags inside: it is left alone"
