@@ -19,7 +19,7 @@ from absolve.core.lazy_regex import pattern
 from absolve.core.model import DATA, Part
 from absolve.encodings.offset_map import IDENTITY_OFFSETS, Composed, Decoded
 from absolve.formats import registry
-from absolve.formats.html import link_tables
+from absolve.formats.html import link_tables, rules
 
 if TYPE_CHECKING:
     from absolve.core.model import Link
@@ -123,6 +123,9 @@ def _may_have_links(kind: str, media_type: bytes, value: bytes) -> bool:
         return True
     if b"url(" in text and _URL.search(text) is not None:
         return True
+    style = text.find(b"style")
+    if style >= 0 and any(text.find(mark, style) >= 0 for mark in _MARKUP):
+        return True
     return any(_leads_out(*pair) for pair in pairwise(text.split(b"=")))
 
 
@@ -136,9 +139,10 @@ def _leads_out(before: bytes, after: bytes) -> bool:
 # that may hide such links (declarations, escapes). Most drawings refer to their own parts only.
 _NAMES: Final = {
     place.attribute.rpartition(":")[2].encode()
-    for place in (*link_tables.HTML, *link_tables.SVG, *link_tables.GLOBAL)
+    for place in (*rules.html_rows(), *link_tables.SVG)
     if place.syntax != "css"
 }
-_WORDS: Final = (b"@import", b"xml-stylesheet", b"xml:base", b"<!doctype", b"\\", b"&", b"\0")
+_WORDS: Final = (b"@import", b"-set(", b"src(", b"xml-stylesheet", b"xml:base", b"<!doctype", b"\\", b"&", b"\0")
+_MARKUP: Final = (b"<!", b"<?")  # in a style sheet, inside of the words
 _URL: Final = pattern(rb"""url\([\t\n\r ]*(?:["'][\t\n\r ]*)?[^#"'\t\n\r ]""")
 _QUOTED: Final = b"\t\n\r \"'"

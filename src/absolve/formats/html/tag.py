@@ -414,12 +414,16 @@ def may_name_map(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) 
 
 
 def _has_comment(p: cython.p_const_uchar, start: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.bint:
-    """Return whether `//` is in the last line, or in its last bytes if it is long."""
+    """Return whether `//` is in the last line; of a long line, in its last bytes, or before a long URL at its end."""
+    is_url: cython.bint = True
+    floor: cython.Py_ssize_t = max(start, i - _SHORT_LINE)
     i -= 1
-    start = max(start, i - _SHORT_LINE)
     while i > start and p[i] != 10 and p[i] != 13:
         if p[i] == 47 and p[i - 1] == 47:
             return True
+        is_url = is_url and p[i] > 32 and p[i] != 34 and p[i] != 39
+        if i < floor and not is_url:
+            return p[i - 1] == 35 or p[i - 1] == 64  # the space in `//# sourceMappingURL=`
         i -= 1
     return False
 

@@ -442,7 +442,7 @@ class _Walk:
         filled = []
         end = scanner.end
         for coding, start, end in places.foreign_pieces(self.data, start=scanner.end, **codings):
-            if len(filled) < 2 and self.data[start:end].strip():
+            if len(filled) < 2 and end > start:
                 filled.append((coding, start, end))
         if not places.ends_foreign_text(self.data, end, scanner.tree.foreign):
             words = f"the text of this {self.element_name(scanner)} has tags inside: it is left alone"
@@ -461,7 +461,8 @@ class _Walk:
         media_type: str | None = _JAVASCRIPT
         if self.tag.has(_TYPE) and not self.tag.equals(_TYPE, _TEXT_JAVASCRIPT):  # most have none, or this one
             media_type = _decided(self.scripts, (self.tag.raw(_TYPE),))
-        if media_type is not None and (media_type is not _JAVASCRIPT or may_name_map(self.data, start, end)):
+        looked: cython.bint = media_type is not _JAVASCRIPT or type(coding) is Pieces
+        if media_type is not None and (looked or may_name_map(self.data, start, end)):
             self.events.append(Part(media_type, start, end, coding))
         return 0
 

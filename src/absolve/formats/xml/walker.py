@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache, partial
-from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from absolve.core import byte_scan
@@ -35,12 +34,13 @@ from absolve.formats.xml.prolog import ENTITY, NOT_WELL_FORMED, checked, recover
 from absolve.formats.xml.tags import Namespaces, Tag, Written, named_by_tag, site_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     import cython
 
     from absolve.core.protocols import Coding
     from absolve.encodings.charsets import Charset
+    from absolve.encodings.codings import Piece
     from absolve.formats import WalkOptions
     from absolve.formats.html.page_facts import XMLFacts
     from absolve.formats.xml.prolog import Prolog
@@ -366,6 +366,7 @@ class _Walk:
 OF_OFFICE: Final = frozenset({"field", "formula"})  # values of `LinkSite.syntax` for office documents only
 # `LinkSite.syntax` of an element whose text is a document -> its media type.
 _TEXT_PARTS: Final = {"html": rules.MEDIA_TYPE, "css": rules.CSS, "javascript": JAVASCRIPT, **rules.JSON_SCRIPTS}
+_STRICT: Final = frozenset({rules.CSS, JAVASCRIPT})  # a newline ends a string or a comment there
 
 
 class Values:
@@ -405,9 +406,10 @@ class Values:
     ) -> cython.int:
         """Add the reference, or the inner document, that is an element's text."""
         p: cython.p_const_uchar = self._data
-        if _is_blank(p, start, end) or (place.syntax == "javascript" and not may_name_map(self._data, start, end)):
-            return 0
         has_markup: cython.bint = byte_scan.find(p, 60, start, end) >= 0
+        is_script: cython.bint = place.syntax == "javascript" and not has_markup
+        if _is_blank(p, start, end) or (is_script and not may_name_map(self._data, start, end)):
+            return 0
         if self._prolog.expansion is not None:
             self._prolog.expansion.check(start, end, is_text=True)
         media_type = _TEXT_PARTS.get(place.syntax)
@@ -418,7 +420,7 @@ class Values:
             section = CData(self._charset, "absolve.references" if place.syntax == "html" else "absolve.percent")
             split = partial(pieces, text=self._tag.text, section=section)
             raw = self._data[start:end]
-            filled = list(islice((one for one in split(raw) if not _is_blank(raw, one[1], one[2])), 2))
+            filled = _filled(raw, split(raw), media_type in _STRICT)
             if not filled:
                 return 0
             if len(filled) > 1:
@@ -483,6 +485,18 @@ class Values:
         """Add one link."""
         tag: Tag = self._tag
         return self._events.add_link(place, start, end, coding, self.under, tag.start, tag.end, self.stated)
+
+
+def _filled(raw: bytes, pieces: Iterable[Piece], strict: bool) -> list[Piece]:
+    """Return the first two pieces that are not empty, and unless `strict`, not white space either."""
+    found: list[Piece] = []
+    for piece in pieces:
+        _, start, end = piece
+        if end > start and (strict or not _is_blank(raw, start, end)):
+            found.append(piece)
+            if len(found) > 1:
+                break
+    return found
 
 
 def _is_blank(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
