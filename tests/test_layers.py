@@ -39,24 +39,24 @@ MOST = {
     "absolve": (204, 2),
     "api": (295, 1),
     "arrow": (54, 1),
-    "audit": (8_179, 32),
+    "audit": (8_194, 30),
     "cli": (5_828, 24),
     "core": (2_902, 15),
     "document": (2_561, 11),
     "encodings": (1_861, 6),
-    "formats": (15_472, 53),
+    "formats": (15_495, 53),
     "inventory": (2_199, 8),
     "mirror": (6_862, 19),
     "rewriting": (1_921, 8),
     "rules": (5_951, 19),
     "run": (7_737, 28),
     "spark": (248, 1),
-    "tables": (1_247, 8),
+    "tables": (1_232, 7),
     "trees": (838, 3),
     "urls": (2_383, 13),
     "verifying": (2_013, 8),
 }
-MOST_TESTS = 44_549  # lines
+MOST_TESTS = 44_560  # lines
 MOST_C = 1_799  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 

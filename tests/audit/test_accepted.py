@@ -73,11 +73,6 @@ def test_end_tags_that_are_not_closed_take_linear_time() -> None:
     measure(lambda data: list(regions(b"<p data-absolve-ignore>" + data)), b"</a " * 10_000)
 
 
-def test_findings_inside_such_an_element_are_left_out(tmp_path: Path) -> None:
-    files = {"index.html": page('<p data-absolve-ignore><a href="a.html">t</a></p><a href="b.html">t</a>')}
-    assert audited(tmp_path, files).found == {"b.html": "broken"}
-
-
 def test_mentions_of_the_old_host_are_counted_apart_from_links(tmp_path: Path) -> None:
     body = (
         '<a href="http://old.example/a.html">old.example</a><style>p{background:url(http://old.example/i.png)}</style>'

@@ -319,6 +319,9 @@ def compare(connection: Any, compared: Compare | None) -> None:
     insert(connection, "headings", headings)
 
 
+# Broken links of a site with a known old one, or out of the folder of the site: only their targets may be elsewhere.
+_MAY_BE_ELSEWHERE: Final = "FROM findings WHERE verdict = 'broken' AND (EXISTS (FROM homes) OR EXISTS (FROM strays))"
+
 # --- all --------------------------------------------------------------------------------------------------------------
 
 
@@ -351,7 +354,7 @@ def judge(
     _find_places(connection)
     run(connection, "45_targets.sql")
     run(connection, "50_findings.sql")
-    if has_rows(connection, "FROM findings WHERE verdict = 'broken'"):
+    if has_rows(connection, _MAY_BE_ELSEWHERE):
         run(connection, "52_old_targets.sql")
         locate(connection)
         run(connection, "55_relocated.sql")
