@@ -474,7 +474,7 @@ ESCAPES: Final[dict[str, _Escape]] = {
     "uri": _in_spaces,
     "bare": _bare,
     "line": _before_angle,
-    "iri": _escaping(rb"[\x00-\x20<>{}|\\^`]"),
+    "iri": _escaping(rb"[\x00-\x20<>\"{}|\\^`]"),
     "strings": _in_string,
     "endpoints": _in_string,
     "reports": _escaping(rb"[\x00-\x20,;]"),

@@ -270,6 +270,8 @@ class References(NamedTuple):
             return False
         if len(names[0]) == 1 and not (self.links[0][1] and other.links[0][1]):
             return b"".join(self.gaps) == b"".join(other.gaps)  # an empty one may be anywhere in the white space
+        if len(names[0]) == 1 and not b"".join(other.gaps):
+            return not b"".join(self.gaps).strip()  # white space that an entity had with the URL
         return self.gaps == other.gaps
 
 

@@ -341,6 +341,7 @@ _ALONE: Final = re.compile(
     r"(<!\[CDATA\[.*?(?:\]\]>|\Z)|<!--.*?(?:-->|\Z))|<(?![A-Za-z_:\x80-\U0010ffff/!?])|&(?:([^\s&;<>]++);)?",
     re.DOTALL,
 )
+_HYPHENS: Final = re.compile(r"-(?=-|\Z)")  # in a comment: libxml2 leaves out references behind it
 _ENTITY: Final = re.compile(r"<!ENTITY[\t\n\r ]++([^\t\n\r %]++)")
 _LONGEST: Final = 8  # digits of a character reference, without leading zeros: any longer number is no character
 
@@ -462,6 +463,8 @@ def _mended(text: str) -> str:
 
     def mended(found: re.Match[str]) -> str:
         whole, section, name = found.group(0, 1, 2)
+        if section and section.startswith("<!--") and section.endswith("-->"):
+            return f"<!--{_HYPHENS.sub('- ', section[4:-3])}-->"
         if section or whole == "<":
             return section or "&lt;"
         is_known = name in declared or (name and _REFERENCE.sub(_character, whole) != whole)

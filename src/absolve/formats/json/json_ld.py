@@ -94,8 +94,8 @@ class _Context:
 
 
 @cache
-def _place(name: str, kind: str = "metadata", syntax: str = "url", empty: str = "nothing", *, stays: bool) -> LinkSite:
-    return LinkSite("json-ld", name, syntax, kind, empty=empty, stays="always" if stays else "")
+def _place(name: str, kind: str = "metadata", empty: str = "nothing", *, stays: bool) -> LinkSite:
+    return LinkSite("json-ld", name, "iri", kind, empty=empty, stays="always" if stays else "")
 
 
 def walk(data: bytes, charset: Charset, options: WalkOptions) -> Iterable[Event]:  # noqa: ARG001 - JSON is UTF-8
@@ -279,7 +279,7 @@ class _Walk:
         if local in URLS:
             return _place(local, URLS[local], stays=self._stays), None
         if local in THINGS:
-            return _place(local, THINGS[local], "likely", stays=self._stays), _is_likely
+            return _place(local, THINGS[local], stays=self._stays), _is_likely
         return (_place(local, stays=self._stays), _ABSOLUTE.match) if local in TEXTS else None
 
 
