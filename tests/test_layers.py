@@ -37,27 +37,27 @@ RANK = {
 # what it bought; one that made a room smaller lowers it.
 MOST = {
     "absolve": (204, 2),
-    "api": (295, 1),
+    "api": (296, 1),
     "arrow": (54, 1),
-    "audit": (8_176, 32),
-    "cli": (5_826, 24),
+    "audit": (8_155, 32),
+    "cli": (5_828, 24),
     "core": (2_898, 15),
-    "document": (2_560, 11),
+    "document": (2_591, 11),
     "encodings": (1_767, 6),
     "formats": (15_380, 53),
     "inventory": (2_247, 8),
-    "mirror": (6_857, 19),
+    "mirror": (6_861, 19),
     "rewriting": (1_915, 8),
     "rules": (5_949, 19),
-    "run": (7_733, 28),
+    "run": (7_841, 28),
     "spark": (248, 1),
     "tables": (1_246, 8),
     "trees": (833, 3),
     "urls": (2_389, 14),
     "verifying": (1_995, 8),
 }
-MOST_TESTS = 44_991  # lines
-MOST_C = 1_808  # lines of .pxd
+MOST_TESTS = 45_051  # lines
+MOST_C = 1_809  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 
 

@@ -1,5 +1,6 @@
 """Folders with pipes, sockets, devices, dangling links and links to themselves; pipes as inputs."""
 
+import gzip
 import os
 import subprocess
 import sys
@@ -343,20 +344,62 @@ def test_a_pipe_without_a_writer_and_a_file_without_end_are_refused_wherever_an_
     os.mkfifo("pipe")
     done = absolve(*command.format("pipe").split())
     assert (done.status in {2, 3}, "no program writes to this pipe (0.1 s)" in done.err) == (True, True)
-    words = "this file has more than 1,000 bytes"
-    if "--from" in command:  # names come one by one, and are not counted
-        Path("list").write_bytes(b"x" * 2_000_000)
-        words = "a line of this list has more than 1,048,576 bytes"
-    done = absolve(*command.format("list" if "--from" in command else "/dev/zero").split())
-    assert (done.status in {2, 3}, words in done.err) == (True, True)
+    cases = {"/dev/zero": "this file has more than 1,000 bytes"}
+    if "--from" in command:
+        monkeypatch.setattr(sources, "LARGEST", 1_900_000)
+        Path("line").write_bytes(b"x" * 1_500_000)
+        Path("list").write_bytes(b"\0" * 2_000_000)
+        cases = {"/dev/zero": "a device is no list", "line": "a line of this list has more than 1,048,576 bytes", "list": "has more than 1,900,000 bytes"}
+    for name, words in cases.items():
+        done = absolve(*command.format(name).split())
+        assert (done.status in {2, 3}, words in done.err) == (True, True)
 
 
-@pytest.mark.parametrize("command", ["links good empty", "documents good empty", "rewrite good empty -o out", "mirror good empty -o out", "check good empty"])
-def test_an_empty_folder_beside_another_input_is_a_failure(absolve: Runner, site: Path, command: str) -> None:
-    Path("empty").mkdir()
-    site.rename("good")
+# What is given and not read: its bytes, the code, and whether it is a failure if nothing else is given.
+UNREAD = {
+    "e.zip": (zipped({}), "no-input", False), "e.docx": (zipped({}), "no-input", False), "e.wacz": (zipped({"datapackage.json": b"{}"}), "no-input", False),
+    "e.har": (b'{"log": {"version": "1.2", "entries": []}}', "no-input", False),
+    "e.warc": (b"WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n", "no-input", False),
+    "p.html.gz": (gzip.compress(LINK), "unread-compressed", True), "b.html.gz": (b"\x1f\x8b\b\0", "unread-compressed", True),
+    "x.tar": (b"a" * 257 + b"ustar\0\0\0", "unknown-media-type", True), "x.pdf": (b"%PDF-1.7\0", "unknown-media-type", True),
+}
+WITHOUT_LINKS = {"a.png": b"\x89PNG\r\n\x1a\n\0\0", "a.js": b"f()"}
+
+
+@pytest.mark.parametrize("command", ["links {} --fail-on any", "documents {}", "rewrite {} -o out/", "base {} -f json", "mirror {} -o out", "check {}"])
+def test_what_is_given_and_not_read_is_named_and_fails_beside_others(absolve: Runner, site: Path, command: str) -> None:
+    for name, data in (WITHOUT_LINKS | {name: data for name, (data, *_) in UNREAD.items()}).items():
+        Path(name).write_bytes(data)
+    words = command.split()
+    other = {"check": "x.tar", "mirror": "e.wacz"}.get(words[0])  # it is refused there; its JSON is a file
+    given = [name for name in UNREAD if name != other]
+    done = absolve(words[0], site / "a.html", *WITHOUT_LINKS, *given, *words[2:], "--url=http://h/")
+    assert (done.status, "no findings" in done.err) == (3, False)
+    for name in given:
+        level = "warning" if words[0] == "base" and UNREAD[name][1] == "no-input" else "error"  # of one input at a time
+        assert done.err.count(f"{level}: {name}: {UNREAD[name][1]}: ") == 1
+    assert not any(f"error: {name}" in done.err for name in WITHOUT_LINKS)
+    assert absolve(words[0], site / "a.html", *WITHOUT_LINKS, *words[2:], "--url=http://h/").status in {0, 1}
+    for name in given if words[0] in {"links", "base"} else ():
+        alone = absolve(words[0], name, *words[2:], "--url=http://h/")
+        assert (alone.status, f"{name}: {UNREAD[name][1]}: " in alone.err) == (3 if UNREAD[name][2] else 0, True)
+
+
+@pytest.mark.parametrize("command", ["links site", "documents site", "rewrite site -o out", "mirror site -o out", "check site"])
+def test_a_compressed_page_in_a_folder_is_read_beside_its_page_alone(absolve: Runner, site: Path, command: str) -> None:
+    (site / "a.html.gz").write_bytes(gzip.compress(LINK))
+    assert absolve(*command.split(), "--url=http://h/").status in {0, 1}
+    (site / "b.html.gz").write_bytes(gzip.compress(LINK))
     done = absolve(*command.split(), "--url=http://h/")
-    assert (done.status, done.err.count("error: empty: no-input: it holds no input")) == (3, 1)
-    if command.startswith("links"):
-        done = absolve("links", "good", "empty", "--include", "*.html", "--url=http://h/")  # of which the user wants none
-        assert (done.status, "warning: empty: no-input: no file in it is selected by --include '*.html'" in done.err) == (0, True)
+    assert (done.status, done.err.count("error: site/b.html.gz: unread-compressed: ")) == (3, 1)
+    if not command.startswith("mirror"):  # where it is about captured documents
+        assert absolve(*command.split(), "--url=http://h/", "--exclude", "b*").status in {0, 1}
+
+
+def test_an_empty_folder_beside_another_input_is_a_failure_unless_globs_choose(absolve: Runner, site: Path) -> None:
+    Path("empty").mkdir()
+    for command in (["links"], ["documents"], ["rewrite", "-o", "out"], ["mirror", "-o", "made"], ["check"]):
+        done = absolve(command[0], site, "empty", *command[1:], "--url=http://h/")
+        assert (done.status, done.err.count("error: empty: no-input: it holds no input")) == (3, 1)
+    done = absolve("links", site, "empty", "--include", "*.html", "--url=http://h/")
+    assert (done.status, "warning: empty: no-input: no file in it is selected by --include '*.html'" in done.err) == (0, True)
