@@ -37,27 +37,27 @@ RANK = {
 # what it bought; one that made a room smaller lowers it.
 MOST = {
     "absolve": (204, 2),
-    "api": (295, 1),
+    "api": (296, 1),
     "arrow": (54, 1),
-    "audit": (8_194, 30),
-    "cli": (5_828, 24),
+    "audit": (8_153, 30),
+    "cli": (5_830, 24),
     "core": (2_902, 15),
-    "document": (2_561, 11),
+    "document": (2_592, 11),
     "encodings": (1_861, 6),
     "formats": (15_495, 53),
     "inventory": (2_199, 8),
-    "mirror": (6_862, 19),
+    "mirror": (6_866, 19),
     "rewriting": (1_921, 8),
     "rules": (5_951, 19),
-    "run": (7_737, 28),
+    "run": (7_845, 28),
     "spark": (248, 1),
     "tables": (1_232, 7),
     "trees": (838, 3),
     "urls": (2_383, 13),
-    "verifying": (2_013, 8),
+    "verifying": (2_018, 8),
 }
-MOST_TESTS = 44_560  # lines
-MOST_C = 1_799  # lines of .pxd
+MOST_TESTS = 44_666  # lines
+MOST_C = 1_800  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 
 

@@ -164,7 +164,8 @@ def captured(source: Source, **options: Unpack[Options]) -> Iterator[CapturedDoc
     choices: Any = options
     notify = _notify(choices)
     document, settings = opened(source, choices, "absolve.documents()")
-    entity = walk(document, settings._replace(documents=True))
+    settings = settings._replace(documents=True)  # facts about each, also those of its response
+    entity = walk(document, settings)
     _report(entity, notify, bases=False)
     header = _header(document, settings)
     return each(entity, above=of_response(header, document) if header is not None else None)

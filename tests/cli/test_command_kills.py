@@ -22,12 +22,13 @@ from typing import Final
 
 import pytest
 
+from absolve.cli import main
 from tests.shapes import captures
 from tests.shapes.captures import files_below, zipped
 from tests.shapes.trap_server import page as sent
 from tests.shapes.trap_server import serving
 
-KILLS: Final = int(os.environ.get("ABSOLVE_KILLS", "4"))
+KILLS: Final = int(os.environ.get("ABSOLVE_KILLS", "3"))
 PAGE: Final = b"<!-- saved from url=(0017)http://h/d/p.html -->" + b"<a href='x.html'>text</a><p>text</p>" * 40
 CONTAINER: Final = (
     b"<container xmlns='urn:oasis:names:tc:opendocument:xmlns:container'><rootfiles><rootfile full-path='p.opf'"
@@ -77,24 +78,40 @@ COMMANDS: Final = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_the_next_run_removes_what_a_killed_one_left(tmp_path: Path, command: str) -> None:
-    for name in ("site", "out", "m", "tmp"):
-        (tmp_path / name).mkdir()
+# A process that runs each command in a copy of the folder and ends, as if killed, where the first file is complete.
+KILLED: Final = """
+import os, sys
+from absolve.cli import main, running
+from absolve.run import outputs
+outputs.put = outputs.settle = lambda made: os._exit(9)
+for number, command in enumerate(sys.argv[1:]):
+    if not os.fork():
+        os.chdir(str(number))
+        os.environ.update(XDG_STATE_HOME=os.path.abspath("state"), TMPDIR=os.path.abspath("tmp"))
+        main(command.split())
+        os._exit(0)
+    print(os.waitstatus_to_exitcode(os.wait()[1]))
+"""
+
+
+def test_the_next_run_removes_what_a_killed_one_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     saved = b"<!-- saved from url=(0012)http://h/%b --><a href=/c.html#top><a href=http://h/Q.html>"
-    for name in ("p.html", "q.html"):
-        (tmp_path / "site" / name).write_bytes(saved % name.encode())
-    (tmp_path / "c.warc").write_bytes(RECORD)
-    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state"), "TMPDIR": str(tmp_path / "tmp")}
-    main = f"from absolve.cli import main; sys.exit(main({command.split()!r}))"
-    killing = "import os, sys; from absolve.run import outputs; outputs.put = outputs.settle = lambda made: os._exit(9)"
-    argv = [sys.executable, "-c"]
-    killed_ = subprocess.run([*argv, f"{killing}; {main}"], cwd=tmp_path, env=environment, capture_output=True, check=False)
-    assert killed_.returncode == 9, killed_
-    assert temporary(tmp_path)
-    done = subprocess.run([*argv, f"import sys; {main}"], cwd=tmp_path, env=environment, capture_output=True, check=False)
-    assert done.returncode in {0, 1}, done
-    assert not temporary(tmp_path)
+    for number in range(len(COMMANDS)):
+        for name in ("site", "out", "m", "tmp"):
+            (tmp_path / str(number) / name).mkdir(parents=True)
+        for name in ("p.html", "q.html"):
+            (tmp_path / str(number) / "site" / name).write_bytes(saved % name.encode())
+        (tmp_path / str(number) / "c.warc").write_bytes(RECORD)
+    argv = [sys.executable, "-c", KILLED, *COMMANDS]
+    done = subprocess.run(argv, cwd=tmp_path, capture_output=True, check=True, text=True)
+    assert done.stdout.split() == ["9"] * len(COMMANDS), done.stderr
+    for number, command in enumerate(COMMANDS):
+        assert temporary(tmp_path / str(number)), command
+        monkeypatch.chdir(tmp_path / str(number))
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / str(number) / "state"))
+        monkeypatch.setattr("tempfile.tempdir", str(tmp_path / str(number) / "tmp"))
+        assert main(command.split()) in {0, 1}, command
+        assert not temporary(tmp_path / str(number)), command
 
 
 def capture(pages: int) -> bytes:
@@ -131,17 +148,17 @@ def test_a_signal_at_any_moment_tears_nothing_and_leaves_nothing(tmp_path: Path)
     chance = random.Random(os.environ.get("ABSOLVE_SEED", "3"))  # noqa: S311 - moments, no secrets
     start, work = tmp_path / "start", tmp_path / "work"
     (start / "site").mkdir(parents=True)
-    for number in range(150):
+    for number in range(60):
         page = b"<!-- saved from url=(0012)http://h/d/%d.html --><a href=http://h/ABOUT.html>a</a>" % number + PAGE
         (start / "site" / f"{number}.html").write_bytes(page)
     (start / "site/about.html").write_bytes(b"<title>about</title>")
-    (start / "c.warc").write_bytes(capture(600))
+    (start / "c.warc").write_bytes(capture(200))
     (start / "mixed").mkdir()
-    for number in range(40):
+    for number in range(20):
         (start / "mixed" / f"{number}.html").write_bytes(PAGE * (200 if number == 0 else 4))
     for number in range(3):  # the first is large
-        (start / "mixed" / f"{number}.warc").write_bytes(captures.page("http://h/d/", PAGE) * (30 if number else 300))
-        (start / "mixed" / f"{number}.epub").write_bytes(package(30 if number else 300))
+        (start / "mixed" / f"{number}.warc").write_bytes(captures.page("http://h/d/", PAGE) * (10 if number else 100))
+        (start / "mixed" / f"{number}.epub").write_bytes(package(10 if number else 100))
     old = files(start)
     undisturbed: dict[str, tuple[dict[str, bytes], float]] = {}
     figures: dict[str, Counter[str]] = {one.name: Counter() for one in SIGNALS}

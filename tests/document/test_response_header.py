@@ -118,6 +118,25 @@ def test_another_type_is_a_type_error_that_names_the_right_ones() -> None:
             absolve.base(PAGE, url=URL, headers=headers)  # type: ignore[arg-type]
 
 
+def test_the_row_of_a_document_has_what_its_response_states() -> None:
+    fields = [("X-Robots-Tag", "noindex"), ("Date", "Wed, 01 Jan 2020 00:00:00 GMT")]
+    text = "".join(f"{name}: {value}\r\n" for name, value in fields)
+    for headers, status in ((fields, None), (dict(fields), None), (text, None), (f"HTTP/2 404\r\n{text}\r\n", 404)):
+        row = next(absolve.documents(PAGE, url=URL, headers=headers))
+        assert (row.status, row.robots, row.date) == (status, "noindex", "2020-01-01T00:00:00Z")
+
+
+def test_a_body_that_is_still_compressed_is_read_or_an_error() -> None:
+    for options in ({"headers": {"Content-Encoding": "gzip", "Content-Type": "text/html"}}, {"media_type": "text/html"}):
+        page = Document(gzip.compress(PAGE), url=URL, **options)
+        assert [row.target for row in absolve.links(page)] == ["http://h/d/x"]
+        assert gzip.decompress(absolve.rewrite(page)) == b"<a href=http://h/d/x>"
+        assert absolve.rewrite(PAGE, url=URL, **options) == b"<a href=http://h/d/x>"  # most packages decode it
+    for data, coding in ((gzip.compress(b"a{b:url(c)}"), "gzip"), (b"\x0b\x01\x80\x03", "br")):
+        with pytest.raises(absolve.DocumentError, match="unread-compressed: it is still compressed"):
+            absolve.links(data, headers={"Content-Encoding": coding, "Content-Type": "text/css"})
+
+
 def test_any_text_may_be_in_a_header() -> None:
     for text in ("\ud800", "\udcff", "é", "\0"):
         for headers in ({"Link": f"<{text}>", text: text}, f"Link: <{text}>\n{text}: {text}\n"):

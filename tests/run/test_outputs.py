@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from absolve import tables
+from absolve import rewrite_file, tables
 from absolve.core.errors import DocumentError, UsageError
-from absolve.run import leftovers, outputs
+from absolve.run import leftovers, output_folder, outputs
 from absolve.run import results as waiting
 from absolve.run.inputs import Input
-from absolve.run.output_folder import OpenFolder
+from absolve.run.output_folder import Below, OpenFolder
 from absolve.run.outputs import WrittenFile
 from absolve.run.plan import Job, Publisher, check_new_folder
 from absolve.run.results import BytesRead, Failure, FilesReady, flushed
@@ -299,14 +299,30 @@ def test_folders_of_dead_runs_are_removed(tmp_path: Path, of_a_dead_run: str, mo
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can make a link of another user")
-@pytest.mark.parametrize("how", ["writing", "replacing"])
+@pytest.mark.parametrize("how", ["writing", "replacing", "in place", "in a folder", "above"])
 def test_a_link_of_another_user_in_a_folder_where_all_may_write_is_not_followed(tmp_path: Path, how: str) -> None:
-    (tmp_path / "target").write_text("old")
-    (tmp_path / "link").symlink_to("target")
-    os.lchown(tmp_path / "link", 12345, 12345)
+    (tmp_path / "own" / "deep").mkdir(parents=True)
+    old = tmp_path / "own" / "deep" / "a.html"
+    (tmp_path / "shared").mkdir()
+    name, to = ("link", old) if how in {"writing", "replacing", "in place"} else ("link/deep/a.html", tmp_path / "own")
+    link, path = tmp_path / "shared" / "link", tmp_path / "shared" / name
+    (tmp_path / "by").symlink_to("shared")  # a link of this user is followed, to the other's link, too
     for mode in (0o1777, 0o755):  # as /tmp, and as a folder of one's own
-        tmp_path.chmod(mode)
-        refused = pytest.raises(OSError, match="of another user") if mode == 0o1777 else nullcontext()
-        with refused, getattr(outputs, how)(tmp_path / "link") as made:
-            made.write(b"new") if how == "writing" else made.write_text("new")
-        assert (tmp_path / "target").read_text() == ("old" if mode == 0o1777 else "new")
+        for one in (path, tmp_path / "by" / name):
+            link.unlink(missing_ok=True)
+            link.symlink_to(to)
+            os.lchown(link, 12345, 12345)
+            old.write_text("<a href=x>")
+            (tmp_path / "shared").chmod(mode)
+            refused = pytest.raises((OSError, DocumentError), match="of another user") if mode == 0o1777 else nullcontext()
+            with refused:
+                if how == "in place":
+                    rewrite_file(one, url="http://h/")
+                elif how == "in a folder":
+                    with output_folder.created(str(one.parent)) as folder, outputs.preparing(one, below=Below(folder, "a.html")) as (made, written):
+                        made.write(b"new")
+                    outputs.settle(written)
+                else:
+                    with getattr(outputs, "replacing" if how == "replacing" else "writing")(one) as file:
+                        file.write(b"new") if how != "replacing" else file.write_text("new")
+            assert (old.read_text() == "<a href=x>") == (mode == 0o1777)

@@ -45,7 +45,6 @@ _PLAIN: Final = tuple(
 _SITES: Final = "give a folder, an archive, an inventory, a sitemap, a log, or a list with a URL a line or in a table"
 _READ_SETTINGS: Final = frozenset({"plain", "apache"})  # the servers that read .htaccess
 _MOVES: Final = re.compile(rb"^[\t ]*(?:Redirect|RewriteRule)", re.IGNORECASE | re.MULTILINE)
-_PACKED: Final = (".gz", ".br", ".zst", ".bz2", ".xz")
 # Files of the new site that the user named one by one, without the site around them.
 _BY_NAME: Final = """
 INSERT INTO by_name SELECT DISTINCT url, document FROM new_documents
@@ -247,7 +246,6 @@ def site_inputs(
     def placed() -> Iterator[Input]:
         for input_, kind in _with_kinds(inputs):
             if follow:  # the first time
-                _check_compressed(input_, context)
                 _check_settings(input_, job, context, side)
             if _is_saver_index(input_):
                 context.reports.aside(left_out("index of the copy", input_.name))
@@ -283,25 +281,6 @@ def _kind(input_: Input) -> str | None:
         return sniffing.format_of(head, input_.name, None, partial(sources.FileBytes, input_.name, input_.root))
     except DocumentError:
         return None
-
-
-def _check_compressed(input_: Input, context: RunContext) -> None:
-    """Report a file that is a document by its name and cannot be read, because it is compressed or damaged.
-
-    A compressed copy for a server is fine, for example page.html.gz beside page.html.
-    """
-    if not (input_.found and input_.name.lower().endswith(_PACKED)):
-        return
-    path = Path(input_.name)
-    if path.with_suffix("").exists() or sniffing.recognised(b"", path.stem) is None:
-        return
-    head = sources.head(input_.name, root=input_.root)
-    if sniffing.recognised(head, path.name) is not None:
-        return
-    is_broken = path.suffix.lower() == ".gz" and sniffing.gzip_head(head) is head
-    why = "it is no gzip data, or broken" if is_broken else "absolve reads no such document in compressed form"
-    text = f"{why}: unpack it, or --exclude it"
-    context.reports.aside(Diagnostic("unread-compressed", text, input_.name, failed=True))
 
 
 def _check_settings(input_: Input, job: AuditJob, context: RunContext, side: str) -> None:

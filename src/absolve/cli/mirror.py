@@ -204,7 +204,8 @@ def _check(folder_name: str, options: Options, report: Report) -> None:
     folder = Path(folder_name)
     if not folder.is_dir():
         name = quote(folder_name)
-        hint = f"unzip {name} -d mirror; absolve mirror --check mirror" if zipfile.is_zipfile(folder) else ""
+        is_zip = folder.is_file() and zipfile.is_zipfile(folder)  # a device may have no end
+        hint = f"unzip {name} -d mirror; absolve mirror --check mirror" if is_zip else ""
         raise UsageError(f"--check {folder_name}: this is {'a ZIP, and ' if hint else ''}no folder", hint)
     from absolve.mirror.check import WRONG, Checker
 

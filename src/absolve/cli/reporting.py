@@ -153,6 +153,7 @@ class Report:
         if diagnostic.code in _SKIPPED and not diagnostic.failed:
             self.skipped[diagnostic.code] += 1
         if diagnostic.failed:
+            self.totals.failed_are = ""  # the rest of this input is in the output
             if self._fail(self.input or diagnostic.name, diagnostic):
                 self._print(str(diagnostic), diagnostic.code, ERROR)
                 self._help(diagnostic)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
+from absolve.core.errors import Diagnostic, DocumentError, in_short
 from absolve.core.model import REDIRECTED, BaseClaim, Document, Layer
 from absolve.document.resolved import value_of
 from absolve.formats import headers, registry, sniffing
@@ -27,25 +28,27 @@ if TYPE_CHECKING:
 PATH: Final = "header"  # the entity of rows about links in header fields
 _BASES: Final = ("base", "content-base")  # as in formats/http.py
 _ENDS_A_FIELD: Final = re.compile(r"[\r\n\0]+[\t ]*")
-_STATUS_LINE: Final = b"HTTP/1.1 200 OK\r\n"
+_STATUS_LINE: Final = b"HTTP/1.1 %03d OK\r\n"
 _TAKES: Final = "headers takes a mapping, pairs of name and value, or the text of a header"
 
 
-def text_of(fields: Headers) -> bytes:
+def text_of(fields: Headers, status: int = 0) -> bytes:
     """Return header fields as a header in bytes, with a status line. Raise TypeError for a value of another type.
 
-    For example, `{"Base": "/a"}` gives `HTTP/1.1 200 OK`, `Base: /a` and an empty line. Text may have several headers,
-    as `curl -sIL` writes them. In the other forms a line end in a value becomes a blank, so that it cannot add a field.
+    For example, `{"Base": "/a"}` gives `HTTP/1.1 000 OK`, `Base: /a` and an empty line: the status 0 stands for one
+    that is not known. Text may have several headers, as `curl -sIL` writes them. In the other forms a line end in a
+    value becomes a blank, so that it cannot add a field.
     """
+    line = _STATUS_LINE % status
     if isinstance(fields, (str, bytes)):
         data = value_of(fields) if isinstance(fields, str) else bytes(fields)
         data = data.lstrip(b"\r\n")
-        return data if data.startswith(b"HTTP/") else _STATUS_LINE + data
+        return data if data.startswith(b"HTTP/") else line + data
     items = getattr(fields, "multi_items", None) or getattr(fields, "items", None)  # httpx has fields that recur
     pairs = items() if callable(items) else fields
     if not isinstance(fields, Mapping) and not isinstance(pairs, Iterable):
         raise TypeError(f"{_TAKES}, not {type(fields).__name__}")
-    return _STATUS_LINE + b"".join(_line(pair) for pair in pairs) + b"\r\n"
+    return line + b"".join(_line(pair) for pair in pairs) + b"\r\n"
 
 
 def _line(pair: object) -> bytes:
@@ -81,6 +84,7 @@ def applied(document: Document, settings: Settings) -> Document:
         stated = headers.first(data, fields, "content-type")
         if stated and registry.essence_of(stated)[0]:
             media_type = sniffing.response_type(stated, document.data, document.name or "")
+    _check_decoded(headers.first(data, fields, "content-encoding"), media_type, document)
     made = Document(
         document.data,
         name=document.name,
@@ -93,6 +97,16 @@ def applied(document: Document, settings: Settings) -> Document:
     made.url_source = REDIRECTED if url != document.url else document.url_source
     made.requested = document.url, document.url_source
     return made
+
+
+def _check_decoded(coding: str, media_type: str | None, document: Document) -> None:
+    """Raise DocumentError for text whose bytes are still in a content coding; pages in gzip are read (`walk`)."""
+    kind = registry.WALKERS.get(registry.kind_of(media_type)) if coding and media_type is not None else None
+    if kind is None or kind.charset == "none" or document.data.startswith(b"\x1f\x8b"):
+        return
+    if sniffing.looks_binary(document.data):
+        text = f"it is still compressed ({in_short(coding)}): decode it before"
+        raise DocumentError(Diagnostic("unread-compressed", text, document.name or "<bytes>"))
 
 
 def _moved(url: str | None, location: str, profile: str) -> str | None:

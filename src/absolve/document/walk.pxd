@@ -16,6 +16,7 @@ cdef bint _stay(bytes value, object links) except -1
 
 cdef object _begin(Entity entity, Bases around, Py_ssize_t mark, Py_ssize_t depth)
 cdef tuple _media_type(Document document, str name)
+cdef str _compressed(Document document, str name)
 cdef tuple _charset(bytes data, str media_type, str label, str header)
 cpdef object fold(Entity entity, object events, Bases around, Py_ssize_t depth=*)
 cdef EventList _with_data_urls(Entity entity, EventList events)

@@ -138,6 +138,7 @@ def _begin(entity: Entity, around: Bases, mark: cython.Py_ssize_t, depth: cython
     entity.bases = found.entity.bases
 
 
+_GZIP = b"\x1f\x8b"
 _AS_IT_IS = frozenset({HTML, registry.RECORDS})  # the most frequent values, without parameters to be parsed
 
 
@@ -149,6 +150,8 @@ def _media_type(document: Document, name: str) -> tuple[str, str | None]:
             text = f"{sniffing.in_words(document.data, name)} is no kind that absolve reads (--media-type overrides)"
             raise DocumentError(Diagnostic("unknown-media-type", text, name))
         return found, None
+    if document.data[:2] == _GZIP and _is_text(document.media_type):
+        return _compressed(document, name), None
     if document.media_type in _AS_IT_IS:
         return document.media_type, None
     essence, parameters = essence_of(document.media_type)
@@ -158,6 +161,20 @@ def _media_type(document: Document, name: str) -> tuple[str, str | None]:
         text = f"absolve does not read {in_short(essence) or 'this'}{f': the media type is {meant}' if meant else ''}"
         raise DocumentError(Diagnostic("unknown-media-type", text, name))
     return media_type, parameters.get("charset")
+
+
+def _is_text(media_type: str) -> bool:
+    found = WALKERS.get(canonical(essence_of(media_type)[0]))
+    return found is not None and found.charset != "none"
+
+
+def _compressed(document: Document, name: str) -> str:
+    """Return the media type of a page that a server sent in gzip, with the type of the page; raise DocumentError."""
+    found = sniffing.sniff(document.data, "page.html")
+    if found is None:
+        text = "it is still compressed by gzip, and no page: decode it before"
+        raise DocumentError(Diagnostic("unread-compressed", text, name))
+    return found
 
 
 def _charset(data: bytes, media_type: str, label: str | None, header: str | None) -> tuple[Charset, int]:

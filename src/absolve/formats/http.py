@@ -391,7 +391,7 @@ def _capture(data: bytes, response: Response) -> Capture:
     """Return the facts that the header states about the body."""
     is_empty = response.body == len(data) and response.status != _NOT_MODIFIED
     return Capture(
-        int(response.status),
+        int(response.status) or None,
         headers.first(data, response.fields, "date") or "",
         headers.first(data, response.fields, "content-type") or "",
         0 if is_empty else None,

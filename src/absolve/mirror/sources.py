@@ -27,7 +27,7 @@ from absolve.rewriting import rewriter
 from absolve.run import sources as files
 from absolve.run.folders import left_out
 from absolve.run.inputs import parts_of
-from absolve.run.load import is_document, not_read, read
+from absolve.run.load import is_document, not_read, read, unsupported
 from absolve.run.load import kind_of as suffix_of
 from absolve.run.sources import modified
 from absolve.urls.archives import of_base
@@ -106,7 +106,11 @@ def sources_of(inputs: Iterable[Input], how: ReadOptions, notify: Callable[[Diag
             plain.append(input_)
             pages += [input_] if input_.found and sniffing.recognised(head, input_.name) in _PAGES else []
             if input_.found and not is_document(input_, head, how):
-                notify(not_read(input_))  # it is held unchanged
+                notify(not_read(input_, head, advice=""))  # it is held unchanged
+            elif not input_.found and how.media_type is None and sniffing.is_other(head, input_.name):
+                unread = unsupported(input_, head)
+                if unread.failed:  # a picture is held, too
+                    notify(unread)
         else:
             archives.append((input_, kind))
     of_sites = _site_archives([input_ for input_, _ in archives if input_.found], pages, how)

@@ -25,7 +25,7 @@ from absolve.run import filters, folders, inputs, plan
 from absolve.run.folders import Globs
 from absolve.run.library_inputs import missing, name_of, url_of, words_of
 from absolve.run.library_inputs import paths as given_paths
-from absolve.run.load import ReadOptions, head_of, is_document, left, segments_in
+from absolve.run.load import ReadOptions, head_of, is_document, left, not_read, segments_in
 from absolve.run.plan import Job, RewriteOptions
 from absolve.run.results import Failure, FilesReady, settle
 from absolve.run.rewrite_task import rewritten
@@ -161,6 +161,7 @@ def _rows(
         try:
             head = head_of(input_)
             if head is not None and not is_document(input_, head, how):
+                report([note for note in [not_read(input_, head)] if note.failed], notify)
                 continue
             for segment in segments_in(input_, how, head=head):
                 report(segment.diagnostics, notify)

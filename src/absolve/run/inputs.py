@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
+import stat
 import sys
 from collections import deque
 from contextlib import suppress
@@ -339,7 +340,7 @@ def led_out(page: Input) -> list[Diagnostic]:
 def read_list(name: str) -> Iterator[str]:
     """Yield the paths in a file or on the standard input (`-`): one per line, or each followed by NUL.
 
-    Names need not be UTF-8. Raise DocumentError if the list cannot be read.
+    Names need not be UTF-8. Raise DocumentError if the list cannot be read, or has no end.
     """
     try:
         if name == STDIN:
@@ -360,23 +361,32 @@ _LONGEST: Final = 1 << 20  # bytes of a name: of a path 4096, of a URL 2 MB in C
 def _split(file: IO[bytes], first: bytes = b"") -> Iterator[str]:
     """Yield the names in lines, for example `a` and `b`; or between NULs, if the first 64 KiB have one.
 
-    `first` are bytes that are read already.
+    `first` are bytes that are read already. Raise OSError for a device such as /dev/zero, for a list of more than
+    `sources.LARGEST` bytes, and for a name of more than `_LONGEST`.
     """
     rest = first + file.read(_PIECE)
+    if rest and _is_device(file):
+        raise OSError("a device is no list of inputs")
     end = b"\0" if b"\0" in rest else b"\n"
-    while rest:
-        *whole, rest = rest.split(end)
-        for name in whole:
-            if path := _path(name, end):
-                yield path
-        piece = file.read(_PIECE)
-        if not piece:
-            break
+    names = re.compile(b"[^%b]+" % end)  # no name is empty
+    size = len(rest)
+    while piece := file.read(_PIECE):
+        whole, _, rest = (rest + piece).rpartition(end)
+        yield from filter(None, (_path(name, end) for name in names.findall(whole)))
+        size += len(piece)
+        if size > sources.LARGEST:
+            raise OSError(f"this list has more than {sources.LARGEST:,} bytes")
         if len(rest) > _LONGEST:
             raise OSError(f"a line of this list has more than {_LONGEST:,} bytes")
-        rest += piece
-    if path := _path(rest, end):
-        yield path
+    yield from filter(None, (_path(name, end) for name in names.findall(rest)))
+
+
+def _is_device(file: IO[bytes]) -> bool:
+    """Return whether an open file is a device other than a terminal."""
+    try:
+        return stat.S_ISCHR(os.fstat(file.fileno()).st_mode) and not file.isatty()
+    except (OSError, ValueError):  # it is in memory
+        return False
 
 
 def _path(name: bytes, end: bytes) -> str:

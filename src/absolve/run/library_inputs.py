@@ -260,7 +260,7 @@ def _content_type(document: Document) -> str:
 
 def _header(document: Document) -> bytes:
     """Return the header of the last response, without the fields about codings: the body is decoded."""
-    text = response_header.text_of(document.headers or ())
+    text = response_header.text_of(document.headers or (), 200)
     last = [head for head in text.replace(b"\r\n", b"\n").split(b"\n\n") if head.strip()][-1:]
     lines = b"".join(last).strip(b"\n").split(b"\n")
     kept = [line for line in lines if line.partition(b":")[0].strip().lower() not in _OF_BODIES]
@@ -289,7 +289,9 @@ def document_of(response: Response) -> Document:
             found = getattr(response, attribute)
             url = arguments.url_of(response.url)
             data = arguments.data_of(found() if attribute == "read" else found, "absolve.document_of()")
-            return Document(data, name=url, url=url, headers=response.headers)
+            status = getattr(response, "status_code", None) or getattr(response, "status", None)  # of Scrapy, urllib
+            fields = response_header.text_of(response.headers, status if isinstance(status, int) else 0)
+            return Document(data, name=url, url=url, headers=fields)
     kind = f"{type(response).__module__}.{type(response).__qualname__}"
     raise TypeError(f"absolve.document_of() takes a response of httpx, requests, Scrapy or urllib, not {kind}")
 

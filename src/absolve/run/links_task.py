@@ -99,7 +99,7 @@ def listed(how: ListOptions, input_: Input) -> Iterator[TaskResult]:
 def _listed(how: ListOptions, input_: Input) -> Iterator[TaskResult]:
     head = head_of(input_)
     if head is not None and not is_document(input_, head, how.reading):
-        yield not_read(input_)
+        yield not_read(input_, head)
         if how.has_documents:
             yield from _other(how, input_)
         return

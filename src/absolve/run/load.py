@@ -7,6 +7,7 @@ Or several inputs with byte ranges of a large archive, for parallel work.
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -28,7 +29,7 @@ from absolve.run.results import Failure
 from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from absolve.core.options import Headers
     from absolve.core.protocols import Coding
@@ -64,9 +65,7 @@ def walked(input_: Input, how: ReadOptions, *, for_rewrite: bool = False) -> Wal
     document = read(input_, how)
     diagnostics = [] if document.data else [empty(input_)]
     if document.media_type is None and sniffing.is_other(document.data, document.name):
-        kind = sniffing.in_words(document.data, input_.name)
-        text = f"unsupported format, {kind}: left unchanged (--media-type overrides this)"
-        diagnostics.append(Diagnostic("unknown-media-type", text, input_.name))
+        diagnostics.append(unsupported(input_, document.data))
         document.media_type = registry.OTHER
     entity = walk(document, how.settings)
     advice = "give --url"
@@ -74,6 +73,10 @@ def walked(input_: Input, how: ReadOptions, *, for_rewrite: bool = False) -> Wal
         advice = "its page was saved from a known URL, this file from another"
     diagnostics += (*entity.diagnostics, *about_bases(entity, advice), *(_only_read(entity) if for_rewrite else ()))
     diagnostics += led_out(input_) if document.beside is not None else ()
+    if registry.is_container(entity.media_type) and not (diagnostics or _holds(entity)):
+        is_empty = input_.name.lower().endswith(".wacz")  # whose other members describe it
+        if is_empty or not _holds(walk(document, how.settings._replace(documents=True))):  # documents of all types
+            diagnostics.append(_without_document(input_))
     return Walked(document, entity, diagnostics + (differing(entity) if input_.shares else []))
 
 
@@ -92,11 +95,61 @@ def empty(input_: Input) -> Diagnostic:
     return Diagnostic("empty-file", "the file is empty", input_.name)
 
 
-def not_read(input_: Input) -> Diagnostic:
-    """Return the diagnostic for a file in a folder that is no document; its kind precedes the colon."""
+def _holds(entity: Entity | None) -> bool:
+    """Return whether a container has a document, or a link of its own."""
+    return entity is not None and bool(entity.events.parts or entity.links)
+
+
+def _without_document(input_: Input) -> Diagnostic:
+    """Return the diagnostic for an empty container: as an empty folder, it is a failure beside other inputs."""
+    return Diagnostic("no-input", "no document is in it", input_.name, failed=input_.shares)
+
+
+def unsupported(input_: Input, data: bytes) -> Diagnostic:
+    """Return the diagnostic for an input that the user named, and that is no document.
+
+    It is a failure if the input may have links: a compressed page or a tar file, but no picture, script or plain text.
+    """
+    if (compressed := _compressed(input_.name, data)) is not None:
+        return compressed
+    kind = sniffing.in_words(data, input_.name)
+    text = f"unsupported format, {kind}: left unchanged (--media-type overrides this)"
+    return Diagnostic("unknown-media-type", text, input_.name, failed=not kind.startswith(_WITHOUT_LINKS))
+
+
+# Kinds in which a named input has no links to miss, as `sniffing.in_words` calls them.
+_WITHOUT_LINKS: Final = (
+    *("image/", "audio/", "video/", "font/", "text/", "plain text", "JSON", "application/rtf"),
+    *("application/javascript", "application/json", "application/font", "application/vnd.ms-fontobject"),
+)
+_PACKED: Final = (".gz", ".br", ".zst", ".bz2", ".xz")
+
+
+def not_read(input_: Input, head: bytes = b"", advice: str = ", or --exclude it") -> Diagnostic:
+    """Return the diagnostic for a file in a folder that is no document, by its first bytes.
+
+    Its kind precedes the colon. It is a failure for a compressed page, unless the page itself is beside it: servers
+    keep page.html.gz beside page.html.
+    """
     if input_.held:
         return Diagnostic(NOT_READ, f"{input_.held}: there for links, and left as it is", input_.name)
+    if (compressed := _compressed(input_.name, head)) is not None and not _exists(os.path.splitext(input_.name)[0]):  # noqa: PTH122
+        return compressed._replace(text=compressed.text + advice)
     return Diagnostic(NOT_READ, f"{kind_of(input_.name)}: no kind that absolve reads", input_.name)
+
+
+def _compressed(name: str, head: bytes) -> Diagnostic | None:
+    """Return the failure for a file that is a document by its name, and compressed or damaged; else None."""
+    plain, suffix = os.path.splitext(name)  # noqa: PTH122 - a text
+    if suffix.lower() not in _PACKED or sniffing.recognised(b"", os.path.basename(plain)) is None:  # noqa: PTH119
+        return None
+    is_broken = suffix.lower() == ".gz" and sniffing.gzip_head(head) is head
+    why = "it is no gzip data, or broken" if is_broken else "absolve reads no such document in compressed form"
+    return Diagnostic("unread-compressed", f"{why}: unpack it", name, failed=True)
+
+
+def _exists(name: str) -> bool:
+    return buckets.state(name) is not None if buckets.is_bucket(name) else os.path.exists(name)  # noqa: PTH110
 
 
 def kind_of(name: str) -> str:
@@ -277,12 +330,26 @@ def segments_in(
     """
     kind = _kind(input_, how, head)
     if kind == registry.WARC:
-        yield from _records(input_, how)
+        yield from _checked(_records, input_, how)
     elif kind == registry.ZIP and not whole and input_.name.lower().endswith(".wacz"):
-        yield from _members(input_, how)
+        yield from _checked(_members, input_, how)
     else:
         document, entity, diagnostics = walked(input_, how, for_rewrite=whole)
         yield Segment(document.data, document, entity, diagnostics=tuple(diagnostics))
+
+
+def _checked(
+    read_segments: Callable[[Input, ReadOptions], Iterator[Segment]], input_: Input, how: ReadOptions
+) -> Iterator[Segment]:
+    """Yield the segments of an archive, and a diagnostic at the end if it has no document of any type."""
+    is_empty = input_.within == WHOLE
+    for segment in read_segments(input_, how):
+        is_empty = is_empty and not (segment.diagnostics or _holds(segment.entity))
+        yield segment
+    if is_empty:
+        every = how._replace(settings=how.settings._replace(documents=True))
+        if not any(_holds(segment.entity) for segment in read_segments(input_, every)):
+            yield Segment(b"", diagnostics=(_without_document(input_),))
 
 
 def left(segment: Segment, error: Exception) -> Failure:

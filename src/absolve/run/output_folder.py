@@ -245,12 +245,51 @@ def place_in(root: str, name: str) -> str:
 LED_OUT: Final = "skipped: a symbolic link to a target outside the folder"
 
 
+def check_links(path: str | os.PathLike[str]) -> None:
+    """Raise PermissionError for a path through a symbolic link that another user made where all users may write.
+
+    Linux has this rule as protected_symlinks, and not everywhere switched on: the link could lead to any file of this
+    user, such as one of the shell. For example, /tmp/link/out.html is refused if /tmp/link is of another user.
+    """
+    if not hasattr(os, "geteuid"):
+        return
+    folder, links = "/", 0
+    whole = path if os.path.isabs(path) else os.path.join(os.getcwd(), path)  # noqa: PTH109, PTH117, PTH118
+    names = os.fspath(whole).split("/")[::-1]
+    while names and links <= _MOST_LINKS:
+        name = names.pop()
+        if name == os.pardir:
+            folder = os.path.dirname(folder)  # noqa: PTH120
+        if name in {"", os.curdir, os.pardir}:
+            continue
+        full = os.path.join(folder, name)  # noqa: PTH118
+        try:
+            state = os.lstat(full)
+        except OSError:  # it does not exist
+            return
+        if not stat.S_ISLNK(state.st_mode):
+            folder = full
+            continue
+        above = os.stat(folder)  # noqa: PTH116
+        if above.st_mode & stat.S_IWOTH and state.st_uid not in {os.geteuid(), above.st_uid}:
+            text = "a symbolic link of another user in a folder where all may write is not followed"
+            raise PermissionError(errno.EACCES, text, os.fspath(path))
+        links += 1
+        target = os.readlink(full)  # noqa: PTH115
+        folder = "/" if target.startswith("/") else folder
+        names += target.split("/")[::-1]
+
+
+_MOST_LINKS: Final = 40  # as Linux follows
+
+
 @contextmanager
 def created(path: str) -> Iterator[OutputFolder]:
     """Create an output folder if it does not exist, and yield it. Raise OSError.
 
     Folders created here are removed at the end of the block if they are empty.
     """
+    check_links(path)
     top = os.path.abspath(path)  # noqa: PTH100 - the user's own links are followed
     new = []
     while not os.path.lexists(top):

@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.lazy_regex import pattern
 from absolve.run import buckets, leftovers
-from absolve.run.output_folder import Below, LinkError, OpenFolder
+from absolve.run.output_folder import Below, LinkError, OpenFolder, check_links
 
 if TYPE_CHECKING:
     import re
@@ -197,8 +197,7 @@ def _temporary(
         folder = below.folder(create=True)
         old = _replaceable(folder, name, target)
     else:
-        if not is_new:
-            _check_own_link(path)
+        check_links(path)
         old = None if is_new else _state(path)
         if old is not None:
             check_writable(Path(path))
@@ -218,19 +217,6 @@ def _temporary(
         if isinstance(error, OSError) and error.filename in {None, temporary, written.temporary}:  # write() gives None
             error.filename = str(path)  # the path that the user gave
         raise
-
-
-def _check_own_link(path: Path | str) -> None:
-    """Raise OSError for a symbolic link of another user where all users may write, as Linux does (protected_symlinks).
-
-    It could lead to any file of this user, such as one of the shell.
-    """
-    if hasattr(os, "geteuid") and os.path.islink(path):  # noqa: PTH114
-        owner = os.lstat(path).st_uid
-        folder = os.stat(os.path.dirname(path) or os.curdir)  # noqa: PTH116, PTH120
-        if folder.st_mode & stat.S_IWOTH and owner not in {os.geteuid(), folder.st_uid}:
-            text = "a symbolic link of another user in a folder where all may write is not followed"
-            raise PermissionError(errno.EACCES, text, str(path))
 
 
 def _hidden(error: BaseException) -> OSError | None:
@@ -498,6 +484,7 @@ def _descriptor(path: Path) -> re.Match[str] | None:
 @contextmanager
 def directly(path: Path) -> Iterator[IO[bytes]]:
     """Yield a device, a pipe or an open file for writing; errors in writing have its name."""
+    check_links(path)
     try:
         number = descriptor(path)
         with path.open("wb") if number is None else os.fdopen(os.dup(number), "wb") as file:

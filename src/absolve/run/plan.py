@@ -17,7 +17,7 @@ from absolve.core.errors import Diagnostic, UsageError
 from absolve.formats.registry import SUFFIXES
 from absolve.rewriting.policy import absolute
 from absolve.run import buckets, folders, inputs, interrupts, leftovers, outputs, results
-from absolve.run.output_folder import OpenFolder
+from absolve.run.output_folder import OpenFolder, check_links
 from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
@@ -115,6 +115,7 @@ def make_above(out: str) -> None:
     if buckets.is_bucket(out):
         return
     above = os.path.dirname(os.path.abspath(out))  # noqa: PTH100, PTH120 - the user's own links are followed
+    check_links(above)
     if not os.path.lexists(above):
         Path(above).mkdir(parents=True, exist_ok=True)
 

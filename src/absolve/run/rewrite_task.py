@@ -18,7 +18,7 @@ from absolve.rewriting import rewriter
 from absolve.rewriting.policy import absolute
 from absolve.run import outputs, sources
 from absolve.run.load import Walked, head_of, is_archive, is_document, left, not_read, segments_in, walked
-from absolve.run.output_folder import Below
+from absolve.run.output_folder import Below, check_links
 from absolve.run.results import (
     BytesRead,
     ChangeCounts,
@@ -101,6 +101,7 @@ class Output:
         like: Path | str | None = job.input.name if job.input.name != sources.STDIN and not how.sends else None
         target: Path | str = job.target or outputs.STDOUT
         if how.in_place:
+            check_links(self.path)
             target = like = self.path.resolve()
             if not target.is_file():
                 raise OSError(0, "this is not a regular file")
@@ -210,7 +211,7 @@ def document_results(
         yield from change_log.hosts_left_in_file(how.policy, job.input, head, how.reading)
     if copies:
         yield from copied(how, job)
-    yield not_read(job.input)  # the input stays as it is, or was copied
+    yield not_read(job.input, head)  # the input stays as it is, or was copied
 
 
 def _rewritten(how: RewriteOptions, job: Job, head: bytes | None) -> Iterator[TaskResult]:
