@@ -172,7 +172,7 @@ FORGED = [
     ("UPDATE links SET verdict = 'broken', reference = x'00ff'", "table links, finding 1: a cell of a text column"),
     ("ALTER TABLE links ADD COLUMN more AS (zeroblob(900000000)); UPDATE rules SET text = ''", None),
     (
-        """DROP TABLE rules; CREATE TABLE rules (file, text AS (hex(zeroblob(400000000))), problem, line, finding);
+        """DROP TABLE rules; CREATE TABLE rules (file, text AS (hex(zeroblob(40000000))), problem, line, finding);
         INSERT INTO rules (file, problem) VALUES ('f', 'p')""",
         "string or blob too big",
     ),
@@ -200,16 +200,20 @@ def test_a_baseline_that_is_no_result_of_an_audit_is_a_usage_error(audit: Audit)
     """A pipe is not waited for, a view is not run, deep JSON takes no stack."""
     for name in ("p.sqlite", "p.duckdb", "p.summary.parquet"):
         os.mkfifo(audit.folder / name)
-        status, _, err = audit(audit.new, "--url", URL, "--baseline", name.replace(".summary", ""))
-        assert (status, f"no such file: {name}" in err) == (2, True)
     for name in ("a.sarif", "a.jsonl"):
         (audit.folder / name).write_text("[" * 200_000)
-        status, _, err = audit(audit.new, "--url", URL, "--baseline", name)
-        assert (status, f"{name}: " in err) == (2, True)
     (audit.folder / "secret").write_text("secret words")
     with closing(duckdb.connect(str(audit.folder / "hostile.duckdb"))) as database:
         for table in ("links", "urls", "pages", "rules", "summary"):
             database.execute(f"CREATE VIEW {table} AS FROM read_text('{audit.folder}/secret')")
+    wrong = {
+        "p.sqlite": "no such file: p.sqlite", "p.duckdb": "no such file: p.duckdb", "p.parquet": "no such file: p.summary.parquet",
+        "a.sarif": "a.sarif: ", "a.jsonl": "a.jsonl: ", "hostile.duckdb": "this is not the result of an audit",
+    }  # fmt: skip
+    with closing(made(5)) as connection:
+        for name, message in wrong.items():
+            with pytest.raises(UsageError, match=re.escape(message)):
+                baseline.compare(connection, Path(name))
     status, _, err = audit(audit.new, "--url", URL, "--baseline", "hostile.duckdb")
     assert (status, "this is not the result of an audit" in err) == (2, True)
 

@@ -121,18 +121,6 @@ def test_head_takes_nothing_from_what_get_showed() -> None:
         assert found.page == expected
 
 
-def test_what_was_asked_for_long_ago_is_asked_for_again(tmp_path: Path) -> None:
-    site = {"index.html": links(f"{HOST}/ok")}
-    path = tmp_path / "a.warc"
-    with serving({"/ok": sent(b"x")}) as server:
-        live(tmp_path, server, site, "--live", "external", "--save", path)
-        assert {one.target for one in server.asked} == {"/robots.txt", "/ok", "/absolve-asks-for-what-is-not-there"}
-        path.write_bytes(re.sub(rb"WARC-Date: 20\d\d", b"WARC-Date: 2001", path.read_bytes()))
-        server.asked.clear()
-        live(tmp_path, server, site, "--live", "external", "--save", path)
-        assert "/ok" in {one.target for one in server.asked}
-
-
 def test_a_page_for_everything_is_no_page(tmp_path: Path) -> None:
     """A server that sends its page for what is not there, or its shell for scripts, with status 200."""
     soft = {"/absolve-asks-for-what-is-not-there": sent(GONE), "/lost": sent(GONE), "/there": sent(b"<h1>Hello</h1><p>There.")}
@@ -167,17 +155,21 @@ def test_old_urls_are_compared_with_the_maps(tmp_path: Path) -> None:
     }
 
 
-def test_what_works_is_not_asked_for_again(tmp_path: Path) -> None:
+def test_what_works_is_not_asked_for_again_until_it_is_long_ago(tmp_path: Path) -> None:
     site = {"index.html": links(f"{HOST}/ok", f"{HOST}/gone")}
-    given = ("--live", "external", "--save", tmp_path / "a.warc.gz")
+    path = tmp_path / "a.warc"
     with serving({"/ok": sent(b"x")}) as server:
-        first = live(tmp_path, server, site, *given)
+        first = live(tmp_path, server, site, "--live", "external", "--save", path)
+        assert {one.target for one in server.asked} == {"/robots.txt", "/ok", "/gone", "/absolve-asks-for-what-is-not-there"}
         server.asked.clear()
-        second = live(tmp_path, server, site, *given)
+        second = live(tmp_path, server, site, "--live", "external", "--save", path)
         assert {one.target for one in server.asked} == {"/robots.txt", "/gone"}
         server.asked.clear()
-        offline = audited(tmp_path, site, "--answers", tmp_path / "a.warc.gz")
+        offline = audited(tmp_path, site, "--answers", path)
         assert not server.asked
+        path.write_bytes(re.sub(rb"WARC-Date: 20\d\d", b"WARC-Date: 2001", path.read_bytes()))
+        live(tmp_path, server, site, "--live", "external", "--save", path)
+        assert "/ok" in {one.target for one in server.asked}
     assert first.found == second.found == offline.found == {f"{HOST}/gone": "broken"}
 
 
