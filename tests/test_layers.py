@@ -40,7 +40,7 @@ MOST = {
     "api": (296, 1),
     "arrow": (54, 1),
     "audit": (8_155, 32),
-    "cli": (5_828, 24),
+    "cli": (5_778, 21),
     "core": (2_898, 15),
     "document": (2_591, 11),
     "encodings": (1_767, 6),
@@ -56,7 +56,7 @@ MOST = {
     "urls": (2_389, 14),
     "verifying": (1_995, 8),
 }
-MOST_TESTS = 45_051  # lines
+MOST_TESTS = 45_096  # lines
 MOST_C = 1_809  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 
