@@ -16,11 +16,13 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
-from contextlib import redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import pytest
+
+from absolve.cli import main
 
 ROOT: Final = Path(__file__).parents[1]
 NOT_RUN: Final = {"shell-session", "text", "html", "sql"}  # needs Spark, Java or a browser: tests of their own; documents
@@ -99,9 +101,25 @@ def _bash(script: str, folder: Path, environment: dict[str, str]) -> subprocess.
     return subprocess.run(argv, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
+_SHELL: Final = re.compile(r"[|&;<>$`*?\\{}()~#\n]")  # characters for which a command needs a shell
+
+
+def _run(command: str, folder: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run a command: in this process, unless it needs a shell or another program."""
+    if not command.startswith("absolve ") or _SHELL.search(command):
+        return _bash(command, folder, environment)
+    streams = [io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2)]
+    with pytest.MonkeyPatch.context() as patched, redirect_stdout(streams[0]), redirect_stderr(streams[1]):
+        patched.chdir(folder)
+        patched.setattr(os, "environ", environment)
+        status = main(shlex.split(command)[1:])
+    found = [stream.buffer.getvalue().decode() for stream in streams]  # type: ignore[attr-defined]  # of BytesIO
+    return subprocess.CompletedProcess(command, status, *found)
+
+
 def _console(text: str, folder: Path, environment: dict[str, str], where: str) -> None:
     for command, shown in _COMMAND.findall(text):
-        done = _bash(command, folder, environment)
+        done = _run(command, folder, environment)
         fails = command.startswith(_FAILS) and "--fail-on none" not in command
         assert done.returncode in ({0, 1} if fails else {0}), f"{where}: {command}: {done.stderr}"
         found = [done.stdout, done.stdout + done.stderr, done.stderr]

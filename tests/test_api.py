@@ -126,12 +126,6 @@ def test_links_that_no_rewrite_changes_are_counted_all_the_same(page: str) -> No
         assert outcome(most, only_changing=True) == outcome(most, only_changing=False)
 
 
-def test_a_host_alone_gets_a_slash_by_the_url_standard_alone() -> None:
-    page = "<link rel=preconnect href=//c.example>"
-    assert absolve.rewrite(page, url=URL) == page.replace("//", "http://")
-    assert absolve.rewrite(page, url=URL, profile="whatwg") == page.replace("//c.example", "http://c.example/")
-
-
 def test_threads_rewrite_and_list_at_the_same_time() -> None:
     style = "<p style=background:url(p%d)><p style='background:url(a%d),url(b%d)'><a href=c%d>x</a>"
     page = "".join(style % (number, number, number, number) for number in range(50))

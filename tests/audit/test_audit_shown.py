@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from audited import NEW, OLD, links, page, printed, written
 
-from absolve.cli import audit_shown, main
+from absolve.cli import audit, main
 from absolve.core.printable import width
 from tests.terminals import in_terminal
 
@@ -70,13 +70,13 @@ def test_old_urls_have_the_rule_to_add_and_maps_their_unread_rules(tmp_path: Pat
 
 
 def test_causes_beyond_a_limit_are_counted_and_one_target_is_one_cause(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    names = [f"no{number}.html" for number in range(audit_shown.MOST + 2)]
+    names = [f"no{number}.html" for number in range(audit.MOST_CAUSES + 2)]
     site = written(tmp_path / "site", {"index.html": links(*["gone.html"] * 300, *names)})
     shown, _ = printed(capsys, site, "--url", NEW)
     assert "Not there: https://new.example/gone.html (300 links on 1 page)" in shown.splitlines()[0]
     assert "Each finding: -o report.html, or -f jsonl\n" in printed(capsys, site, "--url", NEW, "--ignore", "/no")[0]
     assert "\n3 more causes: -o report.html, or -f jsonl\n" in shown
-    assert shown.count(" broken: Not there: ") == audit_shown.MOST
+    assert shown.count(" broken: Not there: ") == audit.MOST_CAUSES
 
 
 def test_another_output_takes_the_place_of_the_causes_and_what_was_repaired_is_not_listed(site: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -138,7 +138,7 @@ def shown(folder: Path, tried: list[Any], **environment: str) -> Iterator[tuple[
     yield from zip(tried, found, strict=True)
 
 
-@pytest.mark.parametrize("every", [pytest.param(1, marks=pytest.mark.slow, id="each"), pytest.param(16, id="some")])
+@pytest.mark.parametrize("every", [pytest.param(1, marks=pytest.mark.slow, id="each"), pytest.param(32, id="some")])
 @pytest.mark.parametrize("command", RUNS)
 def test_a_terminal_gets_no_control_character_of_an_input(tmp_path: Path, command: str, every: int) -> None:
     for case, whole in shown(tmp_path, cases(command)[::every], NO_COLOR="1"):

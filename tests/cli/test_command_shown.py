@@ -173,9 +173,3 @@ def test_user_information_is_masked_where_only_rel_has_it(absolve: Runner) -> No
     done = absolve("links", "-", "--columns", "rel,target", stdin=f"<base href=http://h/><a rel={SECRET} href=x>t</a>".encode())
     assert [json.loads(line)["rel"] for line in done.lines] == ["", "http://***@h.example/"]
 
-
-@pytest.mark.parametrize("reference", ["http:user:secret@h/", "http:\\\\user:secret@h", "https:/user:secret@h"])
-def test_user_information_after_unusual_slashes_is_masked(absolve: Runner, reference: str) -> None:
-    arguments = ("--profile", "whatwg", "--url", "ftp://x/")  # a base of another scheme: else these are paths
-    done = absolve("links", "-", *arguments, stdin=f"<a href={reference}>".encode())
-    assert "secret" not in done.out.decode() + done.err

@@ -29,12 +29,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.fixture(params=["parent", "group"])
-def to(request: pytest.FixtureRequest) -> Callable[[int, int], None]:
-    """Send a signal to all processes of a job, as terminals and timeout(1) do, or to one, as kill(1) does."""
-    return os.kill if request.param == "parent" else os.killpg
-
-
 def started(*arguments: str, prefix: tuple[str, ...] = ()) -> subprocess.Popen[bytes]:
     argv = [sys.executable, "-m", "absolve", *arguments]
     return subprocess.Popen([*prefix, *argv], stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
@@ -109,7 +103,10 @@ def site(files: int, links: int) -> None:
         Path("site", f"{index:03}.html").write_bytes(PAGE * links)
 
 
-@pytest.mark.parametrize(("place", "number"), [*zip([["-o", "out"], ["--in-place"], ["--in-place", "--backup", ".orig"]], SIGNALS, strict=True)], ids=str)
+@pytest.mark.parametrize(("place", "number", "to"), [
+    (["-o", "out"], signal.SIGINT, os.killpg), (["-o", "out"], signal.SIGTERM, os.kill),  # as a terminal, and as kill(1)
+    (["--in-place"], signal.SIGTERM, os.killpg), (["--in-place", "--backup", ".orig"], signal.SIGHUP, os.kill),
+], ids=str)
 def test_a_signal_ends_the_workers_with_the_run(place: list[str], number: int, to: Callable[[int, int], None]) -> None:
     site(200, 300)
     old, new = PAGE * 300, ABSOLUTE * 300
@@ -137,39 +134,38 @@ def test_a_signal_ends_starting_processes_silently() -> None:
         ended(run, number)
 
 
-def test_several_simultaneous_signals_act_as_one(to: Callable[[int, int], None]) -> None:
+def test_several_simultaneous_signals_act_as_one() -> None:
     site(200, 300)
     run = started("rewrite", "site", "--quiet", "-j2", "-o", "out")
     wait_for(temporary, run)
     for number in (signal.SIGTERM, signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         with suppress(ProcessLookupError):
-            to(run.pid, number)
+            os.killpg(run.pid, number)
         time.sleep(0.01)
     run.communicate(timeout=120)
     assert run.returncode in {128 + number for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)}  # Python handles pending signals in numeric order
     assert temporary() == []
 
 
-def test_a_run_with_nohup_ignores_sighup(to: Callable[[int, int], None]) -> None:
+def test_a_run_with_nohup_ignores_sighup() -> None:
     site(20, 300)
     nohup = ("/bin/sh", "-c", "trap '' HUP; exec \"$@\"", "sh")
     run = started("rewrite", "site", "--quiet", "-j2", "-o", "out", prefix=nohup)
     wait_for(temporary, run)
-    to(run.pid, signal.SIGHUP)
+    os.killpg(run.pid, signal.SIGHUP)
     assert run.communicate(timeout=120) == (b"", b"")
     assert run.returncode == 0
     assert [path.read_bytes() for path in Path("out").iterdir()] == [ABSOLUTE * 300] * 20
 
 
-@pytest.mark.parametrize("number", SIGNALS[:1])
-def test_a_signal_at_the_end_of_the_process_changes_nothing(number: int) -> None:
-    code = f"""
+def test_a_signal_at_the_end_of_the_process_changes_nothing() -> None:
+    code = """
 import atexit, os, sys
 atexit.register(lambda: print("end", flush=True))
 from absolve.cli import main
 class Late:
     def __del__(self, kill=os.kill, ours=os.getpid()):
-        kill(ours, {int(number)})
+        kill(ours, 2)
 sys.late = Late()
 sys.exit(main())
 """

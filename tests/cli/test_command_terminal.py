@@ -1,6 +1,5 @@
 """What a person sees: tables on a terminal, colours, hyperlinks, widths, and the line that ends a run."""
 
-import csv
 import json
 import os
 import re
@@ -211,15 +210,6 @@ def test_a_changed_file_or_option_is_not_resumed(absolve: Runner, site: Path, ch
     skipped = "absolve: 4 skipped: done by an earlier run\n" if change == "file" else ""
     assert done.err.partition("\n")[2] == skipped
     assert change != "file" or "http://h/d/new" in Path("l.csv").read_text()
-
-
-def test_formulas_are_quoted_in_a_csv_log(absolve: Runner, tmp_path: Path) -> None:
-    (tmp_path / "p.html").write_bytes(b"<a href='=1'><a href='a;@b'>")
-    log = tmp_path / "l.csv"
-    command = ("rewrite", tmp_path / "p.html", "--url", "http://h/", "--log", log, "--quiet")
-    assert absolve(*command).status == 0
-    with log.open(encoding="utf-8", newline="") as file:
-        assert [row["old"] for row in csv.DictReader(file)] == ["'=1", "a;'@b"]
 
 
 def test_a_diff_shows_bytes_that_are_not_utf_8_as_such() -> None:

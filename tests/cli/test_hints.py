@@ -29,16 +29,11 @@ def test_a_word_has_one_meaning() -> None:
         assert len(words) == len(set(words))
 
 
-@pytest.mark.parametrize("name", ["--base-url", "--baseurl", "--base_url", "--BaseURL"])
-def test_an_option_is_found_in_any_spelling(name: str) -> None:
-    assert hints._foreign_option(name).startswith("--url URL")
-
-
 # What is typed first, by the command, and what the hint names.
 TYPED = {
     ("rewrite p.html", "--remap OLD=NEW"): "--replace=a --find=a --sed=s/a/b/ --search=a --prefix=x --strip-prefix=x --url-replace=x",
     ("rewrite p.html", "--remap http://HOST=https://HOST"): "--https --force-https --upgrade-insecure",
-    ("rewrite p.html", "--url URL"): "--baseurl=x --base-url=x --root=x --domain=x --host=x",
+    ("rewrite p.html", "--url URL"): "--baseurl=x --base-url=x --base_url=x --BaseURL=x --root=x --domain=x --host=x",
     ("rewrite p.html", "--form relative"): "--relative --make-relative",
     ("rewrite p.html", "absolve mirror"): "-k --convert-links",
     ("rewrite p.html", "leave it out"): "--recursive -r --force --yes --absolute",

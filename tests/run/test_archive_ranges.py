@@ -13,7 +13,7 @@ import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from absolve.cli.totals import Totals
+from absolve.cli.reporting import Totals
 from absolve.core.model import Document
 from absolve.document.settings import Settings
 from absolve.document.walk import walk

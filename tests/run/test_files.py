@@ -14,9 +14,7 @@ from itemadapter import ItemAdapter
 from scrapy.http import HtmlResponse
 
 import absolve
-from absolve import Diagnostic, DocumentError, UsageError, arrow
-from absolve.core.model import SCOPES
-from absolve.inventory import PROBLEMS
+from absolve import Diagnostic, DocumentError, UsageError
 from absolve.run.filters import Selection, only
 from tests.shapes.trap_server import moved, serving
 from tests.shapes.trap_server import response as sent
@@ -245,13 +243,6 @@ def of(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-def test_filters_select_by_the_values_of_rows() -> None:
-    page = (b"<base href='d/'>" + PAGE_FILTERS + b"<a href=''><a href=' x y '><a href='http://[x'><a href='a\\b'><a href='../../../x'>")
-    rows = list(absolve.links(page, url=URL_FILTERS)) + list(absolve.links(PAGE_FILTERS + b"<base href=data:,x>"))
-    assert {code for row in rows for code in row.problems} <= set(PROBLEMS)
-    assert {row.scope for row in rows} == set(SCOPES)
-
-
 def test_links_that_are_not_selected_keep_their_base() -> None:
     page = b"<base href=/e/><a href=x><img src=y>"
     policy = only(Selection(kinds=of("image")), lambda resolved: f"http://new/{resolved.reference}")
@@ -319,13 +310,3 @@ def test_something_else_is_a_type_error(wrong: Any) -> None:
     with pytest.raises(TypeError, match="takes a response of httpx, requests, Scrapy or urllib"):
         absolve.document_of(wrong)
 
-
-def table() -> Any:
-    return arrow.links("<base href=/b/><a href=x><img src=y>", url="http://h/")
-
-
-def test_pandas_reads_the_table() -> None:
-    frame = table().to_pandas()
-    assert list(frame.columns) == list(absolve.Row._fields)
-    assert frame[frame.kind == "image"].target.tolist() == ["http://h/b/y"]
-    assert frame.base_layer.tolist() == ["retrieval", "embedded", "embedded"]

@@ -1,4 +1,4 @@
-"""Twenty tasks of the library as type checkers see them; they run, too."""
+"""Sixteen tasks of the library as type checkers see them; they run, too."""
 # The stubs of lxml leave types open:
 # pyright: reportUnknownMemberType=false
 
@@ -155,16 +155,6 @@ def task_mirror_documents() -> None:
         assert b"data:image/png" in Path(one.output).read_bytes()
 
 
-def task_mirror_notes() -> None:
-    """Print where a mirror differs from the site that it is a copy of."""
-    heard: list[absolve.Diagnostic] = []
-    with TemporaryDirectory() as folder:
-        result = absolve.mirror([CAPTURE.read_bytes()], folder + "/mirror", on_diagnostic=heard.append, jobs=1)
-    lines = [f"{note.path}:{note.line or 0}: {note.code}: {note.text}" for note in result.notes]
-    assert lines[0].startswith("example.com/journal/2009/07.htm:2: charset: ")
-    assert heard == result.diagnostics == []
-
-
 def task_mirror_plan() -> None:
     """Rewrite pages by the plan of a mirror, and write them where this program wants them."""
     page = absolve.Document(b"<a href=b.html>b</a>", url="http://h/a.html")
@@ -202,26 +192,6 @@ def task_audit() -> None:
     assert list(lost) == ["http://old.bay.example/towers/south.html"]
 
 
-def task_audit_documents() -> None:
-    """Audit pages that are in memory."""
-    pages = [
-        absolve.Document('<a href="/there">a</a><a href="/gone">b</a>', url="https://h/"),
-        absolve.Document("<p>x</p>", url="https://h/there", media_type="text/html"),
-    ]
-    found = absolve.audit(pages, url="https://h/")
-    assert [(one.document, one.verdict) for one in found.findings if one.table == "links"] == [("https://h/", "broken")]
-
-
-def task_baseline() -> None:
-    """Report only what is new since the last audit."""
-    with TemporaryDirectory() as folder:
-        before = Path(folder) / "before.sqlite"
-        absolve.audit(SITE, url="https://bay.example/", output=before)
-        after = absolve.audit(SITE, url="https://bay.example/", baseline=before, fail_on=["broken", "fragment"])
-    news = [one.identity for one in after.findings if one.is_new]
-    assert news == []
-
-
 def task_schema() -> None:
     """Give a table of a database the columns of a row, by its JSON Schema."""
     schema: dict[str, Any] = absolve.schema("links")
@@ -230,27 +200,3 @@ def task_schema() -> None:
     assert columns == list(absolve.Row._fields)
     assert json.loads(json.dumps(schema)) == schema
 
-
-def task_missing() -> None:
-    """Handle what is not there, and what is there and cannot be read."""
-
-    def reason(path: Path) -> str:
-        try:
-            return f"{absolve.audit(path).links} links"
-        except FileNotFoundError as error:
-            return f"not there: {error.filename}"
-        except absolve.AbsolveError as error:
-            return f"not read: {error}"
-
-    with TemporaryDirectory() as folder:
-        assert reason(Path(folder) / "none") == f"not there: {Path(folder) / 'none'}"
-        Path(folder, "x.bin").write_bytes(b"\0")
-        assert reason(Path(folder) / "x.bin").startswith("not read: ")
-        Path(folder, "ok.html").write_text("<a href=http://h/>", "utf-8")
-        assert reason(Path(folder) / "ok.html") == "1 links"
-    codes: list[str] = []
-    try:
-        list(absolve.walk_links("none.html"))
-    except absolve.MissingFileError as error:
-        codes.append(error.diagnostic.code)
-    assert codes == ["not-found"]

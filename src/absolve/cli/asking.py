@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 
 from absolve.cli import intake
 from absolve.cli.option_table import ASKING
-from absolve.cli.totals import number
 from absolve.core.errors import Diagnostic, DocumentError
+from absolve.core.printable import number
 from absolve.run import buckets, inputs, leftovers, outputs, plan, sources
 from absolve.urls.identity import without_user
 

@@ -6,22 +6,31 @@ Input: the options. Output: verdicts for all links of the new site and all URLs 
 from __future__ import annotations
 
 import copy
+import shutil
 import sys
-from contextlib import closing
+import time
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime, timedelta
 from functools import partial
+from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 from absolve import tables
-from absolve.audit import live, load, outputs, repair, running, servers, sites, verdicts, why
+from absolve.audit import answered, live, load, outputs, repair, running, servers, sites, verdicts, why
 from absolve.audit.conclude import MOVED
+from absolve.audit.outputs.findings import Cause, cause_message, causes, counts
+from absolve.audit.outputs.source import Source
 from absolve.audit.tables import TABLES
-from absolve.cli import asking, audit_live, audit_shown, intake, many, queries
+from absolve.audit.verdicts import WITHOUT_EFFECT, counted, fix_options
+from absolve.cli import asking, intake, many, queries
 from absolve.cli.hints import is_url
 from absolve.cli.rewrite import compared, diff_lines, published
 from absolve.cli.terminal import colours, is_terminal, say, screen
 from absolve.core import printable
+from absolve.core.drawing import folded
 from absolve.core.errors import Diagnostic, UsageError, in_short
+from absolve.core.printable import number
 from absolve.document.resolved import shown
 from absolve.rules import writing
 from absolve.run import leftovers
@@ -33,14 +42,17 @@ from absolve.run.rewrite_task import rewritten
 from absolve.urls.identity import origin, without_user
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-    from absolve.audit.answered import Answers
+    from absolve.audit.answers import Answer
+    from absolve.audit.outputs import Style
     from absolve.audit.sites import Sites
     from absolve.cli.option_table import Options
     from absolve.cli.reporting import Report
+    from absolve.core.drawing import Screen
     from absolve.rules.outcomes import Rules
-    from absolve.run.results import TaskResult
+    from absolve.run.results import RunContext, TaskResult
+    from absolve.run.web.exchange import Answer as Answered
 
 
 def run(options: Options, report: Report) -> None:
@@ -97,9 +109,9 @@ def _run(
     report.quiet, report.verbose = options.quiet, options.verbose
     context = many.run_context(options, report, str)  # the run over the files ends later
 
-    def ask(kinds: str, connection: Any, known: Answers) -> None:
-        report.names[str(Path(folder) / audit_live.ANSWERS)] = "answers of servers"
-        known.add(list(audit_live.request_answers(kinds, connection, known, options, context, folder)))
+    def ask(kinds: str, connection: Any, known: answered.Answers) -> None:
+        report.names[str(Path(folder) / ANSWERS)] = "answers of servers"
+        known.add(list(request_answers(kinds, connection, known, options, context, folder)))
 
     asks = partial(ask, options.live) if options.live is not None else None
     with running.audited(options, context, folder, failing, asks) as found:
@@ -121,7 +133,7 @@ def _run(
             _explain(why.Audit(connection, found.question, found.rules), options.why)
         _finish(connection, options, report, failing, fixed=fixed)
         if not options.quiet:
-            line = audit_shown.ending(connection, _how(options, failing), report, options, wrote)
+            line = ending(connection, _how(options, failing), report, options, wrote)
             report.end_with(lambda: line, repeats=report.lines > many.SCREEN)
 
 
@@ -258,13 +270,219 @@ def _finish(
     if not options.quiet and not takes_stdout:
         how, on_terminal = _how(options, failing), is_terminal(sys.stdout)
         view = screen(sys.stdout)
-        for line in audit_shown.lines(connection, how, view, fixed=fixed, hint=not options.outputs):
+        for line in cause_lines(connection, how, view, fixed=fixed, hint=not options.outputs):
             say(line, sys.stdout)
         for table, verdict, count, _ in counts:
             word = f"{verdict:12}"
-            word = audit_shown.painted(verdict, word, how, view) if on_terminal else word
+            word = painted(verdict, word, how, view) if on_terminal else word
             some = f", {fresh[table, verdict]:,} new" if (table, verdict) in fresh else ""
             say(f"{table:6} {word} {count:>10,}{some}", sys.stdout)
     deciding = counts if options.baseline is None else news
     if any(verdict in failing and (not fixed or count > sure) for _, verdict, count, sure in deciding):
         report.has_findings = True
+
+
+# --- the requests of --live -------------------------------------------------------------------------------------------
+
+ANSWERS: Final = "answers.warc"
+_EVERY: Final = 5.0  # seconds between lines about progress
+_FRESH: Final = timedelta(days=1)  # a link that worked is requested again a day later
+
+
+def request_answers(
+    kinds: str, connection: Any, known: answered.Answers, options: Options, context: RunContext, folder: str
+) -> Iterator[Answer]:
+    """Yield the answers of servers for links of these kinds, and recent ones for working links from --save."""
+    given = [] if options.is_url_found else [options.url]
+    how = asking.request_options(options).with_origins([*options.named, *given, *options.old_urls])
+    saved = Path(options.save) if options.save is not None else None
+    earlier = list(_fresh(saved, options, context)) if saved is not None and saved.is_file() else []
+    known.add(earlier)
+    requests = live.wanted(connection, kinds, known)
+    if earlier and not options.quiet:
+        text = f"{saved}: {number(len(earlier), 'answer')} of the last day: not asked for again"
+        context.reports.note("answers", text)
+    if not requests:
+        return
+    if not given and not options.quiet:
+        text = f"{options.url} is of a file that was found, not named: it gets no secrets, and no private host is asked"
+        context.reports.note("ignored-option", f"{text} (--url names it)")
+    path = saved or Path(folder) / ANSWERS
+    with _writing(path, saved) as file:
+        from absolve.run.web.exchange import Writer
+
+        writer = Writer(file, compressed=path.suffix == ".gz")
+        size = file.tell()
+
+        def keep(answer: Answered) -> None:
+            nonlocal size
+            writer.add(answer)
+            size = file.tell()
+
+        interruption: KeyboardInterrupt | None = None
+        try:
+            live.ask(requests, how, keep, _progress(len(requests), quiet=options.quiet))
+            if not options.quiet:
+                context.reports.note("asked", f"{number(len(requests), 'URL')} that links and maps name")
+        except KeyboardInterrupt as error:
+            interruption = error
+            file.seek(size)  # the last record may be cut
+            file.truncate()
+    if interruption is not None:
+        if saved is not None and not options.quiet:
+            text = f"{saved}: those that came so far are saved: the next run asks for the others"
+            context.reports.note("answers", text)
+        raise interruption
+    yield from running.read_answers(str(path), options, context)
+
+
+@contextmanager
+def _writing(path: Path, saved: Path | None) -> Iterator[IO[bytes]]:
+    """Yield the file to which records are added: an existing one is complete or unchanged."""
+    if saved is None:
+        with path.open("wb") as file:
+            yield file
+        return
+    with run_outputs.writing(path) as file:
+        if path.is_file():
+            with path.open("rb") as old:
+                shutil.copyfileobj(old, file)
+        yield file
+
+
+def _fresh(path: Path, options: Options, context: RunContext) -> Iterator[Answer]:
+    """Yield the answers in a file that need no new request: they work, and are not older than a day."""
+    found = answered.Answers(running.read_answers(str(path), options, context))
+    now = datetime.now(UTC)
+    for one in found:
+        word = found.verdict(one.url)
+        if word is not None and word[0] in {answered.WORKS, answered.REDIRECTED} and now - _date(one.date) < _FRESH:
+            yield one
+
+
+def _date(text: str) -> datetime:
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return datetime.min.replace(tzinfo=UTC)
+    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
+
+
+def _progress(total: int, *, quiet: bool) -> Callable[[int], None]:
+    """Return a function that prints the number of answered URLs every few seconds."""
+    last = time.monotonic()
+
+    def done(count: int) -> None:
+        nonlocal last
+        if not quiet and time.monotonic() - last >= _EVERY:
+            last = time.monotonic()
+            print(f"absolve: {count:,} of {number(total, 'URL')} answered so far", file=sys.stderr)
+
+    return done
+
+
+# --- the causes of the findings ---------------------------------------------------------------------------------------
+
+# Causes beyond the first `MOST_CAUSES` are counted, not listed: a report in a file has them all. Causes with lost URLs
+# are always listed.
+MOST_CAUSES: Final = 50  # causes that are listed
+_STYLES: Final = {"error": "red", "warning": "yellow", "note": "cyan"}
+_INDENT: Final = "  "
+_ALL: Final = "-o report.html, or -f jsonl"
+
+
+def cause_lines(connection: Any, how: Style, view: Screen, *, fixed: bool, hint: bool) -> Iterator[str]:
+    """Yield a line for each cause. `fixed`: repairs were written. `hint`: no output has all findings."""
+    source = Source(connection, how)
+    found = list(causes(source, repaired=fixed))
+    listed = [one for number_, one in enumerate(found) if number_ < MOST_CAUSES or one.lost]
+    for has_news, several in groupby(listed, lambda one: one.news and True):
+        if listed[0].news is not None:
+            yield "New since the baseline:" if has_news else "Not new:"
+        for one in several:
+            yield from _cause(one, view)
+    if more := len(found) - len(listed):
+        yield from _folded(f"{number(more, 'more cause')}{f': {_ALL}' if hint else ''}", view)
+    elif hint and source.number("findings") > len(listed) > 0:
+        yield from _folded(f"Each finding: {_ALL}", view)
+    if listed:
+        yield ""
+
+
+def _cause(cause: Cause, view: Screen) -> Iterator[str]:
+    """Yield a cause in one line, for example `page.html:3:9: broken: Not there: /x.html (2 links on 1 page)`."""
+    place = ":".join(str(part) for part in cause.place if part)
+    found = "\n".join(_folded(f"{f'{place}: ' if place else ''}{cause.verdict}: {cause_message(cause)}", view))
+    yield found.replace(f"{cause.verdict}:", f"{view.paint(cause.verdict, _STYLES[cause.level])}:", 1)
+    others = cause.lost if cause.lost[1:] or cause.verdict != "lost" else ()
+    for url in others[:MOST_CAUSES]:
+        yield from _folded(f"{_INDENT}{url}", view)
+    if len(others) > MOST_CAUSES:
+        yield from _folded(f"{_INDENT}and {number(len(others) - MOST_CAUSES, 'more lost URL')}: {_ALL}", view)
+
+
+def _folded(text: str, view: Screen) -> Iterator[str]:
+    """Yield a text in lines as wide as the screen, or in one line for a file."""
+    text = view.visible(text)
+    if view.width is None:
+        yield text
+        return
+    first, *rest = folded(text, max(8, view.width))
+    yield first
+    if rest:
+        yield from (_INDENT + line for line in folded(" ".join(rest), max(8, view.width - len(_INDENT))))
+
+
+def painted(verdict: str, text: str, how: Style, screen: Screen) -> str:
+    """Return a text in the colour of a verdict."""
+    return screen.paint(text, _STYLES["error"] if verdict in how.fail_on else "dim")
+
+
+# --- the line that ends an audit --------------------------------------------------------------------------------------
+
+_BESIDE: Final = f"""
+SELECT (SELECT count(*) FROM mentions), (SELECT count(*) FROM rules WHERE {WITHOUT_EFFECT}),
+    (SELECT count(*) FROM findings WHERE verdict = 'unsure' AND target IN (SELECT target FROM not_asked))
+"""  # noqa: S608 - names of ours
+
+
+def ending(
+    connection: Any, how: Style, report: Report, options: Options, wrote: Sequence[Path]
+) -> str:
+    """Return the last line, for example `findings: 8 of 30 links; 5 repairs in 4 files written; wrote report.html`."""
+    source = Source(connection, how)
+    mentions, idle, unasked = next(source.rows(_BESIDE))
+    links, with_findings, *others = counts(source)
+    fixes, ignored, left_out = map(source.number, ("fixes", "ignored", "left_out"))
+    url = source.summary["new_url"]
+    with_findings -= unasked  # they are not known
+    parts = [counted(links, with_findings, *others, is_whole=not report.failures)]
+    if options.fix:
+        parts.append(_counts_of_repairs(report, is_diff=options.diff))
+    elif fixes:
+        parts.append(f"{fix_options(url if options.url is None else None)} writes {number(fixes, 'repair')}")
+    if unasked:
+        parts.append(f"{number(unasked, 'link')} not asked")
+    if ignored:
+        parts.append(f"{number(ignored, 'finding')} ignored")
+    if options.changed_since is not None:
+        parts.append(f"{number(left_out, 'finding')} of unchanged documents left out")
+    if mentions:
+        parts.append(f"{number(mentions, 'mention')} of the old host outside links (table mentions)")
+    if idle:
+        parts.append(f"{number(idle, 'rule')} of the map without effect (table rules)")
+    if report.failures:
+        parts.append(f"{number(len(report.failures), 'input')} failed")
+    report.totals.files.update(report.skipped)
+    parts += report.totals.left_out()
+    if wrote:
+        names = [printable.message(str(path)) for path in wrote]
+        parts.append(f"wrote {', '.join(names)}")
+    return "; ".join(parts)
+
+
+def _counts_of_repairs(report: Report, *, is_diff: bool) -> str:
+    changed, files = report.totals.changed, report.totals.changed_documents
+    if not changed:
+        return "no repair is sure" if not report.failures else "no repair written"
+    return f"{number(changed, 'repair')} in {number(files, 'file')} {'would be written' if is_diff else 'written'}"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from absolve.cli import option_table
 from absolve.cli.option_table import OF_SITES, ON_LINE
-from absolve.cli.totals import FoundGlobs, Table
+from absolve.cli.reporting import FoundGlobs, Table
 from absolve.core.errors import DocumentError, UsageError, in_short, similar
 from absolve.document.base_layers import retrieval_claim
 from absolve.document.settings import CHOICES, FILE, Settings
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from absolve.cli.option_table import Options
-    from absolve.cli.reporting import Report
-    from absolve.cli.totals import Totals
+    from absolve.cli.reporting import Report, Totals
     from absolve.rewriting.policy import Policy
     from absolve.run.inputs import Input
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from absolve import tables
 from absolve.cli import intake, many, policies, terminal
+from absolve.cli.reporting import links_text
 from absolve.cli.terminal import is_terminal
-from absolve.cli.totals import links_text
 from absolve.core.errors import UsageError
 from absolve.core.printable import visible_json
 from absolve.run import leftovers
@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from absolve.cli.option_table import Options
-    from absolve.cli.reporting import Report
-    from absolve.cli.totals import Totals
+    from absolve.cli.reporting import Report, Totals
     from absolve.run.inputs import Input
     from absolve.run.state import State
     from absolve.tables import Sink

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
 
     from absolve.cli.option_table import Options
-    from absolve.cli.totals import Totals
+    from absolve.cli.reporting import Totals
     from absolve.run.inputs import Input
     from absolve.run.results import TaskResult
     from absolve.run.state import State

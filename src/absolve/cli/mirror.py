@@ -15,7 +15,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from absolve.cli import asking, hints, intake, many, terminal, totals
+from absolve.cli import asking, hints, intake, many, terminal
 from absolve.cli.terminal import is_terminal
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, UsageError, in_short
@@ -162,7 +162,7 @@ def _summary(working: maps.Working, aside: list[str], options: Options, report: 
     is_folder_ = not making.is_zip(output) and not buckets.is_bucket(output) and packing.form_of(output) is None
     entry = Path(output) / INDEX_PAGE
     opened = [f"open {Path(name) / entry.name}"] if is_folder_ and entry.is_file() else []
-    aside = [*aside, f"{totals.number(len(report.failures), 'input')} failed"] if report.failures else aside
+    aside = [*aside, f"{printable.number(len(report.failures), 'input')} failed"] if report.failures else aside
     found = ", ".join(words.summary(working, is_page=packing.is_page(output)))
     report.summary("; ".join([f"{name}: {found}", *aside, *report.totals.left_out(), *opened]), repeats=False)
 
@@ -185,7 +185,7 @@ def _dry(job: making.Job, options: Options, report: Report) -> None:
         if not held:
             _finish_run(working, options, report)
             return
-    print(f"{totals.number(held, 'document')}, {totals.number(others, 'other URL')}", file=sys.stderr)
+    print(f"{printable.number(held, 'document')}, {printable.number(others, 'other URL')}", file=sys.stderr)
 
 
 def _faults(folder: Path, checker: Checker, *, browser: bool) -> Iterator[Diagnostic]:
@@ -224,5 +224,5 @@ def _check(folder_name: str, options: Options, report: Report) -> None:
         if checker.lacking is not None and checker.lacking.missing:
             listed += f"; {', '.join(words.lacking(checker.lacking))}"
         name = printable.printable(folder_name)
-        looked_at = f"{totals.number(checker.files, 'file')}, {totals.number(checker.links, 'link')}"
+        looked_at = f"{printable.number(checker.files, 'file')}, {printable.number(checker.links, 'link')}"
         report.summary(f"{name}: {looked_at}: {listed}", repeats=False)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from absolve.cli import intake
-from absolve.cli.totals import Table
+from absolve.cli.reporting import Table
 from absolve.core.errors import DocumentError, UsageError, similar
 from absolve.document.settings import FILE
 from absolve.inventory import PROBLEMS
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from absolve.cli.option_table import Options
-    from absolve.cli.totals import Totals
+    from absolve.cli.reporting import Totals
     from absolve.core.errors import Diagnostic
     from absolve.rewriting.cdx import Captures
     from absolve.rewriting.policy import Policy

@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from absolve.cli import intake, many, policies, terminal
-from absolve.cli.reporting import paint
+from absolve.cli.reporting import changes_text, paint
 from absolve.cli.terminal import colours, drawing, is_terminal
-from absolve.cli.totals import changes_text
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, DocumentError, UsageError, in_short
 from absolve.core.model import Edit
@@ -35,8 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
     from absolve.cli.option_table import Options
-    from absolve.cli.reporting import Report
-    from absolve.cli.totals import Totals
+    from absolve.cli.reporting import Report, Totals
     from absolve.run.filters import Cells
     from absolve.run.inputs import Input
     from absolve.run.results import Counts, TaskResult
