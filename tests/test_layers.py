@@ -42,9 +42,9 @@ MOST = {
     "audit": (8_176, 32),
     "cli": (5_826, 24),
     "core": (2_898, 15),
-    "document": (2_558, 11),
+    "document": (2_557, 11),
     "encodings": (1_767, 6),
-    "formats": (15_443, 53),
+    "formats": (15_437, 52),
     "inventory": (2_196, 8),
     "mirror": (6_857, 19),
     "rewriting": (1_916, 8),
@@ -57,7 +57,7 @@ MOST = {
     "verifying": (1_995, 8),
 }
 MOST_TESTS = 44_973  # lines
-MOST_C = 1_799  # lines of .pxd
+MOST_C = 1_199  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 
 
