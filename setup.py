@@ -19,43 +19,41 @@ from setuptools.command.build import build
 from setuptools.command.build_ext import build_ext
 from setuptools.errors import CompileError, LinkError, PlatformError
 
-# Compiled modules, and the optimization level of the C compiler: -O3 where -O2 costs a race 1 % more, -O2 where the
-# gain is largest for the compile time, else -O1. The comment is the possible gain, counted by valgrind (callgrind): the
-# module's own share (%) of the instructions of a race, where that is largest; interpreted, these are 3 to 60 times as
-# many. Modules below 0.5 are here because compiled ones need their C functions or classes.
+# Compiled modules, and the optimization level of the C compiler: -O2 or -O3 where it gains most, else -O1 with SIMPLE.
+# That takes half of the compiler's time; where all modules have it, rewriting takes 6 % longer. The comment is the
+# possible gain, counted by valgrind (callgrind): the module's own share (%) of the instructions of a race, where that
+# is largest; interpreted, these are 3 to 60 times as many. Modules below 0.5 are here because compiled ones need their
+# C functions or classes.
 COMPILED = {
     "absolve.core.byte_scan": 2,  # 15.62, CSS
-    "absolve.core.column_buffers": 2,  # 4.43, Arrow
-    "absolve.core.model": 2,  # 1.87, tiny ones
+    "absolve.core.column_buffers": 1,  # 4.43, Arrow
+    "absolve.core.model": 1,  # 1.87, tiny ones
     "absolve.document.entity": 1,  # 1.83, tiny ones
-    "absolve.document.resolved": 2,  # 2.46, tiny ones
-    "absolve.document.walk": 2,  # 4.37, tiny ones
-    "absolve.encodings.codings": 3,  # 1.58, Arrow
-    "absolve.encodings.line_index": 3,  # 3.39, WARC listed
-    "absolve.encodings.offset_map": 2,  # 6.02, HAR
-    "absolve.formats.css": 2,  # 25.22, CSS
-    "absolve.formats.events": 2,  # 2.34, one document
-    "absolve.formats.grammars": 2,  # 6.90, pages
+    "absolve.document.resolved": 1,  # 2.46, tiny ones
+    "absolve.document.walk": 1,  # 4.37, tiny ones
+    "absolve.encodings.codings": 1,  # 1.58, Arrow
+    "absolve.encodings.line_index": 1,  # 3.39, WARC listed
+    "absolve.encodings.offset_map": 1,  # 6.02, HAR
+    "absolve.formats.css": 1,  # 25.22, CSS
+    "absolve.formats.events": 1,  # 2.34, one document
+    "absolve.formats.grammars": 1,  # 6.90, pages
     "absolve.formats.headers": 1,  # 3.13, WARC
     "absolve.formats.html.open_elements": 1,  # 1.98, WARC listed
     "absolve.formats.html.page_facts": 1,  # 0, and half of a walk for the table of documents
-    "absolve.formats.html.row_text": 2,  # 3.72, Arrow
+    "absolve.formats.html.row_text": 1,  # 3.72, Arrow
     "absolve.formats.html.tag": 3,  # 29.44, pages
     "absolve.formats.html.tokenizer": 3,  # 24.94, scan
-    "absolve.formats.html.tree_rules": 2,  # 4.04, WARC listed
+    "absolve.formats.html.tree_rules": 1,  # 4.04, WARC listed
     "absolve.formats.html.walker": 2,  # 6.14, scan
-    "absolve.formats.json.json_ld": 1,  # 8.66, JSON-LD
-    "absolve.formats.json.tokens": 2,  # 12.22, HAR
-    "absolve.formats.mail.codings": 2,  # 8.00, MHTML
-    "absolve.formats.warc.headers": 1,  # 1.38, WARC listed
+    "absolve.formats.json.tokens": 1,  # 12.22, HAR
+    "absolve.formats.mail.codings": 1,  # 8.00, MHTML
     "absolve.formats.xml.codings": 1,  # 2.31, a feed
-    "absolve.formats.xml.prolog": 2,  # 3.48, XHTML
-    "absolve.formats.xml.tags": 2,  # 3.51, XHTML
-    "absolve.formats.xml.walker": 2,  # 5.83, XHTML
-    "absolve.inventory.columns": 2,  # 4.10, a site listed
-    "absolve.inventory.facts": 3,  # 2.90, Arrow
-    "absolve.inventory.link_rows": 2,  # 1.78, a site listed
-    "absolve.rewriting.edits": 2,  # 3.17, one document
+    "absolve.formats.xml.tags": 1,  # 3.51, XHTML
+    "absolve.formats.xml.walker": 1,  # 5.83, XHTML
+    "absolve.inventory.columns": 1,  # 4.10, a site listed
+    "absolve.inventory.facts": 1,  # 2.90, Arrow
+    "absolve.inventory.link_rows": 1,  # 1.78, a site listed
+    "absolve.rewriting.edits": 1,  # 3.17, one document
     "absolve.rewriting.rewriter": 2,  # 10.49, one document
     "absolve.urls.base": 1,  # 1.96, a feed
     "absolve.urls.predicates": 2,  # 8.05, one document
@@ -63,8 +61,10 @@ COMPILED = {
 SHARED = "absolve.core._cython_shared"  # Cython's own functions, compiled once for all modules
 
 # Hardened as far as compiler and linker can: stack protector, checked string functions, read-only relocations; without
-# tables for debuggers. All of -O2: without gcse, tree-pre and schedule-insns2 as many instructions take 5 % more time.
+# tables for debuggers. Where it is -O2, all of it: without gcse, tree-pre and schedule-insns2 as many instructions take
+# 5 % more time.
 COMPILER = "-g0 -fstack-protector-strong -fno-asynchronous-unwind-tables"
+SIMPLE = ["-ftree-vectorize", "-finline-functions", "-findirect-inlining"]  # without these, lists take 20 % more
 LINUX = ["-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=3", "-fno-plt"]  # calls of Python without a jump in between
 READ_ONLY = ["-Wl,-z,relro", "-Wl,-z,now"]  # the linker of macOS does not accept them
 SANITIZED = "-O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all".split()
@@ -134,7 +134,7 @@ def extensions() -> list[Extension]:
     found = []
     for name, (level, source) in sources.items():
         extension = Extension(name, [source.as_posix()], extra_link_args=linked)
-        extension.extra_compile_args = [f"-O{level}", *compiled] if compiled else []
+        extension.extra_compile_args = [f"-O{level}", *(SIMPLE if level == 1 else []), *compiled] if compiled else []
         if os.environ.get("ABSOLVE_SANITIZE") == "1":
             extension.extra_compile_args = extension.extra_link_args = SANITIZED
         extension.define_macros = [("CYTHON_CLINE_IN_TRACEBACK", "0")]  # tracebacks do not show lines of C anyway

@@ -42,9 +42,9 @@ MOST = {
     "audit": (8_153, 30),
     "cli": (5_780, 21),
     "core": (2_902, 15),
-    "document": (2_592, 11),
+    "document": (2_591, 11),
     "encodings": (1_861, 6),
-    "formats": (15_495, 53),
+    "formats": (15_489, 52),
     "inventory": (2_199, 8),
     "mirror": (6_866, 19),
     "rewriting": (1_921, 8),
@@ -56,8 +56,8 @@ MOST = {
     "urls": (2_383, 13),
     "verifying": (2_018, 8),
 }
-MOST_TESTS = 44_529  # lines
-MOST_C = 1_800  # lines of .pxd
+MOST_TESTS = 44_524  # lines
+MOST_C = 1_200  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 
 

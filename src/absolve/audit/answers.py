@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from absolve.document.settings import Settings
-    from absolve.formats.warc.headers import Record
+    from absolve.formats.headers import Record
     from absolve.rules.model import RuleSet
 
 FORM: Final = "answers"

@@ -1,13 +1,9 @@
-"""C layout of the column buffers; column_buffers.py has the code."""
-
 cimport cython
-
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from libc.stdlib cimport realloc
 from libc.string cimport memcpy
 
 cdef Py_ssize_t _MOST_BYTES, _FEW
-
 
 cdef inline unsigned char* grown(void* cells, Py_ssize_t size) except NULL:
     """Return the cells reallocated to `size` bytes; raise MemoryError if that fails."""
@@ -15,7 +11,6 @@ cdef inline unsigned char* grown(void* cells, Py_ssize_t size) except NULL:
     if found == NULL:
         raise MemoryError
     return <unsigned char*>found
-
 
 cdef inline unsigned char* copied(object buffer, Py_ssize_t* size) except? NULL:
     """Return a copy of a buffer's bytes in newly allocated memory, NULL if it is empty; write its size to `size`."""
@@ -31,43 +26,30 @@ cdef inline unsigned char* copied(object buffer, Py_ssize_t* size) except? NULL:
         PyBuffer_Release(&view)
     return found
 
-
 @cython.final
 cdef class IntColumn:
     cdef bint _narrow
-    cdef Py_ssize_t _size
-    cdef Py_ssize_t _room
+    cdef Py_ssize_t _size, _room
     cdef unsigned char* _cells
-
     cpdef int add(self, Py_ssize_t number) except? -1
-    cpdef int extend(self, IntColumn numbers, Py_ssize_t first=*, Py_ssize_t more=*) except? -1
     cdef int _grow(self, Py_ssize_t room) except? -1
     cdef Py_ssize_t at(self, Py_ssize_t index) noexcept
     cdef Py_ssize_t before(self, Py_ssize_t number) noexcept
     cdef int cut(self, Py_ssize_t size) noexcept
-    cpdef IntColumn mapped(self, IntColumn numbers)
     cdef Py_ssize_t put(self, unsigned char* block, Py_ssize_t at) noexcept
-    cdef int take(self, object raw) except? -1
-
 
 @cython.final
 cdef class TextColumn:
     cdef readonly IntColumn ends
     cdef set _missing
-    cdef Py_ssize_t _size
-    cdef Py_ssize_t _room
+    cdef Py_ssize_t _size, _room
     cdef unsigned char* _text
-
     cpdef int add(self, bytes text) except? -1
     cpdef int add_behind(self, bytes prefix, bytes data, Py_ssize_t start, Py_ssize_t end) except? -1
-    cpdef int extend(self, TextColumn texts) except? -1
     cdef int _grow(self, Py_ssize_t size) except? -1
     cdef str at(self, Py_ssize_t index)
     cdef bint equals(self, TextColumn other, Py_ssize_t index)
-    cpdef bytes present(self)
     cdef Py_ssize_t put(self, unsigned char* block, Py_ssize_t at) noexcept
-    cdef int take(self, IntColumn ends, object missing, object raw) except? -1
-
 
 @cython.final
 cdef class DictColumn:
@@ -76,12 +58,6 @@ cdef class DictColumn:
     cdef dict _known
     cdef object _last
     cdef Py_ssize_t _number
-
     cpdef int add(self, object word) except? -1
     cdef Py_ssize_t _number_of(self, object word) except? -1
-    cpdef int extend(self, DictColumn values) except? -1
     cdef object at(self, Py_ssize_t index)
-    cpdef DictColumn part(self, Py_ssize_t place)
-    cpdef IntColumn ends(self)
-    cpdef list items(self)
-    cdef int take(self, list words, IntColumn numbers) except? -1

@@ -17,8 +17,8 @@ from absolve.core.model import LONGEST_REFERENCE, BaseClaim, Capture, Finding, P
 from absolve.encodings.charsets import UTF_8
 from absolve.encodings.codings import IDENTITY
 from absolve.formats import headers, registry
+from absolve.formats.headers import record_at
 from absolve.formats.http import Stack, codings_of, last_response, response_at
-from absolve.formats.warc.headers import record_at
 from absolve.formats.warc.walker import stated
 from absolve.urls.archives import archived
 
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from absolve.document.settings import Settings
-    from absolve.formats.headers import Field
-    from absolve.formats.warc.headers import Record
+    from absolve.formats.headers import Field, Record
 
 _NOTHING: Final = Capture()
 _LOCATION: Final = f"{headers.BASES['content-location']} header"  # the source of its claim

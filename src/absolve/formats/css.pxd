@@ -1,48 +1,27 @@
-"""C layout of the CSS scanner and its constants; the code is in css.py."""
-
 cimport cython
-
 from absolve.core cimport byte_scan
 from absolve.encodings.offset_map cimport Decoded
 
 cdef Py_ssize_t _SHORT
-
 cdef object _walked(bytes data, Py_ssize_t max_links, bint style_attribute)
 cdef Py_ssize_t _skip(const unsigned char* p, Py_ssize_t size, Py_ssize_t pos, int role)
-
-
 cdef bytes _CLASS_TABLE
 cdef const unsigned char* _CLASSES
-
-cdef int _TAB, _LINE_FEED, _FORM_FEED, _RETURN, _SPACE
-cdef int _QUOTE, _APOSTROPHE, _HASH, _SEMICOLON, _AT, _SLASH, _STAR, _BACKSLASH
-cdef int _LEFT, _RIGHT, _LEFT_BRACKET, _RIGHT_BRACKET, _LEFT_BRACE, _RIGHT_BRACE
-cdef int _U, _R, _L, _C
-cdef int _OURS
-cdef int _PLAIN, _TRACKED, _BARE, _DOUBLE, _SINGLE, _REMNANTS, _NOT_NAME, _NOT_BLANK
-cdef int _URL_FUNCTION, _SRC_FUNCTION, _IMAGE_SET_FUNCTION
-cdef int _NAMESPACE_RULE, _FONT_FACE_RULE, _IMPORT_RULE
-cdef int _LONGEST, _LENGTHS
+cdef int _TAB, _LINE_FEED, _FORM_FEED, _RETURN, _SPACE, _QUOTE, _APOSTROPHE, _HASH, _SEMICOLON, _AT, _SLASH, _STAR
+cdef int _BACKSLASH, _LEFT, _RIGHT, _LEFT_BRACKET, _RIGHT_BRACKET, _LEFT_BRACE, _RIGHT_BRACE, _U, _R, _L, _C, _OURS
+cdef int _PLAIN, _TRACKED, _BARE, _DOUBLE, _SINGLE, _REMNANTS, _NOT_NAME, _NOT_BLANK, _URL_FUNCTION, _SRC_FUNCTION
+cdef int _IMAGE_SET_FUNCTION, _NAMESPACE_RULE, _FONT_FACE_RULE, _IMPORT_RULE, _LONGEST, _LENGTHS
 cdef bytes _LAST_LETTERS, _FIRST_LETTERS
-
 
 @cython.final
 cdef class _Scanner:
     cdef bytes data
     cdef const unsigned char* p
-    cdef Py_ssize_t size
+    cdef Py_ssize_t size, most, floor, import_at, map_end
     cdef bint style_attribute
-    cdef Py_ssize_t most
-    cdef object links
-    cdef Py_ssize_t floor
-    cdef Py_ssize_t import_at
-    cdef int pending
+    cdef object links, map
+    cdef int pending, images, fonts
     cdef bytearray stack
-    cdef object map
-    cdef Py_ssize_t map_end
-    cdef int images
-    cdef int fonts
-
     cdef object scan(self)
     cdef int byte(self, Py_ssize_t pos) noexcept
     cdef bint blank(self, Py_ssize_t pos) noexcept

@@ -1,22 +1,23 @@
-"""C layout of header fields; the code is in headers.py."""
-
 cimport cython
-
 from absolve.core cimport byte_scan
 
 cdef dict _NAMES
-
 cdef Field _field(str name, Py_ssize_t position, Py_ssize_t start, Py_ssize_t end)
-
 
 @cython.final
 cdef class Field:
     cdef readonly str name
-    cdef readonly Py_ssize_t position
-    cdef readonly Py_ssize_t start
-    cdef readonly Py_ssize_t end
-
+    cdef readonly Py_ssize_t position, start, end
 
 cpdef str value(bytes data, Field field)
-cpdef str first(bytes data, object found, str name)
-cpdef list[Field] named(object found, str name)
+cdef int _DIGITS
+cdef bint _is_digit(int byte) noexcept
+
+@cython.final
+cdef class Record:
+    cdef readonly str url, kind, media_type
+    cdef readonly list fields
+    cdef readonly tuple size
+    cdef readonly Py_ssize_t block, end
+
+cpdef Py_ssize_t head_end(bytes data, Py_ssize_t start, Py_ssize_t end) noexcept

@@ -1,7 +1,4 @@
-"""C layout of the pass that fills columns; link_rows.py has the code."""
-
 cimport cython
-
 from absolve.core.byte_scan cimport cut
 from absolve.core.model cimport Link
 from absolve.document.resolved cimport context_key, shown, value_of
@@ -14,7 +11,6 @@ from absolve.inventory.facts cimport RowFacts
 
 cdef Py_ssize_t _MOST_RULES, _TOGETHER
 
-
 @cython.final
 cdef class _Rows:
     cdef Columns _columns
@@ -22,35 +18,25 @@ cdef class _Rows:
     cdef Py_ssize_t _at
     cdef bint _is_last
 
-
 @cython.final
 cdef class Span:
     cdef bint _transparent
-    cdef object _entity
+    cdef object _entity, _inner, _offsets
     cdef LineIndex _positions
     cdef Span _outer
-    cdef object _inner
-    cdef Py_ssize_t _start
-    cdef Py_ssize_t _end
-    cdef object _offsets
-
-    cpdef object of(self, Py_ssize_t start, Py_ssize_t end)
+    cdef Py_ssize_t _start, _end
     cpdef LineIndex placed(self, Py_ssize_t start)
-
 
 @cython.final
 cdef class _Events:
-    cdef object _entity
+    cdef object _entity, _known, _place
     cdef str _document
     cdef Span _span
     cdef bytes _data
     cdef EventList _events
     cdef LinkTexts _texts
     cdef dict _rules
-    cdef object _known
     cdef RowFacts _ruled
-    cdef object _place
-
     cpdef Py_ssize_t take(self, Columns columns, Py_ssize_t at)
     cdef int _add_reference(self, Columns columns, Link link)
     cdef int _add_position(self, Columns columns, Link link)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from absolve.document.entity import Entity
     from absolve.document.settings import Settings
-    from absolve.formats.warc.headers import Record
+    from absolve.formats.headers import Record
     from absolve.mirror.payloads import Found
     from absolve.run.inputs import Input
     from absolve.run.load import ReadOptions

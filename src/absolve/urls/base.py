@@ -361,7 +361,7 @@ class Compared:
         self._resolvers: list[Resolver] = []
 
     def agrees_on_shapes(self) -> bool:
-        """Return whether every profile resolves each shape (`prefixing`) by the same prefix; False if in doubt."""
+        """Return whether every profile resolves each shape (`predicates`) by the same prefix; False if in doubt."""
         return self.is_harmless or _PACKAGE_BASE.fullmatch(self._base) is not None
 
     def divergent(self, reference: str) -> bool:

@@ -17,7 +17,7 @@ import absolve
 from absolve.core.model import Document
 from absolve.document.walk import Settings, walk
 from absolve.formats import registry, sniffing
-from absolve.formats.warc.headers import record_at
+from absolve.formats.headers import record_at
 from absolve.formats.warc.reader import pieces
 
 URL = "http://w.example/d/p.html"

@@ -11,8 +11,8 @@ from absolve.core.errors import Diagnostic, DocumentError, WalkError
 from absolve.core.model import Document
 from absolve.document.settings import Settings
 from absolve.document.walk import walk
-from absolve.formats.xml import prolog
-from absolve.formats.xml.prolog import DEEPEST, MOST_ATTRIBUTES, MOST_DECLARED, MOST_DEFAULTS, MOST_NAMES
+from absolve.formats.xml.codings import DEEPEST, MOST_ATTRIBUTES, MOST_NAMES, check_elements
+from absolve.formats.xml.prolog import MOST_DECLARED, MOST_DEFAULTS
 
 LINK = b"<y xmlns:l='http://www.w3.org/1999/xlink' l:href='a'/>"
 URL = "http://h/"
@@ -114,7 +114,7 @@ def test_an_element_may_have_the_allowed_number_of_attributes(unit: bytes, befor
 
 def test_an_unterminated_tag_is_read_to_the_end() -> None:
     for tail in (b"", b" ", b" a", b" a=", b" a= ", b" a='", b" a='b"):
-        prolog.check_elements(b"<x" + b" a=''" * MOST_ATTRIBUTES + tail, 0)
+        check_elements(b"<x" + b" a=''" * MOST_ATTRIBUTES + tail, 0)
         assert error(b"<x" + b" a=''" * (MOST_ATTRIBUTES + 1) + tail).code == "too-many-attributes"
 
 
@@ -278,6 +278,6 @@ def test_the_depth_scan_reads_any_bytes_to_their_end(kind: str, pieces: list[byt
     before = _LARGE[kind]
     data = before + b"".join(pieces)
     with suppress(WalkError):
-        prolog.check_elements(data, 0)
+        check_elements(data, 0)
     with suppress(WalkError):
-        prolog.check_elements(data + b">", len(before))
+        check_elements(data + b">", len(before))

@@ -1,31 +1,19 @@
-"""C layout of the open tables and templates, and of the stack of foreign content; the code is in open_elements.py."""
-
 cimport cython
-
 from absolve.core.column_buffers cimport IntColumn
 
-cdef int HTML, SVG, MATHML, KEPT, IGNORED, DECISIVE, DEPTH_LIMIT
-cdef int _T_HEAD, _T_TABLE_PART, _T_CELL, _CAPTION, _COL, _COLGROUP, _TD, _TEMPLATE, _TH, _TR
-cdef int _FRESH, _IN_COLUMNS, _IN_BODY, _IN_TABLE, _IN_TABLE_BODY, _IN_ROW
-cdef int _NAMESPACE, _HTML_POINT, _MATHML_POINT, _ANNOTATION_XML_POINT, _ANY_POINT, _ELEMENT
-cdef int _T_SVG_POINT, _T_MATHML_POINT, _T_CLOSES_P, _T_SCOPE
-cdef int _ANNOTATION_XML, _MALIGNMARK, _MGLYPH, _P, _SVG, _HTML_TABLE, _HTML_TEMPLATE
+cdef int HTML, SVG, MATHML, KEPT, IGNORED, DECISIVE, DEPTH_LIMIT, _T_HEAD, _T_TABLE_PART, _T_CELL, _CAPTION, _COL
+cdef int _COLGROUP, _TD, _TEMPLATE, _TH, _TR, _FRESH, _IN_COLUMNS, _IN_BODY, _IN_TABLE, _IN_TABLE_BODY, _IN_ROW
+cdef int _NAMESPACE, _HTML_POINT, _MATHML_POINT, _ANNOTATION_XML_POINT, _ANY_POINT, _ELEMENT, _T_SVG_POINT
+cdef int _T_MATHML_POINT, _T_CLOSES_P, _T_SCOPE, _ANNOTATION_XML, _MALIGNMARK, _MGLYPH, _P, _SVG, _HTML_TABLE
+cdef int _HTML_TEMPLATE
 cdef tuple _TRAITS
-
 
 @cython.final
 cdef class OpenTables:
-    cdef list around
-    cdef int innermost
-    cdef Py_ssize_t size
-    cdef Py_ssize_t first
-    cdef list templates
+    cdef list around, templates
+    cdef int innermost, mode
+    cdef Py_ssize_t size, first
     cdef readonly int template_depth
-    cdef int mode
-
-    cdef int begin(self)
-    cdef int open_template(self)
-    cdef int close_template(self)
     cdef bint drops(self, int element) except? -1
     cdef int _enter_mode(self, int element)
     cdef int _open(self)
@@ -40,7 +28,6 @@ cdef class OpenTables:
     cdef int cell(self) except? -1
     cdef bint ends_cell(self, int cell, int element) except? -1
 
-
 @cython.final
 cdef class Stack:
     cdef IntColumn _nodes
@@ -48,13 +35,10 @@ cdef class Stack:
     cdef dict _known
     cdef readonly Py_ssize_t depth
     cdef readonly int namespace
-
-    cdef int begin(self)
     cdef int push(self, int namespace, int element, bytes name, bint decided)
     cdef int pop_to(self, Py_ssize_t depth)
     cdef bint _is(self, Py_ssize_t depth, int element, bytes name) noexcept
     cdef bint takes_html(self, int element)
-    cdef int break_out(self)
     cpdef Py_ssize_t find(self, int element, bytes name)
     cdef Py_ssize_t find_html(self, int element)
     cdef bint is_bounded(self)

@@ -1,7 +1,4 @@
-"""C layout of a tag and its values, for the tokenizer and the walkers; the code is in tag.py."""
-
 cimport cython
-
 from absolve.core cimport byte_scan
 from absolve.encodings.codings cimport Unquoted, only_ampersands
 
@@ -24,25 +21,19 @@ cdef int _search(
     const unsigned char* slots, const unsigned char* cells, unsigned long long word, const unsigned char* data, Py_ssize_t start, Py_ssize_t length, unsigned int slot
 ) noexcept
 
-
 @cython.final
 cdef class Tag:
     cdef bytes data
     cdef const unsigned char* p
-    cdef Py_ssize_t size
-    cdef int element
-    cdef Py_ssize_t name_end
+    cdef Py_ssize_t size, name_end
+    cdef int element, found
+    cdef int[256] order
     cdef list record
-    cdef int found
     cdef readonly bint self_closing
-    cdef int order[256]
     # by attribute number, valid where stamp equals serial
     cdef Py_ssize_t serial
-    cdef Py_ssize_t stamp[256]
-    cdef Py_ssize_t value_start[256]
-    cdef Py_ssize_t value_end[256]
-    cdef int quote[256]
-
+    cdef Py_ssize_t[256] stamp, value_start, value_end
+    cdef int[256] quote
     cdef int begin(self, bytes data)
     cdef Py_ssize_t read(self, Py_ssize_t i) except? -1
     cdef int _add(self, Py_ssize_t name, Py_ssize_t name_end, Py_ssize_t value, Py_ssize_t value_end, int quote) except -1
@@ -51,22 +42,16 @@ cdef class Tag:
     cdef bint equals(self, int number, bytes text)
     cdef bytes raw(self, int number)
 
-
 @cython.final
 cdef class Values:
     cdef bytes _data
     cdef object _charset
     cdef Tag _tag
     cdef readonly list codings
-    cdef readonly object double
-    cdef readonly object raw
-    cdef readonly object text
-
-    cdef int begin(self, bytes data)
+    cdef readonly object double, raw, text
     cdef object coding(self, int attribute)
     cdef bint is_plain(self, Py_ssize_t start, Py_ssize_t end)
     cdef object common(self, int attribute, Py_ssize_t start, Py_ssize_t end)
-
 
 cdef Py_ssize_t _SHORT_LINE
 cdef bint _calls(const unsigned char* p, Py_ssize_t start, Py_ssize_t i) noexcept

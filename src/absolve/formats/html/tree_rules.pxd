@@ -1,7 +1,4 @@
-"""C layout of the tree simulation; the code is in tree_rules.py."""
-
 cimport cython
-
 from absolve.formats.html cimport open_elements
 from absolve.formats.html.open_elements cimport OpenTables, Stack
 
@@ -11,30 +8,19 @@ cdef int _FRAME, _FRAMESET, _HEAD, _HTML, _INPUT, _MATH, _NOFRAMES, _NOSCRIPT, _
 cdef int _SVG, _TABLE, _TD, _TEMPLATE
 cdef tuple _TRAITS
 
-
 @cython.final
 cdef class Tree:
-    cdef readonly bint frameset_ok
+    cdef readonly bint frameset_ok, every
     cdef readonly OpenTables tables
     cdef readonly Stack foreign
-    cdef readonly int namespace
-    cdef readonly bint every
-    cdef bint select_open
+    cdef readonly int namespace, frameset_depth
+    cdef bint select_open, form_open, head_open, after_frameset
     cdef Py_ssize_t select_tables
     cdef int select_templates
-    cdef bint form_open
-    cdef bint head_open
-    cdef readonly int frameset_depth
-    cdef bint after_frameset
+    cdef int[256] started, ended
     cdef public bint guessed
-    cdef int started[256]
-    cdef int ended[256]
-
-    cdef int begin(self)
     cpdef int start(self, int element, bytes name, bint self_closing, bint decided) except? -1
     cpdef int end(self, int element, bytes name) except? -1
-    cpdef text(self)
-    cdef tuple modes(self)
     cdef int _watch(self) except? -1
     cdef int _foreign_end(self, int element, bytes name) except? -1
     cdef int _html_start(self, int element, bint self_closing, bint decided) except? -1
@@ -44,4 +30,3 @@ cdef class Tree:
     cdef bint _encloses(self, int element, bytes name) except? -1
     cdef bint _has_body(self)
     cdef bint _is_around_table(self)
-    cdef int _foreign_part_end(self, int element)

@@ -1,7 +1,4 @@
-"""C layout of walker.py."""
-
 cimport cython
-
 from absolve.core cimport byte_scan
 from absolve.core.model cimport LinkSite
 from absolve.formats cimport grammars
@@ -19,44 +16,23 @@ from absolve.formats.html.tag cimport (
 from absolve.formats.html.tokenizer cimport Tokenizer
 from absolve.urls.predicates cimport http_host
 
-cdef int _ATTRIBUTES, _TAG, _END, _AS, _CODEBASE, _CONTENT, _HREF, _HTTP_EQUIV, _ITEMPROP, _NAME, _PROPERTY, _REL
-cdef int _TYPE, _SCRIPT_ELEMENT, _STYLE_ELEMENT, _NOTHING, _URL, _OTHER, _IN_CODEBASE, _META
-cdef int _LINK_HREF, _BASE_HREF, _CODEBASE_ROW, _STYLE, _SAVED, _PARAM, _VALUE
-cdef int _VALUETYPE
-cdef int _SVG, _SVG_ROW, _MATHML_ROW
+cdef int _ATTRIBUTES, _TAG, _END, _AS, _CODEBASE, _CONTENT, _HREF, _HTTP_EQUIV, _ITEMPROP, _NAME, _PROPERTY, _REL, _TYPE
+cdef int _SCRIPT_ELEMENT, _STYLE_ELEMENT, _NOTHING, _URL, _OTHER, _IN_CODEBASE, _META, _LINK_HREF, _BASE_HREF
+cdef int _CODEBASE_ROW, _STYLE, _SAVED, _PARAM, _VALUE, _VALUETYPE, _SVG, _SVG_ROW, _MATHML_ROW
 cdef Py_ssize_t _SHORT, _SMALL
-
-cdef object _decided(object kept, object keywords)
-
 
 @cython.final
 cdef class _Walk:
-    cdef bytes data
-    cdef object charset
-    cdef bint scripting
-    cdef bint only_changing
+    cdef bytes data, actions, interest
+    cdef object charset, options, meta_places, link_places, scripts, ruled
+    cdef bint scripting, only_changing, has_base, has_retrieval
     cdef Py_ssize_t most
-    cdef object options
     cdef list places
-    cdef bytes actions
-    cdef bytes interest
     cdef Tokenizer scanner
     cdef Tag tag
     cdef Values values
     cdef EventList events
-    cdef object meta_places
-    cdef object link_places
-    cdef object scripts
-    cdef bint has_base
-    cdef bint has_retrieval
-    cdef object ruled
     cdef object facts  # a FactCollector, or None
-
-    cdef int prepare(self, object charset)
-    cdef int begin(self, bytes data, object charset, object options)
-    cdef int release(self)
-    cdef EventList run(self, bytes data, object charset, object options)
-    cdef int findings(self, Tokenizer scanner)
     cdef int html_tag(self, Tokenizer scanner)
     cdef int foreign_tag(self, Tokenizer scanner)
     cdef str element_name(self, Tokenizer scanner)

@@ -27,7 +27,7 @@ from absolve.formats.compression import (
     is_skippable,
     libdeflate,
 )
-from absolve.formats.warc.headers import LONGEST_HEAD, LONGEST_LINE, arc_record, head_end, record_at, version_end
+from absolve.formats.headers import LONGEST_HEAD, LONGEST_LINE, arc_record, head_end, record_at, version_end
 
 if TYPE_CHECKING:
     import zlib

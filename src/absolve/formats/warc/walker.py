@@ -20,8 +20,8 @@ from absolve.encodings.charsets import for_any
 from absolve.encodings.codings import IDENTITY
 from absolve.formats import headers, registry, sniffing
 from absolve.formats.events import EventList
+from absolve.formats.headers import LONGEST_LINE, Record, record_at
 from absolve.formats.http import payload
-from absolve.formats.warc.headers import LONGEST_LINE, Record, record_at
 from absolve.formats.warc.reader import GAP, pieces
 
 if TYPE_CHECKING:
