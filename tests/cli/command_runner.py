@@ -72,12 +72,6 @@ class Runner:
         return Done(status, out, SUMMARY.sub("", err.decode()))
 
     @staticmethod
-    def process(*arguments: object, stdin: bytes = b"") -> Done:
-        argv = [sys.executable, "-m", "absolve", *map(str, arguments)]
-        done = subprocess.run(argv, input=stdin, capture_output=True, check=False)
-        return Done(done.returncode, done.stdout, SUMMARY.sub("", done.stderr.decode()))
-
-    @staticmethod
     def measured(*arguments: object) -> tuple[int, int]:
         """Return the exit status of a run in a subprocess, and the peak bytes of any of its processes; Linux only."""
         argv = [sys.executable, "-c", MEASURED, *map(str, arguments)]

@@ -43,8 +43,8 @@ def test_an_archive_in_which_nothing_changes_is_not_touched(absolve: Runner, tmp
 
 
 def test_an_archive_may_come_from_the_standard_input(absolve: Runner) -> None:
-    assert absolve.process("rewrite", stdin=record(PAGE)).out == record(ABSOLUTE)
-    assert gzip.decompress(absolve.process("rewrite", "-", stdin=gzip.compress(record(PAGE))).out) == record(ABSOLUTE)
+    assert absolve("rewrite", stdin=record(PAGE)).out == record(ABSOLUTE)
+    assert gzip.decompress(absolve("rewrite", "-", stdin=gzip.compress(record(PAGE))).out) == record(ABSOLUTE)
 
 
 def test_a_record_that_fails_verification_stays_and_the_others_are_rewritten(

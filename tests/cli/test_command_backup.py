@@ -30,33 +30,22 @@ def names(folder: Path) -> set[str]:
 
 
 @not_traced
-def test_a_backup_has_the_original(absolve: Runner, document: Path) -> None:
+def test_a_backup_has_the_original_and_follows_no_link_and_replaces_no_other_one(absolve: Runner, document: Path, tmp_path: Path) -> None:
     before = document.read_bytes()
     assert absolve(*IN_PLACE, document) == (0, b"", "")
-    assert document.read_bytes() != before
-    assert document.with_name(document.name + ".orig").read_bytes() == before
+    assert document.read_bytes() != before == document.with_name(document.name + ".orig").read_bytes()
     assert len(names(document.parent)) == 2
-
-
-def test_a_backup_does_not_follow_a_link(absolve: Runner, document: Path, tmp_path: Path) -> None:
-    before = document.read_bytes()
+    document.with_name(document.name + ".orig").unlink()
+    document.write_bytes(before)
     secret = tmp_path / "elsewhere" / "secret"
     secret.parent.mkdir()
     secret.write_bytes(b"secret")
     document.with_name(document.name + ".orig").symlink_to(secret)
+    document.with_name(document.name + ".orig.1").write_bytes(b"an earlier one")
     assert absolve(*IN_PLACE, document).status == 0
     assert secret.read_bytes() == b"secret"
     assert document.with_name(document.name + ".orig").is_symlink()
-    assert document.with_name(document.name + ".orig.1").read_bytes() == before
-
-
-def test_an_existing_backup_stays_and_the_next_gets_a_number(absolve: Runner, document: Path) -> None:
-    before = document.read_bytes()
-    for name in (".orig", ".orig.1"):
-        document.with_name(document.name + name).write_bytes(b"an earlier one")
-    assert absolve(*IN_PLACE, document).status == 0
-    for name in (".orig", ".orig.1"):
-        assert document.with_name(document.name + name).read_bytes() == b"an earlier one"
+    assert document.with_name(document.name + ".orig.1").read_bytes() == b"an earlier one"
     assert document.with_name(document.name + ".orig.2").read_bytes() == before
 
 

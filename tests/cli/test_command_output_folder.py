@@ -12,11 +12,12 @@ import pytest
 from command_runner import Runner
 
 from absolve.cli import many
+from tests.shapes import captures
 from tests.shapes.captures import written
 
 URL = "--url=http://h/"
 LINK = b"<a href=x.html>"
-WARC = b"WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n"
+WARC = captures.page("http://h/", b"<p>")
 KINDS = {"p.html": LINK, "i.png": b"\x89PNG\r\n\x1a\n\0\0", "a.warc": WARC}
 EXCHANGE = 2  # RENAME_EXCHANGE
 

@@ -314,8 +314,14 @@ def split_archive(input_: Input, how: ReadOptions, size: int, most: int = 0) -> 
             yield input_
             return
         with sources.opened(input_.name, input_.root) as file:
+            waiting: list[Input] = []  # until there is a document: an archive without any is reported as a whole
             for within in ranges(file, how.settings, size):
-                yield input_._replace(within=within)
+                waiting.append(input_._replace(within=within))
+                if within.before:
+                    yield from waiting
+                    waiting.clear()
+            if waiting:
+                yield input_
     except (OSError, ValueError, DocumentError):  # cannot be opened: the task reports it
         yield input_
 
