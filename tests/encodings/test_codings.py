@@ -6,7 +6,7 @@ The invariant of every coding: for any edit of the value, the spliced raw bytes 
 import re
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from webencodings.labels import LABELS
 
@@ -123,6 +123,7 @@ def spans(value: bytes) -> list[int]:
 
 
 @pytest.mark.parametrize("quote", [b'"', b"'", b""])
+@settings(max_examples=50)
 @given(data=st.data(), text=TEXTS, new=NEW)
 def test_edits_of_values_with_character_references_decode_to_the_edited_value(quote: bytes, data: st.DataObject, text: str, new: str) -> None:
     coding = CharacterReferences(UTF_8, quote)
@@ -135,6 +136,7 @@ def test_edits_of_values_with_character_references_decode_to_the_edited_value(qu
     assert got == wanted
 
 
+@settings(max_examples=50)
 @given(data=st.data(), charset=st.sampled_from(CHARSETS), raw=st.binary(max_size=10), text=TEXTS)
 def test_an_insertion_in_ascii_keeps_the_bytes_of_every_charset(data: st.DataObject, charset: Charset, raw: bytes, text: str) -> None:
     raw = charset.encode(text, "absolve.percent") + (raw if charset.transparent else b"")
@@ -152,6 +154,7 @@ def test_an_insertion_in_ascii_keeps_the_bytes_of_every_charset(data: st.DataObj
         assert got == wanted
 
 
+@settings(max_examples=50)
 @given(data=st.data(), charset=st.sampled_from(TRANSPARENT), text=TEXTS, new=NEW)
 def test_a_replacement_is_written_in_the_charset_or_by_reference(data: st.DataObject, charset: Charset, text: str, new: str) -> None:
     coding = CharacterReferences(charset, b'"')
@@ -251,6 +254,7 @@ def one_by_one(charset: Charset, raw: bytes) -> list[tuple[bytes, int]]:
     return found
 
 
+@settings(max_examples=50)
 @given(st.data())
 def test_a_long_value_decodes_to_its_characters_decoded_one_by_one(data: st.DataObject) -> None:
     charset = data.draw(st.sampled_from([charset for charset in TRANSPARENT if charset.codec != "utf-8"]))

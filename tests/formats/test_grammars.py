@@ -97,14 +97,14 @@ ESCAPED: list[tuple[str, str, str, str | None]] = [
     *(
         (syntax, "", "http://h/a,b?c;d'e\"f()é%20#g", None)
         for syntax in ESCAPES
-        if syntax not in {"commas", "tasks", "strings", "endpoints", "reports", "field", "formula"}
+        if syntax not in {"commas", "tasks", "strings", "endpoints", "reports", "field", "formula", "iri"}
     ),
     ("spaces", "", ",a,", None), ("url", "", "http://h/a b", None), ("refresh", "0;url=", "http://h/it's", None),
     ("refresh", '0;url="', "http://h/it's", None), ("refresh", "0;url='", "http://h/it's", "http://h/it%27s"),
     ("spaces", "", "http://h/a \tb", "http://h/a%20%09b"), ("srcset", "", ",http://h/a b,c,,", "%2Chttp://h/a%20b,c%2C%2C"),
     ("srcset", "", ",", "%2C"), ("commas", "", "http://h/a,b c", "http://h/a%2Cb%20c"),
     ("tasks", "action-uri=", "http://h/a;b", "http://h/a%3Bb"), ("link", "<", "http://h/a b>c", "http://h/a%20b%3Ec"),
-    ("bracketed", "<", "http://h/a b>c<", "http://h/a%20b%3Ec%3C"), ("iri", "", "http://h/a {b}", "http://h/a%20%7Bb%7D"),
+    ("bracketed", "<", "http://h/a b>c<", "http://h/a%20b%3Ec%3C"), ("iri", "", "http://h/a {b}\"'", "http://h/a%20%7Bb%7D%22'"),
     *((syntax, '"', 'http://h/a,b;c"d\\', "http://h/a,b;c%22d%5C") for syntax in ("strings", "field", "formula")),
     ("endpoints", '"', 'http://h/a,b;c"d\\', "http://h/a,b;c%22d%5C"),
     ("reports", "report-uri ", 'http://h/a,b;c"d', 'http://h/a%2Cb%3Bc"d'),

@@ -110,7 +110,7 @@ BEGINNINGS = st.lists(
 @example(b"<!DOCTYPE html [<!ENTITY a 'b'>]><html>", "-")
 @example(b"<!DOCTYPE html><html:rss>", "-")
 @example(b"<!DOCTYPE html [x]><html>", "-")
-@settings(max_examples=500)
+@settings(max_examples=150)
 def test_a_page_is_recognized_by_its_beginning_as_by_all_signatures(data: bytes, name: str | None) -> None:
     found = sniffing.sniff(data, name)
     with pytest.MonkeyPatch.context() as patch:

@@ -217,7 +217,7 @@ LARGE: Final[dict[str, tuple[Callable[[int], bytes], str]]] = {
 @pytest.mark.parametrize("name", LARGE)
 def test_large_lists_are_read_or_refused(name: str) -> None:
     make, code = LARGE[name]
-    data = make(scaled(1 << 20))
+    data = make(scaled(1 << 18))
     if not code:
         assert list(absolve.links(data, name=NAME))
         return

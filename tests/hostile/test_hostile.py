@@ -159,7 +159,7 @@ def anew(data: bytes, options: dict[str, Any]) -> bytes:
 def test_a_long_reference_is_encoded_without_an_object_per_escape() -> None:
     for media_type, before, unit, behind in ANEW:
         options: dict[str, Any] = {"media_type": media_type, "url": URL, "profile": "whatwg"}
-        short, data = (before + unit * (size // len(unit)) + behind for size in (1000, SIZE))
+        short, data = (before + unit * (size // len(unit)) + behind for size in (1000, 3 * SIZE // 4))
         once = anew(short, options)
         new, peak = traced(partial(anew, data, options))
         assert peak - 4 * len(new) < 4 * len(data) + SOME, before  # its text and its bytes are in memory too
@@ -172,7 +172,7 @@ def test_a_long_base_is_freed_with_its_document() -> None:
     absolve.rewrite(page % 1, url="http://h/")
     tracemalloc.start()
     before, _ = tracemalloc.get_traced_memory()
-    for number in range(20):
+    for number in range(8):
         assert absolve.rewrite(page % number, url=f"http://h/{number}/{'a' * 100_000}/").count("a" * 100_000) == 2
         assert [row.scope for row in absolve.links(page % number, url=f"http://{'a' * 100_000}.h{number}/")] == ["internal"] * 2
     after, _ = tracemalloc.get_traced_memory()
@@ -196,15 +196,15 @@ def test_the_size_of_a_rewritten_record_is_checked_before_writing_it() -> None:
 
 
 @pytest.mark.parametrize("end", ["", "\n", "\r", "\r\n"])
-def test_a_hundred_thousand_links_have_their_lines_and_columns(end: str) -> None:
-    number = scaled(100_000)
+def test_twenty_thousand_links_have_their_lines_and_columns(end: str) -> None:
+    number = scaled(20_000)
     rows = listed(f"<a href=x>é</a>{end}<a href=x>z</a>{end}".encode(), charset="utf-8")
     assert [(row.line, row.column) for row in rows] == ([(1, 9), (1, 24)] if not end else [(1, 9), (2, 9)])
     last = listed(f"<a href=x>é</a>{end}".encode() * number)[-1]
     assert (last.line, last.column) == ((number, 9) if end else (1, (number - 1) * 15 + 9))
 
 
-def test_a_hundred_thousand_findings_have_their_columns_in_the_order_of_the_document() -> None:
+def test_twenty_thousand_findings_have_their_columns_in_the_order_of_the_document() -> None:
     unit = b"<script type=importmap>[</script>"
     findings = walk(absolve.Document(unit * scaled(20_000)), Settings()).diagnostics
     assert {finding.code for finding in findings} == {"malformed-json"}

@@ -83,6 +83,8 @@ class LinkContext:
         self.own = entity.bases.own
         self.settings = settings
         self.keeps_fragments = not self.elsewhere and settings.fragments == "keep"
+        if self.keeps_fragments and settings.base == "empty":
+            self.keeps_fragments = not _inherits_emptied(self.own)
         # If the base element is to be emptied, relative references could no longer find the parts in `held`.
         self.is_emptied = self.elsewhere and settings.base == "empty"
         self.longest: int = settings.max_url
@@ -175,6 +177,12 @@ class LinkContext:
     def may_write(self, url: str) -> cython.bint:
         """Return whether the URL of a policy is short enough to be written; `data:` and the like have no limit."""
         return len(url) <= self.longest or (scheme(url) or "") in NEVER_RELATIVE
+
+
+def _inherits_emptied(own: BaseURL) -> bool:
+    """Return whether a document inside another one has its base from a base element, which is to be emptied."""
+    used = (fate.base.source for fate in own.chain if fate.verdict == "resolved against")
+    return "base element" in used
 
 
 def _placeholders() -> Any:

@@ -75,8 +75,8 @@ def test_facts_are_decoded_from_the_charset_of_the_page_and_bytes_that_are_no_ch
 def test_anchors_beyond_the_limit_are_not_listed_and_the_row_has_a_problem() -> None:
     row = facts(b"".join(b"<p id=%d>" % number for number in range(20)), max_links=10)
     assert (len(row.anchors), row.problems) == (10, ["too-many-anchors"])
-    row = facts(b"".join(b"<p id=%d>" % number for number in range(200_000)))  # in linear time
-    assert row.anchors[-1] == "199999"
+    row = facts(b"".join(b"<p id=%d>" % number for number in range(40_000)))  # in linear time
+    assert row.anchors[-1] == "39999"
 
 
 @pytest.mark.parametrize("page", [b"<p id=a>", b"<a href=x id=a><style>p{background:url(y)}</style>", b"<svg><math><style x=y>@import 'z'"])

@@ -219,12 +219,12 @@ def test_a_header_base_applies_to_header_and_body() -> None:
 
 
 def test_each_of_many_entries_has_the_url_of_its_own_request() -> None:
-    data = har(*(entry(url=f"http://h{number}/" if number % 3 else None) for number in range(900)))
+    data = har(*(entry(url=f"http://h{number}/" if number % 3 else None) for number in range(300)))
     rows = list(absolve.links(data, name="x.har"))
-    assert [row.entity for row in rows] == [f"entry[{number}]/body[1]" for number in range(1, 901)]
-    assert [row.base for row in rows] == [f"http://h{number}/" if number % 3 else "" for number in range(900)]
+    assert [row.entity for row in rows] == [f"entry[{number}]/body[1]" for number in range(1, 301)]
+    assert [row.base for row in rows] == [f"http://h{number}/" if number % 3 else "" for number in range(300)]
     assert {row.base_source for row in rows} == {"HAR entry's request URL", ""}
-    assert list(absolve.links(rewritten(data), name="x.har"))[899].reference.startswith("http://h899/")
+    assert list(absolve.links(rewritten(data), name="x.har"))[299].reference.startswith("http://h299/")
 
 
 def test_the_fields_of_a_response_may_be_in_any_order_and_before_the_request() -> None:

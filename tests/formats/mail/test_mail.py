@@ -91,11 +91,11 @@ def test_an_empty_file_is_a_mailbox_without_messages() -> None:
         assert list(absolve.mirror_plan([Document(data, name=name)])) == []
 
 
-def test_ten_thousand_parts_and_messages_are_counted() -> None:
-    parts = multipart(*([html(b"")] * 10_000), html())
-    assert [row.entity for row in rows(parts)] == ["part[10001]/body[1]"]
-    messages = b"From a 10:00\n\n\n" * 10_000 + b"From a 10:00\n" + html()
-    assert [row.entity for row in rows(messages, "application/mbox")] == ["message[10001]/body[1]"]
+def test_thousands_of_parts_and_messages_are_counted() -> None:
+    parts = multipart(*([html(b"")] * 3_000), html())
+    assert [row.entity for row in rows(parts)] == ["part[3001]/body[1]"]
+    messages = b"From a 10:00\n\n\n" * 3_000 + b"From a 10:00\n" + html()
+    assert [row.entity for row in rows(messages, "application/mbox")] == ["message[3001]/body[1]"]
     with pytest.raises(absolve.DocumentError, match="more than 9 links"):
         codes(parts, max_links=9)
 

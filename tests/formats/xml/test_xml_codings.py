@@ -18,7 +18,7 @@ def decoded(raw: bytes) -> bytes:
     return Pieces(partial(pieces, text=CharacterData(UTF_8), section=CData(UTF_8))).decode(raw)
 
 
-@settings(max_examples=1000)
+@settings(max_examples=200)
 @given(st.lists(PIECES, max_size=14).map(b"".join))
 @example(b"<!--<?--><?>?>")
 @example(b"a<!---->b<???>c<![CDATA[]]]>d")
