@@ -42,21 +42,21 @@ MOST = {
     "audit": (8_153, 30),
     "cli": (5_780, 21),
     "core": (2_902, 15),
-    "document": (2_591, 11),
+    "document": (2_599, 11),
     "encodings": (1_861, 6),
     "formats": (15_489, 52),
     "inventory": (2_199, 8),
     "mirror": (6_866, 19),
     "rewriting": (1_921, 8),
     "rules": (5_951, 19),
-    "run": (7_845, 28),
+    "run": (7_851, 28),
     "spark": (248, 1),
     "tables": (1_232, 7),
     "trees": (838, 3),
     "urls": (2_383, 13),
     "verifying": (2_018, 8),
 }
-MOST_TESTS = 44_524  # lines
+MOST_TESTS = 44_507  # lines
 MOST_C = 1_200  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 
