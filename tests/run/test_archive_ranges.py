@@ -14,7 +14,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from absolve.cli.reporting import Totals
-from absolve.core.errors import Diagnostic
 from absolve.core.model import Document
 from absolve.document.settings import Settings
 from absolve.document.walk import walk
@@ -93,8 +92,6 @@ def joined(results: Iterable[Any]) -> tuple[bytes, list[Any], int]:
             size += piece.read
         elif isinstance(piece, LinkCounts):  # of each range
             totals.add(piece)
-        elif isinstance(piece, Diagnostic) and piece.code == "no-input":
-            continue  # no range knows that all of them are empty
         elif isinstance(piece, Failure) or piece not in others:
             others.append(piece)
     if totals.links:
