@@ -100,8 +100,16 @@ class Build(build_ext):
         for name in ("linker_so", "linker_so_cxx"):  # the link command of pyenv's and conda's Pythons contains -rpath
             setattr(self.compiler, name, without_rpath(getattr(self.compiler, name, None) or []))
         os.environ.pop("LD_RUN_PATH", None)
+        self.check_compiler()
         translate(self.extensions)
         super().build_extensions()
+
+    def check_compiler(self) -> None:
+        """Raise CompileError if there is no compiler, or no header of Python: translating takes much longer."""
+        source = Path(self.build_temp, "header.c")
+        source.parent.mkdir(parents=True, exist_ok=True)
+        source.write_text("#include <Python.h>\n", "ascii")
+        self.compiler.compile([source.as_posix()], output_dir=self.build_temp)
 
 
 def without_rpath(words: list[str]) -> list[str]:
