@@ -39,7 +39,7 @@ MOST = {
     "absolve": (204, 2),
     "api": (295, 1),
     "arrow": (54, 1),
-    "audit": (8_176, 32),
+    "audit": (8_170, 30),
     "cli": (5_826, 24),
     "core": (2_898, 15),
     "document": (2_560, 11),
@@ -51,12 +51,12 @@ MOST = {
     "rules": (5_949, 19),
     "run": (7_733, 28),
     "spark": (248, 1),
-    "tables": (1_246, 8),
+    "tables": (1_231, 7),
     "trees": (833, 3),
     "urls": (2_389, 14),
     "verifying": (1_995, 8),
 }
-MOST_TESTS = 44_991  # lines
+MOST_TESTS = 44_518  # lines
 MOST_C = 1_808  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 
