@@ -80,7 +80,7 @@ def test_causes_beyond_a_limit_are_counted_and_one_target_is_one_cause(tmp_path:
 
 
 def test_another_output_takes_the_place_of_the_causes_and_what_was_repaired_is_not_listed(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for options in (("-q",), ("--sql", "SELECT 1"), ("-f", "jsonl")):
+    for options in (("--sql", "SELECT 1"), ("-f", "jsonl")):
         assert "index.html:1:99: broken" not in printed(capsys, site, "--url", NEW, *options)[0]
     shown = printed(capsys, site, "--url", NEW, "--old-url", OLD, "--fix")[0]
     assert ("no.html" in shown, "A.html" in shown) == (True, False)
