@@ -177,22 +177,6 @@ def options() -> int:
     return len({row.name for row in rows if row.names and not row.is_setting})
 
 
-@pytest.mark.parametrize(("importer", "imported", "for_types", "allowed"), [
-    ("formats.html.walker", "urls.whatwg", False, True),
-    ("formats.html.walker", "document.walk", True, False),
-    ("formats.html.walker", "formats.css", False, True),
-    ("formats.css", "formats.html.walker", False, False),
-    ("formats.json.har", "formats.xml.walker", False, False),
-    ("rewriting.rewriter", "inventory.columns", False, False),
-    ("rewriting.rewriter", "inventory.columns", True, True),
-    ("core.errors", "core.printable", False, True),
-    ("core.model", "formats.registry", True, False),
-    ("document.walk", "formats.html.walker", False, True),
-])
-def test_the_layer_check_reports_later_rooms_and_siblings(importer: str, imported: str, for_types: bool, allowed: bool) -> None:
-    assert (fault(Import(f"absolve.{importer}", f"absolve.{imported}", for_types, 1)) is None) == allowed
-
-
 HEAVY = set(  # each takes longer than all that an import of absolve does
     "ada_url argparse asyncio csv dataclasses duckdb email fastwarc hypothesis html5lib inspect json logging lxml"
     " multiprocessing pyarrow pyspark pytest sqlite3 subprocess tempfile urllib.parse webencodings".split()
