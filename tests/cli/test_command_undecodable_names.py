@@ -33,12 +33,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def ran(*arguments: str | Path, encoding: str = "utf-8", cwd: str | Path = ".") -> tuple[int, bytes, bytes]:
     """Run the command with a stdout that is strict about encoding, as in most locales."""
-    out, err = (io.TextIOWrapper(io.BytesIO(), encoding, errors) for errors in ("strict", "backslashreplace"))
+    buffers = io.BytesIO(), io.BytesIO()
+    out, err = map(io.TextIOWrapper, buffers, (encoding, encoding), ("strict", "backslashreplace"))
     with redirect_stdout(out), redirect_stderr(err), chdir(cwd):
         status = main(list(map(str, arguments)))
-    printed = [stream.flush() or stream.buffer.getvalue() for stream in (out, err)]  # type: ignore[attr-defined]
-    assert b"internal-error" not in printed[1]
-    return status, printed[0], SUMMARY.sub("", printed[1].decode()).encode()
+        out.flush()
+        err.flush()
+    assert b"internal-error" not in buffers[1].getvalue()
+    return status, buffers[0].getvalue(), SUMMARY.sub("", buffers[1].getvalue().decode()).encode()
 
 
 @pytest.mark.parametrize("jobs", [["-j1"], ["-j2", "--verbose"]], ids="".join)
