@@ -113,7 +113,7 @@ def _run(command: str, folder: Path, environment: dict[str, str]) -> subprocess.
         patched.chdir(folder)
         patched.setattr(os, "environ", environment)
         status = main(shlex.split(command)[1:])
-    found = [stream.buffer.getvalue().decode() for stream in streams]  # type: ignore[attr-defined]  # of BytesIO
+    found = [stream.buffer.getvalue().decode() for stream in streams]
     return subprocess.CompletedProcess(command, status, *found)
 
 

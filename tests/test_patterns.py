@@ -7,8 +7,6 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
-
 import absolve
 
 SOURCE = Path(absolve.__file__).parent
@@ -18,14 +16,6 @@ PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\\\]])*\]|\(\)|\)(?:[*+?]|\{[0-9,]+\})
 def possessive_groups(text: str) -> list[str]:
     """Return the quantifiers of a pattern that are possessive and belong to a group."""
     return [found[0] for found in PIECE.finditer(text) if found[0].startswith(")")]
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [("(a)*+", 1), ("(a)?+|(?:b){1,2}+", 2), (r"\)*+", 0), ("[)]*+", 0), ("[^])]*+", 0), ("(a)*a++", 0), ("!()*+", 0)],
-)
-def test_possessive_groups_are_found(text: str, expected: int) -> None:
-    assert len(possessive_groups(text)) == expected
 
 
 def test_no_group_has_a_possessive_quantifier() -> None:

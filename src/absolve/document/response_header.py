@@ -99,12 +99,12 @@ def applied(document: Document, settings: Settings) -> Document:
     return made
 
 
-def _check_decoded(coding: str, media_type: str | None, document: Document) -> None:
+def _check_decoded(coding: str | None, media_type: str | None, document: Document) -> None:
     """Raise DocumentError for text whose bytes are still in a content coding; pages in gzip are read (`walk`)."""
-    kind = registry.WALKERS.get(registry.kind_of(media_type)) if coding and media_type is not None else None
-    if kind is None or kind.charset == "none" or document.data.startswith(b"\x1f\x8b"):
+    if not coding or media_type is None or document.data.startswith(b"\x1f\x8b"):
         return
-    if sniffing.looks_binary(document.data):
+    kind = registry.WALKERS.get(registry.kind_of(media_type))
+    if kind is not None and kind.charset != "none" and sniffing.looks_binary(document.data):
         text = f"it is still compressed ({in_short(coding)}): decode it before"
         raise DocumentError(Diagnostic("unread-compressed", text, document.name or "<bytes>"))
 
