@@ -42,9 +42,9 @@ MOST = {
     "audit": (8_176, 32),
     "cli": (5_826, 24),
     "core": (2_898, 15),
-    "document": (2_560, 11),
+    "document": (2_568, 11),
     "encodings": (1_858, 6),
-    "formats": (15_399, 53),
+    "formats": (15_425, 53),
     "inventory": (2_247, 8),
     "mirror": (6_857, 19),
     "rewriting": (1_915, 8),
@@ -54,9 +54,9 @@ MOST = {
     "tables": (1_246, 8),
     "trees": (835, 3),
     "urls": (2_389, 14),
-    "verifying": (2_009, 8),
+    "verifying": (2_014, 8),
 }
-MOST_TESTS = 44_991  # lines
+MOST_TESTS = 44_981  # lines
 MOST_C = 1_808  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 
