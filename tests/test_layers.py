@@ -44,7 +44,7 @@ MOST = {
     "core": (2_902, 15),
     "document": (2_599, 11),
     "encodings": (1_861, 6),
-    "formats": (15_489, 52),
+    "formats": (15_492, 52),
     "inventory": (2_199, 8),
     "mirror": (6_866, 19),
     "rewriting": (1_921, 8),
@@ -56,7 +56,7 @@ MOST = {
     "urls": (2_383, 13),
     "verifying": (2_018, 8),
 }
-MOST_TESTS = 44_487  # lines
+MOST_TESTS = 44_458  # lines
 MOST_C = 1_200  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 

@@ -5,14 +5,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import linear
 import pytest
-from engine import Findings
 from found import FOUND
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from absolve import AbsolveError, UsageError
+from absolve import AbsolveError
 
 TARGETS = sorted(path.stem.removeprefix("fuzz_") for path in Path(__file__).parent.glob("fuzz_*.py"))
 
@@ -42,27 +40,3 @@ def test_seeds_and_random_inputs_of_the_words_of_a_target_hold_its_invariant(nam
         hold(name, first + data)
 
     check()
-
-
-def test_a_fuzzing_finding_is_minimized_counted_and_kept_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    def broken(data: bytes) -> None:
-        if b"ab" in data:
-            raise ValueError(data)
-        if b"cd" in data:
-            raise UsageError("a call")
-
-    found = Findings(broken, tmp_path)
-    for data in (b"xyz", b"xxabxx", b"abab", b"cd"):
-        found.run(data)
-    assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"ab"]
-    assert list(found.count.values()) == [2]
-    assert capsys.readouterr().out.count("FINDING ValueError") == 1
-
-
-def test_quadratic_time_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
-    times = {8: 1.0, 32: 16.0}
-    monkeypatch.setattr(linear, "seconds", lambda _work, data: times[len(data)])
-    with pytest.raises(AssertionError, match="8 bytes take"):
-        linear.measure(len, b"x" * 8)
-    times[32] = 4.0
-    linear.measure(len, b"x" * 8)

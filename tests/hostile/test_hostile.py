@@ -159,7 +159,7 @@ def anew(data: bytes, options: dict[str, Any]) -> bytes:
 def test_a_long_reference_is_encoded_without_an_object_per_escape() -> None:
     for media_type, before, unit, behind in ANEW:
         options: dict[str, Any] = {"media_type": media_type, "url": URL, "profile": "whatwg"}
-        short, data = (before + unit * (size // len(unit)) + behind for size in (1000, 3 * SIZE // 4))
+        short, data = (before + unit * (size // len(unit)) + behind for size in (1000, SIZE))
         once = anew(short, options)
         new, peak = traced(partial(anew, data, options))
         assert peak - 4 * len(new) < 4 * len(data) + SOME, before  # its text and its bytes are in memory too

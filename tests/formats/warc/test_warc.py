@@ -6,6 +6,7 @@ import hashlib
 import io
 from collections.abc import Callable
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,11 +15,13 @@ from fastwarc.warc import ArchiveIterator as FastReader
 from warcio.archiveiterator import ArchiveIterator
 
 import absolve
+from absolve.cli import main
 from absolve.core.model import Document
 from absolve.document.walk import Settings, walk
 from absolve.formats import registry, sniffing
 from absolve.formats.headers import record_at
 from absolve.formats.warc.reader import pieces
+from tests.shapes.captures import page
 
 URL = "http://w.example/d/p.html"
 PAGE = b'<a href="x">x</a>'
@@ -322,3 +325,17 @@ def test_undecodable_bytes_of_a_record_url_are_percent_escaped_in_the_page() -> 
     page = http(PAGE).replace(b"text/html", b"text/html; charset=shift_jis")
     data = record(page, url="http://w.example/~a/").replace(b"~a", b"\xe9a")
     assert b'<a href="http://w.example/%E9a/x">x</a>' in rewritten(data)
+
+
+@pytest.mark.parametrize("is_packed", [False, True], ids=["plain", "gzip"])
+def test_a_cut_record_is_listed_as_far_as_it_goes_and_stays(tmp_path: Path, is_packed: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    first, last = page("http://h.example/a", b"<a href=1>"), page("http://h.example/b", b"<a href=2><p>" + bytes(range(32, 127)) * 99)
+    first, last = (gzip.compress(first), gzip.compress(last)[:-20]) if is_packed else (first, last[:-99])
+    (tmp_path / "c.warc").write_bytes(first + last)
+    assert main(["links", str(tmp_path / "c.warc"), "-f", "csv", "--columns", "target"]) == 3
+    out, err = capsys.readouterr()
+    assert (out.split(), "truncated" in err) == (["target", "http://h.example/1", "http://h.example/2"], True)
+    assert main(["rewrite", str(tmp_path / "c.warc"), "-o", str(tmp_path / "out.warc")]) == 3
+    written = (tmp_path / "out.warc").read_bytes()
+    assert written.endswith(last)
+    assert written[: -len(last)] != first

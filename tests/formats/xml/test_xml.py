@@ -1,15 +1,20 @@
 """XML: any value is written for its place, and depth and entities have limits; the other cases are in tests/cases."""
 
+import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import absolve
 from absolve.document.walk import Settings, walk
+from absolve.encodings.charsets import UTF_8
+from absolve.encodings.codings import Pieces
 from absolve.formats.xml import link_tables
+from absolve.formats.xml.codings import CData, CharacterData, pieces
 
 OPTIONS: dict[str, Any] = {"media_type": "application/xml", "url": "http://h/"}
 ATOM = 'xmlns="http://www.w3.org/2005/Atom"'
@@ -91,3 +96,21 @@ def test_bytes_and_references_that_are_no_characters_are_the_same_for_base_link_
     options: dict[str, Any] = {"media_type": "application/xml"}
     assert list(absolve.links(before, **options))[-1].target == target
     assert absolve.verify(before, absolve.rewrite(before, **options), **options) == []
+
+
+# --- text in pieces: CDATA sections, comments and processing instructions ---
+
+CLOSED = re.compile(rb"<!\[CDATA\[(.*?)\]\]>|<!--.*?-->|<\?.*?\?>", re.DOTALL)
+PIECES = st.sampled_from([b"<![CDATA[", b"]]>", b"]", b">", b"<!--", b"-->", b"-", b"<?", b"?>", b"?", b"<", b"!", b"a", b"\n"])
+
+
+def decoded(raw: bytes) -> bytes:
+    return Pieces(partial(pieces, text=CharacterData(UTF_8), section=CData(UTF_8))).decode(raw)
+
+
+@settings(max_examples=200)
+@given(st.lists(PIECES, max_size=14).map(b"".join))
+@example(b"<!--<?--><?>?>")
+@example(b"a<!---->b<???>c<![CDATA[]]]>d")
+def test_markup_ends_at_the_first_mark_behind_its_start(raw: bytes) -> None:
+    assert decoded(raw) == CLOSED.sub(lambda found: found[1] or b"", raw)

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from absolve.core.model import LinkSite
     from absolve.core.protocols import Coding
     from absolve.encodings.charsets import Charset
+    from absolve.encodings.codings import Piece
     from absolve.formats import WalkOptions
     from absolve.formats.html.dispatch import Kept, Keywords
     from absolve.formats.html.page_facts import FactCollector
@@ -438,10 +439,11 @@ class _Walk:
 
     def foreign_text(self, scanner: Tokenizer) -> cython.int:
         """Add the style sheet or script in an element of SVG: its text may have references, sections and comments."""
-        codings = {"text": self.values.text, "section": self.values.raw}
-        filled = []
+        text: Coding = self.values.text
+        section: Coding = self.values.raw
+        filled: list[Piece] = []
         end = scanner.end
-        for coding, start, end in places.foreign_pieces(self.data, start=scanner.end, **codings):
+        for coding, start, end in places.foreign_pieces(self.data, text, section, scanner.end):
             if len(filled) < 2 and end > start:
                 filled.append((coding, start, end))
         if not places.ends_foreign_text(self.data, end, scanner.tree.foreign):
@@ -450,7 +452,8 @@ class _Walk:
         elif filled:
             coding, start, last = filled[0]
             if len(filled) > 1:
-                coding, start, last = Pieces(partial(places.foreign_pieces, **codings)), scanner.end, end
+                coding = Pieces(partial(places.foreign_pieces, text=text, section=section))
+                start, last = scanner.end, end
             if scanner.element == _STYLE_ELEMENT:
                 self.sheet(start, last, coding)
             else:
