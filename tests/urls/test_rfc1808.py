@@ -1,11 +1,39 @@
-"""The rfc1808 profile: all tables of section 5, the algorithm of sections 2.4 and 4, and PrefixResolver."""
+"""The rfc1808 profile: all tables of section 5, and the algorithms of sections 2.4 and 4."""
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from resolver_strategies import references
 from resolver_tables import BASE_1808, EXAMPLES_1808
 
-from absolve.urls import rfc1808
+from absolve.core.model import Reference
+from absolve.urls import rfc1808, rfc3986
+
+PARSED = [
+    ("", Reference(None, None, "", None, None, None)), ("s://n/p;a?q#f", Reference("s", "n", "/p", "a", "q", "f")),
+    ("s://n/;?#", Reference("s", "n", "/", "", "", "")),
+    ("#f#g?q;a", Reference(None, None, "", None, None, "f#g?q;a")),  # 2.4.1 comes first
+    ("?q;a?r", Reference(None, None, "", None, "q;a?r", None)),  # 2.4.4 comes before 2.4.5
+    (";a;b/c", Reference(None, None, "", "a;b/c", None, None)),
+    ("a/b:c", Reference(None, None, "a/b:c", None, None, None)),
+    (":a", Reference(None, None, ":a", None, None, None)),  # 2.4.2: after the first character
+    ("+1-a.b:c", Reference("+1-a.b", None, "c", None, None, None)),
+    ("é:a", Reference(None, None, "é:a", None, None, None)),
+    ("//h?q;a/p", Reference(None, "h?q;a", "/p", None, None, None)),  # 2.4.3 comes before 2.4.4
+    ("//", Reference(None, "", "", None, None, None)), ("///p", Reference(None, "", "/p", None, None, None)),
+    ("//h#f", Reference(None, "h", "", None, None, "f")), ("s:#f", Reference("s", None, "", None, None, "f")),
+]
+
+
+@pytest.mark.parametrize(("text", "reference"), PARSED)
+def test_components_are_parsed_in_the_order_of_section_2_4(text: str, reference: Reference) -> None:
+    assert rfc1808.split(text) == reference
+    assert rfc1808.unsplit(reference) == text
+
+
+@given(references)
+def test_parsing_loses_nothing(text: str) -> None:
+    assert rfc1808.unsplit(rfc1808.split(text)) == rfc1808.unsplit(rfc3986.split(text)) == text
 
 
 @pytest.mark.parametrize(("reference", "target"), EXAMPLES_1808)
