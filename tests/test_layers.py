@@ -56,7 +56,7 @@ MOST = {
     "urls": (2_389, 14),
     "verifying": (1_995, 8),
 }
-MOST_TESTS = 44_895  # lines
+MOST_TESTS = 44_896  # lines
 MOST_C = 1_809  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 
