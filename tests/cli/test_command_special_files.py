@@ -166,6 +166,7 @@ def test_without_an_input_the_standard_input_is_audited(absolve: Runner, command
 def test_of_a_pipe_without_end_no_more_is_copied_than_the_limit(absolve: Runner, site: Path, command: str) -> None:
     done = absolve(command, "/dev/zero", *(("-o", "out.html") if command == "mirror" else ()), "--max-size", "100000")
     assert (done.status, done.err.partition(" documents")[0]) == (3, "error: /dev/zero:1:1: too-large:")
+    assert command != "mirror" or absolve("mirror", "--check", "/dev/zero").status == 2
     assert files(Path()) == ["site", *(f"site/{name}" for name in files(site))]
 
 
