@@ -166,10 +166,14 @@ def translate(wanted: list[Extension]) -> None:
     import Cython
     from Cython.Build import cythonize
 
-    done, found = Path("build", "translated"), hashlib.sha256()
+    done, found, layout = Path("build", "translated"), hashlib.sha256(), hashlib.sha256()
     for file in [Path(__file__), *sorted(file for file in Path("src").rglob("*.p*") if file.suffix in {".py", ".pxd"})]:
-        found.update(f"{file.name} {file.stat().st_size} ".encode() + file.read_bytes())
-    stamp = f"{Cython.__version__} {found.hexdigest()}"
+        content = f"{file.name} {file.stat().st_size} ".encode() + file.read_bytes()
+        found.update(content)
+        if file.suffix == ".pxd":
+            layout.update(content)
+    all_again = f"{Cython.__version__} {layout.hexdigest()}"  # cythonize misses `from package cimport module`
+    stamp = f"{all_again} {found.hexdigest()}"
     before = done.read_text("ascii") if done.is_file() else ""
     made = [Path("build", next(iter(extension.sources))).with_suffix(".c") for extension in wanted]
     if before != stamp or not all(file.is_file() for file in made):
@@ -181,7 +185,7 @@ def translate(wanted: list[Extension]) -> None:
             "compiler_directives": {
                 "language_level": 3, "emit_code_comments": False, "auto_pickle": False, "binding": False
             },
-            "force": before.split(" ")[0] != Cython.__version__ or None,
+            "force": before.rpartition(" ")[0] != all_again or None,
             "shared_utility_qualified_name": SHARED,
         }
         try:
