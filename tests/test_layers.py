@@ -39,24 +39,24 @@ MOST = {
     "absolve": (204, 2),
     "api": (296, 1),
     "arrow": (54, 1),
-    "audit": (8_153, 30),
+    "audit": (8_154, 30),
     "cli": (5_780, 21),
     "core": (2_902, 15),
     "document": (2_599, 11),
     "encodings": (1_861, 6),
-    "formats": (15_492, 52),
+    "formats": (15_494, 52),
     "inventory": (2_199, 8),
-    "mirror": (6_866, 19),
+    "mirror": (6_868, 19),
     "rewriting": (1_921, 8),
     "rules": (5_951, 19),
-    "run": (7_851, 28),
+    "run": (7_853, 28),
     "spark": (248, 1),
     "tables": (1_232, 7),
     "trees": (838, 3),
     "urls": (2_383, 13),
     "verifying": (2_018, 8),
 }
-MOST_TESTS = 44_447  # lines
+MOST_TESTS = 44_892  # lines
 MOST_C = 1_200  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 

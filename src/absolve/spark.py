@@ -90,8 +90,8 @@ def links(
     reading = _reading(options)
     how = ListOptions(reading, tuple(columns), "parquet", cells=Cells(masked=True))  # in chunks that are Arrow batches
     reported: list[Diagnostic] = []
-    found = list(_found(_checked(paths), options.get("url"), reported))
-    plain = [pa.field(field.name, _plain(field.type)) for field in parquet.schema(columns)]
+    found = list(_inputs_of(_checked(paths), options.get("url"), reported))
+    plain = [pa.field(field.name, _without_dictionaries(field.type)) for field in parquet.schema(columns)]
     schema = pa.schema([*plain, _OF_LINKS] if failures else plain)
     return _as_tasks(spark, [*reported, *found]).mapInArrow(partial(_listed, how, schema), from_arrow_schema(schema))
 
@@ -118,7 +118,7 @@ def rewrite(
     inside = None if sends else OutputFolder.at_path(output)
     how = RewriteOptions(_reading(options), policy, verify, inside=inside, token=leftovers.token(), sends=sends)
     reported: list[Diagnostic] = []
-    jobs = plan.jobs(_found(names, options.get("url"), reported), output, reported.append)
+    jobs = plan.jobs(_inputs_of(names, options.get("url"), reported), output, reported.append)
     with Publisher(how.token, inside=inside) as publisher:  # removes the temporary files of executors that ended
         items: list[Item] = list(jobs if sends else publisher.watched(jobs))
         tasks = _as_tasks(spark, [*(one for one in reported if one.failed), *items])
@@ -146,7 +146,7 @@ def _reading(options: ClusterOptions) -> ReadOptions:
     return ReadOptions(settings, options.get("media_type"), options.get("charset"))
 
 
-def _found(names: Sequence[str], url: str | None, reported: list[Diagnostic]) -> Iterator[Input]:
+def _inputs_of(names: Sequence[str], url: str | None, reported: list[Diagnostic]) -> Iterator[Input]:
     return inputs.named(names, inputs.Origins(url), Globs(), reported.append)
 
 
@@ -177,7 +177,7 @@ def _size(item: Item) -> int:
     return input_.size if input_.stored is not None or not buckets.is_bucket(input_.name) else _MOST_BYTES
 
 
-def _plain(kind: pa.DataType) -> pa.DataType:
+def _without_dictionaries(kind: pa.DataType) -> pa.DataType:
     """Return a type of the inventory for Spark, which supports no dictionaries."""
     return pa.string() if kind == parquet.DICTIONARY else kind
 
@@ -190,7 +190,7 @@ def _listed(how: ListOptions, schema: pa.Schema, batches: Iterable[pa.RecordBatc
     failed: list[dict[str, Any]] = []
     chunks = _chunks(how, batches, failed)
     for table in parquet.gathered(chunks, parquet.schema(how.columns), AT_ONCE):
-        cells = [column.cast(_plain(column.type)) for column in table.columns]
+        cells = [column.cast(_without_dictionaries(column.type)) for column in table.columns]
         yield from _batches(cells, schema, table.num_rows)
     if failed and _OF_LINKS.name in schema.names:
         empty = [pa.nulls(len(failed), kind) for kind in schema.types[:-1]]

@@ -95,7 +95,7 @@ class Answers:
 
     def add(self, found: Iterable[Answer]) -> None:
         for one in found:
-            one = _plain(one)  # noqa: PLW2901
+            one = _as_sent(one)  # noqa: PLW2901
             before = self._by_url.pop(one.url, None)  # the last answers are at the end
             is_same = before is not None and before.status == one.status and one.page is None
             self._by_url[one.url] = one._replace(page=before.page) if before is not None and is_same else one  # HEAD
@@ -192,7 +192,7 @@ class Answers:
         return UNSURE if page.has_scripts else "fragment"
 
 
-def _plain(one: Answer) -> Answer:
+def _as_sent(one: Answer) -> Answer:
     """Return an answer with URLs as browsers send them, without a user and password."""
     target = one.target and identity.without_user(identity.normal(one.target) or one.target)
     fragment = (one.target or "").partition("#")[2]

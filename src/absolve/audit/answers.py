@@ -88,7 +88,7 @@ def read(name: str, data: bytes, settings: Settings) -> RuleSet | None:
     kind = sniffing.sniff(data[:_LOOKED_AT], name)
     if kind not in _CONTAINERS and _HEADS.search(data[:_LOOKED_AT]) is None:
         return None
-    redirects = as_rules(_found(name, settings, data, None))._replace(format=FORM)
+    redirects = as_rules(_read_answers(name, settings, data, None))._replace(format=FORM)
     if not redirects.rules:
         raise UsageError(f"{name}: no redirect of a known URL is in these answers: a map is a file with redirects")
     return redirects._replace(file=name, words=f"{len(redirects.rules):,} redirects that were recorded")
@@ -111,14 +111,14 @@ def read_answers(
     a file without answers.
     """
     is_empty = True
-    for one in _found(name, settings, data, notify):
+    for one in _read_answers(name, settings, data, notify):
         is_empty = False
         yield one
     if is_empty:
         raise UsageError(f"{name}: it has no answer of a server: a URL with its status")
 
 
-def _found(
+def _read_answers(
     name: str, settings: Settings, data: bytes | None, notify: Callable[[Diagnostic], None] | None
 ) -> Iterator[Answer]:
     if data is None and sources.is_read_once(name):

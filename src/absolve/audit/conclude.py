@@ -179,7 +179,8 @@ def _folders(connection: Any, rules: Rules) -> Iterator[tuple[str, str, str | No
         return
     pairs = [(old, new, *moved(old, new)) for old, new in urls]
     counts = Counter((above, below) for _, _, above, below in pairs)
-    whole = _whole(connection, rules, [pair for pair, number in counts.items() if number > 1 and pair[0].endswith("/")])
+    several = [pair for pair, number in counts.items() if number > 1 and pair[0].endswith("/")]
+    whole = _folders_with_one_rule(connection, rules, several)
     tried, _ = writing.with_added(rules.form, rules, urls)
     for old, new, above, below in pairs:
         own = writing.rule_text(rules.form, rules, old, new) if tried.chain(old).final == new else None
@@ -191,7 +192,7 @@ def _folders(connection: Any, rules: Rules) -> Iterator[tuple[str, str, str | No
             yield old, f"moved:{_path(old)} -> {_path(new)}", own, own
 
 
-def _whole(connection: Any, rules: Rules, pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
+def _folders_with_one_rule(connection: Any, rules: Rules, pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
     """Return the pairs of folders for which one rule is right: each is tried on the URLs of both sites.
 
     It must lead each old URL below to its page, leave URLs with a rule of their own to that rule, and move no new URL.

@@ -196,7 +196,7 @@ class _Matching:
         for page, others in self._copies:  # more old copies than new ones: the first new page has their content
             if page.number not in self.found:
                 self._put_equal(page, others[0], others)
-        self._inside()
+        self._match_merged_pages()
 
     def scored(self, page: Page | None, other: Page | None) -> tuple[float, int]:
         """Return the score of a named pair, and whether both pages have a name in common, as in `Pair`."""
@@ -291,7 +291,7 @@ class _Matching:
                 second, second_score = one, its_score
         self._put(page, other, score, second if second_score >= score - _CLOSE else None)
 
-    def _inside(self) -> None:
+    def _match_merged_pages(self) -> None:
         """Match old pages whose text is a part of a new page: merged pages."""
         for page in self.old.pages:
             if page.number in self.found or page.weight < _LEAST_INSIDE:

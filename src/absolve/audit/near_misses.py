@@ -77,7 +77,7 @@ class NearMisses:
         self._siblings: dict[str, list[str]] = {}  # their names, by folder
         self._letters: dict[str, list[_Named]] = defaultdict(list)
         for url, title in known:
-            self._add(_named(url), _folded(title))
+            self._add(_named_url(url), _folded(title))
 
     def _add(self, named: _Named, title: str) -> None:
         for index, key, most in (
@@ -93,7 +93,7 @@ class NearMisses:
 
     def __call__(self, asked: Asked) -> Suggestion | None:
         """Return a likely URL, or None. A title that only one page has is a good sign."""
-        named = _named(asked.url)
+        named = _named_url(asked.url)
         best: tuple[float, str] | None = None
         for other in self._candidates(named):
             if other.url != asked.url:
@@ -160,7 +160,7 @@ def _errors(name: str) -> int:
     return min(1 + len(name) // _PER_ERROR, _MOST_ERRORS) if len(name) >= _FIRST_ERROR else 0
 
 
-def _named(url: str) -> _Named:
+def _named_url(url: str) -> _Named:
     bare = url.partition("#")[0].partition("?")[0]
     path = decoded(bare.partition("://")[2].partition("/")[2]).lower()
     folder, _, last = path.rstrip("/").rpartition("/")

@@ -159,12 +159,12 @@ def _contents(name: str, entities: Iterable[str], reading: ReadOptions) -> Itera
         walked = documents.Documents(name)
         for segment in segments(Input(name, Path(name).name), how):
             if segment.entity is not None:
-                yield from _inside(walked, segment.entity, wanted)
+                yield from _texts_in(walked, segment.entity, wanted)
     except (OSError, ValueError, DocumentError):  # it was reported when the rows were made, or is of another machine
         return
 
 
-def _inside(walked: documents.Documents, entity: Any, wanted: set[str]) -> Iterator[tuple[str, bytes]]:
+def _texts_in(walked: documents.Documents, entity: Any, wanted: set[str]) -> Iterator[tuple[str, bytes]]:
     first = walked.begin(entity)
     for found in (first, *walked.inside(entity)) if first is not None else walked.inside(entity):
         walked.taken()

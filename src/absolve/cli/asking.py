@@ -135,7 +135,7 @@ def _asked(options: Options, report: Report, *, needs: bool) -> Iterator[list[st
         return
     with leftovers.temporary_folder() as folder:
         with saved(options) as save:  # opened before the first request
-            paths = {url: _whole(url, folder, options, report, save) for url in archives}
+            paths = {url: _download(url, folder, options, report, save) for url in archives}
             path = Path(folder) / "asked.warc.gz"
             archive = path if urls and _ask(urls, path, options, report, save, needs=needs) else None
             report.names[str(path)] = ", ".join(map(without_user, urls))
@@ -147,7 +147,7 @@ def _asked(options: Options, report: Report, *, needs: bool) -> Iterator[list[st
         yield urls
 
 
-def _whole(url: str, folder: str, options: Options, report: Report, save: Save) -> Path | None:
+def _download(url: str, folder: str, options: Options, report: Report, save: Save) -> Path | None:
     """Download a whole archive and return its file; None if that fails."""
     from absolve.run.web import fetching
 

@@ -111,7 +111,7 @@ def _entities(input_: Input, how: ReadOptions, report: Report) -> Iterator[Entit
             report.finding(diagnostic)
         if segment.entity is None:
             continue
-        for entity in chain([segment.entity] if is_first else (), _inside(segment.entity)):
+        for entity in chain([segment.entity] if is_first else (), _documents_inside(segment.entity)):
             room -= len(entity.bases.base.url) + len(entity.bases.own.url)
             if room < 0:  # each document inside may repeat the same long base URL
                 raise rows_too_large(segment.entity)
@@ -119,11 +119,11 @@ def _entities(input_: Input, how: ReadOptions, report: Report) -> Iterator[Entit
         is_first = False
 
 
-def _inside(entity: Entity) -> Iterator[Entity]:
+def _documents_inside(entity: Entity) -> Iterator[Entity]:
     for inner in inners(entity):
         if inner.part.name and not _is_container(inner.entity):
             yield inner.entity
-        yield from _inside(inner.entity)
+        yield from _documents_inside(inner.entity)
 
 
 def resolve(options: Options, report: Report) -> None:

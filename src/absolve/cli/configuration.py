@@ -103,13 +103,13 @@ class Configuration(NamedTuple):
         current = ""
         for number, line in enumerate(self.text.splitlines(), 1):
             if header := _HEADER.match(line):
-                current = _plain(header[1])
+                current = _unquoted(header[1])
             if current == wanted and (header if key is None else _begins(line, key)):
                 return f"{self.path}:{number}"
         return str(self.path)
 
 
-def _plain(name: str) -> str:
+def _unquoted(name: str) -> str:
     """Return a dotted key without quotes and spaces: for example `tool.absolve` for `"tool" . absolve`."""
     return ".".join(part.strip(" \t\"'") for part in name.split("."))
 
@@ -117,7 +117,7 @@ def _plain(name: str) -> str:
 def _begins(line: str, key: str) -> bool:
     """Return whether a line of TOML sets a key, for example `kind = "image"`."""
     name, equals, _ = line.partition("=")
-    return bool(equals) and _plain(name) == key
+    return bool(equals) and _unquoted(name) == key
 
 
 def find(commands: tuple[str, ...], named: str | None = None) -> Configuration:
@@ -129,7 +129,7 @@ def find(commands: tuple[str, ...], named: str | None = None) -> Configuration:
     """
     name = os.environ.get(VARIABLE) if named is None else named
     if name is not None:
-        return _named(Path(name), commands) if name else Configuration()
+        return _read_named(Path(name), commands) if name else Configuration()
     ignored: list[Ignored] = []
     for place in _places():
         for path in (place / NAME, place / PYPROJECT):
@@ -155,7 +155,7 @@ def _places() -> Iterator[Path]:
             return
 
 
-def _named(path: Path, commands: tuple[str, ...]) -> Configuration:
+def _read_named(path: Path, commands: tuple[str, ...]) -> Configuration:
     from absolve.run.sources import of_option  # few runs have such a file
 
     try:

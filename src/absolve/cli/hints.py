@@ -160,7 +160,7 @@ def _no_command(word: str) -> str:
         return fetched(word)
     if os.path.lexists(word):
         return f"the command comes first: absolve rewrite {quote(word)} or absolve links {quote(word)}"
-    found = _words("commands").get(_plain(word)) or similar(word, COMMANDS, _TYPING_ERROR)
+    found = _words("commands").get(_without_dashes(word)) or similar(word, COMMANDS, _TYPING_ERROR)
     return found or f"commands: {', '.join(COMMANDS)}"
 
 
@@ -212,8 +212,8 @@ def surplus(parser: Parser) -> str:
 
 def _foreign_option(name: str, command: str = "", *, alone: bool = False) -> str:
     """Return the hint for an option of another program, "" for an unknown word; `alone`: for this command alone."""
-    own = _words("options-of", "audit" if command == "check" else command).get(_plain(name), "")
-    return own if own or alone else _words("options").get(_plain(name), "")
+    own = _words("options-of", "audit" if command == "check" else command).get(_without_dashes(name), "")
+    return own if own or alone else _words("options").get(_without_dashes(name), "")
 
 
 def removed(name: str) -> str:
@@ -226,7 +226,7 @@ def removed(name: str) -> str:
 def _words(*path: str) -> dict[str, str]:
     """Return the hints of a table by their words; an empty dictionary without the table."""
     rows = reduce(lambda table, name: table.get(name, {}), path, _tables())
-    return {_plain(word): hint for words, hint in rows.items() for word in words.split()}
+    return {_without_dashes(word): hint for words, hint in rows.items() for word in words.split()}
 
 
 @cache
@@ -237,5 +237,5 @@ def _tables() -> dict[str, Any]:
     return tomllib.loads(files(__package__).joinpath("hints.toml").read_text("utf-8"))
 
 
-def _plain(word: str) -> str:
+def _without_dashes(word: str) -> str:
     return word.lower().replace("-", "").replace("_", "")

@@ -67,7 +67,7 @@ def write(connection: Any, query: str, format_: str, cells: Cells, out: Any) -> 
     if (twice := next((name for name, number in in_file.items() if number > 1), None)) is not None:
         raise UsageError(f"--sql: two columns are named {in_short(twice)!r}: give one of them another name with AS")
     table = Table("result", dict(kinds))
-    text = _json if format_ in {"json", "jsonl"} else _plain
+    text = _json if format_ in {"json", "jsonl"} else _text_cell
     converters = [text if form.text else _TYPED.get(kind, str) for _, kind in kinds]
     encode = partial(sink.encode, names)
     if form.columns and not form.text:  # the sink alone knows only the types of our own columns
@@ -139,13 +139,13 @@ def _json(cell: Any) -> Any:
     return cell if cell is None or isinstance(cell, (str, int, float)) else str(cell)
 
 
-def _plain(cell: Any) -> Any:
+def _text_cell(cell: Any) -> Any:
     """Return a cell for another text format, in which only a list of texts stays a list."""
     is_words = isinstance(cell, list) and all(isinstance(one, str) for one in cell)
     return cell if is_words or isinstance(cell, (str, int, float)) else str(cell)
 
 
-def _whole(cell: int) -> int:
+def _in_64_bits(cell: int) -> int:
     """Return a number. Raise UsageError for a number of more than 64 bits."""
     if not -(1 << 63) <= cell < 1 << 63:
         raise UsageError(f"--sql: {cell} is too large for a column of whole numbers: cast it to VARCHAR")
@@ -155,7 +155,7 @@ def _whole(cell: int) -> int:
 _FIELDS: Final = {"BIGINT": NUMBER, "DOUBLE": DOUBLE, "VARCHAR[]": LISTS}
 # For formats whose columns have a type.
 _TYPED: Final[dict[str, Callable[[Any], Any]]] = {
-    "BIGINT": _whole,
+    "BIGINT": _in_64_bits,
     "DOUBLE": float,
     "VARCHAR[]": lambda words: [word or "" for word in words],
 }

@@ -69,21 +69,21 @@ class Screen(NamedTuple):
         if printable.width(text) <= columns:
             return text
         if columns <= 2 * len(self.dots):
-            return _first(text, columns)
+            return _beginning(text, columns)
         room = columns - len(self.dots)
         if at_end:
-            return _first(text, room).rstrip() + self.dots
+            return _beginning(text, room).rstrip() + self.dots
         origin = _ORIGIN.match(text)
-        head = _first(text, room * 2 // 5 if origin is None else min(len(origin[0]), room * 3 // 5))
-        tail = _first(text[::-1], room - printable.width(head))[::-1]
+        head = _beginning(text, room * 2 // 5 if origin is None else min(len(origin[0]), room * 3 // 5))
+        tail = _beginning(text[::-1], room - printable.width(head))[::-1]
         return head + self.dots + tail
 
     def cut_front(self, text: str, columns: int) -> str:
         """Return printable text that is cut at its front to a number of columns."""
         room = columns - len(self.dots)
         if printable.width(text) <= columns or room < len(self.dots):
-            return _first(text, columns)
-        return self.dots + _first(text[::-1], room)[::-1]
+            return _beginning(text, columns)
+        return self.dots + _beginning(text[::-1], room)[::-1]
 
 
 def painted(text: str, style: str) -> str:
@@ -107,7 +107,7 @@ def folded(text: str, columns: int) -> Iterator[str]:
                 yield line
                 joined = word
             else:
-                head = _first(joined, columns) or joined[:1]
+                head = _beginning(joined, columns) or joined[:1]
                 yield head
                 joined = joined[len(head) :]
             line = ""
@@ -115,7 +115,7 @@ def folded(text: str, columns: int) -> Iterator[str]:
     yield line
 
 
-def _first(text: str, columns: int) -> str:
+def _beginning(text: str, columns: int) -> str:
     """Return the beginning of a text that fits a number of columns."""
     if text.isascii():
         return text[: max(0, columns)]

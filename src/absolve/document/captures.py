@@ -65,7 +65,7 @@ def entries(data: bytes, media_type: str, settings: Settings, url: str | None = 
     cannot be read.
     """
     how = settings._replace(documents=True, captures=True)
-    return _inside(data, media_type, how, _Around(url or ""))
+    return _documents_in(data, media_type, how, _Around(url or ""))
 
 
 class _Around(NamedTuple):
@@ -77,7 +77,7 @@ class _Around(NamedTuple):
     message: int = 0
 
 
-def _inside(data: bytes, media_type: str, how: Settings, around: _Around) -> Iterator[Entry | Finding]:
+def _documents_in(data: bytes, media_type: str, how: Settings, around: _Around) -> Iterator[Entry | Finding]:
     """Yield the documents in a container, a message or an entry."""
     walk = registry.walker(media_type)
     url, facts, scope, message = around
@@ -128,7 +128,7 @@ def _is_mail(part: Part, kind: str) -> bool:
 
 def _below(part: Part, data: bytes, kind: str, how: Settings, around: _Around) -> Iterator[Entry | Finding]:
     try:
-        yield from _inside(part.coding.decode(data[part.start : part.end]), kind, how, around)
+        yield from _documents_in(part.coding.decode(data[part.start : part.end]), kind, how, around)
     except (CodingError, WalkError) as error:
         text = f"{part.name}: {error.message}" if part.name.startswith("entry[") else error.message
         yield Finding(error.code, text, part.start, failed=True)

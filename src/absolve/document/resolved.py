@@ -116,7 +116,7 @@ class LinkContext:
         if folder is None or (self.is_emptied and folder != "."):
             return None
         if link.claim is not None:
-            return _kept if link.place.element == "base" else None
+            return _keep_relative if link.place.element == "base" else None
         is_frame = link.place.kind == "frame"
         return files if folder == "." and not is_frame else partial(files, folder=folder, is_frame=is_frame)
 
@@ -210,13 +210,13 @@ def fixed(reference: str) -> str:
 def _relative_folder(base: BaseURL) -> str | None:
     """Return the folder, relative to the document's folder, to which its base leads; None if that is elsewhere."""
     claims = [fate.base.reference for fate in base.chain if fate.verdict in _IN_FORCE and fate.base.layer is EMBEDDED]
-    if len(claims) != 1 or _kept(claims[0]) is None:
+    if len(claims) != 1 or _keep_relative(claims[0]) is None:
         return None
     path = claims[0].partition("#")[0].partition("?")[0]
     return posixpath.normpath(path if path.endswith(("/", "..")) or path == "." else posixpath.dirname(path))
 
 
-def _kept(reference: str, folder: str = ".", *, is_frame: bool = False) -> str | None:  # noqa: ARG001 - of the protocol
+def _keep_relative(reference: str, folder: str = ".", *, is_frame: bool = False) -> str | None:  # noqa: ARG001 - of the protocol
     """Return "" for a relative base reference, by which links lead to files that were saved with the document."""
     return None if has_scheme(reference) or reference[:1] in {"/", "\\"} else ""
 

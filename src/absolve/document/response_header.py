@@ -57,10 +57,10 @@ def _line(pair: object) -> bytes:
         raise TypeError(f"{_TAKES}, not {pair!r:.60}")
     name, values = pair
     many = values if isinstance(values, (tuple, list)) else (values,)
-    return b"".join(b"%b: %b\r\n" % (_plain(name), _plain(value)) for value in many)
+    return b"".join(b"%b: %b\r\n" % (_value_bytes(name), _value_bytes(value)) for value in many)
 
 
-def _plain(value: object) -> bytes:
+def _value_bytes(value: object) -> bytes:
     text = value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value
     if not isinstance(text, str):
         raise TypeError(f"{_TAKES}: {value!r:.60} is neither str nor bytes")
@@ -77,7 +77,7 @@ def applied(document: Document, settings: Settings) -> Document:
     url = document.url
     first = response_at(data, 0)
     for move in redirects(data, first) if first is not None else ():
-        url = _moved(url, headers.value(data, move.location), settings.profile)
+        url = _redirected(url, headers.value(data, move.location), settings.profile)
     fields = last_response(data, first).fields if first is not None else []
     media_type = document.media_type
     if media_type is None:
@@ -109,7 +109,7 @@ def _check_decoded(coding: str | None, media_type: str | None, document: Documen
         raise DocumentError(Diagnostic("unread-compressed", text, document.name or "<bytes>"))
 
 
-def _moved(url: str | None, location: str, profile: str) -> str | None:
+def _redirected(url: str | None, location: str, profile: str) -> str | None:
     if url is None:
         return location if has_scheme(location) else None
     return resolver(profile, url)(location) or url

@@ -175,7 +175,7 @@ def sniff(data: bytes, name: str | None) -> str | None:
     """
     if is_packed_page(data):
         return ZIP
-    named = _named(name, data) if name else None
+    named = _type_by_name(name, data) if name else None
     if named is not None and (named in _NO_TEXT or WALKERS[named].archive):
         return named
     found = sniff_content(data)
@@ -208,7 +208,7 @@ def response_type(stated: str, data: bytes, name: str) -> str:
     if essence == HTML:
         found = XML if _FEED.match(data) else None
     elif essence == "text/plain":
-        found = _named(last, data)
+        found = _type_by_name(last, data)
     elif essence == "application/json" or essence in _VAGUE:
         found = sniff(data, last)
     if found is None or (found == HTML and essence not in _VAGUE):
@@ -238,7 +238,7 @@ def is_packed_page(data: bytes) -> bool:
 
 def is_other(data: bytes, name: str | None) -> bool:
     """Return whether neither the name nor the content of a document gives a type that has a walker."""
-    return _named(name or "", data) is None and sniff(data, name) is None
+    return _type_by_name(name or "", data) is None and sniff(data, name) is None
 
 
 # Saved pages in containers without a walker. A `.war` of Java is a ZIP file.
@@ -249,7 +249,9 @@ def in_words(data: bytes, name: str) -> str:
     """Describe a document without a walker for messages: for example, "application/pdf" for `a.pdf`, "plain text"."""
     if (saved := _UNREAD.get(name[-4:].lower())) is not None and looks_binary(data):
         return saved
-    other, coding = _other_types().guess_type(_plain(name.lower())) if _named(name, data) is None else (None, None)
+    other = coding = None
+    if _type_by_name(name, data) is None:
+        other, coding = _other_types().guess_type(_without_template_suffix(name.lower()))
     text = _OTHER_TEXT.match(data)
     if other is None and text is not None:
         return _TEXTS[text.lastgroup or ""]
@@ -266,7 +268,7 @@ _MAGIC: Final = {
 }
 
 
-def _plain(name: str) -> str:
+def _without_template_suffix(name: str) -> str:
     """Return a lower-case file name without a template engine's suffix: for example, `a.css` for `a.css.erb`."""
     bare, dot, suffix = name.rpartition(".")
     return bare if "." in bare[1:] and dot + suffix in _TEMPLATES else name
@@ -279,13 +281,13 @@ _NO_TEXT: Final = frozenset({*MAIL, WEBLOC, *OFFICE})  # even if their bytes loo
 _SUFFIX: Final = pattern(r"(?:\.[a-z0-9]+)?(\.[a-z0-9]+)$")
 
 
-def _named(name: str, head: bytes) -> str | None:
+def _type_by_name(name: str, head: bytes) -> str | None:
     """Return the media type for a file name: by `_OWN_NAMES` and the start of the data, else by suffix; or None."""
     last = name[max(name.rfind("/"), name.rfind("\\")) + 1 :].lower()
     own = (SITEMAP, _URLS) if _TEXT_SITEMAP.fullmatch(last) else _OWN_NAMES.get(last)
     if own is not None and own[1].match(head[:_LOOKED_AT]):
         return own[0]
-    plain = _plain(last)
+    plain = _without_template_suffix(last)
     suffix = _SUFFIX.search(plain)
     found = SUFFIXES.get(suffix[0]) or SUFFIXES.get(suffix[1]) if suffix else None
     return found if plain == last or found in _FILLED_IN else None
@@ -379,7 +381,7 @@ def recognised(data: bytes, name: str) -> str | None:
     It is HTML only by its suffix, by a signature if its suffix is not one of another type, or as a template with a tag.
     The start of the data is enough.
     """
-    named = _named(name, data)
+    named = _type_by_name(name, data)
     if named is not None:
         return ZIP if named == HTML and is_packed_page(data) else named
     found = ZIP if is_packed_page(data) else sniff_content(data)
@@ -393,7 +395,7 @@ _ELEMENT: Final = pattern(rb"<[A-Za-z][A-Za-z0-9]*+[\t\n\r />]")
 
 def _other_type(name: str) -> str | None:
     """Return the media type of a suffix in Python's table or in `_OTHER_SUFFIXES`, for example `text/csv`; or None."""
-    return _other_types().guess_type(_plain(name.lower()))[0]
+    return _other_types().guess_type(_without_template_suffix(name.lower()))[0]
 
 
 @cache

@@ -94,11 +94,11 @@ def walk_script(data: bytes, _charset: Charset, _options: WalkOptions) -> list[L
             last = None
         for name in ("one", "other"):
             if found[name] is not None:
-                last = in_comment(data, *found.span(name), IN_SCRIPT) or _kept(last, found[name])
+                last = in_comment(data, *found.span(name), IN_SCRIPT) or _unless_quoted(last, found[name])
     return [last] if last is not None else []
 
 
-def _kept(last: Link | None, comment: bytes) -> Link | None:
+def _unless_quoted(last: Link | None, comment: bytes) -> Link | None:
     """Return the last link, unless a quote in another comment behind it may end a string around both."""
     return None if any(quote in comment for quote in (b'"', b"'", b"`")) else last
 

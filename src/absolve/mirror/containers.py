@@ -201,7 +201,7 @@ class ContainerReader:
             except CodingError:
                 continue
             if self._others:
-                payload = payload._replace(names=partial(self._other, normal(escaped(one.url))))
+                payload = payload._replace(names=partial(self._resource_url, normal(escaped(one.url))))
             if self._names is not None:
                 payload = self._in_its_message(payload, where.offset, one, self._names)
             yield where, payload
@@ -221,7 +221,7 @@ class ContainerReader:
         base = names.pages.get(one.scope[: one.message]) if entity is None else None
         return payload._replace(entity=entity, base=base, names=partial(names.find, one), title=names.title(one))
 
-    def _other(self, base: str | None, reference: str) -> str | None:
+    def _resource_url(self, base: str | None, reference: str) -> str | None:
         """Return the URL of the resource that a reference names; None if it is on the web, or does not exist."""
         url = whatwg.parse(escaped(reference), base)
         return self._others.get(url.partition("#")[0]) if url is not None else None

@@ -74,7 +74,7 @@ def page(working: Working, start: str | None = None) -> bytes:
     lacking = working.lacking
     order: list[Page] = []
     listed = list(lines(pages[:MOST], order))
-    top = [_head(working, pages), _first(working, pages, start), *_origin(working, len(pages), lacking)]
+    top = [_head(working, pages), _first_page(working, pages, start), *_origin(working, len(pages), lacking)]
     out = [*top, "</header><main>\n"]
     found = dict(working.rows("SELECT path, text FROM texts")) if len(pages) > 1 else {}
     if len(pages) > 1:
@@ -122,7 +122,7 @@ def _source(text: str) -> str:
 # --- the front door ---------------------------------------------------------------------------------------------------
 
 
-def _first(working: Working, pages: list[Page], start: str | None) -> str:
+def _first_page(working: Working, pages: list[Page], start: str | None) -> str:
     found = _start(working, pages, start)
     if found is None:
         return "<p>This copy has no pages.</p>\n"

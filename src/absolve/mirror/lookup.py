@@ -223,7 +223,7 @@ class Lookup:
         """Return the file for an absolute URL without fragment; None if it is not held."""
         known = self._known.get(url)
         if known is None:
-            known = self._found(url)
+            known = self._find(url)
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
             if len(url) <= _MOST_CHARACTERS:
@@ -263,9 +263,11 @@ class Lookup:
         """
         query = 'SELECT place FROM places WHERE source = ? AND "offset" = ?'
         row = self._db.execute(query, where[:2]).fetchone()
-        return partial(self._named, where.source, row[0].decode("utf-8", "surrogatepass")) if row is not None else None
+        if row is None:
+            return None
+        return partial(self._target_by_name, where.source, row[0].decode("utf-8", "surrogatepass"))
 
-    def _named(self, source: int, document: str, reference: str) -> Target | None:
+    def _target_by_name(self, source: int, document: str, reference: str) -> Target | None:
         key = source, document.rpartition("/")[0], reference
         if key not in self._by_name:
             near = partial(self._near, source) if len(reference) <= _MOST_CHARACTERS else None
@@ -274,7 +276,7 @@ class Lookup:
             url = self._url_of(source, path) if path is not None else None
             found = self._exact(url) if url is not None else None
             before, mark, query = reference.partition("#")[0].partition("?")
-            if found is not None and mark and found == self._named(source, document, before):
+            if found is not None and mark and found == self._target_by_name(source, document, before):
                 found = found._replace(query=query)  # file names lack it, and a script of the page may read it
             if len(self._by_name) >= _MOST_KNOWN:
                 self._by_name.clear()
@@ -319,7 +321,7 @@ class Lookup:
         urls = self._db.execute("SELECT url FROM resources WHERE path IS NOT NULL")
         return {f"{origin(url)}/" for (url,) in urls}
 
-    def _found(self, url: str) -> tuple[Target | None, _Same | None]:
+    def _find(self, url: str) -> tuple[Target | None, _Same | None]:
         """Return the file for a URL, and the rule by which an equivalent URL has it."""
         if url[:4].lower() == "cid:":
             return self._exact("cid:" + escaped(percent_decoded(url[4:]))), None

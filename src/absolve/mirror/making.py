@@ -160,13 +160,13 @@ def planned(working: Working, job: Job, notify: Notify) -> None:
         if diagnostic.failed:
             unread.append(diagnostic.code)
         elif diagnostic.code in _NOTED:
-            notes.append((diagnostic.code, f"{_named(diagnostic.name, job)}: {diagnostic.text}"))
+            notes.append((diagnostic.code, f"{_name_in_map(diagnostic.name, job)}: {diagnostic.text}"))
         notify(diagnostic)
 
     survey = Survey(_captures(job), job.choice, noting)
     if unread:
         working.mark_unread()
-    names = [_named(source.name, job) for source in job.sources]
+    names = [_name_in_map(source.name, job) for source in job.sources]
     labels = [dict(job.named).get(source.inputs[0].name) or source.label for source in job.sources]
     working.plan(survey.rows(), names, labels, forms=survey.forms(), places=survey.places(), parts=survey.parts)
     working.add_notes(notes)
@@ -184,7 +184,7 @@ def _captures(job: Job) -> Iterator[Found]:
             yield Diagnostic("no-input", "no document is in it", source.name, failed=True)
 
 
-def _named(name: str, job: Job) -> str:
+def _name_in_map(name: str, job: Job) -> str:
     """Return the name of a source for the map, which must not contain the path of a temporary file."""
     return next((known_name + name[len(path) :] for path, known_name in job.named if name.startswith(path)), name)
 

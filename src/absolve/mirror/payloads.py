@@ -407,7 +407,7 @@ class Pieces:
             for every in versions.values():
                 pieces = [one for one in every if posted.isdisjoint(one.captured.ids.split())]
                 if len({piece.version for piece in pieces}) == 1 and (chosen := _covering(pieces)):
-                    yield _whole(chosen)
+                    yield _join_pieces(chosen)
 
 
 def _covering(pieces: list[Piece]) -> list[Piece]:
@@ -427,7 +427,7 @@ def _covering(pieces: list[Piece]) -> list[Piece]:
     return chosen if chosen and chosen[-1].end == pieces[0].version.total else []
 
 
-def _whole(pieces: list[Piece]) -> tuple[Captured, tuple[Part, ...]]:
+def _join_pieces(pieces: list[Piece]) -> tuple[Captured, tuple[Part, ...]]:
     parts: list[Part] = []
     at = 0
     for piece in pieces:

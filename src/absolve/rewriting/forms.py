@@ -180,14 +180,14 @@ class Form:
         found = self._known.get(key)
         if found is None:
             leads = partial(in_every_profile, charset)
-            found = in_form(like, self._moved(site, base), self._moved(site, target), leads)
+            found = in_form(like, self._with_new_root(site, base), self._with_new_root(site, target), leads)
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
             if len(target) <= _LONGEST:
                 self._known[key] = found
         return found
 
-    def _moved(self, site: _Place, url: str) -> str:
+    def _with_new_root(self, site: _Place, url: str) -> str:
         """Return a URL with the new path of its root: for example, `http://h/b/x` for `http://h/a/x` and `/b/`."""
         if self._path is None:
             return url

@@ -226,7 +226,7 @@ class Remapping:
             nonlocal leads
             if leads and leads not in self._places and not self._regexes:
                 return None  # no rule is for it
-            moved = self._moved(at, facts, nested)
+            moved = self._map_once(at, facts, nested)
             if moved is not None:
                 leads = moved.step.leads
                 if moved.step.nests:
@@ -250,7 +250,7 @@ class Remapping:
         first = numbers.index(min(numbers))
         self.loops[*numbers[first:], *numbers[:first]] = None
 
-    def _moved(self, url: str, facts: Facts, nested: Collection[int]) -> _Moved | None:
+    def _map_once(self, url: str, facts: Facts, nested: Collection[int]) -> _Moved | None:
         """Return the URL after one rule; those in `nested` may not map their own result again."""
         found = parted(url)
         if found is None:
@@ -397,9 +397,9 @@ class Remapping:
                 yield self._finding(HIDDEN, number, f"{IS_HIDDEN}: {in_short(change.new)}")
         for number, earlier in self._hidden.items():
             if self._changes[number].new == self._changes[earlier].new:
-                yield self._finding("rule-repeats", number, f"this rule repeats {self._named(earlier)}")
+                yield self._finding("rule-repeats", number, f"this rule repeats {self._place_of(earlier)}")
             else:
-                text = f"this rule never applies: {self._named(earlier)} leads the same URL elsewhere"
+                text = f"this rule never applies: {self._place_of(earlier)} leads the same URL elsewhere"
                 yield self._finding("rule-contradicts", number, text)
         loops: dict[tuple[int, ...], None] = {}
         for change in self._of_urls():
@@ -436,13 +436,13 @@ class Remapping:
 
     def _finding(self, code: str, number: int, text: str) -> Diagnostic:
         name, line = self._lines.get(number, (None, None))
-        return Diagnostic(code, text, name or f"--remap {self._named(number)}", line)
+        return Diagnostic(code, text, name or f"--remap {self._place_of(number)}", line)
 
     def _listed(self, numbers: Iterable[int]) -> str:
-        names = [self._named(number) for number in numbers]
+        names = [self._place_of(number) for number in numbers]
         return ", ".join(names[:_MOST_NAMED]) + (f" and {len(names) - _MOST_NAMED} more" * (len(names) > _MOST_NAMED))
 
-    def _named(self, number: int) -> str:
+    def _place_of(self, number: int) -> str:
         if number in self._lines:
             name, line = self._lines[number]
             return f"{name}:{line}"

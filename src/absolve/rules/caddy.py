@@ -88,7 +88,7 @@ def _sites(top: Sequence[Directive]) -> Iterator[Directive]:
 
 
 def _block_rules(around: _Scope, block: Sequence[Directive]) -> Iterator[Rule]:
-    own = {one.words[0]: _named(one) for one in block if "".join(one.words[:1]).startswith("@")}
+    own = {one.words[0]: _named_matcher(one) for one in block if "".join(one.words[:1]).startswith("@")}
     scope = around._replace(matchers=around.matchers.new_child(own))
     for one in block:
         kind, words = one.name, [*one.arguments]
@@ -104,7 +104,7 @@ def _block_rules(around: _Scope, block: Sequence[Directive]) -> Iterator[Rule]:
             yield rule._replace(problem="it may change the path inside the server")
 
 
-def _named(one: Directive) -> Matcher:
+def _named_matcher(one: Directive) -> Matcher:
     """Return a named matcher: `@name path /a /b`, `@name path_regexp NAME PATTERN`, or a block with one of them."""
     parts = [one.words[1:]] if len(one.words) > 1 else [inner.words for inner in one.block or ()]
     if len(parts) != 1 or not parts[0]:

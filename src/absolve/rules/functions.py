@@ -97,13 +97,13 @@ class Template:
 def _parts(text: str, pattern: str | None) -> Iterator[str | int | _Call]:
     place = 0
     for found in _FUNCTION.finditer(text):
-        yield from _plain(text[place : found.start()], pattern)
+        yield from _template_parts(text[place : found.start()], pattern)
         yield _Call("decoded", _group(found[2], pattern)) if found[2] else _Call(found[1])
         place = found.end()
-    yield from _plain(text[place:], pattern)
+    yield from _template_parts(text[place:], pattern)
 
 
-def _plain(text: str, pattern: str | None) -> Sequence[str | int]:
+def _template_parts(text: str, pattern: str | None) -> Sequence[str | int]:
     return [text] if pattern is None else patterns.template(text, pattern)
 
 

@@ -171,7 +171,7 @@ class _Reader:
                 names += [name.lower().removeprefix(".") for name in directive.arguments if not name.startswith("~")]
                 names += [f"*{name.lower()}" for name in directive.arguments if name.startswith(".")]
                 patterns = [name[1:] for name in directive.arguments if name.startswith("~")]
-                names += [f"~*{pattern}" for one in patterns if (pattern := _named(one))]
+                names += [f"~*{pattern}" for one in patterns if (pattern := _server_pattern(one))]
             elif directive.name == "listen" and directive.arguments:
                 port = directive.arguments[0].rpartition(":")[2]
                 ports += [port] if port.isdecimal() and port.isascii() else ["80"]
@@ -354,7 +354,7 @@ def _place(sign: str, text: str, *, is_inside: bool) -> Rule:
     return _ANYWHERE._replace(how="regex", source=f"^{re.escape(text)}")
 
 
-def _named(pattern: str) -> str:
+def _server_pattern(pattern: str) -> str:
     """Return the regular expression for a server's name, which a capital letter makes ignore case; "" if unusable."""
     try:
         check_pattern(pattern)

@@ -220,7 +220,7 @@ def _lines(text: str, sources: Sequence[str]) -> list[int]:
     lines, place, line = [], 0, 1
     for old in sources:
         escaped = json.dumps(old, ensure_ascii=False)[1:-1]
-        found = _found(text, place, escaped, old) if old else -1
+        found = _find_first(text, place, escaped, old) if old else -1
         if found < 0:
             break
         line += text.count("\n", place, found)
@@ -230,7 +230,7 @@ def _lines(text: str, sources: Sequence[str]) -> list[int]:
     return lines if is_apart else list(range(1, len(sources) + 1))
 
 
-def _found(text: str, place: int, *spellings: str) -> int:
+def _find_first(text: str, place: int, *spellings: str) -> int:
     """Return the offset of the first of two spellings behind a place, -1 without any."""
     if len(set(spellings)) == 1:
         return text.find(spellings[0], place)

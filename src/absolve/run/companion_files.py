@@ -106,10 +106,10 @@ class Companions:
         if key not in self._known:
             if len(self._known) >= _MOST:
                 self._known.clear()
-            self._known[key] = self._found(*key)
+            self._known[key] = self._find_file(*key)
         return self._known[key]
 
-    def _found(self, reference: str, folder: str, is_frame: bool) -> str | None:
+    def _find_file(self, reference: str, folder: str, is_frame: bool) -> str | None:
         at = self._at()
         above, name = posixpath.split(at.path)
         path = named_by(reference, posixpath.join(above, folder, name), self._has, (), self._near)
@@ -318,7 +318,9 @@ class FolderFiles:
         file from a disk.
         """
         place = place_in(self._root, document)
-        found = self._named(reference, place, charset) or (self._find_url(url, charset) if url is not None else None)
+        found = self._find_named(reference, place, charset)
+        if found is None and url is not None:
+            found = self._find_url(url, charset)
         if found is None:
             return None
         path, rest = found
@@ -330,9 +332,9 @@ class FolderFiles:
         if (path := self._by_url.get(key)) is not None:
             return path, rest
         is_below = self._site is not None and key.startswith(self._site)
-        return self._named(f"./{key[len(self._site or '') :]}{rest}", "", charset) if is_below else None
+        return self._find_named(f"./{key[len(self._site or '') :]}{rest}", "", charset) if is_below else None
 
-    def _named(self, reference: str, place: str, charset: str) -> tuple[str, str] | None:
+    def _find_named(self, reference: str, place: str, charset: str) -> tuple[str, str] | None:
         """Return path and suffix, as `_of_url`, for a reference that names a file from the document at a place."""
         if not reference or len(reference) > _LONGEST:
             return None

@@ -163,7 +163,7 @@ def named(
 
 def alone(name: str, origins: Origins, *, shares: bool = False) -> Input:
     """Return the input for a file that is named itself."""
-    return Input(name, Path(name).name)._replace(**_known(name, origins.url, origins, shares=shares))
+    return Input(name, Path(name).name)._replace(**_input_fields(name, origins.url, origins, shares=shares))
 
 
 _MANY: Final = 1000  # URLs of stores: above that number they are taken for files without a request for each
@@ -178,7 +178,7 @@ def _in_bucket(url: str, origins: Origins, globs: Globs, notify: Notify, *, alon
     """
     try:
         if not buckets.is_many(url):
-            known = _known(url, origins.url, origins, shares=not alone)
+            known = _input_fields(url, origins.url, origins, shares=not alone)
             yield Input(url, url.rpartition("/")[2], stored=buckets.state(url))._replace(**known)
             return
         above = "" if alone else f"{url.rstrip('/').rpartition('/')[2]}/"
@@ -215,7 +215,7 @@ def url_input(url: str, origins: Origins, *, alone: bool = False) -> Input:
     place = "/".join(step if step.strip(".") else step.replace(".", "%2E") for step in steps if step)
     place = place.rpartition("/")[2] if alone else place
     claimed = name if origins.url in {None, FILE} else origins.url
-    return Input(name, place, asked=url)._replace(**_known(name, claimed, origins))
+    return Input(name, place, asked=url)._replace(**_input_fields(name, claimed, origins))
 
 
 _PARTS: Final = pattern(r"(https?://)(?:[^/\\?#]*@)?([^/\\?#]*)([^?#]*)(\?[^#]*)?", re.IGNORECASE)
@@ -268,7 +268,7 @@ class _Below:
         self.is_empty = False
         root = self._origins.url
         url = root and f"{root.rstrip('/')}/{escaped(place)}"
-        found = Input(path, below, found=True)._replace(**_known(path, url, self._origins, shares=True))
+        found = Input(path, below, found=True)._replace(**_input_fields(path, url, self._origins, shares=True))
         if root or found.url is not None or (url := self._hosts.url_of(place)) is None:
             return found
         self._met.setdefault(url.split("/", 3)[2], url)
@@ -289,7 +289,7 @@ class _Below:
             notify(Diagnostic("no-input", text, name, failed=not (alone or given)))
 
 
-def _known(path: str, url: str | None, origins: Origins, *, shares: bool = False) -> dict[str, Any]:
+def _input_fields(path: str, url: str | None, origins: Origins, *, shares: bool = False) -> dict[str, Any]:
     """Return the fields of an input that has this URL by --url, if --url-map has no other."""
     found = key(path) if origins.by_path else ""
     if found in origins.by_path:

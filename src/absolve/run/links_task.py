@@ -101,11 +101,11 @@ def _listed(how: ListOptions, input_: Input) -> Iterator[TaskResult]:
     if head is not None and not is_document(input_, head, how.reading):
         yield not_read(input_, head)
         if how.has_documents:
-            yield from _other(how, input_)
+            yield from _list_other(how, input_)
         return
     counts = LinkCounter()
     try:
-        for found in _found(how, head, input_):
+        for found in _list_document(how, head, input_):
             if isinstance(found, inventory.Columns):
                 yield _piece(how, found, counts)
             elif isinstance(found, list):
@@ -118,7 +118,7 @@ def _listed(how: ListOptions, input_: Input) -> Iterator[TaskResult]:
     yield from counts.results()
 
 
-def _other(how: ListOptions, input_: Input) -> Iterator[TaskResult]:
+def _list_other(how: ListOptions, input_: Input) -> Iterator[TaskResult]:
     """Yield the row of a file found in a folder that absolve does not read, such as an image."""
     entity = walked(input_, how.read()._replace(media_type=registry.OTHER)).entity
     yield _document_piece(how, _row_of(entity, input_))
@@ -132,7 +132,7 @@ def _row_of(entity: Entity, input_: Input) -> list[DocumentRow]:
     return documents.taken()
 
 
-def _found(how: ListOptions, head: bytes | None, input_: Input) -> Iterator[TaskResult | _Rows]:
+def _list_document(how: ListOptions, head: bytes | None, input_: Input) -> Iterator[TaskResult | _Rows]:
     """Yield rows as columns, which are cleared and reused for the next rows, and the other results.
 
     `head` are the first bytes of the input, if they are known.

@@ -165,7 +165,7 @@ class OutputFolder:
             found = self._opened(create=create)
         for name in _parts(place[len(above) :].removeprefix("/"), self.path):
             above = f"{above}/{name}" if above else name
-            found = _inside(found, name, f"{self.path}{os.sep}{above}", create=create)
+            found = _open_inside(found, name, f"{self.path}{os.sep}{above}", create=create)
             self._keep(above, found)
         return found
 
@@ -343,7 +343,7 @@ def _misplaced(name: str, path: str) -> OSError:
     return OSError(errno.EINVAL, f"{name!r} cannot be the name of a file in a folder", path)
 
 
-def _inside(above: OpenFolder, name: str, path: str, *, create: bool) -> OpenFolder:
+def _open_inside(above: OpenFolder, name: str, path: str, *, create: bool) -> OpenFolder:
     """Open, or create, a folder inside an open one. Raise LinkError for a symbolic link."""
     flags = os.O_RDONLY | _FOLDER | os.O_NOFOLLOW
     try:

@@ -170,7 +170,7 @@ def attended(name: str) -> Iterator[tuple[bytes, IO[bytes]]]:
     """
     try:
         with open(name, "rb", opener=_at_once) as file:
-            first = _first(file, name) if stat.S_ISFIFO(os.fstat(file.fileno()).st_mode) else b""
+            first = _wait_for_writer(file, name) if stat.S_ISFIFO(os.fstat(file.fileno()).st_mode) else b""
             if hasattr(os, "O_NONBLOCK"):
                 os.set_blocking(file.fileno(), True)
             yield first, file
@@ -178,7 +178,7 @@ def attended(name: str) -> Iterator[tuple[bytes, IO[bytes]]]:
         raise unreadable(name, error) from error
 
 
-def _first(pipe: IO[bytes], name: str) -> bytes:
+def _wait_for_writer(pipe: IO[bytes], name: str) -> bytes:
     """Wait for the writer of a pipe that is not blocking, and return the byte that is read for that, if any."""
     from select import select  # few options name pipes
 
@@ -394,13 +394,13 @@ def around_file(name: str) -> Around:
     """Return the names in the folder of a file; none if it cannot be read."""
     folder = os.path.dirname(name) or "."  # noqa: PTH120 - faster, for very many
     try:
-        return _around(folder, os.stat(folder).st_mtime_ns)  # noqa: PTH116
+        return _list_folder(folder, os.stat(folder).st_mtime_ns)  # noqa: PTH116
     except (OSError, ValueError):
         return _NOTHING
 
 
 @lru_cache(maxsize=64)
-def _around(folder: str, _time: int) -> Around:
+def _list_folder(folder: str, _time: int) -> Around:
     with os.scandir(folder) as entries:
         return names_among(entries)
 

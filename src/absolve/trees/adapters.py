@@ -102,11 +102,11 @@ class Lxml(ElementTree):
         root = (tree if hasattr(tree, "getroot") else tree.getroottree()).getroot()
         if root is None:
             return [], True
-        before = [node for node in root.itersiblings(preceding=True) if self._known(node)]
-        after = filter(self._known, root.itersiblings())  # libxml2 puts elements behind </html> there
+        before = [node for node in root.itersiblings(preceding=True) if self._is_node(node)]
+        after = filter(self._is_node, root.itersiblings())  # libxml2 puts elements behind </html> there
         return [*reversed(before), root, *after], tree is root or hasattr(tree, "getroot")
 
-    def _known(self, node: Any) -> bool:
+    def _is_node(self, node: Any) -> bool:
         return isinstance(node.tag, str) or node.tag is self._comment
 
     def url(self, tree: Any) -> str | None:

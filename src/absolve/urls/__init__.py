@@ -102,9 +102,9 @@ def resolver(profile: str, base: str, charset: str = "utf-8") -> Resolver:
     """
     if len(base) > LONGEST:
         return by_name(profile).resolver(base, charset)
-    return _kept(profile, base, charset)
+    return _cached_resolver(profile, base, charset)
 
 
 @lru_cache(maxsize=1024)  # each entry of a feed may have a base; most feeds have fewer entries
-def _kept(profile: str, base: str, charset: str) -> Resolver:
+def _cached_resolver(profile: str, base: str, charset: str) -> Resolver:
     return by_name(profile).resolver(base, charset)

@@ -183,11 +183,11 @@ def merge(base: str, path: str) -> str:
     # In place in one buffer: there may be millions of segments.
     kept = bytearray(joined.encode("utf-8", "surrogatepass"))
     del joined
-    del kept[_kept(kept, len(kept)) :]
+    del kept[_remove_dots(kept, len(kept)) :]
     return kept.decode("utf-8", "surrogatepass")
 
 
-def _kept(p: bytearray, n: int) -> int:
+def _remove_dots(p: bytearray, n: int) -> int:
     """Remove the dot segments of a path in place (step 6); return the number of bytes kept.
 
     Output is written from the start of the buffer. The path must contain a slash; bytes before the first are dropped.

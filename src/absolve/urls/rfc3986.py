@@ -114,11 +114,11 @@ def remove_dot_segments(path: str) -> str:
     if "/." not in path and not path.startswith("."):
         return path
     kept = bytearray(path.encode("utf-8", "surrogatepass"))
-    del kept[_kept(kept, len(kept)) :]
+    del kept[_remove_dots(kept, len(kept)) :]
     return kept.decode("utf-8", "surrogatepass")
 
 
-def _kept(p: bytearray, n: int) -> int:
+def _remove_dots(p: bytearray, n: int) -> int:
     """Remove dot segments in place (5.2.4): output at the start of the buffer; return the number of bytes in it."""
     i = 0
     end = _segment_end(p, 0, n)
@@ -129,14 +129,14 @@ def _kept(p: bytearray, n: int) -> int:
         i = end + 1
         end = _segment_end(p, i, n)
     # 2E: the first segment goes to the output, alone without a slash before it.
-    size = _moved(p, 0, i, end)
+    size = _append_span(p, 0, i, end)
     while end < n:
         i = end
         end = _segment_end(p, i + 1, n)
         dots = _dots(p, i + 1, end)
         if dots == 0:
             # 2E: so does any other segment.
-            size = _moved(p, size, i, end)
+            size = _append_span(p, size, i, end)
             continue
         if dots == 2:
             # 2C: "/../" or a final "/.." removes the last segment of the output and its slash; 2B: "/./" or "/." does
@@ -163,7 +163,7 @@ def _dots(p: bytearray, i: int, end: int) -> int:
     return 1 if end == i + 1 else 2
 
 
-def _moved(p: bytearray, size: int, i: int, end: int) -> int:
+def _append_span(p: bytearray, size: int, i: int, end: int) -> int:
     """Append a span of the input to the output; return the new size of the output."""
     p[size : size + end - i] = p[i:end]
     return size + end - i

@@ -144,18 +144,18 @@ class Expected:
                     new = None
                 values = {resolved.reference} if new is None else self._written(resolved, new, charset)
                 self._links[id(event)] = values
-                self._known(resolved, resolved.reference).update(values)
+                self._values_for(resolved, resolved.reference).update(values)
                 bare = resolved.reference.strip(_BLANKS)
                 if bare != resolved.reference:  # white space by CSS escapes: a parser's value has no escapes
-                    self._known(resolved, bare).update(value.strip(_BLANKS) for value in values)
+                    self._values_for(resolved, bare).update(value.strip(_BLANKS) for value in values)
                 if _LOST in bare:  # invalid bytes with such an escape between them
-                    self._known(resolved, lost(bare)).update(lost(value.strip(_BLANKS)) for value in values)
+                    self._values_for(resolved, lost(bare)).update(lost(value.strip(_BLANKS)) for value in values)
         for inner in inners(entity):
             part = inner.part
             inside = inner.entity.charset if part.own_charset else charset
             self._learn(inner.entity, inside, sealed=sealed or bool(part.signed_by))
 
-    def _known(self, resolved: Resolved, reference: str) -> set[str]:
+    def _values_for(self, resolved: Resolved, reference: str) -> set[str]:
         """Return the set of intended values for a reference in this attribute of this element."""
         return self._values.setdefault((resolved.element, resolved.attribute, reference), set())
 

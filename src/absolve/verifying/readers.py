@@ -371,10 +371,10 @@ class Xml(Markup):
         self._elements = elements(str(root.tag))
         self.add(self.bare(DOCTYPE, document.doctype), 0)
         for node in list(root.itersiblings(preceding=True))[::-1]:
-            self._other(node, "", is_before=True)
+            self._add_other(node, "", is_before=True)
         self._add_elements(root)
         for node in root.itersiblings():
-            self._other(node, "")
+            self._add_other(node, "")
         self.base = self._restored(_base(root))
 
     def add(self, token: Token, offset: int) -> None:
@@ -410,7 +410,7 @@ class Xml(Markup):
                     levels.append(self._start(child, level.scope, level.bindings))
                     break
                 if child.tag is not etree.Entity:  # entities are part of the text before them
-                    self._other(child, "" if level.is_whole else _text_from(child.tail, child.getnext()))
+                    self._add_other(child, "" if level.is_whole else _text_from(child.tail, child.getnext()))
             else:
                 levels.pop()
                 tail = _text_from(node.tail, node.getnext()) if levels else ""
@@ -433,7 +433,7 @@ class Xml(Markup):
         self.add(Token(attributes, name, text, namespace[1:], place, scope), node.sourceline or 1)
         return node, iter(node), level
 
-    def _other(self, node: Any, tail: str, *, is_before: bool = False) -> None:
+    def _add_other(self, node: Any, tail: str, *, is_before: bool = False) -> None:
         """Add the tokens of a comment or a processing instruction; `is_before`: it precedes the root element."""
         line = node.sourceline or 1
         if is_before and getattr(node, "target", "") in link_tables.INSTRUCTIONS:

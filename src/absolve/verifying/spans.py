@@ -270,7 +270,7 @@ def _changed(old: Link, new: Link, before: bytes, after: bytes) -> Region | None
     if offsets is None or new_offsets is None:
         return Region(old.start, old.end, new.start, new.end)
     same = _common(value[::-1], new_value[::-1])
-    while same and not (_whole(value, offsets, same) and _whole(new_value, new_offsets, same)):
+    while same and not (_is_whole(value, offsets, same) and _is_whole(new_value, new_offsets, same)):
         same -= 1
     kept = new_kept = 0
     if same:
@@ -284,7 +284,7 @@ def _changed(old: Link, new: Link, before: bytes, after: bytes) -> Region | None
     return Region(old.start, old.end - kept, new.start - ended, new.end - new_kept)
 
 
-def _whole(value: bytes, offsets: Offsets, size: int) -> bool:
+def _is_whole(value: bytes, offsets: Offsets, size: int) -> bool:
     """Return whether the last `size` bytes of a value begin at a character, and at a unit of the coding."""
     position = len(value) - size
     return offsets.end(position) <= offsets.start(position) and value[position] & 0xC0 != 0x80

@@ -179,9 +179,9 @@ class _Facts:
         self._numbers: dict[str, int] = {}
 
     def encoder(self, name: str, width: int) -> Callable[[bytes], bytes]:
-        return lambda raw: self._known(raw)[name].to_bytes(width, "little")
+        return lambda raw: self._members_by_name(raw)[name].to_bytes(width, "little")
 
-    def _known(self, raw: bytes) -> dict[str, int]:
+    def _members_by_name(self, raw: bytes) -> dict[str, int]:
         if raw is not self._raw:
             self._raw = raw
             value = decompressed(raw, self._member, limit=1 << 62)

@@ -236,7 +236,7 @@ def references(names: Iterable[str], found: dict[str, Record], quoted: Callable[
             continue
         above = name.rpartition("/")[0]
         for _ in range(2 if name in found else 1):
-            around = _around(above, folders)
+            around = _innermost(above, folders)
             if around is None:
                 break
             path = name[len(around) + 1 :] if around else name
@@ -253,7 +253,7 @@ def _folder(url: str) -> str:
     return path[: path.rfind("/") + 1] if path.count("/") > 2 else f"{path}/"
 
 
-def _around(folder: str, folders: dict[str, str]) -> str | None:
+def _innermost(folder: str, folders: dict[str, str]) -> str | None:
     """Return the innermost of `folders` that is a folder or around it; None if there is none."""
     while folder not in folders:
         if not folder or folder == "\0":

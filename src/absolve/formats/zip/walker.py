@@ -206,7 +206,7 @@ class Package:
             is_read = bool(media_type) and not fault
             fault = fault or member.fault
             if self._options.documents and (fault[0] in _THERE if fault else not media_type):
-                other = self._other(member)
+                other = self._other_type(member)
                 media_type = _UNKNOWN if fault and other else other
                 is_read = bool(media_type)
             if is_read:
@@ -258,7 +258,7 @@ class Package:
             found = sniffing.recognised(members.head(self._data, member, _LOOKED_AT), member.name)
         return found or ""
 
-    def _other(self, member: Member) -> str:
+    def _other_type(self, member: Member) -> str:
         """Return the media type of a member for the table of documents if it is no document; "" for a folder."""
         if member.name.endswith("/"):
             return ""
@@ -365,9 +365,9 @@ class _Directory:
     def edits(self) -> Edits:
         """Yield the edits of each entry, then of the end records, in order."""
         for fields, place in self._archive.fields:
-            yield sorted([*self._renewed(fields), *self._moved(place)], key=_START)
+            yield sorted([*self._renewed(fields), *self._edit_offset(place)], key=_START)
         for place in self._archive.places:
-            yield [*self._moved(place)]
+            yield [*self._edit_offset(place)]
 
     def _renewed(self, fields: list[Field]) -> list[Edit]:
         """Return edits of all derived fields of an entry if one of them changed, else no edits."""
@@ -378,7 +378,7 @@ class _Directory:
         start -= self._start
         return bytes(self._edited[start : start + width])
 
-    def _moved(self, place: Place) -> Iterator[Edit]:
+    def _edit_offset(self, place: Place) -> Iterator[Edit]:
         start, width, target = place
         index = bisect_left(self._targets, target)
         shift = self._shifts[index] if index < len(self._shifts) else self._shift
@@ -411,11 +411,11 @@ def media_type_of(data: bytes, known: str) -> str:
     `application/vnd.oasis.opendocument.text` a text; any other is a plain package.
     """
     with suppress(WalkError, CodingError):
-        if _first(data, rb"\[Content_Types\]\.xml") is not None:
-            kind = next((kind for folder, kind in _FOLDERS.items() if _first(data, folder) is not None), None)
+        if _find_member(data, rb"\[Content_Types\]\.xml") is not None:
+            kind = next((kind for folder, kind in _FOLDERS.items() if _find_member(data, folder) is not None), None)
             if kind is not None or known in registry.OPEN_XML:
                 return known if known in registry.OPEN_XML else kind or known
-        if (one := _first(data, b"mimetype")) is not None and not one.fault and one.size <= _LONGEST:
+        if (one := _find_member(data, b"mimetype")) is not None and not one.fault and one.size <= _LONGEST:
             kind = Content(one).decode(data[one.start : one.end]).decode("latin-1").strip().removesuffix("-template")
             if kind.startswith(_OPEN_DOCUMENT):
                 return kind if kind in registry.OPEN_DOCUMENT else registry.OPEN_DOCUMENT[0]
@@ -423,7 +423,7 @@ def media_type_of(data: bytes, known: str) -> str:
     return known
 
 
-def _first(data: bytes, name: bytes) -> Member | None:
+def _find_member(data: bytes, name: bytes) -> Member | None:
     return next(directory.find(data, name), None)
 
 
@@ -469,7 +469,7 @@ class _OpenXML(Package):
         content = self._read({member.name: member}, member.name)
         return content is not None and _IN_TEXT.search(content) is not None
 
-    def _other(self, member: Member) -> str:  # noqa: ARG002 - of the package
+    def _other_type(self, member: Member) -> str:  # noqa: ARG002 - of the package
         return ""
 
     def _base(self, member: Member) -> BaseClaim | None:  # noqa: ARG002 - likewise

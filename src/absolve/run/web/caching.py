@@ -71,9 +71,9 @@ class Cache:
                 state = state.next(_to_keep(got))
             elif isinstance(state, hishel.StoreAndUse):
                 entry = await self._storage.create_entry(kept, state.response, key)
-                return await _kept(entry.response.stream, url)
+                return await _read_cached(entry.response.stream, url)
             elif isinstance(state, hishel.FromCache):
-                return await _kept(state.entry.response.stream, url)
+                return await _read_cached(state.entry.response.stream, url)
             elif isinstance(state, hishel.NeedToBeUpdated):
                 for one in state.updating_entries:
                     await self._storage.update_headers(one.id, one.response.headers)
@@ -109,7 +109,7 @@ def _to_keep(got: Response) -> hishel.Response:
     return hishel.Response(got.status, hishel.Headers(fields), stream())
 
 
-async def _kept(stream: Any, url: str) -> Response:
+async def _read_cached(stream: Any, url: str) -> Response:
     """Return the response in a stream."""
     from absolve.run.web.exchange import Response
 

@@ -49,12 +49,12 @@ def answered(
                 ask = _asker(asking, stack, waiting)
             waiting.append((item, ask(url) if ask is not None and url is not None else None))
             while waiting and (waiting[0][1] is None or len(waiting) >= asking.concurrency[0]):
-                yield _first(waiting)
+                yield _next_answer(waiting)
         while waiting:
-            yield _first(waiting)
+            yield _next_answer(waiting)
 
 
-def _first(waiting: deque[tuple[Item, Any]]) -> tuple[Item, Answer | None]:
+def _next_answer(waiting: deque[tuple[Item, Any]]) -> tuple[Item, Answer | None]:
     item, future = waiting[0]
     answer = None if future is None else future.result()
     waiting.popleft()
