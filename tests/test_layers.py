@@ -42,11 +42,11 @@ MOST = {
     "audit": (8_176, 32),
     "cli": (5_826, 24),
     "core": (2_898, 15),
-    "document": (2_560, 11),
+    "document": (2_589, 11),
     "encodings": (1_767, 6),
-    "formats": (15_380, 53),
+    "formats": (15_447, 53),
     "inventory": (2_247, 8),
-    "mirror": (6_857, 19),
+    "mirror": (7_025, 19),
     "rewriting": (1_915, 8),
     "rules": (5_949, 19),
     "run": (7_733, 28),
@@ -56,7 +56,7 @@ MOST = {
     "urls": (2_389, 14),
     "verifying": (1_995, 8),
 }
-MOST_TESTS = 44_991  # lines
+MOST_TESTS = 45_156  # lines
 MOST_C = 1_808  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 

@@ -280,6 +280,8 @@ class _Walk:
                     self.values.under = codebase
                 self.html_attribute(place, start, end)
             else:
+                if place in rules.PLACEHOLDERS:  # of SVG
+                    place = rules.by_keywords(place, self.keyword)
                 self.values.value(place, start, end)
         if claim is not None:
             self.outer.append((self.depth, self.scope))
