@@ -78,8 +78,9 @@ class Places:
         return entity.line_column(position) if entity is self._root else (None, None)
 
     def _see(self, outer: Entity) -> None:
-        for index in outer.events.parts if outer.inside is not None else ():
-            inner = outer.inside.kept(index)
+        found = outer.inside
+        for index in outer.events.parts if found is not None else ():
+            inner = found.kept(index)  # type: ignore[union-attr]  # not None here
             if inner is not None:
                 self._around[id(inner.entity)] = outer, inner
                 self._see(inner.entity)

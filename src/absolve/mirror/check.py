@@ -12,7 +12,6 @@ import stat
 from collections import defaultdict
 from contextlib import closing
 from hashlib import sha256
-from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote
 
@@ -61,7 +60,10 @@ WRONG: Final = frozenset({DEAD, FRAGMENT, WEB, CHANGED, MISSING, BLOCKED})  # co
 
 _NO_DOCUMENT: Final = frozenset({"form", "metadata"})  # kinds of links that no browser follows to a file
 _SHOWN: Final = 200
-_PLACE: Final = attrgetter("name", "line", "column")
+
+
+def _by_place(fault: Diagnostic) -> tuple[str, int, int]:
+    return fault.name or "", fault.line or 0, fault.column or 0
 
 
 _UNSEVERED: Final = """\
@@ -82,8 +84,8 @@ class _Leads(NamedTuple):
     """A link with a fragment to a file; it is judged when the anchors in that file are known."""
 
     path: str
-    line: int
-    column: int
+    line: int | None
+    column: int | None
     fragment: str
     reference: str
 
@@ -105,7 +107,7 @@ class Checker:
         self._reached: set[str] = set()
         self._read: set[str] = set()  # files that were read: regular ones
         self._fragments: dict[str, list[_Leads]] = defaultdict(list)
-        self._web: dict[str, list[tuple[str, int, int]]] = defaultdict(list)  # by URL, where there is no map
+        self._web: dict[str, list[tuple[str, int | None, int | None]]] = defaultdict(list)  # by URL, without a map
         self._recorded: dict[str, str] = {}  # files by the URL that each one records
         self.links = 0
         self.pages: list[str] = []
@@ -287,7 +289,7 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
         for url, places in self._web.items():
             path = self._recorded.get(url) or self._recorded.get(twin(url) or "") or self._by_layout(url)
             found += (Diagnostic(WEB, _held_at(url, path), *place) for place in places if path is not None)
-        yield from sorted(found, key=_PLACE)
+        yield from sorted(found, key=_by_place)
 
     def _by_layout(self, url: str) -> str | None:
         """Return the file of a URL in a folder of its host, for example `h/a` or `h/a.html` (wget -E); or None."""
@@ -310,7 +312,7 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
                 if not _is_there(link.fragment, there):
                     text = f"{link.reference[:_SHOWN]!r}: {path} has no {percent_decoded(link.fragment)[:_SHOWN]!r}"
                     found.append(Diagnostic(FRAGMENT, text, link.path, link.line, link.column))
-        yield from sorted(found, key=_PLACE)
+        yield from sorted(found, key=_by_place)
 
     def _anchors_of(self, path: str) -> set[str] | None:
         """Return the anchors in a file; None for a format without anchors."""

@@ -246,12 +246,11 @@ def _requests(entity: Entity) -> Iterator[tuple[Entity, int, str]]:
     """Yield entity, byte offset and reason for each possible request, in an entity and all inside it."""
     data = entity.data
     lowered = data.lower()
+    places: Iterator[tuple[int, str]] = iter(())
     if entity.media_type == registry.XML:
         places = ((found.start(), why) for known, why in _IN_XML if (found := known.search(lowered)))
     elif entity.media_type == registry.HTML and entity.charset.transparent:
         places = _in_page(data, lowered, entity.charset)
-    else:
-        places = iter(())
     yield from ((entity, *place) for place in places)
     if b"image-set" in lowered or b"src(" in lowered or b"\\" in lowered:
         plain = _CSS_ESCAPE.sub(_character, unescape(lowered.decode("latin-1")).encode("latin-1", "replace"))

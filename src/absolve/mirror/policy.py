@@ -437,11 +437,12 @@ class MirrorPolicy:
                 self.seen.missing.setdefault((url, resolved.kind))
         return absolute_of(resolved.reference, resolved.context)
 
-    def _opaque(self, resolved: Resolved) -> None:
+    def _opaque(self, resolved: Resolved) -> str | None:
         """Note what is missing in the document in a `data:` URL; its links stay: no relative one leads out of it."""
         url = (resolved.target or "").partition("#")[0]
         if resolved.link.claim is None and not is_identity(resolved) and self._find(url) is None:
             self._absent(resolved, url)
+        return None
 
     def _cut_off(self, resolved: Resolved, new: str | None, base: str) -> str | None:
         """Return the new reference of a link that a browser fetches by itself: an inert one if it leads to the web.

@@ -282,7 +282,7 @@ class _Walk:
             else:
                 if place in rules.PLACEHOLDERS:  # of SVG
                     place = rules.by_keywords(place, self.keyword)
-                self.values.value(place, start, end)
+                self.values.value(place, start, end)  # type: ignore[arg-type]  # an animation always has one
         if claim is not None:
             self.outer.append((self.depth, self.scope))
             self.scope = claim
