@@ -42,11 +42,11 @@ MOST = {
     "audit": (8_154, 30),
     "cli": (5_780, 21),
     "core": (2_902, 15),
-    "document": (2_599, 11),
+    "document": (2_629, 11),
     "encodings": (1_861, 6),
-    "formats": (15_494, 52),
+    "formats": (15_561, 52),
     "inventory": (2_199, 8),
-    "mirror": (6_868, 19),
+    "mirror": (7_038, 19),
     "rewriting": (1_921, 8),
     "rules": (5_951, 19),
     "run": (7_853, 28),
@@ -56,7 +56,7 @@ MOST = {
     "urls": (2_383, 13),
     "verifying": (2_018, 8),
 }
-MOST_TESTS = 44_892  # lines
+MOST_TESTS = 45_055  # lines
 MOST_C = 1_200  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 

@@ -50,7 +50,7 @@ CASES: list[tuple[str, str, list[str]]] = [
     ("link", '<a,b;c>; rel=next; title="x, <y>", < d > ,<>;rel="\\"<e>"', ["a,b;c", "d", ""]),
     ("bracketed", "(by (a\\)) ) <a> (or <c>), < mailto:b?x=(1 >, <>", ["a", "mailto:b?x=(1", ""]),
     ("bracketed", " http://h/a,b , mailto:c,d (x)", ["http://h/a,b", "mailto:c,d"]),
-    ("tasks", "name=A;action-uri=/a?x=1;icon-uri= i.ico ", ["/a?x=1", "i.ico"]),
+    ("tasks", "name=A;action-uri=/a?x=1;icon-uri= i.ico ", ["/a?x=1", "i.ico"]),  ("semicolons", "a; b ;;", ["a", "b"]),
     ("tasks", "frequency=30;Polling-URI=/1;polling-uri2=/2;cycle=1", ["/1", "/2"]),
 ]
 
@@ -97,7 +97,7 @@ ESCAPED: list[tuple[str, str, str, str | None]] = [
     *(
         (syntax, "", "http://h/a,b?c;d'e\"f()é%20#g", None)
         for syntax in ESCAPES
-        if syntax not in {"commas", "tasks", "strings", "endpoints", "reports", "field", "formula", "iri"}
+        if syntax not in {"commas", "semicolons", "tasks", "strings", "endpoints", "reports", "field", "formula", "iri"}
     ),
     ("spaces", "", ",a,", None), ("url", "", "http://h/a b", None), ("refresh", "0;url=", "http://h/it's", None),
     ("refresh", '0;url="', "http://h/it's", None), ("refresh", "0;url='", "http://h/it's", "http://h/it%27s"),

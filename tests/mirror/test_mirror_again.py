@@ -55,9 +55,11 @@ def test_a_run_after_killed_ones_knows_what_they_made_and_may_replace_it(tmp_pat
     assert mirrored(tmp_path, "c.har", har())[0] == 3
     assert mirrored(tmp_path, "c.har", NEW, "--prune") == (0, {"h/index.html": f"{HEAD}new".encode()})
     assert sorted(path.name for path in (tmp_path / "m").iterdir() if path.is_file()) == ["index.html", "mirror.sqlite"]
-    (tmp_path / "other").mkdir()
-    killed(tmp_path / "other")
-    assert mirrored(tmp_path / "other", "c.har", NEW, "--resume", "--prune") == (0, {"h/index.html": f"{HEAD}new".encode()})
+    for name, step in (("other", "making._finish"), ("early", "map.Working.finish")):  # early: a file is there, no row
+        (tmp_path / name).mkdir()
+        killed(tmp_path / name, step)
+        new = har(entry("http://h/new", f"{HEAD}new"))
+        assert mirrored(tmp_path / name, "c.har", new, "--resume", "--prune") == (0, {"h/new.html": f"{HEAD}new".encode()})
 
 
 PAGE = page("http://h/", f"{HEAD}new".encode())

@@ -46,11 +46,11 @@ class Capture:
 
 def mirrored(
     html: bytes, label: str | None = None, *, media_type: str = "text/html", fields: str = "",
-) -> tuple[bytes, list[tuple[int, int, str, str]]]:
+) -> tuple[bytes, list[tuple[int | None, int | None, str, str]]]:
     entity = walk(Document(html, url="http://h/a", media_type=media_type, charset=label), SETTINGS)
     own = MirrorPolicy("h/a.html", HELD.get, url="http://h/a", fields=fields, responses=Capture())  # type: ignore[arg-type]  # what it asks of a Lookup
     made = rewritten(entity, own, label)
-    return made, placed(own.seen.notes)
+    return made, placed(entity, own.seen.notes)
 
 
 @pytest.mark.parametrize(("html", "new", "renamed"), [

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from absolve.core.errors import RECORDED, Diagnostic, DiagnosticWarning, in_short
 from absolve.core.model import REDIRECTED, RETRIEVAL
 from absolve.document.base_layers import ASSUMED, FILE_PATH, GIVEN_FOR_ALL, HOST_FOLDER
-from absolve.document.diagnostics import base_too_long
+from absolve.document.diagnostics import base_too_long, outside
 from absolve.document.walk import inners, is_known, with_relative
 from absolve.formats import registry
 from absolve.urls.base import PLACEHOLDER, TOO_LONG, found_as, is_useless
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from absolve.core.model import BaseURL, ClaimOutcome
     from absolve.core.options import OnDiagnostic
-    from absolve.document.entity import Entity
+    from absolve.document.entity import Entity, Inner
 
 
 def report(diagnostics: Iterable[Diagnostic], notify: OnDiagnostic | None) -> None:
@@ -54,6 +54,36 @@ def _warn(warning: DiagnosticWarning) -> None:
 
 _SHOWN: Final[dict[str, dict[Any, Any]]] = {}  # by source file, as `warnings` records them
 _MOST_SHOWN: Final = 1000
+
+
+class Places:
+    """Places in documents inside an entity, as lines and columns of that entity: a document in a style attribute, say.
+
+    A place in a document that is not kept has none.
+    """
+
+    def __init__(self, entity: Entity) -> None:
+        self._root = entity
+        self._around: dict[int, tuple[Entity, Inner]] = {}
+
+    def line_column(self, entity: Entity, position: int) -> tuple[int, int] | tuple[None, None]:
+        """Return line and column, 1-based, of a byte offset in an entity, which is the root or inside of it."""
+        if entity is not self._root and not self._around:
+            self._see(self._root)
+        while (found := self._around.get(id(entity))) is not None:
+            if found[0] is self._root and not self._root.charset.transparent:
+                return entity.line_column(position)  # in the decoded text
+            entity, inner = found
+            position = outside(inner.part, inner.offsets, position)
+        return entity.line_column(position) if entity is self._root else (None, None)
+
+    def _see(self, outer: Entity) -> None:
+        found = outer.inside
+        for index in outer.events.parts if found is not None else ():
+            inner = found.kept(index)  # type: ignore[union-attr]  # not None here
+            if inner is not None:
+                self._around[id(inner.entity)] = outer, inner
+                self._see(inner.entity)
 
 
 def about_bases(entity: Entity, advice: str = "give --url") -> Iterator[Diagnostic]:

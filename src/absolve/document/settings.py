@@ -34,7 +34,7 @@ class Settings(NamedTuple):
     max_decompressed: int = 128 << 20  # bytes of decompressed data in a document, or of a record in an archive
     max_url: int = 2 << 20  # characters of a resolved URL; browsers have the same limit (Chromium: 2 MB)
     max_rows_bytes: int = 2 << 30  # bytes of text in the rows of a document
-    data_urls: bool = False  # whether the documents in data: URLs are walked, for lists; no option of the user
+    data_urls: bool = False  # whether the documents in data: URLs are walked: for lists, and mirrors
     documents: bool = False  # likewise whether walkers collect facts for the table of documents
     captures: bool = False  # likewise whether they yield all about captures: header fields, and every body as a part
     only_changing: bool = False  # likewise whether links that no rewrite changes may be counted instead of kept

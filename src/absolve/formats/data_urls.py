@@ -1,4 +1,4 @@
-"""Documents in `data:` URLs: find them in links, and decode them.
+"""Documents in `data:` URLs: find them in links, decode and encode them.
 
 In: a link and the bytes of its document. Out: the `Part` of the document in its `data:` URL, if that may have links:
 for example, `<a href=x>` in the link `data:text/html,<a href=x>`.
@@ -12,7 +12,7 @@ import binascii
 import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
-from urllib.parse import unquote_to_bytes
+from urllib.parse import quote, unquote_to_bytes
 
 from absolve.core.errors import CodingError
 from absolve.core.lazy_regex import pattern
@@ -35,8 +35,11 @@ _WHITE_SPACE: Final = b"\t\n\f\r "
 _ESCAPE: Final = pattern(rb"%[\t\n\r]*([0-9A-Fa-f])[\t\n\r]*([0-9A-Fa-f])|[\t\n\r]")
 
 
-class _OnlyRead:
-    """A `Coding` of a document in a URL, which a rewrite leaves unchanged; `outer` is the coding of the URL."""
+_SAFE: Final = ":,/"  # no place needs quotes for these; not the semicolon, which separates the values of an animation
+
+
+class PercentEncoded:
+    """The `Coding` of a percent-encoded document in a URL, whose own coding is `outer`: `a%20b` decodes to `a b`."""
 
     slot: tuple[int, int] | None = None
 
@@ -44,11 +47,10 @@ class _OnlyRead:
         self._outer = outer
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:
-        raise NotImplementedError
-
-
-class PercentEncoded(_OnlyRead):
-    """The `Coding` of a percent-encoded document in a URL: for example, `a%20b` is decoded to `a b`."""
+        written = quote(value, safe=_SAFE).encode()
+        if b"%" in before[-2:] and value:  # a lone percent sign, which two hexadecimal digits would complete
+            written = b"%%%02X" % value[0] + quote(value[1:], safe=_SAFE).encode()
+        return self._outer.encode(written, after, before)
 
     def decode(self, raw: bytes) -> bytes:
         return unquote_to_bytes(self._outer.decode(raw).translate(None, _IGNORED))
@@ -62,9 +64,17 @@ class PercentEncoded(_OnlyRead):
         return value, inner if outer is IDENTITY_OFFSETS or outer is None else Composed(outer, inner)
 
 
-
-class InBase64(_OnlyRead):
+class InBase64:
     """The `Coding` of a base64 document in a URL: for example, `YWI=` is decoded to `ab`. It maps no offsets."""
+
+    slot: tuple[int, int] | None = None
+
+    def __init__(self, outer: Coding) -> None:
+        self._outer = outer
+
+    def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:
+        """Return base64 without padding: `=` would need quotes, and the decoder needs none."""
+        return self._outer.encode(binascii.b2a_base64(value, newline=False).rstrip(b"="), after, before)
 
     def decode(self, raw: bytes) -> bytes:
         """Return the bytes of the document (Infra Standard, forgiving-base64 decode); raise CodingError if invalid."""
@@ -130,19 +140,22 @@ def _may_have_links(kind: str, media_type: bytes, value: bytes) -> bool:
 
 
 def _leads_out(before: bytes, after: bytes) -> bool:
-    """Return whether the text around an equals sign is an attribute with a link to something outside the drawing."""
-    name = before.rsplit(None, 1)[-1:]
-    return bool(name) and name[0].rpartition(b":")[2] in _NAMES and not after.lstrip(_QUOTED).startswith(b"#")
+    """Return whether the text around an equals sign is an attribute that may lead out of the drawing, or a handler."""
+    name = b"".join(before.rsplit(None, 1)[-1:]).rpartition(b":")[2]
+    return name.startswith(b"on") or (name in _NAMES and not after.lstrip(_QUOTED).startswith(b"#"))
 
 
 # Links that may lead out of a drawing: the attributes of links in SVG and in the HTML in it, CSS with links, and text
 # that may hide such links (declarations, escapes). Most drawings refer to their own parts only.
 _NAMES: Final = {
     place.attribute.rpartition(":")[2].encode()
-    for place in (*rules.html_rows(), *link_tables.SVG)
+    for place in (*rules.html_rows(), *link_tables.SVG, *link_tables.ANIMATED)
     if place.syntax != "css"
 }
-_WORDS: Final = (b"@import", b"-set(", b"src(", b"xml-stylesheet", b"xml:base", b"<!doctype", b"\\", b"&", b"\0")
+_WORDS: Final = (
+    *(b"@import", b"-set(", b"src(", b"http-equiv", b"script", b"xml-stylesheet", b"xml:base", b"<!doctype"),
+    *(b"\\", b"&", b"\0"),
+)
 _MARKUP: Final = (b"<!", b"<?")  # in a style sheet, inside of the words
 _URL: Final = pattern(rb"""url\([\t\n\r ]*(?:["'][\t\n\r ]*)?[^#"'\t\n\r ]""")
 _QUOTED: Final = b"\t\n\r \"'"

@@ -186,9 +186,15 @@ def _may_be_data(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.
         return False
     if p[start] | 32 != 100:  # d
         return p[start] == 38 or p[start] == 92
+    i: cython.Py_ssize_t
+    for i in range(start + 1, start + 5):
+        if p[i] == 38 or p[i] == 92:
+            return True
     if p[start + 4] != 58:  # colon
-        return p[start + 4] == 38 or p[start + 4] == 92
-    return p[start + 5] | 32 != 105 or p[start + 11] | 32 == 115  # image/svg+xml
+        return False
+    if p[start + 5] | 32 != 105 or p[start + 10] != 47:  # image/
+        return True
+    return p[start + 11] | 32 == 115 or not 97 <= p[start + 11] | 32 <= 122  # svg+xml
 
 
 _SHORTEST = len("data:text/css,")

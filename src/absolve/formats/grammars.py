@@ -148,6 +148,14 @@ def tasks(value: bytes) -> Iterator[Span]:
                 yield start, end
 
 
+def semicolons(value: bytes) -> Iterator[Span]:
+    """Yield the items of an animation's `values`, for example `a` and `b` in `a; b` (SVG 1.1 19.2.7)."""
+    for found in _BETWEEN_SEMICOLONS.finditer(value):
+        start, end = _trimmed(value, *found.span())
+        if start < end:
+            yield start, end
+
+
 def config(value: bytes) -> list[Span]:
     """Return the URL of msapplication-config, for example `/b.xml`; no span for the keyword `none` ("no file")."""
     start, end = _trimmed(value, 0, len(value))
@@ -387,6 +395,7 @@ GRAMMARS: Final[dict[str, Callable[[bytes], Iterable[Span]]]] = {
     "commas": _with_placeholders(commas),
     "refresh": _with_placeholders(refresh),
     "tasks": _with_placeholders(tasks),
+    "semicolons": _with_placeholders(semicolons),
     "config": config,
     "likely": likely,
     "link": link,
@@ -466,6 +475,7 @@ ESCAPES: Final[dict[str, _Escape]] = {
     "commas": _escaping(rb"[\t\n\f\r ,]++"),
     "refresh": _in_refresh,
     "tasks": _escaping(rb";++"),
+    "semicolons": _escaping(rb";++"),
     "config": _unchanged,
     "likely": _unchanged,
     "link": _before_angle,

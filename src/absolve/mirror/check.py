@@ -12,13 +12,13 @@ import stat
 from collections import defaultdict
 from contextlib import closing
 from hashlib import sha256
-from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote
 
 from absolve.core.errors import FAULTS, Diagnostic, DocumentError
 from absolve.core.model import Document, Layer
 from absolve.document.companions import fold, named_by
+from absolve.document.reporting import Places
 from absolve.document.walk import walk
 from absolve.formats import registry
 from absolve.formats.grammars import ABSOLUTE
@@ -28,9 +28,10 @@ from absolve.mirror.lookup import Equivalences, Lookup, twin
 from absolve.mirror.making import existing
 from absolve.mirror.paths import INDEX_PAGE, MAP, refused
 from absolve.mirror.payloads import is_walked
-from absolve.mirror.policy import is_identity, is_lazy
+from absolve.mirror.policy import ON_WEB, UNSEVERED, fetches, is_identity, is_in_data_url, is_lazy
 from absolve.rewriting import rewriter
 from absolve.run.state import BESIDE
+from absolve.urls import whatwg
 from absolve.urls.identity import is_name, normal, percent_decoded
 
 if TYPE_CHECKING:
@@ -59,7 +60,16 @@ WRONG: Final = frozenset({DEAD, FRAGMENT, WEB, CHANGED, MISSING, BLOCKED})  # co
 
 _NO_DOCUMENT: Final = frozenset({"form", "metadata"})  # kinds of links that no browser follows to a file
 _SHOWN: Final = 200
-_PLACE: Final = attrgetter("name", "line", "column")
+
+
+def _by_place(fault: Diagnostic) -> tuple[str, int, int]:
+    return fault.name or "", fault.line or 0, fault.column or 0
+
+
+_UNSEVERED: Final = """\
+SELECT path, line, "column", text FROM notes WHERE code = 'unsevered' AND typeof(path) = 'text'
+AND typeof(line) IN ('integer', 'null') AND typeof("column") IN ('integer', 'null') AND typeof(text) = 'text'
+ORDER BY path, line, "column", text"""
 
 
 class _Known(NamedTuple):
@@ -74,8 +84,8 @@ class _Leads(NamedTuple):
     """A link with a fragment to a file; it is judged when the anchors in that file are known."""
 
     path: str
-    line: int
-    column: int
+    line: int | None
+    column: int | None
     fragment: str
     reference: str
 
@@ -85,17 +95,19 @@ class Checker:
 
     def __init__(self, folder: Path, settings: Settings) -> None:
         self._folder = folder.absolute()
-        self._settings = settings._replace(documents=True)
+        self._settings = settings._replace(documents=True, data_urls=True)
         self._root = self._folder.as_uri().rstrip("/") + "/"
         self._files = {path: None for path in existing(str(folder)) if not _is_of_map(path)}
         self._folded: dict[str, list[str]] = defaultdict(list)
         self._known: dict[str, _Known] = {}
         self._lookup: Lookup | None = None
+        self._is_severed = False  # the mirror promises to ask for nothing
+        self._unsevered: list[Diagnostic] = []
         self._unread = ""  # why the map cannot be read
         self._reached: set[str] = set()
         self._read: set[str] = set()  # files that were read: regular ones
         self._fragments: dict[str, list[_Leads]] = defaultdict(list)
-        self._web: dict[str, list[tuple[str, int, int]]] = defaultdict(list)  # by URL, where there is no map
+        self._web: dict[str, list[tuple[str, int | None, int | None]]] = defaultdict(list)  # by URL, without a map
         self._recorded: dict[str, str] = {}  # files by the URL that each one records
         self.links = 0
         self.pages: list[str] = []
@@ -111,9 +123,12 @@ class Checker:
 SELECT path, digest, media_type, url FROM resources WHERE typeof(path) = 'text' AND typeof(url) = 'text'
 AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null')"""
         try:
-            with closing(maps.opened(path, "resources", "pages", "missing")) as db:
+            with closing(maps.opened(path, "resources", "pages", "missing", "notes")) as db:
                 self.lacking = words.lacking_in(db.execute)
                 known = {row[0]: _Known(*row[1:]) for row in db.execute(query)}
+                self._unsevered = [Diagnostic(UNSEVERED, row[3], *row[:3]) for row in db.execute(_UNSEVERED)]
+                severed = "SELECT 1 FROM notes WHERE code = 'severed'"
+                self._is_severed = bool(self._unsevered) or db.execute(severed).fetchone() is not None
             self._lookup = Lookup(maps.opened(path, "resources"), Equivalences(), is_normal=True, is_finished=True)
             self._known = known
         except sqlite3.Error as error:
@@ -123,6 +138,7 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
         """Yield all faults: first of names, then of each file, then of several files together."""
         if self._unread:
             yield Diagnostic(CHANGED, f"the map cannot be read: {self._unread}", MAP)
+        yield from self._unsevered
         yield from self._names()
         for path in self._files:
             yield from self._file(path)
@@ -181,6 +197,7 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
             if entity.media_type == registry.HTML:
                 self.pages.append(path)
             found: list[Diagnostic] = []
+            self._places = Places(entity)
             rewriter.edits(entity, lambda resolved: self._link(path, resolved, found))
             yield from found
 
@@ -202,6 +219,11 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
     def _link(self, path: str, resolved: Resolved, found: list[Diagnostic]) -> None:
         """Add the fault of a link to `found`; return None, so that the link stays."""
         place = resolved.link.place
+        in_data_url = is_in_data_url(resolved.entity)
+        if self._is_severed and fetches(resolved):
+            self._may_ask(path, resolved, found, resolved.base.url if in_data_url else self._root)
+        if in_data_url:
+            return
         if resolved.link.claim is not None or resolved.kind in _NO_DOCUMENT or place.stays == "always":
             return
         target = resolved.target
@@ -219,6 +241,11 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
             held = self._lookup(url)
             if held is not None:
                 found.append(self._fault(path, resolved, WEB, _held_at(url, held.path)))
+
+    def _may_ask(self, path: str, resolved: Resolved, found: list[Diagnostic], base: str) -> None:
+        target = whatwg.parse(resolved.reference, base or "about:blank")
+        if target is not None and target.startswith(ON_WEB):
+            found.append(self._fault(path, resolved, ASKED, target))
 
     def _local(self, path: str, resolved: Resolved, target: str, found: list[Diagnostic]) -> None:
         url, crosshatch, fragment = target.partition("#")
@@ -244,9 +271,8 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
     def _fault(self, path: str, resolved: Resolved, code: str, text: str) -> Diagnostic:
         return Diagnostic(code, text, path, *self._place(resolved))
 
-    @staticmethod
-    def _place(resolved: Resolved) -> tuple[int, int]:
-        return resolved.entity.line_column(resolved.link.start)
+    def _place(self, resolved: Resolved) -> tuple[int | None, int | None]:
+        return self._places.line_column(resolved.entity, resolved.link.start)
 
     # --- a copy without a map -----------------------------------------------------------------------------------------
 
@@ -263,7 +289,7 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
         for url, places in self._web.items():
             path = self._recorded.get(url) or self._recorded.get(twin(url) or "") or self._by_layout(url)
             found += (Diagnostic(WEB, _held_at(url, path), *place) for place in places if path is not None)
-        yield from sorted(found, key=_PLACE)
+        yield from sorted(found, key=_by_place)
 
     def _by_layout(self, url: str) -> str | None:
         """Return the file of a URL in a folder of its host, for example `h/a` or `h/a.html` (wget -E); or None."""
@@ -286,7 +312,7 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
                 if not _is_there(link.fragment, there):
                     text = f"{link.reference[:_SHOWN]!r}: {path} has no {percent_decoded(link.fragment)[:_SHOWN]!r}"
                     found.append(Diagnostic(FRAGMENT, text, link.path, link.line, link.column))
-        yield from sorted(found, key=_PLACE)
+        yield from sorted(found, key=_by_place)
 
     def _anchors_of(self, path: str) -> set[str] | None:
         """Return the anchors in a file; None for a format without anchors."""

@@ -7,9 +7,12 @@ charset that only the HTTP header stated is declared in the document, because fi
 from __future__ import annotations
 
 import re
+from html import unescape
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.model import Edit
+from absolve.document.reporting import Places
 from absolve.document.walk import inners
 from absolve.encodings.charsets import UTF_8, byte_order_mark, declared_in_html, lookup
 from absolve.formats import registry
@@ -17,10 +20,11 @@ from absolve.formats.html import security_policy
 from absolve.formats.html.start_tags import attributes, every_attribute, policy_metas, start_tags
 from absolve.mirror import browsers
 from absolve.mirror.browsers import may_need_server, needs_server
-from absolve.mirror.policy import Note
+from absolve.mirror.policy import UNSEVERED, Note
 from absolve.rewriting import rewriter
 from absolve.rewriting.edits import lower, splice
 from absolve.urls import source_lists
+from absolve.urls.base import TOO_LONG
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -52,6 +56,8 @@ def rewritten(entity: Entity, policy: MirrorPolicy, label: str | None) -> bytes:
     for inside, start, end in policy.seen.local.values():
         _uncross(own, inside, start, end, policy)
     _scan(entity, policy)
+    if policy.severs:
+        _note_requests(entity, policy)
     first: list[Edit] = []  # edits at an offset with several
     declared = declaration(entity.data, entity.media_type, label)
     if declared is not None:
@@ -185,8 +191,7 @@ def _read_script(entity: Entity, policy: MirrorPolicy, tag: Tag) -> None:
     places = needs_server(entity.data, tag.text_start, tag.text_end)
     if not places:
         return
-    kind = attributes(entity.data, tag.start, tag.end).get(b"type")
-    if kind is None or kind.text(entity.charset).lower() in {"", "module", *browsers.JAVASCRIPT}:
+    if _runs(entity.data, tag, entity.charset):
         policy.seen.notes += (Note(entity, at, "needs-server", why) for at, why in places)
 
 
@@ -203,9 +208,82 @@ def _lowered(entity: Entity, own: dict[int, list[Edit]]) -> list[Edit]:
     return found
 
 
-def placed(notes: Iterable[Note]) -> list[tuple[int, int, str, str]]:
-    """Return line, column, code and text of each note."""
-    return [(*note.entity.line_column(note.position), note.code, note.text) for note in notes]
+def placed(entity: Entity, notes: Iterable[Note]) -> list[tuple[int | None, int | None, str, str]]:
+    """Return line, column, code and text of each note in a document."""
+    places = Places(entity)
+    return [(*places.line_column(note.entity, note.position), note.code, note.text) for note in notes]
+
+
+# --- requests that no link shows --------------------------------------------------------------------------------------
+
+_SCRIPT: Final = "a script, whose requests are no links"
+_HANDLER: Final = re.compile(rb"[\s\"'/]on[a-z]+\s*=")
+_IMPORT: Final = re.compile(rb"\b(?:import|from)\s*[\"']((?:https?:|//)[^\"'\s]{1,200})")
+_IN_XML: Final = (
+    (re.compile(rb"<(?:[^\s<>/]*:)?script[\s/>]|[\s\"']on[a-z]+\s*="), _SCRIPT),
+    (re.compile(rb"<!attlist"), "attributes that the document type declaration gives, which are not looked at"),
+    (re.compile(rb"<\?xml-stylesheet[^>]*?type\s*=\s*[\"'][^\"'>]*(?:xsl|xml)"), "XSLT, whose result is not known"),
+)
+# A string from elsewhere as a URL (CSS Images 4, CSS Values 5): it is no link where it is written.
+_SUBSTITUTED: Final = re.compile(rb"(?:image-set|\bsrc)\([^;{}]*?(?:\bvar|\battr|\benv|\bif|\binherit|--[\w-]+)\(")
+_SUBSTITUTES: Final = "a URL in CSS that comes from a variable, an attribute or a function"
+_CSS_ESCAPE: Final = re.compile(rb"\\0{0,4}([2-7][0-9a-f])[\t\n\f\r ]?|\\([g-z(-])")
+_LOOKED_UP: Final = "x-dns-prefetch-control: the hosts of links may be looked up"
+# Findings about what stays, because it is not read or cannot be changed.
+_UNREAD: Final = frozenset({"ambiguous", "entity", "pieces", "signed", "too-deep", "too-large", TOO_LONG})
+
+
+def _note_requests(entity: Entity, policy: MirrorPolicy) -> None:
+    """Note where a browser may ask the web although no link shows it: scripts, and what is not read; once a reason."""
+    known: set[str] = set()
+    found = ((finding.position, finding.text) for finding in entity.findings if finding.code in _UNREAD)
+    for inside, position, why in chain(((entity, *one) for one in found), _requests(entity)):
+        if why not in known:
+            known.add(why)
+            policy.seen.notes.append(Note(inside, position, UNSEVERED, why))
+
+
+def _requests(entity: Entity) -> Iterator[tuple[Entity, int, str]]:
+    """Yield entity, byte offset and reason for each possible request, in an entity and all inside it."""
+    data = entity.data
+    lowered = data.lower()
+    places: Iterator[tuple[int, str]] = iter(())
+    if entity.media_type == registry.XML:
+        places = ((found.start(), why) for known, why in _IN_XML if (found := known.search(lowered)))
+    elif entity.media_type == registry.HTML and entity.charset.transparent:
+        places = _in_page(data, lowered, entity.charset)
+    yield from ((entity, *place) for place in places)
+    if b"image-set" in lowered or b"src(" in lowered or b"\\" in lowered:
+        plain = _CSS_ESCAPE.sub(_character, unescape(lowered.decode("latin-1")).encode("latin-1", "replace"))
+        if (found := _SUBSTITUTED.search(lowered)) or _SUBSTITUTED.search(plain):
+            yield entity, found.start() if found else 0, _SUBSTITUTES
+    for inner in inners(entity):
+        yield from _requests(inner.entity)
+
+
+def _character(found: re.Match[bytes]) -> bytes:
+    return bytes.fromhex(found[1].decode()) if found[1] else found[2]
+
+
+def _in_page(data: bytes, lowered: bytes, charset: Charset) -> Iterator[tuple[int, str]]:
+    """Yield the scripts in a page that run, the modules that they import, and event handlers."""
+    if not (b"<script" in lowered or b"dns-prefetch" in lowered or _HANDLER.search(lowered)):
+        return
+    for tag in start_tags(data):
+        if tag.name == b"script" and _runs(data, tag, charset):
+            yield from ((one.start(), f"a script that imports {one[1].decode('utf-8', 'replace')}")
+                        for one in _IMPORT.finditer(data, tag.text_start, tag.text_end))
+            yield tag.start, _SCRIPT
+        elif _HANDLER.search(lowered, tag.start, tag.end):
+            yield tag.start, _SCRIPT
+        elif tag.name == b"meta" and b"x-dns-prefetch-control" in lowered[tag.start : tag.end]:
+            yield tag.start, _LOOKED_UP
+
+
+def _runs(data: bytes, tag: Tag, charset: Charset) -> bool:
+    """Return whether a script element has a script, not data."""
+    kind = attributes(data, tag.start, tag.end).get(b"type")
+    return kind is None or kind.text(charset).lower() in {"", "module", *browsers.JAVASCRIPT}
 
 
 # --- the charset that a header stated ---------------------------------------------------------------------------------

@@ -180,7 +180,7 @@ def _numbers(working: Working, pages: int, lacking: Lacking) -> Iterator[str]:
     yield PAGES.counted(pages)
     yield words.OTHERS.counted(working.documents()[0] - pages)
     yield from (f'<a href="#missing">{one}</a>' for one in words.lacking(lacking))
-    if not lacking.missing:
+    if not (lacking.missing or next(working.rows("SELECT 1 FROM notes WHERE code = 'unsevered'"), None)):
         yield words.NOTHING
     if lacking.elsewhere:
         yield f'<a href="#elsewhere">{ELSEWHERE.counted(lacking.elsewhere)}</a>'

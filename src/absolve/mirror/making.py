@@ -96,7 +96,8 @@ def into(output: str, job: Job, context: RunContext, done: Done) -> None:
         job = job._replace(start=job.first, depth=0)  # make and count only the documents that the file holds
     if is_bucket and job.resume:
         raise UsageError("--resume goes on with a mirror on a disk: leave it out for the URL of a store")
-    job = chosen(job)
+    settings = job.reading.settings._replace(data_urls=True)
+    job = chosen(job._replace(reading=job.reading._replace(settings=settings)))
     if is_bucket or is_zip(output) or packed is not None:
         with _temporary() as folder:
 
@@ -241,16 +242,31 @@ def _make(working: Working, how: MirrorOptions, context: RunContext, *, small: b
     """Make the documents of the plan, and rename their files into place."""
     batches = _batches(working, how.sources)
     results = context.run(partial(mirror_batch, how), batches, lambda batch: batch.input, small=small)
-    is_put = False
+    waiting: list[tuple[maps.Finished, tuple[outputs.WrittenFile, ...]]] = []
+    files: tuple[outputs.WrittenFile, ...] = ()
     try:
         with closing(results):
             for _, piece in results:
                 if isinstance(piece, maps.Finished):
-                    working.finish(piece._replace(is_there=piece.is_there or is_put))
-                is_put = isinstance(piece, FilesReady) and all(_put_ready(one, context.reports) for one in piece.files)
+                    waiting.append((piece, files))
+                files = piece.files if isinstance(piece, FilesReady) else ()
+                if len(waiting) == _MANY:
+                    _put_all(working, waiting, context.reports)
+                    waiting = []
+        _put_all(working, waiting, context.reports)
     finally:
         forget()
         working.keep()
+
+
+def _put_all(
+    working: Working, waiting: Iterable[tuple[maps.Finished, tuple[outputs.WrittenFile, ...]]], reports: Reports
+) -> None:
+    """Rename the files of some documents into place; their digests are in the map before."""
+    working.intend([(one.path, one.digest) for one, files in waiting if files])
+    for one, files in waiting:
+        is_put = bool(files) and all(_put_ready(file, reports) for file in files)
+        working.finish(one._replace(is_there=one.is_there or is_put))
 
 
 def _put_ready(file: outputs.WrittenFile, reports: Reports) -> bool:

@@ -49,6 +49,7 @@ CREATE TABLE plan (url TEXT PRIMARY KEY, path TEXT, status INTEGER, media_type T
 CREATE VIEW resources AS SELECT url, path, redirect, media_type, fields FROM plan;
 CREATE TABLE sources (number INTEGER PRIMARY KEY, name TEXT, label TEXT);
 CREATE TABLE ours (path TEXT, digest TEXT, PRIMARY KEY (path, digest)) WITHOUT ROWID;
+CREATE TABLE intended (path TEXT, digest TEXT);
 CREATE TABLE forms (form TEXT PRIMARY KEY, url TEXT) WITHOUT ROWID;
 CREATE TABLE state (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE foreign_files (path TEXT PRIMARY KEY) WITHOUT ROWID;
@@ -69,7 +70,8 @@ _OF_WORKING: Final = f"{_TABLES.partition(';')[2].strip()}\n{_PLAN}"
 _STATEMENTS: Final = frozenset(f"{_TABLES}{_PLAN}{_INDEXES}".rstrip(";\n").split(";\n"))
 # The files that a killed run made, or may have begun to make; the digest is "" until it is noted.
 _SEE_KILLED: Final = """\
-INSERT OR IGNORE INTO ours SELECT path, coalesce(CAST(digest AS TEXT), '') FROM plan
+INSERT OR IGNORE INTO ours SELECT path, coalesce(CAST(digest AS TEXT), '')
+FROM (SELECT path, digest FROM plan UNION ALL SELECT path, digest FROM intended)
 WHERE typeof(path) = 'text' AND path NOT IN (SELECT path FROM foreign_files)"""
 _INSERT: Final = {
     "plan": "INSERT INTO plan VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -258,6 +260,11 @@ ORDER BY source, "offset", number, url LIMIT 500"""
     def mark_foreign(self, found: Iterable[str]) -> None:
         """Note files that have the paths of documents and were not made by a mirror."""
         self.connection.executemany("INSERT OR IGNORE INTO foreign_files VALUES (?)", ((path,) for path in found))
+        self.keep()
+
+    def intend(self, files: Iterable[tuple[str, str]]) -> None:
+        """Note paths and digests of files before they are renamed into place: a kill leaves none unknown."""
+        self.connection.executemany("INSERT INTO intended VALUES (?, ?)", files)
         self.keep()
 
     def finish(self, one: Finished) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote
 
 from absolve.core.errors import Diagnostic, DocumentError
+from absolve.core.model import DATA
 from absolve.encodings.charsets import lookup
 from absolve.formats import registry
 from absolve.formats.html import link_tables, security_policy
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from absolve.urls.source_lists import Directives
 
 INERT: Final = "data:,"  # fetches nothing
+UNSEVERED: Final = "unsevered"  # the code of a note: a browser may ask the web here, and no link shows for what
 MOST_WRITTEN: Final = 64 << 20  # characters of the new links of a document: a base may have a megabyte
 
 _PARTS: Final = ("cid:", "x-msg:", "applewebdata:")  # parts of one message: RFC 2392; Apple's Mail and Notes
@@ -40,9 +42,12 @@ _IDENTITY_RELS: Final = frozenset({"canonical", "shortlink", "shorturl"})
 # Relations whose target a browser fetches, or prepares to fetch, without a click.
 _FETCHED_RELS: Final = frozenset(
     "stylesheet icon apple-touch-icon apple-touch-icon-precomposed apple-touch-startup-image mask-icon preload prefetch"
-    " modulepreload preconnect dns-prefetch prerender subresource manifest import".split()
+    " modulepreload preconnect dns-prefetch prerender subresource manifest import next compression-dictionary".split()
 )
 _FETCHED_KINDS: Final = frozenset({"image", "media", "script", "stylesheet", "frame", "font"})
+ON_WEB: Final = ("http:", "https:", "ftp:", "ws:", "wss:")
+_ON_DISK: Final = "file:///m/"
+_IN_DATA_URL: Final = re.compile(rf"(?:\A|/){DATA}\[")  # a step in the path of an entity
 _OPENED: Final = frozenset({"navigation", "frame"})  # kinds of links whose fragment is a place in the opened document
 _NEVER_FETCHED: Final = frozenset({"a", "area", "form", "meta", "base", "blockquote", "q", "ins", "del", "cite"})
 _PREPARED: Final = frozenset({"preconnect", "dns-prefetch"})  # they name a host, not a document
@@ -173,8 +178,8 @@ _MOST_CHARACTERS: Final = 2048  # of a reference and its target whose answer is 
 class MirrorPolicy:
     """The policy for one document, the file `path`; a plain callable for `absolve.rewrite(policy=...)`.
 
-    `find` returns the file for a URL without fragment, or None. `severs`: links that a browser would fetch by itself
-    and that are not held become inert. `url` and `fields` belong to the document's own response, `responses` knows the
+    `find` returns the file for a URL without fragment, or None. `severs`: links that a browser would fetch from the web
+    by itself become inert. `url` and `fields` belong to the document's own response, `responses` knows the
     others: with these, links that the web did not run become inert. `limits` has the security policies in force in
     each entity, by its ID, with the offset from which each one counts. `named` returns the file of the same folder,
     package or message that a reference names, which counts before its URL.
@@ -200,7 +205,7 @@ class MirrorPolicy:
         self.seen = Seen()
         self._find = find
         self._named = named
-        self._severs = severs
+        self.severs = severs
         self._relatives = relatives if relatives is not None else Relatives()
         self._local_answers = self._relatives.local(path)
         self._absent_answers = self._relatives.absent
@@ -220,10 +225,15 @@ class MirrorPolicy:
     def __call__(self, resolved: Resolved) -> str | None:
         """Return the new reference of a link; None where it stays. Raise DocumentError if all are too long together."""
         place = resolved.context.place
-        if place.element == "a" and place.attribute == "href":
+        in_data_url = bool(resolved.entity.path) and is_in_data_url(resolved.entity)
+        if in_data_url:
+            new = self._opaque(resolved)
+        elif place.element == "a" and place.attribute == "href":
             new = self._hyperlink(resolved)
         else:
             new = self._reference(resolved)
+        if self.severs and fetches(resolved):
+            new = self._cut_off(resolved, new, resolved.base.url if in_data_url else _ON_DISK)
         if new is not None:
             self._written += len(new)
             if self._written > MOST_WRITTEN:
@@ -254,7 +264,7 @@ class MirrorPolicy:
         url, crosshatch, fragment = target.partition("#")
         found = self._find(url)
         if found is None:
-            new, answers = self._absent(resolved, url, target), self._absent_answers
+            new, answers = self._absent(resolved, url), self._absent_answers
         else:
             new, answers = self._local(resolved, found, fragment if crosshatch else None), self._local_answers
         if len(reference) + len(target) <= _MOST_CHARACTERS:
@@ -287,7 +297,7 @@ class MirrorPolicy:
         is_part = self._named is not None and url.startswith(_PARTS)  # parts of this message only (RFC 2557 7 and 8)
         found = named if named is not None or is_part else self._find(url)
         if found is None:
-            return self._absent(resolved, url, target)
+            return self._absent(resolved, url)
         if self._responses is not None and (resolved.element, resolved.attribute) in _RUN:
             response = self._responses.response(found.path)
             response = response if named is None else response._replace(url=url)
@@ -420,15 +430,35 @@ class MirrorPolicy:
 
     # --- what is not --------------------------------------------------------------------------------------------------
 
-    def _absent(self, resolved: Resolved, url: str, target: str) -> str | None:
+    def _absent(self, resolved: Resolved, url: str) -> str | None:
         if url.startswith(_MISSED) and resolved.attribute != "ping" and resolved.kind != "form":
             rels = resolved.rel.lower().split() if resolved.element == "link" else ()
             if not _PREPARED.intersection(rels):
                 self.seen.missing.setdefault((url, resolved.kind))
-        if self._severs and fetches(resolved):
-            self.note(resolved, "severed", target)
-            return INERT
         return absolute_of(resolved.reference, resolved.context)
+
+    def _opaque(self, resolved: Resolved) -> str | None:
+        """Note what is missing in the document in a `data:` URL; its links stay: no relative one leads out of it."""
+        url = (resolved.target or "").partition("#")[0]
+        if resolved.link.claim is None and not is_identity(resolved) and self._find(url) is None:
+            self._absent(resolved, url)
+        return None
+
+    def _cut_off(self, resolved: Resolved, new: str | None, base: str) -> str | None:
+        """Return the new reference of a link that a browser fetches by itself: an inert one if it leads to the web.
+
+        It is read as browsers do, whatever the profile and the spelling are.
+        """
+        written = resolved.reference if new is None else new
+        target = whatwg.parse(written, base or "about:blank")
+        is_odd = not written[:5].lower().startswith(target[:5]) if target is not None else False
+        if target is None or not (target.startswith((*ON_WEB, "javascript:")) or (is_odd and target[:5] == "data:")):
+            return new  # what `data:` with a tab in it leads to is not read
+        if target.startswith("javascript:"):
+            self.note(resolved, UNSEVERED, "a script in a URL, whose requests are no links")
+            return new
+        self.note(resolved, "severed", target)
+        return INERT
 
     def note(self, resolved: Resolved, code: str, text: str) -> None:
         """Note something about the place of a link."""
@@ -457,6 +487,11 @@ def is_identity(resolved: Resolved) -> bool:
     if place.element == "link" and place.attribute == "href" and place.kind == "navigation":
         return not _IDENTITY_RELS.isdisjoint(resolved.rel.lower().split())
     return False
+
+
+def is_in_data_url(entity: Entity) -> bool:
+    """Return whether an entity is the document in a `data:` URL, or inside of one."""
+    return _IN_DATA_URL.search(entity.path) is not None
 
 
 def is_lazy(resolved: Resolved) -> bool:

@@ -24,7 +24,7 @@ from absolve.mirror import browsers, edits, index, paths
 from absolve.mirror.lookup import Lookup
 from absolve.mirror.map import Finished, opened
 from absolve.mirror.payloads import entity_of, is_walked, name_of, seconds_of
-from absolve.mirror.policy import MirrorPolicy, Relatives, Target, fetches
+from absolve.mirror.policy import UNSEVERED, MirrorPolicy, Relatives, Target, fetches
 from absolve.mirror.sources import reader_of
 from absolve.rewriting import rewriter
 from absolve.rewriting.edits import splice
@@ -172,12 +172,13 @@ def _document(how: MirrorOptions, worker: WorkerState, item: Item, payload: Payl
     """Yield the results for one document: its file, and the facts about it for the map."""
     worker.lookup.used.clear()
     data, title, text = payload.data, payload.title, ""
-    notes: list[tuple[int, int, str, str]] = []
+    notes: list[tuple[int | None, int | None, str, str]] = []
     try:
         entity = entity_of(payload, item.url, how.reading.settings, item.fields)
         policy = policy_of(how, worker, item, payload, entity)
         if entity is not None and is_walked(entity.media_type):
             data, found = _new_bytes(how, item, payload, entity, policy)
+            notes = edits.placed(entity, policy.seen.notes)
             facts = entity.facts
             is_page = registry.essence_of(payload.media_type)[0] == browsers.XHTML or entity.media_type == registry.HTML
             if facts is not None and is_page:
@@ -191,6 +192,7 @@ def _document(how: MirrorOptions, worker: WorkerState, item: Item, payload: Payl
             raise
         policy = MirrorPolicy(item.path, worker.lookup)
         data = _guarded(item, payload)
+        notes = [(None, None, UNSEVERED, f"it stays as it is, because it cannot be read: {error}")] * how.severs
         yield _failure(item, error)
     written = list(_written(how, item, data, worker.foreign))
     yield from written
@@ -200,7 +202,7 @@ def _document(how: MirrorOptions, worker: WorkerState, item: Item, payload: Payl
         item.path,
         f"sha256:{sha256(data).hexdigest()}",
         title,
-        (*_name_notes(item), *edits.placed(seen.notes), *notes, *_script_notes(payload)),
+        (*_name_notes(item), *notes, *_script_notes(payload)),
         tuple(seen.missing),
         tuple(worker.lookup.used.values()),
         tuple(sorted(seen.reached - {item.path})),
@@ -251,7 +253,7 @@ def _guarded(item: Item, payload: Payload) -> bytes:
     return splice(data, [*found, edit] if edit is not None else found)
 
 
-def _declared(payload: Payload) -> tuple[bytes, list[tuple[int, int, str, str]]]:
+def _declared(payload: Payload) -> tuple[bytes, list[tuple[int | None, int | None, str, str]]]:
     """Mark a document without links with the charset that its header stated; return it, and a note about the mark."""
     data, (essence, parameters) = payload.data, registry.essence_of(payload.media_type)
     label = payload.charset or parameters.get("charset")

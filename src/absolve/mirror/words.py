@@ -147,6 +147,11 @@ _LIMITS: Final = {
         "requests to the web cut off",
         "Pages would ask the web for these, which the capture does not have. `--absent sever` cut them off.",
     ),
+    "unsevered": Words(
+        "place may still ask the web",
+        "places may still ask the web",
+        "`--absent sever` changes links. Scripts, and what cannot be read, may ask for more.",
+    ),
     "partial": Words(
         "incomplete document left out",
         "incomplete documents left out",
@@ -201,6 +206,7 @@ _FAULTS: Final = {
     "missing": Words("file missing, as a browser finds", "files missing, as a browser finds"),
     "blocked": Words("request blocked by the browser", "requests blocked by the browser"),
     "asked": Words("request to the web", "requests to the web"),
+    "unsevered": Words("place that may ask the web", "places that may ask the web"),
     "unreached": Words("file without a link to it", "files without a link to them"),
     "name": Words("name that other systems refuse", "names that other systems refuse"),
     "case": Words("name that differs by case only", "names that differ by case only"),
@@ -234,10 +240,10 @@ def summary(working: Working, *, is_page: bool = False) -> Iterator[str]:
     counts = working.lacking
     if is_page:
         counts = counts._replace(linked=0, elsewhere=0)
-    yield from lacking(counts) if counts.missing else [NOTHING] if not lost else []
+    noted = dict(working.rows("SELECT code, count(*) FROM notes GROUP BY code"))
+    yield from lacking(counts) if counts.missing else [NOTHING] if not (lost or "unsevered" in noted) else []
     if counts.elsewhere:
         yield ELSEWHERE.counted(counts.elsewhere)
-    noted = dict(working.rows("SELECT code, count(*) FROM notes GROUP BY code"))
     yield from (count_notes(code, noted[code]) for code in LIMITS if code in noted)
     if changed := sum(noted.get(code, 0) for code in CHANGES):
         yield CHANGED.counted(changed)

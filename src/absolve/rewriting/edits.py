@@ -325,4 +325,4 @@ _LONGEST_KNOWN = 1 << 16  # bytes of a prefix that is cached
 # A prefix whose encoding depends on the next bytes: a character reference, an escape, the end of a comment or section.
 _DEPENDS = re.compile(r"[&\\]|[]!?-]\Z")
 # In these no empty reference can be written.
-_LISTS = frozenset({"commas", "destination", "refresh", "spaces", "srcset", "tasks", "uri"})
+_LISTS = frozenset({"commas", "destination", "refresh", "semicolons", "spaces", "srcset", "tasks", "uri"})

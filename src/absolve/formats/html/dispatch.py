@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from absolve.core.protocols import Coding
     from absolve.encodings.charsets import Charset
 
-# Actions: how the walker processes an attribute. From 3 to 7 they depend on other attributes or on the document.
+# Actions: how the walker processes an attribute. 3 to 7 and 11 depend on other attributes or on the document.
 NOTHING = 0
 URL = 1  # the whole value is one reference
 OTHER = 2  # by its grammar, or an inner document
@@ -46,6 +46,7 @@ CODEBASE_ROW = 7
 STYLE = 8  # CSS declarations, on any element
 SAVED = 9  # the URL of a saved page
 PARAM = 10
+ANIMATED = 11  # a reference or CSS
 _SPECIAL = {("meta", "content"): META, ("link", "href"): LINK_HREF, ("base", "href"): BASE_HREF}
 _SPECIAL["param", "value"] = PARAM
 _SPECIAL[link_tables.SCRAPBOOK.element, link_tables.SCRAPBOOK.attribute] = SAVED
@@ -66,6 +67,10 @@ class Actions:
                 self.places[at] = place
                 actions[at] = action
                 interest[at] = 1
+        for place in link_tables.ANIMATED:
+            at = SVG_ROW * ATTRIBUTES + ATTRIBUTE_ID[place.attribute.encode()]
+            actions[at] = ANIMATED
+            interest[at] = 1
         for foreign, row in ((link_tables.SVG, SVG_ROW), (link_tables.MATHML, MATHML_ROW)):
             for place in (*link_tables.GLOBAL, *foreign):
                 at = row * ATTRIBUTES + ATTRIBUTE_ID[place.attribute.encode()]

@@ -12,7 +12,6 @@ Excluded, because they have no URL, or one in a grammar that cannot be distingui
   names, which nothing fetches or follows;
 - `for`, `form`, `headers`, `list`, `commandfor`, `popovertarget`: identifiers without a `#`;
 - custom elements (`g:plusone href`, `fb:like href`, `esi:include src`), but AMP's: their scripts define the meaning;
-- the values of SVG animations (`to`, `values`), whose meaning depends on `attributeName`;
 - HTML 3.0's `fig src`, `li src`, `hr src`: an expired draft; `li src` in a current page means something else.
 """
 
@@ -187,6 +186,13 @@ SVG: Final[tuple[LinkSite, ...]] = (
             *("marker", "marker-start", "marker-mid", "marker-end", "shape-subtract"),
         )
     ),
+)
+
+# The values of an animation are references where `attributeName` is `href`, otherwise CSS (SVG 1.1 19.2.6 and 19.2.7).
+ANIMATED: Final[tuple[LinkSite, ...]] = tuple(
+    LinkSite(element, attribute, syntax, "image", stays="fragment")
+    for element in ("animate", "set")
+    for attribute, syntax in (("to", "url"), ("from", "url"), ("by", "url"), ("values", "semicolons"))
 )
 
 # MathML 3: every element of presentation markup can be a link; other elements in `math` cannot.
@@ -403,7 +409,7 @@ LAZY: Final[tuple[LinkSite, ...]] = (
 
 # --- all names in the tables ------------------------------------------------------------------------------------------
 
-_ATTRIBUTES: Final = (*GLOBAL, *HTML, *AMP, *SVG, *MATHML, *LAZY)
+_ATTRIBUTES: Final = (*GLOBAL, *HTML, *AMP, *SVG, *ANIMATED, *MATHML, *LAZY)
 _ALL: Final = (*_ATTRIBUTES, *HTTP_EQUIV.values(), *META.values(), *META_ITEMPROPS.values(), PARAM)
 
 ELEMENT_NAMES: Final[frozenset[str]] = frozenset(place.element for place in _ALL if place.element != "*") | set(ALIASES)

@@ -56,7 +56,10 @@ _ALSO = "annotation-xml font malignmark mglyph"
 # The most frequent elements of icons: with a number, they need no byte strings on the stack of foreign content.
 _FREQUENT = "circle defs ellipse g line lineargradient path polygon polyline rect stop symbol text tspan use"
 # Attributes without references on which the interpretation of other attributes depends.
-_AUXILIARY = "as content encoding http-equiv itemprop name property rel shadowrootmode type valuetype color face size"
+_AUXILIARY = (
+    "as attributename color content encoding face http-equiv itemprop name property rel shadowrootmode size type"
+    " valuetype"
+)
 
 # Classes of bytes inside a tag, one bit each; CLASSES is a table by byte.
 SPACE = 1  # tab, line feed, form feed, carriage return, space

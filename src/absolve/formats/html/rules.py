@@ -69,10 +69,14 @@ def rows() -> Rows:
     return found
 
 
+_FOREIGN_ROWS: Final = (
+    (names.SVG, (*link_tables.SVG, *link_tables.ANIMATED)),
+    (names.MATHML, link_tables.MATHML),
+)
 FOREIGN: Final = Rows(
     {
         (namespace, place.element, place.attribute): place
-        for namespace, of_namespace in ((names.SVG, link_tables.SVG), (names.MATHML, link_tables.MATHML))
+        for namespace, of_namespace in _FOREIGN_ROWS
         for place in (*link_tables.GLOBAL, *of_namespace)
     }
 )
@@ -108,14 +112,24 @@ def param_place(name: str, value_type: str) -> LinkSite | None:
     return link_tables.PARAM if value_type == "ref" else link_tables.PARAMS.get(name)
 
 
+def animated_place(place: LinkSite, attribute: str) -> LinkSite:
+    """Return the link site of a value in an animation of this attribute: CSS for `fill`, for example."""
+    return place if attribute in {"href", "xlink:href"} else _ANIMATED_CSS[place]
+
+
+_ANIMATED_CSS: Final = {place: LinkSite(place.element, place.attribute, "css") for place in link_tables.ANIMATED}
+
+
 def by_keywords(place: LinkSite, keyword: Callable[[str], str]) -> LinkSite | None:
     """Return the link site behind a placeholder; `keyword` returns another attribute, stripped and in lower case."""
     if place is META_CONTENT:
         return meta_place(keyword("http-equiv"), keyword("property"), keyword("name"), keyword("itemprop"))
-    return param_place(keyword("name"), keyword("valuetype"))
+    if place is PARAM_VALUE:
+        return param_place(keyword("name"), keyword("valuetype"))
+    return animated_place(place, keyword("attributename"))
 
 
-PLACEHOLDERS: Final = (META_CONTENT, PARAM_VALUE)
+PLACEHOLDERS: Final = frozenset({META_CONTENT, PARAM_VALUE, *link_tables.ANIMATED})
 
 
 def link_place(rel: str, as_: str, media_type: str) -> LinkSite:

@@ -64,6 +64,7 @@ _END = names.END
 _ELEMENT_NAME = {number: name.decode() for name, number in ELEMENT_ID.items()}
 _ATTRIBUTE_NAME = {number: name.decode() for name, number in ATTRIBUTE_ID.items()}
 _AS = ATTRIBUTE_ID[b"as"]
+_ATTRIBUTE_NAME_ID = ATTRIBUTE_ID[b"attributename"]
 _CODEBASE = ATTRIBUTE_ID[b"codebase"]
 _CONTENT = ATTRIBUTE_ID[b"content"]
 _HREF = ATTRIBUTE_ID[b"href"]
@@ -89,6 +90,7 @@ _CODEBASE_ROW = dispatch.CODEBASE_ROW
 _STYLE = dispatch.STYLE
 _SAVED = dispatch.SAVED
 _PARAM = dispatch.PARAM
+_ANIMATED = dispatch.ANIMATED
 _SVG = names.SVG
 _SVG_ROW = names.SVG_ROW
 _MATHML_ROW = names.MATHML_ROW
@@ -254,14 +256,20 @@ class _Walk:
         row: cython.int = (_SVG_ROW if scanner.namespace == _SVG else _MATHML_ROW) * _ATTRIBUTES
         k: cython.int
         attribute: cython.int
+        action: cython.int
         for k in range(self.tag.found):
             attribute = self.tag.order[k]
-            if actions[row + attribute] == _STYLE:
+            action = actions[row + attribute]
+            if action == _STYLE:
                 self.declarations(attribute)
-            if actions[row + attribute] != _OTHER:
+            if action != _OTHER and action != _ANIMATED:
                 continue
             place = _FOREIGN.row(scanner.namespace, self.element_name(scanner), _ATTRIBUTE_NAME[attribute])
-            if place is not None:
+            if place is not None and action == _ANIMATED:
+                place = places.animated_place(place, dispatch.folded(self.tag.raw(_ATTRIBUTE_NAME_ID), self.charset))
+            if place is not None and place.syntax == "css":
+                self.declarations(attribute)
+            elif place is not None:
                 self.value(attribute, place)
         is_text: cython.bint = scanner.element == _STYLE_ELEMENT or scanner.element == _SCRIPT_ELEMENT
         if is_text and scanner.namespace == _SVG and not self.tag.self_closing:

@@ -284,7 +284,9 @@ class _Walk:
                     self.values.under = codebase
                 self.html_attribute(place, start, end)
             else:
-                self.values.value(place, start, end)
+                if place in rules.PLACEHOLDERS:  # of SVG
+                    place = rules.by_keywords(place, self.keyword)
+                self.values.value(place, start, end)  # type: ignore[arg-type]  # an animation always has one
         if claim is not None:
             self.outer.append((self.depth, self.scope))
             self.scope = claim
