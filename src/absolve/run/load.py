@@ -101,8 +101,8 @@ def _holds(entity: Entity | None) -> bool:
 
 
 def _without_document(input_: Input) -> Diagnostic:
-    """Return the diagnostic for an empty container: a failure if the user named it beside other inputs, as a folder."""
-    return Diagnostic("no-input", "no document is in it", input_.name, failed=input_.shares and not input_.found)
+    """Return the diagnostic for an empty container: as an empty folder, it is a failure beside other inputs."""
+    return Diagnostic("no-input", "no document is in it", input_.name, failed=input_.shares or input_.found)
 
 
 def unsupported(input_: Input, data: bytes) -> Diagnostic:

@@ -467,6 +467,6 @@ def test_rewriting_a_corrupt_package_breaks_no_further_member() -> None:
 def test_a_package_that_would_exceed_its_size_fields_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     data = package({"a.html": PAGE})
     huge = {"crc": 0, "size": 1 << 32, "value": 0}
-    monkeypatch.setattr("absolve.formats.zip.members._Facts._known", lambda *_: huge)
+    monkeypatch.setattr("absolve.formats.zip.members._Facts._members_by_name", lambda *_: huge)
     with pytest.raises(absolve.DocumentError, match="too-large"):
         rewritten(data)
