@@ -222,10 +222,12 @@ _IMPORT: Final = re.compile(rb"\b(?:import|from)\s*[\"']((?:https?:|//)[^\"'\s]{
 _IN_XML: Final = (
     (re.compile(rb"<(?:[^\s<>/]*:)?script[\s/>]|[\s\"']on[a-z]+\s*="), _SCRIPT),
     (re.compile(rb"<!attlist"), "attributes that the document type declaration gives, which are not looked at"),
-    (re.compile(rb"<\?xml-stylesheet[^>]*?type\s*=\s*[\"'][^\"'>]*(?:xsl|xml)"), "XSLT, whose result is not known"),
+    (re.compile(rb"<\?xml-stylesheet[^<>]*?type\s*=\s*[\"'][^\"'<>]*(?:xsl|xml)"), "XSLT, whose result is not known"),
 )
 # A string from elsewhere as a URL (CSS Images 4, CSS Values 5): it is no link where it is written.
-_SUBSTITUTED: Final = re.compile(rb"(?:image-set|\bsrc)\([^;{}]*?(?:\bvar|\battr|\benv|\bif|\binherit|--[\w-]+)\(")
+_DECLARATION: Final = re.compile(rb"[^;{}]+")
+_FILLED: Final = re.compile(rb"(?:image-set|\bsrc)\(")
+_FILLER: Final = re.compile(rb"(?:\bvar|\battr|\benv|\bif|\binherit|(?<![\w-])--[\w-]+)\(")
 _SUBSTITUTES: Final = "a URL in CSS that comes from a variable, an attribute or a function"
 _CSS_ESCAPE: Final = re.compile(rb"\\0{0,4}([2-7][0-9a-f])[\t\n\f\r ]?|\\([g-z(-])")
 _LOOKED_UP: Final = "x-dns-prefetch-control: the hosts of links may be looked up"
@@ -255,10 +257,20 @@ def _requests(entity: Entity) -> Iterator[tuple[Entity, int, str]]:
     yield from ((entity, *place) for place in places)
     if b"image-set" in lowered or b"src(" in lowered or b"\\" in lowered:
         plain = _CSS_ESCAPE.sub(_character, unescape(lowered.decode("latin-1")).encode("latin-1", "replace"))
-        if (found := _SUBSTITUTED.search(lowered)) or _SUBSTITUTED.search(plain):
-            yield entity, found.start() if found else 0, _SUBSTITUTES
+        place = _substituted(lowered)
+        if place is not None or _substituted(plain) is not None:
+            yield entity, place or 0, _SUBSTITUTES
     for inner in inners(entity):
         yield from _requests(inner.entity)
+
+
+def _substituted(css: bytes) -> int | None:
+    """Return the offset of the first image-set() or src() in whose declaration another function may write the URL."""
+    for declaration in _DECLARATION.finditer(css):
+        filled = _FILLED.search(css, *declaration.span())
+        if filled is not None and _FILLER.search(css, filled.end(), declaration.end()) is not None:
+            return filled.start()
+    return None
 
 
 def _character(found: re.Match[bytes]) -> bytes:
