@@ -7,7 +7,7 @@ from linear import measure
 
 from absolve.formats.html import security_policy
 from absolve.formats.html.security_policy import allows, as_meta, for_copy, of_header
-from absolve.mirror import browsers
+from absolve.mirror import browsers, edits
 from absolve.mirror.browsers import (
     ACTED_ON,
     DEMOTED,
@@ -117,8 +117,9 @@ def test_only_fields_that_limit_a_response_are_kept_each_in_one_line() -> None:
     [
         lambda text: browsers.stated_type(["text/html" + "," * len(text)]),
         lambda text: browsers.allowed("application/rss+xml", "", b"<title>=" + text),
+        lambda text: edits._substituted(b"src(" + text.replace(b" ", b"--a")),
     ],
-    ids=["commas in a media type", "blanks behind an equals sign"],
+    ids=["commas in a media type", "blanks behind an equals sign", "dashes in src()"],
 )
 def test_time_grows_linearly_with_the_length_of_a_response(work: Callable[[bytes], object]) -> None:
     measure(work, b" " * 10_000)
