@@ -46,11 +46,14 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def limited() -> Iterator[None]:
     """Let no file of this process grow beyond some bytes; what is printed is kept in memory."""
     old = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (SMALL, old[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, old)
+    with pytest.MonkeyPatch.context() as patch:  # Python would keep byte code that is cut off
+        patch.setattr(sys, "dont_write_bytecode", True)
+        patch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+        resource.setrlimit(resource.RLIMIT_FSIZE, (SMALL, old[1]))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, old)
 
 
 def run(capture: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list[str]]:
