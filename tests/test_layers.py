@@ -46,7 +46,7 @@ MOST = {
     "encodings": (1_861, 6),
     "formats": (15_561, 52),
     "inventory": (2_199, 8),
-    "mirror": (7_038, 19),
+    "mirror": (7_050, 19),
     "rewriting": (1_921, 8),
     "rules": (5_951, 19),
     "run": (7_853, 28),
@@ -56,7 +56,7 @@ MOST = {
     "urls": (2_383, 13),
     "verifying": (2_018, 8),
 }
-MOST_TESTS = 45_059  # lines
+MOST_TESTS = 45_062  # lines
 MOST_C = 1_200  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 

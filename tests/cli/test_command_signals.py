@@ -188,19 +188,18 @@ def test_a_signal_ends_a_run_whose_output_is_not_read() -> None:
 
 
 WAITING = """
-import hashlib, threading
+import hashlib, threading, time
 from absolve.run import interrupts, leftovers, outputs
 from pathlib import Path
 with interrupts.raising(ends=True), leftovers.temporary_folder(), outputs.writing(Path("old.csv")) as file:
     file.write(b"half")
-    Path("begun").touch()
     {}
 """
 
 
 @pytest.mark.parametrize(("work", "number"), [
-    ('hashlib.pbkdf2_hmac("sha256", b"", b"", 10**8)', signal.SIGINT),  # a library that does not return, as DuckDB and libzim
-    ("threading.Thread(target=lambda: hashlib.pbkdf2_hmac('sha256', b'', b'', 10**8)).start(); import time; time.sleep(60)", signal.SIGTERM),
+    ('Path("begun").touch(); hashlib.pbkdf2_hmac("sha256", b"", b"", 10**8)', signal.SIGINT),  # a library that does not return, as DuckDB and libzim
+    ("threading.Thread(target=lambda: hashlib.pbkdf2_hmac('sha256', b'', b'', 10**8)).start(); Path('begun').touch(); time.sleep(60)", signal.SIGTERM),
 ], ids=["library", "thread"])
 def test_a_signal_ends_what_does_not_end_by_itself(work: str, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("tmp").mkdir()
