@@ -175,9 +175,10 @@ def targets(site: Site, profile: Any) -> dict[str, str]:
 
 @pytest.mark.parametrize("load", [in_chromium, in_firefox])
 def test_the_base_before_and_behind_each_element_is_that_of_browsers(load: Callable[[Site, Path], None], tmp_path: Path) -> None:
-    wrong = differences(load, tmp_path / "first")
-    if LATER.keys() >= {name.partition(".")[0] for name in wrong}:  # a busy browser loads media before it has parsed the base
-        wrong = differences(load, tmp_path / "second") if wrong else wrong
+    for attempt in range(4):
+        wrong = differences(load, tmp_path / str(attempt))
+        if not wrong or not LATER.keys() >= {name.partition(".")[0] for name in wrong}:
+            break  # a busy browser loads media before it has parsed the base
     assert not wrong
 
 
