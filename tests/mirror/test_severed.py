@@ -68,7 +68,7 @@ SEVERED = [
 ]
 # What is reported, with the place: scripts and what they are given to, and what is not read
 SCRIPTS = [
-    f"<script>\nnew Image().src='{U}'</script>", f"<script type=module>import '{U}'</script>", f"<img src=data: onerror=\"this.src='{U}'\">",
+    f"<script>\nnew Image().src='{U}'</script>", f"<script type=module>import '{U}'</script>", f"<img src=data: onerror=\"onerror=null;this.src='{U}'\">",
     f"<iframe src=\"javascript:'<img src={U}>'\"></iframe>", frame(data("text/html", f"<script>new Image().src={U!r}</script>").replace("'", "%27")),
     f"<script src='{data('text/javascript', f'new Image().src=`{U}`')}'></script>", drawing(f"<script>new Image().src=`{U}`</script>"),
     f"<svg onload=\"new Image().src='{U}'\"></svg>", f"<style>:root{{--x:'{U}'}} body{{background:image-set(var(--x) 1x)}}</style>",
