@@ -35,8 +35,8 @@ _TAKES: Final = "headers takes a mapping, pairs of name and value, or the text o
 def text_of(fields: Headers, status: int = 0) -> bytes:
     """Return header fields as a header in bytes, with a status line. Raise TypeError for a value of another type.
 
-    For example, `{"Base": "/a"}` gives `HTTP/1.1 000 OK`, `Base: /a` and an empty line: the status 0 stands for one
-    that is not known. Text may have several headers, as `curl -sIL` writes them. In the other forms a line end in a
+    For example, `{"Base": "/a"}` gives `HTTP/1.1 000 OK`, `Base: /a` and an empty line: a status of 0 means that it
+    is not known. Text may have several headers, as `curl -sIL` writes them. In the other forms a line end in a
     value becomes a blank, so that it cannot add a field.
     """
     line = _STATUS_LINE % status

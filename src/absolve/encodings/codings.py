@@ -140,7 +140,7 @@ class Pieces:
     """Text in pieces, each with a coding of its own, and markup between them that is no part of the value.
 
     For example, `a<![CDATA[&]]><!-- -->b` in XML decodes to `a&b`. `split` returns the pieces of raw bytes: coding,
-    start and end. Markup inside bytes that are replaced is written behind the new ones.
+    start and end. Markup inside bytes that are replaced is written after the new ones.
     """
 
     slot: tuple[int, int] | None = None

@@ -217,7 +217,7 @@ class Joined:
         self._offsets: list[Offsets] = []
 
     def add(self, value: int, raw: int, offsets: Offsets) -> None:
-        """Add a piece that is not empty, behind all others."""
+        """Add a piece that is not empty, after all others."""
         self._values.append(value)
         self._raws.append(raw)
         self._offsets.append(offsets)

@@ -102,7 +102,7 @@ def _holds(entity: Entity | None) -> bool:
 
 def _without_document(input_: Input) -> Diagnostic:
     """Return the diagnostic for an empty container: as an empty folder, it is a failure beside other inputs."""
-    return Diagnostic("no-input", "no document is in it", input_.name, failed=input_.shares or input_.found)
+    return Diagnostic("no-input", "no document is in it", input_.name, failed=input_.shares)
 
 
 def unsupported(input_: Input, data: bytes) -> Diagnostic:

@@ -296,7 +296,7 @@ def _mapped(offsets: Offsets, by: int, start: int, end: int) -> tuple[int, int]:
 
 
 def _with_markup(part: Part, region: Region, after: bytes) -> Region:
-    """Return a region with the markup that a rewrite keeps behind the new bytes: a comment inside a reference."""
+    """Return a region with the markup that a rewrite keeps after the new bytes: a comment inside a reference."""
     kept: bytes = part.coding.markup(region.start - part.start, region.end - part.start)  # type: ignore[attr-defined]
     end = region.new_end
     return region._replace(new_end=end + len(kept)) if after.startswith(kept, end) else region
