@@ -1,7 +1,5 @@
 """When a base element comes into force, and when a policy forbids it (docs/decisions.md, B23 and B24)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,12 +1,10 @@
 """`--absent sever`: what a browser fetches without a click becomes inert, or is reported; a Chromium is the judge (slow)."""
 
-from __future__ import annotations
-
 import re
 from base64 import b64encode
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import pytest
@@ -16,9 +14,6 @@ from absolve.cli import main
 from tests.browser_online import browser
 from tests.browser_page import Page
 from tests.shapes.captures import page
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 U = "http://evil.test/"
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">'
@@ -75,6 +70,7 @@ SCRIPTS = [
     f"<style>body{{background:image-s\\65t(if(else:'{U}') 1x)}}</style>",
     frame(data("image/svg+xml", f"<!DOCTYPE svg [<!ATTLIST image href CDATA '{U}'>]>{SVG}<image/></svg>")),
     frame(data("image/svg+xml", f"<!DOCTYPE svg [<!ENTITY x '<image href=&#34;{U}&#34;/>'>]>{SVG}&x;</svg>")),
+    frame(data("image/svg+xml", f"{SVG}<image href='{U}'/></b></svg>")),  # browsers show it up to the error
     frame(data("text/xml", f"<?xml-stylesheet type='text/xsl' href='{data('text/xsl', '<x/>')}'?><r/>".replace("'", '"'))),
 ]
 ON_DISK = ("file:", "data:", "blob:", "about:", "chrome-error:")

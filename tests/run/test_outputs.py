@@ -1,5 +1,6 @@
 """Output files are written completely or stay unchanged, reach the disk before they are renamed, and leave nothing behind."""
 
+import asyncio
 import os
 import stat
 import subprocess
@@ -22,6 +23,7 @@ from absolve.run.output_folder import Below, OpenFolder
 from absolve.run.outputs import WrittenFile
 from absolve.run.plan import Job, Publisher, check_new_folder
 from absolve.run.results import BytesRead, Failure, FilesReady, flushed
+from absolve.run.web.caching import Cache
 
 
 def write(path: Path, data: bytes, like: Path | None) -> None:
@@ -299,7 +301,7 @@ def test_folders_of_dead_runs_are_removed(tmp_path: Path, of_a_dead_run: str, mo
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can make a link of another user")
-@pytest.mark.parametrize("how", ["writing", "replacing", "in place", "in a folder", "above"])
+@pytest.mark.parametrize("how", ["writing", "replacing", "in place", "in a folder", "above", "cache"])
 def test_a_link_of_another_user_in_a_folder_where_all_may_write_is_not_followed(tmp_path: Path, how: str) -> None:
     (tmp_path / "own" / "deep").mkdir(parents=True)
     old = tmp_path / "own" / "deep" / "a.html"
@@ -314,10 +316,13 @@ def test_a_link_of_another_user_in_a_folder_where_all_may_write_is_not_followed(
             os.lchown(link, 12345, 12345)
             old.write_text("<a href=x>")
             (tmp_path / "shared").chmod(mode)
-            refused = pytest.raises((OSError, DocumentError), match="of another user") if mode == 0o1777 else nullcontext()
+            refused = pytest.raises((OSError, DocumentError, UsageError), match="of another user") if mode == 0o1777 else nullcontext()
             with refused:
                 if how == "in place":
                     rewrite_file(one, url="http://h/")
+                elif how == "cache":  # its folder
+                    asyncio.run(Cache(str(one.parent)).close())
+                    old.write_text("new")
                 elif how == "in a folder":
                     with output_folder.created(str(one.parent)) as folder, outputs.preparing(one, below=Below(folder, "a.html")) as (made, written):
                         made.write(b"new")

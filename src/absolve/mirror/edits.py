@@ -232,7 +232,7 @@ _SUBSTITUTES: Final = "a URL in CSS that comes from a variable, an attribute or 
 _CSS_ESCAPE: Final = re.compile(rb"\\0{0,4}([2-7][0-9a-f])[\t\n\f\r ]?|\\([g-z(-])")
 _LOOKED_UP: Final = "x-dns-prefetch-control: the hosts of links may be looked up"
 # Findings about what stays, because it is not read or cannot be changed.
-_UNREAD: Final = frozenset({"ambiguous", "entity", "pieces", "signed", "too-deep", "too-large", TOO_LONG})
+_UNREAD: Final = frozenset("ambiguous entity not-well-formed pieces signed too-deep too-large".split()) | {TOO_LONG}
 
 
 def _note_requests(entity: Entity, policy: MirrorPolicy) -> None:

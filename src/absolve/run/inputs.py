@@ -383,10 +383,9 @@ def _split(file: IO[bytes], first: bytes = b"") -> Iterator[str]:
 
 def _is_device(file: IO[bytes]) -> bool:
     """Return whether an open file is a device other than a terminal."""
-    try:
+    with suppress(OSError, ValueError):  # it is in memory
         return stat.S_ISCHR(os.fstat(file.fileno()).st_mode) and not file.isatty()
-    except (OSError, ValueError):  # it is in memory
-        return False
+    return False
 
 
 def _path(name: bytes, end: bytes) -> str:

@@ -133,8 +133,10 @@ def not_read(input_: Input, head: bytes = b"", advice: str = ", or --exclude it"
     """
     if input_.held:
         return Diagnostic(NOT_READ, f"{input_.held}: there for links, and left as it is", input_.name)
-    if (compressed := _compressed(input_.name, head)) is not None and not _exists(os.path.splitext(input_.name)[0]):  # noqa: PTH122
-        return compressed._replace(text=compressed.text + advice)
+    if (compressed := _compressed(input_.name, head)) is not None:
+        page = os.path.splitext(input_.name)[0]  # noqa: PTH122 - a text
+        if not (buckets.state(page) if buckets.is_bucket(page) else os.path.exists(page)):  # noqa: PTH110
+            return compressed._replace(text=compressed.text + advice)
     return Diagnostic(NOT_READ, f"{kind_of(input_.name)}: no kind that absolve reads", input_.name)
 
 
@@ -146,10 +148,6 @@ def _compressed(name: str, head: bytes) -> Diagnostic | None:
     is_broken = suffix.lower() == ".gz" and sniffing.gzip_head(head) is head
     why = "it is no gzip data, or broken" if is_broken else "absolve reads no such document in compressed form"
     return Diagnostic("unread-compressed", f"{why}: unpack it", name, failed=True)
-
-
-def _exists(name: str) -> bool:
-    return buckets.state(name) is not None if buckets.is_bucket(name) else os.path.exists(name)  # noqa: PTH110
 
 
 def kind_of(name: str) -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve.core.errors import MissingPackageError, UsageError
+from absolve.run.output_folder import check_links
 
 try:
     import hishel
@@ -38,6 +39,7 @@ class Cache:
 
     def __init__(self, folder: str) -> None:
         try:
+            check_links(folder)
             Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise UsageError(f"--cache {folder}: {error.strerror or error}") from error
