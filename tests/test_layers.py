@@ -40,24 +40,24 @@ MOST = {
     "api": (296, 1),
     "arrow": (54, 1),
     "audit": (8_154, 30),
-    "cli": (5_780, 21),
+    "cli": (5_783, 21),
     "core": (2_902, 15),
-    "document": (2_629, 11),
+    "document": (2_636, 11),
     "encodings": (1_861, 6),
-    "formats": (15_561, 52),
+    "formats": (15_584, 52),
     "inventory": (2_199, 8),
-    "mirror": (7_050, 19),
+    "mirror": (7_051, 19),
     "rewriting": (1_921, 8),
     "rules": (5_951, 19),
-    "run": (7_852, 28),
+    "run": (7_853, 28),
     "spark": (248, 1),
     "tables": (1_232, 7),
     "trees": (838, 3),
     "urls": (2_383, 13),
     "verifying": (2_018, 8),
 }
-MOST_TESTS = 45_062  # lines
-MOST_C = 1_200  # lines of .pxd
+MOST_TESTS = 45_069  # lines
+MOST_C = 1_201  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 
 

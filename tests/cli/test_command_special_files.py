@@ -1,7 +1,9 @@
 """Folders with pipes, sockets, devices, dangling links and links to themselves; pipes as inputs."""
 
+import bz2
 import gzip
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -363,6 +365,10 @@ UNREAD = {
     "e.har": (b'{"log": {"version": "1.2", "entries": []}}', "no-input", False),
     "e.warc": (b"WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n", "no-input", False),
     "p.html.gz": (gzip.compress(LINK), "unread-compressed", True), "b.html.gz": (b"\x1f\x8b\b\0", "unread-compressed", True),
+    "z.html": (bz2.compress(LINK), "unread-compressed", True), "cut.html": (gzip.compress(LINK)[:-9], "truncated", True),
+    "t.html": (b"a" * 257 + b"ustar\0", "unread-compressed", True), "t.zip": (zipped({"x.tar": b"a" * 257 + b"ustar\0\0\0"}), "no-input", False),
+    "p.zip": (zipped({"p.html.gz": gzip.compress(LINK)}), "unread-compressed", True),
+    "q.zip": (zipped({"z.html": bz2.compress(LINK)}), "unread-compressed", True),
     "x.tar": (b"a" * 257 + b"ustar\0\0\0", "unknown-media-type", True), "x.pdf": (b"%PDF-1.7\0", "unknown-media-type", True),
 }
 WITHOUT_LINKS = {"a.png": b"\x89PNG\r\n\x1a\n\0\0", "a.js": b"f()"}
@@ -373,18 +379,19 @@ def test_what_is_given_and_not_read_is_named_and_fails_beside_others(absolve: Ru
     for name, data in (WITHOUT_LINKS | {name: data for name, (data, *_) in UNREAD.items()}).items():
         Path(name).write_bytes(data)
     words = command.split()
-    other = {"check": "x.tar", "mirror": "e.wacz"}.get(words[0])  # it is refused there; its JSON is a file
-    given = [name for name in UNREAD if name != other]
+    # What is refused, a file of the site, named by its URL, or listed.
+    other = {"check": ("x.tar", "t.zip"), "mirror": ("e.wacz", "t.zip", "q.zip"), "documents": ("t.zip",)}
+    given = [name for name in UNREAD if name not in other.get(words[0], ())]
     done = absolve(words[0], site / "a.html", *WITHOUT_LINKS, *given, *words[2:], "--url=http://h/")
     assert (done.status, "no findings" in done.err) == (3, False)
     for name in given:
         level = "warning" if words[0] == "base" and UNREAD[name][1] == "no-input" else "error"  # of one input at a time
-        assert done.err.count(f"{level}: {name}: {UNREAD[name][1]}: ") == 1
+        assert len(re.findall(rf"{level}: {name}(?::1:1)?: {UNREAD[name][1]}: ", done.err)) in {1, 2}  # many are repeated at the end
     assert not any(f"error: {name}" in done.err for name in WITHOUT_LINKS)
     assert absolve(words[0], site / "a.html", *WITHOUT_LINKS, *words[2:], "--url=http://h/").status in {0, 1}
     for name in given if words[0] in {"links", "base"} else ():
         alone = absolve(words[0], name, *words[2:], "--url=http://h/")
-        assert (alone.status, f"{name}: {UNREAD[name][1]}: " in alone.err) == (3 if UNREAD[name][2] else 0, True)
+        assert (alone.status, f": {UNREAD[name][1]}: " in alone.err) == (3 if UNREAD[name][2] else 0, True)
 
 
 @pytest.mark.parametrize("command", ["links site", "documents site", "rewrite site -o out", "mirror site -o out", "check site"])

@@ -29,7 +29,7 @@ def test_a_page_that_was_downloaded_in_gzip_is_read_by_its_name() -> None:
     assert gzip.decompress(done) == b"<p><a href=http://h/x>x</a>"
     assert not absolve.verify(data, done, name="a/index.html", url="http://h/")
     for name in ("index.html.gz", "a.css"):
-        with pytest.raises(absolve.DocumentError, match="compressed by gzip"):
+        with pytest.raises(absolve.DocumentError, match="by gzip"):
             absolve.rewrite(data, name=name)
 
 

@@ -6,6 +6,7 @@ Input: the options. Output: differences in the report, or as JSON on the standar
 from __future__ import annotations
 
 import os
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from absolve.cli import asking, intake, policies, terminal
@@ -62,6 +63,8 @@ class _Check:
         data = self._data(after, root)
         entity = walk(before, self._how.settings)
         date(self._policy, entity, input_.name)
+        for unread in filter(attrgetter("failed"), entity.diagnostics):
+            self._report.finding(unread)
         for difference in verifying.differences(entity, before, data, self._policy):
             self._report_difference(difference)
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from absolve.core.protocols import Offsets
     from absolve.document.entity import Entity
 
+PACKED: Final = "it is still compressed ({}): decode it before"
 TOO_LARGE: Final = "documents of more than {:,} bytes are left as they are (--max-size)"
 MOST_LONG_BASES: Final = 64 << 20  # characters in all: each inner document may have a long base of its own
 TOO_MANY: Final = "too-many-links"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from absolve.core.errors import Diagnostic, DocumentError, in_short
 from absolve.core.model import REDIRECTED, BaseClaim, Document, Layer
+from absolve.document.diagnostics import PACKED
 from absolve.document.resolved import value_of
 from absolve.formats import headers, registry, sniffing
 from absolve.formats.http import last_response, redirects, response_at
@@ -105,7 +106,7 @@ def _check_decoded(coding: str | None, media_type: str | None, document: Documen
         return
     kind = registry.WALKERS.get(registry.kind_of(media_type))
     if kind is not None and kind.charset != "none" and sniffing.looks_binary(document.data):
-        text = f"it is still compressed ({in_short(coding)}): decode it before"
+        text = PACKED.format(in_short(coding))
         raise DocumentError(Diagnostic("unread-compressed", text, document.name or "<bytes>"))
 
 

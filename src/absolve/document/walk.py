@@ -138,20 +138,20 @@ def _begin(entity: Entity, around: Bases, mark: cython.Py_ssize_t, depth: cython
     entity.bases = found.entity.bases
 
 
-_GZIP = b"\x1f\x8b"
 _AS_IT_IS = frozenset({HTML, registry.RECORDS})  # the most frequent values, without parameters to be parsed
 
 
 def _media_type(document: Document, name: str) -> tuple[str, str | None]:
     """Return media type and charset: for example, of `text/html;charset=gbk`; raise DocumentError without a walker."""
+    packing = sniffing.packing(document.data)
     if document.media_type is None:
         found = sniffing.sniff(document.data, document.name)
         if found is None:
             text = f"{sniffing.in_words(document.data, name)} is no kind that absolve reads (--media-type overrides)"
-            raise DocumentError(Diagnostic("unknown-media-type", text, name))
+            raise DocumentError(Diagnostic("unread-compressed" if packing else "unknown-media-type", text, name))
         return found, None
-    if document.data[:2] == _GZIP and _is_text(document.media_type):
-        return _compressed(document, name), None
+    if packing is not None and _is_text(kind_of(document.media_type)):
+        return _compressed(document, name, packing), None
     if document.media_type in _AS_IT_IS:
         return document.media_type, None
     essence, parameters = essence_of(document.media_type)
@@ -164,16 +164,15 @@ def _media_type(document: Document, name: str) -> tuple[str, str | None]:
 
 
 def _is_text(media_type: str) -> bool:
-    found = WALKERS.get(canonical(essence_of(media_type)[0]))
+    found = WALKERS.get(media_type)
     return found is not None and found.charset != "none"
 
 
-def _compressed(document: Document, name: str) -> str:
+def _compressed(document: Document, name: str, packing: str) -> str:
     """Return the media type of a page that a server sent in gzip, with the type of the page; raise DocumentError."""
     found = sniffing.sniff(document.data, "page.html")
     if found is None:
-        text = "it is still compressed by gzip, and no page: decode it before"
-        raise DocumentError(Diagnostic("unread-compressed", text, name))
+        raise DocumentError(Diagnostic("unread-compressed", diagnostics.PACKED.format(packing), name))
     return found
 
 
@@ -330,6 +329,12 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
         text = diagnostics.with_url(part, diagnostics.TOO_LARGE.format(entity.settings.max_size))
         entity.findings.append(Finding("too-large", text, part.start, failed=True))
         return
+    if part.name and _is_text(media_type) and (packing := sniffing.packing(value)) is not None:
+        if sniffing.document_in_gzip(value) is None:
+            text = diagnostics.with_url(part, diagnostics.PACKED.format(packing))
+            entity.findings.append(Finding("unread-compressed", text, part.start, failed=True))
+            return
+        part.media_type = media_type = registry.COMPRESSED
     if media_type == registry.COMPRESSED and sniffing.document_in_gzip(value) is None:
         return  # another file, such as .tar.gz
     events = None if part.name or part.own_charset or charset else _events_of(value, media_type, entity.settings)

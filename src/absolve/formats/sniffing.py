@@ -258,14 +258,24 @@ def in_words(data: bytes, name: str) -> str:
     if coding and looks_binary(data):
         return f"{other or 'binary data'} compressed by {coding}"
     if other is None and looks_binary(data):
-        return next((words for magic, words in _MAGIC.items() if data.startswith(magic)), "binary data")
+        packed = packing(data)
+        old = data.startswith(b"\xd0\xcf\x11\xe0")
+        return f"data packed by {packed}" if packed else _OLD_OFFICE if old else "binary data"
     return other or "plain text"
 
 
-_MAGIC: Final = {
-    b"\x1f\x8b\x08": "data compressed by gzip",
-    b"\xd0\xcf\x11\xe0": "a message of Outlook or an old office document",
-}
+_OLD_OFFICE: Final = "a message of Outlook or an old office document"
+_PACKING: Final = pattern(
+    rb"(?P<gzip>\x1f\x8b\x08)|(?P<bzip2>BZh[1-9]1AY&SY)|(?P<xz>\xfd7zXZ\0)|(?P<Zstandard>\x28\xb5\x2f\xfd)"
+    rb"|(?P<ZIP>PK\x03\x04)|(?P<RAR>Rar!\x1a\x07)|(?P<tar>.{257}ustar)",
+    re.DOTALL,
+)
+
+
+def packing(data: bytes) -> str | None:
+    """Return how data is compressed or packed, by its first bytes: for example, "gzip", "tar"; None for other data."""
+    found = _PACKING.match(data)
+    return found and found.lastgroup
 
 
 def _without_template_suffix(name: str) -> str:
@@ -373,6 +383,15 @@ def _is_xml(data: bytes) -> bool:
     if found is None or found[2].lower() == b"html":
         return False
     return found[1] is not None or found[2] in _XML_ROOTS
+
+
+def is_packed_document(name: str) -> bool:
+    """Return whether a file is a compressed document by its name, such as `a.html.br` or `feed.xml.gz`."""
+    plain, dot, suffix = name.rpartition(".")
+    return f"{dot}{suffix}".lower() in _PACKED_SUFFIXES and _type_by_name(plain, b"") is not None
+
+
+_PACKED_SUFFIXES: Final = frozenset({".gz", ".br", ".zst", ".bz2", ".xz"})
 
 
 def recognised(data: bytes, name: str) -> str | None:

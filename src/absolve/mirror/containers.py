@@ -116,7 +116,7 @@ class ContainerReader:
     def _broken(self, code: str, text: str, scope: tuple[int, ...] = ()) -> Diagnostic:
         if self._kind == registry.HAR:
             code, text = "broken-entry", f"entry[{scope[0]}]: {text}" if scope else text
-        elif self._is_package:
+        elif self._is_package and code != "unread-compressed":
             code = "unread-member"
         return Diagnostic(code, text, self._input.name, failed=True)
 

@@ -186,6 +186,7 @@ def _document(how: MirrorOptions, worker: WorkerState, item: Item, payload: Payl
                 text = index.text_of(entity.data, entity.charset, worker.share)
             yield from found
         else:
+            yield from entity.diagnostics if entity is not None else ()
             data, notes = _declared(payload)
     except (DocumentError, *FAULTS) as error:
         if sys.flags.dev_mode and not isinstance(error, DocumentError):

@@ -75,7 +75,7 @@ def walked(input_: Input, how: ReadOptions, *, for_rewrite: bool = False) -> Wal
     diagnostics += led_out(input_) if document.beside is not None else ()
     if registry.is_container(entity.media_type) and not (diagnostics or _holds(entity)):
         is_empty = input_.name.lower().endswith(".wacz")  # whose other members describe it
-        if is_empty or not _holds(walk(document, how.settings._replace(documents=True))):  # documents of all types
+        if is_empty or not _holds(walk(document, how.settings._replace(documents=True)), _WITHOUT_LINKS):
             diagnostics.append(_without_document(input_))
     return Walked(document, entity, diagnostics + (differing(entity) if input_.shares else []))
 
@@ -95,9 +95,12 @@ def empty(input_: Input) -> Diagnostic:
     return Diagnostic("empty-file", "the file is empty", input_.name)
 
 
-def _holds(entity: Entity | None) -> bool:
-    """Return whether a container has a document, or a link of its own."""
-    return entity is not None and bool(entity.events.parts or entity.links)
+def _holds(entity: Entity | None, kinds: tuple[str, ...] = ("",)) -> bool:
+    """Return whether a container has a document of these kinds, or a link of its own."""
+    if entity is None or entity.links:
+        return entity is not None
+    parts = (event for event in entity.events if isinstance(event, Part))
+    return any(part.media_type.startswith(kinds) for part in parts)
 
 
 def _without_document(input_: Input) -> Diagnostic:
@@ -122,7 +125,6 @@ _WITHOUT_LINKS: Final = (
     *("image/", "audio/", "video/", "font/", "text/", "plain text", "JSON", "application/rtf"),
     *("application/javascript", "application/json", "application/font", "application/vnd.ms-fontobject"),
 )
-_PACKED: Final = (".gz", ".br", ".zst", ".bz2", ".xz")
 
 
 def not_read(input_: Input, head: bytes = b"", advice: str = ", or --exclude it") -> Diagnostic:
@@ -142,10 +144,9 @@ def not_read(input_: Input, head: bytes = b"", advice: str = ", or --exclude it"
 
 def _compressed(name: str, head: bytes) -> Diagnostic | None:
     """Return the failure for a file that is a document by its name, and compressed or damaged; else None."""
-    plain, suffix = os.path.splitext(name)  # noqa: PTH122 - a text
-    if suffix.lower() not in _PACKED or sniffing.recognised(b"", os.path.basename(plain)) is None:  # noqa: PTH119
+    if not sniffing.is_packed_document(name):
         return None
-    is_broken = suffix.lower() == ".gz" and sniffing.gzip_head(head) is head
+    is_broken = name[-3:].lower() == ".gz" and sniffing.gzip_head(head) is head
     why = "it is no gzip data, or broken" if is_broken else "absolve reads no such document in compressed form"
     return Diagnostic("unread-compressed", f"{why}: unpack it", name, failed=True)
 

@@ -140,7 +140,7 @@ class Package:
         self._archive = archive
         self._options = options
         self._left = options.max_decompressed
-        by_name = ByName(archive)
+        by_name = self._by_name = ByName(archive)
         self._is_epub = metadata.CONTAINER in by_name
         self._facts = metadata.Facts({}, frozenset())
         if self._is_epub:
@@ -199,8 +199,7 @@ class Package:
         for member in self._archive:
             media_type = self._media_type(member)
             fault = member.fault if media_type or (member.fault and member.fault[0] not in _QUIET) else None
-            if media_type and not fault:
-                fault = self._unread(member, media_type)
+            fault = fault or self._unread(member, media_type)
             if fault:
                 events.append(self._finding(member, *fault))
             is_read = bool(media_type) and not fault
@@ -228,6 +227,8 @@ class Package:
             if fault:
                 yield Finding(fault[0], f"{fault[1]} ({in_short(member.name)})", member.header, failed=True)
                 continue
+            if packed := self._unread(member, ""):
+                yield self._finding(member, *packed)
             declared = self._facts.media_types.get(member.name, "")
             yield Part(
                 declared or _UNKNOWN,
@@ -266,7 +267,10 @@ class Package:
         return declared or sniffing.other_type(member.name) or _UNKNOWN
 
     def _unread(self, member: Member, media_type: str) -> tuple[str, str] | None:
-        """Return the code and text of the finding for a document that is left unchanged; None for any other."""
+        """Return the code and text of the finding for a document that is left unchanged; None for any other member."""
+        if not media_type:
+            is_packed = sniffing.is_packed_document(member.name) and member.name.rpartition(".")[0] not in self._by_name
+            return ("unread-compressed", "absolve reads no such document in compressed form") if is_packed else None
         if member.name in self._facts.encrypted:
             return "encrypted", f"this is encrypted, by {metadata.ENCRYPTION}"
         if media_type == registry.ZIP:
