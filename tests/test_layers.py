@@ -39,12 +39,12 @@ MOST = {
     "absolve": (204, 2),
     "api": (296, 1),
     "arrow": (54, 1),
-    "audit": (8_154, 30),
+    "audit": (8_175, 30),
     "cli": (5_783, 21),
     "core": (2_902, 15),
     "document": (2_636, 11),
     "encodings": (1_861, 6),
-    "formats": (15_584, 52),
+    "formats": (15_585, 52),
     "inventory": (2_199, 8),
     "mirror": (7_051, 19),
     "rewriting": (1_921, 8),
@@ -56,8 +56,8 @@ MOST = {
     "urls": (2_383, 13),
     "verifying": (2_018, 8),
 }
-MOST_TESTS = 45_069  # lines
-MOST_C = 1_201  # lines of .pxd
+MOST_TESTS = 45_103  # lines
+MOST_C = 1_200  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 
 

@@ -95,7 +95,7 @@ def test_a_cause_shows_a_repair_only_if_all_its_links_have_it(tmp_path: Path, ca
     main(["audit", str(tmp_path / "new"), "--url", NEW, "--old-url", OLD, "--map", str(tmp_path / "m.csv")])
     shown = [line.partition("old site: ")[2] for line in capsys.readouterr().out.splitlines() if "leftover:" in line]
     assert shown == [
-        "http://old.example/mod/ (3 links on 3 pages); write: --fix has the repair of each",
+        "http://old.example/mod/ (3 links on 3 pages); write: https://new.example/a.html, and the others by --fix",
         f"http://old.example/one.html (2 links on 2 pages); write: https://new.example/a.html; by the rule: {tmp_path}/m.csv:4",
     ]
 

@@ -251,7 +251,7 @@ TEXT = "<h1>Prices</h1><p>apples pears plums cherries are sold here by the pound
 
 
 def test_what_changed_on_a_page_that_stayed_is_a_table_and_no_failure(tmp_path: Path) -> None:
-    head = '<meta name=robots content=noarchive><link rel=canonical href="./">'
+    head = '<meta name=robots content=noarchive><link rel=canonical href="https://new.example/">'
     old = {"index.html": page(TEXT + '<a href="b.html">t</a>', title="Prices - Old"), "b.html": page(title="B")}
     text = f"{TEXT}<h1>and<br>more</h1>"
     new = {"index.html": page(text, head, title="Prices"), "c.html": page(title="B")}

@@ -103,6 +103,7 @@ def _add_functions(connection: Any, question: Question) -> None:
         "redirects_folders": server.bare_folder == "redirect",
         "redirects_html": server.html == "redirect",
         "ignores_queries": server.queries == "ignore",
+        "not_found_page": quoted(server.not_found) if server.not_found else "NULL::VARCHAR",
     }
     connection.execute(";".join(f"CREATE OR REPLACE MACRO {name}() AS {value}" for name, value in constants.items()))
     run(connection, "00_macros.sql")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from absolve.document.resolved import Resolved
 
 _SURE: Final = """
-SELECT DISTINCT f.reference, f.base, f.final FROM findings f
+SELECT f.reference, f.base, f.final, max(CASE WHEN f.verdict = 'relative' THEN f.cause END) FROM findings f
 ANTI JOIN ( -- rules that lead an old page to another one
     SELECT d.cause_rule, bare(d.final) AS final FROM judged_urls j JOIN led d ON d.url = j.led_url
     WHERE j.verdict = 'replaced'
@@ -30,6 +30,7 @@ ANTI JOIN ( -- rules that lead an old page to another one
 WHERE is_sure AND f.final IS NOT NULL AND f.url NOT IN (
     SELECT url FROM moves WHERE NOT is_sure
     UNION ALL SELECT c.url FROM counterparts c JOIN moves m ON m.url = c.old_url WHERE NOT m.is_sure)
+GROUP BY f.reference, f.base, f.final
 """
 _USER: Final = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?//[^/?#]*@")  # a capture's password is not for its pages
 _FIXES: Final = """
@@ -45,9 +46,16 @@ def add(connection: Any, site: str = PLACE) -> None:
     """
     if not has_rows(connection, "FROM findings WHERE is_sure"):
         return
-    rows = ((*row, in_form(*row)) for row in each(connection, _SURE))
+    rows = ((*row[:3], _fix(*row)) for row in each(connection, _SURE))
     fixes = (row for row in rows if row[3] != row[0] and not _USER.match(row[3]))
     insert(connection, "fixes", (row for row in fixes if site.startswith(PLACE) or not row[3].startswith(PLACE)))
+
+
+def _fix(reference: str, base: str, final: str, cause: str | None) -> str:
+    """Return the new reference: a full URL where no relative one works, a path in the page for missing URLs."""
+    if cause is not None and cause.startswith("relative:"):
+        return final
+    return in_form("/" if cause == "not-found" else reference, base, final)
 
 
 def write(connection: Any, path: str) -> int:

@@ -136,6 +136,8 @@ def audited(
             return [answers.as_rules(answered.site_answers(connection, known_answers))] if not job.maps else []
 
         rules = _judged(connection, question, sets, compared, _parquet_links(found), judge_by_answers)
+        texts.metas(connection, read)
+        judge.run(connection, "56_relative.sql")
         repair.add(connection, question.new_url)
         for diagnostic in conclude.oddities(connection, question):
             reports.aside(diagnostic)
@@ -143,7 +145,6 @@ def audited(
         ignoring.leave_out_unchanged(connection, changes, question.new_url)
         name = job.server.partition(",")[0]
         robots.find(connection, read, reports.aside, [file for file, others in _HOST_FILES.items() if name in others])
-        texts.og_urls(connection, read)
         texts.find_mentions(connection, question, read)
         conclude.conclude(connection, question, rules, failing, known_answers, len(reports.failures))
         wrong = conclude.wrong_rules(connection), conclude.foreign_hosts(question, rules)

@@ -25,7 +25,8 @@ class Server(NamedTuple):
     "exact" or "ignore". `queries`: "ignore" (a file is there with any query), or "exact". `forced`: a rule of a
     `_redirects` file counts though a file is there. `slashes`: several in a row in a path: "merge" (the same as one) or
     "exact". `html`: the URL of a page with its extension, or of an index with its name: "serve" or "redirect" to the
-    URL without. `documentation`: a page that describes all this.
+    URL without. `not_found`: the page in the root
+    that is sent for URLs without a file. `documentation`: a page that describes all this.
     """
 
     indexes: tuple[str, ...] = ("index.html",)
@@ -36,6 +37,7 @@ class Server(NamedTuple):
     forced: bool = False
     slashes: str = "exact"
     html: str = "serve"
+    not_found: str = ""
     documentation: str = ""
 
     def path_key(self, path: str) -> str:
@@ -61,6 +63,7 @@ SERVERS: Final[dict[str, Server]] = {
     # A page without its extension; a folder without slash: 301; a page with a slash: 404.
     "github-pages": Server(
         extensions=(".html",),
+        not_found="404.html",  # "Creating a custom 404 page"
         documentation="https://docs.github.com/en/pages/getting-started-with-github-pages/creating-a-github-pages-site",
     ),
     # "URL normalization": slashes and .html make no difference; paths are served in lower case.
@@ -68,6 +71,7 @@ SERVERS: Final[dict[str, Server]] = {
         extensions=(".html", ".htm"),
         case="ignore",
         html="redirect",
+        not_found="404.html",
         documentation="https://docs.netlify.com/routing/redirects/redirect-options/#trailing-slash",
     ),
     # "Route matching": pages without their extension; "redirects are always followed, regardless of whether an asset
@@ -77,6 +81,7 @@ SERVERS: Final[dict[str, Server]] = {
         extensions=(".html",),
         forced=True,
         html="redirect",
+        not_found="404.html",  # "Not Found behavior"
         documentation="https://developers.cloudflare.com/pages/configuration/serving-pages/",
     ),
     # The website endpoint; a folder without slash: 302.

@@ -1,6 +1,6 @@
 """Read documents of both sites once more, to compare the texts of pages, and for facts that no table has.
 
-In: the table `resources`, options of reading. Out: documents with their bytes; matches and scores; the tables `og_urls`
+In: the table `resources`, options of reading. Out: documents with their bytes; matches and scores; the tables `metas`
 and `mentions`. A document is read from the file or archive that its row names, if its bytes still have the digest of
 that row. An inventory may name any file, so only regular files below some folders are opened for it.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import stat
 from bisect import bisect_left
-from itertools import groupby
+from itertools import groupby, product
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -38,10 +38,11 @@ SELECT document, entity, resource, digest, title, media_type, charset, size, url
 FROM resources WHERE side = ? AND digest IS NOT NULL AND ({condition}) ORDER BY document, entity, resource
 """
 
-_OTHER_URLS: Final = """
-CREATE OR REPLACE TABLE other_urls AS SELECT r.resource, l.id, l.start, l.target
+_NAMELESS: Final = """
+CREATE OR REPLACE TABLE nameless AS SELECT r.resource, l.id, l.start, l.target
 FROM links_in l JOIN resources r ON r.side = 'new' AND r.document = l.document AND r.entity = l.entity
-WHERE l.element = 'meta' AND l.kind = 'metadata' AND r.canonical IS NOT NULL AND l.target <> r.canonical
+WHERE l.element = 'meta' AND (l.kind = 'metadata' AND r.canonical IS NOT NULL AND l.target <> r.canonical
+    OR l.kind <> 'navigation' AND is_relative(l.reference))
 """
 
 
@@ -121,21 +122,22 @@ def pages(reader: Reader, side: str, headings: Headings) -> Iterator[matching.Pa
         yield matching.PageText(found.resource, found.digest, found.title, texts)
 
 
-def og_urls(connection: Any, read: Callable[[str, str], Iterable[Found]]) -> None:
-    """Fill the table `og_urls`: the og:url elements that name another URL than the page's canonical link."""
-    connection.execute(_OTHER_URLS)
-    insert(connection, "og_urls", _og_urls(connection, read))
+def metas(connection: Any, read: Callable[[str, str], Iterable[Found]]) -> None:
+    """Fill the table `metas`: the names of meta elements that are relative, or name another URL than the canonical link."""
+    connection.execute(_NAMELESS)
+    insert(connection, "metas", _metas(connection, read))
 
 
-def _og_urls(connection: Any, read: Callable[[str, str], Iterable[Found]]) -> Iterator[tuple[int, int, str]]:
-    for page in read("new", "media_type = 'text/html' AND resource IN (SELECT resource FROM other_urls)"):
-        query = "SELECT start, id, target FROM other_urls WHERE resource = ?"
-        others = sorted(each(connection, query, [page.resource]))
+def _metas(connection: Any, read: Callable[[str, str], Iterable[Found]]) -> Iterator[tuple[int, int, str, str]]:
+    for page in read("new", "media_type = 'text/html' AND resource IN (SELECT resource FROM nameless)"):
+        query = "SELECT start, id, target FROM nameless WHERE resource = ?"
+        nameless = sorted(each(connection, query, [page.resource]))
         for tag in start_tags(page.data, b"meta"):
             found = attributes(page.data, tag.start, tag.end)
-            if any(name in found and found[name].raw.strip().lower() == b"og:url" for name in (b"property", b"name")):
-                own = slice(*(bisect_left(others, at, key=itemgetter(0)) for at in (tag.start, tag.end)))
-                yield from ((page.resource, number, target) for _, number, target in others[own])
+            names = [found[key].raw.strip().lower() for key in (b"property", b"name") if key in found]
+            own = slice(*(bisect_left(nameless, at, key=itemgetter(0)) for at in (tag.start, tag.end)))
+            for (_, number, target), name in product(nameless[own], names):
+                yield page.resource, number, target, name.decode("utf-8", "replace")
 
 
 def _is_below(name: str, roots: tuple[str, ...], size: int | None) -> bool:

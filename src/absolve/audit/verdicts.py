@@ -107,6 +107,11 @@ _TABLE: Final = {
             repair="Write the URL as the file is named.", severity=1,
             title="There with other escapes or another Unicode form: ",
         ),
+        "relative": Verdict(
+            "Relative", "The reference is relative, and what reads it needs a full URL, or in the page for missing URLs a path.",
+            "{reference} is relative: what reads it needs more of the URL", repair="Write the URL with its scheme and host.",
+            severity=1, title="Needs a full URL: ",
+        ),
         "fragment": Verdict(
             "Missing place", "The document is there, the place in it is not.",
             "the place that {reference} leads to is not there", repair="Restore the id, or change the fragment.",

@@ -13,7 +13,6 @@ cdef bint _stay(bytes value, object links) except -1
 cdef object _begin(Entity entity, Bases around, Py_ssize_t mark, Py_ssize_t depth)
 cdef tuple _media_type(Document document, str name)
 cdef bint _is_text(str media_type)
-cdef str _compressed(Document document, str name, str packing)
 cdef tuple _charset(bytes data, str media_type, str label, str header)
 cdef EventList _with_data_urls(Entity entity, EventList events)
 cdef object _measure(Entity entity, EventList events)

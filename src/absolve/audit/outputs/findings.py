@@ -295,7 +295,7 @@ def unlisted(source: Source) -> list[str]:
 
 _SELECT: Final = """
 SELECT verdict, title, links - CASE WHEN {repaired} THEN fixes ELSE 0 END AS links, pages, clicks, is_lost, rules, urls,
-    example_document, example_line, example_column, fix, links > 0 AND fixes = links AND fix IS NULL AS has_fixes,
+    example_document, example_line, example_column, fix, CASE WHEN fixes = links THEN example_fix END AS example_fix,
     suggestion, rule, cause, news, subject, n.line
 FROM ({causes}) {joined} WHERE verdict NOT IN {fine} AND NOT ({repaired} AND links > 0 AND fixes = links)
 ORDER BY news DESC, rank
@@ -305,12 +305,13 @@ _RANKED: Final = """
 SELECT *, row_number() OVER (ORDER BY {severities}[list_position({verdicts}, verdict)] NULLS LAST,
     coalesce(clicks, 0) DESC, coalesce(is_lost, false) DESC, links + pages DESC, cause, verdict) AS rank
 FROM (SELECT c.*, u.clicks, u.is_lost, coalesce(u.urls, 0) AS urls, coalesce(r.rules, 0) AS rules,
-    coalesce(f.fixes, 0) AS fixes FROM ({causes}) c
+    coalesce(f.fixes, 0) AS fixes, f.example_fix FROM ({causes}) c
 LEFT JOIN (SELECT cause, CASE WHEN starts_with(cause, 'rule:') THEN 'wrong-rule' ELSE verdict END AS verdict,
     sum(requests)::BIGINT AS clicks, bool_or(verdict = 'lost') AS is_lost, count(*) AS urls
     FROM ({urls}) GROUP BY ALL) u USING (cause, verdict)
 LEFT JOIN (SELECT {cause} AS cause, count(*) AS rules FROM rules GROUP BY ALL) r USING (cause)
-LEFT JOIN (SELECT {cause} AS cause, verdict, count(*) AS fixes FROM links WHERE fix IS NOT NULL GROUP BY ALL) f
+LEFT JOIN (SELECT {cause} AS cause, verdict, count(*) AS fixes, arg_min(fix, (document, line, "column")) AS example_fix
+    FROM links WHERE fix IS NOT NULL GROUP BY ALL) f
     USING (cause, verdict))
 """
 # The number of new findings by cause, with the place of one.
@@ -365,12 +366,12 @@ def causes(source: Source, *, repaired: bool = False) -> Iterator[Cause]:
     for cause, url, requests in source.rows(_LOST.format(source.select("urls"))):
         lost.setdefault(cause, []).append(url if requests is None else f"{url} ({number(requests, source.asked)})")
     for row in source.rows(query):
-        verdict, title, links, pages, clicks, is_lost, rules_, urls, document, line, column, fix, has_fixes = row[:13]
+        verdict, title, links, pages, clicks, is_lost, rules_, urls, document, line, column, fix, example_fix = row[:13]
         suggestion, rule, cause, news, *new = row[13:]
         title = title or ""
         known = None if verdict in RULE_VERDICTS or (rule or "") in title else rule  # a place that is there already
         role = "a rule to add" if cause.startswith("moved:") else "by the rule"
-        each = "--fix has the repair of each" if has_fixes else None
+        each = example_fix and f"{example_fix}, and the others by --fix"
         rules = "--write-map has the rule of each" if verdict == "moved" and not rule and pages > 1 else None
         advice = (("write", fix or each), ("perhaps", suggestion), (role, known or rules))
         yield Cause(

@@ -43,6 +43,13 @@ CREATE OR REPLACE MACRO is_local(url) AS regexp_matches(lower(url), '^(file:|[a-
     || '(([^/?#:]*\.)?localhost|(127|169\.254|0)\.[0-9.]+|\[(::|::1|::ffff:(7f[0-9a-f]{2}|a9fe|0):[0-9a-f]+|fe[89ab][^\]]*)\])'
     || '\.?(:[0-9]*)?([/?#]|$))') OR is_private(url) AND NOT has_private_site();
 
+-- A template has put the URL of the site before a URL: https://h.examplehttps://h.example/, where a host has an empty port.
+CREATE OR REPLACE MACRO is_glued(url) AS regexp_matches(url, '^https?://[^/?#]*https?//');
+CREATE OR REPLACE MACRO unglued(url) AS regexp_replace(url, '^https?://[^/?#]*?(https?)//', '\1://');
+
+-- Whether a reference has no scheme.
+CREATE OR REPLACE MACRO is_relative(reference) AS NOT regexp_matches(reference, '^[\x00-\x20]*([A-Za-z][A-Za-z0-9+.-]*:|$)');
+
 -- A URL at the place that an audit gives to files without one: it is judged by the files around them.
 CREATE OR REPLACE MACRO is_assumed(url) AS starts_with(url, 'http://localhost/')
     AND EXISTS (FROM new_documents WHERE url_source = 'assumed');

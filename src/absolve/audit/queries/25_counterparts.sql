@@ -1,5 +1,5 @@
 -- counterparts: URLs on the old host that links of the new site name, as the old site had them, and the same path here.
--- strays: URLs of the new host that are outside the site's folder, and the same path inside it, and in the old site.
+-- strays: URLs of the new host that lack the site's folder, or have it twice: the same path with it, and in the old site.
 
 CREATE OR REPLACE TABLE counterparts AS
 WITH rests AS (
@@ -12,11 +12,17 @@ SELECT url, base || rest AS old_url, old_base() || rest AS main_url,
 FROM rests;
 
 CREATE OR REPLACE TABLE strays AS
-SELECT DISTINCT l.url, s.base || substr(l.path, 2) || coalesce('?' || query_of(l.url), '') AS inner_url,
-    old_base() || substr(l.path, 2) || coalesce('?' || query_of(l.url), '') AS old_url
-FROM asked a JOIN located l ON l.side = 'new' AND l.url = a.url
-JOIN scopes s ON s.side = 'new' AND s.is_main AND s.site = l.site AND NOT starts_with(l.path || '/', s.prefix)
-WHERE a.is_placed AND l.resource IS NULL;
+WITH placed AS (
+    SELECT DISTINCT l.url, l.path, s.base, coalesce('?' || query_of(l.url), '') AS query,
+        CASE WHEN NOT starts_with(l.path || '/', s.prefix) THEN 2
+            WHEN s.prefix <> '/' AND starts_with(l.path || '/', s.prefix || s.prefix[2:]) THEN 2 * length(s.prefix) END AS start
+    FROM asked a JOIN located l ON l.side = 'new' AND l.url = a.url
+    JOIN scopes s ON s.side = 'new' AND s.is_main AND s.site = l.site
+    WHERE a.is_placed AND l.resource IS NULL
+)
+SELECT url, base || substr(path, start) || query AS inner_url, old_base() || substr(path, 2) || query AS old_url,
+    CASE start WHEN 2 THEN 'folder' ELSE 'folder-twice' END AS cause
+FROM placed WHERE start IS NOT NULL;
 
 CREATE OR REPLACE TABLE wanted AS
     SELECT 'new' AS side, new_url AS url FROM counterparts UNION ALL SELECT 'new', inner_url FROM strays;

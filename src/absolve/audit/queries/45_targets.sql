@@ -22,6 +22,7 @@ SELECT target, url, fragment, site, path, is_inside, is_stray, with_fragment(str
             CASE WHEN is_misplaced THEN 'fragment' WHEN sent_to IS NOT NULL THEN 'redirected' ELSE 'ok' END
         WHEN is_leftover THEN 'leftover'
         WHEN NOT is_inside AND is_local(url) THEN 'local'
+        WHEN is_glued(url) THEN 'malformed'
         WHEN is_loop THEN 'loop'
         WHEN is_led AND led_resource IS NULL AND NOT is_outside THEN 'broken'
         WHEN is_led AND is_misplaced THEN 'fragment'
@@ -39,7 +40,7 @@ SELECT target, url, fragment, site, path, is_inside, is_stray, with_fragment(str
         WHEN is_led THEN led_resource IS NOT NULL OR (is_outside AND NOT is_old) -- no link to the old site
         ELSE sent_to IS NOT NULL OR resource IS NULL AND variant IS NOT NULL AND NOT is_ambiguous END AS is_sure,
     CASE WHEN other_case IS NOT NULL THEN bare("end") || '#' || other_case
-        WHEN is_ambiguous THEN there END AS suggestion,
+        WHEN is_ambiguous THEN there WHEN is_glued(url) THEN unglued(target) END AS suggestion,
     CASE WHEN starts_with(url, 'http:') AND resource IS NOT NULL
         THEN with_fragment('https' || url[5:], fragment) END AS secure
 FROM placed;

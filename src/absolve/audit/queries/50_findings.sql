@@ -37,6 +37,7 @@ WITH joined AS (
             WHEN list_has_any(problems, ['malformed', 'too-long']) THEN 'malformed'
             WHEN list_contains(problems, 'unresolved') THEN 'unresolved' ELSE 'ok' END
         WHEN of_target = 'local' OR is_local THEN 'local'
+        WHEN of_target = 'malformed' THEN 'malformed'
         WHEN names_part(target) THEN CASE scope WHEN 'other' THEN 'broken' ELSE 'ok' END
         WHEN scope = 'other' THEN 'external'
         WHEN target IS NULL THEN 'same'
@@ -67,7 +68,7 @@ SELECT id, document, entity, line, "column", start, "end", element, attribute, k
     CASE WHEN verdict IN ('mixed', 'insecure') THEN secure IS NOT NULL AND of_target IS DISTINCT FROM 'fragment'
         WHEN verdict IN ('leftover', 'chain', 'redirected', 'case', 'slash', 'encoding') THEN is_sure
         ELSE false END AND coalesce(final, secure) IS NOT NULL AS is_sure,
-    CASE WHEN verdict NOT IN ('ok', 'same', 'external', 'malformed', 'unresolved', 'placeholder') THEN suggestion END AS suggestion,
+    CASE WHEN verdict NOT IN ('ok', 'same', 'external', 'unresolved', 'placeholder') THEN suggestion END AS suggestion,
     rule, is_gone, is_stray, CASE WHEN is_page THEN 'page:' || url END AS cause
 FROM judged
 WHERE verdict <> quiet_verdict(scope);

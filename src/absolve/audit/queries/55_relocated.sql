@@ -1,4 +1,4 @@
--- relocated: broken links that lack the folder of the site, whose reference was right in the old site, or whose target has
+-- relocated: broken links that lack the folder of the site or have it twice, whose reference was right in the old site, or whose target has
 -- moved: its new place.
 
 CREATE OR REPLACE TABLE old_references AS -- the same reference in the document that this one was
@@ -24,7 +24,8 @@ QUALIFY row_number() OVER (PARTITION BY a.id ORDER BY a.home) = 1;
 
 INSERT INTO relocated
 WITH in_folder AS (
-    SELECT f.id, with_fragment(k.there, fragment_of(f.target)) AS final, coalesce(k.resource, k.variant_resource) AS new_resource
+    SELECT f.id, with_fragment(k.there, fragment_of(f.target)) AS final, coalesce(k.resource, k.variant_resource) AS new_resource,
+        y.cause
     FROM findings f JOIN strays y ON y.url = f.url JOIN located k ON k.side = 'new' AND k.url = y.inner_url
     WHERE f.verdict = 'broken' AND f.is_stray AND k.there IS NOT NULL
 ), by_path AS (
@@ -33,7 +34,7 @@ WITH in_folder AS (
     WHERE f.verdict = 'broken' AND f.final IS NULL AND h.verdict IN ('moved', 'mapped')
     AND NOT EXISTS (SELECT 1 FROM led d WHERE d.url = f.url AND NOT d.is_old) -- else a rule has moved the link itself
 )
-SELECT id, final, new_resource, 'folder' AS cause, NULL::VARCHAR AS old_url FROM in_folder
+SELECT id, final, new_resource, cause, NULL::VARCHAR AS old_url FROM in_folder
 UNION ALL
 SELECT id, with_fragment(final, fragment), new_resource, 'base', old_url
 FROM old_references ANTI JOIN in_folder USING (id) WHERE url <> new_url

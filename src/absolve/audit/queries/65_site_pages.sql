@@ -50,7 +50,7 @@ QUALIFY row_number() OVER (PARTITION BY resource, coalesce(target, reference) OR
 
 -- Pages whose og:url leads elsewhere than their canonical link, and is no finding of its own.
 CREATE OR REPLACE TABLE contradictions AS
-SELECT c.resource, min(o.target) AS target FROM canonicals c JOIN og_urls o ON o.resource = c.resource
+SELECT c.resource, min(o.target) AS target FROM canonicals c JOIN metas o ON o.resource = c.resource AND o.name = 'og:url'
 LEFT JOIN led_targets t ON t.target = o.target
 WHERE c.claimed = 1 AND coalesce(t.resource::VARCHAR, bare(o.target)) <> coalesce(c.led::VARCHAR, bare(c.target))
 AND o.id NOT IN (SELECT id FROM findings WHERE verdict NOT IN ('ok', 'external', 'divergent'))

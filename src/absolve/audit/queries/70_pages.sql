@@ -29,7 +29,7 @@ SELECT c.url, c.document, 'canonical', CASE
 FROM canonicals c LEFT JOIN canonicals o ON o.resource = c.led AND c.led <> c.resource AND o.led <> o.resource
 LEFT JOIN closed x ON x.side = 'new' AND x.resource = c.led AND c.led <> c.resource
 LEFT JOIN contradictions g ON g.resource = c.resource
-WHERE c.claimed > 1 OR c.verdict NOT IN ('ok', 'same', 'external', 'divergent', 'fragment')
+WHERE c.claimed > 1 OR c.verdict NOT IN ('ok', 'same', 'external', 'divergent', 'fragment', 'relative')
     OR o.resource IS NOT NULL OR x.resource IS NOT NULL OR g.resource IS NOT NULL
     OR is_away(c.target) AND c.resource IN (SELECT h.new_resource FROM homes h JOIN resources r ON r.resource = h.resource
         WHERE r.canonical IS NULL OR site_of(r.canonical) IN (SELECT site FROM scopes))
@@ -57,7 +57,7 @@ FROM (
     LEFT JOIN canonicals c ON c.resource = t.resource AND c.led <> c.resource AND c.claimed = 1
     LEFT JOIN closed x ON x.side = 'new' AND x.resource = t.resource
     WHERE l.element = 'loc' AND l.attribute = ''
-) WHERE verdict NOT IN ('ok', 'same', 'external')
+) WHERE verdict NOT IN ('ok', 'same', 'external', 'relative')
 UNION ALL
 SELECT min(p.url), arg_min(p.document, p.url), 'sitemap',
     'no sitemap lists it' || CASE count(*) WHEN 1 THEN '' WHEN 2 THEN ', nor another page'

@@ -114,7 +114,8 @@ def param_place(name: str, value_type: str) -> LinkSite | None:
 
 def animated_place(place: LinkSite, attribute: str) -> LinkSite:
     """Return the link site of a value in an animation of this attribute: CSS for `fill`, for example."""
-    return place if attribute in {"href", "xlink:href"} else _ANIMATED_CSS[place]
+    is_link = attribute == "href" or attribute.endswith(":href")  # any prefix may be bound to XLink
+    return place if is_link else _ANIMATED_CSS[place]
 
 
 _ANIMATED_CSS: Final = {place: LinkSite(place.element, place.attribute, "css") for place in link_tables.ANIMATED}

@@ -1,0 +1,18 @@
+-- More findings: references without a scheme where only a full URL works, or, in the page for missing URLs, a path.
+
+INSERT INTO findings BY NAME
+WITH judged AS (
+    SELECT l.*, CASE
+        WHEN element IN ('loc', 'link', 'guid') AND attribute = '' OR element = 'enclosure' AND attribute = 'url'
+            OR element = 'robots.txt' OR l.id IN (SELECT id FROM metas WHERE regexp_matches(name, '^(og|twitter):'))
+            OR element IN ('link', 'header') AND regexp_matches(lower(rel), '(^| )canonical( |$)')
+            THEN 'relative:' || element || CASE WHEN attribute = '' THEN '' ELSE '[' || attribute || ']' END
+        WHEN p.document IS NOT NULL AND base_layer <> 'embedded' AND NOT regexp_matches(reference, '^[/#]')
+            THEN 'not-found' END AS cause
+    FROM links_in l LEFT JOIN resources p
+        ON p.side = 'new' AND p.document = l.document AND p.entity = l.entity AND p.url = new_base() || not_found_page()
+    WHERE is_relative(reference) AND target IS NOT NULL
+)
+SELECT j.* EXCLUDE (base_layer, base_source, text, problems, is_insecure), bare(target) AS url, 'relative' AS verdict, target AS final,
+    0 AS hops, NOT is_assumed(target) AS is_sure, false AS is_gone, false AS is_stray
+FROM judged j ANTI JOIN findings f ON f.id = j.id WHERE cause IS NOT NULL;
