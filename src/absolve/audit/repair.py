@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from absolve.document.resolved import Resolved
 
 _SURE: Final = """
-SELECT f.reference, f.base, f.final, max(CASE WHEN f.verdict = 'relative' THEN f.cause END) FROM findings f
+SELECT f.reference, f.base, f.final, max(CASE WHEN f.verdict = 'relative' OR f.cause = 'colon' THEN f.cause END) FROM findings f
 ANTI JOIN ( -- rules that lead an old page to another one
     SELECT d.cause_rule, bare(d.final) AS final FROM judged_urls j JOIN led d ON d.url = j.led_url
     WHERE j.verdict = 'replaced'
@@ -52,10 +52,14 @@ def add(connection: Any, site: str = PLACE) -> None:
 
 
 def _fix(reference: str, base: str, final: str, cause: str | None) -> str:
-    """Return the new reference: a full URL where no relative one works, a path in the page for missing URLs."""
+    """Return the new reference: a full URL where no relative one works, a path in the page for missing URLs.
+
+    >>> _fix("Talk:Rye.html", "http://h/a/", "http://h/a/Talk:Rye.html", "colon")
+    './Talk:Rye.html'
+    """
     if cause is not None and cause.startswith("relative:"):
         return final
-    return in_form("/" if cause == "not-found" else reference, base, final)
+    return in_form({"not-found": "/", "colon": "./"}.get(cause or "", reference), base, final)
 
 
 def write(connection: Any, path: str) -> int:

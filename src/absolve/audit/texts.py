@@ -123,7 +123,7 @@ def pages(reader: Reader, side: str, headings: Headings) -> Iterator[matching.Pa
 
 
 def metas(connection: Any, read: Callable[[str, str], Iterable[Found]]) -> None:
-    """Fill the table `metas`: the names of meta elements that are relative, or name another URL than the canonical link."""
+    """Fill the table `metas`: the names of meta elements that are relative, or contradict the canonical link."""
     connection.execute(_NAMELESS)
     insert(connection, "metas", _metas(connection, read))
 

@@ -108,8 +108,8 @@ _TABLE: Final = {
             title="There with other escapes or another Unicode form: ",
         ),
         "relative": Verdict(
-            "Relative", "The reference is relative, and what reads it needs a full URL, or in the page for missing URLs a path.",
-            "{reference} is relative: what reads it needs more of the URL", repair="Write the URL with its scheme and host.",
+            "Relative", "The reference is relative where only a full URL works, or in a page for missing URLs a path.",
+            "{reference} is relative, which does not work here", repair="Write the URL with its scheme and host.",
             severity=1, title="Needs a full URL: ",
         ),
         "fragment": Verdict(

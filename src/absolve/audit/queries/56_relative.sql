@@ -1,4 +1,5 @@
--- More findings: references without a scheme where only a full URL works, or, in the page for missing URLs, a path.
+-- More findings: references without a scheme where only a full URL works, or, in the page for missing URLs, a path; names of
+-- files that browsers take for a URL with a scheme, as Talk:Rye.html (RFC 3986 4.2).
 
 INSERT INTO findings BY NAME
 WITH judged AS (
@@ -16,3 +17,11 @@ WITH judged AS (
 SELECT j.* EXCLUDE (base_layer, base_source, text, problems, is_insecure), bare(target) AS url, 'relative' AS verdict, target AS final,
     0 AS hops, NOT is_assumed(target) AS is_sure, false AS is_gone, false AS is_stray
 FROM judged j ANTI JOIN findings f ON f.id = j.id WHERE cause IS NOT NULL;
+
+INSERT INTO findings BY NAME
+SELECT l.* EXCLUDE (base_layer, base_source, text, problems, is_insecure), a.url AS url, 'broken' AS verdict,
+    a.url || regexp_extract(l.reference, '[?#].*') AS final, 0 AS hops,
+    true AS is_sure, false AS is_gone, false AS is_stray, 'colon' AS cause
+FROM links_in l JOIN served a ON a.side = 'new' AND a.site = site_of(l.base)
+    AND a.key = key_of(folder_of(path_of(l.base)) || split_part(split_part(l.reference, '#', 1), '?', 1))
+WHERE l.scope = 'other' AND regexp_matches(l.reference, '^[A-Za-z][A-Za-z0-9+.-]*:[^/\\]') AND l.base IS NOT NULL;
