@@ -14,8 +14,8 @@ cpdef object context_key(Entity entity, Link link)
 @cython.final
 cdef class LinkContext:
     cdef public LinkSite place
-    cdef public object scope, base, resolver, base_context, own, settings, held, files
-    cdef public bint elsewhere, keeps_fragments, stays_always, stays_as_fragment, is_ruby
+    cdef public object scope, base, resolver, base_context, own, settings, held, files, filled_in
+    cdef public bint elsewhere, keeps_fragments, stays_always, stays_as_fragment
     cdef readonly bint is_local, is_emptied
     cdef bint is_unknown
     cdef PrefixResolver prefixes

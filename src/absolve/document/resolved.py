@@ -50,7 +50,13 @@ def value_of(reference: str) -> bytes:
 _NO_BYTE = pattern("[\ud800-\udc7f\udd00-\udfff]")
 
 
-RUBY = (".erb", ".rhtml", ".haml", ".slim")  # names of templates in which #{x} is a placeholder, and no fragment
+# How references begin that a program fills in, by the suffixes of its files; elsewhere they are fragments and paths.
+_FILLED_IN = {
+    **dict.fromkeys((".erb", ".rhtml", ".haml", ".slim"), ("#{",)),
+    # learn.microsoft.com/aspnet/web-forms: "ASP.NET Web Project Paths"
+    **dict.fromkeys((".aspx", ".ascx", ".master", ".cshtml", ".vbhtml"), ("~/",)),
+    ".vue": ("~/", "~~/"),  # nuxt.com/docs/api/nuxt-config#alias
+}
 _NOTHING: dict[str, int] = {}
 ROOM = 16  # most characters by which the prefix for a reference is longer than the base URL (often by a slash)
 
@@ -100,9 +106,10 @@ class LinkContext:
         is_held = not self.is_emptied and (link.claim is None or place.attribute == "content-location")
         self.held = entity.held if is_held else _NOTHING
         self.files = None if entity.files is None else self._files(entity.files, link)
+        name: str = entity.name or ""
+        self.filled_in = _FILLED_IN.get(name[name.rfind(".") :], ())
         is_plain = place.syntax in _AS_IT_STANDS and not self.held and self.files is None
         self.short = self.prefixes if is_plain else None
-        self.is_ruby = (entity.name or "").endswith(RUBY)
         # Bytes of a header field may be an encoded word (RFC 2047 2), whatever they look like.
         if self.short is not None and place.element == "header":
             self.short = None
@@ -135,7 +142,7 @@ class LinkContext:
             return known if known and len(known) <= self.longest else None
         if reference[0] == "#" and self.is_local:
             return self._in_own_document(reference)
-        if self.is_ruby and reference[:2] == "#{":
+        if self.filled_in and reference.startswith(self.filled_in):
             return None
         if may_have_placeholder(reference):
             found = _placeholders().resolved(reference, self.resolver)

@@ -85,7 +85,7 @@ def problems(resolved: Resolved, target: str | None) -> Iterator[str]:
     if resolved.is_companion:
         yield COMPANION
         return
-    if is_placeholder(reference) or (resolved.context.is_ruby and reference[:2] == "#{"):
+    if is_placeholder(reference) or reference.startswith(resolved.context.filled_in):
         yield PLACEHOLDER
         return
     reference = fixed(reference)

@@ -147,7 +147,9 @@ def may_have_placeholder(reference: str) -> cython.bint:
     """Return whether a reference (str) has a character that placeholders have (`placeholders.py`)."""
     if not reference:
         return False
-    return reference[0] in "$*%@~!^#\\\"'" or "{" in reference or "<" in reference or "[" in reference
+    if reference[0] in "$*%@~!^#\\\"'|" or "{" in reference or "<" in reference or "[" in reference:
+        return True
+    return reference[0] == "_" and reference.startswith("__GHOST_URL__")
 
 
 def _is_letter(c: cython.Py_UCS4) -> cython.bint:
@@ -191,7 +193,7 @@ _DEEPEST = 96  # most bytes of dot segments in a shape: more than thirty levels
 # Classes of bytes, one bit each. Any other byte (space, quote, backslash, non-ASCII) makes the kind OTHER.
 _PLAIN = 1  # copied unchanged in a path, a query or a fragment, in every profile
 _SCHEME = 2  # in a scheme (RFC 3986 3.1)
-_BEGINS = 4  # may begin a path: no dot segment, no params (RFC 1808 2.4.5), no delimiter, no placeholder ($x, @x())
+_BEGINS = 4  # may begin a path: no dot segment, no params (RFC 1808 2.4.5), no delimiter, no placeholder ($x, @x(), ~/x)
 _NAME = 8  # in the name of a character reference
 _COPIED = 16  # copied unchanged in a path, query or fragment of a decoded http(s) URL
 _OPAQUE = 32  # copied unchanged behind a scheme that the URL Standard does not know
@@ -199,7 +201,7 @@ _LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _classes = bytes(
     (byte in _LETTERS + b"0123456789_~!$()*+,=@-.%;") * _PLAIN
     | (byte in _LETTERS + b"0123456789+.-") * _SCHEME
-    | (byte in _LETTERS + b"0123456789_~!()*+,=-") * _BEGINS
+    | (byte in _LETTERS + b"0123456789_!()*+,=-") * _BEGINS
     | (byte in _LETTERS + b"0123456789") * _NAME
     | (byte in _LETTERS + b"0123456789_~!$()*+,=@-.%;&:/") * _COPIED
     | (0x20 < byte < 0x7F and byte not in b'"<>`#?') * _OPAQUE
@@ -243,7 +245,7 @@ def shape(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssiz
         may_be_scheme = False
         if dots > _DEEPEST or i >= end or not classes[p[i]] & _BEGINS:
             return OTHER
-    elif not classes[p[i]] & _BEGINS:
+    elif not classes[p[i]] & _BEGINS or (p[i] == 95 and i + 1 < end and p[i + 1] == 95):  # __GHOST_URL__
         return OTHER
     while i < end:
         while i < end and classes[p[i]] & _PLAIN:
