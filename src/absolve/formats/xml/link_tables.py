@@ -143,7 +143,11 @@ MEDIA_RSS: Final[Rows] = (
     *_text("backLink response"),
     *_html("title description text", ["type"], ["html", "text/html"]),
 )
-ITUNES: Final[Rows] = (LinkSite("image", "href", kind="image"), *_text("new-feed-url", "feed"))
+ITUNES: Final[Rows] = (
+    LinkSite("image", "href", kind="image"),
+    *_text("new-feed-url", "feed"),
+    *_text("summary", "other", "html"),  # podcasters paste their show notes there
+)
 PODCAST: Final[Rows] = (
     *_href("chapters transcript", "url", "metadata"),
     *_href("funding license", "url"),
