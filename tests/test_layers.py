@@ -42,9 +42,9 @@ MOST = {
     "audit": (8_179, 30),
     "cli": (5_783, 21),
     "core": (2_902, 15),
-    "document": (2_636, 11),
+    "document": (2_643, 11),
     "encodings": (1_861, 6),
-    "formats": (15_585, 52),
+    "formats": (15_589, 52),
     "inventory": (2_199, 8),
     "mirror": (7_051, 19),
     "rewriting": (1_921, 8),
@@ -53,10 +53,10 @@ MOST = {
     "spark": (248, 1),
     "tables": (1_232, 7),
     "trees": (838, 3),
-    "urls": (2_383, 13),
+    "urls": (2_386, 13),
     "verifying": (2_018, 8),
 }
-MOST_TESTS = 45_111  # lines
+MOST_TESTS = 45_122  # lines
 MOST_C = 1_200  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 

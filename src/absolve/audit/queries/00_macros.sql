@@ -69,9 +69,11 @@ CREATE OR REPLACE MACRO is_language(code) AS code = 'x-default'
 
 CREATE OR REPLACE MACRO is_error_page(url) AS regexp_matches(url, '/(404|403|500|50x|error)(\.html?)?$');
 
--- A reference that gets its folder from a template or a base element: either may lack the folder of the site.
-CREATE OR REPLACE MACRO is_placed(reference, base_layer) AS NOT starts_with(reference, '//')
-    AND (starts_with(reference, '/') OR base_layer = 'embedded' AND NOT regexp_matches(reference, '^[A-Za-z][A-Za-z0-9+.-]*:'));
+-- A reference that gets its folder from a template or a base element: either may lack the folder of the site. So may the full URL
+-- by which a page names itself, or itself in another language.
+CREATE OR REPLACE MACRO is_placed(reference, base_layer, rel) AS NOT starts_with(reference, '//')
+    AND (starts_with(reference, '/') OR base_layer = 'embedded' AND NOT regexp_matches(reference, '^[A-Za-z][A-Za-z0-9+.-]*:'))
+    OR regexp_matches(lower(rel), '(^| )(alternate|canonical)( |$)');
 
 -- The folder of a path, with its final slash.
 CREATE OR REPLACE MACRO folder_of(path) AS regexp_extract(path, '^(.*/)', 1);

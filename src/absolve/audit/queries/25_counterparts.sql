@@ -14,11 +14,11 @@ FROM rests;
 CREATE OR REPLACE TABLE strays AS
 WITH placed AS (
     SELECT DISTINCT l.url, l.path, s.base, coalesce('?' || query_of(l.url), '') AS query,
-        CASE WHEN NOT starts_with(l.path || '/', s.prefix) THEN 2
+        CASE WHEN NOT starts_with(l.path || '/', s.prefix) THEN CASE WHEN a.is_placed THEN 2 END
             WHEN s.prefix <> '/' AND starts_with(l.path || '/', s.prefix || s.prefix[2:]) THEN 2 * length(s.prefix) END AS start
     FROM asked a JOIN located l ON l.side = 'new' AND l.url = a.url
     JOIN scopes s ON s.side = 'new' AND s.is_main AND s.site = l.site
-    WHERE a.is_placed AND l.resource IS NULL
+    WHERE l.resource IS NULL
 )
 SELECT url, base || substr(path, start) || query AS inner_url, old_base() || substr(path, 2) || query AS old_url,
     CASE start WHEN 2 THEN 'folder' ELSE 'folder-twice' END AS cause

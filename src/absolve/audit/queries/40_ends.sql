@@ -10,7 +10,7 @@ WITH scoped AS (
     SELECT a.target, a.url, a.fragment, l.site, l.path, l.resource, l.there, l.variant, l.variant_resource,
         l.is_ambiguous, l.sent_to, n.prefix IS NOT NULL OR l.variant = 'slash' AND r.prefix IS NOT NULL OR is_assumed(a.url)
             OR l.site IN (FROM given_hosts) AS is_inside,
-        y.url IS NOT NULL AS is_stray, i.there AS stray_there, y.old_url AS stray_old,
+        y.cause AS stray, i.there AS stray_there, y.old_url AS stray_old,
         o.prefix IS NOT NULL AND l.resource IS NULL AND (n.prefix IS NULL OR length(o.prefix) > length(n.prefix))
             AS is_leftover
     FROM asked a JOIN located l ON l.side = 'new' AND l.url = a.url

@@ -13,7 +13,7 @@ WITH placed AS (
     LEFT JOIN missing_places o ON o.resource = e.resource AND o.fragment = e.fragment
     LEFT JOIN answered a ON a.target = e.target AND NOT e.is_leftover AND NOT e.is_led
 )
-SELECT target, url, fragment, site, path, is_inside, is_stray, with_fragment(stray_there, fragment) AS stray_there, stray_old, variant,
+SELECT target, url, fragment, site, path, is_inside, stray, with_fragment(stray_there, fragment) AS stray_there, stray_old, variant,
     hops, rule, is_gone, is_own_misplaced,
     end_resource IN (SELECT resource FROM html_pages) OR resource IS NULL AND url IN (SELECT url FROM answered_pages) AS is_html,
     CASE WHEN led_resource IS NOT NULL AND hops = 0 THEN led_resource ELSE resource END AS resource,
