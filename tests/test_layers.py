@@ -39,14 +39,14 @@ MOST = {
     "absolve": (204, 2),
     "api": (296, 1),
     "arrow": (54, 1),
-    "audit": (8_179, 30),
+    "audit": (8_180, 30),
     "cli": (5_783, 21),
     "core": (2_902, 15),
     "document": (2_643, 11),
     "encodings": (1_861, 6),
     "formats": (15_589, 52),
-    "inventory": (2_199, 8),
-    "mirror": (7_051, 19),
+    "inventory": (2_206, 8),
+    "mirror": (7_055, 19),
     "rewriting": (1_921, 8),
     "rules": (5_951, 19),
     "run": (7_853, 28),
@@ -56,7 +56,7 @@ MOST = {
     "urls": (2_386, 13),
     "verifying": (2_018, 8),
 }
-MOST_TESTS = 45_122  # lines
+MOST_TESTS = 45_132  # lines
 MOST_C = 1_200  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 

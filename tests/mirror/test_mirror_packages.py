@@ -20,12 +20,13 @@ def record(url: str, text: bytes) -> bytes:
     return page(url, b"<meta charset=utf-8>" + text)
 
 
-def test_an_epub_comes_back_byte_for_byte_with_its_declared_types(tmp_path: Path) -> None:
-    data = epub({"a": ("application/xhtml+xml", XHTML), "b.xhtml": ("application/xhtml+xml", XHTML)})
+def test_an_epub_comes_back_byte_for_byte_with_its_declared_types_and_paths_from_its_root(tmp_path: Path) -> None:
+    files = {"a": XHTML, "b.xhtml": XHTML, "c.xhtml": XHTML.replace(b"b.xhtml", b"/OPS/b.xhtml")}
+    data = epub({name: ("application/xhtml+xml", content) for name, content in files.items()})
     code, found = mirrored(tmp_path, "book.epub", data)
     assert code == 0
     assert found["book.epub/OPS/b.xhtml"] == XHTML
-    assert found["book.epub/OPS/a.xhtml"] == XHTML
+    assert found["book.epub/OPS/a.xhtml"] == found["book.epub/OPS/c.xhtml"] == XHTML
     assert b"application/epub+zip" in found.values()
 
 

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from absolve.document.resolved import Resolved
 
 _SURE: Final = """
-SELECT f.reference, f.base, f.final, max(CASE WHEN f.verdict = 'relative' OR f.cause = 'colon' THEN f.cause END) FROM findings f
+SELECT f.reference, f.base, f.final, max(CASE WHEN f.verdict = 'relative' OR f.cause = 'colon' THEN f.cause END)
+FROM findings f
 ANTI JOIN ( -- rules that lead an old page to another one
     SELECT d.cause_rule, bare(d.final) AS final FROM judged_urls j JOIN led d ON d.url = j.led_url
     WHERE j.verdict = 'replaced'

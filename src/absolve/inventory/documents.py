@@ -194,13 +194,17 @@ def _walked(entity: Entity, part: Part | None, around: Around, document: str) ->
     """Return the row of a document that was walked."""
     data = entity.data
     declared = part.media_type if part is not None and part.own_charset else entity.media_type
+    if declared == registry.OTHER:
+        declared = sniffing.other_type(entity.name)
+    elif declared == registry.XML and (part.name if part is not None else entity.name)[-6:].lower().endswith(_XHTML):
+        declared = "application/xhtml+xml"  # browsers show it as a page
     is_text = registry.WALKERS[entity.media_type].charset != "none"
     return _captured(
         entity,
         document,
         entity.path,
         _located(entity, around),
-        declared if declared != registry.OTHER else sniffing.other_type(entity.name),
+        declared,
         charset=entity.charset.name if is_text else None,
         data=data,
         base=entity.bases.base,
@@ -210,6 +214,9 @@ def _walked(entity: Entity, part: Part | None, around: Around, document: str) ->
         canonical=(_absolute(entity, entity.facts.canonical) if entity.facts is not None else None) or around.canonical,
         alternates=tuple(_alternates(entity)),
     )
+
+
+_XHTML: Final = (".xhtml", ".xht")
 
 
 def _wrapper(entity: Entity, around: Around, document: str) -> CapturedDocument:

@@ -14,6 +14,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import FAULTS, DocumentError, UsageError
+from absolve.core.model import PACKAGE_ROOT
 from absolve.document.companions import fold, named_by, only_alike
 from absolve.encodings.charsets import byte_order_mark
 from absolve.mirror import browsers
@@ -272,7 +273,10 @@ class Lookup:
         if key not in self._by_name:
             near = partial(self._near, source) if len(reference) <= _MOST_CHARACTERS else None
             has = partial(self._has, source)
-            path = named_by(reference, document, has, near=near, charset=self._charset)
+            name, at = reference, document
+            if reference[:1] == "/" and (self._url_of(source, document) or "").startswith(PACKAGE_ROOT):
+                name, at = reference[1:], ""  # the root of a package without a URL (EPUB 3.3, 4.2.5)
+            path = named_by(name, at, has, near=near, charset=self._charset)
             url = self._url_of(source, path) if path is not None else None
             found = self._exact(url) if url is not None else None
             before, mark, query = reference.partition("#")[0].partition("?")

@@ -193,7 +193,7 @@ _DEEPEST = 96  # most bytes of dot segments in a shape: more than thirty levels
 # Classes of bytes, one bit each. Any other byte (space, quote, backslash, non-ASCII) makes the kind OTHER.
 _PLAIN = 1  # copied unchanged in a path, a query or a fragment, in every profile
 _SCHEME = 2  # in a scheme (RFC 3986 3.1)
-_BEGINS = 4  # may begin a path: no dot segment, no params (RFC 1808 2.4.5), no delimiter, no placeholder ($x, @x(), ~/x)
+_BEGINS = 4  # may begin a path: no dot segment, no params (RFC 1808 2.4.5), no delimiter, no placeholder ($x, @x, ~/x)
 _NAME = 8  # in the name of a character reference
 _COPIED = 16  # copied unchanged in a path, query or fragment of a decoded http(s) URL
 _OPAQUE = 32  # copied unchanged behind a scheme that the URL Standard does not know
