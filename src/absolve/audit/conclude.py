@@ -92,6 +92,8 @@ def conclude(
     if has_rows(connection, "FROM new_documents WHERE len(alternates) > 0"):
         run(connection, "68_languages.sql")
     run(connection, "70_pages.sql")
+    if "unused" in failing:
+        run(connection, "75_unused.sql")
     connection.execute(tables.created("answers"))
     if len(answers):
         insert(connection, "answers", answered.table(connection, answers))

@@ -171,6 +171,11 @@ _TABLE: Final = {
             "{url} has the content of another URL",
             repair="Add a canonical link to one of the two, or redirect it.", severity=1,
         ),
+        "unused": Verdict(
+            "Unused", "No page refers to the picture, style or script; looked for if --fail-on names it.",
+            "nothing refers to {url}", repair="Remove the file, unless a script makes its URL.", severity=2,
+            is_tolerated=True, is_note=True,
+        ),
         "differs": Verdict(
             "Differs", "A server does not answer as the maps and the files have it.",
             "the server answers {url} otherwise",
