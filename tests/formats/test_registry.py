@@ -24,7 +24,7 @@ DETECTED: dict[str | None, list[tuple[bytes, str | None]]] = {  # by the name, b
     ],
     None: [
         (b"plain text", "-"), (b"plain text", "README"), (b"plain text", "page.php"), (b"a fragment <a href=x>", "notes.txt"),
-        (b"if (a<b) document.write('<p>')", "x.js"), (b"print('<p>')", "x.py"), (b"{}", "x.json"), (b"\0\1", "x"), (b"\0\1", "x.html"),
+        (b"if (a<b) document.write('<p>')", "x.js"), (b"print('<p>')", "x.py"), (b"a = '<svg><path/></svg>'", "x.js"), (b"{}", "x.json"), (b"\0\1", "x"), (b"\0\1", "x.html"),
         (gzip.compress(b"<p>"), "x.gz"), (gzip.compress(b"From: a\nTo: b\n\n")[:9], "x.mbox.gz"),
         (b'{"manifest_version": 3, "icons": {}}', "manifest.json"), (b"[]", "manifest.json"),
         (b'{"a": "<p>"}', "data"), (b' [{"a": "<p>"}]', None), (b'["<p>"]', "-"),

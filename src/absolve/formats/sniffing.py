@@ -178,7 +178,7 @@ def sniff(data: bytes, name: str | None) -> str | None:
     named = _type_by_name(name, data) if name else None
     if named is not None and (named in _NO_TEXT or WALKERS[named].archive):
         return named
-    found = sniff_content(data)
+    found = _by_content(data, name)
     if found is not None and (found in {COMPRESSED_MAIL, COMPRESSED, HTTP} or WALKERS[found].archive):
         return found
     if found != HTML and looks_binary(data) and not data.startswith(_UTF_16_XML):
@@ -320,11 +320,21 @@ def sniff_content(data: bytes) -> str | None:
 
         head = zstandard_head(data[:_FRAME], _LOOKED_AT)
         return WARC if data.startswith(_ZSTANDARD[1]) or _SIGNATURES[WARC].match(head) else None
-    begins_as_markup = _MARKUP.match(_in_ascii(head).removeprefix(b"\xef\xbb\xbf")) is not None
+    begins_as_markup = _begins_as_markup(head)
     if begins_as_markup and _is_xml(data):
         return WEB_ARCHIVE if _WEB_ARCHIVE.search(head) else XML
     found = _in_head(head, _BEGIN_AS_TAGS if head[:1] == b"<" else _SIGNATURES)
     return found or (XML if not begins_as_markup and _is_xml(data) else None)
+
+
+def _by_content(data: bytes, name: str | None) -> str | None:
+    """Return the media type by the content; no XML in the strings of a file of another type, such as a script."""
+    found = sniff_content(data)
+    return None if found == XML and name and not _begins_as_markup(data[:_LOOKED_AT]) and _other_type(name) else found
+
+
+def _begins_as_markup(head: bytes) -> bool:
+    return _MARKUP.match(_in_ascii(head).removeprefix(b"\xef\xbb\xbf")) is not None
 
 
 def _in_head(head: bytes, kinds: Iterable[str]) -> str | None:
@@ -403,7 +413,7 @@ def recognised(data: bytes, name: str) -> str | None:
     named = _type_by_name(name, data)
     if named is not None:
         return ZIP if named == HTML and is_packed_page(data) else named
-    found = ZIP if is_packed_page(data) else sniff_content(data)
+    found = ZIP if is_packed_page(data) else _by_content(data, name)
     if found is None and name.lower().endswith(_TEMPLATES) and _ELEMENT.search(data[:_LOOKED_AT]):
         found = HTML
     return None if found == HTML and _other_type(name) else found

@@ -5,7 +5,7 @@ from absolve.formats.html.tag cimport Tag, Values
 from absolve.formats.html.tokenizer cimport Tokenizer
 
 cdef int _SPACE, _ATTRIBUTE_NAME_END, _IGNORED, _MERGED, _A, _BODY, _HTML, _LINK, _META, _TEMPLATE, _TITLE, _CONTENT
-cdef int _HREF, _NAME, _REL
+cdef int _HREF, _NAME, _REL, _TYPE
 cdef bytes _CLASSES
 
 @cython.final

@@ -42,6 +42,8 @@ _CONTENT = ATTRIBUTE_ID[b"content"]
 _HREF = ATTRIBUTE_ID[b"href"]
 _NAME = ATTRIBUTE_ID[b"name"]
 _REL = ATTRIBUTE_ID[b"rel"]
+_TYPE = ATTRIBUTE_ID[b"type"]
+_PAGES: Final = frozenset({b"", b"text/html", b"application/xhtml+xml"})
 
 _MOST_BYTES = 1 << 20  # of anchors, and four times the document: only declared entities of XML have more
 MOST_ALTERNATES = 1000  # of one page: there are fewer languages
@@ -169,7 +171,8 @@ class FactCollector:
         words: list[bytes] = tag.raw(_REL).lower().split()
         if b"canonical" in words and not self.canonical:
             self.canonical = self.reference(tag)
-        is_wanted = b"alternate" in words and len(self.alternates) < MOST_ALTERNATES
+        is_page: cython.bint = tag.raw(_TYPE).strip().lower() in _PAGES  # and no feed
+        is_wanted = is_page and b"alternate" in words and len(self.alternates) < MOST_ALTERNATES
         if is_wanted and self.find(scanner.name_end, scanner.end, b"hreflang"):
             self.alternates.append((self.shown(self.span_start, self.span_end, True), self.reference(tag)))
         return 0
@@ -242,7 +245,7 @@ def _facts(found: FactCollector | XMLFacts) -> PageFacts:
 
 # --- XML -----
 
-_WANTED: Final = frozenset((b"content", b"href", b"hreflang", b"id", b"lang", b"name", b"rel", b"xml:lang"))
+_WANTED: Final = frozenset((b"content", b"href", b"hreflang", b"id", b"lang", b"name", b"rel", b"type", b"xml:lang"))
 _CHILD: Final = 2  # the depth of children of the root
 _TITLE_BYTES: Final = 4096
 _MARKUP: Final = pattern(rb"<!\[CDATA\[(.*?)(?:\]\]>|\Z)|<!--.*?(?:-->|\Z)|<\?.*?(?:\?>|\Z)|<[^>]*+>?", re.DOTALL)
@@ -297,7 +300,8 @@ class XMLFacts:
             reference = values.get(b"href", b"").decode("utf-8", "surrogateescape")
             if b"canonical" in words and not self.canonical:
                 self.canonical = reference
-            if b"alternate" in words and b"hreflang" in values and len(self.alternates) < MOST_ALTERNATES:
+            is_page = values.get(b"type", b"").strip().lower() in _PAGES
+            if is_page and b"alternate" in words and b"hreflang" in values and len(self.alternates) < MOST_ALTERNATES:
                 self.alternates.append((_folded(values[b"hreflang"]), reference))
 
     def end_title(self, end: int) -> None:
