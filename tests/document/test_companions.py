@@ -63,7 +63,7 @@ def test_the_first_bytes_tell_what_a_saver_keeps_for_itself(path: str, head: byt
 @pytest.mark.parametrize(("path", "expected"), [
     ("hts-cache/new.zip", "HTTrack"), ("hts-log.txt", "HTTrack"), ("a/hts-log.txt.html", ""), ("wget-log.1", "wget"),
     ("h/wget-log.html", ""), ("a/_vti_cnf/index.htm", "FrontPage"), ("a/._index.html", "macOS"), ("Thumbs.db", "Windows"),
-    ("_vti_inf.html", "FrontPage"), ("a/.git/hooks/x.html", "hidden"), (".draft.html", "hidden"), (".well-known/security.txt", ""),
+    ("_vti_inf.html", "FrontPage"), ("_static/sbt-webpack-macros.html", "Sphinx"), ("a/.git/hooks/x.html", "hidden"), (".draft.html", "hidden"), (".well-known/security.txt", ""),
     ("a/.well-known2/x", "hidden"), ("a/.htaccess", ""), (".nojekyll", ""), ("a.git/b..html", ""), ("./a/../b.html", ""),
 ])
 def test_hidden_names_and_what_programs_keep_for_themselves_are_none_of_the_site(path: str, expected: str) -> None:

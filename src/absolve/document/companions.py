@@ -34,6 +34,7 @@ _KEPT: Final = {
     "wget": re.compile(r"wget-log(?:\.\d+)?|\.wget-hsts"),
     "FrontPage": re.compile(r"_vti_\w+(?:\.html)?"),
     "macOS": re.compile(r"__MACOSX|\.DS_Store|\._.*", re.DOTALL),
+    "Sphinx": re.compile(r"(?:\w+-)*webpack-macros\.html"),  # templates of its themes, which builds copy
     "Windows": re.compile(r"(?i:(?:eh)?thumbs\.db|desktop\.ini)"),
     # Any other hidden name, but RFC 8615, and files that Apache, PHP and hosts of pages read.
     "hidden": re.compile(r"\.(?!\.|\Z|well-known\Z|ht\w+\Z|user\.ini\Z|nojekyll\Z|domains\Z).*|@eaDir", re.DOTALL),
