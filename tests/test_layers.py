@@ -42,9 +42,9 @@ MOST = {
     "audit": (8_187, 30),
     "cli": (5_783, 21),
     "core": (2_902, 15),
-    "document": (2_643, 11),
+    "document": (2_644, 11),
     "encodings": (1_861, 6),
-    "formats": (15_589, 52),
+    "formats": (15_603, 52),
     "inventory": (2_206, 8),
     "mirror": (7_055, 19),
     "rewriting": (1_921, 8),
@@ -56,7 +56,7 @@ MOST = {
     "urls": (2_386, 13),
     "verifying": (2_018, 8),
 }
-MOST_TESTS = 45_145  # lines
+MOST_TESTS = 45_150  # lines
 MOST_C = 1_200  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 

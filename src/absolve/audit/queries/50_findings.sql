@@ -31,7 +31,8 @@ WITH joined AS (
     WHERE t.target IS NOT NULL OR l.target IS NULL OR l.is_insecure OR names_part(l.target)
 ), judged AS (
     SELECT *, CASE
-        WHEN list_contains(problems, 'placeholder') THEN 'placeholder'
+        WHEN list_contains(problems, 'placeholder') THEN -- XSLT fills in its own (XSLT 1.0, 7.6.2)
+            CASE WHEN regexp_matches(lower(document), '\.xslt?$') THEN quiet_verdict(scope) ELSE 'placeholder' END
         WHEN is_own THEN CASE WHEN is_own_misplaced AND NOT is_name AND NOT is_identifier THEN 'fragment' ELSE 'same' END
         WHEN target IS NULL AND scope <> 'same-document' THEN CASE
             WHEN list_has_any(problems, ['malformed', 'too-long']) THEN 'malformed'
