@@ -49,14 +49,14 @@ MOST = {
     "mirror": (7_055, 19),
     "rewriting": (1_921, 8),
     "rules": (5_951, 19),
-    "run": (7_853, 28),
+    "run": (7_859, 28),
     "spark": (248, 1),
     "tables": (1_232, 7),
     "trees": (838, 3),
     "urls": (2_386, 13),
     "verifying": (2_018, 8),
 }
-MOST_TESTS = 45_150  # lines
+MOST_TESTS = 45_154  # lines
 MOST_C = 1_200  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 

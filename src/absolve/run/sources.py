@@ -41,12 +41,17 @@ _ZONE_IDENTIFIER: Final = ":Zone.Identifier"
 _HOST_URL: Final = pattern(r"^[\t ]*HostUrl[\t ]*=[\t ]*(\S+)", re.IGNORECASE | re.MULTILINE)
 _LONGEST: Final = 65_536  # maximum bytes of a Zone.Identifier
 
-# Shortcuts beside a page, and ScrapBook's data beside each index.html: lines with a key, a tab and a value.
 SHORTCUTS: Final = (*(end for kind in registry.SHORTCUTS for end in registry.WALKERS[kind].suffixes), ".URL")
-SCRAPBOOK: Final = "ScrapBook's index.dat"
-BESIDE: Final = " beside it"  # ends the source of a URL in a shortcut
-_INDEX: Final = "index.dat"
-_SOURCE: Final = pattern(r"^source\t(\S+)", re.MULTILINE)
+BESIDE: Final = " beside it"  # ends the source of a URL in a file beside its page
+# Files in which savers record the URL of the page beside them, the names of such pages, and where the URL is: ScrapBook
+# writes lines with a key, a tab and a value, ArchiveBox a snapshot in JSON.
+_RECORDS: Final = {
+    "index.dat": (("index",), pattern(r"^source\t(\S+)", re.MULTILINE)),
+    "index.json": (
+        ("output", "singlefile"),
+        pattern(r"\A\s*\{(?=.*\"timestamp\"\s*:)(?=.*\"base_url\"\s*:).*?\"url\"\s*:\s*\"([^\"\\\s]+)\"", re.DOTALL),
+    ),
+}
 _PAGES: Final = frozenset({registry.HTML, registry.XML})
 
 # Programs write such URLs for files that were not retrieved from the web: ignored.
@@ -410,7 +415,7 @@ def names_among(entries: Iterable[os.DirEntry[str]]) -> Around:
     shortcuts: set[str] = set()
     parts: dict[str, list[str]] = {}
     for entry in entries:
-        if entry.name == _INDEX or entry.name.endswith(SHORTCUTS):
+        if entry.name in _RECORDS or entry.name.endswith(SHORTCUTS):
             shortcuts.add(entry.name)
         elif (page := page_of(entry.name)) is not None and is_folder_entry(entry):
             parts.setdefault(fold(page), []).append(entry.name)
@@ -426,16 +431,17 @@ def is_folder_entry(entry: os.DirEntry[str]) -> bool:
 
 
 def _beside(name: str, names: frozenset[str]) -> Iterator[tuple[str, str | None]]:
-    """Yield name and URL of each file beside a page that records its URL: `a.url` beside `a.html`, ScrapBook's data."""
+    """Yield name and URL of each file beside a page that records its URL: `a.url` beside `a.html`, or of `_RECORDS`."""
     folder, file = os.path.split(name)
     stem, suffix = os.path.splitext(file)  # noqa: PTH122
     if registry.SUFFIXES.get(suffix.lower(), registry.HTML) not in _PAGES:
         return
     for beside in (one + end for one in (stem, file) for end in SHORTCUTS if one + end in names):
         yield f"{beside}{BESIDE}", shortcut_url(os.path.join(folder, beside))  # noqa: PTH118
-    if stem == "index" and _INDEX in names:
-        found = _SOURCE.search(_ini_text(_begin(os.path.join(folder, _INDEX))))  # noqa: PTH118
-        yield SCRAPBOOK, found[1] if found else None
+    for record, (stems, url) in _RECORDS.items():
+        if stem in stems and record in names:
+            found = url.search(_ini_text(_begin(os.path.join(folder, record))))  # noqa: PTH118
+            yield f"{record}{BESIDE}", found[1] if found else None
 
 
 def shortcut_url(path: str) -> str | None:
