@@ -44,7 +44,7 @@ MOST = {
     "core": (2_902, 15),
     "document": (2_644, 11),
     "encodings": (1_861, 6),
-    "formats": (15_603, 52),
+    "formats": (15_610, 52),
     "inventory": (2_206, 8),
     "mirror": (7_055, 19),
     "rewriting": (1_921, 8),
@@ -56,7 +56,7 @@ MOST = {
     "urls": (2_386, 13),
     "verifying": (2_018, 8),
 }
-MOST_TESTS = 45_154  # lines
+MOST_TESTS = 45_157  # lines
 MOST_C = 1_200  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 

@@ -11,7 +11,8 @@ Excluded, because they have no URL, or one in a grammar that cannot be distingui
 - `xmlns`, RDFa's `vocab`, `typeof` and `property`, HTML 2.0's `urn` (never given a syntax), SVG's `requiredextensions`:
   names, which nothing fetches or follows;
 - `for`, `form`, `headers`, `list`, `commandfor`, `popovertarget`: identifiers without a `#`;
-- custom elements (`g:plusone href`, `fb:like href`, `esi:include src`), but AMP's: their scripts define the meaning;
+- custom elements (`g:plusone href`, `fb:like href`, `esi:include src`), but those of AMP and COMPONENTS: their scripts define
+  the meaning;
 - HTML 3.0's `fig src`, `li src`, `hr src`: an expired draft; `li src` in a current page means something else.
 """
 
@@ -407,9 +408,15 @@ LAZY: Final[tuple[LinkSite, ...]] = (
     LinkSite("img", "original", "likely", "image"),  # jQuery Lazy Load before 1.6
 )
 
+# Components of MDX, Astro and Vue in pages that are not yet built: Starlight, Mintlify, Docusaurus; React and Vue Router.
+COMPONENTS: Final[tuple[LinkSite, ...]] = (
+    *(LinkSite(element, "href", "likely", "navigation") for element in ("card", "linkcard", "linkbutton", "button")),
+    *(LinkSite(element, "to", "likely", "navigation") for element in ("link", "navlink", "router-link", "nuxt-link")),
+)
+
 # --- all names in the tables ------------------------------------------------------------------------------------------
 
-_ATTRIBUTES: Final = (*GLOBAL, *HTML, *AMP, *SVG, *ANIMATED, *MATHML, *LAZY)
+_ATTRIBUTES: Final = (*GLOBAL, *HTML, *AMP, *COMPONENTS, *SVG, *ANIMATED, *MATHML, *LAZY)
 _ALL: Final = (*_ATTRIBUTES, *HTTP_EQUIV.values(), *META.values(), *META_ITEMPROPS.values(), PARAM)
 
 ELEMENT_NAMES: Final[frozenset[str]] = frozenset(place.element for place in _ALL if place.element != "*") | set(ALIASES)

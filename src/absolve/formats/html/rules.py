@@ -42,7 +42,7 @@ Key = tuple[int, str, str]  # namespace (of names.py), element, attribute
 
 def html_rows() -> list[LinkSite]:
     """Return the rows for HTML elements, first the rows for any element (`*`): later rows replace them."""
-    found = [*link_tables.HTML, *link_tables.AMP, *link_tables.GLOBAL, *link_tables.LAZY, META_CONTENT, PARAM_VALUE]
+    found = [*link_tables.HTML, *link_tables.AMP, *link_tables.COMPONENTS, *link_tables.GLOBAL, *link_tables.LAZY, META_CONTENT, PARAM_VALUE]
     return sorted(found, key=lambda place: place.element != "*")
 
 
