@@ -11,8 +11,8 @@ Excluded, because they have no URL, or one in a grammar that cannot be distingui
 - `xmlns`, RDFa's `vocab`, `typeof` and `property`, HTML 2.0's `urn` (never given a syntax), SVG's `requiredextensions`:
   names, which nothing fetches or follows;
 - `for`, `form`, `headers`, `list`, `commandfor`, `popovertarget`: identifiers without a `#`;
-- custom elements (`g:plusone href`, `fb:like href`, `esi:include src`), but those of AMP and COMPONENTS: their scripts define
-  the meaning;
+- custom elements (`g:plusone href`, `fb:like href`, `esi:include src`), but those of AMP and COMPONENTS: their
+  scripts define the meaning;
 - HTML 3.0's `fig src`, `li src`, `hr src`: an expired draft; `li src` in a current page means something else.
 """
 
@@ -408,7 +408,7 @@ LAZY: Final[tuple[LinkSite, ...]] = (
     LinkSite("img", "original", "likely", "image"),  # jQuery Lazy Load before 1.6
 )
 
-# Components of MDX, Astro and Vue in pages that are not yet built: Starlight, Mintlify, Docusaurus; React and Vue Router.
+# Components in sources of pages (MDX, Vue): of Starlight, Mintlify and Docusaurus, of the routers of React and Vue.
 COMPONENTS: Final[tuple[LinkSite, ...]] = (
     *(LinkSite(element, "href", "likely", "navigation") for element in ("card", "linkcard", "linkbutton", "button")),
     *(LinkSite(element, "to", "likely", "navigation") for element in ("link", "navlink", "router-link", "nuxt-link")),

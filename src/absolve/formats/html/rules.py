@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.byte_scan import comment_end
@@ -42,7 +43,8 @@ Key = tuple[int, str, str]  # namespace (of names.py), element, attribute
 
 def html_rows() -> list[LinkSite]:
     """Return the rows for HTML elements, first the rows for any element (`*`): later rows replace them."""
-    found = [*link_tables.HTML, *link_tables.AMP, *link_tables.COMPONENTS, *link_tables.GLOBAL, *link_tables.LAZY, META_CONTENT, PARAM_VALUE]
+    tables = (link_tables.HTML, link_tables.AMP, link_tables.COMPONENTS, link_tables.GLOBAL, link_tables.LAZY)
+    found = [*chain.from_iterable(tables), META_CONTENT, PARAM_VALUE]
     return sorted(found, key=lambda place: place.element != "*")
 
 
