@@ -81,7 +81,7 @@ MODULES = {dotted(path): path for path in SOURCE.rglob("*.py")}
 def nodes(tree: ast.AST, *, for_types: bool = False) -> Iterator[tuple[ast.AST, bool]]:
     """Yield every node below this one, and whether it is there for type checkers only."""
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in {getattr(node.test, "id", ""), getattr(node.test, "attr", "")}:
             for child in node.body:
                 yield from [(child, True), *nodes(child, for_types=True)]
             for child in node.orelse:
