@@ -130,14 +130,10 @@ def test_no_output_follows_a_link_in_a_folder_that_is_read(tmp_path: Path, capsy
     assert target.exists() != is_dangling
 
 
-@pytest.mark.parametrize("wanted", [("--fix",), ("--write-map", "new.csv")])
-def test_repairs_need_the_url_of_the_new_site(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, wanted: tuple[str, ...]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_repairs_need_the_url_of_the_new_site(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     site = written(tmp_path / "site", SITE)
-    _, err = printed(capsys, site, "--old-url", OLD, *wanted, status=2)
-    assert f"{wanted[0]} needs --url" in err
+    for wanted in (("--fix",), ("--write-map", tmp_path / "new.csv")):
+        assert f"{wanted[0]} needs --url" in printed(capsys, site, "--old-url", OLD, *wanted, status=2)[1]
     assert (site / "index.html").read_bytes() == BROKEN.encode()
     assert not (tmp_path / "new.csv").exists()
 

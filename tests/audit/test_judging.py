@@ -199,7 +199,9 @@ FOLDERS: list[tuple[list[str], list[str], str, bool]] = [
 
 
 def test_a_rule_for_a_folder_is_advised_where_it_is_right_for_all_in_it(tmp_path: Path) -> None:
-    old, new, rules, wanted = {}, {}, "", []
+    old: dict[str, str] = {}
+    new: dict[str, str] = {}
+    rules, wanted = "", []
     for at, (more_old, more_new, rule, whole) in enumerate(FOLDERS):
         moved = {f"{number}.html": page(text(10 * at + number), title=f"{at}, {number}") for number in range(6)}
         more = page(text(10 * at + 6), title=f"{at}, more")

@@ -47,7 +47,9 @@ _FOUND: Final = {  # the tables with findings, and a condition for these rows
 _COUNTS: Final = re.compile(r'count: "([^"]*)"')
 _CLICKS: Final = re.compile(r"click|klick|clic|クリック", re.IGNORECASE)
 _MASKED: Final = "absolve_masked"  # a function of the connection
-_HELD: Final = "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal ORDER BY column_index"
+_HELD: Final = """
+SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal ORDER BY column_index
+"""
 
 
 class _Stream:
