@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.machinery
 import os
 import signal
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 SHARED = Path(os.environ.get("ABSOLVE_SHARED") or ROOT.parent / "shared")
 
-hypothesis.settings.register_profile("default", deadline=None)
+hypothesis.settings.register_profile("default", deadline=None, max_examples=40)  # others in each run; .ci/run has 100
 hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "default")
 
@@ -41,6 +42,17 @@ def pytest_configure() -> None:
     from absolve.cli import many, reporting  # after that check
 
     many.EVERY = reporting.LONG = 3600.0  # on a busy machine any run may take long, and tests compare its messages
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Collect tests without the garbage collector, and keep it from looking at what was collected: each worker has all."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

@@ -39,7 +39,7 @@ MOST = {
     "absolve": (204, 2),
     "api": (296, 1),
     "arrow": (54, 1),
-    "audit": (8_187, 30),
+    "audit": (8_185, 30),
     "cli": (5_783, 21),
     "core": (2_902, 15),
     "document": (2_644, 11),
@@ -56,7 +56,7 @@ MOST = {
     "urls": (2_386, 13),
     "verifying": (2_018, 8),
 }
-MOST_TESTS = 45_157  # lines
+MOST_TESTS = 45_167  # lines
 MOST_C = 1_200  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 
@@ -81,7 +81,7 @@ MODULES = {dotted(path): path for path in SOURCE.rglob("*.py")}
 def nodes(tree: ast.AST, *, for_types: bool = False) -> Iterator[tuple[ast.AST, bool]]:
     """Yield every node below this one, and whether it is there for type checkers only."""
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in {getattr(node.test, "id", ""), getattr(node.test, "attr", "")}:
             for child in node.body:
                 yield from [(child, True), *nodes(child, for_types=True)]
             for child in node.orelse:

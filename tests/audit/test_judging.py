@@ -187,29 +187,33 @@ def test_a_rule_is_as_good_as_the_old_url_that_it_leads_to(old_site: str, tmp_pa
 
 
 SEVERITY = {name: 0 if name in (*QUIET, *FINE) else 2 - words(name).severity for name in VERDICTS}
-MOVED = {f"en/{number}.html": page(text(number), title=f"{number}") for number in range(6)}
+# Folders old/N/ of six pages that are in new/N/ now: more old pages, more new pages, rules, and whether one rule is right for all.
+FOLDERS: list[tuple[list[str], list[str], str, bool]] = [
+    (["{0}/gone.html"], [], "", False),
+    (["{0}/gone.html"], [], "/{0}/gone.html,,410\n", False),
+    (["{0}/6.html"], ["other/{0}.html"], "", False),
+    (["{0}/6.html"], ["other/{0}.html"], "/{0}/6.html,/other/{0}.html,301\n", False),
+    (["{0}/6.html"], ["to-{0}/6.html"], "/{0}/6.html,/to-{0}/6.html,301\n", True),
+    ([], ["{0}/news.html"], "/x,/y,301!\n", True),  # a file is in no way of a rule of a table
+]
 
 
-@pytest.mark.parametrize(("old", "new", "rules", "whole"), [
-    ({"en/gone.html": page(text(9))}, {}, "", False),
-    ({"en/gone.html": page(text(9))}, {}, "/en/gone.html,,410\n", False),
-    ({"en/6.html": page(text(9))}, {"other/6.html": page(text(9))}, "", False),
-    ({"en/6.html": page(text(9))}, {"other/6.html": page(text(9))}, "/en/6.html,/other/6.html,301\n", False),
-    ({"en/6.html": page(text(9))}, {"6.html": page(text(9))}, "/en/6.html,/6.html,301\n", True),
-    ({}, {"en/news.html": page("new")}, "/x,/y,301!\n", True),  # a file is in no way of a rule of a table
-])
-def test_a_rule_for_a_folder_is_advised_where_it_is_right_for_all_in_it(
-    old: dict[str, str], new: dict[str, str], rules: str, *, whole: bool, tmp_path: Path
-) -> None:
-    moved = {name.removeprefix("en/"): content for name, content in MOVED.items()}
-    given = {"index.html": links(*moved, *new), **moved, **new}
-    maps = {"map.csv": rules} if rules else {}
-    before = audited(tmp_path, given, old={**MOVED, **old}, maps=maps)
+def test_a_rule_for_a_folder_is_advised_where_it_is_right_for_all_in_it(tmp_path: Path) -> None:
+    old: dict[str, str] = {}
+    new: dict[str, str] = {}
+    rules, wanted = "", []
+    for at, (more_old, more_new, rule, whole) in enumerate(FOLDERS):
+        moved = {f"{number}.html": page(text(10 * at + number), title=f"{at}, {number}") for number in range(6)}
+        more = page(text(10 * at + 6), title=f"{at}, more")
+        old |= {f"{at}/{name}": content for name, content in moved.items()} | {name.format(at): more for name in more_old}
+        new |= {f"to-{at}/{name}": content for name, content in moved.items()} | {name.format(at): more for name in more_new}
+        rules += rule.format(at)
+        wanted += [f"/{at}/,{NEW}to-{at}/,301,prefix"] if whole else [f"/{at}/{name},{NEW}to-{at}/{name},301" for name in moved]
+    before = audited(tmp_path, {"index.html": links(*new), **new}, old=old, maps={"map.csv": rules})
     advised = advice(before)
-    assert (f"/en/,{NEW},301,prefix" in advised) == whole
-    assert all(f"/{name},{NEW}{name.removeprefix('en/')},301" in advised for name in MOVED) != whole
-    if whole:  # the rules of pages are tried in the next test
-        assert not worse(before, audited(tmp_path, {}, old={}, maps={"map.csv": "\n".join([rules.strip(), *advised])}))
+    assert {one for one in advised if "/other/" not in one} == set(wanted)
+    of_folders = [one for one in advised if one.endswith(",prefix")]  # the rules of pages are tried in the next test
+    assert not worse(before, audited(tmp_path, {}, old={}, maps={"map.csv": "\n".join([rules.strip(), *of_folders])}))
 
 
 @pytest.mark.slow

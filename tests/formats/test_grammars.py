@@ -55,9 +55,8 @@ CASES: list[tuple[str, str, list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("syntax", "value", "references"), CASES)
-def test_references_of_each_grammar_are_found(syntax: str, value: str, references: list[str]) -> None:
-    assert read(syntax, value) == references
+def test_references_of_each_grammar_are_found() -> None:
+    assert [(syntax, value, found) for syntax, value, references in CASES if (found := read(syntax, value)) != references] == []
 
 
 def test_srcsets_and_refreshes_are_parsed_as_by_the_html_standard() -> None:

@@ -66,9 +66,11 @@ def bytes_given_back(name: str, size: int) -> None:
         assert row.column >= 1
 
 
-@pytest.mark.parametrize("name", SHAPES)
-def test_a_small_document_of_each_hostile_shape_is_read_completely(name: str) -> None:
-    bytes_given_back(name, 4_000)
+@pytest.mark.parametrize("media_type", dict.fromkeys(shape.media_type for shape in SHAPES.values()))
+def test_a_small_document_of_each_hostile_shape_is_read_completely(media_type: str | None) -> None:
+    for name, shape in SHAPES.items():
+        if shape.media_type == media_type:
+            bytes_given_back(name, 4_000)
 
 
 @pytest.mark.slow

@@ -10,8 +10,6 @@ from typing import Any
 import httpx
 import pytest
 import requests
-from itemadapter import ItemAdapter
-from scrapy.http import HtmlResponse
 
 import absolve
 from absolve import Diagnostic, DocumentError, UsageError
@@ -276,6 +274,8 @@ def by_requests(url: str) -> Any:
 
 def by_scrapy(url: str) -> Any:
     """Return a response as its downloader makes it; a crawl needs a process of its own."""
+    from scrapy.http import HtmlResponse  # here: each worker imports all modules of tests
+
     return HtmlResponse(f"{url}/new/", body=PAGE_RESPONSES, headers={name: [value] for name, value in FIELDS.items()})
 
 
@@ -299,6 +299,8 @@ def test_a_response_is_a_document_with_its_url_charset_and_header(get: Any) -> N
 
 
 def test_a_response_of_scrapy_gives_items() -> None:
+    from itemadapter import ItemAdapter
+
     items = list(absolve.items(by_scrapy("http://h"), profile="whatwg"))
     assert [ItemAdapter(item)["target"] for item in items] == ["http://h/new/s.css", "http://h/new/%D0%BF"]
     assert all(type(item) is dict and type(item["base_layer"]) is str for item in items)

@@ -14,7 +14,6 @@ from typing import Any
 
 import duckdb
 import openpyxl
-import pandas as pd
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
@@ -245,6 +244,7 @@ def test_parquet_is_compressed_in_row_groups_and_uses_dictionaries(monkeypatch: 
     assert parquet.read_table(empty).shape == (0, len(COLUMNS))
     path = tmp_path / "x.parquet"
     path.write_bytes(file().getvalue())
+    import pandas as pd  # here: each worker imports all modules of tests
     assert list(pd.read_parquet(path)["reference"]) == [row.reference for row in ROWS]
     with duckdb.connect() as database:
         assert database.execute("SELECT target FROM read_parquet(?)", [str(path)]).fetchall() == [(row.target,) for row in ROWS]

@@ -47,6 +47,9 @@ _FOUND: Final = {  # the tables with findings, and a condition for these rows
 _COUNTS: Final = re.compile(r'count: "([^"]*)"')
 _CLICKS: Final = re.compile(r"click|klick|clic|クリック", re.IGNORECASE)
 _MASKED: Final = "absolve_masked"  # a function of the connection
+_HELD: Final = """
+SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal ORDER BY column_index
+"""
 
 
 class _Stream:
@@ -69,13 +72,12 @@ class Source:
         self.style = style
         with suppress(duckdb.NotImplementedException, duckdb.CatalogException):  # it is there: a look takes 20 ms
             add_function(connection, _MASKED, printable.masked)
-        self._columns = {table: self._typed(table) for table in (*TABLES, "baseline") if self.has(table)}
+        self._held: dict[str, dict[str, str]] = {}
+        for table, name, kind in self.rows(_HELD):  # one query of the catalog: to ask for each table takes longer
+            self._held.setdefault(table, {})[name] = TABLES.get(table, {}).get(name, kind)
+        self._columns = {table: self._held[table] for table in (*TABLES, "baseline") if table in self._held}
         self.tables = [*self._columns]
         self.summary: dict[str, str | None] = dict(self.rows(f"SELECT name, value FROM ({self.select('summary')})"))  # noqa: S608 - names of ours
-
-    def _typed(self, table: str) -> dict[str, str]:
-        found, known = self.connection.table(table), TABLES.get(table, {})
-        return {name: known.get(name, str(kind)) for name, kind in zip(found.columns, found.types, strict=True)}
 
     def columns(self, table: str) -> dict[str, str]:
         """Return the columns of a result table with their types in DuckDB."""
@@ -83,11 +85,7 @@ class Source:
 
     def has(self, table: str) -> bool:
         """Return whether the connection has a table of this name."""
-        import duckdb
-
-        with suppress(duckdb.CatalogException):  # a query of the catalog takes 3 ms
-            return bool(self.connection.table(table).columns)
-        return False
+        return table in self._held
 
     def masked(self, expression: str) -> str:
         """Return SQL for a text with masked user information. Only texts with an @ go through Python."""
