@@ -2,11 +2,14 @@
 -- files that browsers take for a URL with a scheme, as Talk:Rye.html (RFC 3986 4.2).
 
 INSERT INTO findings BY NAME
-WITH judged AS (
+WITH languages AS (
+    SELECT document, substr(alternate, instr(alternate, '=') + 1) FROM (SELECT document, unnest(alternates) AS alternate FROM new_documents)
+), judged AS (
     SELECT l.*, CASE
         WHEN element IN ('loc', 'link', 'guid') AND attribute = '' OR element = 'enclosure' AND attribute = 'url'
             OR element = 'robots.txt' OR l.id IN (SELECT id FROM metas WHERE regexp_matches(name, '^(og|twitter):'))
             OR element IN ('link', 'header') AND regexp_matches(lower(rel), '(^| )canonical( |$)')
+            OR element = 'link' AND regexp_matches(lower(rel), '(^| )alternate( |$)') AND (l.document, target) IN (FROM languages)
             THEN 'relative:' || element || CASE WHEN attribute = '' THEN '' ELSE '[' || attribute || ']' END
         WHEN p.document IS NOT NULL AND base_layer <> 'embedded' AND NOT regexp_matches(reference, '^[/#]')
             THEN 'not-found' END AS cause

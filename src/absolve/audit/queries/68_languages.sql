@@ -23,10 +23,6 @@ SELECT url, document, CASE verdict
     ELSE 'its link for ' || language || ' is redirected or spelled otherwise (' || verdict || '): ' || target END AS detail
 FROM alternates WHERE verdict NOT IN ('ok', 'external', 'fragment')
 UNION ALL
-SELECT a.url, a.document, 'its link for ' || a.language || ' has to be a full URL: ' || a.target
-FROM alternates a JOIN links_in l ON l.document = a.document AND l.target = a.target
-WHERE l.element = 'link' AND regexp_matches(lower(l.rel), '(^| )alternate( |$)') AND is_relative(l.reference)
-UNION ALL
 SELECT url, document, 'no code of a language: ' || language || ' (BCP 47)' FROM alternates WHERE NOT is_language(language)
 UNION ALL
 SELECT any_value(a.url), any_value(a.document), 'its links for other languages lack the one to itself' FROM alternates a
