@@ -129,9 +129,11 @@ def metas(connection: Any, read: Callable[[str, str], Iterable[Found]]) -> None:
 
 
 def _metas(connection: Any, read: Callable[[str, str], Iterable[Found]]) -> Iterator[tuple[int, int, str, str]]:
+    of_pages: dict[int, list[tuple[int, int, str]]] = {}
+    for resource, *row in each(connection, "SELECT resource, start, id, target FROM nameless ORDER BY start, id"):
+        of_pages.setdefault(resource, []).append(tuple(row))
     for page in read("new", "media_type = 'text/html' AND resource IN (SELECT resource FROM nameless)"):
-        query = "SELECT start, id, target FROM nameless WHERE resource = ?"
-        nameless = sorted(each(connection, query, [page.resource]))
+        nameless = of_pages[page.resource]
         for tag in start_tags(page.data, b"meta"):
             found = attributes(page.data, tag.start, tag.end)
             names = [found[key].raw.strip().lower() for key in (b"property", b"name") if key in found]
