@@ -44,7 +44,7 @@ MOST = {
     "core": (2_902, 15),
     "document": (2_644, 11),
     "encodings": (1_861, 6),
-    "formats": (15_612, 52),
+    "formats": (15_613, 52),
     "inventory": (2_206, 8),
     "mirror": (7_055, 19),
     "rewriting": (1_921, 8),
@@ -53,10 +53,10 @@ MOST = {
     "spark": (248, 1),
     "tables": (1_232, 7),
     "trees": (838, 3),
-    "urls": (2_386, 13),
+    "urls": (2_387, 13),
     "verifying": (2_018, 8),
 }
-MOST_TESTS = 45_167  # lines
+MOST_TESTS = 45_176  # lines
 MOST_C = 1_200  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 

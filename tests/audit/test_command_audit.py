@@ -23,8 +23,8 @@ def test_the_summary_counts_verdicts(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert printed(capsys, site, "--url", NEW, "-q", "-o", tmp_path / "r.html", "--fix", status=1) == ("", "")
 
 
-FIXED = "<!DOCTYPE html><title>x</title><A HREF = 'about.html#Team'  class=x>t</A><img src=https://new.example/i.png>\r\n<a href=https://new.example/about.html>q</a><a href=gone.html>"
-BROKEN = FIXED.replace("about.html#Team", "About.html#Team").replace("src=https", "src=HTTP").replace("href=https://new", "href=http://old")
+FIXED = "<!DOCTYPE html><title>x</title><meta property=og:image content=https://new.example/i.png><img src=i.png><A HREF = 'about.html#Team'  class=x>t</A><img src=https://new.example/i.png>\r\n<a href=https://new.example/about.html>q</a><a href=gone.html>"
+BROKEN = FIXED.replace("content=https://new.example/", "content=").replace("about.html#Team", "About.html#Team").replace("src=https", "src=HTTP").replace("href=https://new", "href=http://old")
 SITE = {"index.html": BROKEN, "about.html": page("<p id=Team>"), "i.png": "x", "d/x.css": "p{background:url(../I.PNG)}"}
 
 

@@ -359,6 +359,7 @@ def test_a_pipe_without_a_writer_and_a_file_without_end_are_refused_wherever_an_
         assert (done.status in {2, 3}, words in done.err) == (True, True)
 
 
+TAR = b"p.html" + bytes(251) + b"ustar\0\0\0"
 # What is given and not read: its bytes, the code, and whether it is a failure if nothing else is given.
 UNREAD = {
     "e.zip": (zipped({}), "no-input", False), "e.docx": (zipped({}), "no-input", False), "e.wacz": (zipped({"datapackage.json": b"{}"}), "no-input", False),
@@ -366,10 +367,10 @@ UNREAD = {
     "e.warc": (b"WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n", "no-input", False),
     "p.html.gz": (gzip.compress(LINK), "unread-compressed", True), "b.html.gz": (b"\x1f\x8b\b\0", "unread-compressed", True),
     "z.html": (bz2.compress(LINK), "unread-compressed", True), "cut.html": (gzip.compress(LINK)[:-9], "truncated", True),
-    "t.html": (b"a" * 257 + b"ustar\0", "unread-compressed", True), "t.zip": (zipped({"x.tar": b"a" * 257 + b"ustar\0\0\0"}), "no-input", False),
+    "t.html": (TAR, "unread-compressed", True), "t.zip": (zipped({"x.tar": TAR}), "no-input", False),
     "p.zip": (zipped({"p.html.gz": gzip.compress(LINK)}), "unread-compressed", True),
     "q.zip": (zipped({"z.html": bz2.compress(LINK)}), "unread-compressed", True),
-    "x.tar": (b"a" * 257 + b"ustar\0\0\0", "unknown-media-type", True), "x.pdf": (b"%PDF-1.7\0", "unknown-media-type", True),
+    "x.tar": (TAR, "unknown-media-type", True), "x.pdf": (b"%PDF-1.7\0", "unknown-media-type", True),
 }
 WITHOUT_LINKS = {"a.png": b"\x89PNG\r\n\x1a\n\0\0", "a.js": b"f()"}
 
@@ -398,6 +399,9 @@ def test_what_is_given_and_not_read_is_named_and_fails_beside_others(absolve: Ru
 def test_a_compressed_page_in_a_folder_is_read_beside_its_page_alone(absolve: Runner, site: Path, command: str) -> None:
     (site / "a.html.gz").write_bytes(gzip.compress(LINK))
     assert absolve(*command.split(), "--url=http://h/").status in {0, 1}
+    twins = {f"{name}{end}": gzip.compress(data) if end else data for name, data in {"a.html": LINK, "a.js": b"f()"}.items() for end in ("", ".gz")}
+    (site.parent / "twins.zip").write_bytes(zipped(twins))
+    assert absolve(*command.replace("site", "twins.zip").split(), "--url=http://h/").status in {0, 1}
     (site / "b.html.gz").write_bytes(gzip.compress(LINK))
     done = absolve(*command.split(), "--url=http://h/")
     assert (done.status, done.err.count("error: site/b.html.gz: unread-compressed: ")) == (3, 1)

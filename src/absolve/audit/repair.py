@@ -35,7 +35,7 @@ GROUP BY f.reference, f.base, f.final
 """
 _USER: Final = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?//[^/?#]*@")  # a capture's password is not for its pages
 _FIXES: Final = """
-SELECT DISTINCT l.document, l.entity, l.reference, l.base, f.fix
+SELECT DISTINCT l.document, l.entity, l.element, l.attribute, l.reference, l.base, f.fix
 FROM fixed_findings f JOIN links_in l ON l.id = f.id WHERE f.fix IS NOT NULL
 """
 
@@ -66,8 +66,8 @@ def _fix(reference: str, base: str, final: str, cause: str | None) -> str:
 def write(connection: Any, path: str) -> int:
     """Write the repairs to a new database; return their number."""
     with closing(sqlite3.connect(path)) as database:
-        database.execute("CREATE TABLE fixes (document, entity, reference, base, fix)")
-        database.executemany("INSERT INTO fixes VALUES (?, ?, ?, ?, ?)", each(connection, _FIXES))
+        database.execute("CREATE TABLE fixes (document, entity, element, attribute, reference, base, fix)")
+        database.executemany("INSERT INTO fixes VALUES (?, ?, ?, ?, ?, ?, ?)", each(connection, _FIXES))
         database.execute("CREATE INDEX of_document ON fixes (document)")
         database.commit()
         count: int = database.execute("SELECT count(*) FROM fixes").fetchone()[0]
@@ -86,7 +86,7 @@ class RepairPolicy:
     def __init__(self, path: str) -> None:
         self._path = path
         self._document: str | None = None
-        self._fixes: dict[tuple[str, str, str], str] = {}
+        self._fixes: dict[tuple[str, ...], str] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return RepairPolicy, (self._path,)
@@ -98,11 +98,11 @@ class RepairPolicy:
             self._fixes = self._read_fixes(shown(entity.name))
         if not self._fixes:
             return None
-        return self._fixes.get((shown(entity.path), shown(resolved.reference), shown(resolved.base.url)))
+        place = shown(entity.path), resolved.element, resolved.link.place.attribute
+        return self._fixes.get((*place, shown(resolved.reference), shown(resolved.base.url)))
 
-    def _read_fixes(self, document: str) -> dict[tuple[str, str, str], str]:
+    def _read_fixes(self, document: str) -> dict[tuple[str, ...], str]:
+        query = "SELECT entity, element, attribute, reference, base, fix FROM fixes WHERE document = ?"
         with closing(sqlite3.connect(self._path)) as database:
-            rows: Iterable[tuple[str, str, str, str]] = database.execute(
-                "SELECT entity, reference, base, fix FROM fixes WHERE document = ?", [document]
-            )
-            return {(entity, reference, base): fix for entity, reference, base, fix in rows}
+            rows: Iterable[tuple[str, ...]] = database.execute(query, [document])
+            return {tuple(key): fix for *key, fix in rows}

@@ -132,7 +132,7 @@ def _metas(connection: Any, read: Callable[[str, str], Iterable[Found]]) -> Iter
     of_pages: dict[int, list[tuple[int, int, str]]] = {}
     for resource, *row in each(connection, "SELECT resource, start, id, target FROM nameless ORDER BY start, id"):
         of_pages.setdefault(resource, []).append(tuple(row))
-    for page in read("new", "media_type = 'text/html' AND resource IN (SELECT resource FROM nameless)"):
+    for page in read("new", "resource IN (SELECT resource FROM nameless)"):
         nameless = of_pages[page.resource]
         for tag in start_tags(page.data, b"meta"):
             found = attributes(page.data, tag.start, tag.end)

@@ -54,7 +54,7 @@ _NO_BYTE = pattern("[\ud800-\udc7f\udd00-\udfff]")
 _FILLED_IN = {
     **dict.fromkeys((".erb", ".rhtml", ".haml", ".slim"), ("#{",)),
     # learn.microsoft.com/aspnet/web-forms: "ASP.NET Web Project Paths"
-    **dict.fromkeys((".aspx", ".ascx", ".master", ".cshtml", ".vbhtml"), ("~/",)),
+    **dict.fromkeys((".aspx", ".ascx", ".master", ".cshtml", ".vbhtml", ".razor"), ("~/",)),
     ".vue": ("~/", "~~/"),  # nuxt.com/docs/api/nuxt-config#alias
 }
 _NOTHING: dict[str, int] = {}
@@ -107,7 +107,7 @@ class LinkContext:
         self.held = entity.held if is_held else _NOTHING
         self.files = None if entity.files is None else self._files(entity.files, link)
         name: str = entity.name or ""
-        self.filled_in = _FILLED_IN.get(name[name.rfind(".") :], ())
+        self.filled_in = _FILLED_IN.get(name[name.rfind(".") :].lower(), ())
         is_plain = place.syntax in _AS_IT_STANDS and not self.held and self.files is None
         self.short = self.prefixes if is_plain else None
         # Bytes of a header field may be an encoded word (RFC 2047 2), whatever they look like.

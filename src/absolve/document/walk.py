@@ -330,7 +330,7 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
         entity.findings.append(Finding("too-large", text, part.start, failed=True))
         return
     if part.name and _is_text(media_type) and (packing := sniffing.packing(value)) is not None:
-        if sniffing.document_in_gzip(value) is None:
+        if packing != "gzip" or sniffing.document_in_gzip(value) is None:
             text = diagnostics.with_url(part, diagnostics.PACKED.format(packing))
             entity.findings.append(Finding("unread-compressed", text, part.start, failed=True))
             return

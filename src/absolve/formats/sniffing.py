@@ -267,7 +267,8 @@ def in_words(data: bytes, name: str) -> str:
 _OLD_OFFICE: Final = "a message of Outlook or an old office document"
 _PACKING: Final = pattern(
     rb"(?P<gzip>\x1f\x8b\x08)|(?P<bzip2>BZh[1-9]1AY&SY)|(?P<xz>\xfd7zXZ\0)|(?P<Zstandard>\x28\xb5\x2f\xfd)"
-    rb"|(?P<ZIP>PK\x03\x04)|(?P<RAR>Rar!\x1a\x07)|(?P<tar>.{257}ustar)",
+    rb"|(?P<compress>\x1f\x9d)|(?P<LZ4>\x04\"M\x18)|(?P<ZIP>PK\x03\x04)|(?P<RAR>Rar!\x1a\x07)|(?P<seven_zip>7z\xbc\xaf\x27\x1c)"
+    rb"|(?P<tar>(?=[^\0]{0,100}\0).{257}ustar[\0 ])",  # the name of the first member ends with a NUL
     re.DOTALL,
 )
 
@@ -441,7 +442,7 @@ def _other_types() -> MimeTypes:
 
 def other_type(name: str) -> str:
     """Return the media type of a file by its suffix, for example `image/png`; "" if it has a walker or is unknown."""
-    found = _other_type(name)
+    found = _other_type(name) if not name.lower().endswith(tuple(_PACKED_SUFFIXES)) else None
     return found if found is not None and (kind_of(found) == JAVASCRIPT or not is_read(found)) else ""
 
 

@@ -30,7 +30,8 @@ _BEGINS: Final = pattern(
     r"|<[?%@#$]|<[A-Za-z]+:[A-Za-z]+[\s/>]|<TMPL_"  # PHP, ERB, ASP, FreeMarker, JSP tags, HTML::Template
     r"|<[A-Za-z][\w-]*>\Z"  # Campaign Monitor <x>, alone
     r"|\*\|"  # Mailchimp *|X|*
-    r"|~?@/|\|[a-z]+\||__GHOST_URL__|\[~\d+~\]"  # webpack and Vite ~@/x, Pelican |filename|x, Ghost, MODX [~7~]
+    r"|~?@/|__GHOST_URL__/|\[~\d+~\]"  # webpack and Vite ~@/x, Ghost, MODX [~7~]
+    r"|\|(?:filename|static|attach|tag|category|author|index)\|"  # Pelican
     r"|\[(?:[\[(@=]|%(?![0-9A-Fa-f]{2}))|\[[A-Za-z][\w:.-]*\]\Z"  # [[x]] [(x)] [@x] [=x] [% x %]; [x] alone
     r"|\$[A-Za-z_!(]"  # Velocity and PHP $x, $!x; ESI $(X)
     r"|@[(\[]|@[A-Za-z_]\w*(?:\.[A-Z]|[(\[])|@(?:Model|ViewBag)\."  # Razor @(x) @x.Y @x(), Blade @x(), Mosaico @[x]

@@ -43,12 +43,14 @@ CREATE OR REPLACE MACRO is_local(url) AS regexp_matches(lower(url), '^(file:|[a-
     || '(([^/?#:]*\.)?localhost|(127|169\.254|0)\.[0-9.]+|\[(::|::1|::ffff:(7f[0-9a-f]{2}|a9fe|0):[0-9a-f]+|fe[89ab][^\]]*)\])'
     || '\.?(:[0-9]*)?([/?#]|$))') OR is_private(url) AND NOT has_private_site();
 
--- A template has put the URL of the site before a URL: https://h.examplehttps://h.example/, where a host has an empty port.
-CREATE OR REPLACE MACRO is_glued(url) AS regexp_matches(url, '^https?://[^/?#]*https?//');
-CREATE OR REPLACE MACRO unglued(url) AS regexp_replace(url, '^https?://[^/?#]*?(https?)//', '\1://');
+-- A host that nobody can have, because a template has put the URL of the site before a URL or a name, without a slash:
+-- https://h.examplehttps://h.example/ (the port is empty), https://h.exampleindex.html.
+CREATE OR REPLACE MACRO is_glued(url) AS regexp_matches(url, '^https?://((https?|[^/?#]*\.[^/?#]*https?)//|'
+    || '[^/?#@:]*\.(html?|php|aspx?|jsp|png|jpe?g|gif|svg|webp|css|js|xml|pdf)(:[0-9]*)?([/?#]|$))');
+CREATE OR REPLACE MACRO unglued(url) AS nullif(regexp_replace(url, '^https?://[^?#]*(https?)//', '\1://'), url);
 
--- Whether a reference has no scheme.
-CREATE OR REPLACE MACRO is_relative(reference) AS NOT regexp_matches(reference, '^[\x00-\x20]*([A-Za-z][A-Za-z0-9+.-]*:|$)');
+-- Whether a reference has neither a scheme nor a host.
+CREATE OR REPLACE MACRO is_relative(reference) AS NOT regexp_matches(reference, '^[\x00-\x20]*([A-Za-z][A-Za-z0-9+.-]*:|//|$)');
 
 -- A URL at the place that an audit gives to files without one: it is judged by the files around them.
 CREATE OR REPLACE MACRO is_assumed(url) AS starts_with(url, 'http://localhost/')
@@ -69,11 +71,9 @@ CREATE OR REPLACE MACRO is_language(code) AS code = 'x-default'
 
 CREATE OR REPLACE MACRO is_error_page(url) AS regexp_matches(url, '/(404|403|500|50x|error)(\.html?)?$');
 
--- A reference that gets its folder from a template or a base element: either may lack the folder of the site. So may the full URL
--- by which a page names itself, or itself in another language.
-CREATE OR REPLACE MACRO is_placed(reference, base_layer, rel) AS NOT starts_with(reference, '//')
-    AND (starts_with(reference, '/') OR base_layer = 'embedded' AND NOT regexp_matches(reference, '^[A-Za-z][A-Za-z0-9+.-]*:'))
-    OR regexp_matches(lower(rel), '(^| )(alternate|canonical)( |$)');
+-- A reference that gets its folder from a template or a base element: either may lack the folder of the site.
+CREATE OR REPLACE MACRO is_placed(reference, base_layer) AS NOT starts_with(reference, '//')
+    AND (starts_with(reference, '/') OR base_layer = 'embedded' AND NOT regexp_matches(reference, '^[A-Za-z][A-Za-z0-9+.-]*:'));
 
 -- The folder of a path, with its final slash.
 CREATE OR REPLACE MACRO folder_of(path) AS regexp_extract(path, '^(.*/)', 1);

@@ -12,10 +12,14 @@ SELECT url, base || rest AS old_url, old_base() || rest AS main_url,
 FROM rests;
 
 CREATE OR REPLACE TABLE strays AS
-WITH placed AS (
+WITH nested AS ( -- a folder with a folder of the same name
+    SELECT DISTINCT s.prefix FROM scopes s JOIN resources r ON r.side = s.side AND r.site = s.site
+        AND starts_with(r.path, s.prefix || s.prefix[2:]) WHERE s.side = 'new' AND s.prefix <> '/'
+), placed AS (
     SELECT DISTINCT l.url, l.path, s.base, coalesce('?' || query_of(l.url), '') AS query,
         CASE WHEN NOT starts_with(l.path || '/', s.prefix) THEN CASE WHEN a.is_placed THEN 2 END
-            WHEN s.prefix <> '/' AND starts_with(l.path || '/', s.prefix || s.prefix[2:]) THEN 2 * length(s.prefix) END AS start
+            WHEN s.prefix <> '/' AND starts_with(l.path || '/', s.prefix || s.prefix[2:]) AND s.prefix NOT IN (FROM nested)
+            THEN 2 * length(s.prefix) END AS start
     FROM asked a JOIN located l ON l.side = 'new' AND l.url = a.url
     JOIN scopes s ON s.side = 'new' AND s.is_main AND s.site = l.site
     WHERE l.resource IS NULL
