@@ -39,7 +39,7 @@ MOST = {
     "absolve": (204, 2),
     "api": (296, 1),
     "arrow": (54, 1),
-    "audit": (8_187, 30),
+    "audit": (8_196, 30),
     "cli": (5_783, 21),
     "core": (2_902, 15),
     "document": (2_644, 11),
@@ -56,7 +56,7 @@ MOST = {
     "urls": (2_387, 13),
     "verifying": (2_018, 8),
 }
-MOST_TESTS = 45_176  # lines
+MOST_TESTS = 45_187  # lines
 MOST_C = 1_200  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -204,3 +205,13 @@ def test_a_content_id_that_no_part_of_the_message_has_is_broken(tmp_path: Path) 
     message = b"MIME-Version: 1.0\r\nContent-Type: multipart/related; boundary=x\r\n\r\n" + body + part % (b"image/png", b"Content-ID: <a@x>", b"i") + b"--x--\r\n"
     found = run(tmp_path, written(tmp_path / "new", {"a.mhtml": message}) / "a.mhtml", "--url", "http://h/")
     assert [(row["reference"], row["verdict"]) for row in found.tables["links"] if row["element"] == "img"] == [("cid:a@x", "ok"), ("cid:lost@x", "broken")]
+
+
+def test_a_sitemap_alone_has_nothing_to_judge_and_one_in_an_archive_is_a_file_of_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sitemap = '<?xml version="1.0"?><!-- x --><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>https://new.example/</loc></url></urlset>'
+    site = written(tmp_path, {"sitemap.xml": sitemap})
+    assert "sitemap.xml: a list of URLs has no links" in printed(capsys, site / "sitemap.xml", "--url", NEW, status=2)[1]
+    with zipfile.ZipFile(site / "site.zip", "w") as archive:  # not compressed
+        archive.writestr("index.html", links("gone.html"))
+        archive.writestr("sitemap.xml", sitemap)
+    assert "broken" in printed(capsys, site / "site.zip", "--url", NEW, status=1)[0]

@@ -105,6 +105,11 @@ def audited(
     """Run an audit, and yield it while the tables are open. `ask` adds answers of servers to the recorded ones."""
     reports = context.reports
     found = sites.sites(job)
+    new = found.kinds[load.NEW]
+    others = (new.documents, new.inventories, job.old, job.answers, job.maps, job.from_)
+    if new.lists and ask is None and not any(others):
+        text = "a list of URLs has no links: give the files of the site too, or ask its server: --live new"
+        raise UsageError(f"{new.lists[0][0]}: {text}")
     inventories = [sources.local(name) for kinds in found.kinds.values() for name, _ in kinds.inventories]
     on_disk = sum(map(os.path.getsize, inventories)) > _LARGE
     sets = _read_maps(job, context)

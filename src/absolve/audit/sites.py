@@ -77,7 +77,11 @@ _COMPRESSED: Final = re.compile(r"\.(?:xml|log|csv|tsv|txt|cdxj?|json)\.gz$|log.
 _BOOKS: Final = frozenset({".xlsx", ".xlsm", ".xls", ".ods", ".numbers"})  # ZIP archives, most of them
 _PAGES: Final = frozenset({"text/html", "application/xhtml+xml"})
 _URL_LINE: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:#[^\n]*\n\s*)*(?:https?://\S+|/\S*)\s*(?:\n|$)")
-_SITEMAP: Final = re.compile(rb"<(?:\w+:)?(?:urlset|sitemapindex)[\s>]")
+_SITEMAP: Final = re.compile(  # behind a prolog (XML 1.0 2.8)
+    rb"(?:\xef\xbb\xbf)?(?>(?:\s++|<\?(?>.*?\?>)|<!--(?>.*?-->)|<!DOCTYPE[^<>\[]*+(?>(?:\[.*?\]\s*+)?)>)*+)"
+    rb"<(?:\w+:)?(?:urlset|sitemapindex)[\s>]",
+    re.DOTALL,
+)
 
 
 class Kinds(NamedTuple):
@@ -339,7 +343,7 @@ def sorted_out(names: Iterable[str], side: str = load.OLD) -> Kinds:
             found.inventories.append((name, "parquet"))
         elif head[8:12] == _DUCKDB:
             found.inventories.append((name, "duckdb"))
-        elif _SITEMAP.search(head):
+        elif _SITEMAP.match(head):
             found.lists.append((name, "sitemap"))
         elif Path(name).suffix.lower() in _TEXTS and _URL_LINE.match(head):
             found.lists.append((name, "list"))

@@ -14,7 +14,7 @@ WITH languages AS (
             OR element IN ('link', 'header') AND regexp_matches(lower(rel), '(^| )canonical( |$)')
             OR element = 'link' AND regexp_matches(lower(rel), '(^| )alternate( |$)') AND (l.document, l.entity, target) IN (FROM languages)
             THEN 'relative:' || element || CASE WHEN attribute = '' THEN '' ELSE '[' || attribute || ']' END
-        WHEN p.document IS NOT NULL AND (l.document, l.entity) NOT IN (FROM rooted) AND NOT regexp_matches(reference, '^[/#]')
+        WHEN p.document IS NOT NULL AND (l.document, l.entity) NOT IN (FROM rooted) AND NOT regexp_matches(reference, '^[/\\#?]')
             THEN 'not-found' END AS cause
     FROM links_in l LEFT JOIN resources p
         ON p.side = 'new' AND p.document = l.document AND p.entity = l.entity AND p.url = new_base() || not_found_page()
