@@ -78,7 +78,7 @@ _BOOKS: Final = frozenset({".xlsx", ".xlsm", ".xls", ".ods", ".numbers"})  # ZIP
 _PAGES: Final = frozenset({"text/html", "application/xhtml+xml"})
 _URL_LINE: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:#[^\n]*\n\s*)*(?:https?://\S+|/\S*)\s*(?:\n|$)")
 _SITEMAP: Final = re.compile(  # behind a prolog (XML 1.0 2.8)
-    rb"(?:\xef\xbb\xbf)?(?>(?:\s++|<\?(?>.*?\?>)|<!--(?>.*?-->)|<!DOCTYPE[^<>\[]*+(?>(?:\[.*?\]\s*+)?)>)*+)"
+    rb"(?:\xef\xbb\xbf)?(?>(?:\s++|<\?(?>.*?\?>)|<!--(?>.*?-->)|<!DOCTYPE[^<>\[]*+(?>(?:\[.*?\]\s*+)?)>)*)"
     rb"<(?:\w+:)?(?:urlset|sitemapindex)[\s>]",
     re.DOTALL,
 )
