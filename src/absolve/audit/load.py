@@ -46,6 +46,8 @@ _OPTIONAL: Final = {"alternates": "[]"}  # columns that inventories of earlier v
 _GLOB: Final = re.compile(r"[*?\[]")
 _ROWS: Final = 10_000
 _STEP: Final = 1 << 40  # between the numbers of the links of two files
+# robots.txt is read for its rules and mentions; a relative URL in it is a fault.
+_JUDGED: Final = "element <> 'robots.txt' OR NOT regexp_matches(reference, '^[A-Za-z][A-Za-z0-9+.-]*:')"
 _MEMORY: Final = "1GB"  # of the queries, before they use the disk
 _SMALL: Final = 100  # documents: planning the queries takes longer than running them; with 400 it does not
 _FEW: Final = 10_000  # links, likewise
@@ -114,7 +116,8 @@ def end(connection: Any, side: str, files: Sequence[str]) -> None:
         f" FROM {parquet(name, ', file_row_number = true')}"
         for number, name in zip(count(_STEP, _STEP), files, strict=False)
     ]
-    connection.execute(f"CREATE VIEW {side}_all_links AS {' UNION ALL '.join(parts)}")
+    found = f"SELECT * FROM ({' UNION ALL '.join(parts)}) WHERE {_JUDGED}"  # noqa: S608 - likewise
+    connection.execute(f"CREATE VIEW {side}_all_links AS {found}")
 
 
 _RECORD: Final = r"^record\[[0-9]+\](?:/body\[1\])?/?"  # the part of an entity path that names a record's document
