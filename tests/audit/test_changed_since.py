@@ -44,6 +44,7 @@ def test_only_documents_that_changed_have_findings_but_their_targets_are_known(s
     git(site, "commit", "-qam", "b")
     assert references(site, "--changed-since", "HEAD~1") == {"lost.html"}
     assert references(site, "--changed-since", "HEAD~1..HEAD") == {"lost.html"}
+    assert references(site, "--changed-since", "HEAD") == set()
 
 
 def test_a_file_that_git_does_not_track_is_judged(site: Path) -> None:

@@ -98,7 +98,7 @@ class RepairPolicy:
             self._fixes = self._read_fixes(shown(entity.name))
         if not self._fixes:
             return None
-        place = shown(entity.path), resolved.element, resolved.link.place.attribute
+        place = shown(entity.path), resolved.element, resolved.attribute
         return self._fixes.get((*place, shown(resolved.reference), shown(resolved.base.url)))
 
     def _read_fixes(self, document: str) -> dict[tuple[str, ...], str]:

@@ -25,8 +25,8 @@ class Server(NamedTuple):
     "exact" or "ignore". `queries`: "ignore" (a file is there with any query), or "exact". `forced`: a rule of a
     `_redirects` file counts though a file is there. `slashes`: several in a row in a path: "merge" (the same as one) or
     "exact". `html`: the URL of a page with its extension, or of an index with its name: "serve" or "redirect" to the
-    URL without. `not_found`: the page in the root
-    that is sent for URLs without a file. `documentation`: a page that describes all this.
+    URL without. `not_found`: the page in the root that is sent for URLs without a file. `documentation`: a page that
+    describes all this.
     """
 
     indexes: tuple[str, ...] = ("index.html",)

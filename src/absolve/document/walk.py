@@ -169,7 +169,7 @@ def _is_text(media_type: str) -> bool:
 
 
 def _compressed(document: Document, name: str, packing: str) -> str:
-    """Return the media type of a page that a server sent in gzip, with the type of the page; raise DocumentError."""
+    """Return the media type of packed data that has the type of a page: gzip, or an archive; raise DocumentError."""
     found = sniffing.sniff(document.data, "page.html")
     if found is None:
         raise DocumentError(Diagnostic("unread-compressed", diagnostics.PACKED.format(packing), name))

@@ -267,7 +267,7 @@ def in_words(data: bytes, name: str) -> str:
 _OLD_OFFICE: Final = "a message of Outlook or an old office document"
 _PACKING: Final = pattern(
     rb"(?P<gzip>\x1f\x8b\x08)|(?P<bzip2>BZh[1-9]1AY&SY)|(?P<xz>\xfd7zXZ\0)|(?P<Zstandard>\x28\xb5\x2f\xfd)"
-    rb"|(?P<compress>\x1f\x9d)|(?P<LZ4>\x04\"M\x18)|(?P<ZIP>PK\x03\x04)|(?P<RAR>Rar!\x1a\x07)|(?P<seven_zip>7z\xbc\xaf\x27\x1c)"
+    rb"|(?P<compress>\x1f\x9d)|(?P<LZ4>\x04\"M\x18)|(?P<ZIP>PK\x03\x04)|(?P<RAR>Rar!\x1a\x07)|(?P<_7z>7z\xbc\xaf\x27\x1c)"
     rb"|(?P<tar>(?=[^\0]{0,100}\0).{257}ustar[\0 ])",  # the name of the first member ends with a NUL
     re.DOTALL,
 )
@@ -276,7 +276,7 @@ _PACKING: Final = pattern(
 def packing(data: bytes) -> str | None:
     """Return how data is compressed or packed, by its first bytes: for example, "gzip", "tar"; None for other data."""
     found = _PACKING.match(data)
-    return found and found.lastgroup
+    return None if found is None else (found.lastgroup or "").strip("_")
 
 
 def _without_template_suffix(name: str) -> str:

@@ -470,3 +470,8 @@ def test_a_package_that_would_exceed_its_size_fields_is_an_error(monkeypatch: py
     monkeypatch.setattr("absolve.formats.zip.members._Facts._members_by_name", lambda *_: huge)
     with pytest.raises(absolve.DocumentError, match="too-large"):
         rewritten(data)
+
+
+def test_a_member_with_the_name_of_a_template_has_its_placeholders() -> None:
+    data = package({"v/a.cshtml": b"<a href=~/x><a href=y>", "v/b.html": b"<a href=~/x>"})
+    assert [row.problems for row in absolve.links(data, name="a.zip", url="http://h/a/")] == [["placeholder"], [], []]

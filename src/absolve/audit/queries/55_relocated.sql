@@ -1,5 +1,5 @@
--- relocated: broken links that lack the folder of the site or have it twice, whose reference was right in the old site, or whose target has
--- moved: its new place.
+-- relocated: broken links that lack the folder of the site or have it twice, whose reference was right in the old site, or whose
+-- target has moved: its new place.
 
 CREATE OR REPLACE TABLE old_references AS -- the same reference in the document that this one was
 WITH asked AS MATERIALIZED ( -- before any link is joined: by its reference alone a link has namesakes in all documents

@@ -6,11 +6,14 @@ WITH languages AS (
     SELECT document, entity, substr(alternate, instr(alternate, '=') + 1)
     FROM (SELECT document, entity, unnest(alternates) AS alternate FROM new_documents)
 ), rooted AS ( -- pages whose base element does not depend on their own place
-    SELECT document, entity FROM new_all_links WHERE element = 'base' AND attribute = 'href' AND regexp_matches(reference, '^(/|[A-Za-z][A-Za-z0-9+.-]*:)')
+    SELECT document, entity FROM new_all_links
+    WHERE element = 'base' AND attribute = 'href' AND regexp_matches(reference, '^(/|[A-Za-z][A-Za-z0-9+.-]*:)')
 ), judged AS (
     SELECT l.*, CASE
-        WHEN element IN ('loc', 'thumbnail_loc', 'content_loc', 'player_loc', 'link', 'guid', 'comments', 'docs') AND attribute = '' OR element = 'enclosure' AND attribute = 'url'
-            OR element = 'robots.txt' OR l.id IN (SELECT id FROM metas WHERE regexp_matches(name, '^(og|twitter):'))
+        WHEN attribute = '' AND element IN ('loc', 'thumbnail_loc', 'content_loc', 'player_loc', 'link', 'guid', 'comments', 'docs')
+            OR element = 'enclosure' AND attribute = 'url'
+            OR element = 'robots.txt'
+            OR l.id IN (SELECT id FROM metas WHERE regexp_matches(name, '^(og|twitter):'))
             OR element IN ('link', 'header') AND regexp_matches(lower(rel), '(^| )canonical( |$)')
             OR element = 'link' AND regexp_matches(lower(rel), '(^| )alternate( |$)') AND (l.document, l.entity, target) IN (FROM languages)
             THEN 'relative:' || element || CASE WHEN attribute = '' THEN '' ELSE '[' || attribute || ']' END
@@ -20,16 +23,18 @@ WITH languages AS (
         ON p.side = 'new' AND p.document = l.document AND p.entity = l.entity AND p.url = new_base() || not_found_page()
     WHERE is_relative(reference) AND target IS NOT NULL
 )
-SELECT j.* EXCLUDE (base_layer, base_source, text, problems, is_insecure), bare(target) AS url, 'relative' AS verdict, target AS final,
-    0 AS hops, NOT is_assumed(target) AS is_sure, false AS is_gone, false AS is_stray
+SELECT j.* EXCLUDE (base_layer, base_source, text, problems, is_insecure), bare(target) AS url, 'relative' AS verdict,
+    target AS final, 0 AS hops, NOT is_assumed(target) AS is_sure, false AS is_gone, false AS is_stray
 FROM judged j ANTI JOIN findings f ON f.id = j.id WHERE cause IS NOT NULL;
 
 CREATE OR REPLACE TABLE colons AS
 SELECT l.* EXCLUDE (base_layer, base_source, text, problems, is_insecure), a.url AS url, 'broken' AS verdict,
-    a.url || regexp_extract(l.reference, '[?#].*') AS final, 0 AS hops, true AS is_sure, false AS is_gone, false AS is_stray, 'colon' AS cause
+    a.url || regexp_extract(l.reference, '[?#].*') AS final, 0 AS hops, true AS is_sure, false AS is_gone, false AS is_stray,
+    'colon' AS cause
 FROM links_in l JOIN served a ON a.side = 'new' AND a.site = site_of(l.base)
     AND a.key = key_of(folder_of(path_of(l.base)) || split_part(split_part(l.reference, '#', 1), '?', 1))
-WHERE l.scope IN ('other', 'external') AND regexp_matches(l.reference, '^[A-Za-z][A-Za-z0-9+.-]*:[^/\\]') AND length(l.reference) < 1000;
+WHERE l.scope IN ('other', 'external') AND length(l.reference) < 1000
+AND regexp_matches(l.reference, '^[A-Za-z][A-Za-z0-9+.-]*:[^/\\]');
 
 DELETE FROM findings WHERE id IN (SELECT id FROM colons); -- File:x.png is not on the own machine
 INSERT INTO findings BY NAME FROM colons;

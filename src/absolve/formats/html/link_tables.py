@@ -410,7 +410,7 @@ LAZY: Final[tuple[LinkSite, ...]] = (
 
 # Components in sources of pages (MDX, Vue): of Starlight, Mintlify and Docusaurus, of the routers of React and Vue.
 COMPONENTS: Final[tuple[LinkSite, ...]] = (
-    *(LinkSite(element, "href", "likely", "navigation") for element in ("card", "linkcard", "linkbutton", "button")),
+    *(LinkSite(element, "href", "likely", "navigation") for element in ("card", "linkcard", "linkbutton")),
     *(LinkSite(element, "to", "likely", "navigation") for element in ("link", "navlink", "router-link", "nuxt-link")),
 )
 

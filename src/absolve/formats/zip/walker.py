@@ -13,7 +13,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import partial
+from functools import cached_property, partial
 from html import unescape
 from itertools import chain
 from operator import attrgetter
@@ -140,7 +140,7 @@ class Package:
         self._archive = archive
         self._options = options
         self._left = options.max_decompressed
-        by_name = self._by_name = ByName(archive)
+        by_name = ByName(archive)  # not kept: there may be a million names
         self._is_epub = metadata.CONTAINER in by_name
         self._facts = metadata.Facts({}, frozenset())
         if self._is_epub:
@@ -269,13 +269,18 @@ class Package:
     def _unread(self, member: Member, media_type: str) -> tuple[str, str] | None:
         """Return the code and text of the finding for a document that is left unchanged; None for any other member."""
         if not media_type:
-            is_packed = sniffing.is_packed_document(member.name) and member.name.rpartition(".")[0] not in self._by_name
+            is_packed = sniffing.is_packed_document(member.name) and member.name.rpartition(".")[0] not in self._names
             return ("unread-compressed", "absolve reads no such document in compressed form") if is_packed else None
         if member.name in self._facts.encrypted:
             return "encrypted", f"this is encrypted, by {metadata.ENCRYPTION}"
         if media_type == registry.ZIP:
             return _PACKAGE_INSIDE, "a package in a package is not read"
         return self._bomb(member)
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        """The names of all members."""
+        return frozenset(self._archive.names)
 
     def _bomb(self, member: Member) -> tuple[str, str] | None:
         """Return the code and text of the finding for a member that decompresses to more than is allowed; or None."""
