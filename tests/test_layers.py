@@ -42,9 +42,9 @@ MOST = {
     "audit": (8_199, 30),
     "cli": (5_783, 21),
     "core": (2_902, 15),
-    "document": (2_649, 11),
+    "document": (2_644, 11),
     "encodings": (1_861, 6),
-    "formats": (15_618, 52),
+    "formats": (15_613, 52),
     "inventory": (2_206, 8),
     "mirror": (7_055, 19),
     "rewriting": (1_921, 8),
@@ -56,7 +56,7 @@ MOST = {
     "urls": (2_387, 13),
     "verifying": (2_018, 8),
 }
-MOST_TESTS = 45_189  # lines
+MOST_TESTS = 45_182  # lines
 MOST_C = 1_200  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 

@@ -3,7 +3,6 @@
 import gzip
 import json
 import os
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -209,9 +208,7 @@ def test_a_content_id_that_no_part_of_the_message_has_is_broken(tmp_path: Path) 
 
 def test_a_sitemap_alone_has_nothing_to_judge_and_one_in_an_archive_is_a_file_of_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sitemap = '<?xml version="1.0"?><!-- x --><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>https://new.example/</loc></url></urlset>'
-    site = written(tmp_path, {"sitemap.xml": sitemap})
+    files = {"index.html": links("gone.html"), "sitemap.xml": sitemap}
+    site = written(tmp_path, {"sitemap.xml": sitemap, "site.zip": zipped(files, stored=True)})
     assert "sitemap.xml: a list of URLs has no links" in printed(capsys, site / "sitemap.xml", "--url", NEW, status=2)[1]
-    with zipfile.ZipFile(site / "site.zip", "w") as archive:  # not compressed
-        archive.writestr("index.html", links("gone.html"))
-        archive.writestr("sitemap.xml", sitemap)
     assert "broken" in printed(capsys, site / "site.zip", "--url", NEW, status=1)[0]

@@ -240,7 +240,7 @@ RULED: dict[str, tuple[str, str, dict[str, str | bytes], str]] = {  # the page, 
     "the data of ArchiveBox give the URL of its page": (
         "<a href=x>", "output.html", {"index.json": f'{{"url": "{URL}", "timestamp": "1262304000", "base_url": "h.example/a/p"}}'}, "<a href=http://h.example/a/x>",
     ),
-    "other data are no data of ArchiveBox": ("<a href=x>", "output.html", {"index.json": f'{{"url": "{URL}"}}'}, "<a href=x>"),
+    "other data are no data of ArchiveBox": ("<a href=x>", "output.html", {"index.json": f'{{"url": "{URL}", "base_url": "h.example/a/p"}}'}, "<a href=x>"),
 }  # fmt: skip
 
 

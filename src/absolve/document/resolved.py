@@ -57,12 +57,6 @@ _FILLED_IN = {
     **dict.fromkeys((".aspx", ".ascx", ".master", ".cshtml", ".vbhtml", ".razor"), ("~/",)),
     ".vue": ("~/", "~~/"),  # nuxt.com/docs/api/nuxt-config#alias
 }
-
-
-def _filled_in(name: str) -> tuple[str, ...]:
-    return _FILLED_IN.get(name[name.rfind(".") :].lower(), ())
-
-
 _NOTHING: dict[str, int] = {}
 ROOM = 16  # most characters by which the prefix for a reference is longer than the base URL (often by a slash)
 
@@ -112,7 +106,8 @@ class LinkContext:
         is_held = not self.is_emptied and (link.claim is None or place.attribute == "content-location")
         self.held = entity.held if is_held else _NOTHING
         self.files = None if entity.files is None else self._files(entity.files, link)
-        self.filled_in = _filled_in(entity.name or "") or _filled_in(entity.path.partition("[")[0])  # the member of a ZIP
+        names = entity.name or "", entity.path.partition("[")[0]  # the file, the member of a ZIP
+        self.filled_in = next(filter(None, [_FILLED_IN.get(name[name.rfind(".") :].lower()) for name in names]), ())
         is_plain = place.syntax in _AS_IT_STANDS and not self.held and self.files is None
         self.short = self.prefixes if is_plain else None
         # Bytes of a header field may be an encoded word (RFC 2047 2), whatever they look like.

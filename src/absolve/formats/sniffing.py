@@ -264,6 +264,7 @@ def in_words(data: bytes, name: str) -> str:
     return other or "plain text"
 
 
+_PACKED_SUFFIXES: Final = (".gz", ".br", ".zst", ".bz2", ".xz")
 _OLD_OFFICE: Final = "a message of Outlook or an old office document"
 _PACKING: Final = pattern(
     rb"(?P<gzip>\x1f\x8b\x08)|(?P<bzip2>BZh[1-9]1AY&SY)|(?P<xz>\xfd7zXZ\0)|(?P<Zstandard>\x28\xb5\x2f\xfd)"
@@ -398,11 +399,7 @@ def _is_xml(data: bytes) -> bool:
 
 def is_packed_document(name: str) -> bool:
     """Return whether a file is a compressed document by its name, such as `a.html.br` or `feed.xml.gz`."""
-    plain, dot, suffix = name.rpartition(".")
-    return f"{dot}{suffix}".lower() in _PACKED_SUFFIXES and _type_by_name(plain, b"") is not None
-
-
-_PACKED_SUFFIXES: Final = frozenset({".gz", ".br", ".zst", ".bz2", ".xz"})
+    return name.lower().endswith(_PACKED_SUFFIXES) and _type_by_name(name.rpartition(".")[0], b"") is not None
 
 
 def recognised(data: bytes, name: str) -> str | None:
@@ -442,7 +439,7 @@ def _other_types() -> MimeTypes:
 
 def other_type(name: str) -> str:
     """Return the media type of a file by its suffix, for example `image/png`; "" if it has a walker or is unknown."""
-    found = _other_type(name) if not name.lower().endswith(tuple(_PACKED_SUFFIXES)) else None
+    found = _other_type(name) if not name.lower().endswith(_PACKED_SUFFIXES) else None
     return found if found is not None and (kind_of(found) == JAVASCRIPT or not is_read(found)) else ""
 
 

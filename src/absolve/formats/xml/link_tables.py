@@ -144,8 +144,7 @@ MEDIA_RSS: Final[Rows] = (
     *_html("title description text", ["type"], ["html", "text/html"]),
 )
 ITUNES: Final[Rows] = (
-    LinkSite("image", "href", kind="image"),
-    *_text("new-feed-url", "feed"),
+    *(LinkSite("image", "href", kind="image"), *_text("new-feed-url", "feed")),
     *_text("summary", "other", "html"),  # podcasters paste their show notes there
 )
 PODCAST: Final[Rows] = (

@@ -279,7 +279,6 @@ class Package:
 
     @cached_property
     def _names(self) -> frozenset[str]:
-        """The names of all members."""
         return frozenset(self._archive.names)
 
     def _bomb(self, member: Member) -> tuple[str, str] | None:
