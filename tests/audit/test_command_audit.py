@@ -23,9 +23,9 @@ def test_the_summary_counts_verdicts(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert printed(capsys, site, "--url", NEW, "-q", "-o", tmp_path / "r.html", "--fix", status=1) == ("", "")
 
 
-FIXED = "<!DOCTYPE html><title>x</title><meta property=og:image content=https://new.example/i.png><img src=i.png><A HREF = 'about.html#Team'  class=x>t</A><img src=https://new.example/i.png>\r\n<a href=https://new.example/about.html>q</a><a href=gone.html>"
-BROKEN = FIXED.replace("content=https://new.example/", "content=").replace("about.html#Team", "About.html#Team").replace("src=https", "src=HTTP").replace("href=https://new", "href=http://old")
-SITE = {"index.html": BROKEN, "about.html": page("<p id=Team>"), "i.png": "x", "d/x.css": "p{background:url(../I.PNG)}"}
+FIXED = "<!DOCTYPE html><title>x</title><meta property=og:image content=https://new.example/i.png><img src=i.png><link rel=canonical href=https://new.example/about.html><link rel=next href=about.html><A HREF = 'about.html#Team'  class=x>t</A><img src=https://new.example/i.png>\r\n<a href=https://new.example/about.html>q</a><a href=gone.html>"
+BROKEN = FIXED.replace("content=https://new.example/", "content=").replace("canonical href=https://new.example/", "canonical href=").replace("about.html#Team", "About.html#Team").replace("src=https", "src=HTTP").replace("href=https://new", "href=http://old")
+SITE = {"index.html": BROKEN, "about.html": page("<p id=Team>"), "i.png": "x", "d/x.css": "p{background:url(../I.PNG)}", "sitemap.xml": "<urlset><url><loc>About.html</loc></url></urlset>"}
 
 
 def test_repairs_change_link_bytes_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -38,7 +38,7 @@ def test_repairs_change_link_bytes_only(tmp_path: Path, capsys: pytest.CaptureFi
     assert (site / "index.html").read_bytes() == BROKEN.encode()
     assert run(tmp_path, *options, "--fix", "--verify").status == 1  # gone.html stays
     assert (site / "index.html").read_bytes() == FIXED.encode()
-    assert (site / "d/x.css").read_text() == "p{background:url(../i.png)}"
+    assert (site / "d/x.css").read_text() + (site / "sitemap.xml").read_text() == f"p{{background:url(../i.png)}}<urlset><url><loc>{NEW}about.html</loc></url></urlset>"
     assert run(tmp_path, *options, "--fix").found == {"gone.html": "broken"}
 
 

@@ -238,7 +238,7 @@ RULED: dict[str, tuple[str, str, dict[str, str | bytes], str]] = {  # the page, 
         "<img src=i.png><a href=http://h.example/a/x>",
     ),
     "the data of ArchiveBox give the URL of its page": (
-        "<a href=x>", "output.html", {"index.json": f'{{"url": "{URL}", "timestamp": "1262304000", "base_url": "h.example/a/p"}}'}, "<a href=http://h.example/a/x>",
+        "<a href=x>", "output.html", {"index.json": f'{{"tags": [{{"url": "http://no.example/"}}], "url": "{URL}", "timestamp": "1262304000", "base_url": "h.example/a/p"}}'}, "<a href=http://h.example/a/x>",
     ),
     "other data are no data of ArchiveBox": ("<a href=x>", "output.html", {"index.json": f'{{"url": "{URL}", "base_url": "h.example/a/p"}}'}, "<a href=x>"),
 }  # fmt: skip

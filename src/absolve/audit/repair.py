@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from absolve.document.resolved import Resolved
 
 _SURE: Final = """
-SELECT f.reference, f.base, f.final, max(CASE WHEN f.verdict = 'relative' OR f.cause = 'colon' THEN f.cause END)
-FROM findings f
+SELECT DISTINCT f.reference, f.base, f.final, m.form FROM findings f LEFT JOIN forms m ON m.id = f.id
 ANTI JOIN ( -- rules that lead an old page to another one
     SELECT d.cause_rule, bare(d.final) AS final FROM judged_urls j JOIN led d ON d.url = j.led_url
     WHERE j.verdict = 'replaced'
@@ -31,11 +30,11 @@ ANTI JOIN ( -- rules that lead an old page to another one
 WHERE is_sure AND f.final IS NOT NULL AND f.url NOT IN (
     SELECT url FROM moves WHERE NOT is_sure
     UNION ALL SELECT c.url FROM counterparts c JOIN moves m ON m.url = c.old_url WHERE NOT m.is_sure)
-GROUP BY f.reference, f.base, f.final
 """
 _USER: Final = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?//[^/?#]*@")  # a capture's password is not for its pages
 _FIXES: Final = """
-SELECT DISTINCT l.document, l.entity, l.element, l.attribute, l.reference, l.base, f.fix
+SELECT DISTINCT l.document, l.entity, l.element, l.attribute, CASE l.element WHEN 'link' THEN l.rel ELSE '' END,
+    l.reference, l.base, f.fix
 FROM fixed_findings f JOIN links_in l ON l.id = f.id WHERE f.fix IS NOT NULL
 """
 
@@ -47,27 +46,25 @@ def add(connection: Any, site: str = PLACE) -> None:
     """
     if not has_rows(connection, "FROM findings WHERE is_sure"):
         return
-    rows = ((*row[:3], _fix(*row)) for row in each(connection, _SURE))
-    fixes = (row for row in rows if row[3] != row[0] and not _USER.match(row[3]))
-    insert(connection, "fixes", (row for row in fixes if site.startswith(PLACE) or not row[3].startswith(PLACE)))
+    rows = ((*row, _fix(*row)) for row in each(connection, _SURE))
+    fixes = (row for row in rows if row[4] != row[0] and not _USER.match(row[4]))
+    insert(connection, "fixes", (row for row in fixes if site.startswith(PLACE) or not row[4].startswith(PLACE)))
 
 
-def _fix(reference: str, base: str, final: str, cause: str | None) -> str:
-    """Return the new reference: a full URL where no relative one works, a path in the page for missing URLs.
+def _fix(reference: str, base: str, final: str, form: str | None) -> str:
+    """Return the new reference, in the form of the old one, or in one that is needed here (the table `forms`).
 
-    >>> _fix("Talk:Rye.html", "http://h/a/", "http://h/a/Talk:Rye.html", "colon")
+    >>> _fix("Talk:Rye.html", "http://h/a/", "http://h/a/Talk:Rye.html", "dotted")
     './Talk:Rye.html'
     """
-    if cause is not None and cause.startswith("relative:"):
-        return final
-    return in_form({"not-found": "/", "colon": "./"}.get(cause or "", reference), base, final)
+    return final if form == "full" else in_form({"path": "/", "dotted": "./"}.get(form or "", reference), base, final)
 
 
 def write(connection: Any, path: str) -> int:
     """Write the repairs to a new database; return their number."""
     with closing(sqlite3.connect(path)) as database:
-        database.execute("CREATE TABLE fixes (document, entity, element, attribute, reference, base, fix)")
-        database.executemany("INSERT INTO fixes VALUES (?, ?, ?, ?, ?, ?, ?)", each(connection, _FIXES))
+        database.execute("CREATE TABLE fixes (document, entity, element, attribute, rel, reference, base, fix)")
+        database.executemany("INSERT INTO fixes VALUES (?, ?, ?, ?, ?, ?, ?, ?)", each(connection, _FIXES))
         database.execute("CREATE INDEX of_document ON fixes (document)")
         database.commit()
         count: int = database.execute("SELECT count(*) FROM fixes").fetchone()[0]
@@ -98,11 +95,12 @@ class RepairPolicy:
             self._fixes = self._read_fixes(shown(entity.name))
         if not self._fixes:
             return None
-        place = shown(entity.path), resolved.element, resolved.attribute
+        rel = resolved.rel if resolved.element == "link" else ""
+        place = shown(entity.path), resolved.element, resolved.attribute, rel
         return self._fixes.get((*place, shown(resolved.reference), shown(resolved.base.url)))
 
     def _read_fixes(self, document: str) -> dict[tuple[str, ...], str]:
-        query = "SELECT entity, element, attribute, reference, base, fix FROM fixes WHERE document = ?"
+        query = "SELECT entity, element, attribute, rel, reference, base, fix FROM fixes WHERE document = ?"
         with closing(sqlite3.connect(self._path)) as database:
             rows: Iterable[tuple[str, ...]] = database.execute(query, [document])
             return {tuple(key): fix for *key, fix in rows}

@@ -6,6 +6,7 @@ user.xdg.origin.url, the Zone.Identifier of Windows, a shortcut beside a page, a
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import stat
@@ -38,20 +39,13 @@ _ORIGIN: Final = "user.xdg.origin.url"
 
 # Windows' mark of the web: an INI file in an alternate data stream, or beside the file on other file systems.
 _ZONE_IDENTIFIER: Final = ":Zone.Identifier"
-_HOST_URL: Final = pattern(r"^[\t ]*HostUrl[\t ]*=[\t ]*(\S+)", re.IGNORECASE | re.MULTILINE)
+_RECORDED: Final = pattern(r"^(?:source\t|[\t ]*HostUrl[\t ]*=[\t ]*)(\S+)", re.IGNORECASE | re.MULTILINE)
 _LONGEST: Final = 65_536  # maximum bytes of a Zone.Identifier
 
 SHORTCUTS: Final = (*(end for kind in registry.SHORTCUTS for end in registry.WALKERS[kind].suffixes), ".URL")
 BESIDE: Final = " beside it"  # ends the source of a URL in a file beside its page
-# Files in which savers record the URL of the page beside them, the names of such pages, and where the URL is: ScrapBook
-# writes lines with a key, a tab and a value, ArchiveBox a snapshot in JSON.
-_RECORDS: Final = {
-    "index.dat": (("index",), pattern(r"^source\t(\S+)", re.MULTILINE)),
-    "index.json": (
-        ("output", "singlefile"),
-        pattern(r"\A\s*\{(?=.*\"timestamp\"\s*:)(?=.*\"base_url\"\s*:).*?\"url\"\s*:\s*\"([^\"\\\s]+)\"", re.DOTALL),
-    ),
-}
+# Files in which savers record the URL of the page beside them, and the names of such pages: ScrapBook's, ArchiveBox's.
+_RECORDS: Final = {"index.dat": ("index",), "index.json": ("output", "singlefile")}
 _PAGES: Final = frozenset({registry.HTML, registry.XML})
 
 # Programs write such URLs for files that were not retrieved from the web: ignored.
@@ -373,7 +367,7 @@ def claims(name: str, around: Around | None = None) -> Iterator[BaseClaim]:
     """Yield the retrieval URLs that are recorded for a file, as `read` describes."""
     if buckets.is_bucket(name):
         return
-    found = [(f"{_ORIGIN} attribute", _origin(name)), ("Zone.Identifier file", _host_url(name))]
+    found = [(f"{_ORIGIN} attribute", _origin(name)), ("Zone.Identifier file", _recorded(name + _ZONE_IDENTIFIER))]
     shortcuts = (around or around_file(name)).shortcuts
     if shortcuts:
         found += _beside(name, shortcuts)
@@ -438,10 +432,21 @@ def _beside(name: str, names: frozenset[str]) -> Iterator[tuple[str, str | None]
         return
     for beside in (one + end for one in (stem, file) for end in SHORTCUTS if one + end in names):
         yield f"{beside}{BESIDE}", shortcut_url(os.path.join(folder, beside))  # noqa: PTH118
-    for record, (stems, url) in _RECORDS.items():
+    for record, stems in _RECORDS.items():
         if stem in stems and record in names:
-            found = url.search(_ini_text(_begin(os.path.join(folder, record))))  # noqa: PTH118
-            yield f"{record}{BESIDE}", found[1] if found else None
+            yield f"{record}{BESIDE}", _recorded(os.path.join(folder, record))  # noqa: PTH118
+
+
+def _recorded(path: str) -> str | None:
+    """Return the URL in a file: of the zone, of ScrapBook (`source`, a tab, the URL), of ArchiveBox (JSON); or None."""
+    text = _ini_text(_begin(path))
+    if found := _RECORDED.search(text):
+        return found[1]
+    with suppress(ValueError, RecursionError):
+        match json.loads(text):
+            case {"url": str(url), "timestamp": _, "base_url": _}:
+                return url
+    return None
 
 
 def shortcut_url(path: str) -> str | None:
@@ -469,11 +474,6 @@ def _origin(name: str) -> str | None:
         return os.getxattr(name, _ORIGIN).decode("utf-8", "surrogateescape").strip("\0 \t\r\n")
     except OSError:
         return None
-
-
-def _host_url(name: str) -> str | None:
-    found = _HOST_URL.search(_ini_text(_begin(name + _ZONE_IDENTIFIER)))
-    return found[1] if found else None
 
 
 def _ini_text(data: bytes) -> str:

@@ -1,32 +1,6 @@
 -- More findings: references without a scheme where only a full URL works, or, in the page for missing URLs, a path; names of
 -- files that browsers take for a URL with a scheme, as Talk:Rye.html (RFC 3986 4.2).
 
-INSERT INTO findings BY NAME
-WITH languages AS (
-    SELECT document, entity, substr(alternate, instr(alternate, '=') + 1)
-    FROM (SELECT document, entity, unnest(alternates) AS alternate FROM new_documents)
-), rooted AS ( -- pages whose base element does not depend on their own place
-    SELECT document, entity FROM new_all_links
-    WHERE element = 'base' AND attribute = 'href' AND regexp_matches(reference, '^(/|[A-Za-z][A-Za-z0-9+.-]*:)')
-), judged AS (
-    SELECT l.*, CASE
-        WHEN attribute = '' AND element IN ('loc', 'thumbnail_loc', 'content_loc', 'player_loc', 'link', 'guid', 'comments', 'docs')
-            OR element = 'enclosure' AND attribute = 'url'
-            OR element = 'robots.txt'
-            OR l.id IN (SELECT id FROM metas WHERE regexp_matches(name, '^(og|twitter):'))
-            OR element IN ('link', 'header') AND regexp_matches(lower(rel), '(^| )canonical( |$)')
-            OR element = 'link' AND regexp_matches(lower(rel), '(^| )alternate( |$)') AND (l.document, l.entity, target) IN (FROM languages)
-            THEN 'relative:' || element || CASE WHEN attribute = '' THEN '' ELSE '[' || attribute || ']' END
-        WHEN p.document IS NOT NULL AND (l.document, l.entity) NOT IN (FROM rooted) AND NOT regexp_matches(reference, '^[/\\#?]')
-            THEN 'not-found' END AS cause
-    FROM links_in l LEFT JOIN resources p
-        ON p.side = 'new' AND p.document = l.document AND p.entity = l.entity AND p.url = new_base() || not_found_page()
-    WHERE is_relative(reference) AND target IS NOT NULL
-)
-SELECT j.* EXCLUDE (base_layer, base_source, text, problems, is_insecure), bare(target) AS url, 'relative' AS verdict,
-    target AS final, 0 AS hops, NOT is_assumed(target) AS is_sure, false AS is_gone, false AS is_stray
-FROM judged j ANTI JOIN findings f ON f.id = j.id WHERE cause IS NOT NULL;
-
 CREATE OR REPLACE TABLE colons AS
 SELECT l.* EXCLUDE (base_layer, base_source, text, problems, is_insecure), a.url AS url, 'broken' AS verdict,
     a.url || regexp_extract(l.reference, '[?#].*') AS final, 0 AS hops, true AS is_sure, false AS is_gone, false AS is_stray,
@@ -38,3 +12,35 @@ AND regexp_matches(l.reference, '^[A-Za-z][A-Za-z0-9+.-]*:[^/\\]');
 
 DELETE FROM findings WHERE id IN (SELECT id FROM colons); -- File:x.png is not on the own machine
 INSERT INTO findings BY NAME FROM colons;
+
+-- forms: the links that need a full URL or a path, whatever is wrong with them.
+INSERT INTO forms
+WITH languages AS (
+    SELECT document, entity, substr(alternate, instr(alternate, '=') + 1)
+    FROM (SELECT document, entity, unnest(alternates) AS alternate FROM new_documents)
+), rooted AS ( -- pages whose base element does not depend on their own place
+    SELECT document, entity FROM new_all_links
+    WHERE element = 'base' AND attribute = 'href' AND regexp_matches(reference, '^(/|[A-Za-z][A-Za-z0-9+.-]*:)')
+), judged AS (
+    SELECT l.id, CASE
+        WHEN attribute = '' AND element IN ('loc', 'thumbnail_loc', 'content_loc', 'player_loc', 'link', 'guid', 'comments', 'docs')
+            OR element = 'enclosure' AND attribute = 'url'
+            OR element = 'robots.txt'
+            OR l.id IN (SELECT id FROM metas WHERE regexp_matches(name, '^(og|twitter):'))
+            OR element IN ('link', 'header') AND regexp_matches(lower(rel), '(^| )canonical( |$)')
+            OR element = 'link' AND regexp_matches(lower(rel), '(^| )alternate( |$)') AND (l.document, l.entity, target) IN (FROM languages)
+            THEN 'full'
+        WHEN p.document IS NOT NULL AND (l.document, l.entity) NOT IN (FROM rooted) AND NOT regexp_matches(reference, '^[/\\#?]')
+            THEN 'path' END AS form
+    FROM links_in l LEFT JOIN resources p
+        ON p.side = 'new' AND p.document = l.document AND p.entity = l.entity AND p.url = new_base() || not_found_page()
+    WHERE is_relative(reference) AND target IS NOT NULL OR l.id IN (SELECT id FROM colons)
+)
+FROM (SELECT id, coalesce(j.form, CASE WHEN c.id IS NOT NULL THEN 'dotted' END) AS form FROM judged j LEFT JOIN colons c USING (id))
+WHERE form IS NOT NULL;
+
+INSERT INTO findings BY NAME
+SELECT l.* EXCLUDE (base_layer, base_source, text, problems, is_insecure), bare(target) AS url, 'relative' AS verdict,
+    target AS final, 0 AS hops, NOT is_assumed(target) AS is_sure, false AS is_gone, false AS is_stray,
+    CASE form WHEN 'path' THEN 'not-found' ELSE 'relative:' || element || CASE attribute WHEN '' THEN '' ELSE '[' || attribute || ']' END END AS cause
+FROM links_in l JOIN forms m USING (id) ANTI JOIN findings f USING (id);

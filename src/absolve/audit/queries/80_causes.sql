@@ -8,7 +8,9 @@ WITH loud AS (
     SELECT f.*, x.fix, f.element || CASE WHEN f.attribute = '' THEN '' ELSE '[' || f.attribute || ']' END AS place,
         m.cause AS folder_cause, m.rule AS folder_rule
     FROM findings f
+    LEFT JOIN forms t ON t.id = f.id
     LEFT JOIN fixes x ON x.reference = f.reference AND x.base = f.base AND x.final = f.final AND f.is_sure
+        AND x.form IS NOT DISTINCT FROM t.form
     LEFT JOIN relocated r ON r.id = f.id AND r.cause = 'moved' LEFT JOIN folders m ON m.url = r.old_url
 ), stems AS (
     SELECT DISTINCT regexp_replace(url, '\.\w+$', '') AS stem FROM resources WHERE side = 'new' AND query IS NULL

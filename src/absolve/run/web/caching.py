@@ -38,12 +38,12 @@ class Cache:
     """The responses in a folder. Raise UsageError if it cannot be made."""
 
     def __init__(self, folder: str) -> None:
+        path = Path(folder) / _FILE
         try:
-            check_links(folder)
+            check_links(path)
             Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise UsageError(f"--cache {folder}: {error.strerror or error}") from error
-        path = Path(folder) / _FILE
         with suppress(OSError):  # of another user; `_check` reports any other fault
             path.touch(0o600)
             path.chmod(0o600)
