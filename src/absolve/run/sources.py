@@ -6,7 +6,6 @@ user.xdg.origin.url, the Zone.Identifier of Windows, a shortcut beside a page, a
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import stat
@@ -442,6 +441,8 @@ def _recorded(path: str) -> str | None:
     text = _ini_text(_begin(path))
     if found := _RECORDED.search(text):
         return found[1]
+    import json  # few files have such a record
+
     with suppress(ValueError, RecursionError):
         match json.loads(text):
             case {"url": str(url), "timestamp": _, "base_url": _}:
