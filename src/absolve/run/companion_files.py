@@ -143,7 +143,8 @@ def is_of_site(input_: Input) -> bool:
 
 def _is_record(fate: ClaimOutcome) -> bool:
     """Return whether a claim is a record by the saver of the page: in it, or in a file beside it."""
-    return fate.base.layer is RETRIEVAL and (fate.base.position is not None or fate.base.source.endswith(sources.BESIDE))
+    base = fate.base
+    return base.layer is RETRIEVAL and (base.position is not None or base.source.endswith(sources.BESIDE))
 
 
 class Place(NamedTuple):

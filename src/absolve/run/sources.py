@@ -439,10 +439,9 @@ def _beside(name: str, names: frozenset[str]) -> Iterator[tuple[str, str | None]
 def _recorded(path: str) -> str | None:
     """Return the URL in a file: of the zone, of ScrapBook (`source`, a tab, the URL), of ArchiveBox (JSON); or None."""
     text = _ini_text(_begin(path))
-    if found := _RECORDED.search(text):
-        return found[1]
+    if (found := _RECORDED.search(text)) or not text:
+        return found and found[1]
     import json  # few files have such a record
-
     with suppress(ValueError, RecursionError):
         match json.loads(text):
             case {"url": str(url), "timestamp": _, "base_url": _}:
