@@ -269,7 +269,7 @@ SAME = {None: Equivalences(), "": Equivalences(), "none": Equivalences(default=F
 def test_same_takes_words_in_any_order_and_refuses_an_unknown_one() -> None:
     assert {words: Equivalences.from_words(words) for words in SAME} == SAME
     for words in ("host", "none,www", "www,"):
-        with pytest.raises(UsageError, match="--same takes www, slash, query-order, case or none"):
+        with pytest.raises(UsageError, match="--same takes www, slash, query-order, case, buster or none"):
             Equivalences.from_words(words)
 
 
@@ -288,7 +288,41 @@ def test_urls_are_the_same_by_the_words_that_say_so(words: str, one: str, other:
 def test_the_exact_escapes_count_before_the_scheme_and_what_same_adds_comes_last() -> None:
     assert list(Equivalences.from_words("www").others("http://www.h/%7E")) == [
         ("unescaped", "http://www.h/~"), ("scheme", "https://www.h/%7E"), ("scheme", "https://www.h/~"), ("www", "=http://h/~"),
+        ("session", "~//www.h/%7E"),
     ]
+
+
+MD5 = "0123456789abcdef" * 2
+SESSIONS = [  # the captured URLs, a link, and the one that it leads to
+    (["/p;jsessionid=A?x=1"], "/p;jsessionid=B?x=1", 0), (["/p;jsessionid=A", "/p;jsessionid=B"], "/p;jsessionid=C", None),
+    (["/p;jsessionid=A", "/p"], "/p;jsessionid=C", 1), (["/p?a&PHPSESSID=1"], "/p?a", 0), (["/p?a"], "/p?osCsid=1&a", 0),
+    ([f"/p?sid={MD5}"], f"/p?sid={MD5[::-1]}", 0), (["/p?sid=7"], "/p?sid=8", None), (["/p?s=7"], "/p?v=7", None),
+    (["/(S(abcdefghijklmnopqrstuvwx))/p"], "/p", 0), (["/p?a;jsessionid=A"], "/p?a;jsessionid=B", None),
+    (["/s.css?v=1"], "/s.css?v=2", None),
+]
+BUSTERS = [
+    (["/s.css?v=1"], "/s.css?v=2", 0), (["/s.css"], "/s.css?1400000000", 0), (["/s.css?v=1", "/s.css?v=2"], "/s.css?v=3", None),
+    (["/p?a=1&_=2&utm_source=x"], "/p?a=1&fbclid=3", 0), (["/p?page=1"], "/p?page=2", None), (["/p;jsessionid=A?_=1"], "/p?_=2", 0),
+]
+
+
+@pytest.mark.parametrize(("words", "held", "asked", "found"), [(None, *row) for row in SESSIONS] + [("buster", *row) for row in BUSTERS])
+@pytest.mark.parametrize("small", [True, False])
+def test_a_url_without_its_session_leads_to_the_only_capture(
+    words: str | None, held: list[str], asked: str, found: int | None, monkeypatch: pytest.MonkeyPatch, *, small: bool,
+) -> None:
+    if not small:
+        monkeypatch.setattr(lookup_, "_SMALL", 0)
+    same = Equivalences.from_words(words)
+    db = sqlite3.connect(":memory:")
+    db.execute("CREATE TABLE resources (url TEXT PRIMARY KEY, path TEXT, redirect TEXT)")
+    db.execute("CREATE TABLE forms (form TEXT PRIMARY KEY, url TEXT) WITHOUT ROWID")
+    db.executemany("INSERT INTO resources VALUES (?, ?, NULL)", [(f"http://h{one}", str(i)) for i, one in enumerate(held)])
+    db.executemany(lookup_.ADD_FORM, [(form, f"http://h{one}") for one in held for form in same.forms(f"http://h{one}")])
+    finished = [True, False] if small else [False]
+    for is_finished in finished:
+        find = Lookup(db, same, is_normal=True, is_finished=is_finished)
+        assert (find(f"https://h{asked}") or Target("None")).path == str(found)
 
 
 @pytest.mark.parametrize(("one", "other", "are_same"), [

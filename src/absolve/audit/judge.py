@@ -16,7 +16,7 @@ from absolve.audit.servers import SERVERS, Server
 from absolve.core.arrow_stream import BOOL, DOUBLE, NUMBER, TEXT, Field
 from absolve.core.errors import UsageError, in_short
 from absolve.inventory import batches
-from absolve.rules import entries
+from absolve.rules import entries, functions
 from absolve.rules.outcomes import Rules
 from absolve.tables.duckdb import add_function, put
 from absolve.urls import identity, whatwg
@@ -338,6 +338,8 @@ def judge(
     `answered` fills the tables `answered` and `working`, and returns redirects among the answers as rules.
     """
     _take_what_is_there(connection)
+    if question.old_url is not None:
+        _unwrap(connection)
     run(connection, "15_asked.sql")
     run(connection, "12_old_urls.sql")
     locate(connection)
@@ -399,6 +401,20 @@ def _take_what_is_there(connection: Any) -> None:
     found = ((link, whatwg.parse(reference, own)) for link, own, reference in each(connection, _BEFORE))
     insert(connection, "instead", (pair for pair in found if pair[1] is not None))
     connection.execute(_INSTEAD)
+
+
+_OUTSIDE: Final = "SELECT DISTINCT target FROM new_links WHERE scope = 'external' AND target IS NOT NULL"
+_WRAPS: Final = "proxies", "redirects"  # presets: what the owner of a site has not written
+
+
+def _unwrap(connection: Any) -> None:
+    """Set the targets of links to the URLs in them, for example in the URL of an image proxy, if these are old ones."""
+    rules = [(0, functions.Preset(name)) for name in _WRAPS]
+    old = {site for (site,) in each(connection, "SELECT site FROM scopes WHERE side = 'old'")}
+    some = (url for (url,) in each(connection, _OUTSIDE) if functions.may_unwrap(rules, url))
+    found = ((url, functions.unwrapped(rules, url, functions.Facts())[0]) for url in some)
+    insert(connection, "wrapped", (pair for pair in found if identity.named(pair[1]) in old and identity.named(pair[0]) not in old))
+    connection.execute("UPDATE new_links SET target = wrapped.url FROM wrapped WHERE target = wrapped.raw")
 
 
 def each(connection: Any, query: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:

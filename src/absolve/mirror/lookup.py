@@ -20,6 +20,7 @@ from absolve.encodings.charsets import byte_order_mark
 from absolve.mirror import browsers
 from absolve.mirror.payloads import Part, Where, place_of
 from absolve.mirror.policy import Response, Target
+from absolve.rules.functions import Facts, Preset, unwrapped
 from absolve.urls.access import is_public_host
 from absolve.urls.identity import decoded, escaped, normal, origin, percent_decoded, plain, respelled
 
@@ -32,10 +33,17 @@ if TYPE_CHECKING:
 UNESCAPED: Final = "unescaped"
 SCHEME: Final = "scheme"
 ENCODING: Final = "encoding"
-MORE: Final = ("www", "slash", "query-order", "case")
+SESSION: Final = "session"
+BUSTER: Final = "buster"
+MORE: Final = ("www", "slash", "query-order", "case", BUSTER)
 NONE: Final = "none"
 
 _UNRESERVED: Final = re.compile(r"[/A-Za-z0-9._~-]*")
+_MAY_HAVE_SESSION: Final = re.compile("[?;(]")
+_LOOSE: Final = "~"  # begins a form that counts only if one URL has it
+ADD_FORM: Final = f"""\
+INSERT INTO forms VALUES (?, ?)
+ON CONFLICT DO UPDATE SET url = NULL WHERE form GLOB '{_LOOSE}*' AND url <> excluded.url"""  # noqa: S608 - a constant
 
 def wanted(url: str) -> str | None:
     """Return a URL for a crawler, in printable ASCII, without user information and fragment; None if it is not public.
@@ -67,6 +75,16 @@ def _path_forms(url: str, charset: str = "utf-8") -> Iterator[str]:
     if not _UNRESERVED.fullmatch(path):
         for one in (decoded(path), *respelled(path, charset)):
             yield f"{root}{separator}{authority}{slash}{one}{mark}{query} "  # no URL ends with a space
+
+
+@cache
+def _presets(name: str) -> list[tuple[int, Preset]]:
+    return [(0, Preset(name))]
+
+
+def _without(url: str, preset: str) -> str:
+    """Return a URL without what a preset drops: for example, `/p;jsessionid=A?x&PHPSESSID=B` gives `/p?x`."""
+    return unwrapped(_presets(preset), url, Facts())[0] if _MAY_HAVE_SESSION.search(url) else url
 
 
 def twin(url: str) -> str | None:
@@ -106,7 +124,18 @@ class Equivalences(NamedTuple):
         found = [(UNESCAPED, one) for one in forms]
         found += [(SCHEME, other) for one in dict.fromkeys([url, *forms]) if (other := twin(one)) is not None]
         found += [(",".join(self.more), self.form(url))] if self.more else []
-        return [*found, *((ENCODING, form) for form in path_forms[1:])]
+        found += [(ENCODING, form) for form in path_forms[1:]]
+        for rule, bare in self._bare(url):
+            if bare != url:
+                found += [(rule, one) for one in (bare, twin(bare)) if one is not None]
+            found.append((rule, _loose(bare)))
+        return found
+
+    def _bare(self, url: str) -> Iterator[tuple[str, str]]:
+        """Yield the rules that drop parts of a URL, with the rest, which may be the URL itself."""
+        yield SESSION, _without(url, "sessions")
+        if BUSTER in self.more:
+            yield BUSTER, _without(url, "busters")
 
     def forms(self, url: str, *, is_file: bool = False) -> Iterator[str]:
         """Yield the forms, other than the URL itself, under which `others` must find a held URL.
@@ -123,6 +152,9 @@ class Equivalences(NamedTuple):
             yield from islice(_path_forms(url), 1)
         if self.more:
             yield self.form(url)
+        for _, bare in self._bare(url):
+            if bare != url:
+                yield _loose(bare)
 
     def form(self, url: str) -> str:
         """Return a form that is equal for all URLs that are the same by the rules of `more`; it is no URL."""
@@ -138,6 +170,11 @@ class Equivalences(NamedTuple):
             query = "&".join(sorted(query.split("&")))
         form = f"={scheme}://{authority}{slash}{path}{mark}{query}"
         return form.lower() if "case" in self.more else form
+
+
+def _loose(url: str) -> str:
+    """Return the form of a URL that others have when their sessions are dropped; several URLs may have it."""
+    return f"{_LOOSE}{url.removeprefix('https:').removeprefix('http:')}"
 
 
 _SMALL: Final = 100_000  # rows that are kept in memory
@@ -181,7 +218,7 @@ class Lookup:
         self._known: dict[str, tuple[Target | None, _Same | None]] = {}
         self.used: dict[str, _Same] = {}
         self._rows: dict[str, tuple[str | None, str | None]] | None = None
-        self._forms: dict[str, str] = {}
+        self._forms: dict[str, str | None] = {}
         self._by_name: dict[tuple[int, str, str], Target | None] = {}
         self.digests = cache(self._digests)
         self.needs_charset = cache(self._needs_charset)
@@ -366,14 +403,15 @@ class Lookup:
         row: tuple[str | None, str | None] | None = self._db.execute(_ONE, (url,)).fetchone()
         return row
 
-    def _all_forms(self) -> dict[str, str]:
+    def _all_forms(self) -> dict[str, str | None]:
         """Return the URLs by form: from the working copy, or computed again for a finished map, which lacks them."""
         if not self._is_finished:
             return dict(self._db.execute("SELECT form, url FROM forms"))
-        found: dict[str, str] = {}
+        found: dict[str, str | None] = {}
         for url in sorted(self._rows or ()):
             for form in self._same.forms(url):
-                found.setdefault(form, url)
+                if found.setdefault(form, url) != url and form[0] == _LOOSE:
+                    found[form] = None
         return found
 
     def _form(self, form: str) -> str | None:

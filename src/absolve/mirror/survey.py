@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from absolve.core.errors import Diagnostic
 from absolve.document.companions import INDEXES
 from absolve.document.resolved import shown
-from absolve.mirror.lookup import Equivalences
+from absolve.mirror.lookup import ADD_FORM, Equivalences
 from absolve.mirror.payloads import CUT, JOINED, PARTIAL, PIECE, Captured, Part, Piece, Pieces, Posted, Where
 from absolve.run.folders import Globs
 from absolve.urls.chain import follow
@@ -136,7 +136,7 @@ class Survey:
         self.parts: dict[str, tuple[Part, ...]] = {one.url: parts for one, parts in joined if self.get(one.url) == one}
         usable = (one for one in self if one.location is not None or choice.holds(one))
         forms = ((form, one.url) for one in usable for form in choice.same.forms(one.url, is_file=bool(one.place)))
-        self._db.executemany("INSERT OR IGNORE INTO forms VALUES (?, ?)", forms)
+        self._db.executemany(ADD_FORM, forms)
 
     def _read(self, captures: Iterable[Found]) -> list[tuple[Captured, tuple[Part, ...]]]:
         """Add all captures except answers to a POST; return those that were joined from pieces, with their parts."""
@@ -254,7 +254,7 @@ SELECT source, place, "offset", url FROM captured WHERE length(place) > 0 ORDER 
 
     def forms(self) -> Iterator[tuple[str, str]]:
         """Yield each form of a URL, other than the URL itself, with the captured URL that is equivalent to it."""
-        yield from self._db.execute("SELECT form, url FROM forms ORDER BY form")
+        yield from self._db.execute("SELECT form, url FROM forms WHERE url IS NOT NULL ORDER BY form")
 
     def rows(self) -> Iterator[tuple[Captured, bool]]:
         """Yield the capture of every URL in the order of the URLs, and whether it is held.

@@ -21,7 +21,7 @@ from absolve.encodings.charsets import UTF_8, byte_order_mark
 from absolve.formats import registry
 from absolve.formats.html import security_policy
 from absolve.mirror import browsers, edits, index, paths
-from absolve.mirror.lookup import Lookup
+from absolve.mirror.lookup import BUSTER, SESSION, Lookup
 from absolve.mirror.map import Finished, opened
 from absolve.mirror.payloads import entity_of, is_walked, name_of, seconds_of
 from absolve.mirror.policy import UNSEVERED, MirrorPolicy, Relatives, Target, fetches
@@ -197,7 +197,8 @@ def _document(how: MirrorOptions, worker: WorkerState, item: Item, payload: Payl
         yield _failure(item, error)
     written = list(_written(how, item, data, worker.foreign))
     yield from written
-    seen = policy.seen
+    seen, used = policy.seen, tuple(worker.lookup.used.values())
+    notes += [(None, None, SESSION, f"{url}: {held}") for url, held, rule in used if rule in {SESSION, BUSTER}]
     yield Finished(
         item.url,
         item.path,
@@ -205,7 +206,7 @@ def _document(how: MirrorOptions, worker: WorkerState, item: Item, payload: Payl
         title,
         (*_name_notes(item), *notes, *_script_notes(payload)),
         tuple(seen.missing),
-        tuple(worker.lookup.used.values()),
+        used,
         tuple(sorted(seen.reached - {item.path})),
         text,
         not written,

@@ -152,6 +152,12 @@ _LIMITS: Final = {
         "places may still ask the web",
         "`--absent sever` changes links. Scripts, and what cannot be read, may ask for more.",
     ),
+    "session": Words(
+        "URL found with another session",
+        "URLs found with another session",
+        "The capture lacks these URLs. It has each of them once with another session (`--same buster`: with another"
+        " mark against caches), or without one: the links lead there.",
+    ),
     "partial": Words(
         "incomplete document left out",
         "incomplete documents left out",

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 FORMS: Final = ("absolute", "root", "relative", "file", "keep")  # of links within a site
 KEEPING: Final = frozenset({"file", "keep"})  # forms in which links stay as written unless a rule or a file matches
-UNWRAPPED: Final = ("wayback", "safelinks", "google", "tracking")  # the presets that know their URLs
+# The presets that know their URLs.
+UNWRAPPED: Final = ("wayback", "safelinks", "google", "redirects", "proxies", "tracking", "sessions", "busters")
 
 
 def unchanged(_resolved: Resolved) -> None:

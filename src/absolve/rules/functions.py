@@ -137,7 +137,10 @@ class PatternRule:
 
 
 class Dropped:
-    """A rule that drops query parameters: for example, `utm_.*` is a pattern for names that makes `/a?utm_x=1` `/a`."""
+    """A rule that drops query parameters, by a pattern for names, or names and values.
+
+    For example, `utm_.*` makes `/a?utm_x=1` `/a`, and `sid=[0-9a-f]{32}` leaves `/a?sid=7` alone.
+    """
 
     def __init__(self, pattern: str) -> None:
         self.rule = self._pattern = pattern
@@ -152,7 +155,7 @@ class Dropped:
         before, crosshatch, fragment = url.partition("#")
         path, _, query = before.partition("?")
         parameters = query.split("&")
-        kept = [one for one in parameters if self._matcher(decoded(one.partition("=")[0])) is None]
+        kept = [one for one in parameters if not any(map(self._matcher, (decoded(one.partition("=")[0]), decoded(one))))]
         if len(kept) == len(parameters):
             return None
         return f"{path}{'?' if kept else ''}{'&'.join(kept)}{crosshatch}{fragment}"
@@ -166,6 +169,12 @@ _MOST: Final = 8  # wrappings inside each other, for example by the link scanner
 @cache
 def _table() -> dict[str, dict[str, Any]]:
     return tomllib.loads(files(__package__).joinpath("presets.toml").read_text("utf-8"))
+
+
+def _rules(name: str) -> list[list[str]]:
+    """Return the rows of a preset, and of the presets that it is used with."""
+    row = _table()[name]
+    return [rule for one in (row, *map(_table().__getitem__, row.get("with", ()))) for rule in one["rules"]]
 
 
 def names() -> tuple[str, ...]:
@@ -193,7 +202,7 @@ class Preset:
         self.once = row.get("once", False)
         self.root = row.get("root", "")
         self._rules: Sequence[PatternRule | Dropped] = [
-            Dropped(old) if how == "query" else PatternRule(old, new) for old, new, how in row["rules"]
+            Dropped(old) if how == "query" else PatternRule(old, new) for old, new, how in _rules(name)
         ]
 
     def __reduce__(self) -> tuple[type[Preset], tuple[str]]:
@@ -207,7 +216,7 @@ class Preset:
 @cache
 def _possible(names: tuple[str, ...]) -> PatternSet:
     """Return all patterns of presets as one set, since most URLs match none of them."""
-    rows = [rule for name in names for rule in _table()[name]["rules"]]
+    rows = [rule for name in names for rule in _rules(name)]
     return PatternSet((r"[?]" if how == "query" else f"^(?:{old})$", False) for old, _, how in rows)
 
 

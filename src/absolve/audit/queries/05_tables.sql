@@ -7,6 +7,7 @@ CREATE OR REPLACE TABLE located (
     variant_resource BIGINT, is_ambiguous BOOLEAN, sent_to VARCHAR);
 CREATE OR REPLACE TABLE respelled (url VARCHAR, key VARCHAR);
 CREATE OR REPLACE TABLE instead (link BIGINT, url VARCHAR); -- the targets of links without the base element
+CREATE OR REPLACE TABLE wrapped (raw VARCHAR, url VARCHAR); -- the URL in the URL of a proxy
 
 -- Where rules and servers lead.
 CREATE OR REPLACE TABLE moves (
