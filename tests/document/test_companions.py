@@ -83,7 +83,9 @@ FOUND = [
     ("de.wikipedia.org/wiki/A.html", "http://de.wikipedia.org/wiki/A.html"),
     ("https/www.example.com/d/index.html", "https://www.example.com/d/index.html"),
     ("Saved Pages/wget exim/exim.example.org/d/a.html", "http://exim.example.org/d/a.html"),
-    ("websites/example.com/d/e/f/a.htm", "http://example.com/d/e/f/a.htm"),
+    ("websites/example.com/d/e/f/a.htm", "http://example.com/d/e/f/a.htm"), ("h.org/a.php@id=4&b=@", "http://h.org/a.php?id=4&b=@"),
+    ("h.org/a.php%3fid%3d4", "http://h.org/a.php?id=4"), ("h.org/d/index.html?p=1", "http://h.org/d/?p=1"), ("h.org/a@b=c/e.html", "http://h.org/a@b=c/e.html"),
+    ("h.org/a?b/index.html", "http://h.org/a?b"), ("h.org/index.php?id=4", "http://h.org/index.php?id=4"), ("h.org/me@h.php", "http://h.org/me@h.php"),
 ]
 LOOKS_SO = [
     "index.html", "www.example.com", "example.com_files/a.html", "page.html_files/a.html", "index.files/a.html", "page.html/a.html",

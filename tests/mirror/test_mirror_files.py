@@ -183,7 +183,7 @@ def test_a_base_element_that_leads_to_another_folder_counts_before_the_names_of_
     assert f'<a href="{new}">'.encode() in found["h/d/a.html"]
 
 
-@pytest.mark.parametrize("index", ["index.html", "index.htm", "index.php", "default.htm"])
+@pytest.mark.parametrize("index", ["index.html", "index.htm", "index.php", "Default.htm", "INDEX.HTML", "welcome.html"])
 def test_the_index_of_a_folder_is_held_under_the_url_of_the_folder(tmp_path: Path, index: str) -> None:
     files = {f"h.example/d/{index}": b"<!doctype html>", "h.example/a.html": b"<a href=/d/><a href=https://h.example/d/#x>"}
     given = tmp_path / "c.zip"
@@ -194,6 +194,17 @@ def test_the_index_of_a_folder_is_held_under_the_url_of_the_folder(tmp_path: Pat
         assert main(["mirror", str(name), "-o", str(out), "-q"]) == 0
         found = index if not index.endswith("php") else f"{index}.html"
         assert (out / "h.example/a.html").read_text() == f"<a href=d/{found}><a href=d/{found}#x>"
+
+
+def test_a_full_url_leads_to_the_file_that_a_saver_named_otherwise(tmp_path: Path) -> None:
+    files = {"a.php?id=4.html": "<p>", "b.php@c=1": "<html>", "d.php%3fe%3d2": "<html>", "index.html?p=3": "<html>", "f.asp.html": "<p>"}
+    urls = "a.php?id=4", "b.php?c=1", "d.php?e=2", "?p=3", "f.asp"
+    page = "".join(f"<a href=http://h.example/{url}>" for url in urls)
+    written(tmp_path / "in/h.example", {"i.html": page, **files})
+    assert main(["mirror", str(tmp_path / "in"), "-o", str(tmp_path / "m"), "-q"]) == 0
+    links = re.findall('href="?([^">]+)', (tmp_path / "m/h.example/i.html").read_text())
+    assert all((tmp_path / "m/h.example" / unquote(one)).is_file() for one in links), links
+    assert len({*links}) == len(urls)
 
 
 def test_a_folder_url_that_was_captured_itself_is_not_its_index(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from absolve.audit.load import NEW, OLD, quoted
 from absolve.audit.servers import SERVERS, Server
 from absolve.core.arrow_stream import BOOL, DOUBLE, NUMBER, TEXT, Field
 from absolve.core.errors import UsageError, in_short
+from absolve.document.companions import INDEXES
 from absolve.inventory import batches
 from absolve.rules import entries, functions
 from absolve.rules.outcomes import Rules
@@ -99,6 +100,7 @@ def _add_functions(connection: Any, question: Question) -> None:
         "has_private_site": False,
         "threshold": question.threshold,
         "index_names": f"[{', '.join(map(quoted, server.indexes))}]::VARCHAR[]",
+        "names_of_indexes": f"[{', '.join(map(quoted, INDEXES))}]",
         "extensions": f"[{', '.join(map(quoted, server.extensions))}]::VARCHAR[]",
         "redirects_folders": server.bare_folder == "redirect",
         "redirects_html": server.html == "redirect",

@@ -26,8 +26,12 @@ if TYPE_CHECKING:
 
     Names = Callable[[str], Mapping[str, bool]]  # names in a folder, "" or with a slash at its end; whether it is one
 
-# Files that servers and savers have for the URL of a folder, in the order in which they count.
-INDEXES: Final = ("index.html", "index.htm", "index.xhtml", "index.php", "default.htm", "default.html", "default.asp")
+# Files that servers and savers have for the URL of a folder, in any letter case, in the order in which they count.
+INDEXES: Final = (
+    *("index.html", "index.htm", "index.xhtml", "index.shtml", "index.php", "index.php3", "index.phtml"),
+    *("default.htm", "default.html", "default.asp", "default.aspx", "index.asp", "index.aspx", "index.jsp", "index.cfm"),
+    *("index.cgi", "index.pl", "welcome.html", "home.html", "home.htm"),  # CERN's server, Netscape's
+)
 # Files that programs keep for themselves in the folder of a site: they may hold passwords, and no page leads to them.
 _KEPT: Final = {
     "HTTrack": re.compile(r"hts-(?:cache|(?:log|err|ioinfo|nohref|stats|done)\.txt|(?:in_progress|stop|paused)\.lock)"),
@@ -222,20 +226,22 @@ class HostFolders:
         """Return the URL of a file by its path below the root; None if it is in no folder of a host.
 
         A `?` in a name begins the query, as wget writes it. The scheme is http, if no folder around has its name.
+
+        >>> hosts_among(["h.org/a.php@id=4", "h.org/index.html?p=1"]).url_of("h.org/a.php@id=4")
+        'http://h.org/a.php?id=4'
         """
         folder, scheme = "", "http"
         *above, _ = place.split("/", _DEEPEST)
         for name in above:
             if (authority := _authority(name)) and self._has_sites(folder):
-                path, mark, query = place[len(folder) + len(name) + 1 :].partition("?")
-                return f"{scheme}://{authority}/{escaped(path)}" + (mark and f"?{_query(query)}")
+                return f"{scheme}://{authority}/{path_and_query(place[len(folder) + len(name) + 1 :])}"
             folder, scheme = f"{folder}{name}/", name if name in _SCHEMES else "http"
         return None
 
     def is_index_of_saver(self, place: str) -> bool:
         """Return whether a file is the index that a program, such as HTTrack, wrote above the hosts that it saved."""
         above, slash, name = place.rpartition("/")
-        is_index = name in INDEXES and not _OF_SAVERS.isdisjoint(self._names(above + slash))
+        is_index = index_rank(name) is not None and not _OF_SAVERS.isdisjoint(self._names(above + slash))
         return is_index and self._has_sites(above + slash)
 
     def _has_sites(self, folder: str) -> bool:
@@ -265,6 +271,35 @@ class HostFolders:
             seen += len(names)
             left.extend(f"{inside}{name}/" for name, is_folder in names.items() if is_folder)
         return False
+
+
+# For Windows, wget writes `@` for the `?`, and wayback_machine_downloader the escapes of all that a name may not have.
+_QUERY: Final = pattern(
+    r"([^?]*?)(\?|%3[fF]|(?:(?<=\.php|\.asp|\.jsp|\.cfm|\.cgi|\.htm)|(?<=\.html|\.aspx))@(?=[^/@]*=))(.*)", re.DOTALL
+)
+
+
+def path_and_query(name: str) -> str:
+    """Return path and query for the path of a file below the folder of a host.
+
+    For example, `a.php%3fid%3d4` gives `a.php?id=4`. A folder's index with a query is the folder's URL with it, since
+    savers call a folder `index.html`: `index.html?p=1` and `?p=1/index.html` give `?p=1`.
+    """
+    found = _QUERY.fullmatch(name)
+    if found is None:
+        return escaped(name)
+    path, mark, query = found.groups()
+    query = percent_decoded(query) if mark[0] == "%" else query
+    folder, slash, last = path.rpartition("/")
+    if last == "index.html":
+        path = folder + slash
+    return f"{escaped(path)}?{_query(query.removesuffix('/index.html'))}"
+
+
+def index_rank(name: str) -> int | None:
+    """Return the place of a file's name in INDEXES, None for other names: for example, `Default.htm` gives 7."""
+    lower = name.lower()
+    return INDEXES.index(lower) if lower in INDEXES else None
 
 
 def _authority(name: str) -> str:

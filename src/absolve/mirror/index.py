@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 from absolve.core.model import PACKAGE_ROOT
 from absolve.core.printable import masked
-from absolve.document.companions import INDEXES
+from absolve.document.companions import index_rank
 from absolve.mirror import paths, words
 from absolve.mirror.words import ELSEWHERE, LINKS, MISSING, NOTES, PAGES
 from absolve.urls.identity import normal
@@ -291,7 +291,6 @@ _SMALL: Final = 40  # pages of a tree that is open at first
 _LARGE: Final = 300  # lines of the only host, above which it is closed: what follows would be far below
 _DIGITS: Final = re.compile("([0-9]+)")
 _NAMED: Final = "files"
-_INDEXES: Final = frozenset({"", *INDEXES})
 # Control characters, and characters that change the direction of text around them (UAX #9): a name could show another.
 _HARMFUL: Final = re.compile("[\0-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _SAFE: Final = "/!$&*+,;=@-._~"
@@ -391,7 +390,7 @@ def _folder(name: str, folder: _Folder, order: list[Page], *, opens: bool, inner
         name += f"/{below}"
     state = " open" if opens else ""
     yield f"<details{state}><summary>{shown(name)} <span>{PAGES.counted(folder.number)}</span></summary><ul>\n"
-    for last, page in sorted(folder.pages, key=lambda item: (item[0] not in _INDEXES, _in_order(item[0]), item[1])):
+    for last, page in sorted(folder.pages, key=lambda item: (bool(item[0]) and index_rank(item[0]) is None, _in_order(item[0]), item[1])):
         order.append(page)
         yield f"<li>{link(page)}{_beside(last, page)}</li>\n"
     for below, inside in sorted(folder.folders.items(), key=lambda item: _in_order(item[0])):

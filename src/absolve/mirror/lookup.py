@@ -375,8 +375,8 @@ class Lookup:
             for held in (form, self._form(form)):
                 if held is not None and (found := self._exact(held)) is not None:
                     return found, (url, held, rule)
-        clean = () if self._is_finished or "?" in asked or asked.endswith("/") else (f"{asked}.html", f"{asked}/")
-        for held in clean:  # as static hosts have them
+        clean = (f"{asked}.html", f"{asked}/") if "?" not in asked else (f"{asked}.html",)  # as static hosts, and wget -E
+        for held in () if self._is_finished or asked.endswith("/") else clean:
             found = self._exact(held)
             if found is not None and self._db.execute(_FILE, (found.path,)).fetchone():
                 return found, (url, held, "clean")

@@ -13,7 +13,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import Diagnostic
-from absolve.document.companions import INDEXES
+from absolve.document.companions import index_rank
 from absolve.document.resolved import shown
 from absolve.mirror.lookup import ADD_FORM, Equivalences
 from absolve.mirror.payloads import CUT, JOINED, PARTIAL, PIECE, Captured, Part, Piece, Pieces, Posted, Where
@@ -176,8 +176,8 @@ class Survey:
         best: dict[str, tuple[int, Where, str]] = {}
         for source, place, number, url in self.places():
             folder, slash, name = url.rpartition("/")
-            if name in INDEXES and place.endswith(name.encode()):
-                found = INDEXES.index(name), Where(source, number, 0), url
+            if (rank := index_rank(name)) is not None and place.endswith(name.encode()):
+                found = rank, Where(source, number, 0), url
                 best[folder + slash] = min(best.get(folder + slash, found), found)
         return [Captured(folder, 302, "", "", where, url) for folder, (_, where, url) in best.items()]
 

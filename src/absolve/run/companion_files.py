@@ -21,10 +21,10 @@ from absolve.core.model import RETRIEVAL, Document
 from absolve.document.base_layers import GIVEN_FOR_ALL, HOST_FOLDER
 from absolve.document.companions import (
     BEFORE,
-    INDEXES,
     PARTS,
     HostFolders,
     fold,
+    index_rank,
     named_by,
     only_alike,
     page_of,
@@ -308,7 +308,7 @@ class FolderFiles:
             return
         self._by_url.setdefault(key, input_.place)
         folder, _, name = key.rpartition("/")
-        if name in INDEXES:
+        if index_rank(name) is not None:
             self._by_url.setdefault(f"{folder}/", input_.place)
 
     def __call__(self, document: str, reference: str, url: str | None, charset: str) -> str | None:

@@ -44,6 +44,12 @@ WITH own AS (
     SELECT resource, side, site, folder_of(url) AS url, folder_of(path) AS path, query, is_file,
         list_position(index_names(), name) AS rank
     FROM own WHERE list_contains(index_names(), name) AND query IS NULL
+    UNION ALL -- a copy of the old site: whatever its server called the index; and what wget -E adds to a name
+    SELECT resource, side, site, folder_of(url), folder_of(path), query, is_file, 20 + list_position(names_of_indexes(), lower(name))
+    FROM own WHERE side = 'old' AND is_file AND list_contains(names_of_indexes(), lower(name)) AND query IS NULL
+    UNION ALL
+    SELECT resource, side, site, url[:-6], regexp_replace(path, '\.html$', ''), regexp_replace(query, '\.html$', ''), is_file, 50
+    FROM own WHERE side = 'old' AND is_file AND regexp_matches(url, '\?.*[^/]\.html$|\.(php[0-9]?|aspx?|jsp|cfm|cgi|pl)\.html$')
     UNION ALL -- a page without its extension
     SELECT resource, side, site, url[:-1 - length(extension)], path[:-1 - length(extension)], query, is_file, 100
     FROM own, (SELECT unnest(extensions()) AS extension)
