@@ -64,7 +64,7 @@ BOTH = ("-o - -f jsonl --write-map -", "-o - -o - -f jsonl", "--write-map - --sq
     (("-f", "cvs"), "--format cvs: choose from jsonl, json, csv, "), (("-o", "x.odd"), "no format of an audit has this suffix"),
     (("-o", "-", "--format", "xlsx"), "cannot be written to the standard output"),
     (("--write-map", "x.odd"), "no map is written as .odd: give the name of a .csv"), (("--old-url", "mailto:x"), "not an http or https URL"),
-    (("--server", "plain,case=upper"), "'case=upper' is not case=exact|ignore"), (("--server", "iis"), "unknown server 'iis'"),
+    (("--server", "plain,case=upper"), "'case=upper' is not case=exact|ignore"), (("--server", "lighttpd"), "unknown server 'lighttpd'"),
     (("--case", "ignore"), "--server case=ignore"), (("--baseline", "{site}/b.sqlite"), "no such file"),
     (("--map", "{site}/none.csv"), "none.csv: not-found: "), (("--map", "{site}/folder"), "folder: unreadable: "),
     (("-o", "{site}/m.md", "--map", "{site}/m.md"), "is also an input"), (("-o", "{site}/index.html"), "is a file of the input"),

@@ -16,7 +16,7 @@ TIME = "20090701000000"
 ARCHIVE = f"https://web.archive.org/web/{TIME}"
 SAFE = "https://eur02.safelinks.protection.outlook.com/"
 END = "&data=05%7C01%7Ca%40b.c%7C0&sdata=x%3D&reserved=0"
-UNWRAPPED = {
+UNWRAPPED: dict[str, dict[str, str | None]] = {
     "wayback": {
         f"{ARCHIVE}/http://h/a?b=c&d#e": "http://h/a?b=c&d#e", f"{ARCHIVE}im_/https://h/a.png": "https://h/a.png",
         f"{ARCHIVE}/http:/h/a": "http://h/a", f"{ARCHIVE}/HTTP%3A%2F%2Fh/a": "HTTP://h/a",

@@ -8,7 +8,7 @@ move, and odd spellings.
 from __future__ import annotations
 
 from importlib import resources
-from itertools import islice
+from itertools import compress, islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.audit.load import NEW, OLD, quoted
@@ -101,6 +101,7 @@ def _add_functions(connection: Any, question: Question) -> None:
         "threshold": question.threshold,
         "index_names": f"[{', '.join(map(quoted, server.indexes))}]::VARCHAR[]",
         "names_of_indexes": f"[{', '.join(map(quoted, INDEXES))}]",
+        "answers": f"[{', '.join(map(quoted, server.answers))}]::VARCHAR[]",
         "extensions": f"[{', '.join(map(quoted, server.extensions))}]::VARCHAR[]",
         "redirects_folders": server.bare_folder == "redirect",
         "redirects_html": server.html == "redirect",
@@ -108,6 +109,7 @@ def _add_functions(connection: Any, question: Question) -> None:
         "not_found_page": quoted(server.not_found) if server.not_found else "NULL::VARCHAR",
     }
     connection.execute(";".join(f"CREATE OR REPLACE MACRO {name}() AS {value}" for name, value in constants.items()))
+    connection.execute(f"CREATE OR REPLACE MACRO own_case(name) AS {'lower(name)' if server.case == 'ignore' else 'name'}")
     run(connection, "00_macros.sql")
     if one(connection, "SELECT is_private(new_base())")[0]:
         connection.execute("CREATE OR REPLACE MACRO has_private_site() AS true")
@@ -414,8 +416,9 @@ def _unwrap(connection: Any) -> None:
     rules = [(0, functions.Preset(name)) for name in _WRAPS]
     old = {site for (site,) in each(connection, "SELECT site FROM scopes WHERE side = 'old'")}
     some = (url for (url,) in each(connection, _OUTSIDE) if functions.may_unwrap(rules, url))
-    found = ((url, functions.unwrapped(rules, url, functions.Facts())[0]) for url in some)
-    insert(connection, "wrapped", (pair for pair in found if identity.named(pair[1]) in old and identity.named(pair[0]) not in old))
+    pairs = [(url, functions.unwrapped(rules, url, functions.Facts())[0]) for url in some]
+    names_old = ([identity.named(one) in old for one in pair] == [False, True] for pair in pairs)
+    insert(connection, "wrapped", compress(pairs, names_old))
     connection.execute("UPDATE new_links SET target = wrapped.url FROM wrapped WHERE target = wrapped.raw")
 
 

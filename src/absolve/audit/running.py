@@ -148,8 +148,8 @@ def audited(
             reports.aside(diagnostic)
         ignoring.links(connection, question.ignores, read, routes=job.places == "all")
         ignoring.leave_out_unchanged(connection, changes, question.new_url)
-        name = job.server.partition(",")[0]
-        robots.find(connection, read, reports.aside, [file for file, others in _HOST_FILES.items() if name in others])
+        unread = [name for name in servers.SERVERS["plain"].reads if name not in question.server.reads]
+        robots.find(connection, read, reports.aside, unread)
         texts.find_mentions(connection, question, read)
         conclude.conclude(connection, question, rules, failing, known_answers, len(reports.failures))
         wrong = conclude.wrong_rules(connection), conclude.foreign_hosts(question, rules)
@@ -246,25 +246,15 @@ def _read_maps(job: AuditJob, context: RunContext) -> list[RuleSet]:
     return found
 
 
-# Files with redirects in the root of a deployed site, and the servers that do not read them.
-_HOST_FILES: Final = {
-    "_redirects": {"apache", "nginx", "s3", "github-pages"},
-    "netlify.toml": {"apache", "nginx", "s3", "github-pages", "cloudflare"},
-    ".htaccess": {"nginx", "s3", "github-pages", "netlify", "cloudflare"},
-    **dict.fromkeys(("vercel.json", "staticwebapp.config.json", "web.config"), set(servers.SERVERS) - {"plain"}),
-}
-
-
 def _unasked(job: AuditJob) -> list[Path]:
     """Return the maps in the folders of the new site that its server reads and the user did not name."""
-    server = job.server.partition(",")[0]
     named = {os.path.realpath(name) for name in job.maps}
     globs = Globs(exclude=tuple(job.exclude)).checked()
     return [
         path
         for folder in map(Path, job.inputs)
-        for name, others in _HOST_FILES.items()
-        if server not in others and globs.wanted(name)
+        for name in servers.named(job.server).reads
+        if globs.wanted(name)
         if (path := folder / name).is_file() and not path.is_symlink() and os.path.realpath(path) not in named
     ]
 

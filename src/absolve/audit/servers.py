@@ -38,6 +38,8 @@ class Server(NamedTuple):
     slashes: str = "exact"
     html: str = "serve"
     not_found: str = ""
+    answers: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
     documentation: str = ""
 
     def path_key(self, path: str) -> str:
@@ -52,6 +54,7 @@ SERVERS: Final[dict[str, Server]] = {
     "plain": Server(
         indexes=("index.html", "index.htm"),
         slashes="merge",  # POSIX.1-2017 3.271
+        reads=("_redirects", "netlify.toml", ".htaccess", "vercel.json", "staticwebapp.config.json", "web.config"),
         documentation="https://www.rfc-editor.org/rfc/rfc8089#section-2",
     ),
     # index, default index.html; a folder without slash: 301; merge_slashes, default on
@@ -59,7 +62,17 @@ SERVERS: Final[dict[str, Server]] = {
     "nginx": Server(slashes="merge", documentation="https://nginx.org/en/docs/http/ngx_http_index_module.html"),
     # DirectoryIndex, default index.html; DirectorySlash, default on; MergeSlashes, default on
     # (https://httpd.apache.org/docs/2.4/mod/core.html#mergeslashes).
-    "apache": Server(slashes="merge", documentation="https://httpd.apache.org/docs/2.4/mod/mod_dir.html"),
+    "apache": Server(
+        slashes="merge", reads=(".htaccess",), documentation="https://httpd.apache.org/docs/2.4/mod/mod_dir.html"
+    ),
+    # defaultDocument; FrontPage's Server Extensions.
+    "iis": Server(
+        indexes=("default.htm", "default.asp", "index.htm", "index.html", "iisstart.htm", "default.aspx"),
+        case="ignore",
+        answers=("/_vti_bin/",),
+        reads=("web.config",),
+        documentation="https://learn.microsoft.com/en-us/iis/configuration/system.webserver/defaultdocument/",
+    ),
     # A page without its extension; a folder without slash: 301; a page with a slash: 404.
     "github-pages": Server(
         extensions=(".html",),
@@ -72,6 +85,8 @@ SERVERS: Final[dict[str, Server]] = {
         case="ignore",
         html="redirect",
         not_found="404.html",
+        answers=("/.netlify/",),  # functions, images, identity
+        reads=("_redirects", "netlify.toml"),
         documentation="https://docs.netlify.com/routing/redirects/redirect-options/#trailing-slash",
     ),
     # "Route matching": pages without their extension; "redirects are always followed, regardless of whether an asset
@@ -82,16 +97,26 @@ SERVERS: Final[dict[str, Server]] = {
         forced=True,
         html="redirect",
         not_found="404.html",  # "Not Found behavior"
+        answers=("/cdn-cgi/",),  # https://developers.cloudflare.com/fundamentals/reference/cdn-cgi-endpoint/
+        reads=("_redirects",),
         documentation="https://developers.cloudflare.com/pages/configuration/serving-pages/",
     ),
     # The website endpoint; a folder without slash: 302.
     "s3": Server(documentation="https://docs.aws.amazon.com/AmazonS3/latest/userguide/IndexDocumentSupport.html"),
+    # The REST API, and the scripts in the root, which most themes name in the head of each page.
+    "wordpress": Server(
+        slashes="merge",
+        answers=("/wp-json/", "/wp-admin/", "/wp-login.php", "/wp-cron.php", "/wp-comments-post.php", "/xmlrpc.php"),
+        reads=(".htaccess",),
+        documentation="https://developer.wordpress.org/rest-api/key-concepts/",
+    ),
 }
 
 # Words that change a column -> the column, and its values; None for names of any kind, which may be several.
 _CHANGES: Final = {
     "index": ("indexes", None),
     "extension": ("extensions", None),
+    "answers": ("answers", None),
     "bare-folder": ("bare_folder", ("redirect", "nothing")),
     "case": ("case", ("exact", "ignore")),
     "query": ("queries", ("ignore", "exact")),
@@ -120,7 +145,8 @@ def named(text: str) -> Server:
             text = f"{key}={known}" if column else ", ".join(f"{one}=..." for one in _CHANGES)
             raise UsageError(f"--server: {word!r} is not {text}")
         if values is None:
-            changes[column] = (*changes.get(column, ()), f".{value.lstrip('.')}" if key == "extension" else value)
+            before = changes.get(column, SERVERS[name].answers if key == "answers" else ())
+            changes[column] = (*before, f".{value.lstrip('.')}" if key == "extension" else value)
         else:
             changes[column] = value
     return SERVERS[name]._replace(**changes)

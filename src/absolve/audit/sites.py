@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 from urllib.parse import unquote
 
-from absolve.audit import load, url_lists
+from absolve.audit import load, servers, url_lists
 from absolve.audit.judge import each
 from absolve.audit.verdicts import PLACE
 from absolve.core import printable
@@ -43,7 +43,6 @@ _PLAIN: Final = tuple(
     ".html .htm .xhtml .txt .css .js .json .png .jpg .jpeg .gif .svg .webp .ico .woff .woff2 .pdf".split()
 )
 _SITES: Final = "give a folder, an archive, an inventory, a sitemap, a log, or a list with a URL a line or in a table"
-_READ_SETTINGS: Final = frozenset({"plain", "apache"})  # the servers that read .htaccess
 _MOVES: Final = re.compile(rb"^[\t ]*(?:Redirect|RewriteRule)", re.IGNORECASE | re.MULTILINE)
 # Files of the new site that the user named one by one, without the site around them.
 _BY_NAME: Final = """
@@ -295,7 +294,7 @@ def _check_settings(input_: Input, job: AuditJob, context: RunContext, side: str
     if path.name != ".htaccess" or path.parent == Path(input_.root):
         return
     rules = len(_MOVES.findall(sources.head(input_.name, root=input_.root)))
-    if rules and job.server.partition(",")[0] in _READ_SETTINGS:
+    if rules and ".htaccess" in servers.named(job.server).reads:
         text = f"{printable.number(rules, 'rule')} that may redirect: not read, only the .htaccess of the root is"
         context.reports.aside(Diagnostic("unread-map", text, input_.name))
 

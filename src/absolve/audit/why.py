@@ -141,6 +141,7 @@ def _assumed(question: Question) -> str:
         f"the URL of a folder is answered by its {' or '.join(server.indexes)}",
         f"without its final slash it {moves}",
         *([f"a page is there without its {' or '.join(server.extensions)}, too"] if server.extensions else []),
+        *([f"it answers {' and '.join(server.answers)} itself"] if server.answers else []),
         f"letter case {'makes no' if server.case == 'ignore' else 'makes a'} difference",
         f"a query {'makes no' if server.queries == 'ignore' else 'makes a'} difference",
     ]

@@ -314,7 +314,7 @@ def _count(how: RewriteOptions, job: Job, _head: bytes | None) -> Iterator[TaskR
 
 
 def _difference(show: Show, how: RewriteOptions, job: Job, _head: bytes | None) -> Iterator[TaskResult]:
-    found = walked(job.input, how.reading, for_rewrite=True)
+    found = walked(job.input, how.reading, how.policy)
     yield from found.diagnostics
     date(how.policy, found.entity, job.input.name)
     tally = rewriter.Tally()

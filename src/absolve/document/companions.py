@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 # Files that servers and savers have for the URL of a folder, in any letter case, in the order in which they count.
 INDEXES: Final = (
     *("index.html", "index.htm", "index.xhtml", "index.shtml", "index.php", "index.php3", "index.phtml"),
-    *("default.htm", "default.html", "default.asp", "default.aspx", "index.asp", "index.aspx", "index.jsp", "index.cfm"),
-    *("index.cgi", "index.pl", "welcome.html", "home.html", "home.htm"),  # CERN's server, Netscape's
+    *("default.htm", "default.html", "default.asp", "default.aspx", "index.asp", "index.aspx", "index.jsp"),
+    *("index.cfm", "index.cgi", "index.pl", "welcome.html", "home.html", "home.htm"),  # CERN's server, Netscape's
 )
 # Files that programs keep for themselves in the folder of a site: they may hold passwords, and no page leads to them.
 _KEPT: Final = {

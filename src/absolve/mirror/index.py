@@ -384,13 +384,17 @@ def _add(root: _Folder, page: Page) -> None:
     at.pages.append((name, page))
 
 
+def _is_inner(name: str) -> bool:
+    return name != "" and index_rank(name) is None
+
+
 def _folder(name: str, folder: _Folder, order: list[Page], *, opens: bool, inner: bool) -> Iterator[str]:
     while len(folder.folders) == 1 and not folder.pages:
         ((below, folder),) = folder.folders.items()
         name += f"/{below}"
     state = " open" if opens else ""
     yield f"<details{state}><summary>{shown(name)} <span>{PAGES.counted(folder.number)}</span></summary><ul>\n"
-    for last, page in sorted(folder.pages, key=lambda item: (bool(item[0]) and index_rank(item[0]) is None, _in_order(item[0]), item[1])):
+    for last, page in sorted(folder.pages, key=lambda one: (_is_inner(one[0]), _in_order(one[0]), one[1])):
         order.append(page)
         yield f"<li>{link(page)}{_beside(last, page)}</li>\n"
     for below, inside in sorted(folder.folders.items(), key=lambda item: _in_order(item[0])):

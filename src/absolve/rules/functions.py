@@ -155,10 +155,13 @@ class Dropped:
         before, crosshatch, fragment = url.partition("#")
         path, _, query = before.partition("?")
         parameters = query.split("&")
-        kept = [one for one in parameters if not any(map(self._matcher, (decoded(one.partition("=")[0]), decoded(one))))]
+        kept = [one for one in parameters if not self._drops(one.partition("=")[0]) and not self._drops(one)]
         if len(kept) == len(parameters):
             return None
         return f"{path}{'?' if kept else ''}{'&'.join(kept)}{crosshatch}{fragment}"
+
+    def _drops(self, parameter: str) -> bool:
+        return self._matcher(decoded(parameter)) is not None
 
 
 # --- rules by name ----------------------------------------------------------------------------------------------------

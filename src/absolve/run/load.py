@@ -25,7 +25,7 @@ from absolve.rewriting import rewriter
 from absolve.run import buckets, sources
 from absolve.run.companion_files import Companions, is_of_site
 from absolve.run.inputs import END, WHOLE, ArchiveRange, led_out
-from absolve.run.results import Failure
+from absolve.run.results import Failure, rules_of
 from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
@@ -57,10 +57,10 @@ class Walked(NamedTuple):
     diagnostics: list[Diagnostic]
 
 
-def walked(input_: Input, how: ReadOptions, *, for_rewrite: bool = False) -> Walked:
+def walked(input_: Input, how: ReadOptions, policy: Policy | None = None) -> Walked:
     """Read and walk one input. Raise DocumentError if it cannot be read or exceeds a limit.
 
-    `for_rewrite`: report links that a rewrite cannot change, because their format is only read.
+    With a `policy`, report links that a rewrite by it cannot change: what is signed, and formats that are only read.
     """
     document = read(input_, how)
     diagnostics = [] if document.data else [empty(input_)]
@@ -71,7 +71,7 @@ def walked(input_: Input, how: ReadOptions, *, for_rewrite: bool = False) -> Wal
     advice = "give --url"
     if input_.shares and document.beside is not None and document.beside.is_of_saved():
         advice = "its page was saved from a known URL, this file from another"
-    diagnostics += (*entity.diagnostics, *about_bases(entity, advice), *(_only_read(entity) if for_rewrite else ()))
+    diagnostics += (*entity.diagnostics, *about_bases(entity, advice), *_left(entity, policy))
     diagnostics += led_out(input_) if document.beside is not None else ()
     if registry.is_container(entity.media_type) and not (diagnostics or _holds(entity)):
         is_empty = input_.name.lower().endswith(".wacz")  # whose other members describe it
@@ -80,15 +80,25 @@ def walked(input_: Input, how: ReadOptions, *, for_rewrite: bool = False) -> Wal
     return Walked(document, entity, diagnostics + (differing(entity) if input_.shares else []))
 
 
-def _only_read(entity: Entity) -> Iterator[Diagnostic]:
-    """Yield a diagnostic for the links in a WACZ or a binary property list."""
-    if not registry.WALKERS[entity.media_type].archive:
+def _left(entity: Entity, policy: Policy | None) -> Iterator[Diagnostic]:
+    """Yield a diagnostic for links in a WACZ or a binary property list, and for signed ones that rules may change.
+
+    Relative links in a signed part have one already.
+    """
+    is_archive = registry.WALKERS[entity.media_type].archive
+    if policy is None or not (is_archive or entity.media_type in registry.MAIL):
         return
-    events = enumerate(entity.events)
-    parts = (number for number, event in events if isinstance(event, Part) and event.signed_by == ONLY_READ)
-    inner = next((one for number in parts if (one := inner_at(entity, number)) is not None and one.entity.count), None)
-    if inner is not None:
-        yield Diagnostic("only-read", *entity.placed(LISTED, inner.part.start))
+    codes = {finding.code for finding in entity.findings}
+    for number, part in enumerate(entity.events):
+        if not (isinstance(part, Part) and part.signed_by):
+            continue
+        code = "only-read" if part.signed_by == ONLY_READ else "signed"
+        if code in codes or not (is_archive if code == "only-read" else rules_of(policy)):
+            continue
+        if (inner := inner_at(entity, number)) is not None and inner.entity.count:
+            text = LISTED if code == "only-read" else f"what is signed ({part.signed_by}) is left as it is"
+            yield Diagnostic(code, *entity.placed(text, part.start))
+            codes.add(code)
 
 
 def empty(input_: Input) -> Diagnostic:
@@ -326,20 +336,19 @@ def split_archive(input_: Input, how: ReadOptions, size: int, most: int = 0) -> 
 
 
 def segments_in(
-    input_: Input, how: ReadOptions, *, head: bytes | None = None, whole: bool = False
+    input_: Input, how: ReadOptions, *, head: bytes | None = None, policy: Policy | None = None
 ) -> Iterator[Segment]:
     """Yield the segments of an input, in order, with their diagnostics.
 
-    `head`: see `is_archive`. `whole`: a WACZ is one segment, as for a rewrite, after which
-    its indexes have to follow.
+    `head`: see `is_archive`. With the `policy` of a rewrite a WACZ is one segment: its indexes follow from its pages.
     """
     kind = _kind(input_, how, head)
     if kind == registry.WARC:
         yield from _checked(_records, input_, how)
-    elif kind == registry.ZIP and not whole and input_.name.lower().endswith(".wacz"):
+    elif kind == registry.ZIP and policy is None and input_.name.lower().endswith(".wacz"):
         yield from _checked(_members, input_, how)
     else:
-        document, entity, diagnostics = walked(input_, how, for_rewrite=whole)
+        document, entity, diagnostics = walked(input_, how, policy)
         yield Segment(document.data, document, entity, diagnostics=tuple(diagnostics))
 
 

@@ -219,7 +219,7 @@ def _rewritten(how: RewriteOptions, job: Job, head: bytes | None) -> Iterator[Ta
         yield from _archive(how, job)
         return
     output = Output(how, job)
-    found = walked(job.input, how.reading, for_rewrite=True)
+    found = walked(job.input, how.reading, how.policy)
     yield from found.diagnostics
     date(how.policy, found.entity, job.input.name)
     tally = rewriter.Tally()
@@ -341,7 +341,7 @@ def _archive(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
 def segments(how: RewriteOptions, job: Job) -> Iterator[TaskResult | Written]:
     """Yield the new bytes of each segment of an input, its diagnostics and failures, and the counts at the end."""
     size = number = links = changed = documents = companions = 0
-    for segment in segments_in(job.input, how.reading, whole=True):
+    for segment in segments_in(job.input, how.reading, policy=how.policy):
         yield from segment.diagnostics
         size += len(segment.raw)
         if segment.entity is not None:

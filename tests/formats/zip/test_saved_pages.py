@@ -3,11 +3,13 @@
 import io
 import json
 import zipfile
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 import absolve
+from absolve.cli import main
 from absolve.core.model import Document
 from absolve.document.walk import Settings, walk
 from absolve.formats import registry, sniffing
@@ -120,6 +122,15 @@ def test_a_page_that_holds_an_archive_is_listed_and_stays() -> None:
     assert [row.base for row in absolve.links(data, name="a.zip.html")] == [URL] * 5
     assert absolve.rewrite(data, name="a.zip.html") is data
     assert [found.code for found in walk(Document(data, name="a.zip.html"), Settings()).diagnostics] == ["signed"]
+
+
+def test_rules_that_would_change_what_is_signed_are_told_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = package({"index.html": b"<a href=http://old.example/>", "manifest.json": manifest()}, before=HEAD, behind=TAIL)
+    (tmp_path / "a.html").write_bytes(data)
+    for options, is_told in (("--remap http://old.example=http://new.example", True), ("", False)):
+        for out in ("-o", str(tmp_path / "b.html")), ("--dry-run",), ("--diff",):
+            main(["rewrite", str(tmp_path / "a.html"), *out, *options.split()])
+            assert ("signed: what is signed (a checksum" in capsys.readouterr().err) is is_told, (options, out)
 
 
 def test_bytes_behind_an_archive_are_kept() -> None:
