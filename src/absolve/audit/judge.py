@@ -109,7 +109,8 @@ def _add_functions(connection: Any, question: Question) -> None:
         "not_found_page": quoted(server.not_found) if server.not_found else "NULL::VARCHAR",
     }
     connection.execute(";".join(f"CREATE OR REPLACE MACRO {name}() AS {value}" for name, value in constants.items()))
-    connection.execute(f"CREATE OR REPLACE MACRO own_case(name) AS {'lower(name)' if server.case == 'ignore' else 'name'}")
+    name = "lower(name)" if server.case == "ignore" else "name"
+    connection.execute(f"CREATE OR REPLACE MACRO own_case(name) AS {name}")
     run(connection, "00_macros.sql")
     if one(connection, "SELECT is_private(new_base())")[0]:
         connection.execute("CREATE OR REPLACE MACRO has_private_site() AS true")
