@@ -179,7 +179,9 @@ def _paths(path: str, query: str, charset: str) -> Iterator[str]:
         yield decoded + _decoded(end)
         if decoded + _decoded(end) != path + end:
             yield path + end
-    yield from map(_decoded, respelled(path, charset))
+    for one in respelled(path, charset):
+        yield _decoded(one)
+        yield escaped(_decoded(one))  # a saver kept the escapes
 
 
 _MARKS: Final = ("?", "@", "%3f", "%3F")

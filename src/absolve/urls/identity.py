@@ -57,7 +57,7 @@ _WEB_PORT: Final = re.compile(r":(?:80|443)$")
 _NO_NAME: Final = re.compile(r"(?:svgView|epubcfi|xpointer|element)\(|(?:xywh|t|track)=")  # SVG 2, media
 _ESCAPE: Final = re.compile(r"%[0-9A-Fa-f]{2}")
 _ESCAPES: Final = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
-_IN_CHARSET: Final = re.compile(r"(?:%[0-9A-Fa-f]{2}[@-~]*)+")  # an ASCII character may end one of two bytes
+_IN_CHARSET: Final = re.compile(r"(?:%[0-9A-Fa-f]{2}[0-9@-~]*)+")  # ASCII may end two bytes, and be in four (gb18030)
 _NOT_UTF_8: Final = re.compile("%[89A-F]")  # in a decoded path
 _LEGACY: Final = "windows-1252"  # the most frequent charset of escapes that are not UTF-8
 _BYTES: Final = re.compile("[\udc80-\udcff]")

@@ -291,7 +291,8 @@ _OF_SYSTEMS: Final = (
 def _charset(names: list[bytes], pages: list[bytes]) -> str:
     """Return the charset in which the pages use most of these names, else a charset of the pages; "" if unknown."""
     known = [(page.lower(), of_html(page)[0]) for page in pages]
-    counts = {codec: sum(_uses(name, codec, known) for name in names[:_MOST]) for codec in _OF_SYSTEMS if known}
+    codecs = dict.fromkeys((*_OF_SYSTEMS, *(charset.codec for _, charset in known)))
+    counts = {codec: sum(_uses(name, codec, known) for name in names[:_MOST]) for codec in codecs if known}
     found = [codec for codec in sorted(counts, key=lambda codec: -counts[codec]) if counts[codec]]
     found += ["utf-8", *(charset.codec for _, charset in known if not charset.one_byte)]
     return next((codec for codec in found if not any(_decoded(name, codec) is None for name in names)), "")
@@ -305,14 +306,14 @@ def _decoded(name: bytes, codec: str) -> str | None:
 
 
 def _uses(name: bytes, codec: str, pages: list[tuple[bytes, Charset]]) -> bool:
-    """Return whether a page uses the last part of a path that is not ASCII: in its charset, or escaped as UTF-8."""
+    """Return whether a page uses the last part of a path that is not ASCII: in its charset or UTF-8, escaped or not."""
     steps = re.split(r"[/\\]", _decoded(name, codec) or "")
     step = next((step for step in reversed(steps) if not step.isascii()), None)
     if step is None:
         return False
-    escaped = quote(step).encode(), step.encode("ascii", "xmlcharrefreplace")
-    forms = ((page, (*escaped, step.encode(charset.codec, "xmlcharrefreplace"))) for page, charset in pages)
-    return any(one.lower() in page for page, every in forms for one in every)
+    escaped = quote(step), step.encode("ascii", "xmlcharrefreplace").decode()
+    forms = ((page, step.encode(charset.codec, "xmlcharrefreplace")) for page, charset in pages)
+    return any(one.lower() in page for page, raw in forms for one in (*map(str.encode, (*escaped, quote(raw))), raw))
 
 
 def _sharing(headers: Sequence[int], afters: Sequence[int], end: int) -> bytearray:
