@@ -31,7 +31,7 @@ def test_a_relative_reference_names_a_file_of_the_folder(reference: str, documen
 
 @pytest.mark.parametrize(("reference", "charset", "name"), [
     ("%ED%EE.html", "windows-1251", "но.html"), ("но.html", "windows-1251", "\udced\udcee.html"), ("a%83A.html", "shift_jis", "aア.html"),
-    ("%E9.png?2", "utf-8", "é.png"),
+    ("%E9.png?2", "utf-8", "é.png"), ("но.html", "windows-1251", "%ED%EE.html"), ("но.html", "utf-8", "%D0%BD%D0%BE.html"),
 ])
 def test_escapes_and_names_in_the_charset_of_the_page_name_a_file(reference: str, charset: str, name: str) -> None:
     assert named_by(reference, "p.html", {"но.htm", name}.__contains__, charset=charset) == name
@@ -86,6 +86,7 @@ FOUND = [
     ("websites/example.com/d/e/f/a.htm", "http://example.com/d/e/f/a.htm"), ("h.org/a.php@id=4&b=@", "http://h.org/a.php?id=4&b=@"),
     ("h.org/a.php%3fid%3d4", "http://h.org/a.php?id=4"), ("h.org/d/index.html?p=1", "http://h.org/d/?p=1"), ("h.org/a@b=c/e.html", "http://h.org/a@b=c/e.html"),
     ("h.org/a?b/index.html", "http://h.org/a?b"), ("h.org/index.php?id=4", "http://h.org/index.php?id=4"), ("h.org/me@h.php", "http://h.org/me@h.php"),
+    ("h.org/%c3%a9%20.html", "http://h.org/%c3%a9%2520.html"), ("h.org/a/index.html?s=4&d=http%3A%2F%2Fb", "http://h.org/a/?s=4&d=http%3A%2F%2Fb"),
 ]
 LOOKS_SO = [
     "index.html", "www.example.com", "example.com_files/a.html", "page.html_files/a.html", "index.files/a.html", "page.html/a.html",

@@ -179,7 +179,7 @@ def _paths(path: str, query: str, charset: str) -> Iterator[str]:
         yield decoded + _decoded(end)
         if decoded + _decoded(end) != path + end:
             yield path + end
-    for one in respelled(path, charset):
+    for one in () if decoded.isascii() else (path, *respelled(path, charset)):
         yield _decoded(one)
         yield escaped(_decoded(one))  # a saver kept the escapes
 
@@ -279,23 +279,23 @@ class HostFolders:
 _QUERY: Final = pattern(
     r"([^?]*?)(\?|%3[fF]|(?:(?<=\.php|\.asp|\.jsp|\.cfm|\.cgi|\.htm)|(?<=\.html|\.aspx))@(?=[^/@]*=))(.*)", re.DOTALL
 )
+_ESCAPED: Final = pattern("%25([89A-Fa-f][0-9A-Fa-f])")  # an escape of more than ASCII in a name: of the URL
 
 
 def path_and_query(name: str) -> str:
     """Return path and query for the path of a file below the folder of a host.
 
-    For example, `a.php%3fid%3d4` gives `a.php?id=4`. A folder's index with a query is the folder's URL with it, since
-    savers call a folder `index.html`: `index.html?p=1` and `?p=1/index.html` give `?p=1`.
+    For example, `a.php%3fid%3d4` gives `a.php?id=4`. Escapes of other than ASCII are those of the URL. Savers call a
+    folder `index.html`: with a query, `index.html?p=1` or `?p=1/index.html`, its URL is `?p=1`.
     """
     found = _QUERY.fullmatch(name)
-    if found is None:
-        return escaped(name)
-    path, mark, query = found.groups()
-    query = percent_decoded(query) if mark[0] == "%" else query
+    path, mark, query = found.groups() if found is not None else (name, "", "")
+    path = _ESCAPED.sub(r"%\1", escaped(path))
+    if not mark:
+        return path
     folder, slash, last = path.rpartition("/")
-    if last == "index.html":
-        path = folder + slash
-    return f"{escaped(path)}?{_query(query.removesuffix('/index.html'))}"
+    query = percent_decoded(query) if mark[0] == "%" else query
+    return f"{folder + slash if last == 'index.html' else path}?{_query(query.removesuffix('/index.html'))}"
 
 
 def index_rank(name: str) -> int | None:
