@@ -298,7 +298,7 @@ SESSIONS = [  # the captured URLs, a link, and the one that it leads to
     (["/p;jsessionid=A", "/p"], "/p;jsessionid=C", 1), (["/p?a&PHPSESSID=1"], "/p?a", 0), (["/p?a"], "/p?osCsid=1&a", 0),
     ([f"/p?sid={MD5}"], f"/p?sid={MD5[::-1]}", 0), (["/p?sid=7"], "/p?sid=8", None), (["/p?s=7"], "/p?v=7", None),
     (["/(S(abcdefghijklmnopqrstuvwx))/p"], "/p", 0), (["/p?a;jsessionid=A"], "/p?a;jsessionid=B", None),
-    (["/s.css?v=1"], "/s.css?v=2", None),
+    (["/s.css?v=1"], "/s.css?v=2", None), *(([f"/p?{name}=1"], "/p", 0) for name in ("ASPSESSIONIDQQ", "ASP.NET_SessionId", "CFID", "CFTOKEN", "XTCsid", "zenid")),
 ]
 BUSTERS = [
     (["/s.css?v=1"], "/s.css?v=2", 0), (["/s.css"], "/s.css?1400000000", 0), (["/s.css?v=1", "/s.css?v=2"], "/s.css?v=3", None),

@@ -39,7 +39,10 @@ MORE: Final = ("www", "slash", "query-order", "case", BUSTER)
 NONE: Final = "none"
 
 _UNRESERVED: Final = re.compile(r"[/A-Za-z0-9._~-]*")
-_MAY_HAVE_SESSION: Final = re.compile("[?;(]")
+_MAY_HAVE: Final = {  # what the presets for rules of equivalence drop, roughly: they take longer
+    "sessions": re.compile("sess|[cfns]id=|cftoken|/[(]", re.IGNORECASE),
+    "busters": re.compile("[?;(]"),
+}
 _LOOSE: Final = "~"  # begins a form that counts only if one URL has it
 ADD_FORM: Final = f"""\
 INSERT INTO forms VALUES (?, ?)
@@ -84,7 +87,7 @@ def _presets(name: str) -> list[tuple[int, Preset]]:
 
 def _without(url: str, preset: str) -> str:
     """Return a URL without what a preset drops: for example, `/p;jsessionid=A?x&PHPSESSID=B` gives `/p?x`."""
-    return unwrapped(_presets(preset), url, Facts())[0] if _MAY_HAVE_SESSION.search(url) else url
+    return unwrapped(_presets(preset), url, Facts())[0] if _MAY_HAVE[preset].search(url) else url
 
 
 def twin(url: str) -> str | None:
