@@ -240,6 +240,11 @@ class HostFolders:
             folder, scheme = f"{folder}{name}/", name if name in _SCHEMES else "http"
         return None
 
+    def has(self, host: str) -> bool:
+        """Return whether one of the folders at the root is named after this host, with any port."""
+        folders = (name for name, is_folder in self._names("").items() if is_folder)
+        return any(_authority(name).partition(":")[0] == host for name in folders) and self._has_sites("")
+
     def is_index_of_saver(self, place: str) -> bool:
         """Return whether a file is the index that a program, such as HTTrack, wrote above the hosts that it saved."""
         above, slash, name = place.rpartition("/")
@@ -276,9 +281,7 @@ class HostFolders:
 
 
 # For Windows, wget writes `@` for the `?`, and wayback_machine_downloader the escapes of all that a name may not have.
-_QUERY: Final = pattern(
-    r"([^?]*?)(\?|%3[fF]|(?:(?<=\.php|\.asp|\.jsp|\.cfm|\.cgi|\.htm)|(?<=\.html|\.aspx))@(?=[^/@]*=))(.*)", re.DOTALL
-)
+_QUERY: Final = pattern(r"([^?]*?)(\?|%3[fF])(.*)|(.*?\.[A-Za-z0-9]{1,5})(@)([^/@]*=.*)", re.DOTALL)
 _ESCAPED: Final = pattern("%25([89A-Fa-f][0-9A-Fa-f])")  # an escape of more than ASCII in a name: of the URL
 
 
@@ -289,7 +292,7 @@ def path_and_query(name: str) -> str:
     folder `index.html`: with a query, `index.html?p=1` or `?p=1/index.html`, its URL is `?p=1`.
     """
     found = _QUERY.fullmatch(name)
-    path, mark, query = found.groups() if found is not None else (name, "", "")
+    path, mark, query = (one for one in found.groups() if one is not None) if found is not None else (name, "", "")
     path = _ESCAPED.sub(r"%\1", escaped(path))
     if not mark:
         return path

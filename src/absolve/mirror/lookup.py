@@ -378,7 +378,7 @@ class Lookup:
             for held in (form, self._form(form)):
                 if held is not None and (found := self._exact(held)) is not None:
                     return found, (url, held, rule)
-        clean = (f"{asked}.html", f"{asked}/") if "?" not in asked else (f"{asked}.html",)  # static hosts, wget -E
+        clean = f"{asked}.html", f"{asked}.css" if "?" in asked else f"{asked}/"  # wget -E, static hosts
         for held in () if self._is_finished or asked.endswith("/") else clean:
             found = self._exact(held)
             if found is not None and self._db.execute(_FILE, (found.path,)).fetchone():

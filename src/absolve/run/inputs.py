@@ -35,6 +35,7 @@ from absolve.document.settings import FILE
 from absolve.run import buckets, companion_files, folders, sources
 from absolve.run.folders import Globs
 from absolve.run.sources import STDIN, unreadable
+from absolve.urls import identity
 from absolve.urls.base import is_useless
 from absolve.urls.predicates import has_scheme, is_malformed, runs_code
 
@@ -255,10 +256,15 @@ def listed(paths: Iterable[str], origins: Origins, notify: Notify, name: str = "
 
 
 class _Below:
-    """The inputs below one root, whose URLs come from its own URL or from folders with the names of hosts."""
+    """The inputs below one root, whose URLs come from its own URL or from folders with the names of hosts.
+
+    If the root's URL is on the host of such a folder, then this folder is the site, and the root is around it.
+    """
 
     def __init__(self, origins: Origins, hosts: HostFolders) -> None:
-        self._origins = origins
+        root = origins.url or ""
+        self._origin = identity.origin(root) if (host := identity.host(root)) and hosts.has(host) else ""
+        self._origins = origins._replace(url=None) if self._origin else origins
         self._hosts = hosts
         self._met: dict[str, str] = {}  # the first URL of each host
         self.is_empty = True
@@ -271,6 +277,8 @@ class _Below:
         found = Input(path, below, found=True)._replace(**_input_fields(path, url, self._origins, shares=True))
         if root or found.url is not None or (url := self._hosts.url_of(place)) is None:
             return found
+        if self._origin and identity.host(url) == identity.host(self._origin):
+            url = self._origin + url.removeprefix(identity.origin(url))  # with the scheme and port that the user knows
         self._met.setdefault(url.split("/", 3)[2], url)
         return found._replace(claim=retrieval_claim(url, HOST_FOLDER))
 

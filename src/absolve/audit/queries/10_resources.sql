@@ -48,8 +48,9 @@ WITH own AS (
     SELECT resource, side, site, folder_of(url), folder_of(path), query, is_file, 20 + list_position(names_of_indexes(), lower(name))
     FROM own WHERE side = 'old' AND is_file AND list_contains(names_of_indexes(), lower(name)) AND query IS NULL
     UNION ALL
-    SELECT resource, side, site, url[:-6], regexp_replace(path, '\.html$', ''), regexp_replace(query, '\.html$', ''), is_file, 50
-    FROM own WHERE side = 'old' AND is_file AND regexp_matches(url, '\?.*[^/]\.html$|\.(php[0-9]?|aspx?|jsp|cfm|cgi|pl)\.html$')
+    SELECT resource, side, site, regexp_replace(url, '\.\w+$', ''), regexp_replace(path, '\.html$', ''),
+        regexp_replace(query, '\.\w+$', ''), is_file, 50
+    FROM own WHERE side = 'old' AND is_file AND regexp_matches(url, '\?.*[^/]\.(html|css)$|\.(php[0-9]?|aspx?|jsp|cfm|cgi|pl)\.html$')
     UNION ALL -- a page without its extension
     SELECT resource, side, site, url[:-1 - length(extension)], path[:-1 - length(extension)], query, is_file, 100
     FROM own, (SELECT unnest(extensions()) AS extension)
