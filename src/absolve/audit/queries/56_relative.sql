@@ -21,10 +21,16 @@ WITH languages AS (
 ), rooted AS ( -- pages whose base element does not depend on their own place
     SELECT document, entity FROM new_all_links
     WHERE element = 'base' AND attribute = 'href' AND regexp_matches(reference, '^(/|[A-Za-z][A-Za-z0-9+.-]*:)')
+), podcasts AS (
+    SELECT document, entity FROM links_in WHERE attribute = '' AND element IN ('link', 'guid')
 ), judged AS (
     SELECT l.id, CASE
-        WHEN attribute = '' AND element IN ('loc', 'thumbnail_loc', 'content_loc', 'player_loc', 'link', 'guid', 'comments', 'docs')
-            OR element = 'enclosure' AND attribute = 'url'
+        WHEN attribute = '' AND element IN ('loc', 'thumbnail_loc', 'content_loc', 'player_loc', 'link', 'guid', 'comments', 'docs', 'commentRss', 'new-feed-url')
+            OR attribute = '' AND element = 'url' AND kind = 'image' -- in the element image of RSS
+            OR attribute = 'url' AND element IN ('enclosure', 'source', 'content', 'thumbnail', 'player', 'transcript', 'chapters', 'funding')
+            OR attribute = 'href' AND element = 'image' AND (l.document, l.entity) IN (FROM podcasts)
+            OR element = 'link' AND kind = 'feed' AND lower(rel) = 'self' AND base_layer <> 'embedded' -- of Atom, without xml:base
+            OR element = 'jsonfeed'
             OR element = 'robots.txt'
             OR l.id IN (SELECT id FROM metas WHERE regexp_matches(name, '^(og|twitter):'))
             OR element IN ('link', 'header') AND regexp_matches(lower(rel), '(^| )canonical( |$)')
