@@ -401,6 +401,28 @@ def _take_what_is_there(connection: Any) -> None:
     connection.execute(_INSTEAD)
 
 
+# References in the HTML of feeds that lead to nothing, or to another site: by the other bases that readers take.
+_IN_FEEDS: Final = """
+WITH homes AS (
+    SELECT document, entity, arg_min(target, start) AS home FROM links_in
+    WHERE element = 'link' AND (attribute = '' OR kind = 'navigation') OR attribute = 'home_page_url' GROUP BY ALL)
+SELECT l.id, unnest([home, d.url]), l.reference FROM findings f JOIN links_in l USING (id)
+JOIN new_documents d ON d.document = l.document AND d.entity = regexp_replace(l.entity, '/?[^/]*$', '')
+    AND d.media_type IN ('application/xml', 'application/feed+json')
+JOIN homes h ON h.document = d.document AND h.entity = d.entity
+WHERE l.base_layer = 'encapsulating' AND is_relative(l.reference) AND NOT starts_with(l.reference, '#')
+AND NOT regexp_matches(l.base_source, '^srcdoc|xml:base')
+AND (f.verdict = 'broken' AND f.final IS NULL OR f.verdict = 'external')"""
+
+
+def try_bases_of_feeds(connection: Any) -> None:
+    """Fill the table `instead` with other targets of references in feeds (docs/decisions.md, B25)."""
+    connection.execute("DELETE FROM instead")
+    if has_rows(connection, "FROM findings WHERE verdict IN ('broken', 'external') AND entity <> ''"):
+        found = ((link, whatwg.parse(reference, base)) for link, base, reference in each(connection, _IN_FEEDS) if base)
+        insert(connection, "instead", (pair for pair in found if pair[1] is not None))
+
+
 def each(connection: Any, query: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of a query; other queries may run on the connection meanwhile."""
     cursor = connection.cursor().execute(query, list(values))

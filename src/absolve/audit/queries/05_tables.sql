@@ -6,7 +6,7 @@ CREATE OR REPLACE TABLE located (
     side VARCHAR, url VARCHAR, site VARCHAR, path VARCHAR, key VARCHAR, resource BIGINT, there VARCHAR, variant VARCHAR,
     variant_resource BIGINT, is_ambiguous BOOLEAN, sent_to VARCHAR);
 CREATE OR REPLACE TABLE respelled (url VARCHAR, key VARCHAR);
-CREATE OR REPLACE TABLE instead (link BIGINT, url VARCHAR); -- the targets of links without the base element
+CREATE OR REPLACE TABLE instead (link BIGINT, url VARCHAR); -- the targets of links without the base element, or by another one
 
 -- Where rules and servers lead.
 CREATE OR REPLACE TABLE moves (

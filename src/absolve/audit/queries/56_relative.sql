@@ -13,6 +13,11 @@ AND regexp_matches(l.reference, '^[A-Za-z][A-Za-z0-9+.-]*:[^/\\]');
 DELETE FROM findings WHERE id IN (SELECT id FROM colons); -- File:x.png is not on the own machine
 INSERT INTO findings BY NAME FROM colons;
 
+CREATE OR REPLACE TABLE in_feeds AS -- what is there by another base that readers take
+SELECT i.link AS id, arg_min(i.url, i.rowid) AS url FROM instead i
+JOIN served a ON a.side = 'new' AND a.site = site_of(i.url) AND a.key = key_of(path_of(i.url)) GROUP BY i.link;
+DELETE FROM findings WHERE id IN (SELECT id FROM in_feeds);
+
 -- forms: the links that need a full URL or a path, whatever is wrong with them.
 INSERT INTO forms
 WITH languages AS (
@@ -31,6 +36,7 @@ WITH languages AS (
             OR attribute = 'href' AND element = 'image' AND (l.document, l.entity) IN (FROM podcasts)
             OR element = 'link' AND kind = 'feed' AND lower(rel) = 'self' AND base_layer <> 'embedded' -- of Atom, without xml:base
             OR element = 'jsonfeed'
+            OR l.id IN (SELECT id FROM in_feeds)
             OR element = 'robots.txt'
             OR l.id IN (SELECT id FROM metas WHERE regexp_matches(name, '^(og|twitter):'))
             OR element IN ('link', 'header') AND regexp_matches(lower(rel), '(^| )canonical( |$)')
@@ -47,6 +53,6 @@ WHERE form IS NOT NULL;
 
 INSERT INTO findings BY NAME
 SELECT l.* EXCLUDE (base_layer, base_source, text, problems, is_insecure), bare(target) AS url, 'relative' AS verdict,
-    target AS final, 0 AS hops, NOT is_assumed(target) AS is_sure, false AS is_gone, false AS is_stray,
-    CASE form WHEN 'path' THEN 'not-found' ELSE 'relative:' || element || CASE attribute WHEN '' THEN '' ELSE '[' || attribute || ']' END END AS cause
-FROM links_in l JOIN forms m USING (id) ANTI JOIN findings f USING (id);
+    coalesce(i.url, target) AS final, 0 AS hops, NOT is_assumed(target) AS is_sure, false AS is_gone, false AS is_stray,
+    CASE WHEN form = 'path' THEN 'not-found' WHEN i.url IS NOT NULL THEN 'feed' ELSE 'relative:' || element || CASE attribute WHEN '' THEN '' ELSE '[' || attribute || ']' END END AS cause
+FROM links_in l JOIN forms m USING (id) LEFT JOIN in_feeds i USING (id) ANTI JOIN findings f USING (id);

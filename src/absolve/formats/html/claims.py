@@ -16,6 +16,7 @@ from absolve.core.model import EMBEDDED, BaseClaim, Layer, new
 from absolve.encodings.codings import to_utf8
 from absolve.formats.grammars import WHITE_SPACE
 from absolve.formats.html.link_tables import SAVE_PAGE, SCRAPBOOK
+from absolve.urls.predicates import has_scheme
 
 if TYPE_CHECKING:
     from absolve.core.model import LinkSite
@@ -39,6 +40,13 @@ def codebase_claim(value: bytes, position: int) -> BaseClaim | None:
 def xml_base_claim(value: bytes, position: int) -> BaseClaim:
     """Return the claim of `xml:base`, for its element and all descendants (XML Base 3.1)."""
     return new(BaseClaim, (EMBEDDED, _reference(value), "xml:base attribute", position, None))
+
+
+def link_claim(value: bytes, position: int, source: str, outer: BaseClaim | None = None) -> BaseClaim | None:
+    """Return the claim of a feed's link for the HTML beside it; None for a scheme that is not of the web."""
+    reference = _reference(value)
+    is_base = reference[:4].lower() == "http" or not has_scheme(reference)
+    return new(BaseClaim, (EMBEDDED, reference, source, position, outer)) if is_base else None
 
 
 def _reference(value: bytes) -> str:
