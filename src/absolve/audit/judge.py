@@ -337,6 +337,7 @@ def judge(
 
     `answered` fills the tables `answered` and `working`, and returns redirects among the answers as rules.
     """
+    _take_includes(connection)
     _take_what_is_there(connection)
     run(connection, "15_asked.sql")
     run(connection, "12_old_urls.sql")
@@ -394,8 +395,32 @@ UPDATE new_links SET target = instead.url FROM instead
 WHERE new_links.rowid = instead.link AND bare(instead.url) IN (SELECT url FROM resources WHERE side = 'new')"""
 
 
+_HAS_INCLUDES: Final = "FROM new_all_links WHERE element = 'include' AND attribute IN ('virtual', 'file')"
+_IN_FRAGMENTS: Final = """
+SELECT l.rowid, b.base, l.reference FROM new_links l
+JOIN resources f ON f.side = 'new' AND f.document = l.document AND f.entity = l.entity
+JOIN wanted_bases b ON b.fragment = f.resource AND b.is_own = regexp_matches(l.reference, '^([#?]|$)')
+WHERE l.element <> 'include' AND (is_relative(l.reference) AND NOT starts_with(l.reference, '/') OR l.reference = '')"""
+_IN_PAGES: Final = """
+CREATE OR REPLACE TABLE in_pages AS SELECT i.link, i.url, a.key IS NOT NULL AS is_there FROM instead i
+LEFT JOIN served a ON a.side = 'new' AND a.site = site_of(i.url) AND a.key = key_of(path_of(i.url));
+INSERT INTO in_fragments SELECT link, bool_or(is_there) AND NOT bool_and(is_there) FROM in_pages GROUP BY link;
+UPDATE new_links SET target = p.url
+FROM (SELECT link, arg_min(url, (NOT is_there, url)) AS url FROM in_pages GROUP BY link) p WHERE new_links.rowid = p.link"""
+
+
+def _take_includes(connection: Any) -> None:
+    """Set the targets of links in files that pages include to the URLs that they have in these pages."""
+    if has_rows(connection, _HAS_INCLUDES):
+        run(connection, "11_included.sql")
+        found = ((link, whatwg.parse(reference, base)) for link, base, reference in each(connection, _IN_FRAGMENTS))
+        insert(connection, "instead", (pair for pair in found if pair[1] is not None))
+        connection.execute(_IN_PAGES)
+
+
 def _take_what_is_there(connection: Any) -> None:
     """Set the targets of links before a base element to the URL without that base, where only this URL is there."""
+    connection.execute("DELETE FROM instead")
     found = ((link, whatwg.parse(reference, own)) for link, own, reference in each(connection, _BEFORE))
     insert(connection, "instead", (pair for pair in found if pair[1] is not None))
     connection.execute(_INSTEAD)

@@ -43,7 +43,7 @@ WITH languages AS (
             OR element = 'link' AND regexp_matches(lower(rel), '(^| )alternate( |$)') AND (l.document, l.entity, target) IN (FROM languages)
             THEN 'full'
         WHEN p.document IS NOT NULL AND (l.document, l.entity) NOT IN (FROM rooted) AND NOT regexp_matches(reference, '^[/\\#?]')
-            THEN 'path' END AS form
+            OR l.id IN (SELECT id FROM in_fragments) THEN 'path' END AS form
     FROM links_in l LEFT JOIN resources p
         ON p.side = 'new' AND p.document = l.document AND p.entity = l.entity AND p.url = new_base() || not_found_page()
     WHERE is_relative(reference) AND target IS NOT NULL OR l.id IN (SELECT id FROM colons)
@@ -54,5 +54,6 @@ WHERE form IS NOT NULL;
 INSERT INTO findings BY NAME
 SELECT l.* EXCLUDE (base_layer, base_source, text, problems, is_insecure), bare(target) AS url, 'relative' AS verdict,
     coalesce(i.url, target) AS final, 0 AS hops, NOT is_assumed(target) AS is_sure, false AS is_gone, false AS is_stray,
-    CASE WHEN form = 'path' THEN 'not-found' WHEN i.url IS NOT NULL THEN 'feed' ELSE 'relative:' || element || CASE attribute WHEN '' THEN '' ELSE '[' || attribute || ']' END END AS cause
-FROM links_in l JOIN forms m USING (id) LEFT JOIN in_feeds i USING (id) ANTI JOIN findings f USING (id);
+    CASE WHEN l.id IN (SELECT id FROM in_fragments) THEN 'include' WHEN form = 'path' THEN 'not-found' WHEN i.url IS NOT NULL THEN 'feed' ELSE 'relative:' || element || CASE attribute WHEN '' THEN '' ELSE '[' || attribute || ']' END END AS cause
+FROM links_in l JOIN forms m USING (id) LEFT JOIN in_feeds i USING (id) ANTI JOIN findings f USING (id)
+WHERE l.id NOT IN (SELECT id FROM in_fragments WHERE NOT is_mixed); -- it works in all pages
