@@ -40,6 +40,7 @@ CREATE OR REPLACE TABLE judged_urls (
 CREATE OR REPLACE TABLE homes (url VARCHAR, resource BIGINT, new_resource BIGINT, verdict VARCHAR, final VARCHAR);
 CREATE OR REPLACE TABLE missing_places (resource BIGINT, fragment VARCHAR, other_case VARCHAR);
 CREATE OR REPLACE TABLE relocated (id BIGINT, final VARCHAR, new_resource BIGINT, cause VARCHAR, old_url VARCHAR);
+CREATE OR REPLACE TABLE in_menus (url VARCHAR); -- pages in the menus that scripts make
 CREATE OR REPLACE TABLE included (fragment BIGINT, page BIGINT); -- by server-side includes, also in fragments
 CREATE OR REPLACE TABLE in_fragments (id BIGINT, is_mixed BOOLEAN); -- relative links there; works in some folders only
 CREATE OR REPLACE TABLE forms (id BIGINT, form VARCHAR); -- of a new reference: full, path, dotted

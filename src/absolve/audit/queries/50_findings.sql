@@ -26,8 +26,8 @@ WITH joined AS (
             AS is_page,
         l.kind IN ('image', 'media', 'script', 'stylesheet', 'frame', 'font') AS is_subresource,
         coalesce(t.verdict, 'ok') IN ('ok', 'fragment') AND NOT l.is_insecure AS is_there,
-        -- no fragments that lead to a place; hints that fetch nothing
-        l.attribute IN ('usemap', 'datasrc') OR (l.element = 'css' AND starts_with(l.reference, '#')) AS is_name,
+        -- no fragments that lead to a place (of a path: Inkscape's own); hints that fetch nothing
+        l.attribute IN ('usemap', 'datasrc') OR (l.element IN ('css', 'path') AND starts_with(l.reference, '#')) AS is_name,
         -- of a thing (JSON-LD, microdata), or of a source map: it moves no one
         l.attribute IN ('@id', 'itemid', 'sourcemappingurl', 'sourcemap', 'x-sourcemap') AS is_identifier,
         regexp_matches(lower(l.rel), '(^| )(dns-prefetch|preconnect)( |$)') AS is_hint
