@@ -395,7 +395,6 @@ UPDATE new_links SET target = instead.url FROM instead
 WHERE new_links.rowid = instead.link AND bare(instead.url) IN (SELECT url FROM resources WHERE side = 'new')"""
 
 
-_HAS_INCLUDES: Final = "FROM new_all_links WHERE element = 'include' AND attribute IN ('virtual', 'file')"
 _IN_FRAGMENTS: Final = """
 SELECT l.rowid, b.base, l.reference FROM new_links l
 JOIN resources f ON f.side = 'new' AND f.document = l.document AND f.entity = l.entity
@@ -411,7 +410,7 @@ UPDATE new_links SET target = p.url FROM (
 
 def _take_includes(connection: Any) -> None:
     """Set the targets of links in files that pages include to the URLs that they have in these pages."""
-    if has_rows(connection, _HAS_INCLUDES):
+    if has_rows(connection, "FROM new_all_links WHERE element = 'include' AND attribute IN ('virtual', 'file')"):
         run(connection, "11_included.sql")
         found = ((link, whatwg.parse(reference, base)) for link, base, reference in each(connection, _IN_FRAGMENTS))
         insert(connection, "instead", (pair for pair in found if pair[1] is not None))
@@ -431,7 +430,7 @@ _IN_FEEDS: Final = """
 WITH homes AS (
     SELECT document, entity, arg_min(target, start) AS home FROM links_in
     WHERE element = 'link' AND (attribute = '' OR kind = 'navigation') OR attribute = 'home_page_url' GROUP BY ALL)
-SELECT l.id, unnest([home, d.url]), l.reference FROM findings f JOIN links_in l USING (id)
+SELECT l.id, unnest([home, d.url, l.base || '/']), l.reference FROM findings f JOIN links_in l USING (id)
 JOIN new_documents d ON d.document = l.document AND d.entity = regexp_replace(l.entity, '/?[^/]*$', '')
     AND d.media_type IN ('application/xml', 'application/feed+json')
 JOIN homes h ON h.document = d.document AND h.entity = d.entity

@@ -8,9 +8,6 @@ CREATE OR REPLACE TABLE exceptions AS -- targets
 CREATE OR REPLACE TABLE on_own_machine AS
     SELECT document, entity FROM new_all_links WHERE element = 'base' AND attribute = 'href' AND names_host(reference) AND is_assumed(target);
 
--- Places in the items of feeds, whose URLs are those of pages.
-CREATE OR REPLACE TABLE own_places AS SELECT document, entity, unnest(anchors) FROM new_documents WHERE url IS NULL;
-
 CREATE OR REPLACE TABLE findings AS
 WITH joined AS (
     SELECT l.id, l.document, l.entity, l.line, l."column", l.start, l."end", l.element, l.attribute, l.kind, l.rel,
@@ -37,7 +34,9 @@ WITH joined AS (
     SELECT *, CASE
         WHEN list_contains(problems, 'placeholder') THEN -- XSLT fills in its own (XSLT 1.0, 7.6.2)
             CASE WHEN regexp_matches(lower(document), '\.xslt?$') THEN quiet_verdict(scope) ELSE 'placeholder' END
-        WHEN is_own THEN CASE WHEN is_own_misplaced AND NOT is_name AND NOT is_identifier AND (document, entity, fragment_of(target)) NOT IN (FROM own_places) THEN 'fragment' ELSE 'same' END
+        WHEN is_own THEN CASE WHEN is_own_misplaced AND NOT is_name AND NOT is_identifier AND (document, entity, fragment_of(target))
+            NOT IN (SELECT document, entity, unnest(anchors) FROM new_documents WHERE url IS NULL) -- items of feeds have their own
+            THEN 'fragment' ELSE 'same' END
         WHEN target IS NULL AND scope <> 'same-document' THEN CASE
             WHEN list_has_any(problems, ['malformed', 'too-long']) THEN 'malformed'
             WHEN list_contains(problems, 'unresolved') THEN 'unresolved' ELSE 'ok' END

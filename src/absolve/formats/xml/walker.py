@@ -79,15 +79,12 @@ def walk(data: bytes, charset: Charset, options: WalkOptions) -> EventList:
 
 
 class Linked:
-    """The channel or an item of RSS: its link is the base of the HTML in it, as most readers take it (B25).
-
-    `first` is the number of parts before it.
-    """
+    """The channel or an item of RSS: its link is the base of the HTML in it, as most readers take it (B25)."""
 
     def __init__(self, name: str, depth: int, first: int) -> None:
         self.name = name
         self.depth = depth
-        self.first = first
+        self.first = first  # the index of the first part in it
         self.claim: BaseClaim | None = None
 
     def add(self, place: LinkSite, start: int, events: EventList, data: bytes) -> None:
