@@ -342,6 +342,7 @@ def judge(
 
     `answered` fills the tables `answered` and `working`, and returns redirects among the answers as rules.
     """
+    _take_includes(connection)
     _take_what_is_there(connection)
     if question.old_url is not None:
         _unwrap(connection)
@@ -401,8 +402,31 @@ UPDATE new_links SET target = instead.url FROM instead
 WHERE new_links.rowid = instead.link AND bare(instead.url) IN (SELECT url FROM resources WHERE side = 'new')"""
 
 
+_IN_FRAGMENTS: Final = """
+SELECT l.rowid, b.base, l.reference FROM new_links l
+JOIN resources f ON f.side = 'new' AND f.document = l.document AND f.entity = l.entity
+JOIN wanted_bases b ON b.fragment = f.resource AND b.is_own = regexp_matches(l.reference, '^([#?]|$)')
+WHERE l.element <> 'include' AND (is_relative(l.reference) AND NOT starts_with(l.reference, '/') OR l.reference = '')"""
+_IN_PAGES: Final = """
+CREATE OR REPLACE TABLE in_pages AS SELECT i.link, i.url, a.key IS NOT NULL AS is_there FROM instead i
+LEFT JOIN served a ON a.side = 'new' AND a.site = site_of(i.url) AND a.key = key_of(path_of(i.url));
+INSERT INTO in_fragments SELECT link, bool_or(is_there) AND NOT bool_and(is_there) FROM in_pages GROUP BY link;
+UPDATE new_links SET target = p.url FROM (
+    SELECT link, arg_min(url, (NOT is_there, url)) AS url FROM in_pages GROUP BY link) p WHERE rowid = p.link"""
+
+
+def _take_includes(connection: Any) -> None:
+    """Set the targets of links in files that pages include to the URLs that they have in these pages."""
+    if has_rows(connection, "FROM new_all_links WHERE element = 'include' AND attribute IN ('virtual', 'file')"):
+        run(connection, "11_included.sql")
+        found = ((link, whatwg.parse(reference, base)) for link, base, reference in each(connection, _IN_FRAGMENTS))
+        insert(connection, "instead", (pair for pair in found if pair[1] is not None))
+        connection.execute(_IN_PAGES)
+
+
 def _take_what_is_there(connection: Any) -> None:
     """Set the targets of links before a base element to the URL without that base, where only this URL is there."""
+    connection.execute("DELETE FROM instead")
     found = ((link, whatwg.parse(reference, own)) for link, own, reference in each(connection, _BEFORE))
     insert(connection, "instead", (pair for pair in found if pair[1] is not None))
     connection.execute(_INSTEAD)
@@ -421,6 +445,28 @@ def _unwrap(connection: Any) -> None:
     names_old = ([identity.named(one) in old for one in pair] == [False, True] for pair in pairs)
     insert(connection, "wrapped", compress(pairs, names_old))
     connection.execute("UPDATE new_links SET target = wrapped.url FROM wrapped WHERE target = wrapped.raw")
+
+
+# References in the HTML of feeds that lead to nothing, or to another site: by the other bases that readers take.
+_IN_FEEDS: Final = """
+WITH homes AS (
+    SELECT document, entity, arg_min(target, start) AS home FROM links_in
+    WHERE element = 'link' AND (attribute = '' OR kind = 'navigation') OR attribute = 'home_page_url' GROUP BY ALL)
+SELECT l.id, unnest([home, d.url, l.base || '/']), l.reference FROM findings f JOIN links_in l USING (id)
+JOIN new_documents d ON d.document = l.document AND d.entity = regexp_replace(l.entity, '/?[^/]*$', '')
+    AND d.media_type IN ('application/xml', 'application/feed+json')
+JOIN homes h ON h.document = d.document AND h.entity = d.entity
+WHERE l.base_layer = 'encapsulating' AND is_relative(l.reference) AND NOT starts_with(l.reference, '#')
+AND NOT regexp_matches(l.base_source, '^srcdoc|xml:base')
+AND (f.verdict = 'broken' AND f.final IS NULL OR f.verdict = 'external')"""
+
+
+def try_bases_of_feeds(connection: Any) -> None:
+    """Fill the table `instead` with other targets of references in feeds (docs/decisions.md, B25)."""
+    connection.execute("DELETE FROM instead")
+    if has_rows(connection, "FROM findings WHERE verdict IN ('broken', 'external') AND entity <> ''"):
+        found = ((link, whatwg.parse(reference, base)) for link, base, reference in each(connection, _IN_FEEDS) if base)
+        insert(connection, "instead", (pair for pair in found if pair[1] is not None))
 
 
 def each(connection: Any, query: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:

@@ -8,12 +8,14 @@ that row. An inventory may name any file, so only regular files below some folde
 from __future__ import annotations
 
 import os
+import re
 import stat
 from bisect import bisect_left
 from itertools import groupby, product
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import urljoin
 
 from absolve.audit import matching, tables, text_blocks
 from absolve.audit.judge import each, insert
@@ -38,6 +40,8 @@ SELECT document, entity, resource, digest, title, media_type, charset, size, url
 FROM resources WHERE side = ? AND digest IS NOT NULL AND ({condition}) ORDER BY document, entity, resource
 """
 
+_MENUS: Final = r"regexp_matches(path, '/(menudata|navtreedata|[a-z]+_dup)\.js$')"
+_IN_MENU: Final = re.compile(rb'"([^"#\s]+\.html)[#"]')
 _NAMELESS: Final = """
 CREATE OR REPLACE TABLE nameless AS SELECT r.resource, l.id, l.start, l.target
 FROM links_in l JOIN resources r ON r.side = 'new' AND r.document = l.document AND r.entity = l.entity
@@ -140,6 +144,12 @@ def _metas(connection: Any, read: Callable[[str, str], Iterable[Found]]) -> Iter
             own = slice(*(bisect_left(nameless, at, key=itemgetter(0)) for at in (tag.start, tag.end)))
             for (_, number, target), name in product(nameless[own], names):
                 yield page.resource, number, target, name.decode("utf-8", "replace")
+
+
+def find_menus(connection: Any, read: Callable[[str, str], Iterable[Found]]) -> None:
+    """Fill the table `in_menus` with the pages in the menus of Doxygen, for example `"pages.html"` in menudata.js."""
+    found = ((one.url, name) for one in read("new", _MENUS) for name in _IN_MENU.findall(one.data))
+    insert(connection, "in_menus", ((urljoin(url, name.decode("utf-8", "replace")),) for url, name in found))
 
 
 def _is_below(name: str, roots: tuple[str, ...], size: int | None) -> bool:

@@ -6,8 +6,8 @@ CREATE OR REPLACE TABLE located (
     side VARCHAR, url VARCHAR, site VARCHAR, path VARCHAR, key VARCHAR, resource BIGINT, there VARCHAR, variant VARCHAR,
     variant_resource BIGINT, is_ambiguous BOOLEAN, sent_to VARCHAR);
 CREATE OR REPLACE TABLE respelled (url VARCHAR, key VARCHAR);
-CREATE OR REPLACE TABLE instead (link BIGINT, url VARCHAR); -- the targets of links without the base element
 CREATE OR REPLACE TABLE wrapped (raw VARCHAR, url VARCHAR); -- the URL in the URL of a proxy
+CREATE OR REPLACE TABLE instead (link BIGINT, url VARCHAR); -- the targets of links without the base element, or by another one
 
 -- Where rules and servers lead.
 CREATE OR REPLACE TABLE moves (
@@ -41,6 +41,9 @@ CREATE OR REPLACE TABLE judged_urls (
 CREATE OR REPLACE TABLE homes (url VARCHAR, resource BIGINT, new_resource BIGINT, verdict VARCHAR, final VARCHAR);
 CREATE OR REPLACE TABLE missing_places (resource BIGINT, fragment VARCHAR, other_case VARCHAR);
 CREATE OR REPLACE TABLE relocated (id BIGINT, final VARCHAR, new_resource BIGINT, cause VARCHAR, old_url VARCHAR);
+CREATE OR REPLACE TABLE in_menus (url VARCHAR); -- pages in the menus that scripts make
+CREATE OR REPLACE TABLE included (fragment BIGINT, page BIGINT); -- by server-side includes, also in fragments
+CREATE OR REPLACE TABLE in_fragments (id BIGINT, is_mixed BOOLEAN); -- relative links there; works in some folders only
 CREATE OR REPLACE TABLE forms (id BIGINT, form VARCHAR); -- of a new reference: full, path, dotted
 CREATE OR REPLACE TABLE fixes (reference VARCHAR, base VARCHAR, final VARCHAR, form VARCHAR, fix VARCHAR);
 CREATE OR REPLACE TABLE language_findings (url VARCHAR, document VARCHAR, detail VARCHAR);

@@ -5,6 +5,9 @@ WITH held AS ( -- of a page; and of the items of a feed, the cells of a notebook
     SELECT document, entity, anchors, true AS is_own FROM new_documents
     UNION ALL
     SELECT document, regexp_replace(entity, '/?[^/]*$', ''), anchors, false FROM new_documents WHERE url IS NULL
+    UNION ALL -- of the files that a page includes
+    SELECT p.document, p.entity, d.anchors, true FROM included i JOIN resources p ON p.resource = i.page
+    JOIN resources f ON f.resource = i.fragment JOIN new_documents d ON d.document = f.document AND d.entity = f.entity
 )
     SELECT DISTINCT r.resource, place, name_key(place, r.media_type, r.path) AS key FROM (
         SELECT r.resource, r.media_type, r.path, unnest(h.anchors) AS place

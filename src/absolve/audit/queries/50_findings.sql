@@ -23,8 +23,8 @@ WITH joined AS (
             AS is_page,
         l.kind IN ('image', 'media', 'script', 'stylesheet', 'frame', 'font') AS is_subresource,
         coalesce(t.verdict, 'ok') IN ('ok', 'fragment') AND NOT l.is_insecure AS is_there,
-        -- no fragments that lead to a place; hints that fetch nothing
-        l.attribute IN ('usemap', 'datasrc') OR (l.element = 'css' AND starts_with(l.reference, '#')) AS is_name,
+        -- no fragments that lead to a place (of a path: Inkscape's own); hints that fetch nothing
+        l.attribute IN ('usemap', 'datasrc') OR (l.element IN ('css', 'path') AND starts_with(l.reference, '#')) AS is_name,
         -- of a thing (JSON-LD, microdata), or of a source map: it moves no one
         l.attribute IN ('@id', 'itemid', 'sourcemappingurl', 'sourcemap', 'x-sourcemap') AS is_identifier,
         regexp_matches(lower(l.rel), '(^| )(dns-prefetch|preconnect)( |$)') AS is_hint
@@ -34,7 +34,9 @@ WITH joined AS (
     SELECT *, CASE
         WHEN list_contains(problems, 'placeholder') THEN -- XSLT fills in its own (XSLT 1.0, 7.6.2)
             CASE WHEN regexp_matches(lower(document), '\.xslt?$') THEN quiet_verdict(scope) ELSE 'placeholder' END
-        WHEN is_own THEN CASE WHEN is_own_misplaced AND NOT is_name AND NOT is_identifier THEN 'fragment' ELSE 'same' END
+        WHEN is_own THEN CASE WHEN is_own_misplaced AND NOT is_name AND NOT is_identifier AND (document, entity, fragment_of(target))
+            NOT IN (SELECT document, entity, unnest(anchors) FROM new_documents WHERE url IS NULL) -- items of feeds have their own
+            THEN 'fragment' ELSE 'same' END
         WHEN target IS NULL AND scope <> 'same-document' THEN CASE
             WHEN list_has_any(problems, ['malformed', 'too-long']) THEN 'malformed'
             WHEN list_contains(problems, 'unresolved') THEN 'unresolved' ELSE 'ok' END

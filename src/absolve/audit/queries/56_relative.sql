@@ -13,6 +13,11 @@ AND regexp_matches(l.reference, '^[A-Za-z][A-Za-z0-9+.-]*:[^/\\]');
 DELETE FROM findings WHERE id IN (SELECT id FROM colons); -- File:x.png is not on the own machine
 INSERT INTO findings BY NAME FROM colons;
 
+CREATE OR REPLACE TABLE in_feeds AS -- what is there by another base that readers take
+SELECT i.link AS id, arg_min(i.url, i.rowid) AS url FROM instead i
+JOIN served a ON a.side = 'new' AND a.site = site_of(i.url) AND a.key = key_of(path_of(i.url)) GROUP BY i.link;
+DELETE FROM findings WHERE id IN (SELECT id FROM in_feeds);
+
 -- forms: the links that need a full URL or a path, whatever is wrong with them.
 INSERT INTO forms
 WITH languages AS (
@@ -21,17 +26,28 @@ WITH languages AS (
 ), rooted AS ( -- pages whose base element does not depend on their own place
     SELECT document, entity FROM new_all_links
     WHERE element = 'base' AND attribute = 'href' AND regexp_matches(reference, '^(/|[A-Za-z][A-Za-z0-9+.-]*:)')
+), moved_on AS ( -- pages of Javadoc that lead to their canonical URL, also in noscript
+    SELECT document, entity, reference FROM links_in WHERE element = 'meta' AND id NOT IN (SELECT id FROM metas)
+), podcasts AS (
+    SELECT document, entity FROM links_in WHERE attribute = '' AND element IN ('link', 'guid')
 ), judged AS (
     SELECT l.id, CASE
-        WHEN attribute = '' AND element IN ('loc', 'thumbnail_loc', 'content_loc', 'player_loc', 'link', 'guid', 'comments', 'docs')
-            OR element = 'enclosure' AND attribute = 'url'
+        WHEN attribute = '' AND element IN ('loc', 'thumbnail_loc', 'content_loc', 'player_loc', 'link', 'guid', 'comments', 'docs',
+                'commentRss', 'new-feed-url')
+            OR attribute = '' AND element = 'url' AND kind = 'image' -- in the element image of RSS
+            OR attribute = 'url' AND element IN ('enclosure', 'source', 'content', 'thumbnail', 'player', 'transcript', 'chapters', 'funding')
+            OR attribute = 'href' AND element = 'image' AND (l.document, l.entity) IN (FROM podcasts)
+            OR element = 'link' AND kind = 'feed' AND lower(rel) = 'self' AND base_layer <> 'embedded' -- of Atom, without xml:base
+            OR element = 'jsonfeed'
+            OR l.id IN (SELECT id FROM in_feeds)
             OR element = 'robots.txt'
             OR l.id IN (SELECT id FROM metas WHERE regexp_matches(name, '^(og|twitter):'))
             OR element IN ('link', 'header') AND regexp_matches(lower(rel), '(^| )canonical( |$)')
+                AND (l.document, l.entity, reference) NOT IN (FROM moved_on)
             OR element = 'link' AND regexp_matches(lower(rel), '(^| )alternate( |$)') AND (l.document, l.entity, target) IN (FROM languages)
             THEN 'full'
         WHEN p.document IS NOT NULL AND (l.document, l.entity) NOT IN (FROM rooted) AND NOT regexp_matches(reference, '^[/\\#?]')
-            THEN 'path' END AS form
+            OR l.id IN (SELECT id FROM in_fragments) THEN 'path' END AS form
     FROM links_in l LEFT JOIN resources p
         ON p.side = 'new' AND p.document = l.document AND p.entity = l.entity AND p.url = new_base() || not_found_page()
     WHERE is_relative(reference) AND target IS NOT NULL OR l.id IN (SELECT id FROM colons)
@@ -41,6 +57,8 @@ WHERE form IS NOT NULL;
 
 INSERT INTO findings BY NAME
 SELECT l.* EXCLUDE (base_layer, base_source, text, problems, is_insecure), bare(target) AS url, 'relative' AS verdict,
-    target AS final, 0 AS hops, NOT is_assumed(target) AS is_sure, false AS is_gone, false AS is_stray,
-    CASE form WHEN 'path' THEN 'not-found' ELSE 'relative:' || element || CASE attribute WHEN '' THEN '' ELSE '[' || attribute || ']' END END AS cause
-FROM links_in l JOIN forms m USING (id) ANTI JOIN findings f USING (id);
+    coalesce(i.url, target) AS final, 0 AS hops, NOT is_assumed(target) AS is_sure, false AS is_gone, false AS is_stray,
+    CASE WHEN form = 'path' THEN CASE WHEN is_mixed THEN 'include' ELSE 'not-found' END WHEN i.url IS NOT NULL THEN 'feed'
+        ELSE 'relative:' || element || CASE attribute WHEN '' THEN '' ELSE '[' || attribute || ']' END END AS cause
+FROM links_in l JOIN forms m USING (id) LEFT JOIN in_feeds i USING (id) LEFT JOIN in_fragments g USING (id) ANTI JOIN findings f USING (id)
+WHERE form <> 'path' OR coalesce(is_mixed, true); -- else it works in all pages that include it

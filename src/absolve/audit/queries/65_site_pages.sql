@@ -5,7 +5,9 @@ SELECT r.resource, n.url, r.document, r.entity, r.digest, r.size, r.canonical, r
 FROM resources r JOIN named n ON n.resource = r.resource
 JOIN scopes s ON s.side = 'new' AND s.site = r.site AND starts_with(r.path, s.prefix)
 WHERE r.side = 'new' AND r.is_page AND r.media_type IS NOT NULL
-AND r.resource NOT IN (SELECT resource FROM stubs);
+-- nor the results of Doxygen's search, which its script shows in a frame
+AND NOT (regexp_matches(r.path, '/search/([a-z]+_[0-9a-f]+|nomatches)\.html$') AND coalesce(r.title, '') = '')
+AND r.resource NOT IN (SELECT resource FROM stubs) AND r.resource NOT IN (SELECT fragment FROM included);
 
 -- Where each target leads in the end.
 CREATE OR REPLACE TABLE led_targets AS

@@ -10,6 +10,7 @@ SELECT p.url, p.document, 'orphan' AS verdict, 'no page links to it, and no site
 FROM site_pages p
 ANTI JOIN linked k ON k.resource = p.resource
 ANTI JOIN home h ON h.resource = p.resource
+ANTI JOIN in_menus m ON m.url = p.file_url
 ANTI JOIN by_name g ON g.document = p.document AND p.entity = '' -- the pages around it were not given
 WHERE NOT is_error_page(p.url)
 UNION ALL

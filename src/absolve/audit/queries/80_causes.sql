@@ -44,7 +44,7 @@ WITH loud AS (
     FROM located_origins WHERE verdict NOT IN ('ok', 'same', 'external')
 )
 SELECT id, verdict, final, hops, fix, coalesce(near, suggestion) AS suggestion,
-    CASE WHEN cause IN ('base', 'folder', 'folder-twice', 'not-found', 'colon') OR regexp_matches(cause, '^(page|relative):') THEN cause
+    CASE WHEN cause IN ('base', 'folder', 'folder-twice', 'not-found', 'colon', 'feed', 'include') OR regexp_matches(cause, '^(page|relative):') THEN cause
         WHEN folder_cause IS NOT NULL THEN folder_cause
         WHEN dead_rule IS NOT NULL AND verdict IN ('loop', 'broken') THEN 'rule:' || rule
         WHEN rule IS NOT NULL AND (verdict IN ('loop', 'chain', 'redirected', 'broken')

@@ -77,6 +77,8 @@ SELECT cause, verdict, CASE
     WHEN cause = 'folder' THEN 'Lacks the folder of the site: ' || example.reference
     WHEN cause = 'folder-twice' THEN 'The folder of the site is written twice: ' || example.reference
     WHEN cause = 'colon' THEN 'Browsers read the name as a scheme: ' || example.reference
+    WHEN cause = 'feed' THEN 'Feed readers take different bases, and it is there by one of them: ' || example.reference
+    WHEN cause = 'include' THEN 'Relative in a file that pages of several folders include: ' || example.reference
     WHEN cause = 'not-found' THEN 'Relative in a page that servers send at any depth: ' || example.reference
     WHEN starts_with(cause, 'page:') THEN 'This is a page, and no picture: ' || substr(cause, 6)
     WHEN cause LIKE 'moved:%' THEN 'The target has moved: ' || substr(cause, 7)

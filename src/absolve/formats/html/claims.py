@@ -15,9 +15,12 @@ from absolve.core.lazy_regex import pattern
 from absolve.core.model import EMBEDDED, BaseClaim, Layer, new
 from absolve.encodings.codings import to_utf8
 from absolve.formats.grammars import WHITE_SPACE
-from absolve.formats.html.link_tables import SAVE_PAGE, SCRAPBOOK
+from absolve.formats.html.link_tables import INCLUDES, SAVE_PAGE, SCRAPBOOK
+from absolve.urls.predicates import has_scheme
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from absolve.core.model import LinkSite
     from absolve.encodings.charsets import Charset
 
@@ -41,8 +44,26 @@ def xml_base_claim(value: bytes, position: int) -> BaseClaim:
     return new(BaseClaim, (EMBEDDED, _reference(value), "xml:base attribute", position, None))
 
 
+def link_claim(value: bytes, position: int, source: str, outer: BaseClaim | None = None) -> BaseClaim | None:
+    """Return the claim of a feed's link for the HTML beside it; None for a scheme that is not of the web."""
+    reference = _reference(value)
+    is_base = reference[:4].lower() == "http" or not has_scheme(reference)
+    return new(BaseClaim, (EMBEDDED, reference, source, position, outer)) if is_base else None
+
+
 def _reference(value: bytes) -> str:
     return value.strip(WHITE_SPACE).decode("utf-8", "surrogateescape")
+
+
+_INCLUDE: Final = re.compile(rb"\s*+#\s*+include\s")
+_INCLUDED: Final = re.compile(rb"\s(virtual|file)\s*+=\s*+[\"'`]([^\"'`$]+)[\"'`]")
+
+
+def includes(data: bytes, start: int, end: int) -> Iterator[tuple[LinkSite, int, int]]:
+    """Yield the references of a server-side include in a comment, for example `/a` in `#include virtual="/a"`."""
+    command = _INCLUDE.match(data, start, end)
+    for found in _INCLUDED.finditer(data, command.end() - 1, end) if command is not None else ():
+        yield INCLUDES[found[1].decode()], *found.span(2)
 
 
 # --- the URLs of saved pages ------------------------------------------------------------------------------------------

@@ -27,6 +27,8 @@ from absolve.core.model import LinkSite
 # An empty `src` fetches nothing; an empty `a href` is a link to the base; an empty action is the document's own URL
 # (HTML Standard, form submission algorithm). `code` of an applet is a class file below its codebase.
 SCRAPBOOK: Final = LinkSite("html", "data-scrapbook-source", kind="metadata", against="own")  # WebScrapBook
+# Server-side includes (Apache's mod_include, nginx): of a URL, and of a file in the folder
+INCLUDES: Final = {name: LinkSite("include", name, against="own", stays="always") for name in ("virtual", "file")}
 SAVE_PAGE: Final = LinkSite("meta", "content", kind="metadata", against="own")  # Save Page WE: name=savepage-url
 HTML: Final[tuple[LinkSite, ...]] = (
     SCRAPBOOK,

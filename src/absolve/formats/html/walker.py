@@ -19,7 +19,7 @@ from absolve.formats import grammars, registry
 from absolve.formats.events import EventList
 from absolve.formats.html import dispatch, names
 from absolve.formats.html import rules as places
-from absolve.formats.html.claims import base_claim, codebase_claim, retrieval_url, saved_claim
+from absolve.formats.html.claims import base_claim, codebase_claim, includes, retrieval_url, saved_claim
 from absolve.formats.html.link_tables import INERT_REFRESH, REFRESH, SAVE_PAGE
 from absolve.formats.html.names import ATTRIBUTE_ID, ELEMENT_ID
 from absolve.formats.html.rules import CSS, CSS_DECLARATIONS, MEDIA_TYPE
@@ -478,12 +478,15 @@ class _Walk:
         return 0
 
     def comment(self, start: cython.Py_ssize_t, text: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
-        """Add the retrieval URL of a saved page."""
+        """Add the retrieval URL of a saved page, or the references of a server-side include."""
         if not self.has_retrieval and may_be_savers(self.data, text, end):
             claim = retrieval_url(self.data, text, end, self.charset)
             if claim is not None:
                 self.has_retrieval = True
                 self.events.append(BaseClaim(Layer.RETRIEVAL, claim[0], claim[1], start))
+        elif text < end and self.data[text] <= 35:  # a blank or #
+            for place, one, other in includes(self.data, text, end):
+                self.events.add_link(place, one, other, self.values.raw, None, -1, -1, None)
         return 0
 
 

@@ -18,12 +18,13 @@ from absolve.encodings.offset_map import Decoded
 from absolve.formats import registry
 from absolve.formats.events import EventList
 from absolve.formats.grammars import url
+from absolve.formats.html.claims import link_claim
 from absolve.formats.json.tokens import STRING, values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from absolve.core.model import Event
+    from absolve.core.model import BaseClaim, Event
     from absolve.core.protocols import Coding, Offsets
     from absolve.encodings.charsets import Charset
     from absolve.formats import WalkOptions
@@ -111,6 +112,7 @@ _FEED: Final[dict[Path, Place]] = {
     ("items", "id"): LinkSite("jsonfeed", "id", kind="metadata", stays="always"),
     ("items", "content_html"): registry.HTML,
 }
+_BASES: Final = {"url": "item url", "home_page_url": "home_page_url"}  # of the HTML in a feed, the first that is there
 _ABSOLUTE: Final = re.compile(rb"[A-Za-z][A-Za-z0-9+.-]*+://")
 
 
@@ -120,8 +122,26 @@ def walk_manifest(data: bytes, _charset: Charset, _options: WalkOptions) -> Iter
 
 
 def walk_feed(data: bytes, _charset: Charset, _options: WalkOptions) -> Iterable[Event]:
-    """Return the URLs of a feed, for example `/1` in `{"items": [{"url": "/1"}]}`, and a part for each item's HTML."""
-    return _walk(data, lambda found, raw: _member(_FEED, found, raw, _ABSOLUTE), failed=True)
+    """Return the URLs of a feed, for example `/1` in `{"items": [{"url": "/1"}]}`, and a part for each item's HTML.
+
+    The base of a part is the URL of its item, else the home page (docs/decisions.md, B25).
+    """
+    claims: dict[Path, BaseClaim | None] = {}  # by the object whose URL it is
+    owners: list[Path] = []  # of the parts
+
+    def place_of(found: Value, raw: bytes) -> Place:
+        place = _member(_FEED, found, raw, _ABSOLUTE)
+        owner = found.path[:-1]
+        if place == registry.HTML:
+            owners.append(owner)
+        elif place is not None and found.path[-1] in _BASES:
+            claims[owner] = link_claim(STRING.decode(raw), found.start, _BASES[str(found.path[-1])])
+        return place
+
+    events = _walk(data, place_of, failed=True)
+    for part, owner in zip((event for event in events if isinstance(event, Part)), owners, strict=False):
+        part.base = claims.get(owner) or claims.get(())
+    return events
 
 
 def _member(table: dict[Path, Place], found: Value, raw: bytes, id_form: re.Pattern[bytes]) -> Place:

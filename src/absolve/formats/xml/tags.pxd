@@ -33,7 +33,7 @@ cpdef object site_for(object row, list[str] words)
 cdef class Written:
     cdef readonly object element, text
     cdef readonly dict rows
-    cdef readonly bint is_html, is_template
+    cdef readonly bint is_html, is_template, is_linked
     cdef object _names
 
 @cython.final

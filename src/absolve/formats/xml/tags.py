@@ -199,14 +199,18 @@ _LONGEST: Final = 1024  # characters of a name that is cached
 
 
 class Element:
-    """An element by its expanded name: the row for its text, and the rows of its attributes by expanded name."""
+    """An element by its expanded name: the row for its text, and the rows of its attributes by expanded name.
 
-    __slots__ = ("local", "namespace", "places", "text")
+    `is_linked`: it is a channel or item of RSS, whose link is the base of the HTML in it.
+    """
+
+    __slots__ = ("is_linked", "local", "namespace", "places", "text")
 
     def __init__(self, name: str, root: str) -> None:
         self.namespace, _, self.local = name.rpartition(SEPARATOR)
         rows = _rows(self.namespace, root)
         self.text = rows.get((self.local, ""))
+        self.is_linked = self.local in {"channel", "item"} and ("guid", "") in rows
         self.places = _Attributes(self, rows)
 
     def named(self, place: LinkSite) -> LinkSite:
@@ -307,6 +311,7 @@ class Written:
         self.rows: dict[bytes, LinkSite | Choice | None] = {}
         self.is_html = element.is_html
         self.is_template = element.is_html and element.local == "template"
+        self.is_linked = element.is_linked
         self._names = names
 
     def row(self, raw: bytes, bindings: Bindings) -> LinkSite | Choice | None:

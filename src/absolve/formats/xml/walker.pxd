@@ -7,7 +7,7 @@ from absolve.formats.html.tag cimport may_be_savers, may_name_map
 from absolve.formats.xml.codings cimport is_plain
 from absolve.formats.xml.tags cimport Namespaces, Tag, Written, site_for
 
-cdef int _NESTED
+cdef int _NESTED, _LINKED
 cdef bint _is_blank(const unsigned char* p, Py_ssize_t start, Py_ssize_t end) noexcept
 
 @cython.final
@@ -33,7 +33,7 @@ cdef class _Walk:
     cdef Namespaces names
     cdef bint has_root, is_page, has_base, has_retrieval
     cdef int depth, template, title_depth
-    cdef list outer
+    cdef list outer, linked
     cdef Values values
     cdef LinkSite text
     cdef Py_ssize_t text_start

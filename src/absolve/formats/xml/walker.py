@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Final
 from absolve.core import byte_scan
 from absolve.core.byte_scan import word_start
 from absolve.core.errors import WalkError, in_short
-from absolve.core.model import IGNORED_BASE, BaseClaim, Finding, Layer, LinkSite, Part
+from absolve.core.model import IGNORED_BASE, BaseClaim, Finding, Layer, Link, LinkSite, Part
 from absolve.encodings.codings import Pieces
 from absolve.encodings.offset_map import CUT_OFF, is_cut
 from absolve.formats.events import EventList
 from absolve.formats.grammars import GRAMMARS
 from absolve.formats.html import rules
-from absolve.formats.html.claims import base_claim, codebase_claim, retrieval_url, xml_base_claim
+from absolve.formats.html.claims import base_claim, codebase_claim, link_claim, retrieval_url, xml_base_claim
 from absolve.formats.html.tag import may_be_savers, may_name_map
 from absolve.formats.registry import JAVASCRIPT
 from absolve.formats.xml import link_tables
@@ -51,6 +51,7 @@ _ATTRIBUTE: Final = re.compile(rb"[\t\n\r ]++([^\t\n\r =/>?]++)[\t\n\r ]*+=[\t\n
 _INSTRUCTION: Final = re.compile(rb"<\?([^\t\n\r ?]++)")
 _NO_DEFAULTS: Final[dict[bytes, str]] = {}
 _NESTED = 100  # nested xml:base: every link reports the whole chain
+_LINKED = 2  # a channel, and an item in it
 
 
 @lru_cache(maxsize=64)
@@ -77,6 +78,32 @@ def walk(data: bytes, charset: Charset, options: WalkOptions) -> EventList:
     return walk_of.run()
 
 
+class Linked:
+    """The channel or an item of RSS: its link is the base of the HTML in it, as most readers take it (B25)."""
+
+    def __init__(self, name: str, depth: int, first: int) -> None:
+        self.name = name
+        self.depth = depth
+        self.first = first  # the index of the first part in it
+        self.claim: BaseClaim | None = None
+
+    def add(self, place: LinkSite, start: int, events: EventList, data: bytes) -> None:
+        """Take the link that the text from `start` has added; a guid counts until there is a link."""
+        link = events.at(len(events) - 1) if place.element in {"link", "guid"} and len(events) else None
+        if type(link) is not Link or link.start < start:
+            return
+        if self.claim is None or (place.element == "link" and self.claim.source.endswith("guid")):
+            value = link.coding.decode(data[link.start : link.end])
+            self.claim = link_claim(value, link.start, f"{self.name} {place.element}", link.base)
+
+    def end(self, events: EventList) -> None:
+        """Give the base to the documents in it that have none by xml:base, nor by an item inside."""
+        for index in events.parts[self.first :]:
+            part = events.at(index)
+            if part.base is None and part.name:  # type: ignore[union-attr]  # it is a part
+                part.base = self.claim  # type: ignore[union-attr]
+
+
 class _Walk:
     """One pass over one document."""
 
@@ -95,6 +122,7 @@ class _Walk:
         self.template = 0  # the depth of the outermost template element that is open
         self.scope: BaseClaim | None = None  # the claim of the innermost xml:base
         self.outer: list[tuple[int, BaseClaim | None]] = []  # by element with xml:base: its depth, outer scope
+        self.linked: list[Linked] = []  # the channel and the item of RSS that are open
         self.values = Values(data, charset, self.events, self.last, prolog, options.open_xml)
         self.text: LinkSite | None = None  # the link site of the current element's text, None after a child element
         self.facts: XMLFacts | None = None
@@ -197,6 +225,8 @@ class _Walk:
         element: Written = self.names.element(raw)
         if not self.has_root:
             element = self.root(element, raw)
+        if element.is_linked and len(self.linked) < _LINKED:
+            self.linked.append(Linked(element.element.local, self.depth, len(self.events.parts)))
         if tag.has_others or element.text is not None:
             self.tag(element, tag)
         if self.facts is not None and not self.template:
@@ -239,9 +269,13 @@ class _Walk:
             self.title_depth = -1
         if self.text is not None:
             self.values.text(self.text, self.text_start, start, self.text_scope)
+            if self.linked and self.linked[-1].depth == self.depth - 1:
+                self.linked[-1].add(self.text, self.text_start, self.events, self.data)
             self.text = None
         if self.outer and self.outer[-1][0] == self.depth:
             self.scope = self.outer.pop()[1]
+        if self.linked and self.linked[-1].depth == self.depth:
+            self.linked.pop().end(self.events)
         self.names.end(self.depth)
         if self.template == self.depth:
             self.template = 0
