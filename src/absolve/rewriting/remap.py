@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from absolve.document.resolved import Resolved
+    from absolve.rewriting.mention_edits import MentionEdits
     from absolve.rewriting.policy import Policy
 
 HOW: Final = ("prefix", "exact", "regex", "query", "preset")
@@ -93,11 +94,12 @@ class Remapping:
         lines: Mapping[int, tuple[str, int]] | None = None,
         *,
         only_mapped: bool = False,
+        mentions: bool = False,
     ) -> None:
         """Index the rules. `captures`: the copy of a URL at a date (`captures.Captures`), for URLs that no rule maps.
 
         `lines`: file and line of rules, by their numbers. `only_mapped`: links that no rule matches are not made
-        absolute. Raise UsageError for a malformed rule.
+        absolute. `mentions`: old URLs outside links change, too. Raise UsageError for a malformed rule.
         """
         self._index = Index()  # of `_steps`
         self._steps: list[_Step] = []
@@ -118,6 +120,12 @@ class Remapping:
         self.lacks_date = False  # whether a URL stayed because the date is unknown
         for number, change in enumerate(changes):
             self._add(Change(*change), number)
+        self.mentions: MentionEdits | None = None
+        if mentions:
+            from absolve.rewriting.mention_edits import MentionEdits  # few runs change them
+
+            olds, news = ({named(url) for one in self._of_urls() for url in _spelled(one[at])} - {""} for at in (0, 1))
+            self.mentions = MentionEdits(self, sorted(olds), news)
 
     def _add(self, change: Change, number: int) -> None:
         old, new, how = change

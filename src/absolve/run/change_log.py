@@ -21,10 +21,9 @@ from absolve.document.walk import inner_at, inners
 from absolve.encodings.charsets import UTF_8
 from absolve.formats import registry
 from absolve.formats.grammars import WHITE_SPACE
-from absolve.inventory import mentions
 from absolve.inventory.link_rows import Span
 from absolve.inventory.problems import is_never
-from absolve.rewriting import rewriter
+from absolve.rewriting import mentions, rewriter
 from absolve.rewriting.forms import form_of
 from absolve.rewriting.policy import absolute
 from absolve.rewriting.remap import remapping_of
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from absolve.document.entity import Entity
-    from absolve.inventory.mentions import Names
+    from absolve.rewriting.mentions import Names
     from absolve.rewriting.policy import Policy
     from absolve.rewriting.remap import Remapping
     from absolve.rewriting.rewriter import Tally
