@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from absolve.core.model import Edit, Link, Part
 from absolve.formats import registry
 from absolve.rewriting import mentions
-from absolve.rewriting.mentions import DOT, HYPHEN
+from absolve.rewriting.mentions import DOT
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -82,7 +82,7 @@ class MentionEdits:
     """The changes to mentions by rules; `olds` and `news` are the hosts of their old and new URLs."""
 
     def __init__(self, rules: Remapping, olds: Collection[str], news: Collection[str]) -> None:
-        self._rules = rules
+        self.rules = rules
         self._names = mentions.pattern(olds, spelled=True)
         self._known = frozenset(host.encode() for host in (*olds, *news))
         hosts = b"|".join(re.escape(host.encode()) for host in olds)
@@ -215,16 +215,16 @@ class MentionEdits:
             value = value.replace(b"--", rb"\u002d\u002d")
         end = stays.end + kept
         old = data[stays.start : stays.end + len(rest)].decode("utf-8", "replace")
-        return stays._replace(end=end, old=old, new=value, url=new, rule=self._rules.matched)
+        return stays._replace(end=end, old=old, new=value, url=new, rule=self.rules.matched)
 
     def _led(self, url: str) -> str | None:
         """Return the new URL; by a prefix it ends its path with a slash only where the old one does."""
-        new = self._rules(url)
+        new = self.rules(url)
         path = _QUERY.split(url, maxsplit=1)[0]
         if new is None or path.endswith("/") == _QUERY.split(new, maxsplit=1)[0].endswith("/"):
             return new
         bare = path.removesuffix("/")
-        below = self._rules(f"{bare}/-")
+        below = self.rules(f"{bare}/-")
         made = f"{below[:-2]}{url[len(bare) :]}" if below is not None and below.endswith("/-") else new
         return made if _END.sub("", made) == _END.sub("", new) else new
 
@@ -260,9 +260,8 @@ def _plain(unit: bytes, slash: bytes) -> str:
             unit = re.sub(rb"%([0-9A-Fa-f]{2})", lambda found: bytes([int(found[1], 16)]), unit)
     if unit[:1] == b"&":
         return unescape(unit.decode())
-    if unit[:1] == b"\\":
-        unit = re.sub(rb"\\+(?:[ux](?:00)?([0-9A-Fa-f]{2}))?", lambda found: bytes.fromhex((found[1] or b"").decode()), unit)
-    return re.sub(HYPHEN, b"-", unit.replace(b"\\", b"")).decode("utf-8", "surrogateescape")
+    plain = re.sub(rb"\\+(?:[ux](?:00)?([0-9A-Fa-f]{2}))?", lambda found: bytes.fromhex((found[1] or b"").decode()), unit)
+    return plain.decode("utf-8", "surrogateescape")
 
 
 def _in_base64(text: bytes) -> Iterator[bytes]:
@@ -377,7 +376,8 @@ def _strings(data: bytes, starts: Sequence[int], owners: _Owners) -> tuple[list[
         if closers.get(closer, 0) < start:
             at = data.find(closer, start)
             closers[closer] = at if at >= 0 else len(data)
-        unfit.append((start, max(closers[closer], start + size)))
+        closed = closers[closer] if closers[closer] < len(data) else start
+        unfit.append((start, max(closed, start + size)))
     return strings, unfit
 
 
