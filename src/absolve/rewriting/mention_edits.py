@@ -13,12 +13,13 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from bisect import bisect_left, bisect_right
+from functools import lru_cache
 from html import unescape
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.model import Edit, Link, Part
-from absolve.formats import registry
+from absolve.formats import registry, sniffing
 from absolve.rewriting import mentions
 from absolve.rewriting.mentions import DOT
 
@@ -37,6 +38,7 @@ _LEAD: Final = re.compile(
     rb"(?P<scheme>[A-Z][A-Z0-9+.-]*)(?P<colon>%b))?(?P<slash>%b)(?P=slash)\Z" % (_COLON, _SLASH),
     re.IGNORECASE,
 )
+_HEAD: Final = 4096  # bytes that show whether it is text
 _LONGEST_LEAD: Final = 96
 _AFTER_SLASH: Final = re.compile(_SLASH + rb"\Z", re.IGNORECASE)
 # A port, a path, a query, as far as they are surely of the URL
@@ -57,7 +59,7 @@ _BREAK: Final = rb"[\"']\s{0,9}[+.]\s{0,9}[\"']"  # between two strings of a pro
 NO_RULE: Final = "no rule is for this URL"
 ALONE: Final = "it is a host, not a URL"
 IN_PATH: Final = "it is in the path of another URL"
-IN_NAME: Final = "it is in a name of markup"
+IN_NAME: Final = "it is a name in markup, as of a namespace"
 BAD_LENGTH: Final = "a serialized length around it does not fit the text"
 NOT_HERE: Final = "the new URL cannot be written here"
 LONGER: Final = "its host is a longer one"
@@ -83,6 +85,7 @@ class MentionEdits:
 
     def __init__(self, rules: Remapping, olds: Collection[str], news: Collection[str]) -> None:
         self.rules = rules
+        self._last: tuple[Entity | None, tuple[list[Place], list[Edit]]] = (None, ([], []))  # of the last entity
         self._names = mentions.pattern(olds, spelled=True)
         self._known = frozenset(host.encode() for host in (*olds, *news))
         hosts = b"|".join(re.escape(host.encode()) for host in olds)
@@ -124,12 +127,17 @@ class MentionEdits:
             yield [edit for edit in (first, *waiting) if reached <= edit.start]
 
     def _found(self, entity: Entity) -> tuple[list[Place], list[Edit]]:
+        if self._last[0] is not entity:
+            self._last = entity, self._searched(entity)
+        return self._last[1]
+
+    def _searched(self, entity: Entity) -> tuple[list[Place], list[Edit]]:
         media_type = entity.media_type
         row = registry.WALKERS.get(media_type)
         is_text = media_type == registry.OTHER or (row is not None and row.charset != "none")
-        if self._names is None or not is_text or not entity.charset.transparent:
+        data = entity.data if is_text else b""
+        if self._names is None or not entity.charset.transparent or sniffing.looks_binary(data[:_HEAD]):
             return [], []
-        data = entity.data
         if media_type == registry.OTHER and entity.name.lower().endswith(_SCRIPTS):
             media_type = registry.JAVASCRIPT
         every = list(mentions.mentions(data, self._names, media_type))
@@ -186,6 +194,8 @@ class MentionEdits:
     ) -> Place:
         """Return a mention with the bytes of its new URL; the end of the old one stays as it is written."""
         slash, scheme = lead["slash"], (lead["scheme"] or b"").decode()
+        if slash[:1] == b"%":
+            rest = rest.partition(b"&")[0]
         units: list[bytes] = _UNITS.findall(rest)
         texts = [_plain(unit, slash) for unit in units]
         url = f"//{_plain(host, slash)}{''.join(texts)}"
@@ -253,6 +263,7 @@ class _Owners:
         return self._starts[number] if number < len(self._starts) else otherwise
 
 
+@lru_cache(maxsize=4096)
 def _plain(unit: bytes, slash: bytes) -> str:
     """Return what a unit of a URL means: for example, `/` for `\\/`; percent escapes where the slashes are such."""
     if slash[:1] == b"%":
@@ -289,6 +300,7 @@ _WAYS: Final = {
     b'\\"': (_DUMP, _JSON),
     b'\\\\\\"': (_TWICE,),
 }
+_EACH_ONE: Final = frozenset({_DUMP, _TWICE, _CSV})
 _Way = re.Pattern[bytes]
 
 
@@ -396,7 +408,7 @@ def _end(data: bytes, start: int, size: int, way: _Way, limit: int) -> int:
         unit = way.search(data, start, min(start + size + _LONGEST, limit))
         if unit is None or unit.start() >= start + size:
             break
-        size -= unit.start() - start + _decoded(unit[0])
+        size -= unit.start() - start + (1 if way in _EACH_ONE else _decoded(unit[0]))
         start = unit.end()
     return start + size if size >= 0 else -1
 

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _MARKUP_TYPES: Final = frozenset({"text/html", "application/xhtml+xml", "application/xml", "text/xml", "image/svg+xml"})
-# Markup of a page; between two matches is text. One that is not closed ends with the page.
+# Markup of a page; between two matches, and in sections of XML, is text. One that is not closed ends with the page.
 _MARKUP: Final = re.compile(
-    rb"<!--(?P<comment>.*?(?:-->|\Z))|<(?P<name>script|style)\b[^>]*>(?P<raw>.*?(?:</(?P=name)|\Z))|<[A-Za-z/!?](?P<tag>[^>]*)",
+    rb"<!--(?P<comment>.*?(?:-->|\Z))|<(?P<name>script|style)\b[^>]*>(?P<raw>.*?(?:</(?P=name)|\Z))|<(?:[A-Za-z/?]|!(?!\[CDATA\[))(?P<tag>[^>]*)",
     re.DOTALL | re.IGNORECASE,
 )
 _KINDS: Final = {"text/css": "style", "application/json": "json", "application/ld+json": "json"}

@@ -59,10 +59,10 @@ class Mentioned:
     def __init__(self, rules: Remapping) -> None:
         self._rules = rules
 
-    def alike(self, old: bytes, new: bytes) -> bool:
-        """Return whether two texts are equal, but for URLs that the rules change, and lengths around them."""
+    def alike(self, old: bytes, new: bytes, *, lengths: bool = True) -> bool:
+        """Return whether two texts are equal, but for URLs that the rules change, and lengths around them, if they fit."""
         at = new_at = 0
-        lengths: list[tuple[int, int]] = []
+        found_lengths: list[tuple[int, int]] = []
         for found in _TOKEN.finditer(old):
             start = found.start()
             if start < at:
@@ -73,9 +73,9 @@ class Mentioned:
             if found["length"] is None:
                 at, new_at = self._led(old, new, found, new_at) or (at, new_at)
             elif (digits := re.compile(rb"[0-9]{1,9}").match(new, new_at)) is not None:
-                lengths.append((start, new_at))
+                found_lengths.append((start, new_at))
                 at, new_at = found.end(), digits.end()
-        return old[at:] == new[new_at:] and _fit(old, new, lengths)
+        return old[at:] == new[new_at:] and (not lengths or _fit(old, new, found_lengths))
 
     def _led(self, old: bytes, new: bytes, found: re.Match[bytes], at: int) -> tuple[int, int] | None:
         """Return where an old URL ends, and where in the new text, from offset `at`, the new one does; None if it stays."""
@@ -113,6 +113,8 @@ def _units(data: bytes, at: int, slash: bytes) -> Iterator[_Unit]:
     while (found := _CHARACTER.match(data, at)) is not None:
         at = found.end()
         raw = text = found[0]
+        if raw[:1] == b"&" and slash[:1] == b"%":
+            return
         if raw[:1] == b"%":
             for _ in range(slash.count(b"25") + 1 if slash[:1] == b"%" else 0):
                 text = re.sub(rb"%([0-9A-Fa-f]{2})", lambda code: bytes([int(code[1], 16)]), text)
@@ -120,8 +122,6 @@ def _units(data: bytes, at: int, slash: bytes) -> Iterator[_Unit]:
             text = unescape(raw.decode()).encode()
         elif code := re.fullmatch(rb"\\+[ux](?:00)?([0-9A-Fa-f]{2})", raw):
             text = bytes([int(code[1], 16)])
-        elif slash[:1] == b"%" and raw == b"&":
-            return
         yield _Unit(raw, (text.lstrip(b"\\") or text).decode("utf-8", "surrogateescape"), at)
 
 

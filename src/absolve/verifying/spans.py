@@ -87,7 +87,7 @@ class Spans:
             self._check_rebuilt(settled, regions, before, after)
         elif len(pairs) == len(old) == len(new):
             size, new_size = len(before.data), len(after.data)
-            regions = self._between([*regions, Region(size, size, new_size, new_size)], before, after)
+            regions = self._between([*regions, Region(size, size, new_size, new_size)], before, after)[:-1]
         else:
             regions = self._between(regions, before, after)
             self._unpaired(old[len(pairs) :], new[len(pairs) :], regions, before, after)
