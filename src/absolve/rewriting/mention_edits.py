@@ -13,8 +13,10 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from bisect import bisect_left, bisect_right
+from contextlib import suppress
 from functools import lru_cache
 from html import unescape
+from os.path import commonprefix
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -38,6 +40,7 @@ _LEAD: Final = re.compile(
     rb"(?P<scheme>[A-Z][A-Z0-9+.-]*)(?P<colon>%b))?(?P<slash>%b)(?P=slash)\Z" % (_COLON, _SLASH),
     re.IGNORECASE,
 )
+_QUESTION_MARK: Final = ord("?")  # of a processing instruction, or of PHP
 _HEAD: Final = 4096  # bytes that show whether it is text
 _LONGEST_LEAD: Final = 96
 _AFTER_SLASH: Final = re.compile(_SLASH + rb"\Z", re.IGNORECASE)
@@ -48,12 +51,10 @@ _UNITS: Final = re.compile(_UNIT % _SLASH, re.IGNORECASE)
 _LONGEST_TAIL: Final = 2048
 _OF_TEXT: Final = b".,:!?*"  # at the end of a URL in a text
 _MAY_BE_WRITTEN: Final = re.compile(r"[A-Za-z0-9._~/:%?=#@!$*+-]+")
-_QUERY: Final = re.compile("[?#]")
-_END: Final = re.compile(r"/(?=[?#]|\Z)")  # of a path
 _RESERVED: Final = re.compile(rb"[^A-Za-z0-9_~-]")
 _NAMESPACE: Final = re.compile(rb"xmlns(?::[^\s=]{1,99})?\s{0,9}=\s{0,9}[\"']\Z", re.IGNORECASE)
 _SCRIPTS: Final = (*registry.SCRIPT_SUFFIXES, ".ts")
-_BREAK: Final = rb"[\"']\s{0,9}[+.]\s{0,9}[\"']"  # between two strings of a program
+_BREAK: Final = re.compile(rb"[\"']\s{0,9}[+.]\s{0,9}[\"']")  # between two strings of a program
 
 # Why a mention stays.
 NO_RULE: Final = "no rule is for this URL"
@@ -64,7 +65,7 @@ BAD_LENGTH: Final = "a serialized length around it does not fit the text"
 NOT_HERE: Final = "the new URL cannot be written here"
 LONGER: Final = "its host is a longer one"
 SPLIT: Final = "it is split into strings"
-BASE64: Final = "it is encoded in base64"
+ENCODED: Final = "it is encoded in base64, or in hexadecimal"
 
 
 class Place(NamedTuple):
@@ -86,19 +87,18 @@ class MentionEdits:
     def __init__(self, rules: Remapping, olds: Collection[str], news: Collection[str]) -> None:
         self.rules = rules
         self._last: tuple[Entity | None, tuple[list[Place], list[Edit]]] = (None, ([], []))  # of the last entity
+        olds = [name for host in olds for name in (host, _in_unicode(host)) if name]
         self._names = mentions.pattern(olds, spelled=True)
         self._known = frozenset(host.encode() for host in (*olds, *news))
         hosts = b"|".join(re.escape(host.encode()) for host in olds)
-        self._longer = re.compile(rb"(?<=//)(?:%b)[A-Za-z0-9.-]*[A-Za-z0-9]" % hosts, re.IGNORECASE)
-        cuts = ((host.encode()[:at], host.encode()[at:]) for host in olds for at in range(1, len(host)))
-        broken = (re.escape(one) + _BREAK + re.escape(other) for one, other in cuts)
-        self._split = re.compile(rb"(?<![A-Za-z0-9@.-])(?:%b)" % b"|".join(broken), re.IGNORECASE)
-        self._encoded = [text for host in olds for text in _in_base64(f"//{host}".encode())]
+        self._longer = re.compile(rb"%b(?P<host>(?:%b)[A-Za-z0-9.-]*[A-Za-z0-9])" % (_SLASH, hosts), re.IGNORECASE)
+        self._encoded = [text for host in olds for text in _encoded(f"//{host}".encode())]
 
     def edits(self, entity: Entity) -> Iterator[Edit]:
         """Yield the edits in the own bytes of an entity, in order."""
         places, lengths = self._found(entity)
-        changed = (Edit(place.start, place.end, place.new) for place in places if not place.why)
+        data = entity.data if places else b""
+        changed = (_short(data, place.start, place.end, place.new) for place in places if not place.why)
         yield from sorted([*changed, *lengths], key=lambda edit: edit.start) if lengths else changed
 
     def places(self, entity: Entity) -> list[Place]:
@@ -144,8 +144,7 @@ class MentionEdits:
         doubts = [*self._doubts(data)]
         if not every and not doubts:
             return [], []
-        spans = sorted((one.start, one.end, type(one) is Part) for one in entity.events if isinstance(one, (Link, Part)))
-        owners = _Owners(spans)
+        owners = _Owners(data, entity)
         found = [place for one in every if (place := self._place(data, one, owners)) is not None]
         found += [place for place in doubts if owners.at(place.start) is None]
         found.sort()
@@ -153,14 +152,19 @@ class MentionEdits:
 
     def _doubts(self, data: bytes) -> Iterator[Place]:
         """Yield what cannot be changed: a longer host, a host in parts or encoded."""
-        for pattern, why in ((self._longer, LONGER), (self._split, SPLIT)):
-            for found in pattern.finditer(data):
-                if found[0].lower() not in self._known:
-                    yield Place(*found.span(), "text", found[0].decode("utf-8", "replace"), why=why)
+        for found in self._longer.finditer(data):
+            if found["host"].lower() not in self._known:
+                yield _stays(data, *found.span("host"), "text", LONGER)
+        for found in _BREAK.finditer(data):
+            before, after = data[max(found.start() - 64, 0) : found.start()], data[found.end() : found.end() + 64]
+            whole = self._names.pattern.search(before + after) if self._names is not None else None
+            if whole is not None and whole.start() < len(before) < whole.end():
+                start, end = found.start() + whole.start() - len(before), found.end() + whole.end() - len(before)
+                yield _stays(data, start, end, "text", SPLIT)
         for text in self._encoded:
             at = data.find(text)
             while at >= 0:
-                yield Place(at, at + len(text), "text", text.decode(), why=BASE64)
+                yield _stays(data, at, at + len(text), "text", ENCODED)
                 at = data.find(text, at + len(text))
 
     def _place(self, data: bytes, one: Mention, owners: _Owners) -> Place | None:
@@ -170,24 +174,24 @@ class MentionEdits:
         if lead is not None:
             start -= lead.end() - lead.start("scheme" if lead["scheme"] else "slash")
         owner = owners.at(one.start)
-        if owner is not None and (owner[2] or not data[owner[0] : start].strip()):
+        if owner is not None and (owner.is_part or not data[owner.start : min(start, owner.start + _HEAD)].strip()):
             return None
-        host = data[one.start : one.end]
-        stays = Place(one.start, one.end, one.kind, host.decode("utf-8", "replace"))
+        stays = _stays(data, one.start, one.end, one.kind, ALONE)
         tail = _TAIL.match(data, one.end, one.end + _LONGEST_TAIL)
         rest = tail[0].rstrip(_OF_TEXT) if tail is not None else b""
         if lead is None or rest[:1] == b"@" or (not lead["scheme"] and data[start - 1 : start] == b":"):
-            return stays._replace(why=ALONE)
+            return stays
         stays = stays._replace(start=start)
-        if _AFTER_SLASH.search(data[max(start - 9, 0) : start]) or (
-            owner is not None and not {*b"?#&"}.intersection(data[owner[0] : start])
-        ):
+        is_below = owner is not None and owners.queries.next(owner.start) >= start
+        if is_below or _AFTER_SLASH.search(data[max(start - 9, 0) : start]):
             return stays._replace(why=IN_PATH)
-        if one.inside and one.kind == "attribute":
-            is_value = data.find(b"=", one.inside, start) >= 0
-            if not is_value or _NAMESPACE.search(data[max(start - 128, 0) : start]):
+        if one.kind == "attribute" and one.inside and data[one.inside - 1] != _QUESTION_MARK:
+            is_name = owners.equals.next(one.inside) >= start
+            if is_name or _NAMESPACE.search(data[max(start - 128, 0) : start]):
                 return stays._replace(why=IN_NAME)
-        return self._written(data, stays, lead, host, rest, is_block=data.startswith(b" wp:", one.inside))
+        if owner is not None and not owner.is_quoted:  # its link may be encoded as a whole
+            return stays._replace(why=NOT_HERE)
+        return self._written(data, stays, lead, data[one.start : one.end], rest, is_block=data.startswith(b" wp:", one.inside))
 
     def _written(
         self, data: bytes, stays: Place, lead: re.Match[bytes], host: bytes, rest: bytes, *, is_block: bool
@@ -199,7 +203,7 @@ class MentionEdits:
         units: list[bytes] = _UNITS.findall(rest)
         texts = [_plain(unit, slash) for unit in units]
         url = f"//{_plain(host, slash)}{''.join(texts)}"
-        new = self._led(f"{scheme}:{url}") if scheme else self._without_scheme(url)
+        new = self.rules.led(f"{scheme}:{url}") if scheme else self._without_scheme(url)
         if new is None:
             return stays._replace(why=NO_RULE)
         kept, at = len(rest), len(new)
@@ -225,42 +229,78 @@ class MentionEdits:
             value = value.replace(b"--", rb"\u002d\u002d")
         end = stays.end + kept
         old = data[stays.start : stays.end + len(rest)].decode("utf-8", "replace")
-        return stays._replace(end=end, old=old, new=value, url=new, rule=self.rules.matched)
-
-    def _led(self, url: str) -> str | None:
-        """Return the new URL; by a prefix it ends its path with a slash only where the old one does."""
-        new = self.rules(url)
-        path = _QUERY.split(url, maxsplit=1)[0]
-        if new is None or path.endswith("/") == _QUERY.split(new, maxsplit=1)[0].endswith("/"):
-            return new
-        bare = path.removesuffix("/")
-        below = self.rules(f"{bare}/-")
-        made = f"{below[:-2]}{url[len(bare) :]}" if below is not None and below.endswith("/-") else new
-        return made if _END.sub("", made) == _END.sub("", new) else new
+        return stays._replace(end=end, old=old, new=value, url=new, rule=self.rules.matched, why="")
 
     def _without_scheme(self, url: str) -> str | None:
         """Return the new URL of `//host/path`, without a scheme, too; None if it depends on the scheme."""
-        found = {new.partition(":")[::2] for scheme in ("https:", "http:") if (new := self._led(scheme + url))}
+        found = {new.partition(":")[::2] for scheme in ("https:", "http:") if (new := self.rules.led(scheme + url))}
         rests = {rest for _, rest in found}
         return rests.pop() if len(rests) == 1 and {scheme for scheme, _ in found} <= {"http", "https"} else None
 
 
+def _short(data: bytes, start: int, end: int, new: bytes) -> Edit:
+    """Return an edit without the bytes at its start that stay."""
+    same = len(commonprefix([data[start:end], new]))
+    return Edit(start + same, end, new[same:])
+
+
+def _stays(data: bytes, start: int, end: int, kind: str, why: str) -> Place:
+    return Place(start, end, kind, data[start:end].decode("utf-8", "replace"), why=why)
+
+
+def _in_unicode(host: str) -> str:
+    """Return a host that is written in ASCII as people write it; "" for any other."""
+    with suppress(UnicodeError):
+        return host.encode().decode("idna") if "xn--" in host else ""
+    return ""
+
+
+class _Owner(NamedTuple):
+    start: int
+    end: int
+    is_part: bool
+    is_quoted: bool
+
+
 class _Owners:
-    """The spans of the links and parts of an entity."""
+    """The links and parts of an entity, and where in its bytes the next `?`, `#` or `&` is, and the next `=`.
 
-    def __init__(self, spans: Sequence[tuple[int, int, bool]]) -> None:
-        self._spans = spans
-        self._starts = [start for start, *_ in spans]
+    A link that no rewrite changes is none: for a program that reads it, it is a string, for example in JSON-LD.
+    """
 
-    def at(self, position: int) -> tuple[int, int, bool] | None:
-        """Return the span around an offset: its start and end, and whether it is a part; None in no span."""
+    def __init__(self, data: bytes, entity: Entity) -> None:
+        every = entity.events
+        events = (one for one in every if type(one) is Part or (type(one) is Link and one.place.stays != "always"))
+        found = (_Owner(one.start, one.end, type(one) is Part, one.coding.slot is None) for one in events)
+        self._owners = sorted(found)
+        self._starts = [owner.start for owner in self._owners]
+        self.queries = _Next(data, re.compile(b"[?#&]"))
+        self.equals = _Next(data, re.compile(b"="))
+
+    def at(self, position: int) -> _Owner | None:
+        """Return the link or part around an offset."""
         number = bisect_right(self._starts, position) - 1
-        return self._spans[number] if number >= 0 and position < self._spans[number][1] else None
+        return self._owners[number] if number >= 0 and position < self._owners[number].end else None
 
     def next_start(self, position: int, otherwise: int) -> int:
         """Return the start of the first span behind an offset."""
         number = bisect_left(self._starts, position)
         return self._starts[number] if number < len(self._starts) else otherwise
+
+
+class _Next:
+    """Where the next match in some bytes is, for offsets that mostly grow: each byte is searched once."""
+
+    def __init__(self, data: bytes, pattern: re.Pattern[bytes]) -> None:
+        self._data = data
+        self._pattern = pattern
+        self._first, self._at = 1, 0
+
+    def next(self, position: int) -> int:
+        if not self._first <= position <= self._at:
+            found = self._pattern.search(self._data, position)
+            self._first, self._at = position, found.start() if found is not None else len(self._data)
+        return self._at
 
 
 @lru_cache(maxsize=4096)
@@ -275,8 +315,9 @@ def _plain(unit: bytes, slash: bytes) -> str:
     return plain.decode("utf-8", "surrogateescape")
 
 
-def _in_base64(text: bytes) -> Iterator[bytes]:
-    """Yield what a text is in base64, for each of the three places where it may begin."""
+def _encoded(text: bytes) -> Iterator[bytes]:
+    """Yield what a text is in hexadecimal, and in base64 for each of the three places where it may begin."""
+    yield from (text.hex().encode(), text.hex().upper().encode())
     for before in range(3):
         yield b64encode(bytes(before) + text)[(0, 2, 3)[before] : (before + len(text)) * 8 // 6]
 

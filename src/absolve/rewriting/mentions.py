@@ -62,15 +62,14 @@ def pattern(names: Iterable[str], *, spelled: bool = False) -> Names | None:
     alternatives = [name.replace(b"/", rb"(?:\\?/|%2F|\\u002F)") for name in escaped]
     if not alternatives:
         return None
-    dot = rb"\."
+    dot, slashes = rb"\.", rb"(?<=%2F)|(?<=\\u002F)"
     hosts = frozenset(re.split(b"[:/]", name.lower(), maxsplit=1)[0] for name in given)
     if spelled:
-        dot = DOT
+        dot, slashes = DOT, slashes + rb"|(?<=%252F)|(?<=\\x2F)"
         alternatives = [name.replace(rb"\.", dot).replace(rb"\-", HYPHEN) for name in alternatives]
         hosts = frozenset(max(re.split(b"[.-]", host), key=len) for host in hosts)
     name = rb"(?:" + b"|".join(alternatives) + rb")"
-    before = rb"(?:(?<![A-Za-z0-9@._-])|(?<=%2F)|(?<=%252F)|(?<=\\u002F)|(?<=\\x2F))"
-    found = re.compile(before + name + rb"(?![A-Za-z0-9_-]|" + dot + rb"[A-Za-z0-9])", re.IGNORECASE)
+    found = re.compile(rb"(?:(?<![A-Za-z0-9@._-])|" + slashes + rb")" + name + rb"(?![A-Za-z0-9_-]|" + dot + rb"[A-Za-z0-9])", re.IGNORECASE)
     return Names(found, hosts)
 
 

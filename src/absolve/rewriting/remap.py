@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 HOW: Final = ("prefix", "exact", "regex", "query", "preset")
 _WEB: Final = frozenset({"http", "https"})
+_QUERY: Final = re.compile("[?#]")
+_END: Final = re.compile(r"/(?=[?#]|\Z)")  # of a path
 _MOST_NAMED: Final = 5  # rules of one circle in a message
 _IN_DOCUMENT: Final = frozenset({EMBEDDED, ENCAPSULATING})  # layers of bases that a rewrite maps
 _MAY_BE_ABSOLUTE: Final = re.compile(
@@ -211,6 +213,17 @@ class Remapping:
         inside = self._unwrapped(url, facts) if self._unwrapping else None
         return self._mapped(inside or url, facts) or inside
 
+    def led(self, url: str, facts: Facts = Facts()) -> str | None:  # noqa: B008 - immutable
+        """Return the new URL likewise; by a prefix, its path ends with a slash only where the old one does."""
+        new = self(url, facts)
+        path = _QUERY.split(url, maxsplit=1)[0]
+        if new is None or path.endswith("/") == _QUERY.split(new, maxsplit=1)[0].endswith("/"):
+            return new
+        bare = path.removesuffix("/")
+        below = self(f"{bare}/-", facts)
+        made = f"{below[:-2]}{url[len(bare) :]}" if below is not None and below.endswith("/-") else new
+        return made if _END.sub("", made) == _END.sub("", new) else new
+
     def _unwrapped(self, url: str, facts: Facts) -> str | None:
         """Return the URL inside of a URL; None if no rule matches, or if the result is no URL."""
         bare = lowered(url)
@@ -351,7 +364,8 @@ class Remapping:
         if self.only_mapped and not is_alone:
             return self._if_it_led_elsewhere(resolved, new or "")
         led_to = led(resolved.context.resolver, resolved.reference)
-        mapped = self(new or led_to or target or resolved.reference, self._facts(resolved))
+        lead = self if self.mentions is None else self.led  # so that rules turned round give the same bytes
+        mapped = lead(new or led_to or target or resolved.reference, self._facts(resolved))
         if mapped is None and led_to is not None:
             mapped = self(target or "", self._facts(resolved))
         return (None if self.only_mapped else new) if mapped is None else mapped
