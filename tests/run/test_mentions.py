@@ -7,9 +7,9 @@ import subprocess
 from collections.abc import Callable
 
 import pytest
-from shapes import wordpress
 
 import absolve
+from shapes import wordpress
 
 FORWARD = absolve.remap({wordpress.URL: "https://new-site.example/blog"}, mentions=True)
 BACK = absolve.remap({"https://new-site.example/blog": wordpress.URL}, mentions=True)

@@ -252,7 +252,7 @@ class Options:
         repeats=True,
     )
     mentions: bool = _harmless(
-        "--mentions", "rewrite verify", "also change the old URLs of --remap outside links, as in scripts, JSON, SQL, PHP"
+        "--mentions", "rewrite verify", "also change old URLs outside links: in scripts, JSON, SQL, serialized PHP"
     )
     unwrap: list[str] = _row(
         "--unwrap NAME,...",

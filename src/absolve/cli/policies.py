@@ -43,7 +43,8 @@ def policy(options: Options, totals: Totals | None = None) -> Policy:
     if options.form == "keep" and options.base == "empty":
         raise UsageError("--form keep excludes --base empty, which changes links that no rule matches")
     otherwise = unchanged if options.form in KEEPING else absolute
-    whole = _formed(_remapping(options, totals) if options.remap or options.unwrap or options.mentions else otherwise, options)
+    has_rules = options.remap or options.unwrap or options.mentions
+    whole = _formed(_remapping(options, totals) if has_rules else otherwise, options)
     if not (options.kind or options.scope or options.problem):
         return whole
     from absolve.run.filters import only

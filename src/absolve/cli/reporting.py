@@ -36,7 +36,7 @@ from absolve.core.errors import (
 from absolve.core.printable import number
 from absolve.inventory import COMPANION
 from absolve.run.folders import Globs
-from absolve.run.results import BytesRead, HostsLeft, LinkCounts, Mentioned
+from absolve.run.results import BytesRead, Counts, HostsLeft, LinkCounts, Mentioned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -145,8 +145,9 @@ def published(
         def counted(job: Job, piece: Counts) -> None:
             if add is not None and isinstance(piece, ChangeCounts):
                 add({"document": job.input.name, "links": piece.links, "changed": piece.changed})
-            for row in piece.rows if add is not None and isinstance(piece, Mentioned) else ():
-                add({name: getattr(row, name) for name in ("document", "line", "column", "kind", "old", "new")})
+            if add is not None and isinstance(piece, Mentioned):
+                for row in piece.rows:
+                    add({name: getattr(row, name) for name in ("document", "line", "column", "kind", "old", "new")})
 
         jobs = publisher.watched(jobs)
         run_ = many.run(work, jobs, lambda job: job.input, options, report, ended, summed=summed, counted=counted)
@@ -312,8 +313,8 @@ def _count(how: RewriteOptions, job: Job, _head: bytes | None) -> Iterator[TaskR
         if isinstance(piece, ChangeCounts):
             yield from counted(job.input.name, piece)
         elif isinstance(piece, Mentioned):
-            lines = (f"{one.document}:{one.line}:{one.column}: {one.kind}: {one.old} -> {one.new}" for one in piece.rows)
-            yield StdoutBytes("".join(f"{printable.message(line)}\n" for line in lines).encode())
+            for at in (f"{one.document}:{one.line}:{one.column}: {one.kind}: {one.old} -> {one.new}" for one in piece.rows):
+                yield StdoutBytes(f"{printable.message(at)}\n".encode())
             yield piece
         elif not isinstance(piece, Written):
             yield piece

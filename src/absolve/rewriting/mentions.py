@@ -54,8 +54,8 @@ class Names(NamedTuple):
 def pattern(names: Iterable[str], *, spelled: bool = False) -> Names | None:
     r"""Return the pattern of hosts, each perhaps with a folder; None without names.
 
-    Slashes may be escaped as in JSON and scripts (`\/`, `\u002F`), or in the query of another URL (`%2F`). `spelled`: so
-    may dots (`\.`, in a regular expression) and hyphens (`\u002d`, in a block comment), which are slower to search.
+    Slashes may be escaped as in JSON and scripts (`\/`, `\u002F`), or in the query of another URL (`%2F`). `spelled`:
+    so may dots (`\.`, in a regular expression) and hyphens (`\u002d`, in a block comment), which takes longer.
     """
     given = [name.encode() for name in names]
     escaped = (re.escape(name).replace(b":", b"(?::|%3A)") for name in given)

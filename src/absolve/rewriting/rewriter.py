@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from absolve.core.protocols import Coding, Offsets
     from absolve.document.entity import Entity, Inner
+    from absolve.rewriting.mention_edits import MentionEdits
     from absolve.rewriting.policy import Policy
 
 
@@ -262,7 +263,7 @@ class LinkEdits:
         self._prefix: bytes | None = None  # its answer,
         self._climbs = False  # and whether that climbs above the root
         self.outer: LinkEdits | None = None
-        self.mentions = mentions_of(policy) if around is None else around.mentions
+        self.mentions: MentionEdits | None = mentions_of(policy) if around is None else around.mentions
         self.at = 0
         self.links = self.events.counted
         self.changes = 0

@@ -77,7 +77,9 @@ COLUMNS: Final = Change._fields
 
 def chunks(entity: Entity, policy: Policy, name: str) -> Iterator[list[Change]]:
     """Yield the changes of an entity and of every document inside it, a chunk at a time."""
-    rows = chain(_changes(entity, policy, shown(name), Span(entity), remapping_of(policy)), _mentioned(entity, policy, name))
+    links = _changes(entity, policy, shown(name), Span(entity), remapping_of(policy))
+    places = _mentions(mentions_of(policy), entity, shown(name), Span(entity))
+    rows = chain(links, (change for change, why in places if not why))
     while chunk := list(islice(rows, AT_ONCE)):
         yield chunk
 
@@ -127,11 +129,6 @@ def _decided(policy: Policy, resolved: Resolved, remapping: Remapping | None) ->
     form = form_of(policy)
     word = form.form if form is not None and not has_scheme(new) else ABSOLUTE
     return new, matched or (word if new else EMPTY)
-
-
-def _mentioned(entity: Entity, policy: Policy, name: str) -> Iterator[Change]:
-    """Yield the mentions that change."""
-    return (change for change, why in _mentions(mentions_of(policy), entity, shown(name), Span(entity)) if not why)
 
 
 def _mentions(edits: MentionEdits | None, entity: Entity, document: str, span: Span) -> Iterator[tuple[Change, str]]:

@@ -219,7 +219,7 @@ class Expected:
         """
         if isinstance(old, bytes) or isinstance(new, bytes) or old == new or self._mentioned is None:
             return old == new or (self._mentioned is not None and self._mentioned.alike(old, new))  # type: ignore[arg-type]
-        return self._mentioned.alike(*(one.encode("utf-8", "surrogatepass") for one in (old, new)), lengths=False)
+        return self._mentioned.alike(*(one.encode("utf-8", "surrogatepass") for one in (old, new)), fits=False)
 
     def _is_wanted(self, wanted: set[str], new: str) -> bool:
         return new in wanted or (self._mentioned is not None and any(self.alike(one, new) for one in wanted))
