@@ -313,8 +313,9 @@ def _count(how: RewriteOptions, job: Job, _head: bytes | None) -> Iterator[TaskR
         if isinstance(piece, ChangeCounts):
             yield from counted(job.input.name, piece)
         elif isinstance(piece, Mentioned):
-            for at in (f"{one.document}:{one.line}:{one.column}: {one.kind}: {one.old} -> {one.new}" for one in piece.rows):
-                yield StdoutBytes(f"{printable.message(at)}\n".encode())
+            for one in piece.rows:
+                line = f"{one.document}:{one.line}:{one.column}: {one.kind}: {one.old} -> {one.new}"
+                yield StdoutBytes(f"{printable.message(line)}\n".encode())
             yield piece
         elif not isinstance(piece, Written):
             yield piece

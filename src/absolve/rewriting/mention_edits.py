@@ -1,7 +1,7 @@
 r"""Change the old URLs that a document has outside its links, each in the escaping of its place.
 
-In: an entity and the rules. Out: a `Place` for each mention of a host (`mentions`), with its new bytes or the reason why
-it stays, and edits. For example, `"http:\/\/old.example\/a"` becomes `"http:\/\/new.example\/a"`.
+In: an entity and the rules. Out: a `Place` for each mention of a host (`mentions`), with its new bytes or why it stays,
+and edits. For example, `"http:\/\/old.example\/a"` becomes `"http:\/\/new.example\/a"`.
 
 The lengths of the strings around a change, as PHP serializes them, are computed again: `s:19:"http://old.example/";`.
 They count bytes of the decoded text, and how it is escaped is not known: the first way in which the old length fits the
@@ -138,10 +138,10 @@ class MentionEdits:
                 yield _stays(data, *found.span(1), LONGER)
         for found in _BREAK.finditer(data):
             before, after = data[max(found.start() - 64, 0) : found.start()], data[found.end() : found.end() + 64]
-            whole = self._names.pattern.search(before + after) if self._names is not None else None
-            if whole is not None and whole.start() < len(before) < whole.end():
+            for whole in self._names.pattern.finditer(before + after) if self._names is not None else ():
                 first = whole.start() - len(before)
-                yield _stays(data, found.start() + first, found.end() + first + len(whole[0]), SPLIT)
+                if first < 0 < first + len(whole[0]):
+                    yield _stays(data, found.start() + first, found.end() + first + len(whole[0]), SPLIT)
         for text in self._encoded:
             at = data.find(text)
             while at >= 0:
@@ -151,7 +151,9 @@ class MentionEdits:
     def _place(self, data: bytes, one: Mention, owners: _Owners) -> Place | None:
         """Return a mention with its new bytes; None for one that a link or an inner document owns."""
         lead = _LEAD.search(data[max(one.start - 96, 0) : one.start])
-        start = one.start - (lead.end() - lead.start("scheme" if lead["scheme"] else "slash") if lead is not None else 0)
+        start = one.start
+        if lead is not None:
+            start -= lead.end() - lead.start("scheme" if lead["scheme"] else "slash")
         owner = owners.at(one.start)
         of_owner = data[owner.start : min(start, owner.start + _FAR)] if owner is not None else b""
         if owner is not None and (type(owner) is Part or not of_owner.strip()):
@@ -231,7 +233,7 @@ def _stays(data: bytes, start: int, end: int, why: str, kind: str = "text") -> P
 def _edit(data: bytes, place: Place) -> Edit:
     """Return the edit of a mention, without the bytes at its start that stay."""
     pairs = enumerate(zip(data[place.start : place.end], place.new, strict=False))
-    same = next((number for number, (one, other) in pairs if one != other), min(place.end - place.start, len(place.new)))
+    same = next((number for number, (one, other) in pairs if one != other), 0)
     return Edit(place.start + same, place.end, place.new[same:])
 
 

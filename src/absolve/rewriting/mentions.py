@@ -69,8 +69,8 @@ def pattern(names: Iterable[str], *, spelled: bool = False) -> Names | None:
         alternatives = [name.replace(rb"\.", dot).replace(rb"\-", HYPHEN) for name in alternatives]
         hosts = frozenset(max(re.split(b"[.-]", host), key=len) for host in hosts)
     name = rb"(?:" + b"|".join(alternatives) + rb")"
-    found = re.compile(rb"(?:(?<![A-Za-z0-9@._-])|" + slashes + rb")" + name + rb"(?![A-Za-z0-9_-]|" + dot + rb"[A-Za-z0-9])", re.IGNORECASE)
-    return Names(found, hosts)
+    before, after = rb"(?:(?<![A-Za-z0-9@._-])|%b)" % slashes, rb"(?![A-Za-z0-9_-]|%b[A-Za-z0-9])" % dot
+    return Names(re.compile(before + name + after, re.IGNORECASE), hosts)
 
 
 def mentions(data: bytes, names: Names, media_type: str | None) -> Iterator[Mention]:

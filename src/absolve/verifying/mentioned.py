@@ -30,7 +30,7 @@ _CHARACTER: Final = re.compile(
 _TOKEN: Final = re.compile(
     rb"(?P<length>(?<=s:)[0-9]{1,9}(?=:[\\\"&])|(?<=:)[0-9]{1,9}(?=:\{))"
     rb"|(?:(?:(?<![A-Z0-9+.\\-])|(?<=\\)(?![0nrtbfvux])|(?<=\\[0nrtbfv])|(?<=u[0-9A-F]{4})|(?<=[x%%][0-9A-F]{2}))"
-    rb"(?P<scheme>[A-Z][A-Z0-9+.-]{0,30})(?P<colon>%b))?(?P<slash>%b)(?P=slash)(?=[A-Z0-9\x80-\xff])" % (_COLON, _SLASH),
+    rb"(?P<scheme>[A-Z][A-Z0-9+.-]{0,30})(?P<colon>%b))?(?P<slash>%b)(?P=slash)" % (_COLON, _SLASH),
     re.IGNORECASE,
 )
 _DIGITS: Final = re.compile(rb"[0-9]{1,9}")
