@@ -16,6 +16,7 @@ from bisect import bisect_left, bisect_right
 from contextlib import suppress
 from functools import lru_cache
 from html import unescape
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.model import Edit, Link, Part
@@ -45,22 +46,13 @@ _UNIT: Final = (  # of a port, a path, a query, as far as they are surely of the
 )
 _TAIL: Final = re.compile(rb"(?=%b|[?#:@])(?:%b)*" % (_SLASH, _UNIT), re.IGNORECASE)
 _UNITS: Final = re.compile(_UNIT, re.IGNORECASE)
-_MAY_BE_WRITTEN: Final = re.compile(r"[A-Za-z0-9._~/:%?=#@!$*+-]+")
+_MAY_BE_WRITTEN: Final = re.compile(r"[A-Za-z0-9._~/:%?=#+-]+")  # anywhere, as it is
 _RESERVED: Final = re.compile(rb"[^A-Za-z0-9_~-]")
 _NAMESPACE: Final = re.compile(rb"xmlns(?::[^\s=]{1,99})?\s{0,9}=\s{0,9}[\"']\Z", re.IGNORECASE)
 _BREAK: Final = re.compile(rb"[\"']\s{0,9}[+.]\s{0,9}[\"']")  # between two strings of a program
+_START: Final = attrgetter("start")
 _FAR: Final = 2048  # bytes that are searched before and behind a host
-
-# Why a mention stays.
-NO_RULE: Final = "no rule is for this URL"
-ALONE: Final = "it is a host, not a URL"
-IN_PATH: Final = "it is in the path of another URL"
-IN_NAME: Final = "it is a name in markup, as of a namespace"
-BAD_LENGTH: Final = "a serialized length around it does not fit the text"
-NOT_HERE: Final = "the new URL cannot be written here"
-LONGER: Final = "its host is a longer one"
-SPLIT: Final = "it is split into strings"
-ENCODED: Final = "it is encoded in base64, or in hexadecimal"
+_NOT_HERE: Final = "the new URL cannot be written here"
 
 
 class Place(NamedTuple):
@@ -89,13 +81,9 @@ class MentionEdits:
         self._longer = re.compile(longer, re.IGNORECASE)
         self._encoded = [text for host in hosts for text in _encoded(b"//" + host)]
 
-    def places(self, entity: Entity) -> list[Place]:
-        """Return the mentions in the own bytes of an entity, in order: no links, nothing of inner documents."""
-        return self._found(entity)[0]
-
     def merged(self, made: Iterator[list[Edit]], entity: Entity) -> Iterator[list[Edit]]:
         """Yield the edits of links, in order, with the edits of mentions outside them."""
-        places, lengths = self._found(entity)
+        places, lengths = self.found(entity)
         data = entity.data if places else b""
         changed = (_edit(data, place) for place in places if not place.why)
         waiting = sorted([*lengths, *changed], key=lambda edit: -edit.start)
@@ -112,7 +100,8 @@ class MentionEdits:
             yield found
         yield [edit for edit in reversed(waiting) if reached <= edit.start]
 
-    def _found(self, entity: Entity) -> tuple[list[Place], list[Edit]]:
+    def found(self, entity: Entity) -> tuple[list[Place], list[Edit]]:
+        """Return the mentions in the own bytes of an entity, in order, but for links, and the edits of lengths."""
         if self._last[0] is not entity:
             self._last = entity, self._searched(entity)
         return self._last[1]
@@ -126,35 +115,39 @@ class MentionEdits:
             return [], []
         if media_type == registry.OTHER and entity.name.lower().endswith(registry.SCRIPT_SUFFIXES):
             media_type = registry.JAVASCRIPT
-        owners = _Owners(entity)
+        # A link that no rewrite changes owns nothing: in JSON-LD it is a string.
+        links = (one for one in entity.events if type(one) is Link and one.place.stays != "always")
+        parts = (one for one in entity.events if type(one) is Part)
+        owners: list[Link | Part] = sorted((*links, *parts), key=_START)
         found = [self._place(data, one, owners) for one in mentions.mentions(data, self._names, media_type)]
-        found += [place for place in self._doubts(data) if owners.at(place.start) is None]
+        found += [place for place in self._doubts(data) if _owner(owners, place.start) is None]
         return _with_lengths(data, sorted(place for place in found if place is not None), owners)
 
     def _doubts(self, data: bytes) -> Iterator[Place]:
         """Yield what cannot be changed: a longer host, a host in parts or encoded."""
         for found in self._longer.finditer(data):
             if found[1].lower() not in self._known:
-                yield _stays(data, *found.span(1), LONGER)
+                yield _stays(data, *found.span(1), "its host is a longer one")
         for found in _BREAK.finditer(data):
             before, after = data[max(found.start() - 64, 0) : found.start()], data[found.end() : found.end() + 64]
             for whole in self._names.pattern.finditer(before + after) if self._names is not None else ():
                 first = whole.start() - len(before)
                 if first < 0 < first + len(whole[0]):
-                    yield _stays(data, found.start() + first, found.end() + first + len(whole[0]), SPLIT)
+                    end = found.end() + first + len(whole[0])
+                    yield _stays(data, found.start() + first, end, "it is split into strings")
         for text in self._encoded:
             at = data.find(text)
             while at >= 0:
-                yield _stays(data, at, at + len(text), ENCODED)
+                yield _stays(data, at, at + len(text), "it is encoded in base64, or in hexadecimal")
                 at = data.find(text, at + len(text))
 
-    def _place(self, data: bytes, one: Mention, owners: _Owners) -> Place | None:
+    def _place(self, data: bytes, one: Mention, owners: list[Link | Part]) -> Place | None:
         """Return a mention with its new bytes; None for one that a link or an inner document owns."""
         lead = _LEAD.search(data[max(one.start - 96, 0) : one.start])
         start = one.start
         if lead is not None:
             start -= lead.end() - lead.start("scheme" if lead["scheme"] else "slash")
-        owner = owners.at(one.start)
+        owner = _owner(owners, one.start)
         of_owner = data[owner.start : min(start, owner.start + _FAR)] if owner is not None else b""
         if owner is not None and (type(owner) is Part or not of_owner.strip()):
             return None
@@ -162,14 +155,15 @@ class MentionEdits:
         rest = tail[0].rstrip(b".,:!?*") if tail is not None else b""
         why = ""
         if lead is None or rest[:1] == b"@" or (not lead["scheme"] and data[start - 1 : start] == b":"):
-            return _stays(data, one.start, one.end, ALONE, one.kind)
+            return _stays(data, one.start, one.end, "it is a host, not a URL", one.kind)
         if _AFTER_SLASH.search(data[max(start - 9, 0) : start]) or not {*b"?#&"}.intersection(of_owner or b"?"):
-            why = IN_PATH
+            why = "it is in the path of another URL"
         elif one.kind == "attribute" and one.inside and data[one.inside - 1 : one.inside] != b"?":  # of PHP
             before = data[max(one.inside, start - _FAR) : start]
-            why = IN_NAME if b"=" not in before or _NAMESPACE.search(before[-128:]) else ""
+            is_name = b"=" not in before or _NAMESPACE.search(before[-128:])
+            why = "it is a name in markup, as of a namespace" if is_name else ""
         elif owner is not None and owner.coding.slot is not None:  # without quotes: it may be encoded as a whole
-            why = NOT_HERE
+            why = _NOT_HERE
         stays = _stays(data, start, one.end, why, one.kind)
         return stays if why else self._written(data, stays, lead, rest, data[one.start : one.end], one.inside)
 
@@ -184,7 +178,7 @@ class MentionEdits:
         url = f"//{_plain(host, slash)}{''.join(texts)}"
         new = self.rules.led(f"{scheme}:{url}") if scheme else self._without_scheme(url)
         if new is None:
-            return place._replace(why=NO_RULE)
+            return place._replace(why="no rule is for this URL")
         kept, at = sum(map(len, units)), len(new)
         while units and new.endswith(texts[-1], 0, at):
             kept -= len(units.pop())
@@ -200,7 +194,7 @@ class MentionEdits:
         if is_open and data.startswith(b" wp:", inside):  # JSON of a block
             value, is_open = value.replace(b"--", rb"\u002d\u002d"), False
         if is_open or not _MAY_BE_WRITTEN.fullmatch(new[:at]):
-            return place._replace(why=NOT_HERE)
+            return place._replace(why=_NOT_HERE)
         old = data[place.start : place.end + len(rest)].decode("utf-8", "replace")
         return Place(place.start, place.end + kept, place.kind, old, "", value, new, self.rules.matched)
 
@@ -211,19 +205,10 @@ class MentionEdits:
         return rests.pop() if len(rests) == 1 and {scheme for scheme, _ in found} <= {"http", "https"} else None
 
 
-class _Owners:
-    """The links and parts of an entity. A link that no rewrite changes is none: in JSON-LD it is a string."""
-
-    def __init__(self, entity: Entity) -> None:
-        events = (one for one in entity.events if isinstance(one, (Link, Part)))
-        owners = [one for one in events if type(one) is Part or one.place.stays != "always"]  # type: ignore[union-attr]
-        self._owners = sorted(owners, key=lambda owner: owner.start)
-        self.starts = [owner.start for owner in self._owners]
-
-    def at(self, position: int) -> Link | Part | None:
-        """Return the link or part around an offset."""
-        number = bisect_right(self.starts, position) - 1
-        return self._owners[number] if number >= 0 and position < self._owners[number].end else None
+def _owner(owners: list[Link | Part], position: int) -> Link | Part | None:
+    """Return the link or part around an offset."""
+    number = bisect_right(owners, position, key=_START) - 1
+    return owners[number] if number >= 0 and position < owners[number].end else None
 
 
 def _stays(data: bytes, start: int, end: int, why: str, kind: str = "text") -> Place:
@@ -294,7 +279,7 @@ class _String:
         self.grows = 0
 
 
-def _with_lengths(data: bytes, found: list[Place], owners: _Owners) -> tuple[list[Place], list[Edit]]:
+def _with_lengths(data: bytes, found: list[Place], owners: list[Link | Part]) -> tuple[list[Place], list[Edit]]:
     """Return the places and the edits of lengths; a place in a string whose length does not fit the text stays."""
     edits: list[Edit] = []
     around: list[_String] = []  # the strings around the current offset
@@ -317,8 +302,8 @@ def _with_lengths(data: bytes, found: list[Place], owners: _Owners) -> tuple[lis
             size = int(header["size"])
             if place.start <= header.end() + size * _LONGEST:  # otherwise it ends before
                 close(header.end())
-                after = bisect_left(owners.starts, header.end())  # a string has no links, whose lengths may change
-                limit = min([*owners.starts[after : after + 1], *(one.end for one in around[-1:]), len(data)])
+                after = bisect_left(owners, header.end(), key=_START)  # a string has no links, which may grow
+                limit = min([*map(_START, owners[after : after + 1]), *(one.end for one in around[-1:]), len(data)])
                 work += min(size, limit - header.end())
                 is_tried = work <= len(data) * _MOST_WORK and len(around) < _DEEPEST
                 string = _fitting(data, header, size, limit) if is_tried else None
@@ -331,7 +316,7 @@ def _with_lengths(data: bytes, found: list[Place], owners: _Owners) -> tuple[lis
             header = next(headers, None)
         close(place.start)
         if not place.why and place.start < unfit_until:
-            found[number] = place._replace(why=BAD_LENGTH)
+            found[number] = place._replace(why="a serialized length around it does not fit the text")
         elif not place.why:
             for string in around:
                 string.grows += _size(place.new, string.way) - _size(data[place.start : place.end], string.way)

@@ -133,7 +133,7 @@ def _decided(policy: Policy, resolved: Resolved, remapping: Remapping | None) ->
 
 def _mentions(edits: MentionEdits | None, entity: Entity, document: str, span: Span) -> Iterator[tuple[Change, str]]:
     """Yield the mentions in an entity and in every document inside it, and why they stay, "" for those that change."""
-    for one in edits.places(entity) if edits is not None else ():
+    for one in edits.found(entity)[0] if edits is not None else ():
         place = span.placed(one.start)
         where = (document, entity.path, place.line, place.column, one.kind)
         yield Change(*where, shown(one.old), shown(one.url), one.rule, "", ""), one.why

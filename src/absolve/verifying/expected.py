@@ -217,9 +217,10 @@ class Expected:
 
         The lengths of serialized strings are compared in bytes only: a parser of XML drops a CR from a text.
         """
-        if isinstance(old, bytes) or isinstance(new, bytes) or old == new or self._mentioned is None:
-            return old == new or (self._mentioned is not None and self._mentioned.alike(old, new))  # type: ignore[arg-type]
-        return self._mentioned.alike(*(one.encode("utf-8", "surrogatepass") for one in (old, new)), fits=False)
+        if old == new or self._mentioned is None:
+            return old == new
+        pair = [one.encode("utf-8", "surrogatepass") if isinstance(one, str) else one for one in (old, new)]
+        return self._mentioned.alike(*pair, fits=isinstance(old, bytes))
 
     def _is_wanted(self, wanted: set[str], new: str) -> bool:
         return new in wanted or (self._mentioned is not None and any(self.alike(one, new) for one in wanted))
