@@ -126,11 +126,11 @@ browser() { # ensure Chromium and Firefox for the tests of what browsers do, whi
     ! debian "no browser" chromium firefox-esr kiwix-tools || chromium --version 2>/dev/null # the last package opens ZIM
 }
 
-servers() { # ensure nginx, Apache and strace for tests of network calls, and cmark-gfm: tests skip what is missing
-    if [ "$(PATH=$PATH:/usr/sbin type -P nginx apache2 strace cmark-gfm | wc -l)" = 4 ]; then
+servers() { # ensure nginx, Apache and strace for tests of network calls, cmark-gfm and PHP: tests skip what is missing
+    if [ "$(PATH=$PATH:/usr/sbin type -P nginx apache2 strace cmark-gfm php | wc -l)" = 5 ]; then
         return
     fi
-    RUNLEVEL=1 debian "no nginx, Apache, strace or cmark-gfm" nginx-light apache2 strace cmark-gfm || true # no service starts at that level
+    RUNLEVEL=1 debian "no nginx, Apache, strace, cmark-gfm or PHP" nginx-light apache2 strace cmark-gfm php-cli || true # no service starts at that level
 }
 
 debian() { # WHAT PACKAGE...: install packages of Debian, or print that what needs them is skipped

@@ -10,7 +10,7 @@ from absolve.audit import ignoring
 from absolve.audit.ignoring import regions
 from absolve.cli import main
 from absolve.core.errors import UsageError
-from absolve.inventory import mentions
+from absolve.rewriting import mentions
 
 
 @pytest.mark.parametrize(("options", "wanted"), [

@@ -9,7 +9,7 @@ top of the file for all tables:
 - `around`: the text around each document, `{}` where it is;
 - `encoded`: the codec of the document, UTF-8 if it is missing; `text = true` for a document that is given as text;
 - `reported`: what is reported, as `code line:column`, with `!` for what cannot be read;
-- `new`: the URL that a policy returns for each link; `remap`: pairs of old and new prefixes; `form`: the form of links
+- `new`: the URL that a policy returns for each link; `remap`: pairs of old and new prefixes, with `mentions = true` outside links, too; `form`: the form of links
   within a site, with `root` and `path`.
 
 In a document `§` is where a rewrite puts the folder of `url` (or `site`), `‹old→new›` is what it changes, `‹E9 FF›` are
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 CHANGE = re.compile("‹([^‹›]*)→([^‹›]*)›")
 NUMBERS = re.compile("‹([0-9A-F ]+)›")
-KEYS = frozenset("rows around encoded text reported site new remap form root path columns of last stays proved otherwise".split())
+KEYS = frozenset("rows around encoded text reported site new remap mentions form root path columns of last stays proved otherwise".split())
 
 
 class Case(NamedTuple):
@@ -87,7 +87,7 @@ def policy(keys: dict[str, Any]) -> dict[str, Any]:
     if "new" in keys:
         return {"policy": lambda _: keys["new"]}
     if "remap" in keys:
-        return {"policy": absolve.remap(keys["remap"])}
+        return {"policy": absolve.remap(keys["remap"], mentions=keys.get("mentions", False))}
     if "form" in keys:
         return {"policy": Form(absolute, keys["form"], keys.get("root", ""), keys.get("path"))}
     return {}

@@ -39,6 +39,7 @@ OPTIONS: Final = {
 MORE: Final = {  # what an option needs, or what else it would write
     "backup": ["--in-place"],
     "base-path": ["--form", "root"],
+    "mentions": ["--remap", "//h=//g"],
 }  # fmt: skip
 
 

@@ -22,7 +22,8 @@ from absolve.audit.judge import each, insert
 from absolve.core.errors import Diagnostic, DocumentError, in_short
 from absolve.formats import registry
 from absolve.formats.html.start_tags import attributes, start_tags
-from absolve.inventory import documents, mentions
+from absolve.inventory import documents
+from absolve.rewriting import mentions
 from absolve.run.inputs import Input
 from absolve.run.load import segments_in as segments
 from absolve.run.sources import local

@@ -19,7 +19,7 @@ from absolve.core.errors import DocumentError, UsageError, in_short, similar
 from absolve.document.base_layers import retrieval_claim
 from absolve.document.settings import CHOICES, FILE, Settings
 from absolve.encodings import charsets
-from absolve.rewriting.policy import absolute
+from absolve.rewriting.policy import absolute, mentions_of
 from absolve.run import buckets, folders, inputs, outputs, plan, sources
 from absolve.run.folders import Globs
 from absolve.run.load import ReadOptions
@@ -107,7 +107,7 @@ def reading(options: Options, policy: Policy = absolute) -> ReadOptions:
     if policy is not absolute:
         rules = rules_of(policy)
         chosen = chosen._replace(documents=rules is not None and rules.needs_date)
-    return ReadOptions(chosen, options.media_type, options.charset)
+    return ReadOptions(chosen, options.media_type, options.charset, texts=mentions_of(policy) is not None)
 
 
 def names(options: Options) -> list[str]:

@@ -251,6 +251,9 @@ class Options:
         "replace the prefix FROM of URLs by TO, or read such rules from a table",
         repeats=True,
     )
+    mentions: bool = _harmless(
+        "--mentions", "rewrite verify", "also change old URLs outside links: in scripts, JSON, SQL, serialized PHP"
+    )
     unwrap: list[str] = _row(
         "--unwrap NAME,...",
         "rewrite verify",

@@ -43,7 +43,8 @@ def policy(options: Options, totals: Totals | None = None) -> Policy:
     if options.form == "keep" and options.base == "empty":
         raise UsageError("--form keep excludes --base empty, which changes links that no rule matches")
     otherwise = unchanged if options.form in KEEPING else absolute
-    whole = _formed(_remapping(options, totals) if options.remap or options.unwrap else otherwise, options)
+    has_rules = options.remap or options.unwrap or options.mentions
+    whole = _formed(_remapping(options, totals) if has_rules else otherwise, options)
     if not (options.kind or options.scope or options.problem):
         return whole
     from absolve.run.filters import only
@@ -107,9 +108,11 @@ def _remapping(options: Options, totals: Totals | None) -> Policy:
             places |= {number: (text[1:], line) for number, line in numbered.items()}
             changes += lines.values()
     keeps = options.form in KEEPING
+    if options.mentions and not any(change.how in {"prefix", "exact"} for change in changes):
+        raise UsageError("--mentions needs --remap with a rule for a URL")
     if not (changes or captures):
         return unchanged if keeps else absolute
-    return Remapping(changes, captures, places, only_mapped=keeps).policy
+    return Remapping(changes, captures, places, only_mapped=keeps, mentions=options.mentions).policy
 
 
 def rule_findings(policy: Policy) -> list[Diagnostic]:

@@ -36,7 +36,7 @@ from absolve.core.errors import (
 from absolve.core.printable import number
 from absolve.inventory import COMPANION
 from absolve.run.folders import Globs
-from absolve.run.results import BytesRead, ChangeCounts, HostsLeft, LinkCounts
+from absolve.run.results import BytesRead, Counts, HostsLeft, LinkCounts, Mentioned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -402,13 +402,14 @@ class Totals:
         self.globs_source = ""  # the options and their file
         self.hosts: Counter[str] = Counter()  # old hosts of rules, in rewritten documents
         self.mentions: Counter[str] = Counter()  # of these hosts, by kind
+        self.mentioned: Counter[str] = Counter()  # that changed, likewise
         self.rules: set[int] = set()
         self.documents = self.links = self.changed = self.changed_documents = 0
         self.companions = 0
         self.scopes: Counter[str] = Counter()
         self.problems: Counter[str] = Counter()
 
-    def add(self, piece: BytesRead | LinkCounts | ChangeCounts | HostsLeft) -> None:
+    def add(self, piece: Counts) -> None:
         """Add the counts of one input."""
         if isinstance(piece, BytesRead):
             self.documents += piece.documents
@@ -417,6 +418,8 @@ class Totals:
             self.problems.update(piece.problems)
             self.links += sum(piece.scopes.values())
             self.companions += piece.problems.get(COMPANION, 0)
+        elif isinstance(piece, Mentioned):
+            self.mentioned.update(change.kind for change in piece.rows)
         elif isinstance(piece, HostsLeft):
             self.hosts.update(piece.hosts)
             self.mentions.update(piece.kinds)
@@ -455,8 +458,7 @@ class Totals:
             found.append(f"{number(len(self.recorded), 'page')} {verb} another URL, which rules: {urls}{more}")
         if self.mentions:
             mentions = number(self.mentions.total(), "mention")
-            places = Counter({_PLACES.get(kind, f"in {kind}"): count for kind, count in self.mentions.items()})
-            found.append(f"{mentions} of {self._old_hosts()} outside links left: {_kinds(places)}")
+            found.append(f"{mentions} of {self._old_hosts()} outside links left: {_places(self.mentions)}")
         tables = ((table, table.unmet()) for table in self.tables)
         return found + [
             f"{len(unmet):,} of {number(len(table.lines), 'row')} of {printable.printable(table.name)}"
@@ -482,6 +484,10 @@ def _lines(numbers: Sequence[int]) -> str:
     return f"line{'s'[: len(numbers) > 1]} {', '.join(map(str, numbers[:_MOST]))}{more}"
 
 
+def _places(mentions: Counter[str]) -> str:
+    return _kinds(Counter({_PLACES.get(kind, f"in {kind}"): count for kind, count in mentions.items()}))
+
+
 def _kinds(counts: Counter[str]) -> str:
     kinds = [f"{count:,} {printable.printable(kind)}" for kind, count in counts.most_common(_KINDS)]
     others = counts.total() - sum(count for _, count in counts.most_common(_KINDS))
@@ -503,9 +509,13 @@ def changes_text(totals: Totals, *, written: bool = True) -> str:
     change, stay = ("changed", "stays" if stays == 1 else "stay") if written else ("would change", "would stay")
     if totals.companions:  # kept because they lead to files that were saved with their document
         stay += f", {totals.companions:,} of them {'a companion' if totals.companions == 1 else 'companions'}"
+    mentions = ""
+    if totals.mentioned:
+        count = number(totals.mentioned.total(), "mention")
+        mentions = f"; {count} outside links {change}: {_places(totals.mentioned)}"
     if not totals.changed:
-        return f"no link {change}: {stays:,} in {number(totals.documents, 'document')} {stay}"
+        return f"no link {change}: {stays:,} in {number(totals.documents, 'document')} {stay}{mentions}"
     place = number(totals.changed_documents, "document")
     if totals.changed_documents < totals.documents:
         place = f"{totals.changed_documents:,} of {number(totals.documents, 'document')}"
-    return f"{number(totals.changed, 'link')} in {place} {change}; {stays:,} {stay}"
+    return f"{number(totals.changed, 'link')} in {place} {change}; {stays:,} {stay}{mentions}"

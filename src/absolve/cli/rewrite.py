@@ -26,7 +26,7 @@ from absolve.run import buckets, folders, inputs, leftovers, outputs, plan
 from absolve.run.load import walked
 from absolve.run.output_folder import OutputFolder, created
 from absolve.run.plan import Job, Publisher, RewriteOptions
-from absolve.run.results import BytesRead, ChangeCounts, LogRows, StdoutBytes, counted, guarded
+from absolve.run.results import BytesRead, ChangeCounts, LogRows, Mentioned, StdoutBytes, counted, guarded
 from absolve.run.rewrite_task import Written, date, document_results, new_bytes, rewritten, segments, tally_of
 from absolve.run.sources import STDIN
 
@@ -145,6 +145,9 @@ def published(
         def counted(job: Job, piece: Counts) -> None:
             if add is not None and isinstance(piece, ChangeCounts):
                 add({"document": job.input.name, "links": piece.links, "changed": piece.changed})
+            if add is not None and isinstance(piece, Mentioned):
+                for row in piece.rows:
+                    add({name: getattr(row, name) for name in ("document", "line", "column", "kind", "old", "new")})
 
         jobs = publisher.watched(jobs)
         run_ = many.run(work, jobs, lambda job: job.input, options, report, ended, summed=summed, counted=counted)
@@ -309,6 +312,11 @@ def _count(how: RewriteOptions, job: Job, _head: bytes | None) -> Iterator[TaskR
     for piece in segments(how, job):
         if isinstance(piece, ChangeCounts):
             yield from counted(job.input.name, piece)
+        elif isinstance(piece, Mentioned):
+            for one in piece.rows:
+                line = f"{one.document}:{one.line}:{one.column}: {one.kind}: {one.old} -> {one.new}"
+                yield StdoutBytes(f"{printable.message(line)}\n".encode())
+            yield piece
         elif not isinstance(piece, Written):
             yield piece
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from absolve.document.resolved import LinkContext, Resolved
+    from absolve.rewriting.mention_edits import MentionEdits
 
     Policy = Callable[[Resolved], str | None]
 
@@ -34,6 +35,17 @@ def absolute(resolved: Resolved) -> str | None:
     return absolute_of(resolved.reference, resolved.context)
 
 
+def mentions_of(policy: Policy) -> MentionEdits | None:
+    """Return the changes to mentions by a policy's rules, None for most policies."""
+    found = getattr(policy, "mentions", None)
+    if found is None:
+        owner = getattr(policy, "__self__", None) or getattr(policy, "inner", None)
+        return None if owner is None else mentions_of(owner)
+    from absolve.rewriting.mention_edits import MentionEdits  # few runs have one
+
+    return found if isinstance(found, MentionEdits) else None
+
+
 def checked(policy: Policy) -> Policy:
     """Return a policy that raises TypeError, with the link, where the given one returns neither text nor None."""
     if policy is absolute:
@@ -47,6 +59,7 @@ def checked(policy: Policy) -> Policy:
         link = f"{printable.masked(resolved.reference)[:200]!r} ({resolved.element} {resolved.attribute}".rstrip() + ")"
         return arguments.target_of(new, link)
 
+    asked.mentions = mentions_of(policy)  # type: ignore[attr-defined]
     return asked
 
 

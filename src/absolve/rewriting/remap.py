@@ -31,10 +31,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from absolve.document.resolved import Resolved
+    from absolve.rewriting.mention_edits import MentionEdits
     from absolve.rewriting.policy import Policy
 
 HOW: Final = ("prefix", "exact", "regex", "query", "preset")
 _WEB: Final = frozenset({"http", "https"})
+_QUERY: Final = re.compile("[?#]")
+_END: Final = re.compile(r"/(?=[?#]|\Z)")  # of a path
 _MOST_NAMED: Final = 5  # rules of one circle in a message
 _IN_DOCUMENT: Final = frozenset({EMBEDDED, ENCAPSULATING})  # layers of bases that a rewrite maps
 _MAY_BE_ABSOLUTE: Final = re.compile(
@@ -93,11 +96,12 @@ class Remapping:
         lines: Mapping[int, tuple[str, int]] | None = None,
         *,
         only_mapped: bool = False,
+        mentions: bool = False,
     ) -> None:
         """Index the rules. `captures`: the copy of a URL at a date (`captures.Captures`), for URLs that no rule maps.
 
         `lines`: file and line of rules, by their numbers. `only_mapped`: links that no rule matches are not made
-        absolute. Raise UsageError for a malformed rule.
+        absolute. `mentions`: old URLs outside links change, too. Raise UsageError for a malformed rule.
         """
         self._index = Index()  # of `_steps`
         self._steps: list[_Step] = []
@@ -118,6 +122,12 @@ class Remapping:
         self.lacks_date = False  # whether a URL stayed because the date is unknown
         for number, change in enumerate(changes):
             self._add(Change(*change), number)
+        self.mentions: MentionEdits | None = None
+        if mentions:
+            from absolve.rewriting.mention_edits import MentionEdits  # few runs change them
+
+            olds, news = ({named(url) for one in self._of_urls() for url in _spelled(one[at])} - {""} for at in (0, 1))
+            self.mentions = MentionEdits(self, sorted(olds), news)
 
     def _add(self, change: Change, number: int) -> None:
         old, new, how = change
@@ -202,6 +212,17 @@ class Remapping:
         """Return the new URL for an absolute URL, with facts about the document; None if no rule matches."""
         inside = self._unwrapped(url, facts) if self._unwrapping else None
         return self._mapped(inside or url, facts) or inside
+
+    def led(self, url: str, facts: Facts = Facts()) -> str | None:  # noqa: B008 - immutable
+        """Return the new URL likewise; by a prefix, its path ends with a slash only where the old one does."""
+        new = self(url, facts)
+        path = _QUERY.split(url, maxsplit=1)[0]
+        if new is None or path.endswith("/") == _QUERY.split(new, maxsplit=1)[0].endswith("/"):
+            return new
+        bare = path.removesuffix("/")
+        below = self(f"{bare}/-", facts)
+        made = f"{below[:-2]}{url[len(bare) :]}" if below is not None and below.endswith("/-") else new
+        return made if _END.sub("", made) == _END.sub("", new) else new
 
     def _unwrapped(self, url: str, facts: Facts) -> str | None:
         """Return the URL inside of a URL; None if no rule matches, or if the result is no URL."""
@@ -343,7 +364,8 @@ class Remapping:
         if self.only_mapped and not is_alone:
             return self._if_it_led_elsewhere(resolved, new or "")
         led_to = led(resolved.context.resolver, resolved.reference)
-        mapped = self(new or led_to or target or resolved.reference, self._facts(resolved))
+        lead = self if self.mentions is None else self.led  # so that rules turned round give the same bytes
+        mapped = lead(new or led_to or target or resolved.reference, self._facts(resolved))
         if mapped is None and led_to is not None:
             mapped = self(target or "", self._facts(resolved))
         return (None if self.only_mapped else new) if mapped is None else mapped

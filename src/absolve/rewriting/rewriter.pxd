@@ -24,7 +24,7 @@ cdef class LinkEdits:
     cdef Entity entity
     cdef bytes data, _prefix
     cdef EventList events
-    cdef object policy, open
+    cdef object policy, open, mentions
     cdef bint _is_absolute, _empties_base, _any_scheme, whole, is_full, _climbs, odd
     cdef list _found, _changed
     cdef ValueEncoder _encoder

@@ -17,7 +17,7 @@ from absolve.encodings.codings import IDENTITY, CharacterReferences, Unquoted
 from absolve.formats.events import EventList, ordered
 from absolve.formats.grammars import WHITE_SPACE
 from absolve.rewriting.edits import Splicer, ValueEncoder, Written, edit_of, lower, moved, settled, shortened
-from absolve.rewriting.policy import absolute, absolute_of
+from absolve.rewriting.policy import absolute, absolute_of, mentions_of
 from absolve.urls import PROFILES, predicates
 from absolve.urls.base import TOO_LONG
 from absolve.urls.predicates import PrefixResolver, is_name, shape
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from absolve.core.protocols import Coding, Offsets
     from absolve.document.entity import Entity, Inner
+    from absolve.rewriting.mention_edits import MentionEdits
     from absolve.rewriting.policy import Policy
 
 
@@ -102,7 +103,9 @@ def _batches(edits: LinkEdits) -> Iterator[list[Edit]]:
         if type(event) is EditOrder:
             return event.edits(_made(edits, event.order))
     made = _made(edits, None)
-    return made if edits.events.is_ordered else ordered(made)
+    if not edits.events.is_ordered:
+        made = ordered(made)
+    return made if edits.mentions is None else edits.mentions.merged(made, edits.entity)
 
 
 def _made(edits: LinkEdits, order: Sequence[int] | None) -> Iterator[list[Edit]]:
@@ -260,6 +263,7 @@ class LinkEdits:
         self._prefix: bytes | None = None  # its answer,
         self._climbs = False  # and whether that climbs above the root
         self.outer: LinkEdits | None = None
+        self.mentions: MentionEdits | None = mentions_of(policy) if around is None else around.mentions
         self.at = 0
         self.links = self.events.counted
         self.changes = 0

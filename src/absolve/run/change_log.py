@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import READ_APART, Diagnostic, DocumentError, in_short
@@ -21,22 +21,22 @@ from absolve.document.walk import inner_at, inners
 from absolve.encodings.charsets import UTF_8
 from absolve.formats import registry
 from absolve.formats.grammars import WHITE_SPACE
-from absolve.inventory import mentions
 from absolve.inventory.link_rows import Span
 from absolve.inventory.problems import is_never
-from absolve.rewriting import rewriter
+from absolve.rewriting import mentions, rewriter
 from absolve.rewriting.forms import form_of
-from absolve.rewriting.policy import absolute
+from absolve.rewriting.policy import absolute, mentions_of
 from absolve.rewriting.remap import remapping_of
 from absolve.run import sources
-from absolve.run.results import HostsLeft, LogRows, rules_of
+from absolve.run.results import HostsLeft, LogRows, Mentioned, rules_of
 from absolve.urls.predicates import has_scheme
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from absolve.document.entity import Entity
-    from absolve.inventory.mentions import Names
+    from absolve.rewriting.mention_edits import MentionEdits
+    from absolve.rewriting.mentions import Names
     from absolve.rewriting.policy import Policy
     from absolve.rewriting.remap import Remapping
     from absolve.rewriting.rewriter import Tally
@@ -77,7 +77,9 @@ COLUMNS: Final = Change._fields
 
 def chunks(entity: Entity, policy: Policy, name: str) -> Iterator[list[Change]]:
     """Yield the changes of an entity and of every document inside it, a chunk at a time."""
-    rows = _changes(entity, policy, shown(name), Span(entity), remapping_of(policy))
+    links = _changes(entity, policy, shown(name), Span(entity), remapping_of(policy))
+    places = _mentions(mentions_of(policy), entity, shown(name), Span(entity))
+    rows = chain(links, (change for change, why in places if not why))
     while chunk := list(islice(rows, AT_ONCE)):
         yield chunk
 
@@ -127,6 +129,21 @@ def _decided(policy: Policy, resolved: Resolved, remapping: Remapping | None) ->
     form = form_of(policy)
     word = form.form if form is not None and not has_scheme(new) else ABSOLUTE
     return new, matched or (word if new else EMPTY)
+
+
+def _mentions(edits: MentionEdits | None, entity: Entity, document: str, span: Span) -> Iterator[tuple[Change, str]]:
+    """Yield the mentions in an entity and in every document inside it, and why they stay, "" for those that change."""
+    for one in edits.found(entity)[0] if edits is not None else ():
+        place = span.placed(one.start)
+        where = (document, entity.path, place.line, place.column, one.kind)
+        yield Change(*where, shown(one.old), shown(one.url), one.rule, "", ""), one.why
+    for index in entity.events.parts if edits is not None else ():
+        part = entity.events.at(index)
+        inner = inner_at(entity, index) if isinstance(part, Part) and not part.signed_by else None
+        if inner is not None:
+            within = Span(inner.entity) if inner.part.name else Span(inner.entity, span, inner)
+            yield from _mentions(edits, inner.entity, document, within)
+            inner.entity.forget_contexts(entity)
 
 
 # --- diagnostics about a rewritten document ---------------------------------------------------------------------------
@@ -255,6 +272,7 @@ def _old_names(policy: Policy) -> Names | None:
     return _pattern(rules.old_hosts) if rules is not None and rules.old_hosts else None
 
 
+_MOST_STAY: Final = 100  # mentions of one document that are reported
 _pattern: Final = lru_cache(maxsize=4)(mentions.pattern)
 
 
@@ -263,6 +281,25 @@ def hosts_left(policy: Policy, entity: Entity, data: bytes) -> Iterator[TaskResu
     pattern = _old_names(policy)
     if pattern is not None:
         yield from _counted(pattern, entity.name, _texts(policy, entity, data))
+    if (edits := mentions_of(policy)) is not None:
+        yield from _said(_mentions(edits, entity, shown(entity.name), Span(entity)), entity.name)
+
+
+def _said(found: Iterator[tuple[Change, str]], name: str) -> Iterator[TaskResult]:
+    """Yield the mentions that change, and for each that stays a diagnostic, up to a maximum."""
+    stay = 0
+    changed: list[Change] = []
+    for change, why in found:
+        if not why:
+            changed.append(change)
+            continue
+        stay += 1
+        if stay <= _MOST_STAY:
+            yield Diagnostic("old-url", f"{in_short(change.old)} stays: {why}", name, change.line, change.column)
+    if stay > _MOST_STAY:
+        yield Diagnostic("old-url", f"{number(stay - _MOST_STAY, 'more mention')} stay", name)
+    if changed:
+        yield Mentioned(changed)
 
 
 def hosts_left_in_file(policy: Policy, input_: Input, head: bytes, how: ReadOptions) -> Iterator[TaskResult]:

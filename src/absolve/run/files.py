@@ -188,20 +188,21 @@ def _segment_rows(segment: Segment, input_: Input, how: ReadOptions, notify: OnD
 # --- policies ---------------------------------------------------------------------------------------------------------
 
 
-def remap(rules: Rules, *, only_mapped: bool = False) -> Policy:
+def remap(rules: Rules, *, only_mapped: bool = False, mentions: bool = False) -> Policy:
     r"""Return a policy that makes links absolute and then maps old URLs to new ones, as `absolve rewrite --remap`.
 
     For example, `remap({"http://old.org/": "https://new.org/"})`. `rules`: a mapping from old prefixes to new ones, or
     tuples (old, new) and (old, new, how), where `how` is "prefix", "exact" or "regex" (for the whole URL; `\1` in `new`
     is its first group). A prefix ends at the end of a path segment or parameter; `//host` matches http and https. The
     longest prefix applies. A new URL that another rule matches is mapped again; rules that lead in a circle map
-    nothing. `only_mapped`: links that no rule matches stay as they are. Raise UsageError for a malformed rule,
-    TypeError for a rule of another type.
+    nothing. `only_mapped`: links that no rule matches stay as they are. `mentions`: old URLs outside links change, too,
+    and with them the lengths in serialized PHP. Raise UsageError for a malformed rule, TypeError for a rule of another
+    type.
     """
     pairs: Any = rules.items() if isinstance(rules, Mapping) else rules
     if isinstance(pairs, (str, bytes)) or not isinstance(pairs, Iterable):
         raise TypeError(f"{_RULES}, not {in_short(repr(rules))}")
-    return Remapping([_rule(pair) for pair in pairs], only_mapped=only_mapped).policy
+    return Remapping([_rule(pair) for pair in pairs], only_mapped=only_mapped, mentions=mentions).policy
 
 
 def _rule(value: Any) -> tuple[str, ...]:

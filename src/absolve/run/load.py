@@ -41,12 +41,16 @@ if TYPE_CHECKING:
 
 
 class ReadOptions(NamedTuple):
-    """Settings of the walk, and the media type, charset and response headers that the user gives for all inputs."""
+    """Settings of the walk, and the media type, charset and response headers that the user gives for all inputs.
+
+    `texts`: a text without links is a document, because its mentions of old URLs change.
+    """
 
     settings: Settings
     media_type: str | None = None
     charset: str | None = None
     headers: Headers | None = None
+    texts: bool = False
 
 
 class Walked(NamedTuple):
@@ -181,7 +185,16 @@ def is_document(input_: Input, head: bytes, how: ReadOptions) -> bool:
         return False
     if how.media_type:
         return not sniffing.looks_binary(head)
-    return sniffing.recognised(head, input_.name) is not None or _names_map(input_.name, head)
+    is_read = sniffing.recognised(head, input_.name) is not None or _names_map(input_.name, head)
+    return is_read or (how.texts and not sniffing.looks_binary(head))
+
+
+def _is_text(input_: Input, data: bytes, how: ReadOptions) -> bool:
+    """Return whether a file is a document only as a text with mentions."""
+    if not how.texts or sniffing.looks_binary(data[:_HEAD]):
+        return False
+    found = input_.found and not is_document(input_, data[:_HEAD], how._replace(texts=False))
+    return found or sniffing.is_other(data, input_.name)
 
 
 def _names_map(name: str, head: bytes) -> bool:
@@ -213,6 +226,8 @@ def read(input_: Input, how: ReadOptions) -> Document:
     document.url_source = input_.url_source
     document.claims += () if input_.claim is None else (input_.claim,)
     document.beside = surroundings
+    if document.media_type is None and _is_text(input_, document.data, how):
+        document.media_type = registry.OTHER
     if how.headers is None:
         return document
     from absolve.document import response_header  # few runs have headers

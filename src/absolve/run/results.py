@@ -106,13 +106,19 @@ class HostsLeft(NamedTuple):
     hosts: dict[str, int]
 
 
+class Mentioned(NamedTuple):
+    """The mentions of old URLs that a rewrite changes, with the columns of `changes`."""
+
+    rows: Any
+
+
 class LogRows(NamedTuple):
     """Changes of a rewrite, with the columns of `changes`."""
 
     rows: Any
 
 
-Counts = BytesRead | LinkCounts | ChangeCounts | HostsLeft
+Counts = BytesRead | LinkCounts | ChangeCounts | HostsLeft | Mentioned
 TaskResult = Diagnostic | Failure | RowChunk | StdoutBytes | FilesReady | LogRows | Counts
 
 

@@ -265,7 +265,7 @@ def _noted(
 
 def _leads_from_hosts(policy: Policy) -> bool:
     rules = rules_of(policy)
-    return rules is not None and bool(rules.old_hosts)
+    return rules is not None and bool(rules.old_hosts or rules.mentions)
 
 
 def date(policy: Policy, entity: Entity, name: str) -> None:

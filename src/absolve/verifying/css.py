@@ -66,7 +66,7 @@ def _tokens(nodes: list[Any]) -> Iterator[Any]:
 def _fault(old: Any, new: Any, expected: Expected, rules: list[LinkContext]) -> tuple[str, str] | None:
     if old is None or new is None:
         return None if old is new else ("tree", "tinycss2: a block or function ends in one of the documents only")
-    if _kind(old) != _kind(new):
+    if not expected.alike(_kind(old), _kind(new)):
         return "tree", f"tinycss2: {shown(_kind(old))} before, {shown(_kind(new))} after"
     if old.type not in {"url", "string"} or old.value == new.value:
         return None
@@ -74,7 +74,7 @@ def _fault(old: Any, new: Any, expected: Expected, rules: list[LinkContext]) -> 
     if text(value_of(here)) != here:  # invalid bytes, which form a character without the escape between them
         here, there = lost(here), lost(there)
     faults = [expected.fault_of_value(place, here, there, *rules) for place in _PLACES]
-    return None if None in faults else ("target", f"tinycss2: css: {faults[0]}")
+    return None if None in faults or expected.alike(here, there) else ("target", f"tinycss2: css: {faults[0]}")
 
 
 def _kind(node: Any) -> str:

@@ -23,11 +23,12 @@ from absolve.encodings.codings import LOOK_AHEAD, Raw, from_utf8, to_utf8
 from absolve.formats import registry
 from absolve.formats.grammars import ESCAPES, GRAMMARS, WHITE_SPACE, is_read
 from absolve.rewriting.forms import form_of
-from absolve.rewriting.policy import absolute
+from absolve.rewriting.policy import absolute, mentions_of
 from absolve.rewriting.remap import remapping_of
+from absolve.verifying.mentioned import Mentioned
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from absolve.core.model import LinkSite
     from absolve.document.entity import Entity
@@ -124,6 +125,8 @@ class Expected:
             form is not None and form.keeps_targets and remapping_of(policy) is None
         )
         self._policy = policy
+        mentions = mentions_of(policy)
+        self._mentioned = Mentioned(mentions.rules) if mentions is not None else None
         self._links: dict[int, set[str]] = {}  # by identity: the entity holds its links
         self._values: dict[tuple[str, str, str], set[str]] = {}
         hold(before)
@@ -200,7 +203,7 @@ class Expected:
     def fault_of_text(self, place: LinkSite, old: str, new: str) -> str | None:
         """Return the fault of a changed value, without resolving it; None if it is correct."""
         wanted = self._values.get((place.element, place.attribute, old), {old})
-        return None if new in wanted else _other_than(wanted, old, new)
+        return None if self._is_wanted(wanted, new) else _other_than(wanted, old, new)
 
     def by_reference(self) -> dict[str, set[str]]:
         """Return the intended values by reference, for the whole document."""
@@ -209,10 +212,23 @@ class Expected:
             found.setdefault(reference, set()).update(values)
         return found
 
+    def alike(self, old: str | bytes, new: str | bytes) -> bool:
+        """Return whether two texts outside links are equal, but for the mentions that the rules of a remapping change.
+
+        The lengths of serialized strings are compared in bytes only: a parser of XML drops a CR from a text.
+        """
+        if old == new or self._mentioned is None:
+            return old == new
+        pair = [one.encode("utf-8", "surrogatepass") if isinstance(one, str) else one for one in (old, new)]
+        return self._mentioned.alike(*pair, fits=isinstance(old, bytes))
+
+    def _is_wanted(self, wanted: set[str], new: str) -> bool:
+        return new in wanted or (self._mentioned is not None and any(self.alike(one, new) for one in wanted))
+
     def _fault(
         self, old: str, new: str, before: LinkContext, after: LinkContext, wanted: set[str], *, claims: bool
     ) -> str | None:
-        if new not in wanted and (self.by_policy or new != old):
+        if not self._is_wanted(wanted, new) and (self.by_policy or new != old):
             return _other_than(wanted, old, new)
         if not self._keeps_targets or _exempt(before.place, old) or (claims and not new):
             return None
@@ -263,16 +279,16 @@ class References(NamedTuple):
     links: list[tuple[LinkSite, str]]
     gaps: list[bytes]
 
-    def alike(self, other: References) -> bool:
-        """Return whether both have the same bytes around the same number of references of the same sites."""
+    def alike(self, other: References, are: Callable[[bytes, bytes], bool]) -> bool:
+        """Return whether both have alike bytes around the same number of references of the same sites."""
         names = [[(place.element, place.attribute) for place, _ in side.links] for side in (self, other)]
         if names[0] != names[1]:
             return False
         if len(names[0]) == 1 and not (self.links[0][1] and other.links[0][1]):
-            return b"".join(self.gaps) == b"".join(other.gaps)  # an empty one may be anywhere in the white space
+            return are(b"".join(self.gaps), b"".join(other.gaps))  # an empty one may be anywhere in the white space
         if len(names[0]) == 1 and not b"".join(other.gaps):
             return not b"".join(self.gaps).strip()  # white space that an entity had with the URL
-        return self.gaps == other.gaps
+        return all(map(are, self.gaps, other.gaps))
 
 
 def in_value(place: LinkSite, value: bytes) -> References:

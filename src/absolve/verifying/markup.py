@@ -206,10 +206,10 @@ class _Judge:
             return
         if place is not None:
             one, other = (self._read(place, value) for value in values)
-            if one.alike(other) and (place.syntax != "formula" or _have_same_tokens(*values)):
+            if one.alike(other, self._expected.alike) and (place.syntax != "formula" or _have_same_tokens(*values)):
                 self._references(one, other, old, new)
                 return
-        if values[0] != values[1]:
+        if not self._expected.alike(*values):
             self._differ(code, what, *values)
 
     def _read(self, place: LinkSite, value: str) -> References:
@@ -224,7 +224,7 @@ class _Judge:
         if values[0] == values[1] and not (self._looks and not self._before.leaves):
             return
         if self._before.depth >= self._before.settings.max_depth:
-            if values[0] != values[1]:
+            if not self._expected.alike(*values):
                 self._differ(code, what, *values)
             return
         for scripting in (True,) if self._scripting else _modes(*values):

@@ -87,9 +87,9 @@ class Spans:
             self._check_rebuilt(settled, regions, before, after)
         elif len(pairs) == len(old) == len(new):
             size, new_size = len(before.data), len(after.data)
-            self._between([*regions, Region(size, size, new_size, new_size)], before, after)
+            regions = self._between([*regions, Region(size, size, new_size, new_size)], before, after)[:-1]
         else:
-            self._between(regions, before, after)
+            regions = self._between(regions, before, after)
             self._unpaired(old[len(pairs) :], new[len(pairs) :], regions, before, after)
         return regions
 
@@ -181,16 +181,26 @@ class Spans:
             self._say("bytes", "this value differs by more than its quotes", start, region.new_start, before, after)
         return region
 
-    def _between(self, regions: list[Region], before: Side, after: Side) -> None:
-        """Check that the bytes before each region equal the bytes before its counterpart."""
+    def _between(self, regions: list[Region], before: Side, after: Side) -> list[Region]:
+        """Check that the bytes before each region equal the bytes before its counterpart; return all regions.
+
+        Where they differ in mentions only, a region begins and ends there.
+        """
         start = new_start = 0
+        found: list[Region] = []
         for region in regions:
             old, new = before.data[start : region.start], after.data[new_start : region.new_start]
-            if old != new:
+            if old != new and self._expected.alike(old, new):
+                same = _common(old, new)
+                rest = _common(old[same:][::-1], new[same:][::-1])
+                found.append(Region(start + same, region.start - rest, new_start + same, region.new_start - rest))
+            elif old != new:
                 same = _common(old, new)
                 words = f"{shown(_excerpt(old, same))} before, {shown(_excerpt(new, same))} after"
                 self._say("bytes", words, start + same, new_start + same, before, after)
             start, new_start = region.end, region.new_end
+            found.append(region)
+        return found
 
     def _check_rebuilt(self, settled: EditOrder, regions: list[Region], before: Side, after: Side) -> None:
         """Check a document whose offsets depend on every edit, as in the directory of a ZIP.

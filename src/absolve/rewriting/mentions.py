@@ -17,20 +17,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _MARKUP_TYPES: Final = frozenset({"text/html", "application/xhtml+xml", "application/xml", "text/xml", "image/svg+xml"})
-# Markup of a page; between two matches is text. One that is not closed ends with the page.
+# Markup of a page; between two matches, and in sections of XML, is text. One that is not closed ends with the page.
 _MARKUP: Final = re.compile(
-    rb"<!--(?P<comment>.*?(?:-->|\Z))|<(?P<name>script|style)\b[^>]*>(?P<raw>.*?(?:</(?P=name)|\Z))|<[A-Za-z/!?](?P<tag>[^>]*)",
+    rb"<!--(?P<comment>.*?(?:-->|\Z))|<(?P<name>script|style)\b[^>]*>(?P<raw>.*?(?:</(?P=name)|\Z))|<(?:[A-Za-z/?]|!(?!\[CDATA\[))(?P<tag>[^>]*)",
     re.DOTALL | re.IGNORECASE,
 )
 _KINDS: Final = {"text/css": "style", "application/json": "json", "application/ld+json": "json"}
 _AROUND: Final = 60  # bytes before and after a mention that are shown
+DOT: Final = rb"\\{0,7}\."
+HYPHEN: Final = rb"(?:-|\\{1,7}u002d)"
 _LINE_END: Final = re.compile(rb"\r\n?|\n")
 
 
 class Mention(NamedTuple):
     """Where a document has a name: bytes `start` to `end`, 0-based; the line, 1-based.
 
-    `before` is the offset of the line, `kind`: script, style, json, comment, attribute or text.
+    `before` is the offset of the line, `kind`: script, style, json, comment, attribute or text; `inside` is where the
+    comment, script or tag around it begins, 0 in text.
     """
 
     start: int
@@ -38,6 +41,7 @@ class Mention(NamedTuple):
     line: int
     before: int
     kind: str
+    inside: int = 0
 
 
 class Names(NamedTuple):
@@ -47,20 +51,26 @@ class Names(NamedTuple):
     hosts: frozenset[bytes]
 
 
-def pattern(names: Iterable[str]) -> Names | None:
+def pattern(names: Iterable[str], *, spelled: bool = False) -> Names | None:
     r"""Return the pattern of hosts, each perhaps with a folder; None without names.
 
-    Slashes may be escaped as in JSON and scripts (`\/`, `\u002F`), or in the query of another URL (`%2F`).
+    Slashes may be escaped as in JSON and scripts (`\/`, `\u002F`), or in the query of another URL (`%2F`). `spelled`:
+    so may dots (`\.`, in a regular expression) and hyphens (`\u002d`, in a block comment), which takes longer.
     """
     given = [name.encode() for name in names]
     escaped = (re.escape(name).replace(b":", b"(?::|%3A)") for name in given)
     alternatives = [name.replace(b"/", rb"(?:\\?/|%2F|\\u002F)") for name in escaped]
     if not alternatives:
         return None
+    dot, slashes = rb"\.", rb"(?<=%2F)|(?<=\\u002F)"
+    hosts = frozenset(re.split(b"[:/]", name.lower(), maxsplit=1)[0] for name in given)
+    if spelled:
+        dot, slashes = DOT, slashes + rb"|(?<=%252F)|(?<=\\x2F)"
+        alternatives = [name.replace(rb"\.", dot).replace(rb"\-", HYPHEN) for name in alternatives]
+        hosts = frozenset(max(re.split(b"[.-]", host), key=len) for host in hosts)
     name = rb"(?:" + b"|".join(alternatives) + rb")"
-    before = rb"(?:(?<![A-Za-z0-9@._-])|(?<=%2F)|(?<=\\u002F))"
-    found = re.compile(before + name + rb"(?![A-Za-z0-9_-]|\.[A-Za-z0-9])", re.IGNORECASE)
-    return Names(found, frozenset(re.split(b"[:/]", name.lower(), maxsplit=1)[0] for name in given))
+    before, after = rb"(?:(?<![A-Za-z0-9@._-])|%b)" % slashes, rb"(?![A-Za-z0-9_-]|%b[A-Za-z0-9])" % dot
+    return Names(re.compile(before + name + after, re.IGNORECASE), hosts)
 
 
 def mentions(data: bytes, names: Names, media_type: str | None) -> Iterator[Mention]:
@@ -80,7 +90,8 @@ def mentions(data: bytes, names: Names, media_type: str | None) -> Iterator[Ment
         is_inside = piece is not None and piece[0] <= start
         kind = piece[2] if is_inside and piece is not None else _kind(media_type)
         line = bisect_right(ends, start)
-        yield Mention(start, end, line + 1, ends[line - 1] if line else 0, kind)
+        inside = piece[0] if is_inside and piece is not None else 0
+        yield Mention(start, end, line + 1, ends[line - 1] if line else 0, kind, inside)
 
 
 def columns(data: bytes, found: Iterable[Mention], charset: str | None) -> Iterator[tuple[Mention, int]]:
@@ -119,7 +130,7 @@ def shown(data: bytes, mention: Mention) -> str:
 def _kind(media_type: str | None) -> str:
     if media_type is not None and "script" in media_type:
         return "script"
-    return _KINDS.get(media_type or "", "text")
+    return _KINDS.get((media_type or "").partition(";")[0], "text")
 
 
 def _of_markup(data: bytes) -> Iterator[tuple[int, int, str]]:
