@@ -11,7 +11,7 @@ FROM site_pages p
 ANTI JOIN linked k ON k.resource = p.resource
 ANTI JOIN home h ON h.resource = p.resource
 ANTI JOIN by_name g ON g.document = p.document AND p.entity = '' -- the pages around it were not given
-WHERE NOT is_error_page(p.url)
+WHERE NOT is_error_page(p.url) AND NOT regexp_matches(p.url, '/search/([a-z]+_[0-9a-f]+|nomatches)\.html$') -- frames of Doxygen's search
 UNION ALL
 SELECT c.url, c.document, 'canonical', CASE
     WHEN c.claimed > 1 THEN 'two canonical links that differ: ' || coalesce(c.target, c.reference)
