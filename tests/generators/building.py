@@ -64,9 +64,9 @@ ASSETS = {"boat.png": picture(), "chart.pdf": b"%PDF-1.4\n%%EOF\n", "style.css":
 
 def written(page: str, row: dict[str, Any]) -> str:
     """Return a page in the markup of a generator."""
-    form = row.get("form", "md")
-    markup = FORMS[form] | row.get("markup", {})
-    rename = row.get("rename", {})
+    markup: dict[str, str] = FORMS[row.get("form", "md")] | row.get("markup", {})
+    rename: dict[str, str] = row.get("rename", {})
+    added: dict[str, str] = row.get("add", {})
     up = "../" * page.count("/")
 
     def label(name: str) -> str:
@@ -87,7 +87,7 @@ def written(page: str, row: dict[str, Any]) -> str:
         return markup[kind].format(text=text, id=place, slug=slug, name=page.rpartition("/")[2], label=label(page), line="-" * len(text), double="=" * len(text))
 
     text = re.sub(r"(?m)^(?P<level>==?) (?P<text>.+)$", heading, CONTENT[page])
-    return re.sub(r"(?P<picture>!!)?\[\[(?P<text>[^]|]+)\|(?P<target>[^]]+)\]\]", link, text).lstrip() + row.get("add", {}).get(page, "")
+    return re.sub(r"(?P<picture>!!)?\[\[(?P<text>[^]|]+)\|(?P<target>[^]]+)\]\]", link, text).lstrip() + added.get(page, "")
 
 
 def sources(row: dict[str, Any], base: str) -> dict[str, bytes]:
@@ -106,7 +106,8 @@ def sources(row: dict[str, Any], base: str) -> dict[str, bytes]:
 def run(command: str, folder: Path, path: str = "") -> None:
     search = os.pathsep.join(one for one in (path, os.environ["PATH"]) if one)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")} | QUIET | {"PATH": search}
-    done = subprocess.run(["bash", "-euo", "pipefail", "-O", "globstar", "-c", command], cwd=folder, env=environment, text=True,  # noqa: S603
+    bash = shutil.which("bash") or "bash"
+    done = subprocess.run([bash, "-euo", "pipefail", "-O", "globstar", "-c", command], cwd=folder, env=environment, text=True, check=False,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=900)  # fmt: skip
     if done.returncode:
         raise CannotBuildError(f"{command.partition(chr(10))[0]}: {done.stdout[-2000:]}")

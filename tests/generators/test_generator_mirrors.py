@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from PIL import Image, ImageChops
 from building import HOST, TABLE, CannotBuildError, built
+from PIL import Image, ImageChops
 
 from absolve.cli import main
 from tests.browser_online import browser, served

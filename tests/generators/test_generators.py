@@ -100,7 +100,7 @@ def url_of(file: str) -> str:
 def planted(folder: Path, base: str) -> list[Finding]:
     """Plant one fault of each kind into a site; return the findings that they are."""
     texts = {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in sorted(folder.rglob("*.html"))}
-    hidden = re.compile("content=\"?noindex|http-equiv=\"?refresh")
+    hidden = re.compile('content="?noindex|http-equiv="?refresh')
     pages = [name for name, text in texts.items() if "</head>" in text and "</body>" in text and not hidden.search(text) and not name.startswith(("404", "search/"))]
     target = next(name for name in pages if name != "index.html" and name[0].isalpha())
     page = url_of(target)

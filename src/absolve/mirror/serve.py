@@ -357,8 +357,8 @@ SELECT path, url, media_type, fields FROM resources WHERE typeof(path) = 'text' 
     def find(self, host: str, target: str, *, navigates: bool = False) -> Target | None:
         """Return a host's file for the target of a request: by its path, or by its URL. It may belong to another host.
 
-        A folder is its index.html, and where a reader navigates to `a`, which is not held, also `a.html` or `a/index.html`:
-        scripts of a site write such links (VitePress, Docusaurus). `host` is "" for the entry page of the mirror.
+        A folder is its index.html. Where a reader navigates to `a`, which is not held, `a.html` or `a/index.html` is
+        found, too: scripts of a site write such links. `host` is "" for the entry page of the mirror.
         """
         before, mark, _ = target.partition("?")
         path = percent_decoded(before.removeprefix("/"))
