@@ -326,7 +326,7 @@ races_shown() { # on a busy machine they vary too much to decide
 
 slow_tests() { # the slow tests but the ones on real files, with more pages and kills
     export ABSOLVE_EVERY=1 ABSOLVE_SHARE=1 ABSOLVE_KILLS=${ABSOLVE_KILLS:-20}
-    .venv/bin/python -m pytest -q -n auto -m slow --ignore tests/conformance
+    .venv/bin/python -m pytest -q -n auto -m slow --ignore tests/conformance --ignore tests/generators
     .venv/bin/python -m pytest -q -n auto tests/cli/test_command_kills.py tests/formats/test_css.py
 }
 
@@ -374,6 +374,13 @@ site() { # the documentation, built strictly, audited by absolve itself, and ope
     # The examples use packages of the tests.
     ABSOLVE_SITE=$scratch/site .venv/bin/python -m pytest -q -n auto -p no:cacheprovider -m 'slow or not slow' \
         tests/test_site.py tests/test_site_browser.py
+}
+
+generators() { # sites of real generators: sound, with planted faults, and mirrored; build/generators keeps what was installed
+    debian "no Hugo, Jekyll, Asciidoctor, Doxygen or pandoc" hugo jekyll jekyll-theme-minima ruby-jekyll-feed ruby-jekyll-relative-links \
+        ruby-jekyll-seo-tag ruby-jekyll-sitemap asciidoctor doxygen pandoc || true
+    [ -n "$(type -P npm)" ] || debian "no Node.js" nodejs npm || true
+    ABSOLVE_GENERATORS_ALL=1 .venv/bin/python -m pytest -q -n 0 -p no:cacheprovider -m slow tests/generators
 }
 
 on_spark() { # the wheel with Spark, in a separate environment; executors run in processes of their own
@@ -447,6 +454,7 @@ full() { # [FUNCTION...]: the slower checks, or only these
     when_chosen "the suite, interpreted, and its coverage" interpreted
     when_chosen "sanitizers" sanitizers
     when_chosen "the documentation site" site
+    when_chosen "sites of real generators" generators
     when_chosen "Spark" on_spark
     [ -n "${chosen[*]}" ] || other_pythons
 }

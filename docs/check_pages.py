@@ -232,7 +232,7 @@ def codes() -> Faults:
     faults = {
         value
         for name, value in vars(check).items()
-        if name[0] != "_" and name.isupper() and isinstance(value, str) and name not in {"MAP", "INDEX_PAGE"}
+        if name[0] != "_" and name.isupper() and isinstance(value, str) and name not in {"MAP", "INDEX_PAGE", "SOURCES"}
     }
     yield from differ("faults of mirror --check", faults, CODES["check"])
     sections = re.split(r"^## (.+)$", PAGES["docs/reference/diagnostics.md"], flags=re.MULTILINE)

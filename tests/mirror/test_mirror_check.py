@@ -40,6 +40,12 @@ def test_a_link_is_judged_as_a_browser_follows_it_from_a_file(tmp_path: Path, co
         assert codes(root, "dead", "fragment") == ([("a.html", code)] if code else []), link
 
 
+def test_the_sources_that_sphinx_puts_beside_its_pages_are_shown_as_text(tmp_path: Path) -> None:
+    sources = {"h/_sources/a.md": b"[x](none.pdf)"}
+    assert codes(written(tmp_path / "own", sources), "dead") == [("h/_sources/a.md", "dead")]
+    assert codes(written(tmp_path / "sphinx", sources | {"h/index.html": b""}), "dead") == []
+
+
 def test_a_link_that_differs_by_case_names_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     root = written(tmp_path / "m", {"a.html": b"<p>\n<a href=B.html>", "b.html": b""})
     assert main(["mirror", "--check", str(root)]) == 1

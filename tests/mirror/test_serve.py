@@ -118,7 +118,7 @@ LED = {
 }
 OPENED = {
     ("localhost", "/h/a/index.html"): "http://h/a/", (OF_H, "/h/index.html"): "http://h/", (OF_H, "/a/index.html"): "http://h/a/",
-    (OF_H, "/old"): "http://h/a/#f",
+    (OF_H, "/old"): "http://h/a/#f", (OF_H, "/a"): "http://h/a/", (OF_H, "/index"): "http://h/", (OF_H, "/h/a"): "http://h/a/",
     ("i0.example.localhost", "/i0.example/h/app.js"): "",  # its links to h could be to a folder of its own
     (OF_H, "/a/"): "",
 }

@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from absolve.core.errors import FAULTS, Diagnostic, DocumentError
 from absolve.core.model import Document, Layer
-from absolve.document.companions import fold, named_by
+from absolve.document.companions import SOURCES, fold, named_by
 from absolve.document.reporting import Places
 from absolve.document.walk import walk
 from absolve.formats import registry
@@ -205,7 +205,8 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
         media_type = registry.essence_of(known.media_type or "")[0] if known is not None else ""
         if not is_walked(media_type):
             media_type = browsers.by_name(path) or browsers.by_content(data)
-        if not is_walked(media_type):
+        before, is_source, _ = f"/{path}".partition(f"/{SOURCES}/")
+        if not is_walked(media_type) or (is_source and f"{before}/index.html"[1:] in self._files):
             return None
         url = self._root + quote(path, errors="surrogateescape")
         document = Document(data, name=path, media_type=media_type, url=url)

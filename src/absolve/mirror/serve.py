@@ -186,12 +186,12 @@ class Handler(BaseHTTPRequestHandler):
             return
         target = self.requestline.split()[1].partition("#")[0]  # `self.path` has one slash for several
         origins = self.server.origins
+        navigates = self.headers.get("Sec-Fetch-Mode") == "navigate"
         if not host and target in {"/", f"/{self.server.entry}"}:
             self._send_file(self.server.entry, File("", "", registry.HTML, ""))
-        elif (found := origins.find(host, target)) is None:
+        elif (found := origins.find(host, target, navigates=navigates)) is None:
             self._send(HTTPStatus.NOT_FOUND, b"not in this mirror\n")
         else:
-            navigates = self.headers.get("Sec-Fetch-Mode") == "navigate"
             place = origins.place(found, host, target, navigates=navigates)
             if place is None:
                 self._send_file(found.path, origins.files[found.path])
@@ -354,10 +354,11 @@ SELECT path, url, media_type, fields FROM resources WHERE typeof(path) = 'text' 
             if root.count("/") <= 1 and len(root) <= len(self._tops.get(file.host, root)):
                 self._tops[file.host] = root
 
-    def find(self, host: str, target: str) -> Target | None:
+    def find(self, host: str, target: str, *, navigates: bool = False) -> Target | None:
         """Return a host's file for the target of a request: by its path, or by its URL. It may belong to another host.
 
-        A folder is its index.html. `host` is "" for the entry page of the mirror.
+        A folder is its index.html. Where a reader navigates to `a`, which is not held, `a.html` or `a/index.html` is
+        found, too: scripts of a site write such links. `host` is "" for the entry page of the mirror.
         """
         before, mark, _ = target.partition("?")
         path = percent_decoded(before.removeprefix("/"))
@@ -367,9 +368,10 @@ SELECT path, url, media_type, fields FROM resources WHERE typeof(path) = 'text' 
             if (found := self._held(host, below)) is not None:
                 return found
         for one in (path, self._tops.get(host, "") + path):
-            named = f"{one}{_INDEX}" if one.endswith("/") else one
-            if named in self.files:
-                return Target(named)
+            more = (f"{one}.html", f"{one}/{_INDEX}") if navigates else ()
+            for named in (f"{one}{_INDEX}",) if one.endswith("/") else (one, *more):
+                if named in self.files:
+                    return Target(named)
         return None
 
     def _below(self, host: str, path: str, target: str) -> list[str]:

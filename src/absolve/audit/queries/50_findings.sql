@@ -23,10 +23,13 @@ WITH joined AS (
             AS is_page,
         l.kind IN ('image', 'media', 'script', 'stylesheet', 'frame', 'font') AS is_subresource,
         coalesce(t.verdict, 'ok') IN ('ok', 'fragment') AND NOT l.is_insecure AS is_there,
-        -- no fragments that lead to a place (of a path: Inkscape's own); hints that fetch nothing
-        l.attribute IN ('usemap', 'datasrc') OR (l.element IN ('css', 'path') AND starts_with(l.reference, '#')) AS is_name,
-        -- of a thing (JSON-LD, microdata), or of a source map: it moves no one
-        l.attribute IN ('@id', 'itemid', 'sourcemappingurl', 'sourcemap', 'x-sourcemap') AS is_identifier,
+        -- no fragments that lead to a place; hints that fetch nothing
+        l.attribute IN ('usemap', 'datasrc') OR (l.element = 'css' AND starts_with(l.reference, '#')) AS is_name,
+        -- of a thing (JSON-LD, microdata), of a source map, of a shape (SVG 1.1, K.1 has no href of theirs), of a page that is sent
+        -- for other URLs than its own: it moves no one
+        l.attribute IN ('@id', 'itemid', 'sourcemappingurl', 'sourcemap', 'x-sourcemap')
+            OR l.attribute = 'xlink:href' AND l.element IN ('path', 'g', 'rect', 'circle', 'ellipse', 'line', 'polyline', 'polygon', 'text', 'tspan')
+            OR (l.kind = 'metadata' OR regexp_matches(lower(l.rel), '(^| )canonical( |$)')) AND is_aside('/' || l.document) AS is_identifier,
         regexp_matches(lower(l.rel), '(^| )(dns-prefetch|preconnect)( |$)') AS is_hint
     FROM links_in l LEFT JOIN exceptions t ON t.target = l.target
     WHERE t.target IS NOT NULL OR l.target IS NULL OR l.is_insecure OR names_part(l.target)

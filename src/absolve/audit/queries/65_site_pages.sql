@@ -17,7 +17,8 @@ FROM asked a JOIN located l ON l.side = 'new' AND l.url = a.url LEFT JOIN led d 
 
 CREATE OR REPLACE TABLE linked AS
 SELECT DISTINCT t.resource FROM led_targets t JOIN resources r ON r.resource = t.resource
-WHERE t.first_document <> hash(r.document) OR t.last_document <> hash(r.document) OR r.entity <> '';
+WHERE t.first_document <> hash(r.document) OR t.last_document <> hash(r.document) OR r.entity <> ''
+UNION SELECT n.resource FROM findings f JOIN named n ON n.url = bare(f.final) WHERE f.is_sure; -- where a link leads once it is repaired
 
 -- Pages that search engines may not index now, though they could index the old page. The home page needs no old page.
 CREATE OR REPLACE TABLE shut AS
