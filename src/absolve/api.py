@@ -231,8 +231,6 @@ def _walked(source: Source, options: Any, call: str, *, bases: bool = True) -> l
     """Return the entity of a document, and before it the entity of the header in which it came."""
     notify = _notify(options) if options else None
     document, settings = opened(source, options, call)
-    if call in _LISTING:
-        settings = _LISTED if settings is _UNCHANGED else settings._replace(data_urls=True)
     entity = walk(document, settings)
     if entity.may_be_reported():
         _report(entity, notify, bases=bases)
@@ -257,9 +255,10 @@ def opened(source: Source, options: dict[str, Any], call: str) -> tuple[Document
     if options and not _OPTIONS.issuperset(options):
         named = ("policy",) if call in _BY_POLICY else ()
         arguments.check_options(options, _OPTIONS, call, named)
-    settings = _UNCHANGED
+    settings = _LISTED if call in _LISTING else _UNCHANGED
     if not _CHOICES.isdisjoint(options):
-        settings = _settings_of({name: options.pop(name) for name in list(options) if name in _CHOICES})
+        chosen = {name: options.pop(name) for name in list(options) if name in _CHOICES}
+        settings = _settings_of(settings.data_urls, chosen)
     if not isinstance(source, Document):
         data = source if isinstance(source, (bytes, str)) else arguments.data_of(source, call)
         document = Document(data, **options)
@@ -272,10 +271,10 @@ def opened(source: Source, options: dict[str, Any], call: str) -> tuple[Document
     return document, settings
 
 
-def _settings_of(chosen: dict[str, Any]) -> Settings:
+def _settings_of(data_urls: bool, chosen: dict[str, Any]) -> Settings:  # noqa: FBT001 - for the cache
     """Return the settings for some options. Raise TypeError and UsageError for their values."""
     is_hashable = _HASHABLE.issuperset(map(type, chosen.values()))
-    settings: Settings = (_cached_settings if is_hashable else _cached_settings.__wrapped__)(**chosen)
+    settings: Settings = (_cached_settings if is_hashable else _cached_settings.__wrapped__)(data_urls, **chosen)
     return settings
 
 
@@ -283,8 +282,8 @@ _HASHABLE: Final = frozenset({bool, int, str})
 
 
 @lru_cache(maxsize=64, typed=True)  # otherwise a quarter of the time of a page of 100 bytes
-def _cached_settings(**chosen: Any) -> Settings:
-    return Settings(**arguments.choices_of(chosen, _DEFAULTS)).checked()
+def _cached_settings(data_urls: bool, /, **chosen: Any) -> Settings:  # noqa: FBT001 - for the cache
+    return Settings(**arguments.choices_of(chosen, _DEFAULTS), data_urls=data_urls).checked()
 
 
 def _with(source: Document, options: dict[str, Any]) -> Document:

@@ -56,7 +56,7 @@ class LineIndex:
         """Set `line` and `column` to the place of the byte at this offset."""
         p: cython.p_const_uchar = self._data
         size: cython.Py_ssize_t = len(self._data)
-        begin: cython.Py_ssize_t
+        at: cython.Py_ssize_t
         if not self._transparent:  # line ends cannot be found in the bytes; rare
             self.line, self.column = _in_text(self._charset.decode(self._data[:position]))
             return None
@@ -70,13 +70,11 @@ class LineIndex:
             known = self._known[max(0, bisect_right(self._known, (position + 1, 0, 0)) - 1)]
             self._at, self.line, self.column = known
         if self._lone_returns:
-            begin = self._data.rfind(b"\n", self._at, position) + 1
-            begin = max(self._at, begin, self._data.rfind(b"\r", self._at, position) + 1)
-            if begin > self._at:
-                span = self._data[self._at : begin]
-                self.line += span.count(b"\n") + span.count(b"\r") - span.count(b"\r\n")
-                self.column = 1
-                self._at = begin
+            for at in range(self._at, position):
+                if p[at] == 10 or (p[at] == 13 and (at + 1 == size or p[at + 1] != 10)):
+                    self.line += 1
+                    self.column = 1
+                    self._at = at + 1
         else:
             ends: cython.Py_ssize_t = _line_feeds(self._data, self._at, position)
             if ends:

@@ -95,10 +95,10 @@ def corrected(codec: str, raw: bytes, text: str) -> str:
     if changed is None:
         return text
     odd, codes = _ODD.get(codec, ({}, None))
-    if codes is not None and any(one in raw for one in odd):
+    if codes is not None and any(map(raw.__contains__, odd)):
         text = "".join([odd.get(one) or one.decode(codec, "absolve") for one in codes.findall(raw)])
     # to search for each of a few characters is 100 times faster than to translate
-    return text.translate(changed) if any(chr(one) in text for one in changed) else text
+    return text.translate(changed) if any(map(text.__contains__, map(chr, changed))) else text
 
 
 def unit_at(codec: str, raw: bytes, start: int) -> tuple[str, int]:

@@ -53,7 +53,7 @@ class PercentEncoded:
         return self._outer.encode(written, after, before)
 
     def decode(self, raw: bytes) -> bytes:
-        return unquote_to_bytes(self._outer.decode(raw).translate(None, _IGNORED))
+        return _unescaped(self._outer.decode(raw))
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets | None]:
         url, outer = self._outer.decode_mapped(raw)
@@ -77,17 +77,30 @@ class InBase64:
         return self._outer.encode(binascii.b2a_base64(value, newline=False).rstrip(b"="), after, before)
 
     def decode(self, raw: bytes) -> bytes:
-        """Return the bytes of the document (Infra Standard, forgiving-base64 decode); raise CodingError if invalid."""
-        text = unquote_to_bytes(self._outer.decode(raw).translate(None, _IGNORED)).translate(None, _WHITE_SPACE)
-        if len(text) % 4 == 0:
-            text = text.removesuffix(b"=").removesuffix(b"=")
-        try:
-            return binascii.a2b_base64(text + b"=" * (-len(text) % 4), strict_mode=True)
-        except binascii.Error as error:
-            raise CodingError("broken-base64", f"the data: URL is no base64: {error}") from error
+        return _from_base64(self._outer.decode(raw))
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, None]:
         return self.decode(raw), None
+
+
+def _unescaped(url: bytes) -> bytes:
+    """Return a URL, or its end, without percent-encoding, tabs and newlines."""
+    url = url.translate(None, _IGNORED)
+    try:  # as escapes of Python, which are decoded in C: icons have hundreds
+        return url.replace(b"\\", rb"\\").replace(b"%", rb"\x").decode("unicode_escape").encode("latin-1")
+    except UnicodeDecodeError:  # a lone percent sign
+        return unquote_to_bytes(url)
+
+
+def _from_base64(url: bytes) -> bytes:
+    """Return the bytes of a document (Infra Standard, forgiving-base64 decode); raise CodingError if invalid."""
+    text = _unescaped(url).translate(None, _WHITE_SPACE)
+    if len(text) % 4 == 0:
+        text = text.removesuffix(b"=").removesuffix(b"=")
+    try:
+        return binascii.a2b_base64(text + b"=" * (-len(text) % 4), strict_mode=True)
+    except binascii.Error as error:
+        raise CodingError("broken-base64", f"the data: URL is no base64: {error}") from error
 
 
 def part_of(data: bytes, link: Link) -> Part | None:
@@ -95,26 +108,28 @@ def part_of(data: bytes, link: Link) -> Part | None:
     plain = _PLAIN_HEAD.match(data[link.start : min(link.end, link.start + _LONGEST_TYPE)])
     if link.claim is not None or (plain is not None and _kind(plain[1]) not in _KINDS):
         return None  # an image in most cases, which is not decoded
-    url, offsets = link.coding.decode_mapped(data[link.start : link.end])
+    url = link.coding.decode(data[link.start : link.end])
     head = _HEAD.match(url)
-    if head is None or offsets is None:
+    if head is None:
         return None
     media_type = head[1].translate(None, _IGNORED).strip(_WHITE_SPACE)
     in_base64 = _IN_BASE64.search(media_type)
     media_type = media_type[: in_base64.start()] if in_base64 else media_type
     kind = _kind(media_type)
-    end = url.find(b"#", head.end())
-    end = len(url) if end < 0 else end
-    if kind not in _KINDS or end == head.end():
+    document = url[head.end() :].partition(b"#")[0]
+    if kind not in _KINDS or not document:
         return None
-    coding = InBase64(link.coding) if in_base64 else PercentEncoded(link.coding)
-    start, last = link.start + offsets.start(head.end()), link.start + offsets.end(end)
     try:
-        may_have_links = _may_have_links(kind, media_type, coding.decode(data[start:last]))
+        decoded = _from_base64(document) if in_base64 else _unescaped(document)
     except CodingError:  # as a browser shows nothing
         return None
-    if not may_have_links:
+    if not _may_have_links(kind, media_type, decoded):
         return None
+    offsets = link.coding.decode_mapped(data[link.start : link.end])[1]
+    if offsets is None:
+        return None
+    coding = InBase64(link.coding) if in_base64 else PercentEncoded(link.coding)
+    start, last = (link.start + place for place in (offsets.start(head.end()), offsets.end(head.end() + len(document))))
     return Part(media_type.decode("latin-1"), start, last, coding, DATA, own_charset=True, encloses=False)
 
 

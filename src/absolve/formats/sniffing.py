@@ -269,7 +269,7 @@ _OLD_OFFICE: Final = "a message of Outlook or an old office document"
 _PACKING: Final = pattern(
     rb"(?P<gzip>\x1f\x8b\x08)|(?P<bzip2>BZh[1-9]1AY&SY)|(?P<xz>\xfd7zXZ\0)|(?P<Zstandard>\x28\xb5\x2f\xfd)"
     rb"|(?P<compress>\x1f\x9d)|(?P<LZ4>\x04\"M\x18)|(?P<ZIP>PK\x03\x04)|(?P<RAR>Rar!\x1a\x07)|(?P<_7z>7z\xbc\xaf\x27\x1c)"
-    rb"|(?P<tar>(?=[^\0]{0,100}\0).{257}ustar[\0 ])",  # the name of the first member ends with a NUL
+    rb"|(?P<tar>(?=.{257}ustar[\0 ])[^\0]{0,100}\0)",  # the name of the first member ends with a NUL
     re.DOTALL,
 )
 

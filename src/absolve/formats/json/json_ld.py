@@ -108,7 +108,8 @@ def walk(data: bytes, charset: Charset, options: WalkOptions) -> Iterable[Event]
     for value in values(data) if known is None else known:
         if isinstance(value, Finding):
             return [value]  # the meaning of malformed JSON is uncertain: report no link
-        contexts.see(value)
+        if "@context" in value.path:
+            contexts.see(value)
     contexts.sort()
     return _Walk(data, contexts, stays=not options.json_ld).events(values(data) if known is None else known)
 
@@ -124,7 +125,7 @@ class _Contexts:
     def see(self, value: Value) -> None:
         """Add a value if it is the context of a node; one inside another context (4.1.8) is not."""
         path = value.path
-        if path and path[-1] == "@context" and value.kind != "key" and "@context" not in path[:-1]:
+        if path[-1] == "@context" and value.kind != "key" and "@context" not in path[:-1]:
             quotes = value.kind == "string"
             self._objects.append(value.inside)
             self._starts.append(value.start - quotes)
@@ -158,12 +159,16 @@ class _Walk:
 
     def events(self, found: Iterable[Value | Finding]) -> Iterable[Event]:
         """Return all events of the values; only a Finding where too many terms or bases are in scope."""
+        inside = -1  # the object of the last key
         for value in found:
             if isinstance(value, Finding):  # cannot occur: `walk` has checked the same values
                 break
             kind, path = value.kind, value.path
             if kind == "key":
-                if value.inside != self._opened[-1].start and "@context" not in path[:-1]:
+                if value.inside == inside:  # most keys
+                    continue
+                inside = value.inside
+                if inside != self._opened[-1].start and "@context" not in path[:-1]:
                     self._enter(value.inside)
                     if self._opened[-1].size > _MOST_TERMS:
                         words = f"JSON-LD with more than {_MOST_TERMS} terms in force is left as it is"
@@ -250,8 +255,10 @@ class _Walk:
 
     def _node(self, value: Value) -> None:
         """Add the link of a string outside contexts, if its property has references for values."""
-        name = next((step for step in reversed(value.path) if isinstance(step, str) and step not in _CONTAINERS), None)
-        if name is None:
+        for name in reversed(value.path):
+            if isinstance(name, str) and name not in _CONTAINERS:
+                break
+        else:
             return
         context = self._opened[-1]
         reference = context.sites.get(name, _UNKNOWN)
