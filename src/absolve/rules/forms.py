@@ -59,7 +59,7 @@ class _Form(NamedTuple):
 
 
 _FORMS: Final = (
-    _Form("csv", table.read_map, r"\.[ct]sv$", kind="lines"),
+    _Form("csv", table.read_map, r"\.(?:[ct]sv|ya?ml)$", kind="lines"),
     _Form("s3", structured.read_s3, text=_JSON + _HAS % "RoutingRules|KeyPrefixEquals"),
     _Form("redirection", structured.read_redirection, text=_JSON + _HAS % "action_data"),
     _Form("firebase", structured.read_firebase, r"firebase\.json$", _JSON + _HAS % "hosting"),
@@ -121,19 +121,25 @@ _TEXT: Final = (
         ),
         "TOML or INI",
     ),
+    (re.compile(r'\{\s*"(?:batchcomplete|continue|query)"'), "a list of titles of MediaWiki (save their URLs as CSV)"),
     (re.compile(r"[{\[]\s*[\"{\[\]}]"), "JSON without redirects"),
+    (
+        re.compile(r"--[ ].*\b(?:dump|SQL)\b|(?:INSERT|REPLACE)\s+INTO\b|(?:CREATE|DROP)\s+TABLE\b", re.IGNORECASE),
+        "SQL (save its table as CSV)",
+    ),
+    (re.compile(r"(?>(?:\s+|#[^\n]*)*)when\s+[A-Z_]+\b[^{\n]*\{"), "an iRule, a program (save its redirects as CSV)"),
     (
         re.compile(
             r"---[^\S\n]*$|[\w-]++:[^\S\n]*+\n[^\S\n]*+(?:-[ ]|[\w-]+:)|/\S*:[^\S\n]+\S+$", re.MULTILINE
         ),
-        "YAML",
+        "YAML (give it the suffix .yaml)",
     ),
 )
 _SUFFIXES: Final = {
     **dict.fromkeys((".xls", ".ods", ".numbers"), "a workbook that is no .xlsx"),
     **dict.fromkeys((".html", ".htm"), "HTML"),
     **dict.fromkeys((".json", ".jsonl"), "JSON"),
-    **dict.fromkeys((".yaml", ".yml"), "YAML"),
+    ".sql": "SQL (save its table as CSV)",
     ".xml": "XML",
     ".toml": "TOML",
     **dict.fromkeys((".js", ".mjs", ".cjs", ".ts", ".php", ".py", ".vcl"), "a program"),
@@ -148,7 +154,7 @@ def check(found: RuleSet) -> None:
     """Raise UsageError for a file that is not a map, for example HTML; NoRuleError if no line looks like a rule."""
     text = decoded(found.data[:_LOOKED_AT])
     is_known = _BY_NAME[found.format].kind == "structured" or is_workbook(found.data)
-    is_known = is_known or (found.format == "csv" and found.words.startswith("rows of JSON"))
+    is_known = is_known or (found.format == "csv" and found.words.startswith("rows of "))
     other = _other_form(Path(found.file).name.lower(), found.data, text) if not is_known else None
     _refuse(found.file, other, text[: len(text) - len(text.lstrip())].count("\n") + 1)
     is_sure = _BY_NAME[found.format].kind != "lines"
@@ -196,7 +202,7 @@ def _has_header(rows: Sequence[str]) -> bool:
 def _by_lines(text: str) -> str:
     """Return the format of lines with words or cells; a status, a splat or a placeholder means `_redirects`."""
     rows = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")][:100]
-    if any(re.search(r"[,;\t]", line) and len(line.split()) < 2 for line in rows) or _has_header(rows):
+    if any(re.search(r"[,;\t|]", line) and len(line.split()) < 2 for line in rows) or _has_header(rows):
         return "csv"
     if any(re.search(r"\*|:splat|/:\w|\s[1-5][0-9][0-9]!?\s*$", line) for line in rows):
         return "netlify"
