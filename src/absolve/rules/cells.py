@@ -147,7 +147,7 @@ def is_text(text: str) -> bool:
 # The error values of spreadsheets, in any language: #N/A, #NV, #REF!, #NAME?, #DIV/0!
 SHEET_ERROR: Final = r"#(?:\w/?\w{1,2}|[^\sa-z,;]+[!?])"
 _LARGEST_JSON: Final = 64 << 20
-_LARGEST_YAML: Final = 2 << 20  # characters: PyYAML reads 100,000 a second
+_LARGEST_YAML: Final = 1 << 20  # characters: PyYAML reads 100,000 a second
 # The keys of lists of redirects inside objects, and of objects that hold them: Cloudflare, Akamai, MkDocs, GitBook.
 _HOLDERS: Final = frozenset({"redirects", "redirect_maps", "result", "items", "matchRules", "plugins"})
 NESTED: Final = "..."  # the cell of an array or object that is not empty
@@ -156,8 +156,7 @@ _ROWS: Final = 50  # at the beginning, that decide the separator
 MOST_COLUMNS: Final = 64  # of a table in which a row takes less room than its cells
 # Comments and quoted cells, whose characters separate nothing.
 _NO_SEPARATORS: Final = re.compile(r'(?<![^\r\n])[ \t]*#[^\r\n]*|(?<![^,;|\t\r\n])"(?>(?:[^"]|"")*)"?')
-_NAMES: Final = {",": "commas", ";": "semicolons", "\t": "tabs"}
-_BAR: Final = "|"  # of Joomla; in other tables a pattern has it
+_NAMES: Final = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _END: Final = "\0end"  # a line after the last one; no text has a NUL
 _SEPARATOR: Final = re.compile(r"\ufeff?\"?sep=([,;\t])\"?\r?\n", re.IGNORECASE)  # a first line that Excel writes
 
@@ -254,8 +253,8 @@ def table(name: str, data: bytes, *, legacy: bool = True) -> Table:
     if (binary := binary_form(data, text[:_SNIFFED])) is not None:
         raise UsageError(f"{name}:1: this is {binary}")
     delimiter = detect_delimiter(text)
-    words = f"CSV with {_NAMES.get(delimiter, 'bars')}{_in_words(charset)}"
-    return Table(rows(text, delimiter), words, delimiter, are_pairs=delimiter == _BAR)
+    words = f"CSV with {_NAMES[delimiter]}{_in_words(charset)}"
+    return Table(rows(text, delimiter), words, delimiter, are_pairs=delimiter == "|")
 
 
 def binary_form(data: bytes, text: str) -> str | None:
@@ -266,17 +265,16 @@ def binary_form(data: bytes, text: str) -> str | None:
 
 def _parse_yaml(name: str, text: str) -> Any:
     """Return the value of YAML, whose scalars are texts: for example `[{"from": "/a"}]` for `- from: /a`."""
-    try:
-        import yaml
-    except ImportError as error:
-        raise MissingPackageError("YAML needs PyYAML: pip install 'absolve[yaml]'") from error
     if len(text) > _LARGEST_YAML:
         raise UsageError(f"{name}: it has more than {_LARGEST_YAML >> 20} MiB: save it as CSV")
-    try:  # BaseLoader makes no objects, and merges no keys: aliases take no memory
-        return yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506
+    try:
+        import yaml
+
+        return yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506 - makes no objects, and merges no keys in memory
+    except ImportError as error:
+        raise MissingPackageError("YAML needs PyYAML: pip install 'absolve[yaml]'") from error
     except (yaml.YAMLError, RecursionError) as error:
-        place = getattr(getattr(error, "problem_mark", None), "line", 0) + 1
-        raise UsageError(f"{name}:{place}: it is no YAML: {getattr(error, 'problem', None) or 'too deep'}") from error
+        raise UsageError(f"{name}: it is no YAML: {' '.join(str(error).split())[:200]}") from error
 
 
 def _parse_json(data: bytes) -> Table | None:
@@ -392,8 +390,9 @@ def detect_delimiter(text: str) -> str:
         return named[1]
     head = _NO_SEPARATORS.sub("", text[:_SNIFFED])
     lines = [line for line in islice(re.split("[\r\n]+", head), 2 * _ROWS) if line.strip(" ")][:_ROWS]
-    has_bars = all(_BAR in line and _NAMES.keys().isdisjoint(line) for line in lines)
-    return _BAR if has_bars and lines else max(_NAMES, key=lambda one: _regularity(one, lines))
+    if lines and all(_NAMES.keys() & set(line) == {"|"} for line in lines):  # Joomla; elsewhere a pattern has it
+        return "|"
+    return max(",;\t", key=lambda one: _regularity(one, lines))
 
 
 def _regularity(delimiter: str, lines: list[str]) -> tuple[int, int]:

@@ -147,14 +147,11 @@ def choose_columns(
 
 
 def _header(lines: Sequence[Row], roles: Mapping[str, Role], needed: Sequence[str]) -> Row | None:
-    """Return the header: a row whose words mean every needed role, or the last row before the first URL.
-
-    A name may look like a host: `result.redirectURL`.
-    """
+    """Return the header: a row whose words mean every needed role, or the last row before the first URL."""
     above: list[Row] = []
     for row in lines:
         if all(any(_means(roles[name], cell) == 3 for cell in row.cells) for name in needed):
-            return row
+            return row  # also if one looks like a host: result.redirectURL
         if any(map(is_url, row.cells)):
             break
         above.append(row)

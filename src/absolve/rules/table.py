@@ -104,9 +104,8 @@ _OTHER_ACTIONS: Final = _set("random pass nothing")  # of Redirection, in place 
 _ACTIONS: Final = _OTHER_ACTIONS | {"url", "error"}
 _ON: Final = _set("active enabled aktiv true yes ja on 1")
 _OFF: Final = _set("inactive disabled inaktiv false no nein off 0 draft")
-# States of a row that redirects, and that does not: Joomla writes 0, 2 and -2, WordPress the others.
-_ALIVE: Final = _ON | {"publish"}
-_DEAD: Final = _OFF | _set("2 -2 trash trashed pending private")
+_DEAD: Final = _OFF | _set("2 -2 trash trashed pending private")  # also states of rows, of Joomla and WordPress
+_STATES: Final = _ON | _DEAD | {"publish"}
 _STATUSES: Final = frozenset({200, *REDIRECTS, 404, 410})
 # How Rank Math compares a path, as a regular expression.
 _PARTS: Final = {"start": "^/{}", "starts with": "^/{}", "end": "{}$", "ends with": "{}$", "contains": "{}"}
@@ -160,7 +159,7 @@ ROLES: Final = {
         others=_set("group gruppe category entity"),
         sure=lambda cell: cell.lower() in HOW,
     ),
-    "active": Role(_set("status enabled active aktiv state published"), lambda cell: cell.lower() in _ALIVE | _DEAD),
+    "active": Role(_set("status enabled active aktiv state published"), lambda cell: cell.lower() in _STATES),
     "match": Role(_set("match matches"), lambda cell: cell.lower() in _MATCHES),
     "action": Role(_set("type"), lambda cell: cell.lower() in _ACTIONS),
     "disabled": Role(_set("disabled deaktiviert"), _is_switch),
@@ -168,6 +167,7 @@ ROLES: Final = {
     "permanent": Role(_set("permanent"), lambda cell: cell.lower() in _FLAGS),
     "host": Role(frozenset(), lambda cell: cell == "*" or host_and_path(cell), frozenset({"source host"})),
 }
+_EMPTY: Final = dict.fromkeys(ROLES, "")
 # Cloudflare's lists of bulk redirects have no header: these follow the status, each TRUE or FALSE
 # (developers.cloudflare.com/rules/url-forwarding/bulk-redirects/reference/csv-file-format).
 _BULK: Final = ("keeps_query", "has_subdomains", "is_prefix", "keeps_path")
@@ -278,7 +278,7 @@ def _names_old(columns: Columns) -> bool:
 def _parse_row(redirect: Redirect, row: Row, columns: Columns) -> Redirect | None:
     """Return the redirect of a row; None if it is disabled, or the URL is answered without a redirect."""
     places = columns.places
-    values = {name: row.cell(places.get(name)) for name in ROLES}
+    values = _EMPTY | {name: row.cell(place) for name, place in places.items()}
     # Redirection 6 writes a title too many, so that the state is in the column before.
     is_off = values["active"].lower() in _DEAD or ("active" in places and row.cells[-1] == "disabled")
     if is_off or not _ON.isdisjoint((values["disabled"].lower(), values["deleted"].lower())):
@@ -297,7 +297,9 @@ def _parse_row(redirect: Redirect, row: Row, columns: Columns) -> Redirect | Non
     redirect = redirect._replace(old=values["old"], new=values["new"], status=code)
     redirect = _with_extras(redirect, _extras(row, values, places, columns))
     flags = {name: values[name].lower() in _ON for name in _BULK if name in places}
-    redirect = _with_flags(redirect, flags)._replace(ignores_case=values["case"].lower() in _ON | {"case"})
+    redirect = _with_flags(redirect, flags) if flags else redirect
+    if values["case"] and values["case"].lower() not in _OFF:
+        redirect = redirect._replace(ignores_case=True)
     is_named = columns.by_words.__contains__
     if redirect.how not in _NO_PATHS:
         old, new = _placed(redirect.old, is_named("old")), _placed(redirect.new, is_named("new"))
@@ -377,7 +379,7 @@ def _with_extras(redirect: Redirect, cells: Sequence[tuple[str | None, str]]) ->
             redirect = redirect._replace(status=found[0], is_forced=found[1])
         elif not (name == "status" and cell == "0"):
             return redirect._replace(problem=f"{cell[:40]!r} is neither a status nor one of exact, prefix, regex")
-    return _with_flags(redirect, dict(zip(_BULK, flags, strict=False)))
+    return _with_flags(redirect, dict(zip(_BULK, flags, strict=False))) if flags else redirect
 
 
 def _with_flags(redirect: Redirect, flags: Mapping[str, bool]) -> Redirect:
@@ -416,7 +418,8 @@ def row_rule(name: str, row: Redirect) -> Rule:
     rule = tried(Rule(name, row.line, row.text, row.problem), _with_target, row)
     if rule.problem is not None:
         return rule
-    rule = tried(rule, _RULES_BY_KIND.get(row.how or "exact", _path_rule), row)._replace(ignores_case=row.ignores_case)
+    rule = tried(rule, _RULES_BY_KIND.get(row.how or "exact", _path_rule), row)
+    rule = rule._replace(ignores_case=True) if row.ignores_case else rule
     return rule._replace(forced=True) if row.is_forced else rule
 
 
