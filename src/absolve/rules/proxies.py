@@ -26,7 +26,7 @@ _WORD: Final = re.compile(r"""\#.*|(?>(?:\\.|"[^"]*"|'[^']*'|[^\s"'\#\\])+)""")
 _QUOTING: Final = re.compile(r"\\(.)|[\"']")
 _TEST: Final = re.compile(r"(!?)(?:\{ ([^{}]*) \}|(\S+))")
 _CRITERION: Final = re.compile(r"(?:path|(?:req\.)?(hdr)(?=.*\(host\)))(?:_(beg|end|reg|sub))?(?:\(host\))?(,lower)?")
-_COMPARED: Final = {"": "^(?:{})$", "beg": "^(?:{})", "end": "(?:{})$", "sub": "{}", "reg": "{}"}
+_COMPARED: Final = {"": "^{}$", "beg": "^{}", "end": "{}$", "sub": "{}", "reg": "{}"}
 _ANY: Final = Condition("path", "^")
 _TLS: Final = Condition("scheme", "^https$")
 
@@ -105,6 +105,7 @@ def _compared(every: list[Sequence[str]]) -> Condition:
     if found is None or not words or odd:
         raise UsageError(f"it depends on more than the URL: {criterion} {' '.join(values[:2])}")
     how, ignores_case = found[2] or "", len(words) < len(values) or found[3] is not None
-    pattern = _COMPARED[how].format("|".join(words if how == "reg" else map(re.escape, map(decoded, words))))
+    either = "|".join(words if how == "reg" else map(re.escape, map(decoded, words)))
+    pattern = _COMPARED[how].format(f"(?:{either})" if len(words) > 1 else either)
     model.check_pattern(pattern)
     return Condition("host" if found[1] else "path", pattern, ignores_case)
