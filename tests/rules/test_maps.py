@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from moving import full, lead, problems, rules
 
+from absolve.core.errors import UsageError
+from absolve.rules import forms
 from absolve.rules.outcomes import Rules
 
 CASES = tomllib.loads((Path(__file__).parents[1] / "cases/maps.toml").read_text("utf-8"))
@@ -43,6 +45,10 @@ def test_urls_lead_where_a_map_says_and_what_cannot_be_read_is_named(name: str) 
 @pytest.mark.parametrize("name", FILES)
 def test_the_file_of_a_host_is_read_as_the_host_reads_it(name: str) -> None:
     case = FILES[name]
+    if "refused" in case:
+        with pytest.raises(UsageError, match=case["refused"]):
+            forms.check(forms.read(Path(name), case["text"].encode()))
+        return
     made = rules(case["text"], name)
     assert [outcome(made, one, []) for one in case["leads"]] == case["leads"]
     assert len(problems(made)) == case.get("unread", 0)

@@ -147,12 +147,16 @@ def is_text(text: str) -> bool:
 # The error values of spreadsheets, in any language: #N/A, #NV, #REF!, #NAME?, #DIV/0!
 SHEET_ERROR: Final = r"#(?:\w/?\w{1,2}|[^\sa-z,;]+[!?])"
 _LARGEST_JSON: Final = 64 << 20
+_LARGEST_YAML: Final = 1 << 20  # characters: PyYAML reads 100,000 a second
+# The keys of lists of redirects inside objects, and of objects that hold them: Cloudflare, Akamai, MkDocs, GitBook.
+_HOLDERS: Final = frozenset({"redirects", "redirect_maps", "result", "items", "matchRules", "plugins"})
+NESTED: Final = "..."  # the cell of an array or object that is not empty
 _SNIFFED: Final = 1 << 16
 _ROWS: Final = 50  # at the beginning, that decide the separator
 MOST_COLUMNS: Final = 64  # of a table in which a row takes less room than its cells
 # Comments and quoted cells, whose characters separate nothing.
-_NO_SEPARATORS: Final = re.compile(r'(?<![^\r\n])[ \t]*#[^\r\n]*|(?<![^,;\t\r\n])"(?>(?:[^"]|"")*)"?')
-_NAMES: Final = {",": "commas", ";": "semicolons", "\t": "tabs"}
+_NO_SEPARATORS: Final = re.compile(r'(?<![^\r\n])[ \t]*#[^\r\n]*|(?<![^,;|\t\r\n])"(?>(?:[^"]|"")*)"?')
+_NAMES: Final = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _END: Final = "\0end"  # a line after the last one; no text has a NUL
 _SEPARATOR: Final = re.compile(r"\ufeff?\"?sep=([,;\t])\"?\r?\n", re.IGNORECASE)  # a first line that Excel writes
 
@@ -190,13 +194,15 @@ class Row(NamedTuple):
 class Table(NamedTuple):
     """A table: its rows, also comments and empty ones, and its notation in words, for example `CSV with tabs`.
 
-    `others`: the first rows of the other sheets of a workbook, by their names.
+    `others`: the first rows of the other sheets of a workbook, by their names. `are_pairs`: the first two columns are
+    the old and the new URL.
     """
 
     rows: Iterator[Row]
     words: str
     delimiter: str = ","
     others: Mapping[str, Sequence[Row]] = MappingProxyType({})
+    are_pairs: bool = False
 
 
 # Other files that people pass as tables, by their first bytes.
@@ -236,6 +242,10 @@ def table(name: str, data: bytes, *, legacy: bool = True) -> Table:
     """
     if is_workbook(data):
         return _read_workbook(name, data)
+    if name.lower().endswith((".yaml", ".yml")):
+        if (parsed := _value_table(_parse_yaml(name, decoded(data)), "YAML")) is None:
+            raise UsageError(f"{name}:1: this is YAML without a list of redirects (save it as CSV)")
+        return parsed
     if (parsed := _parse_json(data)) is not None:
         return parsed
     charset = detect_charset(data, legacy=legacy)
@@ -243,7 +253,8 @@ def table(name: str, data: bytes, *, legacy: bool = True) -> Table:
     if (binary := binary_form(data, text[:_SNIFFED])) is not None:
         raise UsageError(f"{name}:1: this is {binary}")
     delimiter = detect_delimiter(text)
-    return Table(rows(text, delimiter), f"CSV with {_NAMES[delimiter]}{_in_words(charset)}", delimiter)
+    words = f"CSV with {_NAMES[delimiter]}{_in_words(charset)}"
+    return Table(rows(text, delimiter), words, delimiter, are_pairs=delimiter == "|")
 
 
 def binary_form(data: bytes, text: str) -> str | None:
@@ -252,17 +263,37 @@ def binary_form(data: bytes, text: str) -> str | None:
     return next((words for start, words in _BINARY if data.startswith(start)), binary)
 
 
-def _parse_json(data: bytes) -> Table | None:
-    """Return the table of JSON: an array of arrays, objects or texts, or an object of texts or objects; None otherwise.
+def _parse_yaml(name: str, text: str) -> Any:
+    """Return the value of YAML, whose scalars are texts: for example `[{"from": "/a"}]` for `- from: /a`."""
+    if len(text) > _LARGEST_YAML:
+        raise UsageError(f"{name}: it has more than {_LARGEST_YAML >> 20} MiB: save it as CSV")
+    try:
+        import yaml
 
-    For example, `{"/a": "/b"}` has one row, `/a` and `/b`, and `[{"old": "/a"}]` has the header `old` and a row `/a`.
-    """
+        return yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506 - makes no objects, and merges no keys in memory
+    except ImportError as error:
+        raise MissingPackageError("YAML needs PyYAML: pip install 'absolve[yaml]'") from error
+    except (yaml.YAMLError, RecursionError) as error:
+        raise UsageError(f"{name}: it is no YAML: {' '.join(str(error).split())[:200]}") from error
+
+
+def _parse_json(data: bytes) -> Table | None:
+    """Return the table of JSON, None for a file without one."""
     if data[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in {b"[", b"{"} or len(data) > _LARGEST_JSON:
         return None
     try:
-        value = json.loads(data)
+        return _value_table(json.loads(data), "JSON")
     except (ValueError, RecursionError):
         return None
+
+
+def _value_table(value: Any, form: str) -> Table | None:
+    """Return the table of an array of arrays, objects or texts, or of an object of texts or objects; None otherwise.
+
+    For example, `{"/a": "/b"}` has one row, `/a` and `/b`, and `[{"old": "/a"}]` has the header `old` and a row `/a`.
+    """
+    value = _held(value)
+    are_pairs = isinstance(value, dict)
     if isinstance(value, dict) and value and all(isinstance(one, str) for one in value.values()):
         value = [list(pair) for pair in value.items()]
     elif isinstance(value, dict) and value and all(map(_is_flat, value.values())):
@@ -270,12 +301,23 @@ def _parse_json(data: bytes) -> Table | None:
     if isinstance(value, list) and all(isinstance(one, str) for one in value):
         value = [[one] for one in value]
     if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
+        value = [one | inner if isinstance(inner := one.get("redirect"), dict) else one for one in value]
         keys = list(dict.fromkeys(key for one in value[:_ROWS] for key in one))[:MOST_COLUMNS]
         value = chain([keys], ([one.get(key) for key in keys] for one in value))
     elif not isinstance(value, list) or not value or not all(isinstance(one, list) for one in value):
         return None
     found = (Row(number, number, trimmed(list(map(_cell, one)))) for number, one in enumerate(value, start=1))
-    return Table(found, "rows of JSON")
+    return Table(found, f"rows of {form}", are_pairs=are_pairs)
+
+
+def _held(value: Any) -> Any:
+    """Return the list or object of redirects that objects hold: for example `[]` in `{"redirects": []}`."""
+    for _ in range(len(_HOLDERS)):
+        every = value if isinstance(value, list) else [value]
+        objects = (one for one in every if isinstance(one, dict) and (len(one) == 1 or one is value))
+        inner = (one[key] for one in objects for key in one if key in _HOLDERS)
+        value = next((one for one in inner if one and isinstance(one, dict | list)), value)
+    return value
 
 
 def _is_flat(value: object) -> bool:
@@ -284,10 +326,10 @@ def _is_flat(value: object) -> bool:
 
 
 def _cell(value: object) -> str:
-    """Return a JSON value as a cell: for example, `TRUE` for true; arrays, objects and null are empty."""
+    """Return a JSON value as a cell: for example, `TRUE` for true; null, empty arrays and objects are empty."""
     if isinstance(value, bool):
         return str(value).upper()
-    return str(value) if isinstance(value, str | int | float) else ""
+    return str(value) if isinstance(value, str | int | float) else NESTED if value else ""
 
 
 def _in_words(charset: Charset) -> str:
@@ -348,7 +390,9 @@ def detect_delimiter(text: str) -> str:
         return named[1]
     head = _NO_SEPARATORS.sub("", text[:_SNIFFED])
     lines = [line for line in islice(re.split("[\r\n]+", head), 2 * _ROWS) if line.strip(" ")][:_ROWS]
-    return max(_NAMES, key=lambda one: _regularity(one, lines))
+    if lines and all(_NAMES.keys() & set(line) == {"|"} for line in lines):  # Joomla; elsewhere a pattern has it
+        return "|"
+    return max(",;\t", key=lambda one: _regularity(one, lines))
 
 
 def _regularity(delimiter: str, lines: list[str]) -> tuple[int, int]:

@@ -31,6 +31,7 @@ _PHRASES: Final = {
 }
 # Cells without a value, by people and spreadsheets: `n/a`, `TBD`, `-`, `#N/A`.
 _OPEN: Final = re.compile(r"#.*|[?-]+|(?i:n/?a|n\.a\.|tbd|tbc|todo|none|null|nil|nan|undefined)", re.DOTALL)
+_DATA: Final = re.compile(r"[|?]|\w\.\w|^[1-5][0-9][0-9]$")  # in no header: parts of a path, and a status
 _COUNT: Final = re.compile(r"(?:[0-9]{1,3}(?:[,. '\u00a0\u202f][0-9]{3})+|[0-9]+)(?:[.,][0-9]{1,2})?")
 # host/path: a name with a dot whose last label is no suffix of a file, before a slash or the end.
 _HOST_AND_PATH: Final = re.compile(
@@ -149,12 +150,16 @@ def _header(lines: Sequence[Row], roles: Mapping[str, Role], needed: Sequence[st
     """Return the header: a row whose words mean every needed role, or the last row before the first URL."""
     above: list[Row] = []
     for row in lines:
+        if all(any(_means(roles[name], cell) == 3 for cell in row.cells) for name in needed):
+            return row  # also if one looks like a host: result.redirectURL
         if any(map(is_url, row.cells)):
             break
         above.append(row)
     for row in above:
         if all(any(_means(roles[name], cell) for cell in row.cells) for name in needed):
             return row
+    if any(_DATA.search(cell) for row in above for cell in row.cells):
+        return None
     return next((row for row in above[-1:] if len(above) < len(lines) or len(lines) == 1), None)
 
 

@@ -245,7 +245,7 @@ def read_cloudflare(name: str, data: bytes) -> RuleSet:
 def read_rewrite_map(name: str, data: bytes) -> RuleSet:
     """Return the rules of a RewriteMap text file (httpd.apache.org/docs/2.4/rewrite/rewritemap.html#txt).
 
-    For example, both `/a /b` and `a /b` are rules from `/a` to `/b`.
+    For example, `/a /b`, `a /b`, and `"/a" := "/b",` of F5 are rules from `/a` to `/b`.
     """
     return RuleSet(name, "rewritemap", [*_rules(name, data, _key_and_value)])
 
@@ -326,6 +326,8 @@ def redirects_rule(rule: Rule, entry: Entry) -> Rule:
 
 def _key_and_value(rule: Rule) -> Rule:
     words = rule.text.split(None, 2)
+    if words[1:2] == [":="]:
+        words = [word.strip('",') for word in words[::2]]
     if len(words) < 2:
         raise UsageError("it has no value")
     if len(words) > 2 and not words[2].startswith("#"):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from absolve.core.errors import Diagnostic, UsageError, in_short
 from absolve.core.printable import is_hidden_in
-from absolve.rules import apache, caddy, entries, iis, nginx, structured, table
+from absolve.rules import apache, caddy, entries, iis, nginx, proxies, structured, table
 from absolve.rules.cells import binary_form, decoded, is_workbook
 from absolve.rules.columns import is_url
 from absolve.rules.functions import HIDDEN, IS_HIDDEN
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from absolve.rules.model import RuleSet
 
 _IN_WORDS: Final = (
-    "a table (CSV or .xlsx: old URL, new URL), _redirects, a configuration of Apache (.htaccess), nginx or IIS, a"
-    " Caddyfile, the text of a RewriteMap, netlify.toml, vercel.json, firebase.json or staticwebapp.config.json"
+    "a table (CSV, .xlsx, YAML: old URL, new URL), _redirects, a configuration of Apache (.htaccess), nginx, HAProxy or"
+    " IIS, a Caddyfile, the text of a RewriteMap, netlify.toml, vercel.json, firebase.json or staticwebapp.config.json"
 )
 _LOOKED_AT: Final = 1 << 18
 _URL_BEGINS: Final = ("/", "http:", "https:")
@@ -39,6 +39,7 @@ _SECTION: Final = (
 _DIRECTIVE: Final = "(?:Redirect(?:Match|Permanent|Temp)?|Rewrite(?:Engine|Base|Map)|ServerName)"
 _BLOCK: Final = "(?:server|location|rewrite|return|map|if)"
 _IIS: Final = r"(?:(?:rewriteMap|httpRedirect|rewrite)s?|system\.webServer)"
+_HAPROXY: Final = r"^[ \t]*(?:http-request[ \t]+)?redirect[ \t]+(?:location|prefix|scheme|code)[ \t]"
 _NONE: Final = r"(?!)"
 _JSON: Final = r"\A\s*[{\[]"
 _HAS: Final = r'(?=(?s:.*)"(?:%s)")'
@@ -59,7 +60,7 @@ class _Form(NamedTuple):
 
 
 _FORMS: Final = (
-    _Form("csv", table.read_map, r"\.[ct]sv$", kind="lines"),
+    _Form("csv", table.read_map, r"\.(?:[ct]sv|ya?ml)$", kind="lines"),
     _Form("s3", structured.read_s3, text=_JSON + _HAS % "RoutingRules|KeyPrefixEquals"),
     _Form("redirection", structured.read_redirection, text=_JSON + _HAS % "action_data"),
     _Form("firebase", structured.read_firebase, r"firebase\.json$", _JSON + _HAS % "hosting"),
@@ -71,10 +72,13 @@ _FORMS: Final = (
     _Form("caddy", caddy.read, r"^caddyfile|\.caddy$", r"^[ \t]*redir[ \t]+[^;{\n]*$"),
     _Form("s3-xml", iis.read_s3, text=r"\A\s*<(?s:.*?)<(?:\w+:)?RoutingRules?\b"),
     _Form("iis", iis.read_iis, r"web\.config$", rf"\A\s*(?=<)(?s:.*?)<(?:\w+:)?{_IIS}\b"),
+    _Form("f5", proxies.read_f5, text=r"^[ \t]*ltm[ \t]+data-group[ \t]", kind="server"),
+    _Form("haproxy", proxies.read_haproxy, text=_HAPROXY, kind="server"),
     _Form("apache", apache.read, r"\.htaccess", rf"(?i)^[ \t]*(?:Rewrite(?:Rule|Cond)|{_SECTION})[ \t>]", "server"),
     _Form("nginx", nginx.read, text=rf"^[^#\n]*?(?:[{{;]|^)[^\S\n]*{_BLOCK}\b[^#\n]*[{{;]", kind="server"),
     _Form("apache", apache.read, text=rf"(?i)^[ \t]*{_DIRECTIVE}[ \t>]", kind="server"),  # nginx may have one in a text
     _Form("csv", table.read_map, text=_JSON, kind="lines"),
+    _Form("rewritemap", entries.read_rewrite_map, text=r"^\S+[ \t]+:=[ \t]", kind="lines"),
     _Form("squarespace", entries.read_squarespace, text=r"^/\S*[ \t]+->[ \t]", kind="lines"),
     _Form("rewritemap", entries.read_rewrite_map, kind="lines"),
 )
@@ -121,19 +125,23 @@ _TEXT: Final = (
         ),
         "TOML or INI",
     ),
+    (re.compile(r'\{\s*"(?:batchcomplete|continue|query)"'), "a list of titles of MediaWiki (save their URLs as CSV)"),
     (re.compile(r"[{\[]\s*[\"{\[\]}]"), "JSON without redirects"),
+    (re.compile(r"(?i:--[ ].*\bdump\b|INSERT\s+INTO\b)"), "SQL (save its table as CSV)"),
+    (re.compile(r"(?s:.*?)(?m:^)[^#\n]*\burl\.redirect[ \t]*\+?="), "lighttpd (save its redirects as CSV)"),
+    (re.compile(r"(?>(?:\s+|#[^\n]*)*)when\s+[A-Z_]+\b[^{\n]*\{"), "an iRule, a program (save its redirects as CSV)"),
     (
         re.compile(
             r"---[^\S\n]*$|[\w-]++:[^\S\n]*+\n[^\S\n]*+(?:-[ ]|[\w-]+:)|/\S*:[^\S\n]+\S+$", re.MULTILINE
         ),
-        "YAML",
+        "YAML (give it the suffix .yaml)",
     ),
 )
 _SUFFIXES: Final = {
     **dict.fromkeys((".xls", ".ods", ".numbers"), "a workbook that is no .xlsx"),
     **dict.fromkeys((".html", ".htm"), "HTML"),
     **dict.fromkeys((".json", ".jsonl"), "JSON"),
-    **dict.fromkeys((".yaml", ".yml"), "YAML"),
+    ".sql": "SQL (save its table as CSV)",
     ".xml": "XML",
     ".toml": "TOML",
     **dict.fromkeys((".js", ".mjs", ".cjs", ".ts", ".php", ".py", ".vcl"), "a program"),
@@ -148,7 +156,7 @@ def check(found: RuleSet) -> None:
     """Raise UsageError for a file that is not a map, for example HTML; NoRuleError if no line looks like a rule."""
     text = decoded(found.data[:_LOOKED_AT])
     is_known = _BY_NAME[found.format].kind == "structured" or is_workbook(found.data)
-    is_known = is_known or (found.format == "csv" and found.words.startswith("rows of JSON"))
+    is_known = is_known or (found.format == "csv" and found.words.startswith("rows of "))
     other = _other_form(Path(found.file).name.lower(), found.data, text) if not is_known else None
     _refuse(found.file, other, text[: len(text) - len(text.lstrip())].count("\n") + 1)
     is_sure = _BY_NAME[found.format].kind != "lines"
@@ -196,7 +204,7 @@ def _has_header(rows: Sequence[str]) -> bool:
 def _by_lines(text: str) -> str:
     """Return the format of lines with words or cells; a status, a splat or a placeholder means `_redirects`."""
     rows = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")][:100]
-    if any(re.search(r"[,;\t]", line) and len(line.split()) < 2 for line in rows) or _has_header(rows):
+    if any(re.search(r"[,;\t|]", line) and len(line.split()) < 2 for line in rows) or _has_header(rows):
         return "csv"
     if any(re.search(r"\*|:splat|/:\w|\s[1-5][0-9][0-9]!?\s*$", line) for line in rows):
         return "netlify"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
 
 from absolve.core import patterns
 from absolve.core.errors import UsageError
-from absolve.rules.columns import is_left_open
+from absolve.rules.columns import is_left_open, with_slashes
 from absolve.urls.identity import decoded, named
 from absolve.urls.predicates import has_scheme, is_malformed, parsed_scheme
 
@@ -338,7 +338,8 @@ def check_target(text: str) -> None:
 
 
 def paired(rule: Rule, key: str, value: str) -> Rule:
-    """Return the exact rule for a key and a value of a server's map, for example `a` and `/b`: from `/a` to `/b`."""
+    """Return the exact rule for a key and a value of a server's map: `a` and `/b`, or `old.example/a` and `/b`."""
+    key = with_slashes(key) if "/" in key else key
     old, new = (text if text.startswith("/") or "://" in text else f"/{text}" for text in (key, value))
     found = source(old)
     check_target(new if value and not is_left_open(value) else value)

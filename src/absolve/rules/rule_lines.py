@@ -106,7 +106,9 @@ def csv_row(*cells: str, delimiter: str = ",") -> str:
     >>> csv_row("/a", "/b;c")
     '/a,"/b;c"'
     """
-    return delimiter.join('"' + cell.replace('"', '""') + '"' if _TO_QUOTE.search(cell) else cell for cell in cells)
+    quotes = [_TO_QUOTE.search(cell) is not None or delimiter in cell for cell in cells]
+    pairs = zip(cells, quotes, strict=True)
+    return delimiter.join('"' + cell.replace('"', '""') + '"' if quoted else cell for cell, quoted in pairs)
 
 
 def csv_lines(rule: Rule) -> list[str] | None:

@@ -27,7 +27,7 @@ from absolve.core.errors import UsageError
 from absolve.rules import entries, table
 from absolve.rules.cells import decoded, toml
 from absolve.rules.entries import AZURE, GLOB, NETLIFY, PATTERN, VERCEL, Entry, make_rule
-from absolve.rules.model import Rule, RuleSet, tried
+from absolve.rules.model import Condition, Rule, RuleSet, tried
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -147,20 +147,33 @@ def _netlify_rule(rule: Rule, one: dict[str, Any]) -> Rule:
     return finished
 
 
-def _redirection_rows(data: Any) -> Iterator[table.Redirect]:
-    """Yield the rows of an export of Redirection, for example `{"url": "/a", "action_data": {"url": "/b"}}`."""
+def _redirection_rows(data: Any) -> Iterator[tuple[table.Redirect, dict[str, Any]]]:
+    """Yield the rows of Redirection's export, such as `{"url": "/a", "action_data": {"url": "/b"}}`, with flags."""
     for one in dicts(data, "redirects"):
         action = one.get("action_data")
         new = _text(action, "url", "") if isinstance(action, dict) else action if isinstance(action, str) else ""
         old, is_regex = _text(one, "url"), bool(one.get("regex"))
         if one.get("enabled") is False or one.get("status") == "disabled":
             continue
+        flags = matched.get("source") if isinstance(matched := one.get("match_data"), dict) else None
         row = table.Redirect(0, f"{old} {new}", None, old, new, _status(one.get("action_code"), 301))
         row = row._replace(how=table.SEARCH if is_regex else table.EXACT)
         kinds = one.get("match_type", "url"), one.get("action_type", "url")
         if kinds[0] != "url" or kinds[1] not in ("url", "error"):
             row = row._replace(problem=f"it depends on more than the URL: {kinds[0]}, {kinds[1]}")
-        yield row
+        yield row, flags if isinstance(flags, dict) else {}
+
+
+def _with_flags(rule: Rule, flags: dict[str, Any]) -> Rule:
+    """Return a rule of Redirection with its flags: for example, `flag_trailing` for a slash at the end or none."""
+    query = flags.get("flag_query")
+    rule = rule._replace(ignores_case=flags.get("flag_case") is True, query="drop" if query == "ignore" else "keep")
+    if rule.how != "exact" or "?" in rule.source:
+        return rule
+    if flags.get("flag_trailing") is not True:
+        return rule._replace(query="none") if query == "exact" else rule
+    without = (Condition("query", "^$"),) if query == "exact" else ()
+    return rule._replace(how="regex", source=f"^{re.escape(rule.source.rstrip('/'))}/?$", conditions=without)
 
 
 _ENTRIES: Final[dict[str, Callable[[Any], Iterator[Entry]]]] = {
@@ -196,8 +209,8 @@ def _numbered(name: str, text: str, form: str, value: Any) -> list[Rule]:
 def _sources_and_rules(name: str, form: str, value: Any) -> Iterator[tuple[str, Rule]]:
     """Yield the source of each entry, as written in the file, with its rule."""
     if form == "redirection":
-        for row in _redirection_rows(value):
-            yield row.old, table.row_rule(name, row)
+        for row, flags in _redirection_rows(value):
+            yield row.old, _with_flags(table.row_rule(name, row), flags)
     elif form == "netlify-toml":
         for one in dicts(value, "redirects"):
             old = _text(one, "from")

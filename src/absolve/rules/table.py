@@ -78,7 +78,7 @@ _OLD: Final = _set(
     " прежний исходный исходная откуда источник старий стара старе звідки джерело стар ישן ישנה מקור القديم القديمة"
     " قديم قديمة المصدر قدیم قدیمی 旧 旧地址 旧网址 旧链接 旧路径 原 原网址 原地址 原链接 源 源地址 源网址 来源 舊"
     " 舊網址 原始 來源 古い 旧ページ 旧アドレス 転送元 リダイレクト元 移行前 変更前 移転元"
-    " 기존 이전 원본 구 전 출발지 소스"
+    " 기존 이전 원본 구 전 출발지 소스 matchurl"
 )
 _NEW: Final = _set(
     "new to target destination dest redirect redirects redirected redirecturl redirectto final ziel neu neue"
@@ -99,16 +99,19 @@ _NOT_URLS: Final = _set(
     " regex date title titel id query string matches title"
 )
 _NO_KINDS: Final = _set("group gruppe category entity content indexability match matching")
-_MATCHES: Final = _set("url login role referrer agent cookie custom header server page ip language")
+_MATCHES: Final = _set("url login role referrer agent cookie custom header server page ip language") | {cells.NESTED}
 _OTHER_ACTIONS: Final = _set("random pass nothing")  # of Redirection, in place of a redirect
 _ACTIONS: Final = _OTHER_ACTIONS | {"url", "error"}
 _ON: Final = _set("active enabled aktiv true yes ja on 1")
 _OFF: Final = _set("inactive disabled inaktiv false no nein off 0 draft")
+_DEAD: Final = _OFF | _set("2 -2 trash trashed pending private")  # also states of rows, of Joomla and WordPress
+_STATES: Final = _ON | _DEAD | {"publish"}
 _STATUSES: Final = frozenset({200, *REDIRECTS, 404, 410})
 # How Rank Math compares a path, as a regular expression.
 _PARTS: Final = {"start": "^/{}", "starts with": "^/{}", "end": "{}$", "ends with": "{}$", "contains": "{}"}
 _SEVERAL: Final = re.compile(r"[,;|]?\s+|[,;|](?=/|https?:)")  # between URLs that share a cell
 _NO_PATH: Final = re.compile(r"[<>\\]")  # of the patterns of Ghost and AWS Amplify
+_FILE: Final = re.compile(r"[^/:?#][^:?#]*\.mdx?")  # of MkDocs and GitBook
 _DELIMITED: Final = re.compile(r"([#~@!])(.+)\1(i?)", re.DOTALL)  # a regular expression as PHP has it
 _WITHOUT_SLASH: Final = frozenset({"format"})  # of Yoast, whose patterns see a path without its first slash
 _SEARCHED: Final = _WITHOUT_SLASH | {"matching"}  # of Yoast and Rank Math, which search for patterns
@@ -129,14 +132,26 @@ def _is_sure_status(cell: str) -> bool:
     return found is not None and found[0] in _STATUSES
 
 
+def _is_switch(cell: str) -> bool:
+    return cell.lower() in _ON | _OFF
+
+
 def _is_place(cell: str) -> bool:
     """Return whether a cell may be a path or a URL, also a path without its first slash."""
     return " " not in cell and cell.lower() not in _PATTERNS and not _is_status(cell)
 
 
 ROLES: Final = {
-    "old": Role(_OLD, _is_place, _set("address adresse"), _NOT_URLS, weak=_FROM),
-    "new": Role(_NEW, _is_place, others=_NOT_URLS | _OLD, weak=_TO),
+    "old": Role(_OLD, _is_place, _set("address adresse matchurl"), _NOT_URLS, weak=_FROM),
+    "new": Role(_NEW, _is_place, frozenset({"target url", "result redirecturl"}), _NOT_URLS | _OLD, weak=_TO),
+    # Flags of Cloudflare, TYPO3, Akamai and Rank Math.
+    "keeps_query": Role(
+        _set("useincomingquerystring"), _is_switch, frozenset({"preserve query string", "keep query parameters"})
+    ),
+    "has_subdomains": Role(frozenset(), _is_switch, frozenset({"include subdomains"})),
+    "is_prefix": Role(frozenset(), _is_switch, frozenset({"subpath matching"})),
+    "keeps_path": Role(frozenset(), _is_switch, frozenset({"preserve path suffix"})),
+    "case": Role(frozenset(), lambda cell: _is_switch(cell) or cell == "case", frozenset({"ignore", "ignore case"})),
     "status": Role(_KINDS, _is_status, others=_NO_KINDS, sure=_is_sure_status),
     "how": Role(
         _set("how match matching regex regexp format muster"),
@@ -144,13 +159,15 @@ ROLES: Final = {
         others=_set("group gruppe category entity"),
         sure=lambda cell: cell.lower() in HOW,
     ),
-    "active": Role(_set("status enabled active aktiv state"), lambda cell: cell.lower() in _ON | _OFF),
-    "match": Role(_set("match"), lambda cell: cell.lower() in _MATCHES),
+    "active": Role(_set("status enabled active aktiv state published"), lambda cell: cell.lower() in _STATES),
+    "match": Role(_set("match matches"), lambda cell: cell.lower() in _MATCHES),
     "action": Role(_set("type"), lambda cell: cell.lower() in _ACTIONS),
-    "disabled": Role(_set("disabled deleted deaktiviert"), lambda cell: cell.lower() in _ON | _OFF),
+    "disabled": Role(_set("disabled deaktiviert"), _is_switch),
+    "deleted": Role(_set("deleted"), _is_switch),
     "permanent": Role(_set("permanent"), lambda cell: cell.lower() in _FLAGS),
     "host": Role(frozenset(), lambda cell: cell == "*" or host_and_path(cell), frozenset({"source host"})),
 }
+_EMPTY: Final = dict.fromkeys(ROLES, "")
 # Cloudflare's lists of bulk redirects have no header: these follow the status, each TRUE or FALSE
 # (developers.cloudflare.com/rules/url-forwarding/bulk-redirects/reference/csv-file-format).
 _BULK: Final = ("keeps_query", "has_subdomains", "is_prefix", "keeps_path")
@@ -176,6 +193,7 @@ class Redirect(NamedTuple):
     has_subdomains: bool = False
     keeps_rest: bool = True
     in_folder: bool = False
+    ignores_case: bool = False
 
 
 class Redirects(NamedTuple):
@@ -203,6 +221,8 @@ def read(table: Table, hosts: Sequence[str] = (), *, new_first: bool = False) ->
     needed, hosts = (("new", "old"), hosts[::-1]) if new_first else (("old", "new"), hosts)
     columns = choose_columns(head, ROLES, needed, hosts)
     columns = columns._replace(places=_complete(columns.places))
+    if table.are_pairs:
+        columns = Columns({"old": 0, "new": 1}, None, "", frozenset(needed))
     hidden: list[int] = []
     found = chain(_left_out(table), _parse_rows(_shown(every, hidden), columns, table.delimiter))
     words = f"{table.words}; {columns.words}" if columns.words else table.words
@@ -258,30 +278,46 @@ def _names_old(columns: Columns) -> bool:
 def _parse_row(redirect: Redirect, row: Row, columns: Columns) -> Redirect | None:
     """Return the redirect of a row; None if it is disabled, or the URL is answered without a redirect."""
     places = columns.places
-    values = {name: row.cell(places.get(name)) for name in ROLES}
-    if values["active"].lower() in _OFF or values["disabled"].lower() in _ON:
+    values = _EMPTY | {name: row.cell(place) for name, place in places.items()}
+    # Redirection 6 writes a title too many, so that the state is in the column before.
+    is_off = values["active"].lower() in _DEAD or ("active" in places and row.cells[-1] == "disabled")
+    if is_off or not _ON.isdisjoint((values["disabled"].lower(), values["deleted"].lower())):
+        return None
+    if values["status"] == "0" and "redirect" in _title("status", columns):  # of Magento, which serves it
         return None
     if values["match"].lower() not in {"", "url"}:
         return redirect._replace(problem=f"it depends on more of a request than its URL: {values['match']}")
     if values["action"].lower() in _OTHER_ACTIONS:
         return redirect._replace(problem=f"it does something other than redirect: {values['action']}")
+    if values["new"] == "/unknown" and "regex" in _title("how", columns):  # Redirection, of rows with two new URLs
+        return redirect._replace(problem="it depends on more of a request than its URL")
+    if any(map(_FILE.fullmatch, (values["old"], values["new"]))):
+        return redirect._replace(problem="it names a file of Markdown, not the URL of its page")
     code = {"true": 301, "false": 302}.get(values["permanent"].lower())
     redirect = redirect._replace(old=values["old"], new=values["new"], status=code)
     redirect = _with_extras(redirect, _extras(row, values, places, columns))
+    flags = {name: values[name].lower() in _ON for name in _BULK if name in places}
+    redirect = _with_flags(redirect, flags) if flags else redirect
+    if values["case"] and values["case"].lower() not in _OFF:
+        redirect = redirect._replace(ignores_case=True)
     is_named = columns.by_words.__contains__
     if redirect.how not in _NO_PATHS:
         old, new = _placed(redirect.old, is_named("old")), _placed(redirect.new, is_named("new"))
         redirect = redirect._replace(old=old, new=new)
         redirect = _starred(_alone(redirect), values["how"].lower(), may_be_wild="active" not in places)
     elif redirect.how in {REGEX, SEARCH}:
-        title = columns.header.cell(places.get("how")) if columns.header is not None else ""
-        redirect = _searching(redirect, split_words(title))
+        redirect = _searching(redirect, _title("how", columns))
         if redirect.how == SEARCH and not redirect.new.startswith("$"):
             redirect = redirect._replace(new=_placed(redirect.new, is_named("new")))
     if values["host"] not in {"", "*"} and redirect.old.startswith("/"):
         redirect = redirect._replace(old=f"//{values['host']}{redirect.old}")
     is_answer = redirect.status is not None and redirect.status // 100 == 2 and redirect.new in {"", redirect.old}
     return None if is_answer and redirect.problem is None else redirect
+
+
+def _title(name: str, columns: Columns) -> Sequence[str]:
+    """Return the words of the header of a role's column."""
+    return split_words(columns.header.cell(columns.places.get(name))) if columns.header is not None else ()
 
 
 def _extras(
@@ -296,10 +332,10 @@ def _extras(
 
 def _placed(cell: str, is_named: bool) -> str:
     """Return a cell as a URL or a path: for example, `a/b` is the path `/a/b` if the header names its column."""
-    cell = with_slashes(cell)
+    cell = with_slashes(cell) if cell != "<front>" else "/"  # of Drupal
     if not is_named or not cell or is_left_open(cell) or re.match(r"[/#?^(]|[\w+.-]+:", cell):
         return cell
-    return f"/{cell}" if _is_place(cell) else cell
+    return f"/{cell}" if _is_place(cell) or cell.isalpha() else cell
 
 
 def _alone(redirect: Redirect) -> Redirect:
@@ -343,14 +379,14 @@ def _with_extras(redirect: Redirect, cells: Sequence[tuple[str | None, str]]) ->
             redirect = redirect._replace(status=found[0], is_forced=found[1])
         elif not (name == "status" and cell == "0"):
             return redirect._replace(problem=f"{cell[:40]!r} is neither a status nor one of exact, prefix, regex")
-    return _with_flags(redirect, flags) if flags else redirect
+    return _with_flags(redirect, dict(zip(_BULK, flags, strict=False))) if flags else redirect
 
 
-def _with_flags(redirect: Redirect, flags: Sequence[bool]) -> Redirect:
-    values = dict(zip(_BULK, flags, strict=False))
-    redirect = redirect._replace(keeps_query=values["keeps_query"], has_subdomains=values.get("has_subdomains", False))
-    if values.get("is_prefix"):
-        redirect = redirect._replace(how=PREFIX, keeps_rest=values.get("keeps_path", True))
+def _with_flags(redirect: Redirect, flags: Mapping[str, bool]) -> Redirect:
+    query, has_subdomains = flags.get("keeps_query", redirect.keeps_query), flags.get("has_subdomains", False)
+    redirect = redirect._replace(keeps_query=query, has_subdomains=has_subdomains or redirect.has_subdomains)
+    if flags.get("is_prefix"):
+        redirect = redirect._replace(how=PREFIX, keeps_rest=flags.get("keeps_path", True))
     return redirect
 
 
@@ -383,6 +419,7 @@ def row_rule(name: str, row: Redirect) -> Rule:
     if rule.problem is not None:
         return rule
     rule = tried(rule, _RULES_BY_KIND.get(row.how or "exact", _path_rule), row)
+    rule = rule._replace(ignores_case=True) if row.ignores_case else rule
     return rule._replace(forced=True) if row.is_forced else rule
 
 

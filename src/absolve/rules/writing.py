@@ -253,7 +253,7 @@ def _is_kept(form: str, sets: Sequence[RuleSet]) -> bool:
     """
     if not sets or sets[0].format != form or form not in _KEPT or not sets[0].data or cells.is_workbook(sets[0].data):
         return False
-    if sets[0].words.startswith("rows of JSON"):
+    if sets[0].words.startswith("rows of "):
         return False
     return form != "csv" or len(sets) == 1 or sets[0].data.count(b'"') % 2 == 0
 
