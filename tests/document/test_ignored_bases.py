@@ -12,6 +12,7 @@ from absolve.urls.base import IGNORABLE
 RETRIEVED = "http://r.example/d/p"
 SAVED = "<!-- saved from url=(0019)http://saved.example/ --><a href=x>y</a>"
 FEED = '<feed xmlns="http://www.w3.org/2005/Atom" xml:base="http://xml.example/"><link href="x"/></feed>'
+ITEM = "<rss><channel><item><link>http://item.example/</link><description>&lt;a href=x></description></item></channel></rss>"
 RESPONSE = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n{}: http://header.example/\r\n\r\n<a href=x>y</a>"
 MAIL = "From: a@b\r\nContent-Type: text/html\r\nContent-Location: http://header.example/\r\n\r\n<a href=x>y</a>"
 
@@ -19,6 +20,7 @@ CASES = [
     ("text/html", "<base href=http://base.example/><a href=x>y</a>", None, set(), "base"),
     ("text/html", SAVED, None, {"saver"}, "saved"),
     ("text/xml", FEED, RETRIEVED, {"xml-base", "browser"}, "xml"),
+    ("text/xml", ITEM, RETRIEVED, {"feed-link"}, "item"),
     ("message/http", RESPONSE.format("Base"), RETRIEVED, {"header", "browser"}, "header"),
     ("message/http", RESPONSE.format("Content-Base"), RETRIEVED, {"header", "content-base", "browser"}, "header"),
     ("message/rfc822", MAIL, RETRIEVED, {"header"}, "header"),
@@ -35,7 +37,7 @@ def test_a_claim_counts_unless_its_kind_is_ignored(media_type: str, text: str, u
 
 
 def test_an_ignored_claim_stays_in_the_chain_and_an_unknown_kind_is_an_error_that_names_the_kinds() -> None:
-    with pytest.raises(UsageError, match="saver, header, content-base, xml-base, not 'codebase'"):
+    with pytest.raises(UsageError, match="saver, header, content-base, xml-base, feed-link, not 'codebase'"):
         api.links("<a>", ignore_base="saver,codebase")
     entity = walk(Document(SAVED, media_type="text/html"), Settings(ignore_base="saver"))
     assert [(fate.url, fate.verdict) for fate in entity.bases.base.chain] == [("http://saved.example/", "switched-off")]

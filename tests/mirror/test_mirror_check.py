@@ -96,6 +96,12 @@ def test_names_that_another_system_refuses_or_folds_are_found(tmp_path: Path) ->
     assert len(codes(written(tmp_path / "n", {"d/a.txt": b"", "D/b.txt": b"", "d/A.txt": b""}), "case")) == 2
 
 
+def test_the_html_of_a_feed_has_relative_links_by_the_place_of_the_feed(tmp_path: Path) -> None:
+    feed = b"<rss><channel><item><link>d/p.html</link><description>&lt;img src='d/i.png'></description></item></channel></rss>"
+    files = {"index.html": b"<a href=f.xml>", "f.xml": feed, "d/p.html": b"", "d/i.png": b""}
+    assert codes(written(tmp_path / "m", files)) == []
+
+
 def test_xml_that_is_not_well_formed_is_unreadable_at_its_line(tmp_path: Path) -> None:
     root = written(tmp_path / "m", {"a.xhtml": b"<html xmlns='http://www.w3.org/1999/xhtml'>\n<p></html>"})
     fault = next(fault for fault in Checker(root, Settings(profile="whatwg")).faults() if fault.code == "unreadable")

@@ -412,7 +412,8 @@ CREATE OR REPLACE TABLE in_pages AS SELECT i.link, i.url, a.key IS NOT NULL AS i
 LEFT JOIN served a ON a.side = 'new' AND a.site = site_of(i.url) AND a.key = key_of(path_of(i.url));
 INSERT INTO in_fragments SELECT link, bool_or(is_there) AND NOT bool_and(is_there) FROM in_pages GROUP BY link;
 UPDATE new_links SET target = p.url FROM (
-    SELECT link, arg_min(url, (NOT is_there, url)) AS url FROM in_pages GROUP BY link) p WHERE rowid = p.link"""
+    SELECT link, arg_min(url, (NOT is_there, url)) AS url FROM in_pages GROUP BY link) p WHERE rowid = p.link;
+DELETE FROM instead"""
 
 
 def _take_includes(connection: Any) -> None:
@@ -426,7 +427,6 @@ def _take_includes(connection: Any) -> None:
 
 def _take_what_is_there(connection: Any) -> None:
     """Set the targets of links before a base element to the URL without that base, where only this URL is there."""
-    connection.execute("DELETE FROM instead")
     found = ((link, whatwg.parse(reference, own)) for link, own, reference in each(connection, _BEFORE))
     insert(connection, "instead", (pair for pair in found if pair[1] is not None))
     connection.execute(_INSTEAD)

@@ -95,7 +95,8 @@ class Checker:
 
     def __init__(self, folder: Path, settings: Settings) -> None:
         self._folder = folder.absolute()
-        self._settings = settings._replace(documents=True, data_urls=True)
+        ignored = f"{settings.ignore_base},feed-link".lstrip(",")  # in a mirror the place of a feed counts
+        self._settings = settings._replace(documents=True, data_urls=True, ignore_base=ignored)
         self._root = self._folder.as_uri().rstrip("/") + "/"
         self._files = {path: None for path in existing(str(folder)) if not _is_of_map(path)}
         self._folded: dict[str, list[str]] = defaultdict(list)

@@ -52,6 +52,7 @@ _NAMESPACE: Final = re.compile(rb"xmlns(?::[^\s=]{1,99})?\s{0,9}=\s{0,9}[\"']\Z"
 _BREAK: Final = re.compile(rb"[\"']\s{0,9}[+.]\s{0,9}[\"']")  # between two strings of a program
 _START: Final = attrgetter("start")
 _FAR: Final = 2048  # bytes that are searched before and behind a host
+_LONGER: Final = "its host is a longer one"
 _NOT_HERE: Final = "the new URL cannot be written here"
 
 
@@ -127,7 +128,7 @@ class MentionEdits:
         """Yield what cannot be changed: a longer host, a host in parts or encoded."""
         for found in self._longer.finditer(data):
             if found[1].lower() not in self._known:
-                yield _stays(data, *found.span(1), "its host is a longer one")
+                yield _stays(data, *found.span(1), _LONGER)
         for found in _BREAK.finditer(data):
             before, after = data[max(found.start() - 64, 0) : found.start()], data[found.end() : found.end() + 64]
             for whole in self._names.pattern.finditer(before + after) if self._names is not None else ():
@@ -158,6 +159,8 @@ class MentionEdits:
             return _stays(data, one.start, one.end, "it is a host, not a URL", one.kind)
         if _AFTER_SLASH.search(data[max(start - 9, 0) : start]) or not {*b"?#&"}.intersection(of_owner or b"?"):
             why = "it is in the path of another URL"
+        elif data[one.end : one.end + 1] >= b"\x80":
+            why = _LONGER
         elif one.kind == "attribute" and one.inside and data[one.inside - 1 : one.inside] != b"?":  # of PHP
             before = data[max(one.inside, start - _FAR) : start]
             is_name = b"=" not in before or _NAMESPACE.search(before[-128:])

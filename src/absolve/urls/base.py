@@ -52,7 +52,7 @@ TOO_LONG = "too-long"
 PLACEHOLDER = "placeholder"
 FORBIDDEN = "forbidden"  # the verdict on a base element that a Content-Security-Policy forbids
 SWITCHED_OFF = "switched-off"  # the verdict on a claim that the user or the profile leaves out
-IGNORABLE = ("saver", "header", "content-base", "xml-base")  # words of --ignore-base
+IGNORABLE = ("saver", "header", "content-base", "xml-base", "feed-link")  # words of --ignore-base
 NONE_IGNORED: frozenset[str] = frozenset()
 _KINDS = {
     "Base header": ("header", "base"),
@@ -60,6 +60,7 @@ _KINDS = {
     "Content-Location header": ("header",),
     "xml:base attribute": ("xml-base",),
     "codebase attribute": ("codebase",),
+    **dict.fromkeys(("item link", "item guid", "channel link", "item url", "home_page_url"), ("feed-link",)),
 }
 _SAVERS = (  # the ends of their claims' sources
     *(" comment", "comment of the package", "-source", " meta element", "WebScrapBook attribute"),

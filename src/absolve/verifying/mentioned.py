@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _SLASH: Final = rb"(?:\\*/|%(?:25)*2F|\\+u002F|\\+x2F|&#x?0*(?:47|2F);|&sol;)"
 _COLON: Final = rb"(?:\\*:|%(?:25)*3A|\\+u003A|\\+x3A|&#x?0*(?:58|3A);|&colon;)"
 _CHARACTER: Final = re.compile(
-    rb"%b|%b|%%(?:25)*[0-9A-F]{2}|\\+u00[0-9A-F]{2}|\\*\.|&amp;|&(?!#?[A-Z0-9]+;)|[A-Z0-9_~!$*+=?#@-]"
+    rb"%b|%b|%%(?:25)*[0-9A-F]{2}|\\+u00(?:2[6d]|3[df])|\\*\.|&amp;|&(?!#?[A-Z0-9]+;)|[A-Z0-9_~!$*+=?#@-]"
     rb"|[\xc2-\xf4][\x80-\xbf]+" % (_SLASH, _COLON),
     re.IGNORECASE,
 )
@@ -33,6 +33,7 @@ _TOKEN: Final = re.compile(
     rb"(?P<scheme>[A-Z][A-Z0-9+.-]{0,30})(?P<colon>%b))?(?P<slash>%b)(?P=slash)" % (_COLON, _SLASH),
     re.IGNORECASE,
 )
+_AFTER_HOST: Final = frozenset("/?#:@_~!$*+=&%")
 _DIGITS: Final = re.compile(rb"[0-9]{1,9}")
 _LONGEST: Final = 2048  # characters of a URL
 _SPACE: Final = 8  # bytes of the text for each byte of a string
@@ -86,6 +87,8 @@ class Mentioned:
         """Return where an old URL ends, and where its new one at offset `at` of the new text ends; None if it stays."""
         slash, scheme = found["slash"], (found["scheme"] or b"").decode()
         units = list(islice(_units(old, found.end(), slash), _LONGEST))
+        host_end = next((number for number, unit in enumerate(units) if unit[1] in _AFTER_HOST), len(units))
+        units = units if units[host_end : host_end + 1] and units[host_end][1] in "/?#:@" else units[:host_end]
         while units and units[-1][1] in ".,:!?*":
             units.pop()
         if not units:

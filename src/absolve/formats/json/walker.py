@@ -112,7 +112,7 @@ _FEED: Final[dict[Path, Place]] = {
     ("items", "id"): LinkSite("jsonfeed", "id", kind="metadata", stays="always"),
     ("items", "content_html"): registry.HTML,
 }
-_BASES: Final = {"url": "item url", "home_page_url": "home_page_url"}  # of the HTML in a feed, the first that is there
+_BASES: Final = {"url": "item url", "home_page_url": "home_page_url"}  # of the HTML in a feed (docs/decisions.md, B25)
 _ABSOLUTE: Final = re.compile(rb"[A-Za-z][A-Za-z0-9+.-]*+://")
 
 
@@ -122,10 +122,7 @@ def walk_manifest(data: bytes, _charset: Charset, _options: WalkOptions) -> Iter
 
 
 def walk_feed(data: bytes, _charset: Charset, _options: WalkOptions) -> Iterable[Event]:
-    """Return the URLs of a feed, for example `/1` in `{"items": [{"url": "/1"}]}`, and a part for each item's HTML.
-
-    The base of a part is the URL of its item, else the home page (docs/decisions.md, B25).
-    """
+    """Return the URLs of a feed, for example `/1` in `{"items": [{"url": "/1"}]}`, and a part for each item's HTML."""
     claims: dict[Path, BaseClaim | None] = {}  # by the object whose URL it is
     owners: list[Path] = []  # of the parts
 

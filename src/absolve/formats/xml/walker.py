@@ -90,9 +90,8 @@ class Linked:
     def add(self, place: LinkSite, start: int, events: EventList, data: bytes) -> None:
         """Take the link that the text from `start` has added; a guid counts until there is a link."""
         link = events.at(len(events) - 1) if place.element in {"link", "guid"} and len(events) else None
-        if type(link) is not Link or link.start < start:
-            return
-        if self.claim is None or (place.element == "link" and self.claim.source.endswith("guid")):
+        is_first = self.claim is None or (place.element == "link" and self.claim.source.endswith("guid"))
+        if is_first and type(link) is Link and link.start >= start:
             value = link.coding.decode(data[link.start : link.end])
             self.claim = link_claim(value, link.start, f"{self.name} {place.element}", link.base)
 
