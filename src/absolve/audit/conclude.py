@@ -286,6 +286,10 @@ SELECT site_of(a.url) AS host, sum(a.links)::BIGINT, any_value(s.site) FROM aske
     AND (site_of(a.url) = 'www.' || s.site OR 'www.' || site_of(a.url) = s.site)
 WHERE site_of(a.url) NOT IN (SELECT site FROM scopes) GROUP BY host ORDER BY host
 """
+_CLEAN: Final = """
+SELECT count(DISTINCT bare(f.target)), min(bare(f.target)) FROM findings f
+JOIN resources r ON r.side = 'new' AND r.url = bare(f.target) || '.html' WHERE f.verdict = 'broken'
+"""
 _KEPT: Final = """
 SELECT count(*), count(*) FILTER (there_resource IS NOT NULL OR is_ruled), count(*) FILTER (digest = there_digest)
 FROM judged_urls
@@ -342,6 +346,10 @@ def oddities(connection: Any, question: Question) -> Iterator[Diagnostic]:
         text = f"{number:,} {are} to this host, which is another one than {known}:"
         text += " if it is old, too, give --old-url for both"
         yield Diagnostic("twin-host", text, host)
+    number, url = one(connection, _CLEAN)
+    if number > 1:
+        text = f"{number:,} URLs lack the .html of their files: --server github-pages, netlify and cloudflare have them"
+        yield Diagnostic("clean-urls", text, url)
     total, common, equal = one(connection, _KEPT)
     if total and total == equal:
         yield Diagnostic("same-site", "OLD and NEW are equal: each file of OLD is in NEW, too", question.old_url or "")
