@@ -37,26 +37,26 @@ RANK = {
 # what it bought; one that made a room smaller lowers it.
 MOST = {
     "absolve": (204, 2),
-    "api": (296, 1),
+    "api": (295, 1),
     "arrow": (54, 1),
-    "audit": (8_197, 30),
-    "cli": (5_783, 21),
+    "audit": (8_301, 30),
+    "cli": (5_807, 21),
     "core": (2_902, 15),
-    "document": (2_644, 11),
-    "encodings": (1_861, 6),
-    "formats": (15_613, 52),
-    "inventory": (2_206, 8),
-    "mirror": (7_055, 19),
-    "rewriting": (1_921, 8),
-    "rules": (5_951, 19),
-    "run": (7_859, 28),
+    "document": (2_684, 11),
+    "encodings": (1_859, 6),
+    "formats": (15_721, 52),
+    "inventory": (2_073, 7),
+    "mirror": (7_109, 19),
+    "rewriting": (2_463, 10),
+    "rules": (5_963, 19),
+    "run": (7_935, 28),
     "spark": (248, 1),
     "tables": (1_232, 7),
     "trees": (838, 3),
-    "urls": (2_387, 13),
-    "verifying": (2_018, 8),
+    "urls": (2_392, 13),
+    "verifying": (2_201, 9),
 }
-MOST_TESTS = 45_183  # lines
+MOST_TESTS = 46_418  # lines
 MOST_C = 1_200  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 

@@ -28,7 +28,7 @@ def test_the_root_of_a_site_is_the_folder_of_its_url() -> None:
 
 
 def test_an_unknown_server_or_word_is_an_error() -> None:
-    for words in ("iis", "plain,case=upper", "plain,bare-folder=maybe", "plain,index=", "plain,no=x"):
+    for words in ("lighttpd", "plain,case=upper", "plain,bare-folder=maybe", "plain,index=", "plain,no=x"):
         with pytest.raises(UsageError):
             servers.named(words)
     found = servers.named("plain,index=a,index=b, extension=htm,extension=.php,query=exact")

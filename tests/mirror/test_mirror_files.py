@@ -183,7 +183,7 @@ def test_a_base_element_that_leads_to_another_folder_counts_before_the_names_of_
     assert f'<a href="{new}">'.encode() in found["h/d/a.html"]
 
 
-@pytest.mark.parametrize("index", ["index.html", "index.htm", "index.php", "Default.htm", "INDEX.HTML", "welcome.html"])
+@pytest.mark.parametrize("index", ["index.html", "index.htm", "index.php", "Default.htm", "INDEX.HTML", "index.cfm"])
 def test_the_index_of_a_folder_is_held_under_the_url_of_the_folder(tmp_path: Path, index: str) -> None:
     files = {f"h.example/d/{index}": b"<!doctype html>", "h.example/a.html": b"<a href=/d/><a href=https://h.example/d/#x>"}
     given = tmp_path / "c.zip"

@@ -10,7 +10,6 @@ import json
 from collections import Counter
 from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
 
 from absolve import __version__
 from absolve.audit import answered, ignoring, tables, verdicts
@@ -296,7 +295,6 @@ FROM judged_urls
 """
 
 
-_IN_ITS_FOLDER: Final = "SELECT count(*) > 0 FROM resources WHERE side = 'old' AND contains(path, ?)"
 _TO_NOTHING: Final = "rule-to-nothing"
 _MOST_RULES: Final = 5  # named in diagnostics; the table of rules has all
 _MOST_HOSTS: Final = 3  # likewise
@@ -354,10 +352,8 @@ def oddities(connection: Any, question: Question) -> Iterator[Diagnostic]:
     if total and total == equal:
         yield Diagnostic("same-site", "OLD and NEW are equal: each file of OLD is in NEW, too", question.old_url or "")
     elif total and not common:
-        likely, host = _likely(connection, question), urlsplit(question.old_url or "").hostname
+        likely = _likely(connection, question)
         advice = f": likely --old-url {likely}, with the folder of that URL as OLD" if likely is not None else ""
-        if host and one(connection, _IN_ITS_FOLDER, [f"/{host}/"])[0]:
-            advice = f": OLD has a folder {host}, as mirrors have: give that folder as OLD"
         text = f"no URL of OLD is in NEW, and no rule leads there{advice}"
         yield Diagnostic("nothing-common", text, question.old_url or "")
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 INDEXES: Final = (
     *("index.html", "index.htm", "index.xhtml", "index.shtml", "index.php", "index.php3", "index.phtml"),
     *("default.htm", "default.html", "default.asp", "default.aspx", "index.asp", "index.aspx", "index.jsp"),
-    *("index.cfm", "index.cgi", "index.pl", "welcome.html", "home.html", "home.htm"),  # CERN's server, Netscape's
+    *("index.cfm", "index.cgi", "index.pl"),
 )
 # Files that programs keep for themselves in the folder of a site: they may hold passwords, and no page leads to them.
 _KEPT: Final = {

@@ -141,6 +141,7 @@ def _is_place(cell: str) -> bool:
     return " " not in cell and cell.lower() not in _PATTERNS and not _is_status(cell)
 
 
+_QUERIES: Final = frozenset({"query", "query string", "querystring", "fromquerystring", "source query", "old query"})
 ROLES: Final = {
     "old": Role(_OLD, _is_place, _set("address adresse matchurl"), _NOT_URLS, weak=_FROM),
     "new": Role(_NEW, _is_place, frozenset({"target url", "result redirecturl"}), _NOT_URLS | _OLD, weak=_TO),
@@ -165,6 +166,7 @@ ROLES: Final = {
     "disabled": Role(_set("disabled deaktiviert"), _is_switch),
     "deleted": Role(_set("deleted"), _is_switch),
     "permanent": Role(_set("permanent"), lambda cell: cell.lower() in _FLAGS),
+    "query": Role(frozenset(), lambda cell: "=" in cell and "/" not in cell, _QUERIES),
     "host": Role(frozenset(), lambda cell: cell == "*" or host_and_path(cell), frozenset({"source host"})),
 }
 _EMPTY: Final = dict.fromkeys(ROLES, "")
@@ -294,7 +296,9 @@ def _parse_row(redirect: Redirect, row: Row, columns: Columns) -> Redirect | Non
     if any(map(_FILE.fullmatch, (values["old"], values["new"]))):
         return redirect._replace(problem="it names a file of Markdown, not the URL of its page")
     code = {"true": 301, "false": 302}.get(values["permanent"].lower())
-    redirect = redirect._replace(old=values["old"], new=values["new"], status=code)
+    query = values["query"].lstrip("?")  # of the old URL: Umbraco, Silverstripe
+    old = f"{values['old']}?{query}" if query and "?" not in values["old"] else values["old"]
+    redirect = redirect._replace(old=old, new=values["new"], status=code)
     redirect = _with_extras(redirect, _extras(row, values, places, columns))
     flags = {name: values[name].lower() in _ON for name in _BULK if name in places}
     redirect = _with_flags(redirect, flags) if flags else redirect

@@ -69,8 +69,7 @@ CREATE OR REPLACE MACRO is_language(code) AS code = 'x-default'
         || 'nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg sh si sk sl sm sn so sq sr ss st su sv sw ta te '
         || 'tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu', ' '), split_part(code, '-', 1)));
 
--- Pages that no link has to lead to: those for errors, and the frames of Doxygen's search.
-CREATE OR REPLACE MACRO is_aside(url) AS regexp_matches(url, '/((404|403|500|50x|error)(\.html?)?|search/([a-z]+_[0-9a-f]+|nomatches)\.html)$');
+CREATE OR REPLACE MACRO is_error_page(url) AS regexp_matches(url, '/(404|403|500|50x|error)(\.html?)?$');
 
 -- A reference that gets its folder from a template or a base element: either may lack the folder of the site.
 CREATE OR REPLACE MACRO is_placed(reference, base_layer) AS NOT starts_with(reference, '//')

@@ -29,7 +29,7 @@ WITH joined AS (
         -- for other URLs than its own: it moves no one
         l.attribute IN ('@id', 'itemid', 'sourcemappingurl', 'sourcemap', 'x-sourcemap')
             OR l.attribute = 'xlink:href' AND l.element IN ('path', 'g', 'rect', 'circle', 'ellipse', 'line', 'polyline', 'polygon', 'text', 'tspan')
-            OR (l.kind = 'metadata' OR regexp_matches(lower(l.rel), '(^| )canonical( |$)')) AND is_aside('/' || l.document) AS is_identifier,
+            OR (l.kind = 'metadata' OR regexp_matches(lower(l.rel), '(^| )canonical( |$)')) AND is_error_page('/' || l.document) AS is_identifier,
         regexp_matches(lower(l.rel), '(^| )(dns-prefetch|preconnect)( |$)') AS is_hint
     FROM links_in l LEFT JOIN exceptions t ON t.target = l.target
     WHERE t.target IS NOT NULL OR l.target IS NULL OR l.is_insecure OR names_part(l.target)

@@ -12,7 +12,7 @@ ANTI JOIN linked k ON k.resource = p.resource
 ANTI JOIN home h ON h.resource = p.resource
 ANTI JOIN in_menus m ON m.url = p.file_url
 ANTI JOIN by_name g ON g.document = p.document AND p.entity = '' -- the pages around it were not given
-WHERE NOT is_aside(p.url)
+WHERE NOT is_error_page(p.url)
 UNION ALL
 SELECT c.url, c.document, 'canonical', CASE
     WHEN c.claimed > 1 THEN 'two canonical links that differ: ' || coalesce(c.target, c.reference)
@@ -69,7 +69,7 @@ ANTI JOIN (SELECT t.resource FROM links_in l JOIN led_targets t ON t.target = l.
 ANTI JOIN closed x ON x.side = 'new' AND x.resource = p.resource -- of other files it has no resource
 ANTI JOIN (SELECT resource FROM canonicals WHERE led IS DISTINCT FROM resource) c ON c.resource = p.resource
 -- not in HAVING: DuckDB 2.0.1 loses the row of a site with many pages there
-WHERE NOT is_aside(p.url) AND (SELECT count(*) FROM links_in WHERE element = 'loc' AND attribute = '') > 0
+WHERE NOT is_error_page(p.url) AND (SELECT count(*) FROM links_in WHERE element = 'loc' AND attribute = '') > 0
 HAVING count(*) > 0
 UNION ALL
 SELECT d.url, d.document, 'duplicate', 'the same content as ' || d.first_url || ', and no canonical link'
