@@ -271,7 +271,7 @@ def opened(source: Source, options: dict[str, Any], call: str) -> tuple[Document
     return document, settings
 
 
-def _settings_of(data_urls: bool, chosen: dict[str, Any]) -> Settings:  # noqa: FBT001 - for the cache
+def _settings_of(data_urls: bool, chosen: dict[str, Any]) -> Settings:
     """Return the settings for some options. Raise TypeError and UsageError for their values."""
     is_hashable = _HASHABLE.issuperset(map(type, chosen.values()))
     settings: Settings = (_cached_settings if is_hashable else _cached_settings.__wrapped__)(data_urls, **chosen)
@@ -282,7 +282,7 @@ _HASHABLE: Final = frozenset({bool, int, str})
 
 
 @lru_cache(maxsize=64, typed=True)  # otherwise a quarter of the time of a page of 100 bytes
-def _cached_settings(data_urls: bool, /, **chosen: Any) -> Settings:  # noqa: FBT001 - for the cache
+def _cached_settings(data_urls: bool, /, **chosen: Any) -> Settings:
     return Settings(**arguments.choices_of(chosen, _DEFAULTS), data_urls=data_urls).checked()
 
 
