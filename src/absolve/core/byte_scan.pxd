@@ -28,9 +28,7 @@ cpdef bytes cut(bytes data, Py_ssize_t start, Py_ssize_t end)
 cpdef Py_ssize_t comment_end(const unsigned char* p, Py_ssize_t i, Py_ssize_t end) noexcept
 cpdef Py_ssize_t tag_end(const unsigned char* p, Py_ssize_t i, Py_ssize_t end) noexcept
 cpdef bint is_tag_name(const unsigned char* p, Py_ssize_t end, Py_ssize_t i, Py_ssize_t name, Py_ssize_t length) noexcept
-cpdef Py_ssize_t raw_text_end(
-    const unsigned char* p, Py_ssize_t i, Py_ssize_t end, Py_ssize_t name, Py_ssize_t length
-) noexcept
+cpdef Py_ssize_t raw_text_end(const unsigned char* p, Py_ssize_t i, Py_ssize_t end, Py_ssize_t name, Py_ssize_t length) noexcept
 cpdef Py_ssize_t word_start(const unsigned char* p, Py_ssize_t i, Py_ssize_t end) noexcept
 cpdef Py_ssize_t character(const unsigned char* p, Py_ssize_t i, Py_ssize_t end) noexcept
 cdef Py_ssize_t _SHORTEST, _LONGEST

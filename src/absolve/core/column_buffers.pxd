@@ -4,6 +4,7 @@ from libc.stdlib cimport realloc
 from libc.string cimport memcpy
 
 cdef Py_ssize_t _MOST_BYTES, _FEW
+cpdef TextColumn encoded(object words, object shown)
 
 cdef inline unsigned char* grown(void* cells, Py_ssize_t size) except NULL:
     """Return the cells reallocated to `size` bytes; raise MemoryError if that fails."""
@@ -36,6 +37,7 @@ cdef class IntColumn:
     cdef Py_ssize_t at(self, Py_ssize_t index) noexcept
     cdef Py_ssize_t before(self, Py_ssize_t number) noexcept
     cdef int cut(self, Py_ssize_t size) noexcept
+    cdef IntColumn mapped(self, IntColumn numbers)
     cdef Py_ssize_t put(self, unsigned char* block, Py_ssize_t at) noexcept
 
 @cython.final
@@ -49,6 +51,7 @@ cdef class TextColumn:
     cdef int _grow(self, Py_ssize_t size) except? -1
     cdef str at(self, Py_ssize_t index)
     cdef bint equals(self, TextColumn other, Py_ssize_t index)
+    cpdef tuple array(self)
     cdef Py_ssize_t put(self, unsigned char* block, Py_ssize_t at) noexcept
 
 @cython.final
@@ -61,3 +64,8 @@ cdef class DictColumn:
     cpdef int add(self, object word) except? -1
     cdef Py_ssize_t _number_of(self, object word) except? -1
     cdef object at(self, Py_ssize_t index)
+    cpdef DictColumn part(self, Py_ssize_t place)
+    cpdef tuple array(self, object shown, bytes present=*)
+    cpdef tuple lists(self, object shown, bytes present=*)
+    cpdef IntColumn ends(self)
+    cpdef list items(self)

@@ -19,8 +19,7 @@ cdef class EventList:
     cdef object _follow(self, Py_ssize_t start)
     cdef int add_link(
         self, LinkSite place, Py_ssize_t start, Py_ssize_t end, object coding, object base, Py_ssize_t tag_start,
-        Py_ssize_t tag_end, object claim
-    ) except? -1
+        Py_ssize_t tag_end, object claim) except? -1
     cdef int count_link(self) except? -1
     cpdef object at(self, Py_ssize_t index)
     cdef Link link(self, Py_ssize_t index)

@@ -3,16 +3,8 @@ from absolve.core cimport byte_scan
 from absolve.core.model cimport LinkSite
 from absolve.formats cimport grammars
 from absolve.formats.events cimport EventList
-from absolve.formats.html.tag cimport (
-    Tag,
-    Values,
-    may_be_savers,
-    may_be_space,
-    may_end_in_space,
-    may_hold_css_link,
-    may_hold_link,
-    may_name_map,
-)
+from absolve.formats.html.tag cimport Tag, Values, may_be_savers
+from absolve.formats.html.tag cimport may_be_space, may_end_in_space, may_hold_css_link, may_hold_link, may_name_map
 from absolve.formats.html.tokenizer cimport Tokenizer
 from absolve.urls.predicates cimport http_host
 
