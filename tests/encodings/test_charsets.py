@@ -69,6 +69,7 @@ LOSSY = {"big5", "shift_jis"}  # some of their characters have two byte sequence
 
 @given(st.sampled_from([charset for charset in TRANSPARENT if charset.name not in LOSSY]), st.binary(max_size=12))
 @example(by_label("euc-jp"), b"\xa1\x8e\xa1\xa1")
+@example(by_label("euc-kr"), b"\xc6\x81a")
 def test_decoding_and_encoding_restores_every_byte(charset: Charset, raw: bytes) -> None:
     text = charset.decode(raw)
     for errors, read in (("absolve.references", html.unescape), ("absolve.percent", unquote)):

@@ -59,13 +59,13 @@ class Charset(NamedTuple):
             text = followed[: len(followed) - len(after)]
         return standard.encoded(self.name, self.codec, text, errors)
 
-    def _apart(self, pair: str, errors: str) -> str:
-        """Encode a byte that is no character and its successor; escape one of them if they would decode together."""
-        if self.decode(standard.encoded(self.name, self.codec, pair, errors)) == pair:
-            return pair
-        if pair[1].isascii():  # possibly an escape character, which must stay
-            return _as_percent(pair[0]) + pair[1]
-        return pair[0] + pair[1].encode("ascii", errors).decode("ascii")
+    def _apart(self, run: str, errors: str) -> str:
+        """Encode bytes that are no character and what follows; escape one of the last two if they would be read as one."""
+        if self.decode(standard.encoded(self.name, self.codec, run, errors)) == run:
+            return run
+        if run[-1].isascii():  # possibly an escape character, which must stay
+            return run[:-2] + _as_percent(run[-2]) + run[-1]
+        return run[:-1] + run[-1].encode("ascii", errors).decode("ascii")
 
 
 UTF_8: Final = Charset("utf-8", "utf-8")
@@ -88,7 +88,7 @@ _OPAQUE: Final = frozenset({"utf-16le", "utf-16be", "iso-2022-jp"})
 _MANY_BYTES: Final = frozenset({"utf-8", "gbk", "gb18030", "big5", "euc-jp", "shift_jis", "euc-kr"})
 # Characters that are never encoded in a charset: its encoder returns an error (Encoding Standard 12.2.2).
 _UNWRITTEN: Final = {"iso-2022-jp": pattern("[\x0e\x0f\x1b]")}
-_AFTER_A_BYTE: Final = pattern("[\udc80-\udcff][^\x00-?\udc80-\udcff]")  # no trail byte is below @
+_AFTER_A_BYTE: Final = pattern("[\udc80-\udcff]+[^\x00-?\udc80-\udcff]")  # no trail byte is below @
 _BYTE_ORDER_MARKS: Final = {b"\xef\xbb\xbf": "utf-8", b"\xfe\xff": "utf-16be", b"\xff\xfe": "utf-16le"}
 _BEGINS_MARK = min(mark[0] for mark in _BYTE_ORDER_MARKS)
 
