@@ -60,7 +60,7 @@ class Charset(NamedTuple):
         return standard.encoded(self.name, self.codec, text, errors)
 
     def _apart(self, run: str, errors: str) -> str:
-        """Encode bytes that are no character and what follows; escape one of the last two if they would be read as one."""
+        """Encode bytes that are no character and what follows; escape one of the last two if both would be one."""
         if self.decode(standard.encoded(self.name, self.codec, run, errors)) == run:
             return run
         if run[-1].isascii():  # possibly an escape character, which must stay
