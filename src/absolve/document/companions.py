@@ -240,10 +240,15 @@ class HostFolders:
             folder, scheme = f"{folder}{name}/", name if name in _SCHEMES else "http"
         return None
 
-    def has(self, host: str) -> bool:
-        """Return whether one of the folders at the root is named after this host, with any port."""
-        folders = (name for name, is_folder in self._names("").items() if is_folder)
-        return any(_authority(name).partition(":")[0] == host for name in folders) and self._has_sites("")
+    def named_as(self, site: str) -> str:
+        """Return the host, perhaps with a port, that a folder at the root is named after: this site, or "".
+
+        A folder with another port is the site if it is the only one of its host: some savers write none.
+        """
+        names = (_authority(name) for name, is_folder in self._names("").items() if is_folder)
+        found = {name for name in names if name and name.partition(":")[0] == site.partition(":")[0]}
+        host = site if site in found else found.pop() if len(found) == 1 else ""
+        return host if host and self._has_sites("") else ""
 
     def is_index_of_saver(self, place: str) -> bool:
         """Return whether a file is the index that a program, such as HTTrack, wrote above the hosts that it saved."""

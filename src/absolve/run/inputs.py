@@ -262,9 +262,10 @@ class _Below:
     """
 
     def __init__(self, origins: Origins, hosts: HostFolders) -> None:
-        root = origins.url or ""
-        self._origin = identity.origin(root) if (host := identity.host(root)) and hosts.has(host) else ""
-        self._origins = origins._replace(url=None) if self._origin else origins
+        site = identity.site(origins.url or "")
+        self._site = hosts.named_as(site) if site else ""  # the folder of the site that the root's URL names
+        self._origin = identity.origin(origins.url or "")
+        self._origins = origins._replace(url=None) if self._site else origins
         self._hosts = hosts
         self._met: dict[str, str] = {}  # the first URL of each host
         self.is_empty = True
@@ -277,7 +278,7 @@ class _Below:
         found = Input(path, below, found=True)._replace(**_input_fields(path, url, self._origins, shares=True))
         if root or found.url is not None or (url := self._hosts.url_of(place)) is None:
             return found
-        if self._origin and identity.host(url) == identity.host(self._origin):
+        if self._site and identity.site(url) == self._site:
             url = self._origin + url.removeprefix(identity.origin(url))  # with the scheme and port that the user knows
         self._met.setdefault(url.split("/", 3)[2], url)
         return found._replace(claim=retrieval_claim(url, HOST_FOLDER))

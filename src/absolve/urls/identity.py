@@ -114,11 +114,6 @@ def named(url: str) -> str:
     return _WEB_PORT.sub("", site(url) or "")
 
 
-def host(url: str) -> str:
-    """Return the host of a URL without its port, or "": for example, `http://H:81/` gives `h`."""
-    return re.sub(r":[0-9]*$", "", site(url) or "")
-
-
 @remembered(1024)
 def _site(beginning: str) -> str | None:
     match = _AUTHORITY.match(beginning)
