@@ -101,7 +101,7 @@ def _add_functions(connection: Any, question: Question) -> None:
         "threshold": question.threshold,
         "index_names": f"[{', '.join(map(quoted, server.indexes))}]::VARCHAR[]",
         "names_of_indexes": f"[{', '.join(map(quoted, INDEXES))}]",
-        "answers": f"[{', '.join(map(quoted, server.answers))}]::VARCHAR[]",
+        "answers": f"[{', '.join(map(quoted, map(server.path_key, server.answers)))}]::VARCHAR[]",
         "extensions": f"[{', '.join(map(quoted, server.extensions))}]::VARCHAR[]",
         "redirects_folders": server.bare_folder == "redirect",
         "redirects_html": server.html == "redirect",

@@ -140,8 +140,9 @@ def named(text: str) -> Server:
     for word in words:
         key, _, value = word.partition("=")
         column, values = _CHANGES.get(key, ("", ()))
-        if not value or (values is not None and value not in values):
-            known = "|".join(values) if values else "NAME"
+        is_path = value.startswith("/") and "*" not in value
+        if not value or (values is not None and value not in values) or (key == "answers" and not is_path):
+            known = "|".join(values) if values else "/PATH/" if key == "answers" else "NAME"
             text = f"{key}={known}" if column else ", ".join(f"{one}=..." for one in _CHANGES)
             raise UsageError(f"--server: {word!r} is not {text}")
         if values is None:

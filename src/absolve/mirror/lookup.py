@@ -43,10 +43,10 @@ _MAY_HAVE: Final = {  # what the presets for rules of equivalence drop, roughly:
     "sessions": re.compile("sess|[cfns]id=|cftoken|/[(]", re.IGNORECASE),
     "busters": re.compile("[?;(]"),
 }
-_LOOSE: Final = "~"  # begins a form that counts only if one URL has it
+LOOSE: Final = "~"  # begins a form that counts only if one URL has it
 ADD_FORM: Final = f"""\
 INSERT INTO forms VALUES (?, ?)
-ON CONFLICT DO UPDATE SET url = NULL WHERE form GLOB '{_LOOSE}*' AND url <> excluded.url"""  # noqa: S608 - a constant
+ON CONFLICT DO UPDATE SET url = NULL WHERE form GLOB '{LOOSE}*' AND url <> excluded.url"""  # noqa: S608 - a constant
 
 def wanted(url: str) -> str | None:
     """Return a URL for a crawler, in printable ASCII, without user information and fragment; None if it is not public.
@@ -177,7 +177,7 @@ class Equivalences(NamedTuple):
 
 def _loose(url: str) -> str:
     """Return the form of a URL that others have when their sessions are dropped; several URLs may have it."""
-    return f"{_LOOSE}{url.removeprefix('https:').removeprefix('http:')}"
+    return f"{LOOSE}{url.removeprefix('https:').removeprefix('http:')}"
 
 
 _SMALL: Final = 100_000  # rows that are kept in memory
@@ -411,9 +411,11 @@ class Lookup:
         if not self._is_finished:
             return dict(self._db.execute("SELECT form, url FROM forms"))
         found: dict[str, str | None] = {}
-        for url in sorted(self._rows or ()):
+        for url, (path, _) in sorted((self._rows or {}).items()):
             for form in self._same.forms(url):
-                if found.setdefault(form, url) != url and form[0] == _LOOSE:
+                if form[0] == LOOSE and path is None:
+                    continue
+                if found.setdefault(form, url) != url and form[0] == LOOSE:
                     found[form] = None
         return found
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from absolve.core.errors import Diagnostic
 from absolve.document.companions import index_rank
 from absolve.document.resolved import shown
-from absolve.mirror.lookup import ADD_FORM, Equivalences
+from absolve.mirror.lookup import ADD_FORM, LOOSE, Equivalences
 from absolve.mirror.payloads import CUT, JOINED, PARTIAL, PIECE, Captured, Part, Piece, Pieces, Posted, Where
 from absolve.run.folders import Globs
 from absolve.urls.chain import follow
@@ -134,8 +134,13 @@ class Survey:
         self._report_contradictions()
         self._origins = self._referred()
         self.parts: dict[str, tuple[Part, ...]] = {one.url: parts for one, parts in joined if self.get(one.url) == one}
-        usable = (one for one in self if one.location is not None or choice.holds(one))
-        forms = ((form, one.url) for one in usable for form in choice.same.forms(one.url, is_file=bool(one.place)))
+        usable = ((one, choice.holds(one)) for one in self if one.location is not None or choice.holds(one))
+        forms = (
+            (form, one.url)
+            for one, is_held in usable
+            for form in choice.same.forms(one.url, is_file=bool(one.place))
+            if is_held or form[0] != LOOSE  # another session may be led elsewhere
+        )
         self._db.executemany(ADD_FORM, forms)
 
     def _read(self, captures: Iterable[Found]) -> list[tuple[Captured, tuple[Part, ...]]]:

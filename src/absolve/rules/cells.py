@@ -20,7 +20,7 @@ from itertools import chain, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from absolve.core.errors import MissingPackageError, UsageError
+from absolve.core.errors import MissingPackageError, UsageError, in_short
 from absolve.core.lazy_regex import pattern
 from absolve.core.printable import original
 from absolve.rules.columns import is_url
@@ -282,9 +282,17 @@ def _parse_json(data: bytes) -> Table | None:
     if data[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in {b"[", b"{"} or len(data) > _LARGEST_JSON:
         return None
     try:
-        return _value_table(json.loads(data), "JSON")
+        return _value_table(json.loads(data, object_pairs_hook=_object), "JSON")
     except (ValueError, RecursionError):
         return None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        name = next(name for name in found if sum(name == other for other, _ in pairs) > 1)
+        raise UsageError(f"{in_short(name)!r} is there twice in an object of JSON, and one of them would be lost")
+    return found
 
 
 def _value_table(value: Any, form: str) -> Table | None:

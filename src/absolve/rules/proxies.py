@@ -27,6 +27,7 @@ _QUOTING: Final = re.compile(r"\\(.)|[\"']")
 _TEST: Final = re.compile(r"(!?)(?:\{ ([^{}]*) \}|(\S+))")
 _CRITERION: Final = re.compile(r"(?:path|(?:req\.)?(hdr)(?=.*\(host\)))(?:_(beg|end|reg|sub))?(?:\(host\))?(,lower)?")
 _COMPARED: Final = {"": "^{}$", "beg": "^{}", "end": "{}$", "sub": "{}", "reg": "{}"}
+_DECIDES: Final = re.compile("deny|tarpit|reject|return|silent-drop|auth|use-service|(?:set|replace)-(?:pathq?|uri)")
 _ANY: Final = Condition("path", "^")
 _TLS: Final = Condition("scheme", "^https$")
 
@@ -44,6 +45,7 @@ def read_f5(name: str, data: bytes) -> RuleSet:
 def read_haproxy(name: str, data: bytes) -> RuleSet:
     """Return the rules of `redirect` and `http-request redirect`, for example `redirect location /b if { path /a }`."""
     rules: list[Rule] = []
+    later: list[Rule] = []  # `redirect` comes after all of `http-request`
     acls: dict[str, Any] = {}  # the lines of each; its condition when a rule has asked; None if that is not known
     around = None
     for number, text, problem in lines(data):
@@ -58,8 +60,12 @@ def read_haproxy(name: str, data: bytes) -> RuleSet:
                 acls[words[1]] = None
         elif words[0] == "redirect" or words[:2] == ["http-request", "redirect"]:
             rule = Rule(name, number, " ".join(words), problem or around)
-            rules.append(tried(rule, _redirect, words[words.index("redirect") + 1 :], acls))
-    return RuleSet(name, "haproxy", rules)
+            rule = tried(rule, _redirect, words[words.index("redirect") + 1 :], acls)
+            (later if words[0] == "redirect" else rules).append(rule)
+        elif words[0] == "http-request" and words[1:] and _DECIDES.fullmatch(words[1]):
+            why = "it answers a request, or changes it, before rules behind it: it is not read"
+            rules.append(Rule(name, number, " ".join(words), problem or why))
+    return RuleSet(name, "haproxy", rules + later)
 
 
 def _redirect(rule: Rule, words: list[str], acls: dict[str, Any]) -> Rule:

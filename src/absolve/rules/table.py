@@ -167,6 +167,8 @@ ROLES: Final = {
     "deleted": Role(_set("deleted"), _is_switch),
     "permanent": Role(_set("permanent"), lambda cell: cell.lower() in _FLAGS),
     "query": Role(frozenset(), lambda cell: "=" in cell and "/" not in cell, _QUERIES),
+    "starts": Role(frozenset(), str.isdigit, frozenset({"starttime"})),  # of TYPO3, 0 for always
+    "ends": Role(frozenset(), str.isdigit, frozenset({"endtime"})),
     "host": Role(frozenset(), lambda cell: cell == "*" or host_and_path(cell), frozenset({"source host"})),
 }
 _EMPTY: Final = dict.fromkeys(ROLES, "")
@@ -293,6 +295,8 @@ def _parse_row(redirect: Redirect, row: Row, columns: Columns) -> Redirect | Non
         return redirect._replace(problem=f"it does something other than redirect: {values['action']}")
     if values["new"] == "/unknown" and "regex" in _title("how", columns):  # Redirection, of rows with two new URLs
         return redirect._replace(problem="it depends on more of a request than its URL")
+    if not {values["starts"], values["ends"]} <= {"", "0"}:
+        return redirect._replace(problem="it holds at some times only")
     if any(map(_FILE.fullmatch, (values["old"], values["new"]))):
         return redirect._replace(problem="it names a file of Markdown, not the URL of its page")
     code = {"true": 301, "false": 302}.get(values["permanent"].lower())

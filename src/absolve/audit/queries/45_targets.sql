@@ -31,7 +31,7 @@ SELECT target, url, fragment, site, path, is_inside, stray, with_fragment(stray_
         WHEN is_led THEN 'ok' -- another file is sent, without a redirect
         WHEN answered IS NOT NULL THEN answered
         WHEN NOT is_inside THEN 'external'
-        WHEN len(list_filter(answers(), lambda one: starts_with(path || '/', one))) > 0 THEN 'ok'
+        WHEN len(list_filter(answers(), lambda one: starts_with(key_of(path) || '/', one))) > 0 THEN 'ok'
         WHEN variant IS NOT NULL THEN variant
         ELSE 'broken'
     END AS verdict,
