@@ -59,6 +59,10 @@ CREATE OR REPLACE MACRO is_assumed(url) AS starts_with(url, 'http://localhost/')
 -- A reference that names its host, however it is spelled.
 CREATE OR REPLACE MACRO names_host(reference) AS regexp_matches(reference, '^[\x00-\x20]*([Hh][Tt][Tt][Pp][Ss]?:)?[/\\]{2}');
 
+-- A relative reference that begins as the name of a host does.
+CREATE OR REPLACE MACRO names_bare_host(reference) AS
+    regexp_matches(reference, '^(www\.[a-z0-9-]+\.[a-z]|([a-z0-9-]+\.)+(com|edu|gov|io|net|org)([/?#]|$))');
+
 -- Codes of hreflang: of the languages with two letters those of ISO 639-1, a script, a region (BCP 47 2.2); UK is no region.
 CREATE OR REPLACE MACRO is_language(code) AS code = 'x-default'
     OR regexp_full_match(code, '[a-z]{2,3}(-[a-z]{4})?(-([a-z]{2}|[0-9]{3}))?') AND NOT ends_with(code, '-uk')
@@ -90,6 +94,11 @@ CREATE OR REPLACE MACRO name_key(place, media_type, path) AS CASE
         THEN regexp_replace(regexp_replace(regexp_replace(lower(place), '[.]', '', 'g'), '-+', '-', 'g'), '^[^\p{L}]+', '')
     WHEN media_type = 'text/markdown' THEN regexp_replace(lower(place), '^(user-content-|markdown-header-)|\x{FE0F}', '', 'g')
     ELSE place END;
+
+-- The folder in which `near` is what `rest` is in another one.
+CREATE OR REPLACE MACRO without_index(url) AS regexp_replace(url, '(^|/)index\.html?$', '\1');
+CREATE OR REPLACE MACRO folder_in(near, rest) AS CASE WHEN ends_with(without_index(near), without_index(rest))
+    THEN left(near, length(without_index(near)) - length(without_index(rest))) END;
 
 -- What all rows of a group have: the repair of one is none of the others.
 CREATE OR REPLACE MACRO shared(x) AS CASE WHEN count(x) = count(*) AND min(x) = max(x) THEN min(x) END;

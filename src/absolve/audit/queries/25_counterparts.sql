@@ -1,5 +1,5 @@
 -- counterparts: URLs on the old host that links of the new site name, as the old site had them, and the same path here.
--- strays: URLs of the new host that lack the site's folder, or have it twice: the same path with it, and in the old site.
+-- strays: URLs of the new host that lack the site's folder or its slash, or have it twice: the same path with it, and in the old site.
 
 CREATE OR REPLACE TABLE counterparts AS
 WITH rests AS (
@@ -17,15 +17,18 @@ WITH nested AS ( -- a folder with a folder of the same name
         AND starts_with(r.path, s.prefix || s.prefix[2:]) WHERE s.side = 'new' AND s.prefix <> '/'
 ), placed AS (
     SELECT DISTINCT l.url, l.path, s.base, coalesce('?' || query_of(l.url), '') AS query,
-        CASE WHEN NOT starts_with(l.path || '/', s.prefix) THEN CASE WHEN a.is_placed THEN 2 END
+        CASE WHEN NOT starts_with(l.path || '/', s.prefix) THEN
+                CASE WHEN g.key IS NOT NULL THEN length(s.prefix) WHEN a.is_placed THEN 2 END
             WHEN s.prefix <> '/' AND starts_with(l.path || '/', s.prefix || s.prefix[2:]) AND s.prefix NOT IN (FROM nested)
-            THEN 2 * length(s.prefix) END AS start
+            THEN 2 * length(s.prefix) END AS start, g.key IS NOT NULL AS is_glued
     FROM asked a JOIN located l ON l.side = 'new' AND l.url = a.url
     JOIN scopes s ON s.side = 'new' AND s.is_main AND s.site = l.site
+    LEFT JOIN served g ON g.side = 'new' AND g.site = l.site AND s.prefix <> '/'
+        AND g.key = CASE WHEN starts_with(l.path, s.prefix[:-2]) THEN s.prefix || substr(l.key, length(s.prefix)) END
     WHERE l.resource IS NULL
 )
 SELECT url, base || substr(path, start) || query AS inner_url, old_base() || substr(path, 2) || query AS old_url,
-    CASE start WHEN 2 THEN 'folder' ELSE 'folder-twice' END AS cause
+    CASE WHEN start = 2 THEN 'folder' WHEN is_glued THEN 'folder-slash' ELSE 'folder-twice' END AS cause
 FROM placed WHERE start IS NOT NULL;
 
 CREATE OR REPLACE TABLE wanted AS

@@ -15,7 +15,7 @@ WITH joined AS (
         t.verdict AS of_target, t.final, t.hops, t.is_sure, t.suggestion, t.rule, t.is_gone, t.secure,
         CASE WHEN names_part(l.target) THEN l.target ELSE t.url END AS url,
         t.is_inside, t.stray_there, t.stray_old, t.is_own_misplaced,
-        t.stray IS NOT NULL AND (t.stray = 'folder-twice' OR is_placed(l.reference, l.base_layer)) AS is_stray,
+        t.stray IS NOT NULL AND (t.stray <> 'folder' OR l.element = 'loc' OR is_placed(l.reference, l.base_layer)) AS is_stray,
         -- it asks no server, and no rule moves it (RFC 3986 4.4)
         l.scope = 'same-document' AND (l.reference = '' OR starts_with(l.reference, '#')) AS is_own,
         is_assumed(l.target) AND (names_host(l.reference) OR l.base_layer = 'embedded' AND (l.document, l.entity) IN (FROM on_own_machine)) AS is_local,
@@ -75,7 +75,9 @@ SELECT id, document, entity, line, "column", start, "end", element, attribute, k
     CASE WHEN verdict IN ('mixed', 'insecure') THEN secure IS NOT NULL AND of_target IS DISTINCT FROM 'fragment'
         WHEN verdict IN ('leftover', 'chain', 'redirected', 'case', 'slash', 'encoding') THEN is_sure
         ELSE false END AND coalesce(final, secure) IS NOT NULL AS is_sure,
-    CASE WHEN verdict NOT IN ('ok', 'same', 'external', 'unresolved', 'placeholder') THEN suggestion END AS suggestion,
+    CASE WHEN verdict NOT IN ('ok', 'same', 'external', 'unresolved', 'placeholder') THEN coalesce(suggestion, CASE
+        WHEN verdict = 'broken' AND names_bare_host(reference) AND NOT contains(base, '//' || split_part(reference, '/', 1) || '/')
+        THEN 'https://' || reference END) END AS suggestion,
     rule, is_gone, is_stray, CASE WHEN is_page THEN 'page:' || url END AS cause
 FROM judged
 WHERE verdict <> quiet_verdict(scope);

@@ -51,10 +51,11 @@ SELECT url, document, 'sitemap', CASE verdict
 FROM (
     SELECT coalesce(l.target, l.reference) AS url, l.document, l.reference,
         CASE WHEN coalesce(f.verdict, 'ok') NOT IN ('ok', 'same') THEN f.verdict
-            WHEN x.resource IS NOT NULL THEN 'noindex' WHEN c.resource IS NOT NULL THEN 'canonical' ELSE 'ok' END AS verdict,
-        coalesce(f.final, x.reason, c.target) AS final
+            WHEN x.resource IS NOT NULL THEN 'noindex' WHEN c.resource IS NOT NULL THEN 'canonical'
+            WHEN contains(path_of(l.target), '//') AND NOT contains(path_of(n.url), '//') THEN 'slashes' ELSE 'ok' END AS verdict,
+        coalesce(f.final, x.reason, c.target, n.url) AS final
     FROM links_in l LEFT JOIN findings f ON f.id = l.id
-    LEFT JOIN led_targets t ON t.target = l.target
+    LEFT JOIN led_targets t ON t.target = l.target LEFT JOIN named n ON n.resource = t.resource AND f.id IS NULL
     LEFT JOIN canonicals c ON c.resource = t.resource AND c.led <> c.resource AND c.claimed = 1
     LEFT JOIN closed x ON x.side = 'new' AND x.resource = t.resource
     WHERE l.element = 'loc' AND l.attribute = ''
@@ -65,7 +66,9 @@ SELECT min(p.url), arg_min(p.document, p.url), 'sitemap',
         ELSE ', nor ' || (count(*) - 1) || ' other pages' END
 FROM site_pages p
 ANTI JOIN (SELECT t.resource FROM links_in l JOIN led_targets t ON t.target = l.target
-    WHERE l.element = 'loc' AND l.attribute = '') s ON s.resource = p.resource
+    WHERE l.element = 'loc' AND l.attribute = ''
+    UNION SELECT n.resource FROM findings f JOIN named n ON n.url = bare(f.final) WHERE f.element = 'loc' AND f.is_sure -- once it is repaired
+) s ON s.resource = p.resource
 ANTI JOIN closed x ON x.side = 'new' AND x.resource = p.resource -- of other files it has no resource
 ANTI JOIN (SELECT resource FROM canonicals WHERE led IS DISTINCT FROM resource) c ON c.resource = p.resource
 -- not in HAVING: DuckDB 2.0.1 loses the row of a site with many pages there

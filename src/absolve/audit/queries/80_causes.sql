@@ -44,7 +44,8 @@ WITH loud AS (
     FROM located_origins WHERE verdict NOT IN ('ok', 'same', 'external')
 )
 SELECT id, verdict, final, hops, fix, coalesce(near, suggestion) AS suggestion,
-    CASE WHEN cause IN ('base', 'folder', 'folder-twice', 'not-found', 'colon', 'feed', 'include') OR regexp_matches(cause, '^(page|relative):') THEN cause
+    CASE WHEN starts_with(url, origin) THEN folder_in(near, substr(url, length(origin) + 1)) END AS near_folder,
+    CASE WHEN cause IN ('base', 'folder', 'folder-slash', 'folder-twice', 'not-found', 'colon', 'feed', 'include') OR regexp_matches(cause, '^(page|relative):') THEN cause
         WHEN folder_cause IS NOT NULL THEN folder_cause
         WHEN dead_rule IS NOT NULL AND verdict IN ('loop', 'broken') THEN 'rule:' || rule
         WHEN rule IS NOT NULL AND (verdict IN ('loop', 'chain', 'redirected', 'broken')
@@ -57,7 +58,7 @@ SELECT id, verdict, final, hops, fix, coalesce(near, suggestion) AS suggestion,
     document, entity, line, "column", reference, origin
 FROM counted LEFT JOIN dead_rules ON dead_rule = rule
 UNION ALL
-SELECT id, verdict, final, hops, NULL, NULL, NULL, NULL, document, entity, line, "column", reference, origin
+SELECT id, verdict, final, hops, NULL, NULL, NULL, NULL, NULL, document, entity, line, "column", reference, origin
 FROM located_origins WHERE verdict IN ('ok', 'same', 'external')
 ORDER BY id; -- the same order with any number of threads
 

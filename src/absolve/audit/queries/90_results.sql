@@ -52,7 +52,8 @@ WITH on_pages AS (
     SELECT cause, verdict, count(*) AS links, count(DISTINCT page) AS pages,
         min({'document': document, 'line': line, 'column': "column", 'reference': reference}) AS example,
         shared(final) AS final, CASE WHEN count(fix) = count(*) THEN coalesce(shared(fix), shared(final)) END AS fix,
-        shared(suggestion) AS suggestion, shared(rule) AS rule, count(DISTINCT origin) AS targets, any_value(origin) AS origin
+        coalesce(shared(suggestion), CASE WHEN count(near_folder) = count(suggestion) AND 2 * count(suggestion) >= count(*)
+            AND min(near_folder) = max(near_folder) THEN min(near_folder) END) AS suggestion, shared(rule) AS rule, count(DISTINCT origin) AS targets, any_value(origin) AS origin
     FROM on_pages WHERE cause IS NOT NULL AND NOT starts_with(cause, 'rule:') GROUP BY cause, verdict
 ), of_urls AS (
     SELECT cause, c.verdict, count(*) AS pages, arg_min(c.url, (-coalesce(u.requests, 0), c.url)) AS url,
@@ -75,6 +76,7 @@ WITH on_pages AS (
 SELECT cause, verdict, CASE
     WHEN cause = 'base' THEN 'The same reference was right in the old site: the base or the place of its page changed'
     WHEN cause = 'folder' THEN 'Lacks the folder of the site: ' || example.reference
+    WHEN cause = 'folder-slash' THEN 'Lacks the slash behind the folder of the site: ' || example.reference
     WHEN cause = 'folder-twice' THEN 'The folder of the site is written twice: ' || example.reference
     WHEN cause = 'colon' THEN 'Browsers read the name as a scheme: ' || example.reference
     WHEN cause = 'feed' THEN 'Feed readers take different bases, and it is there by one of them: ' || example.reference
