@@ -111,8 +111,9 @@ _STATUSES: Final = frozenset({200, *REDIRECTS, 404, 410})
 _PARTS: Final = {"start": "^/{}", "starts with": "^/{}", "end": "{}$", "ends with": "{}$", "contains": "{}"}
 _SEVERAL: Final = re.compile(r"[,;|]?\s+|[,;|](?=/|https?:)")  # between URLs that share a cell
 _NO_PATH: Final = re.compile(r"[<>\\]")  # of the patterns of Ghost and AWS Amplify
+_DRUPAL: Final = re.compile(r"\A(?:(?:internal|base):/?|entity:(?=\w+/))")  # before the path of a page
 _FILE: Final = re.compile(r"[^/:?#][^:?#]*\.mdx?")  # of MkDocs and GitBook
-_DELIMITED: Final = re.compile(r"([#~@!])(.+)\1(i?)", re.DOTALL)  # a regular expression as PHP has it
+_DELIMITED: Final = re.compile(r"([#~@!]|/(?=\^))(.+)\1(i?)", re.DOTALL)  # a regular expression as PHP has it
 _WITHOUT_SLASH: Final = frozenset({"format"})  # of Yoast, whose patterns see a path without its first slash
 _SEARCHED: Final = _WITHOUT_SLASH | {"matching"}  # of Yoast and Rank Math, which search for patterns
 _PATTERNS: Final = {
@@ -308,6 +309,8 @@ def _parse_row(redirect: Redirect, row: Row, columns: Columns) -> Redirect | Non
     redirect = _with_flags(redirect, flags) if flags else redirect
     if values["case"] and values["case"].lower() not in _OFF:
         redirect = redirect._replace(ignores_case=True)
+    if redirect.how is None and redirect.old.startswith(("^", "/^")):  # no URL begins so
+        redirect = redirect._replace(how=REGEX if "\\" in redirect.new else SEARCH)
     is_named = columns.by_words.__contains__
     if redirect.how not in _NO_PATHS:
         old, new = _placed(redirect.old, is_named("old")), _placed(redirect.new, is_named("new"))
@@ -340,7 +343,7 @@ def _extras(
 
 def _placed(cell: str, is_named: bool) -> str:
     """Return a cell as a URL or a path: for example, `a/b` is the path `/a/b` if the header names its column."""
-    cell = with_slashes(cell) if cell != "<front>" else "/"  # of Drupal
+    cell = "/" if cell == "<front>" else _DRUPAL.sub("/", with_slashes(cell))
     if not is_named or not cell or is_left_open(cell) or re.match(r"[/#?^(]|[\w+.-]+:", cell):
         return cell
     return f"/{cell}" if _is_place(cell) or cell.isalpha() else cell
@@ -379,6 +382,8 @@ def _with_extras(redirect: Redirect, cells: Sequence[tuple[str | None, str]]) ->
         word = cell.lower()
         if not cell:
             continue
+        if name is None and word == "false" and re.match("/(?!/)", redirect.old):  # Cloudflare's rules have hosts
+            return redirect._replace(problem=f"whether {cell!r} switches it off is in no header: give its column a name")
         if name is None and word in _FLAGS:
             flags.append(_FLAGS[word])
         elif word in HOW or (name == "how" and word in _PATTERNS):

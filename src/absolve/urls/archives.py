@@ -111,5 +111,5 @@ def led(resolve: Resolver, reference: str) -> str | None:
 
 def resolver_for(base: BaseURL, resolve: Resolver) -> Resolver:
     """Return the resolver for a base: `resolve`, unless an archive changed the links of the page."""
-    found = of_base(base) if base.layer is RETRIEVAL else None
+    found = of_base(base)
     return Replayed(resolve, found.origin) if found is not None and not found.is_exact else resolve

@@ -152,7 +152,7 @@ def claimed_url(claim: BaseClaim, outer: BaseURL, profile: str) -> str | None:
     if runs_code(reference):
         return None
     resolve = resolver(profile, outer.url)
-    if claim.layer is RETRIEVAL and outer.layer is RETRIEVAL:  # a redirect, maybe of a web archive
+    if outer.layer is RETRIEVAL:  # a redirect, or a base that a web archive changed
         resolve = resolver_for(outer, resolve)
     url = resolve(reference)
     if claim.layer is RETRIEVAL and url is not None and (capture := archived(url)) is not None:
@@ -248,7 +248,7 @@ class BaseContext:
             self.resolver: Resolver = around.resolver
         else:
             self.resolver = resolver(profile, url, charset)
-            if base.layer is RETRIEVAL:
+            if base.layer is RETRIEVAL or base.layer is EMBEDDED:
                 self.resolver = resolver_for(base, self.resolver)
 
     def compared(self) -> Compared:

@@ -149,7 +149,7 @@ def may_have_placeholder(reference: str) -> cython.bint:
         return False
     if reference[0] in "$*%@~!^#\\\"'|" or "{" in reference or "<" in reference or "[" in reference:
         return True
-    return reference[0] == "_" and reference.startswith("__GHOST_URL__")
+    return reference[0] in "_tie" and reference.startswith(("__GHOST_URL__", "t3://", "internal:/", "entity:"))
 
 
 def _is_letter(c: cython.Py_UCS4) -> cython.bint:
