@@ -79,6 +79,10 @@ CREATE OR REPLACE MACRO is_error_page(url) AS regexp_matches(url, '/(404|403|500
 CREATE OR REPLACE MACRO is_placed(reference, base_layer) AS NOT starts_with(reference, '//')
     AND (starts_with(reference, '/') OR base_layer = 'embedded' AND NOT regexp_matches(reference, '^[A-Za-z][A-Za-z0-9+.-]*:'));
 
+-- A full URL that is one of the site itself: in a sitemap, and of a feed's items, whose channel may be another site.
+CREATE OR REPLACE MACRO names_own(element, attribute, target) AS
+    element = 'loc' OR element IN ('link', 'guid') AND attribute = '' AND path_of(target) <> '/';
+
 -- The folder of a path, with its final slash.
 CREATE OR REPLACE MACRO folder_of(path) AS regexp_extract(path, '^(.*/)', 1);
 

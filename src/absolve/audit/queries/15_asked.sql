@@ -10,7 +10,7 @@ CREATE OR REPLACE VIEW links_in AS
 
 CREATE OR REPLACE TABLE asked AS
     SELECT target, bare(target) AS url, fragment_of(target) AS fragment, count(*) AS links,
-        bool_or(is_placed(reference, base_layer) OR element = 'loc') AS is_placed,
+        bool_or(is_placed(reference, base_layer) OR names_own(element, attribute, target)) AS is_placed,
         min(hash(document)) AS first_document, max(hash(document)) AS last_document -- whether it is one document only
     FROM links_in WHERE target IS NOT NULL AND (scope <> 'other' OR is_local(target))
     GROUP BY target;

@@ -15,7 +15,7 @@ WITH joined AS (
         t.verdict AS of_target, t.final, t.hops, t.is_sure, t.suggestion, t.rule, t.is_gone, t.secure,
         CASE WHEN names_part(l.target) THEN l.target ELSE t.url END AS url,
         t.is_inside, t.stray_there, t.stray_old, t.is_own_misplaced,
-        t.stray IS NOT NULL AND (t.stray <> 'folder' OR l.element = 'loc' OR is_placed(l.reference, l.base_layer)) AS is_stray,
+        t.stray IS NOT NULL AND (t.stray <> 'folder' OR names_own(l.element, l.attribute, l.target) OR is_placed(l.reference, l.base_layer)) AS is_stray,
         -- it asks no server, and no rule moves it (RFC 3986 4.4)
         l.scope = 'same-document' AND (l.reference = '' OR starts_with(l.reference, '#')) AS is_own,
         is_assumed(l.target) AND (names_host(l.reference) OR l.base_layer = 'embedded' AND (l.document, l.entity) IN (FROM on_own_machine)) AS is_local,

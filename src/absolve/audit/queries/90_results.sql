@@ -76,7 +76,7 @@ WITH on_pages AS (
 SELECT cause, verdict, CASE
     WHEN cause = 'base' THEN 'The same reference was right in the old site: the base or the place of its page changed'
     WHEN cause = 'folder' THEN 'Lacks the folder of the site: ' || example.reference
-    WHEN cause = 'folder-slash' THEN 'Lacks the slash behind the folder of the site: ' || example.reference
+    WHEN cause = 'folder-slash' THEN 'Lacks the slash behind the URL of the site: ' || example.reference
     WHEN cause = 'folder-twice' THEN 'The folder of the site is written twice: ' || example.reference
     WHEN cause = 'colon' THEN 'Browsers read the name as a scheme: ' || example.reference
     WHEN cause = 'feed' THEN 'Feed readers take different bases, and it is there by one of them: ' || example.reference
