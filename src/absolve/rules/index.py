@@ -61,6 +61,9 @@ class Index:
 # --- URLs as a rewrite compares them ----------------------------------------------------------------------------------
 
 
+_DRIVE: Final = re.compile(r"\A/([A-Za-z])(?:[:|]|%7[Cc])(?=/)")  # of Windows: file:///D|/ and file:///d:/ are equal
+
+
 def parted(url: str) -> tuple[str, str] | None:
     """Return the place and the rest of a URL; the rest has a path if there is a host. None for a relative reference.
 
@@ -76,6 +79,7 @@ def parted(url: str) -> tuple[str, str] | None:
     if authority is None:
         return f"{scheme}:", rest
     user = authority.rpartition("@")[0]
+    rest = _DRIVE.sub(lambda drive: f"/{drive[1].upper()}:", rest) if scheme == "file" else rest
     return f"{scheme}://{user}@{site(url) or ''}", rest if rest.startswith("/") else f"/{rest}"
 
 
