@@ -85,6 +85,19 @@ def test_a_folder_named_as_a_host_has_its_pages_for_both_schemes_and_by_the_name
     assert Path("s/h.example/index.html").read_bytes() == expected
 
 
+@pytest.mark.parametrize(("url", "page", "expected"), [
+    ("http://h/d/", b"<a href=http://h/d/b.html><a href=http://h/x>", b"<a href=b.html><a href=http://h/x>"),
+    ("file:///D:/s/", b"<a href=file:///d|/s/b.html><a href=file:///D:/x>", b"<a href=b.html><a href=file:///D:/x>"),
+])
+def test_links_out_of_the_folder_stay_absolute_in_a_rewrite_and_in_its_proof(
+    absolve: Runner, url: str, page: bytes, expected: bytes
+) -> None:
+    written(Path("s"), {"a.html": page})
+    assert absolve("rewrite", "s", "--url", url, "--form=relative", "-o", "out").status == 0
+    assert Path("out/a.html").read_bytes() == expected
+    assert absolve("verify", "s", "out", "--url", url, "--form=relative").status == 0
+
+
 def test_of_two_files_with_one_url_the_newest_has_it_and_a_table_gives_others(absolve: Runner) -> None:
     page = b"<!-- saved from url=(0012)http://h/a/p -->\n<a href=/a/p><a href=/z>"
     written(Path("site"), {"new.html": page, "old.html": page, "z.html": b""})

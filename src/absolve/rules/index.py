@@ -61,7 +61,12 @@ class Index:
 # --- URLs as a rewrite compares them ----------------------------------------------------------------------------------
 
 
-_DRIVE: Final = re.compile(r"\A/([A-Za-z])(?:[:|]|%7[Cc])(?=/)")  # of Windows: file:///D|/ and file:///d:/ are equal
+_DRIVE: Final = re.compile(r"(?i)\Afile:///([a-z])(?:[:|]|%7c)(?=/)")
+
+
+def with_drive(url: str) -> str:
+    """Return a URL with its drive of Windows in one spelling: for example, `file:///D:/a` for `file:///d|/a`."""
+    return _DRIVE.sub(lambda drive: f"file:///{drive[1].upper()}:", url)
 
 
 def parted(url: str) -> tuple[str, str] | None:
@@ -72,14 +77,13 @@ def parted(url: str) -> tuple[str, str] | None:
     >>> parted("HTTP://u@H:80?b")
     ('http://u@h', '/?b')
     """
-    found = _URL.fullmatch(url)
+    found = _URL.fullmatch(with_drive(url))
     if found is None:
         return None
     scheme, authority, rest = found[1].lower(), found[2], found[3]
     if authority is None:
         return f"{scheme}:", rest
     user = authority.rpartition("@")[0]
-    rest = _DRIVE.sub(lambda drive: f"/{drive[1].upper()}:", rest) if scheme == "file" else rest
     return f"{scheme}://{user}@{site(url) or ''}", rest if rest.startswith("/") else f"/{rest}"
 
 
