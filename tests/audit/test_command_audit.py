@@ -259,6 +259,20 @@ def test_an_assumed_url_is_called_so(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "overruled: the assumed URL http://localhost/a.html overrules what the page records" in err
 
 
+@pytest.mark.parametrize(("second", "urls"), [
+    ("<!-- saved from url=(0024)http://old.example/d/two -->", ["http://old.example/d/one", "http://old.example/d/two"]),
+    ("", ["http://localhost/1.html", "http://localhost/2.html"]),
+])
+def test_old_pages_have_the_urls_that_they_all_record(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], second: str, urls: list[str]
+) -> None:
+    first = "<!-- saved from url=(0024)http://old.example/d/one -->"
+    old = written(tmp_path / "old", {"1.html": first + page(), "2.html": second + page()})
+    site = written(tmp_path / "site", {"index.html": page()})
+    out, _ = printed(capsys, site, "--url", NEW, "--old", old, "--sql", "SELECT url FROM urls ORDER BY url")
+    assert out.split()[1:] == urls
+
+
 def test_links_of_single_files_lead_to_the_files_beside_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     up = ("../../../../../../etc/passwd", "%2e%2e%2f%2e%2e%2fetc/passwd")
     names = ("b.html#x", "sub/", "img/p.png", "no.html", "out/x.html", *up)

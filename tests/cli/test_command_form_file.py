@@ -77,6 +77,27 @@ def test_without_a_url_files_are_found_by_their_names_and_by_the_urls_that_they_
     }
 
 
+def test_a_folder_named_as_a_host_has_its_pages_for_both_schemes_and_by_the_names_of_wget(absolve: Runner) -> None:
+    page = b"<a href='https://h.example/p.php?id=3#x'>x</a><a href='/p.php?id=4'>y</a><a href=http://h.example/q>z</a>"
+    written(Path("s/h.example"), {"index.html": page, "p.php?id=3.html": b"<p>", "p.php@id=4.html": b"<p>"})
+    assert absolve("rewrite", "s", "--form=file", "--in-place").status == 0
+    expected = b"<a href='p.php%3Fid=3.html#x'>x</a><a href='p.php@id=4.html'>y</a><a href=http://h.example/q>z</a>"
+    assert Path("s/h.example/index.html").read_bytes() == expected
+
+
+@pytest.mark.parametrize(("url", "page", "expected"), [
+    ("http://h/d/", b"<a href=http://h/d/b.html><a href=http://h/x>", b"<a href=b.html><a href=http://h/x>"),
+    ("file:///D:/s/", b"<a href=file:///d|/s/b.html><a href=file:///D:/x>", b"<a href=b.html><a href=file:///D:/x>"),
+])
+def test_links_out_of_the_folder_stay_absolute_in_a_rewrite_and_in_its_proof(
+    absolve: Runner, url: str, page: bytes, expected: bytes
+) -> None:
+    written(Path("s"), {"a.html": page})
+    assert absolve("rewrite", "s", "--url", url, "--form=relative", "-o", "out").status == 0
+    assert Path("out/a.html").read_bytes() == expected
+    assert absolve("verify", "s", "out", "--url", url, "--form=relative").status == 0
+
+
 def test_of_two_files_with_one_url_the_newest_has_it_and_a_table_gives_others(absolve: Runner) -> None:
     page = b"<!-- saved from url=(0012)http://h/a/p -->\n<a href=/a/p><a href=/z>"
     written(Path("site"), {"new.html": page, "old.html": page, "z.html": b""})

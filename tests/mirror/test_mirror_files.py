@@ -143,6 +143,12 @@ def test_a_link_that_worked_in_a_saved_copy_leads_to_the_same_file(tmp_path: Pat
     assert main(["mirror", "--check", str(tmp_path / "m"), "-q"]) == 0
 
 
+def test_a_page_with_a_query_is_found_by_the_name_that_wget_gives_it_on_windows(tmp_path: Path) -> None:
+    files = {"a.html": b"<a href='/p.php?id=4'>x</a><a href='http://h/p.php?id=5'>y</a>", "p.php@id=4.html": b"<p>", "p.php@id=5": b"<p>"}
+    _, found = held(tmp_path, files, "--url", "http://h/")
+    assert found["h/a.html"].count(b"href='p.php@id=") == 2
+
+
 def test_a_page_found_without_its_query_keeps_it_for_its_script(tmp_path: Path) -> None:
     links = b'<frame src="./f.html?p/Boat.html#x"><a href="f.html?a&amp;b"><a href="q.html?x=1"><img src="i.png?2">'
     files = {"p.html": b"<meta charset=utf-8>" + links, "f.html": b"<p id=x>", "q.html?x=1": b"<p>", "i.png": PNG}

@@ -25,7 +25,7 @@ from absolve.document.companions import escaped, keeper_of, path_and_query
 from absolve.formats import registry, sniffing
 from absolve.rules.columns import is_url
 from absolve.run import buckets, sources
-from absolve.run.companion_files import hosts_in
+from absolve.run.companion_files import hosts_in, recorded
 from absolve.run.folders import left_out
 from absolve.run.links_task import ListOptions, Sided, listed_of
 from absolve.run.load import kind_of, split_archives
@@ -245,6 +245,7 @@ def site_inputs(
     if not names and (side == load.OLD or job.from_ is None):
         return
     inputs = context.found(names, found.urls[side], plain=side == load.OLD, follow=follow)
+    are_saved = side == load.OLD and _record_urls(context.found(names, found.urls[side], plain=True, follow=False))
 
     def placed() -> Iterator[Input]:
         for input_, kind in _with_kinds(inputs):
@@ -255,9 +256,21 @@ def site_inputs(
             else:
                 if follow and registry.is_container(kind):
                     found.containers[side].append(input_.name)
-                yield _placed(_as_saved(input_) if side == load.OLD else input_, kind)
+                given = _as_saved(input_) if side == load.OLD else input_
+                yield given if are_saved and _own_url(given) else _placed(given, kind)
 
     yield from split_archives(placed(), context.reading, context.jobs)
+
+
+def _record_urls(found: Iterator[Input]) -> bool:
+    """Return whether each page of a folder without a URL records its own, as those of SingleFile do."""
+    urls = (_own_url(one) for one in found if one.name.lower().endswith((".html", ".htm", ".xhtml")))
+    return next(urls, "") != "" and all(urls)
+
+
+def _own_url(input_: Input) -> str:
+    is_known = not input_.found or input_.url is not None or input_.claim is not None
+    return "" if is_known else recorded(input_.root, input_.place)
 
 
 def _with_kinds(found: Iterator[Input]) -> Iterator[tuple[Input, str | None]]:

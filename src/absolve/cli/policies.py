@@ -69,7 +69,7 @@ def _formed(whole: Policy, options: Options) -> Policy:
 
     if options.form == "file":
         return Form(whole, "file", files=_files(options))
-    is_folder = any(map(inputs.is_many, options.inputs))
+    is_folder = any(map(inputs.is_many, options.inputs or filter(None, [options.before])))
     root = options.url if is_folder and options.url != FILE else ""
     return Form(whole, options.form, root or "", options.base_path)
 

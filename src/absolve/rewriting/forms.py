@@ -16,6 +16,7 @@ from absolve.core.model import EMBEDDED, ENCAPSULATING
 from absolve.formats import registry
 from absolve.formats.grammars import ABSOLUTE
 from absolve.rewriting.policy import KEEPING, absolute, emptied
+from absolve.rules.index import with_drive
 from absolve.urls.archives import led
 from absolve.urls.predicates import has_scheme
 from absolve.urls.relative_path import in_every_profile, in_form
@@ -89,7 +90,7 @@ class Form:
         self.form = form
         self.is_stuck = False
         self.apart = ""
-        self._root = _Place.of(root if root.endswith("/") else f"{root}/") if root else None
+        self._root = _Place.of(with_drive(root if root.endswith("/") else f"{root}/")) if root else None
         self._path = path
         self._files = files
         self._known: dict[tuple[str, str, str, str], str] = {}
@@ -116,16 +117,16 @@ class Form:
         is_absolute = has_scheme(reference)
         if full == "" or (full is None and (not is_absolute or context.stays_always)):
             return full
-        target = full or reference  # an absolute reference keeps its bytes
+        target = with_drive(full or reference)  # an absolute reference keeps its bytes
         if (led_to := led(context.resolver, reference)) is not None and full in {None, led_to}:
             target = resolved.target or target
-        site = self._site(resolved.own.url)
+        site = self._site(with_drive(resolved.own.url))
         if site is None or not site.holds(_Place.of(target)) or resolved.target is None:
             return new
         if self._needs_absolute(resolved):
             self.apart = self.apart or self._apart_as
             return new
-        base = resolved.own.url if context.is_emptied else context.base.url
+        base = with_drive(resolved.own.url if context.is_emptied else context.base.url)
         if not site.holds(_Place.of(base)) or len(base) > _LONGEST:
             self.is_stuck = True
             return new

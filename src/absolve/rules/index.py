@@ -61,6 +61,14 @@ class Index:
 # --- URLs as a rewrite compares them ----------------------------------------------------------------------------------
 
 
+_DRIVE: Final = re.compile(r"(?i)\Afile:///([a-z])(?:[:|]|%7c)(?=/)")
+
+
+def with_drive(url: str) -> str:
+    """Return a URL with its drive of Windows in one spelling: for example, `file:///D:/a` for `file:///d|/a`."""
+    return _DRIVE.sub(lambda drive: f"file:///{drive[1].upper()}:", url)
+
+
 def parted(url: str) -> tuple[str, str] | None:
     """Return the place and the rest of a URL; the rest has a path if there is a host. None for a relative reference.
 
@@ -69,7 +77,7 @@ def parted(url: str) -> tuple[str, str] | None:
     >>> parted("HTTP://u@H:80?b")
     ('http://u@h', '/?b')
     """
-    found = _URL.fullmatch(url)
+    found = _URL.fullmatch(with_drive(url))
     if found is None:
         return None
     scheme, authority, rest = found[1].lower(), found[2], found[3]

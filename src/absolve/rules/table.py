@@ -383,7 +383,7 @@ def _with_extras(redirect: Redirect, cells: Sequence[tuple[str | None, str]]) ->
         if not cell:
             continue
         if name is None and word == "false" and re.match("/(?!/)", redirect.old):  # Cloudflare's rules have hosts
-            return redirect._replace(problem=f"whether {cell!r} switches it off is in no header: give its column a name")
+            return redirect._replace(problem=f"{cell!r} may switch it off: give its column a name in a header")
         if name is None and word in _FLAGS:
             flags.append(_FLAGS[word])
         elif word in HOW or (name == "how" and word in _PATTERNS):

@@ -329,8 +329,11 @@ class FolderFiles:
     def _find_url(self, url: str, charset: str) -> tuple[str, str] | None:
         """Return the path of the file with a URL, and the query and fragment to add to it."""
         key, rest = normal(url) or "", "".join(url.partition("#")[1:])
-        if (path := self._by_url.get(key)) is not None:
-            return path, rest
+        # A folder of a host has no scheme.
+        twin = re.sub(r"\Ahttp(s?):", lambda found: "http:" if found[1] else "https:", key)
+        for one in (key, f"{key}.html", twin, f"{twin}.html"):  # wget -E
+            if (path := self._by_url.get(one)) is not None:
+                return path, rest
         is_below = self._site is not None and key.startswith(self._site)
         return self._find_named(f"./{key[len(self._site or '') :]}{rest}", "", charset) if is_below else None
 

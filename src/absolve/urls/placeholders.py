@@ -37,7 +37,8 @@ _BEGINS: Final = pattern(
     r"|@[(\[]|@[A-Za-z_]\w*(?:\.[A-Z]|[(\[])|@(?:Model|ViewBag)\."  # Razor @(x) @x.Y @x(), Blade @x(), Mosaico @[x]
     r"|@@[A-Za-z_]\w*@@|%\[[^\]]+\]%"  # of mail programs: @@X@@ %[x]%
     r"|%%[=\[\w][^%]*%%|%[A-Za-z_][\w.-]*%(?![0-9A-Fa-f]{2})"  # AMPscript %%=x=%% %%x%%; %PUBLIC_URL%
-    r"|\#\#\#[A-Za-z_]|t3://|internal:/|entity:[a-z_]+/"  # TYPO3 ###X### t3://page?uid=7, Drupal internal:/x entity:node/7
+    r"|\#\#\#[A-Za-z_]|t3://"  # TYPO3 ###X### t3://page?uid=7
+    r"|internal:/|entity:[a-z_]+/"  # Drupal internal:/x entity:node/7
     r"|\\+[\"']|[\"'] ?[.+] ?[\w$(]",  # a tag in the string of a program: its \", or the end of the string: '.$x
     re.ASCII,
 )
