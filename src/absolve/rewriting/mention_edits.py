@@ -54,6 +54,12 @@ _UNITS: Final = re.compile(_UNIT, re.IGNORECASE)
 _MAY_BE_WRITTEN: Final = re.compile(r"[A-Za-z0-9._~/:%?=#+-]+")  # anywhere, as it is
 _RESERVED: Final = re.compile(rb"[^A-Za-z0-9_~-]")
 _NAMESPACE: Final = re.compile(rb"xmlns(?::[^\s=]{1,99})?\s{0,9}=\s{0,9}[\"']\Z", re.IGNORECASE)
+_DOT: Final = re.compile(DOT)
+_ESCAPE: Final = re.compile(  # of a character, perhaps of a host
+    rb"\\{1,7}u([0-9A-F]{4})|\\{1,7}u\{([0-9A-F]{1,5})\}|\\{1,7}x([0-9A-F]{2})|%(?:25){0,7}([0-9A-F]{2})"
+    rb"|(&(?:#[0-9]{1,7}|#x[0-9A-F]{1,6}|[A-Z][A-Z0-9]{1,31});?)",
+    re.IGNORECASE,
+)
 _OWN: Final = re.compile(rb"\s*(?:[A-Z][A-Z0-9+.-]*:)?[/\\]*", re.IGNORECASE)
 _LONGEST_START: Final = 96  # bytes of a scheme and two slashes, with escapes
 _BREAK: Final = re.compile(rb"[\"']\s{0,9}[+.]\s{0,9}[\"']")  # between two strings of a program
@@ -169,7 +175,7 @@ class MentionEdits:
         is_in_path = _AFTER_SLASH.search(before) or (not lead["scheme"] and _AFTER_PATH.search(before))
         if is_in_path or not {*b"?#&"}.intersection(of_owner or b"?"):
             why = "it is in the path of another URL"
-        elif data[one.end : one.end + 1] >= b"\x80":
+        elif _goes_on(data, one.end):
             why = _LONGER
         elif type(owner) is Link and not self._keeps(Resolved(entity, owner), data[start : owner.end]):
             why = "the link that it is in changes as a whole"
@@ -231,6 +237,20 @@ def _owner(owners: list[Link | Part], position: int) -> Link | Part | None:
     return owners[number] if number >= 0 and position < owners[number].end else None
 
 
+def _goes_on(data: bytes, end: int) -> bool:
+    """Return whether a host goes on in an escape, or in another script than Latin; such a dot is taken for one in it."""
+    dot = _DOT.match(data, end)
+    end = dot.end() if dot is not None else end
+    escape = _ESCAPE.match(data, end)
+    if escape is None:
+        is_script = data[end : end + 1] >= b"\x80"
+        return is_script and (dot is None or data[end : end + 4].decode(errors="ignore")[:1].isalnum())
+    code = escape[escape.lastindex or 0]
+    is_byte = escape[0][:1] == b"%" and code >= b"8"
+    character = unescape(code.decode())[:1] if code[:1] == b"&" else chr(int(code, 16))
+    return is_byte or character.isalnum() or character in ".-_"
+
+
 def _is_own(link: Link | Part, before: bytes) -> bool:
     """Return whether what a link has before a host is the beginning of its own URL: for example, `&#104;ttp://`."""
     return len(before) < _LONGEST_START and _OWN.fullmatch(link.coding.decode(before)) is not None
@@ -286,10 +306,11 @@ def _encoded(text: bytes) -> Iterator[bytes]:
 # --- lengths of strings that PHP serialized ---------------------------------------------------------------------------
 
 _QUOTE: Final = rb"(?:\\{0,7}\"|&quot;|&#0{0,3}34;)"
-# A string, or an object that serializes itself (`C:`), whose length is of what is between its braces
+# A string, or an object that serializes itself (`C:`), whose length is of what is between its braces. PHP writes none
+# in a word (`odd`), or with a zero before its length.
 _HEADER: Final = re.compile(
-    rb"(?<![A-Za-z0-9_])(?:[sS]|C:[0-9]{1,9}:(?P<q>%b)[\w\\]{1,99}(?P=q)):(?P<size>[0-9]{1,9}):(?:(?P<open>%b)|\{)"
-    % (_QUOTE, _QUOTE)
+    rb"(?:(?<![A-Za-z0-9_])|(?<=\\[0nrtbfv])|(?<=\\u[0-9A-Fa-f]{4})|(?P<odd>))(?:[sS]|C:[0-9]{1,9}:(?P<q>%b)[\w\\]{1,99}(?P=q))"
+    rb":(?:(?P<zero>0)(?=[0-9]))?(?P<size>[0-9]{1,99}):(?:(?P<open>%b)|\{)" % (_QUOTE, _QUOTE)
 )
 # What is written for one byte, or for none (`]]>` in WordPress's sections of XML), or for one character
 _PLAIN: Final = re.compile(rb"(?P<none>\]\]><!\[CDATA\[)")
@@ -338,16 +359,21 @@ def _with_lengths(data: bytes, found: list[Place], owners: list[Link | Part]) ->
             if place.start <= header.end() + size * _LONGEST:  # otherwise it ends before
                 close(header.end())
                 after = bisect_left(owners, header.end(), key=_START)  # a string has no links, which may grow
-                limit = min([*map(_START, owners[after : after + 1]), *(one.end for one in around[-1:]), len(data)])
+                room = around[-1].end if around else len(data)
+                limit = min([*map(_START, owners[after : after + 1]), room])
                 work += min(size, limit - header.end())
                 is_tried = work <= len(data) * _MOST_WORK and len(around) < _DEEPEST
                 string = _fitting(data, header, size, limit) if is_tried else None
-                if string is not None:
+                is_odd = header["odd"] is not None or header["zero"] is not None
+                if string is not None and is_odd:
+                    unfit_until = max(unfit_until, string.end)
+                elif string is not None:
                     around.append(string)
-                else:
+                elif header["odd"] is None:
                     closer = header["open"] + b";" if header["open"] else b"}"
                     closed = data.find(closer, header.end(), header.end() + _FAR)
-                    unfit_until = max(unfit_until, closed, header.end() + size)
+                    stated = header.end() + (size if size <= room - header.end() else _FAR * (closed < 0))
+                    unfit_until = max(unfit_until, closed, stated)
             header = next(headers, None)
         close(place.start)
         if not place.why and place.start < unfit_until:
