@@ -33,11 +33,10 @@ _TOKEN: Final = re.compile(
     rb"(?P<scheme>[A-Z][A-Z0-9+.-]{0,30})(?P<colon>%b))?(?P<slash>%b)(?P=slash)" % (_COLON, _SLASH),
     re.IGNORECASE,
 )
-_AFTER_HOST: Final = frozenset("/?#:@_~!$*+=&%")
 _LETTER: Final = rb"(?:2[de]|3[0-9]|[46][1-9a-f]|[57][0-9a])"  # or a digit, a dot, a hyphen
 _HOST_GOES_ON: Final = re.compile(
-    rb"\\*\.?(?:\\+(?:u00|x|u\{0*)%b|%%(?:25)*(?:%b|[89a-f])|&#x0*%b;|&#0*(?:4[56789]|5[0-7]|6[5-9]|[789][0-9]|1[012][0-9]);"
-    rb"|&(?:period|[a-z](?:acute|grave|uml|circ|tilde|cedil));)" % ((_LETTER,) * 3),
+    rb"\\*\.?(?:\\+(?:u00|x|u\{0*)%b|%%(?:25)*(?:%b|[89a-f])|&#x0*%b;"
+    rb"|&#0*(?:4[5689]|5[0-7]|6[5-9]|[78][0-9]|90|9[789]|1[01][0-9]|12[0-2]);|&(?:period|[a-z](?:acute|grave|uml|circ|tilde|cedil));)" % ((_LETTER,) * 3),
     re.IGNORECASE,
 )
 _INNER: Final = re.compile(  # a URL in the query or the fragment of another one
@@ -99,14 +98,14 @@ class Mentioned:
         units: list[tuple[bytes, str, int]] = []
         is_host = True
         for unit in islice(_units(old, found.end(), slash), _LONGEST):
-            if is_host and unit[1][0] in _AFTER_HOST:
+            if is_host and not (unit[1][0].isalnum() or unit[1][0] in ".-"):
                 if unit[1] not in "/?#:@":
                     break
                 is_host = False
             units.append(unit)
         while units and units[-1][1] in ".,:!?*":
             units.pop()
-        if not units or _HOST_GOES_ON.match(old, units[-1][2]):
+        if not units or (is_host and _HOST_GOES_ON.match(old, units[-1][2])):
             return None
         end = units[-1][2]
         rest = "//" + "".join(text for _, text, _ in units)
