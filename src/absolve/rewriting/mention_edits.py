@@ -153,7 +153,7 @@ class MentionEdits:
         for text in self._encoded:
             at = data.find(text)
             while at >= 0:
-                yield _stays(data, at, at + len(text), "it is encoded in base64, or in hexadecimal")
+                yield _stays(data, at, at + len(text), "it is encoded in base64, in hexadecimal, or in UTF-16")
                 at = data.find(text, at + len(text))
 
     def _place(self, entity: Entity, data: bytes, one: Mention, owners: list[Link | Part]) -> Place | None:
@@ -238,7 +238,7 @@ def _owner(owners: list[Link | Part], position: int) -> Link | Part | None:
 
 
 def _goes_on(data: bytes, end: int) -> bool:
-    """Return whether a host goes on in an escape, or in another script than Latin; such a dot is taken for one in it."""
+    """Return whether a host goes on at an offset: in an escape, or in another script than Latin."""
     dot = _DOT.match(data, end)
     end = dot.end() if dot is not None else end
     escape = _ESCAPE.match(data, end)
@@ -267,7 +267,8 @@ def _with(edit: Edit, inside: list[Edit], data: bytes) -> Edit:
 
 
 def _stays(data: bytes, start: int, end: int, why: str, kind: str = "text") -> Place:
-    return Place(start, end, kind, data[start:end].decode("utf-8", "replace"), why)
+    old = data[start:end].replace(b"\0", b"")  # in UTF-16
+    return Place(start, end, kind, old.decode("utf-8", "replace"), why)
 
 
 def _edit(data: bytes, place: Place) -> Edit:
@@ -297,8 +298,8 @@ def _in_unicode(host: str) -> str:
 
 
 def _encoded(text: bytes) -> Iterator[bytes]:
-    """Yield what a text is in hexadecimal, and in base64 for each of the three places where it may begin."""
-    yield from (text.hex().encode(), text.hex().upper().encode())
+    """Yield what a text is in UTF-16, in hexadecimal, and in base64 for each of the three places where it may begin."""
+    yield from (b"\0".join(bytes([byte]) for byte in text), text.hex().encode(), text.hex().upper().encode())
     for before in range(3):
         yield b64encode(bytes(before) + text)[(0, 2, 3)[before] : (before + len(text)) * 8 // 6]
 

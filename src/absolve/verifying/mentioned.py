@@ -36,7 +36,8 @@ _TOKEN: Final = re.compile(
 _LETTER: Final = rb"(?:2[de]|3[0-9]|[46][1-9a-f]|[57][0-9a])"  # or a digit, a dot, a hyphen
 _HOST_GOES_ON: Final = re.compile(
     rb"\\*\.?(?:\\+(?:u00|x|u\{0*)%b|%%(?:25)*(?:%b|[89a-f])|&#x0*%b;"
-    rb"|&#0*(?:4[5689]|5[0-7]|6[5-9]|[78][0-9]|90|9[789]|1[01][0-9]|12[0-2]);|&(?:period|[a-z](?:acute|grave|uml|circ|tilde|cedil));)" % ((_LETTER,) * 3),
+    rb"|&#0*(?:4[5689]|5[0-7]|6[5-9]|[78][0-9]|90|9[789]|1[01][0-9]|12[0-2]);"
+    rb"|&(?:period|[a-z](?:acute|grave|uml|circ|tilde|cedil));)" % ((_LETTER,) * 3),
     re.IGNORECASE,
 )
 _INNER: Final = re.compile(  # a URL in the query or the fragment of another one
