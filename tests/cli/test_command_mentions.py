@@ -1,5 +1,6 @@
 """`--mentions`: a dry run shows each change, what stays is reported with its place, and `verify` agrees."""
 
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -35,3 +36,11 @@ def test_each_change_is_shown_and_what_stays_is_reported(absolve: Runner, tmp_pa
     assert absolve("verify", "site", "out", *RULE).status == 0
     assert absolve("verify", "site", "out", RULE[0]).status == 1
     assert absolve("rewrite", "site", "-n", "--mentions").status == 2
+
+
+def test_mentions_in_compressed_members_that_are_no_documents_are_counted(absolve: Runner, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as package:
+        for name, text in (FILES | {"a.html": '<a href="http://old.example/">'}).items():
+            package.writestr(name, text)
+    absolve("rewrite", tmp_path / "a.zip", "-o", tmp_path / "b.zip", *RULE)
+    assert "1 link in 1 document changed; 0 stay; 3 mentions of old.example outside links left: 2 in text, 1 in scripts" in absolve.summary

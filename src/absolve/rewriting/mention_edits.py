@@ -20,8 +20,10 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.model import Edit, Link, Part
+from absolve.document.resolved import Resolved, value_of
 from absolve.formats import registry, sniffing
 from absolve.rewriting import mentions
+from absolve.rewriting.edits import splice
 from absolve.rewriting.mentions import DOT
 
 if TYPE_CHECKING:
@@ -40,6 +42,9 @@ _LEAD: Final = re.compile(
     re.IGNORECASE,
 )
 _AFTER_SLASH: Final = re.compile(_SLASH + rb"\Z", re.IGNORECASE)
+_AFTER_PATH: Final = re.compile(
+    rb"(?<!\\)(?<!\\x[0-9A-F])(?<!\\u[0-9A-F]{3})(?<!%[0-9A-F])[A-Z0-9._~-]\Z", re.IGNORECASE
+)
 _UNIT: Final = (  # of a port, a path, a query, as far as they are surely of the URL
     rb"%b|%%[0-9A-F]{2}|\\{1,7}u00(?:26|2d|3[adf])|&(?:amp;|(?![A-Z#]))|[A-Z0-9._~!$*+=?#:@-]|[\xc2-\xf4][\x80-\xbf]+"
     % _SLASH
@@ -49,6 +54,14 @@ _UNITS: Final = re.compile(_UNIT, re.IGNORECASE)
 _MAY_BE_WRITTEN: Final = re.compile(r"[A-Za-z0-9._~/:%?=#+-]+")  # anywhere, as it is
 _RESERVED: Final = re.compile(rb"[^A-Za-z0-9_~-]")
 _NAMESPACE: Final = re.compile(rb"xmlns(?::[^\s=]{1,99})?\s{0,9}=\s{0,9}[\"']\Z", re.IGNORECASE)
+_DOT: Final = re.compile(DOT)
+_ESCAPE: Final = re.compile(  # of a character, perhaps of a host
+    rb"\\{1,7}u([0-9A-F]{4})|\\{1,7}u\{([0-9A-F]{1,5})\}|\\{1,7}x([0-9A-F]{2})|%(?:25){0,7}([0-9A-F]{2})"
+    rb"|(&(?:#[0-9]{1,7}|#x[0-9A-F]{1,6}|[A-Z][A-Z0-9]{1,31});?)",
+    re.IGNORECASE,
+)
+_OWN: Final = re.compile(rb"\s*(?:[A-Z][A-Z0-9+.-]*:)?[/\\]*", re.IGNORECASE)
+_LONGEST_START: Final = 96  # bytes of a scheme and two slashes, with escapes
 _BREAK: Final = re.compile(rb"[\"']\s{0,9}[+.]\s{0,9}[\"']")  # between two strings of a program
 _START: Final = attrgetter("start")
 _FAR: Final = 2048  # bytes that are searched before and behind a host
@@ -83,7 +96,7 @@ class MentionEdits:
         self._encoded = [text for host in hosts for text in _encoded(b"//" + host)]
 
     def merged(self, made: Iterator[list[Edit]], entity: Entity) -> Iterator[list[Edit]]:
-        """Yield the edits of links, in order, with the edits of mentions outside them."""
+        """Yield the edits of links, in order, with the edits of mentions, also of those in what a link keeps."""
         places, lengths = self.found(entity)
         data = entity.data if places else b""
         changed = (_edit(data, place) for place in places if not place.why)
@@ -92,11 +105,12 @@ class MentionEdits:
         for some in made:
             found: list[Edit] = []
             for edit in some:
+                inside: list[Edit] = []
                 while waiting and waiting[-1].start < edit.end:
                     first = waiting.pop()
-                    if reached <= first.start and first.end <= edit.start:
-                        found.append(first)
-                found.append(edit)
+                    if reached <= first.start:
+                        (found if first.end <= edit.start else inside).append(first)
+                found.append(_with(edit, inside, data))
                 reached = edit.end
             yield found
         yield [edit for edit in reversed(waiting) if reached <= edit.start]
@@ -120,7 +134,7 @@ class MentionEdits:
         links = (one for one in entity.events if type(one) is Link and one.place.stays != "always")
         parts = (one for one in entity.events if type(one) is Part)
         owners: list[Link | Part] = sorted((*links, *parts), key=_START)
-        found = [self._place(data, one, owners) for one in mentions.mentions(data, self._names, media_type)]
+        found = [self._place(entity, data, one, owners) for one in mentions.mentions(data, self._names, media_type)]
         found += [place for place in self._doubts(data) if _owner(owners, place.start) is None]
         return _with_lengths(data, sorted(place for place in found if place is not None), owners)
 
@@ -139,10 +153,10 @@ class MentionEdits:
         for text in self._encoded:
             at = data.find(text)
             while at >= 0:
-                yield _stays(data, at, at + len(text), "it is encoded in base64, or in hexadecimal")
+                yield _stays(data, at, at + len(text), "it is encoded in base64, in hexadecimal, or in UTF-16")
                 at = data.find(text, at + len(text))
 
-    def _place(self, data: bytes, one: Mention, owners: list[Link | Part]) -> Place | None:
+    def _place(self, entity: Entity, data: bytes, one: Mention, owners: list[Link | Part]) -> Place | None:
         """Return a mention with its new bytes; None for one that a link or an inner document owns."""
         lead = _LEAD.search(data[max(one.start - 96, 0) : one.start])
         start = one.start
@@ -150,17 +164,21 @@ class MentionEdits:
             start -= lead.end() - lead.start("scheme" if lead["scheme"] else "slash")
         owner = _owner(owners, one.start)
         of_owner = data[owner.start : min(start, owner.start + _FAR)] if owner is not None else b""
-        if owner is not None and (type(owner) is Part or not of_owner.strip()):
+        if owner is not None and (type(owner) is Part or _is_own(owner, data[owner.start : one.start])):
             return None
         tail = _TAIL.match(data, one.end, one.end + _FAR)
         rest = tail[0].rstrip(b".,:!?*") if tail is not None else b""
         why = ""
         if lead is None or rest[:1] == b"@" or (not lead["scheme"] and data[start - 1 : start] == b":"):
             return _stays(data, one.start, one.end, "it is a host, not a URL", one.kind)
-        if _AFTER_SLASH.search(data[max(start - 9, 0) : start]) or not {*b"?#&"}.intersection(of_owner or b"?"):
+        before = data[max(start - 9, 0) : start]
+        is_in_path = _AFTER_SLASH.search(before) or (not lead["scheme"] and _AFTER_PATH.search(before))
+        if is_in_path or not {*b"?#&"}.intersection(of_owner or b"?"):
             why = "it is in the path of another URL"
-        elif data[one.end : one.end + 1] >= b"\x80":
+        elif _goes_on(data, one.end):
             why = _LONGER
+        elif type(owner) is Link and not self._keeps(Resolved(entity, owner), data[start : owner.end]):
+            why = "the link that it is in changes as a whole"
         elif one.kind == "attribute" and one.inside and data[one.inside - 1 : one.inside] != b"?":  # of PHP
             before = data[max(one.inside, start - _FAR) : start]
             is_name = b"=" not in before or _NAMESPACE.search(before[-128:])
@@ -169,6 +187,11 @@ class MentionEdits:
             why = _NOT_HERE
         stays = _stays(data, start, one.end, why, one.kind)
         return stays if why else self._written(data, stays, lead, rest, data[one.start : one.end], one.inside)
+
+    def _keeps(self, resolved: Resolved, end: bytes) -> bool:
+        """Return whether the new value of a link ends as the old one does."""
+        new = self.rules.policy(resolved)
+        return new is None or value_of(new.rstrip()).endswith(resolved.link.coding.decode(end).rstrip())
 
     def _written(
         self, data: bytes, place: Place, lead: re.Match[bytes], rest: bytes, host: bytes, inside: int
@@ -214,8 +237,38 @@ def _owner(owners: list[Link | Part], position: int) -> Link | Part | None:
     return owners[number] if number >= 0 and position < owners[number].end else None
 
 
+def _goes_on(data: bytes, end: int) -> bool:
+    """Return whether a host goes on at an offset: in an escape, or in another script than Latin."""
+    dot = _DOT.match(data, end)
+    end = dot.end() if dot is not None else end
+    escape = _ESCAPE.match(data, end)
+    if escape is None:
+        is_script = data[end : end + 1] >= b"\x80"
+        return is_script and (dot is None or data[end : end + 4].decode(errors="ignore")[:1].isalnum())
+    code = escape[escape.lastindex or 0]
+    is_byte = escape[0][:1] == b"%" and code >= b"8"
+    character = unescape(code.decode())[:1] if code[:1] == b"&" else chr(int(code, 16))
+    return is_byte or character.isalnum() or character in ".-_"
+
+
+def _is_own(link: Link | Part, before: bytes) -> bool:
+    """Return whether what a link has before a host is the beginning of its own URL: for example, `&#104;ttp://`."""
+    return len(before) < _LONGEST_START and _OWN.fullmatch(link.coding.decode(before)) is not None
+
+
+def _with(edit: Edit, inside: list[Edit], data: bytes) -> Edit:
+    """Return the edit of a link with the edits inside it, as far as its new value ends as the old one does."""
+    for number, first in enumerate(inside):
+        kept = data[first.start : edit.end]
+        if edit.new.endswith(kept):
+            moved = [Edit(one.start - first.start, one.end - first.start, one.new) for one in inside[number:]]
+            return Edit(edit.start, edit.end, edit.new[: len(edit.new) - len(kept)] + splice(kept, moved))
+    return edit
+
+
 def _stays(data: bytes, start: int, end: int, why: str, kind: str = "text") -> Place:
-    return Place(start, end, kind, data[start:end].decode("utf-8", "replace"), why)
+    old = data[start:end].replace(b"\0", b"")  # in UTF-16
+    return Place(start, end, kind, old.decode("utf-8", "replace"), why)
 
 
 def _edit(data: bytes, place: Place) -> Edit:
@@ -245,8 +298,8 @@ def _in_unicode(host: str) -> str:
 
 
 def _encoded(text: bytes) -> Iterator[bytes]:
-    """Yield what a text is in hexadecimal, and in base64 for each of the three places where it may begin."""
-    yield from (text.hex().encode(), text.hex().upper().encode())
+    """Yield what a text is in UTF-16, in hexadecimal, and in base64 for each of the three places where it may begin."""
+    yield from (b"\0".join(bytes([byte]) for byte in text), text.hex().encode(), text.hex().upper().encode())
     for before in range(3):
         yield b64encode(bytes(before) + text)[(0, 2, 3)[before] : (before + len(text)) * 8 // 6]
 
@@ -254,10 +307,11 @@ def _encoded(text: bytes) -> Iterator[bytes]:
 # --- lengths of strings that PHP serialized ---------------------------------------------------------------------------
 
 _QUOTE: Final = rb"(?:\\{0,7}\"|&quot;|&#0{0,3}34;)"
-# A string, or an object that serializes itself (`C:`), whose length is of what is between its braces
+# A string, or an object that serializes itself (`C:`), whose length is of what is between its braces. PHP writes none
+# in a word (`odd`), or with a zero before its length.
 _HEADER: Final = re.compile(
-    rb"(?<![A-Za-z0-9_])(?:[sS]|C:[0-9]{1,9}:(?P<q>%b)[\w\\]{1,99}(?P=q)):(?P<size>[0-9]{1,9}):(?:(?P<open>%b)|\{)"
-    % (_QUOTE, _QUOTE)
+    rb"(?:(?<![A-Za-z0-9_])|(?<=\\[0nrtbfv])|(?<=\\u[0-9A-Fa-f]{4})|(?P<odd>))(?:[sS]|C:[0-9]{1,9}:(?P<q>%b)[\w\\]{1,99}(?P=q))"
+    rb":(?:(?P<zero>0)(?=[0-9]))?(?P<size>[0-9]{1,99}):(?:(?P<open>%b)|\{)" % (_QUOTE, _QUOTE)
 )
 # What is written for one byte, or for none (`]]>` in WordPress's sections of XML), or for one character
 _PLAIN: Final = re.compile(rb"(?P<none>\]\]><!\[CDATA\[)")
@@ -306,16 +360,21 @@ def _with_lengths(data: bytes, found: list[Place], owners: list[Link | Part]) ->
             if place.start <= header.end() + size * _LONGEST:  # otherwise it ends before
                 close(header.end())
                 after = bisect_left(owners, header.end(), key=_START)  # a string has no links, which may grow
-                limit = min([*map(_START, owners[after : after + 1]), *(one.end for one in around[-1:]), len(data)])
+                room = around[-1].end if around else len(data)
+                limit = min([*map(_START, owners[after : after + 1]), room])
                 work += min(size, limit - header.end())
                 is_tried = work <= len(data) * _MOST_WORK and len(around) < _DEEPEST
                 string = _fitting(data, header, size, limit) if is_tried else None
-                if string is not None:
+                is_odd = header["odd"] is not None or header["zero"] is not None
+                if string is not None and is_odd:
+                    unfit_until = max(unfit_until, string.end)
+                elif string is not None:
                     around.append(string)
-                else:
+                elif header["odd"] is None:
                     closer = header["open"] + b";" if header["open"] else b"}"
                     closed = data.find(closer, header.end(), header.end() + _FAR)
-                    unfit_until = max(unfit_until, closed, header.end() + size)
+                    stated = header.end() + (size if size <= room - header.end() else _FAR * (closed < 0))
+                    unfit_until = max(unfit_until, closed, stated)
             header = next(headers, None)
         close(place.start)
         if not place.why and place.start < unfit_until:

@@ -123,15 +123,16 @@ def after(rest: str, same: str, length: int) -> str:
 
 
 def joined(old: str, new: str, rest: str) -> str:
-    """Return `new` and the rest of the old URL, with one slash between if either had one: for example `http://n/b`."""
+    """Return `new` and the rest of the old URL, with one slash between if either had one: for example `http://n/b`.
+
+    Further slashes at the beginning of the rest stay: empty segments of the path.
+    """
     found = parted(new)
     if found is not None and found[1] == "/" and not new.endswith("/"):
         new += "/"
-    if rest.startswith("/") and new.endswith("/"):
-        return new + rest[1:]
-    if old.endswith("/") and rest and not new.endswith("/") and rest[0] not in "?#":
-        return f"{new}/{rest}"
-    return new + rest
+    if not old.endswith("/"):
+        return new + (rest[1:] if rest.startswith("/") and new.endswith("/") else rest)
+    return f"{new}/{rest}" if rest and not new.endswith("/") and rest[0] not in "?#" else new + rest
 
 
 def lowered(url: str) -> str:

@@ -9,17 +9,18 @@ for most links.
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from functools import lru_cache
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.core.errors import READ_APART, Diagnostic, DocumentError, in_short
+from absolve.core.errors import READ_APART, CodingError, Diagnostic, DocumentError, in_short
 from absolve.core.model import Link, Part
 from absolve.core.printable import number
 from absolve.document.resolved import Resolved, fixed, is_placeholder, shown
 from absolve.document.walk import inner_at, inners
 from absolve.encodings.charsets import UTF_8
-from absolve.formats import registry
+from absolve.formats import registry, sniffing
 from absolve.formats.grammars import WHITE_SPACE
 from absolve.inventory.link_rows import Span
 from absolve.inventory.problems import is_never
@@ -321,6 +322,21 @@ def _texts(policy: Policy, entity: Entity, data: bytes) -> Iterator[tuple[bytes,
     text = data if charset.transparent else charset.decode(data).encode("utf-8", "surrogatepass")
     yield text, entity.media_type
     yield from _hidden(policy, entity)
+    if entity.media_type in registry.ZIPS and mentions_of(policy) is not None:
+        yield from _unread(entity)
+
+
+def _unread(entity: Entity) -> Iterator[tuple[bytes, str | None]]:
+    """Yield the compressed texts in a package that no walker reads: for example, a dump."""
+    known = {part.name for part in entity.events if isinstance(part, Part)}
+    walk = registry.walker(entity.media_type)
+    how = entity.settings._replace(documents=True, captures=True)
+    for part in walk(entity.data, UTF_8, how) if walk is not None else ():
+        if isinstance(part, Part) and part.name not in known:
+            with suppress(CodingError):
+                value, offsets = part.coding.decode_mapped(entity.data[part.start : part.end])
+                if offsets is None and not sniffing.looks_binary(value):
+                    yield value, sniffing.other_type(part.name) or None
 
 
 def _hidden(policy: Policy, entity: Entity) -> Iterator[tuple[bytes, str | None]]:

@@ -292,8 +292,8 @@ class References(NamedTuple):
 
 
 def in_value(place: LinkSite, value: bytes) -> References:
-    """Return the references in the value of an attribute, by its grammar."""
-    spans = list(GRAMMARS[place.syntax](value))
+    """Return the references in the value of an attribute, by its grammar; a text without one has none: a script."""
+    spans = list(GRAMMARS[place.syntax](value)) if place.syntax in GRAMMARS else []
     return References([(place, text(value[start:end])) for start, end in spans], _gaps(value, spans))
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from html import unescape
-from itertools import islice
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -33,7 +33,17 @@ _TOKEN: Final = re.compile(
     rb"(?P<scheme>[A-Z][A-Z0-9+.-]{0,30})(?P<colon>%b))?(?P<slash>%b)(?P=slash)" % (_COLON, _SLASH),
     re.IGNORECASE,
 )
-_AFTER_HOST: Final = frozenset("/?#:@_~!$*+=&%")
+_LETTER: Final = rb"(?:2[de]|3[0-9]|[46][1-9a-f]|[57][0-9a])"  # or a digit, a dot, a hyphen
+_HOST_GOES_ON: Final = re.compile(
+    rb"\\*\.?(?:\\+(?:u00|x|u\{0*)%b|%%(?:25)*(?:%b|[89a-f])|&#x0*%b;"
+    rb"|&#0*(?:4[5689]|5[0-7]|6[5-9]|[78][0-9]|90|9[789]|1[01][0-9]|12[0-2]);"
+    rb"|&(?:period|[a-z](?:acute|grave|uml|circ|tilde|cedil));)" % ((_LETTER,) * 3),
+    re.IGNORECASE,
+)
+_INNER: Final = re.compile(  # a URL in the query or the fragment of another one
+    r"[?#&].*?((?:(?:(?<![A-Z0-9+.-])|(?<=%[0-9A-F]{2}))[A-Z][A-Z0-9+.-]{0,30}(?::|%(?:25)*3A))?(?:/|%(?:25)*2F){2})",
+    re.IGNORECASE | re.DOTALL,
+)
 _DIGITS: Final = re.compile(rb"[0-9]{1,9}")
 _LONGEST: Final = 2048  # characters of a URL
 _SPACE: Final = 8  # bytes of the text for each byte of a string
@@ -86,26 +96,37 @@ class Mentioned:
     def _led(self, old: bytes, new: bytes, found: re.Match[bytes], at: int) -> tuple[int, int] | None:
         """Return where an old URL ends, and where its new one at offset `at` of the new text ends; None if it stays."""
         slash, scheme = found["slash"], (found["scheme"] or b"").decode()
-        units = list(islice(_units(old, found.end(), slash), _LONGEST))
-        host_end = next((number for number, unit in enumerate(units) if unit[1] in _AFTER_HOST), len(units))
-        units = units if units[host_end : host_end + 1] and units[host_end][1] in "/?#:@" else units[:host_end]
+        units: list[tuple[bytes, str, int]] = []
+        is_host = True
+        for unit in islice(_units(old, found.end(), slash), _LONGEST):
+            if is_host and not (unit[1][0].isalnum() or unit[1][0] in ".-"):
+                if unit[1] not in "/?#:@":
+                    break
+                is_host = False
+            units.append(unit)
         while units and units[-1][1] in ".,:!?*":
             units.pop()
-        if not units:
+        if not units or (is_host and _HOST_GOES_ON.match(old, units[-1][2])):
             return None
         end = units[-1][2]
         rest = "//" + "".join(text for _, text, _ in units)
+        inner = _INNER.search(rest)
+        kept = rest[inner.start(1) :] if inner is not None else ""  # a URL in the query, which is compared for itself
+        sizes = accumulate((len(text) for _, text, _ in units), initial=len("//" + kept))
+        ends = zip(islice(sizes, 1, None), units, strict=True)
+        end_of_own = next(unit[2] for size, unit in ends if size == len(rest)) if kept else end
         spelled: dict[str, set[bytes]] = {"/": {slash}} | ({":": {found["colon"]}} if scheme else {})
         for raw, text, _ in units:
             spelled.setdefault(text, set()).add(raw)
         for url in [f"{scheme}:{rest}"] if scheme else [f"http:{rest}", f"https:{rest}"]:
             led = self._rules(url)
-            path, mark, query = (led or "").partition("?")
+            is_cut = kept != "" and (led or "").endswith(kept)
+            path, mark, query = (led or "").removesuffix(kept if is_cut else "").partition("?")
             slashes = "/" * rest.partition("?")[0].endswith("/")  # as the old path does, by a rule for a prefix
-            for wanted in (f"{path.removesuffix('/')}{slashes}{mark}{query}", led) if led else ():
+            for wanted in (f"{path.removesuffix('/')}{slashes}{mark}{query}", f"{path}{mark}{query}") if led else ():
                 until = _reads(new, at, wanted if scheme else wanted.partition(":")[2], slash, spelled)
-                if until is not None and _next(new, until) == _next(old, end):
-                    return end, until
+                if until is not None and (is_cut or _next(new, until) == _next(old, end)):
+                    return end_of_own if is_cut else end, until
         return None
 
 

@@ -1,0 +1,29 @@
+"""Mentions of old URLs that stay are reported with why: each text, marked, and a word of each report."""
+
+import pytest
+
+import absolve
+from absolve.core.model import Document
+from absolve.document.walk import Settings, walk
+
+RULES = [
+    ("http://old.example", "https://new.example"),
+    ("http://old.example/x?u=http://old.example/b", "https://new.example/y", "exact"),
+]
+STAYS = [
+    ('<a href="http://old.example/x?u=http://old.example/b">', "text/html", ["as a whole"]),
+    ('<a href="http://old.example/x?u=http://old.example/c">', "text/html", []),
+    ('<a href="&#104;ttp://old.example/a">', "text/html", []),
+    ("x//old.example/", "", ["in the path"]),
+    ("\ufeffhttp://old.example/".encode("utf-16-le"), "", ["UTF-16"]),
+]
+
+
+@pytest.mark.parametrize(("text", "media_type", "words"), STAYS)
+def test_what_stays_is_reported_with_why(text: str | bytes, media_type: str, words: list[str]) -> None:
+    policy = absolve.remap(RULES, mentions=True)
+    entity = walk(Document(text, media_type=media_type or "application/x.other"), Settings())
+    places = policy.__self__.mentions.found(entity)[0]  # type: ignore[attr-defined]
+    said = [place.why for place in places if place.why]
+    assert len(said) == len(words), said
+    assert all(word in why for word, why in zip(words, said, strict=True)), said
