@@ -39,24 +39,24 @@ MOST = {
     "absolve": (204, 2),
     "api": (295, 1),
     "arrow": (54, 1),
-    "audit": (8_305, 30),
+    "audit": (8_319, 30),
     "cli": (5_807, 21),
     "core": (2_902, 15),
-    "document": (2_684, 11),
+    "document": (2_689, 11),
     "encodings": (1_859, 6),
     "formats": (15_717, 52),
     "inventory": (2_073, 7),
-    "mirror": (7_110, 19),
-    "rewriting": (2_466, 10),
-    "rules": (6_190, 20),
-    "run": (7_935, 28),
+    "mirror": (7_118, 19),
+    "rewriting": (2_526, 10),
+    "rules": (6_222, 20),
+    "run": (7_955, 28),
     "spark": (248, 1),
     "tables": (1_232, 7),
     "trees": (838, 3),
-    "urls": (2_393, 13),
-    "verifying": (2_204, 9),
+    "urls": (2_389, 13),
+    "verifying": (2_225, 9),
 }
-MOST_TESTS = 46_796  # lines
+MOST_TESTS = 46_957  # lines
 MOST_C = 1_200  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 
