@@ -42,6 +42,7 @@ _LEAD: Final = re.compile(
     re.IGNORECASE,
 )
 _AFTER_SLASH: Final = re.compile(_SLASH + rb"\Z", re.IGNORECASE)
+_SLASHES: Final = re.compile(_SLASH + _SLASH, re.IGNORECASE)
 _AFTER_PATH: Final = re.compile(
     rb"(?<!\\)(?<!\\x[0-9A-F])(?<!\\u[0-9A-F]{3})(?<!%[0-9A-F])[A-Z0-9._~-]\Z", re.IGNORECASE
 )
@@ -87,6 +88,7 @@ class MentionEdits:
 
     def __init__(self, rules: Remapping, olds: Collection[str], news: Collection[str]) -> None:
         self.rules = rules
+        self._left = 0  # bytes of URLs that are read before each ends behind the next two slashes: they overlap
         self._last: tuple[Entity | None, tuple[list[Place], list[Edit]]] = (None, ([], []))  # of the last entity
         hosts = [name.encode() for host in olds for name in (host, _in_unicode(host)) if name]
         self._names = mentions.pattern([host.decode() for host in hosts], spelled=True)
@@ -134,6 +136,7 @@ class MentionEdits:
         links = (one for one in entity.events if type(one) is Link and one.place.stays != "always")
         parts = (one for one in entity.events if type(one) is Part)
         owners: list[Link | Part] = sorted((*links, *parts), key=_START)
+        self._left = _FAR + 2 * len(data)
         found = [self._place(entity, data, one, owners) for one in mentions.mentions(data, self._names, media_type)]
         found += [place for place in self._doubts(data) if _owner(owners, place.start) is None]
         return _with_lengths(data, sorted(place for place in found if place is not None), owners)
@@ -167,7 +170,11 @@ class MentionEdits:
         if owner is not None and (type(owner) is Part or _is_own(owner, data[owner.start : one.start])):
             return None
         tail = _TAIL.match(data, one.end, one.end + _FAR)
-        rest = tail[0].rstrip(b".,:!?*") if tail is not None else b""
+        rest = tail[0] if tail is not None else b""
+        self._left -= len(rest)
+        if self._left < 0 and (slashes := _SLASHES.search(rest)) is not None:
+            rest = rest[: slashes.end()]
+        rest = rest.rstrip(b".,:!?*")
         why = ""
         if lead is None or rest[:1] == b"@" or (not lead["scheme"] and data[start - 1 : start] == b":"):
             return _stays(data, one.start, one.end, "it is a host, not a URL", one.kind)
