@@ -17,6 +17,8 @@ STAYS = [
     ('<a href="http://old.example/x?u=http://old.example/c">', "text/html", []),
     ('<a href="&#104;ttp://old.example/a">', "text/html", []),
     ("x//old.example/", "", ["in the path"]),
+    ("<!--http://old.example--> http://old.example- http://old.example_ http://old.example", "text/html", ["beside"] * 3),
+    ("http://me@old.example/ *.old.example *.old.example-x", "", ["beside"] * 2),
     ("\ufeffhttp://old.example/".encode("utf-16-le"), "", ["UTF-16"]),
 ]
 

@@ -93,8 +93,11 @@ class MentionEdits:
         hosts = [name.encode() for host in olds for name in (host, _in_unicode(host)) if name]
         self._names = mentions.pattern([host.decode() for host in hosts], spelled=True)
         self._known = frozenset((*hosts, *(host.encode() for host in news)))
-        longer = _SLASH + rb"((?:%b)[A-Za-z0-9.-]*[A-Za-z0-9])" % b"|".join(map(re.escape, hosts))
-        self._longer = re.compile(longer, re.IGNORECASE)
+        names = b"|".join(map(re.escape, hosts))
+        self._longer = re.compile(_SLASH + rb"((?:%b)[A-Za-z0-9.-]*[A-Za-z0-9])" % names, re.IGNORECASE)
+        before, after = rb"\*\.|/[^\s\"'<>/@]{1,99}@", rb"(?![A-Za-z0-9_-])"
+        beside = rb"(?:%b)(?:%b)%b|(?<![A-Za-z0-9@._-])(?:%b)[_-]+%b" % (before, names, after, names, after)
+        self._beside = re.compile(beside, re.IGNORECASE)
         self._encoded = [text for host in hosts for text in _encoded(b"//" + host)]
 
     def merged(self, made: Iterator[list[Edit]], entity: Entity) -> Iterator[list[Edit]]:
@@ -146,6 +149,8 @@ class MentionEdits:
         for found in self._longer.finditer(data):
             if found[1].lower() not in self._known:
                 yield _stays(data, *found.span(1), _LONGER)
+        for found in self._beside.finditer(data):
+            yield _stays(data, *found.span(), "what is beside it may be of the host")
         for found in _BREAK.finditer(data):
             before, after = data[max(found.start() - 64, 0) : found.start()], data[found.end() : found.end() + 64]
             for whole in self._names.pattern.finditer(before + after) if self._names is not None else ():
