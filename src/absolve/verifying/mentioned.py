@@ -124,15 +124,12 @@ class Mentioned:
         for raw, text, _ in units:
             spelled.setdefault(text, set()).add(raw)
         for url in [f"{scheme}:{rest}"] if scheme else [f"http:{rest}", f"https:{rest}"]:
-            led = self._rules(url)
+            led = self._rules.led(url)
             is_cut = kept != "" and (led or "").endswith(kept)
-            path, mark, query = (led or "").removesuffix(kept if is_cut else "").partition("?")
-            own = rest.removesuffix(kept) if is_cut else rest
-            slashes = "/" * own.partition("?")[0].endswith("/")  # as the old path does, by a rule for a prefix
-            for wanted in (f"{path.removesuffix('/')}{slashes}{mark}{query}", f"{path}{mark}{query}") if led else ():
-                until = _reads(new, at, wanted if scheme else wanted.partition(":")[2], slash, spelled)
-                if until is not None and (is_cut or _next(new, until) == _next(old, end)):
-                    return end_of_own if is_cut else end, until
+            wanted = (led or "").removesuffix(kept if is_cut else "")
+            until = _reads(new, at, wanted if scheme else wanted.partition(":")[2], slash, spelled) if wanted else None
+            if until is not None and (is_cut or _next(new, until) == _next(old, end)):
+                return end_of_own if is_cut else end, until
         return None
 
 
