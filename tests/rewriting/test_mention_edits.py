@@ -1,5 +1,7 @@
 """Mentions of old URLs that stay are reported with why: each text, marked, and a word of each report."""
 
+import warnings
+
 import pytest
 
 import absolve
@@ -15,6 +17,8 @@ STAYS = [
     ('<a href="http://old.example/x?u=http://old.example/c">', "text/html", []),
     ('<a href="&#104;ttp://old.example/a">', "text/html", []),
     ("x//old.example/", "", ["in the path"]),
+    ("<!--http://old.example--> http://old.example- http://old.example_ http://old.example", "text/html", ["beside"] * 3),
+    ("http://me@old.example/ *.old.example *.old.example-x", "", ["beside"] * 2),
     ("\ufeffhttp://old.example/".encode("utf-16-le"), "", ["UTF-16"]),
 ]
 
@@ -27,3 +31,13 @@ def test_what_stays_is_reported_with_why(text: str | bytes, media_type: str, wor
     said = [place.why for place in places if place.why]
     assert len(said) == len(words), said
     assert all(word in why for word, why in zip(words, said, strict=True)), said
+
+
+@pytest.mark.parametrize("text", ["&//old.example/", "?http://old.example/a", "&amp;//old.example", "<!-- http://old.example --"])
+def test_urls_in_queries_of_urls_take_linear_time(text: str) -> None:
+    policy = absolve.remap(RULES, mentions=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", absolve.DiagnosticWarning)
+        new = absolve.rewrite(text * 2000, policy=policy, media_type="text/html")
+    assert new.count("new.example") == 2000
+    assert absolve.verify(text * 2000, new, policy=policy, media_type="text/html") == []

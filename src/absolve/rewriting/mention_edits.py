@@ -42,6 +42,7 @@ _LEAD: Final = re.compile(
     re.IGNORECASE,
 )
 _AFTER_SLASH: Final = re.compile(_SLASH + rb"\Z", re.IGNORECASE)
+_SLASHES: Final = re.compile(_SLASH + _SLASH, re.IGNORECASE)
 _AFTER_PATH: Final = re.compile(
     rb"(?<!\\)(?<!\\x[0-9A-F])(?<!\\u[0-9A-F]{3})(?<!%[0-9A-F])[A-Z0-9._~-]\Z", re.IGNORECASE
 )
@@ -87,12 +88,16 @@ class MentionEdits:
 
     def __init__(self, rules: Remapping, olds: Collection[str], news: Collection[str]) -> None:
         self.rules = rules
+        self._left = 0  # bytes of URLs that are read before each ends behind the next two slashes: they overlap
         self._last: tuple[Entity | None, tuple[list[Place], list[Edit]]] = (None, ([], []))  # of the last entity
         hosts = [name.encode() for host in olds for name in (host, _in_unicode(host)) if name]
         self._names = mentions.pattern([host.decode() for host in hosts], spelled=True)
         self._known = frozenset((*hosts, *(host.encode() for host in news)))
-        longer = _SLASH + rb"((?:%b)[A-Za-z0-9.-]*[A-Za-z0-9])" % b"|".join(map(re.escape, hosts))
-        self._longer = re.compile(longer, re.IGNORECASE)
+        names = b"|".join(map(re.escape, hosts))
+        self._longer = re.compile(_SLASH + rb"((?:%b)[A-Za-z0-9.-]*[A-Za-z0-9])" % names, re.IGNORECASE)
+        before, after = rb"\*\.|/[^\s\"'<>/@]{1,99}@", rb"(?![A-Za-z0-9_-])"
+        beside = rb"(?:%b)(?:%b)%b|(?<![A-Za-z0-9@._-])(?:%b)[_-]+%b" % (before, names, after, names, after)
+        self._beside = re.compile(beside, re.IGNORECASE)
         self._encoded = [text for host in hosts for text in _encoded(b"//" + host)]
 
     def merged(self, made: Iterator[list[Edit]], entity: Entity) -> Iterator[list[Edit]]:
@@ -134,6 +139,7 @@ class MentionEdits:
         links = (one for one in entity.events if type(one) is Link and one.place.stays != "always")
         parts = (one for one in entity.events if type(one) is Part)
         owners: list[Link | Part] = sorted((*links, *parts), key=_START)
+        self._left = _FAR + 2 * len(data)
         found = [self._place(entity, data, one, owners) for one in mentions.mentions(data, self._names, media_type)]
         found += [place for place in self._doubts(data) if _owner(owners, place.start) is None]
         return _with_lengths(data, sorted(place for place in found if place is not None), owners)
@@ -143,6 +149,8 @@ class MentionEdits:
         for found in self._longer.finditer(data):
             if found[1].lower() not in self._known:
                 yield _stays(data, *found.span(1), _LONGER)
+        for found in self._beside.finditer(data):
+            yield _stays(data, *found.span(), "what is beside it may be of the host")
         for found in _BREAK.finditer(data):
             before, after = data[max(found.start() - 64, 0) : found.start()], data[found.end() : found.end() + 64]
             for whole in self._names.pattern.finditer(before + after) if self._names is not None else ():
@@ -167,7 +175,11 @@ class MentionEdits:
         if owner is not None and (type(owner) is Part or _is_own(owner, data[owner.start : one.start])):
             return None
         tail = _TAIL.match(data, one.end, one.end + _FAR)
-        rest = tail[0].rstrip(b".,:!?*") if tail is not None else b""
+        rest = tail[0] if tail is not None else b""
+        self._left -= len(rest)
+        if self._left < 0 and (slashes := _SLASHES.search(rest)) is not None:
+            rest = rest[: slashes.end()]
+        rest = rest.rstrip(b".,:!?*")
         why = ""
         if lead is None or rest[:1] == b"@" or (not lead["scheme"] and data[start - 1 : start] == b":"):
             return _stays(data, one.start, one.end, "it is a host, not a URL", one.kind)

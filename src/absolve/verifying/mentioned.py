@@ -74,10 +74,12 @@ class Mentioned:
 
     def __init__(self, rules: Remapping) -> None:
         self._rules = rules
+        self._left = 0  # characters of URLs that are read before each ends behind the next two slashes: they overlap
 
     def alike(self, old: bytes, new: bytes, *, fits: bool = True) -> bool:
         """Return whether two texts are equal, but for URLs that the rules change, and lengths (`fits`: right ones)."""
         at = new_at = 0
+        self._left = _LONGEST + 2 * len(old)
         lengths: list[tuple[int, int]] = []
         for found in _TOKEN.finditer(old):
             start = found.start()
@@ -99,11 +101,14 @@ class Mentioned:
         units: list[tuple[bytes, str, int]] = []
         is_host = True
         for unit in islice(_units(old, found.end(), slash), _LONGEST):
+            if self._left < 0 and [one for _, one, _ in units[-2:]] == ["/", "/"]:
+                break
             if is_host and not (unit[1][0].isalnum() or unit[1][0] in ".-"):
                 if unit[1] not in "/?#:@":
                     break
                 is_host = False
             units.append(unit)
+        self._left -= len(units)
         while units and units[-1][1] in ".,:!?*":
             units.pop()
         if not units or (is_host and _HOST_GOES_ON.match(old, units[-1][2])):
@@ -119,14 +124,12 @@ class Mentioned:
         for raw, text, _ in units:
             spelled.setdefault(text, set()).add(raw)
         for url in [f"{scheme}:{rest}"] if scheme else [f"http:{rest}", f"https:{rest}"]:
-            led = self._rules(url)
+            led = self._rules.led(url)
             is_cut = kept != "" and (led or "").endswith(kept)
-            path, mark, query = (led or "").removesuffix(kept if is_cut else "").partition("?")
-            slashes = "/" * rest.partition("?")[0].endswith("/")  # as the old path does, by a rule for a prefix
-            for wanted in (f"{path.removesuffix('/')}{slashes}{mark}{query}", f"{path}{mark}{query}") if led else ():
-                until = _reads(new, at, wanted if scheme else wanted.partition(":")[2], slash, spelled)
-                if until is not None and (is_cut or _next(new, until) == _next(old, end)):
-                    return end_of_own if is_cut else end, until
+            wanted = (led or "").removesuffix(kept if is_cut else "")
+            until = _reads(new, at, wanted if scheme else wanted.partition(":")[2], slash, spelled) if wanted else None
+            if until is not None and (is_cut or _next(new, until) == _next(old, end)):
+                return end_of_own if is_cut else end, until
         return None
 
 
