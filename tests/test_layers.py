@@ -47,16 +47,16 @@ MOST = {
     "formats": (15_717, 52),
     "inventory": (2_073, 7),
     "mirror": (7_118, 19),
-    "rewriting": (2_526, 10),
+    "rewriting": (2_538, 10),
     "rules": (6_222, 20),
     "run": (7_955, 28),
     "spark": (248, 1),
     "tables": (1_232, 7),
     "trees": (838, 3),
     "urls": (2_389, 13),
-    "verifying": (2_225, 9),
+    "verifying": (2_228, 9),
 }
-MOST_TESTS = 46_957  # lines
+MOST_TESTS = 46_971  # lines
 MOST_C = 1_200  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 

@@ -175,7 +175,7 @@ def targets(site: Site, profile: Any) -> dict[str, str]:
 
 # What a browser does otherwise: Firefox has srcdoc by the base of the page, and from 140 on asks for no imagesrcset; Chromium
 # has an SVG image by the base when it lays out the page, from 150 on (SVG 2 does not say when), Firefox when it parses it.
-OTHERWISE = {in_firefox: {*DIFFERENT, "link-imagesrcset"}, in_chromium: {"svg-image"}}
+OTHERWISE: dict[Callable[[Site, Path], None], set[str]] = {in_firefox: {*DIFFERENT, "link-imagesrcset"}, in_chromium: {"svg-image"}}
 
 
 @pytest.mark.parametrize("load", [in_chromium, in_firefox])
