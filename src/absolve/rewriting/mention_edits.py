@@ -201,12 +201,12 @@ class MentionEdits:
             why = _LONGER
         elif _NAMESPACE.search(data[max(start - 128, 0) : start]):
             why = _NAME
+        elif owner is not None and _is_encoded(data, owners, owner, start):
+            why = _NOT_HERE
         elif type(owner) is Link and not self._keeps(Resolved(entity, owner), data[start : owner.end]):
             why = "the link that it is in changes as a whole"
         elif one.kind == "attribute" and one.inside and data[one.inside - 1 : one.inside] != b"?":  # of PHP
             why = "" if b"=" in data[max(one.inside, start - _FAR) : start] else _NAME
-        elif owner is not None and owner.coding.slot is not None:  # without quotes: it may be encoded as a whole
-            why = _NOT_HERE
         stays = _stays(data, start, one.end, why, one.kind)
         return stays if why else self._written(data, stays, lead, rest, data[one.start : one.end], one.inside)
 
@@ -251,6 +251,13 @@ class MentionEdits:
         found = {new.partition(":")[::2] for scheme in ("https:", "http:") if (new := self.rules.led(scheme + url))}
         rests = {rest for _, rest in found}
         return rests.pop() if len(rests) == 1 and {scheme for scheme, _ in found} <= {"http", "https"} else None
+
+
+def _is_encoded(data: bytes, owners: list[Link | Part], owner: Link | Part, start: int) -> bool:
+    """Return whether the rest of a value without quotes is not written as it is: it has quotes, or other links."""
+    end = owner.coding.slot[1] if owner.coding.slot is not None else start
+    after = bisect_right(owners, start, key=_START)
+    return b'"' in data[start:end] or (after < len(owners) and owners[after].start < end)
 
 
 def _has_own(entity: Entity, number: int, part: Part) -> bool:
