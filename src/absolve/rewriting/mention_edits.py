@@ -277,6 +277,8 @@ def _goes_on(data: bytes, end: int) -> bool:
     dot = _DOT.match(data, end)
     end = dot.end() if dot is not None else end
     escape = _ESCAPE.match(data, end)
+    if escape is None and dot is not None and data[end : end + 1] in (b"-", b"_"):
+        return True
     if escape is None:
         is_script = data[end : end + 1] >= b"\x80"
         return is_script and (dot is None or data[end : end + 4].decode(errors="ignore")[:1].isalnum())
