@@ -15,6 +15,8 @@ RULES = [
 STAYS = [
     ('<a href="http://old.example/x?u=http://old.example/b">', "text/html", ["as a whole"]),
     ('<a href="http://old.example/x?u=http://old.example/c">', "text/html", []),
+    ('<a href=http://old.example/x"?u=http://old.example/b"c>', "text/html", ["cannot be written"]),
+    ("<a ping=http://old.example/a?u=http://old.example/b&#32;http://old.example/c>", "text/html", ["cannot be written"]),
     ('<a href="&#104;ttp://old.example/a">', "text/html", []),
     ("x//old.example/", "", ["in the path"]),
     ("<!--http://old.example--> http://old.example- http://old.example_ http://old.example", "text/html", ["beside"] * 3),

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.model import Edit, Link, Part
 from absolve.document.resolved import Resolved, value_of
+from absolve.document.walk import inner_at
 from absolve.formats import registry, sniffing
 from absolve.rewriting import mentions
 from absolve.rewriting.edits import splice
@@ -54,7 +55,10 @@ _TAIL: Final = re.compile(rb"(?=%b|[?#:@])(?:%b)*" % (_SLASH, _UNIT), re.IGNOREC
 _UNITS: Final = re.compile(_UNIT, re.IGNORECASE)
 _MAY_BE_WRITTEN: Final = re.compile(r"[A-Za-z0-9._~/:%?=#+-]+")  # anywhere, as it is
 _RESERVED: Final = re.compile(rb"[^A-Za-z0-9_~-]")
-_NAMESPACE: Final = re.compile(rb"xmlns(?::[^\s=]{1,99})?\s{0,9}=\s{0,9}[\"']\Z", re.IGNORECASE)
+_NAMESPACE: Final = re.compile(  # of markup, of a style sheet, of a script
+    rb"(?:xmlns(?::[^\s=]{1,99})?\s{0,9}=\s{0,9}|@namespace(?:\s+[\w-]{1,99})?\s{1,9}(?:url\(\s{0,9})?|[a-z]NS\(\s{0,9})\\{0,7}[\"']?\Z",
+    re.IGNORECASE,
+)
 _DOT: Final = re.compile(DOT)
 _ESCAPE: Final = re.compile(  # of a character, perhaps of a host
     rb"\\{1,7}u([0-9A-F]{4})|\\{1,7}u\{([0-9A-F]{1,5})\}|\\{1,7}x([0-9A-F]{2})|%(?:25){0,7}([0-9A-F]{2})"
@@ -67,6 +71,7 @@ _BREAK: Final = re.compile(rb"[\"']\s{0,9}[+.]\s{0,9}[\"']")  # between two stri
 _START: Final = attrgetter("start")
 _FAR: Final = 2048  # bytes that are searched before and behind a host
 _LONGER: Final = "its host is a longer one"
+_NAME: Final = "it is a name, as of a namespace"
 _NOT_HERE: Final = "the new URL cannot be written here"
 
 
@@ -137,7 +142,12 @@ class MentionEdits:
             media_type = registry.JAVASCRIPT
         # A link that no rewrite changes owns nothing: in JSON-LD it is a string.
         links = (one for one in entity.events if type(one) is Link and one.place.stays != "always")
-        parts = (one for one in entity.events if type(one) is Part)
+        search = self._names.pattern.search  # most parts have no mention
+        parts = (
+            one
+            for number, one in enumerate(entity.events)
+            if type(one) is Part and (not search(data, one.start, one.end) or _has_own(entity, number, one))
+        )
         owners: list[Link | Part] = sorted((*links, *parts), key=_START)
         self._left = _FAR + 2 * len(data)
         found = [self._place(entity, data, one, owners) for one in mentions.mentions(data, self._names, media_type)]
@@ -189,14 +199,14 @@ class MentionEdits:
             why = "it is in the path of another URL"
         elif _goes_on(data, one.end):
             why = _LONGER
+        elif _NAMESPACE.search(data[max(start - 128, 0) : start]):
+            why = _NAME
+        elif owner is not None and _is_encoded(data, owners, owner, start):
+            why = _NOT_HERE
         elif type(owner) is Link and not self._keeps(Resolved(entity, owner), data[start : owner.end]):
             why = "the link that it is in changes as a whole"
         elif one.kind == "attribute" and one.inside and data[one.inside - 1 : one.inside] != b"?":  # of PHP
-            before = data[max(one.inside, start - _FAR) : start]
-            is_name = b"=" not in before or _NAMESPACE.search(before[-128:])
-            why = "it is a name in markup, as of a namespace" if is_name else ""
-        elif owner is not None and owner.coding.slot is not None:  # without quotes: it may be encoded as a whole
-            why = _NOT_HERE
+            why = "" if b"=" in data[max(one.inside, start - _FAR) : start] else _NAME
         stays = _stays(data, start, one.end, why, one.kind)
         return stays if why else self._written(data, stays, lead, rest, data[one.start : one.end], one.inside)
 
@@ -243,6 +253,19 @@ class MentionEdits:
         return rests.pop() if len(rests) == 1 and {scheme for scheme, _ in found} <= {"http", "https"} else None
 
 
+def _is_encoded(data: bytes, owners: list[Link | Part], owner: Link | Part, start: int) -> bool:
+    """Return whether the rest of a value without quotes is not written as it is: it has quotes, or other links."""
+    end = owner.coding.slot[1] if owner.coding.slot is not None else start
+    after = bisect_right(owners, start, key=_START)
+    return b'"' in data[start:end] or (after < len(owners) and owners[after].start < end)
+
+
+def _has_own(entity: Entity, number: int, part: Part) -> bool:
+    """Return whether the bytes of a part are another document's: a style sheet without links to change is a text."""
+    raw = entity.data[part.start : part.end]
+    return bool(part.name or part.signed_by) or part.coding.decode(raw) != raw or inner_at(entity, number) is not None
+
+
 def _owner(owners: list[Link | Part], position: int) -> Link | Part | None:
     """Return the link or part around an offset."""
     number = bisect_right(owners, position, key=_START) - 1
@@ -254,6 +277,8 @@ def _goes_on(data: bytes, end: int) -> bool:
     dot = _DOT.match(data, end)
     end = dot.end() if dot is not None else end
     escape = _ESCAPE.match(data, end)
+    if escape is None and dot is not None and data[end : end + 1] in (b"-", b"_"):
+        return True
     if escape is None:
         is_script = data[end : end + 1] >= b"\x80"
         return is_script and (dot is None or data[end : end + 4].decode(errors="ignore")[:1].isalnum())

@@ -104,7 +104,7 @@ class Mentioned:
             if self._left < 0 and [one for _, one, _ in units[-2:]] == ["/", "/"]:
                 break
             if is_host and not (unit[1][0].isalnum() or unit[1][0] in ".-"):
-                if unit[1] not in "/?#:@":
+                if unit[1] not in "/?#:@" or (units and units[-1][1] == "."):  # a dot ends a sentence
                     break
                 is_host = False
             units.append(unit)
