@@ -47,7 +47,7 @@ MOST = {
     "formats": (15_717, 52),
     "inventory": (2_073, 7),
     "mirror": (7_118, 19),
-    "rewriting": (2_538, 10),
+    "rewriting": (2_563, 10),
     "rules": (6_222, 20),
     "run": (7_955, 28),
     "spark": (248, 1),
@@ -56,7 +56,7 @@ MOST = {
     "urls": (2_389, 13),
     "verifying": (2_228, 9),
 }
-MOST_TESTS = 46_971  # lines
+MOST_TESTS = 46_975  # lines
 MOST_C = 1_200  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 
