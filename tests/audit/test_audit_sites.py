@@ -113,7 +113,7 @@ def test_files_beside_the_folders_of_hosts_are_not_taken_for_the_site(tmp_path: 
 @pytest.mark.parametrize(("folder", "url"), [("old.example", "http://old.example/"), ("old.example+81", "https://OLD.example:82/"), ("old.example", "http://old.example/d/")])
 def test_the_folder_of_the_host_is_the_site_that_the_url_names(tmp_path: Path, folder: str, url: str) -> None:
     new = {"index.html": audited.page("<a href=d/a.html>a</a>"), "d/a.html": "<a href=../>h</a>"}
-    others = {"cdn.example/index.html": b"<p>", "notes.txt": b"n"} | ({"old.example+8080/d/a.html": b"<p>"} if folder == "old.example" else {})
+    others = {"cdn.example/d/c.html": b"<p>", "notes.txt": b"n"} | ({"old.example+8080/d/b.html": b"<p>"} if folder == "old.example" else {})
     written(tmp_path / "old", {f"{folder}/{name}": text.encode() for name, text in new.items()} | others)
     found = {row["url"] for row in audited.audited(tmp_path, new, "--old", tmp_path / "old", "--old-url", url).tables["urls"]}
     assert found == ({f"{url}a.html"} if url.endswith("/d/") else {url.lower(), f"{url.lower()}d/a.html"})

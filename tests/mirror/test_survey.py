@@ -114,6 +114,8 @@ def test_a_chain_of_ten_thousand_redirects_ends_in_linear_time() -> None:
 def test_a_url_that_is_not_held_has_those_that_stand_for_it(asked: str, same: str | None, end: str | None) -> None:
     assert captured(at("", url="http://h/~a"), same=same).end(asked).url == end
     assert captured(at("", url="http://h/%7ea")).end("http://h/~a").url == "http://h/%7ea"
+    other = captured(to("http://h/c?PHPSESSID=1", URL), at(""))
+    assert other.end("http://h/c?PHPSESSID=2").url is None  # another session may be led elsewhere
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,9 @@ STAYS = [
     ("<!--http://old.example--> http://old.example- http://old.example_ http://old.example", "text/html", ["beside"] * 3),
     ("http://me@old.example/ *.old.example *.old.example-x", "", ["beside"] * 2),
     ("\ufeffhttp://old.example/".encode("utf-16-le"), "", ["UTF-16"]),
+    ("%PDF-1.7 http://old.example/ https://old.example/", "", ["counts", "no rule"]),
+    ("<?php __HALT_COMPILER(); s:18:'http://old.example", "", ["counts"]),
+    ('<script>"http:" + "//old.example/"</script><style>a{b:"http\\3a //old.example/"}</style>', "text/html", ["a host"] * 2),
 ]
 
 
@@ -35,7 +38,7 @@ def test_what_stays_is_reported_with_why(text: str | bytes, media_type: str, wor
     assert all(word in why for word, why in zip(words, said, strict=True)), said
 
 
-@pytest.mark.parametrize("text", ["&//old.example/", "?http://old.example/a", "&amp;//old.example", "<!-- http://old.example --"])
+@pytest.mark.parametrize("text", ["&//old.example/", "?http://old.example/a", "&amp;//old.example", "<!-- http://old.example --", "&http://old.example"])
 def test_urls_in_queries_of_urls_take_linear_time(text: str) -> None:
     policy = absolve.remap(RULES, mentions=True)
     with warnings.catch_warnings():

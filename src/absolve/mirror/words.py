@@ -153,8 +153,8 @@ _LIMITS: Final = {
         "`--absent sever` changes links. Scripts, and what cannot be read, may ask for more.",
     ),
     "session": Words(
-        "URL found with another session",
-        "URLs found with another session",
+        "URL found with another session or mark against caches",
+        "URLs found with another session or mark against caches",
         "The capture lacks these URLs. It has each of them once with another session (`--same buster`: with another"
         " mark against caches), or without one: the links lead there.",
     ),

@@ -56,7 +56,8 @@ _UNITS: Final = re.compile(_UNIT, re.IGNORECASE)
 _MAY_BE_WRITTEN: Final = re.compile(r"[A-Za-z0-9._~/:%?=#+-]+")  # anywhere, as it is
 _RESERVED: Final = re.compile(rb"[^A-Za-z0-9_~-]")
 _NAMESPACE: Final = re.compile(  # of markup, of a style sheet, of a script
-    rb"(?:xmlns(?::[^\s=]{1,99})?\s{0,9}=\s{0,9}|@namespace(?:\s+[\w-]{1,99})?\s{1,9}(?:url\(\s{0,9})?|[a-z]NS\(\s{0,9})\\{0,7}[\"']?\Z",
+    rb"(?:(?:xmlns(?::[^\s=]{1,99})?|(?:target)?namespace)\s{0,9}=\s{0,9}|[a-z]NS\(\s{0,9}"
+    rb"|@namespace(?:\s+[\w-]{1,99})?\s{1,9}(?:url\(\s{0,9})?)\\{0,7}[\"']?\Z",
     re.IGNORECASE,
 )
 _DOT: Final = re.compile(DOT)
@@ -68,6 +69,10 @@ _ESCAPE: Final = re.compile(  # of a character, perhaps of a host
 _OWN: Final = re.compile(rb"\s*(?:[A-Z][A-Z0-9+.-]*:)?[/\\]*", re.IGNORECASE)
 _LONGEST_START: Final = 96  # bytes of a scheme and two slashes, with escapes
 _BREAK: Final = re.compile(rb"[\"']\s{0,9}[+.]\s{0,9}[\"']")  # between two strings of a program
+_APART: Final = re.compile(rb":(?:%b)?\Z|\\0{0,4}3a\s?\Z" % _BREAK.pattern, re.IGNORECASE)  # the end of a scheme
+_FIXED: Final = re.compile(  # a text that counts or signs its bytes, or none
+    rb"\A(?:%PDF-|!<arch>|d[0-9]+:|SVN-fs-dump|blob\n|-----BEGIN PGP)|__HALT_COMPILER|[\0-\x08\x0E-\x1A\x1C-\x1F]"
+)
 _START: Final = attrgetter("start")
 _FAR: Final = 2048  # bytes that are searched before and behind a host
 _LONGER: Final = "its host is a longer one"
@@ -94,6 +99,7 @@ class MentionEdits:
     def __init__(self, rules: Remapping, olds: Collection[str], news: Collection[str]) -> None:
         self.rules = rules
         self._left = 0  # bytes of URLs that are read before each ends behind the next two slashes: they overlap
+        self._work = 0  # bytes of links that may be read again for a mention in them
         self._last: tuple[Entity | None, tuple[list[Place], list[Edit]]] = (None, ([], []))  # of the last entity
         hosts = [name.encode() for host in olds for name in (host, _in_unicode(host)) if name]
         self._names = mentions.pattern([host.decode() for host in hosts], spelled=True)
@@ -149,10 +155,13 @@ class MentionEdits:
             if type(one) is Part and (not search(data, one.start, one.end) or _has_own(entity, number, one))
         )
         owners: list[Link | Part] = sorted((*links, *parts), key=_START)
-        self._left = _FAR + 2 * len(data)
+        self._left, self._work = _FAR + 2 * len(data), _MOST_WORK * len(data)
         found = [self._place(entity, data, one, owners) for one in mentions.mentions(data, self._names, media_type)]
         found += [place for place in self._doubts(data) if _owner(owners, place.start) is None]
-        return _with_lengths(data, sorted(place for place in found if place is not None), owners)
+        places = sorted(place for place in found if place is not None)
+        if media_type == registry.OTHER and _FIXED.search(data):
+            return [place._replace(why=place.why or "its file counts or signs its bytes") for place in places], []
+        return _with_lengths(data, places, owners)
 
     def _doubts(self, data: bytes) -> Iterator[Place]:
         """Yield what cannot be changed: a longer host, a host in parts or encoded."""
@@ -182,7 +191,7 @@ class MentionEdits:
             start -= lead.end() - lead.start("scheme" if lead["scheme"] else "slash")
         owner = _owner(owners, one.start)
         of_owner = data[owner.start : min(start, owner.start + _FAR)] if owner is not None else b""
-        if owner is not None and (type(owner) is Part or _is_own(owner, data[owner.start : one.start])):
+        if owner is not None and (type(owner) is Part or _is_own(owner, data, one.start)):
             return None
         tail = _TAIL.match(data, one.end, one.end + _FAR)
         rest = tail[0] if tail is not None else b""
@@ -191,7 +200,7 @@ class MentionEdits:
             rest = rest[: slashes.end()]
         rest = rest.rstrip(b".,:!?*")
         why = ""
-        if lead is None or rest[:1] == b"@" or (not lead["scheme"] and data[start - 1 : start] == b":"):
+        if lead is None or rest[:1] == b"@" or (not lead["scheme"] and _APART.search(data[max(start - 24, 0) : start])):
             return _stays(data, one.start, one.end, "it is a host, not a URL", one.kind)
         before = data[max(start - 9, 0) : start]
         is_in_path = _AFTER_SLASH.search(before) or (not lead["scheme"] and _AFTER_PATH.search(before))
@@ -203,17 +212,19 @@ class MentionEdits:
             why = _NAME
         elif owner is not None and _is_encoded(data, owners, owner, start):
             why = _NOT_HERE
-        elif type(owner) is Link and not self._keeps(Resolved(entity, owner), data[start : owner.end]):
+        elif type(owner) is Link and not self._keeps(entity, owner, start):
             why = "the link that it is in changes as a whole"
         elif one.kind == "attribute" and one.inside and data[one.inside - 1 : one.inside] != b"?":  # of PHP
             why = "" if b"=" in data[max(one.inside, start - _FAR) : start] else _NAME
         stays = _stays(data, start, one.end, why, one.kind)
         return stays if why else self._written(data, stays, lead, rest, data[one.start : one.end], one.inside)
 
-    def _keeps(self, resolved: Resolved, end: bytes) -> bool:
-        """Return whether the new value of a link ends as the old one does."""
-        new = self.rules.policy(resolved)
-        return new is None or value_of(new.rstrip()).endswith(resolved.link.coding.decode(end).rstrip())
+    def _keeps(self, entity: Entity, link: Link, start: int) -> bool:
+        """Return whether the new value of a link ends as the old one does; False if too many asked."""
+        self._work -= link.end - link.start
+        new = self.rules.policy(Resolved(entity, link)) if self._work >= 0 else ""
+        end = link.coding.decode(entity.data[start : link.end])
+        return new is None or value_of(new.rstrip()).endswith(end.rstrip())
 
     def _written(
         self, data: bytes, place: Place, lead: re.Match[bytes], rest: bytes, host: bytes, inside: int
@@ -257,7 +268,7 @@ def _is_encoded(data: bytes, owners: list[Link | Part], owner: Link | Part, star
     """Return whether the rest of a value without quotes is not written as it is: it has quotes, or other links."""
     end = owner.coding.slot[1] if owner.coding.slot is not None else start
     after = bisect_right(owners, start, key=_START)
-    return b'"' in data[start:end] or (after < len(owners) and owners[after].start < end)
+    return data.find(b'"', start, end) >= 0 or (after < len(owners) and owners[after].start < end)
 
 
 def _has_own(entity: Entity, number: int, part: Part) -> bool:
@@ -288,9 +299,9 @@ def _goes_on(data: bytes, end: int) -> bool:
     return is_byte or character.isalnum() or character in ".-_"
 
 
-def _is_own(link: Link | Part, before: bytes) -> bool:
+def _is_own(link: Link | Part, data: bytes, end: int) -> bool:
     """Return whether what a link has before a host is the beginning of its own URL: for example, `&#104;ttp://`."""
-    return len(before) < _LONGEST_START and _OWN.fullmatch(link.coding.decode(before)) is not None
+    return end < link.start + _LONGEST_START and _OWN.fullmatch(link.coding.decode(data[link.start : end])) is not None
 
 
 def _with(edit: Edit, inside: list[Edit], data: bytes) -> Edit:

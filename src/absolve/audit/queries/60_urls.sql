@@ -19,7 +19,7 @@ INSERT INTO judged_urls BY NAME
 WITH asked AS ( -- by a rule for the URL, or by the page at its path that moves on
     SELECT u.*, coalesce(a.url, f.url, c.url) AS led_url
     FROM old_urls u LEFT JOIN led a ON a.url = u.url
-    LEFT JOIN led f ON f.url = u.file_url AND NOT ends_with(u.url, '/') -- with the .html that wget may have added, or not
+    LEFT JOIN led f ON f.url = u.file_url AND NOT list_contains(index_names(), regexp_extract(u.file_url, '[^/]*$')) -- with wget's .html, or not
     LEFT JOIN (SELECT d.url FROM led d JOIN located l ON l.side = 'new' AND l.url = d.url
         SEMI JOIN stubs s ON s.resource = l.resource) c ON c.url = u.new_url
 ), ruled AS (
