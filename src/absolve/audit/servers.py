@@ -52,7 +52,7 @@ class Server(NamedTuple):
 SERVERS: Final[dict[str, Server]] = {
     # No server: the path of a URL is the path of a file. The index is what RFC 1808 readers expect of a folder.
     "plain": Server(
-        indexes=("index.html", "index.htm"),
+        indexes=("index.html", "index.htm", "index.shtml"),
         slashes="merge",  # POSIX.1-2017 3.271
         reads=("_redirects", "netlify.toml", ".htaccess", "vercel.json", "staticwebapp.config.json", "web.config"),
         documentation="https://www.rfc-editor.org/rfc/rfc8089#section-2",

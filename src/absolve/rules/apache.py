@@ -20,6 +20,7 @@ from absolve.rules.cells import lines
 from absolve.rules.model import (
     CONDITION,
     HOST,
+    INCLUDED,
     WHOLE_PATH,
     Condition,
     NeverError,
@@ -141,6 +142,7 @@ def words(text: str, *, is_raw: bool = False) -> list[str]:
 
 _WORDS: Final = {"permanent": 301, "temp": 302, "seeother": 303, "gone": 410}
 _ALIASES: Final = frozenset({"redirect", "redirectpermanent", "redirecttemp", "redirectmatch"})
+_STANDARD: Final = ("ssl", "mods-", "modules", "ports.conf")  # in the names of files that redirect nothing
 _TRANSPARENT: Final = frozenset({"virtualhost", "ifmodule", "directory", "requireall", "requireany"})
 _NOT_OF_PATHS: Final = re.compile(r"[?#]|%[0-9A-Fa-f]{2}")
 _NEVER: Final = "it never applies: Redirect compares the decoded path, without a query (RewriteCond has queries)"
@@ -223,7 +225,11 @@ class _Reader:
         arguments = words(directive.rest)
         if not arguments:
             return
-        if directive.name == "rewriteengine":
+        if directive.name in {"include", "includeoptional"} and not any(map(arguments[0].__contains__, _STANDARD)):
+            self.rules.append(Rule(self._name, directive.line, directive.text, INCLUDED))
+            if host is not self.hosts[0]:
+                host.aliases.append(self.rules[-1]._replace(how="prefix", source="/"))
+        elif directive.name == "rewriteengine":
             host.is_off = arguments[0].lower() == "off"
         elif directive.name == "rewritebase":
             host.base = arguments[0] if arguments[0].startswith("/") else "/"

@@ -210,6 +210,7 @@ _WEB: Final = re.compile(r"(https?)://[^/?#]*([^?#]*)(?:\?([^#]*))?(?:#(.*))?", 
 _RESERVED: Final = re.compile(r"[%?#]")
 CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 CHOSEN: Final = "the old URL, not the rule, would choose the host of its target"
+INCLUDED: Final = "the file that it includes is not read: give it as a map of its own"
 NO_QUERY: Final = "it never applies: it compares the path, which has no query"
 _LONGEST: Final = 1000  # characters of a pattern in which groups are looked for
 _NO_SIGN: Final = re.compile(r"\\[^?]|\[\^?\]?[^\]]*\]", re.DOTALL)  # an escaped character, a class

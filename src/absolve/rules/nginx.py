@@ -20,6 +20,7 @@ from absolve.core.errors import UsageError
 from absolve.rules.blocks import NGINX, Directive, directives
 from absolve.rules.model import (
     HOST,
+    INCLUDED,
     NO_QUERY,
     REQUESTED,
     SCHEME,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from absolve.rules.model import Query
 
 _IGNORED: Final = frozenset({"volatile", "hostnames"})
-_STANDARD: Final = ("mime.types", "_params", "fastcgi.conf", "ssl", "nginx.conf.default")
+_STANDARD: Final = ("mime.types", "_params", "fastcgi.conf", "ssl", "nginx.conf.default", "modules")
 _REWRITING: Final = frozenset({"return", "rewrite", "if", "set", "break"})
 _ANSWERS: Final = frozenset({*_REWRITING, "include", "try_files", "error_page", ""})
 _USING: Final = frozenset({"return", "rewrite", "if", "try_files", "error_page", "map"})  # variables, that is
@@ -90,8 +91,10 @@ class _Reader:
         unused = [rule for name, found in self._maps.items() if name not in self._used for rule in found]
         others = {"http", "server", "map", "upstream", "events"}
         bare = [one for one in top if one.name not in others and not one.name.startswith(("/", "~"))]
-        blocks = [server.block or () for server in _find_directives(top, "server")] or [tuple(bare)]
-        servers = [self._server(block, unused) for block in blocks]
+        blocks = [server.block or () for server in _find_directives(top, "server")]
+        included = _find_directives(top if blocks else [one for one in top if one.name == "http"], "include")
+        self.others += [self._rule(one, _ANYWHERE, INCLUDED) for one in included if _may_redirect(one)]
+        servers = [self._server(block, unused) for block in blocks or [tuple(bare)]]
         servers.sort(key=lambda one: not one[1])
         return [server for server, _ in servers]
 
@@ -247,8 +250,8 @@ class _Reader:
             return self._if(directive, place)
         if name == "set" and arguments and arguments[0].removeprefix("$") in self._used:
             self.others.append(self._rule(directive, place, "the value of a variable that is set is not followed"))
-        elif name == "include" and arguments and not any(word in arguments[0] for word in _STANDARD):
-            raise UsageError("the file that it includes is not read: give it as a map of its own")
+        elif name == "include" and _may_redirect(directive):
+            raise UsageError(INCLUDED)
         elif name == "try_files" and not "".join(arguments[-1:]).startswith("="):
             raise UsageError("what it sends depends on files, which is not followed")
         elif name == "error_page" and re.search(r"[=@]|://", " ".join(arguments)):
@@ -333,6 +336,11 @@ def _find_directives(block: Sequence[Directive], name: str) -> list[Directive]:
     return found
 
 
+def _may_redirect(include: Directive) -> bool:
+    """Return whether a file that is included may redirect: nginx's own ones do not."""
+    return bool(include.arguments) and not any(word in include.arguments[0] for word in _STANDARD)
+
+
 # --- places -----------------------------------------------------------------------------------------------------------
 
 
@@ -384,7 +392,7 @@ def _requested(text: str) -> Rule:
 def _map_place(directive: Directive, subject: str) -> tuple[Rule, int]:
     """Return the place for a line of a map, and its rank among the lines. Raise UsageError if it cannot be read."""
     if directive.name == "include":
-        raise UsageError("the file that it includes is not read: give it as a map of its own")
+        raise UsageError(INCLUDED)
     if len(directive.arguments) != 1 or directive.block is not None or directive.problem is not None:
         raise UsageError(directive.problem or "a line of a map has a text and a value")
     if directive.name == "default":

@@ -27,7 +27,7 @@ _BEGINS: Final = pattern(
     r"|%7[Bb](?:%7[Bb]|%25)"  # {{ and {% that an editor or an inliner of styles has escaped
     r"|[$@~!*^]\{|%\{(?![0-9A-Fa-f]{2})"  # JSP and Thymeleaf ${x} @{x} *{x} ~{x}, Struts %{x}
     r"|\#\{(?!\{)(?:[^{}]*\}[/?]|[^}]*\Z)"  # JSF #{x}/y; #{x} alone is a fragment, but in templates of Ruby
-    r"|<[?%@#$]|<[A-Za-z]+:[A-Za-z]+[\s/>]|<TMPL_"  # PHP, ERB, ASP, FreeMarker, JSP tags, HTML::Template
+    r"|<[?%@#$]|<!--\#|<[A-Za-z]+:[A-Za-z]+[\s/>]|<TMPL_"  # PHP, ERB, ASP, FreeMarker, SSI, JSP tags, HTML::Template
     r"|<[A-Za-z][\w-]*>\Z"  # Campaign Monitor <x>, alone
     r"|\*\|"  # Mailchimp *|X|*
     r"|~?@/|__GHOST_URL__/|\[~\d+~\]"  # webpack and Vite ~@/x, Ghost, MODX [~7~]
@@ -43,8 +43,8 @@ _BEGINS: Final = pattern(
     re.ASCII,
 )
 # Those that a reference may have inside, and their ends. A value with an opener and no end is cut, mostly by a quote.
-_ENDS: Final = {"{{": "}}", "{%": "%}", "{$": "}", "${": "}", "<?": "?>", "<%": "%>", "[%": "%]", "[[": "]]"}
-_OPENS: Final = pattern(r"\{\{|\{\$|\$\{|<\?|[{<\[]%(?![0-9A-Fa-f]{2})|\[\[(?=[\s+*~!$A-Za-z])")
+_ENDS: Final = {"{{": "}}", "{%": "%}", "{$": "}", "${": "}", "<?": "?>", "<!--#": "-->", "<%": "%>", "[%": "%]", "[[": "]]"}
+_OPENS: Final = pattern(r"\{\{|\{\$|\$\{|<\?|<!--\#|[{<\[]%(?![0-9A-Fa-f]{2})|\[\[(?=[\s+*~!$A-Za-z])")
 _SCHEME: Final = pattern(r"[A-Za-z][A-Za-z0-9+.-]*\Z")
 _STAND_IN: Final = "x"  # resolved instead of a placeholder and all that follows
 

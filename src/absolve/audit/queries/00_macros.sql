@@ -29,7 +29,7 @@ CREATE OR REPLACE MACRO quiet_verdict(scope) AS
     CASE scope WHEN 'other' THEN 'external' WHEN 'external' THEN 'external' WHEN 'same-document' THEN 'same' ELSE 'ok' END;
 
 -- A reference with the mark of a template inside, which no program has filled in.
-CREATE OR REPLACE MACRO has_placeholder(reference) AS regexp_matches(reference, '\{\{|\{[%$]|\$\{|<[?%]|\[[%\[]');
+CREATE OR REPLACE MACRO has_placeholder(reference) AS regexp_matches(reference, '\{\{|\{[%$]|\$\{|<[?%]|<!--#|\[[%\[]');
 
 -- A URL on a network that no visitor reaches (RFC 6890, RFC 6761, RFC 6762, RFC 8375; of IPv6 all but RFC 4291 2.4).
 CREATE OR REPLACE MACRO is_private(url) AS regexp_matches(lower(url), '^(blob:)?https?://([^/?#]*@)?(([^/?#:]*\.)?'

@@ -43,7 +43,8 @@ CREATE OR REPLACE TABLE missing_places (resource BIGINT, fragment VARCHAR, other
 CREATE OR REPLACE TABLE relocated (id BIGINT, final VARCHAR, new_resource BIGINT, cause VARCHAR, old_url VARCHAR);
 CREATE OR REPLACE TABLE in_menus (url VARCHAR); -- pages in the menus that scripts make
 CREATE OR REPLACE TABLE included (fragment BIGINT, page BIGINT); -- by server-side includes, also in fragments
-CREATE OR REPLACE TABLE in_fragments (id BIGINT, is_mixed BOOLEAN); -- relative links there; works in some folders only
+-- Relative links there: works in some folders only; in the topmost one.
+CREATE OR REPLACE TABLE in_fragments (id BIGINT, is_mixed BOOLEAN, is_at_top BOOLEAN);
 CREATE OR REPLACE TABLE forms (id BIGINT, form VARCHAR); -- of a new reference: full, path, dotted
 CREATE OR REPLACE TABLE fixes (reference VARCHAR, base VARCHAR, final VARCHAR, form VARCHAR, fix VARCHAR);
 CREATE OR REPLACE TABLE language_findings (url VARCHAR, document VARCHAR, detail VARCHAR);

@@ -61,7 +61,7 @@ WITH joined AS (
         WHEN of_target = 'leftover' THEN 'leftover'
         WHEN is_insecure AND is_subresource THEN 'mixed'
         WHEN is_insecure AND coalesce(is_inside, true) AND (is_identifier OR coalesce(of_target, 'ok') IN ('ok', 'redirected', 'chain')) THEN 'insecure'
-        WHEN of_target = 'broken' AND has_placeholder(reference) THEN 'placeholder'
+        WHEN of_target = 'broken' AND (has_placeholder(reference) OR element = 'include' AND contains(reference, '$')) THEN 'placeholder'
         ELSE of_target END AS verdict
     FROM joined
 )

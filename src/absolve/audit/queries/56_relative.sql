@@ -57,7 +57,7 @@ WHERE form IS NOT NULL;
 
 INSERT INTO findings BY NAME
 SELECT l.* EXCLUDE (base_layer, base_source, text, problems, is_insecure), bare(target) AS url, 'relative' AS verdict,
-    coalesce(i.url, target) AS final, 0 AS hops, NOT is_assumed(target) AS is_sure, false AS is_gone, false AS is_stray,
+    coalesce(i.url, target) AS final, 0 AS hops, NOT is_assumed(target) AND coalesce(is_at_top OR NOT is_mixed, true) AS is_sure, false AS is_gone, false AS is_stray,
     CASE WHEN form = 'path' THEN CASE WHEN is_mixed THEN 'include' ELSE 'not-found' END WHEN i.url IS NOT NULL THEN 'feed'
         ELSE 'relative:' || element || CASE attribute WHEN '' THEN '' ELSE '[' || attribute || ']' END END AS cause
 FROM links_in l JOIN forms m USING (id) LEFT JOIN in_feeds i USING (id) LEFT JOIN in_fragments g USING (id) ANTI JOIN findings f USING (id)

@@ -56,7 +56,7 @@ def _reference(value: bytes) -> str:
 
 
 _INCLUDE: Final = re.compile(rb"\s*+#\s*+include\s")
-_INCLUDED: Final = re.compile(rb"\s(virtual|file)\s*+=\s*+[\"'`]([^\"'`$]+)[\"'`]")
+_INCLUDED: Final = re.compile(rb"\s(virtual|file)\s*+=\s*+[\"'`]([^\"'`]+)[\"'`]")
 
 
 def includes(data: bytes, start: int, end: int) -> Iterator[tuple[LinkSite, int, int]]:
