@@ -433,7 +433,8 @@ def _unchanged(target: bytes, _before: bytes) -> bytes:
 _in_spaces = _escaping(rb"[\t\n\f\r ]++")
 _in_angles = _escaping(rb"[\t\n\f\r <>]++")
 _in_line = _escaping(rb"[\r\n]++")
-_in_text = _escaping(rb"[\x00-\x20<>\x7f]++|[?!.,:*_~'\";)\]]++\Z")
+_in_text = _escaping(rb"[\x00-\x20<>\x7f]++")
+_all_of_text = _escaping(rb".++")
 _in_string = _escaping(rb"[\x00-\x20\"\\]")
 _before_angle = _escaping(rb"[\t\n\f\r >]++")
 
@@ -462,7 +463,11 @@ def _in_destination(target: bytes, before: bytes) -> bytes:
 
 def _bare(target: bytes, before: bytes) -> bytes:
     """Escape characters that end a URL in angle brackets; without brackets, also its last punctuation (GFM 6.9)."""
-    return (_in_angles if before.endswith(b"<") else _in_text)(target, before)
+    if before.endswith(b"<"):
+        return _in_angles(target, before)
+    text = _in_text(target, before)
+    end = bare_end(text)
+    return text[:end] + _all_of_text(text[end:], before)
 
 
 # Percent-escape a target so that the grammar reads it as one reference. (target in UTF-8, bytes of the value before the
