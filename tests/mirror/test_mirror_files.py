@@ -202,12 +202,13 @@ def test_the_index_of_a_folder_is_held_under_the_url_of_the_folder(tmp_path: Pat
         assert (out / "h.example/a.html").read_text() == f"<a href=d/{found}><a href=d/{found}#x>"
 
 
-def test_a_full_url_leads_to_the_file_that_a_saver_named_otherwise(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("folder", "options"), [("in/h.example", ()), ("in", ("--url", "http://h.example/"))], ids=["host", "url"])
+def test_a_full_url_leads_to_the_file_that_a_saver_named_otherwise(tmp_path: Path, folder: str, options: tuple[str, ...]) -> None:
     files = {"a.php?id=4.html": "<p>", "b.php@c=1": "<html>", "d.php%3fe%3d2": "<html>", "index.html?p=3": "<html>", "f.asp.html": "<p>"}
     urls = "a.php?id=4", "b.php?c=1", "d.php?e=2", "?p=3", "f.asp"
     page = "".join(f"<a href=http://h.example/{url}>" for url in urls)
-    written(tmp_path / "in/h.example", {"i.html": page, **files})
-    assert main(["mirror", str(tmp_path / "in"), "-o", str(tmp_path / "m"), "-q"]) == 0
+    written(tmp_path / folder, {"i.html": page, **files})
+    assert main(["mirror", str(tmp_path / "in"), "-o", str(tmp_path / "m"), "-q", *options]) == 0
     links = re.findall('href="?([^">]+)', (tmp_path / "m/h.example/i.html").read_text())
     assert all((tmp_path / "m/h.example" / unquote(one)).is_file() for one in links), links
     assert len({*links}) == len(urls)

@@ -410,8 +410,8 @@ WHERE l.element <> 'include' AND (is_relative(l.reference) AND NOT starts_with(l
 _IN_PAGES: Final = """
 CREATE OR REPLACE TABLE in_pages AS SELECT i.link, i.url, a.key IS NOT NULL AS is_there FROM instead i
 LEFT JOIN served a ON a.side = 'new' AND a.site = site_of(i.url) AND a.key = key_of(path_of(i.url));
-INSERT INTO in_fragments SELECT link, bool_or(is_there) AND NOT bool_and(is_there), arg_min(is_there, (length(url), url))
-FROM in_pages GROUP BY link;
+INSERT INTO in_fragments
+SELECT link, bool_or(is_there) AND NOT bool_and(is_there), arg_min(is_there, (length(url), url)) FROM in_pages GROUP BY link;
 UPDATE new_links SET target = p.url FROM (
     SELECT link, arg_min(url, (NOT is_there, url)) AS url FROM in_pages GROUP BY link) p WHERE rowid = p.link;
 DELETE FROM instead"""

@@ -21,7 +21,7 @@ from absolve.audit.verdicts import PLACE
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.document.base_layers import ASSUMED, HOST_FOLDER
-from absolve.document.companions import escaped, keeper_of, path_and_query
+from absolve.document.companions import as_saved, escaped, keeper_of
 from absolve.formats import registry, sniffing
 from absolve.rules.columns import is_url
 from absolve.run import buckets, sources
@@ -256,7 +256,9 @@ def site_inputs(
             else:
                 if follow and registry.is_container(kind):
                     found.containers[side].append(input_.name)
-                given = _as_saved(input_) if side == load.OLD else input_
+                given = input_
+                if side == load.OLD and given.url is not None:
+                    given = given._replace(url=as_saved(given.url, given.place))
                 yield given if are_saved and _own_url(given) else _placed(given, kind)
 
     yield from split_archives(placed(), context.reading, context.jobs)
@@ -322,13 +324,6 @@ def _placed(input_: Input, kind: str | None) -> Input:
     if input_.url is None and input_.claim is None:
         return input_._replace(url=PLACE + escaped(_place(input_)), url_source=ASSUMED)
     return input_
-
-
-def _as_saved(input_: Input) -> Input:
-    """Return a file in a folder with a known URL with the query that is in its name: for example, `a.php?id=4`."""
-    if input_.url is None or not input_.url.endswith(place := escaped(input_.place)):
-        return input_
-    return input_._replace(url=input_.url.removesuffix(place) + path_and_query(input_.place))
 
 
 def _is_saver_index(input_: Input) -> bool:

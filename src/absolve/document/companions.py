@@ -306,6 +306,12 @@ def path_and_query(name: str) -> str:
     return f"{folder + slash if last == 'index.html' else path}?{_query(query.removesuffix('/index.html'))}"
 
 
+def as_saved(url: str, place: str) -> str:
+    """Return the URL that a file in a folder had, by its path: its URL with the query that is in its name."""
+    name = escaped(place)
+    return url.removesuffix(name) + path_and_query(place) if url.endswith(name) else url
+
+
 def index_rank(name: str) -> int | None:
     """Return the place of a file's name in INDEXES, None for other names: for example, `Default.htm` gives 7."""
     lower = name.lower()

@@ -378,9 +378,10 @@ class Lookup:
             for held in (form, self._form(form)):
                 if held is not None and (found := self._exact(held)) is not None:
                     return found, (url, held, rule)
-        at = asked.replace("?", "@", 1)  # wget on Windows; .html and .css: wget -E; a slash: static hosts
-        clean = f"{asked}.html", *((f"{asked}.css", at, f"{at}.html") if "?" in asked else (f"{asked}/",))
-        for held in () if self._is_finished or asked.endswith("/") else clean:
+        # as savers name files; .html and .css: wget -E; a slash: static hosts
+        clean = asked, f"{asked}.html", f"{asked}.css" if "?" in asked else f"{asked}/"
+        for name in () if self._is_finished or asked.endswith("/") else clean:
+            held = self._form(name) or name
             found = self._exact(held)
             if found is not None and self._db.execute(_FILE, (found.path,)).fetchone():
                 return found, (url, held, "clean")

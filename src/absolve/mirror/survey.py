@@ -13,7 +13,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import Diagnostic
-from absolve.document.companions import index_rank
+from absolve.document.companions import as_saved, index_rank
 from absolve.document.resolved import shown
 from absolve.mirror.lookup import ADD_FORM, LOOSE, Equivalences
 from absolve.mirror.payloads import CUT, JOINED, PARTIAL, PIECE, Captured, Part, Piece, Pieces, Posted, Where
@@ -116,6 +116,13 @@ class End(NamedTuple):
     fragment: str | None
 
 
+def _saved(one: Captured) -> Iterator[str]:
+    """Yield the URL that a file had by its name: for example, `http://h/a?b` for the file `a%3fb`."""
+    saved = as_saved(one.url, one.place.decode("utf-8", "surrogatepass")) if one.place else one.url
+    if saved != one.url and (url := normal(saved)) is not None:
+        yield url
+
+
 class Survey:
     """All captures of the sources, in a temporary database. For each URL the capture with the highest rank counts.
 
@@ -138,7 +145,7 @@ class Survey:
         forms = (
             (form, one.url)
             for one, is_held in usable
-            for form in choice.same.forms(one.url, is_file=bool(one.place))
+            for form in (*choice.same.forms(one.url, is_file=bool(one.place)), *_saved(one))
             if is_held or form[0] != LOOSE  # another session may be led elsewhere
         )
         self._db.executemany(ADD_FORM, forms)

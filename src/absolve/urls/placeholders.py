@@ -43,7 +43,9 @@ _BEGINS: Final = pattern(
     re.ASCII,
 )
 # Those that a reference may have inside, and their ends. A value with an opener and no end is cut, mostly by a quote.
-_ENDS: Final = {"{{": "}}", "{%": "%}", "{$": "}", "${": "}", "<?": "?>", "<!--#": "-->", "<%": "%>", "[%": "%]", "[[": "]]"}
+_ENDS: Final = {
+    "{{": "}}", "{%": "%}", "{$": "}", "${": "}", "<?": "?>", "<!--#": "-->", "<%": "%>", "[%": "%]", "[[": "]]",
+}  # fmt: skip
 _OPENS: Final = pattern(r"\{\{|\{\$|\$\{|<\?|<!--\#|[{<\[]%(?![0-9A-Fa-f]{2})|\[\[(?=[\s+*~!$A-Za-z])")
 _SCHEME: Final = pattern(r"[A-Za-z][A-Za-z0-9+.-]*\Z")
 _STAND_IN: Final = "x"  # resolved instead of a placeholder and all that follows
