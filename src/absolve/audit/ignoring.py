@@ -41,9 +41,7 @@ ATTRIBUTE: Final = b"data-absolve-ignore"
 _MOST: Final = 100_000  # patterns
 _REASON: Final = re.compile(r"(?<!\s)\s+#\s")
 # An end tag; after one without `>`, the rest of the text has no other.
-_END_TAG: Final = re.compile(
-    rb"</([A-Za-z][^\t\n\f\r />]*+)[^>]*+>|</[A-Za-z][^>]*+\Z|<!--.*?(?:-->|\Z)", re.DOTALL
-)
+_END_TAG: Final = re.compile(rb"</([A-Za-z][^\t\n\f\r />]*+)[^>]*+>|</[A-Za-z][^>]*+\Z|<!--.*?(?:-->|\Z)", re.DOTALL)
 _VOID: Final = frozenset(b"area base br col embed hr img input link meta param source track wbr".split())
 _PAGES: Final = "media_type = 'text/html' AND document IN (SELECT document FROM findings)"
 _ROUTES: Final = """

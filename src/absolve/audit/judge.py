@@ -154,11 +154,7 @@ def locate(connection: Any) -> None:
         " WHERE l.resource IS NULL AND l.variant IS NULL AND contains(l.path, '%')"
         " AND l.url NOT IN (SELECT url FROM respelled)"
     )
-    found = [
-        (url, key)
-        for url, path, charset in each(connection, odd)
-        for key in _respelled(path, charset)
-    ]
+    found = [(url, key) for url, path, charset in each(connection, odd) for key in _respelled(path, charset)]
     if found:
         insert(connection, "respelled", found)
         connection.execute(
@@ -286,9 +282,7 @@ class Held:
             return False
         site, (bare, mark, query) = identity.named(normal), normal.partition("?")
         path = self._server.path_key(bare[len(identity.origin(bare)) :] or "/")
-        return hash((site, path)) in self._held or (
-            mark != "" and hash((site, f"{path}?{query}")) in self._held
-        )
+        return hash((site, path)) in self._held or (mark != "" and hash((site, f"{path}?{query}")) in self._held)
 
 
 # --- contents ---------------------------------------------------------------------------------------------------------
@@ -411,7 +405,8 @@ _IN_PAGES: Final = """
 CREATE OR REPLACE TABLE in_pages AS SELECT i.link, i.url, a.key IS NOT NULL AS is_there FROM instead i
 LEFT JOIN served a ON a.side = 'new' AND a.site = site_of(i.url) AND a.key = key_of(path_of(i.url));
 INSERT INTO in_fragments
-SELECT link, bool_or(is_there) AND NOT bool_and(is_there), arg_min(is_there, (length(url), url)) FROM in_pages GROUP BY link;
+SELECT link, bool_or(is_there) AND NOT bool_and(is_there), arg_min(is_there, (length(url), url))
+FROM in_pages GROUP BY link;
 UPDATE new_links SET target = p.url FROM (
     SELECT link, arg_min(url, (NOT is_there, url)) AS url FROM in_pages GROUP BY link) p WHERE rowid = p.link;
 DELETE FROM instead"""

@@ -23,9 +23,7 @@ KINDS: Final = ("external", "old", "new", "all")
 INSIDE: Final = "inside"  # links to unrequested pages of a site that is named by URLs
 _GET: Final = "GET"
 _HEAD: Final = "HEAD"
-_FINAL: Final = frozenset(
-    "unknown-host unreachable refused-address refused-scheme robots malformed redirects".split()
-)
+_FINAL: Final = frozenset("unknown-host unreachable refused-address refused-scheme robots malformed redirects".split())
 _LATER: Final = 429
 
 

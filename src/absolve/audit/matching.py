@@ -129,9 +129,7 @@ class Site:
             is_link = marked.startswith(LINKS) and own.get(hashed, ("", 0, True))[2]
             own[hashed] = block, own.get(hashed, ("", 0))[1] + 1, is_link
         # A page without own text is compared by all of its text and its title.
-        key = (
-            tuple(order) if order else ("", tuple(hash(block.lstrip(MARKS)) for block in text.blocks), text.title)
-        )
+        key = tuple(order) if order else ("", tuple(hash(block.lstrip(MARKS)) for block in text.blocks), text.title)
         return Page(number, text, own, key)
 
 

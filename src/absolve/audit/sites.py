@@ -237,9 +237,7 @@ def _items(job: AuditJob, found: Sites, context: RunContext) -> Iterator[Sided]:
     )
 
 
-def site_inputs(
-    job: AuditJob, found: Sites, side: str, context: RunContext, *, follow: bool = True
-) -> Iterator[Input]:
+def site_inputs(job: AuditJob, found: Sites, side: str, context: RunContext, *, follow: bool = True) -> Iterator[Input]:
     """Yield the documents of a site, with their URLs: a folder without --url is at PLACE."""
     names = found.kinds[side].documents
     if not names and (side == load.OLD or job.from_ is None):

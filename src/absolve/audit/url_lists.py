@@ -263,9 +263,7 @@ def _read_lines(
             notify(Diagnostic("no-url", text, name, number, failed=True))
 
 
-def _read_sitemap(
-    name: str, data: bytes, settings: Settings, notify: Notify, base: str | None
-) -> Iterator[Listed]:
+def _read_sitemap(name: str, data: bytes, settings: Settings, notify: Notify, base: str | None) -> Iterator[Listed]:
     """Yield the references in `loc` elements with their lines: for example `<loc>http://h/a</loc>`.
 
     A `loc` with an unknown (external) entity is a diagnostic. Images on another host than `base`, as of a CDN, are not

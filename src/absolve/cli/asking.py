@@ -164,9 +164,7 @@ def _download(url: str, folder: str, options: Options, report: Report, save: Sav
     return path
 
 
-def _ask(
-    urls: list[str], path: Path, options: Options, report: Report, save: Save, *, needs: bool
-) -> bool:
+def _ask(urls: list[str], path: Path, options: Options, report: Report, save: Save, *, needs: bool) -> bool:
     """Write the answers to a path, and return whether there is any."""
     asking = request_options(options)
     from absolve.run.web import exchange, fetching

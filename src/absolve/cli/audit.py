@@ -100,9 +100,7 @@ _COUNTS: Final = "SELECT table_name, verdict, number, fixes FROM counts ORDER BY
 _NEW: Final = "SELECT table_name, verdict, count(*), count(*) FILTER (is_sure) FROM news GROUP BY ALL"
 
 
-def _run(
-    options: Options, report: Report, folder: str, failing: Collection[str], asked: str | None = None
-) -> None:
+def _run(options: Options, report: Report, folder: str, failing: Collection[str], asked: str | None = None) -> None:
     """Run an audit; `asked` is the temporary archive with the answers for URLs among the inputs."""
     if options.inputs:
         intake.names(options)  # raises UsageError for impossible inputs
@@ -227,9 +225,7 @@ def _how(options: Options, failing: Collection[str], roots: tuple[Path, ...] = (
     return outputs.Style(frozenset(failing), options.format, roots)
 
 
-def _write(
-    connection: Any, options: Options, failing: Collection[str], found: Sites
-) -> list[Path]:
+def _write(connection: Any, options: Options, failing: Collection[str], found: Sites) -> list[Path]:
     """Write the outputs; return the paths of their files."""
     how = _how(options, failing, tuple(map(Path, found.kinds[load.NEW].documents)))  # without files of inventories
     return [path for name in options.outputs for path in outputs.write(connection, Path(name), how)]
@@ -256,9 +252,7 @@ def _write_map(name: str, connection: Any, rules: Rules, report: Report) -> list
     return [Path(name)]
 
 
-def _finish(
-    connection: Any, options: Options, report: Report, failing: Collection[str], *, fixed: bool
-) -> None:
+def _finish(connection: Any, options: Options, report: Report, failing: Collection[str], *, fixed: bool) -> None:
     """Print the causes and the counts, and set the exit status. `fixed`: the repairs are written."""
     counts = connection.execute(_COUNTS).fetchall()
     news = connection.execute(_NEW).fetchall() if options.baseline is not None else []
@@ -446,9 +440,7 @@ SELECT (SELECT count(*) FROM mentions), (SELECT count(*) FROM rules WHERE {WITHO
 """  # noqa: S608 - names of ours
 
 
-def ending(
-    connection: Any, how: Style, report: Report, options: Options, wrote: Sequence[Path]
-) -> str:
+def ending(connection: Any, how: Style, report: Report, options: Options, wrote: Sequence[Path]) -> str:
     """Return the last line, for example `findings: 8 of 30 links; 5 repairs in 4 files written; wrote report.html`."""
     source = Source(connection, how)
     mentions, idle, unasked = next(source.rows(_BESIDE))

@@ -138,9 +138,7 @@ def make_globs(options: Options, totals: Totals) -> Globs:
     return globs
 
 
-def found(
-    options: Options, report: Report, *, follow: bool = True, selects: bool = True
-) -> Iterator[Input]:
+def found(options: Options, report: Report, *, follow: bool = True, selects: bool = True) -> Iterator[Input]:
     """Return an iterator over all inputs, in order; `selects`: the globs are about files of folders.
 
     Raise UsageError for options that do not fit the inputs.

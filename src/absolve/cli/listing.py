@@ -122,9 +122,7 @@ def _list(
         report.summary("; ".join(report.totals.left_out()), repeats=False)
 
 
-def _rows(
-    pieces: Iterable[tuple[Input, RowChunk]], state: State | None, report: Report
-) -> Iterator[RowChunk]:
+def _rows(pieces: Iterable[tuple[Input, RowChunk]], state: State | None, report: Report) -> Iterator[RowChunk]:
     """Yield the rows of all inputs; rows of inputs that an earlier run finished come from the state."""
     if state is None:
         yield from (piece for _, piece in pieces)
@@ -136,9 +134,7 @@ def _rows(
             report.totals.add(piece)
 
 
-def _write(
-    how: ListOptions, sink: Sink, chunks: Iterator[tuple[str, Any]], out: Any, options: Options
-) -> None:
+def _write(how: ListOptions, sink: Sink, chunks: Iterator[tuple[str, Any]], out: Any, options: Options) -> None:
     if how.format == tables.TABLE:
         from absolve.tables.terminal import write
 

@@ -342,8 +342,7 @@ def shown(*, quiet: bool, streams: bool, count: Callable[[], int | None]) -> Ite
 
 # Options that do not affect the result for one input; the state has an input's own URL (--url, --url-map) beside it.
 _ASIDE: Final = frozenset(
-    "color command config exclude from_ include inputs jobs log output quiet resume url url_map verbose"
-    .split()
+    "color command config exclude from_ include inputs jobs log output quiet resume url url_map verbose".split()
 )
 
 

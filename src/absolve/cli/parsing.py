@@ -341,9 +341,7 @@ def parser(wanted: Collection[str] = tuple(COMMANDS)) -> Whole:
         is_wanted = name in wanted
         described = f"{row.summary[0].upper()}{row.summary[1:]}."
         epilog = row.epilog() if is_wanted else None
-        command = commands.add_parser(
-            name, help=row.summary, description=described, epilog=epilog, has_help=is_wanted
-        )
+        command = commands.add_parser(name, help=row.summary, description=described, epilog=epilog, has_help=is_wanted)
         if is_wanted:
             command.add_options(name)
             command.used = row.used or _USED

@@ -202,9 +202,7 @@ _NAMES: Final = frozenset(name.lstrip(b"/") for name in (*_TEXT, *_OF_HEAD))
 _SHORTEST = 3
 _LONGEST = 8
 # For each first letter (`& 31`), the lengths of the names: bit n is length _SHORTEST + n.
-_lengths = bytes(
-    sum({1 << len(name) - _SHORTEST for name in _NAMES if name[0] & 31 == letter}) for letter in range(32)
-)
+_lengths = bytes(sum({1 << len(name) - _SHORTEST for name in _NAMES if name[0] & 31 == letter}) for letter in range(32))
 _LENGTHS = _lengths
 
 

@@ -193,9 +193,7 @@ class TextColumn:
             return self.ends.add(self._size)
         return self.add_behind(b"", text, 0, len(text))
 
-    def add_behind(
-        self, prefix: bytes, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t
-    ) -> cython.int:
+    def add_behind(self, prefix: bytes, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
         """Add the text `prefix + data[start:end]`; both are UTF-8."""
         first: cython.Py_ssize_t = len(prefix)
         size: cython.Py_ssize_t = first + end - start

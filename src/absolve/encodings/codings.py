@@ -323,9 +323,7 @@ class CharacterReferences:
         if open_reference is None:
             return False
         text = open_reference[0]
-        alone, followed = (
-            reference_at(text + rest, 0, len(text + rest), self._attribute) for rest in (b"", raw[:64])
-        )
+        alone, followed = (reference_at(text + rest, 0, len(text + rest), self._attribute) for rest in (b"", raw[:64]))
         return alone is not None and alone[0] == len(text) and alone != followed
 
     def _escaped(self, found: re.Match[bytes], text: bytes) -> bytes:
@@ -441,9 +439,7 @@ def needs_escape(text: bytes, at: int, attribute: bool) -> bool:
     return reference_at(text, at, len(text), attribute) is not None
 
 
-def reference_at(
-    value: bytes, at: cython.Py_ssize_t, size: cython.Py_ssize_t, attribute: cython.bint
-) -> Read | None:
+def reference_at(value: bytes, at: cython.Py_ssize_t, size: cython.Py_ssize_t, attribute: cython.bint) -> Read | None:
     """Decode the reference whose `&` is at this offset (13.2.5.72); return None if there is no reference.
 
     Return the offset behind it and its characters in UTF-8: for example, `&eacute;x` gives 8 and `é`. Only

@@ -337,9 +337,7 @@ def endpoints(value: bytes) -> Iterator[Span]:
     return (found.span(2) for found in _MEMBER.finditer(value) if found[2])
 
 
-_REPORT: Final = pattern(
-    rb"(?:\A|[;,])[\t\n\f\r ]*+report-uri[\t\n\f\r ]++([^;,]*+)", re.IGNORECASE
-)
+_REPORT: Final = pattern(rb"(?:\A|[;,])[\t\n\f\r ]*+report-uri[\t\n\f\r ]++([^;,]*+)", re.IGNORECASE)
 
 
 def reports(value: bytes) -> Iterator[Span]:
@@ -363,9 +361,7 @@ def source_map(value: bytes) -> list[Span]:
     return [found.span(1)] if found is not None else []
 
 
-_FIELD: Final = pattern(
-    rb"[\t\n\r ]*HYPERLINK[\t\n\r ]+(?:\"([^\"\\]+)\"|([^\"\\\t\n\r ]+))", re.IGNORECASE
-)
+_FIELD: Final = pattern(rb"[\t\n\r ]*HYPERLINK[\t\n\r ]+(?:\"([^\"\\]+)\"|([^\"\\\t\n\r ]+))", re.IGNORECASE)
 # ISO 29500-1 18.17.2: a text, the quoted name of a sheet, of a column in brackets; or a call with a text as argument
 _FORMULA: Final = pattern(
     rb"\"(?>(?:[^\"]++|\"\")*)(?:\"|\Z)|'(?>(?:[^']++|'')*)(?:'|\Z)|\[(?>(?:[^'\[\]]++|'.)*)"

@@ -395,9 +395,7 @@ def _capture(data: bytes, response: Response) -> Capture:
         headers.first(data, response.fields, "date") or "",
         headers.first(data, response.fields, "content-type") or "",
         0 if is_empty else None,
-        robots=", ".join(
-            headers.value(data, field) for field in headers.named(response.fields, "x-robots-tag")
-        ),
+        robots=", ".join(headers.value(data, field) for field in headers.named(response.fields, "x-robots-tag")),
     )
 
 

@@ -217,9 +217,7 @@ def response_type(stated: str, data: bytes, name: str) -> str:
 
 
 _VAGUE: Final = frozenset({"application/octet-stream", "binary/octet-stream", "application/gzip", "application/x-gzip"})
-_FEED: Final = pattern(
-    rb"(?:\xef\xbb\xbf)?\s*(?:<[?!][^>]*>\s*){0,8}<(?:urlset|sitemapindex|rss|feed|rdf:RDF)[\s>]"
-)
+_FEED: Final = pattern(rb"(?:\xef\xbb\xbf)?\s*(?:<[?!][^>]*>\s*){0,8}<(?:urlset|sitemapindex|rss|feed|rdf:RDF)[\s>]")
 
 
 def names_map(name: str, data: bytes) -> bool:

@@ -90,9 +90,7 @@ class Columns:
     `more` has a list of values for each of the columns MORE in `names`.
     """
 
-    def __init__(
-        self, at_once: int = sys.maxsize, columns: tuple[str, ...] = COLUMNS, most: int = sys.maxsize
-    ) -> None:
+    def __init__(self, at_once: int = sys.maxsize, columns: tuple[str, ...] = COLUMNS, most: int = sys.maxsize) -> None:
         self.at_once = at_once
         self.most = most
         self.names = columns

@@ -105,9 +105,7 @@ def fill(
     return _bounded(columns, entity, name, documents)
 
 
-def _bounded(
-    columns: Columns, entity: Entity, document: str, documents: Documents | None = None
-) -> Iterator[None]:
+def _bounded(columns: Columns, entity: Entity, document: str, documents: Documents | None = None) -> Iterator[None]:
     """Add the rows as `fill` does; raise DocumentError as soon as there are too many bytes."""
     most: cython.Py_ssize_t = entity.settings.max_rows_bytes
     size: cython.Py_ssize_t = -columns.texts()  # bytes of other documents, added before

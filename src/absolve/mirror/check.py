@@ -342,9 +342,7 @@ def _is_there(fragment: str, there: set[str]) -> bool:
 
 
 # The map, its working copies, and the files that SQLite makes beside them.
-_OF_MAP: Final = frozenset(
-    f"{name}{suffix}" for name in (MAP, maps.WORKING) for suffix in BESIDE
-)
+_OF_MAP: Final = frozenset(f"{name}{suffix}" for name in (MAP, maps.WORKING) for suffix in BESIDE)
 
 
 def _is_of_map(path: str) -> bool:

@@ -408,9 +408,7 @@ def _needs_start(file: IO[bytes]) -> bool:
     return head.startswith(ZSTD_FRAME) or (len(head) == 4 and is_skippable(head))
 
 
-def _captures(
-    data: bytes, record: Record, where: Where, settings: Settings
-) -> Iterator[Found]:
+def _captures(data: bytes, record: Record, where: Where, settings: Settings) -> Iterator[Found]:
     if record.kind == "request":
         if bytes(data[record.block : record.block + 64]).split(b" ", 1)[0].upper() in _UNSAFE:
             yield Posted(_ids(data, record))

@@ -43,9 +43,7 @@ if TYPE_CHECKING:
 
 CALL: Final = "absolve.mirror()"
 OF_PLAN: Final = frozenset({"at", "keep_errors", "same", "absent", "profile"})
-OPTIONS: Final = OF_PLAN | frozenset(
-    "url include exclude start depth prune jobs on_diagnostic".split()
-)
+OPTIONS: Final = OF_PLAN | frozenset("url include exclude start depth prune jobs on_diagnostic".split())
 
 
 class MirrorPage(NamedTuple):

@@ -293,9 +293,7 @@ def existing(folder: str) -> Iterator[str]:
 def _see_foreign(working: Working, folder: str) -> None:
     """Note the files in a folder that have the paths of documents and were not made by a mirror."""
     found = (path for path in existing(folder) if path.isprintable() or _is_text(path))
-    working.mark_foreign(
-        [path for path in found if not working.is_ours(path) and working.is_planned(path)]
-    )
+    working.mark_foreign([path for path in found if not working.is_ours(path) and working.is_planned(path)])
 
 
 def _is_text(path: str) -> bool:

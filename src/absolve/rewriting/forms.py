@@ -170,9 +170,7 @@ class Form:
             return None
         return self._root if self._root is not None and self._root.holds(place) else place._replace(path="/")
 
-    def _written(
-        self, site: _Place, reference: str, base: str, target: str, charset: str, resolved: Resolved
-    ) -> str:
+    def _written(self, site: _Place, reference: str, base: str, target: str, charset: str, resolved: Resolved) -> str:
         """Return the reference for a target in the site: for example, `../c` from `http://h/a/b` to `http://h/c`."""
         like = _LIKE.get(self.form, reference)
         if resolved.attribute == "importmap" and like == "x":

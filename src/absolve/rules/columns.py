@@ -163,9 +163,7 @@ def _header(lines: Sequence[Row], roles: Mapping[str, Role], needed: Sequence[st
     return next((row for row in above[-1:] if len(above) < len(lines) or len(lines) == 1), None)
 
 
-def _by_words(
-    name: str, role: Role, header: Row, sample: Sequence[Row], places: dict[str, int], least: int
-) -> None:
+def _by_words(name: str, role: Role, header: Row, sample: Sequence[Row], places: dict[str, int], least: int) -> None:
     """Add the place of a role: among the columns that its words name, the one in which most cells fit."""
     taken = set(places.values())
     every = ((place, _means(role, cell)) for place, cell in enumerate(header.cells) if place not in taken)

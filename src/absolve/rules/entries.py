@@ -125,9 +125,7 @@ def _splat(found: re.Match[str]) -> tuple[str | None, str | None]:
 
 
 SQUARE: Final = Syntax(re.compile(r"\[(\w+)\]"), lambda found: ("([^/]+)", found[1]))
-_PATH_TOKEN: Final = re.compile(
-    rf"(/?)(?::(\w+)({_GROUP})?|({_GROUP}))([*+?]?)|\\(.)|[*+?{{}}]", re.ASCII | re.DOTALL
-)
+_PATH_TOKEN: Final = re.compile(rf"(/?)(?::(\w+)({_GROUP})?|({_GROUP}))([*+?]?)|\\(.)|[*+?{{}}]", re.ASCII | re.DOTALL)
 VERCEL: Final = Syntax(_PATH_TOKEN, _path_to_regexp)
 GLOB: Final = Syntax(
     re.compile(

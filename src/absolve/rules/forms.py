@@ -131,9 +131,7 @@ _TEXT: Final = (
     (re.compile(r"(?s:.*?)(?m:^)[^#\n]*\burl\.redirect[ \t]*\+?="), "lighttpd (save its redirects as CSV)"),
     (re.compile(r"(?>(?:\s+|#[^\n]*)*)when\s+[A-Z_]+\b[^{\n]*\{"), "an iRule, a program (save its redirects as CSV)"),
     (
-        re.compile(
-            r"---[^\S\n]*$|[\w-]++:[^\S\n]*+\n[^\S\n]*+(?:-[ ]|[\w-]+:)|/\S*:[^\S\n]+\S+$", re.MULTILINE
-        ),
+        re.compile(r"---[^\S\n]*$|[\w-]++:[^\S\n]*+\n[^\S\n]*+(?:-[ ]|[\w-]+:)|/\S*:[^\S\n]+\S+$", re.MULTILINE),
         "YAML (give it the suffix .yaml)",
     ),
 )

@@ -453,9 +453,7 @@ def _conflict(other: Rule, rule: Rule, *, is_same: bool = False) -> str | None:
         return None
     is_same_source = (rule.how, rule.source, rule.host) == (other.how, other.source, other.host)
     is_same = is_same or (is_same_source and other.target == rule.target)
-    word = (
-        "repeats" if is_same and other.status == rule.status else "contradicts" if is_same_source else "shadowed by"
-    )
+    word = "repeats" if is_same and other.status == rule.status else "contradicts" if is_same_source else "shadowed by"
     return f"{word} {other.line if other.file == rule.file else other.place}"
 
 

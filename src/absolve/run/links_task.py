@@ -245,9 +245,7 @@ def _rows(how: ListOptions, cells: inventory.Columns | Sequence[Sequence[Any]]) 
     return RowChunk(by_name(how.format).encode(how.columns, cells), len(cells), how.table)
 
 
-def _columns(
-    rows: Sequence[Sequence[Any]], columns: Sequence[str], whole: Sequence[str]
-) -> Sequence[Sequence[Any]]:
+def _columns(rows: Sequence[Sequence[Any]], columns: Sequence[str], whole: Sequence[str]) -> Sequence[Sequence[Any]]:
     """Select `columns` from rows with the columns `whole`: for example, b and a from rows with a, b and c."""
     if columns == whole:
         return rows

@@ -433,9 +433,7 @@ def _members(input_: Input, how: ReadOptions) -> Iterator[Segment]:
                 yield Segment(b"", diagnostics=(error.diagnostic._replace(failed=True),))
 
 
-def _member(
-    part: Part, inside: str, data: sources.FileBytes, input_: Input, settings: Settings
-) -> Iterator[Segment]:
+def _member(part: Part, inside: str, data: sources.FileBytes, input_: Input, settings: Settings) -> Iterator[Segment]:
     from absolve.formats.zip import members, walker
 
     if walker.is_record_file(part.name) and isinstance(part.coding, members.Content) and part.coding.is_stored:

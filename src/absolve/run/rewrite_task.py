@@ -293,9 +293,7 @@ def _digits(date: str) -> str:
     return "".join(filter(str.isdecimal, date))[:14]
 
 
-def new_bytes(
-    how: RewriteOptions, found: Walked, tally: rewriter.Tally | None = None
-) -> tuple[bytes, list[Failure]]:
+def new_bytes(how: RewriteOptions, found: Walked, tally: rewriter.Tally | None = None) -> tuple[bytes, list[Failure]]:
     """Return the new bytes of a document, and failures if verification finds other changes than links.
 
     Verification runs if requested, and for ambiguous pages. With failures the document must be left unchanged. The

@@ -46,9 +46,7 @@ _PARENTS: Final = ("SIGINT", "SIGHUP")  # workers ignore them: their parent gets
 _UNGUARDED: Final = "a program that calls absolve does so under if __name__ == '__main__', or with one job"
 
 
-def _serve(
-    work: Callable[[Any], Iterable[Any]], connection: Connection, settings: dict[str, dict[str, Any]]
-) -> None:
+def _serve(work: Callable[[Any], Iterable[Any]], connection: Connection, settings: dict[str, dict[str, Any]]) -> None:
     """Run a worker: receive groups of items, and send lists of their results, until the parent ends it.
 
     `settings` are the settings of stores.

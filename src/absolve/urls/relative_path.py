@@ -55,9 +55,7 @@ def in_every_profile(charset: str, form: str, base: str, target: str) -> bool:
     return True
 
 
-def in_form(
-    reference: str, base: str, target: str, leads: Callable[[str, str, str], bool] = in_browsers
-) -> str:
+def in_form(reference: str, base: str, target: str, leads: Callable[[str, str, str], bool] = in_browsers) -> str:
     """Return the reference to write for an absolute target URL: in the form of another one, if that `leads` there."""
     for form in _forms(reference, base, target):
         if form and leads(form, base, target):

@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
 # Schemes that are never used with relative URLs: section 2.3, and newer ones without hierarchical URLs. For all others
 # the base decides.
-NEVER_RELATIVE = frozenset(
-    "mailto news telnet tel sms javascript vbscript data blob about cid mid".split()
-)
+NEVER_RELATIVE = frozenset("mailto news telnet tel sms javascript vbscript data blob about cid mid".split())
 
 # RFC 1808 2.2: scheme = 1*( alpha | digit | "+" | "-" | "." )
 SCHEME = re.compile(r"([A-Za-z0-9+.-]+):")

@@ -49,10 +49,7 @@ class Causes:
         self.lines, self.layers = Texts(), Texts()
         self.verdicts: list[str] = []
         self.counts: Counter[str] = Counter()  # of findings, by their own verdict
-        self.causes: dict[str, list[Any]] = {
-            name: []
-            for name in ("verdict", "kind", "title", *REPAIRS, *_COUNTS)
-        }
+        self.causes: dict[str, list[Any]] = {name: [] for name in ("verdict", "kind", "title", *REPAIRS, *_COUNTS)}
         self.findings: dict[str, list[int]] = {
             name: []
             for name in (

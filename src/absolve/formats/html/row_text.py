@@ -67,9 +67,7 @@ class Folded:
             return out[: self._size]
         return bytes(out[: self._size])
 
-    def add(
-        self, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t, attribute: cython.bint
-    ) -> cython.int:
+    def add(self, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t, attribute: cython.bint) -> cython.int:
         """Append a span of an attribute value or of text, with white space on both sides."""
         ampersand: cython.Py_ssize_t
         p: cython.p_const_uchar = data

@@ -294,8 +294,7 @@ class _Walk:
             end -= 1
         coding = self.values.codings[self.tag.quote[attribute]]
         if start < end and (
-            (p[start] == 38 and may_be_space(p, start, end))
-            or (p[end - 1] == 59 and may_end_in_space(p, start, end))
+            (p[start] == 38 and may_be_space(p, start, end)) or (p[end - 1] == 59 and may_end_in_space(p, start, end))
         ):
             ((start, end),) = self.values.references("url", start, end, self.values.coding(attribute))
             coding = self.values.common(attribute, start, end)

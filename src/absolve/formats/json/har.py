@@ -297,9 +297,7 @@ def _header(data: bytes, fields: list[tuple[str, Value]]) -> Iterator[BaseClaim 
 # --- the body ---------------------------------------------------------------------------------------------------------
 
 
-def _body(
-    data: bytes, known: dict[Path, Value], names: list[str], options: WalkOptions
-) -> Iterator[Part | Finding]:
+def _body(data: bytes, known: dict[Path, Value], names: list[str], options: WalkOptions) -> Iterator[Part | Finding]:
     """Yield the content of a response as a part: text, which HAR stores decoded, or bytes in base64.
 
     For example, `"text": "PHA+", "encoding": "base64"` is the document `<p>`. `names` are the header's content codings,
@@ -351,9 +349,7 @@ def _body(
     )
 
 
-def _unread(
-    raw: bytes, media_type: str, text: Value, encoding: str, names: list[str], options: WalkOptions
-) -> Part:
+def _unread(raw: bytes, media_type: str, text: Value, encoding: str, names: list[str], options: WalkOptions) -> Part:
     """Return the content of any media type, for the table of documents and for mirrors."""
     coding: Coding = Unread(encoding)
     own_charset = bool(encoding)

@@ -178,9 +178,7 @@ class Tag:
         return self.coding(start).decode(self._data[start:end])
 
 
-def _is_called(
-    p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t, name: str
-) -> cython.bint:
+def _is_called(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t, name: str) -> cython.bint:
     """Return whether this span equals a name in lower case, ASCII case-insensitively."""
     i: cython.Py_ssize_t
     if end - start != len(name):

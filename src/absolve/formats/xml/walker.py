@@ -247,9 +247,7 @@ class _Walk:
                 if name in facts.wanted:
                     values[name] = tag.decoded(tag.value_start, tag.value_end)
         is_svg = element.element.namespace == link_tables.SVG
-        facts.element(
-            element.element.local, self.depth, tag.end, values, is_html=element.is_html, is_svg=is_svg
-        )
+        facts.element(element.element.local, self.depth, tag.end, values, is_html=element.is_html, is_svg=is_svg)
         self.title_depth = facts.title_depth
         return 0
 

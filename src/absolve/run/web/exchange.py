@@ -248,9 +248,7 @@ class Writer:
         response_id = self._write("response", date, f"{HTTP}response", one.head + one.body, uri | digest)
         self._write("request", date, f"{HTTP}request", asked, uri | {"WARC-Concurrent-To": response_id})
 
-    def _write(
-        self, kind: str, date: datetime, type_: str, block: bytes, more: dict[str, str] | None = None
-    ) -> str:
+    def _write(self, kind: str, date: datetime, type_: str, block: bytes, more: dict[str, str] | None = None) -> str:
         """Write a record, and return its identifier."""
         own = f"<{uuid.uuid4().urn}>"
         fields = {"WARC-Type": kind, "WARC-Record-ID": own, "WARC-Date": date.strftime("%Y-%m-%dT%H:%M:%SZ")}

@@ -145,9 +145,7 @@ class Target(NamedTuple):
     nested: int = 0
 
 
-async def crawl(
-    starts: list[str], depth: int, asking: Asking, keep: Callable[[Answer], None], *, needs: bool
-) -> Crawl:
+async def crawl(starts: list[str], depth: int, asking: Asking, keep: Callable[[Answer], None], *, needs: bool) -> Crawl:
     """Request pages, the pages of the same host that they link to, and their requisites (`needs`); keep each answer."""
     from absolve.run.web.client import Client
 
