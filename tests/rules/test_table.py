@@ -121,9 +121,11 @@ def test_hidden_rows_and_other_sheets_are_no_redirects_and_are_named() -> None:
     assert found(file.getvalue()) == [(3, "/a", "/b", None, None)]
     read = table.read(cells.table("m", file.getvalue()))
     assert [(row.text, row.problem) for row in read.rows if row.problem] == [
-        ('"FR"', "only one sheet is read, and these have redirects, too: save each as a file")
+        ('"FR"', "only one sheet or list is read, and these have redirects, too: save each as a file")
     ]
     assert read.hidden == [2]
+    lists = table.read(cells.table("m", b'{"redirects": [{"from": "/a", "to": "/b"}], "more": [{"from": "/c", "to": "/d"}], "x": [], "y": [1]}'))
+    assert [row.text for row in lists.rows if row.problem] == ['"more"']
 
 
 @pytest.mark.parametrize(("cell", "is_host"), [("old.example/a", True), ("www.a.de", True), ("a.html", False), ("text/html", False), ("index.php/x", False), ("1.5", False)])

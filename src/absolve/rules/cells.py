@@ -300,8 +300,10 @@ def _value_table(value: Any, form: str) -> Table | None:
 
     For example, `{"/a": "/b"}` has one row, `/a` and `/b`, and `[{"old": "/a"}]` has the header `old` and a row `/a`.
     """
-    value = _held(value)
+    whole, value = value, _held(value)
     are_pairs = isinstance(value, dict)
+    lists = whole.items() if isinstance(whole, dict) and whole is not value else ()
+    others = {f'"{key}"': _head_rows(one) for key, one in lists if one is not value and isinstance(one, list)}
     if isinstance(value, dict) and value and all(isinstance(one, str) for one in value.values()):
         value = [list(pair) for pair in value.items()]
     elif isinstance(value, dict) and value and all(map(_is_flat, value.values())):
@@ -309,13 +311,24 @@ def _value_table(value: Any, form: str) -> Table | None:
     if isinstance(value, list) and all(isinstance(one, str) for one in value):
         value = [[one] for one in value]
     if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
-        value = [one | inner if isinstance(inner := one.get("redirect"), dict) else one for one in value]
-        keys = list(dict.fromkeys(key for one in value[:_ROWS] for key in one))[:MOST_COLUMNS]
-        value = chain([keys], ([one.get(key) for key in keys] for one in value))
+        value = _with_header([one | inner if isinstance(inner := one.get("redirect"), dict) else one for one in value])
     elif not isinstance(value, list) or not value or not all(isinstance(one, list) for one in value):
         return None
-    found = (Row(number, number, trimmed(list(map(_cell, one)))) for number, one in enumerate(value, start=1))
-    return Table(found, f"rows of {form}", are_pairs=are_pairs)
+    return Table(_numbered(value), f"rows of {form}", others=others, are_pairs=are_pairs)
+
+
+def _with_header(objects: list[dict[str, Any]]) -> Iterator[list[Any]]:
+    keys = list(dict.fromkeys(key for one in objects[:_ROWS] for key in one))[:MOST_COLUMNS]
+    return chain([keys], ([one.get(key) for key in keys] for one in objects))
+
+
+def _numbered(lists: Iterable[list[Any]]) -> Iterator[Row]:
+    return (Row(number, number, trimmed(list(map(_cell, one)))) for number, one in enumerate(lists, start=1))
+
+
+def _head_rows(objects: list[Any]) -> list[Row]:
+    """Return the first rows of another list, the names of its objects first."""
+    return list(_numbered(_with_header([one for one in objects[:_HEAD] if isinstance(one, dict)])))
 
 
 def _held(value: Any) -> Any:

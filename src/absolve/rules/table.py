@@ -235,12 +235,12 @@ def read(table: Table, hosts: Sequence[str] = (), *, new_first: bool = False) ->
 
 
 def _left_out(table: Table) -> Iterator[Redirect]:
-    """Yield a row with a problem if other sheets, too, have columns whose words mean redirects."""
+    """Yield a row with a problem if other sheets or lists, too, have columns whose words mean redirects."""
     needed = ("old", "new")
     columns = {name: choose_columns(head, ROLES, needed) for name, head in table.others.items()}
     names = [name for name, found in columns.items() if found.by_words.issuperset(needed)]
     if names:
-        problem = "only one sheet is read, and these have redirects, too: save each as a file"
+        problem = "only one sheet or list is read, and these have redirects, too: save each as a file"
         yield Redirect(1, ", ".join(names), problem)
 
 
