@@ -84,6 +84,10 @@ _SAVERS: Final = (
         ),
     ),
     ("monolith comment", pattern(r"\s*Saved from (?P<url>\S+) at [^\n]* using monolith v", re.ASCII)),
+    (
+        "PyWebCopy comment",
+        pattern(r"\s*\* PyWebCopy Engine \[[^\n]*\n[^\n]*\n\* File mirrored from \[(?P<url>[^\s\]]+)\]"),
+    ),
     # Without the scheme; the newest versions write an absolute URL.
     ("HTTrack comment", pattern(r"\s*Mirrored from (?P<url>\S+) by HTTrack Website Copier", re.ASCII)),
 )

@@ -382,7 +382,7 @@ def may_end_in_space(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cyt
 def may_be_savers(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
     """Return whether a comment may be a saver's by its first letters; most are not.
 
-    They begin with Archive processed, End Wayback, Mirrored, Page saved or Saved from.
+    They begin with Archive processed, End Wayback, Mirrored, Page saved, Saved from or * PyWebCopy.
     """
     while i < end and p[i] <= 32:
         i += 1
@@ -397,6 +397,8 @@ def may_be_savers(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_
         return second == 110 and third == 100 and i + 4 < end and p[i + 4] | 32 == 119
     if first == 109:
         return second == 105 and third == 114
+    if first == 42:
+        return third == 112
     return second == 97 and ((first == 112 and third == 103) or (first == 115 and third == 118))
 
 
