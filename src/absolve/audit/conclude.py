@@ -346,7 +346,7 @@ def oddities(connection: Any, question: Question) -> Iterator[Diagnostic]:
         yield Diagnostic("twin-host", text, host)
     number, url = one(connection, _CLEAN)
     if number > 1:
-        text = f"{number:,} URLs lack the .html of their files: --server github-pages, netlify and cloudflare have them"
+        text = f"{number:,} URLs lack the .html of their files, which --server github-pages, netlify and cloudflare add"
         yield Diagnostic("clean-urls", text, url)
     total, common, equal = one(connection, _KEPT)
     if total and total == equal:
