@@ -171,7 +171,7 @@ def in_heads(site: Site) -> None:
     site.edit(page, f"{NEW}{page}", f"{NEW}manual/{page}")
     site.plant("a canonical link that leads nowhere", ("pages", "canonical", page), ("links", "broken", f"/manual/{page}$"))
     page, other = site.page(), site.page()
-    site.add(page, f'<link rel="alternate" hreflang="en" href="{page}"><link rel="alternate" hreflang="de" href="{other}">', "</head>")
+    site.add(page, f'<link rel="alternate" hreflang="en" href="{NEW}{page}"><link rel="alternate" hreflang="de" href="{NEW}{other}">', "</head>")
     site.plant("a language without a return link", ("pages", "hreflang", other))
     page = site.page()
     site.add(page, '<base href="/">', "<title>")

@@ -43,7 +43,7 @@ def walked(document: Document) -> list[Reference]:
 
 def _walked(entity: Entity) -> Iterator[Reference]:
     for index, event in enumerate(entity.events):
-        if isinstance(event, Link):
+        if isinstance(event, Link) and event.place.element != "include":  # in a comment
             value = event.coding.decode(entity.data[event.start : event.end])
             yield Reference(event.place.element, event.place.attribute, value)
         elif (inner := inner_at(entity, index)) is not None:

@@ -27,7 +27,7 @@ LINKS = [
     '<a href="{w}.html">', '<a href="/{w}/?{w}={w}#{w}">', '<a href="?q={w}&amp;{w}">', '<a href="#{w}">', '<a href="{e}.html?{e}#{e}">',
     '<a href="&#x2603;{w}?&#x2603;{w}#&#x2603;">', '<a href="//{q}.example/{w}">', '<area href="a\\{w}\\..\\?{w}">', '<img src="{w}.png?{w}">',
     '<form action="{w}?{w}">', '<button formaction="?{w}">', '<iframe src="{w}?{w}" loading=lazy></iframe>',
-    '<link rel=alternate href="{w}?{w}">', '<video poster="{w}?{w}">', '<p style="background: url({q}?{q})">', '<blockquote cite="?{w}">',
+    '<link rel=alternate href="{w}?{w}">', '<video poster="{w}?{w}"></video>', '<p style="background: url({q}?{q})">', '<blockquote cite="?{w}">',
 ]  # fmt: skip
 BASE = "http://h.example/d/{w}/p.html"
 VALUES = """JSON.stringify([...document.querySelectorAll("[data-x]")].map(one => one.style.backgroundImage
