@@ -33,7 +33,7 @@ DETECTED: dict[str | None, list[tuple[bytes, str | None]]] = {  # by the name, b
         (b"\xef\xbb\xbfBEGIN:VCARD\nX:<p>", "x"), (b"{\\rtf1 <p>}", None),
         (b"<?php x ?> <p>", "x.xml.php"), (b"http://h/\nb\n", "sitemap.txt"), (b"http://h/", "urls.txt"), (gzip.compress(b"{}"), "x.gz"),
     ],
-    registry.CSS: [(b"a{b:url(<%= x %>)}", "x.css.erb")],
+    registry.CSS: [(b"a{b:url(<%= x %>)}", "x.css.erb"), *((b"a{b:url(x)}", f"x.css{query}") for query in ("?ver=4.9", "%3Fver=a", "@ver=4.9"))],
     registry.MARKDOWN: [
         (b"# x\n<p>", "x.md"), (b"<h1>x</h1>\n\n    <p>", "README.MD"), (b"<p>", "x.md.erb"),
         (b"no tag", "x.md"), (b"# x", "x.md.txt"), (b"# x", "dir/llms.txt"), (b"# x", "llms-full.txt"),

@@ -113,6 +113,7 @@ def _add_functions(connection: Any, question: Question) -> None:
         "answers": f"[{', '.join(map(quoted, map(server.path_key, server.answers)))}]::VARCHAR[]",
         "extensions": f"[{', '.join(map(quoted, server.extensions))}]::VARCHAR[]",
         "redirects_folders": server.bare_folder == "redirect",
+        "serves_folders": server.bare_folder == "serve",
         "redirects_html": server.html == "redirect",
         "ignores_queries": server.queries == "ignore",
         "not_found_page": quoted(server.not_found) if server.not_found else "NULL::VARCHAR",

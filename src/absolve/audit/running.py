@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -33,7 +33,8 @@ from absolve.audit.verdicts import PLACE
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.core.printable import number
 from absolve.document.base_layers import ASSUMED, HOST_FOLDER
-from absolve.rules import forms
+from absolve.rules import forms, structured
+from absolve.rules.cells import decoded
 from absolve.run import plan, sources
 from absolve.run.folders import Globs
 from absolve.run.load import kind_of
@@ -120,7 +121,7 @@ def audited(
         sites.read(connection, job, found, context)
         load.tune_for_small_sites(connection)
         load.seal(connection, _parquet_links(found))  # before the user's queries: --sql
-        question = _question(connection, job)
+        question = _question(connection, job, context)
         _check_repairs(job, question, context)
         if job.url is None:
             text = f"the site is taken to be {question.new_url} (--url gives another)"
@@ -314,7 +315,20 @@ def _noted(found: RuleSet, job: AuditJob, context: RunContext) -> RuleSet:
     return found
 
 
-def _question(connection: Any, job: AuditJob) -> Question:
+def _server(job: AuditJob, context: RunContext) -> servers.Server:
+    """Return the server of the new site, as vercel.json and firebase.json change it, and report how."""
+    server = servers.named(job.server)
+    for name in dict.fromkeys([*job.maps, *map(str, _unasked(job))]):
+        if name.endswith(("vercel.json", "firebase.json")):
+            with suppress(DocumentError, UsageError):  # reading its rules reports that
+                text = decoded(sources.of_option(name, job.max_size))
+                server, words = servers.configured(server, structured.parse_text(name, text))
+                if words:
+                    context.reports.aside(Diagnostic("own-map", f"read as --server {','.join(words)}", name))
+    return server
+
+
+def _question(connection: Any, job: AuditJob, context: RunContext) -> Question:
     """Return the question, with the URLs of both sites from the job, or the roots of most documents."""
     new_url = job.url or _guessed(connection, load.NEW)
     if new_url is None:
@@ -323,7 +337,7 @@ def _question(connection: Any, job: AuditJob) -> Question:
     return judge.Question(
         _root(new_url, job.inputs),
         _root(old_url, job.old) if old_url is not None else None,
-        servers.named(job.server),
+        _server(job, context),
         job.similar,
         tuple(ignoring.parse_patterns(job.ignore, job.max_size)),
         tuple(map(judge.root, job.old_urls[1:])),

@@ -21,8 +21,8 @@ class Server(NamedTuple):
     """The rules by which a URL leads to a file.
 
     `indexes`: file names for a URL with a final slash. `extensions`: a URL without them leads to the file with one of
-    them. `bare_folder`: the URL of a folder without its slash: "redirect" or "nothing". `case`: letter case of paths,
-    "exact" or "ignore". `queries`: "ignore" (a file is there with any query), or "exact". `forced`: a rule of a
+    them. `bare_folder`: the URL of a folder without its slash: "redirect", "serve" or "nothing". `case`: letter case of
+    paths, "exact" or "ignore". `queries`: "ignore" (a file is there with any query), or "exact". `forced`: a rule of a
     `_redirects` file counts though a file is there. `slashes`: several in a row in a path: "merge" (the same as one) or
     "exact". `html`: the URL of a page with its extension, or of an index with its name: "serve" or "redirect" to the
     URL without. `not_found`: the page in the root that is sent for URLs without a file. `documentation`: a page that
@@ -117,12 +117,27 @@ _CHANGES: Final = {
     "index": ("indexes", None),
     "extension": ("extensions", None),
     "answers": ("answers", None),
-    "bare-folder": ("bare_folder", ("redirect", "nothing")),
+    "bare-folder": ("bare_folder", ("redirect", "serve", "nothing")),
     "case": ("case", ("exact", "ignore")),
     "query": ("queries", ("ignore", "exact")),
     "slashes": ("slashes", ("merge", "exact")),
     "html": ("html", ("serve", "redirect")),
 }
+
+
+def configured(server: Server, settings: Any) -> tuple[Server, list[str]]:
+    """Return a server as the object in vercel.json, or `hosting` in firebase.json, changes it, with the words for that.
+
+    For example, `{"cleanUrls": True}` gives pages URLs without .html, as `--server extension=html,html=redirect` does.
+    """
+    words: list[str] = []
+    sites = settings.get("hosting", settings) if isinstance(settings, dict) else None
+    for one in sites if isinstance(sites, list) else [sites]:
+        if isinstance(one, dict) and one.get("cleanUrls") is True:
+            words += ["extension=html", "html=redirect"]
+        if isinstance(one, dict) and one.get("trailingSlash") is False:
+            words.append("bare-folder=serve")
+    return (_changed(server, words) if words else server), words
 
 
 def named(text: str) -> Server:
@@ -136,6 +151,10 @@ def named(text: str) -> Server:
     if name not in SERVERS:
         known = ", ".join([*SERVERS, *(f"{word}=..." for word in _CHANGES)])
         raise UsageError(f"--server: unknown server {name!r}: choose from {known}", similar(name, SERVERS))
+    return _changed(SERVERS[name], words)
+
+
+def _changed(server: Server, words: list[str]) -> Server:
     changes: dict[str, Any] = {}
     for word in words:
         key, _, value = word.partition("=")
@@ -146,8 +165,8 @@ def named(text: str) -> Server:
             text = f"{key}={known}" if column else ", ".join(f"{one}=..." for one in _CHANGES)
             raise UsageError(f"--server: {word!r} is not {text}")
         if values is None:
-            before = changes.get(column, SERVERS[name].answers if key == "answers" else ())
+            before = changes.get(column, server.answers if key == "answers" else ())
             changes[column] = (*before, f".{value.lstrip('.')}" if key == "extension" else value)
         else:
             changes[column] = value
-    return SERVERS[name]._replace(**changes)
+    return server._replace(**changes)

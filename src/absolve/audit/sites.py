@@ -307,6 +307,7 @@ def _check_settings(input_: Input, job: AuditJob, context: RunContext, side: str
     if path.name != ".htaccess" or path.parent == Path(input_.root):
         return
     rules = len(_MOVES.findall(sources.head(input_.name, root=input_.root)))
+    rules *= not any(os.path.realpath(name) == os.path.realpath(path) for name in job.maps)
     if rules and ".htaccess" in servers.named(job.server).reads:
         text = f"{printable.number(rules, 'rule')} that may redirect: not read, only the .htaccess of the root is"
         context.reports.aside(Diagnostic("unread-map", text, input_.name))

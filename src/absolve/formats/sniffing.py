@@ -288,6 +288,7 @@ def _without_template_suffix(name: str) -> str:
 _FILLED_IN: Final = (HTML, CSS, MARKDOWN)
 
 _NO_TEXT: Final = frozenset({*MAIL, WEBLOC, *OFFICE})  # even if their bytes look like text
+_WITH_QUERY: Final = pattern(r"(.+\.[a-z0-9]{1,5})(?:\?|%3f|@[^@]*=).*")  # as savers name files: a.css?ver=1
 _SUFFIX: Final = pattern(r"(?:\.[a-z0-9]+)?(\.[a-z0-9]+)$")
 
 
@@ -300,6 +301,8 @@ def _type_by_name(name: str, head: bytes) -> str | None:
     plain = _without_template_suffix(last)
     suffix = _SUFFIX.search(plain)
     found = SUFFIXES.get(suffix[0]) or SUFFIXES.get(suffix[1]) if suffix else None
+    if found is None and (saved := _WITH_QUERY.fullmatch(last)) is not None:
+        return _type_by_name(saved[1], head)
     return found if plain == last or found in _FILLED_IN else None
 
 

@@ -284,7 +284,7 @@ class _Reader:
         host.conditions, host.missing, host.fault = [], set(), None
         finished: Rule | None = None
         try:
-            rule = _with_pattern(rule, arguments, in_folder=in_folder)
+            rule = _with_pattern(rule, arguments, host.base if in_folder else None)
             fault = fault or rule.problem
             if fault is None:
                 with_target = None if is_front else _with_target(rule, arguments[1:], host.base, in_folder=in_folder)
@@ -412,11 +412,13 @@ def _is_front_controller(arguments: Sequence[str]) -> bool:
     return bool(_ALL.fullmatch(arguments[0]) and _PROGRAM.fullmatch(arguments[1]))
 
 
-def _with_pattern(rule: Rule, arguments: Sequence[str], *, in_folder: bool) -> Rule:
-    r"""Return a rule with the pattern of a RewriteRule, whose paths have no first slash in a folder (`in_folder`).
+def _with_pattern(rule: Rule, arguments: Sequence[str], base: str | None) -> Rule:
+    r"""Return a rule with the pattern of a RewriteRule: in a folder it is for the paths below `base`, its RewriteBase.
 
-    For example, `^old\.html$` in a folder is the exact path `/old.html`. Raise UsageError if it is not supported.
+    For example, `^old\.html$` in `/a/` is the exact path `/a/old.html`. Raise UsageError if it is not supported.
     """
+    in_folder = base is not None
+    folder = f"{(base or '').rstrip('/')}/"
     if not 2 <= len(arguments) <= 3:
         raise UsageError("RewriteRule has a pattern, a substitution, and perhaps flags")
     pattern = of_bytes(arguments[0])
@@ -429,12 +431,16 @@ def _with_pattern(rule: Rule, arguments: Sequence[str], *, in_folder: bool) -> R
         return rule._replace(problem=error.message, how="exact", source="")
     rule = rule._replace(ignores_case=len(arguments) == 3 and _IGNORES_CASE.search(arguments[2]) is not None)
     start = "^/?" if pattern.startswith("^/?") else "^" if in_folder else "^/"
+    if folder != "/" and pattern.startswith("^") and _is_alternative(pattern):
+        raise UsageError("a pattern with alternatives for the paths in a folder (RewriteBase) is not read")
     if not pattern.startswith(start) or _is_alternative(pattern):
+        if folder != "/":
+            return rule._replace(how="regex", source=f"^{re.escape(folder)}.*(?:{pattern})")
         return rule._replace(how="regex", source=pattern, subject="folder" if in_folder else "path")
     rest = pattern.removeprefix(start)
     if _LITERAL.fullmatch(rest) and not rule.ignores_case:
-        return rule._replace(how="exact", source="/" + re.sub(r"\\(\W)", r"\1", rest[:-1]))
-    return rule._replace(how="regex", source=f"^/{rest}")
+        return rule._replace(how="exact", source=folder + re.sub(r"\\(\W)", r"\1", rest[:-1]))
+    return rule._replace(how="regex", source=f"^{re.escape(folder)}{rest}")
 
 
 def _is_alternative(pattern: str) -> bool:

@@ -149,6 +149,7 @@ SHEET_ERROR: Final = r"#(?:\w/?\w{1,2}|[^\sa-z,;]+[!?])"
 _LARGEST_JSON: Final = 64 << 20
 _LARGEST_YAML: Final = 1 << 20  # characters: PyYAML reads 100,000 a second
 # The keys of lists of redirects inside objects, and of objects that hold them: Cloudflare, Akamai, MkDocs, GitBook.
+_STATUS: Final = re.compile("30[1-8]")  # the keys of Ghost's redirects.yaml, each with old and new URLs
 _HOLDERS: Final = frozenset({"redirects", "redirect_maps", "result", "items", "matchRules", "plugins"})
 NESTED: Final = "..."  # the cell of an array or object that is not empty
 _SNIFFED: Final = 1 << 16
@@ -300,6 +301,8 @@ def _value_table(value: Any, form: str) -> Table | None:
 
     For example, `{"/a": "/b"}` has one row, `/a` and `/b`, and `[{"old": "/a"}]` has the header `old` and a row `/a`.
     """
+    if isinstance(value, dict) and value and all(_STATUS.fullmatch(key) and _is_flat(value[key]) for key in value):
+        value = [{"from": old, "to": new, "status": key} for key, one in value.items() for old, new in one.items()]
     whole, value = value, _held(value)
     are_pairs = isinstance(value, dict)
     lists = whole.items() if isinstance(whole, dict) and whole is not value else ()

@@ -51,6 +51,7 @@ _LOOKED_UP: Final = re.compile(r"\{([^{}:]+):(\{[^{}]+\}(?:\?\{QUERY_STRING\})?)
 _VARIABLE: Final = re.compile(r"\{([RC]):(\d)\}|\{([^{}]*(?:\{[^{}]*\})?[^{}]*)\}")
 _LITERAL: Final = re.compile(r"\^((?:[\w/ -]|\\[.\-/+])*)\$", re.ASCII)
 _HOST: Final = re.compile(r"\^((?:[\w-]|\\\.)+)\$", re.ASCII)
+_FUNCTIONS: Final = frozenset({"tolower", "urlencode", "urldecode"})
 _ANY: Final = frozenset({"", ".*", "(.*)", "^(.*)$", "^.*$", "*", "(.+)", ".+", "^(.+)$"})
 
 
@@ -173,6 +174,8 @@ def _rules(rule: Rule, one: Any, maps: Maps) -> Iterator[Rule]:
 def _with_map(rule: Rule, maps: Maps, title: str, match: Any) -> Rule:
     """Return the rule. Raise UsageError if its map is missing, is too large, or is not for whole paths."""
     pairs = maps.pairs.get(title.lower())
+    if pairs is None and title.lower() in _FUNCTIONS:
+        raise UsageError(f"its target needs {title}, a function of IIS")
     if pairs is None:
         raise UsageError("its map is not in this file")
     if match.get("url", "") not in _ANY:

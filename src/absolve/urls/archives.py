@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 _TIME: Final = r"/(?:(?:[^/?#]+/){0,3}?([0-9]{14})|(?:[^/?#]+/){0,2}?(?:web|wayback)/([0-9]{1,14}))([a-z]{2}_)?/"
 _URL: Final = re.compile(rf"(https?://([^/?#]+)){_TIME}(https?:/+)?(.+)", re.IGNORECASE | re.DOTALL)
 _PATH: Final = re.compile(rf"{_TIME}https?:/", re.IGNORECASE)
-_STATIC: Final = "/_static/"  # scripts and styles that the archive inserts into a page
+# What the archive inserts into a page: scripts and styles, and the links of its toolbar
+_INSERTED: Final = re.compile(r"/_static/|/web/(?:\Z|submit\b|[0-9]{0,14}\*|[0-9]{1,14}(?:[a-z]{2}_)?/)")
 _HOST: Final = "web.archive.org"  # it also has URLs without a scheme
 _EXACT: Final = "id_"  # a page as it was captured; in others the archive changed the links
 _SCHEME_END: Final = 8
@@ -99,7 +100,7 @@ class Replayed:
 
     def led(self, reference: str) -> str | None:
         """Return the URL to which a reference leads in the archive: paths in the form of its URLs are on its host."""
-        is_own = _PATH.match(reference) is not None or reference.startswith(_STATIC)
+        is_own = _PATH.match(reference) is not None or _INSERTED.match(reference) is not None
         return self._resolve(self._origin + reference if is_own else reference)
 
 

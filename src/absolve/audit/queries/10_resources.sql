@@ -44,6 +44,9 @@ WITH own AS (
     SELECT resource, side, site, folder_of(url) AS url, folder_of(path) AS path, query, is_file,
         list_position(index_names(), own_case(name)) AS rank
     FROM own WHERE list_contains(index_names(), own_case(name)) AND query IS NULL
+    UNION ALL -- by the URL of the folder without its slash
+    SELECT resource, side, site, rtrim(folder_of(url), '/'), rtrim(folder_of(path), '/'), query, is_file, 0
+    FROM own WHERE serves_folders() AND list_contains(index_names(), own_case(name)) AND query IS NULL AND path LIKE '/%/%'
     UNION ALL -- a copy of the old site: whatever its server called the index; and what wget -E adds to a name
     SELECT resource, side, site, folder_of(url), folder_of(path), query, is_file, 20 + list_position(names_of_indexes(), lower(name))
     FROM own WHERE side = 'old' AND is_file AND list_contains(names_of_indexes(), lower(name)) AND query IS NULL
