@@ -1,14 +1,15 @@
 -- More findings: references without a scheme where only a full URL works, or, in the page for missing URLs, a path; names of
--- files that browsers take for a URL with a scheme, as Talk:Rye.html (RFC 3986 4.2).
+-- files that browsers take for a URL with a scheme, as Talk:Rye.html (RFC 3986 4.2), or with a host, as //docs/a.html.
 
 CREATE OR REPLACE TABLE colons AS
 SELECT l.* EXCLUDE (base_layer, base_source, text, problems, is_insecure), a.url AS url, 'broken' AS verdict,
     a.url || regexp_extract(l.reference, '[?#].*') AS final, 0 AS hops, true AS is_sure, false AS is_gone, false AS is_stray,
-    'colon' AS cause
+    CASE WHEN starts_with(l.reference, '//') THEN 'slashes' ELSE 'colon' END AS cause
 FROM links_in l JOIN served a ON a.side = 'new' AND a.site = site_of(l.base)
-    AND a.key = key_of(folder_of(path_of(l.base)) || split_part(split_part(l.reference, '#', 1), '?', 1))
+    AND a.key = key_of(CASE WHEN starts_with(l.reference, '//') THEN '' ELSE folder_of(path_of(l.base)) END
+        || replace(split_part(split_part(l.reference, '#', 1), '?', 1), '//', '/'))
 WHERE l.scope IN ('other', 'external') AND length(l.reference) < 1000
-AND regexp_matches(l.reference, '^[A-Za-z][A-Za-z0-9+.-]*:[^/\\]');
+AND regexp_matches(l.reference, '^[A-Za-z][A-Za-z0-9+.-]*:[^/\\]|^//[^/\\.:?#]+/'); -- a host without a dot is not public
 
 DELETE FROM findings WHERE id IN (SELECT id FROM colons); -- File:x.png is not on the own machine
 INSERT INTO findings BY NAME FROM colons;
@@ -47,7 +48,7 @@ WITH languages AS (
             OR element = 'link' AND regexp_matches(lower(rel), '(^| )alternate( |$)') AND (l.document, l.entity, target) IN (FROM languages)
             THEN 'full'
         WHEN p.document IS NOT NULL AND (l.document, l.entity) NOT IN (FROM rooted) AND NOT regexp_matches(reference, '^[/\\#?]')
-            OR l.id IN (SELECT id FROM in_fragments) THEN 'path' END AS form
+            OR l.id IN (SELECT id FROM in_fragments) OR starts_with(reference, '//') THEN 'path' END AS form
     FROM links_in l LEFT JOIN resources p
         ON p.side = 'new' AND p.document = l.document AND p.entity = l.entity AND p.url = new_base() || not_found_page()
     WHERE is_relative(reference) AND target IS NOT NULL OR l.id IN (SELECT id FROM colons)

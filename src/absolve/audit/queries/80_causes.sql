@@ -45,7 +45,7 @@ WITH loud AS (
 )
 SELECT id, verdict, final, hops, fix, coalesce(near, suggestion) AS suggestion,
     CASE WHEN starts_with(url, origin) THEN folder_in(near, substr(url, length(origin) + 1)) END AS near_folder,
-    CASE WHEN cause IN ('base', 'folder', 'folder-slash', 'folder-twice', 'not-found', 'colon', 'feed', 'include') OR regexp_matches(cause, '^(page|relative):') THEN cause
+    CASE WHEN cause IN ('base', 'folder', 'folder-slash', 'folder-twice', 'not-found', 'colon', 'slashes', 'feed', 'include') OR regexp_matches(cause, '^(page|relative):') THEN cause
         WHEN folder_cause IS NOT NULL THEN folder_cause
         WHEN dead_rule IS NOT NULL AND verdict IN ('loop', 'broken') THEN 'rule:' || rule
         WHEN rule IS NOT NULL AND (verdict IN ('loop', 'chain', 'redirected', 'broken')

@@ -79,6 +79,7 @@ SELECT cause, verdict, CASE
     WHEN cause = 'folder-slash' THEN 'Lacks the slash behind the URL of the site: ' || example.reference
     WHEN cause = 'folder-twice' THEN 'The folder of the site is written twice: ' || example.reference
     WHEN cause = 'colon' THEN 'Browsers read the name as a scheme: ' || example.reference
+    WHEN cause = 'slashes' THEN 'Browsers read the folder as a host: ' || example.reference
     WHEN cause = 'feed' THEN 'Feed readers take different bases, and it is there by one of them: ' || example.reference
     WHEN cause = 'include' THEN 'Relative in a file that pages of several folders include: ' || example.reference
     WHEN cause = 'not-found' THEN 'Relative in a page that servers send at any depth: ' || example.reference
