@@ -121,6 +121,10 @@ def add_function(connection: Any, name: str, function: Callable[[str], str]) -> 
     sys.modules.update(added)
     try:
         connection.create_function(name, function, ["VARCHAR"], "VARCHAR")
+    except duckdb.InvalidInputException as error:
+        if added:
+            raise
+        raise MemoryError("numpy is there, but cannot be loaded") from error
     finally:
         for key in added:
             del sys.modules[key]
