@@ -221,12 +221,12 @@ RULED: dict[str, tuple[str, str, dict[str, str | bytes], str]] = {  # the page, 
         f"{SAVED}<img src=p_files/A.gif><img src=http://h.example/a/p_files/A.GIF>",
     ),
     "a file has the URL that it records": (
-        f"{mirrored('h.example/')}<a href=d/x3f.html#s><img src=i.png><a href=../o.example/z.html><a href=gone.html>", "h.example/index.html", HOST,
-        f'{mirrored("h.example/")}<a href="http://h.example/d/x.php?id=3#s"><img src=i.png><a href=https://o.example/z/><a href=http://h.example/gone.html>',
+        f"{mirrored('h.example/')}<a href=d/x3f.html#s><img src=i.png><a href=../o.example/z.html><a href=gone.html><a href=../n.example/x?a>", "h.example/index.html", HOST,
+        f'{mirrored("h.example/")}<a href="http://h.example/d/x.php?id=3#s"><img src=i.png><a href=https://o.example/z/><a href=http://h.example/gone.html><a href=http://n.example/x?a>',
     ),
     "in the folder of a host a file has the URL of its place": (
-        '<iframe src=f.html></iframe><a href="q%3Fx=1"><a href="q?x=1"><img src="../c.example/i.png"><a href="q?x=2">', "h.example/index.html", HOST,
-        '<iframe src=http://h.example/f.html></iframe><a href="http://h.example/q?x=1"><a href="http://h.example/q?x=1"><img src="http://c.example/i.png"><a href="http://h.example/q?x=2">',
+        '<iframe src=f.html></iframe><a href="q%3Fx=1"><a href="q?x=1"><img src="../c.example/i.png"><a href="q?x=2"><a href="../n.example/x%3Fa#b"><a href="../up/x">', "h.example/index.html", HOST,
+        '<iframe src=http://h.example/f.html></iframe><a href="http://h.example/q?x=1"><a href="http://h.example/q?x=1"><img src="http://c.example/i.png"><a href="http://h.example/q?x=2"><a href="http://n.example/x?a#b"><a href="http://h.example/../up/x">',
     ),
     "a shortcut is a record of who saved the page": (
         "<img src=img/a.png><a href=b>", "p.html", {"p.url": "[InternetShortcut]\nURL=http://h.example/a/\n", "img/a.png": "x"},

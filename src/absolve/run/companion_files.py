@@ -114,7 +114,7 @@ class Companions:
         above, name = posixpath.split(at.path)
         path = named_by(reference, posixpath.join(above, folder, name), self._has, (), self._near)
         if path is None:
-            return None
+            return self._not_saved(reference, posixpath.join(above, folder))
         if path.startswith(at.folders) or path == at.page:
             return ""
         if not (self._is_recorded or self._is_mirror):
@@ -125,6 +125,17 @@ class Companions:
         if url:
             return "".join((url.partition("#")[0], *reference.partition("#")[1:]))
         return "" if self._is_recorded else None
+
+    def _not_saved(self, reference: str, folder: str) -> str | None:
+        """Return the URL of a file of another host that was not saved, by its path in the folder of that host."""
+        if not reference.startswith("../") or not (self._is_recorded or self._is_mirror):
+            return None
+        at, hosts = self._at(), hosts_in(self._at().root)
+        name, *fragment = reference.partition("#")
+        path = posixpath.normpath(posixpath.join(folder, percent_decoded(name)))
+        is_outside = path.partition("/")[0] != at.path.partition("/")[0] and hosts.url_of(at.path) is not None
+        url = hosts.url_of(path) if is_outside else None
+        return "".join((url, *fragment)) if url is not None else None
 
     def _has(self, path: str) -> bool:
         is_other = os.sep == "\\" and not {"\\", ":"}.isdisjoint(path)  # a name in a path of Windows
