@@ -86,7 +86,7 @@ FOUND = [
     ("websites/example.com/d/e/f/a.htm", "http://example.com/d/e/f/a.htm"), ("h.org/a.php@id=4&b=@", "http://h.org/a.php?id=4&b=@"),
     ("h.org/a.php%3fid%3d4", "http://h.org/a.php?id=4"), ("h.org/d/index.html?p=1", "http://h.org/d/?p=1"), ("h.org/a@b=c/e.html", "http://h.org/a@b=c/e.html"),
     ("h.org/a?b/index.html", "http://h.org/a?b"), ("h.org/index.php?id=4", "http://h.org/index.php?id=4"), ("h.org/me@h.php", "http://h.org/me@h.php"),
-    ("h.org/%c3%a9%20.html", "http://h.org/%c3%a9%2520.html"), ("h.org/a/index.html?s=4&d=http%3A%2F%2Fb", "http://h.org/a/?s=4&d=http%3A%2F%2Fb"),
+    ("h.org/%c3%a9%20.html", "http://h.org/%c3%a9%2520.html"), ("h.org/a.html?", "http://h.org/a.html%3F"), ("h.org/a/index.html?s=4&d=http%3A%2F%2Fb", "http://h.org/a/?s=4&d=http%3A%2F%2Fb"),
 ]
 LOOKS_SO = [
     "index.html", "www.example.com", "example.com_files/a.html", "page.html_files/a.html", "index.files/a.html", "page.html/a.html",

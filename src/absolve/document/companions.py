@@ -286,7 +286,7 @@ class HostFolders:
 
 
 # For Windows, wget writes `@` for the `?`, and wayback_machine_downloader the escapes of all that a name may not have.
-_QUERY: Final = pattern(r"([^?]*?)(\?|%3[fF])(.*)|(.*?\.[A-Za-z0-9]{1,5})(@)([^/@]*=.*)", re.DOTALL)
+_QUERY: Final = pattern(r"([^?]*?)(\?|%3[fF])(.+)|(.*?\.[A-Za-z0-9]{1,5})(@)([^/@]*=.*)", re.DOTALL)
 _ESCAPED: Final = pattern("%25([89A-Fa-f][0-9A-Fa-f])")  # an escape of more than ASCII in a name: of the URL
 
 
