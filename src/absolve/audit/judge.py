@@ -45,7 +45,7 @@ class Question(NamedTuple):
 
     `new_url`, `old_url`: the root URL of each site. `server`: how URLs find files. `threshold`: the similarity from
     which two contents are the same. `ignores`: known and accepted findings. `other_old_urls`: roots of more hosts of
-    the old site.
+    the old site. `is_built`: a generator makes pages of the new site's Markdown, with names of its own for headings.
     """
 
     new_url: str
@@ -54,6 +54,7 @@ class Question(NamedTuple):
     threshold: float = 0.8
     ignores: tuple[Ignore, ...] = ()
     other_old_urls: tuple[str, ...] = ()
+    is_built: bool = False
 
 
 def run(connection: Any, name: str) -> None:
@@ -107,6 +108,7 @@ def _add_functions(connection: Any, question: Question) -> None:
     constants = {
         **{name: "NULL::VARCHAR" if base is None else quoted(base) for name, base in bases.items()},
         "has_private_site": False,
+        "is_built": question.is_built,
         "threshold": question.threshold,
         "index_names": f"[{', '.join(map(quoted, server.indexes))}]::VARCHAR[]",
         "names_of_indexes": f"[{', '.join(map(quoted, INDEXES))}]",

@@ -51,6 +51,10 @@ if TYPE_CHECKING:
     from absolve.run.results import RunContext
 
 _LARGE: Final = 64 << 20  # bytes of inventories that are loaded to the disk
+_GENERATORS: Final = (  # whose settings are beside the Markdown that they make pages of
+    "mkdocs.yml mkdocs.yaml zensical.toml .vitepress docusaurus.config.js docusaurus.config.ts astro.config.mjs"
+    " hugo.toml hugo.yaml book.toml _config.yml _quarto.yml"
+).split()
 # Files beside the folders of hosts do not count: their URLs are assumed.
 _GUESSED: Final = """
 SELECT regexp_extract(url, '^https?://[^/?#]+') || '/' AS root,
@@ -341,6 +345,7 @@ def _question(connection: Any, job: AuditJob, context: RunContext) -> Question:
         job.similar,
         tuple(ignoring.parse_patterns(job.ignore, job.max_size)),
         tuple(map(judge.root, job.old_urls[1:])),
+        any(Path(name, at, one).exists() for name in job.inputs for at in (".", "..", "docs") for one in _GENERATORS),
     )
 
 

@@ -9,7 +9,7 @@ import gzip
 import os
 import re
 from contextlib import closing, suppress
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
@@ -19,9 +19,12 @@ from absolve.audit import load, servers, url_lists
 from absolve.audit.judge import each
 from absolve.audit.verdicts import PLACE
 from absolve.core import printable
-from absolve.core.errors import Diagnostic, DocumentError, UsageError
+from absolve.core.errors import CodingError, Diagnostic, DocumentError, UsageError, WalkError
+from absolve.core.model import Document
 from absolve.document.base_layers import ASSUMED, HOST_FOLDER
 from absolve.document.companions import as_saved, escaped, keeper_of
+from absolve.document.settings import Settings
+from absolve.document.walk import walk
 from absolve.formats import registry, sniffing
 from absolve.rules.columns import is_url
 from absolve.run import buckets, sources
@@ -192,13 +195,27 @@ def _common_root(url: str, name: str) -> tuple[str, Path]:
     return f"{at}/", folder
 
 
-def on_disk(connection: Any) -> Iterator[tuple[int]]:
-    """Yield the links to existing files that were not read, without opening them.
+# Pages of a repository that its README names by relative links (GitHub and GitLab, "Relative links in README files")
+_OF_REPOSITORY: Final = re.compile(
+    r"(?:\.\./){2,}(?:-/)?(?:issues|pulls?|merge_requests|actions|pipelines|workflows|wikis?|releases|discussions|projects"
+    r"|security|labels|milestones?|tags|branches|commits?|compare|graphs|network|stargazers|edit|raw)(?:[/?#]|\Z)"
+)
+_NO_NAME: Final = re.compile(r"(?i:top|readme)\Z|:~:|L\d|tab/")
+_WITH_PLACES: Final = Settings(documents=True)
+_MOST_READ: Final = 16 << 20  # bytes of a file whose places are looked up
+
+
+def on_disk(connection: Any) -> Iterator[tuple[int, str]]:
+    """Yield the links to existing files that were not read, each with its verdict: only for a fragment one is opened.
 
     These are files around files that the user named, for example in a hook for the files of a commit; files that were
     left out; files beside a folder without a known URL; and folders in links of Markdown, as repositories show them.
     """
+    places = lru_cache(256)(_places)
     for number, document, own, reference, url, is_above, is_text, is_named in each(connection, _UNREAD):
+        if (is_above or is_named) and is_text and _OF_REPOSITORY.match(reference):
+            yield number, "ok"
+            continue
         root, folder = (own, Path(document).parent) if is_above else _common_root(own, document)
         if not (is_above or url.startswith(root)) or not Path(document).is_file():  # a pipe has no folder
             continue
@@ -210,7 +227,24 @@ def on_disk(connection: Any) -> Iterator[tuple[int]]:
             file = path / "index.html" if path.is_dir() and not is_text else path
             real = file.resolve()  # no symbolic link may lead out of the folder
             if file.exists() and (real == file if is_above else real.is_relative_to(folder.resolve())):
-                yield (number,)
+                name = unquote(reference.partition("#")[2])
+                held = None if not name or _NO_NAME.match(name) else places(file)
+                yield number, "ok" if held is None or _place_key(name) in held else "fragment"
+
+
+def _places(path: Path) -> frozenset[str] | None:
+    """Return the keys of the places in a page; None for a folder, another file, or one that cannot be read."""
+    if not path.is_file() or path.stat().st_size > _MOST_READ:
+        return None
+    with suppress(WalkError, CodingError):
+        entity = walk(Document(path.read_bytes(), name=str(path)), _WITH_PLACES)
+        is_page = entity.media_type in _PAGE_KINDS and entity.facts is not None
+        return frozenset(map(_place_key, entity.facts.anchors)) if is_page and entity.facts is not None else None
+    return None
+
+
+def _place_key(name: str) -> str:
+    return re.sub(r"[\W_]+", "-", name.lower()).strip("-")
 
 
 def _check(connection: Any, side: str, found: Sites, job: AuditJob, context: RunContext) -> None:

@@ -29,7 +29,8 @@ CREATE OR REPLACE MACRO quiet_verdict(scope) AS
     CASE scope WHEN 'other' THEN 'external' WHEN 'external' THEN 'external' WHEN 'same-document' THEN 'same' ELSE 'ok' END;
 
 -- A reference with the mark of a template inside, which no program has filled in.
-CREATE OR REPLACE MACRO has_placeholder(reference) AS regexp_matches(reference, '\{\{|\{[%$]|\$\{|<[?%]|<!--#|\[[%\[]');
+CREATE OR REPLACE MACRO is_template(document, reference) AS regexp_matches(reference, '\{\{|\{[%$]|\$\{|<[?%]|<!--#|\[[%\[]')
+    OR contains(reference, '{') AND regexp_matches(document, '\.(svelte|astro)$');
 
 -- A URL on a network that no visitor reaches (RFC 6890, RFC 6761, RFC 6762, RFC 8375; of IPv6 all but RFC 4291 2.4).
 CREATE OR REPLACE MACRO is_private(url) AS regexp_matches(lower(url), '^(blob:)?https?://([^/?#]*@)?(([^/?#:]*\.)?'
@@ -96,6 +97,9 @@ CREATE OR REPLACE MACRO name_key(place, media_type, path) AS CASE
     WHEN media_type = 'application/x-ipynb+json' THEN regexp_replace(lower(place), '[^\p{L}\p{M}\p{N}_-]', '', 'g')
     WHEN media_type = 'text/markdown' AND regexp_matches(lower(path), '\.(qmd|rmd)$')
         THEN regexp_replace(regexp_replace(regexp_replace(lower(place), '[.]', '', 'g'), '-+', '-', 'g'), '^[^\p{L}]+', '')
+    -- one for all generators: case, accents, punctuation, and the mark of a number differ (a--b, a-b; details-1, details_1)
+    WHEN media_type = 'text/markdown' AND is_built()
+        THEN trim(regexp_replace(strip_accents(lower(place)), '[^\p{L}\p{N}]+', '-', 'g'), '-')
     WHEN media_type = 'text/markdown' THEN regexp_replace(lower(place), '^(user-content-|markdown-header-)|\x{FE0F}', '', 'g')
     ELSE place END;
 

@@ -19,7 +19,7 @@ CREATE OR REPLACE TABLE led (
 CREATE OR REPLACE TABLE answered (target VARCHAR, verdict VARCHAR, final VARCHAR, hops BIGINT, is_sure BOOLEAN);
 CREATE OR REPLACE TABLE answered_pages (url VARCHAR);
 CREATE OR REPLACE TABLE working (url VARCHAR); -- URLs that servers have
-CREATE OR REPLACE TABLE on_disk (id BIGINT); -- links to files that are not read
+CREATE OR REPLACE TABLE on_disk (id BIGINT, verdict VARCHAR); -- links to files that are not read
 
 -- What the bytes of documents show.
 CREATE OR REPLACE TABLE content_matches (old_resource BIGINT, new_resource BIGINT, score DOUBLE, second_resource BIGINT);

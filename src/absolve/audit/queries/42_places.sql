@@ -28,12 +28,16 @@ WITH fragments AS (
     UNION ALL
     SELECT w.resource, w.fragment FROM decoded_places w
     SEMI JOIN anchors p ON p.resource = w.resource AND p.key = name_key(w.decoded, w.media_type, w.path)
+    UNION ALL -- lines of a source (rustdoc)
+    SELECT w.resource, w.fragment FROM decoded_places w
+    SEMI JOIN anchors p ON p.resource = w.resource AND p.place = regexp_extract(w.raw, '^([0-9]+)-[0-9]+$', 1)
 )
 SELECT w.resource, w.fragment, min(p.place) AS other_case
 FROM decoded_places w ANTI JOIN found f ON f.resource = w.resource AND f.fragment = w.fragment
 LEFT JOIN anchors p ON p.resource = w.resource AND lower(p.place) = lower(w.decoded)
 WHERE lower(w.decoded) <> 'top'
-    -- no names: views of SVG, places in EPUB and XML, parts of media; lines of a source (GitHub), tabs (DocFX)
+    -- no names: views of SVG, places in EPUB and XML, parts of media; lines of a source, the README (GitHub), tabs (DocFX)
     AND NOT regexp_matches(w.decoded, '^((svgView|epubcfi|xpointer|element)\(|(xywh|t|track)=)')
-    AND NOT (w.media_type = 'text/markdown' AND regexp_matches(w.decoded, '^(L\d+(C\d+)?(-L\d+(C\d+)?)?$|tab/)'))
+    AND NOT (w.media_type = 'text/markdown' AND regexp_matches(w.decoded, '^(L\d+(C\d+)?(-L\d+(C\d+)?)?$|tab/)'
+        || CASE WHEN regexp_matches(lower(w.path), '(^|/)readme\.[a-z]+$') THEN '|^readme$' ELSE '' END))
 GROUP BY w.resource, w.fragment;

@@ -27,11 +27,12 @@ WITH joined AS (
         l.attribute IN ('usemap', 'datasrc') OR (l.element = 'css' AND starts_with(l.reference, '#')) AS is_name,
         -- of a thing (JSON-LD, microdata), of a source map, of a shape (SVG 1.1, K.1 has no href of theirs), of a page that is sent
         -- for other URLs than its own: it moves no one
-        l.attribute IN ('@id', 'itemid', 'sourcemappingurl', 'sourcemap', 'x-sourcemap')
+        l.element = 'manifest' AND l.attribute = 'scope' OR l.attribute = 'importmap' AND ends_with(l.reference, '/') -- the beginning of URLs
+            OR l.attribute IN ('@id', 'itemid', 'sourcemappingurl', 'sourcemap', 'x-sourcemap')
             OR l.attribute = 'xlink:href' AND l.element IN ('path', 'g', 'rect', 'circle', 'ellipse', 'line', 'polyline', 'polygon', 'text', 'tspan')
             OR (l.kind = 'metadata' OR regexp_matches(lower(l.rel), '(^| )canonical( |$)')) AND is_error_page('/' || l.document) AS is_identifier,
-        regexp_matches(lower(l.rel), '(^| )(dns-prefetch|preconnect)( |$)') AS is_hint
-    FROM links_in l LEFT JOIN exceptions t ON t.target = l.target
+        regexp_matches(lower(l.rel), '(^| )(dns-prefetch|preconnect)( |$)') AS is_hint, k.verdict AS there
+    FROM links_in l LEFT JOIN exceptions t ON t.target = l.target LEFT JOIN on_disk k ON k.id = l.id
     WHERE t.target IS NOT NULL OR l.target IS NULL OR l.is_insecure OR names_part(l.target)
 ), judged AS (
     SELECT *, CASE
@@ -39,7 +40,7 @@ WITH joined AS (
             CASE WHEN regexp_matches(lower(document), '\.xslt?$') THEN quiet_verdict(scope) ELSE 'placeholder' END
         WHEN is_own THEN CASE WHEN is_own_misplaced AND NOT is_name AND NOT is_identifier AND (document, entity, fragment_of(target))
             NOT IN (SELECT document, entity, unnest(anchors) FROM new_documents WHERE url IS NULL) -- items of feeds have their own
-            THEN 'fragment' ELSE 'same' END
+            THEN CASE WHEN is_template(document, reference) THEN 'placeholder' ELSE 'fragment' END ELSE 'same' END
         WHEN target IS NULL AND scope <> 'same-document' THEN CASE
             WHEN list_has_any(problems, ['malformed', 'too-long']) THEN 'malformed'
             WHEN list_contains(problems, 'unresolved') THEN 'unresolved' ELSE 'ok' END
@@ -48,7 +49,7 @@ WITH joined AS (
         WHEN names_part(target) THEN CASE scope WHEN 'other' THEN 'broken' ELSE 'ok' END
         WHEN scope = 'other' THEN 'external'
         WHEN target IS NULL THEN 'same'
-        WHEN of_target = 'broken' AND id IN (SELECT id FROM on_disk) THEN 'ok'
+        WHEN of_target = 'broken' AND there IS NOT NULL THEN there
         WHEN is_page THEN 'broken'
         WHEN is_hint THEN CASE WHEN of_target = 'leftover' THEN 'leftover' ELSE 'external' END
         WHEN is_identifier AND NOT is_insecure AND of_target <> 'leftover' THEN quiet_verdict(scope)
@@ -61,7 +62,8 @@ WITH joined AS (
         WHEN of_target = 'leftover' THEN 'leftover'
         WHEN is_insecure AND is_subresource THEN 'mixed'
         WHEN is_insecure AND coalesce(is_inside, true) AND (is_identifier OR coalesce(of_target, 'ok') IN ('ok', 'redirected', 'chain')) THEN 'insecure'
-        WHEN of_target = 'broken' AND (has_placeholder(reference) OR element = 'include' AND contains(reference, '$')) THEN 'placeholder'
+        WHEN of_target IN ('broken', 'fragment')
+            AND (is_template(document, reference) OR element = 'include' AND contains(reference, '$')) THEN 'placeholder'
         ELSE of_target END AS verdict
     FROM joined
 )
