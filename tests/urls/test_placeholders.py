@@ -8,7 +8,7 @@ from absolve.urls.placeholders import first, is_placeholder, masked, resolved
 BASE = "http://h.example/d/p.html"
 PLACEHOLDERS = [
     *("{{ x }}", "{{x}}/y", "{{{x}}}", "{% url 'x' %}", "{{% x %}}", "{{< ref x >}}", "{{- x -}}", "{$x}", "{url}", "{#t('x')}", "{+x}", "%7B%7Bx%7D%7D/y", "%7b%25 x"),
-    *("<?php echo $x ?>", "<?= $x ?>/y", "<%= x %>", "<%@ x %>", "<!--#echo var='X' -->/y", "<#if x>", "<@spring.url '/'/>", "<c:url value='/'/>", "<TMPL_VAR x>"),
+    *("<?php echo $x ?>", "<?= $x ?>/y", "<%= x %>", "<%@ x %>", "@site/x", "<!--#echo var='X' -->/y", "<#if x>", "<@spring.url '/'/>", "<c:url value='/'/>", "<TMPL_VAR x>"),
     *("${x}/y", "#{x}/y", "#{f(", "@{/x}", "*{x}", "~{x}", "!{x}", "^{x}", "%{#url}", "$x/y", "$!x", "$(PROVIDER{x})"),
     *("*|UNSUB|*", "%%unsubscribe%%", "%%=RedirectTo(@x)=%%", "%%[ if x ]%%", "%PUBLIC_URL%/x.png", "%sveltekit.assets%/x", "%BASE_URL%x"),
     *("<unsubscribe>", "<WebVersion>", "@@LINK@@", "@@BASE_URL@@/x.png", "%[unsubscribe]%", "%[Unsubscribe URL]%"),

@@ -67,7 +67,7 @@ _PLACEHOLDERS: Final = {b"{{": b"}}", b"{%": b"%}"}
 def walk(data: bytes, charset: Charset, options: WalkOptions) -> EventList:
     """Return the links of a document and the events of its raw HTML, for example `b` and `c` in `[a](b) <a href=c>`."""
     blocks, links = _read(data)
-    events = walker.walk(bytes(blocks.out), charset, options)
+    events = walker.walk(blocks.in_html(), charset, options)
     for facts in events.others if options.documents else ():
         if isinstance(facts, PageFacts):
             anchors = Anchors(len(data), options.max_links)
@@ -83,7 +83,7 @@ def masked(data: bytes) -> bytes:
     >>> masked(b"a `<b>` [x](y) <i>")
     b'a       [x     <i>'
     """
-    return bytes(_read(data)[0].out)
+    return _read(data)[0].in_html()
 
 
 def _read(data: bytes) -> tuple[Blocks, list[Link]]:

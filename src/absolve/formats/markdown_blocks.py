@@ -37,13 +37,23 @@ _OTHER_MARKER: Final = pattern(rb"\[\^[^\]\s]++\]:|(?:!!!|\?\?\?\+?|===[!+]?)(?=
 _BREAK: Final = pattern(rb"(?:(?:-[\t ]*+){3,}|(?:_[\t ]*+){3,}|(?:\*[\t ]*+){3,})(?=[\r\n]|\Z)")
 _UNDERLINE: Final = pattern(rb"(?:=++|-++)[\t ]*+(?=[\r\n]|\Z)")
 _HEADING: Final = pattern(rb"#{1,6}(?=[\t \r\n]|\Z)")
+# MDX (JSX): {...props}, title={"a"}, style={{ width: 1 }}, icon={<I name="a"/>}
+_EXPRESSION: Final = rb"\{(?>(?:[^{}]|\{(?>(?:[^{}]|\{[^{}]*+\})*)\})*)\}(?=[\t\n\r >]|/>)"
 _ATTRIBUTES: Final = (
-    rb"(?>(?:[\t\n\r ]++[A-Za-z_:][\w.:-]*+(?>(?:[\t\n\r ]*+=[\t\n\r ]*+"
-    rb"(?:\"[^\"]*+\"|'[^']*+'|[^\t\n\r \"'=<>`]++))?))*)"
+    rb"(?>(?:[\t\n\r ]++(?:\{\.\.\.[^{}]*+\}|[A-Za-z_:][\w.:-]*+(?>(?:[\t\n\r ]*+=[\t\n\r ]*+"
+    rb"(?:\"[^\"]*+\"|'[^']*+'|%b|[^\t\n\r \"'=<>`]++))?)))*)" % _EXPRESSION
 )
 TAG: Final = pattern(
     rb"<(?:/[A-Za-z][A-Za-z0-9-]*+|[A-Za-z][A-Za-z0-9-]*+" + _ATTRIBUTES + rb"[\t\n\r ]*+/?)[\t\n\r ]*+>"
 )
+_EXPRESSIONS: Final = pattern(rb"(?<==)[\t\n\r ]*+%b|\{\.\.\.[^{}]*+\}" % _EXPRESSION)
+_TEXT_EXPRESSION: Final = pattern(rb"[\t\n\r ]*+\{[\t\n\r ]*+(?:\"[^\"{}]*+\"|'[^'{}]*+')[\t\n\r ]*+\}\Z")
+_ENDS_A_VALUE: Final = pattern(rb"[\t\n\r \"'=<>`]")
+# A tag with attributes in lines of their own, the last of which may be `>` alone; how such a tag ends
+_TAG_BEGINS: Final = pattern(rb"<[A-Za-z][\w.-]*+[\t ]*+\Z")
+_TAG_ENDS: Final = pattern(rb"/?>[\t ]*+\Z")
+_LONGEST_TAG: Final = 8192
+_COMMENT: Final = (b"{/*", b"*/}")  # of MDX
 # 4.6: how HTML blocks begin, and the text that ends them; None: a blank line ends them.
 _HTML: Final[tuple[tuple[re.Pattern[bytes], re.Pattern[bytes] | None], ...]] = (
     (
@@ -119,6 +129,15 @@ class Blocks:
             self.mask(line.start, line.first)
             at = max(after, at + 1)
         self._end_paragraph()
+        at = self._data.find(_COMMENT[0])
+        while at >= 0 and (end := self._data.find(_COMMENT[1], at)) >= 0:
+            self.mask(at, end + len(_COMMENT[1]))
+            at = self._data.find(_COMMENT[0], end)
+
+    def in_html(self) -> bytes:
+        """Return `out` with the expressions of MDX in tags as a reader of HTML takes them: a text, or one word."""
+        out = bytes(self.out)
+        return TAG.sub(_with_words, out) if b"={" in out or b"= {" in out or b"{..." in out else out
 
     def _line(self, line: _Line) -> None:
         """Read a line: match the open containers, then continue the open block, or begin others."""
@@ -244,6 +263,12 @@ class Blocks:
                 if close is None or close.search(line.data, found.end(), line.end) is None:
                     self._open = _Open(close=close)
                 return True
+        if _TAG_BEGINS.match(line.data, line.first, line.end) is not None:
+            tag = TAG.match(line.data, line.first, min(line.first + _LONGEST_TAG, len(line.data)))
+            if tag is not None and tag.end() > line.end:
+                self._close(matched)
+                self._open = _Open(close=_TAG_ENDS)
+                return True
         alone = TAG.match(line.data, line.first, line.end) if self._paragraph < 0 else None
         if alone is None or has_markdown or line.data[alone.end() : line.end].strip():
             return False
@@ -299,6 +324,17 @@ def _lines(data: bytes, start: int, end: int) -> Iterator[Span]:
 def _columns(row: bytes) -> int:
     """Return the number of cells in a table row, for example 2 in `| a | b |`."""
     return len(_CELL.findall(row.strip().removeprefix(b"|")))
+
+
+def _with_words(tag: re.Match[bytes]) -> bytes:
+    return _EXPRESSIONS.sub(_word, tag[0]) if b"{" in tag[0] else tag[0]
+
+
+def _word(found: re.Match[bytes]) -> bytes:
+    if _TEXT_EXPRESSION.match(found[0]) is not None:
+        return found[0].replace(b"{", b" ").replace(b"}", b" ")
+    bare = found[0].lstrip()
+    return b" " * (len(found[0]) - len(bare)) + _ENDS_A_VALUE.sub(b"_", bare)
 
 
 class _Line:

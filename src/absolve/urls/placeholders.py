@@ -30,7 +30,7 @@ _BEGINS: Final = pattern(
     r"|<[?%@#$]|<!--\#|<[A-Za-z]+:[A-Za-z]+[\s/>]|<TMPL_"  # PHP, ERB, ASP, FreeMarker, SSI, JSP tags, HTML::Template
     r"|<[A-Za-z][\w-]*>\Z"  # Campaign Monitor <x>, alone
     r"|\*\|"  # Mailchimp *|X|*
-    r"|~?@/|__GHOST_URL__/|\[~\d+~\]"  # webpack and Vite ~@/x, Ghost, MODX [~7~]
+    r"|~?@(?:site)?/|__GHOST_URL__/|\[~\d+~\]"  # webpack and Vite ~@/x, Docusaurus @site/x, Ghost, MODX [~7~]
     r"|\|(?:filename|static|attach|tag|category|author|index)\|"  # Pelican
     r"|\[(?:[\[(@=]|%(?![0-9A-Fa-f]{2}))|\[[A-Za-z][\w:.-]*\]\Z"  # [[x]] [(x)] [@x] [=x] [% x %]; [x] alone
     r"|\$[A-Za-z_!(]"  # Velocity and PHP $x, $!x; ESI $(X)
