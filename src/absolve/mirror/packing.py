@@ -174,7 +174,8 @@ class _Inlined:
 
     def _target(self, held: File, link: Resolved) -> str:
         if link.kind not in _NEEDED:
-            return held.url
+            is_own = held.path == self._inside[-1] and "#" in (link.target or "")
+            return "" if is_own else held.url
         if held.path in self._inside or len(self._inside) > _DEEPEST:
             return "data:,"
         if held.path not in self._data_urls:
