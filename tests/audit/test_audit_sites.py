@@ -66,6 +66,13 @@ def test_files_on_the_disk_that_are_not_read_are_there_for_links(tmp_path: Path,
     assert "../README.md" in broken(rows)  # where the URL is known, no file is at this one
 
 
+def test_the_line_of_an_inner_document_is_not_taken_for_one_of_its_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    written(tmp_path, {"n.ipynb": '{"cells": [{"cell_type": "markdown", "source": ["a\\n", "[x](gone.md)"], "metadata": {}}], "metadata": {}, "nbformat": 4}'})
+    for form, place in (("markdown", "n.ipynb/cell[1]:2:5"), ("github", "n.ipynb,title=Broken"), ("junit", "n.ipynb/cell[1]:2:5: ")):
+        main(["check", str(tmp_path), "-f", form, "-q"])
+        assert place in capsys.readouterr().out, form
+
+
 def test_a_picture_that_is_a_page_is_broken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     there = '<a href=b.html>b</a><img src=c.php><img src=a.gif><p id=y><img src="#y">'
     index = f"{there}<img src='b.html#x'><link rel=icon href=./><img src=http://o.example/p><a href=http://o.example/p>p</a><img src=http://o.example/i>"

@@ -52,8 +52,14 @@ def github(source: Source, file: IO[bytes]) -> None:
         _line(file, cause, printable(cause_message(cause)))
 
 
+_INNER: Final = re.compile(r"(?:/[^/]*\[[0-9]+\])+\Z")  # the path of a document inside a file
+
+
 def _line(file: IO[bytes], cause: Cause, text: str) -> None:
     document, line, column = cause.place
+    inner = _INNER.search(document or "")
+    if document and inner is not None:  # the line is one of an inner document, such as a cell of a notebook
+        document, line, column = document[: inner.start()], None, None
     name = words(cause.verdict).name
     found = {"file": document_uri(document) if document else None, "line": line, "col": column, "title": name}
     properties = ",".join(f"{name}={_property(str(value))}" for name, value in found.items() if value)
@@ -100,7 +106,8 @@ def junit(source: Source, file: IO[bytes]) -> None:
         suite.counts[finding.verdict] += 1
         suite.news[finding.verdict] += finding.is_new is not False
         if len(suite.lines[finding.verdict]) < SHOWN:
-            place = f":{finding.line}:{finding.column}" if finding.line else ""
+            inner = f"/{finding.entity}" if finding.entity else ""
+            place = f"{inner}:{finding.line}:{finding.column}" if finding.line else inner
             known = "known: " if finding.is_new is False else ""
             suite.lines[finding.verdict].append(printable(f"{known}{finding.document}{place}: {finding.message}"))
     file.write("".join(_document(source, suites)).encode())

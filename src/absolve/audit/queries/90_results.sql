@@ -43,7 +43,7 @@ CREATE OR REPLACE TEMP TABLE archives AS SELECT document FROM new_documents GROU
 
 CREATE OR REPLACE TABLE causes AS
 WITH on_pages AS (
-    SELECT f.* REPLACE (CASE WHEN a.document IS NULL THEN f.document ELSE f.document || '/' || f.entity END AS document),
+    SELECT f.* REPLACE (CASE WHEN f.entity = '' THEN f.document ELSE f.document || '/' || f.entity END AS document),
         CASE WHEN a.document IS NULL THEN f.document ELSE coalesce(p.url, f.document || '/' || f.entity) END AS page
     FROM fixed_findings f LEFT JOIN archives a USING (document)
     LEFT JOIN (SELECT document, entity, any_value(url) AS url FROM places SEMI JOIN archives USING (document) GROUP BY ALL) p
