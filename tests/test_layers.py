@@ -39,14 +39,14 @@ MOST = {
     "absolve": (204, 2),
     "api": (295, 1),
     "arrow": (54, 1),
-    "audit": (8_382, 30),
+    "audit": (8_391, 30),
     "cli": (5_788, 21),
     "core": (2_898, 15),
     "document": (2_695, 11),
     "encodings": (1_855, 6),
     "formats": (15_750, 52),
     "inventory": (2_069, 7),
-    "mirror": (7_118, 19),
+    "mirror": (7_119, 19),
     "rewriting": (2_572, 10),
     "rules": (6_256, 20),
     "run": (7_954, 28),
@@ -56,7 +56,7 @@ MOST = {
     "urls": (2_388, 13),
     "verifying": (2_228, 9),
 }
-MOST_TESTS = 47_043  # lines
+MOST_TESTS = 47_057  # lines
 MOST_C = 1_200  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 

@@ -73,6 +73,13 @@ def test_the_line_of_an_inner_document_is_not_taken_for_one_of_its_file(tmp_path
         assert place in capsys.readouterr().out, form
 
 
+def test_a_message_alone_is_checked_without_a_url(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    html = "<a href=https://h.example/>a</a><img src=cid:no><a href=b.html>b</a>"
+    (tmp_path / "a.eml").write_text(f"From: a@h.example\nMIME-Version: 1.0\nContent-Type: text/html\n\n{html}\n")
+    found = {row["reference"]: row["verdict"] for row in checked(capsys, tmp_path / "a.eml")}
+    assert found == {"cid:no": "broken", "b.html": "unresolved"}
+
+
 def test_a_picture_that_is_a_page_is_broken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     there = '<a href=b.html>b</a><img src=c.php><img src=a.gif><p id=y><img src="#y">'
     index = f"{there}<img src='b.html#x'><link rel=icon href=./><img src=http://o.example/p><a href=http://o.example/p>p</a><img src=http://o.example/i>"

@@ -335,6 +335,8 @@ def _server(job: AuditJob, context: RunContext) -> servers.Server:
 def _question(connection: Any, job: AuditJob, context: RunContext) -> Question:
     """Return the question, with the URLs of both sites from the job, or the roots of most documents."""
     new_url = job.url or _guessed(connection, load.NEW)
+    if new_url is None and judge.has_rows(connection, "FROM new_links"):
+        new_url = PLACE  # of a message
     if new_url is None:
         raise UsageError("NEW has no document with a URL: give --url URL, and a folder or an inventory with documents")
     old_url = job.old_urls[0] if job.old_urls else _guessed(connection, load.OLD)
