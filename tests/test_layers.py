@@ -39,7 +39,7 @@ MOST = {
     "absolve": (204, 2),
     "api": (295, 1),
     "arrow": (54, 1),
-    "audit": (8_391, 30),
+    "audit": (8_424, 30),
     "cli": (5_788, 21),
     "core": (2_898, 15),
     "document": (2_695, 11),
@@ -56,7 +56,7 @@ MOST = {
     "urls": (2_388, 13),
     "verifying": (2_228, 9),
 }
-MOST_TESTS = 47_057  # lines
+MOST_TESTS = 47_069  # lines
 MOST_C = 1_200  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 

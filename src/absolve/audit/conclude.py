@@ -88,7 +88,8 @@ def conclude(
     suggest(connection)
     insert(connection, "missing_folders", _missing_folders(connection))
     run(connection, "65_site_pages.sql")
-    if has_rows(connection, "FROM new_documents WHERE len(alternates) > 0"):
+    alternates = "FROM new_documents WHERE len(alternates) > 0"
+    if has_rows(connection, "FROM sitemap_languages") or has_rows(connection, alternates):
         run(connection, "68_languages.sql")
     run(connection, "70_pages.sql")
     if "unused" in failing:

@@ -148,6 +148,7 @@ def audited(
         rules = _judged(connection, question, sets, compared, _parquet_links(found), judge_by_answers)
         texts.metas(connection, read)
         texts.find_menus(connection, read)
+        texts.find_languages(connection, read)
         judge.try_bases_of_feeds(connection)
         judge.run(connection, "56_relative.sql")
         repair.add(connection, question.new_url)

@@ -147,6 +147,37 @@ def _metas(connection: Any, read: Callable[[str, str], Iterable[Found]]) -> Iter
                 yield page.resource, number, target, name.decode("utf-8", "replace")
 
 
+# The links of sitemaps to other languages, each with the `loc` before it.
+_IN_SITEMAPS: Final = """
+SELECT resource, start, page, target FROM (
+    SELECT r.resource, l.start, l.target, l.element,
+        last_value(CASE WHEN l.element = 'loc' THEN l.target END IGNORE NULLS) OVER (
+            PARTITION BY r.resource ORDER BY l.start ROWS UNBOUNDED PRECEDING) AS page
+    FROM links_in l JOIN resources r ON r.side = 'new' AND r.document = l.document AND r.entity = l.entity
+    WHERE (l.element = 'loc' AND l.attribute = '' OR l.element = 'link' AND l.rel = 'alternate')
+    AND l.target IS NOT NULL AND r.media_type IN ('application/xml', 'text/xml'))
+WHERE element = 'link' AND page IS NOT NULL ORDER BY resource, start"""
+_LARGEST_TAG: Final = 4096
+_HREFLANG: Final = re.compile(rb"""\bhreflang\s*=\s*["']([^"'<>]{1,40})["']""")
+
+
+def find_languages(connection: Any, read: Callable[[str, str], Iterable[Found]]) -> None:
+    """Fill the table `sitemap_languages`, for example with `de` of `hreflang="de"` in a sitemap."""
+    insert(connection, "sitemap_languages", _languages(connection, read))
+
+
+def _languages(connection: Any, read: Callable[[str, str], Iterable[Found]]) -> Iterator[tuple[str, str, str]]:
+    of_sitemaps: dict[int, list[tuple[int, str, str]]] = {}
+    for resource, *row in each(connection, _IN_SITEMAPS):
+        of_sitemaps.setdefault(resource, []).append(tuple(row))
+    for file in read("new", f"resource IN ({', '.join(map(str, of_sitemaps))})") if of_sitemaps else ():
+        for start, page, target in of_sitemaps[file.resource]:
+            first = max(file.data.rfind(b"<", max(start - _LARGEST_TAG, 0), start), 0)
+            tag = file.data[first : start + _LARGEST_TAG].partition(b">")[0]
+            if (found := _HREFLANG.search(tag)) is not None:
+                yield file.document, page, f"{found[1].decode('utf-8', 'replace')}={target}"
+
+
 def find_menus(connection: Any, read: Callable[[str, str], Iterable[Found]]) -> None:
     """Fill the table `in_menus` with the pages in the menus of Doxygen, for example `"pages.html"` in menudata.js."""
     found = ((one.url, name) for one in read("new", _MENUS) for name in _IN_MENU.findall(one.data))

@@ -26,6 +26,7 @@ CREATE OR REPLACE TABLE content_matches (old_resource BIGINT, new_resource BIGIN
 CREATE OR REPLACE TABLE pair_scores (old_resource BIGINT, new_resource BIGINT, score DOUBLE, names BIGINT);
 CREATE OR REPLACE TABLE headings (resource BIGINT, h1 VARCHAR);
 CREATE OR REPLACE TABLE closed (side VARCHAR, resource BIGINT, reason VARCHAR); -- to search engines
+CREATE OR REPLACE TABLE sitemap_languages (document VARCHAR, page VARCHAR, alternate VARCHAR); -- LANGUAGE=URL
 CREATE OR REPLACE TABLE metas (resource BIGINT, id BIGINT, target VARCHAR, name VARCHAR);
 
 -- What follows for the URLs of the old site, and for links.

@@ -6,6 +6,10 @@ WITH listed AS (
     SELECT p.resource, p.url, p.document, unnest(d.alternates) AS alternate
     FROM site_pages p JOIN new_documents d ON d.document = p.document AND d.entity = p.entity
     WHERE len(d.alternates) > 0
+    UNION ALL -- in a sitemap, of a page that has none itself
+    SELECT p.resource, p.url, s.document, s.alternate
+    FROM sitemap_languages s JOIN led_targets t ON t.target = s.page JOIN site_pages p ON p.resource = t.resource
+    JOIN new_documents d ON d.document = p.document AND d.entity = p.entity WHERE len(d.alternates) = 0
 ), parts AS (
     SELECT resource, url, document, lower(split_part(alternate, '=', 1)) AS language,
         substr(alternate, instr(alternate, '=') + 1) AS target
