@@ -44,7 +44,7 @@ MOST = {
     "core": (2_898, 15),
     "document": (2_695, 11),
     "encodings": (1_855, 6),
-    "formats": (15_750, 52),
+    "formats": (15_751, 52),
     "inventory": (2_069, 7),
     "mirror": (7_119, 19),
     "rewriting": (2_572, 10),
@@ -56,7 +56,7 @@ MOST = {
     "urls": (2_388, 13),
     "verifying": (2_228, 9),
 }
-MOST_TESTS = 47_069  # lines
+MOST_TESTS = 47_070  # lines
 MOST_C = 1_200  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 

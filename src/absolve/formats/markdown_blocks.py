@@ -52,6 +52,7 @@ _ENDS_A_VALUE: Final = pattern(rb"[\t\n\r \"'=<>`]")
 # A tag with attributes in lines of their own, the last of which may be `>` alone; how such a tag ends
 _TAG_BEGINS: Final = pattern(rb"<[A-Za-z][\w.-]*+[\t ]*+\Z")
 _TAG_ENDS: Final = pattern(rb"/?>[\t ]*+\Z")
+_TO_LINE_END: Final = pattern(rb"[\t ]*+(?=[\r\n]|\Z)")
 _LONGEST_TAG: Final = 8192
 _COMMENT: Final = (b"{/*", b"*/}")  # of MDX
 # 4.6: how HTML blocks begin, and the text that ends them; None: a blank line ends them.
@@ -265,7 +266,7 @@ class Blocks:
                 return True
         if _TAG_BEGINS.match(line.data, line.first, line.end) is not None:
             tag = TAG.match(line.data, line.first, min(line.first + _LONGEST_TAG, len(line.data)))
-            if tag is not None and tag.end() > line.end:
+            if tag is not None and tag.end() > line.end and _TO_LINE_END.match(line.data, tag.end()) is not None:
                 self._close(matched)
                 self._open = _Open(close=_TAG_ENDS)
                 return True
