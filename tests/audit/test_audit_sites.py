@@ -66,6 +66,13 @@ def test_files_on_the_disk_that_are_not_read_are_there_for_links(tmp_path: Path,
     assert "../README.md" in broken(rows)  # where the URL is known, no file is at this one
 
 
+def test_fragments_of_files_beside_a_named_one_that_are_no_pages_are_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    links = "<a href=a.pdf#page=2>a</a><a href=gone.pdf#x>n</a><a href=c.html#x>c</a><a href=c.html#y>c</a>"
+    written(tmp_path, {"docs/p.html": links, "docs/a.pdf": b"%PDF-1.4\n\0", "docs/c.html": "<p id=x>c"})
+    found = {row["reference"]: row["verdict"] for row in checked(capsys, tmp_path / "docs/p.html")}
+    assert found == {"gone.pdf#x": "broken", "c.html#y": "fragment"}
+
+
 def test_the_line_of_an_inner_document_is_not_taken_for_one_of_its_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     written(tmp_path, {"n.ipynb": '{"cells": [{"cell_type": "markdown", "source": ["a\\n", "[x](gone.md)"], "metadata": {}}], "metadata": {}, "nbformat": 4}'})
     for form, place in (("markdown", "n.ipynb/cell[1]:2:5"), ("github", "n.ipynb,title=Broken"), ("junit", "n.ipynb/cell[1]:2:5: ")):

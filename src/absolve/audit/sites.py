@@ -9,7 +9,7 @@ import gzip
 import os
 import re
 from contextlib import closing, suppress
-from functools import lru_cache, partial
+from functools import cache, partial
 from itertools import chain, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
@@ -202,7 +202,7 @@ _OF_REPOSITORY: Final = re.compile(
 )
 _NO_NAME: Final = re.compile(r"(?i:top|readme)\Z|:~:|L\d|tab/")
 _WITH_PLACES: Final = Settings(documents=True)
-_MOST_READ: Final = 16 << 20  # bytes of a file whose places are looked up
+_MOST_READ: Final = 4 << 20  # bytes of a file whose places are looked up
 
 
 def on_disk(connection: Any) -> Iterator[tuple[int, str]]:
@@ -211,7 +211,7 @@ def on_disk(connection: Any) -> Iterator[tuple[int, str]]:
     These are files around files that the user named, for example in a hook for the files of a commit; files that were
     left out; files beside a folder without a known URL; and folders in links of Markdown, as repositories show them.
     """
-    places = lru_cache(256)(_places)
+    places = cache(_places)
     for number, document, own, reference, url, is_above, is_text, is_named in each(connection, _UNREAD):
         if (is_above or is_named) and is_text and _OF_REPOSITORY.match(reference):
             yield number, "ok"
@@ -234,9 +234,9 @@ def on_disk(connection: Any) -> Iterator[tuple[int, str]]:
 
 def _places(path: Path) -> frozenset[str] | None:
     """Return the keys of the places in a page; None for a folder, another file, or one that cannot be read."""
-    if not path.is_file() or path.stat().st_size > _MOST_READ:
-        return None
-    with suppress(WalkError, CodingError):
+    with suppress(DocumentError, WalkError, CodingError, OSError):
+        if not path.is_file() or path.stat().st_size > _MOST_READ:
+            return None
         entity = walk(Document(path.read_bytes(), name=str(path)), _WITH_PLACES)
         is_page = entity.media_type in _PAGE_KINDS and entity.facts is not None
         return frozenset(map(_place_key, entity.facts.anchors)) if is_page and entity.facts is not None else None
