@@ -49,12 +49,14 @@ TAG: Final = pattern(
 _EXPRESSIONS: Final = pattern(rb"(?<==)[\t\n\r ]*+%b|\{\.\.\.[^{}]*+\}" % _EXPRESSION)
 _TEXT_EXPRESSION: Final = pattern(rb"[\t\n\r ]*+\{[\t\n\r ]*+(?:\"[^\"{}]*+\"|'[^'{}]*+')[\t\n\r ]*+\}\Z")
 _ENDS_A_VALUE: Final = pattern(rb"[\t\n\r \"'=<>`]")
-# A tag with attributes in lines of their own, the last of which may be `>` alone; how such a tag ends
-_TAG_BEGINS: Final = pattern(rb"<[A-Za-z][\w.-]*+[\t ]*+\Z")
+# A tag of a component with attributes in lines of their own, the last of which may be `>` alone; how such a tag ends
+_TAG_BEGINS: Final = pattern(rb"<[A-Z][\w.-]*+[\t ]*+\Z")
 _TAG_ENDS: Final = pattern(rb"/?>[\t ]*+\Z")
 _TO_LINE_END: Final = pattern(rb"[\t ]*+(?=[\r\n]|\Z)")
 _LONGEST_TAG: Final = 8192
-_COMMENT: Final = (b"{/*", b"*/}")  # of MDX
+# MDX: a line of a component, an import or an export; its comments, which begin in no code span of a line
+_IS_MDX: Final = pattern(rb"^(?:<[A-Z]\w*[a-z]|import[\t ][^\r\n]*[\"']|export[\t ])", re.MULTILINE)
+_COMMENT: Final = pattern(rb"`[^`\r\n]*+`?|(?<![^\s>}])\{/\*[^*]*+(?>(?:\*(?!/)[^*]*+)*)(?:\*/([\t\n\r ]*+\})?)?")
 # 4.6: how HTML blocks begin, and the text that ends them; None: a blank line ends them.
 _HTML: Final[tuple[tuple[re.Pattern[bytes], re.Pattern[bytes] | None], ...]] = (
     (
@@ -130,10 +132,10 @@ class Blocks:
             self.mask(line.start, line.first)
             at = max(after, at + 1)
         self._end_paragraph()
-        at = self._data.find(_COMMENT[0])
-        while at >= 0 and (end := self._data.find(_COMMENT[1], at)) >= 0:
-            self.mask(at, end + len(_COMMENT[1]))
-            at = self._data.find(_COMMENT[0], end)
+        out = bytes(self.out)
+        for found in _COMMENT.finditer(out) if b"{/*" in out and _IS_MDX.search(out) else ():
+            if found[1] is not None:
+                self.mask(*found.span())
 
     def in_html(self) -> bytes:
         """Return `out` with the expressions of MDX in tags as a reader of HTML takes them: a text, or one word."""
@@ -264,7 +266,7 @@ class Blocks:
                 if close is None or close.search(line.data, found.end(), line.end) is None:
                     self._open = _Open(close=close)
                 return True
-        if _TAG_BEGINS.match(line.data, line.first, line.end) is not None:
+        if self._paragraph < 0 and _TAG_BEGINS.match(line.data, line.first, line.end) is not None:
             tag = TAG.match(line.data, line.first, min(line.first + _LONGEST_TAG, len(line.data)))
             if tag is not None and tag.end() > line.end and _TO_LINE_END.match(line.data, tag.end()) is not None:
                 self._close(matched)
