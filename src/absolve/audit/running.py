@@ -299,11 +299,18 @@ def _read_map(name: str, job: AuditJob, context: RunContext) -> RuleSet:
     data = sources.of_option(name, job.max_size)
     found = answers.read(name, data, context.reading.settings) if form is None else None
     if found is None:
-        found = forms.read(path, data, format=form, hosts=_hosts(job))
+        found = forms.read(path, data, format=form, hosts=_hosts(job), folder=_folder_on_site(path, job))
         forms.check(found)
     for diagnostic in forms.doubts(found):
         context.reports.aside(diagnostic)
     return _noted(found, job, context)
+
+
+def _folder_on_site(path: Path, job: AuditJob) -> str:
+    """Return the path of a file's folder on the new site, such as `/blog/`; "" for the root and outside it."""
+    folder, roots = path.resolve().parent, [Path(name).resolve() for name in job.inputs]
+    place = folder.relative_to(next(filter(folder.is_relative_to, roots), folder)).as_posix()
+    return "" if place == "." else f"{urlsplit(job.url or '').path.rstrip('/')}/{place}/"
 
 
 def _hosts(job: AuditJob) -> list[str]:
@@ -341,6 +348,7 @@ def _question(connection: Any, job: AuditJob, context: RunContext) -> Question:
     if new_url is None:
         raise UsageError("NEW has no document with a URL: give --url URL, and a folder or an inventory with documents")
     old_url = job.old_urls[0] if job.old_urls else _guessed(connection, load.OLD)
+    settings = [Path(name, at, one) for name in job.inputs for at in (".", "..", "docs") for one in _GENERATORS]
     return judge.Question(
         _root(new_url, job.inputs),
         _root(old_url, job.old) if old_url is not None else None,
@@ -348,7 +356,7 @@ def _question(connection: Any, job: AuditJob, context: RunContext) -> Question:
         job.similar,
         tuple(ignoring.parse_patterns(job.ignore, job.max_size)),
         tuple(map(judge.root, job.old_urls[1:])),
-        any(Path(name, at, one).exists() for name in job.inputs for at in (".", "..", "docs") for one in _GENERATORS),
+        any(map(os.path.lexists, settings)),
     )
 
 

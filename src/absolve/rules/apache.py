@@ -142,7 +142,7 @@ def words(text: str, *, is_raw: bool = False) -> list[str]:
 
 _WORDS: Final = {"permanent": 301, "temp": 302, "seeother": 303, "gone": 410}
 _ALIASES: Final = frozenset({"redirect", "redirectpermanent", "redirecttemp", "redirectmatch"})
-_STANDARD: Final = ("ssl", "mods-", "modules", "ports.conf")  # in the names of files that redirect nothing
+_STANDARD: Final = ("options-ssl", "mods-enabled/", "conf.modules.d/", "ports.conf")  # files that redirect nothing
 _TRANSPARENT: Final = frozenset({"virtualhost", "ifmodule", "directory", "requireall", "requireany"})
 _NOT_OF_PATHS: Final = re.compile(r"[?#]|%[0-9A-Fa-f]{2}")
 _NEVER: Final = "it never applies: Redirect compares the decoded path, without a query (RewriteCond has queries)"
@@ -191,15 +191,16 @@ class _Host:
         self.missing: set[str] = set()  # -f, -d: tests that the requested file is not there
         self.fault: str | None = None  # of a condition
         self.is_off = False
-        self.base = "/"
+        self.base = ""
         self.is_chained = False  # to a rule that could not be read
 
 
 class _Reader:
     """The state of one file while its directives are read."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, folder: str) -> None:
         self._name = name
+        self._folder = folder
         self._in_folder = ".htaccess" in name.lower()
         self.rules: list[Rule] = []
         self.hosts: dict[int, _Host] = {0: _Host(None)}
@@ -232,7 +233,7 @@ class _Reader:
         elif directive.name == "rewriteengine":
             host.is_off = arguments[0].lower() == "off"
         elif directive.name == "rewritebase":
-            host.base = arguments[0] if arguments[0].startswith("/") else "/"
+            host.base = arguments[0] if arguments[0].startswith("/") else ""
         elif directive.name in {"servername", "serveralias"}:
             host.names += [name.lower().rpartition("//")[2].partition(":")[0] for name in arguments]
 
@@ -284,10 +285,11 @@ class _Reader:
         host.conditions, host.missing, host.fault = [], set(), None
         finished: Rule | None = None
         try:
-            rule = _with_pattern(rule, arguments, host.base if in_folder else None)
+            rule = _with_pattern(rule, arguments, (self._folder or host.base) if in_folder else None)
             fault = fault or rule.problem
             if fault is None:
-                with_target = None if is_front else _with_target(rule, arguments[1:], host.base, in_folder=in_folder)
+                base = host.base or self._folder
+                with_target = None if is_front else _with_target(rule, arguments[1:], base, in_folder=in_folder)
                 finished = rule._replace(status=200) if is_front else with_target
         except UsageError as error:
             fault = fault or error.message
@@ -302,9 +304,9 @@ class _Reader:
             host.rewriting[in_folder] += [] if host.is_off else [finished]
 
 
-def read(name: str, data: bytes) -> RuleSet:
-    """Return the rules of a file; in `.htaccess` patterns are for paths without their first slash."""
-    reader = _Reader(name)
+def read(name: str, data: bytes, folder: str = "") -> RuleSet:
+    """Return the rules of a file; in `.htaccess` patterns are for the paths in its folder, such as `/blog/`."""
+    reader = _Reader(name, folder)
     reader.read(data)
     return RuleSet(name, "apache", reader.rules, [*reader.servers()])
 
@@ -413,7 +415,7 @@ def _is_front_controller(arguments: Sequence[str]) -> bool:
 
 
 def _with_pattern(rule: Rule, arguments: Sequence[str], base: str | None) -> Rule:
-    r"""Return a rule with the pattern of a RewriteRule: in a folder it is for the paths below `base`, its RewriteBase.
+    r"""Return a rule with the pattern of a RewriteRule: in a folder it is for the paths below `base`.
 
     For example, `^old\.html$` in `/a/` is the exact path `/a/old.html`. Raise UsageError if it is not supported.
     """
@@ -432,7 +434,7 @@ def _with_pattern(rule: Rule, arguments: Sequence[str], base: str | None) -> Rul
     rule = rule._replace(ignores_case=len(arguments) == 3 and _IGNORES_CASE.search(arguments[2]) is not None)
     start = "^/?" if pattern.startswith("^/?") else "^" if in_folder else "^/"
     if folder != "/" and pattern.startswith("^") and _is_alternative(pattern):
-        raise UsageError("a pattern with alternatives for the paths in a folder (RewriteBase) is not read")
+        raise UsageError("a pattern with alternatives for the paths in a folder is not read")
     if not pattern.startswith(start) or _is_alternative(pattern):
         if folder != "/":
             return rule._replace(how="regex", source=f"^{re.escape(folder)}.*(?:{pattern})")

@@ -15,6 +15,7 @@ import csv
 import io
 import json
 import re
+from collections import Counter
 from contextlib import contextmanager
 from itertools import chain, islice
 from types import MappingProxyType
@@ -271,7 +272,12 @@ def _parse_yaml(name: str, text: str) -> Any:
     try:
         import yaml
 
-        return yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506 - makes no objects, and merges no keys in memory
+        class Loader(yaml.BaseLoader):  # type: ignore[misc]  # makes no objects, and merges no keys in memory
+            def construct_mapping(self, node: Any, deep: bool = False) -> Any:  # noqa: FBT002 - as PyYAML calls it
+                _object([(str(key.value), None) for key, _ in node.value])
+                return super().construct_mapping(node, deep)
+
+        return yaml.load(text, Loader=Loader)  # noqa: S506
     except ImportError as error:
         raise MissingPackageError("YAML needs PyYAML: pip install 'absolve[yaml]'") from error
     except (yaml.YAMLError, RecursionError) as error:
@@ -291,8 +297,8 @@ def _parse_json(data: bytes) -> Table | None:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        name = next(name for name in found if sum(name == other for other, _ in pairs) > 1)
-        raise UsageError(f"{in_short(name)!r} is there twice in an object of JSON, and one of them would be lost")
+        name = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise UsageError(f"{in_short(name)!r} is there twice in an object, and one of them would be lost")
     return found
 
 

@@ -10,6 +10,7 @@ server, otherwise words on lines, or cells.
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
@@ -92,10 +93,12 @@ def read(
     *,
     format: str | None = None,  # noqa: A002 - the option has this name
     hosts: Sequence[str] = (),
+    folder: str = "",
 ) -> RuleSet:
     """Return the rules of a map file. A line that cannot be read is a rule with a problem.
 
     `hosts`: the hosts of the old and the new site, if both are known; they distinguish two columns of URLs.
+    `folder`: the path of the file's folder on the site, for example `/blog/`, if it is known.
     Raise UsageError for an unknown format, and for more than MOST_RULES lines.
     """
     if format is not None and format not in FORMATS:
@@ -106,7 +109,8 @@ def read(
     if form == "csv":
         _refuse(path, binary_form(data, decoded(data[:_LOOKED_AT])) if not is_workbook(data) else None)
         return table.read_map(str(path), data, hosts)._replace(data=data)
-    return _BY_NAME[form].read(str(path), data)._replace(data=data)
+    read_form = partial(apache.read, folder=folder) if form == "apache" else _BY_NAME[form].read
+    return read_form(str(path), data)._replace(data=data)
 
 
 def swapped(found: RuleSet, hosts: Sequence[str] = ()) -> RuleSet:

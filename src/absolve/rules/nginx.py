@@ -44,7 +44,9 @@ if TYPE_CHECKING:
     from absolve.rules.model import Query
 
 _IGNORED: Final = frozenset({"volatile", "hostnames"})
-_STANDARD: Final = ("mime.types", "_params", "fastcgi.conf", "ssl", "nginx.conf.default", "modules")
+_STANDARD: Final = re.compile(  # files that redirect nothing
+    r"mime\.types|_params|fastcgi(?:-php)?\.conf|options-ssl|ssl[-_]params|nginx\.conf\.default|modules(?:-enabled)?/"
+)
 _REWRITING: Final = frozenset({"return", "rewrite", "if", "set", "break"})
 _ANSWERS: Final = frozenset({*_REWRITING, "include", "try_files", "error_page", ""})
 _USING: Final = frozenset({"return", "rewrite", "if", "try_files", "error_page", "map"})  # variables, that is
@@ -338,7 +340,7 @@ def _find_directives(block: Sequence[Directive], name: str) -> list[Directive]:
 
 def _may_redirect(include: Directive) -> bool:
     """Return whether a file that is included may redirect: nginx's own ones do not."""
-    return bool(include.arguments) and not any(word in include.arguments[0] for word in _STANDARD)
+    return bool(include.arguments) and _STANDARD.search(include.arguments[0]) is None
 
 
 # --- places -----------------------------------------------------------------------------------------------------------
