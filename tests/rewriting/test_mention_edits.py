@@ -1,5 +1,6 @@
 """Mentions of old URLs that stay are reported with why: each text, marked, and a word of each report."""
 
+import time
 import warnings
 
 import pytest
@@ -24,6 +25,10 @@ STAYS = [
     ("\ufeffhttp://old.example/".encode("utf-16-le"), "", ["UTF-16"]),
     ("%PDF-1.7 http://old.example/ https://old.example/", "", ["counts", "no rule"]),
     ("<?php __HALT_COMPILER(); s:18:'http://old.example", "", ["counts"]),
+    ("<p><?php __halt_compiler();?> http://old.example/", "text/html", ["counts"]),
+    ("\ufeff\n%PDF-1.7 http://old.example/", "", ["counts"]),
+    ("feature done\nhttp://old.example/", "", ["counts"]),
+    ("reset refs/heads/a\nhttp://old.example/", "", ["counts"]),
     ('<script>"http:" + "//old.example/"</script><style>a{b:"http\\3a //old.example/"}</style>', "text/html", ["a host"] * 2),
 ]
 
@@ -46,3 +51,9 @@ def test_urls_in_queries_of_urls_take_linear_time(text: str) -> None:
         new = absolve.rewrite(text * 2000, policy=policy, media_type="text/html")
     assert new.count("new.example") == 2000
     assert absolve.verify(text * 2000, new, policy=policy, media_type="text/html") == []
+
+
+def test_mentions_in_one_long_link_take_linear_time() -> None:
+    began = time.process_time()
+    absolve.rewrite(f"<a href='?{'u=http://old.example/a&' * 20_000}'>", policy=absolve.remap(RULES, mentions=True), media_type="text/html")
+    assert time.process_time() - began < 10  # it took 28 seconds

@@ -70,8 +70,10 @@ _OWN: Final = re.compile(rb"\s*(?:[A-Z][A-Z0-9+.-]*:)?[/\\]*", re.IGNORECASE)
 _LONGEST_START: Final = 96  # bytes of a scheme and two slashes, with escapes
 _BREAK: Final = re.compile(rb"[\"']\s{0,9}[+.]\s{0,9}[\"']")  # between two strings of a program
 _APART: Final = re.compile(rb":(?:%b)?\Z|\\0{0,4}3a\s?\Z" % _BREAK.pattern, re.IGNORECASE)  # the end of a scheme
+_COUNTED: Final = re.compile(rb"__halt_compiler", re.IGNORECASE)  # of PHP: an archive is behind it
 _FIXED: Final = re.compile(  # a text that counts or signs its bytes, or none
-    rb"\A(?:%PDF-|!<arch>|d[0-9]+:|SVN-fs-dump|blob\n|-----BEGIN PGP)|__HALT_COMPILER|[\0-\x08\x0E-\x1A\x1C-\x1F]"
+    rb"\A(?:\xef\xbb\xbf)?\s*+(?:%PDF-|!<arch>|d[0-9]+:|SVN-fs-dump|blob\n|feature done\n|(?:reset|commit) refs/"
+    rb"|-----BEGIN PGP)|[\0-\x08\x0E-\x1A\x1C-\x1F]"
 )
 _START: Final = attrgetter("start")
 _FAR: Final = 2048  # bytes that are searched before and behind a host
@@ -159,7 +161,7 @@ class MentionEdits:
         found = [self._place(entity, data, one, owners) for one in mentions.mentions(data, self._names, media_type)]
         found += [place for place in self._doubts(data) if _owner(owners, place.start) is None]
         places = sorted(place for place in found if place is not None)
-        if media_type == registry.OTHER and _FIXED.search(data):
+        if places and (_COUNTED.search(data) or (media_type == registry.OTHER and _FIXED.search(data))):
             return [place._replace(why=place.why or "its file counts or signs its bytes") for place in places], []
         return _with_lengths(data, places, owners)
 
@@ -222,7 +224,9 @@ class MentionEdits:
     def _keeps(self, entity: Entity, link: Link, start: int) -> bool:
         """Return whether the new value of a link ends as the old one does; False if too many asked."""
         self._work -= link.end - link.start
-        new = self.rules.policy(Resolved(entity, link)) if self._work >= 0 else ""
+        if self._work < 0:
+            return False
+        new = self.rules.policy(Resolved(entity, link))
         end = link.coding.decode(entity.data[start : link.end])
         return new is None or value_of(new.rstrip()).endswith(end.rstrip())
 
