@@ -83,6 +83,16 @@ def test_a_page_has_what_it_needs_and_leads_to_the_web(site: Path, capsys: pytes
     assert not (site / "two.html").exists()
 
 
+def test_only_links_to_a_place_in_the_page_stay_in_it_also_below_a_base(site: Path) -> None:
+    links = "<a href=#top>a</a><a href=./#top>b</a><a href=./#>c</a><a href=./>d</a><iframe src=./#top></iframe><iframe src=./></iframe>"
+    for base in ("", "<base href=./>", "<base href=//site.example/>"):
+        (site / "site/index.html").write_text(f"<title>t</title>{base}{links}")
+        text = made(site, "one.html", "--start", URL).read_text().replace('"', "")
+        assert "<a href=#top>a</a><a href=#top>b</a>" in text
+        assert f"<a href={URL}>c</a><a href={URL}>d</a><iframe src=#top></iframe><iframe src=data:,>" in text.replace("index.html", "")
+        assert re.findall("<base href=(.*?)>", text) == ([""] if base else [])
+
+
 def test_a_message_has_each_part_once_at_its_url(site: Path) -> None:
     message = email.message_from_bytes(made(site, "one.mhtml", "--start", URL).read_bytes())
     places = [part["Content-Location"] for part in message.walk() if not part.is_multipart()]

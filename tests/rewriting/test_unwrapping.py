@@ -88,7 +88,8 @@ UNWRAPPED: dict[str, dict[str, str | None]] = {
     "busters": {
         "http://h/a.css?v=1.2": "http://h/a.css", "http://h/a.js?ver=3&x": "http://h/a.js?x", "http://h/a.js?1400000000": "http://h/a.js",
         "http://h/?p=3&_=1&fbclid=2": "http://h/?p=3", "http://h/?id=12345678": None,
-        "http://h/a.svg?12.3&t=1#x": "http://h/a.svg#x", "http://h/watch?v=dQw4w9WgXcQ&t=90": None, "http://h/?12345678": None, "http://h/?ts=1400000000": "http://h/",
+        "http://h/a.svg?12.3&t=1#x": "http://h/a.svg?t=1#x", "http://h/watch?v=dQw4w9WgXcQ&t=90": None, "http://h/?12345678": None, "http://h/?ts=1400000000": "http://h/",
+        "http://h/?t=1400000000": None, "http://h/a.png?version=large": None, "http://h/?cb=1": None, "http://h/?cb=1400000000": "http://h/",
     },
     "tracking": {
         "http://h/a?utm_source=x&b=c&UTM_internal=d&fbclid=1#e": "http://h/a?b=c#e",

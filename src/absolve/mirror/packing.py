@@ -114,6 +114,8 @@ class Mirror:
         def policy(link: Resolved) -> str | None:
             if link.target is None or not link.target.startswith(_ROOT) or link.reference.startswith("#"):
                 return None
+            if link.link.claim is not None:  # a base, which is empty: places in the page are reached by `#name`
+                return None
             path, _, fragment = link.target.removeprefix(_ROOT).partition("#")
             held = self.files.get(unquote(path.partition("?")[0]))
             found = target(held, link) if held is not None else None
@@ -173,9 +175,10 @@ class _Inlined:
         return found
 
     def _target(self, held: File, link: Resolved) -> str:
+        if held.path == self._inside[-1] and "#" in (link.target or "").rstrip("#"):
+            return ""  # a place in this page
         if link.kind not in _NEEDED:
-            is_own = held.path == self._inside[-1] and "#" in (link.target or "")
-            return "" if is_own else held.url
+            return held.url
         if held.path in self._inside or len(self._inside) > _DEEPEST:
             return "data:,"
         if held.path not in self._data_urls:

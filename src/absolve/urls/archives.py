@@ -20,7 +20,7 @@ _TIME: Final = r"/(?:(?:[^/?#]+/){0,3}?([0-9]{14})|(?:[^/?#]+/){0,2}?(?:web|wayb
 _URL: Final = re.compile(rf"(https?://([^/?#]+)){_TIME}(https?:/+)?(.+)", re.IGNORECASE | re.DOTALL)
 _PATH: Final = re.compile(rf"{_TIME}https?:/", re.IGNORECASE)
 # What the archive inserts into a page: scripts and styles, and the links of its toolbar
-_INSERTED: Final = re.compile(r"/_static/|/web/(?:\Z|submit\b|[0-9]{0,14}\*|[0-9]{1,14}(?:[a-z]{2}_)?/)")
+_INSERTED: Final = re.compile(r"/_static/|/web/(?:\Z|submit\b|[0-9]{0,14}\*/|[0-9]{14}(?:[a-z]{2}_)?/)")
 _HOST: Final = "web.archive.org"  # it also has URLs without a scheme
 _EXACT: Final = "id_"  # a page as it was captured; in others the archive changed the links
 _SCHEME_END: Final = 8
