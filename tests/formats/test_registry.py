@@ -19,7 +19,7 @@ DETECTED: dict[str | None, list[tuple[bytes, str | None]]] = {  # by the name, b
         (b"<?xml version='1.0'?><html>", None), (b"<?xml version='1.0'?>\n<!DOCTYPE html PUBLIC '' ''><html>", None),
         (b"<article>", None), (b"text", None), (b"From: a\nTo: b\n", "x.html"), (b"From: the text begins\nand goes on", None),
         (b"{{ x }} <p>", "-"), (b"{% x %} <p>", "x.j2"), (b"[% x %] <p>", "x.tt"), (b"no tag", "x.html.erb"), (b"<?php x ?> <p>", "x.php"),
-        (b"[[x]] <p>", None), (b"<p>", "x.sql"),
+        (b"[[x]] <p>", None), (b"<p>", "x.sql"), (b"x <p>", "example.org"), (b"x <p>", "api.rest"),
         (b"Note: this\nWell: that\n", None), (b"<p>\nFrom: a\nTo: b\n", None),
     ],
     None: [

@@ -73,8 +73,8 @@ _OTHER_SUFFIXES: Final = {
     "text/x-gettext-translation": (".po", ".pot"),
     "text/x-sass": (".scss", ".sass", ".less", ".styl"),
     "text/asciidoc": (".adoc", ".asciidoc"),
-    "text/x-rst": (".rst", ".rest"),
-    "text/x-wiki": (".wiki", ".mediawiki", ".org", ".textile"),
+    "text/x-rst": (".rst",),
+    "text/x-wiki": (".wiki", ".mediawiki", ".textile"),
     "text/mjml": (".mjml",),
     "text/x-source": (
         *(".ts", ".tsx", ".jsx", ".mts", ".cts", ".cjs", ".coffee", ".dart", ".as", ".rb", ".go", ".rs", ".java"),

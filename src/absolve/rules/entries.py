@@ -306,7 +306,7 @@ def _cloudflare(rule: Rule) -> Rule:
         raise UsageError("Cloudflare sends other content only from the site itself")
     if old.count("*") > 1:
         raise UsageError("it has more than one *")
-    if old.endswith(("/", "/*")) and re.fullmatch("/(?:.*/)?index(?:.html)?", new):
+    if old.endswith(("/", "/*")) and re.fullmatch("/(?:.*/)?index(?:[.]html)?", new):
         raise UsageError("Cloudflare ignores it: it would lead in a circle, since /index.html is /")
     return redirects_rule(rule, Entry(old, new, int(status), CLOUDFLARE))
 

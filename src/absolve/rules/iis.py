@@ -175,7 +175,7 @@ def _with_map(rule: Rule, maps: Maps, title: str, match: Any) -> Rule:
     """Return the rule. Raise UsageError if its map is missing, is too large, or is not for whole paths."""
     pairs = maps.pairs.get(title.lower())
     if pairs is None and title.lower() in _FUNCTIONS:
-        raise UsageError(f"its target needs {title}, a function of IIS")
+        raise UsageError(f"it needs {title}, a function of IIS")
     if pairs is None:
         raise UsageError("its map is not in this file")
     if match.get("url", "") not in _ANY:
