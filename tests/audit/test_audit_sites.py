@@ -74,8 +74,8 @@ def test_fragments_of_files_beside_a_named_one_that_are_no_pages_are_there(tmp_p
 
 
 def test_the_line_of_an_inner_document_is_not_taken_for_one_of_its_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    written(tmp_path, {"n.ipynb": '{"cells": [{"cell_type": "markdown", "source": ["a\\n", "[x](gone.md)"], "metadata": {}}], "metadata": {}, "nbformat": 4}'})
-    for form, place in (("markdown", "n.ipynb/cell[1]:2:5"), ("github", "n.ipynb,title=Broken"), ("junit", "n.ipynb/cell[1]:2:5: ")):
+    written(tmp_path, {"my n.ipynb": '{"cells": [{"cell_type": "markdown", "source": ["a\\n", "[x](gone.md)"], "metadata": {}}], "metadata": {}, "nbformat": 4}'})
+    for form, place in (("markdown", "n.ipynb/cell[1]:2:5"), ("github", "/my n.ipynb,title=Broken"), ("junit", "n.ipynb/cell[1]:2:5: ")):
         main(["check", str(tmp_path), "-f", form, "-q"])
         assert place in capsys.readouterr().out, form
 

@@ -143,6 +143,13 @@ def test_a_link_that_worked_in_a_saved_copy_leads_to_the_same_file(tmp_path: Pat
     assert main(["mirror", "--check", str(tmp_path / "m"), "-q"]) == 0
 
 
+def test_a_file_of_another_host_that_was_not_saved_is_on_that_host(tmp_path: Path) -> None:
+    links = b"<title>x</title><a href=../o.example/y.html?a#b>y</a><a href=../o.example/z.html>z</a><a href=../x.html>x</a>"
+    _, files = held(tmp_path, {"h.example/index.html": links, "o.example/z.html": b"<title>z</title>"})
+    wanted = b"<title>x</title><a href=http://o.example/y.html?a#b>y</a><a href=../o.example/z.html>z</a><a href=http://h.example/x.html>x</a>"
+    assert files["h.example/index.html"] == wanted
+
+
 def test_a_page_with_a_query_is_found_by_the_name_that_wget_gives_it_on_windows(tmp_path: Path) -> None:
     files = {"a.html": b"<a href='/p.php?id=4'>x</a><a href='http://h/p.php?id=5'>y</a>", "p.php@id=4.html": b"<p>", "p.php@id=5": b"<p>"}
     _, found = held(tmp_path, files, "--url", "http://h/")

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import FAULTS, DocumentError, UsageError
 from absolve.core.model import PACKAGE_ROOT
-from absolve.document.companions import fold, named_by, only_alike
+from absolve.document.companions import fold, hosts_among, named_by, only_alike
 from absolve.encodings.charsets import byte_order_mark
 from absolve.mirror import browsers
 from absolve.mirror.payloads import Part, Where, place_of
 from absolve.mirror.policy import Response, Target
 from absolve.rules.functions import Facts, Preset, unwrapped
+from absolve.run.companion_files import of_other_host
 from absolve.urls.access import is_public_host
 from absolve.urls.identity import decoded, escaped, normal, origin, percent_decoded, plain, respelled
 
@@ -222,7 +223,7 @@ class Lookup:
         self.used: dict[str, _Same] = {}
         self._rows: dict[str, tuple[str | None, str | None]] | None = None
         self._forms: dict[str, str | None] = {}
-        self._by_name: dict[tuple[int, str, str], Target | None] = {}
+        self._by_name: dict[tuple[int, str, str], Target | str | None] = {}
         self.digests = cache(self._digests)
         self.needs_charset = cache(self._needs_charset)
         (count,) = self._db.execute("SELECT count(*) FROM resources").fetchone()
@@ -297,10 +298,11 @@ class Lookup:
                 return found
         return None
 
-    def named(self, where: Where) -> Callable[[str], Target | None] | None:
+    def named(self, where: Where) -> Callable[[str], Target | str | None] | None:
         """Return a function that finds the file named by a relative reference in the document at a place.
 
-        None for a document that is no file of a folder or a package.
+        For a file of another host that was not saved, it returns the URL. None for a document that is no file of a
+        folder or a package.
         """
         query = 'SELECT place FROM places WHERE source = ? AND "offset" = ?'
         row = self._db.execute(query, where[:2]).fetchone()
@@ -308,7 +310,7 @@ class Lookup:
             return None
         return partial(self._target_by_name, where.source, row[0].decode("utf-8", "surrogatepass"))
 
-    def _target_by_name(self, source: int, document: str, reference: str) -> Target | None:
+    def _target_by_name(self, source: int, document: str, reference: str) -> Target | str | None:
         key = source, document.rpartition("/")[0], reference
         if key not in self._by_name:
             near = partial(self._near, source) if len(reference) <= _MOST_CHARACTERS else None
@@ -318,16 +320,24 @@ class Lookup:
                 name, at = reference[1:], ""  # the root of a package without a URL (EPUB 3.3, 4.2.5)
             path = named_by(name, at, has, near=near, charset=self._charset)
             url = self._url_of(source, path) if path is not None else None
-            found = self._exact(url) if url is not None else None
+            exact = self._exact(url) if url is not None else None
             before, mark, query = reference.partition("#")[0].partition("?")
-            if found is not None and mark and found == self._target_by_name(source, document, before):
-                found = found._replace(query=query)  # file names lack it, and a script of the page may read it
+            if exact is not None and mark and exact == self._target_by_name(source, document, before):
+                exact = exact._replace(query=query)  # file names lack it, and a script of the page may read it
+            is_outside = path is None and reference.startswith("../")
+            found = self._of_other_host(source, document, reference) if is_outside else exact
             if len(self._by_name) >= _MOST_KNOWN:
                 self._by_name.clear()
             if len(reference) > _MOST_CHARACTERS:
                 return found
             self._by_name[key] = found
         return self._by_name[key]
+
+    def _of_other_host(self, source: int, document: str, reference: str) -> str | None:
+        hosts = hosts_among([document, f"{document.rpartition('/')[0]}/index.html"])
+        own, by_folder = self._url_of(source, document), hosts.url_of(document)
+        is_by_folder = own is not None and by_folder is not None and origin(own) == origin(by_folder)
+        return of_other_host(hosts, document, reference) if is_by_folder else None
 
     def _has(self, source: int, path: str) -> bool:
         return self._url_of(source, path) is not None

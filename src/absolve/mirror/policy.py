@@ -182,7 +182,7 @@ class MirrorPolicy:
     by itself become inert. `url` and `fields` belong to the document's own response, `responses` knows the
     others: with these, links that the web did not run become inert. `limits` has the security policies in force in
     each entity, by its ID, with the offset from which each one counts. `named` returns the file of the same folder,
-    package or message that a reference names, which counts before its URL.
+    package or message that a reference names, or its URL, which counts before the target of the link.
     """
 
     def __init__(
@@ -195,7 +195,7 @@ class MirrorPolicy:
         url: str = "",
         fields: str = "",
         responses: Lookup | None = None,
-        named: Callable[[str], Target | None] | None = None,
+        named: Callable[[str], Target | str | None] | None = None,
     ) -> None:
         self.path = path
         self.url = url
@@ -298,6 +298,9 @@ class MirrorPolicy:
         found = named if named is not None or is_part else self._find(url)
         if found is None:
             return self._absent(resolved, url)
+        if isinstance(found, str):  # of another host
+            self._absent(resolved, found.partition("#")[0])
+            return found
         if self._responses is not None and (resolved.element, resolved.attribute) in _RUN:
             response = self._responses.response(found.path)
             response = response if named is None else response._replace(url=url)
@@ -313,7 +316,7 @@ class MirrorPolicy:
         is_other = other is not None and self.is_held(other) and not (target is not None and self.is_held(target))
         return other if is_other else target
 
-    def _file(self, resolved: Resolved, url: str) -> Target | None:
+    def _file(self, resolved: Resolved, url: str) -> Target | str | None:
         """Return the file that a reference names; a relative reference only if no base leads to another folder.
 
         `url` is its target.

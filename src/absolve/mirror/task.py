@@ -231,7 +231,7 @@ def policy_of(
     )
 
 
-def _by_name(lookup: Lookup, item: Item, payload: Payload) -> Callable[[str], Target | None] | None:
+def _by_name(lookup: Lookup, item: Item, payload: Payload) -> Callable[[str], Target | str | None] | None:
     """Return a function that finds the file that a reference names in the same folder, package or message."""
     names = payload.names
     if names is None:

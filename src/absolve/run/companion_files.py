@@ -114,7 +114,8 @@ class Companions:
         above, name = posixpath.split(at.path)
         path = named_by(reference, posixpath.join(above, folder, name), self._has, (), self._near)
         if path is None:
-            return self._not_saved(reference, posixpath.join(above, folder))
+            is_saved = self._is_recorded or self._is_mirror
+            return of_other_host(hosts_in(at.root), at.path, reference, folder) if is_saved else None
         if path.startswith(at.folders) or path == at.page:
             return ""
         if not (self._is_recorded or self._is_mirror):
@@ -126,17 +127,6 @@ class Companions:
             return "".join((url.partition("#")[0], *reference.partition("#")[1:]))
         return "" if self._is_recorded else None
 
-    def _not_saved(self, reference: str, folder: str) -> str | None:
-        """Return the URL of a file of another host that was not saved, by its path in the folder of that host."""
-        if not reference.startswith("../") or not (self._is_recorded or self._is_mirror):
-            return None
-        at, hosts = self._at(), hosts_in(self._at().root)
-        name, *fragment = reference.partition("#")
-        path = posixpath.normpath(posixpath.join(folder, percent_decoded(name)))
-        is_outside = path.partition("/")[0] != at.path.partition("/")[0] and hosts.url_of(at.path) is not None
-        url = hosts.url_of(path) if is_outside else None
-        return "".join((url, *fragment)) if url is not None else None
-
     def _has(self, path: str) -> bool:
         is_other = os.sep == "\\" and not {"\\", ":"}.isdisjoint(path)  # a name in a path of Windows
         return not is_other and os.path.isfile(os.path.join(self._at().root, path))  # noqa: PTH113, PTH118
@@ -144,6 +134,15 @@ class Companions:
     def _near(self, path: str) -> str | None:
         found = _near(self._at().root, path, self._names)
         return found if found is not None and self._has(found) else None
+
+
+def of_other_host(hosts: HostFolders, document: str, reference: str, folder: str = ".") -> str | None:
+    """Return the URL of a file of another host that was not saved, by its path in the folder of that host."""
+    name, *fragment = reference.partition("#")
+    path = posixpath.normpath(posixpath.join(posixpath.dirname(document), folder, percent_decoded(name)))
+    is_outside = name.startswith("../") and path.partition("/")[0] != document.partition("/")[0]
+    url = hosts.url_of(path) if is_outside and hosts.url_of(document) is not None else None
+    return "".join((url, *fragment)) if url is not None else None
 
 
 def is_of_site(input_: Input) -> bool:
