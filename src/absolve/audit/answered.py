@@ -220,15 +220,9 @@ def _is_doubtful(url: str, final: str) -> bool:
         or (old_query != "" and new_query == "" and old.rstrip("/") == new.rstrip("/"))
         or host in unquote(new_query)
         or (url.startswith("https:") and final.startswith("http:"))
-        or _is_local(final)
+        or not is_public_host(urlsplit(final).hostname or "")
         or (new != old and _LANGUAGE.sub("", f"{new}/", count=1).rstrip("/") == old.rstrip("/"))
     )
-
-
-def _is_local(url: str) -> bool:
-    """Return whether a URL is one of this machine or network."""
-    host = urlsplit(url).hostname or ""
-    return not is_public_host(host)
 
 
 def _is_root(url: str) -> bool:

@@ -56,7 +56,7 @@ def headers_rules(data: bytes, at: str) -> Iterator[Found]:
     A path may be for another host: for example, `https://:project.pages.dev/*` concerns previews only.
     """
     pattern: str | None = None
-    for number, text in enumerate(_lines(data), 1):
+    for number, text in enumerate(data.decode("utf-8-sig", "replace").splitlines(), 1):
         if not text[:1].isspace():
             pattern = _pattern(text.strip(), at)
             continue
@@ -129,10 +129,6 @@ def _table_rules(data: bytes, at: str, *, is_toml: bool) -> Iterator[Found]:
 def is_shut(robots: str) -> bool:
     """Return whether a robots meta element or X-Robots-Tag keeps a page out of the index: for example `noindex`."""
     return _NOT_INDEXED.search(robots) is not None
-
-
-def _lines(data: bytes) -> Iterator[str]:
-    yield from data.decode("utf-8-sig", "replace").splitlines()
 
 
 FILES: Final = {  # in the root of a site, `.htaccess` in any folder

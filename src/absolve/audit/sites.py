@@ -177,7 +177,7 @@ def read(connection: Any, job: AuditJob, found: Sites, context: RunContext) -> N
                         context.reports.note("table", f"{name}: {words}")
     how = ListOptions(context.reading, format="duckdb", beside=True)
     items = _items(job, found, context)
-    results = context.run(partial(listed_of, how), items, _input)
+    results = context.run(partial(listed_of, how), items, lambda item: item.input)
     with closing(results) as pieces:
         for side, group in groupby(pieces, lambda piece: piece[0].side):
             load.add_chunks(connection, side, ((rows.table, rows.chunk) for _, rows in group))
@@ -259,10 +259,6 @@ def _check(connection: Any, side: str, found: Sites, job: AuditJob, context: Run
     for name in dict.fromkeys((*(() if is_chosen else kinds.documents), *found.containers[side])):
         if name not in {STDIN, "-", *context.reports.failures} and load.has_nothing(connection, side, name):
             context.reports.failure(DocumentError(Diagnostic("no-input", "no document is in it", name)))
-
-
-def _input(item: Sided) -> Input:
-    return item.input
 
 
 def _items(job: AuditJob, found: Sites, context: RunContext) -> Iterator[Sided]:

@@ -256,7 +256,8 @@ def _requests(entity: Entity) -> Iterator[tuple[Entity, int, str]]:
         places = _in_page(data, lowered, entity.charset)
     yield from ((entity, *place) for place in places)
     if b"image-set" in lowered or b"src(" in lowered or b"\\" in lowered:
-        plain = _CSS_ESCAPE.sub(_character, unescape(lowered.decode("latin-1")).encode("latin-1", "replace"))
+        text = unescape(lowered.decode("latin-1")).encode("latin-1", "replace")
+        plain = _CSS_ESCAPE.sub(lambda one: bytes.fromhex(one[1].decode()) if one[1] else one[2], text)
         place = _substituted(lowered)
         if place is not None or _substituted(plain) is not None:
             yield entity, place or 0, _SUBSTITUTES
@@ -271,10 +272,6 @@ def _substituted(css: bytes) -> int | None:
         if filled is not None and _FILLER.search(css, filled.end(), declaration.end()) is not None:
             return filled.start()
     return None
-
-
-def _character(found: re.Match[bytes]) -> bytes:
-    return bytes.fromhex(found[1].decode()) if found[1] else found[2]
 
 
 def _in_page(data: bytes, lowered: bytes, charset: Charset) -> Iterator[tuple[int, str]]:

@@ -384,29 +384,22 @@ def _add(root: _Folder, page: Page) -> None:
     at.pages.append((name, page))
 
 
-def _is_inner(name: str) -> bool:
-    return name != "" and index_rank(name) is None
-
-
 def _folder(name: str, folder: _Folder, order: list[Page], *, opens: bool, inner: bool) -> Iterator[str]:
     while len(folder.folders) == 1 and not folder.pages:
         ((below, folder),) = folder.folders.items()
         name += f"/{below}"
     state = " open" if opens else ""
     yield f"<details{state}><summary>{shown(name)} <span>{PAGES.counted(folder.number)}</span></summary><ul>\n"
-    for last, page in sorted(folder.pages, key=lambda one: (_is_inner(one[0]), _in_order(one[0]), one[1])):
+    pages = sorted(folder.pages, key=lambda one: (_in_order(one[0]), one[1]))
+    for last, page in sorted(pages, key=lambda one: index_rank(one[0] or "index.html") is None):
         order.append(page)
-        yield f"<li>{link(page)}{_beside(last, page)}</li>\n"
+        beside = f"<small>{shown(last)}</small>" if last and page.title.strip() else ""
+        yield f"<li>{link(page)}{beside}</li>\n"
     for below, inside in sorted(folder.folders.items(), key=lambda item: _in_order(item[0])):
         yield "<li>"
         yield from _folder(below, inside, order, opens=inner, inner=inner)
         yield "</li>\n"
     yield "</ul></details>\n"
-
-
-def _beside(last: str, page: Page) -> str:
-    """Return the name of a page beside its title."""
-    return f"<small>{shown(last)}</small>" if last and page.title.strip() else ""
 
 
 # --- the text of a page: approximate and quick, for people who search -------------------------------------------------

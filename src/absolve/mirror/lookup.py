@@ -314,11 +314,12 @@ class Lookup:
         key = source, document.rpartition("/")[0], reference
         if key not in self._by_name:
             near = partial(self._near, source) if len(reference) <= _MOST_CHARACTERS else None
-            has = partial(self._has, source)
             name, at = reference, document
             if reference[:1] == "/" and (self._url_of(source, document) or "").startswith(PACKAGE_ROOT):
                 name, at = reference[1:], ""  # the root of a package without a URL (EPUB 3.3, 4.2.5)
-            path = named_by(name, at, has, near=near, charset=self._charset)
+            path = named_by(
+                name, at, lambda one: self._url_of(source, one) is not None, near=near, charset=self._charset
+            )
             url = self._url_of(source, path) if path is not None else None
             exact = self._exact(url) if url is not None else None
             before, mark, query = reference.partition("#")[0].partition("?")
@@ -338,9 +339,6 @@ class Lookup:
         own, by_folder = self._url_of(source, document), hosts.url_of(document)
         is_by_folder = own is not None and by_folder is not None and origin(own) == origin(by_folder)
         return of_other_host(hosts, document, reference) if is_by_folder else None
-
-    def _has(self, source: int, path: str) -> bool:
-        return self._url_of(source, path) is not None
 
     def _url_of(self, source: int, path: str) -> str | None:
         """Return the URL of a file by its path; None if there is no such file."""

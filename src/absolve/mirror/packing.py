@@ -15,7 +15,7 @@ import sqlite3
 import struct
 import sys
 import zipfile
-from base64 import b64encode
+from base64 import b64encode, encodebytes
 from contextlib import closing, contextmanager
 from functools import partial
 from importlib.util import find_spec
@@ -108,17 +108,17 @@ class Mirror:
         self.rewritten(page, target)
         return found
 
-    def rewritten(self, file: File, target: Callable[[File, Resolved], str | None]) -> bytes:
-        """Return a file, with `target` for each link to a file of the mirror."""
+    def rewritten(self, file: File, new: Callable[[File, Resolved], str | None]) -> bytes:
+        """Return a file, with what `new` returns for each link to a file of the mirror."""
 
         def policy(link: Resolved) -> str | None:
-            if link.target is None or not link.target.startswith(_ROOT) or link.reference.startswith("#"):
+            is_base = link.link.claim is not None  # which is empty, so that `#name` leads to a place in the page
+            target = link.target or ""
+            if is_base or not target.startswith(_ROOT) or link.reference.startswith("#"):
                 return None
-            if link.link.claim is not None:  # a base, which is empty: places in the page are reached by `#name`
-                return None
-            path, _, fragment = link.target.removeprefix(_ROOT).partition("#")
+            path, _, fragment = target.removeprefix(_ROOT).partition("#")
             held = self.files.get(unquote(path.partition("?")[0]))
-            found = target(held, link) if held is not None else None
+            found = new(held, link) if held is not None else None
             return f"{found}#{fragment}" if found is not None and fragment else found
 
         if not any(word in file.media_type for word in _CHANGED):
@@ -207,14 +207,9 @@ def _mhtml(mirror: Mirror, path: Path, start: str | None) -> None:
         part = MIMEBase(*file.media_type.split("/", 1))
         part["Content-Transfer-Encoding"] = "base64"
         part["Content-Location"] = file.url
-        part.set_payload(_in_lines(data))
+        part.set_payload(encodebytes(data).decode().replace("\n", "\r\n"))
         found.attach(part)
     outputs.write(path, found.as_bytes(policy=compat32.clone(max_line_length=None, linesep="\r\n")))
-
-
-def _in_lines(data: bytes) -> str:
-    text = b64encode(data).decode()
-    return "".join(f"{text[place : place + 76]}\r\n" for place in range(0, len(text), 76))
 
 
 def _with_needs(mirror: Mirror, first: File) -> Iterator[tuple[File, bytes]]:

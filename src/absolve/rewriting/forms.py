@@ -138,7 +138,8 @@ class Form:
     def _to_file(self, resolved: Resolved, new: str | None, full: str | None, files: Files) -> str | None:
         """Return the path to the file that a link leads to; `new` without one, `full` if its base is emptied."""
         entity, context = resolved.entity, resolved.context
-        if self._is_apart(entity) or resolved.element == "header" or not _is_in_page(entity):
+        is_member = not all(step.startswith(_WITHIN) for step in entity.path.split("/") if step)  # of an archive
+        if self._is_apart(entity) or resolved.element == "header" or is_member:
             self.apart = self.apart or self._apart_as
             return new
         if resolved.link.claim is not None:
@@ -216,11 +217,6 @@ def _is_identity(entity: Entity, link: Link, rel: str) -> bool:
     if not _IDENTITY.isdisjoint(words):
         return True
     return "alternate" in words and b"hreflang" in entity.cut(link.tag_start, link.tag_end).lower()
-
-
-def _is_in_page(entity: Entity) -> bool:
-    """Return whether a document is a file, or inside its page: no member of an archive."""
-    return all(step.startswith(_WITHIN) for step in entity.path.split("/") if step)
 
 
 def apart_as(entity: Entity, form: str) -> str:

@@ -67,7 +67,8 @@ def read(name: str, data: bytes) -> RuleSet:
     """Return the rules of a Caddyfile."""
     servers, every, scope = [], [], _Scope(name, ChainMap(), RuleBudget())
     for site in _sites(directives(data, CADDY)):
-        rules = list(_ordered(_block_rules(scope, site.block or ())))
+        # Caddy tries the longest path first, and those without a path last.
+        rules = sorted(_block_rules(scope, site.block or ()), key=lambda rule: -_length(rule))
         every += rules
         names = [found for word in site.words if (found := _NAME.fullmatch(word.rstrip(","))) is not None]
         hosts = tuple(one[2].lower() for one in names if one[2])
@@ -186,11 +187,6 @@ def _answered(rule: Rule, words: Sequence[str]) -> Rule | None:
     """Return the rule of `respond` for a page that is gone; None for any other answer."""
     status = next((int(word) for word in words if word in {"404", "410"}), None)
     return None if status is None else rule._replace(status=status)
-
-
-def _ordered(rules: Iterator[Rule]) -> list[Rule]:
-    """Return rules as Caddy tries them: the longest path first, those without a path last."""
-    return sorted(rules, key=lambda rule: -_length(rule))
 
 
 def _length(rule: Rule) -> int:

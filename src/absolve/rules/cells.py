@@ -255,7 +255,8 @@ def table(name: str, data: bytes, *, legacy: bool = True) -> Table:
     if (binary := binary_form(data, text[:_SNIFFED])) is not None:
         raise UsageError(f"{name}:1: this is {binary}")
     delimiter = detect_delimiter(text)
-    words = f"CSV with {_NAMES[delimiter]}{_in_words(charset)}"
+    encoded = {"cp1252": ", taken for windows-1252", "utf-8": ""}.get(charset.name, ", UTF-16")
+    words = f"CSV with {_NAMES[delimiter]}{encoded}"
     return Table(rows(text, delimiter), words, delimiter, are_pairs=delimiter == "|")
 
 
@@ -360,10 +361,6 @@ def _cell(value: object) -> str:
     if isinstance(value, bool):
         return str(value).upper()
     return str(value) if isinstance(value, str | int | float) else NESTED if value else ""
-
-
-def _in_words(charset: Charset) -> str:
-    return {"cp1252": ", taken for windows-1252", "utf-8": ""}.get(charset.name, ", UTF-16")
 
 
 def rows(text: str, delimiter: str, *, strict: bool = False) -> Iterator[Row]:
@@ -480,7 +477,8 @@ def _read_workbook(name: str, data: bytes) -> Table:
             warnings.simplefilter("ignore")
             book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
             sheets = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"] or book.worksheets
-            found = {sheet.title: _has_url(sheet) for sheet in sheets}
+            cells = ((sheet, chain.from_iterable(islice(_values(sheet), _HEAD))) for sheet in sheets)
+            found = {sheet.title: any(map(is_url, texts)) for sheet, texts in cells}
     except Exception as error:  # of many kinds: openpyxl checks little
         raise _unreadable(name, error) from error
     chosen = next((sheet for sheet in sheets if found[sheet.title]), sheets[0] if sheets else None)
@@ -507,10 +505,6 @@ def _check(name: str, data: bytes) -> None:
 
 def _unreadable(name: str, error: Exception) -> UsageError:
     return UsageError(f"{name}: this workbook cannot be read ({type(error).__name__}): save it as .xlsx or CSV again")
-
-
-def _has_url(sheet: Any) -> bool:
-    return any(is_url(cell) for row in islice(_values(sheet), _HEAD) for cell in row)
 
 
 def _rows(name: str, sheet: Any) -> Iterator[Row]:

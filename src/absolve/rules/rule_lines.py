@@ -208,7 +208,7 @@ def apache_lines(rule: Rule) -> list[str] | None:
         sign, pattern = "%", "^"
     new = "-"
     if rule.target is not None and rule.status < 400:
-        new = _new(rule, lambda number: f"{sign}{number}", _apache_literal)
+        new = _new(rule, lambda number: f"{sign}{number}", lambda text: re.sub(r"[$%]", r"\\\g<0>", text))
     return [*lines, f'RewriteRule "{_quoted(pattern)}" "{new}" [{",".join(flags)}]']
 
 
@@ -225,10 +225,6 @@ def _apache_flags(rule: Rule) -> list[str] | None:
     if rule.query != "keep":
         flags.append("QSA" if rule.query == "append" else "QSD")
     return flags
-
-
-def _apache_literal(text: str) -> str:
-    return re.sub(r"[$%]", r"\\\g<0>", text)
 
 
 def _quoted(pattern: str) -> str:

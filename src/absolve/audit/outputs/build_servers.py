@@ -310,8 +310,5 @@ def _table(title: str, found: Iterable[tuple[Any, ...]], columns: tuple[str, ...
         named = dict(zip(columns, row, strict=True))
         if "meaning" in named:
             named["meaning"] = words(named["verdict"]).meaning
-        yield f"| {' | '.join(_cell(value) for value in named.values())} |"
-
-
-def _cell(value: Any) -> str:
-    return f"{value:,}" if isinstance(value, int) else markdown_cell(value)
+        cells = (f"{value:,}" if isinstance(value, int) else markdown_cell(value) for value in named.values())
+        yield f"| {' | '.join(cells)} |"

@@ -61,11 +61,7 @@ class JSONString:
         """Return the value with `<` and `>` escaped; it forms no `-->` with `after` (HTML Standard 4.12.1.3)."""
         last = b"-" if value.endswith(b"-") and after[:1] in _MAKES_A_COMMENT_END else b""
         value = value[: len(value) - len(last)]
-        return _MUST.sub(_escape, value) + last.replace(b"-", b"\\u002d")
-
-
-def _escape(found: re.Match[bytes]) -> bytes:
-    return b"\\u%04x" % found[0][0]
+        return _MUST.sub(lambda found: b"\\u%04x" % found[0][0], value) + last.replace(b"-", b"\\u002d")
 
 
 def _decoded(raw: bytes, mapped: cython.bint) -> tuple:  # type: ignore[type-arg]  # as the compiler has it
