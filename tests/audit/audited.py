@@ -10,6 +10,7 @@ import pytest
 
 from absolve.audit.verdicts import PAGE_VERDICTS
 from absolve.cli import main
+from tests.shapes.captures import written as written  # noqa: PLC0414 - the tests of audits have it from here
 
 NEW = "https://new.example/"
 OLD = "http://old.example/"
@@ -31,11 +32,6 @@ class Audit(NamedTuple):
     def found(self) -> dict[str, str]:
         """The verdicts of the links that are findings, by reference."""
         return {row["reference"]: row["verdict"] for row in self.tables["links"] if row["verdict"] not in QUIET}
-
-    def found_in(self, name: str) -> dict[str, str]:
-        """The verdicts of the links of one document that are findings, by reference."""
-        rows = (row for row in self.tables["links"] if row["document"].endswith(f"/new/{name}"))
-        return {row["reference"]: row["verdict"] for row in rows if row["verdict"] not in QUIET}
 
     def link(self, reference: str) -> dict[str, Any]:
         return next(row for row in self.tables["links"] if row["reference"] == reference)
@@ -67,14 +63,6 @@ def text(seed: int, size: int = 120) -> str:
 
 def links(*references: str) -> str:
     return page(" ".join(f'<a href="{reference}">t</a>' for reference in references))
-
-
-def written(root: Path, files: Mapping[str, str | bytes]) -> Path:
-    for name, content in files.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return root
 
 
 def audited(

@@ -105,9 +105,7 @@ OF_APACHE = """
 </VirtualHost>
 """
 SERVERS = [("nginx", NGINX, OF_NGINX), ("apache2", APACHE, OF_APACHE)]
-NAMES = (
-    "about/index posts/hello/index people manual/intro store/chair find store/index contact/index press jobs p/17/index gallery/1 404 kept"
-)
+NAMES = "about/index posts/hello/index people manual/intro store/chair find store/index contact/index press jobs p/17/index gallery/1 404 kept"
 NEW_SITE: Mapping[str, str] = {
     **{f"{name}.html": page(f"<h1>{name}</h1><p>A page with words of its own about {name}") for name in NAMES.split()},
     "feed.xml": "<rss/>",

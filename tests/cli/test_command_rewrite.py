@@ -10,10 +10,6 @@ import pytest
 from command_runner import ABSOLUTE, FIXTURES, PAGE, Runner
 
 
-def left_behind(folder: Path) -> list[Path]:
-    return list(folder.glob(".absolve*"))
-
-
 def test_an_empty_file_stays_empty_with_a_diagnostic(absolve: Runner, tmp_path: Path) -> None:
     (tmp_path / "empty.html").touch()
     done = absolve("rewrite", tmp_path / "empty.html", "-o", tmp_path / "out.html")
@@ -27,11 +23,7 @@ def test_in_place_does_not_write_an_unchanged_file(absolve: Runner, page: Path) 
     before = page.stat()
     assert absolve("rewrite", "--in-place", "--backup", ".bak", page).status == 0
     after = page.stat()
-    assert (after.st_ino, after.st_mtime_ns, after.st_ctime_ns) == (
-        before.st_ino,
-        before.st_mtime_ns,
-        before.st_ctime_ns,
-    )
+    assert (after.st_ino, after.st_mtime_ns, after.st_ctime_ns) == (before.st_ino, before.st_mtime_ns, before.st_ctime_ns)
     assert not page.with_name("page.html.bak").exists()
 
 
@@ -61,7 +53,7 @@ def test_in_place_keeps_mode_and_times_and_the_backup_has_the_original(absolve: 
     assert (page.read_bytes(), backup.read_bytes()) == (ABSOLUTE, PAGE)
     for path in (page, backup):
         assert (stat.S_IMODE(path.stat().st_mode), path.stat().st_mtime_ns) == (0o604, 10**18)
-    assert not left_behind(page.parent)
+    assert not list(page.parent.glob(".absolve*"))
 
 
 def test_in_place_writes_the_target_of_a_symbolic_link(absolve: Runner, page: Path, tmp_path: Path) -> None:

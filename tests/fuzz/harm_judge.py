@@ -232,7 +232,6 @@ class _Pairs(tuple[tuple[str, Any], ...]):
     __slots__ = ()
 
 
-_CONDITIONAL: Final = re.compile(r"(\s*\[if[^]]*\]>)(.*)<!\[endif\]", re.DOTALL | re.IGNORECASE)
 _STYLES: Final = frozenset("style fill stroke filter mask clip-path cursor color-profile marker marker-start".split())
 _SETS: Final = frozenset("srcset imagesrcset data-srcset data-lazy-srcset".split())
 _LISTS: Final = frozenset("ping archive profile attributionsrc".split())

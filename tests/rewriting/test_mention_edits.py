@@ -9,10 +9,7 @@ import absolve
 from absolve.core.model import Document
 from absolve.document.walk import Settings, walk
 
-RULES = [
-    ("http://old.example", "https://new.example"),
-    ("http://old.example/x?u=http://old.example/b", "https://new.example/y", "exact"),
-]
+RULES = [("http://old.example", "https://new.example"), ("http://old.example/x?u=http://old.example/b", "https://new.example/y", "exact")]
 STAYS = [
     ('<a href="http://old.example/x?u=http://old.example/b">', "text/html", ["as a whole"]),
     ('<a href="http://old.example/x?u=http://old.example/c">', "text/html", []),
@@ -27,8 +24,7 @@ STAYS = [
     ("<?php __HALT_COMPILER(); s:18:'http://old.example", "", ["counts"]),
     ("<p><?php __halt_compiler();?> http://old.example/", "text/html", ["counts"]),
     ("\ufeff\n%PDF-1.7 http://old.example/", "", ["counts"]),
-    ("feature done\nhttp://old.example/", "", ["counts"]),
-    ("reset refs/heads/a\nhttp://old.example/", "", ["counts"]),
+    ("feature done\nhttp://old.example/", "", ["counts"]), ("reset refs/heads/a\nhttp://old.example/", "", ["counts"]),
     ('<script>"http:" + "//old.example/"</script><style>a{b:"http\\3a //old.example/"}</style>', "text/html", ["a host"] * 2),
 ]
 

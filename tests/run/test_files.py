@@ -234,7 +234,6 @@ def test_policies_compose() -> None:
 # --- filters of links by the values of their rows ---------------------------------------------------------------------
 
 URL_FILTERS = "https://h/d/p"
-PAGE_FILTERS = b"<a href='#f'>1</a><a href=x>2</a><img src=i.png><img src=//g/j.png><a href='http://h/x'>3</a>"
 
 
 def of(words: str) -> frozenset[str]:

@@ -222,24 +222,12 @@ def _body(unit: str, encoding: str, charset: str = "utf-8") -> Shape:
     return Shape(make, _MAIL)
 
 
-def _escaped(raw: bytes) -> bytes:
-    return b"=" + binascii.hexlify(raw, "=").upper()
-
-
-def _half_escaped(raw: bytes) -> bytes:
-    return b"".join(b"=%02X" % raw[at] + raw[at + 1 : at + 2].replace(b"=", b"=3D") for at in range(0, len(raw), 2))
-
-
-def _softly_broken(raw: bytes) -> bytes:
-    return b"=\n".join(raw[at : at + 1].replace(b"=", b"=3D") for at in range(len(raw)))
-
-
 _ENCODINGS: Final[dict[str, tuple[Callable[[bytes], bytes], float]]] = {  # and by how much each lengthens its contents
     "base64": (base64.encodebytes, 77 / 57),
     "base64, in one line": (base64.b64encode, 4 / 3),
-    "quoted-printable, all escaped": (_escaped, 3),
-    "quoted-printable, half of it escaped": (_half_escaped, 2),
-    "quoted-printable, soft breaks everywhere": (_softly_broken, 3),
+    "quoted-printable, all escaped": (lambda raw: b"=" + binascii.hexlify(raw, "=").upper(), 3),
+    "quoted-printable, half of it escaped": (lambda raw: b"".join(b"=%02X" % raw[at] + raw[at + 1 : at + 2].replace(b"=", b"=3D") for at in range(0, len(raw), 2)), 2),
+    "quoted-printable, soft breaks everywhere": (lambda raw: b"=\n".join(raw[at : at + 1].replace(b"=", b"=3D") for at in range(len(raw))), 3),
 }
 _LINK: Final = "<a href=x>y</a>"
 
