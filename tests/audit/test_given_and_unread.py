@@ -19,7 +19,7 @@ NOTHING: dict[str, bytes] = {
     "empty.txt": b"", "header.csv": b"old,new\n", "prose.txt": b"This file has words.\n", "binary.dat": b"\0\1\2nothing",
     "book.xlsx": zipped({"xl/workbook.xml": "<workbook/>"}), "locked.xls": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600),
     "map.csv.gz": gzip.compress(b"/a,/about/\n"), "web.config": b'<?xml version="1.0"?>\n<configuration><appSettings/></configuration>',
-    "table.html": b"<html><table><tr><td>/a</td><td>/about/</td></tr></table></html>", "vercel.json": b'{"cleanUrls": true}',
+    "table.html": b"<html><table><tr><td>/a</td><td>/about/</td></tr></table></html>", "vercel.json": b'{"version": 2}',
     "pairs.json": b'{\n"a": {"/a": "/about/"},\n"/b": 1\n}\n', ".htaccess": b"Options -Indexes\n",
     "site.conf": b"server { listen 80; root /var/www; }\n", "capture.warc": b"WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n",
 }

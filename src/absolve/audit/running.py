@@ -300,7 +300,8 @@ def _read_map(name: str, job: AuditJob, context: RunContext) -> RuleSet:
     found = answers.read(name, data, context.reading.settings) if form is None else None
     if found is None:
         found = forms.read(path, data, format=form, hosts=_hosts(job), folder=_folder_on_site(path, job))
-        forms.check(found)
+        if found.rules or not _configured(servers.named("plain"), name, job)[1]:
+            forms.check(found)
     for diagnostic in forms.doubts(found):
         context.reports.aside(diagnostic)
     return _noted(found, job, context)
@@ -331,13 +332,18 @@ def _server(job: AuditJob, context: RunContext) -> servers.Server:
     """Return the server of the new site, as vercel.json and firebase.json change it, and report how."""
     server = servers.named(job.server)
     for name in dict.fromkeys([*job.maps, *map(str, _unasked(job))]):
-        if name.endswith(("vercel.json", "firebase.json")):
-            with suppress(DocumentError, UsageError):  # reading its rules reports that
-                text = decoded(sources.of_option(name, job.max_size))
-                server, words = servers.configured(server, structured.parse_text(name, text))
-                if words:
-                    context.reports.aside(Diagnostic("own-map", f"read as --server {','.join(words)}", name))
+        with suppress(DocumentError, UsageError):  # reading its rules reports that
+            server, words = _configured(server, name, job)
+            if words:
+                context.reports.aside(Diagnostic("own-map", f"read as --server {','.join(words)}", name))
     return server
+
+
+def _configured(server: servers.Server, name: str, job: AuditJob) -> tuple[servers.Server, list[str]]:
+    """Return the server as a map changes it that is a vercel.json or firebase.json, with the words for that."""
+    if not name.endswith(("vercel.json", "firebase.json")):
+        return server, []
+    return servers.configured(server, structured.parse_text(name, decoded(sources.of_option(name, job.max_size))))
 
 
 def _question(connection: Any, job: AuditJob, context: RunContext) -> Question:
