@@ -62,7 +62,8 @@ def _line(file: IO[bytes], cause: Cause, text: str) -> None:
     if document and inner is not None:  # the line is one of an inner document, such as a cell of a notebook
         document, line, column = document[: inner.start()], None, None
     name = words(cause.verdict).name
-    found = {"file": printable(unquote(document_uri(document))) if document else None, "line": line, "col": column, "title": name}
+    path = printable(unquote(document_uri(document))) if document else None
+    found = {"file": path, "line": line, "col": column, "title": name}
     properties = ",".join(f"{name}={_property(str(value))}" for name, value in found.items() if value)
     file.write(f"::{COMMANDS[cause.level]} {properties}::{_data(text)}\n".encode())
 
