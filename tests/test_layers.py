@@ -39,24 +39,24 @@ MOST = {
     "absolve": (204, 2),
     "api": (295, 1),
     "arrow": (54, 1),
-    "audit": (8_424, 30),
+    "audit": (8_423, 30),
     "cli": (5_788, 21),
     "core": (2_898, 15),
     "document": (2_695, 11),
     "encodings": (1_855, 6),
-    "formats": (15_751, 52),
+    "formats": (15_749, 52),
     "inventory": (2_069, 7),
-    "mirror": (7_119, 19),
+    "mirror": (7_118, 19),
     "rewriting": (2_572, 10),
     "rules": (6_256, 20),
-    "run": (7_954, 28),
+    "run": (7_953, 28),
     "spark": (248, 1),
     "tables": (1_236, 7),
     "trees": (838, 3),
     "urls": (2_388, 13),
     "verifying": (2_230, 9),
 }
-MOST_TESTS = 47_071  # lines
+MOST_TESTS = 47_069  # lines
 MOST_C = 1_200  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 
