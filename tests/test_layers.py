@@ -39,8 +39,8 @@ MOST = {
     "absolve": (204, 2),
     "api": (295, 1),
     "arrow": (54, 1),
-    "audit": (8_423, 30),
-    "cli": (5_788, 21),
+    "audit": (8_516, 30),
+    "cli": (5_850, 21),
     "core": (2_898, 15),
     "document": (2_695, 11),
     "encodings": (1_855, 6),
@@ -49,14 +49,14 @@ MOST = {
     "mirror": (7_118, 19),
     "rewriting": (2_572, 10),
     "rules": (6_256, 20),
-    "run": (7_953, 28),
+    "run": (8_521, 28),
     "spark": (248, 1),
     "tables": (1_236, 7),
     "trees": (838, 3),
-    "urls": (2_388, 13),
+    "urls": (2_401, 13),
     "verifying": (2_230, 9),
 }
-MOST_TESTS = 47_069  # lines
+MOST_TESTS = 47_433  # lines
 MOST_C = 1_200  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 

@@ -86,7 +86,7 @@ def test_a_typed_option_takes_the_words_of_the_command_line() -> None:
 def test_the_type_of_parsed_options_has_each_row_of_the_table() -> None:
     hints = get_type_hints(Options)
     rows = [row for rows in OPTIONS.values() for row in rows]
-    assert {row.dest for row in rows} | {"command", "named", "is_url_found"} == set(hints)
+    assert {row.dest for row in rows} | {"command", "crawl", "is_url_found", "named"} == set(hints)
     for row in rows:
         assert row.is_switch == (hints[row.dest] is bool), row
         assert (row.repeats or row.nargs in {"*", "+"}) == (get_origin(hints[row.dest]) is list), row

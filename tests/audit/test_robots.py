@@ -22,7 +22,7 @@ from absolve.urls.access import Rules, of_robots
     ("User-agent: *\nDisallow: /caf%C3%A9\n", "/café", 2), ("Sitemap: http://h/s.xml\nDisallow: /\n", "/a", None),
 ])
 def test_the_longest_rule_of_the_group_shuts_a_path_out(text: str, path: str, line: int | None) -> None:
-    rule = Rules(of_robots(text.encode(), "googlebot"))(path)
+    rule = Rules(of_robots(text.encode(), "googlebot").rules)(path)
     assert (rule.line if rule is not None else None) == line
 
 

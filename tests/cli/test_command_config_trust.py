@@ -19,7 +19,7 @@ UNTRUSTED = {
     *"check serve port start prune at keep-errors same absent missing".split(),
     *"old old-url map fail-on sql baseline changed-since fix write-map ignore".split(),
     *"remap resume log base-path unwrap".split(),
-    *"header cookies retries concurrency ignore-robots hidden save live resolve answers depth cache".split(),
+    *"header cookies retries concurrency ignore-robots hidden save live resolve answers depth stop-after max-age wait insecure".split(),
 }
 OPTIONS = [row for one in parser().commands.values() for row, _ in one.options().values()]
 

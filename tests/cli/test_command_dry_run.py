@@ -23,7 +23,7 @@ VALUES: Final = {
     "backup": ".orig", "check": "old", "serve": "none", "include": "*.html", "exclude": "*.css", "url": "http://h/d/",
     "media-type": "text/html", "charset": "utf-8", "remap": "//h=//g", "kind": "image", "scope": "external",
     "problem": "malformed", "port": "0", "at": "2024", "same": "www", "base-path": "/p/", "unwrap": "google",
-    "depth": "1", "start": "http://h/d/p.html", "header": "A: b", "cookies": "none.txt", "timeout": "1", "retries": "0", "concurrency": "1", "save": "new/s.warc", "cache": "new/cache", "ignore-base": "saver",
+    "depth": "1", "start": "http://h/d/p.html", "header": "A: b", "cookies": "none.txt", "timeout": "1", "retries": "0", "concurrency": "1", "save": "new/s.warc", "max-age": "1h", "wait": "0", "stop-after": "1pages", "ignore-base": "saver",
 }  # fmt: skip
 # Runs that would write without --dry-run, and options that contradict one of their others: they end with status 2.
 RUNS: Final = {

@@ -1,6 +1,5 @@
 """Output files are written completely or stay unchanged, reach the disk before they are renamed, and leave nothing behind."""
 
-import asyncio
 import os
 import stat
 import subprocess
@@ -16,6 +15,7 @@ import pytest
 
 from absolve import rewrite_file, tables
 from absolve.core.errors import DocumentError, UsageError
+from absolve.document.settings import Settings
 from absolve.run import leftovers, output_folder, outputs
 from absolve.run import results as waiting
 from absolve.run.inputs import Input
@@ -23,7 +23,7 @@ from absolve.run.output_folder import Below, OpenFolder
 from absolve.run.outputs import WrittenFile
 from absolve.run.plan import Job, Publisher, check_new_folder
 from absolve.run.results import BytesRead, Failure, FilesReady, flushed
-from absolve.run.web.caching import Cache
+from absolve.run.web.store import Store
 
 
 def write(path: Path, data: bytes, like: Path | None) -> None:
@@ -301,7 +301,7 @@ def test_folders_of_dead_runs_are_removed(tmp_path: Path, of_a_dead_run: str, mo
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can make a link of another user")
-@pytest.mark.parametrize("how", ["writing", "replacing", "in place", "in a folder", "above", "cache"])
+@pytest.mark.parametrize("how", ["writing", "replacing", "in place", "in a folder", "above", "save"])
 def test_a_link_of_another_user_in_a_folder_where_all_may_write_is_not_followed(tmp_path: Path, how: str) -> None:
     (tmp_path / "own" / "deep").mkdir(parents=True)
     old = tmp_path / "own" / "deep" / "a.html"
@@ -320,8 +320,10 @@ def test_a_link_of_another_user_in_a_folder_where_all_may_write_is_not_followed(
             with refused:
                 if how == "in place":
                     rewrite_file(one, url="http://h/")
-                elif how == "cache":  # its folder
-                    asyncio.run(Cache(str(one.parent)).close())
+                elif how == "save":
+                    old.write_bytes(b"") if mode == 0o755 else None
+                    with Store(str(one), 0, Settings()):
+                        pass
                     old.write_text("new")
                 elif how == "in a folder":
                     with output_folder.created(str(one.parent)) as folder, outputs.preparing(one, below=Below(folder, "a.html")) as (made, written):

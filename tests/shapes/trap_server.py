@@ -1,11 +1,15 @@
 """A server on loopback whose responses are bytes, or what a function sends; it keeps what was asked for."""
 
+import os
 import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import pycurl
+import pytest
 
 Answer = bytes | Callable[[socket.socket], None]
 
@@ -103,3 +107,45 @@ def endless(head: bytes, piece: bytes = b"x" * 65536) -> Callable[[socket.socket
             client.sendall(piece)
 
     return send
+
+
+def addresses(server: Server, monkeypatch: pytest.MonkeyPatch, names: Mapping[str, str]) -> set[str]:
+    """Give names these addresses, all of which are the server; return the addresses for which a socket was opened."""
+    opened: set[str] = set()
+    resolved = [f"{name}:{port}:{found}" for name, found in names.items() for port in (80, server.port)]
+
+    def connected(_purpose: int, address: tuple[Any, ...]) -> int:
+        opened.add(address[3][0])
+        return socket.create_connection(("127.0.0.1", server.port)).detach()
+
+    def found(host: str, port: int, *_: object, **__: object) -> list[tuple[Any, ...]]:
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (names.get(host, host).partition(",")[0], port))]
+
+    class Curl(pycurl.Curl):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.reset()
+
+        def reset(self) -> None:
+            super().reset()
+            super().setopt(pycurl.RESOLVE, resolved)
+            super().setopt(pycurl.OPENSOCKETFUNCTION, connected)
+            super().setopt(pycurl.SOCKOPTFUNCTION, lambda *_: pycurl.SOCKOPT_ALREADY_CONNECTED)
+
+        def setopt(self, option: int, value: Any) -> None:
+            if option == pycurl.OPENSOCKETFUNCTION:  # the guard decides
+
+                def guarded(*address: Any) -> Any:
+                    own = value(*address)
+                    if own != pycurl.SOCKET_BAD:
+                        os.close(own)
+                        own = connected(*address)
+                    return own
+
+                super().setopt(option, guarded)
+            else:
+                super().setopt(option, value)
+
+    monkeypatch.setattr("absolve.run.web.engine.pycurl.Curl", Curl)
+    monkeypatch.setattr("absolve.run.web.client.socket.getaddrinfo", found)
+    return opened

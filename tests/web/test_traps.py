@@ -5,21 +5,22 @@ import os
 import time
 import tracemalloc
 import zlib
+from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
 
-import anyio
-import httpcore
 import pytest
 
+from absolve.audit import answers as recorded
 from absolve.core.errors import UsageError
 from absolve.document.settings import Settings
 from absolve.run.web import exchange, fetching
 from absolve.run.web.client import Client
 from absolve.run.web.exchange import Asking
+from absolve.run.web.ranges import Archives
 from absolve.urls.access import is_public
 from tests.shapes import captures
-from tests.shapes.trap_server import Answer, Server, endless, moved, page, response, serving, slowly, status
+from tests.shapes.trap_server import Answer, Server, addresses, endless, moved, page, response, serving, slowly, status
 
 LINK = b"<a href=x>"
 ASKING = Asking(timeout=1, retries=0)
@@ -27,13 +28,13 @@ ASKING = Asking(timeout=1, retries=0)
 CHUNKED = b"HTTP/1.1 200 X\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
-async def _asked(asking: Asking, *urls: str) -> list[exchange.Answer]:
-    async with Client(asking) as made:
-        return [await made.answer(url) for url in urls]
+def _asked(asking: Asking, *urls: str) -> list[exchange.Answer]:
+    with Client(asking) as made:
+        return [found for url in urls for found in made.engine.run(iter([made.answer(url), None]).__next__, 1)]
 
 
 def asked(server: Server, *targets: str, asking: Asking = ASKING) -> list[exchange.Answer]:
-    return anyio.run(_asked, asking, *(f"{server.url}{target}" for target in targets))
+    return _asked(asking, *(f"{server.url}{target}" for target in targets))
 
 
 def one(answers: Mapping[str, Answer | list[Answer]], target: str = "/a", asking: Asking = ASKING) -> tuple[exchange.Answer, Server]:
@@ -73,9 +74,9 @@ def test_a_body_is_read_without_its_codings(answer: bytes, body: bytes) -> None:
     (endless(b"HTTP/1.1 200 OK\r\n\r\n"), "too-large"),
     (endless(b"HTTP/1.1 200 OK\r\nA: "), "broken-response"),
     (endless(b"HTTP/1.1 200 OK\r\n", b"A: b\r\n"), "broken-response"),
-    (endless(b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 100 Continue\r\n\r\n"), "timeout"),
+    (endless(b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 100 Continue\r\n\r\n"), "broken-response"),
     (page(gzip.compress(b"x" * 2_000_000), "Content-Encoding: gzip"), "too-large"),
-    (page(gzip.compress(LINK), "Content-Encoding: gzip", *["A: b"] * 10_001), "too-many-fields"),
+    (page(gzip.compress(LINK), "Content-Encoding: gzip", *["A: b"] * 10_001), "broken-response"),
     (page(gzip.compress(LINK * 99)[:-20], "Content-Encoding: gzip"), "truncated"),
     (page(LINK, f"Content-Encoding: {','.join(['gzip'] * 50)}"), "unknown-coding"),
 ])
@@ -124,7 +125,7 @@ def test_no_secret_goes_to_another_origin() -> None:
 
 def test_a_user_in_the_url_is_for_its_origin_and_in_no_request() -> None:
     with serving({"/x": page(LINK)}) as other, serving({"/a": moved(f"{other.url}/x")}) as server:
-        anyio.run(_asked, ASKING, server.url.replace("//", "//me:p%40ss@") + "/a")
+        _asked(ASKING, server.url.replace("//", "//me:p%40ss@") + "/a")
     assert server.asked[-1].fields["authorization"] == "Basic bWU6cEBzcw=="
     assert "authorization" not in other.asked[-1].fields
     assert server.targets[-1] == "/a"
@@ -137,25 +138,15 @@ def test_a_private_address_is_refused() -> None:
     assert server.targets == []
 
 
-def test_a_name_that_leads_to_a_private_address_later_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_that_leads_to_a_private_address_is_refused_when_a_socket_is_to_be_opened(monkeypatch: pytest.MonkeyPatch) -> None:
     with serving({"/a": page(LINK)}) as server:
-        answers = [["8.8.8.8"], ["127.0.0.1"]]
-
-        async def resolved(_host: str, port: int, **_: object) -> list[tuple[object, ...]]:
-            return [(0, 0, 0, "", (address, port)) for address in (answers.pop(0) if len(answers) > 1 else answers[0])]
-
-        connected: list[str] = []
-
-        async def connect(_self: object, host: str, *_: object) -> None:
-            connected.append(host)
-            raise httpcore.ConnectError("test")
-
-        monkeypatch.setattr("anyio.getaddrinfo", resolved)
-        monkeypatch.setattr("httpcore.AnyIOBackend.connect_tcp", connect)
-        asking = ASKING._replace(private=False, robots=False)
-        first, second = anyio.run(_asked, asking, *[f"http://rebinding.example:{server.port}/a"] * 2)
-    assert (first.problem and first.problem.code, second.problem and second.problem.code) == ("unreachable", "refused-address")
-    assert connected == ["8.8.8.8"]
+        connected = addresses(server, monkeypatch, {"rebinding.example": "10.0.0.1,192.168.0.1", "public.example": "10.0.0.1,8.8.8.8"})
+        urls = [f"http://{host}.example:{server.port}/a" for host in ("rebinding", "public")]
+        first, second = _asked(ASKING._replace(private=False, robots=False), *urls)
+    assert first.problem is not None
+    assert (first.problem.code, second.problem) == ("refused-address", None)
+    assert first.problem.text.startswith(f"rebinding.example:{server.port} has no public address: 10.0.0.1, 192.168.0.1 (")
+    assert connected == {"8.8.8.8"}
 
 
 @pytest.mark.parametrize(("address", "expected"), [
@@ -174,6 +165,7 @@ def test_an_address_is_public(address: str, *, expected: bool) -> None:
     (response(b"User-agent: *\nDisallow: /a\n"), False), (response(b"User-agent: absolve\nDisallow: /\n"), False),
     (response(b"User-agent: *\nDisallow: /*.pdf$\n"), True), (status(403), True), (status(500), False), (moved("/other"), False),
     (moved("/robots.txt"), True), (moved("file:///x"), True), (endless(b"HTTP/1.1 200 OK\r\n\r\n"), True),
+    (endless(b"HTTP/1.1 200 OK\r\n\r\nUser-agent: *\nDisallow: /a\n"), False),
 ])
 def test_robots_are_followed(robots: Answer, *, allowed: bool) -> None:
     other = response(b"User-agent: *\nDisallow: /a\n")
@@ -197,7 +189,7 @@ def test_robots_that_hang_end_with_the_timeout_and_nothing_is_asked_for(robots: 
     ([status(503), page(LINK)], 1, 200), ([status(429, "Retry-After: 1"), page(LINK)], 1, 200), ([status(503), page(LINK)], 0, 503),
     ([status(429, "Retry-After: 3600"), page(LINK)], 1, 429), ([status(503, "Retry-After: Mon, 01 Jan 2001 00:00:00 GMT"), page(LINK)], 1, 200),
     ([status(503, "Retry-After: Fri, 31 Dec 99999999 23:59:59 GMT"), page(LINK)], 1, 503), ([b"", page(LINK)], 1, 200),
-    ([status(500), page(LINK)], 1, 500),
+    ([status(500), page(LINK)], 1, 500), ([status(408), page(LINK)], 1, 200),
 ])
 def test_another_try_is_made_where_it_may_help(answers: list[Answer], retries: int, status_: int) -> None:
     found, _ = one({"/a": answers}, asking=ASKING._replace(retries=retries))
@@ -232,7 +224,7 @@ def test_a_field_that_breaks_a_request_is_refused(fields: tuple[str, str]) -> No
 def test_a_proxy_of_the_environment_is_asked(proxy: str, field: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving({"http://h.example/a": page(LINK), "http://h.example/robots.txt": status(404)}) as server:
         monkeypatch.setenv("http_proxy", proxy.format(server.url.removeprefix("http://")))
-        (found,) = anyio.run(_asked, ASKING, "http://h.example/a")
+        (found,) = _asked(ASKING, "http://h.example/a")
     if field == "broken":
         assert found.problem is not None
         assert (found.problem.code, "PW" in str(found.problem), server.asked) == ("unreachable", False, [])
@@ -291,9 +283,14 @@ def test_the_user_in_a_redirect_is_in_no_url_and_in_no_capture() -> None:
     assert "authorization" not in server.asked[-1].fields
 
 
+def test_a_message_says_that_a_header_is_too_large() -> None:
+    found, _ = one({"/a": moved(f"/{'x' * 200_000}")})
+    assert "its header is too large" in str(found.problem)
+
+
 @pytest.mark.parametrize(("url", "reason"), [("http://127.0.0.1:1/", "connection refused"), ("http://nowhere.invalid/", "no host has the name")])
 def test_a_message_says_why_there_is_no_connection(url: str, reason: str) -> None:
-    (found,) = anyio.run(_asked, ASKING, url)
+    (found,) = _asked(ASKING, url)
     assert found.problem is not None
     assert reason in found.problem.text
 
@@ -303,57 +300,60 @@ def test_a_cookie_of_the_user_goes_to_no_host_that_only_a_server_names(tmp_path:
     (tmp_path / "jar").write_text(f"# Netscape HTTP Cookie File\n{jar}")
     with serving({"/a": moved("http://other.example/b"), "/b": moved("http://own.example/c"), "/c": page(LINK)}) as server:
         resolved = tuple((f"{host}.example", server.url) for host in ("own", "other"))
-        anyio.run(_asked, ASKING._replace(cookies=str(tmp_path / "jar"), resolved=resolved, robots=False), "http://own.example/a")
+        _asked(ASKING._replace(cookies=str(tmp_path / "jar"), resolved=resolved, robots=False), "http://own.example/a")
     assert [one.fields.get("cookie") for one in server.asked] == ["k=own", None, "k=own"]
 
 
-def test_what_is_fresh_is_not_asked_for_again_and_what_is_not_is_asked_for_news(tmp_path: Path) -> None:
-    fresh, old = page(LINK, "Cache-Control: max-age=60", "X-Odd: \xe9"), [page(LINK, 'ETag: "1"', "Cache-Control: no-cache"), status(304, 'ETag: "1"', "Cache-Control: max-age=60")]
-    answers: dict[str, Answer | list[Answer]] = {"/fresh": fresh, "/old": [*old], "/never": page(LINK, "Cache-Control: no-store"), "/cut": page(LINK, "Cache-Control: max-age=60")[:-2]}
-    asking = ASKING._replace(cache=str(tmp_path / "c" / "d"), robots=False)
-    with serving(answers) as server:
-        first = asked(server, *answers, asking=asking)
-        server.asked.clear()
-        second = asked(server, *answers, asking=asking)
-        fields = {one.target: one.fields for one in server.asked}
-        server.asked.clear()
-        asked(server, "/old", asking=asking)
-        assert server.asked == []  # the news was that it is fresh
-    assert sorted(fields) == ["/cut", "/never", "/old"]
-    assert fields["/old"]["if-none-match"] == '"1"'
-    assert [(one.body, one.problem is None) for one in second] == [(LINK, True)] * 3 + [(b"", False)]
-    assert [one.head for one in second] == [one.head for one in first]
-    assert (tmp_path / "c" / "d").stat().st_mode & 0o777 == 0o700
+@pytest.mark.parametrize(("answer", "wall"), [
+    (status(403), ""), (status(405), ""), (status(503), ""), (status(403, "X-DataDome: protected"), "DataDome keeps robots out"),
+    (status(403, "CF-Mitigated: challenge"), "Cloudflare keeps robots out"), (status(999), "LinkedIn keeps robots out"),
+])
+def test_only_what_a_product_sends_is_its_wall(answer: bytes, wall: str) -> None:
+    found, _ = one({"/a": answer})
+    assert [heard.problem for heard in recorded.from_responses(found, Settings(), compares=False)] == [wall]
 
 
-@pytest.mark.skipif(os.name != "posix", reason="there are no such modes here")
-def test_only_the_user_can_read_a_cache_and_it_has_no_secret_of_a_request(tmp_path: Path) -> None:
-    tmp_path.chmod(0o755)
-    (tmp_path / "absolve-responses.sqlite").touch(0o644)  # of an earlier version
-    fields = (("Authorization", "Bearer sesame"), ("Cookie", "k=sesame"), ("X-Key", "sesame"))
-    with serving({"/a": page(LINK, "Cache-Control: max-age=60")}) as server:
-        for _ in range(2):
-            asked(server, "/a", asking=ASKING._replace(cache=str(tmp_path), robots=False, fields=fields))
-        assert server.targets == ["/a"]
-    files = list(tmp_path.glob("absolve-*"))
-    assert {file.stat().st_mode & 0o777 for file in files} == {0o600}
-    assert not [file for file in files if b"sesame" in file.read_bytes()]
+@pytest.mark.parametrize("line", ["Set-Cookie: a=b\nX-More: 1", "Set-Cookie: a=b\n X-More: 1"])
+def test_a_server_adds_no_field_to_a_request(line: str) -> None:
+    _, server = one({"/a": status(302, line, "Location: /b"), "/b": page(LINK)})
+    assert "x-more" not in server.asked[-1].fields
+    assert server.asked[-1].fields["cookie"].startswith("a=b")
 
 
-def test_a_response_is_kept_for_the_server_that_was_asked(tmp_path: Path) -> None:
-    """The site and its copy elsewhere have the same URLs."""
-    fresh = [page(body, "Cache-Control: max-age=60") for body in (b"site", b"copy")]
-    with serving({"/a": fresh[0]}) as site, serving({"/a": fresh[1]}) as copy:
-        found = [
-            anyio.run(_asked, ASKING._replace(cache=str(tmp_path), robots=False, resolved=(("h.example", one.url),)), "http://h.example/a")[0].body
-            for one in (site, copy, site)
-        ]
-    assert (found, len(site.asked), len(copy.asked)) == ([b"site", b"copy", b"site"], 1, 1)
+def test_a_header_may_end_its_lines_with_lf() -> None:
+    data = gzip.compress(LINK)
+    found, server = one({"/a": b"HTTP/1.1 200 X\nContent-Encoding: gzip\nSet-Cookie: a=b\nContent-Length: %d\n\n%b" % (len(data), data)})
+    assert (found.body, found.responses[-1].message["Set-Cookie"], server.targets[-1]) == (LINK, "a=b", "/a")
 
 
-def test_a_cache_that_cannot_be_is_a_usage_error(tmp_path: Path) -> None:
-    (tmp_path / "file").write_bytes(b"")
-    (tmp_path / "absolve-responses.sqlite").write_bytes(b"no database")
-    for folder in (tmp_path / "file" / "c", tmp_path):
-        with pytest.raises(UsageError, match="--cache"):
-            anyio.run(_asked, ASKING._replace(cache=str(folder)))
+@pytest.mark.parametrize("body", [b"", b"5\r\n<a hr\r\n5\r\nef=x>\r\n"])
+def test_lines_after_a_body_are_no_header(body: bytes) -> None:
+    found, server = one({"/a": CHUNKED + body + b"0\r\nHTTP/1.1 302 X: y\r\nLocation: /b\r\nSet-Cookie: a=b\r\n\r\n"})
+    assert (found.head, server.targets) == (b"HTTP/1.1 200 X\r\n\r\n", ["/robots.txt", "/a"])
+
+
+@pytest.mark.parametrize("target", ["/%c3%a9", "/%C3%A9", "/a%2fb?c=%2f", "/?%aa", "/..%2f"])
+def test_a_url_is_asked_for_as_it_is_written(target: str) -> None:
+    found, _ = one({target: page(LINK)}, target)
+    assert found.body == LINK
+
+
+def test_a_program_may_have_more_than_1024_open_files() -> None:
+    resource = pytest.importorskip("resource")
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if limits[1] != resource.RLIM_INFINITY and limits[1] < 2048:
+        pytest.skip("this system allows fewer")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (2048, limits[1]))
+    opened = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
+    try:
+        found, _ = one({"/a": page(LINK)})
+    finally:
+        deque(map(os.close, opened), maxlen=0)
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert found.body == LINK
+
+
+@pytest.mark.parametrize(("location", "words"), [("file:///etc/passwd", "only http and https"), ("http://[", "is no URL")])
+def test_a_redirect_of_an_archive_leads_to_the_web(location: str, words: str) -> None:
+    with serving({"/a.warc.gz": moved(location)}) as server, pytest.raises(OSError, match=words):
+        Archives(1, 0).info(f"{server.url}/a.warc.gz")

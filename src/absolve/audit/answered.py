@@ -49,8 +49,9 @@ SELECT a.target, a.url, n.site IS NOT NULL AS is_inside, count(*) AS links
 FROM asked a JOIN located l ON l.side = 'new' AND l.url = a.url JOIN links_in i ON i.target = a.target
 LEFT JOIN scopes n ON n.side = 'new' AND n.site = l.site AND starts_with(l.path, n.prefix)
 WHERE l.resource IS NULL AND regexp_matches(a.url, '^https?:') AND (n.site IS NOT NULL OR NOT is_local(a.url))
-AND i.kind <> 'form' AND i.attribute NOT IN ('@id', 'itemid', 'ping', 'about', 'resource')
-AND NOT regexp_matches(lower(i.rel), '(^| )(dns-prefetch|preconnect)( |$)')
+AND i.kind <> 'form' AND i.attribute NOT IN ('@id', '@context', 'about', 'itemid', 'itemtype', 'ping', 'profile',
+    'property', 'resource', 'typeof', 'vocab')
+AND NOT regexp_matches(lower(i.rel), '(^| )(dns-prefetch|preconnect|profile)( |$)')
 AND NOT list_contains(i.problems, 'placeholder')
 AND NOT EXISTS (SELECT 1 FROM scopes o WHERE o.side = 'old' AND o.site = l.site AND starts_with(l.path, o.prefix)
     AND n.site IS NULL)
@@ -85,6 +86,7 @@ class Answers:
     def __init__(self, found: Iterable[Answer] = ()) -> None:
         self._by_url: dict[str, Answer] = {}
         self._ends: Counter[tuple[str, str]] = Counter()
+        self._outcomes: dict[str, Outcome | None] = {}
         self.add(found)
 
     def __len__(self) -> int:
@@ -94,6 +96,7 @@ class Answers:
         return iter(self._by_url.values())
 
     def add(self, found: Iterable[Answer]) -> None:
+        self._outcomes.clear()
         for one in found:
             one = _as_sent(one)  # noqa: PLW2901
             before = self._by_url.pop(one.url, None)  # the last answers are at the end
@@ -111,7 +114,11 @@ class Answers:
 
     def outcome(self, url: str) -> Outcome | None:
         """Return where a URL leads, None if it was not requested. A user and password in it make no difference."""
-        url = identity.without_user(url) if "@" in url else url
+        if url not in self._outcomes:
+            self._outcomes[url] = self._followed(identity.without_user(url) if "@" in url else url)
+        return self._outcomes[url]
+
+    def _followed(self, url: str) -> Outcome | None:
         one = self._by_url.get(url)
         if one is None:
             return None
@@ -152,7 +159,7 @@ class Answers:
         if found.status in _CLOSED:
             return REFUSED, f"status {found.status}"
         if not (200 <= found.status < 300 or found.status == 304):
-            return UNSURE, f"status {found.status}"
+            return UNSURE, ", ".join(filter(None, [f"status {found.status}", found.problem]))
         if (soft := self._soft(url, found)) is not None:
             return soft
         return (REDIRECTED, f"to {found.final}") if found.hops else (WORKS, "")

@@ -15,6 +15,7 @@ import codecs
 import json
 import re
 from contextlib import suppress
+from datetime import UTC, datetime
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -37,9 +38,22 @@ if TYPE_CHECKING:
     from absolve.document.settings import Settings
     from absolve.formats.headers import Record
     from absolve.rules.model import RuleSet
+    from absolve.run.web.exchange import Answer as Asked
 
 FORM: Final = "answers"
 PROBLEM: Final = "problem"  # a field of a metadata record: why a URL has no answer, a code and words
+_KEEPING_OUT: Final = frozenset({403, 405, 406, 429, 503, 999})  # statuses
+_LINKEDIN: Final = 999
+_WALLS: Final = (  # a field of the answer, a text in it (in lower case), the product
+    ("cf-mitigated", "challenge", "Cloudflare"),
+    ("server", "akamaighost", "Akamai"),
+    ("server", "datadome", "DataDome"),
+    ("x-datadome", "", "DataDome"),
+    ("x-amzn-waf-action", "", "AWS WAF"),
+    ("x-iinfo", "", "Imperva"),
+    ("x-sucuri-id", "", "Sucuri"),
+    ("x-vercel-mitigated", "", "Vercel"),
+)
 _LOOKED_AT: Final = 1 << 16
 _UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _CONTAINERS: Final = frozenset({registry.WARC, registry.HAR})
@@ -59,13 +73,15 @@ class Page(NamedTuple):
     """
 
     places: frozenset[str]
-    likeness: int
+    likeness: int | None
     is_shell: bool
     has_scripts: bool
 
 
 class Answer(NamedTuple):
     """The answer of a server for a URL without its fragment; `status` is None if there was none, because of `problem`.
+
+    With a status, `problem` says why it may mean nothing.
 
     `target`: the target of the redirect, or, if it `is_end`, the end of all redirects, which had this status. `date`:
     ISO 8601. `is_html`: its header declares a page.
@@ -88,7 +104,7 @@ def read(name: str, data: bytes, settings: Settings) -> RuleSet | None:
     kind = sniffing.sniff(data[:_LOOKED_AT], name)
     if kind not in _CONTAINERS and _HEADS.search(data[:_LOOKED_AT]) is None:
         return None
-    redirects = as_rules(_read_answers(name, settings, data, None))._replace(format=FORM)
+    redirects = as_rules(_read_answers(name, settings, data, None, pages=False))._replace(format=FORM)
     if not redirects.rules:
         raise UsageError(f"{name}: no redirect of a known URL is in these answers: a map is a file with redirects")
     return redirects._replace(file=name, words=f"{len(redirects.rules):,} redirects that were recorded")
@@ -103,15 +119,20 @@ def as_rules(found: Iterable[Answer]) -> RuleSet:
 
 
 def read_answers(
-    name: str, settings: Settings, data: bytes | None = None, notify: Callable[[Diagnostic], None] | None = None
+    name: str,
+    settings: Settings,
+    data: bytes | None = None,
+    notify: Callable[[Diagnostic], None] | None = None,
+    *,
+    pages: bool = True,
 ) -> Iterator[Answer]:
-    """Yield the answers in a file; `data` are its bytes, if they are read already.
+    """Yield the answers in a file; `data` are its bytes, if they are read already. `pages`: with facts about bodies.
 
     `notify` is called for parts that cannot be read. Raise DocumentError for a file that cannot be read, UsageError for
     a file without answers.
     """
     is_empty = True
-    for one in _read_answers(name, settings, data, notify):
+    for one in _read_answers(name, settings, data, notify, pages=pages):
         is_empty = False
         yield one
     if is_empty:
@@ -119,7 +140,7 @@ def read_answers(
 
 
 def _read_answers(
-    name: str, settings: Settings, data: bytes | None, notify: Callable[[Diagnostic], None] | None
+    name: str, settings: Settings, data: bytes | None, notify: Callable[[Diagnostic], None] | None, *, pages: bool
 ) -> Iterator[Answer]:
     if data is None and sources.is_read_once(name):
         data = sources.of_option(name)
@@ -140,7 +161,7 @@ def _read_answers(
             if notify is not None:
                 notify(one)
             continue
-        answer = _answer(one, settings) if isinstance(one, Entry) else one
+        answer = _answer(one, settings, pages=pages) if isinstance(one, Entry) else one
         url = identity.normal(answer.url) or ("" if answer.status else answer.url)
         if url.startswith("http") or (url and not answer.status):
             yield answer._replace(url=url.partition("#")[0], file=name)
@@ -176,20 +197,47 @@ def _har_entries(name: str, data: bytes, settings: Settings) -> Iterator[Entry |
         yield one if isinstance(one, Entry) else Diagnostic(one.code, one.text, name, failed=one.failed)
 
 
-def _answer(entry: Entry, settings: Settings) -> Answer:
+def _answer(entry: Entry, settings: Settings, *, pages: bool) -> Answer:
     """Return the answer in an entry of an archive."""
     facts = entry.facts
     location = facts.redirect or dict(facts.fields).get("location")
     target = whatwg.parse(location, entry.url) if location and facts.status in REDIRECTS else None
     declared = entry.media_type or dict(facts.fields).get("content-type", "")
     page, is_html = None, facts.status is not None and 200 <= facts.status < 300 and "html" in declared.lower()
-    if is_html:
+    if is_html and pages:
         with suppress(CodingError, WalkError):
             page = _page(entry.url, entry.content, declared, settings)
-    return Answer(entry.url, facts.status or None, target, date=facts.date, page=page, is_html=is_html)
+    wall = _wall(facts.status or 0, dict(facts.fields).get)
+    return Answer(entry.url, facts.status or None, target, wall, facts.date, page=page, is_html=is_html)
 
 
-def _page(url: str, data: bytes, declared: str, settings: Settings) -> Page | None:
+def from_responses(asked: Asked, settings: Settings, *, compares: bool) -> Iterator[Answer]:
+    """Yield the answers in the responses to a request that was just made. `compares`: the words of its page count."""
+    for one in asked.responses:
+        location = one.field("Location") if one.status in REDIRECTS else None
+        target = whatwg.parse(location, one.url) if location else None
+        declared = one.field("Content-Type") or ""
+        page, is_html = None, 200 <= one.status < 300 and "html" in declared.lower()
+        if is_html and one is asked.responses[-1]:
+            with suppress(CodingError, WalkError):
+                page = _page(one.url, asked.body, declared, settings, compares=compares)
+        date = datetime.fromtimestamp(one.time, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        yield Answer(one.url, one.status, target, _wall(one.status, one.field), date, page=page, is_html=is_html)
+    if asked.problem is not None and asked.problem.code != "http-status":
+        date = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        yield Answer(asked.asked_last, None, problem=f"{asked.problem.code}: {asked.problem.text}", date=date)
+
+
+def _wall(status: int, field: Callable[[str], str | None]) -> str:
+    """Return words for the answer of a product that keeps robots out, whatever the page is; "" for any other answer."""
+    if status not in _KEEPING_OUT:
+        return ""
+    found = (product for name, text, product in _WALLS if (value := field(name)) and text in value.lower())
+    product = next(found, "LinkedIn" if status == _LINKEDIN else None)
+    return f"{product} keeps robots out" if product is not None else ""
+
+
+def _page(url: str, data: bytes, declared: str, settings: Settings, *, compares: bool = True) -> Page | None:
     from absolve.document.walk import walk
     from absolve.inventory.documents import each
 
@@ -197,15 +245,17 @@ def _page(url: str, data: bytes, declared: str, settings: Settings) -> Page | No
         return None
     entity = walk(Document(data, media_type=declared), settings._replace(documents=True))
     places = frozenset(place for found in each(entity) if not found.row.entity for place in found.row.anchors)
-    texts = text_blocks.blocks(data, declared, None)
-    own = identity.decoded(url.partition("?")[0].rstrip("/").rpartition("/")[2]).casefold()
-    lower = [text.casefold() for text in texts]
-    same = [_WITH_DIGIT.sub("0", text.replace(own, "0") if len(own) > 2 else text) for text in lower]
     has_scripts = b"<script" in data.lower()
-    return Page(places, hash(tuple(same)), has_scripts and sum(map(len, texts)) < _SHELL, has_scripts)
+    if not compares:
+        return Page(places, None, is_shell=False, has_scripts=has_scripts)
+    text = text_blocks.text_of(data, declared)
+    own = identity.decoded(url.partition("?")[0].rstrip("/").rpartition("/")[2]).casefold()
+    lower = text.casefold()
+    same = _WITH_DIGIT.sub("0", lower.replace(own, "0") if len(own) > 2 else lower)
+    return Page(places, hash(same), has_scripts and len(text) < _SHELL, has_scripts)
 
 
-_WITH_DIGIT: Final = re.compile(r"\w*\d\w*")  # times, numbers of requests: they differ on each page
+_WITH_DIGIT: Final = re.compile(r"\b[^\W\d]*+\d\w*")  # times, numbers of requests: they differ on each page
 _SHELL: Final = 200  # characters of text: a page with fewer, and scripts, is filled by these
 
 # --- the output of curl -----------------------------------------------------------------------------------------------

@@ -103,6 +103,16 @@ def _lines(name: str, most: int) -> list[str]:
         raise UsageError(f"--ignore @{name}: the file cannot be read as UTF-8") from error
 
 
+def first_match(ignores: Sequence[Ignore]) -> Callable[[str], int | None]:
+    """Return a function that returns the number of the first pattern that matches a text, or None."""
+    likely = patterns.PatternSet((ignore.pattern, False) for ignore in ignores)
+
+    def first(text: str) -> int | None:
+        return next((one for one in likely.candidates(text) if patterns.matcher(ignores[one].pattern)(text)), None)
+
+    return first
+
+
 def links(
     connection: Any, ignores: Sequence[Ignore], read: Callable[[str, str], Iterable[Found]], *, routes: bool
 ) -> None:
@@ -136,11 +146,7 @@ def _delete(connection: Any, ignores: Sequence[Ignore], table: str, texts: str, 
     """
     if not ignores:
         return
-    likely = patterns.PatternSet((ignore.pattern, False) for ignore in ignores)
-
-    def first(text: str) -> int | None:
-        return next((one for one in likely.candidates(text) if patterns.matcher(ignores[one].pattern)(text)), None)
-
+    first = first_match(ignores)
     connection.execute("CREATE OR REPLACE TABLE ignored_texts (text VARCHAR, first BIGINT)")
     rows = _TEXTS.format(texts=texts, table=table, condition=condition)
     every = each(connection, _DISTINCT.format(rows=rows))

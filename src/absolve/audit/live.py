@@ -6,24 +6,35 @@ reads it like records of other programs. Links are requested with HEAD first, an
 
 from __future__ import annotations
 
-from itertools import chain, zip_longest
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from functools import partial
+from itertools import chain, count, zip_longest
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from absolve.audit import answered
+from absolve.audit.ignoring import first_match
 from absolve.audit.judge import each
 from absolve.urls import identity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
+    from absolve.audit.ignoring import Ignore
     from absolve.run.web.client import Client
     from absolve.run.web.exchange import Answer, Asking
 
+    class Keep(Protocol):
+        """Is called with each answer; `compares`: the words of its page count."""
+
+        def __call__(self, answer: Answer, *, compares: bool) -> None: ...
+
 KINDS: Final = ("external", "old", "new", "all")
 INSIDE: Final = "inside"  # links to unrequested pages of a site that is named by URLs
+_REFERENCES: Final = "SELECT DISTINCT target, reference FROM links_in WHERE target IS NOT NULL"
 _GET: Final = "GET"
 _HEAD: Final = "HEAD"
-_FINAL: Final = frozenset("unknown-host unreachable refused-address refused-scheme robots malformed redirects".split())
+_FINAL: Final = frozenset(
+    "unknown-host unreachable refused-address refused-scheme robots malformed redirects left-out".split()
+)
 _LATER: Final = 429
 
 
@@ -34,18 +45,35 @@ class Request(NamedTuple):
     is_whole: bool
 
 
-def wanted(connection: Any, kinds: str, known: answered.Answers) -> list[Request]:
-    """Return the requests to make, each URL once, the hosts in turn; links with an answer in `known` are left out."""
+def wanted(
+    connection: Any, kinds: str, known: answered.Answers, ignores: Sequence[Ignore]
+) -> tuple[list[Request], int]:
+    """Return the requests to make, each URL once, the hosts in turn; links with an answer in `known` are left out.
+
+    Also return how many targets are not requested, because `ignores` names them.
+    """
     found: dict[str, bool] = {}
+    left_out = _ignored(connection, ignores) if ignores else set()
     if kinds != "old":
         for target, url, is_inside, _ in each(connection, answered.LINKED):
+            if target in left_out:
+                continue
             is_wanted = kinds == "all" or is_inside == (kinds in {"new", INSIDE})
             if is_wanted and (known.outcome(url) is None or (is_inside and kinds != INSIDE)):
                 found[url] = found.get(url, False) or is_inside or "#" in target
     for kind, query in (("old", answered.OLD_URLS), ("new", answered.NEW_URLS)):
         if kinds in {kind, "all"}:
             found.update((url, True) for (url,) in each(connection, query))
-    return list(_in_turn(Request(*one) for one in found.items()))
+    return list(_in_turn(Request(*one) for one in found.items())), len(left_out)
+
+
+def _ignored(connection: Any, ignores: Sequence[Ignore]) -> set[str]:
+    """Return the targets that a pattern matches, or all references to them."""
+    first = first_match(ignores)
+    found: tuple[set[str], set[str]] = set(), set()
+    for target, reference in each(connection, _REFERENCES):
+        found[first(target) is not None or first(reference) is not None].add(target)
+    return found[1] - found[0]
 
 
 def _in_turn(found: Iterable[Request]) -> Iterator[Request]:
@@ -56,72 +84,61 @@ def _in_turn(found: Iterable[Request]) -> Iterator[Request]:
     return filter(None, chain.from_iterable(zip_longest(*hosts.values())))
 
 
-def ask(requests: list[Request], asking: Asking, keep: Callable[[Answer], None], done: Callable[[int], None]) -> None:
-    """Make all requests; `keep` is called with each answer, `done` with the number of answered URLs."""
+def ask(
+    requests: list[Request],
+    asking: Asking,
+    keep: Keep,
+    done: Callable[[int, int], None],
+    leaves_out: Callable[[str], object] = lambda _: False,
+) -> list[str]:
+    """Make all requests; `keep` is called with each answer, `done` with the numbers of answered and of all URLs.
+
+    A redirect to a URL that `leaves_out` is true for is not followed.
+    Return words for each host whose certificate ends soon.
+    """
     from absolve.run.web import fetching
-
-    fetching.run(_ask, requests, asking, keep, done)
-
-
-async def _ask(
-    requests: list[Request], asking: Asking, keep: Callable[[Answer], None], done: Callable[[int], None]
-) -> None:
-    import anyio
-
     from absolve.run.web.client import Client
 
-    async with Client(asking) as client:
-        run = _Run(client, keep, done)
+    with Client(asking) as client:
+        client.leaves_out = leaves_out
+        run = _Run(client, keep)
+        counted = count(1)
         for several in (requests, run.again):  # again: hosts with soft 404 answers, with GET to compare bodies
-            waiting = iter(list(several))
-            async with anyio.create_task_group() as group:
-                for _ in range(asking.concurrency[0]):
-                    group.start_soon(run.work, waiting)
+            tasks = map(run.one, list(several))
+            for _ in fetching.each(partial(next, tasks, None), client):
+                done(next(counted), len(requests) + len(run.again))
+        return client.engine.ending()
 
 
 class _Run:
     """The requests of one run; `again`: requests to repeat with GET, because bodies must be compared."""
 
-    def __init__(self, client: Client, keep: Callable[[Answer], None], done: Callable[[int], None]) -> None:
+    def __init__(self, client: Client, keep: Keep) -> None:
         self._client = client
         self._keep = keep
-        self._done = done
-        self._number = 0
-        self._probes: dict[str, Any] = {}  # whether a server answers for missing pages, by origin
+        self._probes: dict[str, bool] = {}  # whether a server answers for missing pages, by origin
         self.again: list[Request] = []
 
-    async def work(self, waiting: Iterator[Request]) -> None:
-        for one in waiting:
-            await self._one(one)
-            self._number += 1
-            self._done(self._number)
-
-    async def _one(self, one: Request) -> None:
-        answer = await self._client.answer(one.url, _GET if one.is_whole else _HEAD)
-        self._keep(answer)
+    def one(self, one: Request) -> Generator[Any, Any, None]:
+        answer = yield from self._client.answer(one.url, _GET if one.is_whole else _HEAD)
         if not one.is_whole and _may_lie(answer):
-            answer = await self._client.answer(one.url, _GET)
-            self._keep(answer)
-        if answer.problem is not None or not await self._answers_all(answer.responses[-1].url):
-            return
-        if answer.responses[-1].method == _HEAD:
+            self._keep(answer, compares=False)
+            answer = yield from self._client.answer(one.url, _GET)
+        compares = answer.problem is None and (yield from self._answers_all(answer.responses[-1].url))
+        self._keep(answer, compares=compares)
+        if compares and answer.responses[-1].method == _HEAD:
             self.again.append(one._replace(is_whole=True))
 
-    async def _answers_all(self, url: str) -> bool:
+    def _answers_all(self, url: str) -> Generator[Any, Any, bool]:
         """Return whether the server of a URL answers for missing pages, too. One request finds out."""
-        import anyio
-
         probe = answered.never_there(url)
-        lock = self._probes.setdefault(probe, anyio.Lock())
-        if isinstance(lock, bool):
-            return lock
-        async with lock:
-            if isinstance(self._probes[probe], bool):
-                return bool(self._probes[probe])
-            answer = await self._client.answer(probe, _GET)
-            self._keep(answer)
-            self._probes[probe] = answer.problem is None
-            return answer.problem is None
+        yield from self._client.alone(probe)
+        if probe not in self._probes:
+            with self._client.entered(probe):
+                answer = yield from self._client.answer(probe, _GET)
+                self._keep(answer, compares=True)
+                self._probes[probe] = answer.problem is None
+        return self._probes[probe]
 
 
 def _may_lie(answer: Answer) -> bool:

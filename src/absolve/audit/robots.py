@@ -185,7 +185,7 @@ def _files(
             name = at.rpartition("/")[2]
             rules: Iterable[Found] = []
             if at == f"{site}/robots.txt":
-                rules = of_robots(found.data, _ROBOT)
+                rules = of_robots(found.data, _ROBOT).rules
             elif name in names and at.startswith(site + prefix) and name in {_HTACCESS, at[len(site + prefix) :]}:
                 rules = FILES[name](found.data, at)
             kinds.setdefault(name, []).extend((where, rule._replace(document=found.document)) for where, rule in rules)

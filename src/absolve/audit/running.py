@@ -41,7 +41,7 @@ from absolve.run.load import kind_of
 from absolve.urls import identity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from absolve.audit.answered import Answers
     from absolve.audit.judge import Compare, Question
@@ -184,7 +184,14 @@ def _known_answers(job: AuditJob, context: RunContext) -> Answers:
 
 
 def read_answers(name: str, job: AuditJob, context: RunContext) -> Iterator[answers.Answer]:
-    """Yield the answers in a file, also for the site's URL where a server of --resolve answers on its own port.
+    """Yield the answers in a file. What is an input itself is known from its documents."""
+    pages = name not in job.inputs
+    found = answers.read_answers(name, context.reading.settings, notify=context.reports.finding, pages=pages)
+    return as_public(found, job)
+
+
+def as_public(found: Iterable[answers.Answer], job: AuditJob) -> Iterator[answers.Answer]:
+    """Yield answers, also for the site's URL where a server of --resolve answers on its own port.
 
     For example, nginx redirects `https://new.example/a` to `http://new.example:8080/a/`.
     """
@@ -198,7 +205,7 @@ def read_answers(name: str, job: AuditJob, context: RunContext) -> Iterator[answ
         origin = identity.origin(url)
         return f"{names.get(origin, origin)}{url[len(origin) :]}"
 
-    for one in answers.read_answers(name, context.reading.settings, notify=context.reports.finding):
+    for one in found:
         yield one
         if names and (own := one._replace(url=public(one.url), target=one.target and public(one.target))) != one:
             yield own

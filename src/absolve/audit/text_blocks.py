@@ -52,6 +52,12 @@ def blocks(data: bytes, media_type: str | None, charset: str | None) -> list[str
     return [block for text in _texts(root) for block in _cut(text)]
 
 
+def text_of(data: bytes, media_type: str) -> str:
+    """Return the text of a page with white space folded, for example `News One two` for the page above."""
+    root = _tree(data, None) if _MARKUP.search(media_type) else None
+    return "" if root is None else " ".join(" ".join(map(str, root.itertext())).split())
+
+
 def _decoded(data: bytes, charset: str | None) -> str:
     encoding = webencodings.lookup(charset or "utf-8") or webencodings.UTF8
     return webencodings.decode(data, encoding, "replace")[0]

@@ -7,8 +7,9 @@ answers, the file of --save or a temporary one.
 from __future__ import annotations
 
 import os
+import sys
+import time
 from contextlib import ExitStack, closing, contextmanager
-from functools import partial
 from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -19,6 +20,7 @@ from absolve.cli.option_table import ASKING
 from absolve.core.errors import Diagnostic, DocumentError
 from absolve.core.printable import number
 from absolve.run import buckets, inputs, leftovers, outputs, plan, sources
+from absolve.run.folders import Globs
 from absolve.urls.identity import without_user
 
 if TYPE_CHECKING:
@@ -27,15 +29,16 @@ if TYPE_CHECKING:
     from absolve.cli.option_table import Options
     from absolve.cli.reporting import Report
     from absolve.run.inputs import Input
+    from absolve.run.results import Reports
     from absolve.run.web.exchange import Answer, Asking
+    from absolve.run.web.fetching import Bounds
+    from absolve.run.web.store import Store
 
     Item = TypeVar("Item")
-    Save = Callable[[Answer], None] | None
 
-_OTHERS: Final = "wget --recursive --page-requisites --warc-file=crawl URL, or a crawler such as Browsertrix"
-
-
-def with_answers(items: Iterable[Item], input_of: Callable[[Item], Input], options: Options) -> Generator[Item]:
+def with_answers(
+    items: Iterable[Item], input_of: Callable[[Item], Input], options: Options, report: Report
+) -> Generator[Item]:
     """Yield the items, and add its answer to each input that is a URL. Nothing else in a run uses the network."""
     rest = iter(items)
     for item in rest:
@@ -47,18 +50,15 @@ def with_answers(items: Iterable[Item], input_of: Callable[[Item], Input], optio
     from absolve.run.web import fetching
 
     items = chain([item], rest)
-    with (
-        saved(options) as save,
-        closing(fetching.answered(items, lambda one: input_of(one).asked or None, request_options(options))) as answers,
-    ):
-        for item, answer in answers:
-            if save is not None and answer is not None:
-                save(answer)
-            yield item if answer is None else _with_answer(item, answer)
+    with saved(options, report) as store:
+        how = request_options(options, store)
+        with closing(fetching.answered(items, lambda one: input_of(one).asked or None, how)) as answers:
+            for item, answer in answers:
+                yield item if answer is None else _with_answer(item, answer)
 
 
-def request_options(options: Options) -> Asking:
-    """Return the options for requests. Raise UsageError without the packages for them."""
+def request_options(options: Options, store: Store | None) -> Asking:
+    """Return the options for requests. Raise UsageError where libcurl cannot be loaded."""
     import absolve.run.web.client  # noqa: F401 - raises UsageError without its packages
     from absolve.run.web.exchange import Asking
 
@@ -72,8 +72,51 @@ def request_options(options: Options) -> Asking:
         robots=not options.ignore_robots,
         settings=intake.settings(options),
         resolved=tuple(options.resolve),
-        cache=options.cache if options.writes else None,
+        store=store,
+        wait=options.wait,
+        insecure=options.insecure,
     )
+
+
+_EVERY: Final = 5.0  # seconds between lines about progress
+
+
+def progress(*, quiet: bool) -> Callable[[int, int], None]:
+    """Return a function that prints every few seconds how many URLs of those that are known were answered."""
+    begun = last = time.monotonic()
+
+    def done(count: int, total: int) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if not quiet and now - last >= _EVERY:
+            last = now
+            left = (now - begun) / count * (total - count)
+            about = f"{left:.0f} s" if left < 90 else f"{left / 60:.0f} min"
+            print(f"absolve: {count:,} of {number(total, 'URL')} answered, about {about} left", file=sys.stderr)
+
+    return done
+
+
+def say_ending(certificates: list[str], report: Reports) -> None:
+    """Say which certificates end soon."""
+    if certificates:
+        more = f", and {number(len(certificates) - 3, 'more')}" if certificates[3:] else ""
+        report.note("certificate", f"the certificate of {'; '.join(certificates[:3])}{more}")
+
+
+def bounds(options: Options) -> Bounds:
+    """Return what a crawl may ask for, by --include, --exclude, --ignore and --stop-after."""
+    from absolve.run.web.fetching import Bounds
+
+    globs = Globs(tuple(options.include), tuple(options.exclude)).checked()
+    stops: dict[str, Any] = dict(options.stop_after)
+    found = Bounds(globs, **stops)
+    if options.ignore:
+        from absolve.audit import ignoring
+
+        first = ignoring.first_match(ignoring.parse_patterns(options.ignore))
+        found = found._replace(is_ignored=lambda text: first(text) is not None)
+    return found
 
 
 def _with_answer(item: Item, answer: Answer) -> Item:
@@ -85,8 +128,8 @@ def _with_answer(item: Item, answer: Answer) -> Item:
 
 
 @contextmanager
-def saved(options: Options) -> Iterator[Callable[[Answer], None] | None]:
-    """Yield a function that adds an answer to the file of --save, which is complete or unchanged; None without it."""
+def saved(options: Options, report: Reports, *, max_age: float = 0.0) -> Iterator[Store | None]:
+    """Yield the file of --save, which is the memory of later runs; None without it. `max_age`: without --max-age."""
     name = options.save
     if name is None:
         yield None
@@ -97,10 +140,21 @@ def saved(options: Options) -> Iterator[Callable[[Answer], None] | None]:
     if not options.writes:
         yield None
         return
-    from absolve.run.web import exchange
+    from absolve.run.web.store import Store
 
-    with outputs.named(name) as file:
-        yield exchange.Writer(file, compressed=name.endswith(".gz")).add
+    age = max_age if options.max_age is None else options.max_age
+    with ExitStack() as held:
+        path = str(held.enter_context(buckets.writing(name))) if buckets.is_bucket(name) else name
+        store = held.enter_context(Store(path, age, intake.settings(options)))
+        if store.lost:
+            report.note("answers", f"{name}: its last record was half there, and is cut off ({store.lost:,} bytes)")
+        try:
+            yield store
+        except KeyboardInterrupt:
+            report.note("answers", f"{name}: those that came so far are saved: the next run asks for the others")
+            raise
+        if store.used:
+            report.note("answers", f"{name}: {number(store.used, 'answer')} of earlier runs: not asked for again")
 
 
 @contextmanager
@@ -134,27 +188,27 @@ def _asked(options: Options, report: Report, *, needs: bool) -> Iterator[list[st
         yield urls
         return
     with leftovers.temporary_folder() as folder:
-        with saved(options) as save:  # opened before the first request
-            paths = {url: _download(url, folder, options, report, save) for url in archives}
+        with saved(options, report) as store:  # opened before the first request
+            how = request_options(options, store)
+            paths = {url: _download(url, folder, how, report) for url in archives}
             path = Path(folder) / "asked.warc.gz"
-            archive = path if urls and _ask(urls, path, options, report, save, needs=needs) else None
+            archive = path if urls and _ask(urls, path, options, how, report, needs=needs) else None
             report.names[str(path)] = ", ".join(map(without_user, urls))
         if archive is None and not any(paths.values()):
             yield None
             return
         files = [paths.get(name, name) for name in options.inputs if name not in urls]
         options.inputs = list(map(str, filter(None, [archive, *files])))
+        if not files:
+            options.include, options.exclude = [], []  # they were for the crawl
         yield urls
 
 
-def _download(url: str, folder: str, options: Options, report: Report, save: Save) -> Path | None:
+def _download(url: str, folder: str, how: Asking, report: Report) -> Path | None:
     """Download a whole archive and return its file; None if that fails."""
     from absolve.run.web import fetching
 
-    found = fetching.answered([url], lambda one: one, request_options(options))
-    (answer,) = (one for _, one in found if one is not None)
-    if save is not None:
-        save(answer)
+    (answer,) = (one for _, one in fetching.answered([url], lambda one: one, how) if one is not None)
     if answer.problem is not None:
         report.failure(DocumentError(answer.problem))
         return None
@@ -164,39 +218,41 @@ def _download(url: str, folder: str, options: Options, report: Report, save: Sav
     return path
 
 
-def _ask(urls: list[str], path: Path, options: Options, report: Report, save: Save, *, needs: bool) -> bool:
+def _ask(urls: list[str], path: Path, options: Options, how: Asking, report: Report, *, needs: bool) -> bool:
     """Write the answers to a path, and return whether there is any."""
-    asking = request_options(options)
-    from absolve.run.web import exchange, fetching
+    from absolve.run.web import fetching
+    from absolve.run.web.store import Writer
 
     named = set(map(without_user, urls))
     with path.open("wb") as file:
-        writer = exchange.Writer(file, compressed=True)
+        writer = Writer(file, compressed=True)
+        writer.begin()
 
         def keep(answer: Answer) -> None:
             is_endless = answer.problem is not None and answer.problem.code == "redirects"
             writer.add(answer._replace(responses=()) if is_endless else answer)  # its redirects are no pages
-            if save is not None:
-                save(answer)
             if answer.problem is None:
                 return
             if answer.url in named:
                 report.failure(DocumentError(answer.problem))
-            elif answer.problem.code != "http-status":
+            elif answer.problem.code not in {"http-status", "left-out"}:
                 report.finding(answer.problem)
 
-        done = fetching.run(partial(fetching.crawl, urls, options.depth or 0, asking, keep, needs=needs))
+        told = progress(quiet=options.quiet)
+        done = fetching.crawl(urls, options.depth or 0, how, keep, told, bounds(options), needs=needs)
+    options.crawl = done
     if len(report.failures) >= len(urls):
         return False
-    if done.left_out:
-        left = number(done.left_out, "page")
-        text = f"more than {fetching.MOST_PAGES:,} pages: {left} left out; for large sites: {_OTHERS}"
-        report.aside(Diagnostic("too-many-pages", text, urls[0], failed=True))
-    if done.others_left_out:
-        left = f"{len(done.others_left_out):,} left out"
-        text = f"pages that need more than {fetching.MOST_OTHERS:,} other URLs: {left}; for large sites: {_OTHERS}"
-        report.aside(Diagnostic("too-many-pages", text, urls[0], failed=True))
+    if done.is_cut:
+        left = f"{number(done.left_out, 'page')} and {number(done.others_left_out, 'other URL')} left out"
+        how_far = f"it ended after {number(done.pages, 'page')}"
+        chosen = " (--stop-after)" if options.stop_after else "; --stop-after 1000000pages goes on"
+        text = f"{how_far}{chosen}: {left}"
+        report.aside(Diagnostic("too-many-pages", text, urls[0], failed=not options.stop_after))
     if not options.quiet:
         others = f", {number(len(done.seen) - done.pages, 'other URL')}" if len(done.seen) > done.pages else ""
-        report.note("asked", f"{number(done.pages, 'page')}{others}")
+        ignored = f"; {number(len(done.ignored), 'URL')} not asked (--ignore)" if done.ignored else ""
+        unsafe = "; any certificate was trusted (--insecure)" if options.insecure else ""
+        say_ending(done.ending, report)
+        report.note("asked", f"{number(done.pages, 'page')}{others}{ignored}{unsafe}")
     return True

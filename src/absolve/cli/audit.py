@@ -6,18 +6,28 @@ Input: the options. Output: verdicts for all links of the new site and all URLs 
 from __future__ import annotations
 
 import copy
-import shutil
 import sys
-import time
-from contextlib import closing, contextmanager
-from datetime import UTC, datetime, timedelta
+from contextlib import closing
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from absolve import tables
-from absolve.audit import answered, live, load, outputs, repair, running, servers, sites, verdicts, why
+from absolve.audit import (
+    answered,
+    answers,
+    ignoring,
+    live,
+    load,
+    outputs,
+    repair,
+    running,
+    servers,
+    sites,
+    verdicts,
+    why,
+)
 from absolve.audit.conclude import MOVED
 from absolve.audit.outputs.findings import Cause, cause_message, causes, counts
 from absolve.audit.outputs.source import Source
@@ -71,9 +81,9 @@ def run(options: Options, report: Report) -> None:
         if urls is None:
             return
         if urls:
-            options.live = options.live or live.INSIDE
+            options.live = options.live or (None if options.crawl.is_cut else live.INSIDE)
             options.answers.append(options.inputs[0])
-            options.url = options.url or f"{origin(without_user(urls[0]))}/"
+            options.url = options.url or f"{origin(options.crawl.homes.get(urls[0]) or without_user(urls[0]))}/"
         options.named = urls
         _run(options, report, folder, failing, options.inputs[0] if urls else None)
 
@@ -108,8 +118,7 @@ def _run(options: Options, report: Report, folder: str, failing: Collection[str]
     context = many.run_context(options, report, str)  # the run over the files ends later
 
     def ask(kinds: str, connection: Any, known: answered.Answers) -> None:
-        report.names[str(Path(folder) / ANSWERS)] = "answers of servers"
-        known.add(list(request_answers(kinds, connection, known, options, context, folder)))
+        known.add(list(request_answers(kinds, connection, known, options, context)))
 
     asks = partial(ask, options.live) if options.live is not None else None
     with running.audited(options, context, folder, failing, asks) as found:
@@ -278,101 +287,43 @@ def _finish(connection: Any, options: Options, report: Report, failing: Collecti
 
 # --- the requests of --live -------------------------------------------------------------------------------------------
 
-ANSWERS: Final = "answers.warc"
-_EVERY: Final = 5.0  # seconds between lines about progress
-_FRESH: Final = timedelta(days=1)  # a link that worked is requested again a day later
+_FRESH: Final = 86_400.0  # seconds for which an answer in the file of --save counts, without --max-age
 
 
 def request_answers(
-    kinds: str, connection: Any, known: answered.Answers, options: Options, context: RunContext, folder: str
+    kinds: str, connection: Any, known: answered.Answers, options: Options, context: RunContext
 ) -> Iterator[Answer]:
-    """Yield the answers of servers for links of these kinds, and recent ones for working links from --save."""
-    given = [] if options.is_url_found else [options.url]
-    how = asking.request_options(options).with_origins([*options.named, *given, *options.old_urls])
-    saved = Path(options.save) if options.save is not None else None
-    earlier = list(_fresh(saved, options, context)) if saved is not None and saved.is_file() else []
-    known.add(earlier)
-    requests = live.wanted(connection, kinds, known)
-    if earlier and not options.quiet:
-        text = f"{saved}: {number(len(earlier), 'answer')} of the last day: not asked for again"
-        context.reports.note("answers", text)
+    """Yield the answers of servers for links of these kinds."""
+    ignores = ignoring.parse_patterns(options.ignore)
+    requests, left_out = live.wanted(connection, kinds, known, ignores)
     if not requests:
         return
+    first = ignoring.first_match(ignores)
+
+    def leaves_out(url: str) -> bool:
+        return first(url) is not None or (options.crawl is not None and options.crawl.leaves_out(url))
+
+    excluded = {one.url for one in requests if leaves_out(one.url)}
+    requests = [one for one in requests if one.url not in excluded]
+    yield from (answers.Answer(url, None, problem="left-out: not asked for (--exclude)") for url in sorted(excluded))
+    given = [] if options.is_url_found else [options.url]
     if not given and not options.quiet:
         text = f"{options.url} is of a file that was found, not named: it gets no secrets, and no private host is asked"
         context.reports.note("ignored-option", f"{text} (--url names it)")
-    path = saved or Path(folder) / ANSWERS
-    with _writing(path, saved) as file:
-        from absolve.run.web.exchange import Writer
+    with asking.saved(options, context.reports, max_age=_FRESH) as store:
+        how = asking.request_options(options, store).with_origins([*options.named, *given, *options.old_urls])
+        found: list[Answer] = []
 
-        writer = Writer(file, compressed=path.suffix == ".gz")
-        size = file.tell()
+        def keep(answer: Answered, *, compares: bool) -> None:
+            found.extend(answers.from_responses(answer, how.settings, compares=compares))
 
-        def keep(answer: Answered) -> None:
-            nonlocal size
-            writer.add(answer)
-            size = file.tell()
-
-        interruption: KeyboardInterrupt | None = None
-        try:
-            live.ask(requests, how, keep, _progress(len(requests), quiet=options.quiet))
-            if not options.quiet:
-                context.reports.note("asked", f"{number(len(requests), 'URL')} that links and maps name")
-        except KeyboardInterrupt as error:
-            interruption = error
-            file.seek(size)  # the last record may be cut
-            file.truncate()
-    if interruption is not None:
-        if saved is not None and not options.quiet:
-            text = f"{saved}: those that came so far are saved: the next run asks for the others"
-            context.reports.note("answers", text)
-        raise interruption
-    yield from running.read_answers(str(path), options, context)
-
-
-@contextmanager
-def _writing(path: Path, saved: Path | None) -> Iterator[IO[bytes]]:
-    """Yield the file to which records are added: an existing one is complete or unchanged."""
-    if saved is None:
-        with path.open("wb") as file:
-            yield file
-        return
-    with run_outputs.writing(path) as file:
-        if path.is_file():
-            with path.open("rb") as old:
-                shutil.copyfileobj(old, file)
-        yield file
-
-
-def _fresh(path: Path, options: Options, context: RunContext) -> Iterator[Answer]:
-    """Yield the answers in a file that need no new request: they work, and are not older than a day."""
-    found = answered.Answers(running.read_answers(str(path), options, context))
-    now = datetime.now(UTC)
-    for one in found:
-        word = found.verdict(one.url)
-        if word is not None and word[0] in {answered.WORKS, answered.REDIRECTED} and now - _date(one.date) < _FRESH:
-            yield one
-
-
-def _date(text: str) -> datetime:
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        return datetime.min.replace(tzinfo=UTC)
-    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
-
-
-def _progress(total: int, *, quiet: bool) -> Callable[[int], None]:
-    """Return a function that prints the number of answered URLs every few seconds."""
-    last = time.monotonic()
-
-    def done(count: int) -> None:
-        nonlocal last
-        if not quiet and time.monotonic() - last >= _EVERY:
-            last = time.monotonic()
-            print(f"absolve: {count:,} of {number(total, 'URL')} answered so far", file=sys.stderr)
-
-    return done
+        ending = live.ask(requests, how, keep, asking.progress(quiet=options.quiet), leaves_out)
+    if not options.quiet:
+        ignored = f"; {number(left_out, 'URL')} not asked (--ignore)" if left_out else ""
+        unsafe = "; any certificate was trusted (--insecure)" if options.insecure else ""
+        asking.say_ending(ending, context.reports)
+        context.reports.note("asked", f"{number(len(requests), 'URL')} that links and maps name{ignored}{unsafe}")
+    yield from running.as_public(found, options)
 
 
 # --- the causes of the findings ---------------------------------------------------------------------------------------

@@ -47,7 +47,8 @@ def run(options: Options, report: Report) -> None:
         say = partial(_draw, terminal.screen(sys.stdout)) if add is None else partial(_add, add)
         for number, name in enumerate(intake.names(options)):
             with report.guard(name), sources.spooled([name], options.max_size):
-                (input_,) = asking.with_answers([intake.one_input(name, options)], lambda input_: input_, options)
+                one = intake.one_input(name, options)
+                (input_,) = asking.with_answers([one], lambda input_: input_, options, report)
                 found = _entities(input_, how, report)
                 for entity in islice(found, 1):
                     say(entity, found, number)

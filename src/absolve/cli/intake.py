@@ -166,7 +166,7 @@ def found(options: Options, report: Report, *, follow: bool = True, selects: boo
 
 def asks_otherwise(options: Options) -> bool:
     """Return whether an option is about requests: then archives on the web are downloaded as a whole, like pages."""
-    return any((options.header, options.cookies, options.deny_private, options.save, options.cache))
+    return any((options.header, options.cookies, options.deny_private, options.save))
 
 
 def _listed(name: str, origins: inputs.Origins, report: Report) -> Iterator[Input]:

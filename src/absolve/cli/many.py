@@ -70,7 +70,7 @@ def run(
         jobs, items = _processes(items, input_of, options)
         with (
             # Also closed after an error, because a thread makes the requests.
-            closing(asking.with_answers(items, input_of, options)) as items,
+            closing(asking.with_answers(items, input_of, options, report)) as items,
             closing(results.reported(work, items, input_of, jobs, report)) as pieces,
         ):
             for item, piece in pieces:

@@ -160,6 +160,21 @@ def size(text: str) -> int:
     return int(digits) * _UNITS.get(unit, 1)
 
 
+_SPANS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+_LIMIT: Final = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,6})?) ?(pages?|[kmg]i?b|[smhd])")
+
+
+def limit(text: str) -> tuple[str, float]:
+    """Return a bound: for example ("pages", 500.0) for `500pages`, ("seconds", 3600.0) for `1h`."""
+    found = _LIMIT.fullmatch(text.strip().lower())
+    if found is None:
+        raise ArgumentTypeError(f"must be like 500pages, 2GB or 1h, not {in_short(text)!r}")
+    number, unit = float(found[1]), found[2]
+    if unit.startswith("page"):
+        return "pages", number
+    return ("seconds", number * _SPANS[unit]) if unit in _SPANS else ("size", number * _UNITS[unit[0].upper()])
+
+
 def real(most: float, what: str, *, zero: bool) -> Callable[[str], float]:
     def value(text: str) -> float:
         try:
@@ -174,7 +189,14 @@ def real(most: float, what: str, *, zero: bool) -> Callable[[str], float]:
 
 
 share: Final = real(1, "a number from 0 to 1", zero=True)
+pause: Final = real(3600, "a number of seconds from 0 to 3600", zero=True)
 seconds: Final = real(86_400, "a number of seconds from 0 to 86400", zero=False)
+
+
+def age(text: str) -> float:
+    """Return a time span in seconds: for example 5400.0 for `90m`, 30.0 for `30`."""
+    number, unit = (text[:-1], text[-1:]) if text[-1:] in _SPANS else (text, "s")
+    return real(10**9, "a number, perhaps followed by s, m, h or d", zero=True)(number) * _SPANS[unit]
 
 
 def field(text: str) -> tuple[str, str]:

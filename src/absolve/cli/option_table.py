@@ -10,7 +10,21 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from absolve.cli.option import Option, called, field, number, pair, resolved, seconds, share, size, whole
+from absolve.cli.option import (
+    Option,
+    age,
+    called,
+    field,
+    limit,
+    number,
+    pair,
+    pause,
+    resolved,
+    seconds,
+    share,
+    size,
+    whole,
+)
 from absolve.core.model import KINDS, SCOPES
 from absolve.document.settings import BASES, DEEPEST, FRAGMENTS
 from absolve.inventory import PROBLEMS
@@ -108,6 +122,7 @@ class Options:
 
     command: str
     named: list[str]  # of an audit: the URLs that were asked for
+    crawl: Any = None  # the crawl of the URLs among the inputs, when it is over
     is_url_found: bool = False  # by a configuration file that nobody named: no host that the user named
 
     def __init__(self, **values: Any) -> None:
@@ -142,10 +157,18 @@ class Options:
     depth: int | None = _row(
         "--depth N", f"mirror {_AUDITS}", "fetch pages up to N links from a URL", type=whole(0, 1_000_000)
     )
-    include: list[str] = _harmless(
-        "--include GLOB", _RUNS, "in folders, only '*.html' by name, 'docs/**' by path", repeats=True
+    stop_after: list[tuple[str, float]] = _row(
+        "--stop-after LIMIT", f"mirror {_AUDITS}", "end fetching after 500pages, 2GB or 1h", type=limit, repeats=True
     )
-    exclude: list[str] = _harmless("--exclude GLOB", _RUNS, "in folders, not these files and folders", repeats=True)
+    include: list[str] = _harmless(
+        "--include GLOB",
+        _RUNS,
+        "in folders, only '*.html' by name, 'docs/**' by path; of fetched pages also 'https://cdn.example/**'",
+        repeats=True,
+    )
+    exclude: list[str] = _harmless(
+        "--exclude GLOB", _RUNS, "in folders, not these files and folders; do not fetch these", repeats=True
+    )
     hidden: bool = _row("--hidden", f"{_RUNS} verify", "in folders, also hidden files and node_modules")
     url: str | None = _harmless(
         "-u --url URL", ASKING, "URL of the input; of a folder, for pages that record none; file: for paths"
@@ -360,12 +383,20 @@ class Options:
     concurrency: tuple[int, int] = _row(
         "--concurrency N,N", ON_LINE, "requests in total, and per host (default: 16,4)", type=pair, default=(16, 4)
     )
-    cache: str | None = _row("--cache DIR", ON_LINE, "keep responses in DIR, as HTTP's rules say")
     deny_private: bool = _harmless("--deny-private", ON_LINE, "connect to public addresses only")
+    wait: float = _row(
+        "--wait SECONDS", ON_LINE, "between requests to a host (default: as robots.txt says)", type=pause, default=0.0
+    )
+    insecure: bool = _row("--insecure", ON_LINE, "trust any certificate, as of a server for tests")
     ignore_robots: bool = _row(
         "--ignore-robots", ON_LINE, "also request what robots.txt does not allow", is_setting=True
     )
-    save: str | None = _row("--save FILE", ON_LINE, "keep requests and responses in FILE.warc.gz")
+    save: str | None = _row(
+        "--save FILE", ON_LINE, "keep what servers answer in FILE.warc.gz; what it holds is not asked for again"
+    )
+    max_age: float | None = _row(
+        "--max-age AGE", ON_LINE, "with --save: as long as it is younger, as in 1h (default: 0, --live: 1d)", type=age
+    )
 
     _group("resolving and limits")
     profile: str = _harmless(

@@ -40,7 +40,8 @@ def run(options: Options, report: Report) -> None:
             check.folders()
             return
         with report.guard(options.before):
-            (input_,) = asking.with_answers([intake.one_input(options.before, options)], lambda one: one, options)
+            before = intake.one_input(options.before, options)
+            (input_,) = asking.with_answers([before], lambda one: one, options, report)
             check.document(input_, options.after)
 
 

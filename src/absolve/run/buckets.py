@@ -171,14 +171,14 @@ def _at(url: str) -> tuple[Any, str]:
         if is_web(url):
             from absolve.run.web import ranges
 
-            return ranges.Archives(url, **settings), url
+            return ranges.Archives(**settings), url
         import fsspec
 
         kind = fsspec.get_filesystem_class(scheme)
         with _in_words(url):
             return kind(use_listings_cache=False, **kind._get_kwargs_from_urls(theirs)), kind._strip_protocol(theirs)  # noqa: SLF001
     except ImportError as error:
-        package = SCHEMES.get(scheme, "'absolve[web]'")
+        package = SCHEMES.get(scheme, "pycurl")
         raise MissingPackageError(f"{in_short(url)} needs a package: pip install {package}") from error
 
 

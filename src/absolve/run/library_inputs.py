@@ -26,7 +26,7 @@ from absolve.document.walk import walk
 from absolve.formats import registry, sniffing
 from absolve.run import buckets, inputs
 from absolve.run.sources import STDIN
-from absolve.run.web.exchange import HTTP, record
+from absolve.run.web.store import HTTP, record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

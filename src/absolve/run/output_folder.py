@@ -319,8 +319,8 @@ def alone(path: str) -> Iterator[None]:
             held.callback(os.close, number)
             try:
                 flock(number, LOCK_EX | LOCK_NB)
-            except BlockingIOError as error:
-                raise UsageError(f"another run writes into {path}: wait until it ends") from error
+            except BlockingIOError:
+                raise UsageError(f"another run writes into {path}: wait until it ends") from None
         yield
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from absolve.urls.identity import decoded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
 
 # Names that no public DNS answers: RFC 6761 6.2 to 6.4, RFC 6762 3 and G, RFC 8375, `internal` (ICANN, 2024-07-29), and
@@ -63,6 +63,8 @@ def _tunnelled(address: ipaddress.IPv6Address) -> list[ipaddress.IPv4Address]:
 # --- robots.txt -------------------------------------------------------------------------------------------------------
 
 MOST_BYTES: Final = 500 << 10  # RFC 9309 2.5
+_SECONDS: Final = re.compile(r"[0-9]{1,6}(?:\.[0-9]{1,6})?")
+_LONGEST_DELAY: Final = 60.0  # seconds: a longer one is a mistake, or means never
 _MOST_PATTERNS: Final = 500  # with an asterisk; each is tried for each path
 
 
@@ -73,6 +75,13 @@ class Rule(NamedTuple):
     text: str
     is_allowed: bool = False
     document: str = ""
+
+
+class Group(NamedTuple):
+    """What a robots.txt file says to a robot: its rules, by pattern, and the seconds between requests (Crawl-delay)."""
+
+    rules: list[tuple[str, Rule]]
+    delay: float = 0.0
 
 
 class Rules:
@@ -116,27 +125,31 @@ def _fits(pattern: str, path: str) -> bool:
     return path.startswith(last) if not pieces else path.find(last, at) >= 0
 
 
-def of_robots(data: bytes, robot: str) -> Sequence[tuple[str, Rule]]:
-    """Return the rules of a robots.txt file for a robot, by its name in lower case, or for all if it is not named.
+def of_robots(data: bytes, robot: str) -> Group:
+    """Return what a robots.txt file says to a robot, by its name in lower case, or to all if it is not named.
 
-    Only these are kept: a file may have thousands of other robots, each with thousands of rules.
+    Only that is kept: a file may have thousands of other robots, each with thousands of rules.
 
-    For example, `User-agent: *`, `Disallow: /a` gives `("/a", Rule(2, "Disallow: /a"))`.
+    For example, `User-agent: *`, `Disallow: /a` gives `Group([("/a", Rule(2, "Disallow: /a"))])`.
     """
-    groups: dict[str, list[tuple[str, Rule]]] = {}  # of the robots that count
+    groups: dict[str, Group] = {}  # of the robots that count
     agents: set[str] = set()
     has_rules = False
     for number, text in enumerate(data[:MOST_BYTES].decode("utf-8-sig", "replace").splitlines(), 1):
         name, _, value = (part.strip() for part in text.partition("#")[0].partition(":"))
-        if name.lower() == "user-agent":
+        name = name.lower()
+        if name == "user-agent":
             if has_rules:
                 agents, has_rules = set(), False
             if (agent := value.lower()) in {robot, "*"}:
                 agents.add(agent)
-                groups.setdefault(agent, [])
-        elif name.lower() in {"allow", "disallow"}:
+                groups.setdefault(agent, Group([]))
+        elif name in {"allow", "disallow"}:
             has_rules = True
-            rule = Rule(number, f"{name}: {value}", name.lower() == "allow")
+            rule = Rule(number, f"{text.partition(':')[0].strip()}: {value}", name == "allow")
             for agent in agents if value else ():
-                groups[agent].append((decoded(value), rule))
-    return groups.get(robot, groups.get("*", []))
+                groups[agent].rules.append((decoded(value), rule))
+        elif name == "crawl-delay" and _SECONDS.fullmatch(value):
+            for agent in agents:
+                groups[agent] = groups[agent]._replace(delay=min(float(value), _LONGEST_DELAY))
+    return groups.get(robot, groups.get("*", Group([])))

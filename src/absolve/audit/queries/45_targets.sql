@@ -8,13 +8,14 @@ CREATE OR REPLACE VIEW html_pages AS SELECT resource FROM resources
 CREATE OR REPLACE TABLE targets AS
 WITH placed AS (
     SELECT e.* EXCLUDE (hops), m.fragment IS NOT NULL AS is_misplaced, o.fragment IS NOT NULL AS is_own_misplaced, m.other_case, a.verdict AS answered,
-        a.final AS answered_final, a.is_sure AS answered_is_sure, coalesce(a.hops, e.hops) AS hops
+        u.target IS NOT NULL AS is_unsure, a.final AS answered_final, a.is_sure AS answered_is_sure, coalesce(a.hops, e.hops) AS hops
     FROM ends e LEFT JOIN missing_places m ON m.resource = e.end_resource AND m.fragment = fragment_of(e."end")
     LEFT JOIN missing_places o ON o.resource = e.resource AND o.fragment = e.fragment
     LEFT JOIN answered a ON a.target = e.target AND NOT e.is_leftover AND NOT e.is_led
+    LEFT JOIN answered u ON u.target = bare(e."end") AND u.verdict = 'unsure' AND e.is_led AND e.led_resource IS NULL AND NOT e.is_outside
 )
 SELECT target, url, fragment, site, path, is_inside, stray, with_fragment(stray_there, fragment) AS stray_there, stray_old, variant,
-    hops, rule, is_gone, is_own_misplaced,
+    hops, CASE WHEN NOT is_unsure THEN rule END AS rule, is_gone, is_own_misplaced,
     end_resource IN (SELECT resource FROM html_pages) OR resource IS NULL AND url IN (SELECT url FROM answered_pages) AS is_html,
     CASE WHEN led_resource IS NOT NULL AND hops = 0 THEN led_resource ELSE resource END AS resource,
     CASE
@@ -24,6 +25,7 @@ SELECT target, url, fragment, site, path, is_inside, stray, with_fragment(stray_
         WHEN NOT is_inside AND is_local(url) THEN 'local'
         WHEN is_glued(url) THEN 'malformed'
         WHEN is_loop THEN 'loop'
+        WHEN is_unsure THEN 'unsure' -- whether its rule leads to a page
         WHEN is_led AND led_resource IS NULL AND NOT is_outside THEN 'broken'
         WHEN is_led AND is_misplaced THEN 'fragment'
         WHEN answered IS NULL AND hops > 1 THEN 'chain'

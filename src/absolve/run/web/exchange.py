@@ -1,19 +1,15 @@
-"""Requests and answers: how URLs are requested, the responses, and the WARC (ISO 28500) that keeps them.
+"""Requests and answers: how URLs are requested, and what comes back.
 
 In: the options about requests; cookies, passwords, proxies and packages from the user's environment, never from a
-document. Out: an `Answer` for a URL, written as a `response` and a `request` record for each exchange, which absolve
-reads like the web itself; requests lack fields that may be secret.
+document. Out: an `Answer` for a URL, with all responses.
 """
 
 from __future__ import annotations
 
-import hashlib
-import uuid
-import zlib
-from base64 import b32encode
+import re
 from contextlib import suppress
-from datetime import UTC, datetime
-from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from absolve import __version__
@@ -28,9 +24,11 @@ if TYPE_CHECKING:
     from http.cookiejar import CookieJar
     from typing import Self
 
-    import ada_url
-
     from absolve.core.errors import Diagnostic
+    from absolve.run.web.store import Store
+
+AGENT: Final = f"absolve/{__version__}"
+OPEN_FIELDS: Final = frozenset({"accept", "accept-encoding", "accept-language", "user-agent"})  # no secrets
 
 
 class Asking(NamedTuple):
@@ -39,9 +37,12 @@ class Asking(NamedTuple):
     `timeout`: seconds for one response with its body. `retries` after errors of the network and answers that mean
     "later". `concurrency`: requests at once, in all and per host. `private`: also addresses that are not public.
     `robots`: request robots.txt and follow it (RFC 9309). `resolved`: the server to connect to for a host, for example
-    `http://127.0.0.1:8080`. `cache`: a folder of responses. `origins`: the origins that the user named, if documents
-    name URLs, too: only these get the user's secrets (fields, cookies, netrc). Unless all of them are in private
-    networks, only they and hosts of `resolved` may be. Raise UsageError in `Client` for options that cannot be used.
+    `http://127.0.0.1:8080`. `store`: what earlier runs got, and where responses are kept. `wait`: seconds between
+    requests to one host. `insecure`: any certificate is trusted. `passwords`: those of URLs and .netrc are sent.
+
+    `origins`: the origins that the user named, if documents name URLs, too: only these get the user's secrets (fields,
+    cookies, netrc). Unless all of them are in private networks, only they and hosts of `resolved` may be.
+    Raise UsageError in `Client` for options that cannot be used.
     """
 
     fields: tuple[tuple[str, str], ...] = ()
@@ -53,7 +54,10 @@ class Asking(NamedTuple):
     robots: bool = True
     settings: Settings = Settings()
     resolved: tuple[tuple[str, str], ...] = ()
-    cache: str | None = None
+    store: Store | None = None
+    wait: float = 0.0
+    insecure: bool = False
+    passwords: bool = True
     origins: Mapping[str, tuple[str, str] | None] | None = None  # with the user and password for each
 
     def with_origins(self, urls: Iterable[str | None]) -> Self:
@@ -64,7 +68,7 @@ class Asking(NamedTuple):
         for url in filter(None, urls):
             with suppress(ValueError):
                 parsed = ada_url.URL(url)
-                found[parsed.origin] = found.get(parsed.origin) or credentials(parsed)
+                found[parsed.origin] = found.get(parsed.origin) or credentials_in(url) or credentials_of_netrc(url)
         return self._replace(origins=found)
 
 
@@ -82,17 +86,32 @@ class Response(NamedTuple):
     time: float
     method: str = "GET"
 
+    def field(self, name: str) -> str | None:
+        """Return the value of the first field with this name: UTF-8 as browsers read it, or ISO 8859-1."""
+        found = _line_of(name).search(self.head)
+        if found is None:
+            return None
+        try:
+            return found[1].decode()
+        except UnicodeDecodeError:
+            return found[1].decode("latin-1")
+
     @property
     def message(self) -> Message:
         """The fields of the header."""
         from email.message import Message
 
         message = Message()
-        for line in self.head.split(b"\r\n")[1:]:
-            name, _, value = line.partition(b": ")
+        for line in self.head.splitlines()[1:]:  # some servers end lines with LF
+            name, _, value = line.partition(b":")
             if name:
-                message[name.decode("latin-1")] = _text(value)
+                message[name.decode("latin-1")] = value.strip().decode("latin-1")
         return message
+
+
+@cache
+def _line_of(name: str) -> re.Pattern[bytes]:
+    return re.compile(rb"(?im)^%b:[ \t]*([^\r\n]*?)[ \t]*\r?$" % name.encode())
 
 
 class Answer(NamedTuple):
@@ -116,7 +135,7 @@ class Answer(NamedTuple):
         if not self.responses:
             return self.url
         last = self.responses[-1]
-        location = last.message.get("Location") if last.status in REDIRECTS else None
+        location = last.field("Location") if last.status in REDIRECTS else None
         with suppress(ValueError):
             return without_user(ada_url.URL(location, last.url).href) if location is not None else last.url
         return last.url
@@ -125,14 +144,6 @@ class Answer(NamedTuple):
     def head(self) -> bytes:
         """The headers of all responses, in their order."""
         return b"".join(one.head for one in self.responses)
-
-
-def _text(value: bytes) -> str:
-    """Return the text of a field value: UTF-8 as browsers read it, or ISO 8859-1."""
-    try:
-        return value.decode()
-    except UnicodeDecodeError:
-        return value.decode("latin-1")
 
 
 # --- the user's environment for requests ------------------------------------------------------------------------------
@@ -160,31 +171,33 @@ def cookies(name: str | None) -> CookieJar:
     return jar
 
 
-def credentials_in(url: ada_url.URL) -> tuple[str, str] | None:
+def credentials_in(url: str) -> tuple[str, str] | None:
     """Return the user and password in a URL, for example ("u", "p") in `http://u:p@h/`; or None."""
-    return (unquote(url.username), unquote(url.password)) if url.username or url.password else None
+    import ada_url
+
+    found = ada_url.URL(url)
+    return (unquote(found.username), unquote(found.password)) if found.username or found.password else None
 
 
-def credentials(url: ada_url.URL) -> tuple[str, str] | None:
-    """Return the user and password for a URL that the user named: from the URL, or from .netrc for its host."""
+def credentials_of_netrc(url: str) -> tuple[str, str] | None:
+    """Return the user and password that .netrc has for the host of a URL."""
     import netrc
 
-    if (own := credentials_in(url)) is not None:
-        return own
     with suppress(OSError, netrc.NetrcParseError):
-        if (found := netrc.netrc().authenticators(url.hostname)) is not None:
+        if (found := netrc.netrc().authenticators(urlsplit(url).hostname or "")) is not None:
             return found[0], found[2] or ""
     return None
 
 
-def proxy_of(url: ada_url.URL) -> str | None:
+def proxy_of(url: str) -> str | None:
     """Return the proxy that the environment names for a URL, or None."""
     from urllib.request import getproxies, proxy_bypass
 
-    if proxy_bypass(url.hostname):
+    parts = urlsplit(url)
+    if proxy_bypass(parts.hostname or ""):
         return None
     found = getproxies()
-    proxy = found.get(url.protocol.removesuffix(":")) or found.get("all")
+    proxy = found.get(parts.scheme) or found.get("all")
     return proxy if proxy is None or "://" in proxy else f"http://{proxy}"
 
 
@@ -194,69 +207,3 @@ def encodings() -> list[str]:
 
     more = {"br": "brotli", "zstd": "zstandard"}
     return ["gzip", "deflate", *(name for name, package in more.items() if find_spec(package) is not None)]
-
-
-# --- WARC -------------------------------------------------------------------------------------------------------------
-
-AGENT: Final = f"absolve/{__version__}"
-OPEN_FIELDS: Final = frozenset({"accept", "accept-encoding", "accept-language", "user-agent"})  # no secrets
-HTTP: Final = "application/http; msgtype="  # the media type of a request or a response
-_FIELDS: Final = "application/warc-fields"
-_LINE_ENDS: Final = {ord("\r"): "%0D", ord("\n"): "%0A"}  # so that a URL adds no field
-_GZIP: Final = 31  # zlib: the window, and a header of gzip
-
-
-def record(fields: dict[str, str], block: bytes) -> bytes:
-    r"""Return a WARC record with these fields and the length of the block; line ends in values are escaped.
-
-    >>> record({"WARC-Type": "resource"}, b"<p>")
-    b'WARC/1.1\r\nWARC-Type: resource\r\nContent-Length: 3\r\n\r\n<p>\r\n\r\n'
-    """
-    lines = [f"{name}: {value.translate(_LINE_ENDS)}" for name, value in fields.items() if value]
-    text = "\r\n".join(["WARC/1.1", *lines, f"Content-Length: {len(block)}", "", ""])
-    return text.encode("utf-8", "surrogateescape") + block + b"\r\n\r\n"
-
-
-class Writer:
-    """Writes answers to a file; each record of a `compressed` file is a gzip member."""
-
-    def __init__(self, file: IO[bytes], *, compressed: bool) -> None:
-        self._file = file
-        self._compressed = compressed
-        text = f"software: {AGENT}\r\nformat: WARC File Format 1.1\r\n"
-        self._write("warcinfo", datetime.now(UTC), _FIELDS, text.encode())
-
-    def add(self, answer: Answer) -> None:
-        """Write the records of all requests and responses, and a metadata record for a URL without a response."""
-        for one in (*answer.others, *answer.responses):
-            self._add(one)
-        if answer.problem is not None and answer.problem.code != "http-status":
-            text = f"problem: {answer.problem.code}: {answer.problem.text}\r\n"
-            uri = {"WARC-Target-URI": answer.asked_last}
-            self._write("metadata", datetime.now(UTC), _FIELDS, text.encode(), uri)
-
-    def _add(self, one: Response) -> None:
-        parts = urlsplit(one.url)
-        target = parts._replace(scheme="", netloc="", fragment="").geturl() or "/"
-        fields = [(b"host", parts.netloc.rpartition("@")[2].encode())]
-        fields += [(name, value) for name, value in one.request if name.decode() in OPEN_FIELDS]
-        lines = b"".join(b"%b: %b\r\n" % field for field in fields)
-        asked = f"{one.method} {target} HTTP/1.1\r\n".encode() + lines + b"\r\n"
-        date = datetime.fromtimestamp(one.time, UTC)
-        uri = {"WARC-Target-URI": one.url}
-        digest = {"WARC-Payload-Digest": _digest(one.body)}
-        response_id = self._write("response", date, f"{HTTP}response", one.head + one.body, uri | digest)
-        self._write("request", date, f"{HTTP}request", asked, uri | {"WARC-Concurrent-To": response_id})
-
-    def _write(self, kind: str, date: datetime, type_: str, block: bytes, more: dict[str, str] | None = None) -> str:
-        """Write a record, and return its identifier."""
-        own = f"<{uuid.uuid4().urn}>"
-        fields = {"WARC-Type": kind, "WARC-Record-ID": own, "WARC-Date": date.strftime("%Y-%m-%dT%H:%M:%SZ")}
-        fields |= {**(more or {}), "WARC-Block-Digest": _digest(block), "Content-Type": type_}
-        data = record(fields, block)
-        self._file.write(zlib.compress(data, wbits=_GZIP) if self._compressed else data)
-        return own
-
-
-def _digest(data: bytes) -> str:
-    return f"sha1:{b32encode(hashlib.sha1(data, usedforsecurity=False).digest()).decode()}"

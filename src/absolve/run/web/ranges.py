@@ -1,110 +1,147 @@
-"""Request ranges of a file on the web, as fsspec does; accept only these bytes, from one unchanged file.
+"""Request ranges of a file on the web; accept only these bytes, from one unchanged file.
 
-In: a URL that the user named. Out: the methods of fsspec's file system; whether the server gives ranges. A password is
-never sent: from a server that wants one the whole file is requested, and its redirects are followed elsewhere.
+In: a URL that the user named. Out: the methods of fsspec's file systems that `buckets` calls; whether the server gives
+ranges. A password is never sent: from a server that wants one the whole file is requested.
 """
 
 from __future__ import annotations
 
 import errno
+import io
 import re
-import time
-from functools import partial
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final
 
-import ada_url
-import aiohttp
-from fsspec.asyn import sync
-from fsspec.implementations.http import HTTPFileSystem
-
-from absolve import __version__
-from absolve.run.web import exchange
+from absolve.document.settings import Settings
+from absolve.run.web.client import Client
+from absolve.run.web.exchange import Asking
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from absolve.run.web.exchange import Response
 
-_LATER: Final = frozenset({429, 502, 503, 504})
 _RANGE: Final = re.compile(r"bytes[ =]([0-9]{1,18})-([0-9]{1,18})(?:/([0-9]{1,18}))?")
-_FIELDS: Final = {"User-Agent": f"absolve/{__version__}", "Accept-Encoding": "identity"}
 _seen: dict[str, tuple[int | None, str]] = {}  # by URL: the size of a file, and a mark that changes with it
 
 
-class _LaterError(OSError):
-    """An answer that asks to try again later."""
-
-
-_AGAIN: Final = (_LaterError, aiohttp.ClientConnectionError, aiohttp.ClientPayloadError, TimeoutError)
-
-
 class Archives:
-    """The file system of fsspec for a URL, which repeats requests after errors that may pass."""
+    """The file system of URLs. `timeout`: seconds for one response; `retries` after errors that may pass."""
 
-    def __init__(self, url: str, timeout: float, retries: int) -> None:
-        patience = aiohttp.ClientTimeout(total=timeout)
-        own = {"headers": _FIELDS, "raise_for_status": _check, "timeout": patience}
-        self._files = HTTPFileSystem(proxy=exchange.proxy_of(ada_url.URL(url)), client_kwargs=own)
-        self._retries = retries
-
-    def info(self, url: str) -> Any:
-        return self._patient(self._files.info)(url)
-
-    def cat_file(self, url: str, **part: int) -> Any:
-        return self._patient(self._files.cat_file)(url, **part)
-
-    def open(self, url: str, mode: str, **how: Any) -> Any:
-        file = self._patient(self._files.open)(url, mode, **how)
-        if file.cache is not None:
-            file.cache.fetcher = self._patient(file.cache.fetcher)
-        return file
+    def __init__(self, timeout: float, retries: int) -> None:
+        self._asking = Asking(timeout=timeout, retries=retries, robots=False, passwords=False)
 
     def are_supported(self, url: str) -> bool:
-        """Return whether a server promises ranges of a file of known size. Raise OSError or ClientError."""
-        return bool(self._patient(sync)(self._files.loop, partial(self._ask, url)))
+        """Return whether a server promises ranges of a file of known size. Raise OSError."""
+        last = self._head(url)
+        return (last.field("Accept-Ranges") or "").lower() == "bytes" and _size(last) is not None
 
-    async def _ask(self, url: str) -> bool:
-        session = await self._files.set_session()
-        async with session.head(url, allow_redirects=True, **self._files.kwargs) as answer:
-            return answer.headers.get("Accept-Ranges", "").lower() == "bytes" and answer.content_length is not None
+    def info(self, url: str) -> dict[str, Any]:
+        last = self._head(url)
+        return {"type": "file", "size": _size(last), "ETag": _mark(last)}
 
-    def _patient(self, work: Callable[..., Any]) -> Callable[..., Any]:
-        def tried(*arguments: Any, **more: Any) -> Any:
-            for again in range(self._retries):
-                try:
-                    return work(*arguments, **more)
-                except _AGAIN:
-                    time.sleep(0.5 * 2**again)
-            return work(*arguments, **more)
+    def cat_file(self, url: str, start: int, end: int) -> bytes:
+        with self.client(end - start) as client:
+            return part(client, url, start, end - 1)
 
-        return tried
+    def open(self, url: str, _mode: str, *, block_size: int, cache_type: str = "", **_: Any) -> _File:
+        size = _size(self._head(url)) or 0
+        return _File(self.client(block_size), url, size, block_size, reads_ahead=cache_type != "")
+
+    def client(self, most: int) -> Client:
+        """Return a client for bodies of so many bytes."""
+        return Client(self._asking._replace(settings=Settings(max_size=most)))
+
+    def _head(self, url: str) -> Response:
+        with self.client(0) as client:
+            last = _last(client, url, "HEAD", {})
+        _seen[last.url] = _size(last), _mark(last)
+        return last
 
 
-async def _check(answer: aiohttp.ClientResponse) -> None:
-    """Raise OSError for an answer that is not the requested range, before its body is read."""
-    if answer.status >= 400:
-        kind = _LaterError if answer.status in _LATER else OSError
-        raise kind(errno.EIO, f"the server answered {answer.status} {answer.reason}")
-    asked = _RANGE.fullmatch(answer.request_info.headers.get("Range", ""))
-    if asked is None:
-        _seen[str(answer.url)] = answer.content_length, _mark(answer)
-    elif (why := _difference(int(asked[1]), int(asked[2]), answer)) is not None:
+def part(client: Client, url: str, first: int, last: int) -> bytes:
+    """Return the bytes from `first` to `last` of a file. Raise OSError for an answer with others."""
+    got = _last(client, url, "GET", {"range": f"bytes={first}-{last}", "accept-encoding": "identity"})
+    if (why := _difference(first, last, got)) is not None:
         raise OSError(errno.EIO, why)
+    return got.body
 
 
-def _difference(first: int, last: int, answer: aiohttp.ClientResponse) -> str | None:
+def _last(client: Client, url: str, method: str, fields: dict[str, str]) -> Response:
+    (answer,) = client.engine.run(iter([client.answer(url, method, fields), None]).__next__, 1)
+    if answer.problem is not None:
+        raise OSError(errno.EIO, answer.problem.text)
+    last: Response = answer.responses[-1]
+    return last
+
+
+class _File(io.BufferedIOBase):
+    """A file that is read in blocks; while one is read, the next one is requested, if it `reads_ahead`."""
+
+    def __init__(self, client: Client, url: str, size: int, block: int, *, reads_ahead: bool) -> None:
+        self._client, self._url, self.size, self._block = client, url, size, block
+        self._reads_ahead = reads_ahead
+        self._pool = ThreadPoolExecutor(1)
+        self._blocks: dict[int, Future[bytes]] = {}  # this one and the next one
+        self._at = 0
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        end = self.size if size is None or size < 0 else min(self.size, self._at + size)
+        out = bytearray()
+        while self._at < end:
+            number, start = divmod(self._at, self._block)
+            out += self._of(number)[start : start + end - self._at]
+            self._at += min(end - self._at, self._block - start)
+        return bytes(out)
+
+    def _of(self, number: int) -> bytes:
+        wanted = (number, number + 1) if self._reads_ahead else (number,)
+        self._blocks = {one: self._blocks.get(one) or self._pool.submit(self._load, one) for one in wanted}
+        return self._blocks[number].result()
+
+    def _load(self, number: int) -> bytes:
+        first = number * self._block
+        end = min(first + self._block, self.size)
+        return part(self._client, self._url, first, end - 1) if first < end else b""
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        self._at = max(0, offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self.size}[whence])
+        return self._at
+
+    def tell(self) -> int:
+        return self._at
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        if not self.closed:
+            self._client.engine.stop()
+            self._pool.shutdown(cancel_futures=True)
+            self._client.engine.close()
+        super().close()
+
+
+def _difference(first: int, last: int, got: Response) -> str | None:
     """Return why an answer is not a range of the same file as before; None if it is."""
-    sent = _RANGE.fullmatch(answer.headers.get("Content-Range", ""))
-    if answer.status != 206 or sent is None or "Content-Encoding" in answer.headers:
+    sent = _RANGE.fullmatch(got.field("Content-Range") or "")
+    if got.status != 206 or sent is None or got.field("Content-Encoding") is not None:
         return "the server sent something else than the range that it promised"
-    size, mark = _seen.setdefault(str(answer.url), (int(sent[3]) if sent[3] else None, _mark(answer)))
-    if (size is not None and sent[3] not in {None, str(size)}) or (mark and _mark(answer) not in {"", mark}):
+    size, mark = _seen.setdefault(got.url, (int(sent[3]) if sent[3] else None, _mark(got)))
+    if (size is not None and sent[3] not in {None, str(size)}) or (mark and _mark(got) not in {"", mark}):
         return "it changed while it was read"
     last = last if size is None else min(last, size - 1)
-    if (int(sent[1]), int(sent[2]), answer.content_length) != (first, last, last - first + 1):
+    if (int(sent[1]), int(sent[2]), len(got.body)) != (first, last, last - first + 1):
         return f"the server sent other bytes than {first} to {last}, which were asked for"
     return None
 
 
-def _mark(answer: aiohttp.ClientResponse) -> str:
+def _size(one: Response) -> int | None:
+    return int(text) if (text := one.field("Content-Length") or "").isdecimal() else None
+
+
+def _mark(one: Response) -> str:
     """Return a mark that differs after any change of a file: its strong ETag, or the time of the last change."""
-    tag = answer.headers.get("ETag", "")
-    return str(answer.headers.get("Last-Modified", "") if not tag or tag.startswith("W/") else tag)
+    tag = one.field("ETag") or ""
+    return (one.field("Last-Modified") or "") if not tag or tag.startswith("W/") else tag
