@@ -49,14 +49,14 @@ MOST = {
     "mirror": (7_118, 19),
     "rewriting": (2_572, 10),
     "rules": (6_256, 20),
-    "run": (8_521, 28),
+    "run": (8_522, 28),
     "spark": (248, 1),
     "tables": (1_236, 7),
     "trees": (838, 3),
     "urls": (2_401, 13),
     "verifying": (2_230, 9),
 }
-MOST_TESTS = 47_433  # lines
+MOST_TESTS = 47_441  # lines
 MOST_C = 1_200  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 

@@ -108,6 +108,14 @@ def test_a_site_with_and_without_www_is_one(site: Server) -> None:
     assert "/blog/post.html" not in site.targets
 
 
+def test_a_start_is_asked_for_once_however_it_is_written(site: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    site.answers["/docs/"] = [page(b"<a href=/docs/>d</a>")]
+    url = site.url.replace("//", "//me:pw@")
+    main(["mirror", f"{url}/docs/#top", f"{url}/x/../docs/", "-o", "m", "--depth", "9", "--retries", "0"])
+    assert site.targets == ["/robots.txt", "/docs/"]
+    assert "asked: 1 page\n" in capsys.readouterr().err
+
+
 def test_the_start_is_the_folder_that_it_redirects_to(site: Server) -> None:
     site.answers["/docs"] = [moved("/docs/", 301)]
     main(["mirror", f"{site.url}/docs", "-o", "m", *DEEP])

@@ -264,7 +264,8 @@ class Crawl:
         for one in targets:
             if not one.is_start and one.depth >= 0 and not self._is_inside(one.url):
                 continue
-            if one.url in self.seen:
+            url = identity.without_user(identity.normal(one.url) or one.url) if one.is_start else one.url
+            if url in self.seen:
                 continue
             is_page = one.depth >= 0
             if self._is_over() or (is_page and self.pages >= self._bounds.pages):
@@ -272,7 +273,7 @@ class Crawl:
                 self.others_left_out += not is_page
                 continue
             self.pages += is_page
-            self.seen.add(one.url)
+            self.seen.add(url)
             yield one
 
     @property
