@@ -31,7 +31,7 @@ from absolve.run.sources import STDIN
 from absolve.urls.identity import without_user
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from absolve.cli.option_table import Options
     from absolve.cli.reporting import Report
@@ -197,8 +197,14 @@ def _faults(folder: Path, checker: Checker, *, browser: bool) -> Iterator[Diagno
         yield from opened(folder, checker.pages)
 
 
+def _counted(faults: Iterable[Diagnostic], counts: Counter[str]) -> Iterator[Diagnostic]:
+    for fault in faults:
+        counts[fault.code] += 1
+        yield fault
+
+
 def _check(folder_name: str, options: Options, report: Report) -> None:
-    """Print a line for each fault of a mirror, also by another tool, and the counts."""
+    """Print a line for each page and cause of faults in any tool's mirror, or for each fault (-v), and the counts."""
     if options.inputs:
         raise UsageError("--check takes no INPUT: name the folder of the mirror after it")
     folder = Path(folder_name)
@@ -211,9 +217,11 @@ def _check(folder_name: str, options: Options, report: Report) -> None:
 
     checker = Checker(folder, intake.settings(options)._replace(profile="whatwg"))
     counts: Counter[str] = Counter()
+    shown: Counter[str] = Counter()
     with terminal.json_array(options) as add:
-        for fault in _faults(folder, checker, browser=options.open):
-            counts[fault.code] += 1
+        faults = _counted(_faults(folder, checker, browser=options.open), counts)
+        for fault in faults if add is not None or options.verbose else checker.causes(faults):
+            shown[fault.code] += 1
             if add is not None:
                 add(terminal.diagnostic_json(fault))
             elif not options.quiet or fault.code in WRONG:
@@ -223,6 +231,7 @@ def _check(folder_name: str, options: Options, report: Report) -> None:
         listed = ", ".join(words.count_faults(*count) for count in sorted(counts.items())) or "nothing is wrong"
         if checker.lacking is not None and checker.lacking.missing:
             listed += f"; {', '.join(words.lacking(checker.lacking))}"
+        listed += "; --verbose lists each" if shown != counts else ""
         name = printable.printable(folder_name)
         looked_at = f"{printable.number(checker.files, 'file')}, {printable.number(checker.links, 'link')}"
         report.summary(f"{name}: {looked_at}: {listed}", repeats=False)
