@@ -77,6 +77,13 @@ _HINTS: Final[dict[str, Callable[[Diagnostic], str | None]]] = {
 }
 
 
+def use_canonical(number: int, roots: Sequence[str]) -> str:
+    """Return the hint for pages without a URL, of which some have a canonical link; or ""."""
+    command = f"absolve documents {' '.join(map(quote, roots))} --columns document,canonical -o urls.csv"
+    has = "1 of them has" if number == 1 else f"{number:,} of them have"
+    return f"{has} a canonical link, which --url-map takes: {command}, then --url-map urls.csv" if number else ""
+
+
 def is_url(name: str) -> bool:
     """Return whether the name of an input is a URL, for example `https://example.com/`."""
     return name[:8].lower().startswith(("http://", "https://", "ftp://"))

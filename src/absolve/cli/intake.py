@@ -144,10 +144,11 @@ def found(options: Options, report: Report, *, follow: bool = True, selects: boo
     Raise UsageError for options that do not fit the inputs.
     """
     input_names = names(options)
+    report.roots = list(filter(inputs.is_many, input_names))
     globs = make_globs(options, report.totals) if selects else Globs(hidden=options.hidden)
-    if (globs.include or globs.exclude) and not any(map(inputs.is_many, input_names)):
+    if (globs.include or globs.exclude) and not report.roots:
         raise UsageError("--include and --exclude need a folder as INPUT")
-    if options.url is not None and any(map(inputs.is_many, input_names)) and set("?#") & set(options.url):
+    if options.url is not None and report.roots and set("?#") & set(options.url):
         raise UsageError(f"--url of a folder can have no query and no fragment: {options.url!r}")
     met: set[str] = set()
     by_path, lines = url_map(options)

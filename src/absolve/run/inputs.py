@@ -445,7 +445,10 @@ def read_url_map(name: str) -> UrlMap:
     return found
 
 
-_URL_MAP: Final = {"path": "path file filename datei fichier name document input local", "url": "url uri address"}
+_URL_MAP: Final = {
+    "path": "path file filename datei fichier name document input local",
+    "url": "url uri address canonical",
+}
 
 
 def _roles(columns: Any) -> dict[str, Any]:
