@@ -73,13 +73,15 @@ def _run(asked: list[str], options: Options, report: Report) -> None:
         latest_of(options.at) if options.at is not None else None,
         options.keep_errors,
         Equivalences.from_words(options.same),
-        intake.make_globs(options, report.totals),
+        globs := intake.make_globs(options, report.totals),
+        unmet=set() if report.totals.globs else {*globs.include, *globs.exclude},
     )
     reading = intake.reading(options)
     reading = reading._replace(settings=reading.settings._replace(base="empty", documents=True))
     report.quiet, report.verbose = options.quiet, options.verbose
 
     def done(working: maps.Working) -> None:
+        globs.report_unmet(choice.unmet, report.aside)
         report.rest()
         _finish_run(working, options, report, is_one=bool(asked) and options.depth is None)
 
@@ -98,6 +100,7 @@ def _run(asked: list[str], options: Options, report: Report) -> None:
         )
         if options.output is None or options.dry_run:
             _dry(making.chosen(job), options, report)
+            globs.report_unmet(choice.unmet, report.aside)
         else:
             making.into(options.output, job, many.run_context(options, report), done)
 

@@ -27,6 +27,7 @@ from absolve.core.errors import (
     OUT_OF_MEMORY,
     READ_APART,
     RECORDED,
+    UNMET,
     UNREAD_PART,
     Diagnostic,
     DocumentError,
@@ -369,15 +370,21 @@ _RECORDED: Final = 3  # URLs that pages record
 
 
 class Table(NamedTuple):
-    """A table that the user names (--url-map, --remap @FILE): the line of each row by its key, and the used keys."""
+    """A table that the user names (--url-map, --remap @FILE), or an option: its rows by their keys, and the used keys.
+
+    A row is the number of a line, or the value of an option.
+    """
 
     name: str
     noun: str
-    lines: Mapping[Any, int]
+    rows: Mapping[Any, int | str]
     met: set[Any]
 
-    def unmet(self) -> list[int]:
-        return [line for key, line in self.lines.items() if key not in self.met]
+    def unmet(self) -> Iterator[Diagnostic]:
+        """Yield a diagnostic for each unused row."""
+        for row in (row for key, row in self.rows.items() if key not in self.met):
+            text = f"this row met no {self.noun}" if isinstance(row, int) else f"no {self.noun} matches {row!r}"
+            yield Diagnostic(UNMET, text, self.name, row if isinstance(row, int) else None)
 
 
 class FoundGlobs(Globs):
@@ -479,9 +486,9 @@ class Totals:
         if self.mentions:
             mentions = number(self.mentions.total(), "mention")
             found.append(f"{mentions} of {self._old_hosts()} outside links left: {_places(self.mentions)}")
-        tables = ((table, table.unmet()) for table in self.tables)
+        tables = ((table, [one.line for one in table.unmet() if one.line is not None]) for table in self.tables)
         return found + [
-            f"{len(unmet):,} of {number(len(table.lines), 'row')} of {printable.printable(table.name)}"
+            f"{len(unmet):,} of {number(len(table.rows), 'row')} of {printable.printable(table.name)}"
             f" met no {table.noun} ({_lines(unmet)})"
             for table, unmet in tables
             if unmet
@@ -491,13 +498,6 @@ class Totals:
         if len(self.hosts) > 1:
             return f"{len(self.hosts):,} old hosts"
         return printable.printable(next(iter(self.hosts)))
-
-    def unmet(self) -> Iterator[Diagnostic]:
-        """Yield a diagnostic for each unused row of a table."""
-        for table in self.tables:
-            for line in table.unmet():
-                yield Diagnostic("unmet", f"this row met no {table.noun}", table.name, line)
-
 
 def _lines(numbers: Sequence[int]) -> str:
     more = f" and {len(numbers) - _MOST:,} more" if len(numbers) > _MOST else ""
