@@ -40,7 +40,7 @@ MOST = {
     "api": (295, 1),
     "arrow": (54, 1),
     "audit": (8_516, 30),
-    "cli": (5_903, 21),
+    "cli": (5_932, 21),
     "core": (2_899, 15),
     "document": (2_709, 11),
     "encodings": (1_855, 6),
@@ -56,7 +56,7 @@ MOST = {
     "urls": (2_401, 13),
     "verifying": (2_230, 9),
 }
-MOST_TESTS = 47_481  # lines
+MOST_TESTS = 47_501  # lines
 MOST_C = 1_200  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 

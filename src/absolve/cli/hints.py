@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import re
 from functools import cache, reduce
-from itertools import islice
+from itertools import combinations, islice
 from shlex import quote
 from typing import TYPE_CHECKING, Any, Final
 
@@ -97,6 +97,26 @@ def check_no_url(name: str, command: str) -> None:
         raise UsageError(f"{in_short(name)}: only URLs of http and https are asked for", fetched(name, command))
     if command not in option_table.ON_LINE.split():
         raise UsageError(f"{in_short(name)} is a URL, and absolve {command} reads files only", fetched(name, command))
+
+
+def folder_of_page(url: str) -> str:
+    """Return the folder of a URL that ends like a page: for example, `http://h/a/` for `http://h/a/b.html`; or ""."""
+    found = _PAGE.fullmatch(url)
+    return found[1] if found is not None else ""
+
+
+_PAGE: Final = re.compile(r"(https?://[^/]+/(?:.*/)?)[^/]+\.(?:[xs]?html?|xht|php\d?|aspx?|jspx?|cgi)", re.IGNORECASE)
+
+
+def check_quoted(names: Sequence[str]) -> None:
+    """Raise UsageError for a name with blanks that was not quoted: `Saved` and `Pages`, where `Saved Pages` exists."""
+    for start, end in combinations(range(min(len(names), _WORDS) + 1), 2):
+        words = names[start:end]
+        if len(words) > 1 and os.path.lexists(name := " ".join(words)) and not any(map(os.path.lexists, words)):
+            raise UsageError(f"{' and '.join(words)} do not exist, but {name!r} does", f"quote the name: {quote(name)}")
+
+
+_WORDS: Final = 12  # inputs that may be parts of one name
 
 
 def fetched(url: str, command: str = "links") -> str:

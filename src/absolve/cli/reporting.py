@@ -143,7 +143,7 @@ class Report:
         self.names: dict[str, str] = {}  # the URLs of answers in our temporary files, by the names of the files
         self.roots: list[str] = []  # folders among the inputs
         self.read: set[Path] = set()  # files that are read as something else, such as a map inside a site
-        self._hinted: set[str] = set()
+        self._hinted: set[str] = set()  # hints and notes
 
     @property
     def status(self) -> int:
@@ -196,8 +196,9 @@ class Report:
         self._help(difference)
 
     def note(self, code: str, text: str) -> None:
-        """Print a note about the run, unless `quiet`."""
-        if not self.quiet:
+        """Print a note about the run, once, unless `quiet`."""
+        if not self.quiet and text not in self._hinted:
+            self._hinted.add(text)
             self._print(printable.message(f"{code}: {text}"), code, NOTE)
 
     def _help(self, diagnostic: Diagnostic) -> None:
@@ -498,6 +499,7 @@ class Totals:
         if len(self.hosts) > 1:
             return f"{len(self.hosts):,} old hosts"
         return printable.printable(next(iter(self.hosts)))
+
 
 def _lines(numbers: Sequence[int]) -> str:
     more = f" and {len(numbers) - _MOST:,} more" if len(numbers) > _MOST else ""
