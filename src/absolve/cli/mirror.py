@@ -11,6 +11,7 @@ import sys
 import zipfile
 from collections import Counter
 from contextlib import closing
+from itertools import chain
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -31,7 +32,7 @@ from absolve.run.sources import STDIN
 from absolve.urls.identity import without_user
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from absolve.cli.option_table import Options
     from absolve.cli.reporting import Report
@@ -191,17 +192,11 @@ def _dry(job: making.Job, options: Options, report: Report) -> None:
     print(f"{printable.number(held, 'document')}, {printable.number(others, 'other URL')}", file=sys.stderr)
 
 
-def _faults(folder: Path, checker: Checker, *, browser: bool) -> Iterator[Diagnostic]:
-    """Yield the faults of a mirror, and with `browser` the faults that a browser finds in its pages."""
+def _faults(folder: Path, checker: Checker, counts: Counter[str], *, browser: bool) -> Iterator[Diagnostic]:
+    """Yield the faults of a mirror, with `browser` also those that a browser finds in its pages, and count them."""
     from absolve.mirror.check import opened
 
-    yield from checker.faults()
-    if browser:
-        yield from opened(folder, checker.pages)
-
-
-def _counted(faults: Iterable[Diagnostic], counts: Counter[str]) -> Iterator[Diagnostic]:
-    for fault in faults:
+    for fault in chain(checker.faults(), opened(folder, checker.pages) if browser else ()):  # the pages it has read
         counts[fault.code] += 1
         yield fault
 
@@ -222,7 +217,7 @@ def _check(folder_name: str, options: Options, report: Report) -> None:
     counts: Counter[str] = Counter()
     shown: Counter[str] = Counter()
     with terminal.json_array(options) as add:
-        faults = _counted(_faults(folder, checker, browser=options.open), counts)
+        faults = _faults(folder, checker, counts, browser=options.open)
         for fault in faults if add is not None or options.verbose else checker.causes(faults):
             shown[fault.code] += 1
             if add is not None:

@@ -18,8 +18,9 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote
 
+from absolve.core import model
 from absolve.core.errors import FAULTS, Diagnostic, DocumentError
-from absolve.core.model import PACKAGE_ROOT, Document, Layer
+from absolve.core.model import Document, Layer
 from absolve.document.companions import SOURCES, fold, named_by
 from absolve.document.reporting import Places
 from absolve.document.walk import walk
@@ -163,8 +164,8 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
             by_code: dict[str, list[Diagnostic]] = defaultdict(list)
             for fault in of_page:
                 by_code[fault.code].append(fault)
-            known = self._known.get(path)
-            why = " (no URL is known for the page)" if known is not None and known.url.startswith(PACKAGE_ROOT) else ""
+            is_unknown = path in self._known and self._known[path].url.startswith(model.PACKAGE_ROOT)
+            why = " (no URL is known for the page)" if is_unknown else ""
             for code, same in by_code.items():
                 named = list(dict.fromkeys(_REMARK.split(fault.text)[0] for fault in same))
                 more = f" and {len(named) - _NAMED:,} more" if len(named) > _NAMED else ""
